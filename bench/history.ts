@@ -18,14 +18,14 @@ import { createPostgresBus } from '../src/adapters/postgres/bus.ts';
 import { systemClock } from '../src/adapters/system/clock.ts';
 import { systemRandom } from '../src/adapters/system/random.ts';
 import type { Route } from '../src/ports/http.ts';
-import { createAdmission } from '../src/venue/access/admission.ts';
-import { createGate } from '../src/venue/access/gate.ts';
+import { createSlotLimiter } from '../src/venue/access/admission.ts';
+import { createAccessGate } from '../src/venue/access/gate.ts';
 import { createKeyring, mintKey } from '../src/venue/access/keys.ts';
 import { ADMISSION, RATES } from '../src/venue/options.ts';
 import { tradesExportRoute } from '../src/venue/routes/trades-export.ts';
 import { tradesRoute } from '../src/venue/routes/trades.ts';
 import { createScreening } from '../src/venue/orders/screening.ts';
-import { createHistory } from '../src/venue/trades/history.ts';
+import { createTradeHistory } from '../src/venue/trades/history.ts';
 import { silentLog, silentMetrics } from '../test/support/silent.ts';
 import { openSeeded, SEEDED_CHAINS, SEEDED_DAYS } from './seeded.ts';
 
@@ -48,15 +48,15 @@ const keyring = createKeyring({
   clock: systemClock,
   log: silentLog,
 });
-const places = createAdmission(
+const slots = createSlotLimiter(
   { clock: systemClock, metrics: silentMetrics, databaseWaitMs: () => db.waitMs() },
   ADMISSION,
 );
-const gate = createGate(
-  { keyring, places, clock: systemClock, metrics: silentMetrics },
+const gate = createAccessGate(
+  { keyring, slots, clock: systemClock, metrics: silentMetrics },
   { ...RATES, readsPerSecond: 1e9, perIpPerSecond: 1e9 },
 );
-const history = createHistory({
+const history = createTradeHistory({
   store,
   chains: new Map(chains.map((one) => [one.id, one])),
   screening: createScreening({ screeners: [], metrics: silentMetrics }),

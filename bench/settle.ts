@@ -18,7 +18,7 @@ import { createTxStore } from '../src/adapters/postgres/tx-store.ts';
 import { createVenueStore } from '../src/adapters/postgres/venue/venue-store.ts';
 import { systemClock } from '../src/adapters/system/clock.ts';
 import type { Hex } from '../src/domain/hex.ts';
-import { createAdvancer } from '../src/venue/orders/advance/advancer.ts';
+import { createOrderAdvancer } from '../src/venue/orders/advance/advancer.ts';
 import { account, startDevnet, type TestChain } from '../test/support/devnet.ts';
 import { startTestPostgres } from '../test/support/postgres.ts';
 import { silentLog, silentMetrics } from '../test/support/silent.ts';
@@ -73,7 +73,7 @@ const queue = createBullQueue({
 });
 const bus = createPostgresBus(db, silentLog);
 const chains = new Map([[c.chain.id, c.port]]);
-const advancer = createAdvancer(
+const advancer = createOrderAdvancer(
   {
     store,
     chains,

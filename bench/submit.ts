@@ -14,7 +14,7 @@ import { startEmbeddedPostgres } from '../src/adapters/postgres/embedded/embedde
 import { createTransactor } from '../src/adapters/evm/transactor/transactor.ts';
 import { createTxStore } from '../src/adapters/postgres/tx-store.ts';
 import { systemClock } from '../src/adapters/system/clock.ts';
-import { createAdvancer } from '../src/venue/orders/advance/advancer.ts';
+import { createOrderAdvancer } from '../src/venue/orders/advance/advancer.ts';
 import { account } from '../test/support/devnet.ts';
 import { onServer, startTestPostgres, type TestPostgres } from '../test/support/postgres.ts';
 import { silentLog, silentMetrics } from '../test/support/silent.ts';
@@ -140,7 +140,7 @@ async function measure(postgres: TestPostgres, history: number, rates: readonly 
   );
   await transactor.start();
   const queue = { wake: async () => {}, process: async () => {}, close: async () => {} };
-  const advancer = createAdvancer(
+  const advancer = createOrderAdvancer(
     {
       store: v.store,
       bus: v.bus,

@@ -11,7 +11,7 @@ import type { ApiKey, KeyKind } from './stores/store.ts';
 export type DoorKind = KeyKind | 'admin';
 
 /** What every kind of key has. */
-export interface Caller {
+export interface ApiCaller {
   readonly id: string;
 }
 
@@ -92,14 +92,14 @@ export interface Admission<Key = ApiKey> {
   headers: Readonly<Record<string, string>>;
 }
 
-export interface Gate<Key = ApiKey> {
+export interface AccessGate<Key = ApiKey> {
   /** Before authentication: throws when this address asks too often. */
-  knock(ip: string): void;
+  limitByAddress(ip: string): void;
   /**
    * Key and rate, before anything of a body is read. Throws `ApiError`. Synchronous whenever the key is known
    * already.
    */
-  admit(
+  authenticate(
     apiKey: string | undefined,
     door: { keyKinds: readonly DoorKind[]; rate: RateClass },
   ): Admission<Key> | Promise<Admission<Key>>;
@@ -107,12 +107,12 @@ export interface Gate<Key = ApiKey> {
    * A place to work, asked for after `admit` and before anything else. Throws `ApiError` when there is none:
    * 429 for the caller's own excess, 503 for ours.
    */
-  enter(kind: LoadKind, keyId: string): Release | Promise<Release>;
+  takeSlot(kind: LoadKind, keyId: string): Release | Promise<Release>;
   /**
    * Calls back, once, when this key is revoked: whatever it holds open ends then. Returns how to stop
    * watching.
    */
-  watch(key: Key, revoked: () => void): () => void;
+  onRevoked(key: Key, revoked: () => void): () => void;
 }
 
 /** One accepted WebSocket, text frames only. */
@@ -134,7 +134,7 @@ export interface SocketListener {
   closed(): void;
 }
 
-export interface SocketDoor<Key = ApiKey> {
+export interface SocketRoute<Key = ApiKey> {
   path: string;
   keyKinds: readonly DoorKind[];
   maxPayloadBytes: number;

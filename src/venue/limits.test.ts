@@ -13,7 +13,7 @@ import type { TokenInfo } from '../domain/chain.ts';
 import type { Hex } from '../domain/hex.ts';
 import { createBreaker } from './solvers/breaker.ts';
 import { createBuckets } from './access/token-buckets.ts';
-import { createExposure } from './quoting/exposure.ts';
+import { createPromisedOutputs } from './quoting/exposure.ts';
 import { createOpenQuotes } from './quoting/open-quotes.ts';
 import { createPrices } from './market/prices.ts';
 import { isWrapped, normalSignature } from './orders/signatures.ts';
@@ -47,7 +47,7 @@ test("law: exposure is the sum over groups of each group's largest live promise"
   );
   fc.assert(
     fc.property(fc.array(event, { maxLength: 60 }), (events) => {
-      const exposure = createExposure();
+      const exposure = createPromisedOutputs();
       const model = new Map<string, { amount: bigint; until: number }>();
       let now = 0;
       for (const next of events) {
@@ -64,7 +64,7 @@ test("law: exposure is the sum over groups of each group's largest live promise"
           model.delete(next.group);
         } else {
           now += next.by;
-          exposure.lapse(now);
+          exposure.expire(now);
           for (const [group, { until }] of model) if (until < now) model.delete(group);
         }
         for (const except of ['a', 'z']) {
@@ -84,7 +84,7 @@ test('law: open quotes count live groups only, and closing one makes room', () =
   const open = createOpenQuotes();
   const refused = (now: number) => {
     try {
-      open.ask('k', { count: 2, notionalUsd: 1_000 }, now)();
+      open.reserve('k', { count: 2, notionalUsd: 1_000 }, now)();
       return false;
     } catch {
       return true;
@@ -108,7 +108,7 @@ test('law: open quotes count live groups only, and closing one makes room', () =
 
 test('A44: requests that are still being answered count, so asking at once gains nothing', () => {
   const open = createOpenQuotes();
-  const ask = () => open.ask('k', { count: 3, notionalUsd: 1_000 }, 0);
+  const ask = () => open.reserve('k', { count: 3, notionalUsd: 1_000 }, 0);
   open.add('k', 'a', 10, 5);
   const [first, second] = [ask(), ask()];
   expect(ask).toThrow('as many live quotes as it may');

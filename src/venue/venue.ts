@@ -8,7 +8,7 @@ import { corridorOf } from '../domain/corridor.ts';
 import type { Bus } from '../ports/bus.ts';
 import type { ChainPort } from '../ports/chain.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { Gate, Route, SocketDoor } from '../ports/http.ts';
+import type { AccessGate, Route, SocketRoute } from '../ports/http.ts';
 import type { Log } from '../ports/log.ts';
 import type { Metrics } from '../ports/metrics.ts';
 import type { Queue } from '../ports/queue.ts';
@@ -18,7 +18,7 @@ import type { Reference } from '../ports/reference.ts';
 import type { RouteVenue } from '../ports/route-venue.ts';
 import type { Recoveries, Recovery } from '../ports/signer.ts';
 import type { KeyMode, VenueStore } from '../ports/stores/store.ts';
-import { createAdmission } from './access/admission.ts';
+import { createSlotLimiter } from './access/admission.ts';
 import { createBulkhead } from './access/bulkhead.ts';
 import { createEventTail } from './stream/event-tail.ts';
 import { zPreflightRequest } from '../protocol/api/preflight.ts';
@@ -29,18 +29,18 @@ import {
   zRouterSubmitRequest,
 } from '../protocol/api/router.ts';
 import { zOrderSubmitRequest } from '../protocol/api/submit.ts';
-import { createExposure, groupOf } from './quoting/exposure.ts';
+import { createPromisedOutputs, nonceGroupOf } from './quoting/exposure.ts';
 import { createFanOut } from './quoting/fan-out.ts';
 import { createFeeCap } from './quoting/fee-cap.ts';
-import { createGasDesk, type Relayer } from './quoting/relay-fee.ts';
-import { createGate } from './access/gate.ts';
+import { createRelayFees, type Relayer } from './quoting/relay-fee.ts';
+import { createAccessGate } from './access/gate.ts';
 import { createKeyring } from './access/keys.ts';
 import { createLevelsBoard } from './market/levels-board.ts';
-import { createLevels } from './market/levels.ts';
+import { createSolverLevels } from './market/levels.ts';
 import { createLinkDoor } from './solvers/link.ts';
 import { createLiquidity } from './market/liquidity.ts';
 import { createMarkets, tradesOn } from './market/markets.ts';
-import { createNews } from './stream/order-events.ts';
+import { createOrderEventDispatcher } from './stream/order-events.ts';
 import { createOpenQuotes } from './quoting/open-quotes.ts';
 import { ADMISSION, BREAKER, FAN_OUT, LEVELS, RATES, ROUTER, SOCKETS, type VenueOptions } from './options.ts';
 import { createPeers } from './replicas/peers.ts';
@@ -49,7 +49,7 @@ import { createPrices } from './market/prices.ts';
 import { chainNow } from './market/chain-now.ts';
 import { unready } from './ready.ts';
 import { createReception } from './quoting/intent.ts';
-import { createQuoter } from './quoting/quote.ts';
+import { createRfqQuoter } from './quoting/quote.ts';
 import { createRfqSource } from './quoting/rfq-source.ts';
 import { createRoster, type Roster } from './solvers/roster.ts';
 import { createRoutePreflighter } from './router/preflight.ts';
@@ -66,11 +66,11 @@ import { tradesExportRoute } from './routes/trades-export.ts';
 import { tradesRoute } from './routes/trades.ts';
 import { createScreening } from './orders/screening.ts';
 import { createSealing } from './quoting/sealing.ts';
-import { createSiblings } from './quoting/nonce-groups.ts';
+import { createNonceGroups } from './quoting/nonce-groups.ts';
 import { createOrderStream } from './stream/order-topics.ts';
 import { createStreamDoor } from './stream/stream.ts';
 import { createSubmitter } from './orders/submit.ts';
-import { createHistory } from './trades/history.ts';
+import { createTradeHistory } from './trades/history.ts';
 import { createWorkspaces } from './access/workspaces.ts';
 
 export interface VenueDeps {
@@ -102,14 +102,14 @@ export interface VenueDeps {
 
 export interface Venue {
   readonly routes: readonly Route[];
-  readonly doors: readonly SocketDoor[];
-  readonly gate: Gate;
+  readonly doors: readonly SocketRoute[];
+  readonly gate: AccessGate;
   /** For the operator's views. */
   readonly roster: Roster;
   /** Why this process should not be sent traffic; empty when it may. */
   ready(): Promise<string[]>;
   /** Resolves when the other replicas have been told all that is new here. */
-  told(): Promise<void>;
+  flushed(): Promise<void>;
   start(): Promise<void>;
   /** Says goodbye to solvers and stops following chains; the server closes the rest. */
   stop(): Promise<void>;
@@ -152,24 +152,24 @@ export function createVenue(deps: VenueDeps, options: VenueOptions): Venue {
   const feeCap = createFeeCap({ chains, log });
   const workspaces = createWorkspaces({ store, bus, clock, feeCap });
   const admissionOptions = { ...ADMISSION, ...options.admission };
-  const places = createAdmission({ clock, metrics, databaseWaitMs }, admissionOptions);
-  const lanes = createBulkhead<number>(
+  const slots = createSlotLimiter({ clock, metrics, databaseWaitMs }, admissionOptions);
+  const chainBulkhead = createBulkhead<number>(
     admissionOptions.perChain,
     'The chain of this order answers slowly and enough is waiting for it already, so nothing was done. Try again in a moment.',
   );
-  const gate = createGate({ keyring, places, clock, metrics }, rates);
-  const exposure = createExposure();
-  const siblings = createSiblings();
+  const gate = createAccessGate({ keyring, slots, clock, metrics }, rates);
+  const exposure = createPromisedOutputs();
+  const nonceGroups = createNonceGroups();
   const openQuotes = createOpenQuotes();
   const liquidity = createLiquidity({ chains, exposure, log });
-  const gas = createGasDesk({ chains, relayers, prices, log }, options.chainSettings);
+  const gas = createRelayFees({ chains, relayers, prices, log }, options.chainSettings);
   const screening = createScreening({ screeners, metrics });
   const roster = createRoster(
     { store, bus, clock, log, metrics, corridors: { test: corridorsOf('test'), live: corridorsOf('live') } },
     breaker,
   );
   const fanOut = createFanOut({ clock, metrics }, fanOutOptions);
-  fanOut.onInvalid(({ solverId }) => roster.fault(solverId, 'invalid'));
+  fanOut.onInvalid(({ solverId }) => roster.recordFault(solverId, 'invalid'));
   const sealing = createSealing(createSealer(options.sealKeys), described);
   const reception = createReception(
     { chains, markets, roster, screening, openQuotes, clock, random, metrics },
@@ -177,14 +177,14 @@ export function createVenue(deps: VenueDeps, options: VenueOptions): Venue {
     rates,
   );
   const source = createRfqSource(
-    { roster, fanOut, gas, liquidity, exposure, siblings, recovery, recoveries, clock, random, metrics },
+    { roster, fanOut, gas, liquidity, exposure, nonceGroups, recovery, recoveries, clock, random, metrics },
     fanOutOptions,
   );
-  const quoter = createQuoter(
+  const quoter = createRfqQuoter(
     { reception, source, roster, sealing, gas, prices, liquidity, openQuotes, clock, random },
     fanOutOptions,
   );
-  const preflighter = createPreflighter({ chains, sealing, lanes, gas, screening, clock, random });
+  const preflighter = createPreflighter({ chains, sealing, chainBulkhead, gas, screening, clock, random });
   const router = createRouter(
     {
       source,
@@ -207,7 +207,7 @@ export function createVenue(deps: VenueDeps, options: VenueOptions): Venue {
   );
   const routePreflighter = createRoutePreflighter({ base: preflighter, router, store, sealing, clock });
   const routeRoster = createRouteRoster({ routeVenues, router, chains: described, clock });
-  const history = createHistory({
+  const history = createTradeHistory({
     store,
     chains: described,
     screening,
@@ -221,7 +221,7 @@ export function createVenue(deps: VenueDeps, options: VenueOptions): Venue {
     routeVenues: new Map(routeVenues.map((venue) => [venue.id, venue])),
     sealing,
     recovery,
-    lanes,
+    chainBulkhead,
     liquidity,
     openQuotes,
     screening,
@@ -230,21 +230,22 @@ export function createVenue(deps: VenueDeps, options: VenueOptions): Venue {
     log,
     metrics,
   });
-  const news = createNews({ bus, store, roster, siblings, log });
+  const orderEvents = createOrderEventDispatcher({ bus, store, roster, nonceGroups, log });
   // Wherever it was submitted, nothing of its request is an option any more.
-  news.onOrder(({ keyId, originChainId, order }, { event }) => {
-    if (event === 'order.created') openQuotes.close(keyId, groupOf(originChainId, order.user, order.nonce));
+  orderEvents.onOrder(({ keyId, originChainId, order }, { event }) => {
+    if (event === 'order.created')
+      openQuotes.close(keyId, nonceGroupOf(originChainId, order.user, order.nonce));
   });
   const peers = createPeers({ bus, clock, random, log, metrics });
   for (const part of [
-    gate.shared(peers.soon),
-    openQuotes.shared(() => chainNow(clock, undefined), peers.soon),
-    exposure.shared(peers.soon),
-    roster.shared(peers.soon),
+    gate.shared(peers.publishSoon),
+    openQuotes.shared(() => chainNow(clock, undefined), peers.publishSoon),
+    exposure.shared(peers.publishSoon),
+    roster.shared(peers.publishSoon),
   ])
     peers.share(part);
   const levelsOptions = { ...LEVELS, ...options.levels };
-  const levels = createLevels({ roster, markets, clock, metrics }, levelsOptions);
+  const levels = createSolverLevels({ roster, markets, clock, metrics }, levelsOptions);
   const tail = createEventTail({ store, bus, clock, log });
   const board = createLevelsBoard(
     { levels, roster, chains: described, clock },
@@ -276,7 +277,7 @@ export function createVenue(deps: VenueDeps, options: VenueOptions): Venue {
   const doors = [
     createStreamDoor(
       {
-        places,
+        slots,
         store,
         orders: createOrderStream({ store, tail, chains: described, clock }),
         prices: board,
@@ -300,8 +301,8 @@ export function createVenue(deps: VenueDeps, options: VenueOptions): Venue {
     const now = Math.min(
       ...[...chains.values()].map((port) => port.head()?.timestamp ?? chainNow(clock, port)),
     );
-    if (Number.isFinite(now)) exposure.lapse(now);
-    siblings.lapse(chainNow(clock, undefined));
+    if (Number.isFinite(now)) exposure.expire(now);
+    nonceGroups.expire(chainNow(clock, undefined));
     cancelSweep = clock.after(SWEEP_MS, sweep);
   }
 
@@ -310,19 +311,19 @@ export function createVenue(deps: VenueDeps, options: VenueOptions): Venue {
     doors,
     gate,
     roster,
-    told: peers.told,
+    flushed: peers.flushed,
     ready: () => unready({ store, chains, clock }),
     async start() {
       await Promise.all([
         keyring.start(),
         workspaces.start(),
         roster.start(),
-        news.start(),
+        orderEvents.start(),
         tail.start(),
         gas.start(),
       ]);
       await peers.start();
-      places.start();
+      slots.start();
       liquidity.start();
       feeCap.start();
       board.start();
@@ -330,7 +331,7 @@ export function createVenue(deps: VenueDeps, options: VenueOptions): Venue {
     },
     async stop() {
       cancelSweep();
-      places.stop();
+      slots.stop();
       liquidity.stop();
       feeCap.stop();
       gas.stop();
@@ -339,7 +340,7 @@ export function createVenue(deps: VenueDeps, options: VenueOptions): Venue {
         keyring.stop(),
         workspaces.stop(),
         roster.stop(),
-        news.stop(),
+        orderEvents.stop(),
         tail.stop(),
         peers.stop(),
       ]);

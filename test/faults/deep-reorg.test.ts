@@ -16,7 +16,7 @@ import type { Hex } from '../../src/domain/hex.ts';
 import type { ChainPort } from '../../src/ports/chain.ts';
 import type { Log } from '../../src/ports/log.ts';
 import type { NewOrder } from '../../src/ports/stores/store.ts';
-import { createAdvancer } from '../../src/venue/orders/advance/advancer.ts';
+import { createOrderAdvancer } from '../../src/venue/orders/advance/advancer.ts';
 import { account, type TestAccount } from '../support/devnet.ts';
 import { silentLog, silentMetrics } from '../support/silent.ts';
 import { makeTrade } from '../support/trade.ts';
@@ -82,7 +82,7 @@ async function startWorker(owns: string): Promise<{ stop(): Promise<void> }> {
     { owner: owns, leaseMs: 2_000, bumpAfterBlocks: 1_000 },
   );
   await transactor.start();
-  const advancer = createAdvancer(
+  const advancer = createOrderAdvancer(
     {
       store: venue.store,
       bus: venue.bus,

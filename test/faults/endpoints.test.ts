@@ -19,7 +19,7 @@ import type { LpNode } from '../../src/lp/node.ts';
 import type { Block } from '../../src/ports/chain.ts';
 import type { Transactor } from '../../src/ports/transactor.ts';
 import { openForCall } from '../../src/settlement/call.ts';
-import { createAdvancer } from '../../src/venue/orders/advance/advancer.ts';
+import { createOrderAdvancer } from '../../src/venue/orders/advance/advancer.ts';
 import { account, ATTESTERS, type Devnet, startDevnet, type TestChain } from '../support/devnet.ts';
 import { createTestLp, lpConfig, testTransactors } from '../support/lp.ts';
 import { awardOf, takeQuote, willingAttesters } from '../support/lp-trades.ts';
@@ -449,7 +449,7 @@ test('F23: one lying node is not enough: nothing is filled for it, nothing signe
     addLog(forgedLog(here.chain.escrow, block, 'Open', order.orderId, [order.order])),
   );
   await here.anvil.mine(4);
-  const worker = createAdvancer(
+  const worker = createOrderAdvancer(
     {
       store,
       bus,

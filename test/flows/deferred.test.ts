@@ -30,7 +30,7 @@ import {
   withdrawDeferredCall,
 } from '../../src/settlement/call.ts';
 import { deferredSettlement, type DeferredSettlement, foldCredits } from '../../src/settlement/deferred.ts';
-import { createAdvancer } from '../../src/venue/orders/advance/advancer.ts';
+import { createOrderAdvancer } from '../../src/venue/orders/advance/advancer.ts';
 import { createWithdrawals } from '../../src/venue/orders/advance/withdrawals.ts';
 import { account, ATTESTERS, DEPLOYER, type TestAccount, type TestChain } from '../support/devnet.ts';
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts';
@@ -145,7 +145,7 @@ async function startWorker(relayer: TestAccount, { payouts = true } = {}): Promi
     log: silentLog,
     metrics: silentMetrics,
   };
-  const advancer = createAdvancer(
+  const advancer = createOrderAdvancer(
     { ...deps, transactors, routeVenues: [], attestations, queue, bus: v.bus },
     { owner, leaseMs: 1_000, sweepMs: 200, graceMs: 0 },
   );

@@ -39,7 +39,7 @@ import {
   submitAttestationsCall,
 } from '../../src/settlement/call.ts';
 import { foldFacts, type Progress } from '../../src/settlement/lifecycle.ts';
-import { type Advancer, createAdvancer } from '../../src/venue/orders/advance/advancer.ts';
+import { type OrderAdvancer, createOrderAdvancer } from '../../src/venue/orders/advance/advancer.ts';
 import {
   account,
   ATTESTERS,
@@ -127,7 +127,7 @@ afterEach(async () => {
 });
 
 interface Worker {
-  advancer: Advancer;
+  advancer: OrderAdvancer;
   transactors: Map<number, Transactor>;
   stop(): Promise<void>;
   wake(orderId: Bytes32): Promise<void>;
@@ -170,7 +170,7 @@ async function startWorker(
       },
       { urls: ['http://127.0.0.1:9', ...attesterUrls] },
     );
-  const advancer = createAdvancer(
+  const advancer = createOrderAdvancer(
     {
       store,
       chains: ports(),

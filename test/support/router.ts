@@ -16,7 +16,7 @@ import type { OrderRecord } from '../../src/ports/stores/store.ts';
 import type { Transactor } from '../../src/ports/transactor.ts';
 import { fillCall } from '../../src/settlement/call.ts';
 import { foldFacts, type Progress } from '../../src/settlement/lifecycle.ts';
-import { createAdvancer } from '../../src/venue/orders/advance/advancer.ts';
+import { createOrderAdvancer } from '../../src/venue/orders/advance/advancer.ts';
 import { account, ATTESTERS, type TestAccount, type TestChain } from './devnet.ts';
 import { silentLog, silentMetrics } from './silent.ts';
 import { signPlan } from './taker.ts';
@@ -84,7 +84,7 @@ export async function startRouterWorld(
       }),
     ),
   );
-  const advancer = createAdvancer(
+  const advancer = createOrderAdvancer(
     {
       store: v.store,
       chains: ports,

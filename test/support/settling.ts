@@ -16,7 +16,7 @@ import type { Log } from '../../src/ports/log.ts';
 import type { NewOrder, TxStore, VenueStore } from '../../src/ports/stores/store.ts';
 import { fillCall } from '../../src/settlement/call.ts';
 import { foldFacts, type Stage } from '../../src/settlement/lifecycle.ts';
-import { createAdvancer } from '../../src/venue/orders/advance/advancer.ts';
+import { createOrderAdvancer } from '../../src/venue/orders/advance/advancer.ts';
 import { account, type Devnet, startDevnet, type TestAccount, type TestChain } from './devnet.ts';
 import { willingAttesters } from './lp-trades.ts';
 import { startTestPostgres, type TestPostgres } from './postgres.ts';
@@ -124,7 +124,7 @@ export async function startSettling(
       );
       for (const transactor of transactors.values()) await transactor.start();
       const bus = createPostgresBus(on, log);
-      const advancer = createAdvancer(
+      const advancer = createOrderAdvancer(
         {
           store: over.store ?? (over.db ? createVenueStore(over.db) : store),
           chains,

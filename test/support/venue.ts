@@ -272,7 +272,7 @@ async function assemble(
     if (others.length > 0) await meet(others);
   }
   async function meet(others: readonly Replica[]): Promise<void> {
-    await Promise.all([venue, ...others.map((other) => other.venue)].map((one) => one.told()));
+    await Promise.all([venue, ...others.map((other) => other.venue)].map((one) => one.flushed()));
     const mark = systemRandom.bytes32();
     // What was said before the mark arrives before it.
     const arrived = [bus, ...others.map((other) => other.bus)].map(async (each) => {

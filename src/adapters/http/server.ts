@@ -16,7 +16,15 @@ import Fastify, {
 } from 'fastify';
 import { jsonSchemaTransform } from 'fastify-type-provider-zod';
 import type { Clock } from '../../ports/clock.ts';
-import type { Admission, Caller, Download, Gate, Release, Route, SocketDoor } from '../../ports/http.ts';
+import type {
+  Admission,
+  ApiCaller,
+  Download,
+  AccessGate,
+  Release,
+  Route,
+  SocketRoute,
+} from '../../ports/http.ts';
 import type { Log } from '../../ports/log.ts';
 import { asyncApiDocument } from '../../protocol/api/asyncapi.ts';
 import { answerFor, ApiError, detailsOf, InvalidError } from '../../protocol/errors.ts';
@@ -75,7 +83,7 @@ declare module 'fastify' {
 }
 
 interface Sent {
-  admission?: Admission<Caller>;
+  admission?: Admission<ApiCaller>;
   startedMs: number;
   /** Its place, which it has until it has been worked on and answered, whichever is later. */
   release?: Release;
@@ -86,7 +94,7 @@ interface Sent {
 /** A schema said no; what a handler says is final, but this a route may put in its own words. */
 class ShapeError extends InvalidError {}
 
-export async function startHttp<Key extends Caller>(
+export async function startHttp<Key extends ApiCaller>(
   {
     routes,
     doors,
@@ -95,8 +103,8 @@ export async function startHttp<Key extends Caller>(
     log,
   }: {
     routes: readonly Route<unknown, unknown, unknown, Key>[];
-    doors: readonly SocketDoor<Key>[];
-    gate: Gate<Key>;
+    doors: readonly SocketRoute<Key>[];
+    gate: AccessGate<Key>;
     clock: Clock;
     log: Log;
   },
@@ -248,7 +256,7 @@ export async function startHttp<Key extends Caller>(
   app.addHook('onRequest', (request, reply, done) => {
     try {
       if (closing) throw refusal(reply);
-      gate.knock(request.ip);
+      gate.limitByAddress(request.ip);
       done();
     } catch (error) {
       done(error as Error);
@@ -312,10 +320,15 @@ export async function startHttp<Key extends Caller>(
   };
 }
 
-function register<Key extends Caller>(
+function register<Key extends ApiCaller>(
   app: FastifyInstance,
   route: Route<unknown, unknown, unknown, Key>,
-  { gate, clock, log, bodyLimitBytes }: { gate: Gate<Key>; clock: Clock; log: Log; bodyLimitBytes: number },
+  {
+    gate,
+    clock,
+    log,
+    bodyLimitBytes,
+  }: { gate: AccessGate<Key>; clock: Clock; log: Log; bodyLimitBytes: number },
 ): void {
   const schema = {
     summary: route.summary,
@@ -349,14 +362,14 @@ function register<Key extends Caller>(
       if (wrong) return done(wrong);
       let place: Release | Promise<Release>;
       try {
-        place = gate.enter(route.load ?? route.rate, admission.key.id);
+        place = gate.takeSlot(route.load ?? route.rate, admission.key.id);
       } catch (error) {
         return done(error as Error);
       }
       if (place instanceof Promise) place.then(begin, done);
       else begin(place);
     };
-    const admission = gate.admit(header(request, 'x-api-key'), route);
+    const admission = gate.authenticate(header(request, 'x-api-key'), route);
     if (admission instanceof Promise) admission.then(admit, done);
     else admit(admission);
   }

@@ -6,7 +6,7 @@
 import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type ServerOptions, type WebSocket, WebSocketServer } from 'ws';
-import type { Caller, Gate, Socket, SocketDoor, SocketListener } from '../../ports/http.ts';
+import type { ApiCaller, AccessGate, Socket, SocketRoute, SocketListener } from '../../ports/http.ts';
 import type { Log } from '../../ports/log.ts';
 import { answerFor, ApiError } from '../../protocol/errors.ts';
 import { CLOSE } from '../../protocol/api/events.ts';
@@ -31,7 +31,7 @@ const MAX_CONTROL_FRAMES_PER_SECOND = 50;
  */
 const TOGETHER_BYTES = 16 * 1024;
 
-export function openDoors<Key extends Caller>(
+export function openDoors<Key extends ApiCaller>(
   server: Server,
   {
     doors,
@@ -40,8 +40,8 @@ export function openDoors<Key extends Caller>(
     addressOf,
     maxPerAddress,
   }: {
-    doors: readonly SocketDoor<Key>[];
-    gate: Gate<Key>;
+    doors: readonly SocketRoute<Key>[];
+    gate: AccessGate<Key>;
     log: Log;
     addressOf(request: IncomingMessage): string;
     maxPerAddress: number;
@@ -74,7 +74,7 @@ export function openDoors<Key extends Caller>(
 
   async function admit(request: IncomingMessage, stream: Duplex, head: Buffer): Promise<void> {
     const address = addressOf(request);
-    gate.knock(address);
+    gate.limitByAddress(address);
     if (isShut)
       throw new ApiError('unavailable', 'The venue is restarting. Connect again.', { retryAfterSeconds: 1 });
     const [path, query] = (request.url ?? '').split('?');
@@ -92,7 +92,7 @@ export function openDoors<Key extends Caller>(
         'A socket takes no parameters. Send the key in the X-API-Key header.',
       );
     const key = request.headers['x-api-key'];
-    const admission = await gate.admit(Array.isArray(key) ? key[0] : key, {
+    const admission = await gate.authenticate(Array.isArray(key) ? key[0] : key, {
       keyKinds: found.door.keyKinds,
       rate: 'socket',
     });
@@ -106,7 +106,7 @@ export function openDoors<Key extends Caller>(
     if ((perAddress.get(address) ?? 0) >= maxPerAddress)
       throw new ApiError('rate_limited', 'Too many sockets from this address.', { retryAfterSeconds: 5 });
     // A crowd that comes back at once is let in a few at a time.
-    const release = await gate.enter('socket', admission.key.id);
+    const release = await gate.takeSlot('socket', admission.key.id);
     stream.once('close', release);
     if (stream.destroyed) return release();
     found.wss.handleUpgrade(request, stream, head, (socket) => {
@@ -120,7 +120,13 @@ export function openDoors<Key extends Caller>(
     });
   }
 
-  function serve(door: SocketDoor<Key>, socket: WebSocket, stream: Duplex, key: Key, left: () => void): void {
+  function serve(
+    door: SocketRoute<Key>,
+    socket: WebSocket,
+    stream: Duplex,
+    key: Key,
+    left: () => void,
+  ): void {
     const gather = gathering(stream);
     let listener: SocketListener | undefined;
     let over = false;
@@ -180,7 +186,7 @@ export function openDoors<Key extends Caller>(
     socket.on('error', () => {});
     socket.on('close', finish);
     listener = door.open(wrapped, key);
-    unwatch = gate.watch(key, () => {
+    unwatch = gate.onRevoked(key, () => {
       wrapped.close(1008, 'the key was revoked');
       finish();
     });

@@ -13,7 +13,7 @@ import type { Log } from '../../ports/log.ts';
 import type { VenueStore } from '../../ports/stores/store.ts';
 import { createAdmin } from '../../venue/admin/admin.ts';
 import { createAdminGate } from '../../venue/admin/gate.ts';
-import { adminRoutes } from '../../venue/admin/routes.ts';
+import { venueAdminRoutes } from '../../venue/admin/routes.ts';
 import { openSecret, type SecretContext } from '../keys.ts';
 import type { Life } from '../process.ts';
 import type { VenueConfig } from './config.ts';
@@ -56,7 +56,7 @@ export async function openAdmin(
   );
   const gate = createAdminGate({ clock: systemClock, log }, { keys: opened, requestsPerSecond });
   const server = await startHttp(
-    { routes: adminRoutes(admin), doors: [], gate, clock: systemClock, log },
+    { routes: venueAdminRoutes(admin), doors: [], gate, clock: systemClock, log },
     {
       host,
       port,

@@ -19,7 +19,7 @@ import { createRecoveryThread } from '../../adapters/secp256k1/recovery-thread.t
 import { systemClock } from '../../adapters/system/clock.ts';
 import { systemRandom } from '../../adapters/system/random.ts';
 import { keystoreAddressOf, openSecret, openSigner, type SecretContext } from '../keys.ts';
-import { createAdvancer } from '../../venue/orders/advance/advancer.ts';
+import { createOrderAdvancer } from '../../venue/orders/advance/advancer.ts';
 import { createUpkeep } from '../../venue/trades/history-upkeep.ts';
 import { createWithdrawals } from '../../venue/orders/advance/withdrawals.ts';
 import { createPrices } from '../../venue/market/prices.ts';
@@ -51,7 +51,7 @@ import { watchRelayers } from './relayer.ts';
 import { VENUE_SCHEMA, VENUE_TABLES } from './schema.ts';
 import { seed } from './seed.ts';
 
-export type Role = 'api' | 'worker' | 'all';
+export type ProcessRole = 'api' | 'worker' | 'all';
 
 /** What a venue stands on, before anything is built on it. */
 export interface VenueGround {
@@ -64,7 +64,7 @@ export interface VenueGround {
 
 /** `wrap` may put something of its own around what the venue stands on: a fault, a recorder. */
 export async function runVenue(
-  { config: file, role: wanted }: { config: string; role?: Role },
+  { config: file, role: wanted }: { config: string; role?: ProcessRole },
   { wrap = (ground) => ground }: { wrap?: (ground: VenueGround) => VenueGround } = {},
 ): Promise<void> {
   const { config } = await loadConfig(zVenueConfig, file, process.env);
@@ -185,7 +185,7 @@ export async function runVenue(
       log.info({ url: server.url, metrics: `${ops.url}/metrics` }, 'venue is open');
     }
     if (senders) {
-      const worker = createAdvancer(
+      const worker = createOrderAdvancer(
         {
           store,
           chains: byId,
@@ -263,7 +263,7 @@ export async function runVenue(
  * The embedded server is one process's: with a role of its own a process would be alone on it, and half a
  * venue.
  */
-function requireServer(role: Role, { database }: VenueConfig, { env }: SecretContext): void {
+function requireServer(role: ProcessRole, { database }: VenueConfig, { env }: SecretContext): void {
   if (role === 'all' || database.url !== null || (env['DATABASE_URL'] ?? '') !== '') return;
   throw new RequestError(
     `A venue process with the role ${role} shares its database with the others. Set DATABASE_URL or database.url to a PostgreSQL server of your own; the embedded one is for one process with the role all.`,

@@ -8,7 +8,7 @@ import { silentMetrics } from '../../../test/support/silent.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { LoadKind, Release } from '../../ports/http.ts';
 import { ApiError } from '../../protocol/errors.ts';
-import { createAdmission } from './admission.ts';
+import { createSlotLimiter } from './admission.ts';
 import { createBulkhead } from './bulkhead.ts';
 import { ADMISSION } from '../options.ts';
 
@@ -28,14 +28,14 @@ function venue(options: Partial<typeof ADMISSION>) {
       return () => void due.delete(entry);
     },
   };
-  const admission = createAdmission(
+  const admission = createSlotLimiter(
     { clock, metrics: silentMetrics, databaseWaitMs: () => databaseWaitMs },
     { ...ADMISSION, ...options },
   );
   admission.start();
   return {
     admission,
-    enter: (kind: LoadKind, key = 'k') => admission.enter(kind, key) as Release,
+    enter: (kind: LoadKind, key = 'k') => admission.take(kind, key) as Release,
     /** Time passes, and every timer is so much too late. */
     pass(ms: number, lateMs = 0) {
       const end = nowMs + ms;
@@ -63,7 +63,7 @@ describe('places', () => {
   test('so many at work, then so many in line, then 503; a place given back goes to the first in line', async () => {
     const { enter, admission } = venue({ places: each(4), waiting: each(2) });
     const held = ['a', 'b', 'c', 'd'].map((key) => enter('submit', key));
-    const line = ['e', 'f'].map((key) => admission.enter('submit', key) as Promise<Release>);
+    const line = ['e', 'f'].map((key) => admission.take('submit', key) as Promise<Release>);
     expect(refusal(() => enter('submit', 'g'))).toBe('unavailable');
     // Other kinds have places of their own.
     enter('read', 'g')();
@@ -79,7 +79,7 @@ describe('places', () => {
   test('who waits too long in line is refused and forgotten', async () => {
     const { enter, admission, pass } = venue({ places: each(1), waiting: each(8), maxWaitMs: 100 });
     const release = enter('submit', 'a');
-    const waiting = (admission.enter('submit', 'b') as Promise<Release>).catch(
+    const waiting = (admission.take('submit', 'b') as Promise<Release>).catch(
       (error: unknown) => (error as ApiError).code,
     );
     pass(200);
@@ -144,16 +144,16 @@ test('bulkhead: a full room refuses, the next one does not notice, and failures 
   const rooms = createBulkhead<string>(2, 'full');
   let finish = () => {};
   const slow = () => new Promise<void>((_, reject) => (finish = () => reject(new Error('broke'))));
-  const first = rooms.within('a', slow).catch(() => {});
+  const first = rooms.run('a', slow).catch(() => {});
   const end = finish;
-  const second = rooms.within('a', slow).catch(() => {});
-  await expect(rooms.within('a', async () => 1)).rejects.toMatchObject({
+  const second = rooms.run('a', slow).catch(() => {});
+  await expect(rooms.run('a', async () => 1)).rejects.toMatchObject({
     code: 'unavailable',
     retryAfterSeconds: 2,
   });
-  expect(await rooms.within('b', async () => 1)).toBe(1);
+  expect(await rooms.run('b', async () => 1)).toBe(1);
   end();
   finish();
   await Promise.all([first, second]);
-  expect(await rooms.within('a', async () => 1)).toBe(1);
+  expect(await rooms.run('a', async () => 1)).toBe(1);
 });

@@ -11,19 +11,19 @@ import type { Metrics } from '../../ports/metrics.ts';
 import { ApiError } from '../../protocol/errors.ts';
 import type { AdmissionOptions } from '../options.ts';
 
-export interface AdmissionDeps {
+export interface SlotLimiterDeps {
   clock: Clock;
   metrics: Metrics;
   /** Milliseconds that the longest waiting statement has waited for a connection. */
   databaseWaitMs(): number;
 }
 
-export interface Admission {
+export interface SlotLimiter {
   /**
    * A place, or how to wait for one; give it back once, by calling what comes. Throws 429 to a key that holds
    * more than its share of the places, 503 when there is no room. Synchronous unless it has to wait.
    */
-  enter(kind: LoadKind, keyId: string): Release | Promise<Release>;
+  take(kind: LoadKind, keyId: string): Release | Promise<Release>;
   start(): void;
   stop(): void;
 }
@@ -59,10 +59,10 @@ const TICK_MS = 20;
 /** Late for this many looks in a row is load; once is only a hiccup. */
 const LOOKS = 10;
 
-export function createAdmission(
-  { clock, metrics, databaseWaitMs }: AdmissionDeps,
+export function createSlotLimiter(
+  { clock, metrics, databaseWaitMs }: SlotLimiterDeps,
   { places, waiting, maxWaitMs, shedAtLagMs, shedAtDatabaseWaitMs }: AdmissionOptions,
-): Admission {
+): SlotLimiter {
   const entrances = new Map<LoadKind, Entrance>();
   const shed = metrics.counter('firmquote_venue_shed_total', 'Requests refused for load, before any work', [
     'kind',
@@ -134,7 +134,7 @@ export function createAdmission(
   }
 
   return {
-    enter(kind, keyId) {
+    take(kind, keyId) {
       const entrance = entranceOf(kind);
       const share = closing(kind);
       if (share > 0) {

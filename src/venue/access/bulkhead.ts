@@ -4,13 +4,13 @@ import { ApiError } from '../../protocol/errors.ts';
 
 export interface Bulkhead<K> {
   /** Throws 503 at once when this room is full. */
-  within<T>(room: K, work: () => Promise<T>): Promise<T>;
+  run<T>(room: K, work: () => Promise<T>): Promise<T>;
 }
 
 export function createBulkhead<K>(most: number, message: string): Bulkhead<K> {
   const atWork = new Map<K, number>();
   return {
-    async within(room, work) {
+    async run(room, work) {
       const inside = atWork.get(room) ?? 0;
       if (inside >= most) throw new ApiError('unavailable', message, { retryAfterSeconds: 2 });
       atWork.set(room, inside + 1);

@@ -2,14 +2,14 @@
 
 import { ApiError } from '../../protocol/errors.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { Admission, DoorKind, Gate, RateClass } from '../../ports/http.ts';
+import type { Admission, DoorKind, AccessGate, RateClass } from '../../ports/http.ts';
 import type { Metrics } from '../../ports/metrics.ts';
 import type { ApiKey } from '../../ports/stores/store.ts';
-import type { Admission as Places } from './admission.ts';
+import type { SlotLimiter } from './admission.ts';
 import { createBuckets, type Take } from './token-buckets.ts';
 import type { Keyring } from './keys.ts';
 import type { RateOptions } from '../options.ts';
-import type { News, Shared } from '../replicas/peers.ts';
+import type { PeerUpdate, ReplicaShare } from '../replicas/peers.ts';
 
 const KIND_NAMES: Record<DoorKind, string> = {
   admin: 'an admin key',
@@ -19,15 +19,20 @@ const KIND_NAMES: Record<DoorKind, string> = {
 };
 
 /** A key's rate is counted over all replicas, an address's here. */
-export interface VenueGate extends Gate {
+export interface VenueAccessGate extends AccessGate {
   /** How the replicas tell each other what their keys take. `soon`: something just changed. */
-  shared(soon: () => void): Shared;
+  shared(soon: () => void): ReplicaShare;
 }
 
-export function createGate(
-  { keyring, places, clock, metrics }: { keyring: Keyring; places: Places; clock: Clock; metrics: Metrics },
+export function createAccessGate(
+  {
+    keyring,
+    slots,
+    clock,
+    metrics,
+  }: { keyring: Keyring; slots: SlotLimiter; clock: Clock; metrics: Metrics },
   rates: RateOptions,
-): VenueGate {
+): VenueAccessGate {
   const burst = rates.burst;
   const addresses = createBuckets(clock, { perSecond: rates.perIpPerSecond, burst });
   const trusted = new Set(rates.trustedIps);
@@ -82,26 +87,26 @@ export function createGate(
   }
 
   return {
-    knock(ip) {
+    limitByAddress(ip) {
       if (trusted.has(ip)) return;
       const take = addresses.take(ip);
       if (!take.ok) limited(take, 'rate_address');
     },
-    admit(apiKey, door) {
+    authenticate(apiKey, door) {
       const found = keyring.find(apiKey);
       return found instanceof Promise ? found.then((key) => judge(key, door)) : judge(found, door);
     },
-    enter: (kind, keyId) => places.enter(kind, keyId),
-    watch: (key, revoked) => keyring.watch(key, revoked),
+    takeSlot: (kind, keyId) => slots.take(kind, keyId),
+    onRevoked: (key, revoked) => keyring.watch(key, revoked),
     shared(tell) {
       soon = tell;
       return {
         name: 'rates',
-        *news(): Iterable<News> {
+        *updates(): Iterable<PeerUpdate> {
           yield* taken;
           taken.clear();
         },
-        hear(_replica, [slot, count]) {
+        apply(_replica, [slot, count]) {
           const [rate, keyId = ''] = slot.split(' ');
           if (Object.hasOwn(perKey, rate ?? '')) perKey[rate as RateClass].spent(keyId, Number(count));
         },

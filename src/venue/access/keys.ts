@@ -10,9 +10,9 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Random } from '../../ports/random.ts';
 import type { ApiKey, KeyMode, KeyStore } from '../../ports/stores/store.ts';
-import { createRemembered, REMEMBER_MS } from './read-through-cache.ts';
+import { createReadThroughCache, CACHE_MS } from './read-through-cache.ts';
 
-/** Bus topic: some key changed; whatever is remembered is to be asked for again. */
+/** Bus topic: some key changed; whatever is cache is to be asked for again. */
 export const KEYS_TOPIC = 'keys';
 
 const KEY = /^fq_(test|live)_([A-Za-z0-9_-]{43})$/;
@@ -47,7 +47,7 @@ export function keyFingerprint(text: string): { lookup: string; sha256: string }
 export interface Keyring {
   /**
    * The live key with this text; undefined for missing, malformed, unknown and revoked ones alike.
-   * Synchronous when it is remembered.
+   * Synchronous when it is cache.
    */
   find(text: string | undefined): ApiKey | undefined | Promise<ApiKey | undefined>;
   /**
@@ -71,7 +71,7 @@ export function createKeyring({
   log: Log;
 }): Keyring {
   // By hash and not by text: a dump of this memory holds no key.
-  const remembered = createRemembered({ bus, clock, topic: KEYS_TOPIC, read });
+  const cache = createReadThroughCache({ bus, clock, topic: KEYS_TOPIC, read });
   const watched = new Map<string, Set<() => void>>();
   let unsubscribe: (() => Promise<void>) | undefined;
   let cancelSweep = () => {};
@@ -118,7 +118,7 @@ export function createKeyring({
 
   function sweep(): void {
     checkSoon([...watched.keys()]);
-    cancelSweep = clock.after(REMEMBER_MS, sweep);
+    cancelSweep = clock.after(CACHE_MS, sweep);
   }
 
   return {
@@ -126,7 +126,7 @@ export function createKeyring({
       // Whatever was sent is hashed, so that a malformed key costs what a wrong one costs.
       const { lookup, sha256 } = keyFingerprint(text ?? '');
       const match = KEY.exec(text ?? '');
-      return match ? remembered.get(`${match[1]} ${lookup} ${sha256}`) : undefined;
+      return match ? cache.get(`${match[1]} ${lookup} ${sha256}`) : undefined;
     },
     watch({ id }, revoked) {
       const told = watched.get(id);
@@ -139,14 +139,14 @@ export function createKeyring({
       };
     },
     async start() {
-      await remembered.start();
+      await cache.start();
       unsubscribe = await bus.subscribe(KEYS_TOPIC, () => checkSoon([...watched.keys()]));
-      cancelSweep = clock.after(REMEMBER_MS, sweep);
+      cancelSweep = clock.after(CACHE_MS, sweep);
     },
     async stop() {
       cancelSweep();
       await unsubscribe?.();
-      await remembered.stop();
+      await cache.stop();
     },
   };
 }

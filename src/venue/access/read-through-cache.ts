@@ -7,7 +7,7 @@ import { UpstreamError } from '../../domain/errors.ts';
 import type { Bus } from '../../ports/bus.ts';
 import type { Clock } from '../../ports/clock.ts';
 
-export interface Remembered<T> {
+export interface ReadThroughCache<T> {
   /** Synchronous when it is remembered. What `read` throws is thrown and not remembered. */
   get(id: string): T | Promise<T>;
   /** Called after what was remembered has been forgotten. */
@@ -17,7 +17,7 @@ export interface Remembered<T> {
 }
 
 /** A row is read again after this long, should the message of its change ever be lost. */
-export const REMEMBER_MS = 10_000;
+export const CACHE_MS = 10_000;
 /**
  * What could not be read again still holds for this long, so that a database that is slow for a moment slows
  * nobody who is known.
@@ -25,7 +25,7 @@ export const REMEMBER_MS = 10_000;
 const STALE_MS = 20_000;
 const MAX_REMEMBERED = 20_000;
 
-export function createRemembered<T>({
+export function createReadThroughCache<T>({
   bus,
   clock,
   topic,
@@ -35,7 +35,7 @@ export function createRemembered<T>({
   clock: Clock;
   topic: string;
   read(id: string): Promise<T>;
-}): Remembered<T> {
+}): ReadThroughCache<T> {
   const known = new Map<string, { value: T; untilMs: number }>();
   /** Counts announcements: a row that was being read while one came may be older than it. */
   let changes = 0;
@@ -57,7 +57,7 @@ export function createRemembered<T>({
       const value = await read(id);
       if (changes !== before) continue;
       if (known.size >= MAX_REMEMBERED) known.clear();
-      known.set(id, { value, untilMs: clock.monotonicMs() + REMEMBER_MS });
+      known.set(id, { value, untilMs: clock.monotonicMs() + CACHE_MS });
       return value;
     }
   }

@@ -1,5 +1,5 @@
 /**
- * Workspaces remembered for the hot path: fee, eligible solvers and limits without a database read per quote.
+ * Workspaces cache for the hot path: fee, eligible solvers and limits without a database read per quote.
  */
 
 import type { Bus } from '../../ports/bus.ts';
@@ -7,14 +7,14 @@ import type { Clock } from '../../ports/clock.ts';
 import type { ApiKey, Workspace, WorkspaceStore } from '../../ports/stores/store.ts';
 import { ApiError } from '../../protocol/errors.ts';
 import type { FeeCap } from '../quoting/fee-cap.ts';
-import { createRemembered } from './read-through-cache.ts';
+import { createReadThroughCache } from './read-through-cache.ts';
 
 /** Bus topic: a workspace changed. */
 export const WORKSPACES_TOPIC = 'workspaces';
 
 export interface Workspaces {
   /**
-   * The workspace a key belongs to, with the fee that its orders can bear. Synchronous when it is remembered.
+   * The workspace a key belongs to, with the fee that its orders can bear. Synchronous when it is cache.
    * Throws 403 for a key without one.
    */
   of(key: ApiKey): Workspace | Promise<Workspace>;
@@ -35,7 +35,7 @@ export function createWorkspaces({
   clock: Clock;
   feeCap: FeeCap;
 }): Workspaces {
-  const remembered = createRemembered({ bus, clock, topic: WORKSPACES_TOPIC, read });
+  const cache = createReadThroughCache({ bus, clock, topic: WORKSPACES_TOPIC, read });
 
   async function read(id: string): Promise<Workspace> {
     const workspace = await store.workspace(id);
@@ -59,11 +59,11 @@ export function createWorkspaces({
           'wrong_key_kind',
           'This key belongs to no workspace, so nothing can be traded with it. Ask the operator of the venue for one that does.',
         );
-      const workspace = remembered.get(key.workspaceId);
+      const workspace = cache.get(key.workspaceId);
       return workspace instanceof Promise ? workspace.then(withFee) : withFee(workspace);
     },
-    onChange: remembered.onChange,
-    start: remembered.start,
-    stop: remembered.stop,
+    onChange: cache.onChange,
+    start: cache.start,
+    stop: cache.stop,
   };
 }

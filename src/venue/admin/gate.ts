@@ -5,13 +5,13 @@
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../ports/clock.ts';
-import type { Caller, Gate } from '../../ports/http.ts';
+import type { ApiCaller, AccessGate } from '../../ports/http.ts';
 import type { Log } from '../../ports/log.ts';
 import { ApiError } from '../../protocol/errors.ts';
 import { createBuckets, type Take } from '../access/token-buckets.ts';
 
 /** `id` names the key in the audit trail. */
-export interface AdminKey extends Caller {
+export interface AdminKey extends ApiCaller {
   readonly secret: string;
 }
 
@@ -20,7 +20,7 @@ const BURST = 2;
 export function createAdminGate(
   { clock, log }: { clock: Clock; log: Log },
   { keys, requestsPerSecond }: { keys: readonly AdminKey[]; requestsPerSecond: number },
-): Gate<Caller> {
+): AccessGate<ApiCaller> {
   const kept = keys.map(({ id, secret }) => ({ id, digest: sha256(secret) }));
   const addresses = createBuckets(clock, { perSecond: requestsPerSecond, burst: BURST });
   const perKey = createBuckets(clock, { perSecond: requestsPerSecond, burst: BURST });
@@ -34,14 +34,14 @@ export function createAdminGate(
   }
 
   return {
-    knock(ip) {
+    limitByAddress(ip) {
       const take = addresses.take(ip);
       if (!take.ok) limited(take);
     },
-    admit(text) {
+    authenticate(text) {
       const given = sha256(text ?? '');
       // Every key is compared whole, so that the time says nothing about which one came close.
-      let caller: Caller | undefined;
+      let caller: ApiCaller | undefined;
       for (const { id, digest } of kept) if (timingSafeEqual(digest, given)) caller = { id };
       if (!caller) {
         log.warn({}, 'the admin API was asked without a valid admin key');
@@ -60,10 +60,10 @@ export function createAdminGate(
       };
     },
     // Few requests a second of one operator are all there can be.
-    enter: () => () => {},
+    takeSlot: () => () => {},
     // Its keys stand in the configuration and last as long as the process; it has no sockets that could
     // outlive one.
-    watch: () => () => {},
+    onRevoked: () => () => {},
   };
 }
 

@@ -4,7 +4,7 @@
  */
 
 import { z } from 'zod';
-import type { Caller, Route } from '../../ports/http.ts';
+import type { ApiCaller, Route } from '../../ports/http.ts';
 import {
   type MemberChange,
   type NewKeyRequest,
@@ -53,16 +53,16 @@ const zChangesQuery = z.strictObject({
     .optional(),
 });
 
-type AdminRoute<Body = unknown, Query = unknown, Params = unknown> = Route<Body, Query, Params, Caller>;
+type AdminRoute<Body = unknown, Query = unknown, Params = unknown> = Route<Body, Query, Params, ApiCaller>;
 type At<S extends z.ZodType> = z.infer<S>;
 
-export function adminRoutes(admin: Admin): AdminRoute[] {
+export function venueAdminRoutes(admin: Admin): AdminRoute[] {
   const reading = { method: 'GET', keyKinds: ['admin'], rate: 'read' } as const;
   const writing = { method: 'POST', keyKinds: ['admin'], rate: 'submit' } as const;
   const changing = { ...writing, method: 'PATCH' } as const;
   const ending = { ...writing, method: 'DELETE' } as const;
   /** In the audit trail, beside `cli:…`. */
-  const who = ({ id }: Caller): string => `admin:${id}`;
+  const who = ({ id }: ApiCaller): string => `admin:${id}`;
 
   const workspaces: AdminRoute<never, never, At<typeof zWorkspacePath>>[] = [
     {

@@ -11,7 +11,7 @@ import { type Ladder, outputAt, planSplit } from '../../auction/split.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { KeyMode, Workspace } from '../../ports/stores/store.ts';
 import { PRICES_EVERY_MS, type PriceEventFrame } from '../../protocol/api/events.ts';
-import { type Levels, marketKey, type Offered } from './levels.ts';
+import { type SolverLevels, marketKey, type Offered } from './levels.ts';
 import { tradesOn } from './markets.ts';
 import type { Roster } from '../solvers/roster.ts';
 import type { StreamClient } from '../stream/order-topics.ts';
@@ -61,7 +61,7 @@ export function createLevelsBoard(
     roster,
     chains,
     clock,
-  }: { levels: Levels; roster: Roster; chains: ReadonlyMap<number, Chain>; clock: Clock },
+  }: { levels: SolverLevels; roster: Roster; chains: ReadonlyMap<number, Chain>; clock: Clock },
   { maxAgeMs, maxSplitParts }: { maxAgeMs: number; maxSplitParts: number },
 ): LevelsBoard {
   const views = new Map<string, View>();

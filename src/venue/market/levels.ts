@@ -11,7 +11,7 @@ import type { Metrics } from '../../ports/metrics.ts';
 import type { Message, FromSolver } from '../../protocol/link/link.ts';
 import { createBuckets } from '../access/token-buckets.ts';
 import type { LevelsOptions } from '../options.ts';
-import type { Roster, Session } from '../solvers/roster.ts';
+import type { Roster, SolverSession } from '../solvers/roster.ts';
 import type { Markets } from './markets.ts';
 
 export interface Offered {
@@ -22,25 +22,25 @@ export interface Offered {
 }
 
 /** What became of a message; only `broken` is held against its sender. */
-export type Taken = 'taken' | 'withdrawn' | 'broken' | 'unknown' | 'stale' | 'too_many';
+export type LevelsOutcome = 'taken' | 'withdrawn' | 'broken' | 'unknown' | 'stale' | 'too_many';
 
-export interface Levels {
-  take(session: Session, message: Message<'levels', FromSolver>): Taken;
+export interface SolverLevels {
+  accept(session: SolverSession, message: Message<'levels', FromSolver>): LevelsOutcome;
   /** Fresh ladders of solvers that are pricing now. */
   of(input: AssetId, output: AssetId): Offered[];
   /** Called with `<input>><output>` whose ladders changed. */
   onChange(listener: (market: string) => void): void;
   /** Its connection is gone: what it said on it is void. */
-  forget(session: Session): void;
+  forget(session: SolverSession): void;
 }
 
 export const marketKey = (input: AssetId, output: AssetId): string => `${input}>${output}`;
 
-export function createLevels(
+export function createSolverLevels(
   { roster, markets, clock, metrics }: { roster: Roster; markets: Markets; clock: Clock; metrics: Metrics },
   { maxAgeMs, maxMarkets, maxPerSecond }: LevelsOptions,
-): Levels {
-  const bySession = new Map<Session, Map<string, Offered>>();
+): SolverLevels {
+  const bySession = new Map<SolverSession, Map<string, Offered>>();
   const listeners: ((market: string) => void)[] = [];
   const rate = createBuckets(clock, { perSecond: maxPerSecond, burst: 5 });
   const counted = metrics.counter(
@@ -49,7 +49,10 @@ export function createLevels(
     ['outcome'],
   );
 
-  function judged(session: Session, { input, output, levels, atMs }: Message<'levels', FromSolver>): Taken {
+  function judged(
+    session: SolverSession,
+    { input, output, levels, atMs }: Message<'levels', FromSolver>,
+  ): LevelsOutcome {
     if (!rate.take(session.solverId).ok) return 'too_many';
     const ladder = rising(levels);
     if (!ladder) return 'broken';
@@ -72,7 +75,7 @@ export function createLevels(
   }
 
   const placed = (asset: AssetId) => {
-    const place = markets.place(asset, 'test');
+    const place = markets.find(asset, 'test');
     return place.kind === 'market' ? place.market.chain : undefined;
   };
 
@@ -81,7 +84,7 @@ export function createLevels(
   }
 
   return {
-    take(session, message) {
+    accept(session, message) {
       const outcome = judged(session, message);
       counted.add({ outcome });
       return outcome;

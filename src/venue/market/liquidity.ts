@@ -10,15 +10,15 @@ import { bytes32ToAddress } from '../../domain/hex.ts';
 import type { UnixSeconds } from '../../domain/time.ts';
 import type { Block, ChainPort, EscrowEvent } from '../../ports/chain.ts';
 import type { Log } from '../../ports/log.ts';
-import { type Exposure, groupOf } from '../quoting/exposure.ts';
+import { type PromisedOutputs, nonceGroupOf } from '../quoting/exposure.ts';
 
 export interface Liquidity {
   /** Starts remembering an account on a chain: all token balances, and whether this operator may sign. */
   watch(chainId: number, account: Address, operator: Address): Promise<boolean>;
   /** As far as we know by now. The account itself may always sign. */
-  mayBind(chainId: number, account: Address, signer: Address): boolean;
+  maySign(chainId: number, account: Address, signer: Address): boolean;
   /** The same, asked of the chain when this replica has never seen the signer. */
-  mayBindNow(chainId: number, account: Address, signer: Address): Promise<boolean>;
+  maySignNow(chainId: number, account: Address, signer: Address): Promise<boolean>;
   /**
    * Ledger balance less what a withdrawal has been announced for and what is paid out by itself; undefined
    * while unknown.
@@ -64,7 +64,7 @@ export function createLiquidity({
   log,
 }: {
   chains: ReadonlyMap<number, ChainPort>;
-  exposure: Exposure;
+  exposure: PromisedOutputs;
   log: Log;
 }): Liquidity {
   const revoked: ((chainId: number, account: Address, operator: Address) => void)[] = [];
@@ -128,7 +128,7 @@ export function createLiquidity({
         return release(ledger, event.orderId);
       case 'open': {
         const { order } = event;
-        const group = groupOf(order.originChainId, order.user, order.nonce);
+        const group = nonceGroupOf(order.originChainId, order.user, order.nonce);
         // On one chain opening is settling. Across chains the promise stands until the fill.
         if (order.outputs.every((output) => output.chainId === order.originChainId)) ledger.ended.add(group);
         else groups.set(event.orderId, group);
@@ -140,7 +140,7 @@ export function createLiquidity({
       case 'refunded':
         return release(ledger, event.orderId);
       case 'nonce':
-        return void ledger.ended.add(groupOf(ledger.port.chain.id, event.user, event.nonce));
+        return void ledger.ended.add(nonceGroupOf(ledger.port.chain.id, event.user, event.nonce));
       case 'operator':
         ledger.operators.set(`${event.account}:${event.operator}`, event.allowed);
         if (!event.allowed)
@@ -220,9 +220,9 @@ export function createLiquidity({
       await readAccount(ledger, account);
       return true;
     },
-    mayBind: (chainId, account, signer) =>
+    maySign: (chainId, account, signer) =>
       signer === account || ledgers.get(chainId)?.operators.get(`${account}:${signer}`) === true,
-    async mayBindNow(chainId, account, signer) {
+    async maySignNow(chainId, account, signer) {
       const ledger = ledgers.get(chainId);
       const known = signer === account || ledger?.operators.get(`${account}:${signer}`);
       return known ?? (ledger ? ledger.port.isOperator(account, signer) : false);

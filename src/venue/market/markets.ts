@@ -4,18 +4,21 @@ import { type Asset, parseAssetId } from '../../domain/asset.ts';
 import { type Chain, tokenOf, type TokenInfo } from '../../domain/chain.ts';
 import type { KeyMode } from '../../ports/stores/store.ts';
 
-export interface Market {
+export interface ListedAsset {
   asset: Asset;
   chain: Chain;
   token: TokenInfo;
 }
 
 /** A chain of ours, one that is only listed, or none that this key knows. */
-export type Placed = { kind: 'market'; market: Market } | { kind: 'unsupported' } | { kind: 'unknown_chain' };
+export type Lookup =
+  | { kind: 'market'; market: ListedAsset }
+  | { kind: 'unsupported' }
+  | { kind: 'unknown_chain' };
 
 export interface Markets {
   readonly chains: ReadonlyMap<number, Chain>;
-  place(assetId: string, mode: KeyMode): Placed;
+  find(assetId: string, mode: KeyMode): Lookup;
   pairs(mode: KeyMode): Record<string, number>;
 }
 
@@ -35,7 +38,7 @@ export function createMarkets(
   const named = new Map(roster.map((entry) => [entry.id, entry]));
   return {
     chains: byId,
-    place(assetId, mode) {
+    find(assetId, mode) {
       const asset = parseAssetId(assetId);
       const entry = asset && named.get(asset.chainId);
       if (!asset || !entry || !tradesOn(entry, mode)) return { kind: 'unknown_chain' };

@@ -10,7 +10,7 @@ import type { Recovery } from '../../ports/signer.ts';
 import { invalid } from '../../protocol/errors.ts';
 import type { Eip3009Authorization, OrderSubmitRequest, Permit2Lock } from '../../protocol/api/submit.ts';
 import { eip3009Digest, type Funding, permit2LockDigest } from '../../settlement/funding.ts';
-import type { Opened } from '../quoting/sealing.ts';
+import type { VerifiedQuote } from '../quoting/sealing.ts';
 import { normalSignature } from './signatures.ts';
 import type { TakerState } from './taker.ts';
 
@@ -27,7 +27,7 @@ const EIP3009_AT = ['body', 'eip3009Authorization'] as const;
 /** Throws `lock_required` or `lock_invalid`. */
 export async function fundingFor(
   deps: LockDeps,
-  opened: Opened,
+  opened: VerifiedQuote,
   taker: TakerState,
   { permit2Lock, eip3009Authorization }: Pick<OrderSubmitRequest, 'permit2Lock' | 'eip3009Authorization'>,
   orderSignature: Hex,
@@ -76,7 +76,7 @@ export async function fundingFor(
 
 async function permit2(
   { port, recovery }: LockDeps,
-  opened: Opened,
+  opened: VerifiedQuote,
   taker: TakerState,
   { signature, deadline }: Permit2Lock,
   orderSignature: Hex,
@@ -128,7 +128,7 @@ async function permit2(
 
 async function eip3009(
   { port, recovery, now }: LockDeps,
-  opened: Opened,
+  opened: VerifiedQuote,
   taker: TakerState,
   authorization: Eip3009Authorization,
   orderSignature: Hex,
@@ -186,7 +186,11 @@ async function eip3009(
   };
 }
 
-function requireBalance({ inputToken }: Opened, { funding }: TakerState, loc: readonly string[]): void {
+function requireBalance(
+  { inputToken }: VerifiedQuote,
+  { funding }: TakerState,
+  loc: readonly string[],
+): void {
   if (funding.tokenBalance < funding.amount)
     throw invalid(
       'lock_invalid',

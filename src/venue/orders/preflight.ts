@@ -32,19 +32,19 @@ import {
   permit2LockTypedData,
 } from '../../settlement/funding.ts';
 import type { Bulkhead } from '../access/bulkhead.ts';
-import type { GasDesk } from '../quoting/relay-fee.ts';
+import type { RelayFees } from '../quoting/relay-fee.ts';
 import { chainNow } from '../market/chain-now.ts';
 import { receiverOf } from '../quoting/receiver.ts';
 import type { Screening } from './screening.ts';
-import type { Opened, SealOwner, Sealing } from '../quoting/sealing.ts';
+import type { VerifiedQuote, SealOwner, Sealing } from '../quoting/sealing.ts';
 import { PARTIES } from './submit.ts';
 import { readTaker, type TakerState } from './taker.ts';
 
 export interface PreflightDeps {
   chains: ReadonlyMap<number, ChainPort>;
   sealing: Sealing;
-  lanes: Bulkhead<number>;
-  gas: GasDesk;
+  chainBulkhead: Bulkhead<number>;
+  gas: RelayFees;
   screening: Screening;
   clock: Clock;
   random: Random;
@@ -55,7 +55,7 @@ export interface Preflighter {
   plan(request: PreflightRequest | RouterPreflightRequest, from: PreflightCaller): Promise<PreflightResponse>;
   /** The same for a candidate that has been opened already. */
   planFor(
-    opened: Opened,
+    opened: VerifiedQuote,
     fundingLock: FundingLock | undefined,
     namespace: SealOwner['namespace'],
   ): Promise<PreflightResponse>;
@@ -79,7 +79,7 @@ const GAS = { approve: 60_000n, permit2Grant: 70_000n, deposit: 120_000n };
 export function createPreflighter({
   chains,
   sealing,
-  lanes,
+  chainBulkhead,
   gas,
   screening,
   clock,
@@ -101,7 +101,7 @@ export function createPreflighter({
   }
 
   async function planFor(
-    opened: Opened,
+    opened: VerifiedQuote,
     fundingLock: FundingLock | undefined,
     namespace: SealOwner['namespace'],
   ): Promise<PreflightResponse> {
@@ -118,8 +118,8 @@ export function createPreflighter({
         ['body', 'quoteResponse', 'validUntil'],
         'The quote is no longer valid. Ask for a new one.',
       );
-    await screening.admit({ taker: opened.order.user, receiver: receiverOf(opened.order) }, PARTIES);
-    return lanes.within(opened.origin.id, async () => {
+    await screening.requireAllowed({ taker: opened.order.user, receiver: receiverOf(opened.order) }, PARTIES);
+    return chainBulkhead.run(opened.origin.id, async () => {
       const taker = await readTaker(port, opened);
       if (taker.nonceUsed)
         throw invalid(
@@ -136,7 +136,7 @@ export function createPreflighter({
 
   async function submitPlan(
     port: ChainPort,
-    opened: Opened,
+    opened: VerifiedQuote,
     taker: TakerState,
     asked: FundingLock | undefined,
     submitTo: string,
@@ -160,7 +160,7 @@ export function createPreflighter({
 
   async function lockPlan(
     port: ChainPort,
-    opened: Opened,
+    opened: VerifiedQuote,
     taker: TakerState,
     choice: LockChoice,
     submitTo: string,
@@ -287,7 +287,7 @@ export function createPreflighter({
    */
   async function broadcastPlan(
     port: ChainPort,
-    opened: Opened,
+    opened: VerifiedQuote,
     taker: TakerState,
     submitTo: string,
   ): Promise<PreflightResponse> {
@@ -333,7 +333,7 @@ export function createPreflighter({
 
   async function transaction(
     port: ChainPort,
-    { order, origin }: Opened,
+    { order, origin }: VerifiedQuote,
     call: {
       purpose: Action['purpose'];
       frequency?: Action['frequency'];
@@ -404,7 +404,7 @@ function choiceOf({ funding, choice }: TakerState, asked: FundingLock | undefine
 }
 
 function signature(
-  opened: Opened,
+  opened: VerifiedQuote,
   purpose: Action['purpose'],
   payload: object,
   submitTo: string,
@@ -424,7 +424,7 @@ function signature(
 }
 
 function orderSignature(
-  opened: Opened,
+  opened: VerifiedQuote,
   submitTo: string,
   details: Record<string, unknown> | undefined,
 ): Action {
@@ -432,7 +432,10 @@ function orderSignature(
   return { ...signature(opened, 'orderSignature', {}, submitTo, details), typedData: order };
 }
 
-function shortfall({ inputToken, inputAmount }: Opened, { funding }: TakerState): Record<string, unknown> {
+function shortfall(
+  { inputToken, inputAmount }: VerifiedQuote,
+  { funding }: TakerState,
+): Record<string, unknown> {
   return {
     insufficientBalance: {
       token: inputToken.address,

@@ -15,12 +15,12 @@ export interface Parties {
 
 export interface Screening {
   /** What the screeners say of both, whatever it is. Synchronous when all of them know it by heart. */
-  look(parties: Parties): Screened | Promise<Screened>;
+  screen(parties: Parties): Screened | Promise<Screened>;
   /**
    * The same where only an allowed trade may go on: throws 422 `address_denied` at the party's place, 503
    * when somebody could not be asked.
    */
-  admit(parties: Parties, at: Record<keyof Parties, Location>): Screened | Promise<Screened>;
+  requireAllowed(parties: Parties, at: Record<keyof Parties, Location>): Screened | Promise<Screened>;
 }
 
 export function createScreening({
@@ -70,8 +70,8 @@ export function createScreening({
   }
 
   return {
-    look,
-    admit(parties, at) {
+    screen: look,
+    requireAllowed(parties, at) {
       const result = look(parties);
       return result instanceof Promise ? result.then((found) => judge(found, at)) : judge(result, at);
     },

@@ -20,7 +20,7 @@ import type { RouterSubmitRequest } from '../../protocol/api/router.ts';
 import { type OrderSubmitRequest, zIdempotencyKey } from '../../protocol/api/submit.ts';
 import { encodeFunding } from '../../settlement/funding.ts';
 import type { Bulkhead } from '../access/bulkhead.ts';
-import { groupOf } from '../quoting/exposure.ts';
+import { nonceGroupOf } from '../quoting/exposure.ts';
 import { fundingFor } from './lock.ts';
 import type { Liquidity } from '../market/liquidity.ts';
 import type { OpenQuotes } from '../quoting/open-quotes.ts';
@@ -28,10 +28,10 @@ import type { Prices } from '../market/prices.ts';
 import { chainNow } from '../market/chain-now.ts';
 import type { Screening } from './screening.ts';
 import { receiverOf } from '../quoting/receiver.ts';
-import type { Opened, SealOwner, Sealing } from '../quoting/sealing.ts';
-import { bindTaker, readTaker } from './taker.ts';
+import type { VerifiedQuote, SealOwner, Sealing } from '../quoting/sealing.ts';
+import { verifyTakerSignature, readTaker } from './taker.ts';
 import { dutyOf } from './travel-rule.ts';
-import { commitmentSigner } from '../quoting/verify.ts';
+import { recoverCommitmentSigner } from '../quoting/verify.ts';
 
 /** Queue topic: look at this order again. */
 export const ORDERS_TOPIC = 'orders';
@@ -46,7 +46,7 @@ export interface SubmitDeps {
   routeVenues: ReadonlyMap<string, RouteVenue>;
   sealing: Sealing;
   recovery: Recovery;
-  lanes: Bulkhead<number>;
+  chainBulkhead: Bulkhead<number>;
   liquidity: Liquidity;
   openQuotes: OpenQuotes;
   screening: Screening;
@@ -79,7 +79,7 @@ export function createSubmitter(deps: SubmitDeps): Submitter {
     routeVenues,
     sealing,
     recovery,
-    lanes,
+    chainBulkhead,
     liquidity,
     openQuotes,
     screening,
@@ -160,7 +160,7 @@ export function createSubmitter(deps: SubmitDeps): Submitter {
     requireTime(opened, port);
 
     const { order, digest, orderId } = opened;
-    const signature = await bindTaker({ port, recovery }, order.user, digest, {
+    const signature = await verifyTakerSignature({ port, recovery }, order.user, digest, {
       signature: request.signature,
       scheme: request.signScheme,
       loc: ['body', 'signature'],
@@ -181,7 +181,7 @@ export function createSubmitter(deps: SubmitDeps): Submitter {
     });
 
     async function fresh(): Promise<{ funding: Hex; screened: NewOrder['screening'] }> {
-      const taker = await lanes.within(opened.origin.id, () => readTaker(port as ChainPort, opened));
+      const taker = await chainBulkhead.run(opened.origin.id, () => readTaker(port as ChainPort, opened));
       if (taker.nonceUsed)
         throw invalid(
           'nonce_used',
@@ -190,7 +190,10 @@ export function createSubmitter(deps: SubmitDeps): Submitter {
         );
       await requireCommitments(opened);
       // The list may have changed since the quote.
-      const screened = await screening.admit({ taker: order.user, receiver: receiverOf(order) }, PARTIES);
+      const screened = await screening.requireAllowed(
+        { taker: order.user, receiver: receiverOf(order) },
+        PARTIES,
+      );
       const funding = await fundingOf(request, opened, port as ChainPort, taker, signature);
       // A slow node may have taken longer than the quote lasted.
       requireTime(opened, port as ChainPort);
@@ -229,7 +232,7 @@ export function createSubmitter(deps: SubmitDeps): Submitter {
     return accept(accepting, scope, key);
   }
 
-  function requireTime({ validUntil }: Opened, port: ChainPort): void {
+  function requireTime({ validUntil }: VerifiedQuote, port: ChainPort): void {
     if (chainNow(clock, port) >= validUntil)
       throw invalid(
         'quote_expired',
@@ -240,7 +243,7 @@ export function createSubmitter(deps: SubmitDeps): Submitter {
 
   async function fundingOf(
     request: SubmitRequest,
-    opened: Opened,
+    opened: VerifiedQuote,
     port: ChainPort,
     taker: Awaited<ReturnType<typeof readTaker>>,
     signature: Hex,
@@ -260,7 +263,7 @@ export function createSubmitter(deps: SubmitDeps): Submitter {
     const acceptance = await store.accept(order, response, scope);
     switch (acceptance.kind) {
       case 'accepted':
-        openQuotes.close(key.id, groupOf(order.originChainId, order.order.user, order.order.nonce));
+        openQuotes.close(key.id, nonceGroupOf(order.originChainId, order.order.user, order.order.nonce));
         // The row is committed: losing this wake-up costs a sweep's delay, not the order.
         queue
           .wake(ORDERS_TOPIC, order.orderId)
@@ -311,7 +314,7 @@ export function createSubmitter(deps: SubmitDeps): Submitter {
     route,
     origin,
     dest,
-  }: Opened): Promise<void> {
+  }: VerifiedQuote): Promise<void> {
     if (route && !routeVenues.has(route.venueId))
       throw invalid(
         'quote_expired',
@@ -320,8 +323,8 @@ export function createSubmitter(deps: SubmitDeps): Submitter {
       );
     const held = await Promise.all(
       commitments.map((commitment) => {
-        const signer = commitmentSigner(recovery, { origin, orderId, quoteId, commitment });
-        return signer !== undefined && liquidity.mayBindNow(dest.id, commitment.lp, signer);
+        const signer = recoverCommitmentSigner(recovery, { origin, orderId, quoteId, commitment });
+        return signer !== undefined && liquidity.maySignNow(dest.id, commitment.lp, signer);
       }),
     );
     if (!held.every(Boolean))

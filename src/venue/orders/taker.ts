@@ -9,7 +9,7 @@ import type { ChainPort } from '../../ports/chain.ts';
 import type { Recovery } from '../../ports/signer.ts';
 import { invalid } from '../../protocol/errors.ts';
 import { chooseLock, type FundingState, type LockChoice } from '../../settlement/funding.ts';
-import type { Opened } from '../quoting/sealing.ts';
+import type { VerifiedQuote } from '../quoting/sealing.ts';
 import { isWrapped, normalSignature } from './signatures.ts';
 
 export interface TakerState {
@@ -24,7 +24,7 @@ export interface TakerState {
 
 export async function readTaker(
   port: ChainPort,
-  { order, inputToken, inputAmount }: Opened,
+  { order, inputToken, inputAmount }: VerifiedQuote,
 ): Promise<TakerState> {
   const { escrow, permit2 } = port.chain;
   const [user, token] = [order.user, inputToken.address];
@@ -69,7 +69,7 @@ export async function readTaker(
 }
 
 /** The signature in its one kept form. Throws a 422 when it does not bind the order's user. */
-export async function bindTaker(
+export async function verifyTakerSignature(
   { port, recovery }: { port: ChainPort; recovery: Recovery },
   user: Hex,
   digest: Bytes32,

@@ -7,8 +7,8 @@
 
 import type { Address } from '../../domain/hex.ts';
 import type { UnixSeconds } from '../../domain/time.ts';
-import { createOthers } from '../replicas/peer-exposure.ts';
-import type { News, Shared } from '../replicas/peers.ts';
+import { createPeerTotals } from '../replicas/peer-exposure.ts';
+import type { PeerUpdate, ReplicaShare } from '../replicas/peers.ts';
 
 export interface Owed {
   chainId: number;
@@ -21,22 +21,22 @@ export interface Owed {
   until: UnixSeconds;
 }
 
-export interface Exposure {
+export interface PromisedOutputs {
   add(promise: Owed): void;
   /** Live promises of this account in this token, without those of one group. */
   promised(chainId: number, lp: Address, token: Address, exceptGroup: string): bigint;
   /** The nonce was spent, or the promise kept: nothing of this group is due any more. */
   release(group: string): void;
   /** Forgets what lapsed before this chain time. */
-  lapse(now: UnixSeconds): void;
+  expire(now: UnixSeconds): void;
   /** Number of live groups, for metrics. */
   size(): number;
   /** How the replicas tell each other what they promised. `soon`: something just changed. */
-  shared(soon: () => void): Shared;
+  shared(soon: () => void): ReplicaShare;
 }
 
 /** Quotes of one nonce of one user on one origin. */
-export const groupOf = (originChainId: number | bigint, user: Address, nonce: bigint | string): string =>
+export const nonceGroupOf = (originChainId: number | bigint, user: Address, nonce: bigint | string): string =>
   `${originChainId}:${user}:${nonce}`;
 
 /**
@@ -57,9 +57,9 @@ interface Book {
   until: UnixSeconds;
 }
 
-export function createExposure(): Exposure {
+export function createPromisedOutputs(): PromisedOutputs {
   const books = new Map<string, Book>();
-  const others = createOthers<bigint>();
+  const others = createPeerTotals<bigint>();
   /** Books whose total is another than the other replicas have been told. */
   const changed = new Set<string>();
   let soon = () => {};
@@ -115,7 +115,7 @@ export function createExposure(): Exposure {
     release(group) {
       for (const entry of groups.get(group) ?? []) remove(entry);
     },
-    lapse(now) {
+    expire(now) {
       seen = now;
       others.lapse(now);
       for (const [second, entries] of due) {
@@ -129,14 +129,14 @@ export function createExposure(): Exposure {
       soon = tell;
       return {
         name: 'promised',
-        *news(all): Iterable<News> {
+        *updates(all): Iterable<PeerUpdate> {
           for (const bookKey of all ? new Set([...changed, ...books.keys()]) : changed) {
             const { total, until } = books.get(bookKey) ?? { total: 0n, until: 0 };
             yield [bookKey, total.toString(), until];
           }
           changed.clear();
         },
-        hear(replica, [bookKey, total, until]) {
+        apply(replica, [bookKey, total, until]) {
           others.put(replica, bookKey, BigInt(total as string), Number(until));
         },
       };

@@ -8,7 +8,7 @@ import { silentMetrics } from '../../../test/support/silent.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { LinkDecline, LinkQuote, Rfq } from '../../protocol/link/link.ts';
 import { createFanOut } from './fan-out.ts';
-import type { Session } from '../solvers/roster.ts';
+import type { SolverSession } from '../solvers/roster.ts';
 
 /** Time moves when the test says so. */
 function createHandClock() {
@@ -30,7 +30,7 @@ function createHandClock() {
   return { clock, pass };
 }
 
-const session = (solverId: string): Session => ({
+const session = (solverId: string): SolverSession => ({
   solverId,
   mode: 'test',
   accounts: new Map(),
@@ -39,21 +39,21 @@ const session = (solverId: string): Session => ({
   status: 'active',
   note: null,
   inFlight: 0,
-  keepsUp: () => true,
+  readsInTime: () => true,
   send: () => {},
   end: () => {},
 });
 const decline = (rfqId: string): LinkDecline => ({ type: 'decline', rfqId, reason: 'pair', maxAmount: null });
 const OPTIONS = { timeoutMs: 300, sliceTimeoutMs: 200, lingerMs: 0 };
 
-function createRounds(others: readonly Session[]) {
+function createRounds(others: readonly SolverSession[]) {
   const { clock, pass } = createHandClock();
   const fanOut = createFanOut({ clock, metrics: silentMetrics }, OPTIONS);
   let n = 0;
   return {
     pass,
     /** Is the round over once `speaking` have declined, before its deadline? */
-    async round(speaking: readonly Session[]) {
+    async round(speaking: readonly SolverSession[]) {
       const rfqId = `r${n++}`;
       let over = false;
       const gathered = fanOut
@@ -101,8 +101,8 @@ test('proofs that come later are waited for, count in the order in which their q
   const fanOut = createFanOut({ clock, metrics: silentMetrics }, OPTIONS);
   const objections: [string, string][] = [];
   fanOut.onInvalid((who, why) => void objections.push([who.solverId, why]));
-  const proofs = new Map<Session, (verdict: { by: string } | 'signature') => void>();
-  const verify = (who: Session) =>
+  const proofs = new Map<SolverSession, (verdict: { by: string } | 'signature') => void>();
+  const verify = (who: SolverSession) =>
     who === quick
       ? { by: 'quick' }
       : new Promise<{ by: string } | 'signature'>((resolve) => void proofs.set(who, resolve));

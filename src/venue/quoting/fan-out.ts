@@ -9,7 +9,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Metrics } from '../../ports/metrics.ts';
 import type { Commit, LinkDecline, LinkQuote, Partial, Rfq, Slice } from '../../protocol/link/link.ts';
 import type { FanOutOptions } from '../options.ts';
-import type { Session } from '../solvers/roster.ts';
+import type { SolverSession } from '../solvers/roster.ts';
 import type { Objection } from './verify.ts';
 
 export type SolverAnswer = LinkQuote | Partial | LinkDecline | Commit;
@@ -20,9 +20,9 @@ export interface Declined {
   maxAmount: bigint | null;
 }
 
-export interface Gathered<Q> {
+export interface SolverReplies<Q> {
   quotes: Q[];
-  partials: { session: Session; partial: Partial }[];
+  partials: { session: SolverSession; partial: Partial }[];
   declines: Declined[];
   /** How many quotes did not hold. */
   invalid: number;
@@ -36,39 +36,39 @@ export interface FanOut {
    */
   gather<Q extends object>(
     rfq: Omit<Rfq, 'deadlineMs'>,
-    sessions: readonly Session[],
-    verify: (session: Session, quote: LinkQuote) => Verdict<Q> | Promise<Verdict<Q>>,
+    sessions: readonly SolverSession[],
+    verify: (session: SolverSession, quote: LinkQuote) => Verdict<Q> | Promise<Verdict<Q>>,
     withinMs?: number,
-  ): Promise<Gathered<Q>>;
+  ): Promise<SolverReplies<Q>>;
   /**
    * Second round: everybody's commitment to one planned order, by solver; or whose fault it is that some are
    * missing.
    */
   commit<C extends object>(
-    slices: readonly { session: Session; slice: Omit<Slice, 'deadlineMs'> }[],
-    verify: (session: Session, commit: Commit) => C | Objection,
+    slices: readonly { session: SolverSession; slice: Omit<Slice, 'deadlineMs'> }[],
+    verify: (session: SolverSession, commit: Commit) => C | Objection,
     withinMs?: number,
-  ): Promise<{ committed: Map<string, C>; missing: Session[] }>;
+  ): Promise<{ committed: Map<string, C>; missing: SolverSession[] }>;
   /** A frame of a solver that answers a request. */
-  answer(session: Session, message: SolverAnswer): void;
+  answer(session: SolverSession, message: SolverAnswer): void;
   /** Its connection is gone: nobody waits for it any longer. */
-  forget(session: Session): void;
+  forget(session: SolverSession): void;
   /** What `verify` let pass turned out not to hold. */
-  object(session: Session, why: Objection): void;
-  onInvalid(listener: (session: Session, why: Objection) => void): void;
+  object(session: SolverSession, why: Objection): void;
+  onInvalid(listener: (session: SolverSession, why: Objection) => void): void;
 }
 
 type Verdict<Q> = Q | Objection;
 
 interface Round {
   /** Those who have not answered yet. */
-  open: Set<Session>;
+  open: Set<SolverSession>;
   /** How many of them the round waits for. */
   awaited: number;
   /** Everybody who was asked; others may not answer. */
-  asked: Set<Session>;
-  take(session: Session, message: SolverAnswer): void;
-  lose(session: Session): void;
+  asked: Set<SolverSession>;
+  take(session: SolverSession, message: SolverAnswer): void;
+  lose(session: SolverSession): void;
   /** `lapsed`: everybody has had time enough, so whoever is missing counts as silent. */
   end(lapsed?: boolean): void;
 }
@@ -99,9 +99,10 @@ export function createFanOut(
    * and with each the whole of some requests, until a full collection.
    */
   const rounds = new Map<string, { round: Round | undefined }>();
-  const silence = new WeakMap<Session, { misses: number; restsUntilMs: number }>();
-  const isPrompt = (session: Session) => (silence.get(session)?.restsUntilMs ?? 0) <= clock.monotonicMs();
-  const invalidListeners: ((session: Session, why: Objection) => void)[] = [];
+  const silence = new WeakMap<SolverSession, { misses: number; restsUntilMs: number }>();
+  const isPrompt = (session: SolverSession) =>
+    (silence.get(session)?.restsUntilMs ?? 0) <= clock.monotonicMs();
+  const invalidListeners: ((session: SolverSession, why: Objection) => void)[] = [];
   const answers = metrics.counter('firmquote_venue_answers_total', 'Answers of solvers to requests', [
     'solver',
     'answer',
@@ -130,10 +131,10 @@ export function createFanOut(
   function run(
     rfqId: string,
     waitMs: number,
-    sessions: readonly Session[],
-    send: (session: Session) => void,
-    take: (session: Session, message: SolverAnswer) => Taken,
-    waitsFor: (session: Session) => boolean,
+    sessions: readonly SolverSession[],
+    send: (session: SolverSession) => void,
+    take: (session: SolverSession, message: SolverAnswer) => Taken,
+    waitsFor: (session: SolverSession) => boolean,
   ): Promise<void> {
     if (sessions.length === 0) return Promise.resolve();
     return new Promise((resolve) => {
@@ -207,7 +208,7 @@ export function createFanOut(
     });
   }
 
-  function object(session: Session, why: Objection): void {
+  function object(session: SolverSession, why: Objection): void {
     invalid.add({ solver: session.solverId, why });
     for (const listener of invalidListeners) listener(session, why);
   }
@@ -215,20 +216,20 @@ export function createFanOut(
   return {
     async gather<Q extends object>(
       rfq: Omit<Rfq, 'deadlineMs'>,
-      sessions: readonly Session[],
-      verify: (session: Session, quote: LinkQuote) => Verdict<Q> | Promise<Verdict<Q>>,
+      sessions: readonly SolverSession[],
+      verify: (session: SolverSession, quote: LinkQuote) => Verdict<Q> | Promise<Verdict<Q>>,
       withinMs = timeoutMs,
-    ): Promise<Gathered<Q>> {
+    ): Promise<SolverReplies<Q>> {
       const waitMs = Math.max(1, Math.floor(Math.min(withinMs, timeoutMs)));
-      const result: Gathered<Q> = {
+      const result: SolverReplies<Q> = {
         quotes: [],
         partials: [],
         declines: [],
         invalid: 0,
         asked: sessions.length,
       };
-      const perSolver = new Map<Session, number>();
-      const arrived: { session: Session; verdict: Verdict<Q> | Promise<Verdict<Q>> }[] = [];
+      const perSolver = new Map<SolverSession, number>();
+      const arrived: { session: SolverSession; verdict: Verdict<Q> | Promise<Verdict<Q>> }[] = [];
       // Serialised once; every socket gets the same bytes.
       const frame = Buffer.from(JSON.stringify({ ...rfq, deadlineMs: waitMs }));
       await run(
@@ -281,15 +282,15 @@ export function createFanOut(
       return result;
     },
     async commit<C extends object>(
-      slices: readonly { session: Session; slice: Omit<Slice, 'deadlineMs'> }[],
-      verify: (session: Session, commit: Commit) => C | Objection,
+      slices: readonly { session: SolverSession; slice: Omit<Slice, 'deadlineMs'> }[],
+      verify: (session: SolverSession, commit: Commit) => C | Objection,
       withinMs = sliceTimeoutMs,
-    ): Promise<{ committed: Map<string, C>; missing: Session[] }> {
+    ): Promise<{ committed: Map<string, C>; missing: SolverSession[] }> {
       const waitMs = Math.max(1, Math.floor(Math.min(withinMs, sliceTimeoutMs)));
       const committed = new Map<string, C>();
-      const broke: Session[] = [];
+      const broke: SolverSession[] = [];
       const bySession = new Map(slices.map(({ session, slice }) => [session, slice]));
-      const send = (session: Session) =>
+      const send = (session: SolverSession) =>
         session.send(JSON.stringify({ ...bySession.get(session), deadlineMs: waitMs }));
       await run(
         slices[0]?.slice.rfqId ?? '',

@@ -14,21 +14,21 @@ import type { ApiKey, Workspace } from '../../ports/stores/store.ts';
 import { invalid } from '../../protocol/errors.ts';
 import type { ProductUnavailable, QuoteRequest } from '../../protocol/api/quote.ts';
 import { chainNow } from '../market/chain-now.ts';
-import type { Market, Markets } from '../market/markets.ts';
+import type { ListedAsset, Markets } from '../market/markets.ts';
 import type { OpenQuotes } from './open-quotes.ts';
 import type { FanOutOptions, RateOptions } from '../options.ts';
 import type { Roster } from '../solvers/roster.ts';
 import type { Screening } from '../orders/screening.ts';
 import { unavailable } from './unavailable.ts';
 
-export interface Intent {
+export interface ParsedRequest {
   /** Also the id of the request to the solvers. */
   requestId: string;
   request: QuoteRequest;
   key: ApiKey;
   workspace: Workspace;
-  input: Market;
-  output: Market;
+  input: ListedAsset;
+  output: ListedAsset;
   corridor: string;
   side: 'exactInput' | 'exactOutput';
   /** Base units of the side that is fixed. */
@@ -42,7 +42,7 @@ export interface Intent {
 }
 
 /** Sealed candidates as JSON, best first; or why there are none. */
-export interface Offer {
+export interface QuoteOutcome {
   quotes: readonly string[];
   productUnavailable: ProductUnavailable | null;
 }
@@ -53,7 +53,7 @@ export interface Reception {
     request: QuoteRequest,
     key: ApiKey,
     workspace: Workspace,
-    offer: (intent: Intent) => Promise<Offer>,
+    offer: (intent: ParsedRequest) => Promise<QuoteOutcome>,
   ): Promise<string>;
 }
 
@@ -90,11 +90,11 @@ export function createReception(
     request: QuoteRequest,
     key: ApiKey,
     workspace: Workspace,
-    offer: (intent: Intent) => Promise<Offer>,
+    offer: (intent: ParsedRequest) => Promise<QuoteOutcome>,
   ): Promise<string> {
     const startedMs = clock.monotonicMs();
     const requestId = random.bytes32().slice(2, 34);
-    const respond = ({ quotes, productUnavailable }: Offer): string => {
+    const respond = ({ quotes, productUnavailable }: QuoteOutcome): string => {
       seconds.observe((clock.monotonicMs() - startedMs) / 1000);
       asked.add({ result: productUnavailable?.code ?? 'quoted' });
       return `{"requestId":"${requestId}","createdAt":"${toIso(clock.nowMs())}","quotes":[${quotes.join(',')}],"productUnavailable":${JSON.stringify(productUnavailable)}}`;
@@ -121,7 +121,7 @@ export function createReception(
         corridor,
       );
     const { taker, receiver = taker } = request;
-    const screened = screening.admit({ taker, receiver }, PARTIES);
+    const screened = screening.requireAllowed({ taker, receiver }, PARTIES);
     // Waiting costs a turn of the loop even where there is nothing to wait for.
     if (screened instanceof Promise) await screened;
     refuseParties(taker, receiver, input, output);
@@ -136,7 +136,7 @@ export function createReception(
     }
     const side = request.input.amount === undefined ? 'exactOutput' : 'exactInput';
     const amount = BigInt(request.input.amount ?? (request.output.amount as string));
-    const answered = openQuotes.ask(
+    const answered = openQuotes.reserve(
       key.id,
       {
         count: workspace.limits.openQuotes ?? rates.openQuotes,
@@ -168,8 +168,8 @@ export function createReception(
     }
   }
 
-  function market(assetId: string, key: ApiKey, side: 'input' | 'output'): Market | undefined {
-    const placed = markets.place(assetId, key.mode);
+  function market(assetId: string, key: ApiKey, side: 'input' | 'output'): ListedAsset | undefined {
+    const placed = markets.find(assetId, key.mode);
     if (placed.kind === 'unknown_chain')
       throw invalid(
         'chain_not_in_roster',
@@ -180,7 +180,7 @@ export function createReception(
   }
 
   /** Money that goes to a contract of the trade, or to the one who pays it, reaches nobody. */
-  function refuseParties(taker: Address, receiver: Address, input: Market, output: Market): void {
+  function refuseParties(taker: Address, receiver: Address, input: ListedAsset, output: ListedAsset): void {
     const isNobody = (party: Address) =>
       party === ZERO_ADDRESS || isContract(party, input) || isContract(party, output) || isAccount(party);
     if (isNobody(receiver))
@@ -197,7 +197,7 @@ export function createReception(
       );
   }
 
-  const isContract = (party: Address, { chain: { escrow, oracle, permit2 }, token }: Market) =>
+  const isContract = (party: Address, { chain: { escrow, oracle, permit2 }, token }: ListedAsset) =>
     party === escrow || party === oracle || party === permit2 || party === token.address;
 
   function isAccount(party: Address): boolean {

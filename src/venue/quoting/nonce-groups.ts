@@ -6,11 +6,11 @@
 import type { Bytes32 } from '../../domain/hex.ts';
 import type { UnixSeconds } from '../../domain/time.ts';
 
-export interface Siblings {
+export interface NonceGroups {
   add(group: string, solverId: string, quoteId: Bytes32, until: UnixSeconds): void;
   /** The other quotes of the group, by solver; the group is forgotten. */
   take(group: string, executed: Bytes32): Map<string, Bytes32[]>;
-  lapse(now: UnixSeconds): void;
+  expire(now: UnixSeconds): void;
 }
 
 interface Group {
@@ -19,7 +19,7 @@ interface Group {
   until: UnixSeconds;
 }
 
-export function createSiblings(): Siblings {
+export function createNonceGroups(): NonceGroups {
   const groups = new Map<string, Group>();
   return {
     add(group, solverId, quoteId, until) {
@@ -41,7 +41,7 @@ export function createSiblings(): Siblings {
       groups.delete(group);
       return bySolver;
     },
-    lapse(now) {
+    expire(now) {
       // Insertion order is nearly order of lapsing, so a pass ends at the first few that live.
       let alive = 0;
       for (const [group, { until }] of groups) {

@@ -6,22 +6,22 @@
 
 import { ApiError } from '../../protocol/errors.ts';
 import type { UnixSeconds } from '../../domain/time.ts';
-import { createOthers } from '../replicas/peer-exposure.ts';
-import type { News, Shared } from '../replicas/peers.ts';
+import { createPeerTotals } from '../replicas/peer-exposure.ts';
+import type { PeerUpdate, ReplicaShare } from '../replicas/peers.ts';
 
 export interface OpenQuotes {
   /**
    * Throws 429 when this key already holds as much as it may. Until what it gives back is called, once the
    * answer is made, the request counts as one that will be answered: asking many times at once gains nothing.
    */
-  ask(keyId: string, limits: { count: number; notionalUsd: number }, now: UnixSeconds): () => void;
+  reserve(keyId: string, limits: { count: number; notionalUsd: number }, now: UnixSeconds): () => void;
   add(keyId: string, group: string, notionalUsd: number, until: UnixSeconds): void;
   /** A quote of this group was submitted: nothing of it is an option any more. */
   close(keyId: string, group: string): void;
   /**
    * How the replicas tell each other what their keys hold. `now`: chain time. `soon`: something just changed.
    */
-  shared(now: () => UnixSeconds, soon: () => void): Shared;
+  shared(now: () => UnixSeconds, soon: () => void): ReplicaShare;
 }
 
 interface Held {
@@ -37,7 +37,7 @@ interface Held {
 
 export function createOpenQuotes(): OpenQuotes {
   const keys = new Map<string, Held>();
-  const others = createOthers<{ count: number; notionalUsd: number }>();
+  const others = createPeerTotals<{ count: number; notionalUsd: number }>();
   /** Keys that hold something else than the other replicas have been told. */
   const changed = new Set<string>();
   let soon = () => {};
@@ -78,7 +78,7 @@ export function createOpenQuotes(): OpenQuotes {
   }
 
   return {
-    ask(keyId, { count, notionalUsd }, now) {
+    reserve(keyId, { count, notionalUsd }, now) {
       const held = of(keyId);
       const before = held.count;
       prune(held, now);
@@ -124,7 +124,7 @@ export function createOpenQuotes(): OpenQuotes {
       let lookedAt: UnixSeconds = 0;
       return {
         name: 'quotes',
-        *news(all): Iterable<News> {
+        *updates(all): Iterable<PeerUpdate> {
           const second = now();
           if (all || second > lookedAt) {
             lookedAt = second;
@@ -141,7 +141,7 @@ export function createOpenQuotes(): OpenQuotes {
           }
           changed.clear();
         },
-        hear(replica, [keyId, count, notionalUsd, until]) {
+        apply(replica, [keyId, count, notionalUsd, until]) {
           others.put(
             replica,
             keyId,

@@ -8,8 +8,8 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Random } from '../../ports/random.ts';
 import type { ApiKey, Workspace } from '../../ports/stores/store.ts';
 import type { QuoteRequest } from '../../protocol/api/quote.ts';
-import type { GasDesk } from './relay-fee.ts';
-import type { Intent, Offer, Reception } from './intent.ts';
+import type { RelayFees } from './relay-fee.ts';
+import type { ParsedRequest, QuoteOutcome, Reception } from './intent.ts';
 import type { Liquidity } from '../market/liquidity.ts';
 import type { OpenQuotes } from './open-quotes.ts';
 import type { FanOutOptions } from '../options.ts';
@@ -25,7 +25,7 @@ export interface QuoteDeps {
   source: RfqSource;
   roster: Roster;
   sealing: Sealing;
-  gas: GasDesk;
+  gas: RelayFees;
   prices: Prices;
   liquidity: Liquidity;
   openQuotes: OpenQuotes;
@@ -33,16 +33,16 @@ export interface QuoteDeps {
   random: Random;
 }
 
-export interface Quoter {
+export interface RfqQuoter {
   /** The response as JSON text. Throws a 422, 429 or 503. */
   quote(request: QuoteRequest, key: ApiKey, workspace: Workspace): Promise<string>;
 }
 
-export function createQuoter(
+export function createRfqQuoter(
   { reception, source, roster, sealing, gas, prices, liquidity, openQuotes, clock, random }: QuoteDeps,
   options: Pick<FanOutOptions, 'shortValiditySeconds' | 'farFromMidBps'>,
-): Quoter {
-  async function offer(intent: Intent): Promise<Offer> {
+): RfqQuoter {
+  async function offer(intent: ParsedRequest): Promise<QuoteOutcome> {
     const { request, workspace, key } = intent;
     const { ask, found, why } = await source.find(intent, BigInt(random.bytes32()));
     if (why) return { quotes: [], productUnavailable: why };

@@ -33,7 +33,7 @@ export interface Shape {
   deferredOn?: number | undefined;
 }
 
-export interface GasDesk {
+export interface RelayFees {
   landing(chainId: number, token: TokenInfo, shape: Shape): Landing;
   /**
    * What the taker pays for gas itself, in base units of the side that competes, rounded up; 0n on apiSubmit
@@ -63,7 +63,7 @@ const BPS = 10_000n;
 const DEFER_GAS = 60_000n;
 const PAYOUT_GAS = 60_000n;
 
-export function createGasDesk(
+export function createRelayFees(
   {
     chains,
     relayers,
@@ -76,7 +76,7 @@ export function createGasDesk(
     log: Log;
   },
   overrides: ReadonlyMap<number, Partial<ChainSettings>> = new Map(),
-): GasDesk {
+): RelayFees {
   const settings = new Map([...chains.keys()].map((id) => [id, { ...CHAIN_DEFAULTS, ...overrides.get(id) }]));
   const perGas = new Map<number, bigint>();
   const reading = new Set<number>();

@@ -12,28 +12,28 @@ import type { Metrics } from '../../ports/metrics.ts';
 import type { Random } from '../../ports/random.ts';
 import type { ProductUnavailable, QuoteRequest } from '../../protocol/api/quote.ts';
 import type { FanOut } from './fan-out.ts';
-import type { GasDesk, Landing } from './relay-fee.ts';
-import type { Intent } from './intent.ts';
+import type { RelayFees, Landing } from './relay-fee.ts';
+import type { ParsedRequest } from './intent.ts';
 import type { FanOutOptions } from '../options.ts';
-import type { Entry, Roster, Session } from '../solvers/roster.ts';
-import type { Siblings } from './nonce-groups.ts';
+import type { RosterEntry, Roster, SolverSession } from '../solvers/roster.ts';
+import type { NonceGroups } from './nonce-groups.ts';
 import { commitSplit, planOffers } from './split-round.ts';
 import { unavailable, whyNoQuotes } from './unavailable.ts';
 import {
-  type Ask,
+  type SolverRequest,
   askGroup,
-  type Fitting,
-  fitQuote,
-  proveQuote,
-  type Verified,
+  type MatchingQuote,
+  matchQuote,
+  verifyQuote,
+  type FirmQuote,
   type VerifyDeps,
 } from './verify.ts';
 
 export interface RfqSourceDeps extends VerifyDeps {
   roster: Roster;
   fanOut: FanOut;
-  gas: GasDesk;
-  siblings: Siblings;
+  gas: RelayFees;
+  nonceGroups: NonceGroups;
   clock: Clock;
   random: Random;
   metrics: Metrics;
@@ -43,7 +43,7 @@ export interface RfqSourceDeps extends VerifyDeps {
 export type RfqIntent = {
   request: Pick<QuoteRequest, 'splitFill' | 'settlement' | 'solvers' | 'maxCandidates'>;
 } & Pick<
-  Intent,
+  ParsedRequest,
   | 'requestId'
   | 'workspace'
   | 'input'
@@ -59,12 +59,12 @@ export type RfqIntent = {
 >;
 
 export interface RfqCandidate extends Ranked {
-  verified: Verified;
+  verified: FirmQuote;
   landing: Landing;
 }
 
 export interface RfqAnswer {
-  ask: Ask;
+  ask: SolverRequest;
   /** In no order. */
   found: RfqCandidate[];
   /** Why there are none. */
@@ -80,13 +80,13 @@ export interface RfqSource {
    */
   find(intent: RfqIntent, nonce: bigint, timeoutMs?: number): Promise<RfqAnswer>;
   /** Is the money still there, now that others may have been promised some of it? Ask right before `bind`. */
-  affords(ask: Ask, candidate: RfqCandidate): boolean;
+  affords(ask: SolverRequest, candidate: RfqCandidate): boolean;
   /** Makes a candidate public: from here on its LPs are bound to a taker who has seen their signatures. */
-  bind(ask: Ask, candidate: RfqCandidate): void;
+  bind(ask: SolverRequest, candidate: RfqCandidate): void;
 }
 
 export function createRfqSource(deps: RfqSourceDeps, options: FanOutOptions): RfqSource {
-  const { roster, fanOut, gas, liquidity, exposure, siblings, clock, random, metrics } = deps;
+  const { roster, fanOut, gas, liquidity, exposure, nonceGroups, clock, random, metrics } = deps;
   const candidates = metrics.counter('firmquote_venue_candidates_total', 'Candidates returned', ['solver']);
   metrics.gauge('firmquote_venue_open_quote_groups', 'Requests with live quotes', [], (gauge) =>
     gauge.set(exposure.size()),
@@ -131,8 +131,8 @@ export function createRfqSource(deps: RfqSourceDeps, options: FanOutOptions): Rf
       ask.rfq,
       sessions,
       (session, answer) => {
-        const fitting = fitQuote(ask, session, answer);
-        return typeof fitting === 'string' || crowd ? fitting : proveQuote(deps, ask, fitting);
+        const fitting = matchQuote(ask, session, answer);
+        return typeof fitting === 'string' || crowd ? fitting : verifyQuote(deps, ask, fitting);
       },
       timeoutMs,
     );
@@ -147,13 +147,13 @@ export function createRfqSource(deps: RfqSourceDeps, options: FanOutOptions): Rf
     for (let next = 0; next < standings.length && !(crowd && found.length === most);) {
       const some = standings.slice(next, crowd ? next + most - found.length : undefined);
       next += some.length;
-      const proofs = some.map(({ quote }) => ('orderId' in quote ? quote : proveQuote(deps, ask, quote)));
+      const proofs = some.map(({ quote }) => ('orderId' in quote ? quote : verifyQuote(deps, ask, quote)));
       for (const [n, { quote, ...rest }] of some.entries()) {
         const proof = proofs[n] as (typeof proofs)[number];
         const verified = proof instanceof Promise ? await proof : proof;
         if (typeof verified === 'string') {
           refused++;
-          fanOut.object((quote as Fitting).session, verified);
+          fanOut.object((quote as MatchingQuote).session, verified);
         } else if (!found.some((other) => other.verified.orderId === verified.orderId))
           found.push({ ...rest, verified });
       }
@@ -197,7 +197,7 @@ export function createRfqSource(deps: RfqSourceDeps, options: FanOutOptions): Rf
     }: RfqIntent,
     nonce: bigint,
     { executionMode, relayFee }: Landing,
-  ): Ask {
+  ): SolverRequest {
     const [origin, dest] = [input.chain, output.chain];
     const crossChain = origin.id !== dest.id;
     return {
@@ -247,8 +247,8 @@ export function createRfqSource(deps: RfqSourceDeps, options: FanOutOptions): Rf
     };
   }
 
-  function entrants({ request, workspace, corridor, input, output }: RfqIntent): Session[] {
-    const entries: Entry[] = eligible(roster.entries(), {
+  function entrants({ request, workspace, corridor, input, output }: RfqIntent): SolverSession[] {
+    const entries: RosterEntry[] = eligible(roster.entries(), {
       corridor,
       workspace: workspace.eligibleSolvers,
       include: request.solvers?.include ?? null,
@@ -261,7 +261,7 @@ export function createRfqSource(deps: RfqSourceDeps, options: FanOutOptions): Rf
           (each) =>
             each.status === 'active' &&
             each.inFlight < each.maxInFlight &&
-            each.keepsUp() &&
+            each.readsInTime() &&
             each.accounts.has(origin) &&
             each.accounts.has(dest),
         ),
@@ -270,7 +270,11 @@ export function createRfqSource(deps: RfqSourceDeps, options: FanOutOptions): Rf
   }
 
   /** What it is ranked by. */
-  function standing(ask: Ask, quote: Fitting | Verified, landing: Landing): Omit<RfqCandidate, 'verified'> {
+  function standing(
+    ask: SolverRequest,
+    quote: MatchingQuote | FirmQuote,
+    landing: Landing,
+  ): Omit<RfqCandidate, 'verified'> {
     const { settled, faded } = roster.entry(quote.solverId) ?? { settled: 0, faded: 0 };
     return {
       quoteId: quote.quoteId,
@@ -286,7 +290,7 @@ export function createRfqSource(deps: RfqSourceDeps, options: FanOutOptions): Rf
 
   /** A split is worth a second round when it beats every whole quote, or when there is none. */
   async function trySplit(
-    ask: Ask,
+    ask: SolverRequest,
     deferred: number | undefined,
     partials: Parameters<typeof planOffers>[1],
     found: readonly RfqCandidate[],
@@ -332,7 +336,7 @@ export function createRfqSource(deps: RfqSourceDeps, options: FanOutOptions): Rf
     return undefined;
   }
 
-  function bind(ask: Ask, { verified }: RfqCandidate): void {
+  function bind(ask: SolverRequest, { verified }: RfqCandidate): void {
     const until = verified.order.fillDeadline;
     verified.commitments.forEach(({ lp }, index) => {
       const slice = verified.slices[index];
@@ -348,12 +352,12 @@ export function createRfqSource(deps: RfqSourceDeps, options: FanOutOptions): Rf
     });
     for (const { solverId } of verified.slices) {
       candidates.add({ solver: solverId });
-      roster.quoted(solverId);
-      siblings.add(ask.group, solverId, verified.quoteId, until);
+      roster.recordQuoted(solverId);
+      nonceGroups.add(ask.group, solverId, verified.quoteId, until);
     }
   }
 
-  const affords = (ask: Ask, { verified }: RfqCandidate): boolean =>
+  const affords = (ask: SolverRequest, { verified }: RfqCandidate): boolean =>
     verified.commitments.every(({ lp }, index) => {
       const { id } = ask.dest;
       const available = liquidity.available(id, lp, ask.outputToken.address) ?? 0n;
@@ -378,7 +382,7 @@ function distinct<Q>(quotes: readonly Q[], idOf: (quote: Q) => string): Q[] {
 }
 
 /** Of a solver's replicas the one with the least to do is asked, and no other. */
-function leastBusy([first, ...others]: readonly Session[]): Session[] {
+function leastBusy([first, ...others]: readonly SolverSession[]): SolverSession[] {
   return first === undefined
     ? []
     : [others.reduce((least, each) => (each.inFlight < least.inFlight ? each : least), first)];

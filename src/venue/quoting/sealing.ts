@@ -43,7 +43,7 @@ export interface SealOwner {
  * A candidate that is ours, unchanged, with its order read back. Whether it is still executable is another
  * question.
  */
-export interface Opened {
+export interface VerifiedQuote {
   quoteId: Bytes32;
   executionMode: 'apiSubmit' | 'walletBroadcast';
   validUntil: UnixSeconds;
@@ -58,7 +58,7 @@ export interface Opened {
   /** The order whose delivery this one spends. */
   parentOrderId: Bytes32 | null;
   /** What follows this order in a sequential route. */
-  nextLeg: NextLeg | null;
+  nextLeg: LaterLeg | null;
   /** One per output. */
   solverIds: string[];
   origin: Chain;
@@ -69,7 +69,7 @@ export interface Opened {
   text: string;
 }
 
-export interface NextLeg {
+export interface LaterLeg {
   /** What this order delivers, to the taker's own wallet. */
   input: Asset;
   output: Asset;
@@ -86,7 +86,7 @@ export interface Sealing {
     route?: SealedRoute | null,
   ): string;
   /** Throws a 422 unless this very candidate was sealed for this very owner. */
-  open(owner: SealOwner, candidate: QuoteCandidate | RouterCandidate, now: UnixSeconds): Opened;
+  open(owner: SealOwner, candidate: QuoteCandidate | RouterCandidate, now: UnixSeconds): VerifiedQuote;
 }
 
 const LOC = ['body', 'quoteResponse'] as const;
@@ -136,7 +136,7 @@ export function createSealing(sealer: Sealer, chains: ReadonlyMap<number, Chain>
    * What the seal vouches for, read back and held against itself once more: the shown terms are the signed
    * terms.
    */
-  function read(candidate: QuoteCandidate | RouterCandidate, seal: SealText, text: string): Opened {
+  function read(candidate: QuoteCandidate | RouterCandidate, seal: SealText, text: string): VerifiedQuote {
     const commitments = decodeCommitments(seal.commitments);
     const route = routeIn(seal);
     const payload = candidate.order?.payload;
@@ -202,7 +202,7 @@ function requireOutput(
   order: StandardOrder,
   dest: Chain,
   route: SealedRoute | null,
-): NextLeg | null {
+): LaterLeg | null {
   const output = previewOf(order, dest);
   const shown = candidate.preview.outputs[0];
   if (!output || !shown) throw mismatch('preview', 'outputs', 0);

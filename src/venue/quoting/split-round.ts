@@ -11,10 +11,16 @@ import { orderTimes } from '../../domain/time.ts';
 import { type Commit, type Partial, recipientFor, type Slice } from '../../protocol/link/link.ts';
 import { orderToMessage } from '../../protocol/wire.ts';
 import type { FanOut } from './fan-out.ts';
-import type { Session } from '../solvers/roster.ts';
-import { type Ask, bindingObjection, type Objection, type Verified, type VerifyDeps } from './verify.ts';
+import type { SolverSession } from '../solvers/roster.ts';
+import {
+  type SolverRequest,
+  bindingObjection,
+  type Objection,
+  type FirmQuote,
+  type VerifyDeps,
+} from './verify.ts';
 
-export type Offers = readonly { session: Session; partial: Partial }[];
+export type Offers = readonly { session: SolverSession; partial: Partial }[];
 
 export interface SplitDeps extends VerifyDeps {
   fanOut: FanOut;
@@ -26,12 +32,12 @@ interface Planned {
   plan: SplitPlan;
   order: StandardOrder;
   validUntil: number;
-  sessions: Session[];
+  sessions: SolverSession[];
 }
 
 /** What the ladders could give together; undefined when they cannot carry it. */
 export function planOffers(
-  ask: Ask,
+  ask: SolverRequest,
   offers: Offers,
   relayFee: (outputs: number) => bigint,
 ): Planned | undefined {
@@ -69,10 +75,10 @@ export function planOffers(
  */
 export async function commitSplit(
   deps: SplitDeps,
-  ask: Ask,
+  ask: SolverRequest,
   { plan, order, validUntil, sessions }: Planned,
   withinMs?: number,
-): Promise<Verified | { missing: readonly Session[] }> {
+): Promise<FirmQuote | { missing: readonly SolverSession[] }> {
   const quoteId = deps.quoteId();
   const id = orderId({ chainId: ask.origin.id, escrow: ask.origin.escrow }, order);
   const message = orderToMessage(order);
@@ -135,9 +141,9 @@ export async function commitSplit(
 }
 
 function splitOrder(
-  ask: Ask,
+  ask: SolverRequest,
   plan: SplitPlan,
-  sessions: readonly Session[],
+  sessions: readonly SolverSession[],
   validUntil: number,
   totalRelayFee: bigint,
 ): StandardOrder | undefined {
@@ -172,7 +178,7 @@ function splitOrder(
       amount: outputAmount,
       ...recipientFor(rfq),
       context: encodeContext({
-        exclusiveFor: (sessions[index] as Session).accounts.get(dest.id)?.account ?? '0x',
+        exclusiveFor: (sessions[index] as SolverSession).accounts.get(dest.id)?.account ?? '0x',
         startTime: times.fillDeadline + 1,
         portionBps,
         feeBps: rfq.platformFeeBps,

@@ -9,7 +9,7 @@ import { ORDER_TYPE, type Terms, WARNINGS } from '../../protocol/api/candidate.t
 import type { Landing } from './relay-fee.ts';
 import type { Liquidity } from '../market/liquidity.ts';
 import type { Prices } from '../market/prices.ts';
-import type { Ask, Verified } from './verify.ts';
+import type { SolverRequest, FirmQuote } from './verify.ts';
 
 export interface TermsContext {
   prices: Prices;
@@ -22,7 +22,7 @@ export interface TermsContext {
   underWatch(solverId: string): boolean;
 }
 
-export function termsOf(ask: Ask, quote: Verified, context: TermsContext): Terms {
+export function termsOf(ask: SolverRequest, quote: FirmQuote, context: TermsContext): Terms {
   const { origin, dest, inputToken, outputToken, rfq } = ask;
   const { prices, landing } = context;
   const amount = quote.outputAmount.toString();
@@ -85,8 +85,8 @@ export function termsOf(ask: Ask, quote: Verified, context: TermsContext): Terms
 }
 
 function warningsOf(
-  ask: Ask,
-  quote: Verified,
+  ask: SolverRequest,
+  quote: FirmQuote,
   delta: number | null,
   { liquidity, shortValiditySeconds, farFromMidBps, underWatch }: TermsContext,
 ): Terms['warnings'] {

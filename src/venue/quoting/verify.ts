@@ -12,12 +12,12 @@ import type { UnixSeconds } from '../../domain/time.ts';
 import type { Recoveries, Recovery } from '../../ports/signer.ts';
 import { type LinkQuote, recipientFor, type Rfq } from '../../protocol/link/link.ts';
 import { orderFromMessage } from '../../protocol/wire.ts';
-import { type Exposure, groupOf } from './exposure.ts';
+import { type PromisedOutputs, nonceGroupOf } from './exposure.ts';
 import type { Liquidity } from '../market/liquidity.ts';
-import type { Session } from '../solvers/roster.ts';
+import type { SolverSession } from '../solvers/roster.ts';
 
 /** A request as the venue understands it; the rfq message is its wire form. */
-export interface Ask {
+export interface SolverRequest {
   rfq: Rfq;
   origin: Chain;
   dest: Chain;
@@ -34,7 +34,7 @@ export interface Ask {
   latestValidUntil: UnixSeconds;
 }
 
-export interface Verified {
+export interface FirmQuote {
   solverId: string;
   quoteId: Bytes32;
   orderId: Bytes32;
@@ -67,18 +67,22 @@ export interface VerifyDeps {
   /** For whole quotes, of which there are many. */
   recoveries: Recoveries;
   liquidity: Liquidity;
-  exposure: Exposure;
+  exposure: PromisedOutputs;
 }
 
 /**
  * An answer whose every field fits the request. Whether its signature and its money do is for `proveQuote`,
  * which costs twenty times as much.
  */
-export interface Fitting extends Omit<Verified, 'orderId'> {
-  session: Session;
+export interface MatchingQuote extends Omit<FirmQuote, 'orderId'> {
+  session: SolverSession;
 }
 
-export function fitQuote(ask: Ask, session: Session, quote: LinkQuote): Fitting | Objection {
+export function matchQuote(
+  ask: SolverRequest,
+  session: SolverSession,
+  quote: LinkQuote,
+): MatchingQuote | Objection {
   const { rfq } = ask;
   const order = orderFromMessage(quote.order);
   const [output, ...others] = order.outputs;
@@ -126,11 +130,11 @@ export function fitQuote(ask: Ask, session: Session, quote: LinkQuote): Fitting 
  * The rest of the verification: only what has passed it may be shown to a taker. A promise where another
  * thread recovers the signer; it never rejects.
  */
-export function proveQuote(
+export function verifyQuote(
   deps: VerifyDeps,
-  ask: Ask,
-  { session, ...fitting }: Fitting,
-): Verified | Objection | Promise<Verified | Objection> {
+  ask: SolverRequest,
+  { session, ...fitting }: MatchingQuote,
+): FirmQuote | Objection | Promise<FirmQuote | Objection> {
   const { order, quoteId, commitments, outputAmount } = fitting;
   const { origin } = ask;
   const id = orderId({ chainId: origin.id, escrow: origin.escrow }, order);
@@ -148,7 +152,7 @@ export function proveQuote(
 
 /** The clock law with this request's own margins, and the validity it asked for. */
 function timesObjection(
-  { rfq, now, latestValidUntil }: Ask,
+  { rfq, now, latestValidUntil }: SolverRequest,
   order: StandardOrder,
   validUntil: UnixSeconds,
 ): Objection | undefined {
@@ -164,7 +168,7 @@ function timesObjection(
 }
 
 function termsObjection(
-  { rfq, origin, inputToken, nonce }: Ask,
+  { rfq, origin, inputToken, nonce }: SolverRequest,
   order: StandardOrder,
 ): Objection | undefined {
   const [input, ...more] = order.inputs;
@@ -180,7 +184,7 @@ function termsObjection(
 }
 
 export function outputObjection(
-  { rfq, dest, outputToken }: Ask,
+  { rfq, dest, outputToken }: SolverRequest,
   output: StandardOrder['outputs'][number],
 ): Objection | undefined {
   const wanted = recipientFor(rfq);
@@ -197,8 +201,8 @@ export function outputObjection(
 /** Who signed, may it, and is the money there besides everything else this LP has promised? */
 export function bindingObjection(
   deps: VerifyDeps,
-  ask: Ask,
-  session: Session,
+  ask: SolverRequest,
+  session: SolverSession,
   {
     commitment,
     orderId: id,
@@ -219,7 +223,7 @@ export function bindingObjection(
       deps,
       ask,
       commitment.lp,
-      commitmentSigner(deps.recovery, { origin: ask.origin, orderId: id, quoteId, commitment }),
+      recoverCommitmentSigner(deps.recovery, { origin: ask.origin, orderId: id, quoteId, commitment }),
       amount,
     )
   );
@@ -227,8 +231,8 @@ export function bindingObjection(
 
 /** What can be said of a commitment before its signature is looked at. */
 function claimObjection(
-  { origin, dest }: Ask,
-  session: Session,
+  { origin, dest }: SolverRequest,
+  session: SolverSession,
   { lp, deadline }: SignedCommitment,
   fillDeadline: UnixSeconds,
 ): Objection | undefined {
@@ -241,12 +245,12 @@ function claimObjection(
 
 function backingObjection(
   { liquidity, exposure }: VerifyDeps,
-  { dest, outputToken, group }: Ask,
+  { dest, outputToken, group }: SolverRequest,
   lp: Address,
   signer: Address | undefined,
   amount: bigint,
 ): Objection | undefined {
-  if (signer === undefined || !liquidity.mayBind(dest.id, lp, signer)) return 'signature';
+  if (signer === undefined || !liquidity.maySign(dest.id, lp, signer)) return 'signature';
   const available = liquidity.available(dest.id, lp, outputToken.address);
   return available === undefined ||
     available < amount + exposure.promised(dest.id, lp, outputToken.address, group)
@@ -258,7 +262,7 @@ function backingObjection(
  * Who signed; whether it may is for `mayBind` to say. The digest is on the origin's escrow, where the order
  * lives.
  */
-export function commitmentSigner(recovery: Recovery, signed: Signed): Address | undefined {
+export function recoverCommitmentSigner(recovery: Recovery, signed: Signed): Address | undefined {
   return recovery.recover(commitmentDigestOf(signed), signed.commitment.signature);
 }
 
@@ -278,6 +282,6 @@ const commitmentDigestOf = ({
   commitmentDigest({ chainId: origin.id, escrow: origin.escrow }, { orderId: id, quoteId, lp, deadline });
 
 export const askGroup = (origin: Chain, taker: Address, nonce: bigint): string =>
-  groupOf(origin.id, taker, nonce);
+  nonceGroupOf(origin.id, taker, nonce);
 
 const BPS = 10_000n;

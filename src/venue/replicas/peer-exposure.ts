@@ -3,7 +3,7 @@
  * over.
  */
 
-export interface Others<T> {
+export interface PeerTotals<T> {
   put(replica: string, key: string, total: T, until: number): void;
   /** Of this name, those whose time is not over. */
   of(key: string, now: number): T[];
@@ -16,7 +16,7 @@ export interface Others<T> {
 /**
  * A replica that dies takes its promises nowhere: what it told of stands until it would have ended anyway.
  */
-export function createOthers<T>(): Others<T> {
+export function createPeerTotals<T>(): PeerTotals<T> {
   const told = new Map<string, Map<string, { total: T; until: number }>>();
   return {
     put(replica, key, total, until) {

@@ -14,29 +14,29 @@ import type { Random } from '../../ports/random.ts';
 export const REPLICAS_TOPIC = 'replicas';
 
 /** A name within its part, and what it says. */
-export type News = readonly [key: string, ...facts: (string | number)[]];
+export type PeerUpdate = readonly [key: string, ...facts: (string | number)[]];
 
 /** Something that each replica knows a share of. */
-export interface Shared {
+export interface ReplicaShare {
   /** In every message, so a short word. */
   name: string;
   /**
    * What changed since this was last asked, which is every second at least; `all`: whatever there is, for a
    * replica that has just come.
    */
-  news(all: boolean): Iterable<News>;
-  hear(replica: string, news: News): void;
+  updates(all: boolean): Iterable<PeerUpdate>;
+  apply(replica: string, news: PeerUpdate): void;
   /** This replica has said goodbye or fallen silent. */
-  gone?(replica: string): void;
+  peerGone?(replica: string): void;
 }
 
 export interface Peers {
   /** Before `start`. */
-  share(part: Shared): void;
+  share(part: ReplicaShare): void;
   /** Something changed. Costs nothing while no other replica is there. */
-  soon(): void;
+  publishSoon(): void;
   /** Resolves when all that is new has been said. */
-  told(): Promise<void>;
+  flushed(): Promise<void>;
   start(): Promise<void>;
   /** Says what is new and goodbye. */
   stop(): Promise<void>;
@@ -46,7 +46,7 @@ interface Message {
   from: string;
   /** Of which part. Absent: alive. */
   part?: string;
-  news?: News[];
+  news?: PeerUpdate[];
   bye?: true;
 }
 
@@ -61,7 +61,7 @@ const SILENT_MS = 5_000;
 /** A message that was lost costs this long at most. */
 const ALL_MS = 10_000;
 /** Of one message on the bus, beside what is around it; the adapter takes no more than 7,900. */
-export const MAX_NEWS_BYTES = 7_000;
+export const MAX_UPDATE_BYTES = 7_000;
 
 export function createPeers({
   bus,
@@ -77,7 +77,7 @@ export function createPeers({
   metrics: Metrics;
 }): Peers {
   const me = random.bytes32().slice(2, 14);
-  const parts = new Map<string, Shared>();
+  const parts = new Map<string, ReplicaShare>();
   const heardMs = new Map<string, number>();
   let unsubscribe = async (): Promise<void> => {};
   let cancel = () => {};
@@ -94,11 +94,11 @@ export function createPeers({
   function messages(all: boolean): Message[] {
     const made: Message[] = [];
     for (const part of parts.values()) {
-      let piece: News[] = [];
+      let piece: PeerUpdate[] = [];
       let bytes = 0;
-      for (const news of part.news(all)) {
+      for (const news of part.updates(all)) {
         const size = Buffer.byteLength(JSON.stringify(news)) + 1;
-        if (bytes + size > MAX_NEWS_BYTES) {
+        if (bytes + size > MAX_UPDATE_BYTES) {
           made.push({ from: me, part: part.name, news: piece });
           [piece, bytes] = [[], 0];
         }
@@ -161,7 +161,7 @@ export function createPeers({
 
   function lose(replica: string): void {
     if (!heardMs.delete(replica)) return;
-    for (const part of parts.values()) part.gone?.(replica);
+    for (const part of parts.values()) part.peerGone?.(replica);
   }
 
   function hear(payload: string): void {
@@ -175,13 +175,13 @@ export function createPeers({
     if (heardMs.size > before) soon();
     const known = part === undefined ? undefined : parts.get(part);
     // A replica of another version may have more to say than we understand.
-    if (known) for (const each of news) known.hear(from, each);
+    if (known) for (const each of news) known.apply(from, each);
   }
 
   return {
     share: (part) => void parts.set(part.name, part),
-    soon,
-    told,
+    publishSoon: soon,
+    flushed: told,
     async start() {
       unsubscribe = await bus.subscribe(REPLICAS_TOPIC, hear);
       within(0);

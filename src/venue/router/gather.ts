@@ -9,8 +9,8 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Random } from '../../ports/random.ts';
 import type { ProductUnavailable } from '../../protocol/api/quote.ts';
-import type { GasDesk } from '../quoting/relay-fee.ts';
-import type { Market } from '../market/markets.ts';
+import type { RelayFees } from '../quoting/relay-fee.ts';
+import type { ListedAsset } from '../market/markets.ts';
 import type { RouterOptions } from '../options.ts';
 import { firstLeg, makesSense, middlesOf, secondLeg, serving } from './middles.ts';
 import type { LegIntent, RouteLeg, RouteOffer, RouteSource } from './source.ts';
@@ -23,7 +23,7 @@ export interface RouteCandidate extends Ranked {
   model: 'atomic' | 'sequential';
 }
 
-export interface Gathered {
+export interface RouteCandidates {
   /** In no order. */
   candidates: RouteCandidate[];
   /** What the direct sources said that had nothing. Empty when nobody could be asked. */
@@ -32,12 +32,12 @@ export interface Gathered {
 
 export interface Gatherer {
   /** All orders that are signed first share `nonce`. `twoLegs: false`: direct routes only. */
-  gather(intent: LegIntent, nonce: bigint, options?: { twoLegs: boolean }): Promise<Gathered>;
+  gather(intent: LegIntent, nonce: bigint, options?: { twoLegs: boolean }): Promise<RouteCandidates>;
 }
 
 export interface GathererDeps {
   sources: readonly RouteSource[];
-  gas: Pick<GasDesk, 'takerGas'>;
+  gas: Pick<RelayFees, 'takerGas'>;
   clock: Clock;
   random: Random;
   log: Log;
@@ -54,8 +54,8 @@ export function createGatherer(
     intent: LegIntent,
     nonce: bigint,
     { twoLegs } = { twoLegs: true },
-  ): Promise<Gathered> {
-    const gathered: Gathered = { candidates: [], whys: [] };
+  ): Promise<RouteCandidates> {
+    const gathered: RouteCandidates = { candidates: [], whys: [] };
     const endsAtMs = clock.monotonicMs() + options.timeoutMs;
     const leftMs = () => Math.max(1, endsAtMs - clock.monotonicMs());
     const over = new AbortController();
@@ -64,10 +64,10 @@ export function createGatherer(
 
     const direct = async (source: RouteSource): Promise<void> => {
       const { offers, why } = await source.find(intent, nonce, leftMs(), over.signal);
-      gathered.candidates.push(...offers.map(whole));
+      gathered.candidates.push(...offers.map(directCandidate));
       if (why) gathered.whys.push(why);
     };
-    const across = async (middle: Market): Promise<void> => {
+    const across = async (middle: ListedAsset): Promise<void> => {
       const legs =
         intent.side === 'exactInput'
           ? await forwards(intent, middle, nonce, leftMs, over.signal)
@@ -89,7 +89,7 @@ export function createGatherer(
   /** The first leg says how much arrives; the second is asked for exactly that. */
   async function forwards(
     intent: LegIntent,
-    middle: Market,
+    middle: ListedAsset,
     nonce: bigint,
     leftMs: () => number,
     signal: AbortSignal,
@@ -116,7 +116,7 @@ export function createGatherer(
   /** The second leg says how much it takes; the first is asked to deliver exactly that. */
   async function backwards(
     intent: LegIntent,
-    middle: Market,
+    middle: ListedAsset,
     nonce: bigint,
     leftMs: () => number,
     signal: AbortSignal,
@@ -223,7 +223,7 @@ export function followedBy(earlier: readonly RouteLeg[], later: readonly RouteLe
   ];
 }
 
-export const whole = (offer: RouteOffer): RouteCandidate => ({
+export const directCandidate = (offer: RouteOffer): RouteCandidate => ({
   quoteId: offer.quoteId,
   inputAmount: offer.inputAmount,
   outputAmount: offer.outputAmount,

@@ -6,7 +6,7 @@
 import { assetId, type AssetId } from '../../domain/asset.ts';
 import type { Chain } from '../../domain/chain.ts';
 import { corridorOf } from '../../domain/corridor.ts';
-import type { Market } from '../market/markets.ts';
+import type { ListedAsset } from '../market/markets.ts';
 import { type LegIntent, pairOf, type RouteSource } from './source.ts';
 
 /** Best first. Markets of the two chains of the intent only. */
@@ -14,7 +14,7 @@ export function middlesOf(
   intent: LegIntent,
   sources: readonly RouteSource[],
   { middles, maxMiddles }: { middles: readonly AssetId[]; maxMiddles: number },
-): Market[] {
+): ListedAsset[] {
   const { input, output } = intent;
   const ends = new Set([assetId(input.asset), assetId(output.asset)]);
   const all = [...new Set([input.chain, output.chain])]
@@ -24,7 +24,7 @@ export function middlesOf(
     .map((market, index) => ({ market, rank: rankOf(market, intent, middles), index }))
     .sort((x, y) => x.rank - y.rank || x.index - y.index)
     .map(({ market }) => market);
-  const useful: Market[] = [];
+  const useful: ListedAsset[] = [];
   for (const middle of ranked) {
     if (useful.length >= maxMiddles) break;
     const [first, second] = [
@@ -47,19 +47,19 @@ export const serving = (intent: LegIntent, sources: readonly RouteSource[]): Rou
   sources.filter((source) => source.serves(intent, pairOf(intent)));
 
 /** To the taker's own wallet: whatever happens next, the money is its own. */
-export const firstLeg = (intent: LegIntent, middle: Market): LegIntent => ({
+export const firstLeg = (intent: LegIntent, middle: ListedAsset): LegIntent => ({
   ...legOf(intent, intent.input, middle),
   receiver: intent.taker,
   request: { ...intent.request, splitFill: 'never', settlement: 'wallet' },
 });
 
-export const secondLeg = (intent: LegIntent, middle: Market): LegIntent => ({
+export const secondLeg = (intent: LegIntent, middle: ListedAsset): LegIntent => ({
   ...legOf(intent, middle, intent.output),
   minValidUntil: null,
 });
 
 /** A slice of a leg would be a part of a part: each leg is one counterparty's. */
-const legOf = (intent: LegIntent, input: Market, output: Market): LegIntent => ({
+const legOf = (intent: LegIntent, input: ListedAsset, output: ListedAsset): LegIntent => ({
   ...intent,
   input,
   output,
@@ -67,10 +67,14 @@ const legOf = (intent: LegIntent, input: Market, output: Market): LegIntent => (
   request: { ...intent.request, splitFill: 'never' },
 });
 
-const marketsOn = (chain: Chain): Market[] =>
+const marketsOn = (chain: Chain): ListedAsset[] =>
   chain.tokens.map((token) => ({ asset: { chainId: chain.id, token: token.address }, chain, token }));
 
-function rankOf({ asset, token }: Market, { input, output }: LegIntent, middles: readonly AssetId[]): number {
+function rankOf(
+  { asset, token }: ListedAsset,
+  { input, output }: LegIntent,
+  middles: readonly AssetId[],
+): number {
   const configured = middles.indexOf(assetId(asset));
   if (configured !== -1) return configured;
   // The same money on the other side of the corridor.

@@ -12,7 +12,7 @@ import type { Action, PreflightRequest, PreflightResponse } from '../../protocol
 import type { RouterCandidate, RouterPreflightRequest } from '../../protocol/api/router.ts';
 import { chainNow } from '../market/chain-now.ts';
 import type { PreflightCaller, Preflighter } from '../orders/preflight.ts';
-import type { NextLeg, Opened, Sealing } from '../quoting/sealing.ts';
+import type { LaterLeg, VerifiedQuote, Sealing } from '../quoting/sealing.ts';
 import { progressOf } from '../orders/status.ts';
 import type { Router } from './router.ts';
 
@@ -47,7 +47,7 @@ export function createRoutePreflighter({
 
   /** The plan of the first order, and the hint that it is not the last. */
   async function firstLegPlan(
-    opened: Opened,
+    opened: VerifiedQuote,
     request: PreflightRequest | RouterPreflightRequest,
     caller: PreflightCaller,
   ): Promise<PreflightResponse> {
@@ -60,7 +60,7 @@ export function createRoutePreflighter({
 
   async function continued(
     parent: OrderRecord,
-    next: NextLeg,
+    next: LaterLeg,
     request: PreflightRequest | RouterPreflightRequest,
     caller: PreflightCaller,
   ): Promise<PreflightResponse> {
@@ -91,7 +91,7 @@ export function createRoutePreflighter({
 
   async function nextPlan(
     parent: OrderRecord,
-    next: NextLeg,
+    next: LaterLeg,
     delivered: bigint,
     request: PreflightRequest | RouterPreflightRequest,
     caller: { key: ApiKey; workspace: Workspace } & PreflightCaller,

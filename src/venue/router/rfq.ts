@@ -7,7 +7,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Liquidity } from '../market/liquidity.ts';
 import type { RfqCandidate, RfqSource } from '../quoting/rfq-source.ts';
 import type { Roster } from '../solvers/roster.ts';
-import type { Ask } from '../quoting/verify.ts';
+import type { SolverRequest } from '../quoting/verify.ts';
 import type { RouteLeg, RouteOffer, RouteSource } from './source.ts';
 
 /** Also the `venue` of its legs. */
@@ -21,7 +21,7 @@ export interface RfqRouteDeps {
 }
 
 export function createRfqRouteSource({ source, roster, liquidity, clock }: RfqRouteDeps): RouteSource {
-  function offerOf(ask: Ask, candidate: RfqCandidate): RouteOffer {
+  function offerOf(ask: SolverRequest, candidate: RfqCandidate): RouteOffer {
     const { verified, landing } = candidate;
     return {
       ...candidate,
@@ -42,8 +42,8 @@ export function createRfqRouteSource({ source, roster, liquidity, clock }: RfqRo
       underWatch: verified.slices.some(({ solverId }) =>
         roster.entry(solverId)?.breaker.underWatch(clock.nowMs()),
       ),
-      stands: () => source.affords(ask, candidate),
-      bind: () => source.bind(ask, candidate),
+      isStillBacked: () => source.affords(ask, candidate),
+      recordExposure: () => source.bind(ask, candidate),
     };
   }
 
@@ -59,7 +59,10 @@ export function createRfqRouteSource({ source, roster, liquidity, clock }: RfqRo
 }
 
 /** A leg a slice: they stand beside each other in one order. */
-function legsOf({ origin, dest, inputToken, outputToken }: Ask, { verified, eta }: RfqCandidate): RouteLeg[] {
+function legsOf(
+  { origin, dest, inputToken, outputToken }: SolverRequest,
+  { verified, eta }: RfqCandidate,
+): RouteLeg[] {
   let left = verified.inputAmount;
   return verified.slices.map(({ solverId, portionBps, outputAmount }, index) => {
     const amount =

@@ -14,7 +14,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { RouteQuote, RouteVenue } from '../../ports/route-venue.ts';
 import { silentLog, silentMetrics } from '../../../test/support/silent.ts';
 import { createBreaker } from '../solvers/breaker.ts';
-import type { GasDesk } from '../quoting/relay-fee.ts';
+import type { RelayFees } from '../quoting/relay-fee.ts';
 import { BREAKER, CHAIN_DEFAULTS } from '../options.ts';
 import { createGatherer } from './gather.ts';
 import { routeFees } from './route-fees.ts';
@@ -105,7 +105,7 @@ const gas = {
   settings: () => CHAIN_DEFAULTS,
   start: async () => {},
   stop: () => {},
-} satisfies GasDesk;
+} satisfies RelayFees;
 const head = { number: 5n, hash: '0x01', timestamp: NOW } as const;
 const chains = new Map([[1, { chain, head: () => head } as unknown as ChainPort]]);
 

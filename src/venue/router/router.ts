@@ -19,14 +19,14 @@ import type { ProductUnavailable, QuoteRequest } from '../../protocol/api/quote.
 import { type RouterCandidate, type SealedRoute, zRouterCandidate } from '../../protocol/api/router.ts';
 import { type Breaker, createBreaker } from '../solvers/breaker.ts';
 import { chainNow } from '../market/chain-now.ts';
-import { groupOf } from '../quoting/exposure.ts';
-import type { GasDesk } from '../quoting/relay-fee.ts';
-import type { Intent, Offer, Reception } from '../quoting/intent.ts';
-import type { Market, Markets } from '../market/markets.ts';
+import { nonceGroupOf } from '../quoting/exposure.ts';
+import type { RelayFees } from '../quoting/relay-fee.ts';
+import type { ParsedRequest, QuoteOutcome, Reception } from '../quoting/intent.ts';
+import type { ListedAsset, Markets } from '../market/markets.ts';
 import type { OpenQuotes } from '../quoting/open-quotes.ts';
 import type { BreakerOptions, FanOutOptions, RateOptions, RouterOptions } from '../options.ts';
 import type { Prices } from '../market/prices.ts';
-import type { NextLeg, SealOwner, Sealing } from '../quoting/sealing.ts';
+import type { LaterLeg, SealOwner, Sealing } from '../quoting/sealing.ts';
 import { promisedMeanwhile, unavailable } from '../quoting/unavailable.ts';
 import { createGatherer, type RouteCandidate } from './gather.ts';
 import { createRfqRouteSource, RFQ_VENUE, type RfqRouteDeps } from './rfq.ts';
@@ -40,7 +40,7 @@ export interface RouterDeps extends RfqRouteDeps {
   markets: Markets;
   reception: Reception;
   sealing: Sealing;
-  gas: GasDesk;
+  gas: RelayFees;
   prices: Prices;
   openQuotes: OpenQuotes;
   clock: Clock;
@@ -58,7 +58,7 @@ export interface Router {
    */
   nextLeg(
     parent: OrderRecord,
-    next: NextLeg,
+    next: LaterLeg,
     delivered: bigint,
     from: { key: ApiKey; workspace: Workspace },
   ): Promise<{ candidate: RouterCandidate } | { why: ProductUnavailable }>;
@@ -119,13 +119,13 @@ export function createRouter(deps: RouterDeps, settings: RouterSettings): Router
     ['source', 'model'],
   );
 
-  async function offer(intent: Intent): Promise<Offer> {
+  async function offer(intent: ParsedRequest): Promise<QuoteOutcome> {
     const nonce = BigInt(random.bytes32());
     const { candidates, whys } = await gatherer.gather(intent, nonce);
     if (candidates.length === 0)
       return { quotes: [], productUnavailable: mostTelling(whys, intent.corridor) };
     const best = rank(intent.side, candidates)
-      .filter(({ first }) => first.stands())
+      .filter(({ first }) => first.isStillBacked())
       .slice(0, intent.request.maxCandidates);
     if (best.length === 0) return { quotes: [], productUnavailable: promisedMeanwhile(intent.corridor) };
     const { settlement, solvers } = intent.request;
@@ -144,7 +144,7 @@ export function createRouter(deps: RouterDeps, settings: RouterSettings): Router
     delivered: RouterCandidate['composite'] = null,
   ): string {
     const { first, model } = candidate;
-    first.bind();
+    first.recordExposure();
     quotedAtMs.set(first.source, clock.nowMs());
     chosen.add({ source: first.source, model });
     const owner: SealOwner = { account: intent.workspace.id, namespace: 'router', mode: intent.key.mode };
@@ -174,7 +174,7 @@ export function createRouter(deps: RouterDeps, settings: RouterSettings): Router
     const lastValid = Math.max(...best.map(({ validUntil }) => validUntil));
     openQuotes.add(
       key.id,
-      groupOf(input.chain.id, taker, nonce),
+      nonceGroupOf(input.chain.id, taker, nonce),
       prices.amountUsd(input.token, best[0]?.inputAmount ?? 0n) ?? 0,
       lastValid,
     );
@@ -182,7 +182,7 @@ export function createRouter(deps: RouterDeps, settings: RouterSettings): Router
 
   async function nextLeg(
     parent: OrderRecord,
-    { input, output, receiver, terms }: NextLeg,
+    { input, output, receiver, terms }: LaterLeg,
     delivered: bigint,
     { key, workspace }: { key: ApiKey; workspace: Workspace },
   ) {
@@ -192,7 +192,7 @@ export function createRouter(deps: RouterDeps, settings: RouterSettings): Router
         why: unavailable('pair_not_supported', 'The venue does not list one of these assets any more.', null),
       };
     const intent = legIntent(parent.order.user, receiver, from, to, delivered, terms, { key, workspace });
-    const answered = openQuotes.ask(
+    const answered = openQuotes.reserve(
       key.id,
       {
         count: workspace.limits.openQuotes ?? settings.rates.openQuotes,
@@ -202,7 +202,7 @@ export function createRouter(deps: RouterDeps, settings: RouterSettings): Router
     );
     const nonce = BigInt(random.bytes32());
     const { candidates, whys } = await gatherer.gather(intent, nonce, { twoLegs: false }).finally(answered);
-    const best = rank(intent.side, candidates).find(({ first }) => first.stands());
+    const best = rank(intent.side, candidates).find(({ first }) => first.isStillBacked());
     if (!best)
       return {
         why: candidates.length > 0 ? promisedMeanwhile(intent.corridor) : mostTelling(whys, intent.corridor),
@@ -219,18 +219,18 @@ export function createRouter(deps: RouterDeps, settings: RouterSettings): Router
     return { candidate: zRouterCandidate.parse(JSON.parse(text)) };
   }
 
-  function market(asset: Asset, { mode }: ApiKey): Market | undefined {
-    const placed = markets.place(assetId(asset), mode);
+  function market(asset: Asset, { mode }: ApiKey): ListedAsset | undefined {
+    const placed = markets.find(assetId(asset), mode);
     return placed.kind === 'market' ? placed.market : undefined;
   }
 
   function legIntent(
     taker: Address,
     receiver: Address,
-    input: Market,
-    output: Market,
+    input: ListedAsset,
+    output: ListedAsset,
     amount: bigint,
-    { settlement, include, exclude }: NextLeg['terms'],
+    { settlement, include, exclude }: LaterLeg['terms'],
     { key, workspace }: { key: ApiKey; workspace: Workspace },
   ): Asked {
     const now = chainNow(clock, chains.get(input.chain.id));

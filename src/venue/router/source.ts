@@ -50,9 +50,9 @@ export interface RouteOffer extends Ranked {
    * Is what it promises still there, now that others may have been promised some of it? Ask right before
    * `bind`.
    */
-  stands(): boolean;
+  isStillBacked(): boolean;
   /** Makes it public. */
-  bind(): void;
+  recordExposure(): void;
 }
 
 export interface Found {

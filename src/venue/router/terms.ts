@@ -7,7 +7,7 @@ import { assetId } from '../../domain/asset.ts';
 import { orderEnvelope } from '../../domain/order.ts';
 import { ORDER_TYPE } from '../../protocol/api/candidate.ts';
 import type { Leg, RouterTerms } from '../../protocol/api/router.ts';
-import type { GasDesk } from '../quoting/relay-fee.ts';
+import type { RelayFees } from '../quoting/relay-fee.ts';
 import type { FanOutOptions } from '../options.ts';
 import type { Prices } from '../market/prices.ts';
 import { warningsFor } from '../quoting/terms.ts';
@@ -16,7 +16,7 @@ import type { LegIntent, RouteLeg } from './source.ts';
 
 export interface RouterTermsContext {
   prices: Prices;
-  gas: GasDesk;
+  gas: RelayFees;
   options: Pick<FanOutOptions, 'shortValiditySeconds' | 'farFromMidBps'>;
   /** Legs of the same route that have been delivered. */
   delivered?: readonly Leg[];

@@ -12,7 +12,7 @@ import type { Metrics } from '../../ports/metrics.ts';
 import type { Random } from '../../ports/random.ts';
 import type { RouteAsk, RouteQuote, RouteVenue } from '../../ports/route-venue.ts';
 import type { Breaker } from '../solvers/breaker.ts';
-import type { GasDesk, Landing } from '../quoting/relay-fee.ts';
+import type { RelayFees, Landing } from '../quoting/relay-fee.ts';
 import { unavailable, whyNoQuotes } from '../quoting/unavailable.ts';
 import { objectionTo } from './check-quote.ts';
 import { routeFees } from './route-fees.ts';
@@ -29,7 +29,7 @@ import {
 
 export interface VenueSourceDeps {
   chains: ReadonlyMap<number, ChainPort>;
-  gas: GasDesk;
+  gas: RelayFees;
   breaker: Breaker;
   clock: Clock;
   random: Random;
@@ -224,8 +224,8 @@ export function createVenueSource(
       legs: hopsOf(venue, ask, quote),
       thin: false,
       underWatch: breaker.underWatch(clock.nowMs()),
-      stands: () => true,
-      bind: () => {},
+      isStillBacked: () => true,
+      recordExposure: () => {},
     };
   }
 

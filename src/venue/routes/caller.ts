@@ -5,7 +5,7 @@ import type { Workspaces } from '../access/workspaces.ts';
 
 export type Namespace = 'rfq' | 'router';
 
-export interface Caller {
+export interface TradingCaller {
   key: ApiKey;
   workspace: Workspace;
   namespace: Namespace;
@@ -15,4 +15,4 @@ export const callerOf = async (
   workspaces: Workspaces,
   key: ApiKey,
   namespace: Namespace,
-): Promise<Caller> => ({ key, workspace: await workspaces.of(key), namespace });
+): Promise<TradingCaller> => ({ key, workspace: await workspaces.of(key), namespace });

@@ -4,12 +4,12 @@ import type { Route } from '../../ports/http.ts';
 import { plainRequest } from '../../protocol/link/plain-request.ts';
 import { type QuoteRequest, zQuoteRequest } from '../../protocol/api/quote.ts';
 import type { Schema } from '../../protocol/schema.ts';
-import type { Quoter } from '../quoting/quote.ts';
+import type { RfqQuoter } from '../quoting/quote.ts';
 import type { Workspaces } from '../access/workspaces.ts';
 import type { Namespace } from './caller.ts';
 
 export function quotesRoute(
-  { quoter, workspaces }: { quoter: Pick<Quoter, 'quote'>; workspaces: Workspaces },
+  { quoter, workspaces }: { quoter: Pick<RfqQuoter, 'quote'>; workspaces: Workspaces },
   namespace: Namespace,
   response: Schema,
 ): Route<QuoteRequest> {

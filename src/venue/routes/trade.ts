@@ -3,12 +3,12 @@
 import type { z } from 'zod';
 import type { Route } from '../../ports/http.ts';
 import { zTradeDossier, zTradeParams } from '../../protocol/api/trades.ts';
-import type { History } from '../trades/history.ts';
+import type { TradeHistory } from '../trades/history.ts';
 
 export function tradeRoute({
   history,
 }: {
-  history: History;
+  history: TradeHistory;
 }): Route<unknown, unknown, z.infer<typeof zTradeParams>> {
   return {
     method: 'GET',

@@ -3,12 +3,12 @@
 import { z } from 'zod';
 import type { Route } from '../../ports/http.ts';
 import { zTradesFilter, type TradesFilter, zTradesParams } from '../../protocol/api/trades.ts';
-import type { History } from '../trades/history.ts';
+import type { TradeHistory } from '../trades/history.ts';
 
 export function tradesExportRoute({
   history,
 }: {
-  history: History;
+  history: TradeHistory;
 }): Route<unknown, TradesFilter, z.infer<typeof zTradesParams>> {
   return {
     method: 'GET',

@@ -3,12 +3,12 @@
 import type { z } from 'zod';
 import type { Route } from '../../ports/http.ts';
 import { zTradesParams, zTradesQuery, zTradesResponse } from '../../protocol/api/trades.ts';
-import type { History } from '../trades/history.ts';
+import type { TradeHistory } from '../trades/history.ts';
 
 export function tradesRoute({
   history,
 }: {
-  history: History;
+  history: TradeHistory;
 }): Route<unknown, z.infer<typeof zTradesQuery>, z.infer<typeof zTradesParams>> {
   return {
     method: 'GET',

@@ -5,20 +5,20 @@
 
 import type { BreakerOptions } from '../options.ts';
 
-export type Fault = 'invalid' | 'fade';
+export type SolverFault = 'invalid' | 'fade';
 
 export interface Breaker {
   /** True when this fault opened the breaker. */
-  fault(kind: Fault, nowMs: number): boolean;
+  fault(kind: SolverFault, nowMs: number): boolean;
   /** Wall milliseconds until which the breaker is open; undefined while it is closed. */
   openUntil(nowMs: number): number | undefined;
   /** What opened it last. */
-  reason(): Fault | undefined;
+  reason(): SolverFault | undefined;
   /** Something is held against this solver, although not enough to bar it. */
   underWatch(nowMs: number): boolean;
 }
 
-const WEIGHT: Record<Fault, number> = { invalid: 1, fade: 3 };
+const WEIGHT: Record<SolverFault, number> = { invalid: 1, fade: 3 };
 
 export function createBreaker({
   limit,
@@ -31,7 +31,7 @@ export function createBreaker({
   let scoredAtMs = 0;
   let trips = 0;
   let untilMs = 0;
-  let why: Fault | undefined;
+  let why: SolverFault | undefined;
 
   const decayed = (nowMs: number) => score * 2 ** (-Math.max(0, nowMs - scoredAtMs) / halfLifeMs);
 

@@ -8,7 +8,7 @@ import { InvariantError } from '../../domain/errors.ts';
 import { type Address, isBytes32 } from '../../domain/hex.ts';
 import type { ChainPort } from '../../ports/chain.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { Socket, SocketDoor, SocketListener } from '../../ports/http.ts';
+import type { Socket, SocketRoute, SocketListener } from '../../ports/http.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Metrics } from '../../ports/metrics.ts';
 import type { Queue } from '../../ports/queue.ts';
@@ -30,10 +30,10 @@ import {
 import { linkProofDigest } from '../../protocol/link/link-proof.ts';
 import { orderToMessage } from '../../protocol/wire.ts';
 import type { FanOut } from '../quoting/fan-out.ts';
-import type { Levels } from '../market/levels.ts';
+import type { SolverLevels } from '../market/levels.ts';
 import type { Liquidity } from '../market/liquidity.ts';
 import { tradesOn } from '../market/markets.ts';
-import type { Roster, Session } from './roster.ts';
+import type { Roster, SolverSession } from './roster.ts';
 import { progressOf } from '../orders/status.ts';
 import { ORDERS_TOPIC } from '../orders/submit.ts';
 
@@ -43,7 +43,7 @@ export interface LinkDeps {
   queue: Queue;
   roster: Roster;
   fanOut: FanOut;
-  levels: Levels;
+  levels: SolverLevels;
   liquidity: Liquidity;
   recovery: Recovery;
   clock: Clock;
@@ -64,7 +64,7 @@ const MAX_FRAMES_PER_SECOND = 50_000;
 /** A frame of the link holds 64 KB; awards of a resync travel in pieces well below that. */
 const RESYNC_PIECE_CHARS = 40_000;
 
-export function createLinkDoor(deps: LinkDeps, { venueId }: { venueId: string }): SocketDoor {
+export function createLinkDoor(deps: LinkDeps, { venueId }: { venueId: string }): SocketRoute {
   const { chains, store, queue, roster, fanOut, levels, liquidity, recovery, clock, random, log, metrics } =
     deps;
   const frames = metrics.counter('firmquote_venue_link_frames_total', 'Frames from solvers by kind', [
@@ -83,7 +83,9 @@ export function createLinkDoor(deps: LinkDeps, { venueId }: { venueId: string })
   function open(socket: Socket, key: ApiKey): SocketListener {
     const nonce = random.bytes32();
     const solverId = key.solverId ?? '';
-    let session: (Session & { accounts: Map<number, { account: Address; operator: Address }> }) | undefined;
+    let session:
+      | (SolverSession & { accounts: Map<number, { account: Address; operator: Address }> })
+      | undefined;
     let greeting = false;
     let closed = false;
     let missed = 0;
@@ -147,7 +149,7 @@ export function createLinkDoor(deps: LinkDeps, { venueId }: { venueId: string })
         status: 'standby',
         note: null,
         inFlight: 0,
-        keepsUp: () => socket.bufferedBytes() < BUSY_BYTES,
+        readsInTime: () => socket.bufferedBytes() < BUSY_BYTES,
         send(text) {
           if (socket.bufferedBytes() > MAX_BUFFERED_BYTES) socket.terminate();
           else socket.send(text);
@@ -194,7 +196,7 @@ export function createLinkDoor(deps: LinkDeps, { venueId }: { venueId: string })
       }
       switch (message.type) {
         case 'status':
-          return roster.say(session, message.status, message.note);
+          return roster.setStatus(session, message.status, message.note);
         case 'quote':
         case 'partial':
         case 'decline':
@@ -202,7 +204,7 @@ export function createLinkDoor(deps: LinkDeps, { venueId }: { venueId: string })
           return fanOut.answer(session, message);
         case 'levels':
           // A ladder that falls is nonsense; all else that is wrong with one costs nobody anything.
-          if (levels.take(session, message) === 'broken') roster.fault(solverId, 'invalid');
+          if (levels.accept(session, message) === 'broken') roster.recordFault(solverId, 'invalid');
           return;
         case 'fill':
           return wake(message.orderId);
@@ -220,7 +222,7 @@ export function createLinkDoor(deps: LinkDeps, { venueId }: { venueId: string })
       if (isBytes32(orderId)) queue.wake(ORDERS_TOPIC, orderId).catch(() => {});
     }
 
-    async function resync(to: Session): Promise<void> {
+    async function resync(to: SolverSession): Promise<void> {
       let piece: Omit<Award, 'type'>[] = [];
       let chars = 0;
       const flush = () => {
@@ -266,7 +268,7 @@ export function createLinkDoor(deps: LinkDeps, { venueId }: { venueId: string })
         }
         frames.add({ kind: read.kind });
         if (read.kind === 'invalid') {
-          roster.fault(solverId, 'invalid');
+          roster.recordFault(solverId, 'invalid');
           if (!session) return refuse('invalid', 'That is not a message of the link.');
         }
         if (!warned)

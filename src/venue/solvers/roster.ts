@@ -19,15 +19,15 @@ import type {
   SolverStore,
 } from '../../ports/stores/store.ts';
 import type { Solver } from '../../protocol/api/roster.ts';
-import { type Breaker, createBreaker, type Fault } from './breaker.ts';
+import { type Breaker, createBreaker, type SolverFault } from './breaker.ts';
 import type { BreakerOptions } from '../options.ts';
-import { MAX_NEWS_BYTES, type News, type Shared } from '../replicas/peers.ts';
+import { MAX_UPDATE_BYTES, type PeerUpdate, type ReplicaShare } from '../replicas/peers.ts';
 
 /** Bus topic: a solver was added, changed or disabled. */
 export const SOLVERS_TOPIC = 'solvers';
 
 /** A solver's live connection, as the rest of the venue sees it. */
-export interface Session {
+export interface SolverSession {
   readonly solverId: string;
   /** Which of the solver's replicas this is; absent: it has but one. */
   readonly replica?: string | undefined;
@@ -43,12 +43,12 @@ export interface Session {
   note: string | null;
   inFlight: number;
   /** Does it read what it is sent? */
-  keepsUp(): boolean;
+  readsInTime(): boolean;
   send(text: string | Buffer): void;
   end(code: number, reason: string): void;
 }
 
-export interface Entry extends Entrant {
+export interface RosterEntry extends Entrant {
   readonly id: string;
   name: string;
   kind: 'lp' | 'solver';
@@ -59,9 +59,9 @@ export interface Entry extends Entrant {
   firstSeenAtMs: number | null;
   lastQuoteAtMs: number | null;
   /** The one that speaks for it: active if any is. */
-  session: Session | undefined;
+  session: SolverSession | undefined;
   /** One for each of its replicas, in the order in which they came. */
-  sessions: readonly Session[];
+  sessions: readonly SolverSession[];
   breaker: Breaker;
   settled: number;
   faded: number;
@@ -78,30 +78,30 @@ interface Presence {
 }
 
 export interface Roster {
-  entries(): Iterable<Entry>;
-  entry(solverId: string): Entry | undefined;
+  entries(): Iterable<RosterEntry>;
+  entry(solverId: string): RosterEntry | undefined;
   /**
    * A solver has proven who it is. An older connection of the same replica of it is closed. false: it may not
    * join.
    */
-  join(session: Session): boolean;
+  join(session: SolverSession): boolean;
   /** A connection of it is gone; ignored when a newer one has taken its place. */
-  leave(session: Session, reason: string): void;
-  say(session: Session, status: 'active' | 'standby', note: string | null): void;
-  fault(solverId: string, kind: Fault): void;
-  settled(solverId: string): void;
-  quoted(solverId: string): void;
+  leave(session: SolverSession, reason: string): void;
+  setStatus(session: SolverSession, status: 'active' | 'standby', note: string | null): void;
+  recordFault(solverId: string, kind: SolverFault): void;
+  recordSettled(solverId: string): void;
+  recordQuoted(solverId: string): void;
   /** As keys of this mode see it: with the corridors that they can ask for; undefined when there is none. */
-  view(entry: Entry, mode: KeyMode): Solver | undefined;
+  view(entry: RosterEntry, mode: KeyMode): Solver | undefined;
   /** Its status here changed. */
-  onChange(listener: (entry: Entry, transition: RosterTransition) => void): () => void;
+  onChange(listener: (entry: RosterEntry, transition: RosterTransition) => void): () => void;
   /** What `view` says of it changed. */
-  onShown(listener: (entry: Entry, atMs: number) => void): () => void;
+  onShown(listener: (entry: RosterEntry, atMs: number) => void): () => void;
   /**
    * How the replicas tell each other who is connected where, and whose answers did not hold. `soon`:
    * something just changed.
    */
-  shared(soon: () => void): Shared;
+  shared(soon: () => void): ReplicaShare;
   start(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -129,11 +129,11 @@ export function createRoster(
   },
   breakerOptions: BreakerOptions,
 ): Roster {
-  const entries = new Map<string, Entry>();
+  const entries = new Map<string, RosterEntry>();
   const allCorridors = [...known.test, ...known.live];
   const corridorsIn = { test: new Set(known.test), live: new Set(known.live) };
-  const listeners = new Set<(entry: Entry, transition: RosterTransition) => void>();
-  const watchers = new Set<(entry: Entry, atMs: number) => void>();
+  const listeners = new Set<(entry: RosterEntry, transition: RosterTransition) => void>();
+  const watchers = new Set<(entry: RosterEntry, atMs: number) => void>();
   /** Since the other replicas were last told. */
   const changed = new Set<string>();
   const faults = new Map<string, number>();
@@ -156,7 +156,7 @@ export function createRoster(
     'to',
   ]);
 
-  function assess({ disabled, session, breaker }: Entry): {
+  function assess({ disabled, session, breaker }: RosterEntry): {
     status: RosterStatus;
     reason: string;
     note: string | null;
@@ -183,7 +183,7 @@ export function createRoster(
    * The best that any replica knows of it; this one's word where it is as good. What the operator of the
    * venue says is the same everywhere.
    */
-  function shown({ status, corridors, note, disabled, elsewhere }: Entry): {
+  function shown({ status, corridors, note, disabled, elsewhere }: RosterEntry): {
     status: RosterStatus;
     corridors: Iterable<string>;
     note: string | null;
@@ -200,7 +200,7 @@ export function createRoster(
     return best;
   }
 
-  function update(entry: Entry, why?: string): void {
+  function update(entry: RosterEntry, why?: string): void {
     const { status, reason, note } = assess(entry);
     const was = shown(entry).status;
     const before = entry.note;
@@ -229,7 +229,7 @@ export function createRoster(
     tell(entry);
   }
 
-  function tell(entry: Entry): void {
+  function tell(entry: RosterEntry): void {
     const atMs = clock.nowMs();
     for (const watcher of watchers) watcher(entry, atMs);
   }
@@ -244,7 +244,10 @@ export function createRoster(
     if (shown(entry).status !== was) tell(entry);
   }
 
-  function corridorsOf(record: readonly string[] | null, session: Session | undefined): ReadonlySet<string> {
+  function corridorsOf(
+    record: readonly string[] | null,
+    session: SolverSession | undefined,
+  ): ReadonlySet<string> {
     const onboarded = new Set(record ?? allCorridors);
     return session ? new Set(session.corridors.filter((corridor) => onboarded.has(corridor))) : onboarded;
   }
@@ -252,7 +255,7 @@ export function createRoster(
   const onboarded = new Map<string, readonly string[] | null>();
 
   /** Who speaks for the solver from now on: whoever did, for as long as no other is more able to. */
-  function choose(entry: Entry, sessions: readonly Session[]): void {
+  function choose(entry: RosterEntry, sessions: readonly SolverSession[]): void {
     entry.sessions = sessions;
     const spoke = entry.session !== undefined && sessions.includes(entry.session) ? entry.session : undefined;
     entry.session =
@@ -348,7 +351,7 @@ export function createRoster(
       );
       update(entry, entry.session === undefined ? reason : undefined);
     },
-    say(session, status, note) {
+    setStatus(session, status, note) {
       session.status = status;
       session.note = note;
       const entry = entries.get(session.solverId);
@@ -356,7 +359,7 @@ export function createRoster(
       choose(entry, entry.sessions);
       update(entry);
     },
-    fault(solverId, kind) {
+    recordFault(solverId, kind) {
       const entry = entries.get(solverId);
       if (!entry) return;
       if (kind === 'fade') entry.faded++;
@@ -365,11 +368,11 @@ export function createRoster(
       soon();
       if (entry.breaker.fault(kind, clock.nowMs())) update(entry);
     },
-    settled(solverId) {
+    recordSettled(solverId) {
       const entry = entries.get(solverId);
       if (entry) entry.settled++;
     },
-    quoted(solverId) {
+    recordQuoted(solverId) {
       const entry = entries.get(solverId);
       if (!entry) return;
       const nowMs = clock.nowMs();
@@ -408,7 +411,7 @@ export function createRoster(
       soon = now;
       return {
         name: 'roster',
-        *news(all): Iterable<News> {
+        *updates(all): Iterable<PeerUpdate> {
           for (const [solverId, count] of faults) yield [solverId, 'invalid', count];
           faults.clear();
           for (const { id, status, corridors, note, firstSeenAtMs } of entries.values()) {
@@ -417,7 +420,7 @@ export function createRoster(
           }
           changed.clear();
         },
-        hear(replica, [solverId, what, of, note, firstSeenAtMs]) {
+        apply(replica, [solverId, what, of, note, firstSeenAtMs]) {
           const entry = entries.get(solverId);
           if (!entry) return;
           if (what !== 'invalid') {
@@ -431,7 +434,7 @@ export function createRoster(
           for (let count = Number(of); count > 0; count--) entry.breaker.fault('invalid', clock.nowMs());
           update(entry);
         },
-        gone(replica) {
+        peerGone(replica) {
           for (const { id } of entries.values()) hearOf(id, replica, undefined);
         },
       };
@@ -465,12 +468,12 @@ function presenceOf(
   corridors: readonly string[],
   note: string,
   firstSeenAtMs: number,
-): News {
+): PeerUpdate {
   const all = corridors.join(' ');
   return [
     id,
     status,
-    all.length + 3 * note.length > MAX_NEWS_BYTES / 2 ? '' : all,
+    all.length + 3 * note.length > MAX_UPDATE_BYTES / 2 ? '' : all,
     note.slice(0, 500),
     firstSeenAtMs,
   ];

@@ -10,19 +10,19 @@ import type { Log } from '../../ports/log.ts';
 import type { OrderNews, OrderRecord, OrderStore } from '../../ports/stores/store.ts';
 import type { Message } from '../../protocol/link/link.ts';
 import type { Progress } from '../../settlement/lifecycle.ts';
-import { groupOf } from '../quoting/exposure.ts';
+import { nonceGroupOf } from '../quoting/exposure.ts';
 import { awardOf } from '../solvers/link.ts';
-import type { Roster, Session } from '../solvers/roster.ts';
-import type { Siblings } from '../quoting/nonce-groups.ts';
+import type { Roster, SolverSession } from '../solvers/roster.ts';
+import type { NonceGroups } from '../quoting/nonce-groups.ts';
 import { progressOf } from '../orders/status.ts';
 import { ORDERS_TOPIC } from '../orders/submit.ts';
 
-export interface NewsListener {
+export interface OrderEventListener {
   (record: OrderRecord, news: OrderNews): void;
 }
 
-export interface News {
-  onOrder(listener: NewsListener): void;
+export interface OrderEventDispatcher {
+  onOrder(listener: OrderEventListener): void;
   start(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -30,20 +30,20 @@ export interface News {
 /** Failures that are a solver's: it had promised and did not deliver. */
 const FADES: ReadonlySet<string> = new Set(['expired_unfilled', 'solver_released', 'settlement_reverted']);
 
-export function createNews({
+export function createOrderEventDispatcher({
   bus,
   store,
   roster,
-  siblings,
+  nonceGroups,
   log,
 }: {
   bus: Bus;
   store: OrderStore;
   roster: Roster;
-  siblings: Siblings;
+  nonceGroups: NonceGroups;
   log: Log;
-}): News {
-  const listeners: NewsListener[] = [];
+}): OrderEventDispatcher {
+  const listeners: OrderEventListener[] = [];
   let unsubscribe: (() => Promise<void>) | undefined;
 
   async function hear(payload: string): Promise<void> {
@@ -55,7 +55,7 @@ export function createNews({
   }
 
   /** A connection with a key of the other mode hears nothing of this order. */
-  function sessionOf(solverId: string, { mode }: OrderRecord): Session | undefined {
+  function sessionOf(solverId: string, { mode }: OrderRecord): SolverSession | undefined {
     const session = roster.entry(solverId)?.session;
     return session?.mode === mode ? session : undefined;
   }
@@ -68,17 +68,18 @@ export function createNews({
       : JSON.stringify(progressFrame(record.orderId, progress, record.facts.at(-1)?.fact));
     for (const solverId of record.solverIds) {
       sessionOf(solverId, record)?.send(frame ?? JSON.stringify(awardOf(record, solverId)));
-      if (event === 'order.settled') roster.settled(solverId);
-      if (event === 'order.failed' && FADES.has(progress.failure?.code ?? '')) roster.fault(solverId, 'fade');
+      if (event === 'order.settled') roster.recordSettled(solverId);
+      if (event === 'order.failed' && FADES.has(progress.failure?.code ?? ''))
+        roster.recordFault(solverId, 'fade');
     }
-    if (progress.opened) releaseSiblings(record);
+    if (progress.opened) sendReleases(record);
   }
 
   /** The nonce is spent on chain: nothing else of that request can execute. */
-  function releaseSiblings(record: OrderRecord): void {
+  function sendReleases(record: OrderRecord): void {
     const { originChainId, order, quoteId } = record;
-    for (const [solverId, quoteIds] of siblings.take(
-      groupOf(originChainId, order.user, order.nonce),
+    for (const [solverId, quoteIds] of nonceGroups.take(
+      nonceGroupOf(originChainId, order.user, order.nonce),
       quoteId,
     )) {
       const released: Message<'released'> = { type: 'released', quoteIds, proof: 'nonce_used' };

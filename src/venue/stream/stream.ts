@@ -6,7 +6,7 @@
 import type { Bytes32 } from '../../domain/hex.ts';
 import { toIso } from '../../domain/time.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { Release, Socket, SocketDoor, SocketListener } from '../../ports/http.ts';
+import type { Release, Socket, SocketRoute, SocketListener } from '../../ports/http.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Metrics } from '../../ports/metrics.ts';
 import type { ApiKey, KeyMode, OrderStore } from '../../ports/stores/store.ts';
@@ -22,10 +22,10 @@ import {
   type Topic,
   zClientFrame,
 } from '../../protocol/api/events.ts';
-import type { Admission } from '../access/admission.ts';
+import type { SlotLimiter } from '../access/admission.ts';
 import type { LevelsBoard, PriceMarket } from '../market/levels-board.ts';
 import type { SocketOptions } from '../options.ts';
-import type { Entry, Roster } from '../solvers/roster.ts';
+import type { RosterEntry, Roster } from '../solvers/roster.ts';
 import type { Joined, OrderStream, StreamClient } from './order-topics.ts';
 import type { Workspaces } from '../access/workspaces.ts';
 
@@ -36,7 +36,7 @@ interface Client extends StreamClient {
 }
 
 export interface StreamDeps {
-  places: Admission;
+  slots: SlotLimiter;
   store: OrderStore;
   orders: OrderStream;
   prices: LevelsBoard;
@@ -52,9 +52,9 @@ const TOPICS =
   'Topics are orders, orders:{id}, solvers and prices:{source}-{dest}:{inputSymbol}-{outputSymbol}.';
 
 export function createStreamDoor(
-  { places, store, orders, prices, roster, workspaces, clock, log, metrics }: StreamDeps,
+  { slots, store, orders, prices, roster, workspaces, clock, log, metrics }: StreamDeps,
   { pingEveryMs, maxBufferedBytes, maxTotalBufferedBytes, maxPerKey, maxFramesPerSecond }: SocketOptions,
-): SocketDoor {
+): SocketRoute {
   const clients = new Set<Client>();
   const rosterListeners = new Set<Client>();
   metrics.gauge('firmquote_venue_stream_clients', 'Connected event streams', [], (gauge) =>
@@ -111,7 +111,7 @@ export function createStreamDoor(
       );
   });
 
-  async function tellRoster({ id }: Entry, frames: Record<KeyMode, Buffer | undefined>): Promise<void> {
+  async function tellRoster({ id }: RosterEntry, frames: Record<KeyMode, Buffer | undefined>): Promise<void> {
     for (const client of rosterListeners) {
       const frame = frames[client.key.mode];
       if (!frame) continue;
@@ -271,7 +271,7 @@ export function createStreamDoor(
     /** undefined, and the client has been told, when there is no room. */
     async function enter(id: FrameId): Promise<Release | undefined> {
       try {
-        return await places.enter('subscribe', key.id);
+        return await slots.take('subscribe', key.id);
       } catch (error) {
         if (!(error instanceof ApiError)) throw error;
         fail(error.code, error.message, id);

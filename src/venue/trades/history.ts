@@ -28,7 +28,7 @@ export interface HistoryDeps {
   clock: Clock;
 }
 
-export interface History {
+export interface TradeHistory {
   list(
     key: ApiKey,
     workspaceId: string,
@@ -43,7 +43,13 @@ export interface History {
 const nowhere = () => new ApiError('not_found', 'No such workspace or trade.');
 const EXPORT_RETRY_SECONDS = 10;
 
-export function createHistory({ store, chains, screening, nativeSymbol, clock }: HistoryDeps): History {
+export function createTradeHistory({
+  store,
+  chains,
+  screening,
+  nativeSymbol,
+  clock,
+}: HistoryDeps): TradeHistory {
   const { trades } = store;
 
   function bookOf(key: ApiKey, workspaceId: string): TradeBook {
@@ -106,7 +112,7 @@ export function createHistory({ store, chains, screening, nativeSymbol, clock }:
         routeOf(record),
         privileged ? store.travelRule(id) : undefined,
         privileged
-          ? screening.look({ taker: record.order.user, receiver: receiverOf(record.order) })
+          ? screening.screen({ taker: record.order.user, receiver: receiverOf(record.order) })
           : undefined,
       ]);
       if (!row) throw nowhere();

@@ -22,11 +22,11 @@ import { foldFacts, type Progress } from '../../../settlement/lifecycle.ts';
 import { type Plan, plan } from '../../../settlement/plan.ts';
 import { isFundingRevert, type Revert } from '../../../settlement/revert.ts';
 import { explainFailure } from './failure.ts';
-import { observe, type Observation } from './observe.ts';
-import { createTaker, type Taken } from './run-step.ts';
-import { type ChainWatch, createChainWatch, type Pinned } from './chain-view.ts';
+import { observeOrder, type ChainObservation } from './observe.ts';
+import { createStepExecutor, type StepResult } from './run-step.ts';
+import { type ChainWatch, createChainWatch, type PinnedBlocks } from './chain-view.ts';
 
-export interface AdvancerDeps {
+export interface OrderAdvancerDeps {
   store: OrderStore & Pick<EventStore, 'ordersWith'>;
   chains: ReadonlyMap<number, ChainPort>;
   /** Relayers by chain; without one the orders of that chain are only watched. */
@@ -41,7 +41,7 @@ export interface AdvancerDeps {
   metrics: Metrics;
 }
 
-export interface AdvancerOptions {
+export interface OrderAdvancerOptions {
   /** Unique per process. */
   owner: string;
   leaseMs?: number;
@@ -52,7 +52,7 @@ export interface AdvancerOptions {
   topic?: string;
 }
 
-export interface Advancer {
+export interface OrderAdvancer {
   /** Looks at every open order, then follows events, wake-ups and its sweep until stopped. */
   start(): Promise<void>;
   /** Finishes what it is doing and gives its claims back. */
@@ -78,7 +78,7 @@ interface Work {
 const PAGE = 500;
 const SETTLE_SECONDS = [0.5, 1, 2, 3, 5, 8, 13, 21, 34, 60, 120, 300, 900];
 
-export function createAdvancer(deps: AdvancerDeps, options: AdvancerOptions): Advancer {
+export function createOrderAdvancer(deps: OrderAdvancerDeps, options: OrderAdvancerOptions): OrderAdvancer {
   const { store, chains, queue, bus, clock, log, metrics } = deps;
   const { owner, leaseMs = 6_000, sweepMs = 5_000, graceMs = 8_000, topic = 'orders' } = options;
   const stepsTotal = metrics.counter(
@@ -115,7 +115,7 @@ export function createAdvancer(deps: AdvancerDeps, options: AdvancerOptions): Ad
   const work = new Map<Bytes32, Work>();
   /** Payload hashes of fills whose proofs wake their orders. */
   const proofsOf = new Map<Bytes32, Bytes32>();
-  const taker = createTaker(
+  const stepExecutor = createStepExecutor(
     {
       chains,
       transactors: deps.transactors,
@@ -130,7 +130,7 @@ export function createAdvancer(deps: AdvancerDeps, options: AdvancerOptions): Ad
   const watches = new Map<number, ChainWatch>(
     [...chains].map(([id, chain]) => [
       id,
-      createChainWatch(chain, log, (pinned, touched) => moved(id, pinned, touched)),
+      createChainWatch(chain, log, (pinned, touched) => onChainMoved(id, pinned, touched)),
     ]),
   );
   const running = new Set<Promise<void>>();
@@ -143,14 +143,14 @@ export function createAdvancer(deps: AdvancerDeps, options: AdvancerOptions): Ad
 
   /* Waking */
 
-  function moved(chainId: number, { head, deep }: Pinned, touched: ReadonlySet<Bytes32>): void {
+  function onChainMoved(chainId: number, { head, final }: PinnedBlocks, touched: ReadonlySet<Bytes32>): void {
     for (const id of touched) {
       const orderId = proofsOf.get(id) ?? id;
       if (work.has(orderId)) wake(orderId);
     }
     for (const [orderId, { waitFor, sent }] of work) {
       const due =
-        waitFor?.chainId === chainId && (waitFor.at === 'head' ? head : deep).timestamp > waitFor.until;
+        waitFor?.chainId === chainId && (waitFor.at === 'head' ? head : final).timestamp > waitFor.until;
       if (due || sent?.chainId === chainId) wakeIfDone(orderId, due, sent);
     }
   }
@@ -178,7 +178,7 @@ export function createAdvancer(deps: AdvancerDeps, options: AdvancerOptions): Ad
       while (item.again && !stopped && work.get(orderId) === item) {
         item.again = false;
         item.lookedAtMs = clock.monotonicMs();
-        await lookAt(item).then(
+        await advanceOrder(item).then(
           () => looks.add({ result: 'ok' }),
           (error: unknown) => {
             looks.add({ result: 'error' });
@@ -197,7 +197,7 @@ export function createAdvancer(deps: AdvancerDeps, options: AdvancerOptions): Ad
   const maySend = (chainId: number): boolean => deps.transactors.get(chainId)?.holds() ?? true;
 
   /** Wake-ups of the same moment share one claim. */
-  function adopt(orderIds: Iterable<Bytes32>): Promise<void> {
+  function claimSoon(orderIds: Iterable<Bytes32>): Promise<void> {
     for (const orderId of orderIds) if (!work.has(orderId)) adopting.add(orderId);
     adoption ??= (async () => {
       await new Promise<void>((done) => clock.after(2, done));
@@ -207,24 +207,24 @@ export function createAdvancer(deps: AdvancerDeps, options: AdvancerOptions): Ad
       adoption = undefined;
       if (wanted.length === 0 || chainIds.length === 0) return;
       const claims = await store.claim(wanted, owner, leaseMs, chainIds);
-      await holdAll(claims);
+      await startClaimed(claims);
     })();
     return adoption;
   }
 
   /** Read after they were claimed: what a former owner recorded meanwhile would be missing otherwise. */
-  async function holdAll(claims: readonly Claim[]): Promise<void> {
+  async function startClaimed(claims: readonly Claim[]): Promise<void> {
     if (claims.length === 0) return;
     const records = await store.ordersWith(claims.map(({ orderId }) => orderId));
     for (const claim of claims) {
       const [item, record] = [work.get(claim.orderId), records.get(claim.orderId)];
       // Claimed twice in the same moment: only the later fence counts.
       if (item) item.claim = claim.fence > item.claim.fence ? claim : item.claim;
-      else if (record) hold(record, claim);
+      else if (record) startWork(record, claim);
     }
   }
 
-  function hold(record: OrderRecord, claim: Claim): void {
+  function startWork(record: OrderRecord, claim: Claim): void {
     const progress = foldFacts(
       record.order,
       record.facts.map(({ fact }) => fact),
@@ -247,7 +247,7 @@ export function createAdvancer(deps: AdvancerDeps, options: AdvancerOptions): Ad
 
   function drop({ record }: Work): void {
     work.delete(record.orderId);
-    taker.forget(record.orderId);
+    stepExecutor.forget(record.orderId);
     for (const [payloadHash, orderId] of proofsOf)
       if (orderId === record.orderId) proofsOf.delete(payloadHash);
   }
@@ -263,7 +263,7 @@ export function createAdvancer(deps: AdvancerDeps, options: AdvancerOptions): Ad
         ({ orderId, originChainId }) => !work.has(orderId) && maySend(originChainId),
       );
       if (unclaimed.length > 0) {
-        await holdAll(
+        await startClaimed(
           await store.claim(
             unclaimed.map(({ orderId }) => orderId),
             owner,
@@ -283,7 +283,7 @@ export function createAdvancer(deps: AdvancerDeps, options: AdvancerOptions): Ad
   }
 
   async function renew(): Promise<void> {
-    await letGo();
+    await releaseUnsendable();
     const held = [...work.values()];
     if (held.length === 0) return;
     const kept = new Map(
@@ -302,7 +302,7 @@ export function createAdvancer(deps: AdvancerDeps, options: AdvancerOptions): Ad
   }
 
   /** Orders of chains on which another worker sends by now are that worker's. */
-  async function letGo(): Promise<void> {
+  async function releaseUnsendable(): Promise<void> {
     const others = [...work.values()].filter(
       ({ record, running: busy }) => !busy && !maySend(record.originChainId),
     );
@@ -312,18 +312,20 @@ export function createAdvancer(deps: AdvancerDeps, options: AdvancerOptions): Ad
 
   /* One look at one order */
 
-  async function lookAt(item: Work): Promise<void> {
-    const seen = await observe(item.record, item.progress, watches);
+  async function advanceOrder(item: Work): Promise<void> {
+    const seen = await observeOrder(item.record, item.progress, watches);
     if (!seen) return;
     const facts = withFailure(item, seen);
-    if (facts.length > 0 && !(await record(item, facts))) return;
+    if (facts.length > 0 && !(await appendFacts(item, facts))) return;
     if (item.progress.final) return drop(item);
     const next = decide(item, seen);
     item.waitFor = next.kind === 'wait' ? next : undefined;
     if (next.kind === 'fail') {
       const code = seen.nonceGone ? next.code : codeOf(item, next.code);
       if (
-        await record(item, [{ kind: 'failed', failure: explainFailure(code, item.record, item.refusal) }])
+        await appendFacts(item, [
+          { kind: 'failed', failure: explainFailure(code, item.record, item.refusal) },
+        ])
       ) {
         if (item.progress.final) drop(item);
         // Escrowed: what comes next is the refund.
@@ -332,13 +334,13 @@ export function createAdvancer(deps: AdvancerDeps, options: AdvancerOptions): Ad
       return;
     }
     if (next.kind !== 'step') return;
-    const taken = await taker.take(item.record, item.progress, next);
-    await remember(item, next, taken);
+    const taken = await stepExecutor.take(item.record, item.progress, next);
+    await recordResult(item, next, taken);
   }
 
   function decide(
     { record: { order, executionMode }, progress }: Work,
-    { nonceGone, timeOf }: Observation,
+    { nonceGone, timeOf }: ChainObservation,
   ): Plan {
     if (nonceGone && !progress.opened) return { kind: 'fail', code: 'not_opened' };
     const margin = chains.get(Number(order.originChainId))?.chain.landingMarginSeconds ?? 0;
@@ -346,7 +348,7 @@ export function createAdvancer(deps: AdvancerDeps, options: AdvancerOptions): Ad
   }
 
   /** A refund that nobody announced: the LPs released the order, or somebody was faster than our keeper. */
-  function withFailure({ progress, record: order }: Work, { facts }: Observation): Fact[] {
+  function withFailure({ progress, record: order }: Work, { facts }: ChainObservation): Fact[] {
     const refund = facts.find((fact) => fact.kind === 'refunded');
     if (refund?.kind !== 'refunded' || progress.failure) return facts;
     const code = refund.evidence.at <= order.order.expires ? 'solver_released' : 'expired_unfilled';
@@ -359,7 +361,11 @@ export function createAdvancer(deps: AdvancerDeps, options: AdvancerOptions): Ad
     return isFundingRevert(refusal, order.user) ? 'funding_failed' : 'settlement_reverted';
   }
 
-  async function remember(item: Work, next: Extract<Plan, { kind: 'step' }>, taken: Taken): Promise<void> {
+  async function recordResult(
+    item: Work,
+    next: Extract<Plan, { kind: 'step' }>,
+    taken: StepResult,
+  ): Promise<void> {
     if (taken.kind === 'refused') {
       // That time is over by now says nothing about why it did not work before.
       if (taken.revert.name !== 'DeadlinePassed') item.refusal = taken.revert;
@@ -375,11 +381,11 @@ export function createAdvancer(deps: AdvancerDeps, options: AdvancerOptions): Ad
     if (taken.kind !== 'sent' || !taken.hash || (step !== 'settle' && step !== 'open' && step !== 'refund'))
       return;
     if (item.progress.sent.some(({ txHash }) => txHash === taken.hash)) return;
-    await record(item, [{ kind: 'sent', step, chainId: taken.chainId, txHash: taken.hash }]);
+    await appendFacts(item, [{ kind: 'sent', step, chainId: taken.chainId, txHash: taken.hash }]);
   }
 
   /** false when the order is no longer ours. */
-  async function record(item: Work, facts: readonly Fact[]): Promise<boolean> {
+  async function appendFacts(item: Work, facts: readonly Fact[]): Promise<boolean> {
     const before = item.progress.status;
     const all = [...item.record.facts.map(({ fact }) => fact), ...facts];
     const progress = foldFacts(item.record.order, all);
@@ -472,11 +478,11 @@ export function createAdvancer(deps: AdvancerDeps, options: AdvancerOptions): Ad
       unsubscribe = await bus.subscribe(topic, (payload) => {
         const { orderId, event } = JSON.parse(payload) as OrderNews;
         if (event === 'order.created' && !stopped)
-          adopt([orderId]).catch((error: unknown) =>
+          claimSoon([orderId]).catch((error: unknown) =>
             log.warn({ orderId, error }, 'a new order could not be taken on; the sweep will'),
           );
       });
-      await queue.process(topic, 64, (orderId) => adopt([orderId as Bytes32]));
+      await queue.process(topic, 64, (orderId) => claimSoon([orderId as Bytes32]));
     },
     async stop() {
       stopped = true;

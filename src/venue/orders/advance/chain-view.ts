@@ -6,26 +6,26 @@
 import type { Bytes32, Hex } from '../../../domain/hex.ts';
 import type { Block, ChainPort, EscrowEvent } from '../../../ports/chain.ts';
 import type { Log } from '../../../ports/log.ts';
-import { createEventMemory, orderEvent, type OrderEvent } from './event-cache.ts';
+import { createOrderEventCache, cacheableEvent, type CachedOrderEvent } from './event-cache.ts';
 
-export interface Pinned {
+export interface PinnedBlocks {
   head: Block;
   /** The newest block that counts as final; everything read to decide something is read here. */
-  deep: Block;
+  final: Block;
 }
 
 export interface ChainWatch {
   readonly chain: ChainPort;
   /** Both blocks from one look; undefined until the chain was seen. */
-  pinned(): Pinned | undefined;
+  pinned(): PinnedBlocks | undefined;
   /**
    * Final events of an order, in chain order. Asks the node when what was followed does not hold `isEnough`.
    */
   orderEvents(
     orderId: Bytes32,
     since: number,
-    isEnough: (events: readonly OrderEvent[]) => boolean,
-  ): Promise<OrderEvent[]>;
+    isEnough: (events: readonly CachedOrderEvent[]) => boolean,
+  ): Promise<CachedOrderEvent[]>;
   /** The final event that proved this payload to the oracle, in no block before `from`. */
   proof(payloadHash: Bytes32, from: bigint): Promise<EscrowEvent | undefined>;
   /** A final block. */
@@ -45,16 +45,16 @@ const REMEMBERED_BLOCKS = 2_000;
 export function createChainWatch(
   chain: ChainPort,
   log: Log,
-  moved: (pinned: Pinned, orderIds: ReadonlySet<Bytes32>) => void,
+  moved: (pinned: PinnedBlocks, orderIds: ReadonlySet<Bytes32>) => void,
 ): ChainWatch {
   const depth = BigInt(chain.chain.depth);
-  const events = createEventMemory();
+  const events = createOrderEventCache();
   const proofs = new Map<Bytes32, EscrowEvent>();
   const blocks = new Map<bigint, Block>();
   const asking = new Map<bigint, Promise<Block>>();
   /** Orders with events that are not final yet, by the block of the event. */
-  const shallow = new Map<Bytes32, bigint>();
-  let pinned: Pinned | undefined;
+  const notFinal = new Map<Bytes32, bigint>();
+  let pinned: PinnedBlocks | undefined;
   let scannedTo: bigint | undefined;
   let unfollow = () => {};
   let looking: Promise<void> | undefined;
@@ -67,8 +67,8 @@ export function createChainWatch(
       if (proofs.size > REMEMBERED_PROOFS) proofs.delete(proofs.keys().next().value as Bytes32);
       return;
     }
-    const ofOrder = orderEvent(event);
-    if (ofOrder && events.keep(ofOrder)) shallow.set(ofOrder.orderId, ofOrder.blockNumber);
+    const ofOrder = cacheableEvent(event);
+    if (ofOrder && events.add(ofOrder)) notFinal.set(ofOrder.orderId, ofOrder.blockNumber);
   }
 
   async function look(): Promise<void> {
@@ -76,23 +76,23 @@ export function createChainWatch(
     if (!head) return;
     const deepNumber = head.number > depth ? head.number - depth : 0n;
     const from = scannedTo === undefined ? deepNumber : scannedTo - depth - OVERLAP;
-    const [deep, found] = await Promise.all([
+    const [final, found] = await Promise.all([
       depth === 0n ? head : chain.block(deepNumber),
       chain.events(from > 0n ? from : 0n, head.number),
     ]);
     // The block vanished between two questions: the next head brings another.
-    if (!deep) return;
+    if (!final) return;
     for (const event of found) keep(event);
     scannedTo = head.number;
-    pinned = { head, deep };
+    pinned = { head, final };
     const touched = new Set<Bytes32>();
-    for (const [orderId, blockNumber] of shallow) {
-      if (blockNumber > deep.number) continue;
-      shallow.delete(orderId);
+    for (const [orderId, blockNumber] of notFinal) {
+      if (blockNumber > final.number) continue;
+      notFinal.delete(orderId);
       touched.add(orderId);
     }
     for (const event of found)
-      if (event.kind === 'proven' && event.blockNumber <= deep.number) touched.add(event.payloadHash);
+      if (event.kind === 'proven' && event.blockNumber <= final.number) touched.add(event.payloadHash);
     moved(pinned, touched);
   }
 
@@ -139,17 +139,17 @@ export function createChainWatch(
   }
 
   /** Of the canonical chain, and final. */
-  async function finalOnes<E extends OrderEvent | EscrowEvent>(
+  async function finalOnes<E extends CachedOrderEvent | EscrowEvent>(
     candidates: readonly E[],
-    deep: Block,
+    final: Block,
   ): Promise<E[]> {
-    const final = candidates.filter(({ blockNumber }) => blockNumber <= deep.number);
+    const finalEvents = candidates.filter(({ blockNumber }) => blockNumber <= final.number);
     const canonical = await Promise.all(
-      final.map(
+      finalEvents.map(
         async ({ blockNumber, blockHash }) => (await blockAt(blockNumber, blockHash)).hash === blockHash,
       ),
     );
-    return final
+    return finalEvents
       .filter((_, index) => canonical[index])
       .sort((a, b) => Number(a.blockNumber - b.blockNumber) || a.logIndex - b.logIndex);
   }
@@ -160,23 +160,23 @@ export function createChainWatch(
     blockAt,
     async orderEvents(orderId, since, isEnough) {
       if (!pinned) return [];
-      const { deep } = pinned;
-      const followed = await finalOnes(events.of(orderId), deep);
+      const { final } = pinned;
+      const followed = await finalOnes(events.of(orderId), final);
       if (isEnough(followed)) return followed;
-      const asked = (await chain.orderEvents(orderId, since)).flatMap((event) => orderEvent(event) ?? []);
+      const asked = (await chain.orderEvents(orderId, since)).flatMap((event) => cacheableEvent(event) ?? []);
       return finalOnes(
         asked.filter((event) => event.orderId === orderId),
-        deep,
+        final,
       );
     },
     async proof(payloadHash, from) {
       if (!pinned) return undefined;
-      const { deep } = pinned;
-      const known = async () => (await finalOnes([proofs.get(payloadHash) ?? []].flat(), deep))[0];
+      const { final } = pinned;
+      const known = async () => (await finalOnes([proofs.get(payloadHash) ?? []].flat(), final))[0];
       const followed = await known();
       if (followed) return followed;
       // From before we started: what the oracle emitted since the order was opened.
-      for (const event of await chain.events(from, deep.number)) keep(event);
+      for (const event of await chain.events(from, final.number)) keep(event);
       return known();
     },
     async start() {

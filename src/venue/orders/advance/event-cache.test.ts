@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest';
 import type { Bytes32, Hex } from '../../../domain/hex.ts';
 import type { EscrowEvent } from '../../../ports/chain.ts';
-import { createEventMemory, orderEvent, type OrderEvent } from './event-cache.ts';
+import { createOrderEventCache, cacheableEvent, type CachedOrderEvent } from './event-cache.ts';
 
 const word = (n: number): Bytes32 => `0x${n.toString(16).padStart(64, '0')}`;
 
@@ -11,7 +11,7 @@ function event<Kind extends 'open' | 'filled' | 'finalised'>(
   kind: Kind,
   n: number,
   callbackData: Hex = '0x',
-): OrderEvent {
+): CachedOrderEvent {
   const output = {
     oracle: word(1),
     settler: word(1),
@@ -44,17 +44,17 @@ function event<Kind extends 'open' | 'filled' | 'finalised'>(
     filled: { ...place, kind: 'filled', solver: word(1), timestamp: 7, output, amount: 1n },
     finalised: { ...place, kind: 'finalised' },
   } as Record<typeof kind, EscrowEvent>;
-  return orderEvent(all[kind]) as OrderEvent;
+  return cacheableEvent(all[kind]) as CachedOrderEvent;
 }
 
 test('events of an order are found under it, each once', () => {
-  const memory = createEventMemory();
+  const memory = createOrderEventCache();
   const finalised = event('finalised', 1);
   expect([
-    memory.keep(finalised),
-    memory.keep({ ...finalised }),
-    memory.keep({ ...finalised, blockHash: word(99) }),
-    memory.keep(event('finalised', 2)),
+    memory.add(finalised),
+    memory.add({ ...finalised }),
+    memory.add({ ...finalised, blockHash: word(99) }),
+    memory.add(event('finalised', 2)),
   ]).toEqual([true, false, true, true]);
   expect(memory.of(word(1))).toHaveLength(2);
   expect(memory.of(word(3))).toEqual([]);
@@ -62,9 +62,9 @@ test('events of an order are found under it, each once', () => {
 
 test('a crowd of fills with much in them pushes out the oldest ones, not the process', () => {
   const kilobytes = 100;
-  const memory = createEventMemory({ mostBytes: 2 ** 20 });
+  const memory = createOrderEventCache({ mostBytes: 2 ** 20 });
   const callbackData: Hex = `0x${'ab'.repeat(kilobytes * 512)}`;
-  for (let n = 1; n <= 50; n++) memory.keep(event('filled', n, callbackData));
+  for (let n = 1; n <= 50; n++) memory.add(event('filled', n, callbackData));
   const kept = Array.from({ length: 50 }, (_, n) => memory.of(word(n + 1)).length);
   const bytes = kept.filter(Boolean).length * callbackData.length;
   expect(bytes).toBeLessThanOrEqual(2 ** 20);

@@ -10,15 +10,15 @@ import type { EscrowEvent } from '../../../ports/chain.ts';
 type Of<Kind extends EscrowEvent['kind']> = Extract<EscrowEvent, { kind: Kind }>;
 
 /** What happened to an order. That it was opened is enough: what it says is known to whoever advances it. */
-export type OrderEvent =
+export type CachedOrderEvent =
   | Of<'filled' | 'finalised' | 'refunded' | 'deferral_ended'>
   | Omit<Of<'open'>, 'order'>;
 
-export interface EventMemory {
+export interface OrderEventCache {
   /** Of one order, in no order. Other chains' events and those of two forks may be among them. */
-  of(orderId: Bytes32): OrderEvent[];
+  of(orderId: Bytes32): CachedOrderEvent[];
   /** false: known already. */
-  keep(event: OrderEvent): boolean;
+  add(event: CachedOrderEvent): boolean;
 }
 
 const EVENTS = 50_000;
@@ -26,12 +26,12 @@ const BYTES = 64 * 2 ** 20;
 /** Of an event without what is as long as its sender likes. */
 const LEAN_BYTES = 800;
 
-export function createEventMemory({
+export function createOrderEventCache({
   most = EVENTS,
   mostBytes = BYTES,
-}: { most?: number; mostBytes?: number } = {}): EventMemory {
+}: { most?: number; mostBytes?: number } = {}): OrderEventCache {
   const byOrder = new Map<Bytes32, Set<string>>();
-  const events = createBoundedMap<string, OrderEvent>({
+  const events = createBoundedMap<string, CachedOrderEvent>({
     most: () => most,
     mostWeight: mostBytes,
     weigh: bytesOf,
@@ -46,7 +46,7 @@ export function createEventMemory({
 
   return {
     of: (orderId) => [...(byOrder.get(orderId) ?? [])].flatMap((id) => events.get(id) ?? []),
-    keep(event) {
+    add(event) {
       const id = `${event.blockHash}:${event.logIndex}`;
       if (events.has(id)) return false;
       const ids = byOrder.get(event.orderId) ?? new Set();
@@ -57,11 +57,11 @@ export function createEventMemory({
   };
 }
 
-const bytesOf = (event: OrderEvent): number =>
+const bytesOf = (event: CachedOrderEvent): number =>
   LEAN_BYTES + (event.kind === 'filled' ? event.output.callbackData.length + event.output.context.length : 0);
 
 /** undefined for what is no order's. */
-export function orderEvent(event: EscrowEvent): OrderEvent | undefined {
+export function cacheableEvent(event: EscrowEvent): CachedOrderEvent | undefined {
   switch (event.kind) {
     case 'open': {
       const { order: _, ...rest } = event;

@@ -9,10 +9,10 @@ import type { ChainPort, EscrowEvent } from '../../../ports/chain.ts';
 import type { OrderRecord } from '../../../ports/stores/store.ts';
 import type { Progress } from '../../../settlement/lifecycle.ts';
 import type { ChainTime } from '../../../settlement/plan.ts';
-import type { OrderEvent } from './event-cache.ts';
-import type { ChainWatch, Pinned } from './chain-view.ts';
+import type { CachedOrderEvent } from './event-cache.ts';
+import type { ChainWatch, PinnedBlocks } from './chain-view.ts';
 
-export interface Observation {
+export interface ChainObservation {
   facts: Fact[];
   /** The order's nonce is used up on the origin while the order is not open: it can never open. */
   nonceGone: boolean;
@@ -24,13 +24,13 @@ export interface Observation {
  * undefined while one of the chains has not been seen, or took back what was final. Facts come in the order
  * in which they have to be recorded.
  */
-export async function observe(
+export async function observeOrder(
   { orderId, order, createdAtMs, route, amountUsd }: OrderRecord,
   progress: Progress,
   watches: ReadonlyMap<number, ChainWatch>,
-): Promise<Observation | undefined> {
+): Promise<ChainObservation | undefined> {
   const origin = watches.get(Number(order.originChainId));
-  const pins = new Map<number, Pinned>();
+  const pins = new Map<number, PinnedBlocks>();
   for (const id of [Number(order.originChainId), ...order.outputs.map(({ chainId }) => Number(chainId))]) {
     if (watches.get(id)?.chain.doubt()?.kind === 'reorg') return undefined;
     const pin = watches.get(id)?.pinned();
@@ -40,7 +40,7 @@ export async function observe(
   if (!origin || !pin || order.outputs.some(({ chainId }) => !pins.has(Number(chainId)))) return undefined;
   // Wall and chain clocks differ; what is missing is looked for a little before the order was accepted.
   const since = Math.floor(createdAtMs / 1_000) - 120;
-  const at = pin.deep.number;
+  const at = pin.final.number;
   const facts: Fact[] = [];
   const sure = (chain: ChainPort) => chain.deciding(amountUsd ?? undefined);
   const mayBeFilled = progress.stage === 'escrowed' || progress.stage === 'awaiting_escrow';
@@ -54,7 +54,7 @@ export async function observe(
         mayBeFilled && !progress.fills[index] && (chainId !== origin.chain.chain.id || progress.opened);
       const [watch, seen] = [watches.get(chainId), pins.get(chainId)];
       return unknown && watch && seen
-        ? sure(watch.chain).fillRecord(orderId, outputHash(output), seen.deep.number)
+        ? sure(watch.chain).fillRecord(orderId, outputHash(output), seen.final.number)
         : undefined;
     }),
   ]);
@@ -72,7 +72,7 @@ export async function observe(
     if (!record || !output || !watch) continue;
     const key = outputHash(output);
     // The log says who is owed; the escrow keeps a hash of just that.
-    const isOurs = (event: OrderEvent) =>
+    const isOurs = (event: CachedOrderEvent) =>
       event.kind === 'filled' && outputHash(event.output) === key && fillRecordOf(event) === record;
     const event = (await watch.orderEvents(orderId, since, (found) => found.some(isOurs))).find(isOurs);
     if (event) facts.push(...(await filledFact(event, index, watch)));
@@ -87,7 +87,7 @@ export async function observe(
     timeOf: timeIn(pins),
   };
 
-  async function originFacts(event: OrderEvent, watch: ChainWatch): Promise<Fact[]> {
+  async function originFacts(event: CachedOrderEvent, watch: ChainWatch): Promise<Fact[]> {
     if (event.kind === 'open') return [{ kind: 'opened', evidence: await evidenceOf(event, watch) }];
     if (event.kind === 'finalised') return [{ kind: 'finalised', evidence: await evidenceOf(event, watch) }];
     if (event.kind === 'refunded') return [{ kind: 'refunded', evidence: await evidenceOf(event, watch) }];
@@ -97,7 +97,11 @@ export async function observe(
     return index === -1 ? [] : filledFact(event, index, watch);
   }
 
-  async function filledFact(event: OrderEvent, outputIndex: number, watch: ChainWatch): Promise<Fact[]> {
+  async function filledFact(
+    event: CachedOrderEvent,
+    outputIndex: number,
+    watch: ChainWatch,
+  ): Promise<Fact[]> {
     if (event.kind !== 'filled') return [];
     const evidence = await evidenceOf(event, watch);
     // What pools gave beyond the order's amount reached the receiver too, past the escrow.
@@ -229,8 +233,8 @@ function isNews(fact: Fact, progress: Progress): boolean {
 }
 
 const timeIn =
-  (pins: ReadonlyMap<number, Pinned>): Observation['timeOf'] =>
+  (pins: ReadonlyMap<number, PinnedBlocks>): ChainObservation['timeOf'] =>
   (chainId) => {
     const pin = pins.get(chainId);
-    return pin && { head: pin.head.timestamp, deep: pin.deep.timestamp };
+    return pin && { head: pin.head.timestamp, deep: pin.final.timestamp };
   };

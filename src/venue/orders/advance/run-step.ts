@@ -26,7 +26,7 @@ import type { Progress } from '../../../settlement/lifecycle.ts';
 import type { Plan } from '../../../settlement/plan.ts';
 import { createSend, type Sent } from './send.ts';
 
-export interface TakeDeps {
+export interface StepExecutorDeps {
   chains: ReadonlyMap<number, ChainPort>;
   transactors: ReadonlyMap<number, Transactor>;
   routeVenues: readonly RouteVenue[];
@@ -36,12 +36,12 @@ export interface TakeDeps {
   steps: Counter;
 }
 
-export interface TakeOptions {
+export interface StepExecutorOptions {
   /** The LP earns by proving and finalising, so it goes first; after this long we do it. */
   graceMs: number;
 }
 
-export type Taken =
+export type StepResult =
   /** A refusal is tried again until the step's time is over. */
   | Sent
   /** Not ours, not yet, or somebody is at it. */
@@ -49,9 +49,9 @@ export type Taken =
 
 type StepPlan = Extract<Plan, { kind: 'step' }>;
 
-export function createTaker(
-  { chains, transactors, routeVenues, attestations, clock, log, steps }: TakeDeps,
-  { graceMs }: TakeOptions,
+export function createStepExecutor(
+  { chains, transactors, routeVenues, attestations, clock, log, steps }: StepExecutorDeps,
+  { graceMs }: StepExecutorOptions,
 ) {
   /** When we first saw that a step of the LP's was due. */
   const dueSinceMs = new Map<string, number>();
@@ -62,7 +62,7 @@ export function createTaker(
     forget(orderId: Hex): void {
       dueSinceMs.delete(orderId);
     },
-    async take(record: OrderRecord, progress: Progress, step: StepPlan): Promise<Taken> {
+    async take(record: OrderRecord, progress: Progress, step: StepPlan): Promise<StepResult> {
       const { order, orderId } = record;
       if (step.step === 'fill')
         return record.route && !record.route.through
@@ -114,7 +114,7 @@ export function createTaker(
     { order, orderId }: OrderRecord,
     venueId: string,
     outputs: readonly number[],
-  ): Promise<Taken> {
+  ): Promise<StepResult> {
     const venue = routeVenues.find(({ id }) => id === venueId);
     if (!venue?.deliver || delivering.has(orderId)) return { kind: 'nothing' };
     delivering.add(orderId);
@@ -143,7 +143,7 @@ export function createTaker(
     step: StepPlan,
     chain: ChainPort,
     transactor: Transactor,
-  ): Promise<Taken> {
+  ): Promise<StepResult> {
     const missing: { attestation: ReturnType<typeof fillAttestation>; oracle: Hex }[] = [];
     for (const index of step.step === 'attest' ? step.outputs : []) {
       const [output, fill] = [order.outputs[index], fills[index]];
