@@ -306,9 +306,8 @@ async function node(): Promise<Running> {
       );
       if ('refused' in answer) throw new Error(answer.refused.join('; '));
     },
-    // Each as its door gives it out: as text or bytes.
     looks: {
-      metrics: () => metrics.pieces(),
+      metrics: () => metrics.text(),
       status: () => text(lpNode.status()),
       inventory: () =>
         text({

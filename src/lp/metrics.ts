@@ -1,7 +1,6 @@
 /** Every series an LP shows, in one list. */
 
 import { formatUnits } from '../domain/amount.ts';
-import { eachOf } from '../domain/steps.ts';
 import type { Ledger } from '../inventory/ledger.ts';
 import type { Advice } from '../inventory/rebalance.ts';
 import type { Counter, Histogram, Metrics } from '../ports/metrics.ts';
@@ -35,8 +34,6 @@ export interface LpGauges {
   advice(): readonly Advice[];
 }
 
-/** Between two looks at the clock: a tenth of a millisecond. */
-const BUCKETS_AT_ONCE = 8;
 const LATENCY_SECONDS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.3, 1];
 
 export function createLpMetrics(metrics: Metrics): LpMetrics {
@@ -71,8 +68,8 @@ export function showGauges(metrics: Metrics, view: LpGauges): void {
     'firmquote_lp_inventory_units',
     'Whole tokens, by what they are spoken for',
     places,
-    (gauge) =>
-      eachOf(view.ledger.buckets(), BUCKETS_AT_ONCE, (bucket) => {
+    (gauge) => {
+      for (const bucket of view.ledger.buckets()) {
         const [chain, token] = [view.slug(bucket.chainId), view.symbol(bucket.chainId, bucket.token)];
         const {
           onchain,
@@ -102,7 +99,8 @@ export function showGauges(metrics: Metrics, view: LpGauges): void {
         };
         for (const [part, amount] of Object.entries(parts))
           gauge.set(Number.parseFloat(formatUnits(amount, bucket.decimals)), { chain, token, part });
-      }),
+      }
+    },
   );
   metrics.gauge(
     'firmquote_lp_reserved_share',

@@ -26,10 +26,10 @@ describe('ops', () => {
     let reasons = ['chain base: no head for 20 s'];
     const url = await serve(
       healthRoutes({
-        ready: () => reasons,
+        ready: async () => reasons,
         metrics: {
           contentType: 'text/plain; version=0.0.4',
-          pieces: () => Promise.resolve([Buffer.from('x '), Buffer.from('1\n')]),
+          text: async () => 'x 1\n',
         },
       }),
     );
@@ -43,7 +43,6 @@ describe('ops', () => {
       'text/plain; version=0.0.4',
       'x 1\n',
     ]);
-    // The pieces are one answer, of a length that is known before.
     for (const method of ['GET', 'HEAD'])
       expect((await fetch(`${url}/metrics`, { method })).headers.get('content-length')).toBe('4');
   });
@@ -53,7 +52,7 @@ describe('ops', () => {
       {
         method: 'POST',
         path: '/pause',
-        handle: ({ query }) => ({ status: 200, body: { note: query.get('note'), big: 1n } }),
+        handle: async ({ query }) => ({ status: 200, body: { note: query.get('note'), big: 1n } }),
       },
       {
         method: 'GET',
@@ -77,7 +76,7 @@ describe('ops', () => {
 
   test('one piece of a path may be anything, and only one', async () => {
     const url = await serve([
-      { method: 'GET', path: '/explain/:id', handle: ({ id }) => ({ status: 200, body: { id } }) },
+      { method: 'GET', path: '/explain/:id', handle: async ({ id }) => ({ status: 200, body: { id } }) },
     ]);
     expect(await (await fetch(`${url}/explain/0xab%2Fc`)).json()).toEqual({ id: '0xab/c' });
     for (const path of ['/explain', '/explain/', '/explain/a/b', '/explainx/a', '/explain/%zz'])
@@ -86,7 +85,7 @@ describe('ops', () => {
 
   test('the local door refuses web pages and foreign names', async () => {
     const url = await serve(
-      [{ method: 'POST', path: '/pause', handle: () => ({ status: 200, body: {} }) }],
+      [{ method: 'POST', path: '/pause', handle: async () => ({ status: 200, body: {} }) }],
       true,
     );
     expect((await fetch(`${url}/pause`, { method: 'POST' })).status).toBe(200);

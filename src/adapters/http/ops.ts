@@ -10,9 +10,9 @@ import { BaseError, UpstreamError } from '../../domain/errors.ts';
 import type { Log } from '../../ports/log.ts';
 import { type LoopWatch, watchLoop } from '../process/loop-watch.ts';
 
-export interface Answer {
+export interface OpsAnswer {
   status: number;
-  /** JSON unless it is text already, or bytes, in pieces. */
+  /** A string is sent as it is; anything else as JSON, with bigints as decimal strings. */
   body: unknown;
   contentType?: string;
 }
@@ -21,7 +21,7 @@ export interface OpsRoute {
   method: 'GET' | 'POST';
   /** Exact, or with `/:id` at its end for whatever stands there. */
   path: string;
-  handle(request: { query: URLSearchParams; body: string; id: string }): Answer | Promise<Answer>;
+  handle(request: { query: URLSearchParams; body: string; id: string }): Promise<OpsAnswer>;
 }
 
 export interface OpsServer {
@@ -44,7 +44,7 @@ export interface OpsOptions {
 }
 
 /** Which reasons of its own keep a process from serving; none: it may. */
-export type Readiness = () => readonly string[] | Promise<readonly string[]>;
+export type Readiness = () => Promise<readonly string[]>;
 
 const MAX_BODY_BYTES = 64 * 1024;
 const LOOPBACK_HOST = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::\d+)?$/i;
@@ -55,14 +55,17 @@ export function healthRoutes({
   loop = watchLoop(),
 }: {
   ready: Readiness;
-  metrics: { contentType: string; pieces(): Promise<readonly Uint8Array[]> };
+  metrics: { contentType: string; text(): Promise<string> };
   loop?: LoopWatch;
 }): OpsRoute[] {
   return [
     {
       method: 'GET',
       path: '/healthz',
-      handle: () => ({ status: 200, body: { status: 'ok', uptimeSeconds: Math.floor(process.uptime()) } }),
+      handle: async () => ({
+        status: 200,
+        body: { status: 'ok', uptimeSeconds: Math.floor(process.uptime()) },
+      }),
     },
     {
       method: 'GET',
@@ -75,7 +78,7 @@ export function healthRoutes({
     {
       method: 'GET',
       path: '/metrics',
-      handle: async () => ({ status: 200, body: await metrics.pieces(), contentType: metrics.contentType }),
+      handle: async () => ({ status: 200, body: await metrics.text(), contentType: metrics.contentType }),
     },
   ];
 }
@@ -92,30 +95,21 @@ export async function startOps({
     { requestTimeout: 10_000, headersTimeout: 5_000, keepAliveTimeout: 30_000 },
     (request, response) => {
       void answer(request).then(({ status, body, contentType }) => {
-        const pieces = isBytes(body)
-          ? body
-          : [
-              Buffer.from(
-                typeof body === 'string'
-                  ? body
-                  : `${JSON.stringify(body, (_, value: unknown) => (typeof value === 'bigint' ? value.toString() : value))}\n`,
-              ),
-            ];
+        const text = typeof body === 'string' ? body : `${JSON.stringify(body, bigintAsText)}\n`;
         response.writeHead(status, {
           'content-type':
             contentType ?? (typeof body === 'string' ? 'text/plain; charset=utf-8' : 'application/json'),
-          'content-length': pieces.reduce((bytes, { length }) => bytes + length, 0),
+          'content-length': Buffer.byteLength(text),
           'cache-control': 'no-store',
           'x-content-type-options': 'nosniff',
         });
-        if (request.method !== 'HEAD') for (const piece of pieces) response.write(piece);
-        response.end();
+        response.end(request.method === 'HEAD' ? undefined : text);
       });
     },
   );
 
-  async function answer(request: IncomingMessage): Promise<Answer> {
-    const refuse = (status: number, code: string, message: string): Answer => ({
+  async function answer(request: IncomingMessage): Promise<OpsAnswer> {
+    const refuse = (status: number, code: string, message: string): OpsAnswer => ({
       status,
       body: { error: { code, message } },
     });
@@ -192,8 +186,8 @@ export async function startOps({
   };
 }
 
-const isBytes = (body: unknown): body is readonly Uint8Array[] =>
-  Array.isArray(body) && body.length > 0 && body.every((piece) => piece instanceof Uint8Array);
+const bigintAsText = (_: string, value: unknown): unknown =>
+  typeof value === 'bigint' ? value.toString() : value;
 
 /** In a time that says nothing about how much of it was right. */
 const sameText = (given: string, wanted: string): boolean => {

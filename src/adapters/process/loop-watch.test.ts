@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { watchLoop } from './loop-watch.ts';
 
-test('a standstill is a reason until ten calm seconds have passed; being a little late is none', () => {
+test('a stall above 4 s makes the process not ready for 10 s; shorter delays do not', () => {
   let now = 0;
   const watch = watchLoop(() => now);
   const after = (ms: number) => {
     now += ms;
-    watch.look();
+    watch.check();
     return watch.reasons();
   };
   expect(after(250)).toEqual([]);

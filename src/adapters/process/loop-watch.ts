@@ -1,38 +1,33 @@
 /**
- * Has this process stood still? While its event loop is blocked, or all of it frozen, it answers nobody, its
- * leases lapse and others take over; it should not be asked for anything until it has shown that it keeps up
- * again.
+ * Reports when the event loop was blocked, or the process frozen, for so long that its database leases may have
+ * lapsed. The process is then not ready until it has kept up for a while.
  */
 
 export interface LoopWatch {
-  /** Why it had better be left alone; nothing when it keeps up. */
+  /** Why the process is not ready; empty while it keeps up. */
   reasons(): string[];
 }
 
-const EVERY_MS = 250;
-/**
- * Leases in the database live for six seconds: whoever is away for nearly that long may have lost what it
- * held.
- */
-const TOO_LONG_MS = 4_000;
-/** Without another standstill for so long it counts as well. */
-const CALM_MS = 10_000;
+const CHECK_EVERY_MS = 250;
+/** Database leases last six seconds. */
+const MAX_DELAY_MS = 4_000;
+const RECOVERY_MS = 10_000;
 
-export function watchLoop(nowMs: () => number = () => performance.now()): LoopWatch & { look(): void } {
-  let lastMs = nowMs();
-  let worst: { lastedMs: number; endedMs: number } | undefined;
-  function look(): void {
+export function watchLoop(nowMs: () => number = () => performance.now()): LoopWatch & { check(): void } {
+  let lastCheckMs = nowMs();
+  let lastStall: { delayMs: number; endedMs: number } | undefined;
+  function check(): void {
     const now = nowMs();
-    const lastedMs = now - lastMs - EVERY_MS;
-    if (lastedMs >= TOO_LONG_MS) worst = { lastedMs, endedMs: now };
-    lastMs = now;
+    const delayMs = now - lastCheckMs - CHECK_EVERY_MS;
+    if (delayMs >= MAX_DELAY_MS) lastStall = { delayMs, endedMs: now };
+    lastCheckMs = now;
   }
-  setInterval(look, EVERY_MS).unref();
+  setInterval(check, CHECK_EVERY_MS).unref();
   return {
-    look,
+    check,
     reasons: () =>
-      worst && nowMs() - worst.endedMs < CALM_MS
-        ? [`the process stood still for ${(worst.lastedMs / 1_000).toFixed(1)} s and is catching up`]
+      lastStall && nowMs() - lastStall.endedMs < RECOVERY_MS
+        ? [`the process stood still for ${(lastStall.delayMs / 1_000).toFixed(1)} s and is catching up`]
         : [],
   };
 }

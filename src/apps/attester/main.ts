@@ -35,7 +35,7 @@ export async function runAttester(
     const ops = await startOps({
       ...config.ops,
       log,
-      routes: healthRoutes({ ready: () => startup.ready(), metrics }),
+      routes: healthRoutes({ ready: async () => startup.ready(), metrics }),
     });
     life.onStop('operator door', () => ops.close());
     const signer = await openSigner(config.keys.attester, secrets);

@@ -83,7 +83,7 @@ export async function runLp(
     const ops = await startOps({
       ...config.ops,
       log,
-      routes: healthRoutes({ ready: () => startup.ready(), metrics }),
+      routes: healthRoutes({ ready: async () => startup.ready(), metrics }),
     });
     life.onStop('operator door', () => ops.close());
 

@@ -4,7 +4,6 @@
  */
 
 import { isDecline } from '../../domain/decline.ts';
-import { eachOf } from '../../domain/steps.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Feed, FeedTrouble, Sequencer } from '../../ports/feed.ts';
 import type { Log } from '../../ports/log.ts';
@@ -27,8 +26,6 @@ export interface FeedWatch {
   stop(): void;
 }
 
-/** Between two looks at the clock: a quarter of a millisecond. */
-const PAIRS_AT_ONCE = 25;
 const CODES = ['stale_mid', 'deviation', 'depeg', 'confidence'] as const;
 
 export function createFeedWatch({
@@ -94,11 +91,10 @@ export function createFeedWatch({
   );
   const pair = (base: string, quote: string) => ({ pair: `${base}-${quote}` });
   const prices = (name: string, help: string, of: (price: PairPrice) => number) =>
-    metrics.gauge(name, help, ['pair'], (gauge) =>
-      eachOf(market.pairs(), PAIRS_AT_ONCE, ({ base, quote, price }) =>
-        gauge.set(isDecline(price) ? Number.NaN : of(price), pair(base, quote)),
-      ),
-    );
+    metrics.gauge(name, help, ['pair'], (gauge) => {
+      for (const { base, quote, price } of market.pairs())
+        gauge.set(isDecline(price) ? Number.NaN : of(price), pair(base, quote));
+    });
   prices('firmquote_lp_mid', 'Quote tokens for one base token', ({ mid }) => mid.value);
   prices('firmquote_lp_mid_age_seconds', 'Since the oldest source that a mid is made of', ({ mid }) =>
     mid.atMs === ALWAYS ? 0 : Math.max(0, clock.nowMs() - mid.atMs) / 1_000,
@@ -117,11 +113,12 @@ export function createFeedWatch({
     'firmquote_lp_price_condition',
     '1 while this is wrong with the price of a pair',
     ['pair', 'code'],
-    (gauge) =>
-      eachOf(market.pairs(), PAIRS_AT_ONCE, ({ base, quote }) => {
+    (gauge) => {
+      for (const { base, quote } of market.pairs()) {
         const condition = market.condition(base, quote);
         for (const code of CODES) gauge.set(condition?.code === code ? 1 : 0, { ...pair(base, quote), code });
-      }),
+      }
+    },
   );
   metrics.gauge(
     'firmquote_lp_sequencer_up',

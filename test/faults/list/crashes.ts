@@ -161,8 +161,8 @@ export const CRASHES: readonly Fault[] = [
       {
         what: 'a process that stood still says so',
         file: 'src/adapters/process/loop-watch.ts',
-        from: 'if (lastedMs >= TOO_LONG_MS)',
-        to: 'if (lastedMs >= TOO_LONG_MS * 1_000)',
+        from: 'if (delayMs >= MAX_DELAY_MS)',
+        to: 'if (delayMs >= MAX_DELAY_MS * 1_000)',
       },
     ],
   },
