@@ -11,7 +11,7 @@ import { startEmbeddedPostgres } from '../src/adapters/postgres/embedded/embedde
 import { migrate } from '../src/adapters/postgres/migrate.ts';
 import { connectDatabase } from '../src/adapters/postgres/pool.ts';
 import { createLog } from '../src/adapters/pino/log.ts';
-import { seedPeople, seedTrades } from '../src/adapters/postgres/trades/trade-seed.ts';
+import { seedPeople, seedTrades } from './trade-seed.ts';
 import { createVenueStore } from '../src/adapters/postgres/venue/venue-store.ts';
 import { VENUE_SCHEMA, VENUE_TABLES } from '../src/apps/venue/schema.ts';
 import { loadConfig } from '../src/apps/config/load.ts';

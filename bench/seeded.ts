@@ -10,7 +10,7 @@ import { migrate } from '../src/adapters/postgres/migrate.ts';
 import { TRANSACTION_MIGRATIONS } from '../src/adapters/postgres/migrations/transactions.ts';
 import { VENUE_MIGRATIONS } from '../src/adapters/postgres/migrations/venue.ts';
 import { connectDatabase, type Database } from '../src/adapters/postgres/pool.ts';
-import { seedPeople, seedTrades } from '../src/adapters/postgres/trades/trade-seed.ts';
+import { seedPeople, seedTrades } from './trade-seed.ts';
 import { createVenueStore } from '../src/adapters/postgres/venue/venue-store.ts';
 import type { Chain } from '../src/domain/chain.ts';
 import type { VenueStore } from '../src/ports/stores/store.ts';

@@ -6,7 +6,7 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import fc from 'fast-check';
-import { seedTrades } from '../../src/adapters/postgres/trades/trade-seed.ts';
+import { seedTrades } from '../../bench/trade-seed.ts';
 import { systemClock } from '../../src/adapters/system/clock.ts';
 import { createAdminStore } from '../../src/adapters/postgres/venue/admin-store.ts';
 import { assetId } from '../../src/domain/asset.ts';

@@ -7,7 +7,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { freePort } from '../../src/adapters/postgres/embedded/embedded.ts';
-import { spawnLeashed } from '../../src/adapters/process/parent-watchdog.ts';
+import { spawnWatched } from '../../src/adapters/process/parent-watchdog.ts';
 
 export interface TestAnvil {
   url: string;
@@ -33,7 +33,7 @@ export async function startAnvil({
   const port = await freePort();
   // anvil writes state below its home; without one of its own it would fill ours.
   const home = mkdtempSync(join(tmpdir(), 'firmquote-anvil-'));
-  const child = await spawnLeashed(
+  const child = await spawnWatched(
     binary(),
     [
       '--port',

@@ -5,7 +5,7 @@
 
 import { execFileSync } from 'node:child_process';
 import { freePort } from '../../src/adapters/postgres/embedded/embedded.ts';
-import { spawnLeashed } from '../../src/adapters/process/parent-watchdog.ts';
+import { spawnWatched } from '../../src/adapters/process/parent-watchdog.ts';
 
 export interface TestRedis {
   url: string;
@@ -29,7 +29,7 @@ export async function startRedis({
     folder === undefined
       ? ['--appendonly', 'no']
       : ['--appendonly', 'yes', '--appendfsync', 'always', '--dir', folder];
-  const child = await spawnLeashed(
+  const child = await spawnWatched(
     'redis-server',
     [
       '--port',

@@ -27,10 +27,7 @@ describe('ops', () => {
     const url = await serve(
       healthRoutes({
         ready: async () => reasons,
-        metrics: {
-          contentType: 'text/plain; version=0.0.4',
-          text: async () => 'x 1\n',
-        },
+        metrics: { contentType: 'text/plain; version=0.0.4', text: async () => 'x 1\n' },
       }),
     );
     expect((await fetch(`${url}/healthz`)).status).toBe(200);

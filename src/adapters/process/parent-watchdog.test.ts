@@ -1,13 +1,13 @@
-/** The promise of a leash: whatever happens to the parent, the child does not outlive it. */
+/** A watched child reports its own output and exit code, and never outlives its parent. */
 
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { spawnLeashed } from './parent-watchdog.ts';
+import { spawnWatched } from './parent-watchdog.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'firmquote-leash-'));
+const folder = mkdtempSync(join(tmpdir(), 'firmquote-watchdog-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Zombies count as gone: they only wait for somebody to read their exit code. */
@@ -20,9 +20,9 @@ function isRunning(pid: number): boolean {
   }
 }
 
-test('lines, exit code and pid are those of the child', async () => {
+test('output, exit code and pid are those of the child, not of its watcher', async () => {
   const lines: string[] = [];
-  const child = await spawnLeashed('/bin/sh', ['-c', 'echo pid $$; echo oops >&2; exit 7'], {
+  const child = await spawnWatched('/bin/sh', ['-c', 'echo pid $$; echo oops >&2; exit 7'], {
     onLine: (line, stream) => lines.push(`${stream}: ${line}`),
   });
   expect(await child.exited).toBe(7);
@@ -36,9 +36,9 @@ function heard(): [Promise<void>, () => void] {
   return [new Promise((done) => (keep = done)), () => keep()];
 }
 
-test('stop asks with the chosen signal, and insists when it is ignored', async () => {
+test('stop sends the chosen signal, and SIGKILL when the child ignores it', async () => {
   const [isUp, up] = heard();
-  const polite = await spawnLeashed(
+  const polite = await spawnWatched(
     process.execPath,
     ['-e', 'process.on("SIGINT",()=>process.exit(3));setInterval(()=>{},1e3);console.log("up")'],
     { stopSignal: 'INT', onLine: up },
@@ -47,7 +47,7 @@ test('stop asks with the chosen signal, and insists when it is ignored', async (
   await polite.stop();
   expect(await polite.exited).toBe(3);
   const [isDeaf, deafened] = heard();
-  const deaf = await spawnLeashed('/bin/sh', ['-c', 'trap "" TERM; echo up; while :; do sleep 0.05; done'], {
+  const deaf = await spawnWatched('/bin/sh', ['-c', 'trap "" TERM; echo up; while :; do sleep 0.05; done'], {
     graceMs: 300,
     onLine: deafened,
   });
@@ -56,8 +56,8 @@ test('stop asks with the chosen signal, and insists when it is ignored', async (
   expect(isRunning(deaf.pid)).toBe(false);
 });
 
-test('a program that is not there says so', async () => {
-  const child = await spawnLeashed('/nonexistent/program', []);
+test('a missing program exits with 127', async () => {
+  const child = await spawnWatched('/nonexistent/program', []);
   expect(await child.exited).toBe(127);
 });
 
@@ -68,7 +68,7 @@ test.each(['SIGKILL', 'SIGTERM', 'SIGINT'] as const)(
     const module = resolve(import.meta.dirname, 'parent-watchdog.ts');
     writeFileSync(
       script,
-      `import { spawnLeashed } from ${JSON.stringify(module)};\nconst child = await spawnLeashed('/bin/sh', ['-c', 'trap "" HUP; while :; do sleep 0.05; done']);\nconsole.log('pid', child.pid);\nsetInterval(() => {}, 1000);\n`,
+      `import { spawnWatched } from ${JSON.stringify(module)};\nconst child = await spawnWatched('/bin/sh', ['-c', 'trap "" HUP; while :; do sleep 0.05; done']);\nconsole.log('pid', child.pid);\nsetInterval(() => {}, 1000);\n`,
     );
     const parent = spawn(process.execPath, ['--import', 'tsx', script], {
       stdio: ['ignore', 'pipe', 'inherit'],

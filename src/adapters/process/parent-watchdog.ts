@@ -1,40 +1,39 @@
 /**
- * Child processes that never outlive us. A child holds the reading end of a pipe whose only writing end is
- * ours: when this process ends, even by SIGKILL, the pipe closes and the watcher beside the child stops it.
- * The child has its own session, so a Ctrl-C at the terminal reaches it through us, in order, and not before
- * us.
+ * Child processes that never outlive their parent. A watcher shell beside the child reads a pipe that only the
+ * parent can write to: when the parent ends, even by SIGKILL, the pipe closes and the watcher stops the child.
+ * The child has its own session, so Ctrl-C in the terminal stops the parent first, and the parent the child.
  */
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { UpstreamError } from '../../domain/errors.ts';
 
-export interface LeashOptions {
+export interface WatchedOptions {
   env?: NodeJS.ProcessEnv;
   cwd?: string;
   /** Run as this user (needs root). */
   uid?: number;
   gid?: number;
-  /** What asks the child to stop; SIGKILL follows after `graceMs`. */
+  /** The signal of `stop`; SIGKILL follows after `graceMs`. */
   stopSignal?: 'TERM' | 'INT' | 'QUIT';
   graceMs?: number;
-  /** Each line that the child writes. */
+  /** Called for each line of the child's output. Without it the output is discarded. */
   onLine?: (line: string, stream: 'stdout' | 'stderr') => void;
 }
 
-export interface Leashed {
+export interface WatchedChild {
   /** The child itself, not its watcher. */
   readonly pid: number;
   readonly exited: Promise<number>;
   hasExited(): boolean;
-  /** Asks, waits for the grace period, then kills. Resolves when the child is gone. */
+  /** Sends the stop signal, and SIGKILL after the grace period. Resolves when the child has exited. */
   stop(): Promise<void>;
-  /** SIGKILL at once, as a crash would. */
+  /** Sends SIGKILL, as a crash would look. */
   kill(): Promise<void>;
 }
 
-// $1 signal, $2 grace in tenths of a second, the rest is the command. fd 0 is the leash, fd 3 tells us the
-// child's pid.
+// $1 is the signal, $2 the grace period in tenths of a second, the rest the command. fd 0 is the pipe from the
+// parent; the child's pid goes to fd 3.
 const WATCHER = `
 sig=$1; grace=$2; shift 2
 exec 4<&0
@@ -55,16 +54,17 @@ kill $watcher 2>/dev/null
 exit $code
 `;
 
-export async function spawnLeashed(
+/** Throws `UpstreamError` `spawn_failed` when the command does not start. */
+export async function spawnWatched(
   command: string,
   args: readonly string[],
-  options: LeashOptions = {},
-): Promise<Leashed> {
+  options: WatchedOptions = {},
+): Promise<WatchedChild> {
   const { stopSignal = 'TERM', graceMs = 8_000, onLine } = options;
   const output = onLine ? 'pipe' : 'ignore';
   const watcher = spawn(
     '/bin/sh',
-    ['-c', WATCHER, 'leash', stopSignal, String(Math.ceil(graceMs / 100)), command, ...args],
+    ['-c', WATCHER, 'watchdog', stopSignal, String(Math.ceil(graceMs / 100)), command, ...args],
     {
       stdio: ['pipe', output, output, 'pipe'],
       detached: true,
@@ -78,7 +78,7 @@ export async function spawnLeashed(
   const exited = new Promise<number>((resolve) => {
     watcher.once('exit', (code, signal) => {
       gone = true;
-      // Without this a watcher that was itself killed would leave its child waiting on an open leash.
+      // If the watcher itself was killed, closing the pipe still ends the part of it that stops the child.
       watcher.stdin?.destroy();
       resolve(code ?? (signal ? 128 : 1));
     });
@@ -119,10 +119,9 @@ async function readPid(watcher: ChildProcess, exited: Promise<number>, command: 
   const first = await Promise.race([spawned, exited.then((code) => -code - 1)]);
   pipe.destroy();
   if (first > 0) return first;
-  throw new UpstreamError(
-    `${command.split('/').pop()} could not be started; its exit code was ${-first - 1}.`,
-    { code: 'spawn_failed' },
-  );
+  throw new UpstreamError(`${command.split('/').pop()} did not start; its exit code was ${-first - 1}.`, {
+    code: 'spawn_failed',
+  });
 }
 
 function followLines(stream: Readable | null, onLine: (line: string) => void): void {
@@ -138,6 +137,6 @@ function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch {
-    // Already gone, which is what was asked for.
+    // The process has already exited.
   }
 }

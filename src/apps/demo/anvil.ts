@@ -10,7 +10,7 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { UpstreamError } from '../../domain/errors.ts';
-import { type Leashed, spawnLeashed } from '../../adapters/process/parent-watchdog.ts';
+import { type WatchedChild, spawnWatched } from '../../adapters/process/parent-watchdog.ts';
 
 export interface AnvilOptions {
   chainId: number;
@@ -21,7 +21,7 @@ export interface AnvilOptions {
   onLine?: (line: string) => void;
 }
 
-export interface Anvil extends Leashed {
+export interface Anvil extends WatchedChild {
   readonly rpcUrl: string;
 }
 
@@ -34,7 +34,7 @@ export async function startAnvil({ chainId, port, blockSeconds, dir, onLine }: A
     () => undefined,
   );
   if (saved) await writeFile(state, saved);
-  const child = await spawnLeashed(
+  const child = await spawnWatched(
     anvilBinary(),
     [
       ...[
@@ -127,7 +127,7 @@ export function keepState(rpcUrl: () => string, dir: string): { saveNow(): Promi
 
 const stateFile = (dir: string): string => join(dir, 'state.gz');
 
-async function untilAnswers(rpcUrl: string, child: Leashed): Promise<number | undefined> {
+async function untilAnswers(rpcUrl: string, child: WatchedChild): Promise<number | undefined> {
   for (let attempt = 0; attempt < 500 && !child.hasExited(); attempt++) {
     const chainId = await rpc(rpcUrl, 'eth_chainId').catch(() => undefined);
     if (chainId !== undefined && !child.hasExited()) return Number(chainId);

@@ -4,7 +4,7 @@ import { createWriteStream, mkdirSync, type WriteStream } from 'node:fs';
 import { dirname } from 'node:path';
 import { UpstreamError } from '../../domain/errors.ts';
 import { startEmbeddedPostgres } from '../../adapters/postgres/embedded/embedded.ts';
-import { type Leashed, spawnLeashed } from '../../adapters/process/parent-watchdog.ts';
+import { type WatchedChild, spawnWatched } from '../../adapters/process/parent-watchdog.ts';
 import type { Log } from '../../ports/log.ts';
 import { LP_NODE_OPTIONS } from '../lp/node-options.ts';
 import { startAnvil } from './anvil.ts';
@@ -42,7 +42,7 @@ export function postgresSpec(
     },
     spec: {
       name: 'postgres',
-      async start(): Promise<Leashed> {
+      async start(): Promise<WatchedChild> {
         const started = await startEmbeddedPostgres({
           dataDir: layout.workDir('postgres'),
           port: layout.ports.postgres,
@@ -107,7 +107,7 @@ export function appSpecs(state: DemoState, layout: Layout, databaseBase: string)
     return {
       name,
       async start() {
-        const child = await spawnLeashed(
+        const child = await spawnWatched(
           process.execPath,
           [
             ...process.execArgv,
@@ -147,7 +147,7 @@ function commandLine(): string[] {
   return [script];
 }
 
-async function untilAlive(name: string, child: Leashed, url: string, logFile: string): Promise<void> {
+async function untilAlive(name: string, child: WatchedChild, url: string, logFile: string): Promise<void> {
   const deadline = performance.now() + READY_TIMEOUT_MS;
   while (!child.hasExited()) {
     const alive = await fetch(url, { signal: AbortSignal.timeout(1_000) }).then(

@@ -3,13 +3,13 @@
  * stop.
  */
 
-import type { Leashed } from '../../adapters/process/parent-watchdog.ts';
+import type { WatchedChild } from '../../adapters/process/parent-watchdog.ts';
 import type { Log } from '../../ports/log.ts';
 
 export interface ChildSpec {
   name: string;
   /** Starts it and resolves when it may be relied on. */
-  start(): Promise<Leashed>;
+  start(): Promise<WatchedChild>;
 }
 
 export interface Supervisor {
@@ -35,7 +35,7 @@ const STEADY_MS = 10_000;
 
 interface Child {
   spec: ChildSpec;
-  running: Leashed | undefined;
+  running: WatchedChild | undefined;
   held: boolean;
   restarts: number;
   backoffMs: number;

@@ -11,7 +11,7 @@ import { dirname, join, resolve } from 'node:path';
 import pg from 'pg';
 import { UpstreamError } from '../../../domain/errors.ts';
 import type { Log } from '../../../ports/log.ts';
-import { type Leashed, spawnLeashed } from '../../process/parent-watchdog.ts';
+import { type WatchedChild, spawnWatched } from '../../process/parent-watchdog.ts';
 import { type Binaries, findBinaries } from './binaries.ts';
 import { isReachable, type SystemUser, unprivilegedUser } from './unprivileged.ts';
 
@@ -163,7 +163,7 @@ async function ensureCluster({
   if (user) await Promise.all([chown(draft, user.uid, user.gid), chown(handover, user.uid, user.gid)]);
   log.info({ clusterDir }, 'creating the database cluster');
   const lines: string[] = [];
-  const initdb = await spawnLeashed(
+  const initdb = await spawnWatched(
     binaries.initdb,
     [
       '-D',
@@ -203,11 +203,11 @@ interface Launch {
   log: Log;
 }
 
-async function launch(options: Launch): Promise<Leashed> {
+async function launch(options: Launch): Promise<WatchedChild> {
   // Backends of a killed postmaster need a moment to notice; until then the new one refuses to start.
   for (let attempt = 1; ; attempt += 1) {
     const lines: string[] = [];
-    const server = await spawnLeashed(
+    const server = await spawnWatched(
       options.binaries.postgres,
       [
         '-D',
@@ -244,7 +244,7 @@ async function launch(options: Launch): Promise<Leashed> {
  * Waits for the first answered query; false when the server ends first. Recovery after a crash may take a
  * while.
  */
-async function answers(server: Leashed, url: string): Promise<boolean> {
+async function answers(server: WatchedChild, url: string): Promise<boolean> {
   const deadline = performance.now() + 60_000;
   while (!server.hasExited() && performance.now() < deadline) {
     const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2_000 });

@@ -23,7 +23,7 @@ import { VENUE_MIGRATIONS } from '../migrations/venue.ts';
 import type { Database } from '../pool.ts';
 import { recountTrades } from './trade-counts.ts';
 import { rebuildTrades } from './trade-rebuild.ts';
-import { seedTrades, type TradeSeed } from './trade-seed.ts';
+import { seedTrades, type TradeSeed } from '../../../../bench/trade-seed.ts';
 import { TRADE_COLUMNS, type TradeDbRow, tradeFromRow } from './trade-rows.ts';
 import { createTradeStore } from './trade-store.ts';
 import { createVenueStore } from '../venue/venue-store.ts';
@@ -427,7 +427,7 @@ test('the same seed makes the same trades', async () => {
       'select order_id, created_at_ms, amount, speed_ms, terms::text, state::text from trade order by order_id',
     );
   expect(await rows(one)).toEqual(await rows(two));
-  expect(readFileSync(new URL('./trade-seed.ts', import.meta.url), 'utf8')).not.toMatch(
+  expect(readFileSync(new URL('../../../../bench/trade-seed.ts', import.meta.url), 'utf8')).not.toMatch(
     /Math\.random|Date\.now/,
   );
 });

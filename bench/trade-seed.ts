@@ -1,40 +1,43 @@
-/**
- * History in bulk, for measuring: orders with all their facts as settlement would have left them, the same
- * for the same seed.
- */
+/** Generates trade history in bulk: orders with all the facts that settlement would record, equal for equal seeds. */
 
-import { assetId } from '../../../domain/asset.ts';
-import { encodeContext } from '../../../domain/context.ts';
-import type { Chain, TokenInfo } from '../../../domain/chain.ts';
-import type { Evidence, Fact } from '../../../domain/fact.ts';
-import { addressToBytes32, type Address, type Bytes32, bytesToHex, type Hex } from '../../../domain/hex.ts';
-import { type MandateOutput, orderId as orderIdOf, type StandardOrder } from '../../../domain/order.ts';
-import type { OrderRecord } from '../../../ports/stores/store.ts';
-import type { Leg } from '../../../protocol/api/router.ts';
-import type { TradeBook } from '../../../ports/stores/trades.ts';
-import { encodeFunding } from '../../../settlement/funding.ts';
-import { foldFacts } from '../../../settlement/lifecycle.ts';
-import { factToJson, NEW_ORDER_COLUMNS, orderToValues } from '../venue/order-rows.ts';
-import type { Database, Queryable } from '../pool.ts';
-import { recountTrades } from './trade-counts.ts';
-import { CELL_STAGES, createFamilies, tradeColumns, tradeTerms, transactionsOf } from './trade-rows.ts';
+import { assetId } from '../src/domain/asset.ts';
+import { encodeContext } from '../src/domain/context.ts';
+import type { Chain, TokenInfo } from '../src/domain/chain.ts';
+import type { Evidence, Fact } from '../src/domain/fact.ts';
+import { addressToBytes32, type Address, type Bytes32, bytesToHex, type Hex } from '../src/domain/hex.ts';
+import { type MandateOutput, orderId as orderIdOf, type StandardOrder } from '../src/domain/order.ts';
+import type { OrderRecord } from '../src/ports/stores/store.ts';
+import type { Leg } from '../src/protocol/api/router.ts';
+import type { TradeBook } from '../src/ports/stores/trades.ts';
+import { encodeFunding } from '../src/settlement/funding.ts';
+import { foldFacts } from '../src/settlement/lifecycle.ts';
+import { factToJson, NEW_ORDER_COLUMNS, orderToValues } from '../src/adapters/postgres/venue/order-rows.ts';
+import type { Database, Queryable } from '../src/adapters/postgres/pool.ts';
+import { recountTrades } from '../src/adapters/postgres/trades/trade-counts.ts';
+import {
+  CELL_STAGES,
+  createFamilies,
+  tradeColumns,
+  tradeTerms,
+  transactionsOf,
+} from '../src/adapters/postgres/trades/trade-rows.ts';
 
 export interface TradeSeed {
   book: TradeBook;
   rows: number;
-  /** The same number makes the same trades, up to the time at which they end. */
+  /** Equal seeds generate equal trades, but for the times, which depend on `untilMs`. */
   seed: number;
   chains: readonly Chain[];
   lps: readonly string[];
   members: readonly string[];
-  /** Created in the days before this. */
+  /** Unix ms; the trades are created during the `days` before it. */
   untilMs: number;
   days: number;
   /** Whole USD by price symbol. */
   usd: Readonly<Record<string, number>>;
 }
 
-/** LPs and members for a workspace that has none of its own; its own where it has. */
+/** Returns ids of the LPs and of the workspace's members; adds some where there are none. */
 export async function seedPeople(
   db: Database,
   workspaceId: string,
@@ -60,13 +63,10 @@ export async function seedPeople(
 
 const BATCH = 1_000;
 const PATHS = 2;
-/** The newest trades are still on their way; a real venue has few of these. */
-const MOST_OPEN = 200;
+/** Only the newest trades may be open, as in a real venue. */
+const MAX_OPEN = 200;
 
-/**
- * Answers with how many rows were added. Prices and sizes are invented; signatures are noise, so none of it
- * verifies.
- */
+/** Returns the number of rows added. Prices, sizes and signatures are random, so no order verifies. */
 export async function seedTrades(
   db: Database,
   seed: TradeSeed,
@@ -98,7 +98,7 @@ export async function seedTrades(
       ]);
     }
     await db.transaction(async (session) => {
-      // Every row's order is in this very transaction; a database of our own need not look each of them up.
+      // Skips foreign-key checks (needs superuser): each order is written in this transaction.
       if (trusted) await session.query('set local session_replication_role = replica');
       const put = (table: string, columns: readonly string[], rows: readonly (readonly unknown[])[]) =>
         insertRows(session, types, table, columns, rows);
@@ -174,7 +174,7 @@ export async function seedTrades(
 
 type Random = ReturnType<typeof randomOf>;
 
-/** Mulberry32: small, fast and the same everywhere. */
+/** Mulberry32, a small seeded generator with the same output on every machine. */
 function randomOf(seed: number) {
   let state = seed >>> 0;
   function next(): number {
@@ -277,7 +277,7 @@ function makeTrade(seed: TradeSeed, random: Random, n: number): OrderRecord {
   };
 }
 
-/** A route in one transaction: through itself once more, for want of a middle. */
+/** Legs of an atomic route. The second leg swaps the output token into itself: there is no middle token. */
 function legsOf(n: number, solverId: string, { originChainId, inputs, outputs }: StandardOrder): Leg[] {
   const chainId = Number(originChainId);
   const [[token, amount], output] = [inputs[0] as readonly [bigint, bigint], outputs[0] as MandateOutput];
@@ -353,7 +353,7 @@ function makeOrder(
   };
 }
 
-/** Of a hundred trades about three are refunded and two never open; only the newest are open. */
+/** About 3 % of the trades are refunded, 2 % fail before opening, and only the newest are still open. */
 function factsOf(
   random: Random,
   order: StandardOrder,
@@ -377,7 +377,7 @@ function factsOf(
   });
   const slow = 1 + random.unit() ** 4 * 8;
   const fate = random.unit();
-  const stop = age <= MOST_OPEN && random.unit() < 0.8 ? random.below(4) : 9;
+  const stop = age <= MAX_OPEN && random.unit() < 0.8 ? random.below(4) : 9;
   add({ kind: 'accepted' }, 0);
   if (stop === 0) return facts;
   if (fate < 0.02) {
@@ -452,10 +452,7 @@ async function columnTypes(db: Database): Promise<ReadonlyMap<string, string>> {
   return new Map(rows.map(({ name, type }) => [name, type]));
 }
 
-/**
- * One statement for any number of rows: every column travels as an array of texts and is read by its own
- * type.
- */
+/** Inserts all rows in one statement: each column is passed as a text array and cast to its type. */
 async function insertRows(
   session: Queryable,
   types: ReadonlyMap<string, string>,
