@@ -147,9 +147,7 @@ export function createAttestationClient(
             () => undefined,
           );
           if (answer?.kind !== 'unknown') return;
-          // Only who could give a signature that counts. An attester of the release before does not say who
-          // it is.
-          if (answer.signer === undefined || committee.signers.has(answer.signer))
+          if (isMember(committee, answer.signer))
             heard.set(keyOf(oracle, index), { atMs: clock.monotonicMs(), signer: answer.signer });
         }),
       );
@@ -168,6 +166,10 @@ export function createAttestationClient(
     },
   };
 }
+
+/** Whether this attester's signature counts. Attesters of the previous release do not name their signer. */
+export const isMember = ({ signers }: Committee, signer: Address | undefined): boolean =>
+  signer === undefined || signers.has(signer);
 
 async function readLimited(response: Response): Promise<string> {
   if (!response.ok || !response.body)

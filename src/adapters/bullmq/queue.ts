@@ -132,7 +132,7 @@ export function createBullQueue({ connection, log, lockMs = 30_000 }: BullOption
     if (known) return known;
     const wake = createGather<string, void>(
       async (ids) => {
-        await inTime(add(topic, [...new Set(ids)], 0));
+        await withinAnswerTime(add(topic, [...new Set(ids)], 0));
         return [];
       },
       { most: Number.POSITIVE_INFINITY },
@@ -157,7 +157,7 @@ export function createBullQueue({ connection, log, lockMs = 30_000 }: BullOption
   return {
     async wake(topic, id, delayMs = 0) {
       try {
-        await (delayMs > 0 ? inTime(add(topic, [id], delayMs)) : waker(topic)(id));
+        await (delayMs > 0 ? withinAnswerTime(add(topic, [id], delayMs)) : waker(topic)(id));
       } catch (error) {
         throw new UpstreamError('The queue did not take a wake-up; the next sweep does without it.', {
           code: 'queue_unavailable',
@@ -219,7 +219,7 @@ export function createBullQueue({ connection, log, lockMs = 30_000 }: BullOption
         });
       };
       // It may be away for now: the worker connects when it is back, and until then the sweep does its work.
-      await inTime(start()).catch(warn(topic));
+      await withinAnswerTime(start()).catch(warn(topic));
     },
     async close() {
       closed = true;
@@ -228,7 +228,7 @@ export function createBullQueue({ connection, log, lockMs = 30_000 }: BullOption
       // everything that it closes.
       await Promise.allSettled(
         [...workers, ...producers.values()].map((end) =>
-          inTime(end.close()).catch(() => inTime(end.disconnect())),
+          withinAnswerTime(end.close()).catch(() => withinAnswerTime(end.disconnect())),
         ),
       );
     },
@@ -254,7 +254,8 @@ function createLimit(most: number): (work: () => Promise<void>) => Promise<void>
 
 const codeOf = (error: Error & { code?: string }): string => error.code ?? error.name;
 
-function inTime<T>(answer: Promise<T>): Promise<T> {
+/** Rejects when the queue has not answered after `ANSWER_MS`. */
+export function withinAnswerTime<T>(answer: Promise<T>): Promise<T> {
   let giveUp: NodeJS.Timeout | undefined;
   const late = new Promise<never>(
     (_, reject) =>

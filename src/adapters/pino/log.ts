@@ -38,7 +38,7 @@ export function createLog({
  * A log that cannot be written (its disk is full, its reader has gone) is no reason to stop: what was said
  * meanwhile is dropped, beyond a little that waits.
  */
-function standardOutput(): DestinationStream {
+export function standardOutput(): DestinationStream {
   const output = pino.destination({ fd: 1, sync: true, maxLength: 1 << 20 });
   output.on('error', () => {});
   return output;

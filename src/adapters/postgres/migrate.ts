@@ -34,7 +34,7 @@ export async function migrate(database: Database, migrations: readonly Migration
   return database.transaction(async (session) => {
     // An index over years of history takes as long as it takes.
     await session.query('set local statement_timeout = 0');
-    await session.query('select pg_advisory_xact_lock($1)', [LOCK_KEY]);
+    await lockMigrations(session);
     await session.query(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`);
     await prepare(session, database.schema);
     const done = await readDone(session);
@@ -84,7 +84,13 @@ async function prepare(session: Queryable, schema: string): Promise<void> {
 const readDone = (session: Queryable): Promise<Done[]> =>
   session.query<Done>('select id, sha256, contract from migration');
 
-function requireLivable(done: readonly Done[], migrations: readonly Migration[]): void {
+/** Held until the transaction ends, so that replicas that start together migrate one after the other. */
+export async function lockMigrations(session: Queryable): Promise<void> {
+  await session.query('select pg_advisory_xact_lock($1)', [LOCK_KEY]);
+}
+
+/** Throws `SchemaError` when this program cannot work with the migrations that the database has had. */
+export function requireLivable(done: readonly Done[], migrations: readonly Migration[]): void {
   const known = new Map(migrations.map(({ id, sql }) => [id, sql]));
   for (const { id, sha256, contract } of done) {
     const sql = known.get(id);

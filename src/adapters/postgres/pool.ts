@@ -102,15 +102,13 @@ export function connectDatabase({ url, schema, maxConnections = 12, log }: Datab
     };
     return (await session.query(timed)).rows as R[];
   };
-  const silenceOf = (statement: Statement | string, otherwise: number): number =>
-    typeof statement === 'string' ? otherwise : SILENCE_MS;
   const within = (session: pg.PoolClient): Queryable => ({
     query: (statement, values = []) =>
       run<never>(
         session,
         statement,
         values,
-        silenceOf(statement, ENDS.has(statement as string) ? SILENCE_MS : 0),
+        silenceLimitMs(statement, ENDS.has(statement as string) ? SILENCE_MS : 0),
       ).catch((error: unknown) => {
         throw isStalePlan(error) ? new StalePlan() : toDatabaseError(error);
       }),
@@ -150,7 +148,7 @@ export function connectDatabase({ url, schema, maxConnections = 12, log }: Datab
     const session = await connection();
     let broken: Error | undefined;
     try {
-      return await run<R>(session, statement, values, silenceOf(statement, SLOW_SILENCE_MS));
+      return await run<R>(session, statement, values, silenceLimitMs(statement, SLOW_SILENCE_MS));
     } catch (error) {
       broken = error as Error;
       throw error;
@@ -200,7 +198,11 @@ class StalePlan extends UpstreamError {
 const isLost = (error: unknown): boolean =>
   error instanceof UpstreamError && error.facts['reason'] === 'timeout';
 
-const isStalePlan = (error: unknown): boolean =>
+/** How long a connection may stay silent after a statement until it counts as lost, milliseconds; 0: no limit. */
+export const silenceLimitMs = (statement: Statement | string, unnamedMs: number): number =>
+  typeof statement === 'string' ? unnamedMs : SILENCE_MS;
+
+export const isStalePlan = (error: unknown): boolean =>
   (error as { code?: string }).code === '0A000' &&
   /cached plan must not change/.test((error as { message?: string }).message ?? '');
 

@@ -13,6 +13,14 @@ import type { Database, Queryable, Row } from './pool.ts';
 /** Lanes that want the same keys at once: each try sees what the one before lost to. */
 const MOST_TRIES = 5;
 
+/** SQL: the signer's lease has lapsed, or is the asking process's own. */
+export const SIGNER_IS_FREE = 's.lease_until < clock_timestamp() or s.owner = excluded.owner';
+/** SQL: only the process with the newest fence reserves a nonce, and only that process writes signed bytes. */
+export const RESERVES_UNDER_FENCE = 'fence = $3';
+export const WRITES_UNDER_FENCE = 'fence = $3';
+/** SQL: a step may take another nonce once the slot of its key ended without it. */
+export const KEY_IS_FREE = "o.state = 'void'";
+
 /** Takes a database that `migrate` brought up to date with `TRANSACTION_MIGRATIONS`. */
 export function createTxStore(db: Database): TxStore {
   /** Runs a write only while the fence holds. The row lock keeps a takeover waiting until the write is in. */
@@ -21,7 +29,7 @@ export function createTxStore(db: Database): TxStore {
       const held = await session.query(
         {
           name: 'tx-fence',
-          text: 'select 1 from tx_signer where chain_id = $1 and signer = $2 and fence = $3 for share',
+          text: `select 1 from tx_signer where chain_id = $1 and signer = $2 and ${WRITES_UNDER_FENCE} for share`,
         },
         [holder.chainId, bytes(holder.signer), holder.fence.toString()],
       );
@@ -87,7 +95,7 @@ export function createTxStore(db: Database): TxStore {
           insert into tx_key (chain_id, key, slot_id, n)
           select $1, part.key, made.id, part.n from unnest($10::text[], $11::bigint[], $12::int[]) as part (key, slot, n) join made on made.nonce = $3::bigint + part.slot - 1
           on conflict (chain_id, key) do update set slot_id = excluded.slot_id, n = excluded.n
-            where exists (select from tx_slot o where o.id = tx_key.slot_id and (o.state = 'void' or o.signer <> all($13::bytea[])))
+            where exists (select from tx_slot o where o.id = tx_key.slot_id and (${KEY_IS_FREE} or o.signer <> all($13::bytea[])))
           returning slot_id`,
       },
       [
@@ -119,7 +127,7 @@ export function createTxStore(db: Database): TxStore {
       const rows = await db.query<{ fence: number }>(
         `insert into tx_signer as s (chain_id, signer, owner, fence, lease_until) values ($1, $2, $3, 1, clock_timestamp() + $4 * interval '1 millisecond')
          on conflict (chain_id, signer) do update set owner = excluded.owner, fence = s.fence + 1, lease_until = excluded.lease_until
-           where s.lease_until < clock_timestamp() or s.owner = excluded.owner
+           where ${SIGNER_IS_FREE}
          returning fence`,
         [chainId, bytes(signer), owner, leaseMs],
       );
@@ -150,7 +158,7 @@ export function createTxStore(db: Database): TxStore {
             const [row] = await session.query<{ next_nonce: number }>(
               {
                 name: 'tx-next',
-                text: 'select next_nonce from tx_signer where chain_id = $1 and signer = $2 and fence = $3 for update',
+                text: `select next_nonce from tx_signer where chain_id = $1 and signer = $2 and ${RESERVES_UNDER_FENCE} for update`,
               },
               [...owned, holder.fence.toString()],
             );

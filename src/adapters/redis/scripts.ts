@@ -9,11 +9,16 @@
 /** 10^14: what a double prints without losing a digit. */
 export const BASE = 100_000_000_000_000n;
 
+/** Lua: refuses every call once Redis has lost the memory that the caller joined. */
+export const REFUSE_LOST_MEMORY = `if redis.call('HGET', META, 'epoch') ~= q.epoch then return {'forgotten'} end`;
+/** Lua: the claim is larger than the group's largest and than what the room has left. */
+export const EXCEEDS_ROOM = 'less(gh, gl, h, l) and less(fh, fl, h, l)';
+
 const SHARED = `
 local META, ROOMS, SUMS, GROUPS, IDS = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local B = 1e14
 local q = cjson.decode(ARGV[1])
-if redis.call('HGET', META, 'epoch') ~= q.epoch then return {'forgotten'} end
+${REFUSE_LOST_MEMORY}
 
 local function lapses(chain) return META .. ':lapses:' .. chain end
 local function less(ah, al, bh, bl) return ah < bh or (ah == bh and al < bl) end
@@ -111,7 +116,7 @@ for at, p in ipairs(q.p) do
       -- What is left for this group: the room less everybody else.
       local fh, fl = plus(mh, ml, gh, gl)
       fh, fl = minus(fh, fl, sh, sl)
-      if less(gh, gl, h, l) and less(fh, fl, h, l) then
+      if ${EXCEEDS_ROOM} then
         if fh < 0 then fh, fl = 0, 0 end
         said = 'full ' .. text(fh, fl) .. ' ' .. key
         break

@@ -31,6 +31,10 @@ const MAX_CONTROL_FRAMES_PER_SECOND = 50;
  */
 const TOGETHER_BYTES = 16 * 1024;
 
+/** Close code 1012 tells the client to connect again, which brings it to another replica. */
+export const askToReconnect = (client: WebSocket): void =>
+  client.close(CLOSE.restarting, 'the venue is restarting');
+
 export function openDoors<Key extends ApiCaller>(
   server: Server,
   {
@@ -198,7 +202,7 @@ export function openDoors<Key extends ApiCaller>(
       server.off('upgrade', onUpgrade);
       for (const { wss } of servers.values()) {
         for (const client of wss.clients) {
-          client.close(CLOSE.restarting, 'the venue is restarting');
+          askToReconnect(client);
           setTimeout(() => client.terminate(), CLOSE_TIMEOUT_MS / 2).unref();
         }
         wss.close();

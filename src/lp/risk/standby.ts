@@ -6,9 +6,11 @@
 import { formatUnits, parseUnits } from '../../domain/amount.ts';
 import type { Control } from '../../domain/control.ts';
 import { type Decline, isDecline } from '../../domain/decline.ts';
+import type { UnixSeconds } from '../../domain/time.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Transactor } from '../../ports/transactor.ts';
 import type { Desk } from '../quoting/quoting-config.ts';
+import type { ChainState } from '../quoting/pricing-context.ts';
 import type { Follower } from '../chain/follow.ts';
 import type { Lead } from '../replicas/leadership.ts';
 import type { Leases } from '../replicas/lease.ts';
@@ -126,27 +128,8 @@ export function createStandby({
     );
   }
 
-  function chainTrouble(chainId: number): Reason | undefined {
-    const state = desk().book.chains.get(chainId);
-    const head = state?.port.head();
-    if (state === undefined || head === undefined)
-      return { kind: 'lag', note: `chain ${chainId} has not been seen yet` };
-    const doubt = state.port.doubt();
-    if (doubt !== undefined) return doubt;
-    const nowMs = clock.nowMs();
-    const slug = state.port.chain.slug;
-    // Three blocks missing in a row are no accident; at least a few seconds, because a node may be slow to
-    // tell.
-    const maxHeadAgeMs =
-      state.config.maxHeadAgeMs ?? Math.max(LATE_BLOCKS * state.port.chain.blockTimeMs, LEAST_HEAD_AGE_MS);
-    const age = Math.max(nowMs - state.port.headSeenAtMs(), nowMs - head.timestamp * 1000);
-    if (age > maxHeadAgeMs)
-      return { kind: 'lag', note: `${slug}: newest block is ${Math.round(age / 1000)} s old` };
-    const behind = head.timestamp - (followers.get(chainId)?.time() ?? 0);
-    if (behind * 1000 > maxHeadAgeMs)
-      return { kind: 'lag', note: `${slug}: its events are not read up to date` };
-    return undefined;
-  }
+  const chainTrouble = (chainId: number): Reason | undefined =>
+    chainReason(chainId, desk().book.chains.get(chainId), clock.nowMs(), followers.get(chainId)?.time() ?? 0);
 
   function senderTrouble(chainId: number): Reason | undefined {
     const state = desk().book.chains.get(chainId);
@@ -285,6 +268,29 @@ export function createStandby({
       all = wholly() ?? all;
     },
   };
+}
+
+/** Why nothing is quoted on a chain: it stands still, was reorganised, differs from our clock, or is not read. */
+export function chainReason(
+  chainId: number,
+  state: ChainState | undefined,
+  nowMs: number,
+  readUpTo: UnixSeconds,
+): Reason | undefined {
+  const head = state?.port.head();
+  if (state === undefined || head === undefined)
+    return { kind: 'lag', note: `chain ${chainId} has not been seen yet` };
+  const doubt = state.port.doubt();
+  if (doubt !== undefined) return doubt;
+  const { slug, blockTimeMs } = state.port.chain;
+  // At least a few seconds, because a node may report its blocks late.
+  const maxHeadAgeMs = state.config.maxHeadAgeMs ?? Math.max(LATE_BLOCKS * blockTimeMs, LEAST_HEAD_AGE_MS);
+  const ageMs = Math.max(nowMs - state.port.headSeenAtMs(), nowMs - head.timestamp * 1000);
+  if (ageMs > maxHeadAgeMs)
+    return { kind: 'lag', note: `${slug}: newest block is ${Math.round(ageMs / 1000)} s old` };
+  if ((head.timestamp - readUpTo) * 1000 > maxHeadAgeMs)
+    return { kind: 'lag', note: `${slug}: its events are not read up to date` };
+  return undefined;
 }
 
 function named(reason: Reason): Reason {

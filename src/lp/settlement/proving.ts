@@ -44,6 +44,10 @@ const GIVEN_UP_MS = 60_000;
 const REMEMBERED = 200;
 const FORGET_MS = 600_000;
 
+/** Seconds that a fill needs before `expires`, given how long the slowest recent proof took. */
+export const secondsNeeded = (claimSeconds: number, slowestProofSeconds: number): number =>
+  Math.max(claimSeconds, Math.ceil(slowestProofSeconds) + Math.ceil(claimSeconds / 2));
+
 /**
  * `claimSeconds`: the least that has to be left. Half of it is for the claim, however long the signatures
  * take.
@@ -95,7 +99,7 @@ export function createProving(
       ...[...waiting.values()].map(({ sinceMs }) => (nowMs - sinceMs) / 1000),
     ].sort((a, b) => a - b);
     const late = seconds[Math.ceil(seconds.length * 0.99) - 1] ?? 0;
-    corridor.needed = Math.max(claimSeconds, Math.ceil(late) + Math.ceil(claimSeconds / 2));
+    corridor.needed = secondsNeeded(claimSeconds, late);
   }
 
   /** On the quickest corridor to this origin, when even that one takes longer than its proof window. */

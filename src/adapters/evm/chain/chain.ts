@@ -19,11 +19,11 @@ import { decodeRevert } from '../../../settlement/revert.ts';
 import { type RpcBlock, toBlock } from './block.ts';
 import { createHead } from './head.ts';
 import { createDecoder, type RpcLog } from './logs.ts';
-import { createHealth, HEALTH } from '../rpc/health.ts';
+import { createHealth, type Health, HEALTH } from '../rpc/health.ts';
 import { createViewCaller, isRevert, revertData } from './multicall.ts';
 import { createProbe } from '../rpc/probe.ts';
 import { type Agreed, createQuorum } from '../rpc/quorum.ts';
-import { createRpc, RpcRefusal } from '../rpc/rpc.ts';
+import { createRpc, type Rpc, RpcRefusal } from '../rpc/rpc.ts';
 import { sendRaw } from '../transactor/send.ts';
 import { createViews } from './views.ts';
 import type { ChainViews } from '../../../ports/chain.ts';
@@ -174,24 +174,7 @@ export function createChain(chain: Chain, options: ChainOptions): EvmChain {
 
   type Ask = (params: readonly unknown[]) => Promise<RpcLog[]>;
   const fromOne: Ask = (params) => rpc.request<RpcLog[]>('eth_getLogs', params);
-  /**
-   * Nodes lose logs, and say nothing of it: what any of them has is there. Without one answer there is none.
-   */
-  const fromAll: Ask = async (params) => {
-    const answers = await Promise.allSettled(
-      health.order().map((index) => rpc.only(index).request<RpcLog[]>('eth_getLogs', params)),
-    );
-    const rows = new Map(
-      answers
-        .flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))
-        .map((row) => [`${row.blockHash}:${row.logIndex}`, row]),
-    );
-    if (!answers.some(({ status }) => status === 'fulfilled')) return fromOne(params);
-    return [...rows.values()].sort(
-      (a, b) =>
-        Number(BigInt(a.blockNumber) - BigInt(b.blockNumber)) || Number(a.logIndex) - Number(b.logIndex),
-    );
-  };
+  const fromAll: Ask = (params) => logsOfAll(rpc, health, params);
 
   async function logs(
     ask: Ask,
@@ -218,23 +201,8 @@ export function createChain(chain: Chain, options: ChainOptions): EvmChain {
     return found;
   }
 
-  /** What one endpoint has not, another may. */
-  async function anybody<T>(method: string, params: readonly unknown[]): Promise<T | null> {
-    const first = await rpc.request<T | null>(method, params);
-    if (first !== null || rpc.endpoints === 1) return first;
-    const others = await Promise.all(
-      health
-        .order()
-        .slice(1)
-        .map((index) =>
-          rpc
-            .only(index)
-            .request<T | null>(method, params)
-            .catch(() => null),
-        ),
-    );
-    return others.find((other) => other !== null) ?? null;
-  }
+  const anybody = <T>(method: string, params: readonly unknown[]) =>
+    askUntilFound<T>(rpc, health, method, params);
 
   async function block(number: bigint) {
     const found = await anybody<RpcBlock>('eth_getBlockByNumber', [quantity(number), false]);
@@ -394,4 +362,44 @@ export function createChain(chain: Chain, options: ChainOptions): EvmChain {
       rpc.close();
     },
   };
+}
+
+/** The logs of all endpoints together: one that has lost logs answers without an error. */
+export async function logsOfAll(rpc: Rpc, health: Health, params: readonly unknown[]): Promise<RpcLog[]> {
+  const answers = await Promise.allSettled(
+    health.order().map((index) => rpc.only(index).request<RpcLog[]>('eth_getLogs', params)),
+  );
+  if (!answers.some(({ status }) => status === 'fulfilled')) return rpc.request('eth_getLogs', params);
+  const rows = new Map(
+    answers
+      .flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))
+      .map((row) => [`${row.blockHash}:${row.logIndex}`, row]),
+  );
+  return [...rows.values()].sort(
+    (a, b) =>
+      Number(BigInt(a.blockNumber) - BigInt(b.blockNumber)) || Number(a.logIndex) - Number(b.logIndex),
+  );
+}
+
+/** Asks the other endpoints too when the first one has no such block or receipt. */
+export async function askUntilFound<T>(
+  rpc: Rpc,
+  health: Health,
+  method: string,
+  params: readonly unknown[],
+): Promise<T | null> {
+  const first = await rpc.request<T | null>(method, params);
+  if (first !== null || rpc.endpoints === 1) return first;
+  const others = await Promise.all(
+    health
+      .order()
+      .slice(1)
+      .map((index) =>
+        rpc
+          .only(index)
+          .request<T | null>(method, params)
+          .catch(() => null),
+      ),
+  );
+  return others.find((other) => other !== null) ?? null;
 }

@@ -40,6 +40,10 @@ export interface HeadOptions {
   stopOnDeepReorg: boolean;
 }
 
+/** An older block never replaces the head: the node that answered may lag, or stand behind a lagging proxy. */
+export const isNewHead = (block: HeadBlock, head: HeadBlock | undefined): boolean =>
+  head === undefined || (block.number >= head.number && block.hash !== head.hash);
+
 export function createHead(
   { rpc, health, clock, log }: { rpc: Rpc; health: Pick<Health, 'order' | 'eject'>; clock: Clock; log: Log },
   { slug, blockTimeMs, depth, maxJumpBlocks, maxClockSkewMs, stopOnDeepReorg }: HeadOptions,
@@ -77,8 +81,7 @@ export function createHead(
   async function look(): Promise<void> {
     skew.asked();
     const [block, stands] = await Promise.all([newest(), finality.stands()]);
-    // A node that is behind, or behind a proxy that is, must not take us back.
-    if (!stands || (head && (block.number < head.number || block.hash === head.hash))) return;
+    if (!stands || !isNewHead(block, head)) return;
     const nowMs = clock.nowMs();
     if (head && block.number > head.number) {
       const perBlock = Math.min((nowMs - seenAtMs) / Number(block.number - head.number), blockTimeMs * 2);

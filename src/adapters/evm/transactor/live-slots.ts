@@ -1,9 +1,10 @@
 /** A slot as the process that holds its signer knows it, and what each of its keys is told of it. */
 
 import type { Hex } from '../../../domain/hex.ts';
-import type { ChainPort, Receipt } from '../../../ports/chain.ts';
-import type { TxSlot } from '../../../ports/stores/store.ts';
+import type { ChainPort, Receipt, SendOutcome } from '../../../ports/chain.ts';
+import type { SlotEnd, TxSlot } from '../../../ports/stores/store.ts';
 import type { TxStatus } from '../../../ports/transactor.ts';
+import type { UnixSeconds } from '../../../domain/time.ts';
 import { failedIn } from '../../../settlement/batch.ts';
 
 export interface Live {
@@ -32,6 +33,42 @@ export const liveOf = (slot: TxSlot, sentAtBlock: bigint): Live => ({
   busy: false,
   unsigned: 0,
 });
+
+/** Without a used nonce the slot's bytes may never have reached a node. */
+export const mayBeUnsent = ({ slot }: Live, minedCount: number): boolean =>
+  slot.state === 'open' && slot.nonce >= minedCount;
+
+export const lacksSignature = ({ slot }: Live): boolean => slot.attempts.length === 0;
+
+/** Whether a no-op has to take the nonce: no node takes the intent, or its time has passed. */
+export const needsNoop = ({ slot, mustEnd }: Live, headTimestamp: UnixSeconds): boolean =>
+  (mustEnd || (slot.notAfter !== null && headTimestamp > slot.notAfter)) &&
+  !(slot.attempts.at(-1)?.noop ?? false);
+
+/** Marks the slot by a node's answer to its last attempt: other bytes follow if these can never be mined. */
+export function noteOutcome(entry: Live, { noop }: { noop: boolean }, { kind }: SendOutcome): void {
+  if (kind === 'underpriced') entry.mustReplace = true;
+  if (kind === 'rejected' && !noop) entry.mustEnd = true;
+}
+
+/** How a slot ends whose nonce is used: by its attempt number `at`, or without a receipt by a foreign one. */
+export function endOf({ id, attempts }: TxSlot, at: number, receipt: Receipt | undefined): SlotEnd {
+  if (!receipt)
+    return {
+      slotId: id,
+      state: 'void',
+      reason: 'somebody else used this nonce: is the key in use elsewhere?',
+      mined: null,
+    };
+  const noop = attempts[at]?.noop ?? false;
+  const { txHash, blockNumber, blockHash } = receipt;
+  return {
+    slotId: id,
+    state: noop ? 'void' : 'mined',
+    reason: noop ? 'its time was over, so a no-op took the nonce' : null,
+    mined: { txHash, blockNumber, blockHash },
+  };
+}
 
 /** With what the contract Batch says of a bundle. */
 export const receiptOf = (chain: ChainPort, { keys, to }: TxSlot, hash: Hex): Promise<Receipt | undefined> =>

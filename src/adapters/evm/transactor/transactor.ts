@@ -16,7 +16,17 @@ import type { SlotEnd, TxAttempt, TxSigner, TxSlot, TxStore } from '../../../por
 import type { TxIntent, TxStatus } from '../../../ports/transactor.ts';
 import { belowCap, bumpFees, firstFees, type TxFees } from './fees.ts';
 import type { Lane } from './lanes.ts';
-import { type Live, liveOf, receiptOf, statusOf } from './live-slots.ts';
+import {
+  endOf,
+  lacksSignature,
+  type Live,
+  liveOf,
+  mayBeUnsent,
+  needsNoop,
+  noteOutcome,
+  receiptOf,
+  statusOf,
+} from './live-slots.ts';
 import { BUNDLE_FROM, createPreparation } from './prepare.ts';
 import { createSlotLookup } from './slot-lookup.ts';
 import { signTransaction } from './sign.ts';
@@ -54,7 +64,7 @@ const NOOP_GAS = 21_000n;
 const BATCH = 64;
 const BUMPED_AT_ONCE = 32;
 /** A signer that was away for a moment is asked again. */
-const MOST_UNSIGNED = 3;
+export const MOST_UNSIGNED = 3;
 /**
  * Once several wait that may share a transaction, others are waited for: an eighth of a block, and no longer
  * than this.
@@ -217,7 +227,7 @@ export function createTransactor(
     for (const entry of newer) file(entry);
     for (const slot of slots) if (!live.has(slot.id)) remember(slot, head);
     // They may never have left, or be forgotten by now; what a node knows already it takes calmly.
-    broadcast([...live.values()].filter(({ slot }) => slot.state === 'open' && slot.nonce >= minedCount));
+    broadcast([...live.values()].filter((entry) => mayBeUnsent(entry, minedCount)));
     if (slots.length > 0)
       log.info(
         { open: slots.filter(({ state }) => state === 'open').length },
@@ -362,16 +372,12 @@ export function createTransactor(
       chain.sendRaw(last.raw).then(
         (outcome) => {
           outOfFunds = outcome.kind === 'out_of_funds';
-          // A replacement that is too cheap, or bytes that no node will ever take: either way other bytes
-          // have to follow.
-          if (outcome.kind === 'underpriced') entry.mustReplace = true;
-          if (outcome.kind === 'rejected' && !last.noop) {
+          noteOutcome(entry, last, outcome);
+          if (outcome.kind === 'rejected' && entry.mustEnd)
             log.warn(
               { key: entry.slot.key, reason: outcome.message },
               'the chain refuses a transaction; its nonce goes to a no-op',
             );
-            entry.mustEnd = true;
-          }
         },
         () => {},
       );
@@ -447,37 +453,13 @@ export function createTransactor(
         const at = receipts.findIndex((receipt) => receipt !== undefined);
         const receipt = receipts[at];
         if (receipt) {
-          const noop = entry.slot.attempts[at]?.noop ?? false;
-          const mined = {
-            txHash: receipt.txHash,
-            blockNumber: receipt.blockNumber,
-            blockHash: receipt.blockHash,
-          };
-          ends.push({
-            entry,
-            receipt,
-            end: {
-              slotId: entry.slot.id,
-              state: noop ? 'void' : 'mined',
-              reason: noop ? 'its time was over, so a no-op took the nonce' : null,
-              mined,
-            },
-          });
+          ends.push({ entry, receipt, end: endOf(entry.slot, at, receipt) });
           return;
         }
         // A node may know the count before the receipt: wait a little before believing in a stranger.
         entry.missingSince ??= head.number;
         if (head.number >= entry.missingSince + BigInt(chain.chain.depth) + 2n) {
-          ends.push({
-            entry,
-            receipt: undefined,
-            end: {
-              slotId: entry.slot.id,
-              state: 'void',
-              reason: 'somebody else used this nonce: is the key in use elsewhere?',
-              mined: null,
-            },
-          });
+          ends.push({ entry, receipt, end: endOf(entry.slot, at, receipt) });
         }
       }),
     );
@@ -506,13 +488,11 @@ export function createTransactor(
     const open = [...live.values()]
       .filter(({ slot, busy }) => slot.state === 'open' && slot.nonce >= minedCount && !busy)
       .sort((a, b) => a.slot.nonce - b.slot.nonce);
-    const isOver = ({ slot, mustEnd }: Live) =>
-      (mustEnd || (slot.notAfter !== null && head.timestamp > slot.notAfter)) &&
-      !(slot.attempts.at(-1)?.noop ?? false);
+    const isOver = (entry: Live) => needsNoop(entry, head.timestamp);
     const waited = ({ sentAtBlock }: Live) => head.number - sentAtBlock;
     const over = open.filter(isOver);
     const rest = open.filter((entry) => !isOver(entry));
-    const unsigned = rest.filter(({ slot }) => slot.attempts.length === 0);
+    const unsigned = rest.filter(lacksSignature);
     const late = rest.filter(
       (entry) =>
         entry.slot.attempts.length > 0 && (entry.mustReplace || waited(entry) >= BigInt(bumpAfterBlocks)),

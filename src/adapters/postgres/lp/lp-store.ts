@@ -163,7 +163,7 @@ export function createLpStore(db: Database): LpStore {
         );
         const taken = (owner?.epoch ?? 0) + 1;
         const clean = owner?.stopped === true ? await readClean(session) : null;
-        await session.query('update lp_owner set epoch = $1, clean = null', [taken]);
+        await session.query(OPEN_LP, [taken]);
         // What replicas may have signed counts as signed by an owner that crashed: their promises are in no
         // ledger here.
         await session.query(`insert into lp_lease (chain_id, signed_up_to, clean) select chain_id, max(signed_up_to), false from lp_replica_lease group by chain_id
@@ -297,6 +297,8 @@ export function createLpStore(db: Database): LpStore {
 
 /** The row of the kill switch: of the process that runs alone, or of all replicas. */
 const KILL = 'kill';
+/** SQL: a clean stop counts for one start only, so opening the store deletes it. */
+export const OPEN_LP = 'update lp_owner set epoch = $1, clean = null';
 const PULL =
   'insert into lp_risk (name, value) values ($1, $2) on conflict (name) do update set value = lp_risk.value || excluded.value';
 const OPEN_AWARDS = `select * from lp_award where stage in ('committed', 'filled') order by accepted_at_ms, order_id`;

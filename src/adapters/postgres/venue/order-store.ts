@@ -39,6 +39,13 @@ import { cellOf, createFamilies, stageRank, tradeTerms, transactionsOf } from '.
 const IDEMPOTENCY_MS = 24 * 3_600_000;
 const N = NEW_ORDER_COLUMNS.length;
 
+/** SQL: nobody else works on the order, because no claim was made or the last one's lease has lapsed. */
+export const CLAIM_IS_FREE = '(lease_until < clock_timestamp() or owner = $2)';
+/** SQL: each claim has a higher fence than the one before, so that a write of an older claim is refused. */
+export const NEXT_FENCE = 'fence + 1';
+/** SQL: the writer's claim is the newest one, and it has seen every fact of the order. */
+export const CLAIM_IS_CURRENT = 'o.fence = a.fence and o.last_seq = a.seq';
+
 const ACCEPT = {
   name: 'order-accept',
   // The gate makes a submission that races another one with the same key wait outside rather than do the work
@@ -99,7 +106,7 @@ const APPEND = {
       select decode(substr(e."orderId", 3), 'hex') as order_id, e.* from json_to_recordset($1::json) as e
         ("orderId" text, fence bigint, seq int, facts json, added int, status text, final boolean, "atMs" bigint, event text, rank int, "settledAtMs" bigint, state json, gas json, deliveries json)),
     held as (
-      select o.order_id from trade_order o join asked a using (order_id) where o.fence = a.fence and o.last_seq = a.seq order by o.order_id for update of o),
+      select o.order_id from trade_order o join asked a using (order_id) where ${CLAIM_IS_CURRENT} order by o.order_id for update of o),
     moved as (
       update trade_order o set last_seq = a.seq + a.added, status = a.status, final = a.final, updated_at_ms = a."atMs"
       from asked a join held using (order_id) where o.order_id = a.order_id returning o.order_id, o.workspace_id, o.mode),
@@ -343,8 +350,8 @@ export function createOrderStore(db: Database): OrderStore {
       const rows = await db.query<{ order_id: Buffer; fence: number; until: number }>(
         {
           name: 'order-claim',
-          text: `update trade_order o set owner = $2, fence = fence + 1, lease_until = clock_timestamp() + $3 * interval '1 millisecond'
-            from (select order_id from trade_order where order_id = any($1::bytea[]) and not final and (lease_until < clock_timestamp() or owner = $2) and ($4::bigint[] is null or origin_chain_id = any($4)) for update skip locked) free
+          text: `update trade_order o set owner = $2, fence = ${NEXT_FENCE}, lease_until = clock_timestamp() + $3 * interval '1 millisecond'
+            from (select order_id from trade_order where order_id = any($1::bytea[]) and not final and ${CLAIM_IS_FREE} and ($4::bigint[] is null or origin_chain_id = any($4)) for update skip locked) free
             where o.order_id = free.order_id returning o.order_id, o.fence, extract(epoch from lease_until) * 1000 as until`,
         },
         [orderIds.map(bytes), owner, leaseMs, originChainIds ?? null],

@@ -213,7 +213,8 @@ async function evidenceOf(
   };
 }
 
-function isNews(fact: Fact, progress: Progress): boolean {
+/** Whether the order's recorded facts lack this one. */
+export function isNews(fact: Fact, progress: Progress): boolean {
   switch (fact.kind) {
     case 'opened':
       return !progress.opened;
