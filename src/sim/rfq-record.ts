@@ -54,7 +54,7 @@ export function parseRfqs(text: string, source: string): RfqRecord[] {
   }
   if (problems.length > 0)
     throw new RequestError(
-      `${source} is no file of requests.\n${problems.map((problem) => `  - ${problem}`).join('\n')}\nThe format is described in docs/lp/simulator.md.`,
+      `${source} is no file of requests.\n${problems.map((problem) => `  - ${problem}`).join('\n')}\nThe format is described in docs/lp/replay.md.`,
       { code: 'bad_request' },
     );
   return records.sort((a, b) => a.atMs - b.atMs);

@@ -149,7 +149,10 @@ test('it knows of firmquote only what the document says', async () => {
 });
 
 test('the document names every message and every field', async () => {
-  const page = await readFile(join(import.meta.dirname, '../../docs/lp/solver-protocol.md'), 'utf8');
+  const pages = ['solver-protocol.md', 'solver-protocol-settlement.md'];
+  const page = (
+    await Promise.all(pages.map((name) => readFile(join(import.meta.dirname, '../../docs/lp', name), 'utf8')))
+  ).join('\n');
   const fields = [...zFromVenue.options, ...zFromSolver.options].flatMap(({ shape }) => [
     shape.type.value,
     ...Object.keys(shape),

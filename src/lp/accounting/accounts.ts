@@ -438,7 +438,7 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Ac
       else
         log.error(
           { chain, token, block, journal, chainSays, difference },
-          'books and chain differ: nothing is adjusted by itself, find what moved (docs/lp/profit.md)',
+          'books and chain differ: nothing is adjusted by itself, find what moved (docs/lp/reconcile.md)',
         );
     }
   }

@@ -149,7 +149,7 @@ export function createReader(
       if (there !== undefined && there.hash !== cursor.hash)
         log.error(
           { chain: port.chain.slug, block: cursor.block },
-          'the block up to which the books were kept is gone: the chain was reorganised beyond its depth, and books and chain will differ by what that undid (docs/lp/profit.md)',
+          'the block up to which the books were kept is gone: the chain was reorganised beyond its depth, and books and chain will differ by what that undid (docs/lp/reconcile.md)',
         );
       trusted.add(chainId);
     }

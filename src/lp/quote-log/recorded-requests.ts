@@ -13,7 +13,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { MomentListener } from './quote-events.ts';
 import type { Route } from '../quoting/route.ts';
 
-/** One request as the simulator reads it; docs/lp/simulator.md says what each part means. */
+/** One request as the simulator reads it; docs/lp/replay.md says what each part means. */
 export interface RecordedRfq {
   atMs: number;
   id: string;

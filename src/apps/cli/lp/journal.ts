@@ -86,7 +86,7 @@ export async function showJournal({
   console.log(
     off.length === 0
       ? 'Books and chains agree, in base units, at these blocks.'
-      : `${off.length} of ${rows.length} differ. Nothing is adjusted by itself: find what moved (docs/lp/profit.md), then book it with --adjust.`,
+      : `${off.length} of ${rows.length} differ. Nothing is adjusted by itself: find what moved (docs/lp/reconcile.md), then book it with --adjust.`,
   );
   if (books.lag.waiting > 0) console.log(`${books.lag.waiting} notes wait to be written.`);
 }

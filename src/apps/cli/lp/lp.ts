@@ -38,7 +38,7 @@ export function lpCommand(): Command {
     .description('ask what is needed, look at it, and write a configuration with its keys')
     .option('--dir <folder>', 'where everything goes', 'my-lp')
     .option('--from-demo <file>', 'take part in a running demo: its data/demo.json answers everything')
-    .option('--answers <file>', 'answers as JSON, instead of questions; see docs/lp/quickstart.md')
+    .option('--answers <file>', 'answers as JSON, instead of questions; see docs/lp/real-venue.md')
     .option('--yes', 'take what is proposed instead of asking')
     .option('--force', 'although there are files already; they are kept beside the new ones')
     .option('--venue-url <url>', 'the venue, such as wss://venue.example')

@@ -63,7 +63,7 @@ export function simCommand(): Command {
   )
     .requiredOption('-c, --config <file>', 'the configuration that was')
     .requiredOption('--against <file>', 'the configuration to compare it with')
-    .option('--rfqs <file>', 'recorded requests, JSON lines as in docs/lp/simulator.md; default: drawn ones')
+    .option('--rfqs <file>', 'recorded requests, JSON lines as in docs/lp/replay.md; default: drawn ones')
     .option('--show <n>', 'differing quotes that are printed', within(0, 100_000, true), 20)
     .action(async (options) => (await import('./replay.ts')).replayMarket(options));
   return sim;
