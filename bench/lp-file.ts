@@ -10,8 +10,9 @@ import { join } from 'node:path';
 import { createLpAudit } from '../src/adapters/postgres/lp/audit-log.ts';
 import type { Database } from '../src/adapters/postgres/pool.ts';
 import { systemClock } from '../src/adapters/system/clock.ts';
-import { createConfigReader } from '../src/apps/lp/config.ts';
-import { openJournal } from '../src/apps/lp/journal.ts';
+import { loadConfig } from '../src/apps/config/load.ts';
+import { zLpAppConfig } from '../src/apps/lp/config.ts';
+import { openOperatorLog } from '../src/apps/lp/operator-log.ts';
 import { createReloader, type ReloaderDeps } from '../src/apps/lp/reload.ts';
 import type { Log } from '../src/ports/log.ts';
 import type { BenchLp } from './quotes-lp.ts';
@@ -70,14 +71,14 @@ export async function openLpFile(
   const folder = mkdtempSync(join(tmpdir(), 'firmquote-bench-'));
   const file = join(folder, 'lp.json');
   writeFileSync(file, JSON.stringify(fileOf(options)));
-  const read = createConfigReader(file, {});
+  const read = () => loadConfig(zLpAppConfig, file, {});
   const { config: running } = await read();
   const [first, ...others] = running.lp.pairs;
   const texts = [1, 0].map((more) => {
     const pairs = [{ ...first, params: { ...first?.params, minSpreadBps: 2 + more } }, ...others];
     return JSON.stringify(fileOf({ ...options, config: { ...options.config, pairs } }));
   });
-  const journal = await openJournal({ audit: createLpAudit(db), clock: systemClock, log });
+  const journal = await openOperatorLog({ audit: createLpAudit(db), clock: systemClock, log });
   const reloader = createReloader({ ...deps, journal, file, read }, running);
   let reloads = 0;
   return {

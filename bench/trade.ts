@@ -11,7 +11,7 @@ import { join, resolve } from 'node:path';
 import { createPublicClient, createWalletClient, erc20Abi, http } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { WebSocket } from 'ws';
-import { createTaker } from '../src/apps/demo/taker.ts';
+import { createDemoTaker } from '../src/apps/demo/taker.ts';
 import type { Manifest } from '../src/apps/demo/manifest.ts';
 
 const IN_FLIGHT = [1, 6, 18] as const;
@@ -135,7 +135,12 @@ async function drive(
     `eip155:${chain.id}/erc20:${chain.tokens.find((token) => token.symbol === symbol)?.address ?? ''}`;
   const rpcUrls = new Map(manifest.chains.map(({ id, rpcUrl }) => [id, rpcUrl]));
   const takers = manifest.takers.map(({ privateKey }) =>
-    createTaker({ venueUrl: manifest.venue.url, apiKey: manifest.venue.keys.service, privateKey, rpcUrls }),
+    createDemoTaker({
+      venueUrl: manifest.venue.url,
+      apiKey: manifest.venue.keys.service,
+      privateKey,
+      rpcUrls,
+    }),
   );
   const total: number[] = [];
   const quoting: number[] = [];

@@ -7,7 +7,7 @@ import { bars } from './bars.ts';
 import { createDice } from './random.ts';
 import { drawPrices } from './exchange.ts';
 import { FIRM, firmInputs, noResult, runFirm } from './firm.ts';
-import { deviationOf, meanOf } from './moments.ts';
+import { deviationOf, meanOf } from './sums.ts';
 import { drawWorld, replayWorld } from './world.ts';
 
 const HOURS_4 = { ...FIRM, seconds: 14_400, rfqSeconds: 20 };

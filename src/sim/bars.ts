@@ -13,9 +13,9 @@ import {
   STRATEGIES,
   type Strategy,
 } from './firm.ts';
-import { deviationOf, errorOf, meanOf } from './moments.ts';
-import { atLeast, atMost, informs, near, reportOf, type Report, type Row } from './row.ts';
-import { drawWorld, replayWorld, type World } from './world.ts';
+import { deviationOf, errorOf, meanOf } from './sums.ts';
+import { atLeast, atMost, informs, near, reportOf, type SimReport, type ReportRow } from './row.ts';
+import { drawWorld, replayWorld, type SimWorld } from './world.ts';
 
 export interface BarsOptions {
   /** Worlds of four hours; the print has 1500. */
@@ -67,7 +67,7 @@ export function bars({
   events = 1_000_000,
   prices,
   progress = () => {},
-}: BarsOptions = {}): Report {
+}: BarsOptions = {}): SimReport {
   const table = MARKETS.flatMap(([theta, validitySeconds]) =>
     STRATEGIES.map((strategy) => cell({ theta, validitySeconds, strategy })),
   );
@@ -102,7 +102,7 @@ function inWorlds(
   cells: readonly Cell[],
   paths: number,
   seed: number,
-  worldOf: (path: number) => World,
+  worldOf: (path: number) => SimWorld,
   progress: (done: string) => void = () => {},
 ): void {
   for (let path = 0; path < paths; path++) {
@@ -124,13 +124,13 @@ const positionOf = ({ position }: FirmResult): number => Math.sqrt(position.squa
 export function firmRows(
   changed: Partial<FirmSetup>,
   { paths, seed }: { paths: number; seed: number },
-): Row[] {
+): ReportRow[] {
   const one = cell(changed);
   inWorlds([one], paths, seed, (path) => drawWorld({ ...one.setup, ...HOURS_4 }, seed, path));
   return cellRows(one);
 }
 
-function cellRows({ setup, result }: Cell): Row[] {
+function cellRows({ setup, result }: Cell): ReportRow[] {
   const name = nameOf(setup);
   return [
     informs(`${name}: PnL`, meanOf(result.profit)),
@@ -146,7 +146,7 @@ function cellRows({ setup, result }: Cell): Row[] {
   ];
 }
 
-function tableRows(table: readonly Cell[], paths: number): Row[] {
+function tableRows(table: readonly Cell[], paths: number): ReportRow[] {
   const because = '3 joint standard errors';
   // What two independent samples of these sizes may differ by; a std has an error of its own, wider for fat
   // tails.
@@ -198,8 +198,8 @@ function find(table: readonly Cell[], theta: number, validitySeconds: number, st
   ) as Cell;
 }
 
-function barRows(table: readonly Cell[], paths: number): Row[] {
-  const rows: Row[] = [];
+function barRows(table: readonly Cell[], paths: number): ReportRow[] {
+  const rows: ReportRow[] = [];
   for (const [theta, validity] of MARKETS) {
     const [full, symmetric] = [
       find(table, theta, validity, 'full').result,
@@ -240,7 +240,7 @@ function barRows(table: readonly Cell[], paths: number): Row[] {
   return rows;
 }
 
-function adversaryRows({ events, paid, unpayable, shortfalls }: AdversaryResult): Row[] {
+function adversaryRows({ events, paid, unpayable, shortfalls }: AdversaryResult): ReportRow[] {
   return [
     {
       name: `Bar 4, adversary who accepts everything, ${events} events: unpayable quotes`,
@@ -264,7 +264,7 @@ function adversaryRows({ events, paid, unpayable, shortfalls }: AdversaryResult)
  * A few worlds cannot tell 0.97 from 1: they are given three standard errors of the ratio. The full size is
  * not.
  */
-function meanRow(name: string, full: FirmResult, symmetric: FirmResult, paths: number): Row {
+function meanRow(name: string, full: FirmResult, symmetric: FirmResult, paths: number): ReportRow {
   const noise =
     paths >= PRINTED_PATHS
       ? 0
@@ -296,7 +296,7 @@ function misbeliefs(): [string, Cell][] {
   ];
 }
 
-function wrongRows(wrong: readonly [string, Cell][]): Row[] {
+function wrongRows(wrong: readonly [string, Cell][]): ReportRow[] {
   return wrong.flatMap(([name, { result }]) => [
     {
       name: `${name}: PnL, three standard errors below its mean`,
@@ -330,7 +330,7 @@ function crowds(): [string, Cell][] {
   ];
 }
 
-function crowdRows(crowd: readonly [string, Cell][]): Row[] {
+function crowdRows(crowd: readonly [string, Cell][]): ReportRow[] {
   const perFill = ({ profit, fills }: FirmResult) => meanOf(profit) / meanOf(fills);
   const rows = crowd.flatMap(([name, { result }]) => [
     informs(`${name}: PnL each`, meanOf(result.profit)),
@@ -359,7 +359,7 @@ function recordedRows(
   paths: number,
   seed: number,
   progress: (done: string) => void,
-): Row[] {
+): ReportRow[] {
   if (prices === undefined) return [];
   const [theta, validitySeconds] = [0.5, 60];
   const cells = STRATEGIES.map((strategy) => cell({ theta, validitySeconds, strategy }));

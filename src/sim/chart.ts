@@ -3,7 +3,7 @@
  * file that asks nobody for anything.
  */
 
-export interface Line {
+export interface ChartLine {
   name: string;
   /** null: nothing at that minute; the line goes on to the next. */
   values: readonly (number | null)[];
@@ -14,7 +14,7 @@ export interface LineChart {
   unit: string;
   /** Minutes of each value. */
   minutes: readonly number[];
-  lines: readonly Line[];
+  lines: readonly ChartLine[];
   /** A level that means something, such as 0. */
   level?: number;
   /** Each value for itself instead of a line through them. */

@@ -18,8 +18,8 @@ import { DEFAULT_PARAMS, type PricingParams } from '../pricing/params.ts';
 import type { PriceInputs } from '../pricing/price.ts';
 import { spreadInteger, spreadTerms } from '../pricing/spread.ts';
 import { createDice } from './random.ts';
-import { count, noSums, type Sums } from './moments.ts';
-import type { World } from './world.ts';
+import { addToSums, noSums, type SumStats } from './sums.ts';
+import type { SimWorld } from './world.ts';
 
 export const STRATEGIES = ['fixed', 'symmetric', 'skew', 'full'] as const;
 export type Strategy = (typeof STRATEGIES)[number];
@@ -77,22 +77,22 @@ export const FIRM: FirmSetup = {
 
 export interface FirmResult {
   /** One entry per path and engine. */
-  profit: Sums;
-  pickOff: Sums;
+  profit: SumStats;
+  pickOff: SumStats;
   /**
    * What trades earned at the mid of their second, less their cost: the mean of the profit without the luck
    * of holding a position.
    */
-  edge: Sums;
+  edge: SumStats;
   /** Squares of the position, per second. */
   position: { squares: number; seconds: number };
   /** Per path and engine. */
-  fills: Sums;
-  exercised: Sums;
+  fills: SumStats;
+  exercised: SumStats;
   /** Per option sold: what it paid its holder less C(D). */
-  optionError: Sums;
-  optionPaid: Sums;
-  optionCost: Sums;
+  optionError: SumStats;
+  optionPaid: SumStats;
+  optionCost: SumStats;
   declined: number;
 }
 
@@ -130,7 +130,7 @@ interface Held {
 }
 
 /** Runs one world to its end and adds what came out to `result`. */
-export function runFirm(setup: FirmSetup, world: World, noiseSeed: number, result: FirmResult): void {
+export function runFirm(setup: FirmSetup, world: SimWorld, noiseSeed: number, result: FirmResult): void {
   const { theta, validitySeconds, engines, noiseBps } = setup;
   const seconds = world.mids.length - 1;
   const makers = Array.from({ length: engines }, () => createMaker(setup, world));
@@ -154,7 +154,7 @@ export function runFirm(setup: FirmSetup, world: World, noiseSeed: number, resul
   for (const maker of makers) maker.end(seconds, result);
 
   /** One engine with its ledger. */
-  function createMaker(setup: FirmSetup, world: World) {
+  function createMaker(setup: FirmSetup, world: SimWorld) {
     const { capUnits, costBps } = setup;
     const ledger = fund(capUnits);
     const funds = BigInt(4 * capUnits * UNIT_USD) * BigInt(MICRO);
@@ -196,9 +196,9 @@ export function runFirm(setup: FirmSetup, world: World, noiseSeed: number, resul
           if (quote.option === undefined || quote.dueAt > seconds) continue;
           const gain =
             quote.side * (Number(quote.money) / MICRO - UNIT_USD - (world.mids[quote.dueAt] as number));
-          count(result.optionPaid, Math.max(gain, 0));
-          count(result.optionCost, quote.option);
-          count(result.optionError, Math.max(gain, 0) - quote.option);
+          addToSums(result.optionPaid, Math.max(gain, 0));
+          addToSums(result.optionCost, quote.option);
+          addToSums(result.optionError, Math.max(gain, 0) - quote.option);
           if (gain <= 0) continue;
           pickOff -= gain;
           exercised += 1;
@@ -282,11 +282,11 @@ export function runFirm(setup: FirmSetup, world: World, noiseSeed: number, resul
         const gained =
           Number(money - funds) / MICRO +
           (Number(base) / 1e18 - capUnits) * (UNIT_USD + (world.mids[at] as number));
-        count(into.profit, gained - costBps * (fills + exercised));
-        count(into.pickOff, pickOff);
-        count(into.edge, edge);
-        count(into.fills, fills);
-        count(into.exercised, exercised);
+        addToSums(into.profit, gained - costBps * (fills + exercised));
+        addToSums(into.pickOff, pickOff);
+        addToSums(into.edge, edge);
+        addToSums(into.fills, fills);
+        addToSums(into.exercised, exercised);
         into.position.squares += squares;
         into.position.seconds += at;
       },
@@ -397,7 +397,7 @@ export function firmInputs({
  * The spread at a side and a position, in 1e-4 bps. Positions are whole units, so a known volatility leaves
  * only a few to work out.
  */
-function spreads(setup: FirmSetup, { sigmas }: World): (side: 1 | -1, q: number, at: number) => bigint {
+function spreads(setup: FirmSetup, { sigmas }: SimWorld): (side: 1 | -1, q: number, at: number) => bigint {
   if (setup.strategy === 'fixed') {
     const fixed = BigInt(Math.round(setup.fixedBps * 1e4));
     return () => fixed;

@@ -106,7 +106,7 @@ export interface SimRequest {
   minValidSeconds: number;
 }
 
-export interface Offer {
+export interface MakerQuote {
   id: string;
   request: SimRequest;
   atMs: number;
@@ -131,11 +131,11 @@ export interface Maker {
   readonly ledger: Ledger;
   /** The mid of this second. Call once a second, before anything else. */
   see(mid: number, atMs: number): void;
-  ask(request: SimRequest, atMs: number): readonly Offer[] | Decline;
+  ask(request: SimRequest, atMs: number): readonly MakerQuote[] | Decline;
   /** The taker took one of its offers, within its time. */
-  accept(offer: Offer, atMs: number): Steps;
+  accept(offer: MakerQuote, atMs: number): Steps;
   /** It took somebody else's: the nonce is used, and the chain proves it. */
-  elsewhere(offers: readonly Offer[], atMs: number): void;
+  elsewhere(offers: readonly MakerQuote[], atMs: number): void;
   /** Money that moved by now, and promises that ended. */
   step(atMs: number): void;
   /** What is traded but for the start: whole tokens, accepted trades included. */
@@ -242,7 +242,7 @@ export function createMaker(setup: MakerSetup): Maker {
     validSeconds: number,
     inputs: PriceInputs,
     atMs: number,
-  ): Offer | Decline {
+  ): MakerQuote | Decline {
     const { route } = request;
     const quote = price({
       ...inputs,
@@ -386,7 +386,7 @@ export function createMaker(setup: MakerSetup): Maker {
           ),
         ),
       ].sort((a, b) => a - b);
-      const offers: Offer[] = [];
+      const offers: MakerQuote[] = [];
       let refusal: Decline | undefined;
       for (const seconds of times) {
         const made = offer(request, seconds, inputs, atMs);
@@ -427,8 +427,8 @@ export function createMaker(setup: MakerSetup): Maker {
       const share = life > 0 ? Math.min(1, (atMs - quotedAtMs) / life) : 1;
       const edgeUsd =
         route.lp === 'buy'
-          ? whole(priced.received, route.input) * mid - whole(priced.output, route.output)
-          : whole(priced.received, route.input) - whole(priced.output, route.output) * mid;
+          ? toWholeTokens(priced.received, route.input) * mid - toWholeTokens(priced.output, route.output)
+          : toWholeTokens(priced.received, route.input) - toWholeTokens(priced.output, route.output) * mid;
       learn(taker, atMs, (conduct) =>
         accepted(conduct, { share, markBps: (edgeUsd / usd) * 1e4, unused: (1 - share) * (life / 1000) }),
       );
@@ -469,7 +469,7 @@ export function createMaker(setup: MakerSetup): Maker {
         .buckets()
         .reduce(
           (sum, { held: amount, decimals, asset }) =>
-            sum + whole(amount, { decimals }) * (asset === setup.base ? at : 1),
+            sum + toWholeTokens(amount, { decimals }) * (asset === setup.base ? at : 1),
           0,
         ),
   };
@@ -478,5 +478,5 @@ export function createMaker(setup: MakerSetup): Maker {
 const atto = (tokens: number): bigint => BigInt(Math.round(tokens * 1e9)) * BigInt(ATTO / 1e9);
 
 /** Whole tokens as a float: for reports and for what takers think, never for an amount. */
-export const whole = (units: bigint, { decimals }: Pick<SimToken, 'decimals'>): number =>
+export const toWholeTokens = (units: bigint, { decimals }: Pick<SimToken, 'decimals'>): number =>
   Number(units) / 10 ** decimals;

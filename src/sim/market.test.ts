@@ -4,7 +4,7 @@ import { simulatedMaker, simulatedMarket } from '../../test/support/simulated.ts
 import { barChart, lineChart, ticksOf } from './chart.ts';
 import { createDice } from './random.ts';
 import { drawPrices, realised } from './exchange.ts';
-import { createMaker, type Offer, type SimRoute } from './maker.ts';
+import { createMaker, type MakerQuote, type SimRoute } from './maker.ts';
 import { runMarket } from './market.ts';
 import { pageOf } from './page.ts';
 
@@ -112,7 +112,7 @@ describe('a maker', () => {
         minValidSeconds: 0,
       },
       1_000_000_000_000,
-    ) as readonly Offer[];
+    ) as readonly MakerQuote[];
     expect(offers.map(({ validUntil }) => validUntil - 1_000_000_000)).toEqual([5, 10]);
     const [short, long] = offers.map(({ priced }) => priced.output) as [bigint, bigint];
     expect(short).toBeGreaterThan(long);

@@ -13,11 +13,11 @@ import {
   createMaker,
   type Maker,
   type MakerSetup,
-  type Offer,
+  type MakerQuote,
   type SimRequest,
   type SimRoute,
 } from './maker.ts';
-import { awayBps, type Counter, createCounter, type Sample, type Tally } from './tally.ts';
+import { awayBps, type EventCounter, createCounter, type Sample, type SimTally } from './tally.ts';
 
 export interface TakerSetup {
   /** Mean seconds between two requests. */
@@ -56,7 +56,7 @@ export interface MarketResult {
   /** Nobody quoted; nobody was good enough. */
   unanswered: number;
   refused: number;
-  makers: Tally[];
+  makers: SimTally[];
   series: { second: number; mid: number; makers: Sample[] }[];
   /** Of every token on every chain, all parties together, in base units: before and after. */
   money: { chainId: number; symbol: string; before: string; after: string }[];
@@ -72,14 +72,14 @@ export interface Drawn {
 
 interface Pending {
   maker: number;
-  offer: Offer;
-  others: readonly { maker: number; offers: readonly Offer[] }[];
+  offer: MakerQuote;
+  others: readonly { maker: number; offers: readonly MakerQuote[] }[];
 }
 
 export function runMarket(setup: MarketSetup): MarketResult {
   const { prices, takers, startMs } = setup;
   const makers = setup.makers.map(createMaker);
-  const counters: Counter[] = makers.map(createCounter);
+  const counters: EventCounter[] = makers.map(createCounter);
   const [arrivals, crowd, noise] = [
     createDice(setup.seed, 1),
     createDice(setup.seed, 2),
@@ -95,7 +95,7 @@ export function runMarket(setup: MarketSetup): MarketResult {
 
   function take({ maker, offer, others }: Pending, atMs: number, mid: number, exercised: boolean): void {
     const steps = (makers[maker] as Maker).accept(offer, atMs);
-    (counters[maker] as Counter).taken(offer, mid, exercised);
+    (counters[maker] as EventCounter).taken(offer, mid, exercised);
     books.accepted(offer, steps);
     for (const other of others)
       if (other.maker !== maker) (makers[other.maker] as Maker).elsewhere(other.offers, atMs);
@@ -106,7 +106,7 @@ export function runMarket(setup: MarketSetup): MarketResult {
     result.requests += 1;
     const answers = makers.map((maker, index) => {
       const answer = maker.ask(request, atMs);
-      (counters[index] as Counter).answered(answer);
+      (counters[index] as EventCounter).answered(answer);
       return { maker: index, offers: isDecline(answer) ? [] : answer };
     });
     const offered = answers.flatMap(({ maker, offers }) =>
@@ -177,7 +177,7 @@ export interface OptionView {
 }
 
 /** Holders take the longest promise at the best price: what is worth most as an option. */
-export function mostValuable<T extends { offer: Offer }>(
+export function mostValuable<T extends { offer: MakerQuote }>(
   offered: readonly T[],
   mid: number,
   { sigma, jumpsPerHour, jumpBps }: OptionView,
@@ -231,7 +231,7 @@ interface Place {
 }
 
 interface Books {
-  accepted(offer: Offer, steps: { filled: number; finalised: number }): void;
+  accepted(offer: MakerQuote, steps: { filled: number; finalised: number }): void;
   step(second: number): void;
   total(makers: readonly Maker[]): Map<Place, bigint>;
   /** Throws `InvariantError` when a unit came out of nowhere or went there. */

@@ -9,7 +9,7 @@ export interface PageTable {
   rows: readonly (readonly string[])[];
 }
 
-export interface Page {
+export interface ReportPage {
   title: string;
   /** What was run, one line each. */
   facts: readonly string[];
@@ -38,7 +38,7 @@ svg { width: 100%; height: auto; display: block; } .grid { stroke: var(--line); 
 svg text { fill: var(--dim); font: 12px system-ui, sans-serif; } svg .name { fill: var(--ink); }
 `;
 
-export function pageOf({ title, facts, tables, charts, details = [] }: Page): string {
+export function pageOf({ title, facts, tables, charts, details = [] }: ReportPage): string {
   const lines = facts.map((fact) => `<p class="facts">${escape(fact)}</p>`).join('');
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${escape(title)}</title><style>${STYLE}</style></head>

@@ -15,13 +15,21 @@ import {
   createMaker,
   type Maker,
   type MakerSetup,
-  type Offer,
+  type MakerQuote,
   type SimRequest,
   type SimRoute,
 } from './maker.ts';
 import { drawRequest, mostValuable, type OptionView, type TakerSetup } from './market.ts';
 import type { RfqRecord } from './rfq-record.ts';
-import { away, awayBps, type Counter, createCounter, edgeUsd, type Sample, type Tally } from './tally.ts';
+import {
+  away,
+  awayBps,
+  type EventCounter,
+  createCounter,
+  edgeUsd,
+  type Sample,
+  type SimTally,
+} from './tally.ts';
 
 export interface ReplaySetup {
   seed: number;
@@ -35,7 +43,7 @@ export interface ReplaySetup {
   sampleSeconds: number;
 }
 
-export interface Leg {
+export interface ReplayLeg {
   /** Control or reason, where there was no quote. */
   declined: string | null;
   /** The amount of the side that was not fixed, of the offer that this taker would look at. */
@@ -55,7 +63,7 @@ export interface ReplayedQuote {
   side: 'exactInput' | 'exactOutput';
   amount: string;
   recorded: string | null;
-  legs: [Leg, Leg];
+  legs: [ReplayLeg, ReplayLeg];
   /** Second less first, bps of the taker's price: positive is worse for the taker. */
   differenceBps: number | null;
   changed: boolean;
@@ -67,7 +75,7 @@ export interface ReplayResult {
   /** Outside of the prices' time, or of a route that neither configuration has. */
   skipped: number;
   changed: number;
-  makers: [Tally, Tally];
+  makers: [SimTally, SimTally];
   quotes: ReplayedQuote[];
   series: { second: number; mid: number; makers: Sample[] }[];
 }
@@ -95,16 +103,16 @@ interface Planned {
 /** One quote of one side that its taker may still come back for. */
 interface Waiting {
   side: 0 | 1;
-  offer: Offer;
+  offer: MakerQuote;
   /** null: at the end of its time, if it is worth anything then. */
   record: RfqRecord | null;
-  leg: Leg;
+  leg: ReplayLeg;
 }
 
 export function runReplay(setup: ReplaySetup): ReplayResult {
   const { prices, startMs, motion, takers } = setup;
   const makers = setup.makers.map(createMaker) as [Maker, Maker];
-  const counters = makers.map(createCounter) as [Counter, Counter];
+  const counters = makers.map(createCounter) as [EventCounter, EventCounter];
   const endMs = startMs + (prices.length - 1) * 1000;
   const noises = [createDice(setup.seed, 3), createDice(setup.seed, 3)] as const;
   const planned = setup.records === undefined ? drawn(setup) : recorded(setup.records, setup.seed);
@@ -122,7 +130,7 @@ export function runReplay(setup: ReplaySetup): ReplayResult {
 
   const wait = (second: number, one: Waiting) => waiting.set(second, [...(waiting.get(second) ?? []), one]);
 
-  function answer(plan: Planned, side: 0 | 1, atMs: number, mid: number): Leg {
+  function answer(plan: Planned, side: 0 | 1, atMs: number, mid: number): ReplayLeg {
     const maker = makers[side];
     const route = maker.setup.routes.find(
       (each) =>
@@ -131,7 +139,7 @@ export function runReplay(setup: ReplaySetup): ReplayResult {
         each.output.symbol === plan.output,
     );
     const request = route === undefined ? undefined : requestOf(plan, route);
-    const answered: readonly Offer[] | Decline =
+    const answered: readonly MakerQuote[] | Decline =
       request === undefined ? { declined: 'pair' } : maker.ask(request, atMs);
     counters[side].answered(answered);
     if (isDecline(answered))
@@ -146,7 +154,7 @@ export function runReplay(setup: ReplaySetup): ReplayResult {
 
     const offer = chosen(plan, answered, mid);
     const { priced } = offer;
-    const leg: Leg = {
+    const leg: ReplayLeg = {
       declined: null,
       amount: freeSide(offer).toString(),
       spreadBps: priced.terms.D,
@@ -167,7 +175,7 @@ export function runReplay(setup: ReplaySetup): ReplayResult {
     return leg;
   }
 
-  function chosen({ holder, record }: Planned, offers: readonly Offer[], mid: number): Offer {
+  function chosen({ holder, record }: Planned, offers: readonly MakerQuote[], mid: number): MakerQuote {
     const backAt = record?.acceptedAtMs ?? null;
     // Who comes back later needed a quote that lasts until then; who trades at once takes the best price.
     const lasting = backAt === null ? offers : offers.filter(({ validUntil }) => validUntil * 1000 >= backAt);
@@ -176,7 +184,7 @@ export function runReplay(setup: ReplaySetup): ReplayResult {
         offers.map((offer) => ({ offer })),
         mid,
         motion,
-      )?.offer as Offer;
+      )?.offer as MakerQuote;
     const of = lasting.length > 0 ? lasting : offers;
     return of.reduce((best, offer) => (awayBps(offer, mid) < awayBps(best, mid) ? offer : best));
   }
@@ -191,7 +199,7 @@ export function runReplay(setup: ReplaySetup): ReplayResult {
     waiting.delete(second);
   }
 
-  function finished(plan: Planned, legs: [Leg, Leg]): ReplayedQuote {
+  function finished(plan: Planned, legs: [ReplayLeg, ReplayLeg]): ReplayedQuote {
     const [a, b] = legs;
     const { id, atMs, corridor, side, amount, record } = plan;
     const lp = plan.input === setup.makers[0].base ? 'buy' : 'sell';
@@ -316,7 +324,7 @@ function drawn({ seed, takers, prices, startMs, makers }: ReplaySetup): Planned[
 /** The taker's draw, made to agree with what it did at the price it was shown. */
 function fitted(
   { whether, record, side, amount }: Planned,
-  { request: { route } }: Offer,
+  { request: { route } }: MakerQuote,
   mid: number,
   takers: TakerSetup,
 ): number {
@@ -336,15 +344,15 @@ function fitted(
 }
 
 /** What the taker did not fix. */
-const freeSide = ({ request: { side }, priced: { input, output } }: Offer): bigint =>
+const freeSide = ({ request: { side }, priced: { input, output } }: MakerQuote): bigint =>
   side === 'exactInput' ? output : input;
 
 /** At least as good for the taker as this amount of the side that it did not fix. */
-const noWorse = (offer: Offer, amount: bigint): boolean =>
+const noWorse = (offer: MakerQuote, amount: bigint): boolean =>
   offer.request.side === 'exactInput' ? freeSide(offer) >= amount : freeSide(offer) <= amount;
 
 /** A rival who showed its price is beaten by more than that, or not at all. */
-function beatsRival(offer: Offer, record: RfqRecord | undefined): boolean {
+function beatsRival(offer: MakerQuote, record: RfqRecord | undefined): boolean {
   if (record === undefined || record.rival === null) return true;
   const rival = BigInt(record.rival);
   return noWorse(offer, rival) && freeSide(offer) !== rival;

@@ -1,6 +1,6 @@
 /** One line of a report: a figure of ours beside the one it must match, and how near that is. */
 
-export interface Row {
+export interface ReportRow {
   name: string;
   ours: number;
   /** null: nobody has printed this figure; it informs and cannot fail. */
@@ -10,15 +10,15 @@ export interface Row {
   ok: boolean;
 }
 
-export interface Report {
+export interface SimReport {
   ok: boolean;
-  rows: Row[];
+  rows: ReportRow[];
 }
 
-export const reportOf = (rows: Row[]): Report => ({ ok: rows.every(({ ok }) => ok), rows });
+export const reportOf = (rows: ReportRow[]): SimReport => ({ ok: rows.every(({ ok }) => ok), rows });
 
 /** A figure without a printed counterpart. It still has to be a number. */
-export const informs = (name: string, ours: number): Row => ({
+export const informs = (name: string, ours: number): ReportRow => ({
   name,
   ours,
   reference: null,
@@ -27,7 +27,7 @@ export const informs = (name: string, ours: number): Row => ({
 });
 
 /** Equal in every digit of the printed text, rounded or cut off there. */
-export function asPrinted(name: string, ours: number, printed: string): Row {
+export function asPrinted(name: string, ours: number, printed: string): ReportRow {
   const reference = Number(printed);
   const unit =
     10 ** (Number(/e(.+)$/.exec(printed)?.[1] ?? 0) - (/\.([0-9]+)/.exec(printed)?.[1]?.length ?? 0));
@@ -37,7 +37,7 @@ export function asPrinted(name: string, ours: number, printed: string): Row {
 }
 
 /** Within a share of the reference: 0.02 is 2 %. */
-export function within(name: string, ours: number, reference: number, share: number): Row {
+export function within(name: string, ours: number, reference: number, share: number): ReportRow {
   return {
     name,
     ours,
@@ -48,11 +48,17 @@ export function within(name: string, ours: number, reference: number, share: num
 }
 
 /** Within `distance` of the reference, in its own unit; `because` says where the distance comes from. */
-export function near(name: string, ours: number, reference: number, distance: number, because: string): Row {
+export function near(
+  name: string,
+  ours: number,
+  reference: number,
+  distance: number,
+  because: string,
+): ReportRow {
   return { name, ours, reference, tolerance: because, ok: Math.abs(ours - reference) <= distance };
 }
 
-export const atMost = (name: string, ours: number, reference: number): Row => ({
+export const atMost = (name: string, ours: number, reference: number): ReportRow => ({
   name,
   ours,
   reference,
@@ -60,7 +66,7 @@ export const atMost = (name: string, ours: number, reference: number): Row => ({
   ok: ours <= reference,
 });
 
-export const atLeast = (name: string, ours: number, reference: number): Row => ({
+export const atLeast = (name: string, ours: number, reference: number): ReportRow => ({
   name,
   ours,
   reference,

@@ -2,9 +2,9 @@
 
 import type { Decline } from '../domain/decline.ts';
 import { isDecline } from '../domain/decline.ts';
-import { type Maker, type Offer, type SimRoute, whole } from './maker.ts';
+import { type Maker, type MakerQuote, type SimRoute, toWholeTokens } from './maker.ts';
 
-export interface Tally {
+export interface SimTally {
   name: string;
   requests: number;
   quoted: number;
@@ -38,14 +38,14 @@ export interface Sample {
   spreadBps: number | null;
 }
 
-export interface Counter {
-  answered(answer: readonly Offer[] | Decline): void;
-  taken(offer: Offer, mid: number, exercised: boolean): void;
+export interface EventCounter {
+  answered(answer: readonly MakerQuote[] | Decline): void;
+  taken(offer: MakerQuote, mid: number, exercised: boolean): void;
   sample(mid: number): Sample;
-  tally(mid: number): Tally;
+  tally(mid: number): SimTally;
 }
 
-export function createCounter(maker: Maker): Counter {
+export function createCounter(maker: Maker): EventCounter {
   const declines = new Map<string, number>();
   const total = { requests: 0, quoted: 0, fills: 0, exercised: 0, volumeUsd: 0, spreadUsd: 0, pickOffUsd: 0 };
   const spread = { sum: 0, skew: 0, n: 0, since: 0, sinceN: 0 };
@@ -65,7 +65,7 @@ export function createCounter(maker: Maker): Counter {
         return;
       }
       total.quoted += 1;
-      const { D, inv } = (answer[0] as Offer).priced.terms;
+      const { D, inv } = (answer[0] as MakerQuote).priced.terms;
       spread.sum += D;
       spread.skew += Math.abs(inv);
       spread.n += 1;
@@ -110,17 +110,20 @@ export function createCounter(maker: Maker): Counter {
 }
 
 /** What a deal is worth to the LP at a mid, USD, after the platform fee. */
-export function edgeUsd({ request: { route }, priced }: Offer, mid: number): number {
-  const [got, given] = [whole(priced.received, route.input), whole(priced.output, route.output)];
+export function edgeUsd({ request: { route }, priced }: MakerQuote, mid: number): number {
+  const [got, given] = [
+    toWholeTokens(priced.received, route.input),
+    toWholeTokens(priced.output, route.output),
+  ];
   return route.lp === 'buy' ? got * mid - given : got - given * mid;
 }
 
 /** How far a deal is from the mid for its taker, all-in, bps: positive is what the taker pays. */
-export const awayBps = ({ request: { route }, priced: { input, output } }: Offer, mid: number): number =>
+export const awayBps = ({ request: { route }, priced: { input, output } }: MakerQuote, mid: number): number =>
   away(route, input, output, mid);
 
 /** The same of any two amounts on a route. */
 export function away(route: SimRoute, input: bigint, output: bigint, mid: number): number {
-  const [paid, got] = [whole(input, route.input), whole(output, route.output)];
+  const [paid, got] = [toWholeTokens(input, route.input), toWholeTokens(output, route.output)];
   return route.lp === 'buy' ? (1 - got / (paid * mid)) * 1e4 : (1 - (got * mid) / paid) * 1e4;
 }

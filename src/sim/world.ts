@@ -17,7 +17,7 @@ export interface Arrival {
   whether: number;
 }
 
-export interface World {
+export interface SimWorld {
   /** Mid in bps of its start, arithmetic, at every whole second. */
   mids: Float64Array;
   arrivals: readonly Arrival[];
@@ -41,7 +41,7 @@ export function drawWorld(
   { seconds, rfqSeconds, sigma, jumpsPerHour, jumpBps }: WorldSetup,
   seed: number,
   path: number,
-): World {
+): SimWorld {
   const dice = createDice(seed, 2 * path);
   const step = perRootSecond(sigma);
   const jump = jumpsPerHour / 3600;
@@ -76,7 +76,7 @@ export function replayWorld(
   { seconds, rfqSeconds }: Pick<WorldSetup, 'seconds' | 'rfqSeconds'>,
   seed: number,
   path: number,
-): World {
+): SimWorld {
   const dice = createDice(seed, 2 * path);
   const mids = new Float64Array(seconds + 1);
   const moves = prices.slice(1).map((price, at) => Math.log(price / (prices[at] as number)) * 1e4);

@@ -6,7 +6,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../../src/adapters/postgres/pool.ts';
-import { auditLpNode, type Report } from '../../src/apps/audit/audit.ts';
+import { auditLpNode, type AuditReport } from '../../src/apps/audit/audit.ts';
 import type { Kind } from '../../src/apps/audit/difference.ts';
 import { LP_TABLES } from '../../src/apps/lp/schema.ts';
 import { openForCall, settleCall } from '../../src/settlement/call.ts';
@@ -35,13 +35,13 @@ let pending: Trade;
 const audit = (
   patienceMs = 0,
   committed?: () => Promise<{ chainId: number; token: `0x${string}`; committed: bigint }[]>,
-): Promise<Report> =>
+): Promise<AuditReport> =>
   auditLpNode(
     { db, chains: devnet.chains.map(({ port }) => port), startBlock: () => 0, sleep: (ms) => sleep(ms) },
     { account: owner.address, ...(committed && { committed }) },
     { sinceMs: 0, patienceMs, everyMs: 250 },
   );
-const seen = (report: Report) =>
+const seen = (report: AuditReport) =>
   report.differences.map(({ kind, by }) => (by === undefined ? kind : `${kind} ${by}`));
 const sql = (text: string, ...values: unknown[]) => db.query(text, values);
 const ask = (to: TestChain, take: TestChain['weth']) =>

@@ -6,7 +6,7 @@
 import { concat, encodeAbiParameters, keccak256, pad, toHex } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { rebuildTrades } from '../../src/adapters/postgres/trades/trade-rebuild.ts';
-import { auditVenue, type Report } from '../../src/apps/audit/audit.ts';
+import { auditVenue, type AuditReport } from '../../src/apps/audit/audit.ts';
 import type { Kind } from '../../src/apps/audit/difference.ts';
 import type { Address, Hex } from '../../src/domain/hex.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -20,7 +20,7 @@ let settled: NewOrder;
 let split: NewOrder;
 let crossed: NewOrder;
 
-const audit = (patienceMs = 0): Promise<Report> =>
+const audit = (patienceMs = 0): Promise<AuditReport> =>
   auditVenue(
     {
       db: ground.db,
@@ -32,7 +32,7 @@ const audit = (patienceMs = 0): Promise<Report> =>
   );
 const sql = (text: string, ...values: unknown[]) => ground.db.query(text, values);
 const id = ({ orderId }: NewOrder) => Buffer.from(orderId.slice(2), 'hex');
-const seen = (report: Report) =>
+const seen = (report: AuditReport) =>
   report.differences.map(({ kind, by }) => (by === undefined ? kind : `${kind} ${by}`));
 
 beforeAll(async () => {

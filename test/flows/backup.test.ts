@@ -13,7 +13,7 @@ import { backUp, restore } from '../../src/adapters/postgres/backup.ts';
 import type { Migration } from '../../src/adapters/postgres/migrate.ts';
 import type { Database } from '../../src/adapters/postgres/pool.ts';
 import { auditVenue } from '../../src/apps/audit/audit.ts';
-import { lpComesBack, venueComesBack } from '../../src/apps/backup/past.ts';
+import { lpComesBack, venueComesBack } from '../../src/apps/backup/after-restore.ts';
 import { LP_SCHEMA, LP_TABLES } from '../../src/apps/lp/schema.ts';
 import { VENUE_TABLES } from '../../src/apps/venue/schema.ts';
 import { createLpStore } from '../../src/adapters/postgres/lp/lp-store.ts';

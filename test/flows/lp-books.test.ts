@@ -10,7 +10,7 @@ import { commitmentDigest } from '../../src/domain/commitment.ts';
 import { orderDigest, orderId } from '../../src/domain/order.ts';
 import { startOps } from '../../src/adapters/http/ops.ts';
 import { explain, quoteLines } from '../../src/apps/cli/lp/explain.ts';
-import { showJournal } from '../../src/apps/cli/lp/journal.ts';
+import { showAccounting } from '../../src/apps/cli/lp/accounting.ts';
 import { showProfit } from '../../src/apps/cli/lp/pnl.ts';
 import { bookRoutes } from '../../src/apps/lp/books.ts';
 import type { ExplainedQuote } from '../../src/lp/quote-log/explain.ts';
@@ -522,10 +522,10 @@ test('the admin door tells it all, and what to do when it knows nothing', async 
   await booksAgree();
   // The operator's tools say the same in a terminal.
   const admin = { admin: door.url };
-  expect(await printed(() => showJournal(admin))).toMatch(
+  expect(await printed(() => showAccounting(admin))).toMatch(
     /chain1 +USDC +\d+ +(\d+) +\1 .*[\s\S]*Books and chains agree/,
   );
-  expect(await printed(() => showJournal({ ...admin, order: rows[0]?.key ?? '' }))).toMatch(
+  expect(await printed(() => showAccounting({ ...admin, order: rows[0]?.key ?? '' }))).toMatch(
     /sent[\s\S]*assets:inventory[\s\S]*credit/,
   );
   const table = await printed(() =>

@@ -5,7 +5,7 @@
 
 import type { Manifest } from '../../src/apps/demo/manifest.ts';
 import { askOf, tradeOf } from '../../src/apps/demo/checks/trade.ts';
-import type { Taker } from '../../src/apps/demo/taker.ts';
+import type { DemoTaker } from '../../src/apps/demo/taker.ts';
 import { takerFor } from '../../src/apps/demo/world.ts';
 import type { QuoteCandidate } from '../../src/protocol/api/candidate.ts';
 import type { OrderStatusResponse } from '../../src/protocol/api/status.ts';
@@ -13,7 +13,7 @@ import type { Seeded } from './seeded.ts';
 
 export interface Accepted {
   orderId: string;
-  taker: Taker;
+  taker: DemoTaker;
   candidate: QuoteCandidate;
 }
 
@@ -50,7 +50,7 @@ export async function tradeOnce(
   return { orderId, taker, candidate: prepared.submission.quoteResponse };
 }
 
-async function quoted(taker: Taker, ask: () => Parameters<Taker['quote']>[0]) {
+async function quoted(taker: DemoTaker, ask: () => Parameters<DemoTaker['quote']>[0]) {
   const deadline = performance.now() + 30_000;
   while (performance.now() < deadline) {
     try {
@@ -69,7 +69,7 @@ async function quoted(taker: Taker, ask: () => Parameters<Taker['quote']>[0]) {
 }
 
 async function submitted(
-  taker: Taker,
+  taker: DemoTaker,
   submission: unknown,
   idempotencyKey: string,
 ): Promise<string | undefined> {

@@ -5,7 +5,7 @@
 
 import type { FundingLock } from '../../src/protocol/api/preflight.ts';
 import type { QuoteCandidate } from '../../src/protocol/api/candidate.ts';
-import type { Submission } from '../../src/apps/demo/taker.ts';
+import type { SignedOrder } from '../../src/apps/demo/taker.ts';
 import { createClient, type Client, someUsdc } from '../faults/support/client.ts';
 import type { Seeded } from '../kill/seeded.ts';
 import type { TestAccount, TestChain } from '../support/devnet.ts';
@@ -231,7 +231,7 @@ export function startTraffic(
       if (prepared)
         return {
           candidate: prepared.candidate satisfies QuoteCandidate,
-          submission: prepared.submission satisfies Submission,
+          submission: prepared.submission satisfies SignedOrder,
           broadcasts: prepared.broadcasts.flatMap(({ tx }) => (tx ? [tx] : [])),
         };
       await pause(250);

@@ -6,7 +6,7 @@
 import { createChain, type EvmChain } from '../../src/adapters/evm/chain/chain.ts';
 import type { Database } from '../../src/adapters/postgres/pool.ts';
 import { systemClock } from '../../src/adapters/system/clock.ts';
-import { auditLpNode, auditVenue, type Report } from '../../src/apps/audit/audit.ts';
+import { auditLpNode, auditVenue, type AuditReport } from '../../src/apps/audit/audit.ts';
 import { broken, sceneOf } from '../faults/support/checker.ts';
 import { silentLog, silentMetrics } from '../support/silent.ts';
 import type { Ground } from './ground.ts';
@@ -70,7 +70,7 @@ export async function brokenForGood(
     }
     const groundOf = (db: Database) => ({ db, chains: ports, startBlock: () => 0, sleep: pause });
     const options = { sinceMs: 0, patienceMs: 20_000 };
-    const note = (whose: string, { differences, unasked, compared: of }: Report) => {
+    const note = (whose: string, { differences, unasked, compared: of }: AuditReport) => {
       problems.push(
         ...differences.map(
           ({ kind, subject, expected, found }) =>

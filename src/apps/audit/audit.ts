@@ -7,7 +7,13 @@ import type { Database } from '../../adapters/postgres/pool.ts';
 import type { Address } from '../../domain/hex.ts';
 import type { ChainPort } from '../../ports/chain.ts';
 import { atOneMoment, type Cut } from './cut.ts';
-import { type Book, createFindings, type Difference, type Findings, markOf } from './difference.ts';
+import {
+  type FindingsCollector,
+  createFindings,
+  type Difference,
+  type Findings,
+  markOf,
+} from './difference.ts';
 import { auditEscrow } from './escrow.ts';
 import { auditLp, type LpView } from './lp.ts';
 import { auditOrders } from './orders.ts';
@@ -34,11 +40,11 @@ export interface AuditOptions {
   others?: boolean;
 }
 
-export interface Report extends Findings {
+export interface AuditReport extends Findings {
   looks: number;
 }
 
-export const auditVenue = (ground: AuditGround, options: AuditOptions): Promise<Report> =>
+export const auditVenue = (ground: AuditGround, options: AuditOptions): Promise<AuditReport> =>
   lookUntilSure(ground, options, async (cut, book) => {
     await auditVenueTables(cut, book);
     await auditOrders(cut, book, options);
@@ -55,7 +61,7 @@ export const auditLpNode = (
   ground: AuditGround,
   { account, committed }: { account: Address; committed?: () => Promise<LpView['committed']> },
   options: AuditOptions,
-): Promise<Report> =>
+): Promise<AuditReport> =>
   lookUntilSure(ground, options, async (cut, book) => {
     const said = await committed?.();
     await auditLp(cut, book, { account, ...(said && { committed: said }) }, options);
@@ -65,8 +71,8 @@ export const auditLpNode = (
 async function lookUntilSure(
   { db, chains, sleep }: AuditGround,
   { patienceMs, everyMs = 2_000 }: AuditOptions,
-  compare: (cut: Cut, book: Book) => Promise<void>,
-): Promise<Report> {
+  compare: (cut: Cut, book: FindingsCollector) => Promise<void>,
+): Promise<AuditReport> {
   let standing: Map<string, Difference> | undefined;
   for (let looks = 1, left = patienceMs; ; looks += 1, left -= everyMs) {
     const { differences, unasked, compared } = await look(db, chains, compare);
@@ -82,7 +88,7 @@ async function lookUntilSure(
 async function look(
   db: Database,
   chains: readonly ChainPort[],
-  compare: (cut: Cut, book: Book) => Promise<void>,
+  compare: (cut: Cut, book: FindingsCollector) => Promise<void>,
 ): Promise<Findings> {
   const book = createFindings();
   await atOneMoment(db, chains, async (cut, silent) => {

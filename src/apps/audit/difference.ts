@@ -165,4 +165,4 @@ export function createFindings(): Findings & {
   };
 }
 
-export type Book = ReturnType<typeof createFindings>;
+export type FindingsCollector = ReturnType<typeof createFindings>;

@@ -11,7 +11,7 @@ import { type Address, addressToBytes32, type Bytes32 } from '../../domain/hex.t
 import type { EscrowEvent } from '../../ports/chain.ts';
 import { escrowAbi } from '../../settlement/abi/escrow.ts';
 import type { Cut, PinnedChain } from './cut.ts';
-import type { Book } from './difference.ts';
+import type { FindingsCollector } from './difference.ts';
 
 /** Orders looked for in the database at once. */
 const PAGE = 1_000;
@@ -36,7 +36,7 @@ export interface EscrowOptions {
 
 export async function auditEscrow(
   cut: Cut,
-  book: Book,
+  book: FindingsCollector,
   chain: PinnedChain,
   options: EscrowOptions,
 ): Promise<void> {
@@ -73,7 +73,7 @@ interface Known {
 
 async function auditKnown(
   { session }: Cut,
-  book: Book,
+  book: FindingsCollector,
   { port }: PinnedChain,
   { opened, over, filled }: EscrowLife,
   { others }: EscrowOptions,
@@ -124,7 +124,7 @@ async function auditKnown(
 }
 
 function againstFill(
-  book: Book,
+  book: FindingsCollector,
   orderId: Bytes32,
   { outputIndex, amount, solver, evidence }: FactOf<'filled'>,
   events: readonly FilledEvent[],
@@ -146,7 +146,7 @@ function againstFill(
 /* Money */
 
 async function auditMoney(
-  book: Book,
+  book: FindingsCollector,
   { port, deep }: PinnedChain,
   { opened, over, ledger }: EscrowLife,
 ): Promise<void> {

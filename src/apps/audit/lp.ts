@@ -10,7 +10,7 @@ import type { OrderMessage } from '../../domain/order.ts';
 import { ownSlice } from '../../lp/quoting/order.ts';
 import type { LedgerSnapshot } from '../../inventory/snapshot.ts';
 import type { Cut } from './cut.ts';
-import type { Book } from './difference.ts';
+import type { FindingsCollector } from './difference.ts';
 
 const PAGE = 500;
 
@@ -25,7 +25,7 @@ export interface LpView {
 
 export async function auditLp(
   cut: Cut,
-  book: Book,
+  book: FindingsCollector,
   view: LpView,
   { sinceMs }: { sinceMs: number },
 ): Promise<void> {
@@ -36,7 +36,7 @@ export async function auditLp(
 
 /* Books */
 
-async function auditBooks({ session, chain }: Cut, book: Book, account: Address): Promise<void> {
+async function auditBooks({ session, chain }: Cut, book: FindingsCollector, account: Address): Promise<void> {
   const unbalanced = await session.query<{ id: string; chain_id: number; token: string; sum: string }>(
     'select e.id, p.chain_id, p.token, sum(p.amount) as sum from lp_posting p join lp_entry e on e.n = p.entry group by e.id, p.chain_id, p.token having sum(p.amount) <> 0',
   );
@@ -103,7 +103,12 @@ interface AwardRow {
   [column: string]: unknown;
 }
 
-async function auditAwards(cut: Cut, book: Book, account: Address, sinceMs: number): Promise<void> {
+async function auditAwards(
+  cut: Cut,
+  book: FindingsCollector,
+  account: Address,
+  sinceMs: number,
+): Promise<void> {
   const chains = new Map(cut.chains.map(({ port }) => [port.chain.id, port.chain]));
   for (let after = Buffer.alloc(0); ;) {
     const rows = await cut.session.query<AwardRow>(
@@ -174,7 +179,7 @@ async function auditAwards(cut: Cut, book: Book, account: Address, sinceMs: numb
  */
 async function auditReservations(
   { session, chains }: Cut,
-  book: Book,
+  book: FindingsCollector,
   { account, committed }: LpView,
 ): Promise<void> {
   const described = new Map(chains.map(({ port }) => [port.chain.id, port.chain]));

@@ -23,7 +23,7 @@ import { LP_SCHEMA, LP_TABLES } from '../lp/schema.ts';
 import { chainOf } from '../networks.ts';
 import { zVenueConfig } from '../venue/config.ts';
 import { VENUE_SCHEMA, VENUE_TABLES } from '../venue/schema.ts';
-import { type AuditGround, type AuditOptions, auditLpNode, auditVenue, type Report } from './audit.ts';
+import { type AuditGround, type AuditOptions, auditLpNode, auditVenue, type AuditReport } from './audit.ts';
 import { KINDS, type Unasked } from './difference.ts';
 import type { LpView } from './lp.ts';
 
@@ -59,7 +59,7 @@ export async function runAudit({
   process.exitCode = exitCode(report);
 }
 
-async function ofVenue(file: string, options: AuditOptions): Promise<Report> {
+async function ofVenue(file: string, options: AuditOptions): Promise<AuditReport> {
   const { config } = await loadConfig(zVenueConfig, file, process.env);
   return on(
     config.database,
@@ -68,7 +68,7 @@ async function ofVenue(file: string, options: AuditOptions): Promise<Report> {
   );
 }
 
-async function ofLp(file: string, options: AuditOptions): Promise<Report> {
+async function ofLp(file: string, options: AuditOptions): Promise<AuditReport> {
   const { config } = await loadConfig(zLpAppConfig, file, process.env);
   const account = config.lp.chains[0]?.account as Address;
   return on(config.database, { schema: LP_SCHEMA, tables: LP_TABLES, sections: config.networks }, (ground) =>
@@ -98,8 +98,8 @@ async function on(
     tables,
     sections,
   }: { schema: string; tables: readonly Migration[]; sections: readonly ChainSection[] },
-  work: (ground: AuditGround) => Promise<Report>,
-): Promise<Report> {
+  work: (ground: AuditGround) => Promise<AuditReport>,
+): Promise<AuditReport> {
   const redactor = createRedactor();
   const log = createLog({ app: 'audit', level: 'silent', redactor });
   const secrets: SecretContext = { env: process.env, redactor };
@@ -142,10 +142,10 @@ async function on(
   }
 }
 
-const exitCode = ({ differences, unasked }: Report): 0 | 1 | 2 =>
+const exitCode = ({ differences, unasked }: AuditReport): 0 | 1 | 2 =>
   differences.length > 0 ? 1 : unasked.length > 0 ? 2 : 0;
 
-const asJson = (report: Report) => ({
+const asJson = (report: AuditReport) => ({
   status: exitCode(report),
   differences: report.differences.map((difference) => ({
     ...difference,
@@ -157,7 +157,7 @@ const asJson = (report: Report) => ({
   looks: report.looks,
 });
 
-function page({ differences, unasked, compared, looks }: Report): string {
+function page({ differences, unasked, compared, looks }: AuditReport): string {
   const found = differences.flatMap(({ kind, subject, expected, found: is, by }) => [
     `NO  ${kind}  ${subject}`,
     `      should be  ${expected}`,

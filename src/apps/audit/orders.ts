@@ -16,7 +16,7 @@ import {
 } from '../../adapters/postgres/venue/order-rows.ts';
 import { CELL_STAGES, tradeColumns } from '../../adapters/postgres/trades/trade-rows.ts';
 import type { Cut } from './cut.ts';
-import type { Book } from './difference.ts';
+import type { FindingsCollector } from './difference.ts';
 
 const PAGE = 500;
 
@@ -42,7 +42,11 @@ const COLUMNS = `${ORDER_COLUMNS}, o.status, o.final, o.last_seq,
   (select json_agg(json_build_object('output_index', d.output_index, 'remaining', d.remaining::text, 'requested', d.requested::text, 'auto_withdraw', d.auto_withdraw) order by d.output_index) from ledger_delivery d where d.order_id = o.order_id) as deliveries`;
 
 /** Every order that is open, or that something happened to since `sinceMs`. */
-export async function auditOrders(cut: Cut, book: Book, { sinceMs }: { sinceMs: number }): Promise<void> {
+export async function auditOrders(
+  cut: Cut,
+  book: FindingsCollector,
+  { sinceMs }: { sinceMs: number },
+): Promise<void> {
   const solvers = new Set(
     (await cut.session.query<{ id: string }>('select id from solver')).map(({ id }) => id),
   );
@@ -60,7 +64,7 @@ export async function auditOrders(cut: Cut, book: Book, { sinceMs }: { sinceMs: 
 
 async function auditOrder(
   cut: Cut,
-  book: Book,
+  book: FindingsCollector,
   row: AuditRow,
   solvers: ReadonlySet<string>,
   blocks: Map<string, Promise<string | undefined>>,
@@ -77,11 +81,14 @@ async function auditOrder(
 
 /* The database against itself */
 
-function againstFacts(book: Book, row: AuditRow, record: OrderRecord, said: Progress): void {
+function againstFacts(book: FindingsCollector, row: AuditRow, record: OrderRecord, said: Progress): void {
   const { orderId: subject } = record;
   const seqs = record.facts.map(({ seq }) => seq);
-  const differ = (kind: Parameters<Book['differ']>[0]['kind'], expected: string, found: string) =>
-    void (expected !== found && book.differ({ kind, subject, expected, found }));
+  const differ = (
+    kind: Parameters<FindingsCollector['differ']>[0]['kind'],
+    expected: string,
+    found: string,
+  ) => void (expected !== found && book.differ({ kind, subject, expected, found }));
   differ('fact_sequence', Array.from({ length: row.last_seq }, (_, at) => at + 1).join(' '), seqs.join(' '));
   differ(
     'order_row',
@@ -138,7 +145,7 @@ const canonical = (value: unknown): string =>
   );
 
 function againstRoster(
-  book: Book,
+  book: FindingsCollector,
   { orderId, solverIds, commitments, order, route }: OrderRecord,
   solvers: ReadonlySet<string>,
 ): void {
@@ -168,7 +175,7 @@ function againstRoster(
 
 async function againstChain(
   cut: Cut,
-  book: Book,
+  book: FindingsCollector,
   { orderId, order }: OrderRecord,
   facts: readonly Fact[],
 ): Promise<void> {
@@ -218,7 +225,7 @@ const recordOf = (solver: Bytes32, timestamp: number): Bytes32 =>
 /** Do the blocks that facts stand on still exist? */
 async function againstBlocks(
   cut: Cut,
-  book: Book,
+  book: FindingsCollector,
   { orderId }: OrderRecord,
   facts: readonly Fact[],
   blocks: Map<string, Promise<string | undefined>>,

@@ -5,12 +5,12 @@
 
 import { bytesToHex } from '../../domain/hex.ts';
 import type { Cut, PinnedChain } from './cut.ts';
-import type { Book } from './difference.ts';
+import type { FindingsCollector } from './difference.ts';
 
 /** Mined slots whose receipts are asked for, newest first. */
 const RECEIPTS = 200;
 
-export async function auditVenueTables({ session }: Cut, book: Book): Promise<void> {
+export async function auditVenueTables({ session }: Cut, book: FindingsCollector): Promise<void> {
   const orphans = await session.query<{
     workspace_id: string;
     mode: string;
@@ -65,7 +65,7 @@ export async function auditVenueTables({ session }: Cut, book: Book): Promise<vo
 }
 
 /** Of every signer whose slots are in this schema. */
-export async function auditSlots(cut: Cut, book: Book): Promise<void> {
+export async function auditSlots(cut: Cut, book: FindingsCollector): Promise<void> {
   const signers = await cut.session.query<{ chain_id: number; signer: Buffer; next_nonce: number }>(
     'select chain_id, signer, next_nonce from tx_signer order by chain_id, signer',
   );
@@ -103,7 +103,7 @@ export async function auditSlots(cut: Cut, book: Book): Promise<void> {
 
 async function auditMined(
   { session }: Cut,
-  book: Book,
+  book: FindingsCollector,
   { port }: PinnedChain,
   { subject, signer, address }: { subject: string; signer: Buffer; address: `0x${string}` },
 ): Promise<void> {

@@ -21,7 +21,7 @@ import { LP_SCHEMA, LP_TABLES } from '../lp/schema.ts';
 import { chainOf } from '../networks.ts';
 import { zVenueConfig } from '../venue/config.ts';
 import { VENUE_SCHEMA, VENUE_TABLES } from '../venue/schema.ts';
-import { lpComesBack, venueComesBack } from './past.ts';
+import { lpComesBack, venueComesBack } from './after-restore.ts';
 
 export interface BackupWords {
   venue?: string;

@@ -1,7 +1,7 @@
 /** Where prices come from, as configuration, and what cannot work about it. */
 
 import { z } from 'zod';
-import { zAddress } from './parts.ts';
+import { zAddress } from '../../protocol/wire.ts';
 
 const zPath = z
   .string()

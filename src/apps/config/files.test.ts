@@ -8,7 +8,7 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { appOf, schemaOf } from '../cli/config-check.ts';
 import { parseConfig, readJson } from './load.ts';
-import { schemasAt } from './schema.ts';
+import { schemasAt } from './schema-paths.ts';
 
 const FOLDER = new URL('../../../config/', import.meta.url);
 const files = (await readdir(FOLDER)).filter((name) => name.endsWith('.json'));

@@ -1,3 +1,5 @@
+/** Parsing and printing of configuration files. */
+
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { ConfigError, envName, parseConfig } from './load.ts';
@@ -46,7 +48,7 @@ describe('parseConfig', () => {
     });
   });
 
-  test('the environment wins, whatever the spelling of its words', () => {
+  test('environment variables override the file, with or without underscores', () => {
     const env = {
       FIRMQUOTE__HTTP__PORT: '9000',
       FIRMQUOTE__QUOTES__TIMEOUT_MS: '250',
@@ -80,17 +82,17 @@ describe('parseConfig', () => {
     expect(problems(json)).toEqual([problem]);
   });
 
-  test('error: an environment variable that names nothing', () => {
+  test('error: an environment variable that names no option', () => {
     expect(problems({}, { FIRMQUOTE__HTTP__PROT: '1' })).toEqual([
       'environment FIRMQUOTE__HTTP__PROT: "PROT" is not an option of http; did you mean PORT?',
     ]);
   });
 
-  test('error: every problem at once', () => {
+  test('error: lists every problem', () => {
     expect(problems({ a: 1, b: 2, http: { port: -1 } })).toHaveLength(3);
   });
 
-  test('keys that touch prototypes are only unknown options', () => {
+  test('prototype keys are rejected and change no prototype', () => {
     expect(
       problems(JSON.parse('{"__proto__":{"polluted":1},"http":{"constructor":{"prototype":{"polluted":1}}}}'))
         .length,

@@ -1,23 +1,22 @@
 /**
- * One JSON file per app plus the environment, read through the zod schema that is also the type. Nothing
- * unknown passes.
+ * Reads the configuration of an app: one JSON file, overridden by `FIRMQUOTE__…` variables, parsed by the
+ * zod schema that is also its type. Unknown options are errors.
  */
 
 import { readFile } from 'node:fs/promises';
 import type { z } from 'zod';
 import { RequestError } from '../../domain/errors.ts';
-import { atOnce } from '../../domain/steps.ts';
-import { keysAt, kindAt, suggest, type Path } from './schema.ts';
+import { keysAt, kindAt, suggest, type Path } from './schema-paths.ts';
 
-export const ENV_PREFIX = 'FIRMQUOTE__';
+const ENV_PREFIX = 'FIRMQUOTE__';
 
 export interface Loaded<T> {
   config: T;
-  /** Paths that the environment set, dotted. */
+  /** Dotted paths of the options that the environment set. */
   fromEnv: string[];
 }
 
-/** Reads and parses a file. Throws `ConfigError` listing everything that is wrong with it. */
+/** Reads and parses a file. Throws `ConfigError` with every problem found. */
 export async function loadConfig<S extends z.ZodType>(
   schema: S,
   file: string,
@@ -39,54 +38,37 @@ export async function readJson(file: string): Promise<unknown> {
   }
 }
 
+/** Parses what a file holds, with the settings of the environment on top. Throws `ConfigError`. */
 export function parseConfig<S extends z.ZodType>(
   schema: S,
   json: unknown,
   env: NodeJS.ProcessEnv,
   file = 'configuration',
 ): Loaded<z.output<S>> {
-  return atOnce(parsingConfig(schema, json, env, file));
-}
-
-/**
- * Another way to read what `schema` reads, in steps: undefined where something is wrong, whereupon the schema
- * says what.
- */
-export type ReadInSteps<T> = (json: Readonly<Record<string, unknown>>) => Generator<void, T | undefined>;
-
-/** `parseConfig` in steps, as many as `read` takes. */
-export function* parsingConfig<S extends z.ZodType>(
-  schema: S,
-  json: unknown,
-  env: NodeJS.ProcessEnv,
-  file: string,
-  read?: ReadInSteps<z.output<S>>,
-): Generator<void, Loaded<z.output<S>>> {
   const settings = envSettings(schema, env, file);
-  const isRecord = (value: unknown): value is Record<string, unknown> =>
-    typeof value === 'object' && value !== null && !Array.isArray(value);
   if (!isRecord(json)) throw new ConfigError(file, ['must be one JSON object']);
   const fromEnv = settings.map(({ path }) => path.join('.'));
-  const withEnv = (raw: ReadonlySet<string>) => {
+  const withEnv = (asText: ReadonlySet<string>) => {
     if (settings.length === 0) return json;
     const copy = structuredClone(json);
-    for (const { path, text } of settings) put(copy, path, raw.has(path.join('.')) ? text : readValue(text));
+    for (const { path, text } of settings)
+      put(copy, path, asText.has(path.join('.')) ? text : readValue(text));
     return copy;
   };
-  const whole = withEnv(new Set());
-  const config = read && (yield* read(whole));
-  if (config !== undefined) return { config, fromEnv };
-  // "8453" may be a number or a text: JSON first, and where the schema then misses a text, the text itself.
-  let parsed = schema.safeParse(whole);
+  // "8453" may be a number or a text. Read it as JSON first; where the schema rejects that, as the text itself.
+  let parsed = schema.safeParse(withEnv(new Set()));
   if (!parsed.success && settings.length > 0) {
     const broken = new Set(parsed.error.issues.map((issue) => issue.path.join('.')));
     parsed = schema.safeParse(withEnv(new Set(fromEnv.filter((path) => broken.has(path)))));
   }
   if (parsed.success) return { config: parsed.data, fromEnv };
-  throw new ConfigError(file, problemsOf(schema, parsed.error));
+  throw new ConfigError(file, describeIssues(schema, parsed.error));
 }
 
-/** Secrets come from keystores; the two services' URLs are conventional names of their own. */
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The option that each `FIRMQUOTE__…` variable sets. Throws `ConfigError` for a variable that sets none. */
 function envSettings(
   schema: z.ZodType,
   env: NodeJS.ProcessEnv,
@@ -99,13 +81,13 @@ function envSettings(
     for (const segment of name.slice(ENV_PREFIX.length).split('__')) {
       const kind = kindAt(schema, path);
       const plain = (word: string) => word.toLowerCase().replace(/[-_]/g, '');
-      const known = keysAt(schema, path);
-      const key = known.find((candidate) => plain(candidate) === plain(segment));
+      const options = keysAt(schema, path);
+      const key = options.find((candidate) => plain(candidate) === plain(segment));
       if (kind === 'list' && /^\d+$/.test(segment)) path.push(Number(segment));
       else if (kind === 'object' && key !== undefined) path.push(key);
       else if (kind === 'record') path.push(segment);
       else {
-        const meant = suggest(segment, known);
+        const meant = suggest(segment, options);
         throw new ConfigError(file, [
           `environment ${name}: "${segment}" is not an option${path.length > 0 ? ` of ${path.join('.')}` : ''}${meant ? `; did you mean ${screaming(meant)}?` : ''}`,
         ]);
@@ -116,7 +98,7 @@ function envSettings(
   return settings;
 }
 
-/** The variable that sets a path, as documentation prints it. */
+/** The variable that sets the option at a path. */
 export function envName(path: Path): string {
   return `${ENV_PREFIX}${path.map((segment) => (typeof segment === 'number' ? String(segment) : screaming(segment))).join('__')}`;
 }
@@ -145,15 +127,12 @@ function put(target: Record<string, unknown>, path: Path, value: unknown): void 
   }
 }
 
-/**
- * One sentence for each thing that is wrong, with its path and, for a key that is not known, the one that was
- * meant.
- */
-export function problemsOf(schema: z.ZodType, { issues }: z.ZodError): string[] {
-  return issues.flatMap((issue) => sentences(schema, issue));
+/** One sentence for each problem, with its path and, for an unknown option, a suggestion. */
+export function describeIssues(schema: z.ZodType, { issues }: z.ZodError): string[] {
+  return issues.flatMap((issue) => describeIssue(schema, issue));
 }
 
-function sentences(schema: z.ZodType, issue: z.core.$ZodIssue): string[] {
+function describeIssue(schema: z.ZodType, issue: z.core.$ZodIssue): string[] {
   const path = issue.path.filter((part) => typeof part !== 'symbol');
   const at = path.length === 0 ? '' : `${path.join('.')}: `;
   if (issue.code === 'unrecognized_keys') {
@@ -164,9 +143,9 @@ function sentences(schema: z.ZodType, issue: z.core.$ZodIssue): string[] {
   }
   if (issue.code === 'invalid_union') {
     const branches = issue.errors.map((errors) =>
-      errors.flatMap((error) => sentences(schema, { ...error, path: [...issue.path, ...error.path] })),
+      errors.flatMap((error) => describeIssue(schema, { ...error, path: [...issue.path, ...error.path] })),
     );
-    // The branch that got furthest is the one that was meant.
+    // The branch with the fewest problems is the one that was probably meant.
     const best = branches.sort((a, b) => a.length - b.length)[0];
     if (best && best.length > 0) return best;
   }
@@ -179,7 +158,7 @@ export class ConfigError extends RequestError {
   constructor(file: string, problems: readonly string[]) {
     const list = problems.map((problem) => `\n  - ${problem}`).join('');
     super(
-      `The configuration in ${file} cannot be used.${list}\nCorrect it and look at it with: firmquote config check ${file}`,
+      `The configuration in ${file} cannot be used.${list}\nCorrect it, then run: firmquote config check ${file}`,
       { code: 'config' },
     );
     this.problems = problems;

@@ -5,13 +5,9 @@ import { QUORUM } from '../../adapters/evm/chain/chain.ts';
 import { HEALTH } from '../../adapters/evm/rpc/health.ts';
 import { LOG_LEVELS } from '../../adapters/pino/log.ts';
 import type { Address } from '../../domain/hex.ts';
+import { zAddress } from '../../protocol/wire.ts';
 
-export const PERMIT2: Address = '0x000000000022d473030f116ddee9f6b43ac78ba3';
-
-export const zAddress = z
-  .string()
-  .regex(/^0x[0-9a-fA-F]{40}$/, 'must be an address: 0x and 40 hex digits')
-  .transform((text) => text.toLowerCase() as Address);
+const PERMIT2: Address = '0x000000000022d473030f116ddee9f6b43ac78ba3';
 
 /**
  * `${NAME}` in place of the value takes it from the environment, so that what is secret need not stand in the

@@ -1,4 +1,4 @@
-/** Shows a configuration as it was understood: one line an option, with where the value came from. */
+/** Prints a parsed configuration: one line per option, with where its value came from. */
 
 const HIDDEN = /password$|secret$|apikey$|databaseurl|redisurl|rpcurls/i;
 
@@ -10,7 +10,7 @@ export function printConfig(
   return leaves(config, []).map(({ path, value }) => {
     const name = path.join('.');
     const origin = env.has(name) ? '  (environment)' : has(file, path) ? '' : '  (default)';
-    return `${name} = ${shown(path, value)}${origin}`;
+    return `${name} = ${redacted(path, value)}${origin}`;
   });
 }
 
@@ -32,19 +32,15 @@ function has(file: unknown, path: readonly (string | number)[]): boolean {
   return true;
 }
 
-/**
- * A value as it may be shown: what is secret by its name, and what a URL may carry, is taken out at any
- * depth.
- */
-export function shown(path: readonly (string | number)[], value: unknown): string {
+/** A value without secrets: hides options that are secret by name, and everything in a URL but its host. */
+export function redacted(path: readonly (string | number)[], value: unknown): string {
   if (Array.isArray(value))
-    return `[${value.map((item, index) => shown([...path, index], item)).join(', ')}]`;
+    return `[${value.map((item, index) => redacted([...path, index], item)).join(', ')}]`;
   if (typeof value === 'object' && value !== null)
     return `{${Object.entries(value)
-      .map(([key, inner]) => `${key}: ${shown([...path, key], inner)}`)
+      .map(([key, inner]) => `${key}: ${redacted([...path, key], inner)}`)
       .join(', ')}}`;
   if (typeof value === 'bigint') return value.toString();
-  // A URL may carry a key or a password; its host is enough to recognise it.
   if (typeof value === 'string' && (HIDDEN.test(path.join('.')) || value.includes('://'))) {
     if (!URL.canParse(value)) return '"…"';
     const url = new URL(value);

@@ -8,10 +8,10 @@ import { dirname } from 'node:path';
 import { encryptKey } from '../../adapters/keystore/keystore.ts';
 import { writeSecretFile } from '../../adapters/keystore/file.ts';
 import { symbolAt } from './exchange.ts';
-import { PEG } from './set-up.ts';
+import { PEG } from './chains/set-up.ts';
 import type { Layout } from './layout.ts';
 import type { DemoState } from './state.ts';
-import type { Wallet } from './wallets.ts';
+import type { KeyPair } from './key-pair.ts';
 
 /** Light, because seven processes start at once and the password is as random as the key. */
 const SCRYPT_N = 1 << 12;
@@ -45,7 +45,7 @@ export async function writeConfigs(state: DemoState, layout: Layout): Promise<vo
 async function writeKeys(state: DemoState, layout: Layout): Promise<void> {
   await rm(dirname(layout.passwordFile), { recursive: true, force: true });
   await writeSecretFile(layout.passwordFile, state.keystorePassword);
-  const save = async (name: string, wallet: Wallet) =>
+  const save = async (name: string, wallet: KeyPair) =>
     writeSecretFile(layout.keystore(name), await encryptKey(wallet, state.keystorePassword, { n: SCRYPT_N }));
   await save('relayer', state.relayer);
   for (const { id, operator } of state.lps) {

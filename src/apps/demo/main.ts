@@ -11,27 +11,27 @@ import type { Log } from '../../ports/log.ts';
 import { loadConfig } from '../config/load.ts';
 import { lockDirectory } from '../directory-lock.ts';
 import { liveAs, type Life } from '../process.ts';
-import { keepState } from './anvil.ts';
+import { keepState } from './chains/anvil.ts';
 import { issueDemoKeys, WORKSPACE } from './api-keys.ts';
 import { type DemoConfig, zDemoConfig } from './config.ts';
 import { lpProcess, lpSections, writeConfigs } from './configs.ts';
-import { followEvents } from './events.ts';
+import { followEvents } from './display/events.ts';
 import { playExchange } from './exchange.ts';
 import { assertPortsFree, type Layout, layout as layoutOf, portsOf } from './layout.ts';
 import { type Manifest, writeManifest } from './manifest.ts';
 import { startMarket } from './market.ts';
-import { keepPools } from './pools.ts';
-import { keepOracles } from './oracle.ts';
+import { keepPools } from './chains/pools.ts';
+import { keepOracles } from './chains/oracle.ts';
 import { type OnceReport, runOnce } from './once.ts';
 import { appSpecs, chainSpec, environmentOf, lineLog, postgresSpec } from './processes.ts';
-import { PEG, setUpChain } from './set-up.ts';
+import { PEG, setUpChain } from './chains/set-up.ts';
 import { type DemoState, drawState, readState, writeState } from './state.ts';
 import { createSupervisor, type Supervisor } from './supervisor.ts';
-import { header, plainView, terminalView } from './view.ts';
+import { header, plainView, terminalView } from './display/view.ts';
 import { withControls } from './risk/config.ts';
 import { runRisk } from './risk/once.ts';
-import { stageOf } from './risk/stage.ts';
-import { type Stage, takerFor, type World } from './world.ts';
+import { createDisturbances } from './risk/disturbances.ts';
+import { type Disturbances, takerFor, type DemoWorld } from './world.ts';
 
 export interface DemoOptions {
   once?: boolean;
@@ -168,7 +168,7 @@ async function open(life: Life, { options, layout, config, log, startedAtMs }: S
   const databaseBase = postgres.database.base();
   await Promise.all(appSpecs(state, layout, databaseBase).map((spec) => supervisor.run(spec)));
   const manifest = { ...manifestOf(state, layout, supervisor), environment: environmentOf(databaseBase) };
-  const stage = stageOf(state, layout, exchange, (bps) => void (oracleShiftBps = bps));
+  const stage = createDisturbances(state, layout, exchange, (bps) => void (oracleShiftBps = bps));
   const world = worldOf(state, manifest, supervisor, stage);
   await untilServing(world, life);
   if (life.stopping) return;
@@ -236,7 +236,7 @@ function finishOnce(life: Life, report: OnceReport): void {
 }
 
 /** Ready is when the venue says so and every LP of ours may be asked. */
-async function untilServing(world: World, life: Life): Promise<void> {
+async function untilServing(world: DemoWorld, life: Life): Promise<void> {
   const reader = takerFor(world.manifest, { privateKey: `0x${'11'.repeat(32)}` });
   const deadline = performance.now() + 90_000;
   for (let seen = 'nothing'; !life.stopping;) {
@@ -305,7 +305,12 @@ function manifestOf(state: DemoState, layout: Layout, supervisor: Supervisor): O
   };
 }
 
-function worldOf(state: DemoState, manifest: Manifest, supervisor: Supervisor, stage: Stage): World {
+function worldOf(
+  state: DemoState,
+  manifest: Manifest,
+  supervisor: Supervisor,
+  stage: Disturbances,
+): DemoWorld {
   let next = 0;
   const freshWallet = () => {
     const wallet = state.houseTakers[next++ % state.houseTakers.length];

@@ -6,10 +6,10 @@
 import { formatUnits, parseUnits } from '../../domain/amount.ts';
 import type { DemoConfig } from './config.ts';
 import type { QuoteCandidate } from '../../protocol/api/candidate.ts';
-import { askOf, type Trade, tradeOf } from './checks/trade.ts';
-import type { World } from './world.ts';
+import { askOf, type DemoTrade, tradeOf } from './checks/trade.ts';
+import type { DemoWorld } from './world.ts';
 
-export interface Market {
+export interface DemoMarket {
   stop(): Promise<void>;
 }
 
@@ -22,11 +22,11 @@ const PAIRS = [
 const PARALLEL = 4;
 
 export function startMarket(
-  world: World,
+  world: DemoWorld,
   { everyMs, minUsd, maxUsd }: DemoConfig['market'],
   mid: (symbol: string) => number,
   show: (line: string) => void,
-): Market {
+): DemoMarket {
   const slugs = world.manifest.chains.map(({ slug }) => slug);
   const open = new Set<Promise<void>>();
   let stopped = false;
@@ -73,7 +73,7 @@ export function startMarket(
 }
 
 /** What a candidate delivers, short enough to compare at a glance. */
-function got({ dest, buy }: Trade, { preview }: QuoteCandidate): string {
+function got({ dest, buy }: DemoTrade, { preview }: QuoteCandidate): string {
   const amount = preview.outputs.reduce((sum, { amount: part }) => sum + BigInt(part), 0n);
   return formatUnits(amount, dest.token(buy).decimals).slice(0, 10);
 }

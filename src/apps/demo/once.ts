@@ -3,7 +3,7 @@
  * end.
  */
 
-import { type Check, type CheckResult, runCheck, type Tally } from './checks/check.ts';
+import { type DemoCheck, type CheckResult, runCheck, type OrderCounts } from './checks/check.ts';
 import { clientCheck } from './checks/client.ts';
 import { conservationCheck } from './checks/conservation.ts';
 import { attestedCheck, refundCheck } from './checks/cross-chain.ts';
@@ -20,9 +20,9 @@ import { splitCheck } from './checks/split.ts';
 import { streamCheck } from './checks/streams.ts';
 import { verifiedCheck } from './checks/verified.ts';
 import { workspaceCheck } from './checks/workspaces.ts';
-import type { World } from './world.ts';
+import type { DemoWorld } from './world.ts';
 
-export interface OnceReport extends Tally {
+export interface OnceReport extends OrderCounts {
   checks: CheckResult[];
   seconds: number;
 }
@@ -31,13 +31,13 @@ export interface OnceReport extends Tally {
 const AT_ONCE = 4;
 
 export async function runOnce(
-  world: World,
+  world: DemoWorld,
   show: (line: string) => void,
   startedAtMs: number,
 ): Promise<OnceReport> {
-  const tally: Tally = { settled: 0, failed: 0, refunded: 0 };
+  const tally: OrderCounts = { settled: 0, failed: 0, refunded: 0 };
   const checks: CheckResult[] = [];
-  const run = async (check: Check) => {
+  const run = async (check: DemoCheck) => {
     const before = performance.now();
     const result = await runCheck(check, world, tally);
     checks.push(result);

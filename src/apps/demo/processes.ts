@@ -7,7 +7,7 @@ import { startEmbeddedPostgres } from '../../adapters/postgres/embedded/embedded
 import { type WatchedChild, spawnWatched } from '../../adapters/process/parent-watchdog.ts';
 import type { Log } from '../../ports/log.ts';
 import { LP_NODE_OPTIONS } from '../lp/node-options.ts';
-import { startAnvil } from './anvil.ts';
+import { startAnvil } from './chains/anvil.ts';
 import { attesterProcess, chainProcess, lpProcess } from './configs.ts';
 import type { Layout } from './layout.ts';
 import type { DemoState } from './state.ts';
@@ -15,7 +15,7 @@ import type { ChildSpec } from './supervisor.ts';
 
 const READY_TIMEOUT_MS = 60_000;
 
-export interface Database {
+export interface DemoDatabase {
   url(name: string): string;
   /** Of the server, without a database. */
   base(): string;
@@ -26,7 +26,7 @@ export interface Database {
 export function postgresSpec(
   layout: Layout,
   log: Log,
-): { spec: ChildSpec; database: Database; clusterDir(): string | undefined } {
+): { spec: ChildSpec; database: DemoDatabase; clusterDir(): string | undefined } {
   let server: Awaited<ReturnType<typeof startEmbeddedPostgres>> | undefined;
   const running = () => {
     if (!server) throw new UpstreamError('The database is not running.', { code: 'database_unavailable' });

@@ -10,13 +10,13 @@ import type { DexDeployment } from '../../adapters/evm/deploy/deploy-dex.ts';
 import type { Address } from '../../domain/hex.ts';
 import type { DemoConfig } from './config.ts';
 import type { ManifestChain } from './manifest.ts';
-import { drawWallet, type Wallet } from './wallets.ts';
+import { drawKeyPair, type KeyPair } from './key-pair.ts';
 
 export interface LpKeys {
   id: string;
   /** Owns the money; no process of the demo ever sees this key. */
-  owner: Wallet;
-  operator: Wallet;
+  owner: KeyPair;
+  operator: KeyPair;
 }
 
 /** Uniswap as it was deployed; its pools as the venue lists them. */
@@ -28,16 +28,16 @@ export interface DemoState {
   /** 'drawn' while the chains are being set up; only a 'ready' demo can be resumed. */
   phase: 'drawn' | 'ready';
   config: DemoConfig;
-  deployer: Wallet;
-  relayer: Wallet;
+  deployer: KeyPair;
+  relayer: KeyPair;
   feeRecipient: Address;
-  attesters: Wallet[];
+  attesters: KeyPair[];
   lps: LpKeys[];
   spareLp: LpKeys;
-  takers: Wallet[];
+  takers: KeyPair[];
   /** For the checks of --once and for the demo's own trading: nobody else knows these keys. */
-  houseTakers: Wallet[];
-  walletOwners: Wallet[];
+  houseTakers: KeyPair[];
+  walletOwners: KeyPair[];
   sealSecret: string;
   /** Opens the venue's admin API. */
   adminSecret: string;
@@ -64,14 +64,14 @@ export interface DemoState {
 const HOUSE_TAKERS = 48;
 
 export function drawState(config: DemoConfig): DemoState {
-  const wallets = (count: number) => Array.from({ length: count }, drawWallet);
-  const lp = (id: string): LpKeys => ({ id, owner: drawWallet(), operator: drawWallet() });
+  const wallets = (count: number) => Array.from({ length: count }, drawKeyPair);
+  const lp = (id: string): LpKeys => ({ id, owner: drawKeyPair(), operator: drawKeyPair() });
   return {
     phase: 'drawn',
     config,
-    deployer: drawWallet(),
-    relayer: drawWallet(),
-    feeRecipient: drawWallet().address,
+    deployer: drawKeyPair(),
+    relayer: drawKeyPair(),
+    feeRecipient: drawKeyPair().address,
     attesters: wallets(config.attesters.count),
     lps: config.lps.map(({ id }) => lp(id)),
     spareLp: lp(config.spareLp.id),

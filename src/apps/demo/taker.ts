@@ -28,7 +28,7 @@ import { type OrderStatusResponse, zOrderStatusResponse } from '../../protocol/a
 import { zOrder } from '../../protocol/api/submit.ts';
 import { devWalletAbi } from '../../settlement/abi/dev-wallet.ts';
 
-export interface TakerOptions {
+export interface DemoTakerOptions {
   venueUrl: string;
   apiKey: string;
   privateKey: Hex;
@@ -37,7 +37,7 @@ export interface TakerOptions {
   rpcUrls: ReadonlyMap<number, string>;
 }
 
-export interface Ask {
+export interface WantedQuote {
   input: { asset: string; amount?: string };
   output: { asset: string; amount?: string };
   receiver?: string;
@@ -48,7 +48,7 @@ export interface Ask {
   solvers?: { include?: string[]; exclude?: string[] };
 }
 
-export interface How {
+export interface TakeChoices {
   /** Which lock to ask preflight for; absent: what it chooses. */
   lock?: FundingLock;
   /** Grant Permit2 once for all trades instead of a lock per trade. */
@@ -58,7 +58,7 @@ export interface How {
   candidate?: QuoteCandidate;
 }
 
-export interface Submission {
+export interface SignedOrder {
   quoteResponse: QuoteCandidate;
   signature: Hex;
   signScheme: 'EIP712' | 'EIP1271';
@@ -72,13 +72,13 @@ export interface HttpAnswer {
   json: unknown;
 }
 
-export type QuoteAnswer = z.infer<typeof zQuoteResponse>;
-export type Taker = ReturnType<typeof createTaker>;
+export type QuoteResponse = z.infer<typeof zQuoteResponse>;
+export type DemoTaker = ReturnType<typeof createDemoTaker>;
 
 const MAX_PREFLIGHTS = 5;
 const ANSWER_MS = 15_000;
 
-export function createTaker({ venueUrl, apiKey, privateKey, contractWallet, rpcUrls }: TakerOptions) {
+export function createDemoTaker({ venueUrl, apiKey, privateKey, contractWallet, rpcUrls }: DemoTakerOptions) {
   const owner: PrivateKeyAccount = privateKeyToAccount(privateKey);
   const address = (contractWallet ?? owner.address).toLowerCase() as Address;
 
@@ -113,7 +113,7 @@ export function createTaker({ venueUrl, apiKey, privateKey, contractWallet, rpcU
     return schema.parse(json);
   }
 
-  const quote = (ask: Ask): Promise<QuoteAnswer> =>
+  const quote = (ask: WantedQuote): Promise<QuoteResponse> =>
     ok(zQuoteResponse, call('POST', '/api/v1/rfq/quotes', { taker: address, ...ask }));
   const preflight = (quoteResponse: unknown, lock?: FundingLock): Promise<PreflightResponse> =>
     ok(
@@ -161,8 +161,8 @@ export function createTaker({ venueUrl, apiKey, privateKey, contractWallet, rpcU
   /** Follows preflight until nothing but signatures and the POST remain. */
   async function prepare(
     candidate: QuoteCandidate,
-    how: How = {},
-  ): Promise<{ submission: Submission; plan: PreflightResponse; broadcasts: Action[]; setUp: string[] }> {
+    how: TakeChoices = {},
+  ): Promise<{ submission: SignedOrder; plan: PreflightResponse; broadcasts: Action[]; setUp: string[] }> {
     const setUp: string[] = [];
     for (let round = 0; round < MAX_PREFLIGHTS; round++) {
       const plan = await preflight(candidate, how.lock);
@@ -188,8 +188,8 @@ export function createTaker({ venueUrl, apiKey, privateKey, contractWallet, rpcU
     throw new Error(`After ${MAX_PREFLIGHTS} rounds preflight still asks for transactions.`);
   }
 
-  async function sign(candidate: QuoteCandidate, plan: PreflightResponse): Promise<Submission> {
-    const submission: Submission = {
+  async function sign(candidate: QuoteCandidate, plan: PreflightResponse): Promise<SignedOrder> {
+    const submission: SignedOrder = {
       quoteResponse: candidate,
       signature: '0x',
       signScheme: contractWallet ? 'EIP1271' : 'EIP712',
@@ -221,7 +221,7 @@ export function createTaker({ venueUrl, apiKey, privateKey, contractWallet, rpcU
       idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey },
       timeoutMs,
     );
-  const submit = (submission: Submission, idempotencyKey?: string) =>
+  const submit = (submission: SignedOrder, idempotencyKey?: string) =>
     ok(zOrder, post(submission, idempotencyKey));
 
   /** Polls until the order is settled or failed, or the time is up. The venue may be away for a while. */
@@ -253,12 +253,12 @@ export function createTaker({ venueUrl, apiKey, privateKey, contractWallet, rpcU
     finish,
     /** Ask, take the best candidate, do what preflight says, submit. */
     async take(
-      ask: Ask,
-      how: How = {},
+      ask: WantedQuote,
+      how: TakeChoices = {},
     ): Promise<{
       candidate: QuoteCandidate;
       plan: PreflightResponse;
-      submission: Submission;
+      submission: SignedOrder;
       orderId: string;
       setUp: string[];
       broadcasts: Action[];

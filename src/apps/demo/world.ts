@@ -10,13 +10,13 @@ import { escrowAbi } from '../../settlement/abi/escrow.ts';
 import type { PlayedExchange } from './exchange.ts';
 import type { Manifest, ManifestChain, ManifestToken } from './manifest.ts';
 import type { Supervisor } from './supervisor.ts';
-import { createTaker, type Taker, type TakerOptions } from './taker.ts';
-import type { Wallet } from './wallets.ts';
+import { createDemoTaker, type DemoTaker, type DemoTakerOptions } from './taker.ts';
+import type { KeyPair } from './key-pair.ts';
 
 export interface ContractWallet {
   chainId: number;
   address: Address;
-  owner: Wallet;
+  owner: KeyPair;
 }
 
 export interface LpAccount {
@@ -26,14 +26,14 @@ export interface LpAccount {
   metricsUrl: string;
 }
 
-export interface World {
+export interface DemoWorld {
   manifest: Manifest;
   supervisor: Supervisor;
   lps: readonly LpAccount[];
   /** Gives a fresh, funded taker that nobody else trades with. */
-  freshTaker(apiKey?: string): Taker;
+  freshTaker(apiKey?: string): DemoTaker;
   /** The same without our taker around it. */
-  freshWallet(): Wallet;
+  freshWallet(): KeyPair;
   contractWallet(slug: string): ContractWallet;
   /** Everybody who can hold a token: the sum over them is all there is. */
   accounts(): readonly Address[];
@@ -41,11 +41,11 @@ export interface World {
   minted(slug: string, symbol: string): bigint;
   /** Whole tokens that every fresh taker starts with. */
   holdings: Readonly<Record<string, string>>;
-  stage: Stage;
+  stage: Disturbances;
 }
 
 /** What goes wrong on purpose. */
-export interface Stage {
+export interface Disturbances {
   exchange: Pick<PlayedExchange, 'mid' | 'jump' | 'shift' | 'hush'>;
   /** The price oracles say this much more than the exchanges. */
   shiftOracles(bps: number): void;
@@ -114,10 +114,10 @@ export function viewChain(manifest: Manifest, slug: string): ChainView {
 
 export function takerFor(
   manifest: Manifest,
-  who: Pick<TakerOptions, 'privateKey' | 'contractWallet'>,
+  who: Pick<DemoTakerOptions, 'privateKey' | 'contractWallet'>,
   apiKey = manifest.venue.keys.service,
-): Taker {
-  return createTaker({
+): DemoTaker {
+  return createDemoTaker({
     venueUrl: manifest.venue.url,
     apiKey,
     rpcUrls: new Map(manifest.chains.map(({ id, rpcUrl }) => [id, rpcUrl])),

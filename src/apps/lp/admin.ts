@@ -7,13 +7,13 @@ import { RequestError } from '../../domain/errors.ts';
 import type { LpNode } from '../../lp/node.ts';
 import type { OpsRoute } from '../../adapters/http/ops.ts';
 import type { Brake } from './brake.ts';
-import type { Journal } from './journal.ts';
+import type { OperatorLog } from './operator-log.ts';
 import type { Reloader } from './reload.ts';
 
 const NOTE = 'paused by the operator';
 const NOBODY = 'admin door';
 
-export function adminRoutes({
+export function operatorRoutes({
   node,
   brake,
   journal,
@@ -21,7 +21,7 @@ export function adminRoutes({
 }: {
   node: LpNode;
   brake: Brake;
-  journal: Journal;
+  journal: OperatorLog;
   reloader: Reloader;
 }): OpsRoute[] {
   const status = () => ({

@@ -6,13 +6,13 @@
 import type { OpsRoute } from '../../adapters/http/ops.ts';
 import { RequestError } from '../../domain/errors.ts';
 import type { LpNode } from '../../lp/node.ts';
-import type { Journal } from './journal.ts';
+import type { OperatorLog } from './operator-log.ts';
 import type { ProfitKey } from '../../ports/stores/accounting-store.ts';
 
 const KEYS: readonly ProfitKey[] = ['pair', 'corridor', 'taker', 'trade'];
 const MOST_ROWS = 10_000;
 
-export function bookRoutes(node: LpNode, audit: Pick<Journal, 'note'>): OpsRoute[] {
+export function bookRoutes(node: LpNode, audit: Pick<OperatorLog, 'note'>): OpsRoute[] {
   return [
     {
       method: 'GET',

@@ -3,17 +3,14 @@
  * endpoints.
  */
 
-import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { atOnce } from '../../domain/steps.ts';
 import { zLpConfig } from '../../lp/config/config.ts';
+import { zAddress } from '../../protocol/wire.ts';
 import { wantedOf } from '../../lp/market/market.ts';
 import { problemsOf } from '../../lp/config/problems.ts';
-import { unhurried } from '../../lp/quoting/turns.ts';
 import { feedProblems, zFeed } from '../config/feeds.ts';
-import { type Loaded, parsingConfig, readJson } from '../config/load.ts';
 import {
-  zAddress,
   zChain,
   zDatabase,
   zDoor,
@@ -71,9 +68,6 @@ const zReplicas = z.strictObject({
  */
 export const zLpDoors = z.object({ ops: zOps.prefault({}), admin: zAdmin.prefault({}) });
 
-/** Pairs, assets or prices: less than a millisecond. */
-const AT_ONCE = 50;
-
 const zParts = z.strictObject({
   app: z.literal('lp'),
   ops: zOps.prefault({}),
@@ -113,111 +107,13 @@ const zParts = z.strictObject({
   lp: zLpConfig,
 });
 
-type Parts = z.infer<typeof zParts>;
-
-/** What is wrong with parts that are each right alone. */
-function* problemsBetween({
-  feeds,
-  networks,
-  lp,
-}: Parts): Generator<void, { path: (string | number)[]; message: string }[]> {
-  const ofFeeds = feedProblems(
-    feeds,
-    wantedOf(lp.prices),
-    networks.map(({ id }) => id),
-  );
-  yield;
-  const ofLp = yield* problemsOf(lp, networks);
-  return [
-    ...ofFeeds.map((message) => ({ path: [], message })),
-    ...ofLp.map(({ path, message }) => ({ path: ['lp', ...path], message })),
-  ];
-}
-
-export const zLpAppConfig = zParts.superRefine((parts, context) => {
-  for (const { path, message } of atOnce(problemsBetween(parts)))
-    context.addIssue({ code: 'custom', path, message });
+/** The parts are also checked against each other: prices need their feeds, chains their networks. */
+export const zLpAppConfig = zParts.superRefine(({ feeds, networks, lp }, context) => {
+  const chainIds = networks.map(({ id }) => id);
+  for (const message of feedProblems(feeds, wantedOf(lp.prices), chainIds))
+    context.addIssue({ code: 'custom', path: [], message });
+  for (const { path, message } of atOnce(problemsOf(lp, networks)))
+    context.addIssue({ code: 'custom', path: ['lp', ...path], message });
 });
 
-export type LpAppConfig = Parts;
-
-/**
- * `loadConfig` for an LP that is quoting meanwhile: a thousand pairs are read in steps, and what stands in
- * the file as it did the last time is the very object that it was. Throws `ConfigError` as that does.
- */
-export function createConfigReader(file: string, env: NodeJS.ProcessEnv): () => Promise<Loaded<LpAppConfig>> {
-  const last: Remembered = new Map();
-  return async () =>
-    unhurried(parsingConfig(zLpAppConfig, await readJson(file), env, file, (json) => readParts(json, last)));
-}
-
-/** What was read, and what came of it, by where it stands. */
-export type Remembered = Map<string, { json: unknown; data: unknown }>;
-
-/** What may be long is read some at a time, and what stands around it with one of each. */
-export function* readParts(
-  json: Readonly<Record<string, unknown>>,
-  last: Remembered = new Map(),
-): Generator<void, LpAppConfig | undefined> {
-  const lp = json['lp'];
-  if (!isRecord(lp) || !Array.isArray(lp['pairs']) || !isRecord(lp['assets']) || !isRecord(lp['prices']))
-    return undefined;
-  const rest = zParts.safeParse({
-    ...json,
-    lp: { ...lp, pairs: lp['pairs'].slice(0, 1), assets: {}, prices: {} },
-  });
-  if (!rest.success) return undefined;
-  yield;
-  const pairs: LpAppConfig['lp']['pairs'] = [];
-  for (const [index, some] of slices(lp['pairs'])) {
-    const read = readSome(some, `pairs ${index}`, last, (list) => zLpConfig.shape.pairs.safeParse(list));
-    if (read === undefined) return undefined;
-    pairs.push(...read);
-    yield;
-  }
-  const assets = yield* readRecord(zLpConfig.shape.assets, lp['assets'], 'assets', last);
-  const prices = yield* readRecord(zLpConfig.shape.prices, lp['prices'], 'prices', last);
-  if (assets === undefined || prices === undefined) return undefined;
-  const config = { ...rest.data, lp: { ...rest.data.lp, prices, assets, pairs } };
-  return (yield* problemsBetween(config)).length === 0 ? config : undefined;
-}
-
-function* readRecord<T>(
-  schema: z.ZodType<Record<string, T>>,
-  record: Record<string, unknown>,
-  section: string,
-  last: Remembered,
-): Generator<void, Record<string, T> | undefined> {
-  const whole: Record<string, T> = {};
-  for (const [index, some] of slices(Object.entries(record))) {
-    const read = readSome(some, `${section} ${index}`, last, (entries) =>
-      schema.safeParse(Object.fromEntries(entries)),
-    );
-    if (read === undefined) return undefined;
-    Object.assign(whole, read);
-    yield;
-  }
-  return whole;
-}
-
-/** undefined: something is wrong with it. `at` stands for one schema. */
-function readSome<J, T>(
-  json: J,
-  at: string,
-  last: Remembered,
-  parse: (json: J) => z.ZodSafeParseResult<T>,
-): T | undefined {
-  const known = last.get(at);
-  if (known !== undefined && isDeepStrictEqual(known.json, json)) return known.data as T;
-  const { data, success } = parse(json);
-  if (success) last.set(at, { json, data });
-  return data;
-}
-
-/** Each with its number. */
-function* slices<T>(items: readonly T[]): Generator<[number, T[]]> {
-  for (let at = 0; at < items.length; at += AT_ONCE) yield [at / AT_ONCE, items.slice(at, at + AT_ONCE)];
-}
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+export type LpAppConfig = z.infer<typeof zParts>;

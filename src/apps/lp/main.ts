@@ -25,6 +25,7 @@ import type { Log } from '../../ports/log.ts';
 import type { Metrics } from '../../ports/metrics.ts';
 import type { LpStore } from '../../ports/stores/lp-store.ts';
 import type { TxStore } from '../../ports/stores/store.ts';
+import { loadConfig } from '../config/load.ts';
 import { openDatabase } from '../database.ts';
 import { createFeeds, createSequencers } from '../feeds.ts';
 import { expand, openSecret, openSigner, type SecretContext, SecretError } from '../keys.ts';
@@ -32,11 +33,11 @@ import { createTransactors, openChains } from '../networks.ts';
 import { liveAs } from '../process.ts';
 import { createProofs } from '../proofs.ts';
 import { startRetention } from '../retention.ts';
-import { adminRoutes } from './admin.ts';
+import { operatorRoutes } from './admin.ts';
 import { bookRoutes } from './books.ts';
 import { createBrake } from './brake.ts';
-import { createConfigReader, type LpAppConfig } from './config.ts';
-import { openJournal } from './journal.ts';
+import { type LpAppConfig, zLpAppConfig } from './config.ts';
+import { openOperatorLog } from './operator-log.ts';
 import { watchKillFile } from './kill-file.ts';
 import { collectEvenly } from './node-options.ts';
 import { createReloader, sha256Of } from './reload.ts';
@@ -59,7 +60,7 @@ export async function runLp(
   { wrap = (ground) => ground }: { wrap?: (ground: LpGround) => LpGround } = {},
 ): Promise<void> {
   collectEvenly();
-  const read = createConfigReader(file, process.env);
+  const read = () => loadConfig(zLpAppConfig, file, process.env);
   const { config } = await read();
   const redactor = createRedactor();
   const log = createLog({ app: 'lp', level: config.log.level, redactor }).child({
@@ -124,7 +125,7 @@ export async function runLp(
       log,
       metrics,
     });
-    const journal = await openJournal({ audit: createLpAudit(db), clock: systemClock, log });
+    const journal = await openOperatorLog({ audit: createLpAudit(db), clock: systemClock, log });
     if (life.stopping) return;
     const shared = openShared(config, { metrics, log, secrets });
     if (shared !== undefined) life.onStop('shared inventory', () => shared.inventory.close());
@@ -188,7 +189,7 @@ export async function runLp(
       host: '127.0.0.1',
       port,
       log,
-      routes: [...adminRoutes({ node, brake, journal, reloader }), ...bookRoutes(node, journal)],
+      routes: [...operatorRoutes({ node, brake, journal, reloader }), ...bookRoutes(node, journal)],
       localOnly: true,
       ...(token !== undefined && { token }),
     });

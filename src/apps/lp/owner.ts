@@ -19,7 +19,7 @@ import {
   withdrawCall,
 } from '../../settlement/call.ts';
 
-export interface Step {
+export interface OwnerStep {
   /** What it does, in words. */
   what: string;
   to: Address;
@@ -42,21 +42,21 @@ export interface OwnerDeps {
   sleep(ms: number): Promise<void>;
 }
 
-export interface Withdrawal {
+export interface PendingWithdrawal {
   amount: bigint;
   availableAt: UnixSeconds;
   lapsesAt: UnixSeconds;
 }
 
 export interface Owner {
-  deposit(token: TokenInfo, amount: bigint): Promise<Step[]>;
+  deposit(token: TokenInfo, amount: bigint): Promise<OwnerStep[]>;
   /** Starts the delay. `replace`: a request that stands already begins anew with this amount. */
-  request(token: TokenInfo, amount: bigint, options: { replace: boolean }): Promise<Step[]>;
-  cancel(token: TokenInfo): Promise<Step[]>;
-  complete(token: TokenInfo, to: Address): Promise<Step[]>;
+  request(token: TokenInfo, amount: bigint, options: { replace: boolean }): Promise<OwnerStep[]>;
+  cancel(token: TokenInfo): Promise<OwnerStep[]>;
+  complete(token: TokenInfo, to: Address): Promise<OwnerStep[]>;
   /** undefined: none stands. */
-  pending(token: TokenInfo): Promise<Withdrawal | undefined>;
-  setOperator(operator: Address, allowed: boolean): Promise<Step[]>;
+  pending(token: TokenInfo): Promise<PendingWithdrawal | undefined>;
+  setOperator(operator: Address, allowed: boolean): Promise<OwnerStep[]>;
 }
 
 const POLL_MS = 500;
@@ -76,7 +76,7 @@ export function createOwner({ chain: port, account, signer, told, sleep }: Owner
     return head.timestamp;
   };
 
-  async function take(what: string, to: Address, data: Hex): Promise<Step> {
+  async function take(what: string, to: Address, data: Hex): Promise<OwnerStep> {
     const tried = await port.simulate({ from: account, to, data });
     if (!tried.ok)
       throw new SettlementError(`${chain.slug} would refuse to ${what}: ${tried.reason}. Nothing was sent.`, {
@@ -85,7 +85,7 @@ export function createOwner({ chain: port, account, signer, told, sleep }: Owner
     const { baseFee, priorityFee } = await port.fees();
     const gas = (tried.gasUsed * 12n) / 10n;
     const maxFeePerGas = 2n * baseFee + priorityFee;
-    const step: Step = {
+    const step: OwnerStep = {
       what,
       to,
       data,
@@ -141,7 +141,7 @@ export function createOwner({ chain: port, account, signer, told, sleep }: Owner
     );
   }
 
-  async function standing(token: TokenInfo): Promise<Withdrawal | undefined> {
+  async function standing(token: TokenInfo): Promise<PendingWithdrawal | undefined> {
     const { amount, availableAt, lapsesAt } = await port.pendingWithdrawal(account, token.address);
     return amount > 0n && lapsesAt >= (await nowOf()) ? { amount, availableAt, lapsesAt } : undefined;
   }
@@ -155,7 +155,7 @@ export function createOwner({ chain: port, account, signer, told, sleep }: Owner
         refuse(
           `The account ${account} has ${show(balance, token)} on ${chain.slug}: ${show(amount, token)} cannot be deposited.`,
         );
-      const steps: Step[] = [];
+      const steps: OwnerStep[] = [];
       const allowance = await port.allowance(account, token.address, chain.escrow);
       if (allowance < amount) {
         // Some tokens refuse to change an allowance that is neither used up nor zero.

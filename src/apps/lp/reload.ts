@@ -7,13 +7,13 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { LpNode } from '../../lp/node.ts';
 import { type Change, changesBetween, isLive } from '../../lp/config/reload.ts';
-import { unhurried } from '../../lp/quoting/turns.ts';
+import { atOnce } from '../../domain/steps.ts';
 import type { AuditEntry } from '../../ports/stores/audit-log.ts';
 import type { Metrics } from '../../ports/metrics.ts';
-import { ConfigError } from '../config/load.ts';
-import { shown } from '../config/print.ts';
-import type { createConfigReader, LpAppConfig } from './config.ts';
-import type { Journal } from './journal.ts';
+import { ConfigError, type Loaded } from '../config/load.ts';
+import { redacted } from '../config/print.ts';
+import type { LpAppConfig } from './config.ts';
+import type { OperatorLog } from './operator-log.ts';
 
 export interface Reload {
   applied: boolean;
@@ -30,12 +30,12 @@ export interface Reloader {
 
 export interface ReloaderDeps {
   node: Pick<LpNode, 'reload'>;
-  journal: Pick<Journal, 'note'>;
+  journal: Pick<OperatorLog, 'note'>;
   metrics: Metrics;
   /** Named in the audit trail. */
   file: string;
   /** It as it is now. Throws `ConfigError`. */
-  read: ReturnType<typeof createConfigReader>;
+  read(): Promise<Loaded<LpAppConfig>>;
 }
 
 export function createReloader(
@@ -58,7 +58,7 @@ export function createReloader(
       if (error instanceof ConfigError) return { applied: false, reasons: error.problems, changes: [] };
       throw error;
     }
-    const changes = await unhurried(changesBetween(current, next));
+    const changes = atOnce(changesBetween(current, next));
     const told = changes.map(tell);
     const fixed = changes.filter(({ path: [section, ...rest] }) => section !== 'lp' || !isLive(rest));
     if (fixed.length > 0)
@@ -105,7 +105,7 @@ const tell = ({ path, from, to }: Change) => ({
   to: side(path, to),
 });
 const side = (path: readonly string[], value: unknown): string =>
-  value === undefined ? '-' : shown(path, value);
+  value === undefined ? '-' : redacted(path, value);
 
 /** Names the very text that was read; null when there is none. */
 export const sha256Of = (file: string): Promise<string | null> =>

@@ -13,10 +13,9 @@ import {
   SOCKETS,
 } from '../../venue/options.ts';
 import type { LoadKind } from '../../ports/http.ts';
-import { zAssetId } from '../../protocol/wire.ts';
+import { zAddress, zAssetId } from '../../protocol/wire.ts';
 import { zFeed } from '../config/feeds.ts';
 import {
-  zAddress,
   zChain,
   zDatabase,
   zDoor,

@@ -8,7 +8,7 @@ import { createDexVenue } from '../../adapters/dex/venue.ts';
 import { RequestError } from '../../domain/errors.ts';
 import type { ChainPort } from '../../ports/chain.ts';
 import { ROUTE_VENUE_ID, type RouteVenue } from '../../ports/route-venue.ts';
-import { zAddress } from '../config/parts.ts';
+import { zAddress } from '../../protocol/wire.ts';
 
 const zPool = z.strictObject({
   tokens: z.tuple([zAddress, zAddress]),

@@ -4,10 +4,10 @@
 
 import type { Address, Bytes32, Hex } from '../../domain/hex.ts';
 import type { StandardOrder } from '../../domain/order.ts';
-import type { Claim } from './claim.ts';
+import type { TradeClaim } from './claim.ts';
 import type { Seen, Witness } from './witness.ts';
 
-export interface Check {
+export interface VerifyCheck {
   /** Stable name, such as `taker.signature` or `output.0.filled`. */
   id: string;
   /**
@@ -19,15 +19,18 @@ export interface Check {
   says: string;
 }
 
-type Proofs = Claim['complianceProofs'];
-export type Receipt = Proofs['receipts'][number];
+type Proofs = TradeClaim['complianceProofs'];
+export type ClaimedReceipt = Proofs['receipts'][number];
 /** Where on a chain something is said to stand. */
-export type Place = Pick<Receipt, 'chainId' | 'contract' | 'txHash' | 'blockNumber' | 'blockHash' | 'at'>;
+export type ClaimedLocation = Pick<
+  ClaimedReceipt,
+  'chainId' | 'contract' | 'txHash' | 'blockNumber' | 'blockHash' | 'at'
+>;
 
 export interface Case {
-  claim: Claim;
-  trade: Claim['trade'];
-  intent: Claim['intent'];
+  claim: TradeClaim;
+  trade: TradeClaim['trade'];
+  intent: TradeClaim['intent'];
   proofs: Proofs;
   /** As signed; everything else is held against it. */
   order: StandardOrder;
@@ -36,25 +39,25 @@ export interface Case {
   witnesses: ReadonlyMap<number, Witness>;
   /** Of the origin. */
   origin: Witness | undefined;
-  opened: Receipt | undefined;
-  note(name: string, result: Check['result'], says: string): void;
+  opened: ClaimedReceipt | undefined;
+  note(name: string, result: VerifyCheck['result'], says: string): void;
   judge(name: string, held: boolean, yes: string, no: string): void;
   /** Nobody was named who could be asked about that chain. */
   unasked(name: string, chainId: number): void;
   transaction(chainId: number, txHash: string): Promise<Seen | undefined>;
   /** The transaction of a receipt when it is where the receipt says; notes what is wrong otherwise. */
-  standing(name: string, place: Place): Promise<Seen | undefined>;
+  standing(name: string, place: ClaimedLocation): Promise<Seen | undefined>;
 }
 
 export interface Material {
-  claim: Claim;
+  claim: TradeClaim;
   order: StandardOrder;
   domain: Case['domain'];
   id: Bytes32;
   witnesses: ReadonlyMap<number, Witness>;
 }
 
-export function openCase({ claim, order, domain, id, witnesses }: Material, checks: Check[]): Case {
+export function openCase({ claim, order, domain, id, witnesses }: Material, checks: VerifyCheck[]): Case {
   const seen = new Map<string, Seen | undefined>();
   const note: Case['note'] = (name, result, says) => void checks.push({ id: name, result, says });
   const unasked: Case['unasked'] = (name, chainId) =>
@@ -66,7 +69,7 @@ export function openCase({ claim, order, domain, id, witnesses }: Material, chec
     return seen.get(key);
   }
 
-  async function standing(name: string, place: Place): Promise<Seen | undefined> {
+  async function standing(name: string, place: ClaimedLocation): Promise<Seen | undefined> {
     if (!witnesses.has(place.chainId)) {
       unasked(name, place.chainId);
       return undefined;

@@ -5,18 +5,18 @@
 
 import type { Address, Bytes32 } from '../../domain/hex.ts';
 import { orderId } from '../../domain/order.ts';
-import { type Case, type Check, openCase } from './case.ts';
-import type { Claim } from './claim.ts';
+import { type Case, type VerifyCheck, openCase } from './case.ts';
+import type { TradeClaim } from './claim.ts';
 import { addressOf, attested, ended, filled, open, state } from './seen.ts';
 import { amounts, fees, stages } from './shown.ts';
 import { checksum, commitment, envelope, readSigned, takerSignature } from './signed.ts';
 import type { Witness } from './witness.ts';
 
-export type { Check };
+export type { VerifyCheck };
 
 export interface VerifyInput {
   orderId: Bytes32;
-  claim: Claim;
+  claim: TradeClaim;
   /** By chain id. */
   witnesses: ReadonlyMap<number, Witness>;
   /** Escrows that the reader knows by itself, by chain id. */
@@ -28,7 +28,7 @@ export async function verifyClaim({
   claim,
   witnesses,
   knownEscrows,
-}: VerifyInput): Promise<Check[]> {
+}: VerifyInput): Promise<VerifyCheck[]> {
   const signed = readSigned(claim);
   if (!signed)
     return [
@@ -40,7 +40,7 @@ export async function verifyClaim({
     ];
   const { order, domain, exact } = signed;
   const id = orderId(domain, order);
-  const checks: Check[] = [];
+  const checks: VerifyCheck[] = [];
   const c = openCase({ claim, order, domain, id, witnesses }, checks);
   const { trade, intent } = c;
 

@@ -34,10 +34,10 @@ const zClaim = z.object({
   complianceProofs: zComplianceProofs,
   fees: z.object({ protocolFee: zFee, relayerTip: zFee }).partial().nullable().optional(),
 });
-export type Claim = z.infer<typeof zClaim>;
+export type TradeClaim = z.infer<typeof zClaim>;
 
 /** Throws `RequestError` for what is no dossier, or one without the sections that only administrators see. */
-export function readClaim(json: unknown): Claim {
+export function readClaim(json: unknown): TradeClaim {
   const parsed = zClaim.safeParse(json);
   if (parsed.success) return parsed.data;
   const hidden =
@@ -57,7 +57,7 @@ export function readClaim(json: unknown): Claim {
   );
 }
 
-export async function claimFromFile(path: string): Promise<Claim> {
+export async function claimFromFile(path: string): Promise<TradeClaim> {
   const text = await readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
     throw new RequestError(`${path} cannot be read (${cause.code ?? 'unknown error'}).`, {
       code: 'bad_request',
@@ -86,7 +86,7 @@ export async function claimFromVenue({
   key: string;
   workspace: string;
   orderId: Bytes32;
-}): Promise<Claim> {
+}): Promise<TradeClaim> {
   const address = `${url.replace(/\/+$/, '')}/api/v1/workspaces/${encodeURIComponent(workspace)}/trades/${orderId}`;
   const response = await fetch(address, {
     headers: { 'X-API-Key': key },

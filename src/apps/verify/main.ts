@@ -5,8 +5,8 @@
 
 import { RequestError } from '../../domain/errors.ts';
 import { type Address, isAddress, isBytes32, type Bytes32, toAddress } from '../../domain/hex.ts';
-import { type Check, verifyClaim } from './checks.ts';
-import { type Claim, claimFromFile, claimFromVenue } from './claim.ts';
+import { type VerifyCheck, verifyClaim } from './checks.ts';
+import { type TradeClaim, claimFromFile, claimFromVenue } from './claim.ts';
 import { openWitness, type Witness } from './witness.ts';
 
 export interface VerifyOptions {
@@ -58,7 +58,7 @@ export async function runVerify(order: string, options: VerifyOptions): Promise<
 async function claimOf(
   orderId: Bytes32,
   { file, url, key = process.env['FIRMQUOTE_KEY'], workspace }: VerifyOptions,
-): Promise<Claim> {
+): Promise<TradeClaim> {
   if (file !== undefined) return claimFromFile(file);
   if (url === undefined || workspace === undefined || key === undefined) {
     throw new RequestError(
@@ -73,7 +73,7 @@ async function claimOf(
  * The contract whose views are asked on a chain: the one that the signed terms name there. What they name is
  * itself checked.
  */
-function escrowOn(chainId: number, { intent }: Claim): Address {
+function escrowOn(chainId: number, { intent }: TradeClaim): Address {
   const word =
     intent.originChainId === chainId
       ? intent.originSettler
@@ -91,14 +91,14 @@ function pair(text: string, option: string, example: string): [number, string] {
   return [Number(id), value];
 }
 
-export const exitCode = (checks: readonly Check[]): 0 | 1 | 2 =>
+export const exitCode = (checks: readonly VerifyCheck[]): 0 | 1 | 2 =>
   checks.some(({ result }) => result === 'failed')
     ? 1
     : checks.some(({ result }) => result === 'unchecked')
       ? 2
       : 0;
 
-const report = (orderId: Bytes32, checks: readonly Check[]) => ({
+const report = (orderId: Bytes32, checks: readonly VerifyCheck[]) => ({
   orderId,
   verified: exitCode(checks) === 0,
   failed: checks.filter(({ result }) => result === 'failed').map(({ id }) => id),
@@ -107,10 +107,10 @@ const report = (orderId: Bytes32, checks: readonly Check[]) => ({
 
 const MARKS = { held: 'ok  ', failed: 'NO  ', unchecked: '?   ' } as const;
 
-function page(orderId: Bytes32, checks: readonly Check[]): string {
+function page(orderId: Bytes32, checks: readonly VerifyCheck[]): string {
   const wide = Math.max(...checks.map(({ id }) => id.length));
   const lines = checks.map(({ id, result, says }) => `${MARKS[result]}${id.padEnd(wide)}  ${says}`);
-  const count = (result: Check['result']) => checks.filter((check) => check.result === result).length;
+  const count = (result: VerifyCheck['result']) => checks.filter((check) => check.result === result).length;
   const [failed, unchecked] = [count('failed'), count('unchecked')];
   const verdict =
     failed > 0

@@ -12,7 +12,7 @@ import { type MandateOutput, orderId, outputHash } from '../../domain/order.ts';
 import type { EscrowEvent } from '../../ports/chain.ts';
 import { attestationOracleAbi } from '../../settlement/abi/attestation-oracle.ts';
 import { inputToken } from '../../settlement/funding.ts';
-import { asOfWords, type Case, type Receipt } from './case.ts';
+import { asOfWords, type Case, type ClaimedReceipt } from './case.ts';
 import type { Seen } from './witness.ts';
 
 const recovery = createRecovery();
@@ -205,7 +205,7 @@ async function provenAnyhow(
   name: string,
   index: number,
   output: MandateOutput,
-  fill: Receipt['fill'] | undefined,
+  fill: ClaimedReceipt['fill'] | undefined,
 ): Promise<void> {
   const { order, domain, id, origin, note, judge, unasked } = c;
   if (!fill)

@@ -13,7 +13,7 @@ import { decodeCommitments, parseSeal } from '../../protocol/seal-wire.ts';
 import { orderFromMessage, zOrderMessage } from '../../protocol/wire.ts';
 import { intentOf } from '../../settlement/intent.ts';
 import { asOfWords, type Case } from './case.ts';
-import type { Claim } from './claim.ts';
+import type { TradeClaim } from './claim.ts';
 
 const recovery = createRecovery();
 
@@ -25,7 +25,7 @@ interface Signed {
 }
 
 /** undefined when the envelope holds no order. */
-export function readSigned({ intent }: Claim): Signed | undefined {
+export function readSigned({ intent }: TradeClaim): Signed | undefined {
   const message = zOrderMessage.safeParse(intent.typedData['message']);
   const shown = intent.typedData['domain'] as { chainId?: unknown; verifyingContract?: unknown } | undefined;
   if (!message.success || typeof shown?.chainId !== 'number' || typeof shown.verifyingContract !== 'string')

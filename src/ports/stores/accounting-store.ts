@@ -7,7 +7,7 @@
 import type { Address, Bytes32, Hex } from '../../domain/hex.ts';
 import type { Side } from '../../inventory/event.ts';
 
-/** One line of an entry. The accounts are described in `lp/journal.ts`; positive is a debit. */
+/** One line of an entry. The accounts are described in `lp/accounting/ledger.ts`; positive is a debit. */
 export interface Posting {
   account: string;
   chainId: number;

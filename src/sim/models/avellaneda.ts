@@ -5,7 +5,7 @@
  */
 
 import type { Dice } from '../random.ts';
-import { count, deviationOf, meanOf, noSums } from '../moments.ts';
+import { addToSums, deviationOf, meanOf, noSums } from '../sums.ts';
 
 export interface AvellanedaSetup {
   gamma: number;
@@ -94,8 +94,8 @@ export function simulateAvellaneda(setup: AvellanedaSetup, dice: Dice): Avellane
       }
       mid += dice.uniform() < 0.5 ? tick : -tick;
     }
-    count(profits, cash + q * mid);
-    count(positions, q);
+    addToSums(profits, cash + q * mid);
+    addToSums(positions, q);
   }
   return {
     averageSpread: average,

@@ -14,7 +14,7 @@ import { createDice } from '../random.ts';
 import { FIRM, STRATEGIES } from '../firm.ts';
 import { glft } from './glft.ts';
 import { JOURNAL } from './published.ts';
-import { informs, near, type Row, within } from '../row.ts';
+import { informs, near, type ReportRow, within } from '../row.ts';
 
 /** Options as they were written, by name. */
 export type Named = Readonly<Record<string, string>>;
@@ -32,7 +32,7 @@ interface Given {
 interface Model {
   /** Options with their defaults, for help and for errors. */
   options: readonly string[];
-  rows(given: Given): Row[];
+  rows(given: Given): ReportRow[];
 }
 
 const POSITIVE = { above: 0 };
@@ -217,7 +217,7 @@ const MODELS: Record<string, Model> = {
 export const modelNames: readonly string[] = Object.keys(MODELS);
 
 /** Throws `RequestError` for a model, an option or a value that does not exist, naming those that do. */
-export function modelRows(name: string, named: Named): Row[] {
+export function modelRows(name: string, named: Named): ReportRow[] {
   const model = MODELS[name];
   if (model === undefined || !Object.hasOwn(MODELS, name))
     throw new RequestError(`There is no model "${name}". One of: ${modelNames.join(', ')}.`, {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { createDice } from '../random.ts';
 import { glft } from './glft.ts';
 import { modelRows } from './model.ts';
-import { count, deviationOf, meanOf, noSums } from '../moments.ts';
+import { addToSums, deviationOf, meanOf, noSums } from '../sums.ts';
 import { published } from './published.ts';
 import { asPrinted, atLeast, atMost, near, within } from '../row.ts';
 import { groundState } from './tridiagonal.ts';
@@ -96,10 +96,10 @@ describe('dice', () => {
     const dice = createDice(7);
     const [uniforms, normals, laplaces, exponentials] = [noSums(), noSums(), noSums(), noSums()];
     for (let at = 0; at < 200_000; at++) {
-      count(uniforms, dice.uniform());
-      count(normals, dice.normal());
-      count(laplaces, dice.laplace(30));
-      count(exponentials, dice.exponential(20));
+      addToSums(uniforms, dice.uniform());
+      addToSums(normals, dice.normal());
+      addToSums(laplaces, dice.laplace(30));
+      addToSums(exponentials, dice.exponential(20));
     }
     expect(meanOf(uniforms)).toBeCloseTo(0.5, 2);
     expect(meanOf(normals)).toBeCloseTo(0, 1.5);
@@ -108,7 +108,7 @@ describe('dice', () => {
     expect(meanOf(exponentials) / 20).toBeCloseTo(1, 1.5);
     const [a, b] = [createDice(1, 0), createDice(1, 1)];
     const products = noSums();
-    for (let at = 0; at < 100_000; at++) count(products, (a.uniform() - 0.5) * (b.uniform() - 0.5) * 12);
+    for (let at = 0; at < 100_000; at++) addToSums(products, (a.uniform() - 0.5) * (b.uniform() - 0.5) * 12);
     expect(meanOf(products)).toBeCloseTo(0, 1.5);
   });
 });

@@ -21,10 +21,19 @@ import {
 } from './chances.ts';
 import { createDice } from '../random.ts';
 import { glft } from './glft.ts';
-import { asPrinted, atMost, informs, near, reportOf, type Report, type Row, within } from '../row.ts';
+import {
+  asPrinted,
+  atMost,
+  informs,
+  near,
+  reportOf,
+  type SimReport,
+  type ReportRow,
+  within,
+} from '../row.ts';
 
 /** All of them. `paths` are those of the market-making tables, 1000 as printed. */
-export function published({ seed = 1, paths = 1000 }: { seed?: number; paths?: number } = {}): Report {
+export function published({ seed = 1, paths = 1000 }: { seed?: number; paths?: number } = {}): SimReport {
   return reportOf([
     ...avellanedaRows(seed, paths),
     ...glftRows(),
@@ -82,8 +91,8 @@ const TRAPS: readonly (readonly [
   ['not printed by the journal: γ=0.5 symmetric', { gamma: 0.5, strategy: 'symmetric' }, 59.91, 12.25],
 ];
 
-function avellanedaRows(seed: number, paths: number): Row[] {
-  const rows: Row[] = [];
+function avellanedaRows(seed: number, paths: number): ReportRow[] {
+  const rows: ReportRow[] = [];
   for (const [at, [gamma, strategy, spread, profit, profitStd, finalQ, finalQStd]] of JOURNAL.entries()) {
     const setup: AvellanedaSetup = { ...AS2008, paths, gamma, strategy };
     const ours = simulateAvellaneda(setup, createDice(seed, at));
@@ -158,8 +167,8 @@ const GLFT = [
   },
 ] as const;
 
-function glftRows(): Row[] {
-  const rows: Row[] = [];
+function glftRows(): ReportRow[] {
+  const rows: ReportRow[] = [];
   for (const { setup, c1, c2, spread, bids } of GLFT) {
     const ours = glft(setup);
     const name = `GLFT 2013, σ=${setup.sigma} A=${setup.A}`;
@@ -236,7 +245,7 @@ function glftRows(): Row[] {
   return rows;
 }
 
-function optionRows(): Row[] {
+function optionRows(): ReportRow[] {
   const hull = blackScholes({ S: 42, K: 40, r: 0.1, sigma: 0.2, T: 0.5 });
   const round = blackScholes({ S: 100, K: 100, r: 0.05, sigma: 0.2, T: 1 });
   const haug = blackScholes({ S: 60, K: 65, r: 0.08, sigma: 0.3, T: 0.25 });
@@ -269,8 +278,8 @@ function optionRows(): Row[] {
   ];
 }
 
-function premiumRows(): Row[] {
-  const rows: Row[] = [];
+function premiumRows(): ReportRow[] {
+  const rows: ReportRow[] = [];
   const atZero: readonly (readonly [number, number, string])[] = [
     [0.6, 5, '0.953'],
     [0.6, 10, '1.348'],
@@ -341,7 +350,7 @@ const WBTC: CapitalFee = { lower: 0.0003, upper: 0.002, cutoff: 15 };
 const DAI: CapitalFee = { lower: 0.0003, upper: 0.0015, cutoff: 500_000 };
 const LP_MODEL: RateModel = { uBar: 0.65, r0: 0, r1: 0.08, r2: 1 };
 
-function acrossRows(): Row[] {
+function acrossRows(): ReportRow[] {
   const fees: readonly (readonly [string, CapitalFee, number, number])[] = [
     ['WBTC', WBTC, 0.001, 0.000300056666666],
     ['WBTC', WBTC, 14.999, 0.00114994333333333],
@@ -378,7 +387,7 @@ function acrossRows(): Row[] {
   ];
 }
 
-function chanceRows(): Row[] {
+function chanceRows(): ReportRow[] {
   const above = exceedance(Array.from({ length: 20 }, () => 0.3));
   const day = 0.05 / Math.sqrt(86_400);
   return [
@@ -445,7 +454,7 @@ export const WORKED_EXAMPLE: PriceInputs = {
   params: DEFAULT_PARAMS,
 };
 
-function exampleRows(): Row[] {
+function exampleRows(): ReportRow[] {
   const priced = (changed: Partial<PriceInputs>) => {
     const answer = price({ ...WORKED_EXAMPLE, ...changed });
     if (isDecline(answer))

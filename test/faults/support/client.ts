@@ -5,7 +5,12 @@
 
 import type { QuoteCandidate } from '../../../src/protocol/api/candidate.ts';
 import type { OrderStatusResponse } from '../../../src/protocol/api/status.ts';
-import { createTaker, type HttpAnswer, type Submission, type Taker } from '../../../src/apps/demo/taker.ts';
+import {
+  createDemoTaker,
+  type HttpAnswer,
+  type SignedOrder,
+  type DemoTaker,
+} from '../../../src/apps/demo/taker.ts';
 import type { Seeded } from '../../kill/seeded.ts';
 import type { TestAccount, TestChain } from '../../support/devnet.ts';
 
@@ -20,12 +25,12 @@ export type ClientEntry = { atMs: number; taker: string } & (
 
 export interface Prepared {
   candidate: QuoteCandidate;
-  submission: Submission;
+  submission: SignedOrder;
 }
 
 export interface Client {
   wallet: TestAccount;
-  taker: Taker;
+  taker: DemoTaker;
   /**
    * A quote for USDC on the first of these chains against WETH on the second, signed and ready to be
    * submitted. Asks until there is one.
@@ -77,7 +82,7 @@ const USDC = 1_000_000n;
 const LEAST_SECONDS = 4;
 
 export function createClient({ wallet, venueUrl, apiKey, chains, log }: ClientOptions): Client {
-  const taker = createTaker({
+  const taker = createDemoTaker({
     venueUrl,
     apiKey,
     privateKey: wallet.privateKey,

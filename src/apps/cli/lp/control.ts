@@ -24,13 +24,13 @@ export async function showStatus(options: DoorOptions): Promise<void> {
   print(options, await door.get<Status>('/status'));
 }
 
-export async function pause({ note, ...options }: DoorOptions & { note?: string }): Promise<void> {
+export async function pauseLp({ note, ...options }: DoorOptions & { note?: string }): Promise<void> {
   const door = await openDoor(options);
   const { body } = await door.post<Status>('/pause', { ...(note !== undefined && { note }) });
   print(options, body);
 }
 
-export async function resume(options: DoorOptions): Promise<void> {
+export async function resumeLp(options: DoorOptions): Promise<void> {
   const door = await openDoor(options);
   const { body } = await door.post<Status>('/resume');
   print(options, body);
@@ -40,7 +40,7 @@ export async function resume(options: DoorOptions): Promise<void> {
  * Done when no promise can be taken any more and no accepted order is open: from there on every coin that is
  * here is free.
  */
-export async function drain({
+export async function drainLp({
   note = 'draining',
   timeout,
   ...options
@@ -77,7 +77,7 @@ export async function drain({
   }
 }
 
-export async function reload(options: DoorOptions): Promise<void> {
+export async function reloadLp(options: DoorOptions): Promise<void> {
   const door = await openDoor(options);
   const { ok, body } = await door.post<Reload & { error?: { message: string } }>('/reload');
   if (!ok) process.exitCode = 1;

@@ -17,15 +17,15 @@ import { type Address, type Hex, isBytes32 } from '../../../domain/hex.ts';
 import { parseConfig } from '../../config/load.ts';
 import { expand, openSecret, type SecretContext } from '../../keys.ts';
 import { type LpAppConfig, zLpAppConfig } from '../../lp/config.ts';
-import { type Answers, type DemoWorld, merge, readAnswers, readDemo } from '../../lp/init/answers.ts';
+import { type Answers, type RunningDemo, merge, readAnswers, readDemo } from '../../lp/init/answers.ts';
 import {
   compose,
   EXCHANGES,
   networkOf,
-  pairsOf,
+  defaultPairs,
   type Place,
-  pricesOf,
-  priceOf,
+  defaultPrices,
+  priceSymbolOf,
 } from '../../lp/init/compose.ts';
 import { probeAccount, probeChain, probeTokens, probeVenue, type VenueFacts } from '../../lp/init/probe.ts';
 import { chainOf } from '../../networks.ts';
@@ -157,11 +157,11 @@ export async function initLp(
       chain: demo?.sections.chain ?? {},
       attesters: attesters === undefined ? demo?.sections.attesters : { urls: attesters },
       feeds: answers.feeds ?? demo?.sections.feeds ?? EXCHANGES,
-      prices: answers.prices ?? demo?.sections.prices ?? pricesOf(symbols),
+      prices: answers.prices ?? demo?.sections.prices ?? defaultPrices(symbols),
       assets: Object.fromEntries(
-        symbols.map((symbol) => [symbol, demo?.sections.assets[symbol] ?? { price: priceOf(symbol) }]),
+        symbols.map((symbol) => [symbol, demo?.sections.assets[symbol] ?? { price: priceSymbolOf(symbol) }]),
       ),
-      pairs: answers.pairs ?? pairsOf(networks, params),
+      pairs: answers.pairs ?? defaultPairs(networks, params),
       ports: { ops: port, admin: port + 1 },
       databaseUrl: answers.databaseUrl ?? null,
       dataDir: join(options.dir, 'data'),
@@ -270,7 +270,7 @@ function fromFlags({
       const slug = text.slice(0, at);
       const chain = (chains[slug] ??= { rpcUrl: '', tokens: [] });
       if (flag === '--rpc') chain.rpcUrl = text.slice(at + 1);
-      else chain.tokens.push(text.slice(at + 1));
+      else chain.tokens.push(text.slice(at + 1) as Address);
     }
   }
   return {
@@ -290,7 +290,7 @@ function fromFlags({
 
 async function venueKeyOf(
   { venue }: Answers,
-  demo: DemoWorld | undefined,
+  demo: RunningDemo | undefined,
   asker: Asker,
   secrets: SecretContext,
 ): Promise<string> {
@@ -304,7 +304,7 @@ async function venueKeyOf(
 
 interface Search {
   answers: Answers;
-  demo: DemoWorld | undefined;
+  demo: RunningDemo | undefined;
   venue: VenueFacts;
   asker: Asker;
   secrets: SecretContext;
@@ -363,7 +363,7 @@ async function networksOf({
   return networks;
 }
 
-function operatorKeyOf({ operator }: Answers, demo: DemoWorld | undefined, { env }: SecretContext): Hex {
+function operatorKeyOf({ operator }: Answers, demo: RunningDemo | undefined, { env }: SecretContext): Hex {
   const given = operator?.keyEnv === undefined ? demo?.operatorKey : (env[operator.keyEnv] ?? '');
   if (given === undefined) return systemRandom.bytes32();
   if (!isBytes32(given))

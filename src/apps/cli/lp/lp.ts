@@ -74,16 +74,17 @@ export function lpCommand(): Command {
   );
   tool('pause', 'sign nothing from this moment on; what was signed stays honoured')
     .option('--note <text>', 'why, for the venue and the audit trail')
-    .action(async (_: object, command: Command) => (await import('./control.ts')).pause(given(command)));
+    .action(async (_: object, command: Command) => (await import('./control.ts')).pauseLp(given(command)));
   tool('resume', 'quote again').action(async (_: object, command: Command) =>
-    (await import('./control.ts')).resume(given<DoorOptions>(command)),
+    (await import('./control.ts')).resumeLp(given<DoorOptions>(command)),
   );
   tool('drain', 'pause, and wait until nothing is promised any more: before a withdrawal or an upgrade')
     .option('--note <text>', 'why', 'draining')
     .option('--timeout <seconds>', 'stop waiting after this long (it stays paused)', readSeconds)
-    .action(async (_: object, command: Command) => (await import('./control.ts')).drain(given(command)));
+    .action(async (_: object, command: Command) => (await import('./control.ts')).drainLp(given(command)));
   tool('reload', 'read the configuration file again, as SIGHUP does').action(
-    async (_: object, command: Command) => (await import('./control.ts')).reload(given<DoorOptions>(command)),
+    async (_: object, command: Command) =>
+      (await import('./control.ts')).reloadLp(given<DoorOptions>(command)),
   );
   tool('audit', 'who did what: starts, pauses, reloads with what differed')
     .option('--limit <count>', 'newest so many', '20')
@@ -137,7 +138,7 @@ export function lpCommand(): Command {
     .option('--token <symbol>', 'with --adjust; "native" for the operator’s own')
     .option('--note <text>', 'with --adjust: what moved it, for the audit trail')
     .action(async (_: object, command: Command) =>
-      (await import('./journal.ts')).showJournal(given(command)),
+      (await import('./accounting.ts')).showAccounting(given(command)),
     );
   lp.command('price')
     .description(

@@ -16,7 +16,7 @@ import type { ChainPort } from '../../../ports/chain.ts';
 import { loadConfig } from '../../config/load.ts';
 import { expand, keystoreAddressOf, openSigner, type SecretContext } from '../../keys.ts';
 import { type LpAppConfig, zLpAppConfig } from '../../lp/config.ts';
-import { createOwner, dateOf, type Owner, type Step } from '../../lp/owner.ts';
+import { createOwner, dateOf, type Owner, type OwnerStep } from '../../lp/owner.ts';
 import { chainOf } from '../../networks.ts';
 import { askSecret } from '../ask.ts';
 
@@ -83,7 +83,7 @@ export async function withdraw({
   const looks = amount === undefined && !complete && !cancel;
   await onChain({ ...options, dryRun: options.dryRun || looks }, async ({ port, owner, account }) => {
     const token = tokenOf(port, options.token);
-    const act = async (): Promise<Step[]> => {
+    const act = async (): Promise<OwnerStep[]> => {
       if (complete) return owner.complete(token, (to?.toLowerCase() as Address | undefined) ?? account);
       if (cancel) return owner.cancel(token);
       if (amount === undefined) return [];
@@ -133,7 +133,7 @@ export async function setOperator(
     (address?.toLowerCase() as Address | undefined) ??
     (await keystoreAddressOf(config.keys.operator, secretsOf()));
   const chains = options.chain === undefined ? config.networks.map(({ slug }) => slug) : [options.chain];
-  const steps: Step[] = [];
+  const steps: OwnerStep[] = [];
   for (const chain of chains)
     await onChain(
       { ...options, chain },
@@ -258,7 +258,7 @@ function tokenOf({ chain }: ChainPort, symbol: string | undefined): TokenInfo {
 
 function answer(
   { json, dryRun }: OwnerOptions,
-  body: { steps: readonly Step[]; [fact: string]: unknown },
+  body: { steps: readonly OwnerStep[]; [fact: string]: unknown },
   lines: readonly string[],
 ): void {
   if (json)

@@ -11,7 +11,7 @@ import { pricingParams, zPricingParams } from '../../../lp/config/params.ts';
 import { aggregate, DEFAULT_MID_OPTIONS, type Mid, observe } from '../../../pricing/mid.ts';
 import type { PriceDecline, PriceInputs } from '../../../pricing/price.ts';
 import { parseDecimal } from '../../../pricing/rational.ts';
-import { problemsOf } from '../../config/load.ts';
+import { describeIssues } from '../../config/load.ts';
 
 const zUnits = z
   .string('must be text, so that no digit is lost: "1000000"')
@@ -122,7 +122,7 @@ export interface ReadInputs {
 export function readPriceInputs(json: unknown, file: string): ReadInputs | PriceDecline {
   const parsed = zPriceInputs.safeParse(json);
   if (!parsed.success) {
-    const list = problemsOf(zPriceInputs, parsed.error).map((problem) => `\n  - ${problem}`);
+    const list = describeIssues(zPriceInputs, parsed.error).map((problem) => `\n  - ${problem}`);
     throw new RequestError(
       `The inputs in ${file} cannot be used.${list.join('')}\nA file that can: docs/examples/worked-example.json`,
       { code: 'bad_inputs' },

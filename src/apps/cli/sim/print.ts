@@ -1,9 +1,9 @@
 /** Rows for people, then the same as one line of JSON for programs. */
 
-import type { Report, Row } from '../../../sim/row.ts';
+import type { SimReport, ReportRow } from '../../../sim/row.ts';
 import { table } from '../table.ts';
 
-export function printReport({ ok, rows }: Report, notes: readonly string[] = []): void {
+export function printReport({ ok, rows }: SimReport, notes: readonly string[] = []): void {
   for (const line of table(
     ['figure', 'ours', 'reference', 'must hold', ''],
     rows.map((row) => [
@@ -27,7 +27,7 @@ export function printReport({ ok, rows }: Report, notes: readonly string[] = [])
   if (!ok) process.exitCode = 1;
 }
 
-const verdict = ({ ok, reference }: Row): string => (!ok ? 'FAILS' : reference === null ? '' : 'ok');
+const verdict = ({ ok, reference }: ReportRow): string => (!ok ? 'FAILS' : reference === null ? '' : 'ok');
 
 /** Ten significant digits, without the noise of a float. */
 const digits = (value: number): string =>

@@ -7,9 +7,9 @@ import { basename } from 'node:path';
 import { RequestError } from '../../../domain/errors.ts';
 import { barChart, lineChart } from '../../../sim/chart.ts';
 import { pageOf } from '../../../sim/page.ts';
-import { type Leg, type ReplayedQuote, type ReplayResult, runReplay } from '../../../sim/replay.ts';
+import { type ReplayLeg, type ReplayedQuote, type ReplayResult, runReplay } from '../../../sim/replay.ts';
 import { parseRfqs, type RfqRecord } from '../../../sim/rfq-record.ts';
-import type { Tally } from '../../../sim/tally.ts';
+import type { SimTally } from '../../../sim/tally.ts';
 import { readMaker } from './maker.ts';
 import { type MarketOptions, pricesOf, save, takersOf } from './run.ts';
 import { table } from '../table.ts';
@@ -149,7 +149,7 @@ async function readRfqs(file: string): Promise<RfqRecord[]> {
 const money = (value: number): string => value.toLocaleString('en-US', { maximumFractionDigits: 2 });
 
 function sumsOf({ makers: [a, b] }: ReplayResult): string[][] {
-  const row = (name: string, of: (tally: Tally) => number, digits = 2): string[] => {
+  const row = (name: string, of: (tally: SimTally) => number, digits = 2): string[] => {
     const [one, other] = [of(a), of(b)];
     const text = (value: number) => value.toLocaleString('en-US', { maximumFractionDigits: digits });
     return [name, text(one), text(other), `${other - one > 0 ? '+' : ''}${text(other - one)}`];
@@ -182,9 +182,9 @@ function quoteCells({
   legs: [a, b],
   differenceBps,
 }: ReplayedQuote): string[] {
-  const said = ({ declined, outcome, edgeUsd }: Leg) =>
+  const said = ({ declined, outcome, edgeUsd }: ReplayLeg) =>
     declined !== null ? `no: ${declined}` : outcome === 'won' ? `won ${money(edgeUsd)}` : 'not taken';
-  const spread = ({ spreadBps }: Leg) => (spreadBps === null ? '' : spreadBps.toFixed(3));
+  const spread = ({ spreadBps }: ReplayLeg) => (spreadBps === null ? '' : spreadBps.toFixed(3));
   return [
     id,
     new Date(atMs).toISOString().slice(11, 23),
@@ -199,7 +199,16 @@ function quoteCells({
   ];
 }
 
-function tallyRows({ name, quoted, fills, volumeUsd, pnlUsd, spreadUsd, pickOffUsd, meanSpreadBps }: Tally) {
+function tallyRows({
+  name,
+  quoted,
+  fills,
+  volumeUsd,
+  pnlUsd,
+  spreadUsd,
+  pickOffUsd,
+  meanSpreadBps,
+}: SimTally) {
   return Object.entries({
     quoted,
     fills,

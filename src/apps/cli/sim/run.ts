@@ -15,7 +15,7 @@ import {
   type TakerSetup,
 } from '../../../sim/market.ts';
 import { pageOf } from '../../../sim/page.ts';
-import type { Tally } from '../../../sim/tally.ts';
+import type { SimTally } from '../../../sim/tally.ts';
 import { readMaker } from './maker.ts';
 import { readPrices } from './prices.ts';
 import { table } from '../table.ts';
@@ -217,7 +217,7 @@ function cells({
   qRms,
   qEnd,
   mostHeldUsd,
-}: Tally): string[] {
+}: SimTally): string[] {
   return [
     name,
     `${quoted}/${requests}`,
@@ -236,7 +236,7 @@ function cells({
   ];
 }
 
-function rowsOf({ name, pnlUsd, fills, exercised, spreadUsd, pickOffUsd, quoted, qRms }: Tally) {
+function rowsOf({ name, pnlUsd, fills, exercised, spreadUsd, pickOffUsd, quoted, qRms }: SimTally) {
   return Object.entries({
     'PnL, USD': pnlUsd,
     'spread, USD': spreadUsd,

@@ -1,11 +1,11 @@
 /** One line of `demo --once`: a name, and a story that throws where the truth differs from the promise. */
 
-import type { World } from '../world.ts';
+import type { DemoWorld } from '../world.ts';
 
-export interface Check {
+export interface DemoCheck {
   name: string;
   /** Answers with what was seen; throws when it is not what was promised. */
-  run(world: World, tally: Tally): Promise<string>;
+  run(world: DemoWorld, tally: OrderCounts): Promise<string>;
 }
 
 export interface CheckResult {
@@ -15,7 +15,7 @@ export interface CheckResult {
 }
 
 /** Orders by how they ended. */
-export interface Tally {
+export interface OrderCounts {
   settled: number;
   failed: number;
   refunded: number;
@@ -55,7 +55,7 @@ export async function eventually(
   }
 }
 
-export async function runCheck(check: Check, world: World, tally: Tally): Promise<CheckResult> {
+export async function runCheck(check: DemoCheck, world: DemoWorld, tally: OrderCounts): Promise<CheckResult> {
   try {
     return { name: check.name, ok: true, detail: await check.run(world, tally) };
   } catch (error) {

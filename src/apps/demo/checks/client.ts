@@ -7,7 +7,7 @@ import { createWalletClient, http } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { type Candidate, createClient, type DistrustCode, DistrustError } from '../../../client/client.ts';
 import { viewChain } from '../world.ts';
-import { type Check, expect, expectEqual } from './check.ts';
+import { type DemoCheck, expect, expectEqual } from './check.ts';
 import { SETTLE_TIMEOUT_MS } from './trade.ts';
 
 type Message = {
@@ -43,7 +43,7 @@ const LIES: readonly [DistrustCode, (candidate: Draft) => void][] = [
   ['preview', ({ preview }) => preview.outputs.forEach((output) => (output.receiver = THIEF))],
 ];
 
-export const clientCheck: Check = {
+export const clientCheck: DemoCheck = {
   name: 'client: refuses a venue that lies',
   async run(world, tally) {
     const base = viewChain(world.manifest, 'base');

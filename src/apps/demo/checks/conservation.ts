@@ -3,10 +3,10 @@
  * exactly what its ledger owes.
  */
 
-import { viewChain, type World } from '../world.ts';
-import { type Check, expectEqual } from './check.ts';
+import { viewChain, type DemoWorld } from '../world.ts';
+import { type DemoCheck, expectEqual } from './check.ts';
 
-export async function conserved(world: World): Promise<string> {
+export async function conserved(world: DemoWorld): Promise<string> {
   const sum = (amounts: readonly bigint[]) => amounts.reduce((total, amount) => total + amount, 0n);
   const accounts = world.accounts();
   let tokens = 0;
@@ -28,4 +28,4 @@ export async function conserved(world: World): Promise<string> {
   return `${tokens} tokens over ${accounts.length} accounts: sums unchanged, the escrows hold what their ledgers owe`;
 }
 
-export const conservationCheck: Check = { name: 'conservation', run: (world) => conserved(world) };
+export const conservationCheck: DemoCheck = { name: 'conservation', run: (world) => conserved(world) };

@@ -3,10 +3,10 @@
 import { parseEventLogs, decodeFunctionData } from 'viem';
 import { attestationOracleAbi } from '../../../settlement/abi/attestation-oracle.ts';
 import { escrowAbi } from '../../../settlement/abi/escrow.ts';
-import { type Check, expect, expectEqual, eventually } from './check.ts';
+import { type DemoCheck, expect, expectEqual, eventually } from './check.ts';
 import { askOf, settleAndCompare, SETTLE_TIMEOUT_MS, tradeOf } from './trade.ts';
 
-export const attestedCheck: Check = {
+export const attestedCheck: DemoCheck = {
   name: 'cross chain with 2-of-3 attestation',
   async run(world, tally) {
     // The third attester is down the whole time: two are enough, and these two have to be right.
@@ -46,7 +46,7 @@ export const attestedCheck: Check = {
   },
 };
 
-export const refundCheck: Check = {
+export const refundCheck: DemoCheck = {
   name: 'cross chain left unfilled and refunded',
   async run(world, tally) {
     const trade = tradeOf(world, world.freshTaker(), ['base', 'arc'], 'USDC', 'WETH');

@@ -4,7 +4,7 @@
  */
 
 import { z } from 'zod';
-import { type Check, eventually, expect, expectEqual } from './check.ts';
+import { type DemoCheck, eventually, expect, expectEqual } from './check.ts';
 import { askOf, SETTLE_TIMEOUT_MS, tradeOf } from './trade.ts';
 
 const zDossier = z.object({
@@ -24,7 +24,7 @@ const zDossier = z.object({
 /** Beyond the window: depth on both sides of the payment, on a busy machine. */
 const PAYOUT_TIMEOUT_MS = 60_000;
 
-export const deferredCheck: Check = {
+export const deferredCheck: DemoCheck = {
   name: 'deferred settlement',
   async run(world, tally) {
     const trade = tradeOf(world, world.freshTaker(), ['base', 'base'], 'USDC', 'WETH');

@@ -8,8 +8,8 @@ import { privateKeyToAccount } from 'viem/accounts';
 import { createClient } from '../../../client/client.ts';
 import { formatUnits } from '../../../domain/amount.ts';
 import { escrowAbi } from '../../../settlement/abi/escrow.ts';
-import { type ChainView, viewChain, type World } from '../world.ts';
-import { type Check, expect, expectEqual, type Tally } from './check.ts';
+import { type ChainView, viewChain, type DemoWorld } from '../world.ts';
+import { type DemoCheck, expect, expectEqual, type OrderCounts } from './check.ts';
 import { SETTLE_TIMEOUT_MS } from './trade.ts';
 
 interface Story {
@@ -28,7 +28,7 @@ const STORIES: readonly Story[] = [
   { slug: 'arc', sell: 'USDC', buy: 'WETH', whole: '1000', venue: 'uniswap-v2', hops: 1 },
 ];
 
-export const dexCheck: Check = {
+export const dexCheck: DemoCheck = {
   name: 'DEX: pools fill through settleThrough',
   async run(world, tally) {
     return (await Promise.all(STORIES.map((story) => tell(world, story, tally)))).join('; ');
@@ -36,9 +36,9 @@ export const dexCheck: Check = {
 };
 
 async function tell(
-  world: World,
+  world: DemoWorld,
   { slug, sell, buy, whole, venue, hops }: Story,
-  tally: Tally,
+  tally: OrderCounts,
 ): Promise<string> {
   const view = viewChain(world.manifest, slug);
   const { chain, client: rpc } = view;

@@ -3,10 +3,10 @@
  * executes.
  */
 
-import { type Check, expect, expectEqual } from './check.ts';
+import { type DemoCheck, expect, expectEqual } from './check.ts';
 import { askOf, settleAndCompare, tradeOf } from './trade.ts';
 
-export const firmTimesCheck: Check = {
+export const firmTimesCheck: DemoCheck = {
   name: 'several firm times, each at its price',
   async run(world, tally) {
     const trade = tradeOf(world, world.freshTaker(), ['base', 'base'], 'USDC', 'WETH');

@@ -3,10 +3,10 @@
 import { erc20Abi, encodeFunctionData } from 'viem';
 import { escrowAbi } from '../../../settlement/abi/escrow.ts';
 import { takerFor, viewChain } from '../world.ts';
-import { type Check, expect, expectEqual } from './check.ts';
+import { type DemoCheck, expect, expectEqual } from './check.ts';
 import { askOf, settleAndCompare, tradeOf } from './trade.ts';
 
-export const fundingChecks: readonly Check[] = [
+export const fundingChecks: readonly DemoCheck[] = [
   {
     name: 'same chain, EIP-3009',
     async run(world, tally) {

@@ -4,8 +4,8 @@
  */
 
 import { zTradeDossier, zTradesResponse, type TradeDossier } from '../../../protocol/api/trades.ts';
-import type { World } from '../world.ts';
-import { type Check, eventually, expect, expectEqual } from './check.ts';
+import type { DemoWorld } from '../world.ts';
+import { type DemoCheck, eventually, expect, expectEqual } from './check.ts';
 import { askOf, settleAndCompare, tradeOf } from './trade.ts';
 
 const RESTRICTED = [
@@ -18,7 +18,7 @@ const RESTRICTED = [
   'fees',
 ];
 
-export const historyCheck: Check = {
+export const historyCheck: DemoCheck = {
   name: 'history: list, dossier and export of one trade',
   async run(world, tally) {
     const trade = tradeOf(world, world.freshTaker(), ['base', 'arc'], 'USDC', 'WETH');
@@ -75,7 +75,7 @@ export const historyCheck: Check = {
   },
 };
 
-const read = ({ manifest: { venue } }: World, path: string, key: string): Promise<Response> =>
+const read = ({ manifest: { venue } }: DemoWorld, path: string, key: string): Promise<Response> =>
   fetch(`${venue.url}/api/v1/workspaces/${venue.workspaceId}/trades${path}`, {
     headers: { 'X-API-Key': key },
   });

@@ -2,10 +2,10 @@
 
 import { z } from 'zod';
 import type { QuoteCandidate } from '../../../protocol/api/candidate.ts';
-import type { HttpAnswer, Submission, Taker } from '../taker.ts';
-import { takerFor, type World } from '../world.ts';
-import { type Check, expect, expectEqual } from './check.ts';
-import { askOf, SETTLE_TIMEOUT_MS, type Trade, tradeOf } from './trade.ts';
+import type { HttpAnswer, SignedOrder, DemoTaker } from '../taker.ts';
+import { takerFor, type DemoWorld } from '../world.ts';
+import { type DemoCheck, expect, expectEqual } from './check.ts';
+import { askOf, SETTLE_TIMEOUT_MS, type DemoTrade, tradeOf } from './trade.ts';
 
 const zValidation = z.object({
   detail: z
@@ -14,10 +14,10 @@ const zValidation = z.object({
 });
 const zError = z.object({ error: z.object({ code: z.string(), message: z.string() }) });
 
-const smallTrade = (world: World, taker = world.freshTaker()): Trade =>
+const smallTrade = (world: DemoWorld, taker = world.freshTaker()): DemoTrade =>
   tradeOf(world, taker, ['base', 'base'], 'USDC', 'WETH');
 
-async function candidateFor(trade: Trade, sell = '100'): Promise<QuoteCandidate> {
+async function candidateFor(trade: DemoTrade, sell = '100'): Promise<QuoteCandidate> {
   const { quotes, productUnavailable } = await trade.taker.quote(askOf(trade, { sell }));
   const [candidate] = quotes;
   expect(candidate !== undefined, `no quote: ${productUnavailable?.message ?? ''}`);
@@ -37,7 +37,7 @@ function expectRefusal(answer: HttpAnswer, types: readonly string[], what: strin
  * Nothing moved and nothing is known of an order: the taker's nonce stays free and both balances as they
  * were.
  */
-async function untouched(trade: Trade, work: () => Promise<void>): Promise<void> {
+async function untouched(trade: DemoTrade, work: () => Promise<void>): Promise<void> {
   const read = () =>
     Promise.all([
       trade.source.balance(trade.taker.address, trade.sell),
@@ -52,7 +52,7 @@ async function untouched(trade: Trade, work: () => Promise<void>): Promise<void>
   expectEqual((await read()).join(), before.join(), 'balances of the taker after the refusals');
 }
 
-export const refusalChecks: readonly Check[] = [
+export const refusalChecks: readonly DemoCheck[] = [
   {
     name: 'refused: expired quote',
     async run(world) {
@@ -234,12 +234,12 @@ export const refusalChecks: readonly Check[] = [
   },
 ];
 
-const asKey = (world: World, apiKey: string): Taker =>
+const asKey = (world: DemoWorld, apiKey: string): DemoTaker =>
   takerFor(world.manifest, { privateKey: `0x${'11'.repeat(32)}` }, apiKey);
 
 async function signedAndChanged(
-  trade: Trade,
-): Promise<{ submission: Submission; changed: { path: string; candidate: unknown }[] }> {
+  trade: DemoTrade,
+): Promise<{ submission: SignedOrder; changed: { path: string; candidate: unknown }[] }> {
   const candidate = await candidateFor(trade);
   const { submission } = await trade.taker.prepare(candidate);
   return { submission, changed: [...mutations(candidate)] };

@@ -1,12 +1,12 @@
 /** An LP dies and the market notices; it comes back and the market notices that too. */
 
 import { zSolversResponse } from '../../../protocol/api/roster.ts';
-import { takerFor, type World } from '../world.ts';
-import { type Check, eventually, expect, expectEqual } from './check.ts';
+import { takerFor, type DemoWorld } from '../world.ts';
+import { type DemoCheck, eventually, expect, expectEqual } from './check.ts';
 import { askOf, tradeOf } from './trade.ts';
 
 async function statusOf(
-  world: World,
+  world: DemoWorld,
   id: string,
 ): Promise<{ status: string; note: string | null } | undefined> {
   const answer = await takerFor(world.manifest, { privateKey: `0x${'11'.repeat(32)}` }).call(
@@ -18,7 +18,7 @@ async function statusOf(
   return found && { status: found.status, note: found.eligibilityNote };
 }
 
-export const rosterCheck: Check = {
+export const rosterCheck: DemoCheck = {
   name: 'an LP killed goes offline, and returns',
   async run(world) {
     const trade = tradeOf(world, world.freshTaker(), ['base', 'base'], 'USDC', 'WETH');

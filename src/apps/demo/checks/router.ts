@@ -7,11 +7,11 @@ import { type Address, createWalletClient, http } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { type Client, createClient, type Wallet } from '../../../client/client.ts';
 import { formatUnits } from '../../../domain/amount.ts';
-import { type ChainView, viewChain, type World } from '../world.ts';
-import { type Check, expect, expectEqual, type Tally } from './check.ts';
+import { type ChainView, viewChain, type DemoWorld } from '../world.ts';
+import { type DemoCheck, expect, expectEqual, type OrderCounts } from './check.ts';
 import { SETTLE_TIMEOUT_MS } from './trade.ts';
 
-export const routerCheck: Check = {
+export const routerCheck: DemoCheck = {
   name: 'router: the better of LPs and pools',
   async run(world, tally) {
     const { client, taker, base, wallet } = visitor(world);
@@ -55,7 +55,7 @@ export const routerCheck: Check = {
   },
 };
 
-export const compositeCheck: Check = {
+export const compositeCheck: DemoCheck = {
   name: 'router: two legs across the corridor, to the end',
   async run(world, tally) {
     const { client, taker, base, arc, wallet } = visitor(world);
@@ -93,7 +93,7 @@ interface Visitor {
   wallet: (chainId: number) => Wallet;
 }
 
-function visitor(world: World): Visitor {
+function visitor(world: DemoWorld): Visitor {
   const account = privateKeyToAccount(world.freshWallet().privateKey);
   const [base, arc] = [viewChain(world.manifest, 'base'), viewChain(world.manifest, 'arc')];
   const { venue } = world.manifest;
@@ -114,7 +114,7 @@ function visitor(world: World): Visitor {
   };
 }
 
-function count(tally: Tally, status: string): void {
+function count(tally: OrderCounts, status: string): void {
   if (status === 'settled') tally.settled += 1;
   if (status === 'failed') tally.failed += 1;
 }

@@ -1,13 +1,13 @@
 /** Somebody is put on the venue's deny list while it runs, and taken off again. */
 
 import { appendFile, readFile, rename, writeFile } from 'node:fs/promises';
-import type { World } from '../world.ts';
-import { type Check, eventually, expect, expectEqual } from './check.ts';
+import type { DemoWorld } from '../world.ts';
+import { type DemoCheck, eventually, expect, expectEqual } from './check.ts';
 import { askOf, tradeOf } from './trade.ts';
 
-export const screeningCheck: Check = {
+export const screeningCheck: DemoCheck = {
   name: 'a taker on the deny list gets no quote, from the moment it is written there',
-  async run(world: World) {
+  async run(world: DemoWorld) {
     const trade = tradeOf(world, world.freshTaker(), ['base', 'base'], 'USDC', 'WETH');
     const { taker } = trade;
     const ask = () =>

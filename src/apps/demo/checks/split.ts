@@ -3,10 +3,10 @@
 import { parseEventLogs } from 'viem';
 import type { QuoteCandidate } from '../../../protocol/api/candidate.ts';
 import { escrowAbi } from '../../../settlement/abi/escrow.ts';
-import { type Check, eventually, expect, expectEqual } from './check.ts';
+import { type DemoCheck, eventually, expect, expectEqual } from './check.ts';
 import { askOf, settleAndCompare, tradeOf } from './trade.ts';
 
-export const splitCheck: Check = {
+export const splitCheck: DemoCheck = {
   name: 'split over three LPs in one transaction',
   async run(world, tally) {
     const trade = tradeOf(world, world.freshTaker(), ['base', 'base'], 'USDC', 'WETH');

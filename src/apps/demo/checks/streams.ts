@@ -5,8 +5,8 @@
 
 import { WebSocket } from 'ws';
 import { zOrderEvent, zPriceEvent, zSubscribed } from '../../../protocol/api/events.ts';
-import type { World } from '../world.ts';
-import { type Check, eventually, expect, expectEqual } from './check.ts';
+import type { DemoWorld } from '../world.ts';
+import { type DemoCheck, eventually, expect, expectEqual } from './check.ts';
 import { askOf, settleAndCompare, tradeOf } from './trade.ts';
 
 const HEARD_MS = 30_000;
@@ -18,7 +18,7 @@ interface Listener {
   drop(): void;
 }
 
-function listen({ manifest: { venue } }: World, topics: string[], since?: string): Promise<Listener> {
+function listen({ manifest: { venue } }: DemoWorld, topics: string[], since?: string): Promise<Listener> {
   const socket = new WebSocket(venue.wsUrl, { headers: { 'X-API-Key': venue.keys.service } });
   const frames: unknown[] = [];
   socket.on('message', (data) => frames.push(JSON.parse(String(data))));
@@ -40,7 +40,7 @@ const lastPrices = (frames: readonly unknown[]) =>
     .flatMap((frame) => zPriceEvent.safeParse(frame).data ?? [])
     .findLast(({ data }) => data.bids.length > 0 && data.asks.length > 0);
 
-export const streamCheck: Check = {
+export const streamCheck: DemoCheck = {
   name: 'a dropped stream resumes at its cursor; indicative prices stand on both sides of what is quoted',
   async run(world, tally) {
     const topic = 'prices:base-base:USDC-WETH';

@@ -4,12 +4,12 @@ import { formatUnits } from '../../../domain/amount.ts';
 import type { QuoteCandidate } from '../../../protocol/api/candidate.ts';
 import type { FundingLock } from '../../../protocol/api/preflight.ts';
 import type { OrderStatusResponse } from '../../../protocol/api/status.ts';
-import type { Ask, How, Taker } from '../taker.ts';
-import { type ChainView, viewChain, type World } from '../world.ts';
-import { expect, expectEqual, type Tally } from './check.ts';
+import type { WantedQuote, TakeChoices, DemoTaker } from '../taker.ts';
+import { type ChainView, viewChain, type DemoWorld } from '../world.ts';
+import { expect, expectEqual, type OrderCounts } from './check.ts';
 
-export interface Trade {
-  taker: Taker;
+export interface DemoTrade {
+  taker: DemoTaker;
   source: ChainView;
   dest: ChainView;
   sell: string;
@@ -19,12 +19,12 @@ export interface Trade {
 export const SETTLE_TIMEOUT_MS = 60_000;
 
 export function tradeOf(
-  world: Pick<World, 'manifest'>,
-  taker: Taker,
+  world: Pick<DemoWorld, 'manifest'>,
+  taker: DemoTaker,
   corridor: readonly [string, string],
   sell: string,
   buy: string,
-): Trade {
+): DemoTrade {
   return {
     taker,
     source: viewChain(world.manifest, corridor[0]),
@@ -35,10 +35,10 @@ export function tradeOf(
 }
 
 export function askOf(
-  trade: Trade,
+  trade: DemoTrade,
   amount: { sell: string } | { buy: string },
-  more: Partial<Ask> = {},
-): Ask {
+  more: Partial<WantedQuote> = {},
+): WantedQuote {
   return {
     input: {
       asset: trade.source.asset(trade.sell),
@@ -63,10 +63,10 @@ export interface Settled {
 
 /** Trades and holds every balance that the trade touches against the terms that were shown. */
 export async function settleAndCompare(
-  trade: Trade,
-  ask: Ask,
-  tally: Tally,
-  how: How = {},
+  trade: DemoTrade,
+  ask: WantedQuote,
+  tally: OrderCounts,
+  how: TakeChoices = {},
 ): Promise<Settled> {
   const before = await snapshot(trade, trade.taker.address);
   const { candidate, plan, orderId, setUp } = await trade.taker.take(ask, how);
@@ -108,7 +108,7 @@ export async function settleAndCompare(
 
 /** Only what this taker holds: other checks trade with the same LPs at the same time. */
 async function snapshot(
-  { source, dest, sell, buy }: Trade,
+  { source, dest, sell, buy }: DemoTrade,
   taker: string,
 ): Promise<{ paid: bigint; received: bigint }> {
   const [paid, received] = await Promise.all([source.balance(taker, sell), dest.balance(taker, buy)]);

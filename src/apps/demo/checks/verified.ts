@@ -6,13 +6,13 @@
 import type { Bytes32 } from '../../../domain/hex.ts';
 import { zTravelRuleTransmission, zCompliance } from '../../../protocol/api/records.ts';
 import { verifyClaim } from '../../verify/checks.ts';
-import { type Claim, claimFromVenue } from '../../verify/claim.ts';
+import { type TradeClaim, claimFromVenue } from '../../verify/claim.ts';
 import { openWitness } from '../../verify/witness.ts';
-import type { World } from '../world.ts';
-import { type Check, eventually, expect, expectEqual } from './check.ts';
+import type { DemoWorld } from '../world.ts';
+import { type DemoCheck, eventually, expect, expectEqual } from './check.ts';
 import { askOf, settleAndCompare, tradeOf } from './trade.ts';
 
-export const verifiedCheck: Check = {
+export const verifiedCheck: DemoCheck = {
   name: 'verify: dossiers hold by signatures and chains alone, and a lie does not',
   async run(world, tally) {
     const ids: Bytes32[] = [];
@@ -32,7 +32,7 @@ export const verifiedCheck: Check = {
       ),
     );
     const knownEscrows = new Map(world.manifest.chains.map(({ id, escrow }) => [id, escrow]));
-    const judge = async (orderId: Bytes32, claim: Claim) =>
+    const judge = async (orderId: Bytes32, claim: TradeClaim) =>
       verifyClaim({ orderId, claim, witnesses, knownEscrows });
     try {
       let held = 0;
@@ -72,10 +72,13 @@ export const verifiedCheck: Check = {
   },
 };
 
-const claimOf = ({ manifest: { venue } }: World, orderId: Bytes32): Promise<Claim> =>
+const claimOf = ({ manifest: { venue } }: DemoWorld, orderId: Bytes32): Promise<TradeClaim> =>
   claimFromVenue({ url: venue.url, key: venue.keys.workspaceAdmin, workspace: venue.workspaceId, orderId });
 
-async function dossierOf({ manifest: { venue } }: World, orderId: Bytes32): Promise<Record<string, unknown>> {
+async function dossierOf(
+  { manifest: { venue } }: DemoWorld,
+  orderId: Bytes32,
+): Promise<Record<string, unknown>> {
   const response = await fetch(`${venue.url}/api/v1/workspaces/${venue.workspaceId}/trades/${orderId}`, {
     headers: { 'X-API-Key': venue.keys.workspaceAdmin },
   });

@@ -6,14 +6,14 @@
 import { WebSocket } from 'ws';
 import { z } from 'zod';
 import { zIssuedKey } from '../../../protocol/api/admin.ts';
-import { takerFor, type World } from '../world.ts';
-import { type Check, eventually, expect, expectEqual } from './check.ts';
+import { takerFor, type DemoWorld } from '../world.ts';
+import { type DemoCheck, eventually, expect, expectEqual } from './check.ts';
 import { askOf, tradeOf } from './trade.ts';
 
 const zChanges = z.object({ changes: z.array(z.object({ what: z.string(), who: z.string() })) });
 
 async function administer(
-  { manifest: { venue } }: World,
+  { manifest: { venue } }: DemoWorld,
   method: string,
   path: string,
   body?: object,
@@ -28,7 +28,7 @@ async function administer(
   return JSON.parse(text);
 }
 
-export const workspaceCheck: Check = {
+export const workspaceCheck: DemoCheck = {
   name: 'a workspace is added, its fee changed, and a removed member’s key ends at once',
   async run(world) {
     // The demo may have gone on where it stopped: every run has a workspace of its own.

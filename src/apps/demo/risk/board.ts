@@ -8,9 +8,9 @@ import type { Control } from '../../../domain/control.ts';
 import { zSolversResponse } from '../../../protocol/api/roster.ts';
 import type { QuoteCandidate } from '../../../protocol/api/candidate.ts';
 import { CheckFailed, eventually, expect } from '../checks/check.ts';
-import { askOf, type Trade, tradeOf } from '../checks/trade.ts';
-import type { Ask } from '../taker.ts';
-import { takerFor, type World } from '../world.ts';
+import { askOf, type DemoTrade, tradeOf } from '../checks/trade.ts';
+import type { WantedQuote } from '../taker.ts';
+import { takerFor, type DemoWorld } from '../world.ts';
 
 export interface Counts {
   trips: number;
@@ -23,7 +23,7 @@ const zRisk = z.object({
 });
 
 /** One control of one LP, watched from before it trips until it has passed. */
-export interface Watched {
+export interface WatchedControl {
   /**
    * It is at work: tripped in the metrics and on the admin door, once more than before. Answers with what the
    * door says.
@@ -37,7 +37,7 @@ export interface Watched {
   passed(timeoutMs?: number): Promise<void>;
 }
 
-export async function watch(world: World, id: string, control: Control): Promise<Watched> {
+export async function watch(world: DemoWorld, id: string, control: Control): Promise<WatchedControl> {
   const [before, heardBefore] = [await countsOf(world, id, control), await heardByVenue(world, id, control)];
   const lp = lpOf(world, id);
   return {
@@ -73,13 +73,13 @@ export async function watch(world: World, id: string, control: Control): Promise
   };
 }
 
-export function lpOf(world: World, id: string): World['lps'][number] {
+export function lpOf(world: DemoWorld, id: string): DemoWorld['lps'][number] {
   const lp = world.lps.find((one) => one.id === id);
   if (lp === undefined) throw new CheckFailed(`there is no LP called ${id}`);
   return lp;
 }
 
-async function countsOf(world: World, id: string, control: Control): Promise<Counts> {
+async function countsOf(world: DemoWorld, id: string, control: Control): Promise<Counts> {
   const text = await (await fetch(lpOf(world, id).metricsUrl)).text();
   const value = (name: string) =>
     Number(
@@ -95,7 +95,7 @@ async function countsOf(world: World, id: string, control: Control): Promise<Cou
 }
 
 /** Declines that reached the venue under this code. */
-async function heardByVenue(world: World, id: string, control: Control): Promise<number> {
+async function heardByVenue(world: DemoWorld, id: string, control: Control): Promise<number> {
   const text = await (await fetch(world.manifest.venue.metricsUrl)).text();
   const lines = text
     .split('\n')
@@ -109,7 +109,7 @@ async function heardByVenue(world: World, id: string, control: Control): Promise
 }
 
 /** What the roster says of an LP. */
-export async function rosterOf(world: World, id: string): Promise<{ status: string; note: string }> {
+export async function rosterOf(world: DemoWorld, id: string): Promise<{ status: string; note: string }> {
   const answer = await takerFor(world.manifest, { privateKey: `0x${'11'.repeat(32)}` }).call(
     'GET',
     '/api/v1/solvers',
@@ -119,7 +119,7 @@ export async function rosterOf(world: World, id: string): Promise<{ status: stri
 }
 
 export const untilRoster = (
-  world: World,
+  world: DemoWorld,
   id: string,
   status: string,
   note: RegExp,
@@ -134,13 +134,13 @@ export const untilRoster = (
 
 /** A trade that only this LP is asked for. */
 export interface Asking {
-  trade: Trade;
+  trade: DemoTrade;
   /** Its candidates; none when it declined. */
-  quotes(amount?: { sell: string }, more?: Partial<Ask>): Promise<QuoteCandidate[]>;
+  quotes(amount?: { sell: string }, more?: Partial<WantedQuote>): Promise<QuoteCandidate[]>;
 }
 
 export function asking(
-  world: World,
+  world: DemoWorld,
   id: string,
   corridor: readonly [string, string] = ['base', 'base'],
   sell = 'USDC',
@@ -161,7 +161,7 @@ export function asking(
 
 /** It quotes a fresh taker. */
 export const quotesAgain = (
-  world: World,
+  world: DemoWorld,
   id: string,
   corridor?: readonly [string, string],
   timeoutMs = 20_000,

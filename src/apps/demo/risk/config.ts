@@ -6,7 +6,7 @@
 import { zLpLimits } from '../../../lp/config/config.ts';
 import { zLpRisk } from '../../../lp/config/risk-config.ts';
 import type { DemoConfig } from '../config.ts';
-import { PEG } from '../set-up.ts';
+import { PEG } from '../chains/set-up.ts';
 
 export function withControls(config: DemoConfig): DemoConfig {
   const risk = zLpRisk.parse({ volSpike: { calmSeconds: 3, againSeconds: 30, haltSeconds: 4 } });

@@ -1,17 +1,17 @@
 /** What goes wrong with prices and chains: everybody sees it, so these run one after the other. */
 
-import { type Check, eventually, expect, expectEqual } from '../checks/check.ts';
-import { viewChain, type World } from '../world.ts';
-import { rpc } from '../anvil.ts';
-import { asking, quotesAgain, untilRoster, watch, type Watched } from './board.ts';
+import { type DemoCheck, eventually, expect, expectEqual } from '../checks/check.ts';
+import { viewChain, type DemoWorld } from '../world.ts';
+import { rpc } from '../chains/anvil.ts';
+import { asking, quotesAgain, untilRoster, watch, type WatchedControl } from './board.ts';
 
 const out = (candidate: { preview: { outputs: readonly { amount: string }[] } } | undefined): number =>
   Number(candidate?.preview.outputs[0]?.amount ?? 0);
 
 /** Not one candidate of it, and the refusal carries the code. */
 async function refused(
-  world: World,
-  seen: Watched,
+  world: DemoWorld,
+  seen: WatchedControl,
   id: string,
   corridor?: readonly [string, string],
 ): Promise<void> {
@@ -20,7 +20,7 @@ async function refused(
   await seen.refused(quotes);
 }
 
-export const outlierCheck = (id: string): Check => ({
+export const outlierCheck = (id: string): DemoCheck => ({
   name: 'one source of three says something else: left out, and quoting goes on',
   async run({ stage, ...rest }) {
     const world = { stage, ...rest };
@@ -41,7 +41,7 @@ export const outlierCheck = (id: string): Check => ({
   },
 });
 
-export const confidenceCheck = (id: string): Check => ({
+export const confidenceCheck = (id: string): DemoCheck => ({
   name: 'confidence: the sources disagree',
   async run(world) {
     const seen = await watch(world, id, 'confidence');
@@ -61,7 +61,7 @@ export const confidenceCheck = (id: string): Check => ({
   },
 });
 
-export const deviationCheck = (id: string): Check => ({
+export const deviationCheck = (id: string): DemoCheck => ({
   name: 'deviation: the oracle says something else than the exchanges',
   async run(world) {
     const seen = await watch(world, id, 'deviation');
@@ -78,7 +78,7 @@ export const deviationCheck = (id: string): Check => ({
   },
 });
 
-export const staleCheck = (id: string): Check => ({
+export const staleCheck = (id: string): DemoCheck => ({
   name: 'stale_mid: the exchanges fall silent',
   async run(world) {
     const seen = await watch(world, id, 'stale_mid');
@@ -97,7 +97,7 @@ export const staleCheck = (id: string): Check => ({
   },
 });
 
-export const depegCheck = (id: string): Check => ({
+export const depegCheck = (id: string): DemoCheck => ({
   name: 'depeg: the dollar token is off one',
   async run(world) {
     const seen = await watch(world, id, 'depeg');
@@ -123,7 +123,7 @@ export const depegCheck = (id: string): Check => ({
   },
 });
 
-export const spikeCheck = (id: string): Check => ({
+export const spikeCheck = (id: string): DemoCheck => ({
   name: 'vol_spike: the price jumps, and jumps again',
   async run(world) {
     const seen = await watch(world, id, 'vol_spike');
@@ -155,7 +155,7 @@ export const spikeCheck = (id: string): Check => ({
   },
 });
 
-export const sequencerCheck = (id: string): Check => ({
+export const sequencerCheck = (id: string): DemoCheck => ({
   name: 'sequencer: a rollup says that its sequencer is down',
   async run(world) {
     const seen = await watch(world, id, 'sequencer');
@@ -174,7 +174,7 @@ export const sequencerCheck = (id: string): Check => ({
   },
 });
 
-export const lagCheck = (id: string): Check => ({
+export const lagCheck = (id: string): DemoCheck => ({
   name: 'chain_lag: a chain makes no more blocks',
   async run(world) {
     const seen = await watch(world, id, 'chain_lag');

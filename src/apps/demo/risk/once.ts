@@ -3,10 +3,10 @@
  */
 
 import { CONTROLS } from '../../../domain/control.ts';
-import { type Check, type CheckResult, runCheck, type Tally } from '../checks/check.ts';
+import { type DemoCheck, type CheckResult, runCheck, type OrderCounts } from '../checks/check.ts';
 import { conservationCheck } from '../checks/conservation.ts';
 import type { OnceReport } from '../once.ts';
-import type { World } from '../world.ts';
+import type { DemoWorld } from '../world.ts';
 import {
   confidenceCheck,
   depegCheck,
@@ -21,13 +21,13 @@ import { driftCheck, drawdownCheck, killApiCheck, killFileCheck, killSignalCheck
 import { burstCheck, capChecks, doubtChecks, freeOptionCheck } from './takers.ts';
 
 export async function runRisk(
-  world: World,
+  world: DemoWorld,
   show: (line: string) => void,
   startedAtMs: number,
 ): Promise<OnceReport> {
-  const tally: Tally = { settled: 0, failed: 0, refunded: 0 };
+  const tally: OrderCounts = { settled: 0, failed: 0, refunded: 0 };
   const checks: CheckResult[] = [];
-  const run = async (check: Check) => {
+  const run = async (check: DemoCheck) => {
     const before = performance.now();
     const result = await runCheck(check, world, tally);
     checks.push(result);
@@ -35,7 +35,7 @@ export async function runRisk(
       `${result.ok ? 'ok  ' : 'FAIL'}  ${result.name}  (${((performance.now() - before) / 1000).toFixed(1)} s)\n        ${result.detail}`,
     );
   };
-  const inTurn = async (list: readonly Check[]) => {
+  const inTurn = async (list: readonly DemoCheck[]) => {
     for (const check of list) await run(check);
   };
 

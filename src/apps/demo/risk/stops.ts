@@ -3,23 +3,23 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { encodeAbiParameters, keccak256, type Address, type Hex } from 'viem';
 import { lpProcess } from '../configs.ts';
-import { type Check, eventually, expect, expectEqual } from '../checks/check.ts';
-import { viewChain, type World } from '../world.ts';
-import { rpc } from '../anvil.ts';
+import { type DemoCheck, eventually, expect, expectEqual } from '../checks/check.ts';
+import { viewChain, type DemoWorld } from '../world.ts';
+import { rpc } from '../chains/anvil.ts';
 import { asking, lpOf, quotesAgain, untilRoster, watch } from './board.ts';
 
-const post = async (world: World, id: string, path: string): Promise<void> =>
+const post = async (world: DemoWorld, id: string, path: string): Promise<void> =>
   expectEqual(
     (await fetch(`${lpOf(world, id).adminUrl}${path}`, { method: 'POST' })).status,
     200,
     `POST ${path}`,
   );
 
-async function stopped(world: World, id: string): Promise<void> {
+async function stopped(world: DemoWorld, id: string): Promise<void> {
   expectEqual((await asking(world, id).quotes()).length, 0, `quotes of ${id} while it is stopped`);
 }
 
-export const killApiCheck = (id: string): Check => ({
+export const killApiCheck = (id: string): DemoCheck => ({
   name: 'kill_switch: the admin door',
   async run(world) {
     const seen = await watch(world, id, 'kill_switch');
@@ -37,7 +37,7 @@ export const killApiCheck = (id: string): Check => ({
   },
 });
 
-export const killFileCheck = (id: string): Check => ({
+export const killFileCheck = (id: string): DemoCheck => ({
   name: 'kill_switch: a file',
   async run(world) {
     const seen = await watch(world, id, 'kill_switch');
@@ -68,7 +68,7 @@ export const killFileCheck = (id: string): Check => ({
   },
 });
 
-export const killSignalCheck = (id: string): Check => ({
+export const killSignalCheck = (id: string): DemoCheck => ({
   name: 'kill_switch: SIGUSR2, and a crash does not let go of it',
   async run(world) {
     const seen = await watch(world, id, 'kill_switch');
@@ -86,7 +86,7 @@ export const killSignalCheck = (id: string): Check => ({
   },
 });
 
-export const drawdownCheck = (id: string): Check => ({
+export const drawdownCheck = (id: string): DemoCheck => ({
   name: 'drawdown: the market falls with our inventory in it',
   async run(world) {
     const undo = await world.stage.reconfigure(id, (lp) => {
@@ -139,7 +139,7 @@ async function balanceSlot(
   throw new Error('The escrow keeps its balances somewhere else.');
 }
 
-export const driftCheck = (id: string): Check => ({
+export const driftCheck = (id: string): DemoCheck => ({
   name: 'drift: a coin is missing in the escrow and nothing explains it',
   async run(world) {
     const base = viewChain(world.manifest, 'base');

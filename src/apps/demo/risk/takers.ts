@@ -4,7 +4,7 @@
  */
 
 import type { Control } from '../../../domain/control.ts';
-import { type Check, eventually, expect, expectEqual } from '../checks/check.ts';
+import { type DemoCheck, eventually, expect, expectEqual } from '../checks/check.ts';
 import { askOf, SETTLE_TIMEOUT_MS, tradeOf } from '../checks/trade.ts';
 import { asking, quotesAgain, untilRoster, watch } from './board.ts';
 
@@ -25,7 +25,7 @@ function refusal(
   name: string,
   change: Change,
   { requests = 2, sell = '100' }: { requests?: number; sell?: string } = {},
-): Check {
+): DemoCheck {
   return {
     name: `${control}: ${name}`,
     async run({ stage, ...rest }) {
@@ -51,7 +51,7 @@ function refusal(
 }
 
 /** Caps on what may be out at once. */
-export const capChecks = (id: string): Check[] => [
+export const capChecks = (id: string): DemoCheck[] => [
   refusal(id, 'limit_taker_pair', 'the model’s three live quotes per taker and pair', () => {}, {
     requests: 4,
   }),
@@ -82,7 +82,7 @@ export const capChecks = (id: string): Check[] => [
 ];
 
 /** What no request of this size, rate or side passes. */
-export const doubtChecks = (id: string): Check[] => [
+export const doubtChecks = (id: string): DemoCheck[] => [
   refusal(id, 'gap_loss', 'a jump may cost next to nothing', risk({ gapLoss: { budgetBps: 0.001 } }), {
     sell: '500',
   }),
@@ -105,7 +105,7 @@ export const doubtChecks = (id: string): Check[] => [
   ),
 ];
 
-export const freeOptionCheck = (id: string): Check => ({
+export const freeOptionCheck = (id: string): DemoCheck => ({
   name: 'free_option: a taker that asks and never takes',
   async run(world) {
     const undo = await world.stage.reconfigure(id, (lp) => {
@@ -135,7 +135,7 @@ export const freeOptionCheck = (id: string): Check => ({
   },
 });
 
-export const burstCheck = (id: string): Check => ({
+export const burstCheck = (id: string): DemoCheck => ({
   name: 'burst: more fills on one side than it likes',
   async run(world, tally) {
     const undo = await world.stage.reconfigure(

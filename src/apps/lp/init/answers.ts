@@ -6,10 +6,9 @@
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { RequestError } from '../../../domain/errors.ts';
+import { zAddress } from '../../../protocol/wire.ts';
 import { readJson } from '../../config/load.ts';
 import { readSecretFile } from '../../../adapters/keystore/file.ts';
-
-const zHexAddress = z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'must be an address: 0x and 40 hex digits');
 
 /** An answers file. Keys are named by file or variable and never stand in it. */
 const zAnswers = z.strictObject({
@@ -23,7 +22,7 @@ const zAnswers = z.strictObject({
     .optional(),
   solver: z.strictObject({ id: z.string().optional(), name: z.string().optional() }).optional(),
   /** The ledger account, which is the owner's address. */
-  account: zHexAddress.optional(),
+  account: zAddress.optional(),
   /** Where the operator's key comes from; absent: one is drawn. */
   operator: z
     .strictObject({
@@ -34,7 +33,7 @@ const zAnswers = z.strictObject({
     .optional(),
   /** By the slug that the venue gives a chain. */
   chains: z
-    .record(z.string(), z.strictObject({ rpcUrl: z.string().min(1), tokens: z.array(zHexAddress).min(1) }))
+    .record(z.string(), z.strictObject({ rpcUrl: z.string().min(1), tokens: z.array(zAddress).min(1) }))
     .optional(),
   attesters: z.array(z.string()).optional(),
   /**
@@ -52,7 +51,7 @@ const zAnswers = z.strictObject({
 export type Answers = z.infer<typeof zAnswers>;
 
 /** What a demo tells: everything, keys and networks included. */
-export interface DemoWorld {
+export interface RunningDemo {
   venueUrl: string;
   venueKey: string;
   solverId: string;
@@ -107,7 +106,7 @@ const zDemo = z.object({
   }),
 });
 
-export async function readDemo(file: string): Promise<DemoWorld> {
+export async function readDemo(file: string): Promise<RunningDemo> {
   const missing = (why: string) =>
     new RequestError(
       `${file} ${why}. Start the demo first (npm run demo) and leave it running: it writes the file when it is ready.`,

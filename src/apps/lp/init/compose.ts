@@ -37,7 +37,7 @@ const DOLLAR = /^(?:USD.*|.*USD|USD[A-Z0-9]?|DAI|USDC\.e)$/i;
 const WRAPPED: Record<string, string> = { WETH: 'ETH', WBTC: 'BTC', CBBTC: 'BTC', TBTC: 'BTC' };
 
 /** The price symbol that a token goes by: a dollar is a dollar, what is wrapped is what it wraps. */
-export const priceOf = (symbol: string): string =>
+export const priceSymbolOf = (symbol: string): string =>
   DOLLAR.test(symbol) ? 'USD' : (WRAPPED[symbol.toUpperCase()] ?? symbol);
 
 export function networkOf(
@@ -54,7 +54,7 @@ export function networkOf(
     blockTimeMs,
     landingMarginSeconds: 30,
     proofWindowSeconds: minProofWindowSeconds,
-    tokens: tokens.map((token) => ({ ...token, priceSymbol: priceOf(token.symbol) })),
+    tokens: tokens.map((token) => ({ ...token, priceSymbol: priceSymbolOf(token.symbol) })),
     rpcUrls: [rpcUrl],
   };
 }
@@ -70,14 +70,14 @@ export const EXCHANGES = {
  * A dollar is a dollar until the operator names guards for it; everything else is what those exchanges say,
  * in dollars.
  */
-export function pricesOf(symbols: readonly string[]): Record<string, unknown> {
+export function defaultPrices(symbols: readonly string[]): Record<string, unknown> {
   const sources = (price: string) => [
     { feed: 'binance', symbol: `${price}USDC` },
     { feed: 'coinbase', symbol: `${price}-USD` },
     { feed: 'kraken', symbol: `${price}/USD` },
   ];
   return Object.fromEntries(
-    [...new Set(symbols.map(priceOf))].map((price) => [
+    [...new Set(symbols.map(priceSymbolOf))].map((price) => [
       price,
       price === 'USD' ? { fixed: '1' } : { sources: sources(price) },
     ]),
@@ -85,14 +85,14 @@ export function pricesOf(symbols: readonly string[]): Record<string, unknown> {
 }
 
 /** Everything against every dollar, and the first dollar between chains. */
-export function pairsOf(
+export function defaultPairs(
   networks: readonly Place['network'][],
   params: object,
 ): { base: string; quote: string; params: object }[] {
   const symbols = [...new Set(networks.flatMap(({ tokens }) => tokens.map(({ symbol }) => symbol)))];
   const [dollars, others] = [
-    symbols.filter((symbol) => priceOf(symbol) === 'USD'),
-    symbols.filter((symbol) => priceOf(symbol) !== 'USD'),
+    symbols.filter((symbol) => priceSymbolOf(symbol) === 'USD'),
+    symbols.filter((symbol) => priceSymbolOf(symbol) !== 'USD'),
   ];
   const [first] = dollars;
   const crossing =

@@ -4,13 +4,13 @@
  */
 
 import { encodeFunctionData } from 'viem';
-import { pairOutput } from '../../adapters/dex/constant-product.ts';
-import { encode } from '../../adapters/evm/chain/views.ts';
-import { wordsOf } from '../../adapters/feeds/per-head.ts';
-import type { Address, Hex } from '../../domain/hex.ts';
-import { devPoolTraderAbi } from '../../settlement/abi/dev-pool-trader.ts';
+import { pairOutput } from '../../../adapters/dex/constant-product.ts';
+import { encode } from '../../../adapters/evm/chain/views.ts';
+import { wordsOf } from '../../../adapters/feeds/per-head.ts';
+import type { Address, Hex } from '../../../domain/hex.ts';
+import { devPoolTraderAbi } from '../../../settlement/abi/dev-pool-trader.ts';
 import { rpc } from './anvil.ts';
-import type { DemoState } from './state.ts';
+import type { DemoState } from '../state.ts';
 
 const LOOK_MS = 2_000;
 const PAIR_FEE = 0.003;

@@ -3,22 +3,22 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { encodeFunctionData, type Address } from 'viem';
 import { devAggregatorAbi } from '../../../settlement/abi/dev-aggregator.ts';
-import { rpc } from '../anvil.ts';
+import { rpc } from '../chains/anvil.ts';
 import { lpProcess } from '../configs.ts';
 import type { PlayedExchange } from '../exchange.ts';
 import type { Layout } from '../layout.ts';
 import type { DemoState } from '../state.ts';
-import type { Stage } from '../world.ts';
+import type { Disturbances } from '../world.ts';
 
 /** Nobody's; the chains let it act without a key. */
 const HAND: Address = '0x0000000000000000000000000000000000facade';
 
-export function stageOf(
+export function createDisturbances(
   state: DemoState,
   layout: Layout,
   exchange: PlayedExchange,
   shiftOracles: (bps: number) => void,
-): Stage {
+): Disturbances {
   const adminOf = (id: string) =>
     `http://127.0.0.1:${layout.ports.lpAdmin(state.lps.findIndex((lp) => lp.id === id))}`;
 

@@ -31,7 +31,7 @@ interface Entry {
   postings: { account: string; chainId: number; token: string; amount: string }[];
 }
 
-export interface JournalOptions extends DoorOptions {
+export interface AccountingOptions extends DoorOptions {
   order?: string;
   adjust?: string;
   chain?: string;
@@ -39,14 +39,14 @@ export interface JournalOptions extends DoorOptions {
   note?: string;
 }
 
-export async function showJournal({
+export async function showAccounting({
   order,
   adjust,
   chain,
   token,
   note,
   ...options
-}: JournalOptions): Promise<void> {
+}: AccountingOptions): Promise<void> {
   const door = await openDoor(options);
   if (order !== undefined) return showEntries(door, order, options);
   if (adjust !== undefined) {

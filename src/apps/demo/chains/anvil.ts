@@ -9,8 +9,8 @@ import { dirname, join } from 'node:path';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import { UpstreamError } from '../../domain/errors.ts';
-import { type WatchedChild, spawnWatched } from '../../adapters/process/parent-watchdog.ts';
+import { UpstreamError } from '../../../domain/errors.ts';
+import { type WatchedChild, spawnWatched } from '../../../adapters/process/parent-watchdog.ts';
 
 export interface AnvilOptions {
   chainId: number;

@@ -4,9 +4,9 @@
  */
 
 import { WebSocket } from 'ws';
-import { formatUnits } from '../../domain/amount.ts';
-import { zOrderEvent, zSolverEvent } from '../../protocol/api/events.ts';
-import type { Manifest } from './manifest.ts';
+import { formatUnits } from '../../../domain/amount.ts';
+import { zOrderEvent, zSolverEvent } from '../../../protocol/api/events.ts';
+import type { Manifest } from '../manifest.ts';
 
 export function followEvents(manifest: Manifest, show: (line: string) => void): { stop(): void } {
   let socket: WebSocket | undefined;

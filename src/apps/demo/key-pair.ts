@@ -7,12 +7,12 @@ import { createSigner } from '../../adapters/secp256k1/signer.ts';
 import { systemRandom } from '../../adapters/system/random.ts';
 import type { Address, Hex } from '../../domain/hex.ts';
 
-export interface Wallet {
+export interface KeyPair {
   address: Address;
   privateKey: Hex;
 }
 
-export function drawWallet(): Wallet {
+export function drawKeyPair(): KeyPair {
   const privateKey = systemRandom.bytes32();
   return { address: createSigner(privateKey).address, privateKey };
 }

@@ -1,11 +1,11 @@
 /** Pools follow the market to within their fee, up and down, and no further. */
 
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { type Devnet, startDevnet, type TestChain } from '../../../test/support/devnet.ts';
-import { startDex, type TestDex } from '../../../test/support/dex.ts';
-import { encode } from '../../adapters/evm/chain/views.ts';
-import { wordsOf } from '../../adapters/feeds/per-head.ts';
-import type { Address } from '../../domain/hex.ts';
+import { type Devnet, startDevnet, type TestChain } from '../../../../test/support/devnet.ts';
+import { startDex, type TestDex } from '../../../../test/support/dex.ts';
+import { encode } from '../../../adapters/evm/chain/views.ts';
+import { wordsOf } from '../../../adapters/feeds/per-head.ts';
+import type { Address } from '../../../domain/hex.ts';
 import { keepPools } from './pools.ts';
 
 let devnet: Devnet;

@@ -3,16 +3,20 @@
  */
 
 import { encodeFunctionData, type Hex } from 'viem';
-import { parseUnits } from '../../domain/amount.ts';
-import { UpstreamError } from '../../domain/errors.ts';
-import type { Address } from '../../domain/hex.ts';
-import { deployDex } from '../../adapters/evm/deploy/deploy-dex.ts';
-import { deployAggregators, deployContractWallets, deployDevnet } from '../../adapters/evm/deploy/deploy.ts';
-import { devTokenAbi } from '../../settlement/abi/dev-token.ts';
-import { escrowAbi } from '../../settlement/abi/escrow.ts';
+import { parseUnits } from '../../../domain/amount.ts';
+import { UpstreamError } from '../../../domain/errors.ts';
+import type { Address } from '../../../domain/hex.ts';
+import { deployDex } from '../../../adapters/evm/deploy/deploy-dex.ts';
+import {
+  deployAggregators,
+  deployContractWallets,
+  deployDevnet,
+} from '../../../adapters/evm/deploy/deploy.ts';
+import { devTokenAbi } from '../../../settlement/abi/dev-token.ts';
+import { escrowAbi } from '../../../settlement/abi/escrow.ts';
 import { rpc } from './anvil.ts';
 import { ORACLE_DECIMALS } from './oracle.ts';
-import type { DemoState } from './state.ts';
+import type { DemoState } from '../state.ts';
 
 const CALL_GAS = 200_000;
 /** The price symbol that everything is counted in: fixed, and at most guarded. */

@@ -1,7 +1,4 @@
-/**
- * Looks inside a zod schema: which keys an object takes, so that unknown ones get a suggestion and env names
- * find their place.
- */
+/** Looks inside a zod schema, to map environment names to options and to suggest one for an unknown key. */
 
 import { z } from 'zod';
 
@@ -26,7 +23,7 @@ function inner(schema: z.ZodType): z.ZodType {
   }
 }
 
-/** Every schema that may stand at a path; a union offers several. */
+/** The schemas at a path; a union has several. */
 export function schemasAt(schema: z.ZodType, path: Path): z.ZodType[] {
   const here = inner(schema);
   if (here instanceof z.ZodUnion)
@@ -46,7 +43,7 @@ export function schemasAt(schema: z.ZodType, path: Path): z.ZodType[] {
   return [];
 }
 
-/** Keys that objects at this path know. */
+/** Options of the objects at this path. */
 export function keysAt(schema: z.ZodType, path: Path): string[] {
   return [
     ...new Set(
@@ -57,7 +54,7 @@ export function keysAt(schema: z.ZodType, path: Path): string[] {
   ];
 }
 
-/** May the object at this path have keys of its own choosing (a record), or does it hold a list? */
+/** Which keys the value at this path has: fixed ones, any (a record), or list indexes. */
 export function kindAt(schema: z.ZodType, path: Path): 'object' | 'record' | 'list' | 'value' {
   const found = schemasAt(schema, path);
   if (found.some((one) => one instanceof z.ZodObject)) return 'object';
@@ -66,17 +63,17 @@ export function kindAt(schema: z.ZodType, path: Path): 'object' | 'record' | 'li
   return 'value';
 }
 
-/** The closest of some words, if it is close enough to be what was meant. */
-export function suggest(word: string, known: readonly string[]): string | undefined {
+/** The candidate closest to a misspelt word, if close enough. */
+export function suggest(word: string, candidates: readonly string[]): string | undefined {
   const plain = (text: string) => text.toLowerCase().replace(/[-_]/g, '');
-  const ranked = known
+  const ranked = candidates
     .map((candidate) => ({ candidate, distance: editDistance(plain(word), plain(candidate)) }))
     .sort((a, b) => a.distance - b.distance);
   const best = ranked[0];
   return best && best.distance <= Math.max(1, Math.floor(word.length / 3)) ? best.candidate : undefined;
 }
 
-/** Insertions, deletions, substitutions and swaps of neighbours between two short words. */
+/** Damerau-Levenshtein distance (optimal string alignment). */
 function editDistance(a: string, b: string): number {
   const rows = Array.from({ length: a.length + 1 }, (_, i) =>
     Array.from({ length: b.length + 1 }, (__, j) => (i === 0 ? j : j === 0 ? i : 0)),

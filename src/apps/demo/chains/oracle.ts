@@ -4,8 +4,8 @@
  */
 
 import { encodeFunctionData } from 'viem';
-import type { Address } from '../../domain/hex.ts';
-import { devAggregatorAbi } from '../../settlement/abi/dev-aggregator.ts';
+import type { Address } from '../../../domain/hex.ts';
+import { devAggregatorAbi } from '../../../settlement/abi/dev-aggregator.ts';
 import { rpc } from './anvil.ts';
 
 export const ORACLE_DECIMALS = 8;

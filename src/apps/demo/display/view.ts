@@ -3,10 +3,10 @@
  * first.
  */
 
-import { zSolversResponse } from '../../protocol/api/roster.ts';
-import { formatUnits } from '../../domain/amount.ts';
-import type { Manifest } from './manifest.ts';
-import { takerFor, viewChain, type World } from './world.ts';
+import { zSolversResponse } from '../../../protocol/api/roster.ts';
+import { formatUnits } from '../../../domain/amount.ts';
+import type { Manifest } from '../manifest.ts';
+import { takerFor, viewChain, type DemoWorld } from '../world.ts';
 
 export interface View {
   line(text: string): void;
@@ -33,7 +33,7 @@ export function plainView(): View {
   };
 }
 
-export function terminalView(world: World, head: readonly string[]): View {
+export function terminalView(world: DemoWorld, head: readonly string[]): View {
   const recent: string[] = [];
   const reader = takerFor(world.manifest, { privateKey: `0x${'11'.repeat(32)}` });
   let tables: string[] = ['(first look around …)'];

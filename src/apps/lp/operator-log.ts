@@ -7,7 +7,7 @@ import type { Audit, AuditEntry } from '../../ports/stores/audit-log.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 
-export interface Journal {
+export interface OperatorLog {
   note(
     who: string,
     what: string,
@@ -19,7 +19,7 @@ export interface Journal {
 }
 
 /** Reads what stands from the audit trail: a pause outlives the process that was told of it. */
-export async function openJournal({
+export async function openOperatorLog({
   audit,
   clock,
   log,
@@ -27,7 +27,7 @@ export async function openJournal({
   audit: Audit;
   clock: Clock;
   log: Log;
-}): Promise<Journal> {
+}): Promise<OperatorLog> {
   const last = await audit.last(['pause', 'resume']);
   let standing = last?.what === 'pause' ? { by: last.who, note: last.note ?? '', atMs: last.atMs } : null;
   return {

@@ -1,0 +1,28 @@
+/** Mean, spread and standard error of many draws, kept as sums so that parts of a run can be added up. */
+
+export interface SumStats {
+  n: number;
+  sum: number;
+  squares: number;
+}
+
+export const noSums = (): SumStats => ({ n: 0, sum: 0, squares: 0 });
+
+export function addToSums(sums: SumStats, value: number): void {
+  sums.n += 1;
+  sums.sum += value;
+  sums.squares += value * value;
+}
+
+export const meanOf = ({ n, sum }: SumStats): number => sum / n;
+
+/** Of the sample, with n - 1 below. */
+export function deviationOf({ n, sum, squares }: SumStats): number {
+  return n < 2 ? 0 : Math.sqrt(Math.max(squares - (sum * sum) / n, 0) / (n - 1));
+}
+
+/** Root of the mean square. */
+export const rootMeanSquare = ({ n, squares }: SumStats): number => Math.sqrt(squares / n);
+
+/** One standard error of the mean. */
+export const errorOf = (sums: SumStats): number => deviationOf(sums) / Math.sqrt(sums.n);
