@@ -1,16 +1,15 @@
-/**
- * What stands behind a row of docs/reference/faults.md: a fault, what must hold in spite of it, and what goes red when
- * a defence is taken out.
- */
+/** A row of docs/reference/faults.md: a fault, what must hold in spite of it, and the defences that make it hold. */
 
 export interface Defence {
-  /** What keeps the fault from doing harm, in a sentence. */
+  /** What the defence does, in a sentence. */
   what: string;
-  /** Where it is: a file of src or contracts, from the root. */
-  file: string;
-  /** Text that occurs once in that file, and what it becomes when the defence is taken out. */
-  from: string;
-  to: string;
+  /** Where it is: `src/room/file.ts#exportedName`, or `contracts/src/File.sol#functionName`. */
+  symbol: `${string}#${string}`;
+  /**
+   * What stands there when the defence is taken out. In TypeScript an expression with the exported thing's type, in
+   * which `original` is that thing; in Solidity the function's body.
+   */
+  becomes: string;
 }
 
 export interface Fault {
@@ -19,10 +18,10 @@ export interface Fault {
   fault: string;
   /** What must be true all the same. */
   holds: string;
-  /** Of reliability's I1 to I11. */
+  /** The invariants I1 to I11 at the head of docs/reference/faults.md. */
   invariants: readonly `I${number}`[];
-  /** The file whose test is named after the id: `test('F18: …')`. */
+  /** The file with the test that is named after the id: `test('F18: …')`. */
   test: string;
-  /** At least one. `--mutate` shows whether the test is red without it. */
+  /** At least one. `--mutate` shows that the test fails without it. */
   defences: readonly Defence[];
 }

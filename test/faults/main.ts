@@ -1,6 +1,6 @@
 /**
- * `npm run test:faults -- F18 …`: those named, with a seed that is printed; or the proof of their defences;
- * or the page about them. Without names scripts/run.mjs runs them all.
+ * `npm run test:faults -- F18 …` runs the named faults, proves their defences (--mutate) or writes the page about them
+ * (--page). Without arguments scripts/run.mjs runs all faults.
  */
 
 import { spawnSync } from 'node:child_process';
@@ -9,7 +9,7 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { FAULTS } from './faults.ts';
 import { mutate } from './mutate.ts';
-import { page } from './page.ts';
+import { page, PAGE } from './page.ts';
 import { SEED } from './seed.ts';
 
 const ROOT = resolve(import.meta.dirname, '..', '..');
@@ -20,12 +20,10 @@ const { values, positionals: ids } = parseArgs({
 const unknown = ids.filter((id) => !FAULTS.some((fault) => fault.id === id));
 
 if (unknown.length > 0) {
-  console.error(
-    `There is no fault ${unknown.join(', ')}. Those that there are stand in docs/reference/faults.md.`,
-  );
+  console.error(`There is no fault ${unknown.join(', ')}. docs/reference/faults.md lists them all.`);
   process.exitCode = 1;
 } else if (values.page) {
-  writeFileSync(join(ROOT, 'docs/reference/faults.md'), page());
+  writeFileSync(join(ROOT, PAGE), page());
 } else if (values.mutate) {
   process.exitCode = mutate(ids) === 0 ? 0 : 1;
 } else {

@@ -1,6 +1,6 @@
 /**
- * Takes defences out one by one, in a copy of the tree, and wants the fault's test red each time: a test that
- * stays green proves nothing.
+ * Takes defences out one by one, in a copy of the tree, and expects the fault's test to fail each time: a test that
+ * still passes proves nothing.
  */
 
 import { spawnSync } from 'node:child_process';
@@ -8,6 +8,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { FAULTS } from './faults.ts';
+import { fileOf, takeOut } from './take-out.ts';
 
 const ROOT = resolve(import.meta.dirname, '..', '..');
 const COPIED = [
@@ -24,7 +25,7 @@ const COPIED = [
   'vitest.faults.config.ts',
 ];
 
-/** Answers how many defences turned out to be unproved. */
+/** Returns how many defences could be taken out without a failing test. Without ids it tries all of them. */
 export function mutate(ids: readonly string[]): number {
   const chosen = FAULTS.filter(({ id }) => ids.length === 0 || ids.includes(id));
   const folder = mkdtempSync(join(tmpdir(), 'firmquote-mutant-'));
@@ -33,25 +34,24 @@ export function mutate(ids: readonly string[]): number {
     for (const name of COPIED) cpSync(join(ROOT, name), join(folder, name), { recursive: true });
     symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
     for (const { id, test, defences } of chosen) {
-      for (const { what, file, from, to } of defences) {
-        const path = join(folder, file);
+      for (const defence of defences) {
+        const path = join(folder, fileOf(defence));
         const whole = readFileSync(path, 'utf8');
-        writeFileSync(
-          path,
-          whole.replace(from, () => to),
-        );
-        if (file.endsWith('.sol'))
+        const isContract = path.endsWith('.sol');
+        writeFileSync(path, takeOut(whole, defence));
+        if (isContract)
           spawnSync(process.execPath, ['scripts/contracts.mjs', 'build'], { cwd: folder, stdio: 'inherit' });
         const { status, stdout } = spawnSync(
           join(folder, 'node_modules/.bin/vitest'),
           ['run', '--config', 'vitest.faults.config.ts', test, '-t', `${id}:`],
           { cwd: folder, encoding: 'utf8', env: { ...process.env, FORCE_COLOR: '0' } },
         );
-        const red = status !== 0 && /\d+ failed/.test(stdout);
-        if (!red) unproved += 1;
-        console.log(`${red ? 'red  ' : 'GREEN'} ${id} without: ${what} (${file})`);
+        const failed = status !== 0 && /\d+ failed/.test(stdout);
+        if (!failed) unproved += 1;
+        console.log(`${failed ? 'red  ' : 'GREEN'} ${id} without: ${defence.what} (${defence.symbol})`);
+        if (process.env['MUTATE_VERBOSE']) console.log(stdout.split('\n').slice(-60).join('\n'));
         writeFileSync(path, whole);
-        if (file.endsWith('.sol'))
+        if (isContract)
           cpSync(join(ROOT, 'src/settlement/abi'), join(folder, 'src/settlement/abi'), { recursive: true });
       }
     }
@@ -61,7 +61,7 @@ export function mutate(ids: readonly string[]): number {
   console.log(
     unproved === 0
       ? 'every defence is proved'
-      : `${unproved} defence${unproved === 1 ? '' : 's'} could be taken out unnoticed`,
+      : `${unproved} defence${unproved === 1 ? '' : 's'} could be taken out without a failing test`,
   );
   return unproved;
 }

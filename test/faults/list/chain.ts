@@ -1,76 +1,83 @@
-/** Nodes that lie and chains that turn back. */
+/** Nodes that give wrong answers, and chains that are reorganised. */
 
 import type { Fault } from '../fault.ts';
+import { withPorts } from './with-ports.ts';
+
+const ENDPOINTS = 'test/faults/endpoints.test.ts';
+const LP_ADVANCER = 'src/lp/settlement/advance.ts#createAdvancer';
+const OBSERVE = 'src/venue/orders/advance/observe.ts#observeOrder';
 
 export const CHAIN: readonly Fault[] = [
   {
     id: 'F15',
     fault: 'A machine’s clock is two minutes ahead or behind.',
     holds:
-      'That program quotes nothing and is not ready, and says which clock differs; what was accepted goes on by the chain’s own time; when the clocks agree it quotes again.',
+      'That program quotes nothing and is not ready, and says which clock differs; accepted orders go on by the chain’s own time; when the clocks agree it quotes again.',
     invariants: ['I7'],
     test: 'test/faults/clocks.test.ts',
     defences: [
       {
         what: 'each new block is compared with this machine’s clock',
-        file: 'src/adapters/evm/chain/clock-skew.ts',
-        from: 'if (Math.abs(ms) <= maxClockSkewMs) return undefined;',
-        to: 'if (Math.abs(ms) <= Number.POSITIVE_INFINITY) return undefined;',
+        symbol: 'src/adapters/evm/chain/clock-skew.ts#createSkew',
+        becomes: '(...args) => ({ ...original(...args), doubt: () => undefined })',
       },
       {
         what: 'an LP whose clock differs is on standby',
-        file: 'src/lp/risk/standby.ts',
-        from: 'if (doubt !== undefined) return doubt;',
-        to: "if (doubt?.kind === 'reorg') return doubt;",
+        symbol: 'src/lp/risk/standby.ts#chainReason',
+        becomes:
+          "(...args) => { const reason = original(...args); return reason?.kind === 'clock' ? undefined : reason; }",
       },
       {
-        what: 'a venue whose clock differs asks nobody for quotes',
-        file: 'src/venue/quoting/intent.ts',
-        from: 'if (doubt) return nothing(',
-        to: "if (doubt?.kind === 'reorg') return nothing(",
+        what: 'a venue whose clock differs asks no LP for quotes',
+        symbol: 'src/venue/quoting/intent.ts#createReception',
+        becomes: `(deps, ...rest) => original({ ...deps, chains: ${withPorts('deps.chains', 'doubt: () => undefined')} }, ...rest)`,
       },
     ],
   },
   {
     id: 'F16',
     fault:
-      'The node takes a transaction and its answer is lost; or it is sent again and the node says that it knows it.',
+      'The node takes a transaction and its answer is lost; or it is sent again and the node answers that it has it.',
     holds: 'One transaction is mined, and one nonce used.',
     invariants: ['I1'],
-    test: 'test/faults/endpoints.test.ts',
+    test: ENDPOINTS,
     defences: [
       {
-        what: 'no answer counts as sent',
-        file: 'src/adapters/evm/transactor/send.ts',
-        from: "return { kind: 'indeterminate', message: answer.message };",
-        to: "return { kind: 'rejected', message: answer.message };",
+        what: 'a missing answer counts as sent',
+        symbol: 'src/adapters/evm/transactor/send.ts#sendRaw',
+        becomes: `async (...args) => {
+          const outcome = await original(...args);
+          return outcome.kind === 'indeterminate' ? { ...outcome, kind: 'rejected' } : outcome;
+        }`,
       },
       {
         what: '“already known” counts as sent',
-        file: 'src/adapters/evm/transactor/send.ts',
-        from: 'already known|already imported|known transaction|already exists|alreadyknown',
-        to: 'never said by any node',
+        symbol: 'src/adapters/evm/transactor/send.ts#classifyRefusal',
+        becomes:
+          "(message) => { const kind = original(message); return kind === 'sent' ? 'rejected' : kind; }",
       },
     ],
   },
   {
     id: 'F17',
-    fault: 'A node answers with the hash and tells nobody of the transaction; or every pool forgets it.',
+    fault: 'A node answers with the hash and passes the transaction to no other; or every pool drops it.',
     holds: 'It is mined all the same, within a few blocks.',
     invariants: ['I5'],
-    test: 'test/faults/endpoints.test.ts',
+    test: ENDPOINTS,
     defences: [
       {
         what: 'raw bytes go to every endpoint',
-        file: 'src/adapters/evm/rpc/rpc.ts',
-        from: '=> all.map((index) => ask<T>',
-        to: '=> all.slice(0, 1).map((index) => ask<T>',
+        symbol: 'src/adapters/evm/rpc/rpc.ts#createRpc',
+        becomes: `(...args) => {
+          const rpc = original(...args);
+          const requestEach = (...asked) => [rpc.only(0).request(...asked).catch((error) => error)];
+          return { ...rpc, requestEach };
+        }`,
       },
       {
-        what: 'what waits too long is sent again for more',
-        file: 'src/adapters/evm/transactor/transactor.ts',
-        from: '(entry.mustReplace || waited(entry) >= BigInt(bumpAfterBlocks))',
-        to: 'entry.mustReplace',
+        what: 'a transaction that waits too long is replaced with higher fees',
+        symbol: 'src/adapters/evm/transactor/transactor.ts#createTransactor',
+        becomes: '(deps, options) => original(deps, { ...options, bumpAfterBlocks: 1_000_000 })',
       },
     ],
   },
@@ -80,25 +87,23 @@ export const CHAIN: readonly Fault[] = [
     holds:
       'The head never goes down, nothing is decided on the old state, that node is left out until it has behaved for a while.',
     invariants: ['I3'],
-    test: 'test/faults/endpoints.test.ts',
+    test: ENDPOINTS,
     defences: [
       {
         what: 'an endpoint whose head goes down is left out',
-        file: 'src/adapters/evm/rpc/health.ts',
-        from: "if (back) eject(index, 'backwards');",
-        to: '',
+        symbol: 'src/adapters/evm/rpc/health.ts#createHealth',
+        becomes: '(...args) => ({ ...original(...args), saw: () => {} })',
       },
       {
         what: 'an endpoint that lags behind the others is left out',
-        file: 'src/adapters/evm/rpc/health.ts',
-        from: "measure - head > mostLag ? 'lagging' : ",
-        to: '',
+        symbol: 'src/adapters/evm/rpc/health.ts#createHealth',
+        becomes:
+          '(count, deps, options) => original(count, deps, { ...HEALTH, ...options, maxLagBlocks: 1_000_000 })',
       },
       {
-        what: 'no older head replaces a newer one',
-        file: 'src/adapters/evm/chain/head.ts',
-        from: 'block.number < head.number || ',
-        to: '',
+        what: 'an older head never replaces a newer one',
+        symbol: 'src/adapters/evm/chain/head.ts#isNewHead',
+        becomes: '(block, head) => block.hash !== head?.hash',
       },
     ],
   },
@@ -108,25 +113,23 @@ export const CHAIN: readonly Fault[] = [
     holds:
       'A fill is found by the balance that it moved, attested and claimed; its transaction counts as mined.',
     invariants: ['I2'],
-    test: 'test/faults/endpoints.test.ts',
+    test: ENDPOINTS,
     defences: [
       {
         what: 'where ledger and chain differ, events are read again from every endpoint',
-        file: 'src/lp/chain/follow.ts',
-        from: 'port.events(from, to, from <= doubtedTo)',
-        to: 'port.events(from, to)',
+        symbol: 'src/lp/chain/follow.ts#createFollower',
+        becomes: `(deps, ...rest) => original({ ...deps, port: { ...deps.port,
+          events: (from, to) => deps.port.events(from, to) } }, ...rest)`,
       },
       {
-        what: 'a receipt that one endpoint has not is asked of the others',
-        file: 'src/adapters/evm/chain/chain.ts',
-        from: 'if (first !== null || rpc.endpoints === 1) return first;',
-        to: 'if (first !== null || rpc.endpoints > 0) return first;',
+        what: 'a receipt that one endpoint lacks is asked of the others',
+        symbol: 'src/adapters/evm/chain/chain.ts#askUntilFound',
+        becomes: '(rpc, health, method, params) => rpc.request(method, params)',
       },
       {
-        what: 'what is missed of an order is asked of every endpoint',
-        file: 'src/adapters/evm/chain/chain.ts',
-        from: 'logs(fromAll, from, to, [null, orderId])',
-        to: 'logs(fromOne, from, to, [null, orderId])',
+        what: 'missing events of an order are asked of every endpoint',
+        symbol: 'src/adapters/evm/chain/chain.ts#logsOfAll',
+        becomes: "(rpc, health, params) => rpc.request('eth_getLogs', params)",
       },
     ],
   },
@@ -138,31 +141,29 @@ export const CHAIN: readonly Fault[] = [
     test: 'test/faults/reorgs.test.ts',
     defences: [
       {
-        what: 'an LP looks at the origin at its depth',
-        file: 'src/lp/settlement/advance.ts',
-        from: 'const number = head.number - BigInt(port.chain.depth);',
-        to: 'const number = head.number;',
+        what: 'an LP reads the origin at its depth',
+        symbol: LP_ADVANCER,
+        becomes: `(deps, ...rest) => original({ ...deps, chains: ${withPorts('deps.chains', 'chain: { ...port.chain, depth: 0 }')} }, ...rest)`,
       },
     ],
   },
   {
     id: 'F21',
-    fault: 'The block that holds a fill or a claim is reorganised away, also while nobody looks.',
+    fault: 'The block that holds a fill or a claim is reorganised away, also while no process runs.',
     holds: 'The same bytes go out again and deliver once; the books show the reversal.',
     invariants: ['I1', 'I5'],
     test: 'test/faults/reorgs.test.ts',
     defences: [
       {
-        what: 'a fill that is not there any more is taken back in the ledger',
-        file: 'src/lp/chain/follow.ts',
-        from: 'else if (was.fill !== undefined) unsay(was.fill);',
-        to: '',
+        what: 'the ledger reverses a fill that is no longer on the chain',
+        symbol: 'src/lp/chain/follow.ts#createFollower',
+        becomes: `(deps, ...rest) => original({ ...deps, ledger: { ...deps.ledger,
+          apply: (event) => (event.type === 'reorged' ? { applied: false } : deps.ledger.apply(event)) } }, ...rest)`,
       },
       {
-        what: 'a transaction whose block is not canonical any more is sent again',
-        file: 'src/adapters/evm/transactor/transactor.ts',
-        from: 'if (canonical) break;',
-        to: 'if (checked.size > 0) break;',
+        what: 'a transaction whose block is no longer canonical is sent again',
+        symbol: 'src/adapters/evm/transactor/transactor.ts#createTransactor',
+        becomes: '(deps, options) => original(deps, { ...options, reorgBlocks: -1_000_000 })',
       },
     ],
   },
@@ -170,27 +171,28 @@ export const CHAIN: readonly Fault[] = [
     id: 'F22',
     fault: 'A reorganisation is deeper than the depth, after orders counted as settled.',
     holds:
-      'It is said aloud, nothing more is quoted or done on that chain, statuses stay, `firmquote audit` names what is affected; a process started anew goes on. What was delivered for money that is gone is lost: the stated residual.',
+      'It is logged as fatal, nothing more is quoted or done on that chain, statuses stay, `firmquote audit` lists the affected orders; a restarted process goes on. What was delivered for a deposit that is gone is lost: the stated residual.',
     invariants: ['I10'],
     test: 'test/faults/deep-reorg.test.ts',
     defences: [
       {
-        what: 'the last final block is asked for at every look',
-        file: 'src/adapters/evm/chain/finality.ts',
-        from: 'if (found !== undefined) {',
-        to: "if (found === '0x') {",
+        what: 'each poll asks for the last final block',
+        symbol: 'src/adapters/evm/chain/finality.ts#createFinality',
+        becomes: '(...args) => ({ ...original(...args), stands: async () => true })',
       },
       {
-        what: 'nobody hears of blocks of such a chain',
-        file: 'src/adapters/evm/chain/head.ts',
-        from: 'if (!stands || (head && ',
-        to: 'if ((head && ',
+        what: 'no listener gets blocks of such a chain',
+        symbol: 'src/adapters/evm/chain/finality.ts#createFinality',
+        becomes: `(...args) => {
+          const finality = original(...args);
+          return { ...finality, stands: async () => { await finality.stands(); return true; } };
+        }`,
       },
       {
-        what: 'the venue looks at no order of such a chain',
-        file: 'src/venue/orders/advance/observe.ts',
-        from: "if (watches.get(id)?.chain.doubt()?.kind === 'reorg') return undefined;",
-        to: '',
+        what: 'the venue observes no order of such a chain',
+        symbol: OBSERVE,
+        becomes: `(record, progress, watches) => original(record, progress, new Map([...watches].map(([id, watch]) =>
+          [id, { ...watch, chain: { ...watch.chain, doubt: () => undefined } }])))`,
       },
     ],
   },
@@ -200,25 +202,23 @@ export const CHAIN: readonly Fault[] = [
     holds:
       'Above the configured value nothing is filled, signed or concluded on one node’s word, and the liar is left out.',
     invariants: ['I3'],
-    test: 'test/faults/endpoints.test.ts',
+    test: ENDPOINTS,
     defences: [
       {
         what: 'an LP fills when several endpoints show the deposit',
-        file: 'src/lp/settlement/advance.ts',
-        from: 'origin.deciding(deps.worthUsd(award))',
-        to: 'origin.deciding(0)',
+        symbol: LP_ADVANCER,
+        becomes: `(deps, ...rest) => original({ ...deps, chains: ${withPorts('deps.chains', 'deciding: () => port.deciding(0)')} }, ...rest)`,
       },
       {
         what: 'an attester signs when several endpoints show the fill',
-        file: 'src/attester/attester.ts',
-        from: 'remote.deciding(undefined)',
-        to: 'remote.deciding(0)',
+        symbol: 'src/attester/attester.ts#createAttester',
+        becomes: `(deps, ...rest) => original({ ...deps, chains: ${withPorts('deps.chains', 'deciding: () => port.deciding(0)')} }, ...rest)`,
       },
       {
-        what: 'a venue concludes when several endpoints say so',
-        file: 'src/venue/orders/advance/observe.ts',
-        from: 'chain.deciding(amountUsd ?? undefined)',
-        to: 'chain.deciding(0)',
+        what: 'a venue concludes when several endpoints agree',
+        symbol: OBSERVE,
+        becomes: `(record, progress, watches) => original(record, progress, new Map([...watches].map(([id, watch]) =>
+          [id, { ...watch, chain: { ...watch.chain, deciding: () => watch.chain.deciding(0) } }])))`,
       },
     ],
   },
@@ -231,16 +231,16 @@ export const CHAIN: readonly Fault[] = [
     test: 'test/faults/reorgs.test.ts',
     defences: [
       {
-        what: 'an old head is standby',
-        file: 'src/lp/risk/standby.ts',
-        from: "if (age > maxHeadAgeMs) return { kind: 'lag'",
-        to: "if (age < 0) return { kind: 'lag'",
+        what: 'an old head puts the LP on standby',
+        symbol: 'src/lp/risk/standby.ts#chainReason',
+        becomes:
+          "(...args) => { const reason = original(...args); return reason?.kind === 'lag' ? undefined : reason; }",
       },
       {
-        what: 'what is late is decided by whichever is later, the chain’s clock or ours',
-        file: 'src/lp/settlement/advance.ts',
-        from: 'dest: { now: deps.now(dest.chain.id),',
-        to: 'dest: { now: destHead.timestamp,',
+        what: 'the later of the chain’s clock and ours decides whether a fill is late',
+        symbol: LP_ADVANCER,
+        becomes:
+          '(deps, ...rest) => original({ ...deps, now: (chainId) => deps.chains.get(chainId).head().timestamp }, ...rest)',
       },
     ],
   },

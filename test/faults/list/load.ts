@@ -1,33 +1,27 @@
-/** More than there is room for. */
+/** More demand than there is inventory. */
 
 import type { Fault } from '../fault.ts';
+
+const TEST = 'test/faults/load.test.ts';
 
 export const LOAD: readonly Fault[] = [
   {
     id: 'F31',
     fault:
-      '200 requests and 200 submissions at once on inventory for 10, from an LP that signs whatever it is asked',
-    holds: '10 are quoted and accepted, each once; the other 190 hear in words that there is no more',
+      '200 requests and 200 submissions at the same time on inventory for 10, from an LP that signs every request',
+    holds: '10 are quoted and accepted, each once; the other 190 are told that there is no more inventory',
     invariants: ['I4', 'I6'],
-    test: 'test/faults/load.test.ts',
+    test: TEST,
     defences: [
       {
-        what: 'right before a candidate is shown, its money is counted again: others may have been shown it meanwhile',
-        file: 'src/venue/quoting/quote.ts',
-        from: '.filter((candidate) => source.affords(ask, candidate))',
-        to: '',
+        what: 'right before a candidate is shown its backing is checked again: other takers may have been shown it',
+        symbol: 'src/venue/quoting/rfq-source.ts#createRfqSource',
+        becomes: '(...args) => ({ ...original(...args), affords: () => true })',
       },
       {
-        what: 'the same where the router shows it',
-        file: 'src/venue/router/router.ts',
-        from: '    const best = rank(intent.side, candidates)\n      .filter(({ first }) => first.stands())',
-        to: '    const best = rank(intent.side, candidates)',
-      },
-      {
-        what: 'what has been shown counts as promised until it lapses',
-        file: 'src/venue/quoting/exposure.ts',
-        from: 'book.total += amount - entry.amount;',
-        to: '',
+        what: 'quotes that were shown count as exposure until they expire',
+        symbol: 'src/venue/quoting/exposure.ts#createPromisedOutputs',
+        becomes: '(...args) => ({ ...original(...args), promised: () => 0n })',
       },
     ],
   },

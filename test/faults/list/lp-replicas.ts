@@ -1,74 +1,72 @@
-/** An LP that dies, and LPs of several replicas. */
+/** An LP that is killed, and LPs of several replicas. */
 
 import type { Fault } from '../fault.ts';
+
+const CRASH = 'test/faults/lp-crash.test.ts';
 
 export const LP_REPLICAS: readonly Fault[] = [
   {
     id: 'F41',
-    fault: 'An LP is killed with live quotes signed, and the taker accepts all of them at once.',
+    fault: 'An LP is killed with live quotes signed, and the taker accepts all of them at the same time.',
     holds:
-      'Every quote that was ever signed is paid. The next process signs nothing until each that it does not know of has lapsed, then goes on; after a clean stop it knows them and goes on at once.',
+      'Every signed quote is paid. The next process signs nothing until each quote that it has no record of has expired, then goes on; after a clean stop it has records of all and goes on without waiting.',
     invariants: ['I4'],
-    test: 'test/faults/lp-crash.test.ts',
+    test: CRASH,
     defences: [
       {
-        what: 'What an earlier process may have signed is waited out, by the chain’s clock',
-        file: 'src/lp/replicas/lease.ts',
-        from: `if (resumption.kind === 'wait') waits.set(chainId, resumption.until);`,
-        to: '',
+        what: 'the LP waits, by the chain’s clock, until quotes of an earlier process have expired',
+        symbol: 'src/inventory/lease.ts#resume',
+        becomes: "() => ({ kind: 'resume' })",
       },
       {
-        what: 'A clean stop is good for one start: from then on the lease counts as that of a crash',
-        file: 'src/adapters/postgres/lp/lp-store.ts',
-        from: `await session.query('update lp_owner set epoch = $1, clean = null', [taken]);`,
-        to: `await session.query('update lp_owner set epoch = $1', [taken]);`,
+        what: 'a clean stop counts for one start: after that the lease counts as that of a crash',
+        symbol: 'src/adapters/postgres/lp/lp-store.ts#OPEN_LP',
+        becomes: "'update lp_owner set epoch = $1'",
       },
       {
-        what: 'A clean stop writes every hold',
-        file: 'src/adapters/postgres/lp/lp-store.ts',
-        from: `const clean = owner?.stopped === true ? await readClean(session) : null;`,
-        to: `const clean = null;`,
+        what: 'a clean stop writes every hold',
+        symbol: 'src/adapters/postgres/lp/lp-store.ts#createLpStore',
+        becomes: `(...args) => {
+          const store = original(...args);
+          return { ...store, open: async () => ({ ...(await store.open()), clean: null }) };
+        }`,
       },
       {
-        what: 'What is promised counts as gone, for the price and for the next promise',
-        file: 'src/inventory/bucket.ts',
-        from: `bucket.committed - bucket.held - bucket.buffer`,
-        to: `bucket.committed - bucket.buffer`,
+        what: 'held amounts are not free, for the price and for the next hold',
+        symbol: 'src/inventory/bucket.ts#freeOf',
+        becomes: '(bucket) => original(bucket) + bucket.held',
       },
     ],
   },
   {
     id: 'F42',
     fault:
-      'Of two replicas on one inventory one is frozen and thawed, one is killed and started again, and Redis forgets everything.',
+      'Of two replicas on one inventory one is frozen and thawed, one is killed and started again, and Redis loses all data.',
     holds:
-      'No unit is promised twice: whoever takes all that either signed is paid. The survivor goes on quoting; a replica that was killed does so as soon as it is back; when Redis has forgotten, nobody signs until every signature that could exist has lapsed.',
+      'No unit is promised twice: a taker who takes all that either signed is paid. The survivor goes on quoting; a killed replica does so as soon as it is back; when Redis has lost its data, no replica signs until every signature that could exist has expired.',
     invariants: ['I4'],
-    test: 'test/faults/lp-crash.test.ts',
+    test: CRASH,
     defences: [
       {
-        what: 'Every promise is made in the shared inventory before it is signed',
-        file: 'src/lp/quoting/quote.ts',
-        from: `if (held.length > 0 && deps.sharing !== undefined) return shared(`,
-        to: `if (held.length > 1_000 && deps.sharing !== undefined) return shared(`,
+        what: 'every hold is made in the shared inventory before its quote is signed',
+        symbol: 'src/lp/quoting/quote.ts#createQuoter',
+        becomes: '(deps, ...rest) => original({ ...deps, sharing: undefined }, ...rest)',
       },
       {
-        what: 'The sum over all replicas stays within the room',
-        file: 'src/adapters/redis/scripts.ts',
-        from: `if less(gh, gl, h, l) and less(fh, fl, h, l) then`,
-        to: `if less(h, l, 0, 0) then`,
+        what: 'the sum over all replicas stays within the room',
+        symbol: 'src/adapters/redis/scripts.ts#EXCEEDS_ROOM',
+        becomes: "'less(h, l, 0, 0)'",
       },
       {
-        what: 'A memory that was emptied is noticed',
-        file: 'src/adapters/redis/scripts.ts',
-        from: `if redis.call('HGET', META, 'epoch') ~= q.epoch then return {'forgotten'} end`,
-        to: '',
+        what: 'a Redis that lost its data is noticed',
+        symbol: 'src/adapters/redis/scripts.ts#REFUSE_LOST_MEMORY',
+        becomes: "''",
       },
       {
-        what: 'What a lost memory may have held is waited out',
-        file: 'src/lp/replicas/sharing.ts',
-        from: `if (now > until) waits.delete(chainId);`,
-        to: `if (now > until - 1e6) waits.delete(chainId);`,
+        what: 'replicas wait until everything that lost data may have held has expired',
+        symbol: 'src/lp/replicas/sharing.ts#createSharing',
+        becomes: `(deps, ...rest) => original({ ...deps, inventory: { ...deps.inventory, join: async (...args) =>
+          ({ ...(await deps.inventory.join(...args)), until: new Map() }) } }, ...rest)`,
       },
     ],
   },
@@ -81,22 +79,23 @@ export const LP_REPLICAS: readonly Fault[] = [
     test: 'test/faults/lp-revoked.test.ts',
     defences: [
       {
-        what: 'The LP hears of it from the chain and stops',
-        file: 'src/lp/node.ts',
-        from: `standby.set('operator', allowed ? undefined : 'the operator key was revoked');`,
-        to: '',
+        what: 'the LP reads the revocation from the chain and stops',
+        symbol: 'src/lp/risk/standby.ts#createStandby',
+        becomes: `(deps) => {
+          const standby = original(deps);
+          return { ...standby, set: (kind, note) => (kind === 'operator' ? undefined : standby.set(kind, note)) };
+        }`,
       },
       {
-        what: 'The venue hears of it from the chain and lets the solver go',
-        file: 'src/venue/market/liquidity.ts',
-        from: `if (!event.allowed) for (const listener of revoked) listener(ledger.port.chain.id, event.account, event.operator);`,
-        to: '',
+        what: 'the venue reads the revocation from the chain and disconnects the solver',
+        symbol: 'src/venue/market/liquidity.ts#createLiquidity',
+        becomes: '(...args) => ({ ...original(...args), onRevoked: () => {} })',
       },
       {
-        what: 'Who signed is asked again when an order is submitted',
-        file: 'src/venue/orders/submit.ts',
-        from: `return signer !== undefined && liquidity.mayBindNow(dest.id, commitment.lp, signer);`,
-        to: `return signer !== undefined;`,
+        what: 'the signer’s authority is read again when an order is submitted',
+        symbol: 'src/venue/orders/submit.ts#createSubmitter',
+        becomes:
+          '(deps) => original({ ...deps, liquidity: { ...deps.liquidity, mayBindNow: async () => true } })',
       },
     ],
   },

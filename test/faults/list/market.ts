@@ -1,4 +1,4 @@
-/** Prices, clocks, attesters and keys. */
+/** Prices and attesters. */
 
 import type { Fault } from '../fault.ts';
 
@@ -6,64 +6,61 @@ export const MARKET: readonly Fault[] = [
   {
     id: 'F33',
     fault:
-      'of three attesters, of whom two are needed, one has lost its key, another one is away, and then two are late',
+      'of three attesters, of whom two are needed, one has lost its key, another is away, and then two are late',
     holds:
-      'one is not missed; without two nothing is quoted or filled that crosses, and what does not cross goes on; what was filled is proven and claimed when they are back; while proofs take longer than there is time for, nothing new is promised',
+      'one may be missing; without two nothing cross-chain is quoted or filled, and same-chain trades go on; earlier fills are proven and claimed when the attesters are back; while proofs take longer than the proof window, nothing new is quoted',
     invariants: ['I2', 'I5', 'I9'],
     test: 'test/faults/attesters.test.ts',
     defences: [
       {
-        what: 'an LP that hears too few attesters promises nothing across',
-        file: 'src/lp/risk/standby.ts',
-        from: ' ?? unproven.get(route.origin.id)));',
-        to: '));',
+        what: 'an LP that reaches too few attesters makes no cross-chain quote',
+        symbol: 'src/lp/risk/standby.ts#createStandby',
+        becomes: '(deps) => original({ ...deps, proving: undefined })',
       },
       {
-        what: 'a fill is sent when enough attesters answer at that moment',
-        file: 'src/lp/settlement/advance.ts',
-        from: 'if (deps.proving && !(await deps.proving.sure(origin.chain.id)))',
-        to: 'if (deps.proving && !(await Promise.resolve(true)))',
+        what: 'a fill is sent only when enough attesters answer right before it',
+        symbol: 'src/lp/settlement/advance.ts#createAdvancer',
+        becomes: `(deps, ...rest) => original({ ...deps,
+          proving: deps.proving && { ...deps.proving, sure: async () => true } }, ...rest)`,
       },
       {
-        what: 'who has not a key of the committee is no attester',
-        file: 'src/adapters/attestations/client.ts',
-        from: 'answer.signer === undefined || committee.signers.has(answer.signer)',
-        to: "answer.signer !== '0x'",
+        what: 'an attester without a key of the committee does not count',
+        symbol: 'src/adapters/attestations/client.ts#isMember',
+        becomes: '() => true',
       },
       {
         what: 'the time that proofs take counts, also while one is waited for',
-        file: 'src/lp/settlement/proving.ts',
-        from: 'needed = Math.max(claimSeconds, Math.ceil(late) + Math.ceil(claimSeconds / 2));',
-        to: 'needed = Math.max(claimSeconds, Math.ceil(late * 0));',
+        symbol: 'src/lp/settlement/proving.ts#secondsNeeded',
+        becomes: '(claimSeconds) => claimSeconds',
       },
     ],
   },
   {
     id: 'F43',
     fault:
-      'of three exchanges one lies by five per cent, then another one is gone too, then all repeat themselves and say nothing new',
+      'of three exchanges one is wrong by five per cent, then another one is gone too, then all repeat old prices',
     holds:
-      'no quote is made of a price older than allowed or of one that a single exchange says; who stands alone is dropped, and without two who agree nothing is quoted until there are',
+      'no quote uses a price older than allowed or of a single exchange; a source far from the others is dropped, and without two that agree nothing is quoted',
     invariants: ['I4'],
     test: 'test/faults/feeds.test.ts',
     defences: [
       {
-        what: 'a price that is too old is none',
-        file: 'src/pricing/mid.ts',
-        from: 'const why = age > (seen.maxAgeMs ?? maxAgeMs) ?',
-        to: 'const why = age > (seen.maxAgeMs ?? maxAgeMs) * 1_000 ?',
+        what: 'a price that is too old is dropped',
+        symbol: 'src/pricing/mid.ts#aggregate',
+        becomes: `(observations, ...rest) =>
+          original([...observations].map((each) => ({ ...each, maxAgeMs: Number.POSITIVE_INFINITY })), ...rest)`,
       },
       {
-        what: 'who is far from the median is dropped',
-        file: 'src/pricing/mid.ts',
-        from: '* 1_000_000n > guard * first)',
-        to: '* 0n > guard * first)',
+        what: 'a source far from the median is dropped',
+        symbol: 'src/pricing/mid.ts#aggregate',
+        becomes: `(observations, nowMs, options) =>
+          original(observations, nowMs, { ...DEFAULT_MID_OPTIONS, ...options, devGuardBps: 1_000_000 })`,
       },
       {
-        what: 'one source alone makes no price',
-        file: 'src/pricing/mid.ts',
-        from: 'if (kept.length < Math.max(minSources, 1))',
-        to: 'if (kept.length < 1)',
+        what: 'a single source makes no price',
+        symbol: 'src/pricing/mid.ts#aggregate',
+        becomes: `(observations, nowMs, options) =>
+          original(observations, nowMs, { ...DEFAULT_MID_OPTIONS, ...options, minSources: 1 })`,
       },
     ],
   },

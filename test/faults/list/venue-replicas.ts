@@ -3,6 +3,7 @@
 import type { Fault } from '../fault.ts';
 
 const TEST = 'test/faults/venue-replicas.test.ts';
+const SUBMITTER = 'src/venue/orders/submit.ts#createSubmitter';
 
 export const VENUE_REPLICAS: readonly Fault[] = [
   {
@@ -14,10 +15,10 @@ export const VENUE_REPLICAS: readonly Fault[] = [
     test: TEST,
     defences: [
       {
-        what: 'a sweep over the open orders of the database finds what no wake-up told of',
-        file: 'src/venue/orders/advance/advancer.ts',
-        from: 'const page = await store.openOrders(PAGE, after);',
-        to: 'const page = (await store.openOrders(PAGE, after)).slice(0, 0);',
+        what: 'a sweep over the open orders of the database finds orders whose wake-up was lost',
+        symbol: 'src/venue/orders/advance/advancer.ts#createOrderAdvancer',
+        becomes:
+          '(deps, options) => original({ ...deps, store: { ...deps.store, openOrders: async () => [] } }, options)',
       },
     ],
   },
@@ -29,61 +30,65 @@ export const VENUE_REPLICAS: readonly Fault[] = [
     test: TEST,
     defences: [
       {
-        what: 'a wake-up that fails is no failure of the order that it was for',
-        file: 'src/venue/orders/submit.ts',
-        from: 'queue.wake(ORDERS_TOPIC, order.orderId).catch((error: unknown) =>',
-        to: 'await queue.wake(ORDERS_TOPIC, order.orderId).then((error: unknown) =>',
+        what: 'a wake-up that fails does not fail the order',
+        symbol: SUBMITTER,
+        becomes: `(deps) => original({ ...deps, store: { ...deps.store, accept: async (...args) => {
+          const acceptance = await deps.store.accept(...args);
+          await deps.queue.wake(ORDERS_TOPIC, args[0].orderId);
+          return acceptance;
+        } } })`,
       },
       {
-        what: 'a worker does not wait for its queue to come up',
-        file: 'src/adapters/bullmq/queue.ts',
-        from: 'await inTime(start()).catch(warn(topic));',
-        to: 'await start();',
-      },
-      {
-        what: 'a queue that does not answer is left without a farewell',
-        file: 'src/adapters/bullmq/queue.ts',
-        from: 'inTime(end.close()).catch(() => inTime(end.disconnect()))',
-        to: 'end.close()',
+        what: 'no process waits longer than two seconds for its queue, neither at the start nor at the stop',
+        symbol: 'src/adapters/bullmq/queue.ts#withinAnswerTime',
+        becomes: '(answer) => answer',
       },
     ],
   },
   {
     id: 'F35',
     fault:
-      'one LP of a split is offline, signs with a wrong key, or loses its authority after everybody has signed',
+      'one LP of a split is offline, signs with a wrong key, or loses its authority after all have signed',
     holds: 'the whole order is settled in one transaction, or nothing moves',
     invariants: ['I1', 'I8'],
     test: 'test/faults/split.test.ts',
     defences: [
       {
-        what: 'every slice is signed by whoever may sign for its LP',
-        file: 'src/venue/quoting/verify.ts',
-        from: "if (signer === undefined || !liquidity.mayBind(dest.id, lp, signer)) return 'signature';",
-        to: "if (signer === undefined) return 'signature';",
+        what: 'a slice counts only with a signature of a key that may sign for its LP',
+        symbol: 'src/venue/quoting/verify.ts#bindingObjection',
+        becomes: `(deps, ...rest) =>
+          original({ ...deps, liquidity: { ...deps.liquidity, mayBind: () => true } }, ...rest)`,
       },
       {
-        what: 'a plan of which one slice is missing is no candidate',
-        file: 'src/venue/quoting/split-round.ts',
-        from: 'if (committed.size !== sessions.length) return { missing };',
-        to: '',
+        what: 'a split with a missing slice is no candidate',
+        symbol: 'src/venue/quoting/split-round.ts#commitSplit',
+        becomes: `async (deps, ask, planned, withinMs) => original({ ...deps, fanOut: { ...deps.fanOut,
+          commit: async (...args) => {
+            const { committed } = await deps.fanOut.commit(...args);
+            const [some] = committed.values();
+            for (const { solverId } of planned.plan.slices)
+              if (some && !committed.has(solverId)) committed.set(solverId, some);
+            return { committed, missing: [] };
+          } } }, ask, planned, withinMs)`,
       },
     ],
   },
   {
     id: 'F36',
     fault:
-      'api replicas are killed under event streams, one listener reads nothing for long, and the cable of another goes half dead',
+      'api replicas are killed under event streams, one listener reads nothing for long, and the connection of another goes half dead',
     holds:
-      'each listener, resuming at its cursor at whichever replica, hears every event once and in order, and polling says the same',
+      'each listener, resuming at its cursor at any replica, gets every event once and in order, and polling answers the same',
     invariants: ['I2'],
     test: TEST,
     defences: [
       {
-        what: 'a stream that resumes is replayed from its cursor, whichever replica it comes to',
-        file: 'src/venue/stream/order-topics.ts',
-        from: 'place: since ?? tail.place(), live: since === undefined, missed: false }',
-        to: 'place: tail.place(), live: true, missed: false }',
+        what: 'a stream that resumes is replayed from its cursor, at any replica',
+        symbol: 'src/venue/stream/order-topics.ts#createOrderStream',
+        becomes: `(...args) => {
+          const stream = original(...args);
+          return { ...stream, joinAll: (client) => stream.joinAll(client, undefined) };
+        }`,
       },
     ],
   },
@@ -97,44 +102,46 @@ export const VENUE_REPLICAS: readonly Fault[] = [
     test: TEST,
     defences: [
       {
-        what: 'sockets that are open do not hold up a process that stops',
-        file: 'src/adapters/http/server.ts',
-        from: '      sockets.close();\n',
-        to: '',
+        what: 'open sockets do not delay a process that stops',
+        symbol: 'src/adapters/ws/doors.ts#openDoors',
+        becomes: '(...args) => ({ ...original(...args), close: () => {} })',
       },
       {
-        what: 'a replica that stops tells its streams to come back, to another one',
-        file: 'src/adapters/ws/doors.ts',
-        from: "client.close(CLOSE.restarting, 'the venue is restarting');",
-        to: 'client.terminate();',
+        what: 'a replica that stops tells its streams to reconnect, which brings them to another one',
+        symbol: 'src/adapters/ws/doors.ts#askToReconnect',
+        becomes: '(client) => client.terminate()',
       },
     ],
   },
   {
     id: 'F39',
-    fault: 'the key that seals quotes and the API key that asked for them are rotated while they are out',
+    fault: 'the key that seals quotes and the API key that asked for them are rotated while quotes are live',
     holds:
-      'what the old seal sealed is taken by every replica until its time is over, and not after; the revoked key is refused everywhere, and what it asked for and submitted stays the workspace’s',
+      'quotes under the old seal are accepted by every replica until they expire, and not after; the revoked key is refused everywhere, and its quotes and orders stay the workspace’s',
     invariants: ['I2', 'I6'],
     test: TEST,
     defences: [
       {
-        what: 'a key that seals no more still verifies what it sealed',
-        file: 'src/auction/seal.ts',
-        from: 'const key = byId.get(kid);',
-        to: 'const key = kid === current.kid ? byId.get(kid) : undefined;',
+        what: 'a rotated key still verifies what it sealed',
+        symbol: 'src/auction/seal.ts#createSealer',
+        becomes: `(keys) => {
+          const sealer = original(keys);
+          return { ...sealer, verify: (kid, ...rest) => kid === sealer.kid && sealer.verify(kid, ...rest) };
+        }`,
       },
       {
-        what: 'and only until the time that its last quote can be valid',
-        file: 'src/auction/seal.ts',
-        from: '(key.acceptUntil === null || now <= key.acceptUntil)',
-        to: '(key.acceptUntil === null || now > 0)',
+        what: 'and only until its last quote can be valid',
+        symbol: 'src/auction/seal.ts#createSealer',
+        becomes: '(keys) => original(keys.map((key) => ({ ...key, acceptUntil: null })))',
       },
       {
         what: 'an Idempotency-Key belongs to the workspace, and not to the API key that it came with',
-        file: 'src/venue/orders/submit.ts',
-        from: 'return { workspaceId: workspace.id, namespace, mode: key.mode, key: parsed.data',
-        to: 'return { workspaceId: key.id, namespace, mode: key.mode, key: parsed.data',
+        symbol: SUBMITTER,
+        becomes: `(deps) => {
+          const submitter = original(deps);
+          return { ...submitter, submit: (request, caller) =>
+            submitter.submit(request, { ...caller, workspace: { ...caller.workspace, id: caller.key.id } }) };
+        }`,
       },
     ],
   },
