@@ -14,7 +14,7 @@ import {
 import { UpstreamError } from '../../domain/errors.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Queue } from '../../ports/queue.ts';
-import { createGather } from '../gather.ts';
+import { createBatcher } from '../batcher.ts';
 import { keepStringsFast } from '../system/fast-strings.ts';
 
 // What was just imported has a class that extends String.
@@ -130,12 +130,12 @@ export function createBullQueue({ connection, log, lockMs = 30_000 }: BullOption
   function waker(topic: string): (id: string) => Promise<void> {
     const known = wakers.get(topic);
     if (known) return known;
-    const wake = createGather<string, void>(
+    const wake = createBatcher<string, void>(
       async (ids) => {
         await withinAnswerTime(add(topic, [...new Set(ids)], 0));
         return [];
       },
-      { most: Number.POSITIVE_INFINITY },
+      { max: Number.POSITIVE_INFINITY },
     );
     wakers.set(topic, wake);
     return wake;

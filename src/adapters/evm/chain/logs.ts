@@ -1,6 +1,6 @@
-/** What nodes say in logs, read once: whoever follows a chain asks for the last blocks again and again. */
+/** Decodes event logs, with a cache: following a chain reads the latest blocks again and again. */
 
-import { createBoundedMap } from '../../../domain/bounded.ts';
+import { LRUCache } from 'lru-cache';
 import type { Hex } from '../../../domain/hex.ts';
 import type { EscrowEvent } from '../../../ports/chain.ts';
 import { decodeLog } from '../../../settlement/log.ts';
@@ -14,22 +14,20 @@ export interface RpcLog {
   data: Hex;
 }
 
-const REMEMBERED = 10_000;
-/**
- * Of data as it came: orders hold what their owners like, and the event that is made of it is as large again.
- */
-const REMEMBERED_CHARS = 16 * 2 ** 20;
+const CACHED_LOGS = 10_000;
+/** Characters of log data. Orders contain data of any size chosen by takers, so the count alone is no bound. */
+const CACHED_CHARS = 16 * 2 ** 20;
 
-/** One decoder per chain. What a node says in other words than before is read anew. */
+/** Creates the decoder of one chain. A log that differs from the cached one of the same id is decoded anew. */
 export function createDecoder(): (row: RpcLog) => EscrowEvent | undefined {
-  const known = createBoundedMap<string, { row: RpcLog; event: EscrowEvent | undefined }>({
-    most: () => REMEMBERED,
-    mostWeight: REMEMBERED_CHARS,
-    weigh: ({ row }) => row.data.length,
+  const cache = new LRUCache<string, { row: RpcLog; event: EscrowEvent | undefined }>({
+    max: CACHED_LOGS,
+    maxSize: CACHED_CHARS,
+    sizeCalculation: ({ row }) => row.data.length + 1,
   });
   return (row) => {
     const id = `${row.blockHash}:${row.logIndex}`;
-    const before = known.get(id);
+    const before = cache.get(id);
     if (
       before &&
       before.row.data === row.data &&
@@ -46,7 +44,7 @@ export function createDecoder(): (row: RpcLog) => EscrowEvent | undefined {
       topics: row.topics,
       data: row.data,
     });
-    known.set(id, { row, event });
+    cache.set(id, { row, event });
     return event;
   };
 }

@@ -18,7 +18,7 @@ import type {
   OrderStore,
   Outcome,
 } from '../../../ports/stores/store.ts';
-import { createGather } from '../../gather.ts';
+import { createBatcher } from '../../batcher.ts';
 import { channelOf } from '../bus.ts';
 import { deliveryRows, putDeliveries } from './delivery-store.ts';
 import {
@@ -128,14 +128,17 @@ const APPEND = {
     select "orderId" as id, pg_notify($2, json_build_object('orderId', "orderId", 'workspaceId', workspace_id, 'mode', mode, 'event', event)::text) from news`,
 };
 /** Orders in one statement. */
-const MOST_APPENDED = 200;
+const MAX_APPENDS = 200;
 
 export function createOrderStore(db: Database): OrderStore {
   const channel = channelOf(db.schema, 'orders');
   const families = createFamilies(db);
-  const append = createGather<Append, boolean>(appendAll, {
-    most: MOST_APPENDED,
-    nameOf: ({ claim }) => claim.orderId,
+  // A batch that the database refuses writes nothing. Running each append alone keeps one bad or blocked append
+  // from failing the others.
+  const append = createBatcher<Append, boolean>(appendAll, {
+    max: MAX_APPENDS,
+    keyOf: ({ claim }) => claim.orderId,
+    retryAlone: isRefusal,
   });
 
   async function idempotency({
@@ -288,22 +291,10 @@ export function createOrderStore(db: Database): OrderStore {
     return [book, cellOf(family, state.stage), JSON.stringify(terms), JSON.stringify(state)];
   }
 
-  async function appended(appends: readonly Append[]): Promise<boolean[]> {
-    const moved = new Set(
-      (await db.query<{ id: Bytes32 }>(APPEND, [toJson(appends.map(rowOf)), channel])).map(({ id }) => id),
-    );
-    return appends.map(({ claim }) => moved.has(claim.orderId));
-  }
-
-  async function appendAll(appends: readonly Append[]): Promise<(boolean | Promise<boolean>)[]> {
-    try {
-      return await appended(appends);
-    } catch (error) {
-      if (appends.length === 1 || !isRefusal(error)) throw error;
-      // One of them could not be written, or another transaction was in the way: nothing was, and the others
-      // shall not suffer for it.
-      return appends.map(async (each) => (await appended([each]))[0] as boolean);
-    }
+  async function appendAll(appends: readonly Append[]): Promise<boolean[]> {
+    const rows = await db.query<{ id: Bytes32 }>(APPEND, [toJson(appends.map(rowOf)), channel]);
+    const written = new Set(rows.map(({ id }) => id));
+    return appends.map(({ claim }) => written.has(claim.orderId));
   }
 
   return {
