@@ -2,12 +2,11 @@
  * The real Uniswap on a test chain, with pools of USDC, WETH and T0 at 2,500 and par, and ways to move them.
  */
 
-import { encodeFunctionData } from 'viem';
+import { encodeFunctionData, parseAbi } from 'viem';
 import { createDexVenue, type DexVenueOptions } from '../../src/adapters/dex/venue.ts';
 import type { DexKind, ListedPool } from '../../src/adapters/dex/pools.ts';
 import { sqrtPriceAtTick } from '../../src/adapters/dex/tick-price.ts';
 import { deployDex, type DevPool, type DexDeployment } from '../../src/adapters/evm/deploy/deploy-dex.ts';
-import { encode } from '../../src/adapters/evm/chain/views.ts';
 import type { Address } from '../../src/domain/hex.ts';
 import type { RouteVenue } from '../../src/ports/route-venue.ts';
 import { devPoolTraderAbi } from '../../src/settlement/abi/dev-pool-trader.ts';
@@ -81,7 +80,7 @@ export async function startDex(chain: TestChain, pools?: readonly DevPool[]): Pr
       if (fee === null) {
         // A gift moves a pair as a trade does, only further.
         await mint(tokenIn, pool, amountIn);
-        await chain.send(SOMEBODY.address, pool, encode('sync()'));
+        await chain.send(SOMEBODY.address, pool, encodeFunctionData({ abi: parseAbi(['function sync()']) }));
         return;
       }
       await mint(tokenIn, dex.trader, amountIn);

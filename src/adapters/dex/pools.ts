@@ -3,10 +3,15 @@
  * afterwards.
  */
 
-import type { Address, Hex } from '../../domain/hex.ts';
+import { type Address, ZERO_ADDRESS } from '../../domain/hex.ts';
 import type { ChainPort } from '../../ports/chain.ts';
-import { encode } from '../evm/chain/views.ts';
-import { signed, wordsOf } from '../feeds/per-head.ts';
+import {
+  tryReadContract,
+  v2FactoryAbi,
+  v2PairAbi,
+  v3FactoryAbi,
+  v3PoolAbi,
+} from '../evm/chain/read-contract.ts';
 import { type ConcentratedPool, type Swap, swapConcentrated } from './concentrated.ts';
 import { type ConstantProductPair, pairHolds, pairInput, pairOutput } from './constant-product.ts';
 import { MAX_TICK, MIN_TICK } from './tick-price.ts';
@@ -60,12 +65,24 @@ export function createPoolReader(
   let place: Address | undefined;
 
   async function find(at: bigint): Promise<Address | undefined> {
-    const data =
+    const found =
       kind === 'constant_product'
-        ? encode('getPair(address,address)', token0, token1)
-        : encode('getPool(address,address,uint24)', token0, token1, BigInt(pool.fee ?? 0));
-    const [word] = wordsOf((await chain.read(factory, data, at)) ?? '0x');
-    place = word === undefined || word === 0n ? undefined : `0x${word.toString(16).padStart(40, '0')}`;
+        ? await tryReadContract(
+            chain.read,
+            { abi: v2FactoryAbi, address: factory, functionName: 'getPair', args: [token0, token1] },
+            at,
+          )
+        : await tryReadContract(
+            chain.read,
+            {
+              abi: v3FactoryAbi,
+              address: factory,
+              functionName: 'getPool',
+              args: [token0, token1, pool.fee ?? 0],
+            },
+            at,
+          );
+    place = found === undefined || found === ZERO_ADDRESS ? undefined : (found.toLowerCase() as Address);
     return place;
   }
 
@@ -86,9 +103,9 @@ type StateReader = (address: Address, at: bigint) => Promise<PoolState | undefin
 
 function pairReader(chain: ChainPort, token0: Address, maxMoveBps: number): StateReader {
   return async (address, at) => {
-    const [reserve0, reserve1] = wordsOf((await chain.read(address, encode('getReserves()'), at)) ?? '0x');
-    if (reserve0 === undefined || reserve1 === undefined || reserve0 === 0n || reserve1 === 0n)
-      return undefined;
+    const [reserve0, reserve1] =
+      (await tryReadContract(chain.read, { abi: v2PairAbi, address, functionName: 'getReserves' }, at)) ?? [];
+    if (!reserve0 || !reserve1) return undefined;
     const pair: ConstantProductPair = { reserve0, reserve1 };
     const swap = (
       zeroForOne: boolean,
@@ -120,42 +137,40 @@ function concentratedReader(chain: ChainPort, token0: Address, fee: bigint, maxM
   let likelyTicks: readonly number[] = [];
 
   return async (address, at) => {
-    const ask = async (data: Hex) => wordsOf((await chain.read(address, data, at)) ?? '0x');
+    const contract = { abi: v3PoolAbi, address } as const;
     const words = new Map<number, Promise<bigint>>();
     const nets = new Map<number, Promise<bigint>>();
-    const readWord = (word: number) =>
-      words.set(word, spare(ask(encode('tickBitmap(int16)', unsigned(word))).then(([bits]) => bits ?? 0n)));
-    const readTick = (tick: number) =>
-      nets.set(tick, spare(ask(encode('ticks(int24)', unsigned(tick))).then(([, net]) => signed(net ?? 0n))));
+    const fetchWord = async (word: number): Promise<bigint> =>
+      (await tryReadContract(chain.read, { ...contract, functionName: 'tickBitmap', args: [word] }, at)) ??
+      0n;
+    const fetchNet = async (tick: number): Promise<bigint> =>
+      (await tryReadContract(chain.read, { ...contract, functionName: 'ticks', args: [tick] }, at))?.[1] ??
+      0n;
+    const readWord = (word: number) => words.set(word, spare(fetchWord(word)));
+    const readTick = (tick: number) => nets.set(tick, spare(fetchNet(tick)));
 
     likelyWords.forEach(readWord);
     likelyTicks.forEach(readTick);
-    const [[sqrtPrice, tickWord], [liquidity], [spacing]] = await Promise.all([
-      ask(encode('slot0()')),
-      ask(encode('liquidity()')),
-      tickSpacing === undefined ? ask(encode('tickSpacing()')) : [BigInt(tickSpacing)],
+    const [slot0, liquidity, spacing] = await Promise.all([
+      tryReadContract(chain.read, { ...contract, functionName: 'slot0' }, at),
+      tryReadContract(chain.read, { ...contract, functionName: 'liquidity' }, at),
+      tickSpacing ?? tryReadContract(chain.read, { ...contract, functionName: 'tickSpacing' }, at),
     ]);
-    if (
-      sqrtPrice === undefined ||
-      tickWord === undefined ||
-      liquidity === undefined ||
-      spacing === undefined ||
-      sqrtPrice === 0n
-    )
-      return undefined;
-    tickSpacing = Number(spacing);
-    const tick = Number(signed(tickWord));
+    if (slot0 === undefined || liquidity === undefined || spacing === undefined) return undefined;
+    const [sqrtPrice, tick] = slot0;
+    if (sqrtPrice === 0n) return undefined;
+    tickSpacing = spacing;
 
-    const wordAt = (one: number) => Math.floor(Math.floor(one / Number(spacing)) / WORD);
+    const wordAt = (one: number) => Math.floor(Math.floor(one / spacing) / WORD);
     const [low, high] = [
       wordAt(Math.max(MIN_TICK, tick - reach)),
-      wordAt(Math.min(MAX_TICK, tick + reach) + Number(spacing)),
+      wordAt(Math.min(MAX_TICK, tick + reach) + spacing),
     ];
     likelyWords = Array.from({ length: high - low + 1 }, (_, n) => low + n);
     for (const word of likelyWords) if (!words.has(word)) readWord(word);
     const initialised = (
       await Promise.all(
-        likelyWords.map(async (word) => ticksOf(word, (await words.get(word)) as bigint, Number(spacing))),
+        likelyWords.map(async (word) => ticksOf(word, (await words.get(word)) as bigint, spacing)),
       )
     ).flat();
     likelyTicks = initialised;
@@ -164,7 +179,7 @@ function concentratedReader(chain: ChainPort, token0: Address, fee: bigint, maxM
       initialised.map(async (one) => ({ tick: one, net: (await nets.get(one)) as bigint })),
     );
 
-    const pool: ConcentratedPool = { sqrtPrice, tick, liquidity, fee, tickSpacing: Number(spacing), ticks };
+    const pool: ConcentratedPool = { sqrtPrice, tick, liquidity, fee, tickSpacing: spacing, ticks };
     return {
       give: (tokenIn, amountIn) => swapConcentrated(pool, tokenIn === token0, true, amountIn, reach),
       take: (tokenIn, amountOut) => swapConcentrated(pool, tokenIn === token0, false, amountOut, reach),
@@ -184,5 +199,3 @@ function ticksOf(word: number, bits: bigint, spacing: number): number[] {
     if ((rest & 1n) === 1n) found.push((word * WORD + bit) * spacing);
   return found;
 }
-
-const unsigned = (value: number): bigint => BigInt.asUintN(256, BigInt(value));

@@ -4,7 +4,7 @@
  */
 
 import type { Address } from '../../domain/hex.ts';
-import { encode } from '../evm/chain/views.ts';
+import { aggregatorAbi, tryReadContract } from '../evm/chain/read-contract.ts';
 import type { Block, ChainPort } from '../../ports/chain.ts';
 import type { Feed, FeedListener } from '../../ports/feed.ts';
 
@@ -77,16 +77,7 @@ export function contractFeed<T>(
   };
 }
 
-/** The 32-byte words of an answer. */
-export function wordsOf(data: string): bigint[] {
-  const words: bigint[] = [];
-  for (let at = 2; at + 64 <= data.length; at += 64) words.push(BigInt(`0x${data.slice(at, at + 64)}`));
-  return words;
-}
-
-export const signed = (word: bigint): bigint => BigInt.asIntN(256, word);
-
-/** What an aggregator says last. Times are of its chain, in seconds; answers are as it encodes them. */
+/** The latest round of a Chainlink aggregator. Times are Unix seconds; `answer` is in units of its decimals. */
 export interface Round {
   id: bigint;
   answer: bigint;
@@ -95,38 +86,32 @@ export interface Round {
   answeredIn: bigint;
 }
 
-/** undefined: there is no aggregator. */
+/** undefined when the address is not an aggregator. */
 export async function readRound(
   chain: ChainPort,
   aggregator: Address,
   at: bigint,
 ): Promise<Round | undefined> {
-  const [id, answer, startedAt, updatedAt, answeredIn] = wordsOf(
-    (await chain.read(aggregator, encode('latestRoundData()'), at)) ?? '0x',
+  const round = await tryReadContract(
+    chain.read,
+    { abi: aggregatorAbi, address: aggregator, functionName: 'latestRoundData' },
+    at,
   );
-  if (
-    id === undefined ||
-    answer === undefined ||
-    startedAt === undefined ||
-    updatedAt === undefined ||
-    answeredIn === undefined
-  )
-    return undefined;
-  return {
-    id,
-    answer: signed(answer),
-    startedAt: Number(startedAt),
-    updatedAt: Number(updatedAt),
-    answeredIn,
-  };
+  if (round === undefined) return undefined;
+  const [id, answer, startedAt, updatedAt, answeredIn] = round;
+  return { id, answer, startedAt: Number(startedAt), updatedAt: Number(updatedAt), answeredIn };
 }
 
-/** Decimals of a token or an aggregator; undefined: it has none that make sense. */
+/** Decimals of a token or an aggregator; undefined when there are none, or more than 36. */
 export async function readDecimals(
   chain: ChainPort,
   contract: Address,
   at: bigint,
 ): Promise<number | undefined> {
-  const [decimals] = wordsOf((await chain.read(contract, encode('decimals()'), at)) ?? '0x');
+  const decimals = await tryReadContract(
+    chain.read,
+    { abi: aggregatorAbi, address: contract, functionName: 'decimals' },
+    at,
+  );
   return decimals !== undefined && decimals <= 36n ? Number(decimals) : undefined;
 }

@@ -6,12 +6,12 @@
  */
 
 import type { Address } from '../../domain/hex.ts';
-import { encode } from '../evm/chain/views.ts';
+import { tryReadContract, v3PoolAbi } from '../evm/chain/read-contract.ts';
 import type { Block, ChainPort } from '../../ports/chain.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Feed, FeedListener } from '../../ports/feed.ts';
 import { decimalText } from './json.ts';
-import { contractFeed, readDecimals, signed, wordsOf } from './per-head.ts';
+import { contractFeed, readDecimals } from './per-head.ts';
 
 export interface TwapPool {
   address: Address;
@@ -40,13 +40,15 @@ export function createUniswapV3TwapFeed(
     const known = scales.get(symbol);
     if (known !== undefined) return known;
     const [token0, token1] = await Promise.all(
-      ['token0()', 'token1()'].map(async (view) => addressOf(await chain.read(address, encode(view), at))),
+      (['token0', 'token1'] as const).map(async (functionName) =>
+        (await tryReadContract(chain.read, { abi: v3PoolAbi, address, functionName }, at))?.toLowerCase(),
+      ),
     );
     if (token0 === undefined || token1 === undefined || (base !== token0 && base !== token1))
       return undefined;
     const [decimals0, decimals1] = await Promise.all([
-      readDecimals(chain, token0, at),
-      readDecimals(chain, token1, at),
+      readDecimals(chain, token0 as Address, at),
+      readDecimals(chain, token1 as Address, at),
     ]);
     if (decimals0 === undefined || decimals1 === undefined) return undefined;
     const scale = { power: decimals0 - decimals1, baseFirst: base === token0 };
@@ -62,19 +64,18 @@ export function createUniswapV3TwapFeed(
     const scale = await scaleOf(symbol, pool, block.number);
     if (scale === undefined)
       return rejected(`${pool.address} on ${chain.chain.slug} is no pool of ${pool.base}`);
-    const window = BigInt(pool.windowSeconds);
-    const answer = await chain.read(
-      pool.address,
-      encode('observe(uint32[])', 32n, 2n, window, 0n),
+    const observed = await tryReadContract(
+      chain.read,
+      { abi: v3PoolAbi, address: pool.address, functionName: 'observe', args: [[pool.windowSeconds, 0]] },
       block.number,
     );
-    const [before, after] = ticksOf(answer);
+    const [before, after] = observed?.[0] ?? [];
     if (before === undefined || after === undefined)
       return rejected(
         `the pool remembers less than ${pool.windowSeconds} s: raise its observation cardinality or shorten the window`,
       );
     told.delete(symbol);
-    const price = priceAtTick(floorDiv(after - before, window), scale);
+    const price = priceAtTick(floorDiv(after - before, BigInt(pool.windowSeconds)), scale);
     const text = decimalText(price.toPrecision(15));
     if (text === undefined || !(price > 0)) return rejected('the pool is at the end of its range');
     listener.reference?.({
@@ -95,22 +96,7 @@ function priceAtTick(tick: bigint, { power, baseFirst }: { power: number; baseFi
   return 10 ** (baseFirst ? exponent : -exponent);
 }
 
-/** The two cumulative ticks of `observe`: an array of int56, found by its offset. */
-function ticksOf(answer: string | undefined): [bigint?, bigint?] {
-  const words = wordsOf(answer ?? '0x');
-  const at = Number((words[0] ?? 0n) / 32n);
-  const [count, before, after] = words.slice(at, at + 3);
-  return words.length < 5 || count !== 2n || before === undefined || after === undefined
-    ? []
-    : [signed(before), signed(after)];
-}
-
 /** Rounded to negative infinity, as Uniswap's own library does. */
 function floorDiv(a: bigint, b: bigint): bigint {
   return a / b - (a < 0n && a % b !== 0n ? 1n : 0n);
-}
-
-function addressOf(answer: string | undefined): Address | undefined {
-  const [word] = wordsOf(answer ?? '0x');
-  return word === undefined || word === 0n ? undefined : `0x${word.toString(16).padStart(40, '0')}`;
 }

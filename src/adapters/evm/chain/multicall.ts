@@ -1,15 +1,11 @@
-/**
- * Contract views asked for in the same moment and at the same block become one call: N orders cost one round
- * trip, not N.
- */
+/** Bundles view calls of one event-loop tick at the same block into one Multicall3 call: one round trip, not N. */
 
 import { decodeFunctionResult, encodeFunctionData, multicall3Abi } from 'viem';
-import { UpstreamError } from '../../../domain/errors.ts';
 import type { Address, Hex } from '../../../domain/hex.ts';
 import { type Rpc, RpcRefusal } from '../rpc/rpc.ts';
 
 export const MULTICALL3_ADDRESS: Address = '0xca11bde05977b3631167028862be2a173976ca11';
-/** Calls in one bundle: far below any node's gas cap for eth_call. */
+/** Calls in one bundle, far below any node's gas cap for eth_call. */
 const MAX_BUNDLE = 150;
 
 /** Result bytes, or undefined when the call reverted. */
@@ -26,7 +22,7 @@ export function createViewCaller(rpc: Pick<Rpc, 'request'>): ViewCaller {
   const bundles = new Map<string, Pending[]>();
   let hasMulticall: Promise<boolean> | undefined;
 
-  /** Asked once, and again where nobody answered. */
+  /** Whether the chain has the contract. Cached once a node has answered. */
   function multicall(): Promise<boolean> {
     hasMulticall ??= rpc.request<Hex>('eth_getCode', [MULTICALL3_ADDRESS, 'latest']).then(
       (code) => code !== '0x',
@@ -55,7 +51,7 @@ export function createViewCaller(rpc: Pick<Rpc, 'request'>): ViewCaller {
         args: [calls.map(({ to, data: callData }) => ({ target: to, allowFailure: true, callData }))],
       });
       const answer = await rpc.request<Hex>('eth_call', [{ to: MULTICALL3_ADDRESS, data }, tag]);
-      // A pinned block older than the multicall contract answers with nothing.
+      // The answer is empty at a block older than the Multicall3 contract.
       if (answer === '0x')
         return void (await Promise.all(
           calls.map((call) => single(rpc, call, tag).then(call.resolve, call.reject)),
@@ -95,13 +91,13 @@ async function single(
   }
 }
 
-/** How nodes put it that the code itself could not go on: what geth and its kin say, and revm's own words. */
+/** Messages of geth-like nodes and of revm for execution that failed in the contract. */
 const HALTED =
   /execution reverted|revert|invalid opcode|out ?of ?gas|OOG|EVM error|invalid jump|stack (?:under|over)flow|gas uint64 overflow|return data out of bounds|write protection/i;
 
 /**
- * Did the contract say no, rather than the node? First of all tests, because revert text can imitate
- * anything.
+ * Whether the contract reverted, rather than the node refusing. Check this before other messages, because a
+ * contract chooses its revert text.
  */
 export function isRevert(refusal: RpcRefusal): boolean {
   return refusal.rpcCode === 3 || HALTED.test(refusal.message);
@@ -113,13 +109,4 @@ export function revertData({ data, message }: RpcRefusal): Hex {
     typeof data === 'object' && data !== null && 'data' in data ? (data as { data: unknown }).data : data;
   if (typeof nested === 'string' && /^0x[0-9a-f]*$/i.test(nested)) return nested as Hex;
   return (/0x[0-9a-f]{8,}/i.exec(message)?.[0] as Hex | undefined) ?? '0x';
-}
-
-export class ViewError extends UpstreamError {
-  constructor(view: string) {
-    super(
-      `The contract's ${view} view gave no answer. Is the configured address the right contract on this chain?`,
-      { code: 'view_failed', facts: { view } },
-    );
-  }
 }

@@ -3,8 +3,7 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type Devnet, startDevnet, type TestChain } from '../../../../test/support/devnet.ts';
 import { startDex, type TestDex } from '../../../../test/support/dex.ts';
-import { encode } from '../../../adapters/evm/chain/views.ts';
-import { wordsOf } from '../../../adapters/feeds/per-head.ts';
+import { readContract, v2PairAbi, v3PoolAbi } from '../../../adapters/evm/chain/read-contract.ts';
 import type { Address } from '../../../domain/hex.ts';
 import { keepPools } from './pools.ts';
 
@@ -21,12 +20,11 @@ afterAll(() => devnet.stop());
 /** Dollars for one WETH in a pool of USDC, by its number. */
 async function priceIn(index: number): Promise<number> {
   const concentrated = dex.listed[index]?.fee !== null;
-  const [first = 0n, second = 0n] = wordsOf(
-    (await chain.port.read(
-      dex.pools[index] as Address,
-      encode(concentrated ? 'slot0()' : 'getReserves()'),
-    )) ?? '0x',
-  );
+  const address = dex.pools[index] as Address;
+  const { read } = chain.port;
+  const [first, second] = concentrated
+    ? await readContract(read, { abi: v3PoolAbi, address, functionName: 'slot0' })
+    : await readContract(read, { abi: v2PairAbi, address, functionName: 'getReserves' });
   const price = concentrated ? (Number(first) / 2 ** 96) ** 2 : Number(second) / Number(first);
   return chain.usdc.address < chain.weth.address ? 1e12 / price : price * 1e12;
 }

@@ -3,10 +3,9 @@
  * traded back to there.
  */
 
-import { encodeFunctionData } from 'viem';
+import { encodeFunctionData, erc20Abi } from 'viem';
 import { pairOutput } from '../../../adapters/dex/constant-product.ts';
-import { encode } from '../../../adapters/evm/chain/views.ts';
-import { wordsOf } from '../../../adapters/feeds/per-head.ts';
+import { readContract, v2PairAbi, v3PoolAbi } from '../../../adapters/evm/chain/read-contract.ts';
 import type { Address, Hex } from '../../../domain/hex.ts';
 import { devPoolTraderAbi } from '../../../settlement/abi/dev-pool-trader.ts';
 import { rpc } from './anvil.ts';
@@ -71,18 +70,26 @@ export function keepPools(
 
 async function look(kept: KeptPool): Promise<void> {
   const { rpcUrl, pool, trader, tokens, fee } = kept;
-  const view = async (to: Address, data: Hex) =>
-    wordsOf((await rpc(rpcUrl, 'eth_call', [{ to, data }, 'latest'])) as Hex);
-  const [first = 0n, second = 0n] = await view(pool, encode(fee === null ? 'getReserves()' : 'slot0()'));
+  const call = async (to: Address, data: Hex) =>
+    (await rpc(rpcUrl, 'eth_call', [{ to, data }, 'latest'])) as Hex;
+  const [first, second] =
+    fee === null
+      ? await readContract(call, { abi: v2PairAbi, address: pool, functionName: 'getReserves' })
+      : await readContract(call, { abi: v3PoolAbi, address: pool, functionName: 'slot0' });
   const price = fee === null ? Number(second) / Number(first) : (Number(first) / 2 ** 96) ** 2;
   const [fair, margin] = [kept.fair(), 1 + (fee === null ? PAIR_FEE : fee / 1_000_000)];
   const zeroForOne = price > fair * margin;
   if (!Number.isFinite(fair) || (!zeroForOne && price * margin >= fair)) return;
   const goal = zeroForOne ? fair * margin : fair / margin;
-  const [purse = 0n] = await view(tokens[zeroForOne ? 0 : 1], encode('balanceOf(address)', trader));
+  const purse = await readContract(call, {
+    abi: erc20Abi,
+    address: tokens[zeroForOne ? 0 : 1],
+    functionName: 'balanceOf',
+    args: [trader],
+  });
   const data =
     fee === null
-      ? pairTrade(pool, [first, second], zeroForOne, goal, purse)
+      ? pairTrade(pool, [first, BigInt(second)], zeroForOne, goal, purse)
       : poolTrade(pool, zeroForOne, goal, purse);
   if (data === undefined) return;
   // Again every time: a chain that was started anew has forgotten.
