@@ -1,4 +1,4 @@
-/** PostgreSQL for a process: the operator's by URL, or an embedded one whose life is ours. */
+/** Opens PostgreSQL: the operator's server by URL, or an embedded one. */
 
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -26,9 +26,7 @@ export interface DatabaseTools {
   secrets: SecretContext;
 }
 
-/**
- * Connects and brings the schema up to date. A server that is away at the moment is waited for, not died of.
- */
+/** Connects and migrates the schema. Waits for a server that is down. */
 export async function openDatabase(
   section: DatabaseSection,
   { schema, migrations }: { schema: string; migrations: readonly Migration[] },
@@ -53,10 +51,7 @@ export async function openDatabase(
   return db;
 }
 
-/**
- * A newer program may take away what this one needs while it runs: then it ends, rather than write what that
- * one would misread.
- */
+/** Stops the process when a newer version has migrated the schema beyond what this version can read. */
 function watchSchema(db: Database, migrations: readonly Migration[], life: Life): void {
   const timer = setInterval(() => {
     checkSchema(db, migrations).catch((error: unknown) => {
@@ -67,7 +62,6 @@ function watchSchema(db: Database, migrations: readonly Migration[], life: Life)
   life.onStop('watch over the schema', () => clearInterval(timer));
 }
 
-/** Registers the embedded server's end when it starts one. */
 async function databaseUrl(section: DatabaseSection, { life, log, secrets }: DatabaseTools): Promise<string> {
   const given =
     secrets.env['DATABASE_URL'] ?? (section.url === null ? undefined : expand(section.url, secrets));
@@ -81,7 +75,7 @@ async function databaseUrl(section: DatabaseSection, { life, log, secrets }: Dat
   const server = await startEmbeddedPostgres({ dataDir: dir, log: log.child({ part: 'postgres' }) });
   life.onStop('embedded PostgreSQL', () => server.stop());
   void server.exited.then((code) => {
-    // Nothing works without it, and it works again after a restart of both.
+    // A restart of the process restarts the server too.
     if (!life.stopping) life.stop(`the embedded PostgreSQL ended with code ${code}`, 1);
   });
   const url = await server.database(section.name);
@@ -94,8 +88,8 @@ async function databaseUrl(section: DatabaseSection, { life, log, secrets }: Dat
 }
 
 /**
- * For tools that look into the database of a process: the configured server, the embedded one that is
- * running, or, when nobody uses it, the embedded one started for this moment.
+ * For command-line tools: the configured server, the embedded server of a running process, or an embedded
+ * server started for this command.
  */
 export async function borrowDatabaseUrl(
   section: DatabaseSection,
@@ -121,7 +115,7 @@ export async function borrowDatabaseUrl(
   };
 }
 
-/** PostgreSQL writes its port into the fourth line of postmaster.pid. */
+/** PostgreSQL writes its port into line 4 of postmaster.pid. */
 async function runningUrl(dir: string, name: string): Promise<string> {
   const elsewhere = await readFile(join(dir, 'LOCATION'), 'utf8').catch(() => '');
   const pidFile = await readFile(join(elsewhere.trim() || join(dir, 'pg'), 'postmaster.pid'), 'utf8').catch(

@@ -1,10 +1,10 @@
-/** One process a data directory: two would write over each other. */
+/** Allows one process per data directory. */
 
 import { open, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { RequestError } from '../domain/errors.ts';
 
-/** Answers with how to give the lock back. A lock whose owner is gone is taken over. */
+/** Returns a function that releases the lock. Takes over the lock of a dead process. */
 export async function lockDirectory(dir: string): Promise<() => Promise<void>> {
   const path = join(dir, 'lock');
   for (let attempt = 0; attempt < 3; attempt++) {
@@ -17,7 +17,7 @@ export async function lockDirectory(dir: string): Promise<() => Promise<void>> {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     }
     const [owner = '', since = ''] = (await readFile(path, 'utf8').catch(() => '')).split(' ');
-    // The same number may be another process by now: in a container it nearly always is.
+    // The same pid may be another process now; in a container it usually is.
     if (isAlive(Number(owner)) && (await startOf(Number(owner))) === since) break;
     await rm(path, { force: true });
   }
@@ -27,7 +27,7 @@ export async function lockDirectory(dir: string): Promise<() => Promise<void>> {
   );
 }
 
-/** When a process started, in the system's own ticks; '-' where the system does not tell. */
+/** Start time of a process in clock ticks; '-' where /proc is missing. */
 async function startOf(pid: number): Promise<string> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '-';

@@ -1,6 +1,6 @@
 /**
- * Feeds by configuration, into a market as an LP runs it: three recordings in three formats become one mid,
- * and every number shows.
+ * Configured feeds through an LP's market: three recordings in three formats make one mid, and metrics show
+ * every figure.
  */
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -26,7 +26,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true }));
 afterEach(() => watch?.stop());
 
-/** One line a second, as `firmquote feed replay` reads them. */
+/** One line per second, in the format of `firmquote feed replay`. */
 function record(name: string, messages: readonly string[]): string {
   const path = join(folder, name);
   const text = messages

@@ -1,4 +1,4 @@
-/** Price feeds by configuration: one connection a source, for every symbol that somebody asked of it. */
+/** Creates price feeds from the configuration: one connection per source, for all symbols needed. */
 
 import { BINANCE } from '../adapters/feeds/binance.ts';
 import { createChainlinkFeed } from '../adapters/feeds/chainlink.ts';
@@ -23,14 +23,11 @@ const FORMATS = { binance: BINANCE, coinbase: COINBASE, kraken: KRAKEN };
 export interface FeedContext {
   secrets: SecretContext;
   chains: readonly ChainPort[];
-  /** By chain, where one is watched. */
+  /** By chain id. */
   sequencers?: ReadonlyMap<number, Sequencer>;
 }
 
-/**
- * One feed for each section that is wanted. Throws `RequestError` when one cannot deliver what is asked of
- * it.
- */
+/** One feed per section in use. Throws `RequestError` when a feed cannot deliver a symbol. */
 export function createFeeds(
   sections: Readonly<Record<string, FeedSection>>,
   wanted: readonly WantedSymbol[],
@@ -107,7 +104,7 @@ function createFeed(
   }
 }
 
-/** Watches the sequencers of rollups that have an uptime feed; by chain. */
+/** By chain id, for rollups with an uptime feed. */
 export function createSequencers(
   networks: readonly { id: number; sequencer: { address: Address; graceSeconds: number } | null }[],
   chains: readonly ChainPort[],
@@ -122,6 +119,6 @@ export function createSequencers(
   );
 }
 
-/** Full jitter over the upper half, 200 ms growing to 10 s. */
+/** 200 ms growing to 10 s, with jitter over the upper half. */
 const backoff = (attempt: number): number =>
   Math.round(Math.min(10_000, 200 * 2 ** Math.min(attempt, 10)) * (0.5 + Math.random() / 2));

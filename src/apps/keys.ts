@@ -1,7 +1,4 @@
-/**
- * From what a configuration says about a key to a signer; passwords and keys are told to the redactor on the
- * way.
- */
+/** Reads keys and secrets as the configuration names them. Every secret read is registered for redaction. */
 
 import { RequestError } from '../domain/errors.ts';
 import { type Address, isBytes32, type Hex } from '../domain/hex.ts';
@@ -25,7 +22,7 @@ export async function openSigner(source: KeySource, context: SecretContext): Pro
   return createSigner(privateKey);
 }
 
-/** Whose key it is, without opening it where the keystore file says so. */
+/** Reads the address from the keystore file where possible, without decrypting the key. */
 export async function keystoreAddressOf(source: KeySource, context: SecretContext): Promise<Address> {
   const address = 'keystore' in source ? keystoreAddress(await readSecretFile(source.keystore)) : undefined;
   return address ?? (await openSigner(source, context)).address;
@@ -60,7 +57,7 @@ export async function openSecret(source: SecretSource, context: SecretContext): 
   return text;
 }
 
-/** Replaces `${NAME}` by the variable's value; other text stays. */
+/** Replaces each `${NAME}` by the variable's value. */
 export function expand(text: string, { env, redactor }: SecretContext): string {
   return text.replace(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (_, name: string) => {
     const value = fromEnv(name, env);
@@ -78,7 +75,7 @@ function fromEnv(name: string, env: NodeJS.ProcessEnv): string {
   return value;
 }
 
-/** Editors end files with a newline that nobody typed as part of the password. */
+/** Editors end files with a newline that is not part of the password. */
 const trimEnd = (text: string): string => text.replace(/\r?\n$/, '');
 
 export class SecretError extends RequestError {

@@ -1,4 +1,4 @@
-/** From a configuration's chains to open chain ports and senders. */
+/** Opens the configured chains and their transaction senders. */
 
 import { randomUUID } from 'node:crypto';
 import type { Chain } from '../domain/chain.ts';
@@ -51,7 +51,7 @@ export function chainOf({
   };
 }
 
-/** Starts following every chain. A node that is away at the moment is waited for, not died of. */
+/** Starts all chains. Waits for a node that is down. */
 export async function openChains(
   sections: readonly ChainSection[],
   { life, log, metrics, secrets }: NetworkTools,
@@ -81,7 +81,7 @@ async function untilStarted(chain: EvmChain, life: Life, log: Log): Promise<void
     try {
       return await chain.start();
     } catch (error) {
-      // A node on another chain never becomes ours; one that does not answer may.
+      // A node on the wrong chain is an error; an unreachable one may come back.
       if (!(error instanceof Error && 'retry' in error && error.retry === 'later')) throw error;
       log.warn({ chain: chain.chain.slug, err: error, pauseMs }, 'the chain does not answer yet');
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
@@ -89,10 +89,10 @@ async function untilStarted(chain: EvmChain, life: Life, log: Log): Promise<void
   }
 }
 
-/** What a section says about sending there; `batch` where settlements are sent. */
+/** `batch`: the contract that settles several orders at once. */
 export type SenderSection = ChainSection & { maxFeeGwei: number; batch?: Address | null };
 
-/** One sender per chain, over as many lanes as there are signers. */
+/** One sender per chain, with one lane per signer. */
 export function createTransactors(
   sections: readonly SenderSection[],
   chains: readonly EvmChain[],

@@ -1,30 +1,31 @@
 /**
- * How every process lives and ends: closed in reverse order of opening on SIGTERM, at once on the second
- * signal, and never limping on after a bug.
+ * The life of a process: closes everything in reverse order on SIGTERM, exits on a second signal, and exits
+ * after a bug.
  */
 
 import { systemRandom } from '../adapters/system/random.ts';
 import { seedTextTables } from '../domain/text-table.ts';
 import type { Log } from '../ports/log.ts';
 
-/** Exit 0 within 10 s of the first signal; what is unfinished then is planned again at the next start. */
+/**
+ * A process must exit within 10 s of the first signal; unfinished steps are planned again at the next start.
+ */
 const GRACE_MS = 9_000;
-/** Signals closer together than this are one. */
+/** Signals closer together than this count as one. */
 const ECHO_MS = 500;
 
 export interface Life {
-  /** Closed in reverse order of registration. Each may take what is left of the grace period. */
+  /** Closed in reverse order of registration, within the grace period. */
   onStop(name: string, close: () => unknown): void;
-  /** Asks the process to end, as SIGTERM would. */
   stop(reason: string, exitCode?: number): void;
   readonly stopping: boolean;
-  /** Resolves when somebody asked to stop. */
+  /** Resolves when a stop is requested. */
   readonly stopped: Promise<void>;
 }
 
 /**
- * Runs `start` and stays until a signal. `start` registers each thing as soon as it is open, so that a failed
- * start closes too.
+ * Runs `start` and waits for a signal. `start` registers each part as soon as it is open, so that a failed
+ * start closes it too.
  */
 export async function liveAs(name: string, log: Log, start: (life: Life) => Promise<void>): Promise<void> {
   process.title = `firmquote ${name}`;
@@ -53,7 +54,7 @@ export async function liveAs(name: string, log: Log, start: (life: Life) => Prom
 
   let firstSignalAt = 0;
   const onSignal = (signal: NodeJS.Signals) => {
-    // A Ctrl-C reaches us from the terminal and once more from npm: that is one wish, not two.
+    // Ctrl-C arrives from the terminal and once more from npm.
     if (firstSignalAt > 0 && performance.now() - firstSignalAt < ECHO_MS) return;
     firstSignalAt ||= performance.now();
     if (stopping) {
@@ -63,8 +64,7 @@ export async function liveAs(name: string, log: Log, start: (life: Life) => Prom
     life.stop(signal);
   };
   process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
-  // After a bug nothing in memory can be trusted, while the database and the chain can: leave, and be started
-  // again.
+  // After a bug memory cannot be trusted; the database and the chains can. Exit and be restarted.
   const onBug = (err: unknown, kind: string) => {
     log.fatal(
       { err },
@@ -77,7 +77,7 @@ export async function liveAs(name: string, log: Log, start: (life: Life) => Prom
 
   try {
     const started = start(life);
-    // A signal during a slow start must not wait for it.
+    // A signal must not wait for a slow start.
     await Promise.race([started, stopped]);
     started.catch(() => {});
     await stopped;

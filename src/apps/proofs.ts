@@ -1,4 +1,4 @@
-/** Attesters' signatures for those who have to prove a fill. */
+/** Attesters' signatures, as proofs of fills. */
 
 import { createAttestationClient } from '../adapters/attestations/client.ts';
 import { createRecovery } from '../adapters/secp256k1/recovery.ts';

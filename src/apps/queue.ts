@@ -1,7 +1,4 @@
-/**
- * Wake-ups: on Redis when one is configured, else in a schema of its own on the database that is there
- * anyway.
- */
+/** The wake-up queue: on Redis when configured, otherwise in its own schema on PostgreSQL. */
 
 import { createBullQueue } from '../adapters/bullmq/queue.ts';
 import type { Database } from '../adapters/postgres/pool.ts';

@@ -1,7 +1,4 @@
-/**
- * The keeper's duty of letting go: a small batch now and then, so that tables of the present stay small and
- * nobody waits for it. Any number of processes may do it.
- */
+/** Deletes old rows in small batches. Any number of processes may run it. */
 
 import { letGo, type Kept } from '../adapters/postgres/retention.ts';
 import type { Queryable } from '../adapters/postgres/pool.ts';
@@ -12,15 +9,15 @@ import type { Metrics } from '../ports/metrics.ts';
 const DAY_MS = 86_400_000;
 const BATCH = 500;
 const EVERY_MS = 60_000;
-/** While there is more to let go. */
+/** While more rows are due. */
 const BUSY_MS = 1_000;
 
 export interface Retaining {
-  /** Finishes the batch it is at. */
+  /** Finishes the current batch. */
   stop(): Promise<void>;
 }
 
-/** `days`: how long each is kept; null: for good. */
+/** `days`: how long each kind is kept; null: for ever. */
 export function startRetention(
   { db, clock, log, metrics }: { db: Queryable; clock: Clock; log: Log; metrics: Metrics },
   days: Partial<Record<Kept, number | null>>,

@@ -1,8 +1,7 @@
 /**
- * The taker that every promise has to survive: asks until nothing is left to promise, then accepts everything
- * at once, in the last second if it likes, of every nonce the answer that drains one bucket most. The chain
- * is played by plain balances that know nothing of the ledger: a payment that they cannot make is an
- * unpayable quote.
+ * An adversary that requests quotes until none are left and then accepts all of them together, late if
+ * useful, choosing per nonce the quote that drains one balance most. Plain balances stand for the chain: a
+ * payment they cannot make is an unpayable quote.
  */
 
 import { isDecline } from '../domain/decline.ts';
@@ -18,9 +17,9 @@ export interface AdversaryResult {
   declined: number;
   strikes: number;
   paid: number;
-  /** Payments that the chain could not make. */
+  /** Payments that exceeded the balance. */
   unpayable: number;
-  /** Promises exceeding the money, seen in the ledger's own books after any event. */
+  /** Events after which the ledger itself was short. */
   shortfalls: number;
 }
 
@@ -55,8 +54,8 @@ interface Promised {
 }
 
 /**
- * `graceSeconds`: how long holds outlive their promises; a negative one breaks the ledger's rule, which shows
- * that this can fail.
+ * `graceSeconds`: how long holds outlive their quotes. A negative value breaks the ledger's rule, to show
+ * that the check can fail.
  */
 export function runAdversary(mostEvents: number, seed: number, graceSeconds = 2): AdversaryResult {
   const dice = createDice(seed);
@@ -101,7 +100,7 @@ export function runAdversary(mostEvents: number, seed: number, graceSeconds = 2)
   function ask(): void {
     result.events += 1;
     mid *= 1 + 0.0005 * dice.normal();
-    // One nonce lives on one chain: all its answers are opened where the first one is.
+    // A nonce belongs to one origin chain, so its quotes share that chain.
     const shared = live.size > 0 && dice.uniform() < 0.3 ? pick([...live]) : undefined;
     const into = pick(
       PLACES.filter(({ chainId }) => shared === undefined || chainId === shared[1][0]?.into.chainId),
@@ -168,7 +167,7 @@ export function runAdversary(mostEvents: number, seed: number, graceSeconds = 2)
     live.set(group, [...answers, promise]);
   }
 
-  /** Everything that the chain would still execute, at once. */
+  /** Accepts every quote that the chain would still execute. */
   function strike(): void {
     result.strikes += 1;
     const wanted = pick(PLACES);

@@ -32,7 +32,6 @@ describe('the firm-quote backtest', () => {
 
 describe('what the bars rest on', () => {
   test('a bar falls when the engine loses what it stands for', () => {
-    // Without the skew the spread of outcomes is that of a symmetric quoter.
     const [skewless, symmetric] = [noResult(), noResult()];
     for (let path = 0; path < 20; path++) {
       const world = drawWorld(HOURS_4, 1, path);
@@ -83,7 +82,7 @@ describe('what the bars rest on', () => {
     runFirm({ ...FIRM, theta: 0 }, world, 1, one);
     runFirm({ ...FIRM, theta: 0, engines: 2 }, world, 1, two);
     expect(two.profit.n).toBe(2);
-    // Competition gives takers the better of two prices, never the worse: at least as many trade.
+    // Competition gives takers a better price, so at least as many trade.
     expect(two.fills.sum).toBeGreaterThanOrEqual(one.fills.sum);
   });
 

@@ -1,7 +1,4 @@
-/**
- * The bars that the engine has to clear in the firm-quote backtest, and the printed table beside what it does
- * now.
- */
+/** The firm-quote backtest: the printed table, and the criteria ("bars") the engine must meet. */
 
 import { type AdversaryResult, runAdversary } from './adversary.ts';
 import {
@@ -18,14 +15,14 @@ import { atLeast, atMost, informs, near, reportOf, type SimReport, type ReportRo
 import { drawWorld, replayWorld, type SimWorld } from './world.ts';
 
 export interface BarsOptions {
-  /** Worlds of four hours; the print has 1500. */
+  /** Number of four-hour worlds; 1500 in the printed table. */
   paths?: number;
   seed?: number;
   /** Events of the adversary. */
   events?: number;
-  /** Recorded prices, one a second, for bar (6). */
+  /** Recorded prices, one per second, for bar 6. */
   prices?: readonly number[] | undefined;
-  /** Called as it goes. */
+  /** Called with progress messages. */
   progress?: (done: string) => void;
 }
 
@@ -36,7 +33,7 @@ interface Cell {
 
 const HOURS_4 = { seconds: 14_400, rfqSeconds: 20 };
 
-/** theta, validity, strategy: PnL, its error, std, q rms, fills, pick-off. The print has 1500 paths. */
+/** theta, validity, strategy: PnL, its error, std, q rms, fills, pick-off, from 1500 paths. */
 const PRINTED = [
   [0.2, 5, 'fixed', 2106, 55, 2117, 9.86, 284, -6.8],
   [0.2, 5, 'symmetric', 2108, 54, 2092, 9.74, 275, -6.0],
@@ -58,7 +55,7 @@ const MARKETS = [
   [0.5, 60],
 ] as const;
 
-/** Robustness needs fewer worlds than the table: the differences are coarse. */
+/** The robustness rows need fewer worlds: their differences are large. */
 const FEWER = 5;
 
 export function bars({
@@ -97,7 +94,7 @@ export function bars({
 
 const cell = (changed: Partial<FirmSetup>): Cell => ({ setup: { ...FIRM, ...changed }, result: noResult() });
 
-/** Every cell lives through the same worlds. */
+/** Runs every cell in the same worlds. */
 function inWorlds(
   cells: readonly Cell[],
   paths: number,
@@ -120,7 +117,6 @@ const nameOf = ({
   `θ=${theta} T=${validitySeconds} s ${strategy}`;
 const positionOf = ({ position }: FirmResult): number => Math.sqrt(position.squares / position.seconds);
 
-/** One cell on its own, with what is asked of it. */
 export function firmRows(
   changed: Partial<FirmSetup>,
   { paths, seed }: { paths: number; seed: number },
@@ -148,8 +144,7 @@ function cellRows({ setup, result }: Cell): ReportRow[] {
 
 function tableRows(table: readonly Cell[], paths: number): ReportRow[] {
   const because = '3 joint standard errors';
-  // What two independent samples of these sizes may differ by; a std has an error of its own, wider for fat
-  // tails.
+  // The distance two independent samples may have. The error of a std is wider for fat tails.
   const joint = Math.sqrt(1 + paths / PRINTED_PATHS);
   const ofStd = (3 * 1.25 * joint) / Math.sqrt(2 * paths);
   return PRINTED.flatMap(([theta, validitySeconds, strategy, pnl, error, std, q, fills, pickOff]) => {
@@ -260,10 +255,7 @@ function adversaryRows({ events, paid, unpayable, shortfalls }: AdversaryResult)
   ];
 }
 
-/**
- * A few worlds cannot tell 0.97 from 1: they are given three standard errors of the ratio. The full size is
- * not.
- */
+/** With few worlds the ratio gets a tolerance of three standard errors. */
 function meanRow(name: string, full: FirmResult, symmetric: FirmResult, paths: number): ReportRow {
   const noise =
     paths >= PRINTED_PATHS
@@ -275,7 +267,7 @@ function meanRow(name: string, full: FirmResult, symmetric: FirmResult, paths: n
     : { ...row, reference: 0.97, tolerance: 'at least, less 3 standard errors of so few worlds' };
 }
 
-/** The engine believes something wrong; the market does not care. */
+/** Engines with wrong beliefs about the market. */
 function misbeliefs(): [string, Cell][] {
   const wrong = (
     name: string,
@@ -313,7 +305,7 @@ function wrongRows(wrong: readonly [string, Cell][]): ReportRow[] {
 
 const CROWD = 3;
 
-/** Copies of the engine against each other, each with a mid of its own that is a little off. */
+/** Competing copies of the engine, each with a slightly different mid. */
 function crowds(): [string, Cell][] {
   const among = (name: string, changed: Partial<FirmSetup>): [string, Cell] => [
     name,
@@ -353,7 +345,7 @@ function crowdRows(crowd: readonly [string, Cell][]): ReportRow[] {
   return rows;
 }
 
-/** Bar 6: the same order of strategies when the mid is a recorded one. Empty without a recording. */
+/** Bar 6: the ranking of strategies on recorded prices. Empty without a recording. */
 function recordedRows(
   prices: readonly number[] | undefined,
   paths: number,
@@ -371,11 +363,10 @@ function recordedRows(
     (done) => progress(`recorded prices: ${done}`),
   );
   const of = (strategy: Strategy) => find(cells, theta, validitySeconds, strategy).result;
-  // What trades earn over how much the outcome varies: one recording is one piece of luck for every position
-  // held through it.
+  // Earnings per variation of the outcome: one recording moves every position the same way.
   const ratio = (strategy: Strategy) => meanOf(of(strategy).edge) / deviationOf(of(strategy).profit);
   return [
-    // What an option should cost belongs to the drawn mid; nobody knows the recorded one's law.
+    // The fair option cost is known only for drawn prices.
     ...cells.flatMap((each) =>
       cellRows(each)
         .filter(({ name }) => !name.includes('C(D)'))

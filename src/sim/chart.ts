@@ -1,23 +1,19 @@
-/**
- * Charts as SVG text: lines over time and bars by name, drawn from numbers alone, so that a report is one
- * file that asks nobody for anything.
- */
+/** Charts as SVG text, so that a report is one self-contained file. */
 
 export interface ChartLine {
   name: string;
-  /** null: nothing at that minute; the line goes on to the next. */
+  /** null: no value; the line continues to the next. */
   values: readonly (number | null)[];
 }
 
 export interface LineChart {
   title: string;
   unit: string;
-  /** Minutes of each value. */
   minutes: readonly number[];
   lines: readonly ChartLine[];
-  /** A level that means something, such as 0. */
+  /** A horizontal line, such as at 0. */
   level?: number;
-  /** Each value for itself instead of a line through them. */
+  /** Dots instead of a line. */
   dots?: boolean;
 }
 
@@ -122,7 +118,7 @@ function scaleOf(values: readonly number[]): { low: number; high: number; ticks:
   return { low: Math.min(low, ticks[0] ?? low), high: Math.max(high, ticks.at(-1) ?? high), ticks };
 }
 
-/** Round numbers that cover a range: steps of 1, 2 or 5 times a power of ten. */
+/** Round ticks: steps of 1, 2 or 5 times a power of ten. */
 export function ticksOf(low: number, high: number): number[] {
   const rough = (high - low) / TICKS;
   const power = 10 ** Math.floor(Math.log10(rough));
@@ -135,7 +131,7 @@ export function ticksOf(low: number, high: number): number[] {
 
 const fixed = (value: number): string => value.toFixed(1);
 
-/** At most four significant digits, with thousands. */
+/** Four significant digits, with thousands separators. */
 function short(value: number): string {
   const rounded = Math.abs(value) >= 1000 ? Math.round(value) : Number(value.toPrecision(4));
   return rounded.toLocaleString('en-US', { maximumFractionDigits: 6 });

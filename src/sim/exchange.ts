@@ -1,4 +1,4 @@
-/** The mid that everybody sees: drawn second by second, or taken from a recording. */
+/** The market's mid: drawn second by second. */
 
 import { perRootSecond } from '../pricing/option.ts';
 import type { Dice } from './random.ts';
@@ -11,7 +11,7 @@ export interface PathSetup {
   jumpBps: number;
 }
 
-/** Geometric diffusion with Laplace jumps, one price for each second and the start. */
+/** Geometric diffusion with Laplace jumps. One price per second, including the start. */
 export function drawPrices(
   { seconds, start, sigma, jumpsPerHour, jumpBps }: PathSetup,
   dice: Dice,
@@ -28,7 +28,7 @@ export function drawPrices(
   return prices;
 }
 
-/** Annualised volatility of a series of one price a second. */
+/** Annualised volatility of one price per second. */
 export function realised(prices: readonly number[]): number {
   let squares = 0;
   for (let at = 1; at < prices.length; at++)

@@ -1,10 +1,8 @@
 /**
- * The firm-quote backtest of the model (section 5.4): one LP with our pricing and our ledger among takers of
- * whom a share hold every quote to its last second and exercise it when the mid has passed it.
- *
- * One unit is $10,000 of base and one bps of it is $1, so profits in dollars are profits in bps times units.
- * A quote binds for its validity and the second of clock skew that the engine adds to its own T; the holder
- * uses all of it.
+ * The firm-quote backtest of the model (section 5.4): one LP with the real pricing and ledger. A share of its
+ * takers hold every quote to its last second and exercise it when the mid has passed it. One unit is $10,000
+ * of base, so one bps of it is $1. A quote binds for its validity plus one second of clock skew; holders use
+ * all of it.
  */
 
 import { isDecline } from '../domain/decline.ts';
@@ -26,28 +24,26 @@ export type Strategy = (typeof STRATEGIES)[number];
 
 export interface FirmSetup {
   strategy: Strategy;
-  /** Share of takers who are option holders. */
+  /** Share of takers that are option holders. */
   theta: number;
   validitySeconds: number;
-  /** The truth of the market. */
+  /** The market's true parameters. */
   sigma: number;
   jumpsPerHour: number;
   jumpBps: number;
   alpha: number;
   beta: number;
-  /** What a fill costs beside everything else; the engine knows it. */
+  /** Cost of a fill, known to the engine. */
   costBps: number;
   fixedBps: number;
-  /** |position| and live holds on one side never exceed this, in units. */
+  /** Limit on |position| and on live quotes of one side, units. */
   capUnits: number;
   gamma: number;
   arrival: number;
   decay: number;
-  /** What the engine believes, as a factor on the truth. */
+  /** The engine's beliefs, as factors on the true values. */
   believed: { sigma: number; alpha: number; beta: number };
-  /**
-   * Copies of the engine that compete for every request, each with its own inventory and its own noisy mid.
-   */
+  /** Competing engines, each with its own inventory and noisy mid. */
   engines: number;
   noiseBps: number;
   /** Charge for the winner's curse. */
@@ -80,16 +76,15 @@ export interface FirmResult {
   profit: SumStats;
   pickOff: SumStats;
   /**
-   * What trades earned at the mid of their second, less their cost: the mean of the profit without the luck
-   * of holding a position.
+   * Earnings of trades at the mid of their second, less cost: the profit without gains or losses of the
+   * position.
    */
   edge: SumStats;
-  /** Squares of the position, per second. */
   position: { squares: number; seconds: number };
   /** Per path and engine. */
   fills: SumStats;
   exercised: SumStats;
-  /** Per option sold: what it paid its holder less C(D). */
+  /** Per option: payout less C(D). */
   optionError: SumStats;
   optionPaid: SumStats;
   optionCost: SumStats;
@@ -116,20 +111,20 @@ const CHAIN = 1;
 const BASE: Address = '0x1111111111111111111111111111111111111111';
 const QUOTE: Address = '0x2222222222222222222222222222222222222222';
 const SKEW_SECONDS = 1;
-/** So that chain time is never 0, which is no time. */
+/** An arbitrary chain time above 0. */
 const START = 1_000_000;
 
 interface Held {
   orderId: string;
   dueAt: number;
   side: 1 | -1;
-  /** Quote token, base units: paid for a unit that is bought, received for one that is sold. */
+  /** Base units of the quote token: paid for a bought unit, or received for a sold one. */
   money: bigint;
-  /** The taker holds it as an option; with what the engine thinks that is worth. */
+  /** The engine's value of the option, when the taker is a holder. */
   option: number | undefined;
 }
 
-/** Runs one world to its end and adds what came out to `result`. */
+/** Runs one world and adds its outcome to `result`. */
 export function runFirm(setup: FirmSetup, world: SimWorld, noiseSeed: number, result: FirmResult): void {
   const { theta, validitySeconds, engines, noiseBps } = setup;
   const seconds = world.mids.length - 1;
@@ -185,10 +180,7 @@ export function runFirm(setup: FirmSetup, world: SimWorld, noiseSeed: number, re
     }
 
     const maker = {
-      /**
-       * Lets every promise whose last second is over before `at` be exercised or lapse, and the ledger's
-       * clock run.
-       */
+      /** Exercises or expires every quote that ended before `at`, and advances the ledger. */
       until(at: number): void {
         for (let quote = held[first]; quote !== undefined && quote.dueAt < at; quote = held[first]) {
           first += 1;
@@ -265,9 +257,7 @@ export function runFirm(setup: FirmSetup, world: SimWorld, noiseSeed: number, re
         quote.option = optionCost(away, motion);
       },
 
-      /**
-       * Taken at once. Its place in the queue of promises stays until its time is over, as its nonce does.
-       */
+      /** An ordinary taker accepts at once. */
       fill(quote: Held, at: number): void {
         fills += 1;
         settle(quote, at);
@@ -313,8 +303,7 @@ function fund(capUnits: number): Ledger {
     rememberSeconds: 0,
     rememberSpentSeconds: 0,
   });
-  // Base to sell exactly up to the cap: there the ledger itself is the limit. Money enough for the cap at
-  // four times the price.
+  // Base to sell up to the cap exactly, so that the ledger is the limit; money for four times the cap.
   ledger.apply({
     type: 'deposited',
     chainId: CHAIN,
@@ -339,7 +328,7 @@ function bucketOf(ledger: Ledger, token: Address): bigint {
   return bucket.onchain;
 }
 
-/** What the engine knows of the set-up, in its own parameters. */
+/** The set-up as pricing inputs. */
 export function firmInputs({
   strategy,
   theta,
@@ -394,8 +383,8 @@ export function firmInputs({
 }
 
 /**
- * The spread at a side and a position, in 1e-4 bps. Positions are whole units, so a known volatility leaves
- * only a few to work out.
+ * The spread by side and position, in 1e-4 bps. Positions are whole units, so constant volatility allows
+ * caching.
  */
 function spreads(setup: FirmSetup, { sigmas }: SimWorld): (side: 1 | -1, q: number, at: number) => bigint {
   if (setup.strategy === 'fixed') {

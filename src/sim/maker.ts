@@ -1,7 +1,6 @@
 /**
- * An LP as the simulator plays it: the real pricing, the real ledger and the real risk rules, with the
- * network, the disk and the signature taken away. It is told the mid and the time; it answers requests with
- * firm offers that it holds money for.
+ * The simulated LP: real pricing, ledger and risk controls, without network, disk and signatures. It gets the
+ * mid and the time, and answers requests with firm quotes that it holds inventory for.
  */
 
 import { type Decline, isDecline } from '../domain/decline.ts';
@@ -39,7 +38,6 @@ export interface SimToken {
   decimals: number;
 }
 
-/** One way money can go: a corridor, and what the LP does on it. */
 export interface SimRoute {
   corridor: string;
   sameChain: boolean;
@@ -48,11 +46,11 @@ export interface SimRoute {
   output: SimToken;
   params: PricingParams;
   lockSeconds: number;
-  /** A promise binds until validUntil and this. */
+  /** Seconds after validUntil for which a quote still binds. */
   landingSeconds: number;
 }
 
-/** Section 4 of the model as numbers; the shape of the LP's own `risk` section. */
+/** Section 4 of the model; the shape of the LP's `risk` section. */
 export interface SimRisk {
   leastValiditySeconds: number;
   totalBps: number | null;
@@ -69,12 +67,12 @@ export interface MakerSetup {
   base: string;
   quote: string;
   routes: readonly SimRoute[];
-  /** Every token on every chain, and what it holds of it at the start, in base units. */
+  /** Every token on every chain, with its starting balance in base units. */
   buckets: readonly (BucketConfig & { start: bigint })[];
-  /** Whole base tokens either side of the target; null: the pair's half-band at the mid. */
+  /** Whole base tokens on either side of the target; null: the pair's half-band at the mid. */
   softBand: number | null;
   hardBand: number | null;
-  /** Whole base tokens; null: what it starts with. */
+  /** Whole base tokens; null: the starting balance. */
   target: number | null;
   quoting: {
     validitySeconds: number;
@@ -88,7 +86,7 @@ export interface MakerSetup {
   risk: SimRisk | null;
   sigmaFloor: number;
   adverseBps: number;
-  /** How far its mid is off the exchange's: one standard deviation, bps. It knows, and charges for it. */
+  /** Standard deviation of its mid from the exchange's, bps. Known to the LP and charged for. */
   noiseBps: number;
   /** Own gas of a cross-chain trade, USD. */
   gasUsd: number;
@@ -102,7 +100,7 @@ export interface SimRequest {
   side: 'exactInput' | 'exactOutput';
   amount: bigint;
   platformFeeBps: number;
-  /** The taker wants it firm for as long as this. */
+  /** Minimum validity the taker asks for. */
   minValidSeconds: number;
 }
 
@@ -110,12 +108,12 @@ export interface MakerQuote {
   id: string;
   request: SimRequest;
   atMs: number;
-  /** Second until which it may be accepted. */
+  /** Last second in which it may be accepted. */
   validUntil: number;
   priced: Priced;
 }
 
-/** What happens to accepted money, in seconds from acceptance. */
+/** Seconds after acceptance. */
 export interface Steps {
   filled: number;
   finalised: number;
@@ -129,22 +127,22 @@ export interface Holding {
 export interface Maker {
   readonly setup: MakerSetup;
   readonly ledger: Ledger;
-  /** The mid of this second. Call once a second, before anything else. */
+  /** The mid of this second. Must be called first in each second. */
   see(mid: number, atMs: number): void;
   ask(request: SimRequest, atMs: number): readonly MakerQuote[] | Decline;
-  /** The taker took one of its offers, within its time. */
+  /** The taker accepts a quote in time. */
   accept(offer: MakerQuote, atMs: number): Steps;
-  /** It took somebody else's: the nonce is used, and the chain proves it. */
+  /** The taker accepted another LP's quote, so this nonce is used. */
   elsewhere(offers: readonly MakerQuote[], atMs: number): void;
-  /** Money that moved by now, and promises that ended. */
+  /** Applies due payments and expiries. */
   step(atMs: number): void;
-  /** What is traded but for the start: whole tokens, accepted trades included. */
+  /** Change of both balances since the start, whole tokens, accepted trades included. */
   change(): Holding;
-  /** Of the base asset over its soft band. */
+  /** Position of the base asset relative to its soft band. */
   q(): number;
-  /** Gas that trades cost so far, USD. */
+  /** USD. */
   readonly gasPaid: number;
-  /** USD at mid that live quotes hold. */
+  /** Held for live quotes, USD at `mid`. */
   heldUsd(mid: number): number;
 }
 
@@ -152,7 +150,7 @@ const FILL_SECONDS = 2;
 const MICRO = 1_000_000;
 const ATTO = 1e18;
 const NAV_EVERY_MS = 60_000;
-/** One price unit in the exact mid: 1e-9 of a quote token. */
+/** Resolution of the exact mid: 1e-9 of a quote token. */
 const NANO = 1_000_000_000;
 
 interface Known {
@@ -213,7 +211,7 @@ export function createMaker(setup: MakerSetup): Maker {
     one.conduct = lesson(faded(one.conduct, atMs, risk.freeOption));
   }
 
-  /** What the controls make of a request: a refusal, or how careful to be. */
+  /** The risk controls' verdict: a decline, or adjustments. */
   function caution(
     { taker }: SimRequest,
     atMs: number,
@@ -477,6 +475,6 @@ export function createMaker(setup: MakerSetup): Maker {
 
 const atto = (tokens: number): bigint => BigInt(Math.round(tokens * 1e9)) * BigInt(ATTO / 1e9);
 
-/** Whole tokens as a float: for reports and for what takers think, never for an amount. */
+/** A float, for reports and for takers' choices only. */
 export const toWholeTokens = (units: bigint, { decimals }: Pick<SimToken, 'decimals'>): number =>
   Number(units) / 10 ** decimals;

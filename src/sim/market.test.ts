@@ -31,10 +31,10 @@ describe('a simulated market', () => {
             [one, ...Array.from({ length: copies }, (_, at) => ({ ...one, name: `copy ${at}` }))],
             { seed },
           );
-          // Every sample compares all parties' money with the start and throws when a unit is missing.
+          // Every sample compares the total money with the start and throws on any difference.
           const result = runMarket({ ...setup, takers: { ...setup.takers, theta, rfqSeconds } });
           for (const { before, after } of result.money) expect(after).toBe(before);
-          // Every request is answered by everybody, and spread, pick-off and holding make up the profit.
+          // Every LP answers every request, and spread, pick-off and position sum to the profit.
           for (const { requests, quoted, declines, fills } of result.makers) {
             expect(quoted + Object.values(declines).reduce((sum, times) => sum + times, 0)).toBe(requests);
             expect(fills).toBeLessThanOrEqual(quoted);
@@ -65,7 +65,7 @@ describe('a simulated market', () => {
   });
 
   test('the risk rules act in it, and say which', () => {
-    // One side of a pair is taken again and again: the burst control freezes it, the caps hold.
+    // One side is taken again and again: the burst control trips and the caps hold.
     const calm = path(400, 0.3, 1, 0);
     const setup = simulatedMarket(calm, [simulatedMaker({ limits: { perTaker: { count: 2 } } })]);
     const { declines } = runMarket({

@@ -1,7 +1,6 @@
 /**
- * A market around the engine: an exchange whose mid moves, takers who ask everybody and take the best, others
- * who hold what they were given to its last second, and several LPs with their own inventories. Money is
- * counted on all sides, always.
+ * Simulates a market: a moving mid, takers that take the best quote, option holders that wait until the last
+ * second, and several LPs with their own inventories. All money is counted.
  */
 
 import { isDecline } from '../domain/decline.ts';
@@ -20,18 +19,18 @@ import {
 import { awayBps, type EventCounter, createCounter, type Sample, type SimTally } from './tally.ts';
 
 export interface TakerSetup {
-  /** Mean seconds between two requests. */
+  /** Mean seconds between requests. */
   rfqSeconds: number;
   /** Share of requests from option holders. */
   theta: number;
-  /** How many of either kind there are. */
+  /** Number of ordinary takers and of holders. */
   takers: number;
   holders: number;
-  /** Sizes are lognormal. */
+  /** Lognormal sizes. */
   medianUsd: number;
   sizeSpread: number;
   mostUsd: number;
-  /** How ordinary takers answer to a price. */
+  /** How ordinary takers react to a price. */
   alpha: number;
   beta: number;
   platformFeeBps: number;
@@ -39,34 +38,33 @@ export interface TakerSetup {
 
 export interface MarketSetup {
   seed: number;
-  /** Unix milliseconds of the first price. */
   startMs: number;
-  /** Quote tokens for one base token, one for each second. */
+  /** Quote tokens per base token, one per second. */
   prices: readonly number[];
   motion: OptionView;
   takers: TakerSetup;
   makers: readonly MakerSetup[];
-  /** Seconds between two samples of the series. */
+  /** Seconds between samples. */
   sampleSeconds: number;
 }
 
 export interface MarketResult {
   seconds: number;
   requests: number;
-  /** Nobody quoted; nobody was good enough. */
+  /** Requests without a quote, and with none accepted. */
   unanswered: number;
   refused: number;
   makers: SimTally[];
   series: { second: number; mid: number; makers: Sample[] }[];
-  /** Of every token on every chain, all parties together, in base units: before and after. */
+  /** Total of every token over all parties, base units, before and after. */
   money: { chainId: number; symbol: string; before: string; after: string }[];
 }
 
-/** What an order is that was drawn: used by the replay too, when nobody recorded any. */
+/** A drawn request; the replay uses it too when nothing was recorded. */
 export interface Drawn {
   request: SimRequest;
   holder: boolean;
-  /** Uniform: what it takes to win an ordinary taker. */
+  /** Uniform draw that decides whether an ordinary taker accepts. */
   whether: number;
 }
 
@@ -132,7 +130,7 @@ export function runMarket(setup: MarketSetup): MarketResult {
       maker.step(atMs);
     }
     books.step(Math.floor(atMs / 1000));
-    // The last moment of a window comes before anything new in that second.
+    // Holders decide at the end of the window, before new requests of that second.
     for (const pending of waiting.get(Math.floor(atMs / 1000)) ?? []) {
       if (awayBps(pending.offer, mid) < 0) take(pending, atMs, mid, true);
     }
@@ -169,14 +167,14 @@ function cheapest(offered: readonly Pending[], mid: number): Pending | undefined
   return best?.choice;
 }
 
-/** What holders know of the motion of the mid. */
+/** What holders know about the mid's motion. */
 export interface OptionView {
   sigma: number;
   jumpsPerHour: number;
   jumpBps: number;
 }
 
-/** Holders take the longest promise at the best price: what is worth most as an option. */
+/** Holders take the quote with the highest option value. */
 export function mostValuable<T extends { offer: MakerQuote }>(
   offered: readonly T[],
   mid: number,
@@ -195,7 +193,7 @@ export function mostValuable<T extends { offer: MakerQuote }>(
   return best?.choice;
 }
 
-/** One request: who, which way, how much. Sizes are drawn in dollars and fixed on either side. */
+/** Draws taker, side and size. Sizes are drawn in dollars, and fixed on the input or the output. */
 export function drawRequest(
   dice: Dice,
   { theta, takers, holders, medianUsd, sizeSpread, mostUsd, platformFeeBps }: TakerSetup,
@@ -222,7 +220,7 @@ export function drawRequest(
   };
 }
 
-/* What does not lie with an LP: takers, the venue, and the escrow in between. */
+/** Balances outside the LPs: takers, the venue and the escrow. */
 
 interface Place {
   chainId: number;
@@ -234,7 +232,7 @@ interface Books {
   accepted(offer: MakerQuote, steps: { filled: number; finalised: number }): void;
   step(second: number): void;
   total(makers: readonly Maker[]): Map<Place, bigint>;
-  /** Throws `InvariantError` when a unit came out of nowhere or went there. */
+  /** Throws `InvariantError` when any total changed. */
   assertWhole(before: ReadonlyMap<Place, bigint>, makers: readonly Maker[]): void;
 }
 
@@ -270,7 +268,7 @@ function createBooks(makers: readonly Maker[]): Books {
 
   return {
     accepted({ request: { route }, priced }, steps) {
-      // The taker's input goes to the escrow, which changes nothing outside; what leaves it for the LP does.
+      // The taker's input moves into the escrow; it changes the outside total only when the LP receives it.
       later(steps.filled, { place: placeOf(route.output), amount: priced.output });
       later(steps.finalised, { place: placeOf(route.input), amount: -priced.received });
     },

@@ -1,4 +1,4 @@
-/** A report as one HTML file: headings, tables, charts, nothing loaded from anywhere. */
+/** A report as one self-contained HTML file. */
 
 import { escape } from './chart.ts';
 
@@ -11,12 +11,12 @@ export interface PageTable {
 
 export interface ReportPage {
   title: string;
-  /** What was run, one line each. */
+  /** One line each. */
   facts: readonly string[];
   tables: readonly PageTable[];
-  /** Figures from chart.ts. */
+  /** From chart.ts. */
   charts: readonly string[];
-  /** Tables that belong below the charts. */
+  /** Below the charts. */
   details?: readonly PageTable[];
 }
 

@@ -1,17 +1,14 @@
 /**
- * The simulator's only source of chance: a small generator (Doty-Humphrey's sfc32) started from a seed and a
- * stream number, so that every part of a run draws from its own stream and a change in one leaves the others
- * as they were.
+ * Random numbers for the simulator: sfc32 (Doty-Humphrey), seeded by a seed and a stream number. Each part of
+ * a run has its own stream, so a change in one leaves the others unchanged.
  */
 
 export interface Dice {
   /** Uniform, 0 < u < 1. */
   uniform(): number;
-  /** Standard normal. */
   normal(): number;
-  /** Laplace with mean 0 and mean distance `scale`. */
+  /** Mean 0, mean absolute value `scale`. */
   laplace(scale: number): number;
-  /** Exponential with this mean. */
   exponential(mean: number): number;
   /** A whole number from 0 to n - 1. */
   below(n: number): number;
@@ -33,7 +30,7 @@ export function createDice(seed: number, stream = 0): Dice {
   }
   for (let round = 0; round < WARM_UP; round++) bits();
 
-  // 53 bits, and never 0: its logarithm is taken.
+  // 53 bits, never 0, because its logarithm is taken.
   const uniform = () => ((bits() >>> 5) * 67_108_864 + (bits() >>> 6) + 0.5) / 9_007_199_254_740_992;
 
   return {
@@ -44,7 +41,7 @@ export function createDice(seed: number, stream = 0): Dice {
         spare = undefined;
         return kept;
       }
-      // Marsaglia's polar method: two normals from one point in the unit disc.
+      // Marsaglia's polar method: two normals at a time.
       for (;;) {
         const x = 2 * uniform() - 1;
         const y = 2 * uniform() - 1;
@@ -64,7 +61,7 @@ export function createDice(seed: number, stream = 0): Dice {
   };
 }
 
-/** Spreads neighbouring seeds over all 32 bits (the finaliser of MurmurHash3). */
+/** MurmurHash3 finaliser: spreads neighbouring seeds. */
 function mix(value: number): number {
   let bits = value | 0;
   bits = Math.imul(bits ^ (bits >>> 16), 0x85eb_ca6b);

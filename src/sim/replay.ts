@@ -1,11 +1,8 @@
 /**
- * The same requests at the same prices, answered by two configurations: what would have differed.
- *
- * What a taker would have said to another price nobody recorded. It is drawn, once and for both, so that it
- * agrees with what was recorded: who accepted at 9 bps is somebody drawn from those who accept at 9 bps, who
- * let a quote run out from those who do not. Beside it stand two facts: a rival's amount has to be beaten,
- * and a taker who came back later than at once holds an option, which it uses if the quote is still firm and
- * good then.
+ * Answers the same requests at the same prices with two configurations, to compare them. A taker's reaction
+ * to a price it never saw is drawn, once for both, consistent with the record: a taker that accepted at 9 bps
+ * is drawn from those who accept at 9 bps. Two facts are used directly: a rival's amount must be beaten, and
+ * a taker that accepted late holds an option, exercised if the quote is still firm and good.
  */
 
 import { type Decline, isDecline } from '../domain/decline.ts';
@@ -36,7 +33,7 @@ export interface ReplaySetup {
   startMs: number;
   prices: readonly number[];
   motion: OptionView;
-  /** undefined: requests are drawn as in a simulated market. */
+  /** undefined: requests are drawn. */
   records: readonly RfqRecord[] | undefined;
   takers: TakerSetup;
   makers: readonly [MakerSetup, MakerSetup];
@@ -44,14 +41,14 @@ export interface ReplaySetup {
 }
 
 export interface ReplayLeg {
-  /** Control or reason, where there was no quote. */
+  /** Control or reason of a decline. */
   declined: string | null;
-  /** The amount of the side that was not fixed, of the offer that this taker would look at. */
+  /** The free side's amount of the quote this taker considers. */
   amount: string | null;
   spreadBps: number | null;
   validSeconds: number | null;
   outcome: 'won' | 'refused' | 'declined';
-  /** At the mid when it was taken, after fees. */
+  /** USD at the mid when taken, after fees. */
   edgeUsd: number;
 }
 
@@ -64,7 +61,7 @@ export interface ReplayedQuote {
   amount: string;
   recorded: string | null;
   legs: [ReplayLeg, ReplayLeg];
-  /** Second less first, bps of the taker's price: positive is worse for the taker. */
+  /** Second minus first, bps of the taker's price: positive is worse for the taker. */
   differenceBps: number | null;
   changed: boolean;
 }
@@ -72,7 +69,7 @@ export interface ReplayedQuote {
 export interface ReplayResult {
   seconds: number;
   requests: number;
-  /** Outside of the prices' time, or of a route that neither configuration has. */
+  /** Outside the prices' time, or on a route that neither configuration has. */
   skipped: number;
   changed: number;
   makers: [SimTally, SimTally];
@@ -80,7 +77,7 @@ export interface ReplayResult {
   series: { second: number; mid: number; makers: Sample[] }[];
 }
 
-/** Waiting longer than this is no hesitation. */
+/** A taker that waits longer counts as an option holder. */
 const AT_ONCE_MS = 2_000;
 
 interface Planned {
@@ -95,16 +92,16 @@ interface Planned {
   platformFeeBps: number;
   minValidSeconds: number;
   holder: boolean;
-  /** Uniform, before it is fitted to what was recorded. */
+  /** Uniform, before it is fitted to the record. */
   whether: number;
   record: RfqRecord | undefined;
 }
 
-/** One quote of one side that its taker may still come back for. */
+/** A quote that its taker may still accept. */
 interface Waiting {
   side: 0 | 1;
   offer: MakerQuote;
-  /** null: at the end of its time, if it is worth anything then. */
+  /** null: at the end of its validity, if it is worth exercising. */
   record: RfqRecord | null;
   leg: ReplayLeg;
 }
@@ -177,7 +174,7 @@ export function runReplay(setup: ReplaySetup): ReplayResult {
 
   function chosen({ holder, record }: Planned, offers: readonly MakerQuote[], mid: number): MakerQuote {
     const backAt = record?.acceptedAtMs ?? null;
-    // Who comes back later needed a quote that lasts until then; who trades at once takes the best price.
+    // A taker that accepted late needed a quote valid until then; others take the best price.
     const lasting = backAt === null ? offers : offers.filter(({ validUntil }) => validUntil * 1000 >= backAt);
     if (holder)
       return mostValuable(
@@ -321,7 +318,7 @@ function drawn({ seed, takers, prices, startMs, makers }: ReplaySetup): Planned[
   return planned;
 }
 
-/** The taker's draw, made to agree with what it did at the price it was shown. */
+/** The taker's draw, conditioned on what it did at the recorded price. */
 function fitted(
   { whether, record, side, amount }: Planned,
   { request: { route } }: MakerQuote,
@@ -343,15 +340,15 @@ function fitted(
   return record.outcome === 'accepted' ? whether * chance : chance + whether * (1 - chance);
 }
 
-/** What the taker did not fix. */
+/** The side that the taker did not fix. */
 const freeSide = ({ request: { side }, priced: { input, output } }: MakerQuote): bigint =>
   side === 'exactInput' ? output : input;
 
-/** At least as good for the taker as this amount of the side that it did not fix. */
+/** At least as good for the taker as `amount` on the free side. */
 const noWorse = (offer: MakerQuote, amount: bigint): boolean =>
   offer.request.side === 'exactInput' ? freeSide(offer) >= amount : freeSide(offer) <= amount;
 
-/** A rival who showed its price is beaten by more than that, or not at all. */
+/** The rival's amount must be beaten strictly. */
 function beatsRival(offer: MakerQuote, record: RfqRecord | undefined): boolean {
   if (record === undefined || record.rival === null) return true;
   const rival = BigInt(record.rival);

@@ -1,7 +1,4 @@
-/**
- * A recorded request and what became of it, one JSON object a line: what an LP can write down of its flow and
- * play again later.
- */
+/** A recorded request with its outcome, one JSON object per line. */
 
 import { z } from 'zod';
 import { RequestError } from '../domain/errors.ts';
@@ -9,29 +6,26 @@ import { RequestError } from '../domain/errors.ts';
 const zAmount = z.string().regex(/^[1-9][0-9]{0,77}$/, 'must be base units as decimal text');
 
 const zRfqRecord = z.strictObject({
-  /** Unix milliseconds of the request. */
+  /** Unix milliseconds. */
   atMs: z.number().min(0),
   id: z.string().min(1).max(128),
   taker: z.string().min(1).max(128),
-  /** `<source>-<dest>` slugs, and the symbols of what the taker pays and gets. */
+  /** `<source>-<dest>` slugs; symbols of what the taker pays and gets. */
   corridor: z.string().min(3).max(80),
   input: z.string().min(1).max(64),
   output: z.string().min(1).max(64),
-  /** Which side `amount` fixes. */
+  /** The side that `amount` fixes. */
   side: z.enum(['exactInput', 'exactOutput']),
   amount: zAmount,
   platformFeeBps: z.int().min(0).max(5_000).default(0),
-  /** For how long the taker wanted it firm. */
+  /** Minimum validity the taker asked for. */
   minValidSeconds: z.int().min(0).max(3_600).default(0),
-  /**
-   * What became of it: `accepted` ours, `lost` to a rival, `expired` unused, `declined` by us; null: not
-   * known.
-   */
+  /** `accepted` from us, `lost` to a rival, `expired` unused, `declined` by us; null: unknown. */
   outcome: z.enum(['accepted', 'lost', 'expired', 'declined']).nullable().default(null),
-  /** The other side's amount as we quoted it; null: we did not. */
+  /** Our quote on the free side; null: we did not quote. */
   quoted: zAmount.nullable().default(null),
   acceptedAtMs: z.number().min(0).nullable().default(null),
-  /** The winner's amount on the side that was not fixed, where the venue showed it. */
+  /** The winner's amount on the free side, if the venue showed it. */
   rival: zAmount.nullable().default(null),
 });
 
@@ -39,10 +33,7 @@ export type RfqRecord = z.infer<typeof zRfqRecord>;
 
 const MOST_PROBLEMS = 5;
 
-/**
- * Reads lines in any order and answers them by time. Throws `RequestError` naming the first lines that are
- * wrong.
- */
+/** Parses lines in any order and sorts them by time. Throws `RequestError` naming the first wrong lines. */
 export function parseRfqs(text: string, source: string): RfqRecord[] {
   const records: RfqRecord[] = [];
   const problems: string[] = [];

@@ -1,11 +1,11 @@
-/** One line of a report: a figure of ours beside the one it must match, and how near that is. */
+/** One row of a report: our figure, its reference, and the tolerance. */
 
 export interface ReportRow {
   name: string;
   ours: number;
-  /** null: nobody has printed this figure; it informs and cannot fail. */
+  /** null when there is no published reference; the row is informational. */
   reference: number | null;
-  /** How near is near enough, for people. */
+  /** For a person. */
   tolerance: string;
   ok: boolean;
 }
@@ -17,7 +17,7 @@ export interface SimReport {
 
 export const reportOf = (rows: ReportRow[]): SimReport => ({ ok: rows.every(({ ok }) => ok), rows });
 
-/** A figure without a printed counterpart. It still has to be a number. */
+/** A figure without a reference. It must be finite. */
 export const informs = (name: string, ours: number): ReportRow => ({
   name,
   ours,
@@ -26,12 +26,12 @@ export const informs = (name: string, ours: number): ReportRow => ({
   ok: Number.isFinite(ours),
 });
 
-/** Equal in every digit of the printed text, rounded or cut off there. */
+/** Equal in every printed digit, rounded or truncated. */
 export function asPrinted(name: string, ours: number, printed: string): ReportRow {
   const reference = Number(printed);
   const unit =
     10 ** (Number(/e(.+)$/.exec(printed)?.[1] ?? 0) - (/\.([0-9]+)/.exec(printed)?.[1]?.length ?? 0));
-  // Half a unit of the last digit, and what a double cannot tell apart.
+  // Half a unit of the last digit, plus floating-point error.
   const ok = Math.abs(ours - reference) <= unit / 2 + 4 * Number.EPSILON * Math.abs(reference);
   return { name, ours, reference, tolerance: 'every printed digit', ok };
 }
@@ -47,7 +47,7 @@ export function within(name: string, ours: number, reference: number, share: num
   };
 }
 
-/** Within `distance` of the reference, in its own unit; `because` says where the distance comes from. */
+/** Within `distance` of the reference; `because` explains the distance. */
 export function near(
   name: string,
   ours: number,

@@ -1,4 +1,4 @@
-/** Mean, spread and standard error of many draws, kept as sums so that parts of a run can be added up. */
+/** Mean, deviation and standard error, kept as sums so that runs can be added up. */
 
 export interface SumStats {
   n: number;
@@ -16,13 +16,12 @@ export function addToSums(sums: SumStats, value: number): void {
 
 export const meanOf = ({ n, sum }: SumStats): number => sum / n;
 
-/** Of the sample, with n - 1 below. */
+/** Sample deviation (n - 1). */
 export function deviationOf({ n, sum, squares }: SumStats): number {
   return n < 2 ? 0 : Math.sqrt(Math.max(squares - (sum * sum) / n, 0) / (n - 1));
 }
 
-/** Root of the mean square. */
 export const rootMeanSquare = ({ n, squares }: SumStats): number => Math.sqrt(squares / n);
 
-/** One standard error of the mean. */
+/** Standard error of the mean. */
 export const errorOf = (sums: SumStats): number => deviationOf(sums) / Math.sqrt(sums.n);

@@ -1,4 +1,4 @@
-/** What a maker did in a run, counted the same way in a played market and in a replayed one. */
+/** Statistics of one LP in a run, the same for simulation and replay. */
 
 import type { Decline } from '../domain/decline.ts';
 import { isDecline } from '../domain/decline.ts';
@@ -9,24 +9,24 @@ export interface SimTally {
   requests: number;
   quoted: number;
   fills: number;
-  /** Of those, taken by option holders. */
+  /** Fills by option holders. */
   exercised: number;
   volumeUsd: number;
-  /** What fills were worth at the mid when they were taken, less own gas. */
+  /** Value of fills at the mid when taken, less own gas. */
   spreadUsd: number;
   pickOffUsd: number;
-  /** spreadUsd + pickOffUsd + what holding a position did since. */
+  /** spreadUsd + pickOffUsd + change in value of the position. */
   pnlUsd: number;
-  /** Mean all-in spread of the first offer, bps. */
+  /** Mean all-in spread of the first quote, bps. */
   meanSpreadBps: number;
-  /** Mean size of its inventory term, either way, bps. */
+  /** Mean absolute inventory term, bps. */
   meanSkewBps: number;
-  /** Of the position over its band. */
+  /** Position relative to its band. */
   qRms: number;
   qEnd: number;
   worstDrawdownUsd: number;
   mostHeldUsd: number;
-  /** By control, or reason where no control spoke. */
+  /** By control, or by reason without one. */
   declines: Record<string, number>;
 }
 
@@ -34,7 +34,7 @@ export interface Sample {
   pnlUsd: number;
   q: number;
   heldUsd: number;
-  /** Mean all-in spread of what was offered since the last sample; null: nothing was. */
+  /** Mean all-in spread since the last sample; null: no quote. */
   spreadBps: number | null;
 }
 
@@ -109,7 +109,7 @@ export function createCounter(maker: Maker): EventCounter {
   };
 }
 
-/** What a deal is worth to the LP at a mid, USD, after the platform fee. */
+/** Value of a trade to the LP at a mid, USD, after the platform fee. */
 export function edgeUsd({ request: { route }, priced }: MakerQuote, mid: number): number {
   const [got, given] = [
     toWholeTokens(priced.received, route.input),
@@ -118,11 +118,10 @@ export function edgeUsd({ request: { route }, priced }: MakerQuote, mid: number)
   return route.lp === 'buy' ? got * mid - given : got - given * mid;
 }
 
-/** How far a deal is from the mid for its taker, all-in, bps: positive is what the taker pays. */
+/** All-in distance from the mid, bps: positive is what the taker pays. */
 export const awayBps = ({ request: { route }, priced: { input, output } }: MakerQuote, mid: number): number =>
   away(route, input, output, mid);
 
-/** The same of any two amounts on a route. */
 export function away(route: SimRoute, input: bigint, output: bigint, mid: number): number {
   const [paid, got] = [toWholeTokens(input, route.input), toWholeTokens(output, route.output)];
   return route.lp === 'buy' ? (1 - got / (paid * mid)) * 1e4 : (1 - (got * mid) / paid) * 1e4;

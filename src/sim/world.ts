@@ -1,6 +1,6 @@
 /**
- * What happens whoever quotes: the mid, second by second, and the requests with their takers' luck.
- * Strategies that live in the same world are compared on equal terms.
+ * The market of a backtest, independent of who quotes: mids and requests. Strategies are compared in the same
+ * worlds.
  */
 
 import { perRootSecond } from '../pricing/option.ts';
@@ -10,27 +10,24 @@ import { createDice, type Dice } from './random.ts';
 export interface Arrival {
   /** Second of the request. */
   at: number;
-  /** What the LP would do: +1 it buys. */
+  /** +1: the LP buys. */
   side: 1 | -1;
-  /** Uniform draws that decide who the taker is, and whether an ordinary one accepts. */
+  /** Uniform draws: the kind of taker, and whether an ordinary one accepts. */
   who: number;
   whether: number;
 }
 
 export interface SimWorld {
-  /** Mid in bps of its start, arithmetic, at every whole second. */
+  /** Mid in bps from its start, at every second. */
   mids: Float64Array;
   arrivals: readonly Arrival[];
-  /**
-   * Annualised volatility as an LP watching would estimate it at that second; undefined where the set-up
-   * knows it.
-   */
+  /** The LP's volatility estimate at each second; undefined where it is given. */
   sigmas: Float64Array | undefined;
 }
 
 export interface WorldSetup {
   seconds: number;
-  /** Mean seconds between two requests. */
+  /** Mean seconds between requests. */
   rfqSeconds: number;
   sigma: number;
   jumpsPerHour: number;
@@ -59,17 +56,14 @@ export function drawWorld(
   };
 }
 
-/** Blocks of a recording that are put together to a longer one. */
+/** Seconds per block of a short recording. */
 const BLOCK_SECONDS = 60;
-/**
- * Before it has seen a minute, an estimate is worth nothing: the floor of the LP's configuration by default.
- */
+/** The configuration's default floor, for the first minute. */
 const SIGMA_FLOOR = 0.2;
 
 /**
- * A world with a recorded mid, one price for each second. A recording longer than the world lends a stretch
- * of itself; of a shorter one, blocks of a minute are drawn, up or down with equal chance, so that its drift
- * is no strategy's luck.
+ * A world from recorded prices, one per second. A long recording gives a random stretch; a short one is
+ * resampled in blocks of a minute with random sign, so that its drift favours no strategy.
  */
 export function replayWorld(
   prices: readonly number[],
@@ -101,7 +95,7 @@ export function replayWorld(
   };
 }
 
-/** The volatility that the LP's own estimator has at each second. */
+/** The LP's own estimate at each second. */
 function watch(mids: Float64Array): Float64Array {
   let seen = UNSEEN;
   return mids.map((mid, at) => {

@@ -1,6 +1,6 @@
 /**
- * An audit: the same comparison at several moments, and only what stands in every one of them is a
- * difference. So an order that is being settled while we look is none, and whatever stays wrong is.
+ * Repeats one comparison several times and reports only the differences found every time. An order that is
+ * being settled meanwhile is not reported; a lasting error is.
  */
 
 import type { Database } from '../../adapters/postgres/pool.ts';
@@ -21,20 +21,16 @@ import { auditSlots, auditVenueTables } from './tables.ts';
 
 export interface AuditGround {
   db: Database;
-  /** Started. */
+  /** Already started. */
   chains: readonly ChainPort[];
-  /** First block that can hold events of the escrow, by chain id. */
   startBlock(chainId: number): number;
   sleep(ms: number): Promise<void>;
 }
 
 export interface AuditOptions {
-  /**
-   * Orders that ended before this are not looked at one by one; sums are over everything all the same. Unix
-   * milliseconds.
-   */
+  /** Unix milliseconds. Orders that ended before are not checked one by one; sums always cover all orders. */
   sinceMs: number;
-  /** How long a difference has to stand until it is one. */
+  /** How long a difference must last to be reported. */
   patienceMs: number;
   everyMs?: number;
   others?: boolean;
@@ -56,7 +52,7 @@ export const auditVenue = (ground: AuditGround, options: AuditOptions): Promise<
       });
   });
 
-/** `committed` is asked of the running LP at every look. */
+/** `committed` asks the running LP, once per comparison. */
 export const auditLpNode = (
   ground: AuditGround,
   { account, committed }: { account: Address; committed?: () => Promise<LpView['committed']> },

@@ -1,6 +1,6 @@
 /**
- * One moment of database and chains to compare: a snapshot of the database, then a final block of every
- * chain, so that nothing on record can be later than what the chains are asked about.
+ * A consistent view to compare: one database snapshot, then one final block of each chain. Taken in that
+ * order, the database never holds a fact that is newer than the block.
  */
 
 import type { Database, Queryable } from '../../adapters/postgres/pool.ts';
@@ -9,20 +9,20 @@ import type { Block, ChainPort } from '../../ports/chain.ts';
 
 export interface PinnedChain {
   port: ChainPort;
-  /** Its last final block. */
+  /** The newest final block. */
   deep: Block;
 }
 
 export interface Cut {
   session: Queryable;
-  /** undefined for a chain that does not answer. */
+  /** undefined: the chain does not answer. */
   chain(chainId: number): PinnedChain | undefined;
   chains: readonly PinnedChain[];
 }
 
 /**
- * Runs within one REPEATABLE READ transaction that writes nothing. Answers also which chains did not show
- * their block.
+ * Runs `work` in one read-only REPEATABLE READ transaction. `silent`: slugs of the chains that did not
+ * answer.
  */
 export async function atOneMoment<T>(
   db: Database,
@@ -30,11 +30,11 @@ export async function atOneMoment<T>(
   work: (cut: Cut, silent: readonly string[]) => Promise<T>,
 ): Promise<T> {
   return db.transaction(async (session) => {
-    // An audit of years takes its time.
+    // A full audit of years of orders may take long.
     await session.query(
       'set transaction isolation level repeatable read read only; set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0',
     );
-    // The first statement draws the snapshot.
+    // The first statement takes the snapshot.
     await session.query('select 1 from migration limit 1');
     const silent: string[] = [];
     const pinned = await Promise.all(

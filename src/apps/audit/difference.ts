@@ -1,19 +1,16 @@
-/**
- * What an audit can find: every kind of difference with what it means and what to do, so that whoever reads
- * one at night need not guess.
- */
+/** The kinds of difference an audit can find, each with its meaning and what to do about it. */
 
 export interface Difference {
   kind: Kind;
-  /** Which order, account, slot or table: the same one the next time somebody looks. */
+  /** Order, account, slot or table; stable between comparisons. */
   subject: string;
   expected: string;
   found: string;
-  /** Amounts only: found less expected, base units. It names the difference where both sides move. */
+  /** Amounts only: found minus expected, base units. Identifies the difference while both amounts move. */
   by?: string;
 }
 
-/** A question that nobody answered: not a difference, and not all is well either. */
+/** A check that could not be made: neither a difference nor a success. */
 export interface Unasked {
   what: string;
   why: string;
@@ -22,7 +19,7 @@ export interface Unasked {
 export interface Findings {
   differences: Difference[];
   unasked: Unasked[];
-  /** How many things were compared, by what they are. */
+  /** Number of things compared, by kind. */
   compared: Record<string, number>;
 }
 
@@ -127,7 +124,7 @@ export const KINDS = {
 } as const satisfies Record<string, readonly [means: string, todo: string]>;
 export type Kind = keyof typeof KINDS;
 
-/** What makes two sightings the same difference: for amounts that move, by how much they are apart. */
+/** Equal for two sightings of the same difference. Moving amounts are identified by their distance. */
 export const markOf = ({ kind, subject, expected, found, by }: Difference): string =>
   JSON.stringify(by === undefined ? [kind, subject, expected, found] : [kind, subject, by]);
 

@@ -1,6 +1,6 @@
 /**
- * An escrow's own books at one block, from every event it ever wrote: what it holds against what it owes,
- * fees against settled orders, and its orders against ours.
+ * Recomputes an escrow's balances, fees and orders at one block from all of its events, and compares them
+ * with the contract and the database.
  */
 
 import { decodeFunctionResult, encodeFunctionData } from 'viem';
@@ -13,7 +13,7 @@ import { escrowAbi } from '../../settlement/abi/escrow.ts';
 import type { Cut, PinnedChain } from './cut.ts';
 import type { FindingsCollector } from './difference.ts';
 
-/** Orders looked for in the database at once. */
+/** Orders per database query. */
 const PAGE = 1_000;
 const BPS = 10_000n;
 
@@ -28,9 +28,8 @@ interface EscrowLife {
 }
 
 export interface EscrowOptions {
-  /** First block that can hold events of the escrow. */
   startBlock: number;
-  /** The escrow serves other venues too: orders that we do not know are not worth a word. */
+  /** Other venues use this escrow too, so unknown orders are not reported. */
   others: boolean;
 }
 
@@ -63,7 +62,7 @@ function lifeOf(events: readonly EscrowEvent[]): EscrowLife {
   return life;
 }
 
-/* Whose orders they are */
+/** Orders */
 
 interface Known {
   order_id: Buffer;
@@ -92,7 +91,7 @@ async function auditKnown(
       const facts = known.get(orderId);
       const [open, end] = [opened.get(orderId), over.get(orderId)];
       if (facts === undefined) {
-        // What was opened on another chain is told there.
+        // Reported by the audit of the origin chain.
         if (!others && open)
           book.differ({
             kind: 'unknown_order',
@@ -110,7 +109,7 @@ async function auditKnown(
         if (!('evidence' in fact) || fact.evidence.chainId !== port.chain.id) continue;
         const { kind, evidence } = fact;
         if (kind === 'filled') againstFill(book, orderId, fact, filled.get(orderId) ?? []);
-        // What the chain has and the record has not is told by the order's status.
+        // An event missing in the database is reported through the order status.
         else if (!steps.some(([what, txHash]) => what === kind && txHash === evidence.txHash))
           book.differ({
             kind: 'fact_without_log',
@@ -143,8 +142,6 @@ function againstFill(
     });
 }
 
-/* Money */
-
 async function auditMoney(
   book: FindingsCollector,
   { port, deep }: PinnedChain,
@@ -153,10 +150,7 @@ async function auditMoney(
   const at = deep.number;
   const feeRecipient = await feeRecipientOf(port, at);
   const slug = port.chain.slug;
-  /**
-   * Whoever can have a balance: those whom events name, the makers of settled orders, and whoever takes the
-   * fees.
-   */
+  /** Accounts that can have a balance: named by events, LPs of settled orders, and the fee recipient. */
   const holders = new Map<string, { account: Address; token: Address }>();
   const holds = (account: Address, token: Address): void =>
     void holders.set(`${account} ${token}`, { account, token });
@@ -174,7 +168,7 @@ async function auditMoney(
   for (const [orderId, { order }] of opened) {
     const end = over.get(orderId);
     const contexts = order.outputs.map(({ context }) => decodeContext(context));
-    // Its balance moves by more than fees then, without an event.
+    // The recipient's balance then moves by more than fees, without an event.
     if (order.user === feeRecipient || contexts.some((context) => context?.exclusiveFor === feeRecipient))
       feesKnown = false;
     for (const [index, [word, amount]] of order.inputs.entries()) {
@@ -223,8 +217,8 @@ async function auditMoney(
 }
 
 /**
- * As the contract divides: every slice and every fee rounded down, the last slice what is left, relay fees
- * from the first input.
+ * The contract's arithmetic: slices and fees round down, the last slice takes the rest, relay fees come from
+ * the first input.
  */
 function feesDown(amount: bigint, first: boolean, contexts: readonly OutputContext[]): bigint {
   let left = amount;

@@ -1,6 +1,6 @@
 /**
- * An LP's books, awards and reservations against each other and against the escrow: a second opinion that
- * shares no code with what keeps them.
+ * Compares an LP's accounting ledger, awards and reservations with each other and with the escrow. Shares no
+ * code with the parts that maintain them.
  */
 
 import { bytesToHex, type Address, type Bytes32 } from '../../domain/hex.ts';
@@ -16,10 +16,7 @@ const PAGE = 500;
 
 export interface LpView {
   account: Address;
-  /**
-   * What the running LP says it has promised to accepted orders, by chain and token; undefined while none
-   * answers.
-   */
+  /** Committed amounts that the running LP reports, by chain and token; undefined when it does not answer. */
   committed?: readonly { chainId: number; token: Address; committed: bigint }[];
 }
 
@@ -34,7 +31,7 @@ export async function auditLp(
   await auditReservations(cut, book, view);
 }
 
-/* Books */
+/** Accounting ledger */
 
 async function auditBooks({ session, chain }: Cut, book: FindingsCollector, account: Address): Promise<void> {
   const unbalanced = await session.query<{ id: string; chain_id: number; token: string; sum: string }>(
@@ -55,7 +52,7 @@ async function auditBooks({ session, chain }: Cut, book: FindingsCollector, acco
   for (const { account: name, chain_id, token, postings, balance } of astray)
     book.amount('lp_balance', `${name} ${chain_id} ${token}`, BigInt(postings), BigInt(balance));
 
-  // Balances and cursor were written together, so the comparison is exact at the cursor's block.
+  // Balances and cursor are written in one transaction, so they match at the cursor's block.
   const cursors = await session.query<{ chain_id: number; block: number; hash: Buffer }>(
     'select chain_id, block, hash from lp_journal_cursor',
   );
@@ -91,8 +88,6 @@ async function auditBooks({ session, chain }: Cut, book: FindingsCollector, acco
     );
   }
 }
-
-/* Awards */
 
 interface AwardRow {
   order_id: Buffer;
@@ -149,7 +144,7 @@ async function auditAwards(
                   ? 'failed'
                   : 'committed';
         if (stage !== expected) book.differ({ kind: 'lp_award', subject: orderId, expected, found: stage });
-        // What was not paid for yet was not booked yet.
+        // Fees are booked when the input has been received.
         if (platform !== null)
           book.amount(
             'lp_fees',
@@ -171,11 +166,9 @@ async function auditAwards(
   }
 }
 
-/* Reservations */
-
 /**
- * What a clean stop wrote, or what the running LP says, against the open awards. After a crash there are none
- * of either: the next start makes them from the awards.
+ * Compares the open awards with the reservations of a clean stop, or with those the running LP reports. After
+ * a crash neither exists: the next start derives them from the awards.
  */
 async function auditReservations(
   { session, chains }: Cut,

@@ -1,6 +1,6 @@
 /**
- * `firmquote audit`: what a venue's or an LP's database, its ledger and the chains say of the same things,
- * and every difference between them. Reads only.
+ * `firmquote audit`: compares a venue's or an LP's database with its accounting ledger and the chains.
+ * Read-only.
  */
 
 import { createChain } from '../../adapters/evm/chain/chain.ts';
@@ -36,7 +36,7 @@ export interface AuditWords {
   json?: boolean;
 }
 
-/** Exit code 0: no difference. 1: differences. 2: no difference, and not everything could be asked. */
+/** Exit code 0: no difference; 1: differences; 2: no difference, but some checks could not be made. */
 export async function runAudit({
   venue,
   lp,
@@ -76,7 +76,7 @@ async function ofLp(file: string, options: AuditOptions): Promise<AuditReport> {
   );
 }
 
-/** Of the running LP; an LP that is down has written its reservations, or will make them anew. */
+/** undefined when the LP is down: it has saved its reservations, or will derive them at the next start. */
 async function committedOf(config: string): Promise<LpView['committed']> {
   const said = await openDoor({ config })
     .then(

@@ -1,4 +1,4 @@
-/** Orders as they are on record against their own facts, against history, and against the chains. */
+/** Compares recorded orders with their facts, with the trade history and with the chains. */
 
 import { decodeContext } from '../../domain/context.ts';
 import type { Evidence, Fact } from '../../domain/fact.ts';
@@ -41,7 +41,7 @@ const COLUMNS = `${ORDER_COLUMNS}, o.status, o.final, o.last_seq,
   (select json_build_object('cell', t.cell, 'created_at_ms', t.created_at_ms, 'amount', t.amount, 'speed_ms', t.speed_ms, 'terms', t.terms, 'state', t.state) from trade t where t.order_id = o.order_id) as trade,
   (select json_agg(json_build_object('output_index', d.output_index, 'remaining', d.remaining::text, 'requested', d.requested::text, 'auto_withdraw', d.auto_withdraw) order by d.output_index) from ledger_delivery d where d.order_id = o.order_id) as deliveries`;
 
-/** Every order that is open, or that something happened to since `sinceMs`. */
+/** All open orders and those updated since `sinceMs`. */
 export async function auditOrders(
   cut: Cut,
   book: FindingsCollector,
@@ -79,7 +79,7 @@ async function auditOrder(
   await againstBlocks(cut, book, record, facts, blocks);
 }
 
-/* The database against itself */
+/** Within the database */
 
 function againstFacts(book: FindingsCollector, row: AuditRow, record: OrderRecord, said: Progress): void {
   const { orderId: subject } = record;
@@ -98,7 +98,7 @@ function againstFacts(book: FindingsCollector, row: AuditRow, record: OrderRecor
 
   const wanted = ['order.created', ...(said.status === 'pending' ? [] : [`order.${said.status}`])];
   const events = (row.events ?? []).map(({ type }) => type);
-  // Of an order that is over its events may have been let go, all together (retention).
+  // Retention deletes all events of a finished order together.
   const gone = events.length === 0 && said.final;
   for (const type of wanted)
     if (!gone && !events.includes(type))
@@ -171,7 +171,7 @@ function againstRoster(
   }
 }
 
-/* The database against the chains, at their final blocks */
+/** Database against chains, at their final blocks */
 
 async function againstChain(
   cut: Cut,
@@ -197,7 +197,7 @@ async function againstChain(
     order.outputs.map(async (output, index) => {
       book.count('outputs');
       const dest = cut.chain(Number(output.chainId));
-      // What settles in one transaction leaves an event and no record.
+      // A same-chain settlement leaves an event but no fill record.
       if (!dest || dest === origin) return;
       const fill = fills[index];
       const subject = `${orderId} output ${index}`;
@@ -205,7 +205,7 @@ async function againstChain(
         dest.port.fillRecord(orderId, outputHash(output), dest.deep.number).then((known) => known ?? null),
       );
       const wanted = fill ? recordOf(addressToBytes32(fill.solver), fill.timestamp) : null;
-      // An order that is over may be filled all the same, at the filler's own cost.
+      // An output may be filled after the order ended, at the filler's own cost.
       const late = fill === undefined && (finalised ?? refunded ?? false) !== false;
       if (record === undefined || record === wanted || late) return;
       book.differ({
@@ -218,11 +218,11 @@ async function againstChain(
   );
 }
 
-/** As the escrow keeps it: keccak256(abi.encodePacked(solver, uint32(timestamp))). */
+/** The escrow's fill record: keccak256(abi.encodePacked(solver, uint32(timestamp))). */
 const recordOf = (solver: Bytes32, timestamp: number): Bytes32 =>
   keccak(Buffer.concat([hexToBytes(solver), Buffer.from(timestamp.toString(16).padStart(8, '0'), 'hex')]));
 
-/** Do the blocks that facts stand on still exist? */
+/** Checks that the blocks of all facts still exist. */
 async function againstBlocks(
   cut: Cut,
   book: FindingsCollector,

@@ -1,13 +1,10 @@
-/**
- * Tables of the venue that must agree with each other whatever the chains say, and slots that must agree with
- * the chains' nonces.
- */
+/** Compares the venue's tables with each other, and transaction slots with the chains' nonces. */
 
 import { bytesToHex } from '../../domain/hex.ts';
 import type { Cut, PinnedChain } from './cut.ts';
 import type { FindingsCollector } from './difference.ts';
 
-/** Mined slots whose receipts are asked for, newest first. */
+/** Mined slots whose receipts are checked, newest first. */
 const RECEIPTS = 200;
 
 export async function auditVenueTables({ session }: Cut, book: FindingsCollector): Promise<void> {
@@ -41,7 +38,7 @@ export async function auditVenueTables({ session }: Cut, book: FindingsCollector
       found: solver_id,
     });
 
-  // Rows that are neither counted nor waiting to be.
+  // Rows that are not counted and not waiting to be counted.
   const books = await session.query<{
     id: number;
     workspace_id: string;
@@ -64,7 +61,6 @@ export async function auditVenueTables({ session }: Cut, book: FindingsCollector
   book.count('books of history', books.length);
 }
 
-/** Of every signer whose slots are in this schema. */
 export async function auditSlots(cut: Cut, book: FindingsCollector): Promise<void> {
   const signers = await cut.session.query<{ chain_id: number; signer: Buffer; next_nonce: number }>(
     'select chain_id, signer, next_nonce from tx_signer order by chain_id, signer',

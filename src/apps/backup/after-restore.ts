@@ -1,17 +1,14 @@
-/**
- * What the rows of a backup must be told when they come back: time has passed, and what was done in it is not
- * among them.
- */
+/** Changes restored rows for the time that has passed since the backup. */
 
 import type { Queryable } from '../../adapters/postgres/pool.ts';
 
-/** Beyond any place that was given after the backup. */
+/** Larger than any number of events between backup and restore. */
 const PLACES_APART = 1_000_000_000;
 
 /**
- * Places of events that were given after the backup are in the hands of clients: what is placed from now on
- * must come after them, or a client that resumes would wait for places that it has passed. The last event is
- * moved there, and told once more. And nobody who held a lease then holds it now.
+ * Clients hold event cursors from after the backup, so new events must get larger ones; otherwise a resuming
+ * client would wait for cursors it has already passed. The last event moves up and is sent once more. Leases
+ * from before the backup are void.
  */
 export async function venueComesBack(session: Queryable): Promise<void> {
   await session.query(
@@ -27,8 +24,8 @@ export async function venueComesBack(session: Queryable): Promise<void> {
 }
 
 /**
- * Signatures that were made after the backup may be alive: as after a crash, but up to now instead of up to
- * then. Holds of a clean stop are older than they look.
+ * Signatures made after the backup may still be valid. Treats the LP as crashed now: nothing is signed until
+ * they have expired.
  */
 export async function lpComesBack(
   session: Queryable,

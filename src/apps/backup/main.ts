@@ -1,7 +1,4 @@
-/**
- * `firmquote backup` and `firmquote restore`: the database of a venue or an LP as a file, and what a past
- * that comes back must be told.
- */
+/** `firmquote backup` and `firmquote restore`: a venue's or an LP's database as one file. */
 
 import { createChain } from '../../adapters/evm/chain/chain.ts';
 import { createLog } from '../../adapters/pino/log.ts';
@@ -62,7 +59,7 @@ export async function runRestore(file: string, words: BackupWords): Promise<void
 
 const countOf = ({ rows }: BackupFacts): number => Object.values(rows).reduce((sum, n) => sum + n, 0);
 
-/** Seconds from a signature to the last moment at which it can execute, at most. */
+/** Longest time in seconds from a signature until it can no longer be executed. */
 function longestPromise({ lp: { quoting, lease } }: { lp: LpConfig }): number {
   return (
     Math.max(quoting.maxValiditySeconds, quoting.validitySeconds, ...quoting.pointsSeconds) +
@@ -72,10 +69,7 @@ function longestPromise({ lp: { quoting, lease } }: { lp: LpConfig }): number {
   );
 }
 
-/**
- * The latest that any of its chains may think it is: no later than that was anything signed, for the LP is
- * down.
- */
+/** The latest time on any chain. The LP is down, so it signed nothing after it. */
 async function latestTime({ networks }: LpAppConfig, secrets: SecretContext): Promise<number> {
   const log = createLog({ app: 'restore', level: 'silent', redactor: secrets.redactor });
   const times = await Promise.all(

@@ -1,18 +1,18 @@
-/** Questions at the terminal; what is secret is not shown while it is typed. */
+/** Questions at the terminal. Secrets are not echoed. */
 
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { RequestError } from '../../domain/errors.ts';
 
 export interface Terminal {
-  /** Enter takes what stands in brackets. */
+  /** Enter takes the preset, shown in brackets. */
   ask(question: string, preset?: string): Promise<string>;
   secret(question: string): Promise<string>;
   say(line: string): void;
   close(): void;
 }
 
-/** undefined where nobody sits at the other end. */
+/** undefined without a terminal. */
 export function openTerminal(): Terminal | undefined {
   if (!process.stdin.isTTY) return undefined;
   let hidden = false;
@@ -23,8 +23,7 @@ export function openTerminal(): Terminal | undefined {
     },
   });
   const terminal = createInterface({ input: process.stdin, output, terminal: true });
-  // The terminal is ours while we ask, Ctrl-C and Ctrl-D included: whoever leaves in the middle has written
-  // nothing.
+  // Ctrl-C and Ctrl-D leave at once; nothing has been written by then.
   const leave = () => process.exit(130);
   terminal.on('SIGINT', leave);
   terminal.on('close', leave);
@@ -50,7 +49,7 @@ export function openTerminal(): Terminal | undefined {
   };
 }
 
-/** One secret, from whoever sits there. `instead`: what to do where nobody does. */
+/** Asks for one secret. `instead`: the advice to print when there is no terminal. */
 export async function askSecret(question: string, instead: string): Promise<string> {
   const terminal = openTerminal();
   if (terminal === undefined)

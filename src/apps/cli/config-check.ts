@@ -1,6 +1,4 @@
-/**
- * `firmquote config check FILE`: what the file means, option by option, or everything that is wrong with it.
- */
+/** `firmquote config check FILE`: prints every option as understood, or everything that is wrong. */
 
 import type { z } from 'zod';
 import { ConfigError, parseConfig, readJson } from '../config/load.ts';
@@ -24,7 +22,6 @@ export async function checkConfig(path: string, wanted: App | undefined): Promis
   console.log(`\n${path} is a valid configuration of ${app}.`);
 }
 
-/** Every file says in its first line what it configures. */
 export function appOf(file: unknown, path: string): App {
   const app = typeof file === 'object' && file !== null && 'app' in file ? file.app : undefined;
   const known = APPS.find((name) => name === app);

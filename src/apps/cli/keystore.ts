@@ -1,4 +1,4 @@
-/** `firmquote keystore`: make an encrypted key, and see whose it is. */
+/** `firmquote keystore`: creates encrypted keys and shows their addresses. */
 
 import { RequestError } from '../../domain/errors.ts';
 import { isBytes32, type Hex } from '../../domain/hex.ts';
@@ -36,7 +36,7 @@ export async function newKeystore(
   console.log(address);
 }
 
-/** The key stays; the file is replaced as a whole, so that there is a readable one at every moment. */
+/** Replaces the file in one step, so a readable one exists at all times. */
 export async function changePassword(
   file: string,
   {
@@ -65,7 +65,7 @@ export async function printAddress(file: string): Promise<void> {
   console.log(address);
 }
 
-/** From where it is said to stand, else asked for twice: a password mistyped is a key lost. */
+/** From a file or variable; otherwise asked for twice, because a mistyped password loses the key. */
 export async function newPassword({
   passwordFile,
   passwordEnv,

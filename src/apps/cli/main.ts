@@ -1,7 +1,6 @@
 #!/usr/bin/env node
 /**
- * The front door: every process and every tool is a command of `firmquote`. Each command loads only what it
- * needs.
+ * The `firmquote` command line: every process and tool is a subcommand that loads only the modules it needs.
  */
 
 import { Command, InvalidArgumentError, Option } from 'commander';
@@ -16,7 +15,7 @@ const program = new Command('firmquote')
     'Make markets with firm, escrow-backed quotes: the LP daemon, the venue, the attesters, and a demo of all of them.',
   )
   .version('0.1.0')
-  // An option after a command's name is that command's.
+  // Options after a subcommand belong to it.
   .enablePositionalOptions()
   .showHelpAfterError('Run firmquote --help to see every command.');
 
@@ -217,7 +216,7 @@ keystore
 try {
   await program.parseAsync();
 } catch (error) {
-  // What we expect to go wrong explains itself; the rest is a bug and shows where it happened.
+  // Expected errors print their message; a bug prints its stack.
   console.error(error instanceof BaseError ? error.message : error);
   process.exitCode = 1;
 }
@@ -235,7 +234,6 @@ function readWhole(text: string): number {
   return count;
 }
 
-/** An option that may be given more than once. */
 function collect(text: string, before: readonly string[]): string[] {
   return [...before, text];
 }

@@ -1,6 +1,6 @@
-/** Columns for a terminal: text to the left, numbers to the right, nothing wider than it must be. */
+/** Aligned columns for a terminal. */
 
-/** `right` names the columns of numbers, by their heading. */
+/** `right`: headings of the right-aligned columns. */
 export function table(
   headings: readonly string[],
   rows: readonly (readonly string[])[],

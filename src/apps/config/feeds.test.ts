@@ -1,4 +1,4 @@
-/** What is wrong with a configuration of feeds is said before anything starts. */
+/** Mistakes in the configuration of price feeds are found before start. */
 
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';

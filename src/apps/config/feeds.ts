@@ -1,4 +1,4 @@
-/** Where prices come from, as configuration, and what cannot work about it. */
+/** Configuration of price feeds. */
 
 import { z } from 'zod';
 import { zAddress } from '../../protocol/wire.ts';
@@ -10,19 +10,19 @@ const zPrice = z
   .string()
   .regex(/^(?:0|[1-9][0-9]{0,17})(?:\.[0-9]{1,18})?$/, 'must be a price as decimal text, such as "1.0"');
 
-/** `${NAME}` in a URL or a header takes it from the environment. */
+/** `${NAME}` takes a value from the environment. */
 const zUrl = (url: string) => z.string().min(1).default(url);
 
-/** Of every WebSocket feed: when a connection is given up. */
+/** When a WebSocket feed reconnects. */
 const connection = {
-  /** No message at all, and no price although messages come. */
+  /** Without any message; without a price although messages arrive. */
   silentMs: z.int().min(500).default(10_000),
   quietMs: z.int().min(1_000).default(60_000),
   pingMs: z.int().min(100).default(5_000),
 };
 
 export const zFeed = z.discriminatedUnion('kind', [
-  /** Spot bookTicker; symbols such as "ETHUSDT". It does not say when a price happened. */
+  /** Spot bookTicker; symbols such as "ETHUSDT". Prices carry no timestamp. */
   z.strictObject({ kind: z.literal('binance'), url: zUrl('wss://stream.binance.com:9443'), ...connection }),
   /** Coinbase Exchange, ticker and heartbeat; symbols such as "ETH-USD". */
   z.strictObject({
@@ -32,30 +32,27 @@ export const zFeed = z.discriminatedUnion('kind', [
   }),
   /** Kraken WebSocket v2, ticker; symbols such as "ETH/USD". */
   z.strictObject({ kind: z.literal('kraken'), url: zUrl('wss://ws.kraken.com/v2'), ...connection }),
-  /** Any JSON answer, asked for again and again. */
+  /** Any JSON endpoint, polled. */
   z.strictObject({
     kind: z.literal('http'),
-    /** `{symbol}` stands for the symbol. */
+    /** `{symbol}` is replaced by the symbol. */
     url: z.string().min(1),
-    /** Paths into the answer; the same twice where there is only one price. `*` is the only member. */
+    /** Paths into the answer; equal when there is only one price. `*` matches an only member. */
     bid: zPath,
     ask: zPath,
-    /** When it happened, where the source says so. */
+    /** Path of the timestamp, if there is one. */
     time: zPath.nullable().default(null),
     headers: z.record(z.string(), z.string()).default({}),
     everyMs: z.int().min(50).default(1_000),
     timeoutMs: z.int().min(50).default(2_000),
   }),
-  /**
-   * Chainlink aggregators on one of our chains, by symbol. As a source of a mid each needs `maxAgeMs`: its
-   * heartbeat.
-   */
+  /** Chainlink aggregators by symbol. As a price source each needs `maxAgeMs`: its heartbeat. */
   z.strictObject({
     kind: z.literal('chainlink'),
     chainId: z.int().min(1),
     aggregators: z.record(z.string(), zAddress),
   }),
-  /** Time-weighted means of Uniswap v3 pools: they check a mid and never make one. */
+  /** Time-weighted means of Uniswap v3 pools: they check a price and never make one. */
   z.strictObject({
     kind: z.literal('uniswapV3Twap'),
     chainId: z.int().min(1),
@@ -63,13 +60,13 @@ export const zFeed = z.discriminatedUnion('kind', [
       z.string(),
       z.strictObject({
         address: zAddress,
-        /** The token that is priced, in the pool's other one. */
+        /** The priced token; the price is in the pool's other token. */
         base: zAddress,
         windowSeconds: z.int().min(1).default(1_800),
       }),
     ),
   }),
-  /** A recording, played. */
+  /** A recording. */
   z.strictObject({
     kind: z.literal('file'),
     path: z.string().min(1),
@@ -77,7 +74,7 @@ export const zFeed = z.discriminatedUnion('kind', [
     speed: z.number().positive().default(1),
     loop: z.boolean().default(false),
   }),
-  /** Prices that somebody wrote down: for tests, and for what really does not move. */
+  /** Fixed prices: for tests, and for what never moves. */
   z.strictObject({
     kind: z.literal('constant'),
     prices: z.record(z.string(), zPrice),
@@ -87,15 +84,15 @@ export const zFeed = z.discriminatedUnion('kind', [
 
 export type FeedSection = z.infer<typeof zFeed>;
 
-/** A symbol that somebody takes a price from. */
+/** A symbol that a price needs. */
 export interface WantedSymbol {
   feed: string;
   symbol: string;
-  /** `price`: a mid may be made of it; `reference`: it only checks one. */
+  /** `price`: may make a mid; `reference`: only checks one. */
   use: 'price' | 'reference';
 }
 
-/** What of this cannot be delivered, in sentences. */
+/** What the feeds cannot deliver, one sentence each. */
 export function feedProblems(
   feeds: Readonly<Record<string, FeedSection>>,
   wanted: readonly WantedSymbol[],

@@ -1,7 +1,4 @@
-/**
- * The files in config/ are the documentation of every option: each is read by its app, and none leaves an
- * option out.
- */
+/** The files in config/ document every option: each is valid for its app and omits none. */
 
 import { readdir } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
@@ -29,7 +26,7 @@ describe('config/', () => {
 
   test.each(files)('%s shows every option once', async (name) => {
     const json = await readJson(new URL(name, FOLDER).pathname);
-    // What an LP can be told is shown in lp.example.json; the demo's LPs name only what makes them differ.
+    // LP options are documented in lp.example.json; the demo's LPs show only what differs.
     const ofLps = /^lps\.(?:pairs\.(?:params|corridorParams)|quoting|limits|risk)(?:\.|$)/;
     const gaps = missing(await schemaOf(appOf(json, name)), json, '').filter(
       (path) => name !== 'demo.json' || !ofLps.test(path),
@@ -39,8 +36,8 @@ describe('config/', () => {
 });
 
 /**
- * Options of the schema that the file does not show. A list shows them in any of its items; of a union one
- * branch is enough.
+ * Options that the file does not show. An option counts as shown when any list item, or one union branch, has
+ * it.
  */
 function missing(schema: z.ZodType, value: unknown, path: string): string[] {
   const branches = schemasAt(schema, []).map((branch) => missingIn(branch, value, path));

@@ -1,4 +1,4 @@
-/** Pieces that the configurations of several apps share: doors, logs, keys, databases, chains. */
+/** Configuration sections that several apps share. */
 
 import { z } from 'zod';
 import { QUORUM } from '../../adapters/evm/chain/chain.ts';
@@ -9,21 +9,18 @@ import { zAddress } from '../../protocol/wire.ts';
 
 const PERMIT2: Address = '0x000000000022d473030f116ddee9f6b43ac78ba3';
 
-/**
- * `${NAME}` in place of the value takes it from the environment, so that what is secret need not stand in the
- * file.
- */
+/** `${NAME}` takes the value from the environment, so that secrets need not be in the file. */
 export const zSecretText = z.string().min(1);
 
 export const zLogSection = z.strictObject({ level: z.enum(LOG_LEVELS).default('info') });
 
-/** The operator's door: /healthz, /readyz, /metrics. */
+/** Health and metrics server: /healthz, /readyz, /metrics. */
 export const zDoor = (port: number) =>
   z.strictObject({ host: z.string().default('127.0.0.1'), port: z.int().min(0).max(65_535).default(port) });
 
 /**
- * A private key: an encrypted keystore file with its password in another file (mode 0600) or a variable; or,
- * for development only and said aloud, the key itself in a variable.
+ * A private key: a keystore file with its password in a file (mode 0600) or a variable; for development only,
+ * the key itself in a variable.
  */
 export const zKeySource = z.union([
   z.strictObject({ keystore: z.string().min(1), passwordFile: z.string().min(1) }),
@@ -32,7 +29,7 @@ export const zKeySource = z.union([
 ]);
 export type KeySource = z.infer<typeof zKeySource>;
 
-/** A secret of text, such as the key of the candidates' seal: a file (mode 0600), or a variable. */
+/** Secret text, such as a seal key: a file (mode 0600) or a variable. */
 export const zSecretSource = z.union([
   z.strictObject({ file: z.string().min(1) }),
   z.strictObject({ env: z.string().min(1) }),
@@ -40,14 +37,14 @@ export const zSecretSource = z.union([
 export type SecretSource = z.infer<typeof zSecretSource>;
 
 /**
- * PostgreSQL: `DATABASE_URL` wins, then `url`; without either an embedded server is started with its data in
+ * PostgreSQL: `DATABASE_URL` overrides `url`; without either an embedded server keeps its data in
  * `embeddedDir`.
  */
 export const zDatabase = (name: string) =>
   z.strictObject({
     url: zSecretText.nullable().default(null),
     embeddedDir: z.string().default('./data'),
-    /** Database on the embedded server. */
+    /** Name of the database on the embedded server. */
     name: z
       .string()
       .regex(/^[a-z][a-z0-9_]{0,62}$/)
@@ -60,13 +57,12 @@ export const zToken = z.strictObject({
   symbol: z.string().min(1).max(20),
   name: z.string().min(1).max(80),
   decimals: z.int().min(0).max(36),
-  /** EIP-712 domain of `receiveWithAuthorization`; null: the token has none. */
+  /** EIP-712 domain of `receiveWithAuthorization`; null: not supported. */
   eip3009: z.strictObject({ name: z.string(), version: z.string() }).nullable().default(null),
   /** Reference price symbol; null: none. */
   priceSymbol: z.string().nullable().default(null),
 });
 
-/** One chain as every process of an operator sees it. */
 export const zChain = z.strictObject({
   id: z.int().min(1),
   slug: z.string().regex(/^[a-z0-9]+(?:-[a-z0-9]+)*$/, 'must be lower-case words joined by hyphens'),
@@ -74,7 +70,7 @@ export const zChain = z.strictObject({
   escrow: zAddress,
   oracle: zAddress,
   permit2: zAddress.default(PERMIT2),
-  /** Blocks on top before a fact counts as final. */
+  /** Blocks on top until a fact is final. */
   depth: z.int().min(0).max(10_000).default(3),
   blockTimeMs: z.int().min(50).default(2_000),
   landingMarginSeconds: z.int().min(1).default(30),
@@ -85,12 +81,12 @@ export const zChain = z.strictObject({
   /** First block that can hold events of the escrow. */
   startBlock: z.int().min(0).default(0),
   timeoutMs: z.int().min(100).default(5_000),
-  /** Of several endpoints one that errs is left out until it has behaved for a while. */
+  /** An endpoint that fails is excluded until it has worked for a while. */
   endpoints: z
     .strictObject({
-      /** How long one may take while another can be asked. */
+      /** Time limit of one endpoint while another can be tried. */
       tryTimeoutMs: z.int().min(50).default(2_000),
-      /** So many blocks behind or ahead of the others is too far. */
+      /** Largest distance from the other endpoints' blocks. */
       maxLagBlocks: z.int().min(1).default(HEALTH.maxLagBlocks),
       readmitAfterSeconds: z
         .int()
@@ -98,18 +94,18 @@ export const zChain = z.strictObject({
         .default(HEALTH.readmitAfterMs / 1_000),
     })
     .prefault({}),
-  /** What releases money, from this worth on, needs so many endpoints to say the same of one block. */
+  /** From this value on, this many endpoints must agree on a block before money is released. */
   quorum: z
     .strictObject({
       aboveUsd: z.number().min(0).default(QUORUM.aboveUsd),
       agree: z.int().min(2).max(10).default(QUORUM.agree),
     })
     .prefault({}),
-  /** Further than this from the chain's clock ours is not trusted: nothing is quoted. */
+  /** Nothing is quoted while the local clock differs from the chain's by more. */
   maxClockSkewMs: z.int().min(1_000).default(5_000),
   /**
-   * A reorganisation deeper than `depth` stops everything on the chain. false: it is logged and followed, for
-   * chains that are played.
+   * A reorganisation deeper than `depth` stops everything on the chain. false, for test chains: it is logged
+   * and followed.
    */
   stopOnDeepReorg: z.boolean().default(true),
 });

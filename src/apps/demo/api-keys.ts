@@ -1,7 +1,4 @@
-/**
- * Keys of every kind for the demo's venue, made the way `firmquote keys issue` makes them, before the venue
- * starts.
- */
+/** Issues API keys of every kind for the demo's venue, before the venue starts. */
 
 import { createAdminStore } from '../../adapters/postgres/venue/admin-store.ts';
 import { connectDatabase } from '../../adapters/postgres/pool.ts';
@@ -40,7 +37,7 @@ export async function issueDemoKeys(
         travelRuleThresholdUsd: id === WORKSPACE ? TRAVEL_RULE_USD : null,
       });
     }
-    // Who trades in the demo, so that its history names somebody.
+    // Members, so that the trade history has names.
     await createAdminStore(db).change(async (tx) => {
       for (const [id, firstName, role] of [
         ['demo-owner', 'Olga', 'owner'],

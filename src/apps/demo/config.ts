@@ -1,6 +1,4 @@
-/**
- * What the demo is made of: chains, tokens, the played exchange, three LPs with books of their own, takers.
- */
+/** Configuration of the demo: chains, tokens, simulated exchanges, LPs, takers. */
 
 import { z } from 'zod';
 import { zLpLimits, zLpPair, zLpQuoting } from '../../lp/config/config.ts';
@@ -17,7 +15,7 @@ const zHoldings = z.record(z.string(), zUnits);
 export const zDemoLp = z.strictObject({
   id: z.string(),
   name: z.string(),
-  /** Its ledger balance at the start, by chain slug and token symbol. */
+  /** Starting balance in the escrow, by chain slug and token symbol. */
   inventory: z.record(z.string(), zHoldings),
   pairs: z.array(zLpPair),
   quoting: zLpQuoting.prefault({}),
@@ -37,13 +35,13 @@ export const zDemoConfig = z.strictObject({
         depth: z.int().min(1).default(2),
         landingMarginSeconds: z.int().min(1).default(8),
         proofWindowSeconds: z.int().min(1).default(24),
-        /** Of the escrow: longer than any of the LPs' quotes lives, landing margin included. */
+        /** Of the escrow: must exceed the lifetime of the LPs' quotes plus the landing margin. */
         withdrawalDelaySeconds: z.int().min(1).default(900),
-        /** A played sequencer with an uptime feed, as a rollup has one. */
+        /** Simulates a rollup's sequencer with an uptime feed. */
         sequencerFeed: z.boolean().default(false),
         /**
-         * The real Uniswap's, between tokens by symbol: v2 pairs without a fee, v3 pools with one (in
-         * millionths). What is put in makes the price.
+         * Uniswap pools by token symbol: v2 without a fee, v3 with one in millionths. The amounts set the
+         * price.
          */
         pools: z
           .array(
@@ -70,7 +68,7 @@ export const zDemoConfig = z.strictObject({
     )
     .min(2),
   exchange: z.strictObject({
-    /** The played sources and the exchange whose format each speaks; every LP reads all of them. */
+    /** Simulated exchanges and the API each has; every LP reads all of them. */
     sources: z
       .array(
         z.strictObject({
@@ -91,7 +89,7 @@ export const zDemoConfig = z.strictObject({
     ),
   }),
   lps: z.array(zDemoLp).min(1),
-  /** An onboarded LP with money that no process runs: `keys.solver` of demo.json is its key. */
+  /** An onboarded, funded LP that no process runs: `keys.solver` in demo.json is its key. */
   spareLp: z.strictObject({ id: z.string(), name: z.string(), inventory: z.record(z.string(), zHoldings) }),
   attesters: z.strictObject({ count: z.int().min(1).max(9), quorum: z.int().min(1) }),
   takers: z.strictObject({ count: z.int().min(1).max(50), holdings: zHoldings, gas: zUnits }),
@@ -100,9 +98,9 @@ export const zDemoConfig = z.strictObject({
     quoteTimeoutMs: z.int().min(50),
     sliceTimeoutMs: z.int().min(50),
   }),
-  /** What it takes to each chain that has pools of it, to keep them near the market. */
+  /** Tokens per chain with pools, for keeping them near the market. */
   poolKeeper: zHoldings.default({}),
-  /** The demo's own trading, so that there is something to see. */
+  /** The demo's own trades. */
   market: z.strictObject({
     everyMs: z.int().min(200),
     minUsd: z.number().positive(),

@@ -1,7 +1,4 @@
-/**
- * The configuration files of the demo's processes, written from what the demo is made of. They are what an
- * operator would write.
- */
+/** Writes the configuration files of the demo's processes, in the form an operator would use. */
 
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -13,12 +10,12 @@ import type { Layout } from './layout.ts';
 import type { DemoState } from './state.ts';
 import type { KeyPair } from './key-pair.ts';
 
-/** Light, because seven processes start at once and the password is as random as the key. */
+/** Low cost: seven processes start together, and the password is random. */
 const SCRYPT_N = 1 << 12;
 
-/** One address that no demo uses, so that the list is one. */
+/** One unused address, so that the list is not empty. */
 const DENY_LIST = `# version: demo\n0x${'de'.repeat(20)}\n`;
-/** What FATF asks of transfers from here on. */
+/** The FATF travel-rule threshold. */
 export const TRAVEL_RULE_USD = 1_000;
 
 export const lpProcess = (id: string): string => `lp-${id}`;
@@ -70,7 +67,7 @@ function chainsOf(state: DemoState) {
     return {
       id,
       slug,
-      // Its keys are test keys, and these chains exist for no longer than it runs.
+      // The chains are local.
       sandbox: true,
       escrow,
       oracle,
@@ -86,16 +83,15 @@ function chainsOf(state: DemoState) {
       rpcUrls: [rpcUrl],
       startBlock,
       timeoutMs: 3_000,
-      // A machine that was busy makes up the blocks it missed at once, each a second later than the one
-      // before.
+      // After a pause the chain mines the missed blocks together, with timestamps one second apart.
       maxClockSkewMs: 120_000,
-      // A chain that was killed comes back as it was last saved, which is a few blocks ago.
+      // A killed chain restarts from its last saved block.
       stopOnDeepReorg: false,
     };
   });
 }
 
-/** Every LP reads every played source; the venue's reference prices read the first. */
+/** Every LP reads all simulated exchanges; the venue's reference prices read the first. */
 const feedsOf = (state: DemoState, layout: Layout) =>
   Object.fromEntries(
     state.config.exchange.sources.map(({ name, kind }) => [
@@ -157,7 +153,7 @@ function venueConfig(state: DemoState, layout: Layout): object {
   };
 }
 
-/** Both kinds on every chain that has pools of them. */
+/** Both kinds, on every chain with such pools. */
 function dexes({ chains }: DemoState): object[] {
   return (['constantProduct', 'concentrated'] as const).flatMap((kind) => {
     const places = chains.flatMap(({ id, dex }) => {
@@ -175,7 +171,7 @@ function dexes({ chains }: DemoState): object[] {
   });
 }
 
-/** What of an LP's configuration describes this demo and not the LP: the same for ours and for a guest's. */
+/** The parts of an LP's configuration that are the same for every LP of this demo. */
 export function lpSections(state: DemoState, layout: Layout) {
   const { exchange, tokens } = state.config;
   const keeper = state.chains.find(({ oracles: kept }) => Object.keys(kept).length > 0);
@@ -198,7 +194,7 @@ export function lpSections(state: DemoState, layout: Layout) {
       ? [{ feed: 'chainlink', symbol: `${price}/USD`, deviationBps: 25, maxAgeMs: 120_000 }]
       : [];
   return {
-    // A played sequencer comes back at once: nobody wants to wait an hour for a demo.
+    // A grace period of 2 s instead of an hour.
     networks: chainsOf(state).map((chain) => ({ ...chain, sequencer: sequencerOf(chain.id) })),
     attesters: { urls: attesterUrls(state, layout) },
     feeds: { ...feedsOf(state, layout), ...oracles },
@@ -226,7 +222,7 @@ export function lpSections(state: DemoState, layout: Layout) {
       ),
     },
     assets: Object.fromEntries(tokens.map(({ symbol, price }) => [symbol, { price }])),
-    // Blocks of a second, and one clock for everybody.
+    // Suits blocks of one second.
     chain: { maxHeadAgeMs: 8_000, graceSeconds: 4 },
   };
 }

@@ -1,7 +1,6 @@
 /**
- * A played exchange: it invents prices and streams them in the formats of Binance, Coinbase and Kraken, so
- * that the LPs' real feed adapters have something to read without the internet. Each played source speaks one
- * of them at a path of its own, and all agree to within a basis point.
+ * Simulated exchanges: random prices, streamed in the formats of Binance, Coinbase and Kraken to the LPs'
+ * real feed adapters. Each source has its own path; all agree to within one basis point.
  */
 
 import { createServer } from 'node:http';
@@ -11,7 +10,7 @@ import { UpstreamError } from '../../domain/errors.ts';
 export type PlayedKind = 'binance' | 'coinbase' | 'kraken';
 
 export interface PlayedSource {
-  /** Its path. */
+  /** Also its path. */
   name: string;
   kind: PlayedKind;
 }
@@ -20,26 +19,25 @@ export interface PlayedSymbol {
   base: string;
   quote: string;
   startMid: number;
-  /** Standard deviation of the mid over one second, in basis points. */
+  /** Standard deviation per second, basis points. */
   walkBps: number;
-  /** Distance between bid and ask, in basis points. */
+  /** Between bid and ask, basis points. */
   spreadBps: number;
 }
 
 export interface PlayedExchange {
   readonly url: string;
-  /** Floats are fine here: this is theatre, not money. */
+  /** A float: simulated prices only. */
   mid(base: string): number;
-  /** The market moves, at once and for everybody. */
+  /** Moves the market on all sources. */
   jump(base: string, bps: number): void;
-  /** One source says something else than the others; 0: like them. */
+  /** Offsets one source; 0 ends it. */
   shift(source: string, bps: number): void;
-  /** Nobody says anything, or they do again. */
+  /** Stops or resumes all messages. */
   hush(silent: boolean): void;
   close(): Promise<void>;
 }
 
-/** How each exchange writes a pair. */
 const SPELLING: Record<PlayedKind, string> = { binance: '', coinbase: '-', kraken: '/' };
 export const symbolAt = (kind: PlayedKind, { base, quote }: { base: string; quote: string }): string =>
   `${base}${SPELLING[kind]}${quote}`;
@@ -51,7 +49,7 @@ interface Subscriber {
   source: string;
   kind: PlayedKind;
   symbols: Set<string>;
-  /** Sources never agree to the last digit. */
+  /** Each subscriber sees a slightly different price. */
   shiftBps: number;
 }
 
@@ -178,7 +176,7 @@ export async function playExchange({
         last_size: size(),
       });
     }
-    // Kraken's numbers are bare.
+    // Kraken sends prices as JSON numbers.
     socket.send(
       `{"channel":"ticker","type":"${type}","data":[{"symbol":"${symbol}","bid":${bid},"bid_qty":${size()},"ask":${ask},"ask_qty":${size()},"last":${ask},"timestamp":"${time}"}]}`,
     );
@@ -198,7 +196,7 @@ export async function playExchange({
   const beat = setInterval(() => {
     for (const [socket, { kind, symbols: wanted }] of subscribers) {
       if (kind === 'kraken') say(socket, { channel: 'heartbeat' });
-      // Nothing is ever lost here: the trade that it names was told.
+      // Nothing is ever lost here, so the last trade id is constant.
       if (kind === 'coinbase')
         for (const product_id of wanted)
           say(socket, {
@@ -258,7 +256,7 @@ function read(text: string): Asked {
 
 const size = (): string => (1 + Math.random() * 20).toFixed(8);
 
-/** Box and Muller. */
+/** Box-Muller transform. */
 function gaussian(): number {
   return Math.sqrt(-2 * Math.log(1 - Math.random())) * Math.cos(2 * Math.PI * Math.random());
 }

@@ -1,7 +1,4 @@
-/**
- * Fresh keys for everybody in the demo. They are drawn anew for each demo and are worth nothing anywhere
- * else.
- */
+/** Random keys, new for every demo. */
 
 import { createSigner } from '../../adapters/secp256k1/signer.ts';
 import { systemRandom } from '../../adapters/system/random.ts';

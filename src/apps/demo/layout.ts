@@ -1,6 +1,5 @@
 /**
- * Where the demo's parts listen and live: one block of ports and one folder, so that several demos run side
- * by side.
+ * Files and ports of the demo: one folder and one block of ports, so that several demos can run side by side.
  */
 
 import { createServer } from 'node:net';
@@ -8,11 +7,11 @@ import { join } from 'node:path';
 import { UpstreamError } from '../../domain/errors.ts';
 
 export const DEFAULT_PORT = 8100;
-/** The demo uses this many ports from `--port` on. */
+/** Number of ports used, starting at `--port`. */
 export const PORTS = 60;
 
 export interface Layout {
-  /** What others read while the demo runs. */
+  /** Public while the demo runs. */
   manifest: string;
   /** Everything else; removed at the end. */
   home: string;
@@ -20,17 +19,16 @@ export interface Layout {
   config(name: string): string;
   keystore(name: string): string;
   passwordFile: string;
-  /** A text secret that a process reads from a file. */
+  /** A secret that a process reads from a file. */
   secret(name: string): string;
   log(name: string): string;
-  /** Addresses that the venue does not serve. */
   denyList: string;
-  /** Travel-rule messages of large trades, one per line. */
+  /** One travel-rule message per line. */
   travelRule: string;
-  /** While it exists the LP signs nothing. */
+  /** The LP signs nothing while this file exists. */
   killFile(name: string): string;
   chainDir(slug: string): string;
-  /** Sockets and small files that a process keeps for itself. */
+  /** Private files of a process. */
   workDir(name: string): string;
   ports: {
     venue: number;
@@ -77,7 +75,6 @@ export function layout(dataDir: string, port: number): Layout {
   };
 }
 
-/** Every port that a demo with so many parts opens. */
 export function portsOf(
   { ports }: Layout,
   counts: { chains: number; lps: number; attesters: number },
@@ -92,10 +89,7 @@ export function portsOf(
   ];
 }
 
-/**
- * Throws with a sentence that helps when somebody else holds a port that we need and does not give it back in
- * time.
- */
+/** Throws when a port is still in use after `patienceMs`. */
 export async function assertPortsFree(ports: readonly number[], patienceMs: number): Promise<void> {
   const deadline = performance.now() + patienceMs;
   for (const port of ports) {

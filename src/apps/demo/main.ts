@@ -1,7 +1,4 @@
-/**
- * `firmquote demo`: the whole system on one machine, each part a process of its own, on two chains that start
- * empty.
- */
+/** `firmquote demo`: the whole system on one machine, with one process per part, on two fresh chains. */
 
 import { mkdir, readdir, rm, rmdir } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -35,12 +32,12 @@ import { type Disturbances, takerFor, type DemoWorld } from './world.ts';
 
 export interface DemoOptions {
   once?: boolean;
-  /** The fixed list is that of the risk controls. */
+  /** Runs the list of risk controls instead. */
   risk?: boolean;
   dataDir: string;
   port: number;
   config?: string;
-  /** No trades of its own. */
+  /** Without the demo's own trades. */
   quietMarket?: boolean;
 }
 
@@ -85,11 +82,11 @@ async function open(life: Life, { options, layout, config, log, startedAtMs }: S
   const unlock = await lockDirectory(dirname(layout.manifest));
   life.onStop('data directory', async () => {
     await unlock();
-    // Only if nobody keeps anything in it.
+    // Fails when other files are in it.
     await rmdir(dirname(layout.manifest)).catch(() => {});
   });
   const remains = await readState(layout.state);
-  // Children of a demo that was killed take a moment to end; of somebody else's we would wait in vain.
+  // Processes of a killed demo take a moment to end; those of another demo do not end.
   await assertPortsFree(
     portsOf(layout, {
       chains: config.chains.length,
@@ -99,7 +96,7 @@ async function open(life: Life, { options, layout, config, log, startedAtMs }: S
     remains ? 25_000 : 0,
   );
   await rm(layout.manifest, { force: true });
-  // The fixed list of --once starts from known balances, so it never goes on with what somebody else began.
+  // --once needs known balances, so it never resumes.
   const left = options.once ? undefined : remains;
   if (left) say('The last demo in this folder was killed: going on where it stopped.');
   else await rm(layout.home, { recursive: true, force: true });
@@ -173,7 +170,7 @@ async function open(life: Life, { options, layout, config, log, startedAtMs }: S
   await untilServing(world, life);
   if (life.stopping) return;
 
-  // One write at a time, always of the newest pids.
+  // One write at a time, with the newest pids.
   let writing: Promise<void> = Promise.resolve();
   function refresh(): Promise<void> {
     writing = writing.then(async () => {
@@ -224,7 +221,7 @@ async function open(life: Life, { options, layout, config, log, startedAtMs }: S
   }
 }
 
-/** The report is the last line, so it is printed when everything has been stopped. */
+/** The report must be the last line, so it is printed on exit. */
 function finishOnce(life: Life, report: OnceReport): void {
   const good = report.checks.every(({ ok }) => ok);
   process.once('exit', () =>
@@ -235,7 +232,7 @@ function finishOnce(life: Life, report: OnceReport): void {
   life.stop('every check was run', good ? 0 : 1);
 }
 
-/** Ready is when the venue says so and every LP of ours may be asked. */
+/** Waits until the venue answers and every LP is active. */
 async function untilServing(world: DemoWorld, life: Life): Promise<void> {
   const reader = takerFor(world.manifest, { privateKey: `0x${'11'.repeat(32)}` });
   const deadline = performance.now() + 90_000;

@@ -1,4 +1,4 @@
-/** `demo.json`: all that a script or another program needs to take part while the demo runs. */
+/** demo.json: everything another program needs to take part while the demo runs. */
 
 import { chmod, rename, writeFile } from 'node:fs/promises';
 import type { Address, Hex } from '../../domain/hex.ts';
@@ -7,7 +7,7 @@ export interface ManifestToken {
   symbol: string;
   address: Address;
   decimals: number;
-  /** EIP-712 domain of its `receiveWithAuthorization`, null when it has none. */
+  /** EIP-712 domain of `receiveWithAuthorization`; null: not supported. */
   eip3009: { name: string; version: string } | null;
 }
 
@@ -21,7 +21,7 @@ export interface ManifestChain {
   tokens: ManifestToken[];
 }
 
-/** A ledger account with money in it and the key that may sign for it; nobody in the demo uses either. */
+/** A funded escrow account and its operator's key. No process of the demo uses them. */
 export interface SpareLp {
   solverId: string;
   account: Address;
@@ -33,7 +33,7 @@ export interface Manifest {
     url: string;
     wsUrl: string;
     metricsUrl: string;
-    /** Workspaces, members, keys and solvers: with `keys.admin`. */
+    /** Needs `keys.admin`. */
     adminUrl: string;
     workspaceId: string;
     keys: {
@@ -51,7 +51,7 @@ export interface Manifest {
   contractWallets: { chainId: number; address: Address; ownerPrivateKey: Hex }[];
   solvers: { id: string; metricsUrl: string; adminUrl: string; pid: number | null }[];
   lp: SpareLp;
-  /** Sections of an LP's configuration that describe this demo, for `firmquote lp init --from-demo`. */
+  /** For `firmquote lp init --from-demo`. */
   lpSections: {
     networks: object[];
     attesters: object;
@@ -62,13 +62,12 @@ export interface Manifest {
   };
   processes: Record<string, number>;
   /**
-   * What the configurations under `data/demo/config` take from the environment: set it to run `firmquote`
-   * commands on them.
+   * Variables that the files in `data/demo/config` need: set them to run `firmquote` commands on those files.
    */
   environment: Record<string, string>;
 }
 
-/** Whole or not at all, and for its owner only: it holds keys. */
+/** Written atomically and readable only by its owner: it contains keys. */
 export async function writeManifest(path: string, manifest: Manifest): Promise<void> {
   const draft = `${path}.draft`;
   await writeFile(draft, `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600 });

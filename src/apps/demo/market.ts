@@ -1,7 +1,4 @@
-/**
- * The demo's own takers: they trade now and then, on both chains and between them, so that there is something
- * to see.
- */
+/** The demo's own trades: random takers, on both chains and between them. */
 
 import { formatUnits, parseUnits } from '../../domain/amount.ts';
 import type { DemoConfig } from './config.ts';
@@ -66,13 +63,13 @@ export function startMarket(
     async stop() {
       stopped = true;
       clearInterval(timer);
-      // What was submitted is the venue's to finish; we only stop asking.
+      // The venue finishes submitted orders; only the polling stops.
       await Promise.race([Promise.all(open), new Promise((resolve) => setTimeout(resolve, 500))]);
     },
   };
 }
 
-/** What a candidate delivers, short enough to compare at a glance. */
+/** The amount a candidate delivers, shortened. */
 function got({ dest, buy }: DemoTrade, { preview }: QuoteCandidate): string {
   const amount = preview.outputs.reduce((sum, { amount: part }) => sum + BigInt(part), 0n);
   return formatUnits(amount, dest.token(buy).decimals).slice(0, 10);

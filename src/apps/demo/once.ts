@@ -1,7 +1,4 @@
-/**
- * `demo --once`: the fixed list of trades and refusals, one readable line each, and one JSON object at the
- * end.
- */
+/** `demo --once`: runs the list of checks and prints each result. */
 
 import { type DemoCheck, type CheckResult, runCheck, type OrderCounts } from './checks/check.ts';
 import { clientCheck } from './checks/client.ts';
@@ -27,7 +24,7 @@ export interface OnceReport extends OrderCounts {
   seconds: number;
 }
 
-/** How many stories run at once: each waits for blocks most of its time. */
+/** Checks running in parallel; each mostly waits for blocks. */
 const AT_ONCE = 4;
 
 export async function runOnce(
@@ -46,8 +43,8 @@ export async function runOnce(
     );
   };
 
-  // The split needs all three LPs, so it comes first. What waits longest (for a refund window, a quarantine,
-  // a withdrawal delay) runs beside all the others.
+  // The split needs all three LPs, so it runs first. Checks with long waits (refund, restart, withdrawal
+  // delay) run beside the rest.
   await run(splitCheck);
   const slow = [run(refundCheck), run(rosterCheck), run(deferredCheck)];
   const queue = [

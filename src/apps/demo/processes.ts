@@ -1,4 +1,4 @@
-/** How each process of the demo is started, and when it may be relied on. */
+/** How the demo's processes are started, and when each is ready. */
 
 import { createWriteStream, mkdirSync, type WriteStream } from 'node:fs';
 import { dirname } from 'node:path';
@@ -17,12 +17,12 @@ const READY_TIMEOUT_MS = 60_000;
 
 export interface DemoDatabase {
   url(name: string): string;
-  /** Of the server, without a database. */
+  /** URL of the server, without a database. */
   base(): string;
   create(name: string): Promise<void>;
 }
 
-/** The one PostgreSQL of the demo; every process has a database of its own on it. */
+/** The demo's PostgreSQL server; each process has its own database. */
 export function postgresSpec(
   layout: Layout,
   log: Log,
@@ -82,12 +82,12 @@ export function chainSpec(state: DemoState, layout: Layout, index: number): Chil
   };
 }
 
-/** What the configurations take from the environment: an address with a password in it. */
+/** Variables used in the configurations: a URL that contains a password. */
 export const environmentOf = (databaseBase: string): Record<string, string> => ({
   FIRMQUOTE_DEMO_POSTGRES: databaseBase,
 });
 
-/** Venue, LPs and attesters: the same command line that an operator would type. */
+/** Venue, LPs and attesters, with the command line an operator would use. */
 export function appSpecs(state: DemoState, layout: Layout, databaseBase: string): ChildSpec[] {
   const apps: [name: string, command: string, opsPort: number][] = [
     ...state.attesters.map((_, index): [string, string, number] => [
@@ -118,8 +118,7 @@ export function appSpecs(state: DemoState, layout: Layout, databaseBase: string)
             layout.config(name),
           ],
           {
-            // Nothing of our own environment but what a program needs to run: options of ours are not options
-            // of theirs.
+            // Only what a program needs to run: our own options must not reach the children.
             env: {
               PATH: process.env['PATH'],
               HOME: process.env['HOME'],
@@ -138,9 +137,7 @@ export function appSpecs(state: DemoState, layout: Layout, databaseBase: string)
   });
 }
 
-/**
- * The script that we were started with ourselves, so that the demo runs from sources and from a build alike.
- */
+/** The script this process runs, so that the demo works from sources and from a build. */
 function commandLine(): string[] {
   const script = process.argv[1];
   if (script === undefined) throw new Error('The demo does not know how it was started.');
@@ -166,14 +163,13 @@ async function untilAlive(name: string, child: WatchedChild, url: string, logFil
   });
 }
 
-/** Appends to a file that lives as long as the demo. */
 export function lineLog(path: string): (line: string) => void {
   let stream: WriteStream | undefined;
   return (line) => {
     if (!stream) {
       mkdirSync(dirname(path), { recursive: true });
       stream = createWriteStream(path, { flags: 'a', mode: 0o600 });
-      // A log that cannot be written (its folder was just removed) must not end the demo.
+      // A failed log write, such as after the folder was removed, must not end the demo.
       stream.on('error', () => {});
     }
     stream.write(`${line}\n`);

@@ -1,6 +1,6 @@
 /**
- * What the demo has to remember to go on after a SIGKILL of the supervisor itself: every key it drew and what
- * it deployed. A clean end removes it together with everything else.
+ * The demo's state, kept so that it can resume after a SIGKILL: keys and deployed contracts. Removed on a
+ * clean end.
  */
 
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
@@ -14,18 +14,18 @@ import { drawKeyPair, type KeyPair } from './key-pair.ts';
 
 export interface LpKeys {
   id: string;
-  /** Owns the money; no process of the demo ever sees this key. */
+  /** Owns the inventory; no process of the demo has this key. */
   owner: KeyPair;
   operator: KeyPair;
 }
 
-/** Uniswap as it was deployed; its pools as the venue lists them. */
+/** Deployed Uniswap contracts and pools. */
 export interface DexState extends Pick<DexDeployment, 'constantProduct' | 'concentrated' | 'trader'> {
   pools: { address: Address; tokens: [Address, Address]; fee: number | null }[];
 }
 
 export interface DemoState {
-  /** 'drawn' while the chains are being set up; only a 'ready' demo can be resumed. */
+  /** 'drawn' during set-up; only 'ready' can be resumed. */
   phase: 'drawn' | 'ready';
   config: DemoConfig;
   deployer: KeyPair;
@@ -35,11 +35,11 @@ export interface DemoState {
   lps: LpKeys[];
   spareLp: LpKeys;
   takers: KeyPair[];
-  /** For the checks of --once and for the demo's own trading: nobody else knows these keys. */
+  /** For --once and the demo's own trades. */
   houseTakers: KeyPair[];
   walletOwners: KeyPair[];
   sealSecret: string;
-  /** Opens the venue's admin API. */
+  /** For the venue's admin API. */
   adminSecret: string;
   keystorePassword: string;
   apiKeys: {
@@ -52,15 +52,15 @@ export interface DemoState {
   chains: (ManifestChain & {
     contractWallets: Address[];
     startBlock: number;
-    /** Absent in a demo of before there was one. */ batch?: Address;
+    /** Absent in states of older versions. */ batch?: Address;
     minted: Record<string, string>;
-    /** Price oracle by price symbol, on the first chain. */ oracles: Record<string, Address>;
-    /** The uptime feed, where the chain plays a rollup. */ sequencer: Address | null;
+    /** Price oracles by price symbol, on the first chain. */ oracles: Record<string, Address>;
+    /** The sequencer's uptime feed, if simulated. */ sequencer: Address | null;
     dex: DexState;
   })[];
 }
 
-/** More than the stories of one `--once` take: two that shared one would see each other's money move. */
+/** More than the checks of `--once` need: two checks on one taker would see each other's transfers. */
 const HOUSE_TAKERS = 48;
 
 export function drawState(config: DemoConfig): DemoState {
@@ -86,7 +86,7 @@ export function drawState(config: DemoConfig): DemoState {
   };
 }
 
-/** What an interrupted demo left behind, if it got far enough to go on. */
+/** undefined when there is nothing to resume. */
 export async function readState(path: string): Promise<DemoState | undefined> {
   const text = await readFile(path, 'utf8').catch(() => undefined);
   if (text === undefined) return undefined;
@@ -94,7 +94,7 @@ export async function readState(path: string): Promise<DemoState | undefined> {
     const state = JSON.parse(text) as DemoState;
     return state.phase === 'ready' ? state : undefined;
   } catch {
-    // Written whole or not at all; anything else is not ours.
+    // Written atomically, so anything else is not a state file.
     return undefined;
   }
 }

@@ -1,36 +1,31 @@
-/**
- * Keeps the demo's processes alive: a child that dies is started again, with back-off, until we are told to
- * stop.
- */
+/** Keeps the demo's processes running: restarts a process that ends, with back-off. */
 
 import type { WatchedChild } from '../../adapters/process/parent-watchdog.ts';
 import type { Log } from '../../ports/log.ts';
 
 export interface ChildSpec {
   name: string;
-  /** Starts it and resolves when it may be relied on. */
+  /** Resolves when the process is ready. */
   start(): Promise<WatchedChild>;
 }
 
 export interface Supervisor {
-  /** Starts a child and keeps it running. */
   run(spec: ChildSpec): Promise<void>;
   pid(name: string): number | undefined;
   pids(): Record<string, number>;
   restarts(name: string): number;
-  /** SIGKILL, then nothing until `release`. */
+  /** Kills it; it stays down until `release`. */
   hold(name: string): Promise<void>;
-  /** Starts a held child again. */
   release(name: string): Promise<void>;
-  /** SIGKILL; comes back by itself. Resolves when it runs again. */
+  /** Kills it; resolves when it has restarted. */
   crash(name: string): Promise<void>;
-  /** Stops everything, last started first. */
+  /** In reverse order of start. */
   stop(): Promise<void>;
 }
 
 const MIN_BACKOFF_MS = 100;
 const MAX_BACKOFF_MS = 5_000;
-/** A child that lived this long has earned a fresh start. */
+/** A process that ran this long restarts without back-off. */
 const STEADY_MS = 10_000;
 
 interface Child {
@@ -40,7 +35,7 @@ interface Child {
   restarts: number;
   backoffMs: number;
   startedAt: number;
-  /** Waiters for the next successful start. */
+  /** Resolved at the next start. */
   waiting: (() => void)[];
 }
 

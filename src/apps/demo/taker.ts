@@ -1,7 +1,4 @@
-/**
- * A taker as an integrator would write it: the public API, viem, and nothing of ours but the shapes. It signs
- * only what it understood, and follows whatever plan preflight gives.
- */
+/** A taker written as an integrator would, on the public API and viem. It signs what preflight asks for. */
 
 import {
   type Address,
@@ -32,7 +29,7 @@ export interface DemoTakerOptions {
   venueUrl: string;
   apiKey: string;
   privateKey: Hex;
-  /** A contract wallet that this key owns: it trades, the key signs. */
+  /** A contract wallet owned by the key; it is the taker. */
   contractWallet?: Address;
   rpcUrls: ReadonlyMap<number, string>;
 }
@@ -49,12 +46,12 @@ export interface WantedQuote {
 }
 
 export interface TakeChoices {
-  /** Which lock to ask preflight for; absent: what it chooses. */
+  /** The funding lock to ask preflight for; absent: preflight chooses. */
   lock?: FundingLock;
-  /** Grant Permit2 once for all trades instead of a lock per trade. */
+  /** Grant Permit2 a standing allowance instead of one lock per trade. */
   standingGrant?: boolean;
   idempotencyKey?: string;
-  /** Take this one; absent: ask, and take the best. */
+  /** Take this candidate; absent: request quotes and take the best. */
   candidate?: QuoteCandidate;
 }
 
@@ -125,14 +122,11 @@ export function createDemoTaker({ venueUrl, apiKey, privateKey, contractWallet, 
 
   async function signTyped(typedData: { payload: Record<string, unknown> }): Promise<Hex> {
     const definition = typedData.payload as unknown as TypedDataDefinition;
-    // An ERC-1271 wallet gets the same digest and checks that its owner signed it.
+    // An ERC-1271 wallet verifies its owner's signature over the same digest.
     return contractWallet ? owner.sign({ hash: hashTypedData(definition) }) : owner.signTypedData(definition);
   }
 
-  /**
-   * Sends a prepared transaction and waits until it is mined; a contract wallet executes it on its owner's
-   * order.
-   */
+  /** Sends a transaction and waits until it is mined, through the contract wallet if there is one. */
   async function send(tx: { to: string; value: string; data: string; chainId: number }): Promise<Hex> {
     const rpcUrl = rpcUrls.get(tx.chainId);
     if (rpcUrl === undefined) throw new Error(`This taker has no node for chain ${tx.chainId}.`);
@@ -158,7 +152,7 @@ export function createDemoTaker({ venueUrl, apiKey, privateKey, contractWallet, 
     return hash;
   }
 
-  /** Follows preflight until nothing but signatures and the POST remain. */
+  /** Sends what preflight asks for until only signatures remain. */
   async function prepare(
     candidate: QuoteCandidate,
     how: TakeChoices = {},
@@ -224,7 +218,7 @@ export function createDemoTaker({ venueUrl, apiKey, privateKey, contractWallet, 
   const submit = (submission: SignedOrder, idempotencyKey?: string) =>
     ok(zOrder, post(submission, idempotencyKey));
 
-  /** Polls until the order is settled or failed, or the time is up. The venue may be away for a while. */
+  /** Polls until the order is settled or failed. Tolerates a venue that is down. */
   async function finish(orderId: string, timeoutMs: number): Promise<OrderStatusResponse> {
     const deadline = performance.now() + timeoutMs;
     for (let last: unknown; ;) {
@@ -251,7 +245,7 @@ export function createDemoTaker({ venueUrl, apiKey, privateKey, contractWallet, 
     submit,
     status,
     finish,
-    /** Ask, take the best candidate, do what preflight says, submit. */
+    /** Requests quotes, takes the best, follows preflight and submits. */
     async take(
       ask: WantedQuote,
       how: TakeChoices = {},
@@ -275,7 +269,7 @@ export function createDemoTaker({ venueUrl, apiKey, privateKey, contractWallet, 
       }
       let prepared = await prepare(candidate, how);
       if (prepared.setUp.length > 0) {
-        // Set-up took blocks and the quote is seconds old: the plan stays, the price is asked for anew.
+        // Set-up transactions took a few blocks, so the quote is renewed.
         const again = await quote(ask);
         candidate = again.quotes[0];
         if (!candidate)
@@ -288,7 +282,7 @@ export function createDemoTaker({ venueUrl, apiKey, privateKey, contractWallet, 
         prepared.setUp.unshift(...setUp);
       }
       const order = await submit(prepared.submission, how.idempotencyKey);
-      // walletBroadcast: the order is known now, and the chain hears of it from us.
+      // walletBroadcast: the taker sends the settlement itself.
       for (const { tx } of prepared.broadcasts) if (tx) await send(tx);
       return { candidate, ...prepared, orderId: order.id };
     },

@@ -1,7 +1,4 @@
-/**
- * What the checks and the demo's own trading see of the running demo: the public doors, the chains, and who
- * holds what.
- */
+/** What checks and the demo's trades see: the manifest, the processes, the chains and the balances. */
 
 import { type Address, createPublicClient, http, type PublicClient } from 'viem';
 import { parseUnits } from '../../domain/amount.ts';
@@ -30,34 +27,31 @@ export interface DemoWorld {
   manifest: Manifest;
   supervisor: Supervisor;
   lps: readonly LpAccount[];
-  /** Gives a fresh, funded taker that nobody else trades with. */
+  /** A funded taker that no other check uses. */
   freshTaker(apiKey?: string): DemoTaker;
-  /** The same without our taker around it. */
+  /** Only its key. */
   freshWallet(): KeyPair;
   contractWallet(slug: string): ContractWallet;
-  /** Everybody who can hold a token: the sum over them is all there is. */
+  /** Every account that may hold tokens. */
   accounts(): readonly Address[];
-  /** Base units minted at the start; nobody mints afterwards. */
+  /** Base units minted at the start; nothing is minted later. */
   minted(slug: string, symbol: string): bigint;
-  /** Whole tokens that every fresh taker starts with. */
+  /** Starting balance of every fresh taker, whole tokens. */
   holdings: Readonly<Record<string, string>>;
   stage: Disturbances;
 }
 
-/** What goes wrong on purpose. */
+/** Faults that the risk checks cause. */
 export interface Disturbances {
   exchange: Pick<PlayedExchange, 'mid' | 'jump' | 'shift' | 'hush'>;
-  /** The price oracles say this much more than the exchanges. */
+  /** Offsets all price oracles. */
   shiftOracles(bps: number): void;
-  /** The played sequencer of a chain goes down, or comes up. */
+  /** Takes a simulated sequencer down or up. */
   sequencer(slug: string, up: boolean): Promise<void>;
-  /**
-   * Writes another configuration for an LP, as its operator would, and has it read; answers with how to undo
-   * it.
-   */
+  /** Rewrites an LP's configuration and reloads it. Returns a function that restores it. */
   reconfigure(id: string, change: (lp: Record<string, unknown>) => void): Promise<() => Promise<void>>;
   killFile(id: string): string;
-  /** The file of addresses that the venue does not serve. */
+  /** The venue's deny list. */
   denyList: string;
 }
 
@@ -69,7 +63,7 @@ export interface ChainView {
   asset(symbol: string): string;
   units(symbol: string, whole: string): bigint;
   balance(owner: string, symbol: string): Promise<bigint>;
-  /** In the escrow's ledger. */
+  /** Balance in the escrow. */
   ledger(account: string, symbol: string): Promise<bigint>;
   supply(symbol: string): Promise<bigint>;
 }

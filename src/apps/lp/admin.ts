@@ -1,6 +1,6 @@
 /**
- * The LP operator's own door, on loopback only: look, pause, resume, reload, hold transactions. Every answer
- * is JSON, every act is written down.
+ * The LP's admin API, on loopback only: status, pause, resume, reload, hold transactions. Every action is
+ * written to the audit log.
  */
 
 import { RequestError } from '../../domain/errors.ts';
@@ -34,7 +34,7 @@ export function operatorRoutes({
     path,
     handle: async ({ query }) => ({ status: 200, body: await answer(query) }),
   });
-  /** Acts first and writes down after: a database that does not answer keeps nobody from stopping. */
+  /** Acts first and logs after: a database outage must not prevent a stop. */
   const post = (path: string, what: string, act: (note: string | null) => void): OpsRoute => ({
     method: 'POST',
     path,
@@ -58,7 +58,7 @@ export function operatorRoutes({
     get('/risk', () => node.risk()),
     get('/awards', async (query) => ({ awards: await node.awards(countOf(query.get('limit'))) })),
     get('/audit', async (query) => ({ entries: await journal.newest(countOf(query.get('limit'))) })),
-    // The kill switch: from here on nothing is signed; what was signed stays honoured.
+    // The kill switch: nothing is signed from here on; signed quotes stay valid.
     post('/pause', 'pause', (note) => node.pause(note ?? NOTE)),
     post('/resume', 'resume', () => node.resume()),
     post('/fills/pause', 'hold_fills', () => brake.hold()),
@@ -84,7 +84,7 @@ export function operatorRoutes({
   ];
 }
 
-/** Who asks and what they say about it: in a JSON body, or the note in the query. */
+/** The caller's name and note, from a JSON body or the query. */
 function readWord(query: URLSearchParams, body: string): { by: string; note: string | null } {
   let said: { by?: unknown; note?: unknown } = {};
   if (body.trim() !== '') {

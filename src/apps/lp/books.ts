@@ -1,7 +1,4 @@
-/**
- * What the admin door tells of the books: why a price, what was earned, and whether the books agree with the
- * chains.
- */
+/** Admin API of the accounting ledger: explanations, profit, reconciliation. */
 
 import type { OpsRoute } from '../../adapters/http/ops.ts';
 import { RequestError } from '../../domain/errors.ts';
@@ -29,7 +26,7 @@ export function bookRoutes(node: LpNode, audit: Pick<OperatorLog, 'note'>): OpsR
     {
       method: 'GET',
       path: '/rfqs',
-      // A thousand at a time, so that no quote waits for them.
+      // A thousand per answer, so that quotes are not delayed.
       async handle({ query }) {
         const after = Number(query.get('after') ?? -1);
         if (!Number.isSafeInteger(after))
@@ -65,7 +62,7 @@ export function bookRoutes(node: LpNode, audit: Pick<OperatorLog, 'note'>): OpsR
     {
       method: 'GET',
       path: '/books',
-      // Compared anew: this one asks the chains.
+      // Reconciles anew with the chains.
       async handle() {
         const accounts = node.accounts();
         return {
@@ -82,8 +79,7 @@ export function bookRoutes(node: LpNode, audit: Pick<OperatorLog, 'note'>): OpsR
     {
       method: 'POST',
       path: '/books/adjust',
-      // The one way to book what no event explains: by a person, with a reason, and exactly the difference
-      // that is there.
+      // Books a difference that no event explains: by a person, with a reason, and only the exact difference.
       async handle({ body }) {
         const { chain, token, amount, note, by } = wordOf(body);
         await node.accounts().adjust(chain, token, BigInt(amount));
@@ -114,7 +110,7 @@ function wordOf(body: string): { chain: string; token: string; amount: string; n
   try {
     said = JSON.parse(body) as Record<string, unknown>;
   } catch {
-    // Told below what it should have been.
+    // Reported below.
   }
   const { chain, token, amount, note, by = 'admin door' } = said;
   if (

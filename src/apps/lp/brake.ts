@@ -1,7 +1,6 @@
 /**
- * The operator's brake on transactions: while it is held nothing new is sent from this process, so
- * cross-chain fills wait and may lapse into refunds. A sender that is held counts as unable to send, so the
- * LP stops promising cross-chain fills by itself.
+ * Holds all new transactions of this process. Cross-chain fills then wait and may end in refunds. A held
+ * sender counts as unhealthy, so the LP stops quoting cross-chain fills.
  */
 
 import { UpstreamError } from '../../domain/errors.ts';
@@ -25,7 +24,7 @@ export function createBrake(): Brake {
       healthy: () => !held && transactor.healthy(),
       holds: () => transactor.holds(),
       async submit(intent) {
-        // What has its bytes already goes on: taking back is not possible, and not knowing is worse.
+        // A transaction that was already signed cannot be taken back; it is followed to its end.
         if (held && (await transactor.status(intent.key)) === undefined)
           throw new UpstreamError(
             'Sending is held by the operator. Free it at the admin door: POST /fills/resume.',

@@ -1,6 +1,6 @@
 /**
- * What the LP room takes, with what only a process needs around it: doors, keys, venues, databases,
- * endpoints.
+ * Configuration of an LP process: the LP's own section, and what surrounds it (servers, keys, venues,
+ * databases, chains).
  */
 
 import { z } from 'zod';
@@ -23,8 +23,8 @@ import {
 const zLpNetwork = zChain.extend({
   maxFeeGwei: z.number().positive().default(500),
   /**
-   * Of a rollup: the uptime feed of its sequencer. Its corridors are not quoted while that is down, nor for
-   * the grace after.
+   * Rollups: the sequencer's uptime feed. Its corridors are not quoted while it is down, nor during the grace
+   * period after.
    */
   sequencer: z
     .strictObject({ address: zAddress, graceSeconds: z.int().min(0).default(3_600) })
@@ -34,37 +34,34 @@ const zLpNetwork = zChain.extend({
 
 const zOps = zDoor(9200);
 
-/** Pause, resume, kill switch: opened on loopback only. */
+/** The admin API, on loopback only. */
 const zAdmin = z.strictObject({
   port: z.int().min(0).max(65_535).default(9201),
-  /**
-   * A secret that whoever knocks has to show, made at the first start; null: every program on this machine
-   * may knock.
-   */
+  /** File of the token that callers must send, made at the first start. null: any local program may call. */
   tokenFile: z.string().min(1).nullable().default(null),
 });
 
 /**
- * Several processes as one LP: the same configuration, operator, accounts and database, one inventory through
+ * Several processes as one LP: the same configuration, operator, accounts and database, and one inventory in
  * Redis.
  */
 const zReplicas = z.strictObject({
-  /** null: this process runs the LP alone. */
+  /** null: a single process. */
   redisUrl: zSecretText.nullable().default(null),
-  /** This process's own among them, the same after a restart. */
+  /** This process's name among the replicas; it must survive a restart. */
   name: z
     .string()
     .regex(/^[a-z0-9][a-z0-9-]{0,39}$/)
     .default('a'),
-  /** How long Redis may take to answer before it counts as away and nothing is signed. */
+  /** Nothing is signed while Redis takes longer to answer. */
   timeoutMs: z.int().min(5).max(10_000).default(150),
-  /** How long the replica that fills may be silent before another one takes its place. */
+  /** Another replica takes over fills when the leader is silent for this long. */
   leadSeconds: z.int().min(1).max(60).default(3),
 });
 
 /**
- * Where a running LP is found, whatever else its file says: it must be stopped even while somebody is half
- * way through editing it.
+ * Where a running LP listens. Ignores the rest of the file, so that an LP can be stopped while its file is
+ * being edited.
  */
 export const zLpDoors = z.object({ ops: zOps.prefault({}), admin: zAdmin.prefault({}) });
 
@@ -76,7 +73,7 @@ const zParts = z.strictObject({
   database: zDatabase('firmquote_lp').prefault({}),
   replicas: zReplicas.prefault({}),
   keys: z.strictObject({
-    /** Signs quotes and fills; can never withdraw. The owner's key has no place here. */
+    /** Signs quotes and fills; cannot withdraw. The owner's key must not be here. */
     operator: zKeySource,
     /** Development only: the operator's key may be the account's own, which can also withdraw. */
     operatorMayBeOwner: z.boolean().default(false),
@@ -84,23 +81,18 @@ const zParts = z.strictObject({
   venues: z
     .array(z.strictObject({ name: z.string().min(1).max(40), url: z.string().min(1), apiKey: zSecretSource }))
     .min(1),
-  /** The networks; what the LP does on them stands in `lp.chains`. */
+  /** The chains; `lp.chains` says what the LP does on each. */
   networks: z.array(zLpNetwork).min(1),
   attesters: z
     .strictObject({ urls: z.array(z.string()).default([]), timeoutMs: z.int().min(50).default(2_000) })
     .prefault({}),
   feeds: z.record(z.string(), zFeed).default({}),
-  /**
-   * Rows that have done their duty are let go after so many days; null: kept for good. The books always are.
-   */
+  /** Days until old rows are deleted; null: never. The accounting ledger is never deleted. */
   retention: z
     .strictObject({
-      /**
-       * Nonces of the operator with all that was ever signed for them. Longer than the LP is ever down: their
-       * gas goes into the books.
-       */
+      /** The operator's transaction slots. Must exceed any downtime: their gas is booked from them. */
       slotDays: z.int().min(7).nullable().default(90),
-      /** Why an accepted quote was priced as it was. */
+      /** Explanations of accepted quotes. */
       explanationDays: z.int().min(1).nullable().default(null),
     })
     .prefault({}),

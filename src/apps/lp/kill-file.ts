@@ -1,18 +1,15 @@
-/**
- * The kill switch that works when nothing else does: while a file exists, nothing is signed. `touch` is all
- * it takes.
- */
+/** The file kill switch: while the file exists, nothing is signed. */
 
 import { statSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import type { LpNode } from '../../lp/node.ts';
 
-/** Far below the tenth of a second in which a kill switch has to hold. */
+/** Well below the 100 ms within which a kill switch must act. */
 const EVERY_MS = 40;
-/** Seen by everybody on the roster, so it says nothing about our disk. */
+/** Public on the roster, so it does not name the path. */
 const NOTE = 'stopped by the kill file';
 
-/** Looks once at once, so that a file of before the start holds from the start; then for ever. */
+/** Checks once synchronously, so that an existing file holds from the start; then polls. */
 export function watchKillFile(
   path: string | null,
   node: Pick<LpNode, 'kill' | 'killFileGone'>,
@@ -27,10 +24,7 @@ export function watchKillFile(
     else node.killFileGone();
   }
 
-  /**
-   * Whoever may not look has to assume the worst; only "no such file" and "no such folder" say that it is not
-   * there.
-   */
+  /** Any other error counts as "the file exists": the safe assumption. */
   const missing = (error: unknown): boolean =>
     ['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '');
 

@@ -1,6 +1,4 @@
-/**
- * `firmquote lp`: wiring of the maker. Every capability is made here and handed over; nothing decides here.
- */
+/** `firmquote lp`: wires an LP together. Nothing is decided here. */
 
 import { startOps, healthRoutes } from '../../adapters/http/ops.ts';
 import { createLog } from '../../adapters/pino/log.ts';
@@ -45,7 +43,7 @@ import { LP_SCHEMA, LP_TABLES } from './schema.ts';
 import { makeAdminToken } from './token.ts';
 import { loadPlugin } from './plugin.ts';
 
-/** What an LP stands on, before anything is built on it. */
+/** The parts an LP is built on. */
 export interface LpGround {
   store: LpStore;
   transactions: TxStore;
@@ -54,7 +52,7 @@ export interface LpGround {
   chains: readonly EvmChain[];
 }
 
-/** `wrap` may put something of its own around what the LP stands on: a fault, a recorder. */
+/** `wrap` may replace parts, such as by ones that inject faults. */
 export async function runLp(
   { config: file }: { config: string },
   { wrap = (ground) => ground }: { wrap?: (ground: LpGround) => LpGround } = {},
@@ -69,7 +67,7 @@ export async function runLp(
   const secrets = { env: process.env, redactor };
 
   await liveAs(`lp ${config.lp.solver.id}`, log, async (life) => {
-    // Until there is something to reload, a hang-up must not be what it is by default: the end.
+    // SIGHUP would end the process by default.
     let reload = async (): Promise<unknown> =>
       log.warn({}, 'SIGHUP: the LP is not up yet, nothing to reload');
     process.on(
@@ -149,14 +147,14 @@ export async function runLp(
         ...(shared && { shared }),
         proofs,
         ...(config.attesters.urls.length > 0 && { voices: proofs }),
-        // What the operator does at the admin door is written down there, with who it was.
+        // Actions of the operator are logged by the admin API.
         killed: (by, note) =>
           void (by !== 'operator' && journal.note(`kill switch (${by})`, 'kill', { note })),
         ...(config.lp.pricing.module !== null && { plugin: await loadPlugin(config.lp.pricing.module) }),
       },
       config.lp,
     );
-    // Registered before it starts: what was half started is stopped too.
+    // Registered before the start, so that a failed start is stopped too.
     life.onStop('LP', () => node.stop());
     const paused = journal.pause();
     if (paused !== null) {
@@ -201,7 +199,7 @@ export async function runLp(
   });
 }
 
-/** The owner's key can withdraw everything: it has no business on a machine that is online. */
+/** The owner's key can withdraw everything, so it must not be on an online machine. */
 function refuseOwner({ keys, lp }: LpAppConfig, operator: string): void {
   if (keys.operatorMayBeOwner || !lp.chains.some(({ account }) => account === operator)) return;
   throw new SecretError(
@@ -209,7 +207,7 @@ function refuseOwner({ keys, lp }: LpAppConfig, operator: string): void {
   );
 }
 
-/** Where the LP runs in several processes: the inventory that they have in common. */
+/** The shared inventory of LP replicas. */
 function openShared(
   { replicas, lp }: LpAppConfig,
   { metrics, log, secrets }: { metrics: Metrics; log: Log; secrets: SecretContext },

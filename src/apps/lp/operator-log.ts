@@ -1,7 +1,4 @@
-/**
- * Writes down who did what to this LP. That something could not be written down never keeps it from being
- * done: stopping comes first.
- */
+/** Writes the operator's actions to the audit log. A failed write never prevents the action. */
 
 import type { Audit, AuditEntry } from '../../ports/stores/audit-log.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -14,11 +11,11 @@ export interface OperatorLog {
     more?: Partial<Pick<AuditEntry, 'note' | 'changes' | 'configSha256'>>,
   ): Promise<void>;
   newest: Audit['newest'];
-  /** The operator's pause that nobody has ended, this process's or an earlier one's. */
+  /** The pause in force, from this process or an earlier one. */
   pause(): { by: string; note: string; atMs: number } | null;
 }
 
-/** Reads what stands from the audit trail: a pause outlives the process that was told of it. */
+/** Reads the pause in force: it survives a restart. */
 export async function openOperatorLog({
   audit,
   clock,

@@ -1,6 +1,6 @@
 /**
- * What only the account's owner may do: put money in, take it out, name operators. Each step is tried on the
- * chain's present state before it is sent, and none of this needs the LP's process or the operator's key.
+ * The owner's actions: deposit, withdraw, set operators. Each step is simulated on the chain before it is
+ * sent. None needs the LP process or the operator's key.
  */
 
 import { formatUnits } from '../../domain/amount.ts';
@@ -20,15 +20,15 @@ import {
 } from '../../settlement/call.ts';
 
 export interface OwnerStep {
-  /** What it does, in words. */
+  /** For a person. */
   what: string;
   to: Address;
   data: Hex;
-  /** Gas it would use now; null where an earlier step has to be mined before it can be tried. */
+  /** Simulated gas; null where an earlier step must be mined first. */
   gas: bigint | null;
-  /** Wei it will cost at most, at present prices. */
+  /** Maximum cost at present prices. */
   feeWei: bigint | null;
-  /** null when it was only tried. */
+  /** null when it was only simulated. */
   txHash: Hex | null;
   blockNumber: bigint | null;
 }
@@ -36,7 +36,7 @@ export interface OwnerStep {
 export interface OwnerDeps {
   chain: ChainPort;
   account: Address;
-  /** Absent: every step is tried, none is sent. */
+  /** Absent: steps are simulated and not sent. */
   signer?: Signer;
   told(line: string): void;
   sleep(ms: number): Promise<void>;
@@ -50,11 +50,11 @@ export interface PendingWithdrawal {
 
 export interface Owner {
   deposit(token: TokenInfo, amount: bigint): Promise<OwnerStep[]>;
-  /** Starts the delay. `replace`: a request that stands already begins anew with this amount. */
+  /** Starts the delay. `replace` restarts a pending request with this amount. */
   request(token: TokenInfo, amount: bigint, options: { replace: boolean }): Promise<OwnerStep[]>;
   cancel(token: TokenInfo): Promise<OwnerStep[]>;
   complete(token: TokenInfo, to: Address): Promise<OwnerStep[]>;
-  /** undefined: none stands. */
+  /** undefined: no request is pending. */
   pending(token: TokenInfo): Promise<PendingWithdrawal | undefined>;
   setOperator(operator: Address, allowed: boolean): Promise<OwnerStep[]>;
 }
@@ -114,7 +114,7 @@ export function createOwner({ chain: port, account, signer, told, sleep }: Owner
       maxPriorityFeePerGas: priorityFee,
     });
     const sent = await port.sendRaw(raw);
-    // No answer may still mean that it was taken: then its receipt comes.
+    // No answer may still mean that it was sent; its receipt decides.
     if (sent.kind !== 'sent' && sent.kind !== 'indeterminate')
       throw new UpstreamError(`${chain.slug} did not take the transaction to ${what}: ${sent.message}`, {
         code: 'not_sent',
@@ -158,7 +158,7 @@ export function createOwner({ chain: port, account, signer, told, sleep }: Owner
       const steps: OwnerStep[] = [];
       const allowance = await port.allowance(account, token.address, chain.escrow);
       if (allowance < amount) {
-        // Some tokens refuse to change an allowance that is neither used up nor zero.
+        // Some tokens refuse to change an allowance that is not zero.
         if (allowance > 0n)
           steps.push(
             await take('take back an earlier approval', token.address, approveCall(chain.escrow, 0n)),

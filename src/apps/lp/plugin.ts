@@ -1,4 +1,4 @@
-/** A market maker's own pricing, loaded from its module and looked over before anything is priced with it. */
+/** Loads and validates a pricing plug-in. */
 
 import { access } from 'node:fs/promises';
 import { resolve } from 'node:path';
@@ -6,10 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { RequestError } from '../../domain/errors.ts';
 import { pluginProblems, type PricingPlugin } from '../../pricing/plugin.ts';
 
-/**
- * Relative paths count from the working directory. Throws `RequestError` naming everything that is wrong with
- * the module.
- */
+/** Relative paths start at the working directory. Throws `RequestError` with all problems of the module. */
 export async function loadPlugin(path: string): Promise<PricingPlugin> {
   const file = resolve(path);
   const bad = (why: string, cause?: unknown) =>

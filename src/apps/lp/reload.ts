@@ -1,7 +1,4 @@
-/**
- * The configuration read again while the LP runs: the whole file is checked, then all of it is in force or
- * none of it, and either way it is written down.
- */
+/** Reloads the configuration of a running LP: all of it or nothing. Both outcomes go to the audit log. */
 
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -17,14 +14,14 @@ import type { OperatorLog } from './operator-log.ts';
 
 export interface Reload {
   applied: boolean;
-  /** Why not, one sentence each. */
+  /** Reasons of a refusal, one sentence each. */
   reasons: readonly string[];
-  /** Secrets taken out. */
+  /** Without secrets. */
   changes: AuditEntry['changes'];
 }
 
 export interface Reloader {
-  /** One at a time. Never throws for what is wrong with the file. */
+  /** Runs one at a time. Does not throw for mistakes in the file. */
   reload(who: string): Promise<Reload>;
 }
 
@@ -32,9 +29,9 @@ export interface ReloaderDeps {
   node: Pick<LpNode, 'reload'>;
   journal: Pick<OperatorLog, 'note'>;
   metrics: Metrics;
-  /** Named in the audit trail. */
+  /** Named in the audit log. */
   file: string;
-  /** It as it is now. Throws `ConfigError`. */
+  /** Reads the file. Throws `ConfigError`. */
   read(): Promise<Loaded<LpAppConfig>>;
 }
 
@@ -107,7 +104,7 @@ const tell = ({ path, from, to }: Change) => ({
 const side = (path: readonly string[], value: unknown): string =>
   value === undefined ? '-' : redacted(path, value);
 
-/** Names the very text that was read; null when there is none. */
+/** null: the file cannot be read. */
 export const sha256Of = (file: string): Promise<string | null> =>
   readFile(file).then(
     (bytes) => createHash('sha256').update(bytes).digest('hex'),

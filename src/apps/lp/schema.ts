@@ -1,4 +1,4 @@
-/** An LP's tables and where they are in its database: one place, because the command line opens them too. */
+/** Schema and migrations of an LP's database, shared with the command line. */
 
 import type { Migration } from '../../adapters/postgres/migrate.ts';
 import { LP_MIGRATIONS } from '../../adapters/postgres/migrations/lp.ts';

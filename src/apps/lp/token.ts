@@ -1,14 +1,11 @@
-/**
- * The secret of the admin door: loopback keeps other machines out, this keeps out other users of the same
- * one.
- */
+/** The admin API's token: loopback keeps out other machines, the token other users of this one. */
 
 import { access } from 'node:fs/promises';
 import { readSecretFile, writeSecretFile } from '../../adapters/keystore/file.ts';
 import { systemRandom } from '../../adapters/system/random.ts';
 import { SecretError } from '../keys.ts';
 
-/** Made at the first start; whoever may read this file may command the LP. */
+/** Created at the first start. Reading this file means control of the LP. */
 export async function makeAdminToken(file: string): Promise<string> {
   const fresh = await access(file).then(
     () => false,

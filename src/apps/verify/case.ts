@@ -1,6 +1,4 @@
-/**
- * One dossier under examination: what was signed, who can be asked about it, and what has been found so far.
- */
+/** The state of one verification: the signed order, the chains to ask, and the results so far. */
 
 import type { Address, Bytes32, Hex } from '../../domain/hex.ts';
 import type { StandardOrder } from '../../domain/order.ts';
@@ -10,18 +8,15 @@ import type { Seen, Witness } from './witness.ts';
 export interface VerifyCheck {
   /** Stable name, such as `taker.signature` or `output.0.filled`. */
   id: string;
-  /**
-   * held: shown true. failed: shown false, or not shown where it has to be. unchecked: nobody was there to
-   * ask.
-   */
+  /** held: proven true. failed: proven false, or a required proof is missing. unchecked: no node to ask. */
   result: 'held' | 'failed' | 'unchecked';
-  /** A sentence for a person. */
+  /** For a person. */
   says: string;
 }
 
 type Proofs = TradeClaim['complianceProofs'];
 export type ClaimedReceipt = Proofs['receipts'][number];
-/** Where on a chain something is said to stand. */
+/** Where on a chain the dossier places something. */
 export type ClaimedLocation = Pick<
   ClaimedReceipt,
   'chainId' | 'contract' | 'txHash' | 'blockNumber' | 'blockHash' | 'at'
@@ -32,20 +27,19 @@ export interface Case {
   trade: TradeClaim['trade'];
   intent: TradeClaim['intent'];
   proofs: Proofs;
-  /** As signed; everything else is held against it. */
+  /** As signed; everything else is compared with it. */
   order: StandardOrder;
   domain: { chainId: number; escrow: Address };
   id: Bytes32;
   witnesses: ReadonlyMap<number, Witness>;
-  /** Of the origin. */
   origin: Witness | undefined;
   opened: ClaimedReceipt | undefined;
   note(name: string, result: VerifyCheck['result'], says: string): void;
   judge(name: string, held: boolean, yes: string, no: string): void;
-  /** Nobody was named who could be asked about that chain. */
+  /** No node was given for this chain. */
   unasked(name: string, chainId: number): void;
   transaction(chainId: number, txHash: string): Promise<Seen | undefined>;
-  /** The transaction of a receipt when it is where the receipt says; notes what is wrong otherwise. */
+  /** The transaction, if it is where the receipt says; records a failure otherwise. */
   standing(name: string, place: ClaimedLocation): Promise<Seen | undefined>;
 }
 

@@ -1,7 +1,4 @@
-/**
- * Everything that a dossier says of one trade, held against signatures and chains by somebody who trusts no
- * venue.
- */
+/** Checks a trade's dossier against signatures and chains, without trusting the venue. */
 
 import type { Address, Bytes32 } from '../../domain/hex.ts';
 import { orderId } from '../../domain/order.ts';
@@ -19,7 +16,7 @@ export interface VerifyInput {
   claim: TradeClaim;
   /** By chain id. */
   witnesses: ReadonlyMap<number, Witness>;
-  /** Escrows that the reader knows by itself, by chain id. */
+  /** Escrows that the caller knows, by chain id. */
   knownEscrows: ReadonlyMap<number, Address>;
 }
 
@@ -70,7 +67,7 @@ export async function verifyClaim({
   return checks;
 }
 
-/** The reader's own word on which contract is the escrow, where it has given one. */
+/** Compares the escrows with those the caller knows. */
 function escrows({ order, domain, judge }: Case, known: ReadonlyMap<number, Address>): void {
   const named = [
     { chainId: domain.chainId, escrow: domain.escrow },

@@ -1,4 +1,4 @@
-/** A dossier as its reader has it before anything of it is believed: well-formed, and no more than that. */
+/** Reads a dossier. Checks its form only; nothing in it is trusted. */
 
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
@@ -20,7 +20,7 @@ const zLeg = z.object({
 });
 const zFee = z.object({ amount: z.string().nullable(), asset: z.string().nullable() }).partial().nullable();
 
-/** What is checked of a dossier; whatever else is in it is left alone. */
+/** The fields that are checked; others are ignored. */
 const zClaim = z.object({
   trade: z.object({
     orderId: z.string(),
@@ -36,7 +36,7 @@ const zClaim = z.object({
 });
 export type TradeClaim = z.infer<typeof zClaim>;
 
-/** Throws `RequestError` for what is no dossier, or one without the sections that only administrators see. */
+/** Throws `RequestError` for anything else, and for a dossier without its admin-only sections. */
 export function readClaim(json: unknown): TradeClaim {
   const parsed = zClaim.safeParse(json);
   if (parsed.success) return parsed.data;

@@ -1,11 +1,11 @@
-/** What an order's signed terms make of its input: fees and shares, by the escrow's own arithmetic. */
+/** Fees of an order's first input, by the escrow's arithmetic. */
 
 import { decodeContext } from '../../domain/context.ts';
 import type { StandardOrder } from '../../domain/order.ts';
 
 const BPS = 10_000n;
 
-/** Of the first input, base units. undefined for an order that is no quote of ours. */
+/** Base units. undefined when a context cannot be decoded. */
 export function feesOf({
   inputs,
   outputs,
@@ -16,7 +16,7 @@ export function feesOf({
   let [left, protocol, relayer] = [amount, 0n, 0n];
   for (const [index, context] of contexts.entries()) {
     if (!context) return undefined;
-    // The last slice takes what the rounding of the others left.
+    // The last slice takes the rounding remainder.
     const slice = index === contexts.length - 1 ? left : (amount * BigInt(context.portionBps)) / BPS;
     left -= slice;
     protocol += (slice * BigInt(context.feeBps)) / BPS;

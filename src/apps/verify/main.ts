@@ -1,7 +1,4 @@
-/**
- * `firmquote verify ORDER_ID`: a trade's dossier checked by somebody who trusts signatures and chains, and no
- * venue.
- */
+/** `firmquote verify ORDER_ID`: checks a trade's dossier without trusting the venue. */
 
 import { RequestError } from '../../domain/errors.ts';
 import { type Address, isAddress, isBytes32, type Bytes32, toAddress } from '../../domain/hex.ts';
@@ -10,22 +7,19 @@ import { type TradeClaim, claimFromFile, claimFromVenue } from './claim.ts';
 import { openWitness, type Witness } from './witness.ts';
 
 export interface VerifyOptions {
-  /** A saved dossier; wins over the venue. */
+  /** A saved dossier; overrides the venue. */
   file?: string;
   url?: string;
   key?: string;
   workspace?: string;
-  /** `<chain id>=<url>` each. */
+  /** `<chain id>=<url>` */
   rpc: readonly string[];
-  /** `<chain id>=<address>` each. */
+  /** `<chain id>=<address>` */
   escrow: readonly string[];
   json?: boolean;
 }
 
-/**
- * Exit code 0: everything held. 1: something is not as the dossier says. 2: nothing is wrong, and not
- * everything could be asked.
- */
+/** Exit code 0: all held; 1: something failed; 2: nothing failed, but some checks could not be made. */
 export async function runVerify(order: string, options: VerifyOptions): Promise<void> {
   if (!isBytes32(order))
     throw new RequestError(
@@ -69,10 +63,7 @@ async function claimOf(
   return claimFromVenue({ url, key, workspace, orderId });
 }
 
-/**
- * The contract whose views are asked on a chain: the one that the signed terms name there. What they name is
- * itself checked.
- */
+/** The escrow that the signed terms name on a chain; it is checked separately. */
 function escrowOn(chainId: number, { intent }: TradeClaim): Address {
   const word =
     intent.originChainId === chainId

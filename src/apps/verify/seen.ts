@@ -1,7 +1,4 @@
-/**
- * What the chains saw: the input taken, every output delivered and attested, the end, and where the order
- * stands now.
- */
+/** Checks on chain: input taken, outputs delivered and attested, the end, and the present state. */
 
 import { decodeFunctionData } from 'viem';
 import { createRecovery } from '../../adapters/secp256k1/recovery.ts';
@@ -17,7 +14,7 @@ import type { Seen } from './witness.ts';
 
 const recovery = createRecovery();
 
-/** A word that holds no address matches none. */
+/** A word that is no address is returned as it is and matches no address. */
 export const addressOf = (word: Hex): Address =>
   word.startsWith(`0x${'0'.repeat(24)}`) ? bytes32ToAddress(word) : word;
 
@@ -96,7 +93,7 @@ export async function filled(c: Case, delivered: bigint[], index: number): Promi
   moved(c, delivered, index, tx);
 }
 
-/** Events are the escrow's word; the token's own log is the money. */
+/** The fill event is the escrow's statement; the token's own transfer log proves the payment. */
 function moved({ proofs, order, note, judge }: Case, delivered: bigint[], index: number, tx: Seen): void {
   const name = `output.${index}.delivered`;
   const output = order.outputs[index] as MandateOutput;
@@ -108,7 +105,7 @@ function moved({ proofs, order, note, judge }: Case, delivered: bigint[], index:
       `Output ${index} was credited inside the escrow's ledger, as signed; the fill is the receipt of that.`,
     );
   const txOf = (at: number) => proofs.receipts.find(({ fill }) => fill?.outputIndex === at)?.txHash;
-  // Slices for one recipient in one transaction are told apart by nobody: together they have to be there.
+  // Transfers to one recipient in one transaction cannot be told apart, so their sum is compared.
   const together = order.outputs.reduce(
     (sum, other, at) =>
       other.recipient === output.recipient && other.token === output.token && txOf(at) === txOf(index)
@@ -119,8 +116,7 @@ function moved({ proofs, order, note, judge }: Case, delivered: bigint[], index:
   const arrived = tx
     .transfers(token)
     .reduce((sum, { to, value }) => (to === recipient ? sum + value : sum), 0n);
-  // What a filler paid beyond the escrow's amount is no slice of anybody's: it is this output's, and shown as
-  // delivered.
+  // A payment above the escrow's amount belongs to the only output, and the dossier shows it.
   if (proofs.commitments.length === 0 && order.outputs.length === 1 && arrived > together)
     delivered[index] = arrived;
   judge(
@@ -199,7 +195,7 @@ export async function attested(c: Case, index: number): Promise<void> {
   );
 }
 
-/** A settled order whose attestation nobody recorded: the oracle knows. */
+/** A settled order without a recorded attestation: asks the oracle. */
 async function provenAnyhow(
   c: Case,
   name: string,
@@ -264,7 +260,7 @@ export async function state(c: Case): Promise<void> {
   const possible: Record<string, readonly string[]> = {
     settled: ['claimed'],
     refunded: ['refunded'],
-    // Chains move on while a dossier is read.
+    // The chain may move on while the dossier is read.
     refund_pending: ['deposited', 'refunded'],
     failed: ['none'],
     awaiting_escrow: ['none', 'deposited', 'claimed', 'refunded'],
@@ -285,7 +281,10 @@ export async function state(c: Case): Promise<void> {
   );
 }
 
-/** Who signed for a payload in a direct call of the oracle; undefined when it was called from elsewhere. */
+/**
+ * Attesters who signed a payload, from a direct call of the oracle; undefined for a call through another
+ * contract.
+ */
 function attestersIn(
   { to, input }: Seen,
   oracle: Address,

@@ -1,7 +1,4 @@
-/**
- * What the dossier makes of it: amounts, fees and stages, held against what was signed and what the chains
- * have.
- */
+/** Compares the dossier's amounts, fees and stages with the signed terms and the chains. */
 
 import { assetId } from '../../domain/asset.ts';
 import type { StandardOrder } from '../../domain/order.ts';
@@ -51,7 +48,7 @@ export function fees(c: Case): void {
   );
 }
 
-/** Gas and blocks of every transaction that the dossier names beside its proofs. */
+/** Checks block and gas of each transaction in the dossier's stages. */
 export async function stages(c: Case): Promise<void> {
   const { claim, trade, proofs, opened, witnesses, transaction, note, judge, unasked } = c;
   const proven: Record<string, readonly string[]> = {

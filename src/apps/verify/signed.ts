@@ -1,7 +1,4 @@
-/**
- * What people put their names to: the terms themselves, the taker's signature, the LPs' promises, and the
- * checksum that the taker was shown.
- */
+/** Checks what was signed: the terms, the taker's signature, the LPs' commitments, and the checksum. */
 
 import { createRecovery } from '../../adapters/secp256k1/recovery.ts';
 import { commitmentDigest } from '../../domain/commitment.ts';
@@ -20,11 +17,11 @@ const recovery = createRecovery();
 interface Signed {
   order: StandardOrder;
   domain: { chainId: number; escrow: Address };
-  /** The envelope is the one that these terms make, character for character. */
+  /** The envelope equals the one that these terms make. */
   exact: boolean;
 }
 
-/** undefined when the envelope holds no order. */
+/** undefined when the envelope contains no order. */
 export function readSigned({ intent }: TradeClaim): Signed | undefined {
   const message = zOrderMessage.safeParse(intent.typedData['message']);
   const shown = intent.typedData['domain'] as { chainId?: unknown; verifyingContract?: unknown } | undefined;
@@ -41,7 +38,7 @@ export function readSigned({ intent }: TradeClaim): Signed | undefined {
   };
 }
 
-/** The ERC-7683 intent beside the envelope is another way of saying the same. */
+/** The ERC-7683 intent must express the same order. */
 export function envelope({ intent, order, domain, judge }: Case, exact: boolean): void {
   const { maxSpent, minReceived, fillInstructions, ...head } = intentOf(domain.escrow, order);
   const {

@@ -1,7 +1,4 @@
-/**
- * What a chain says, asked of the reader's own node: transactions with their logs, blocks, and views as of a
- * block.
- */
+/** Reads a chain through the caller's own node: transactions with logs, blocks, and views at a block. */
 
 import { createViewCaller } from '../../adapters/evm/chain/multicall.ts';
 import { createRpc } from '../../adapters/evm/rpc/rpc.ts';
@@ -16,22 +13,22 @@ export interface Seen {
   succeeded: boolean;
   blockNumber: bigint;
   blockHash: Hex;
-  /** Block time. */
+  /** Block timestamp, Unix seconds. */
   at: number;
   gasUsed: bigint;
   to: Address | null;
   input: Hex;
-  /** Logs of one contract, as escrow and oracle events. */
+  /** Logs of one contract, decoded. */
   events(contract: Address): EscrowEvent[];
-  /** ERC-20 movements of one token in this transaction. */
+  /** ERC-20 transfers of one token in this transaction. */
   transfers(token: Address): { from: Address; to: Address; value: bigint }[];
 }
 
 export interface Witness {
   readonly views: ChainViews;
-  /** undefined: there is no such transaction on this chain, or not yet. */
+  /** undefined: no such transaction on this chain, or not yet. */
   transaction(hash: Hex): Promise<Seen | undefined>;
-  /** A view as of a block; of the newest block where the node has forgotten that one's state. */
+  /** A view at a block; at the newest block when the node has pruned that state. */
   asOf<T>(
     at: bigint | undefined,
     ask: (at: bigint | undefined) => Promise<T>,
@@ -59,7 +56,7 @@ export async function openWitness(chainId: number, rpcUrl: string, escrow: Addre
       retry: 'never',
     });
   }
-  // Views need an escrow and nothing else of a chain.
+  // Views need only an escrow.
   const chain = {
     id: chainId,
     slug: String(chainId),
@@ -90,7 +87,7 @@ export async function openWitness(chainId: number, rpcUrl: string, escrow: Addre
         receipt.blockNumber,
         false,
       ]);
-      // A receipt of a block that is not canonical is none.
+      // The block is not canonical.
       if (block?.hash !== receipt.blockHash) return undefined;
       const place = { blockNumber: BigInt(receipt.blockNumber), blockHash: receipt.blockHash, txHash: hash };
       const of = (contract: Address) =>

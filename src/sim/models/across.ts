@@ -1,16 +1,13 @@
-/**
- * What another bridge charges for the same two things: Across' capital fee (a kink in the size) and its
- * utilisation curve, held to the vectors of its own tests.
- */
+/** Across: capital fee and utilisation curve, checked against the vectors of its own tests. */
 
 export interface CapitalFee {
   lower: number;
   upper: number;
-  /** Size of the kink, in whole tokens. */
+  /** Size of the kink, whole tokens. */
   cutoff: number;
 }
 
-/** Mean fee on a transfer of `size`, as a share. */
+/** Mean fee on a transfer, as a share. */
 export function capitalFee({ lower, upper, cutoff }: CapitalFee, size: number): number {
   const slope = (upper - lower) / cutoff;
   const kinked = Math.min(cutoff, size);
@@ -18,14 +15,14 @@ export function capitalFee({ lower, upper, cutoff }: CapitalFee, size: number): 
 }
 
 export interface RateModel {
-  /** Utilisation of the kink. */
+  /** Utilisation at the kink. */
   uBar: number;
   r0: number;
   r1: number;
   r2: number;
 }
 
-/** Mean yearly rate between two utilisations, and the same for a week. */
+/** Mean rate between two utilisations, per year and per week. */
 export function lpRate(model: RateModel, from: number, to: number): { apy: number; weekly: number } {
   const apy = (area(model, to) - area(model, from)) / (to - from);
   return { apy, weekly: Math.expm1(Math.log1p(apy) / 52) };

@@ -1,7 +1,6 @@
 /**
- * The market maker of Avellaneda and Stoikov, "High-frequency trading in a limit order book" (Quantitative
- * Finance 8, 2008, section 3.3), replayed as its tables were made: a fill within dt has the probability
- * lambda * dt, taken literally.
+ * Avellaneda and Stoikov, "High-frequency trading in a limit order book" (Quantitative Finance 8, 2008,
+ * section 3.3), simulated as its tables were: a fill within dt has the probability lambda * dt.
  */
 
 import type { Dice } from '../random.ts';
@@ -9,7 +8,7 @@ import { addToSums, deviationOf, meanOf, noSums } from '../sums.ts';
 
 export interface AvellanedaSetup {
   gamma: number;
-  /** Of the mid, per square root of the unit of time. */
+  /** Of the mid, per square root of time. */
   sigma: number;
   /** Decay of the fill rate with distance. */
   k: number;
@@ -47,7 +46,7 @@ export const AS2008: Omit<AvellanedaSetup, 'gamma' | 'strategy'> = {
 
 const START = 100;
 
-/** Mean over [0, T] of the total spread. */
+/** Mean total spread over [0, T]. */
 export function averageSpread({
   gamma,
   sigma,
@@ -58,7 +57,7 @@ export function averageSpread({
   return (spread === 'journal' ? (gamma * sigma * sigma * T) / 2 : 0) + (2 / gamma) * Math.log1p(gamma / k);
 }
 
-/** The same over the grid: the mean over the times 0, dt, ... that quotes are made at. */
+/** The mean over the grid times 0, dt, ... */
 export function gridSpread(setup: Pick<AvellanedaSetup, 'gamma' | 'sigma' | 'k' | 'T' | 'dt'>): number {
   const { gamma, sigma, dt } = setup;
   return averageSpread(setup) + (gamma * sigma * sigma * dt) / 2;

@@ -1,6 +1,6 @@
 /**
- * Options on a share, by Black and Scholes (1973): the world's best known figures, to hold our normal
- * distribution and the Bachelier premium to.
+ * Black-Scholes (1973) option prices: well-known figures to check our normal distribution and the Bachelier
+ * premium.
  */
 
 import { bachelierCall } from '../../pricing/option.ts';
@@ -9,7 +9,7 @@ import { normalCdf } from '../../pricing/special.ts';
 export interface BlackScholesSetup {
   S: number;
   K: number;
-  /** Continuous, a year. */
+  /** Continuous, per year. */
   r: number;
   sigma: number;
   T: number;
@@ -24,8 +24,8 @@ export function blackScholes({ S, K, r, sigma, T }: BlackScholesSetup): { call: 
 }
 
 /**
- * Black-Scholes over Bachelier, less one, for calls struck d deviations out of the money; `deviation` as a
- * share of the price.
+ * Black-Scholes over Bachelier, minus 1, for calls d deviations out of the money; `deviation` as a share of
+ * the price.
  */
 export function overBachelier(d: number, deviation: number): number {
   const { call } = blackScholes({ S: 1, K: 1 + d * deviation, r: 0, sigma: deviation, T: 1 });

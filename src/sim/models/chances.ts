@@ -1,15 +1,12 @@
 /**
- * Exact chances that the model's figures rest on: fills among live quotes, the best of several mids,
- * arbitrage against a stale pool.
+ * Exact probabilities behind the model's figures: fills among live quotes, the best of several mids, pool
+ * arbitrage.
  */
 
 import { bachelierCall } from '../../pricing/option.ts';
 import { normalCdf, normalPdf } from '../../pricing/special.ts';
 
-/**
- * P(N > m) for every m from 0 to n - 1, N the number of successes among independent trials
- * (Poisson-binomial), by dynamic programming.
- */
+/** P(N > m) for m from 0 to n - 1, with N the successes of independent trials (Poisson-binomial). */
 export function exceedance(chances: readonly number[]): number[] {
   let distribution = [1];
   for (const p of chances)
@@ -19,7 +16,7 @@ export function exceedance(chances: readonly number[]): number[] {
     );
   const above: number[] = [];
   let tail = 0;
-  // From the small end, so that small tails keep their digits.
+  // Summed from the small end to keep precision.
   for (let m = chances.length - 1; m >= 0; m--) {
     tail += distribution[m + 1] as number;
     above[m] = tail;
@@ -27,7 +24,7 @@ export function exceedance(chances: readonly number[]): number[] {
   return above;
 }
 
-/** Fewest payouts to hold so that more are asked for with a chance of at most `epsilon`. */
+/** Fewest payouts to hold so that P(more are needed) <= `epsilon`. */
 export function payoutsToHold(chances: readonly number[], epsilon: number): number {
   const found = exceedance(chances).findIndex((chance) => chance <= epsilon);
   return found === -1 ? chances.length : found;
@@ -44,8 +41,8 @@ export function largestOf(n: number): number {
 }
 
 /**
- * Share of blocks in which a pool with a fee is worth arbitraging: Milionis et al., arXiv 2305.14604. `sigma`
- * per root second, `fee` as a share.
+ * Share of blocks in which arbitrage against a pool pays: Milionis et al., arXiv 2305.14604. `sigma` per root
+ * second, `fee` as a share.
  */
 export function arbitrageChance({
   sigma,
@@ -59,10 +56,7 @@ export function arbitrageChance({
   return 1 / (1 + (Math.sqrt(2 / blockSeconds) * fee) / sigma);
 }
 
-/**
- * What an x*y=k pool is expected to lose in value while the price only diffuses, as a share: its value goes
- * with the root of the price.
- */
+/** Expected loss of an x*y=k pool's value under diffusion, as a share. */
 export function poolLoss(deviation: number): number {
   return (
     1 - integral((z) => normalPdf(z) * Math.exp((deviation * z - (deviation * deviation) / 2) / 2), -9, 9)
@@ -70,8 +64,8 @@ export function poolLoss(deviation: number): number {
 }
 
 /**
- * d* = omega * (phi(d*) - d* * Phi(-d*)): the spread, in deviations of the mid, that breaks even when nothing
- * else is earned.
+ * d* = omega * (phi(d*) - d* * Phi(-d*)): the break-even spread in deviations of the mid, without other
+ * earnings.
  */
 export function breakEven(omega: number): number {
   let [low, high] = [0, Math.max(1, omega)];

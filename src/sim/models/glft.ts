@@ -1,7 +1,6 @@
 /**
  * Guéant, Lehalle and Fernandez-Tapia, "Dealing with the inventory risk" (arXiv 1105.3115): the closed-form
- * quotes that our skew is taken from, beside the exact ones, which are ratios of the ground eigenvector of a
- * tridiagonal matrix.
+ * quotes behind our skew, and the exact ones from the ground eigenvector of a tridiagonal matrix.
  */
 
 import { skewSlope } from '../../pricing/terms.ts';
@@ -12,11 +11,11 @@ export interface GlftSetup {
   sigma: number;
   A: number;
   k: number;
-  /** Largest position either way. */
+  /** Position limit. */
   Q: number;
   /** Drift of the mid. Default 0. */
   mu?: number;
-  /** How far the mid moves against us with every fill. Default 0. */
+  /** Adverse move of the mid per fill. Default 0. */
   xi?: number;
 }
 
@@ -26,22 +25,19 @@ export interface Glft {
   /** 2 c1 + c2: bid to ask at a flat position. */
   spread: number;
   eta: number;
-  /**
-   * Distance of the bid from the mid at a position, by the closed form and exactly; NaN where nothing may be
-   * bought.
-   */
+  /** Distance of the bid from the mid, closed form and exact; NaN at the position limit. */
   bid(q: number): number;
   exactBid(q: number): number;
   ask(q: number): number;
   exactAsk(q: number): number;
-  /** How well the eigenvector solves its equation. */
+  /** Residual of the eigenvector. */
   residual: number;
 }
 
 export function glft({ gamma, sigma, A, k, Q, mu = 0, xi = 0 }: GlftSetup): Glft {
   const c1 = Math.log1p(gamma / k) / gamma;
   const eta = A * (1 + gamma / k) ** -(1 + k / gamma);
-  // The engine's own slope, so that what is compared with the paper is what quotes.
+  // The engine's own slope, so that the comparison covers the code that quotes.
   const c2 = skewSlope({ gamma, sigma, arrival: A, decay: k, xi: gamma });
   const scaled = c2 * Math.exp((k * xi) / 4);
   const tilt = mu === 0 ? 0 : mu / (gamma * sigma * sigma);

@@ -1,7 +1,4 @@
-/**
- * Any row of the published models, at any parameters: what the command's options mean, and the figures that
- * come of them.
- */
+/** Any published model at chosen parameters: the command's options and the resulting figures. */
 
 import { RequestError } from '../../domain/errors.ts';
 import { bachelierCall, jumpCost, optionCost, perRootSecond } from '../../pricing/option.ts';
@@ -16,11 +13,11 @@ import { glft } from './glft.ts';
 import { JOURNAL } from './published.ts';
 import { informs, near, type ReportRow, within } from '../row.ts';
 
-/** Options as they were written, by name. */
+/** Option texts by name. */
 export type Named = Readonly<Record<string, string>>;
 
 interface Given {
-  /** A number, or `fallback` where it is not given; checked against bounds. */
+  /** The option as a number within bounds, or `fallback`. */
   number(
     name: string,
     fallback: number,
@@ -30,7 +27,7 @@ interface Given {
 }
 
 interface Model {
-  /** Options with their defaults, for help and for errors. */
+  /** Listed in help and errors. */
   options: readonly string[];
   rows(given: Given): ReportRow[];
 }
@@ -137,7 +134,7 @@ const MODELS: Record<string, Model> = {
   bachelier: {
     options: ['strike', 'deviation', 'sigma', 'seconds', 'jumps', 'jump-bps'],
     rows({ number }) {
-      // Either the deviation itself, or a yearly volatility and a time: then everything is in bps.
+      // Either the deviation, or a yearly volatility and seconds: then everything is in bps.
       const motion = number('sigma', Number.NaN, POSITIVE);
       const seconds = number('seconds', 60, POSITIVE);
       const deviation = number(
@@ -216,7 +213,7 @@ const MODELS: Record<string, Model> = {
 
 export const modelNames: readonly string[] = Object.keys(MODELS);
 
-/** Throws `RequestError` for a model, an option or a value that does not exist, naming those that do. */
+/** Throws `RequestError` for an unknown model, option or value. */
 export function modelRows(name: string, named: Named): ReportRow[] {
   const model = MODELS[name];
   if (model === undefined || !Object.hasOwn(MODELS, name))

@@ -1,4 +1,4 @@
-/** Every printed figure that the model rests on, computed anew and held to the print. */
+/** Recomputes every printed figure behind the model and compares it with the print. */
 
 import { isDecline } from '../../domain/decline.ts';
 import { InvariantError } from '../../domain/errors.ts';
@@ -32,7 +32,7 @@ import {
   within,
 } from '../row.ts';
 
-/** All of them. `paths` are those of the market-making tables, 1000 as printed. */
+/** `paths`: of the market-making tables, 1000 in print. */
 export function published({ seed = 1, paths = 1000 }: { seed?: number; paths?: number } = {}): SimReport {
   return reportOf([
     ...avellanedaRows(seed, paths),
@@ -53,10 +53,7 @@ export const JOURNAL = [
   [0.01, 'symmetric', 1.35, 68.8, 12.8, 0.09, 8.7],
 ] as const;
 
-/**
- * What others get from the same model told wrongly: the figures of our own notes, so that the trap stays
- * recognisable.
- */
+/** Results of common misreadings of the model, from our notes. */
 const TRAPS: readonly (readonly [
   string,
   Partial<AvellanedaSetup> & { gamma: number; strategy: 'inventory' | 'symmetric' },
@@ -97,7 +94,7 @@ function avellanedaRows(seed: number, paths: number): ReportRow[] {
     const setup: AvellanedaSetup = { ...AS2008, paths, gamma, strategy };
     const ours = simulateAvellaneda(setup, createDice(seed, at));
     const name = `Avellaneda-Stoikov 2008, γ=${gamma} ${strategy}`;
-    // The journal rounds to two digits.
+    // The journal prints two digits.
     rows.push(
       near(`${name}: average spread`, ours.averageSpread, spread, 0.005, 'every printed digit'),
       within(`${name}: profit`, ours.profit, profit, 0.02),
@@ -195,8 +192,7 @@ function glftRows(): ReportRow[] {
     tolerance: 'at least: clip q to the band',
     ok: share(far) >= 0.1,
   });
-  // The model's note prints what a double-precision eigensolver leaves of a component of 2e-12; sixty digits
-  // say 11.2454440526.
+  // The print carries a double-precision solver's error; sixty digits give 11.2454440526.
   rows.push(
     near(
       'GLFT 2013, σ=1 A=0.2: bid at q=20, exact, as printed',
@@ -211,7 +207,7 @@ function glftRows(): ReportRow[] {
     asPrinted("GLFT 2013 with Avellaneda-Stoikov's parameters: c1", as.c1, '.6453852114'),
     asPrinted("GLFT 2013 with Avellaneda-Stoikov's parameters: c2", as.c2, '.0517172161'),
   );
-  // The corrections have no print; they are held to the eigenvector of the matrix that has them in it.
+  // No print exists for the corrections; compared with the eigenvector of the corrected matrix.
   const drift = glft({ ...calm.setup, mu: 0.002 });
   const shift = (q: number) => drift.exactBid(q) - near0.exactBid(q);
   rows.push(
@@ -325,7 +321,7 @@ function premiumRows(): ReportRow[] {
   ] as const)
     rows.push(asPrinted(`Break-even spread d* at ω=${omega}`, breakEven(omega), printed));
   const motion = { deviation: perRootSecond(0.9) * Math.sqrt(60), jumps: 60 / 3600, jumpBps: 30 };
-  // The print cuts its digits off instead of rounding them: 1.946(70) + .191(49).
+  // The print truncates: 1.946(70) + .191(49).
   rows.push(
     near(
       'Firm quote at 8 bps, σ=90 %, 60 s: diffusion part',
@@ -371,8 +367,7 @@ function acrossRows(): ReportRow[] {
     ),
     ...rates.flatMap(([from, to, apy, weekly]) => {
       const ours = lpRate(LP_MODEL, from, to);
-      // Differences of integrals of 1e18 integers: theirs carry about 1e-16 of rounding for 1e-2 of
-      // utilisation.
+      // Their 1e18 integers carry about 1e-16 of rounding per 1e-2 of utilisation.
       return [
         near(
           `Across LP rate, utilisation ${from} to ${to}: yearly`,
@@ -433,7 +428,7 @@ function chanceRows(): ReportRow[] {
   ];
 }
 
-/** The worked example of the model: 10 WETH for USDC, another chain. */
+/** The model's worked example: 10 WETH for USDC, cross-chain. */
 export const WORKED_EXAMPLE: PriceInputs = {
   side: 'exactInput',
   amount: 10n ** 19n,

@@ -1,6 +1,6 @@
 /**
- * The lowest eigenvalue and its vector of a symmetric tridiagonal matrix, to the last digits: the value by
- * bisection on Sturm's count, the vector by inverse iteration.
+ * The lowest eigenvalue of a symmetric tridiagonal matrix by bisection (Sturm), and its vector by inverse
+ * iteration.
  */
 
 export interface Ground {
@@ -13,7 +13,7 @@ export interface Ground {
 
 const SMALLEST = 1e-300;
 
-/** `diagonal` has n entries, `off` the n - 1 beside it, all of one sign and not zero. */
+/** `diagonal` has n entries, `off` n - 1 of one sign, none zero. */
 export function groundState(diagonal: readonly number[], off: readonly number[]): Ground {
   const value = lowest(diagonal, off);
   let vector = diagonal.map(() => 1);
@@ -44,7 +44,7 @@ function lowest(diagonal: readonly number[], off: readonly number[]): number {
   return low;
 }
 
-/** Eigenvalues below x: negative pivots of matrix - x. */
+/** Number of eigenvalues below x: negative pivots of matrix - x. */
 function below(diagonal: readonly number[], off: readonly number[], x: number): number {
   let [negative, pivot] = [0, 1];
   for (const [at, each] of diagonal.entries()) {
@@ -56,10 +56,7 @@ function below(diagonal: readonly number[], off: readonly number[], x: number): 
   return negative;
 }
 
-/**
- * (matrix - shift) * x = right by elimination; the shift lies just below the spectrum, so no pivoting is
- * needed.
- */
+/** Solves (matrix - shift) * x = right. The shift is below the spectrum, so no pivoting is needed. */
 function solve(
   diagonal: readonly number[],
   off: readonly number[],

@@ -1,7 +1,4 @@
-/**
- * The commands that administer a venue, straight in its database: `workspace`, `member`, `keys`, `solver`,
- * `travel-rule`. Each action loads only what it needs.
- */
+/** Commands that administer a venue directly in its database. Each action loads only the modules it needs. */
 
 import { Command, InvalidArgumentError, Option } from 'commander';
 
@@ -12,7 +9,6 @@ export function adminCommands(): Command[] {
   return [workspaceCommand(), memberCommand(), keysCommand(), solverCommand(), travelRuleCommand()];
 }
 
-/** Every one of them takes these two. */
 const inVenue = (command: Command): Command =>
   command
     .addOption(

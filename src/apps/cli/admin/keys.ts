@@ -1,7 +1,4 @@
-/**
- * `firmquote keys`: issue, list and revoke, straight in the venue's database; running venues hear of it at
- * once.
- */
+/** `firmquote keys`: issues, lists and revokes API keys. Running venues see a change at once. */
 
 import { zNewKeyRequest } from '../../../protocol/api/admin.ts';
 import { type AdminOptions, readInput, withAdmin } from './venue-admin.ts';

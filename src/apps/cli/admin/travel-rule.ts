@@ -1,6 +1,4 @@
-/**
- * `firmquote travel-rule`: what was reported of large orders, what nobody took, and sending that once more.
- */
+/** `firmquote travel-rule`: lists the records of large orders and retries abandoned ones. */
 
 import { systemClock } from '../../../adapters/system/clock.ts';
 import { RequestError } from '../../../domain/errors.ts';

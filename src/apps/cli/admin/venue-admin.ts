@@ -1,7 +1,4 @@
-/**
- * For the commands that administer a venue: its database opened for a moment, and everything that an
- * administrator may do in it.
- */
+/** Opens a venue's database for one command, with the operations of an administrator. */
 
 import { userInfo } from 'node:os';
 import type { z } from 'zod';
@@ -27,7 +24,7 @@ export interface AdminOptions {
 export interface AdminDoor {
   admin: Admin;
   records: Pick<VenueStore, 'travelRulesIn' | 'retryTravelRule'>;
-  /** Of whoever runs the command, for the audit trail. */
+  /** Who runs the command, for the audit log. */
   who: string;
 }
 
@@ -46,7 +43,6 @@ export const withAdmin = (file: string, work: (door: AdminDoor) => Promise<void>
     }),
   );
 
-/** From the chains themselves: nobody else knows how their escrows were deployed. */
 function readFeeCaps(
   { chains }: VenueConfig,
   log: Log,
@@ -71,7 +67,7 @@ function readFeeCaps(
   );
 }
 
-/** What was typed, as the admin API would take it. Throws with every mistake and the option that holds it. */
+/** Parses options with the admin API's schema. Throws an error that names every wrong option. */
 export function readInput<S extends z.ZodType>(
   schema: S,
   typed: object,

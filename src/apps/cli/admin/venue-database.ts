@@ -1,7 +1,4 @@
-/**
- * The venue's database opened for the moment of one command, brought up to date, also when no venue has run
- * on it yet.
- */
+/** Opens and migrates the venue's database for one command, even before a venue has run on it. */
 
 import { createLog } from '../../../adapters/pino/log.ts';
 import { createRedactor } from '../../../adapters/pino/redact.ts';

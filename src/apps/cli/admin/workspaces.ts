@@ -1,7 +1,4 @@
-/**
- * `firmquote workspace`, `member` and `solver`: who may trade here, on which terms, and who did what about
- * it.
- */
+/** `firmquote workspace`, `member` and `solver`: who may trade at a venue, and on which terms. */
 
 import { RequestError } from '../../../domain/errors.ts';
 import {
@@ -270,7 +267,7 @@ export const showChanges = (
     );
   });
 
-/** Only what is not the same before and after, and nothing that the line says already. */
+/** Only fields that changed, without those the line already shows. */
 function difference({ before, after, workspaceId, subjectId, at }: ChangeView): string {
   const [was, is] = [before ?? {}, after ?? {}];
   const text = (value: unknown): string => JSON.stringify(value ?? null);

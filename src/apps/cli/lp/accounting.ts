@@ -1,13 +1,13 @@
 /**
- * `firmquote lp journal`: do the books agree with ledger and chains; one order's entries; and a person's word
- * where nothing explains a difference.
+ * `firmquote lp journal`: compares the accounting ledger with inventory and chains, shows the entries of one
+ * order, and books an adjustment.
  */
 
 import { RequestError } from '../../../domain/errors.ts';
 import { type Door, type DoorOptions, openDoor } from './admin-client.ts';
 import { table } from '../table.ts';
 
-/** Amounts are text on the wire. */
+/** Amounts are decimal text. */
 interface Books {
   reconciled: {
     chain: string;

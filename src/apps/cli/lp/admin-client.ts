@@ -1,7 +1,4 @@
-/**
- * The way to a running LP: its admin door, found by its configuration or by URL, and a sentence that helps
- * when it does not answer.
- */
+/** Calls the admin API of a running LP, found by its configuration or by URL. */
 
 import { userInfo } from 'node:os';
 import { RequestError, UpstreamError } from '../../../domain/errors.ts';
@@ -11,7 +8,7 @@ import { readAdminToken } from '../../lp/token.ts';
 
 export interface DoorOptions {
   config?: string;
-  /** Wins over the configuration. */
+  /** Overrides the configuration. */
   admin?: string;
   tokenFile?: string;
   json?: boolean;
@@ -20,10 +17,7 @@ export interface DoorOptions {
 export interface Door {
   readonly url: string;
   get<T>(path: string): Promise<T>;
-  /**
-   * Answers the body whatever the status, so that a refusal can be shown; throws where there is no LP to
-   * answer.
-   */
+  /** Answers the body also of a refusal (409). Throws when no LP answers. */
   post<T>(path: string, word?: Readonly<Record<string, string>>): Promise<{ ok: boolean; body: T }>;
 }
 
@@ -109,7 +103,7 @@ async function find({
   };
 }
 
-/** The admin door opens last: an LP that is still starting answers at its health door. */
+/** The admin API opens last: a starting LP answers only at its health endpoint. */
 async function silence(url: string, opsUrl: string | undefined, config: string | undefined): Promise<string> {
   const health =
     opsUrl === undefined
@@ -123,7 +117,7 @@ async function silence(url: string, opsUrl: string | undefined, config: string |
   return `No LP answers at ${url}. Is it running? Start it with: firmquote lp --config ${config ?? 'FILE'}. If it listens elsewhere, see admin.port in its configuration.`;
 }
 
-/** Who is at the keyboard, for the audit trail. */
+/** Who runs the command, for the audit log. */
 function whoAmI(): string {
   try {
     return `cli (${userInfo().username})`;

@@ -1,7 +1,4 @@
-/**
- * The operator's word to a running LP: look, stop, go on, empty it, read the configuration anew, and see who
- * did what before.
- */
+/** Commands that control a running LP: status, pause, resume, drain, reload, audit. */
 
 import { RequestError } from '../../../domain/errors.ts';
 import type { LpStatus } from '../../../lp/node.ts';
@@ -10,7 +7,7 @@ import type { Reload } from '../../lp/reload.ts';
 import { type DoorOptions, openDoor } from './admin-client.ts';
 import { table } from '../table.ts';
 
-/** As the admin door says it: amounts are text on the wire. */
+/** Amounts are decimal text. */
 type Status = Omit<LpStatus, 'chains'> & {
   chains: { chainId: number; slug: string; head: string | null; final: string; gasWei: string | null }[];
   sending: 'held' | 'free';
@@ -36,10 +33,7 @@ export async function resumeLp(options: DoorOptions): Promise<void> {
   print(options, body);
 }
 
-/**
- * Done when no promise can be taken any more and no accepted order is open: from there on every coin that is
- * here is free.
- */
+/** Returns when no live quote and no open order is left: from then on the whole inventory is free. */
 export async function drainLp({
   note = 'draining',
   timeout,

@@ -1,4 +1,4 @@
-/** `firmquote lp explain`: why a price, for a terminal. */
+/** `firmquote lp explain`: prints why a quote was priced as it was. */
 
 import type {
   ExplainedDecline,

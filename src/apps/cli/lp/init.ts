@@ -1,6 +1,6 @@
 /**
- * `firmquote lp init`: asks what it must, looks at everything it is told, and only then writes a
- * configuration with its keys.
+ * `firmquote lp init`: asks for what is needed, checks every answer, then writes a configuration and its
+ * keys.
  */
 
 import { access, mkdir, rename, writeFile } from 'node:fs/promises';
@@ -33,11 +33,11 @@ import { openTerminal, type Terminal } from '../ask.ts';
 import { newPassword } from '../keystore.ts';
 
 export interface InitOptions {
-  /** Everything goes below it. */
+  /** Folder of all files written. */
   dir: string;
   answers?: string;
   fromDemo?: string;
-  /** Take what is proposed instead of asking. */
+  /** Take the proposals instead of asking. */
   yes?: boolean;
   force?: boolean;
   venueUrl?: string;
@@ -166,7 +166,6 @@ export async function initLp(
       databaseUrl: answers.databaseUrl ?? null,
       dataDir: join(options.dir, 'data'),
     });
-    // As the LP itself will read it.
     const { config: understood } = parseConfig(zLpAppConfig, config, {}, files.config);
     const todo = await lookAtAccount(understood, {
       account,
@@ -202,10 +201,10 @@ export async function initLp(
 }
 
 interface Asker {
-  /** Cannot be guessed. */
+  /** A question without a proposal. */
   need(question: string, flag: string): Promise<string>;
   secret(question: string, flag: string): Promise<string>;
-  /** Has a proposal. */
+  /** A question with a proposal. */
   or(question: string, preset: string): Promise<string>;
   number(text: string): number;
   readonly sits: boolean;
@@ -311,7 +310,7 @@ interface Search {
   told(line: string): void;
 }
 
-/** The venue says which contracts; whether they are there, only the chain can say. */
+/** The venue names the contracts; the chain confirms that they exist. */
 async function networksOf({
   answers,
   demo,
@@ -374,10 +373,7 @@ function operatorKeyOf({ operator }: Answers, demo: RunningDemo | undefined, { e
   return given.toLowerCase() as Hex;
 }
 
-/**
- * One that is typed stays in a head, so the process gets it by variable; one that nobody gave is drawn and
- * put into a file of its own.
- */
+/** A typed password is passed to the LP by variable; a generated one is stored in its own file. */
 async function passwordOf(
   { operator }: Answers,
   asker: Asker,
@@ -406,7 +402,7 @@ async function passwordOf(
   return { value: typed, source: { passwordEnv: 'OPERATOR_PASSWORD' } };
 }
 
-/** What the chains say of the account: shown, and where something is missing, the command that helps. */
+/** Prints balances and permissions of the account. Returns the commands for what is missing. */
 async function lookAtAccount(
   { networks, lp }: LpAppConfig,
   {
@@ -458,7 +454,7 @@ const listOf = (text: string): string[] =>
     .map((part) => part.trim())
     .filter((part) => part !== '');
 
-/** Two neighbours, so that several LPs live on one machine. */
+/** Two adjacent free ports, so that several LPs fit on one machine. */
 async function freePair(): Promise<number> {
   for (let port = FIRST_PORT; port < FIRST_PORT + 400; port += 2)
     if ((await isFree(port)) && (await isFree(port + 1))) return port;

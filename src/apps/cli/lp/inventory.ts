@@ -1,4 +1,4 @@
-/** The LP's books as tables: what it has and has promised, and how much of each cap is used. */
+/** Tables of an LP's inventory, limits, orders and win-rate curves. */
 
 import { formatUnits } from '../../../domain/amount.ts';
 import type { BucketView } from '../../../inventory/ledger.ts';
@@ -11,7 +11,7 @@ import type { Receivable } from '../../../lp/accounting/receivables.ts';
 import { type DoorOptions, openDoor } from './admin-client.ts';
 import { table } from '../table.ts';
 
-/** Base units are text on the wire, and what is undefined is absent. */
+/** A JSON answer: bigints are decimal text. */
 type Wire<T> = T extends bigint
   ? string
   : T extends readonly (infer Item)[]
@@ -84,7 +84,7 @@ export async function showInventory(options: DoorOptions): Promise<void> {
   }
 }
 
-/** Every asset against what is wanted of it, and each chain's part of it where there are several. */
+/** Each asset against its target and bands, per chain where it is on several. */
 function wantedTable({ positions }: Inventory): string[] {
   const rows = positions.flatMap(({ asset, total, target, soft, hard, q, places }) => [
     [
@@ -126,7 +126,6 @@ interface Award {
   outputIndex: number;
 }
 
-/** The orders that takers gave us, newest first. */
 export async function showAwards({
   limit = '20',
   ...options
@@ -225,11 +224,11 @@ function riskLines({ tripped, navUsd, loss, suspects }: RiskStatus): string[] {
   ];
 }
 
-/** Six decimals tell an operator enough. */
+/** At most six decimals. */
 const short = (text: string): string => text.replace(/(\.\d{6})\d+$/, '$1');
 const money = (usd: number): string => usd.toLocaleString('en-US', { maximumFractionDigits: 2 });
 
-/** Half: the all-in spread that half of all takers take. */
+/** "half bps" is the all-in spread at which half of all takers accept. */
 export async function showCurves(options: DoorOptions): Promise<void> {
   const { curves } = await (await openDoor(options)).get<{ curves: CurveView[] }>('/curves');
   if (options.json) return console.log(JSON.stringify({ curves }));

@@ -1,7 +1,4 @@
-/**
- * `firmquote lp …`: the maker's process, and the tools of whoever runs it. Without a word behind it, it
- * quotes.
- */
+/** `firmquote lp`: runs the LP; its subcommands are the operator's and the owner's tools. */
 
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { RequestError } from '../../../domain/errors.ts';
@@ -9,14 +6,11 @@ import { compileAhead } from '../../lp/node-options.ts';
 import type { DoorOptions } from './admin-client.ts';
 import type { InitOptions } from './init.ts';
 
-/**
- * The configuration file is asked for where it is needed, so that a parent's demand is not made of every
- * tool.
- */
+/** Not mandatory in commander, because subcommands inherit it; each action checks it. */
 export const configOption = (): Option =>
   new Option('-c, --config <file>', 'configuration file, see config/lp.example.json');
 
-/** What stands before and after the tool's name: `lp -c FILE status` is as good as `lp status -c FILE`. */
+/** Options before and after the subcommand are equivalent. */
 export const given = <T>(command: Command): T => ({ ...command.parent?.opts(), ...command.opts() }) as T;
 
 export function lpCommand(): Command {
@@ -59,7 +53,7 @@ export function lpCommand(): Command {
     .option('--database-url <url>', 'PostgreSQL of your own; ${NAME} takes it from the environment')
     .action(async (options: InitOptions) => (await import('./init.ts')).initLp(options));
 
-  /** A tool that talks to the running LP. */
+  /** A command that calls the running LP. */
   const tool = (name: string, description: string): Command =>
     lp
       .command(name)
@@ -151,9 +145,7 @@ export function lpCommand(): Command {
       (await import('./price.ts')).priceFile(options),
     );
 
-  /**
-   * A command of the owner, who is not the operator: it needs a chain and the owner's key, and no running LP.
-   */
+  /** A command of the owner: needs a chain and the owner's key, not a running LP. */
   const ownersTool = (group: Command, name: string, description: string): Command =>
     group
       .command(name)

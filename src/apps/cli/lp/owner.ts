@@ -1,7 +1,4 @@
-/**
- * `firmquote lp deposit`, `withdraw` and `operator`: the owner's commands, signed by the owner's own key and
- * never by the operator's.
- */
+/** `firmquote lp deposit`, `withdraw` and `operator`: signed with the owner's key, never the operator's. */
 
 import { formatUnits, parseUnits } from '../../../domain/amount.ts';
 import { RequestError } from '../../../domain/errors.ts';
@@ -22,7 +19,7 @@ import { askSecret } from '../ask.ts';
 
 export interface OwnerOptions {
   config?: string;
-  /** Keystore of the owner. */
+  /** Keystore file. */
   owner?: string;
   ownerPasswordFile?: string;
   ownerPasswordEnv?: string;
@@ -64,7 +61,7 @@ export interface WithdrawOptions extends OwnerOptions {
   to?: string;
 }
 
-/** Without a word of what to do: what stands. */
+/** Without --amount, --complete or --cancel it shows the pending withdrawal. */
 export async function withdraw({
   amount,
   complete,
@@ -117,10 +114,7 @@ export async function withdraw({
   });
 }
 
-/**
- * On the chain that is named, or on every one. Without an address: the operator whose key the configuration
- * names.
- */
+/** On the named chain or on all. `address` defaults to the operator of the configuration. */
 export async function setOperator(
   address: string | undefined,
   allowed: boolean,

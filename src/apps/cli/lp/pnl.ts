@@ -1,11 +1,11 @@
-/** `firmquote lp pnl`: what was earned, as a table, CSV or JSON. */
+/** `firmquote lp pnl`: profit as a table, CSV or JSON. */
 
 import { formatUnits } from '../../../domain/amount.ts';
 import { RequestError } from '../../../domain/errors.ts';
 import { type DoorOptions, openDoor } from './admin-client.ts';
 import { table } from '../table.ts';
 
-/** Amounts are text on the wire. */
+/** Amounts are decimal text. */
 interface Row {
   key: string;
   trades: number;
@@ -74,7 +74,7 @@ export async function showProfit({
 
 const SECONDS = { s: 1, m: 60, h: 3_600, d: 86_400, w: 604_800 } as const;
 
-/** "24h", "30m", "7d", "all", or a date that JavaScript reads. Answers Unix milliseconds. */
+/** Parses "24h", "30m", "7d", "all" or a date. Answers Unix milliseconds. */
 export function sinceOf(text: string, nowMs: number): number {
   if (text === 'all') return 0;
   const span = /^(\d+)([smhdw])$/.exec(text);
@@ -186,7 +186,7 @@ function csv({ by, rows }: Profit): string[] {
   ];
 }
 
-/** To the cent, with thousands set off. */
+/** Two decimals, with thousands separators. */
 function usd(micros: bigint): string {
   const cents = (micros < 0n ? -micros + 5_000n : micros + 5_000n) / 10_000n;
   const whole = (cents / 100n).toString().replace(/\B(?=(\d{3})+$)/g, ',');

@@ -1,6 +1,6 @@
 /**
- * The inputs of one price as a JSON file: every field of the model by its own name, amounts as decimal text
- * in base units.
+ * Reads the inputs of one price from JSON: every field of the model under its own name, amounts as decimal
+ * text in base units.
  */
 
 import { z } from 'zod';
@@ -24,14 +24,14 @@ const natural = z.number().min(0);
 
 const zSource = z.strictObject({
   name: z.string().min(1),
-  /** Either one price, or both sides of a book. */
+  /** Either `price`, or `bid` and `ask`. */
   price: zDecimal.optional(),
   bid: zDecimal.optional(),
   ask: zDecimal.optional(),
   ageSeconds: natural.default(0),
-  /** The exchange says when it happened; one that does not counts half. */
+  /** The exchange sends a timestamp; a source without one has half the weight. */
   timed: z.boolean().default(true),
-  /** What the source says of its own uncertainty. */
+  /** The source's own uncertainty. */
   confidenceBps: natural.default(0),
 });
 
@@ -44,7 +44,7 @@ export const zPriceInputs = z
     lp: z.enum(['buy', 'sell']),
     baseDecimals: z.int().min(0).max(36),
     quoteDecimals: z.int().min(0).max(36),
-    /** Either what the sources say, or the mid that came of it. */
+    /** Either `sources`, or `mid`. */
     sources: z.array(zSource).min(1).optional(),
     aggregate: z
       .strictObject({
@@ -60,7 +60,7 @@ export const zPriceInputs = z
     firmSeconds: z.number(),
     q: z.number().default(0),
     /**
-     * Either own gas in base units of the output token before its buffer, or what is charged for it in whole
+     * Either own gas in base units of the output token before its buffer, or the charge for it in whole
      * tokens.
      */
     ownGas: zUnits.optional(),
@@ -111,14 +111,11 @@ export const zPriceInputs = z
 
 export interface ReadInputs {
   inputs: PriceInputs;
-  /** Where there were sources to make one of. */
+  /** undefined when the file gives the mid itself. */
   mid: Mid | undefined;
 }
 
-/**
- * Throws `RequestError` listing everything that is wrong with the file; declines when its sources make no
- * price.
- */
+/** Throws `RequestError` with all problems of the file. Returns a decline when its sources give no mid. */
 export function readPriceInputs(json: unknown, file: string): ReadInputs | PriceDecline {
   const parsed = zPriceInputs.safeParse(json);
   if (!parsed.success) {
@@ -158,7 +155,7 @@ function midOf(
   options: Parsed['aggregate'],
   file: string,
 ): Mid | PriceDecline {
-  // Any moment will do: only ages count.
+  // An arbitrary time: only ages matter.
   const nowMs = 1e12;
   const observations = sources.map(
     ({ name, price, bid = price, ask = price, ageSeconds, timed, confidenceBps }) => {

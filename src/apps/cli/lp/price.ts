@@ -1,7 +1,4 @@
-/**
- * `firmquote lp price`: one request priced from a file of inputs, with every term and the exact amounts.
- * Nothing runs, nothing is signed.
- */
+/** `firmquote lp price`: prices one request from a file and prints every term. Signs nothing. */
 
 import { formatUnits } from '../../../domain/amount.ts';
 import { isDecline } from '../../../domain/decline.ts';
@@ -53,7 +50,7 @@ const say = (text: string): void => console.log(text);
 const DIGITS = 9;
 const nine = (value: number): number => Number(value.toFixed(DIGITS));
 
-/** Terms to nine digits; those of a plug-in beneath `extra`. */
+/** Rounded to nine decimals; terms of a plug-in are nested. */
 function rounded(terms: Priced['terms']): object {
   return Object.fromEntries(
     Object.entries(terms).map(([name, value]) => [

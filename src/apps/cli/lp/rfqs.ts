@@ -1,4 +1,4 @@
-/** `firmquote lp rfqs`: the requests of late as lines, to be played again against another configuration. */
+/** `firmquote lp rfqs`: prints recent requests as JSON lines for `firmquote sim replay`. */
 
 import type { Flow } from '../../../lp/quote-log/recorded-requests.ts';
 import { type DoorOptions, openDoor } from './admin-client.ts';

@@ -1,6 +1,6 @@
 /**
- * From an LP's configuration file to the LP that the simulator plays: the same pairs, parameters, limits and
- * risk rules.
+ * Builds the simulated LP from an LP's configuration file: the same pairs, parameters, limits and risk
+ * controls.
  */
 
 import { RequestError } from '../../../domain/errors.ts';
@@ -15,20 +15,17 @@ import { loadPlugin } from '../../lp/plugin.ts';
 import { chainOf } from '../../networks.ts';
 
 export interface MakerOptions {
-  /** `WETH-USDC`; undefined: the first pair of two assets. */
+  /** `WETH-USDC`; undefined: the first pair of two different assets. */
   pair?: string | undefined;
-  /** What it owns of either asset at the start, USD at the first mid, over all chains. */
+  /** Starting balance of each asset over all chains, USD at the first mid. */
   capitalUsd: number;
   noiseBps: number;
   gasUsd: number;
-  /** Play without the risk controls. */
+  /** false: without risk controls. */
   risk: boolean;
 }
 
-/**
- * The file as it stands: no secrets are read and nothing of the environment counts. Throws `ConfigError` or
- * `RequestError`.
- */
+/** Reads no secrets and ignores the environment. Throws `ConfigError` or `RequestError`. */
 export async function readMaker(
   file: string,
   name: string,
@@ -128,7 +125,7 @@ function makerOf(
     })),
     softBand: wholeOf(asset?.softBand ?? null),
     hardBand: wholeOf(asset?.hardBand ?? null),
-    // What is configured is meant for the real inventory; here the start is where it wants to be.
+    // The configured target is for the real inventory; here the starting balance is the target.
     target: null,
     quoting: lp.quoting,
     graceSeconds: Math.max(...lp.chains.map(({ graceSeconds }) => graceSeconds ?? 15)),
@@ -163,7 +160,7 @@ const wholeOf = (text: string | null): number | null => {
   return parsed === undefined ? null : toNumber(parsed);
 };
 
-/** To six decimals of a token, which is plenty for a start. */
+/** To six decimals. */
 function units(tokens: number, decimals: number): bigint {
   const micro = BigInt(Math.round(tokens * 1e6));
   return decimals >= 6 ? micro * 10n ** BigInt(decimals - 6) : micro / 10n ** BigInt(6 - decimals);

@@ -1,4 +1,4 @@
-/** Recorded exchange messages as one price a second: the last mid that had been heard by its end. */
+/** Reads recorded exchange messages as one price per second: the last mid received in that second. */
 
 import { RequestError } from '../../../domain/errors.ts';
 import { midpoint, parseDecimal, type Rational, toNumber } from '../../../pricing/rational.ts';
@@ -10,14 +10,11 @@ export interface RecordedPrices {
   symbol: string;
   /** Unix milliseconds of the first price. */
   startMs: number;
-  /** One for each second. */
+  /** One per second. */
   prices: number[];
 }
 
-/**
- * Silences are filled with the last price. Throws `RequestError` when there is less than a minute of one
- * symbol in it.
- */
+/** Gaps repeat the last price. Throws `RequestError` for less than a minute of one symbol. */
 export async function readPrices(path: string): Promise<RecordedPrices> {
   const sequence = createSequence();
   const prices: number[] = [];

@@ -1,4 +1,4 @@
-/** Rows for people, then the same as one line of JSON for programs. */
+/** Prints a report as a table and, last, as one line of JSON. */
 
 import type { SimReport, ReportRow } from '../../../sim/row.ts';
 import { table } from '../table.ts';
@@ -29,6 +29,6 @@ export function printReport({ ok, rows }: SimReport, notes: readonly string[] = 
 
 const verdict = ({ ok, reference }: ReportRow): string => (!ok ? 'FAILS' : reference === null ? '' : 'ok');
 
-/** Ten significant digits, without the noise of a float. */
+/** Ten significant digits. */
 const digits = (value: number): string =>
   Number.isFinite(value) ? String(Number(value.toPrecision(10))) : String(value);

@@ -1,6 +1,4 @@
-/**
- * `firmquote sim replay`: recorded prices and requests against two configurations, quote by quote and in sum.
- */
+/** `firmquote sim replay`: answers the same prices and requests with two configurations and compares them. */
 
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';

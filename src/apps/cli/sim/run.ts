@@ -1,4 +1,4 @@
-/** `firmquote sim run`: a market around an LP's own configuration, as a table, as JSON, and as a page. */
+/** `firmquote sim run`: simulates a market around an LP's configuration; prints a table, JSON and a page. */
 
 import { writeFile } from 'node:fs/promises';
 import { RequestError } from '../../../domain/errors.ts';
@@ -51,10 +51,10 @@ export interface RunOptions extends MarketOptions {
   fixed: number[];
 }
 
-/** A start that needs no clock, so that the same seed gives the same bytes. */
+/** A fixed start, so that the same seed gives the same bytes. */
 export const EPOCH_MS = Date.UTC(2026, 0, 1);
 
-/** The prices to play, and what is known of their motion. */
+/** Drawn or recorded prices, and their volatility. */
 export async function pricesOf({
   prices: file,
   seed,
@@ -170,9 +170,7 @@ export async function simulateMarket(options: RunOptions): Promise<void> {
   console.log(JSON.stringify({ ok: true, rows }));
 }
 
-/**
- * A rival who quotes the same spread to everybody, always; as a pricer of its own in the place of the model.
- */
+/** A rival that always quotes the same spread, as a pricing plug-in. */
 const fixedSpread = (bps: number): PricingPlugin => ({
   name: 'fixed',
   pricer: ({ fee, gas }) => ({ spread: Math.max(bps - fee - gas, 0) }),
@@ -279,7 +277,7 @@ function chartsOf({ series, makers }: MarketResult): string[] {
   ];
 }
 
-/** What was asked for, without where the answer goes: two runs that differ only in that are the same run. */
+/** The options without the output files: two runs that differ only in those are the same run. */
 function described(options: RunOptions): Omit<RunOptions, 'json' | 'html'> {
   const asked = { ...options };
   delete asked.json;

@@ -28,7 +28,7 @@ beforeEach(() => {
   vi.spyOn(console, 'log').mockImplementation((line = '') => void printed.push(String(line)));
 });
 
-/** As `firmquote sim …` would; what commander refuses is thrown instead of ending the process. */
+/** Runs `firmquote sim …`; commander's errors are thrown instead of ending the process. */
 async function sim(
   ...words: string[]
 ): Promise<{ ok: boolean; rows: { name: string; ours: number; reference: number | null; ok: boolean }[] }> {

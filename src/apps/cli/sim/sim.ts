@@ -1,7 +1,4 @@
-/**
- * `firmquote sim …`: the market in a box. Holds the engine to what is printed, plays a market around it, and
- * replays one.
- */
+/** `firmquote sim`: checks the engine against published figures, simulates a market, or replays one. */
 
 import { Command, InvalidArgumentError } from 'commander';
 import { RequestError } from '../../../domain/errors.ts';
@@ -21,11 +18,11 @@ export function simCommand(): Command {
     .description(
       'hold pricing and inventory to published figures, play a market around them, replay a recorded one',
     )
-    // Who pipes a table into `head` has seen enough.
+    // A closed pipe, such as `| head`, is not an error.
     .hook('preAction', () => void process.stdout.off('error', ignoreClosedPipe).on('error', ignoreClosedPipe))
-    // `sim run --seed` is the option of `run`.
+    // Options after `run` belong to it.
     .enablePositionalOptions()
-    // A model's parameters are options too, and every model has its own.
+    // Each model has its own parameters as options.
     .allowUnknownOption()
     .allowExcessArguments()
     .option(
@@ -69,7 +66,7 @@ export function simCommand(): Command {
   return sim;
 }
 
-/** What `run` and `replay` share. */
+/** Options of both `run` and `replay`. */
 function marketOptions(command: Command): Command {
   return command
     .option('--seed <n>', 'where chance starts', within(0, 2 ** 31, true), 1)
@@ -194,7 +191,7 @@ async function act(options: SimOptions, rest: readonly string[]): Promise<void> 
   ]);
 }
 
-/** `--name value` and `--name=value`, of options that this command does not know itself. */
+/** `--name value` and `--name=value`, for options that commander does not know. */
 function namedOptions(words: readonly string[]): Record<string, string> {
   const named: Record<string, string> = {};
   for (let at = 0; at < words.length; at++) {
@@ -214,14 +211,13 @@ function namedOptions(words: readonly string[]): Record<string, string> {
   return named;
 }
 
-/** Read here and not by commander, because a model has its own bounds for them. */
+/** Not parsed by commander, because each model has its own bounds. */
 function whole(name: string, text: string | undefined): number | undefined {
   if (text !== undefined && !/^[0-9]{1,9}$/.test(text))
     throw new RequestError(`--${name} must be a whole number, not "${text}".`, { code: 'bad_request' });
   return text === undefined ? undefined : Number(text);
 }
 
-/** For commander, which says which option it was. */
 export function natural(text: string): number {
   if (!/^[0-9]{1,9}$/.test(text)) throw new InvalidArgumentError(`It must be a whole number, not "${text}".`);
   return Number(text);

@@ -1,7 +1,6 @@
 /**
- * A local EVM chain that survives its own death: after every block its state goes to a file, and a killed
- * anvil is started again from it. What it loses is a block or two, which is a short reorganisation, and that
- * is what `depth` is for.
+ * A local EVM chain that can be killed: its state is saved to a file after every block, and a restart loads
+ * it. A block or two may be lost, which is a reorganisation shallower than `depth`.
  */
 
 import { createRequire } from 'node:module';
@@ -16,7 +15,7 @@ export interface AnvilOptions {
   chainId: number;
   port: number;
   blockSeconds: number;
-  /** Logs, state and anvil's own home live here. */
+  /** For logs, state and anvil's home. */
   dir: string;
   onLine?: (line: string) => void;
 }
@@ -25,7 +24,7 @@ export interface Anvil extends WatchedChild {
   readonly rpcUrl: string;
 }
 
-/** Starts the chain where it left off, or at its genesis. Resolves when it answers. */
+/** Starts from the saved state or from genesis. Resolves when the chain answers. */
 export async function startAnvil({ chainId, port, blockSeconds, dir, onLine }: AnvilOptions): Promise<Anvil> {
   await mkdir(dir, { recursive: true });
   const state = join(dir, 'state.json');
@@ -47,8 +46,7 @@ export async function startAnvil({ chainId, port, blockSeconds, dir, onLine }: A
         '--block-time',
         String(blockSeconds),
       ],
-      // Without a number it keeps no state at all; without the option it writes 116 KB a block below its
-      // home.
+      // `--prune-history` without a number keeps no state; without the option anvil writes 116 KB per block.
       ...['--prune-history', '256', '--accounts', '0', '--quiet'],
       ...(saved ? ['--load-state', state] : []),
     ],
@@ -76,21 +74,15 @@ export async function startAnvil({ chainId, port, blockSeconds, dir, onLine }: A
   return { ...child, rpcUrl };
 }
 
-/**
- * At most this long between two writes: a chain that is killed must not come back further behind than its
- * depth, or what was final is undone. A busy machine writes slowly without the state being large.
- */
+/** The longest pause between saves. A killed chain must not lose more blocks than its depth. */
 const MOST_PAUSE_MS = 1_000;
 
-/**
- * Keeps the file fresh: a write after every block, less often when the state has grown so large that writing
- * it takes long.
- */
+/** Saves the chain's state after every block, less often when saving takes long. */
 export function keepState(rpcUrl: () => string, dir: string): { saveNow(): Promise<void>; stop(): void } {
   let stopped = false;
   let savedBlock = '';
   let saving: Promise<unknown> = Promise.resolve();
-  /** One at a time: they share a draft. */
+  /** One save at a time: they share a draft file. */
   function save(): Promise<number> {
     const next = saving.then(write, write);
     saving = next.catch(() => {});
@@ -112,7 +104,7 @@ export function keepState(rpcUrl: () => string, dir: string): { saveNow(): Promi
       await new Promise((resolve) =>
         setTimeout(resolve, Math.min(MOST_PAUSE_MS, Math.max(200, tookMs * 10))),
       );
-      // A chain that is down has nothing to save; its next life reads what is there.
+      // A chain that is down has nothing to save.
       if (!stopped) tookMs = await save().catch(() => 0);
     }
   };
@@ -149,10 +141,7 @@ export async function rpc(url: string, method: string, params: readonly unknown[
   return answer.result;
 }
 
-/**
- * The real binary inside npm's platform package: its JavaScript launcher would stand between us and the
- * process.
- */
+/** The binary itself, because npm's JavaScript launcher would be a process in between. */
 function anvilBinary(): string {
   const cpu = process.arch === 'x64' ? 'amd64' : process.arch;
   const name = `@foundry-rs/anvil-${process.platform === 'win32' ? 'win32' : process.platform}-${cpu}`;

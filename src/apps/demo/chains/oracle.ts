@@ -1,7 +1,4 @@
-/**
- * Keeps the demo's price oracles up to date, as an oracle network would: when the price has moved, or a
- * heartbeat has passed.
- */
+/** Keeps the demo's price oracles up to date: on a price move, and on a heartbeat. */
 
 import { encodeFunctionData } from 'viem';
 import type { Address } from '../../../domain/hex.ts';
@@ -12,7 +9,7 @@ export const ORACLE_DECIMALS = 8;
 const MOVED_BPS = 25;
 const HEARTBEAT_MS = 60_000;
 const LOOK_MS = 1_000;
-/** Nobody's; the chains let it act without a key. */
+/** An arbitrary address; the chains are told to accept it without a key. */
 const KEEPER: Address = '0x0000000000000000000000000000000000c0ffee';
 
 export interface KeptOracle {
@@ -38,7 +35,7 @@ export function keepOracles(
       Math.abs(price / told.mid - 1) * 10_000 < MOVED_BPS
     )
       return;
-    // Again every time: a chain that was started anew has forgotten.
+    // Repeated each time, because a restarted chain has forgotten it.
     await rpc(rpcUrl, 'anvil_impersonateAccount', [KEEPER]);
     await rpc(rpcUrl, 'anvil_setBalance', [KEEPER, '0x8ac7230489e80000']);
     const data = encodeFunctionData({

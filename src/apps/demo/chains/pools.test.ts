@@ -1,4 +1,4 @@
-/** Pools follow the market to within their fee, up and down, and no further. */
+/** Pools follow the market up and down to within their fee. */
 
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type Devnet, startDevnet, type TestChain } from '../../../../test/support/devnet.ts';
@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => devnet.stop());
 
-/** Dollars for one WETH in a pool of USDC, by its number. */
+/** USD for one WETH in a USDC pool. */
 async function priceIn(index: number): Promise<number> {
   const concentrated = dex.listed[index]?.fee !== null;
   const address = dex.pools[index] as Address;
@@ -61,7 +61,7 @@ test('a pair and a pool are brought back to a market that leaves', async () => {
         { timeout: 40_000, interval: 100 },
       );
     }
-    // Where the fee begins to cost more than the difference, they stay.
+    // They stop where the fee exceeds the difference.
     for (const index of [0, 2])
       expect(Math.abs(Math.log((await priceIn(index)) / eth))).toBeGreaterThan(0.002);
     expect(troubles).toEqual([]);

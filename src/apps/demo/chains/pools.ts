@@ -1,6 +1,5 @@
 /**
- * Keeps the demo's pools near its market, as arbitrageurs would: a pool further off than its own fee is
- * traded back to there.
+ * Keeps the demo's pools near its market, as arbitrage would: a pool further off than its fee is traded back.
  */
 
 import { encodeFunctionData, erc20Abi } from 'viem';
@@ -13,7 +12,10 @@ import type { DemoState } from '../state.ts';
 
 const LOOK_MS = 2_000;
 const PAIR_FEE = 0.003;
-/** Nobody's; the chains let it act without a key. What it trades is the trader's. */
+/**
+ * An arbitrary address; the chains are told to accept it without a key. It trades the trader contract's
+ * tokens.
+ */
 const KEEPER: Address = '0x000000000000000000000000000000000a4b1743';
 
 interface KeptPool {
@@ -21,15 +23,15 @@ interface KeptPool {
   trader: Address;
   pool: Address;
   fee: number | null;
-  /** The lower address first, as in the pool. */
+  /** Sorted, as in the pool. */
   tokens: readonly [Address, Address];
-  /** Base units of token1 for one of token0, on the market. */
+  /** Market price: base units of token1 for one of token0. */
   fair(): number;
 }
 
 type PoolChain = Pick<DemoState['chains'][number], 'rpcUrl' | 'dex' | 'tokens'>;
 
-/** `dollars` of a whole token, by its symbol. */
+/** `dollars`: USD value of a whole token. */
 export function keepPools(
   chains: readonly PoolChain[],
   dollars: (symbol: string) => number,
@@ -55,7 +57,7 @@ export function keepPools(
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
   const round = async () => {
-    // One after the other: those of one chain pay from one purse.
+    // In sequence: pools of one chain trade from one balance.
     for (const pool of pools) if (!stopped) await look(pool).catch(trouble);
     if (!stopped) timer = setTimeout(() => void round(), LOOK_MS);
   };
@@ -92,7 +94,7 @@ async function look(kept: KeptPool): Promise<void> {
       ? pairTrade(pool, [first, BigInt(second)], zeroForOne, goal, purse)
       : poolTrade(pool, zeroForOne, goal, purse);
   if (data === undefined) return;
-  // Again every time: a chain that was started anew has forgotten.
+  // Repeated each time, because a restarted chain has forgotten it.
   await rpc(rpcUrl, 'anvil_impersonateAccount', [KEEPER]);
   await rpc(rpcUrl, 'anvil_setBalance', [KEEPER, '0x8ac7230489e80000']);
   await rpc(rpcUrl, 'eth_sendTransaction', [{ from: KEEPER, to: trader, data, gas: '0xf4240' }]);

@@ -1,6 +1,4 @@
-/**
- * A fresh chain becomes a market: contracts, tokens, money for everybody, the LPs' inventory in the escrow.
- */
+/** Prepares a fresh chain: contracts, tokens, balances, and the LPs' inventory in the escrow. */
 
 import { encodeFunctionData, type Hex } from 'viem';
 import { parseUnits } from '../../../domain/amount.ts';
@@ -19,7 +17,7 @@ import { ORACLE_DECIMALS } from './oracle.ts';
 import type { DemoState } from '../state.ts';
 
 const CALL_GAS = 200_000;
-/** The price symbol that everything is counted in: fixed, and at most guarded. */
+/** The price symbol of the unit of account: fixed at 1, optionally guarded. */
 export const PEG = 'USD';
 
 interface Call {
@@ -139,7 +137,7 @@ export async function setUpChain(
     };
     for (const { address } of [...state.takers, ...state.houseTakers])
       mint(address, config.takers.holdings[symbol] ?? '0');
-    // What the pools are kept near the market with.
+    // Tokens to trade the pools back to the market with.
     if (listed.some(({ tokens: pair }) => pair.includes(token)))
       mint(dex.trader, config.poolKeeper[symbol] ?? '0');
     for (const wallet of contractWallets) mint(wallet, config.takers.holdings[symbol] ?? '0');
@@ -191,7 +189,7 @@ export async function setUpChain(
   };
 }
 
-/** Sends all, mines until all are in, and holds every one to have succeeded. */
+/** Sends all transactions, mines until all are included, and throws if one failed. */
 async function execute(rpcUrl: string, calls: readonly Call[]): Promise<void> {
   const hashes: unknown[] = [];
   for (const call of calls)

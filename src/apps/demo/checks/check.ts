@@ -1,10 +1,10 @@
-/** One line of `demo --once`: a name, and a story that throws where the truth differs from the promise. */
+/** One check of `demo --once`: it trades, and throws where the result differs from what was promised. */
 
 import type { DemoWorld } from '../world.ts';
 
 export interface DemoCheck {
   name: string;
-  /** Answers with what was seen; throws when it is not what was promised. */
+  /** Returns what was observed. Throws `CheckFailed` when it is wrong. */
   run(world: DemoWorld, tally: OrderCounts): Promise<string>;
 }
 
@@ -14,7 +14,7 @@ export interface CheckResult {
   detail: string;
 }
 
-/** Orders by how they ended. */
+/** Number of orders by their end. */
 export interface OrderCounts {
   settled: number;
   failed: number;
@@ -36,7 +36,7 @@ export function expectEqual<T extends string | number | bigint | boolean | null 
     throw new CheckFailed(`${what}: expected ${String(wanted)}, found ${String(actual)}`);
 }
 
-/** Asks again until it holds: for what becomes true a block later. */
+/** Polls until `holds` returns true. */
 export async function eventually(
   what: string,
   timeoutMs: number,

@@ -1,7 +1,4 @@
-/**
- * `firmquote/client` before a venue whose answers are changed on their way: each lie refused under its name,
- * the truth taken.
- */
+/** `firmquote/client` refuses every manipulated answer of a venue by name, and accepts the honest one. */
 
 import { createWalletClient, http } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
@@ -21,7 +18,7 @@ type Draft = Candidate & { order: { payload: { domain: { verifyingContract: stri
 
 const THIEF = `0x${'66'.repeat(20)}`;
 const WORD = `0x${'0'.repeat(24)}${'66'.repeat(20)}`;
-/** A promise of the candidate broken, and the name it has to be refused under. */
+/** A manipulation, and the code it must be refused with. */
 const LIES: readonly [DistrustCode, (candidate: Draft) => void][] = [
   ['taker', ({ order }) => void (order.payload.message.user = THIEF)],
   ['receiver', ({ order }) => order.payload.message.outputs.forEach((output) => (output.recipient = WORD))],

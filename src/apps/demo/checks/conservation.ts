@@ -1,6 +1,6 @@
 /**
- * Nothing is created or lost: over all accounts every token sums to what was minted, and the escrow holds
- * exactly what its ledger owes.
+ * Conservation: the balances of all accounts sum to what was minted, and the escrow holds what its ledger
+ * owes.
  */
 
 import { viewChain, type DemoWorld } from '../world.ts';

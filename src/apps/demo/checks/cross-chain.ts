@@ -1,4 +1,4 @@
-/** Delivery on another chain: proved by two of three attesters, or refunded. */
+/** Cross-chain orders: proven by two of three attesters, or refunded. */
 
 import { parseEventLogs, decodeFunctionData } from 'viem';
 import { attestationOracleAbi } from '../../../settlement/abi/attestation-oracle.ts';
@@ -9,7 +9,7 @@ import { askOf, settleAndCompare, SETTLE_TIMEOUT_MS, tradeOf } from './trade.ts'
 export const attestedCheck: DemoCheck = {
   name: 'cross chain with 2-of-3 attestation',
   async run(world, tally) {
-    // The third attester is down the whole time: two are enough, and these two have to be right.
+    // The third attester is down: two correct signatures must be enough.
     await world.supervisor.hold('attester-3');
     try {
       const trade = tradeOf(world, world.freshTaker(), ['base', 'arc'], 'USDC', 'WETH');
@@ -61,8 +61,8 @@ export const refundCheck: DemoCheck = {
       );
       const held = await admin('/fills/pause');
       expectEqual(held.status, 200, 'answer of the LP to "hold fills"');
-      // The brake holds what it has not sent yet, and the fill waits for the origin's depth: it comes in
-      // time.
+      // The order was just submitted, and the fill waits for the origin's depth, so holding transactions now
+      // is in time.
       const amount = BigInt(candidate.preview.inputs[0]?.amount ?? 0);
       await eventually(
         'the input is in escrow',

@@ -1,7 +1,4 @@
-/**
- * Received into the ledger and paid out by itself: money that is the taker's at once, and in its wallet when
- * the window is over.
- */
+/** Deferred settlement: paid into the taker's balance in the escrow, and paid out after the delay. */
 
 import { z } from 'zod';
 import { type DemoCheck, eventually, expect, expectEqual } from './check.ts';
@@ -21,7 +18,7 @@ const zDossier = z.object({
   }),
 });
 
-/** Beyond the window: depth on both sides of the payment, on a busy machine. */
+/** Beyond the delay: depth before and after the payment, on a busy machine. */
 const PAYOUT_TIMEOUT_MS = 60_000;
 
 export const deferredCheck: DemoCheck = {

@@ -1,6 +1,6 @@
 /**
- * A DEX pays: the router's candidate of pools, taken by our client with nothing but its own node to believe,
- * filled within one settleThrough.
+ * The router's DEX candidate, taken by `firmquote/client` that trusts only its own node, and filled in one
+ * settleThrough call.
  */
 
 import { createWalletClient, decodeFunctionData, http } from 'viem';
@@ -21,7 +21,7 @@ interface Story {
   hops: number;
 }
 
-/** The first pair no LP quotes; on the second chain the taker's own wallet lands the trade. */
+/** No LP quotes the first pair. On the second chain the taker's wallet broadcasts the trade. */
 const STORIES: readonly Story[] = [
   { slug: 'base', sell: 'USDC', buy: 'DAI', whole: '750', venue: 'uniswap-v3', hops: 2 },
   { slug: 'base', sell: 'DAI', buy: 'USDC', whole: '500', venue: 'uniswap-v2', hops: 2 },
@@ -89,7 +89,7 @@ async function tell(
   return `${whole} ${sell} -> ${formatUnits(got, view.token(buy).decimals)} ${buy} by ${venue} on ${slug}`;
 }
 
-/** One transaction of the escrow's settleThrough, after which nothing is left with whoever filled. */
+/** One settleThrough call, which leaves no tokens with the filler. */
 async function filledThrough(
   { chain, client, balance }: ChainView,
   hash: `0x${string}`,

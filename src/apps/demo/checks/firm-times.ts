@@ -1,7 +1,4 @@
-/**
- * One request, several firm times: the shorter the promise, the better its price, and any one of them
- * executes.
- */
+/** One request gets several tenors: a shorter one has the better price, and each can be executed. */
 
 import { type DemoCheck, expect, expectEqual } from './check.ts';
 import { askOf, settleAndCompare, tradeOf } from './trade.ts';

@@ -1,4 +1,4 @@
-/** Every way to pay for a trade on one chain. */
+/** Every funding method on one chain. */
 
 import { erc20Abi, encodeFunctionData } from 'viem';
 import { escrowAbi } from '../../../settlement/abi/escrow.ts';
@@ -35,8 +35,7 @@ export const fundingChecks: readonly DemoCheck[] = [
         standingGrant: true,
       });
       expect(first.setUp.includes('permit2Grant'), 'the plan offered no standing grant');
-      // A new taker of the same key: the grant alone carries the second trade, without any lock or
-      // transaction.
+      // The second trade needs no lock and no transaction, only the grant.
       const { submission, setUp } = await trade.taker
         .take(askOf(trade, { sell: '250' }), { standingGrant: true })
         .then(async (taken) => {

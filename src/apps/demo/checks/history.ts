@@ -1,6 +1,6 @@
 /**
- * A trade as its workspace finds it afterwards: in the list, in full with gas and fees, and in the export;
- * and what a plain member does not see.
+ * A finished trade in the workspace: list, dossier with gas and fees, export; and the sections hidden from
+ * members.
  */
 
 import { zTradeDossier, zTradesResponse, type TradeDossier } from '../../../protocol/api/trades.ts';

@@ -1,4 +1,4 @@
-/** What the venue must refuse, without leaving a trace. */
+/** Requests that the venue must refuse without side effects. */
 
 import { z } from 'zod';
 import type { QuoteCandidate } from '../../../protocol/api/candidate.ts';
@@ -33,10 +33,7 @@ function expectRefusal(answer: HttpAnswer, types: readonly string[], what: strin
   );
 }
 
-/**
- * Nothing moved and nothing is known of an order: the taker's nonce stays free and both balances as they
- * were.
- */
+/** Runs `work` and checks that the taker's balances did not change. */
 async function untouched(trade: DemoTrade, work: () => Promise<void>): Promise<void> {
   const read = () =>
     Promise.all([
@@ -45,7 +42,7 @@ async function untouched(trade: DemoTrade, work: () => Promise<void>): Promise<v
     ]);
   const before = await read();
   await work();
-  // Two blocks: whatever a refused submission set off would have landed by then.
+  // A transaction caused by a refused submission would be mined within two blocks.
   const head = await trade.source.client.getBlockNumber();
   while ((await trade.source.client.getBlockNumber()) < head + 2n)
     await new Promise((resolve) => setTimeout(resolve, 200));
@@ -70,14 +67,13 @@ export const refusalChecks: readonly DemoCheck[] = [
   {
     name: 'refused: any leaf of the candidate changed',
     async run(world) {
-      // So many submissions would use up the key's rate for everybody else: they go under the other
-      // workspace's key.
+      // Uses the other workspace's key, because so many submissions exhaust the key's rate limit.
       const trade = smallTrade(world, world.freshTaker(world.manifest.venue.keys.otherService));
       let leaves = 0;
       await untouched(trade, async () => {
         let { submission, changed } = await signedAndChanged(trade);
         for (let index = 0; index < changed.length; index++) {
-          // The whole list may take longer than one quote lives: a fresh one takes over.
+          // A quote may expire before the list is done; a fresh one then replaces it.
           if (Date.now() / 1000 > submission.quoteResponse.validUntil - 2)
             ({ submission, changed } = await signedAndChanged(trade));
           const mutation = changed[index];
@@ -195,8 +191,7 @@ export const refusalChecks: readonly DemoCheck[] = [
       const key = `demo-${candidate.quoteId.slice(2, 18)}`;
       const answers = await Promise.all([1, 2, 3].map(() => trade.taker.post(submission, key)));
       const again = await trade.taker.post(submission, key);
-      // While the first is still running its twins may be told so; whatever is answered with 200 is the same,
-      // byte for byte.
+      // While the first request runs, the others may get 409. All answers with 200 must be identical.
       expect(
         answers.every(({ status }) => status === 200 || status === 409),
         `answers ${answers.map(({ status }) => status).join(', ')}`,
@@ -245,7 +240,7 @@ async function signedAndChanged(
   return { submission, changed: [...mutations(candidate)] };
 }
 
-/** Every leaf of the candidate, the signed envelope included, changed by itself. */
+/** Every leaf of the candidate, including the signed envelope, changed one at a time. */
 function* mutations(candidate: QuoteCandidate): Generator<{ path: string; candidate: unknown }> {
   for (const path of leafPaths(candidate, [])) {
     const copy = structuredClone(candidate) as unknown;
@@ -271,7 +266,7 @@ function changed(value: unknown): unknown {
   return `${value.slice(0, -1)}${last === '1' ? '2' : '1'}`;
 }
 
-/** Of a key that another check may be using up the rate of. */
+/** Retries on 429: another check may be using the same key. */
 async function inItsTurn<T extends { status: number }>(post: () => Promise<T>): Promise<T> {
   let answer = await post();
   for (let tries = 0; answer.status === 429 && tries < 20; tries++) {

@@ -1,4 +1,4 @@
-/** An LP dies and the market notices; it comes back and the market notices that too. */
+/** A killed LP goes offline on the roster, restarts, and quotes again. */
 
 import { zSolversResponse } from '../../../protocol/api/roster.ts';
 import { takerFor, type DemoWorld } from '../world.ts';
@@ -39,7 +39,7 @@ export const rosterCheck: DemoCheck = {
       `quotes while it is away come from: ${without.join(', ') || 'nobody'}`,
     );
     await world.supervisor.release('lp-beta');
-    // After a crash it signs nothing until every promise it may have made has lapsed.
+    // After a crash the LP signs nothing until every quote it may have signed has expired.
     await eventually(
       'beta is active again',
       120_000,

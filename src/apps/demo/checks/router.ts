@@ -1,7 +1,4 @@
-/**
- * The router: the better of LPs and pools comes first and is taken; a route of two legs is followed to its
- * end.
- */
+/** The router ranks LPs and pools together, and follows a route of two legs to its end. */
 
 import { type Address, createWalletClient, http } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
@@ -60,7 +57,7 @@ export const compositeCheck: DemoCheck = {
   async run(world, tally) {
     const { client, taker, base, arc, wallet } = visitor(world);
     const before = await base.balance(taker, 'DAI');
-    // Nobody makes this pair at once: an LP carries it over, a pool or another LP order does the rest.
+    // No LP quotes this pair directly: an LP bridges, and a pool or another LP order converts.
     const request = {
       taker,
       input: { asset: arc.asset('USDC'), amount: arc.units('USDC', '800') },

@@ -1,4 +1,4 @@
-/** Somebody is put on the venue's deny list while it runs, and taken off again. */
+/** A taker is added to the venue's deny list while it runs, and removed again. */
 
 import { appendFile, readFile, rename, writeFile } from 'node:fs/promises';
 import type { DemoWorld } from '../world.ts';
@@ -23,7 +23,7 @@ export const screeningCheck: DemoCheck = {
       detail?.[0]?.type === 'address_denied' && detail[0].loc.join('.') === 'body.taker',
       `the refusal was: ${refusal.text.slice(0, 200)}`,
     );
-    // Replaced in one move, as a careful keeper would.
+    // Replaced atomically.
     await writeFile(`${denyList}.new`, before);
     await rename(`${denyList}.new`, denyList);
     await eventually('the old list is in force again', 20_000, async () => (await ask()).status === 200);

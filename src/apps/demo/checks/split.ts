@@ -1,4 +1,4 @@
-/** One order, three LPs, one transaction. */
+/** One order filled by three LPs in one transaction. */
 
 import { parseEventLogs } from 'viem';
 import type { QuoteCandidate } from '../../../protocol/api/candidate.ts';
@@ -12,8 +12,7 @@ export const splitCheck: DemoCheck = {
     const trade = tradeOf(world, world.freshTaker(), ['base', 'base'], 'USDC', 'WETH');
     const ask = askOf(trade, { sell: SPLIT_USDC });
     let chosen: QuoteCandidate | undefined;
-    // LPs that have only just started know little of the market's volatility and offer small parts for a
-    // moment.
+    // LPs that have just started have little volatility data and quote small parts at first.
     await eventually('three LPs together take the whole', 30_000, async () => {
       const { quotes, productUnavailable } = await trade.taker.quote(ask);
       chosen = quotes.find(({ splitFill }) => splitFill?.fills.length === 3);
@@ -40,5 +39,5 @@ export const splitCheck: DemoCheck = {
   },
 };
 
-/** More than any two LPs take at once (60,000 + 50,000), less than all three do. */
+/** More than any two LPs quote together (60,000 + 50,000), less than all three. */
 const SPLIT_USDC = '125000';

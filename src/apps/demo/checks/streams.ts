@@ -1,6 +1,5 @@
 /**
- * The stream as a client uses it: killed in the middle of a trade it loses nothing, and the LPs' indicative
- * prices are near what they sign.
+ * The event stream: a client that reconnects misses nothing, and indicative prices are close to firm ones.
  */
 
 import { WebSocket } from 'ws';
@@ -10,7 +9,7 @@ import { type DemoCheck, eventually, expect, expectEqual } from './check.ts';
 import { askOf, settleAndCompare, tradeOf } from './trade.ts';
 
 const HEARD_MS = 30_000;
-/** Of the price: fees, validity and a market that moves between the two looks. */
+/** As a share of the price: fees, the tenor, and market movement in between. */
 const NEAR = 0.02;
 
 interface Listener {
@@ -55,7 +54,7 @@ export const streamCheck: DemoCheck = {
     const prices = lastPrices(first.frames)?.data;
     const [bid, ask] = [Number(prices?.bids[0]?.price), Number(prices?.asks[0]?.price)];
     expect(bid < ask, `the bid of ${bid} is not below the ask of ${ask}`);
-    // Nobody listens while it happens.
+    // The trade happens while no client is connected.
     first.drop();
     const trade = tradeOf(world, world.freshTaker(), ['base', 'base'], 'USDC', 'WETH');
     const { orderId, candidate } = await settleAndCompare(trade, askOf(trade, { sell: '250' }), tally);

@@ -1,4 +1,4 @@
-/** A trade told from outside: what the taker paid, what arrived, and what the API says about it. */
+/** Trades through the public API and compares balances and API answers with the quote. */
 
 import { formatUnits } from '../../../domain/amount.ts';
 import type { QuoteCandidate } from '../../../protocol/api/candidate.ts';
@@ -61,7 +61,7 @@ export interface Settled {
   orderId: string;
 }
 
-/** Trades and holds every balance that the trade touches against the terms that were shown. */
+/** Trades, and checks every balance against the quote's terms. */
 export async function settleAndCompare(
   trade: DemoTrade,
   ask: WantedQuote,
@@ -83,7 +83,7 @@ export async function settleAndCompare(
   const delivered = candidate.preview.outputs.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
   const after = await snapshot(trade, trade.taker.address);
   if (plan.fundingLock === 'ResourceLock') {
-    // The input left the taker's balance in the escrow's ledger, which the caller compares.
+    // The input came from the taker's escrow balance, which the caller checks.
     expectEqual(before.paid - after.paid, 0n, 'taker wallet with a resource lock');
   } else {
     expectEqual(before.paid - after.paid, BigInt(input.amount), `${trade.sell} paid by the taker`);
@@ -106,7 +106,7 @@ export async function settleAndCompare(
   };
 }
 
-/** Only what this taker holds: other checks trade with the same LPs at the same time. */
+/** Only this taker's balances: other checks trade with the same LPs. */
 async function snapshot(
   { source, dest, sell, buy }: DemoTrade,
   taker: string,

@@ -1,6 +1,6 @@
 /**
- * Two trades whose dossiers are held against signatures and chains alone, as `firmquote verify` does, and one
- * lie that is found out.
+ * The dossiers of two trades are verified against signatures and chains, as `firmquote verify` does, and a
+ * falsified one fails.
  */
 
 import type { Bytes32 } from '../../../domain/hex.ts';
@@ -16,7 +16,7 @@ export const verifiedCheck: DemoCheck = {
   name: 'verify: dossiers hold by signatures and chains alone, and a lie does not',
   async run(world, tally) {
     const ids: Bytes32[] = [];
-    // Large enough to be reported under the travel rule.
+    // Large enough for a travel-rule report.
     for (const corridor of [
       ['base', 'base'],
       ['base', 'arc'],

@@ -1,6 +1,6 @@
 /**
- * An administrator adds a workspace with a member, changes its fee and removes the member; quotes and keys
- * follow at once.
+ * An administrator adds a workspace, changes its fee and removes a member; quotes and keys follow
+ * immediately.
  */
 
 import { WebSocket } from 'ws';
@@ -31,7 +31,7 @@ async function administer(
 export const workspaceCheck: DemoCheck = {
   name: 'a workspace is added, its fee changed, and a removed member’s key ends at once',
   async run(world) {
-    // The demo may have gone on where it stopped: every run has a workspace of its own.
+    // A resumed demo has earlier workspaces, so every run uses a new one.
     const id = `visitors-${Date.now()}`;
     await administer(world, 'POST', '/workspaces', { id, name: 'Visitors', platformFeeBps: 7 });
     for (const [userId, role] of [

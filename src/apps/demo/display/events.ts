@@ -1,7 +1,4 @@
-/**
- * The demo listens to its own venue like anybody else: order events over the public WebSocket, reconnecting
- * when the venue was away.
- */
+/** Prints order and roster events from the venue's public WebSocket. Reconnects when the venue restarts. */
 
 import { WebSocket } from 'ws';
 import { formatUnits } from '../../../domain/amount.ts';

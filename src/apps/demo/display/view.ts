@@ -1,7 +1,4 @@
-/**
- * What a person sees: on a terminal a page that refreshes in place, elsewhere plain lines. Always the URLs
- * first.
- */
+/** The demo's display: a refreshing page on a terminal, plain lines elsewhere. */
 
 import { zSolversResponse } from '../../../protocol/api/roster.ts';
 import { formatUnits } from '../../../domain/amount.ts';
@@ -107,7 +104,7 @@ export function terminalView(world: DemoWorld, head: readonly string[]): View {
   };
 }
 
-/** Two decimals are enough to watch by. */
+/** Two decimals. */
 function short(amount: string): string {
   const [whole = '0', fraction = ''] = amount.split('.');
   return fraction === '' ? whole : `${whole}.${fraction.slice(0, 2)}`;

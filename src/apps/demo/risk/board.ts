@@ -1,7 +1,4 @@
-/**
- * What an operator sees of a control: its metrics, the admin door, the roster; and what a taker sees of the
- * LP behind it.
- */
+/** Observes a risk control from outside: LP metrics, admin API, roster, and quotes to a taker. */
 
 import { z } from 'zod';
 import type { Control } from '../../../domain/control.ts';
@@ -22,16 +19,13 @@ const zRisk = z.object({
   tripped: z.array(z.object({ control: z.string(), about: z.string(), detail: z.string() })),
 });
 
-/** One control of one LP, watched from before it trips until it has passed. */
+/** One control of one LP, from before it trips until it has passed. */
 export interface WatchedControl {
-  /**
-   * It is at work: tripped in the metrics and on the admin door, once more than before. Answers with what the
-   * door says.
-   */
+  /** Waits until it has tripped again in metrics and admin API. Returns its detail. */
   tripped(timeoutMs?: number): Promise<string>;
   /**
-   * It refused at least one more request than before, in the LP's metrics and, by its code, in the venue's.
-   * Asks once more where the venue did not wait for the answer.
+   * Waits until it has refused another request, in the LP's and the venue's metrics. Asks again when the
+   * venue closed before the answer.
    */
   refused(again: () => Promise<unknown>): Promise<void>;
   passed(timeoutMs?: number): Promise<void>;
@@ -94,7 +88,7 @@ async function countsOf(world: DemoWorld, id: string, control: Control): Promise
   return { trips, refusals, tripped: tripped === 1 };
 }
 
-/** Declines that reached the venue under this code. */
+/** Declines that the venue counted for this control. */
 async function heardByVenue(world: DemoWorld, id: string, control: Control): Promise<number> {
   const text = await (await fetch(world.manifest.venue.metricsUrl)).text();
   const lines = text
@@ -108,7 +102,6 @@ async function heardByVenue(world: DemoWorld, id: string, control: Control): Pro
   return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
 }
 
-/** What the roster says of an LP. */
 export async function rosterOf(world: DemoWorld, id: string): Promise<{ status: string; note: string }> {
   const answer = await takerFor(world.manifest, { privateKey: `0x${'11'.repeat(32)}` }).call(
     'GET',
@@ -132,10 +125,10 @@ export const untilRoster = (
     return true;
   });
 
-/** A trade that only this LP is asked for. */
+/** A request that goes to this LP only. */
 export interface Asking {
   trade: DemoTrade;
-  /** Its candidates; none when it declined. */
+  /** Candidates; empty when it declined. */
   quotes(amount?: { sell: string }, more?: Partial<WantedQuote>): Promise<QuoteCandidate[]>;
 }
 
@@ -159,7 +152,7 @@ export function asking(
   };
 }
 
-/** It quotes a fresh taker. */
+/** Waits until it quotes a fresh taker. */
 export const quotesAgain = (
   world: DemoWorld,
   id: string,

@@ -1,7 +1,4 @@
-/**
- * The demo as `--risk` plays it: every control as the model has it, but for how long one has to wait to see
- * it pass.
- */
+/** The configuration of `--risk`: default controls, with shorter periods. */
 
 import { zLpLimits } from '../../../lp/config/config.ts';
 import { zLpRisk } from '../../../lp/config/risk-config.ts';
@@ -12,11 +9,11 @@ export function withControls(config: DemoConfig): DemoConfig {
   const risk = zLpRisk.parse({ volSpike: { calmSeconds: 3, againSeconds: 30, haltSeconds: 4 } });
   return {
     ...config,
-    // The last chain plays a rollup.
+    // The last chain simulates a rollup.
     chains: config.chains.map((chain, index) =>
       index === config.chains.length - 1 ? { ...chain, sequencerFeed: true } : chain,
     ),
-    // Somebody watches the dollar that everything is counted in.
+    // A guard for the dollar token.
     exchange: {
       ...config.exchange,
       symbols: [

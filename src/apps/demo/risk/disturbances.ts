@@ -1,4 +1,4 @@
-/** The stage hands of the risk list: they make go wrong what has to, and put it right again. */
+/** Causes the faults of the risk checks and undoes them. */
 
 import { readFile, writeFile } from 'node:fs/promises';
 import { encodeFunctionData, type Address } from 'viem';
@@ -10,7 +10,7 @@ import type { Layout } from '../layout.ts';
 import type { DemoState } from '../state.ts';
 import type { Disturbances } from '../world.ts';
 
-/** Nobody's; the chains let it act without a key. */
+/** An arbitrary address; the chains are told to accept it without a key. */
 const HAND: Address = '0x0000000000000000000000000000000000facade';
 
 export function createDisturbances(

@@ -1,4 +1,4 @@
-/** What goes wrong with prices and chains: everybody sees it, so these run one after the other. */
+/** Risk checks of prices and chains. They affect every LP, so they run in sequence. */
 
 import { type DemoCheck, eventually, expect, expectEqual } from '../checks/check.ts';
 import { viewChain, type DemoWorld } from '../world.ts';
@@ -8,7 +8,7 @@ import { asking, quotesAgain, untilRoster, watch, type WatchedControl } from './
 const out = (candidate: { preview: { outputs: readonly { amount: string }[] } } | undefined): number =>
   Number(candidate?.preview.outputs[0]?.amount ?? 0);
 
-/** Not one candidate of it, and the refusal carries the code. */
+/** Checks that the LP sends no candidate, and that the control is counted. */
 async function refused(
   world: DemoWorld,
   seen: WatchedControl,

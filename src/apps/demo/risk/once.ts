@@ -1,6 +1,4 @@
-/**
- * `demo --once --risk`: every control tripped in the running market, seen at every door, and passed again.
- */
+/** `demo --once --risk`: trips every risk control, observes it, and waits until it has passed. */
 
 import { CONTROLS } from '../../../domain/control.ts';
 import { type DemoCheck, type CheckResult, runCheck, type OrderCounts } from '../checks/check.ts';
@@ -39,7 +37,7 @@ export async function runRisk(
     for (const check of list) await run(check);
   };
 
-  // One LP each, so that nobody stands in another's light; what everybody sees comes after.
+  // First one LP per group; what affects all LPs follows.
   await Promise.all([
     inTurn(capChecks('alpha')),
     inTurn([

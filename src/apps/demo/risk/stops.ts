@@ -1,4 +1,4 @@
-/** What stops an LP wholly: its operator, its losses, its books. */
+/** Risk checks that stop an LP entirely: its operator, its losses, its inventory. */
 
 import { rm, writeFile } from 'node:fs/promises';
 import { encodeAbiParameters, keccak256, type Address, type Hex } from 'viem';
@@ -56,7 +56,7 @@ export const killFileCheck = (id: string): DemoCheck => ({
       await stopped(world, id);
       await seen.tripped();
       await untilRoster(world, id, 'standby', /kill file/);
-      // Resuming is not enough while the file is there.
+      // Resuming has no effect while the file exists.
       await post(world, id, '/resume');
       await stopped(world, id);
     } finally {
@@ -116,9 +116,7 @@ export const drawdownCheck = (id: string): DemoCheck => ({
   },
 });
 
-/**
- * Where the escrow keeps what an account owns of a token; found by looking, because only the compiler knows.
- */
+/** Finds the storage slot of an account's balance in the escrow by trying. */
 async function balanceSlot(
   rpcUrl: string,
   escrow: Address,

@@ -1,6 +1,6 @@
 /**
- * Controls that a taker trips, or the operator's own limits: each LP has them alone, so they run side by
- * side.
+ * Risk checks of a taker's behaviour and of the operator's limits. They affect one LP, so they run in
+ * parallel.
  */
 
 import type { Control } from '../../../domain/control.ts';
@@ -18,7 +18,7 @@ const limits =
   (lp) =>
     void (lp['limits'] = change);
 
-/** A setting that one or two requests break: put in force by a reload, broken, seen, and taken back. */
+/** Reloads a setting that one or two requests violate, checks the refusal, and restores the setting. */
 function refusal(
   id: string,
   control: Control,
@@ -50,7 +50,7 @@ function refusal(
   };
 }
 
-/** Caps on what may be out at once. */
+/** Limits on live quotes. */
 export const capChecks = (id: string): DemoCheck[] => [
   refusal(id, 'limit_taker_pair', 'the model’s three live quotes per taker and pair', () => {}, {
     requests: 4,
@@ -81,7 +81,7 @@ export const capChecks = (id: string): DemoCheck[] => [
   ),
 ];
 
-/** What no request of this size, rate or side passes. */
+/** Limits that requests of this size, rate or side violate. */
 export const doubtChecks = (id: string): DemoCheck[] => [
   refusal(id, 'gap_loss', 'a jump may cost next to nothing', risk({ gapLoss: { budgetBps: 0.001 } }), {
     sell: '500',
@@ -157,7 +157,7 @@ export const burstCheck = (id: string): DemoCheck => ({
       expectEqual((await asking(world, id).quotes()).length, 0, 'quotes while frozen');
       await seen.refused(asking(world, id).quotes);
       await untilRoster(world, id, 'active', /burst/);
-      // What was promised before is honoured all the same.
+      // Quotes accepted before the freeze are still filled.
       for (const { trade, orderId } of orders) {
         expectEqual(
           (await trade.taker.finish(orderId, SETTLE_TIMEOUT_MS)).status,

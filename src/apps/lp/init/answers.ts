@@ -1,7 +1,4 @@
-/**
- * What somebody has to say before there can be a configuration: from flags, a file, a running demo, or asked
- * at the terminal.
- */
+/** Answers to the questions of `lp init`, from flags, a file or a running demo. */
 
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
@@ -10,7 +7,7 @@ import { zAddress } from '../../../protocol/wire.ts';
 import { readJson } from '../../config/load.ts';
 import { readSecretFile } from '../../../adapters/keystore/file.ts';
 
-/** An answers file. Keys are named by file or variable and never stand in it. */
+/** The answers file. It names keys by file or variable and never contains them. */
 const zAnswers = z.strictObject({
   venue: z
     .strictObject({
@@ -21,9 +18,9 @@ const zAnswers = z.strictObject({
     })
     .optional(),
   solver: z.strictObject({ id: z.string().optional(), name: z.string().optional() }).optional(),
-  /** The ledger account, which is the owner's address. */
+  /** The owner's address, which is the account in the escrow. */
   account: zAddress.optional(),
-  /** Where the operator's key comes from; absent: one is drawn. */
+  /** The operator's key; absent: a new one is generated. */
   operator: z
     .strictObject({
       keyEnv: z.string().optional(),
@@ -31,26 +28,26 @@ const zAnswers = z.strictObject({
       passwordEnv: z.string().optional(),
     })
     .optional(),
-  /** By the slug that the venue gives a chain. */
+  /** By the venue's chain slug. */
   chains: z
     .record(z.string(), z.strictObject({ rpcUrl: z.string().min(1), tokens: z.array(zAddress).min(1) }))
     .optional(),
   attesters: z.array(z.string()).optional(),
   /**
-   * Sections of the configuration, taken as they are; absent: prices of Binance, markets in everything
-   * against every dollar.
+   * Configuration sections, used as they are. Defaults: prices of three exchanges, every asset against every
+   * dollar token.
    */
   feeds: z.record(z.string(), z.unknown()).optional(),
   prices: z.record(z.string(), z.unknown()).optional(),
   pairs: z.array(z.unknown()).optional(),
-  /** The first of two: health and metrics, then the admin door. */
+  /** The first of two ports: health and metrics, then the admin API. */
   port: z.int().min(1_024).max(65_000).optional(),
-  /** `${NAME}` takes it from the environment; absent: an embedded server. */
+  /** `${NAME}` takes it from the environment. Absent: an embedded server. */
   databaseUrl: z.string().optional(),
 });
 export type Answers = z.infer<typeof zAnswers>;
 
-/** What a demo tells: everything, keys and networks included. */
+/** Everything that demo.json provides, keys and networks included. */
 export interface RunningDemo {
   venueUrl: string;
   venueKey: string;
@@ -76,7 +73,7 @@ export async function readAnswers(file: string): Promise<Answers> {
   );
 }
 
-/** The later wins, part by part. */
+/** Merges section by section; later answers override earlier ones. */
 export function merge(...many: readonly Answers[]): Answers {
   const whole: Record<string, unknown> = {};
   for (const answers of many) {

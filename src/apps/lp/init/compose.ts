@@ -1,7 +1,4 @@
-/**
- * A first configuration from what was said and what was found: only what has no default, so that it can be
- * read in one go.
- */
+/** Composes a first configuration. It contains only options without a default, so that it stays short. */
 
 import type { ChainFacts, TokenFacts, VenueFacts } from './probe.ts';
 
@@ -21,7 +18,7 @@ export interface Parts {
   venue: { name: string; url: string; keyFile: string };
   operator: object;
   networks: Place['network'][];
-  /** What every chain of ours has in common beside the account. */
+  /** The same on every chain, apart from the account. */
   chain: object;
   attesters: unknown;
   feeds: unknown;
@@ -36,7 +33,7 @@ export interface Parts {
 const DOLLAR = /^(?:USD.*|.*USD|USD[A-Z0-9]?|DAI|USDC\.e)$/i;
 const WRAPPED: Record<string, string> = { WETH: 'ETH', WBTC: 'BTC', CBBTC: 'BTC', TBTC: 'BTC' };
 
-/** The price symbol that a token goes by: a dollar is a dollar, what is wrapped is what it wraps. */
+/** Every dollar token has the price USD; a wrapped token has the price of what it wraps. */
 export const priceSymbolOf = (symbol: string): string =>
   DOLLAR.test(symbol) ? 'USD' : (WRAPPED[symbol.toUpperCase()] ?? symbol);
 
@@ -59,7 +56,7 @@ export function networkOf(
   };
 }
 
-/** Three exchanges, so that one that is away or wrong changes nothing. */
+/** Three exchanges, so that one may fail. */
 export const EXCHANGES = {
   binance: { kind: 'binance' },
   coinbase: { kind: 'coinbase' },
@@ -67,8 +64,7 @@ export const EXCHANGES = {
 };
 
 /**
- * A dollar is a dollar until the operator names guards for it; everything else is what those exchanges say,
- * in dollars.
+ * Dollars are fixed at 1 until the operator configures guards; everything else is priced by the exchanges.
  */
 export function defaultPrices(symbols: readonly string[]): Record<string, unknown> {
   const sources = (price: string) => [
@@ -84,7 +80,7 @@ export function defaultPrices(symbols: readonly string[]): Record<string, unknow
   );
 }
 
-/** Everything against every dollar, and the first dollar between chains. */
+/** Every asset against every dollar token, and the first dollar token across chains. */
 export function defaultPairs(
   networks: readonly Place['network'][],
   params: object,
@@ -139,8 +135,7 @@ export function compose({
       assets,
       pairs,
       quoting: {
-        // Proving and claiming must fit into the time between fill and refund, landing a fill into the margin
-        // before.
+        // Proof and claim must fit between fill and refund; a fill must land within the landing margin.
         claimSeconds: Math.max(1, Math.min(60, Math.floor(shortest('proofWindowSeconds') / 3))),
         fillMarginSeconds: Math.max(1, Math.min(4, Math.floor(shortest('landingMarginSeconds') / 4))),
       },

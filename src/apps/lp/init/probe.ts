@@ -1,7 +1,4 @@
-/**
- * Looks before anything is written: does the venue know the key, is that the chain, is the escrow there, are
- * these tokens, may the operator sign?
- */
+/** Checks the answers of `lp init` against the venue and the chains. */
 
 import {
   type Abi,
@@ -37,7 +34,7 @@ export interface TokenFacts {
 
 export interface ChainFacts {
   blockTimeMs: number;
-  /** Seconds that the escrow demands between the last fill and the refund. */
+  /** Minimum between the last fill and the refund, set by the escrow. */
   minProofWindowSeconds: number;
 }
 
@@ -49,7 +46,7 @@ export interface AccountFacts {
 
 const SAMPLE_BLOCKS = 20n;
 
-/** Dials the link as the LP would and hears the challenge, which names the venue's chains and contracts. */
+/** Connects to the LP link and reads its challenge, which names the venue's chains and contracts. */
 export async function probeVenue(url: string, apiKey: string): Promise<VenueFacts> {
   if (!URL.canParse(url) || !/^(?:ws|http)s?:/.test(url))
     throw new RequestError(`"${url}" is not the address of a venue, such as wss://venue.example.`, {
@@ -76,9 +73,7 @@ export async function probeVenue(url: string, apiKey: string): Promise<VenueFact
   return { venueId: read.message.venueId, chains: read.message.chains };
 }
 
-/**
- * Throws with a sentence unless the endpoint is on this chain and shows code where the contracts should be.
- */
+/** Throws unless the endpoint is on this chain and both contracts have code. */
 export async function probeChain(
   rpcUrl: string,
   { slug, chainId, escrow, oracle }: VenueFacts['chains'][number],
