@@ -24,12 +24,9 @@ const LIBRARY = {
   there: () => onLibraryPath(/libsecp256k1\.so\.[1-9]/),
 };
 const SERVICES = [
-  ...Object.entries({
-    'redis-server': 'redis-server',
-    faketime: 'faketime',
-    promtool: 'prometheus',
-    chromium: 'chromium',
-  }).map(([name, deb]) => ({ name, package: deb, there: () => onPath(name) })),
+  ...Object.entries({ 'redis-server': 'redis-server', promtool: 'prometheus', chromium: 'chromium' }).map(
+    ([name, deb]) => ({ name, package: deb, there: () => onPath(name) }),
+  ),
   LIBRARY,
 ];
 /** As in src/apps/lp/node-options.ts, which says why. */

@@ -1,12 +1,27 @@
 /** The machine's own clock. */
 
+import { RequestError } from '../../domain/errors.ts';
 import type { Clock } from '../../ports/clock.ts';
 
-export const systemClock: Clock = {
-  nowMs: () => Date.now(),
-  monotonicMs: () => performance.now(),
-  after(delayMs, callback) {
-    const timer = setTimeout(callback, delayMs);
-    return () => clearTimeout(timer);
-  },
-};
+/**
+ * Milliseconds by which the wall clock is wrong on purpose: only tests set it, to run one process with a wrong time. It
+ * leaves durations alone.
+ */
+const OFFSET = 'FIRMQUOTE_CLOCK_OFFSET_MS';
+
+export function createSystemClock(offsetMs: number): Clock {
+  if (!Number.isSafeInteger(offsetMs))
+    throw new RequestError(`${OFFSET} is a whole number of milliseconds, for tests only. Unset it.`, {
+      code: 'clock_offset',
+    });
+  return {
+    nowMs: () => Date.now() + offsetMs,
+    monotonicMs: () => performance.now(),
+    after(delayMs, callback) {
+      const timer = setTimeout(callback, delayMs);
+      return () => clearTimeout(timer);
+    },
+  };
+}
+
+export const systemClock: Clock = createSystemClock(Number(process.env[OFFSET] ?? 0));
