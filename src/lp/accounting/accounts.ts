@@ -1,7 +1,7 @@
 /**
- * Keeps count beside everything else: explanations, books, positions, mark-outs. It reads the chains' final
- * blocks for itself, so the books check the ledger instead of repeating it; what it holds in memory is the
- * store's content, and after any failure it is read again. Nothing here is on the way of a quote.
+ * Runs the LP's accounting beside quoting: explanations, books, positions and mark-outs. It reads the chains'
+ * final blocks itself, so the books check the inventory ledger independently. Memory mirrors the store and is
+ * loaded again after any failure.
  */
 
 import { isDecline } from '../../domain/decline.ts';
@@ -37,9 +37,9 @@ import type { Takers } from './taker-costs.ts';
 
 export interface AccountsDeps extends ReaderDeps {
   store: JournalStore;
-  /** Awards that memory has. */
+  /** Awards that are still open. */
   open(): readonly OpenAward[];
-  /** Of a chain's native currency, in USD. */
+  /** USD price of a chain's native currency. */
   native(chainId: number): Rational | undefined;
   market: Pick<Market, 'pair'>;
   ledger: Pick<Ledger, 'bucket'>;
@@ -51,11 +51,13 @@ export interface AccountsOptions extends ReaderOptions {
   reconcileMs: number;
   explain: { keep: number };
   journal: { everyMs: number };
-  /** Another replica keeps the books, until this one is started. */
+  /** True while another replica keeps the books; `start` ends it. */
   resting: boolean;
 }
 
-/** One token of one chain: three opinions that have to be one. */
+/**
+ * One token on one chain: its balance by the books, by the chain and by the inventory ledger, in base units.
+ */
 export interface Reconciled {
   chain: string;
   token: string;
@@ -63,9 +65,8 @@ export interface Reconciled {
   block: bigint;
   journal: bigint;
   chainSays: bigint | null;
-  /** null: the ledger is at another block at the moment. */
+  /** null while the inventory ledger is at another block. */
   ledger: bigint | null;
-  /** chainSays - journal. */
   difference: bigint | null;
 }
 
@@ -80,67 +81,63 @@ export interface Profit {
   sinceMs: number;
   by: ProfitKey;
   rows: ProfitRow[];
-  /** Of the rows' window; realised and unrealised of positions are since the books were opened. */
+  /**
+   * `rows` cover the time window; realised and unrealised profit of positions count from the opening of the
+   * books.
+   */
   totals: Totals;
   positions: PositionView[];
 }
 
 export interface Accounts {
   readonly listener: MomentListener;
-  /**
-   * Takes up the books where the last owner left them, and keeps them from now on. When it resolves, prices
-   * know what takers cost.
-   */
+  /** Loads the books and keeps them from then on. When it resolves, pricing knows the takers' costs. */
   start(epoch: number): Promise<void>;
-  /**
-   * Somebody else keeps the books from now on: nothing is noted until the next start. Resolves when nothing
-   * more is written.
-   */
+  /** Stops keeping the books because another replica does. Resolves after the last write. */
   rest(): Promise<void>;
   /**
-   * One of several replicas: takes up what whoever keeps the books has learned of takers, and writes why it
-   * gave the prices that were accepted. Throws what the store throws.
+   * Loads what the leading replica learned about takers, and stores this replica's explanations of accepted
+   * quotes. Rejects when the store does.
    */
   heed(): Promise<void>;
-  /** After the last block was taken in. What cannot be written is found again at the next start. */
+  /**
+   * Call after the last block was processed. What cannot be written is read from the chains at the next
+   * start.
+   */
   stop(): Promise<void>;
-  /** Newest first; empty: nobody knows. */
+  /** Newest first; empty when the quote is unknown. */
   explain(id: string): Promise<Explanation[]>;
   profit(query: { by: ProfitKey; sinceMs: number; limit: number }): Promise<Profit>;
   reconcile(): Promise<Reconciled[]>;
-  /** The operator's native currency: differs by what was sent to it since, for that leaves no event. */
+  /**
+   * The operator's native currency. Transfers to the operator emit no event, so they show as a difference.
+   */
   reconcileGas(): Promise<{ chain: string; block: bigint; journal: bigint; chainSays: bigint }[]>;
-  /** The last comparison. */
+  /** The result of the last periodic comparison. */
   reconciled(): readonly Reconciled[];
   /**
-   * Books a difference that no event explains, because a person says so: of a token by its symbol, or
-   * 'native'. Throws `RequestError` unless the amount is the difference as it stands, in base units.
+   * Books a difference that an operator has explained, for a token symbol or 'native'. Throws `RequestError`
+   * unless `amount` equals the current difference in base units.
    */
   adjust(chain: string, token: string, amount: bigint): Promise<void>;
   entries(orderId: Bytes32): Promise<JournalEntry[]>;
   balances(): readonly { account: string; chain: string; token: string; amount: bigint }[];
-  /** Since the books were opened; undefined until they are. */
+  /** Since the books were opened; undefined before. */
   totals(): Totals | undefined;
   positions(): PositionView[];
-  /** What waits to be written, and how far the books are behind. */
+  /** Notes not written yet, and how many blocks the books are behind. */
   lag(): { waiting: number; chains: { chain: string; blocks: number }[] };
 }
 
-/**
- * Notes waiting for a database that does not answer. Chain facts do not wait here: they are read from the
- * chain.
- */
+/** Most notes waiting for the database. Chain facts never wait here: they are read from the chain. */
 const MOST_NOTES = 20_000;
 const NOTES_AT_ONCE = 200;
 const MOST_ROWS = 10_000;
-/** How long the books wait to be opened for prices to be there. */
+/** How long opening the books waits for prices. */
 const PRICE_PATIENCE_MS = 30_000;
 const TAKERS_EVERY_MS = 5_000;
 const SECOND_LOOK_MS = 2_000;
-/**
- * No quote can be taken for longer: what is accepted later was quoted by this process, whether or not it is
- * still kept.
- */
+/** No quote lives longer. An order accepted later than this was quoted by this process. */
 const LONGEST_LIFE_MS = 20 * 60_000;
 
 export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Accounts {
@@ -156,9 +153,9 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Ac
   let { resting } = options;
   let startedMs = Number.POSITIVE_INFINITY;
   let takersWrittenMs = 0;
-  /** Of quotes priced here and accepted while another replica kept the books: why, to be written down. */
+  /** Explanations of quotes that this replica priced while another one keeps the books. */
   const unexplained: StoredExplanation[] = [];
-  /** What the store has of takers is newer than what memory has. */
+  /** True when the store's taker rows are newer than memory. */
   let stale = true;
   let heardMs = 0;
   let running: Promise<void> | undefined;
@@ -173,9 +170,8 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Ac
     mid: midOf,
     marked({ orderId, taker, pair }, horizon, mark) {
       note({ kind: 'mark', orderId, horizon, mark });
-      // What was looked at late says something about the market since, not about the taker; and one asset in
-      // two places has no
-      // mid to move, so that nobody can improve his average by shuttling it.
+      // A late mark measures the market, not the taker. One asset on two chains has no mid, so such trades
+      // teach nothing.
       if (mark.bps !== null && !mark.late && hasMid(pair)) takers.learn(taker, horizon, mark.bps, mark.atMs);
     },
   });
@@ -200,14 +196,12 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Ac
     return isDecline(price) ? undefined : price.mid.value;
   }
 
-  /* Notes: taken in the middle of other work */
-
   function note(made: Note): void {
     if (resting) return;
     if (notes.length >= MOST_NOTES)
       return log.error(
         { kind: made.kind },
-        'the books cannot keep up: a note is lost, and the trade it is of will be marked as late',
+        'the accounting queue is full: a note was dropped, and its trade will be marked as late',
       );
     notes.push(made);
   }
@@ -227,8 +221,7 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Ac
       const { orderId, slice, order, quoteId, acceptedAtMs } = award;
       const exchange = exchangeOf(orderId, slice, order);
       const record = explainer.quote(orderId);
-      // Quoted by an earlier life (or by another replica, and then it is heard of at once): nobody knows any
-      // more when it was accepted, or at which mid.
+      // The acceptance time and mid are unknown when an earlier process or another replica made the quote.
       const trade = tradeOf(
         exchange,
         order,
@@ -237,7 +230,7 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Ac
         record === undefined && !options.resting && clock.monotonicMs() - startedMs < LONGEST_LIFE_MS,
       );
       note({ kind: 'accepted', trade, record });
-      // Nobody else knows what went into this price.
+      // Only this replica knows the inputs of this price.
       if (resting && record !== undefined && unexplained.length < MOST_NOTES)
         unexplained.push(explanationOf(record));
       if (!resting) markouts.watch(trade);
@@ -261,8 +254,6 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Ac
       throw error;
     });
   }
-
-  /* Reading: what has to be waited for */
 
   async function load(owner: number): Promise<Books> {
     const [opening, all, ids] = await Promise.all([
@@ -296,7 +287,7 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Ac
     const readings: Reading[] = [];
     const openings: Opened[] = [];
     const patient = clock.monotonicMs() - startedMs < PRICE_PATIENCE_MS;
-    // On the way out only what cannot be read again is written.
+    // During a stop only notes are written: chain facts can be read again.
     for (const chainId of stopped ? [] : chains.keys()) {
       try {
         const opening = await reader.opening(held, chainId, patient);
@@ -304,8 +295,11 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Ac
         const reading = await reader.next(held, chainId);
         if (reading !== undefined) readings.push(reading);
       } catch (error) {
-        // One chain that does not answer keeps the others out of the books no longer than its call takes.
-        log.warn({ chain: slugOf(chainId), error }, 'a chain could not be read for the books just now');
+        // A chain that fails must not keep the other chains out of the books.
+        log.warn(
+          { chain: slugOf(chainId), error },
+          'a chain could not be read for the books; the next pass tries again',
+        );
       }
     }
     const inFlight = openings.flatMap((opening) => (opening.fresh ? filledBefore(opening) : []));
@@ -326,10 +320,10 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Ac
       };
       if (!(await store.write(batch))) {
         lost = true;
-        return log.warn({}, 'another process keeps the books now');
+        return log.warn({}, 'another process keeps the books now; this one writes nothing more');
       }
     } catch (error) {
-      // Memory may be ahead of the store: it is read again.
+      // Memory may be ahead of the store, so the next pass loads it again.
       books = undefined;
       takers.again(rows);
       throw error;
@@ -337,14 +331,17 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Ac
     notes.splice(0, taken.length);
     if (rows.length > 0) takersWrittenMs = clock.monotonicMs();
     forget(held);
-    // Only what moved can move on at once; a chain that is silent waits for the next round.
+    // Read again without waiting only if a chain that answered has more blocks.
     const behind = readings.some(
       ({ cursor: { chainId, block } }) => (deps.final(chainId)?.block ?? 0n) > block,
     );
     if (notes.length > 0 || behind) again = true;
   }
 
-  /** Fills of an earlier time that nobody has claimed yet: their inputs are ours from the beginning. */
+  /**
+   * Fills from before the books were opened whose input is still unclaimed: that input is an asset from the
+   * start.
+   */
   function filledBefore({ cursor: { chainId, block } }: Opened): Exchange[] {
     return deps.open().flatMap(({ orderId, slice, order, fill, stage }) => {
       const owed =
@@ -357,7 +354,7 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Ac
     });
   }
 
-  /** Trades that memory let go of and facts still speak of. */
+  /** Trades that the facts mention and that memory no longer holds. */
   async function olderTrades(
     { trades }: Books,
     taken: readonly Note[],
@@ -382,7 +379,7 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Ac
   }
 
   let watched = false;
-  /** Marks that an earlier life left open. */
+  /** Schedules the marks that an earlier process left open. */
   function watchAgain({ trades }: Books): void {
     if (watched) return;
     watched = true;
@@ -404,7 +401,7 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Ac
 
   const quietly = () =>
     run().catch((error: unknown) =>
-      log.warn({ error }, 'the books could not be kept just now: again in a moment'),
+      log.warn({ error }, 'the books could not be updated; the next pass tries again'),
     );
 
   function kick(): void {
@@ -428,7 +425,7 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Ac
     checkedMs = clock.monotonicMs();
     const before = new Map(checked.map(({ chain, token, difference }) => [`${chain} ${token}`, difference]));
     const now = await reconcile().catch((error: unknown) =>
-      log.warn({ error }, 'the books could not be compared with the chains just now'),
+      log.warn({ error }, 'the books could not be compared with the chains; the next interval tries again'),
     );
     if (now === undefined) return;
     checked = now;
@@ -438,7 +435,7 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Ac
       else
         log.error(
           { chain, token, block, journal, chainSays, difference },
-          'books and chain differ: nothing is adjusted by itself, find what moved (docs/lp/reconcile.md)',
+          'books and chain differ, and nothing is adjusted automatically: find what moved (docs/lp/reconcile.md)',
         );
     }
   }
@@ -450,8 +447,7 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Ac
     return Promise.all(
       due.map(async ({ chainId, token }): Promise<Reconciled> => {
         const block = held.cursors.get(chainId)?.block ?? 0n;
-        // Read in one breath, before anything is waited for: all of them are of one block, or they cannot be
-        // compared.
+        // Read both before the first await: they must be of the same block.
         const journal = held.journal.inventory({ chainId, token });
         const ledger =
           deps.final(chainId)?.block === block ? (deps.ledger.bucket(chainId, token)?.onchain ?? null) : null;
@@ -508,12 +504,9 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Ac
     async start(owner) {
       startedMs = clock.monotonicMs();
       resting = false;
-      // What happened meanwhile is read while we quote already.
+      // Chain facts are read later, while the LP already quotes.
       await heldBooks(owner).catch((error: unknown) =>
-        log.error(
-          { error },
-          'the books could not be opened just now: takers are priced as strangers until they are',
-        ),
+        log.error({ error }, 'the books could not be opened: takers are priced as strangers until they are'),
       );
       epoch = owner;
       kick();
@@ -539,7 +532,7 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Ac
       cancel();
       markouts.stop();
       await explainAccepted().catch((error: unknown) =>
-        log.warn({ error }, 'why some quotes were priced as they were could not be written down'),
+        log.warn({ error }, 'explanations of some accepted quotes could not be stored'),
       );
       await quietly();
     },
@@ -576,7 +569,7 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Ac
       const row = rows.find((each) => each.chain === chain && each.token === token);
       if (row === undefined)
         throw new RequestError(
-          `The books know no ${token} on ${chain}. They know: ${rows.map((each) => `${each.token} on ${each.chain}`).join(', ') || 'nothing yet'}.`,
+          `The books have no ${token} on ${chain}. They have: ${rows.map((each) => `${each.token} on ${each.chain}`).join(', ') || 'nothing yet'}.`,
           { code: 'bad_request' },
         );
       if (row.difference === null || row.difference === 0n)
@@ -588,12 +581,12 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Ac
           `The difference is ${row.difference} base units of ${token} on ${chain}, not ${amount}. Look again (firmquote lp journal) and name exactly what you have explained.`,
           { code: 'wrong_amount' },
         );
-      // What is only on its way into the books is gone at the second look.
+      // A movement that is still on its way into the books has disappeared by the second look.
       await new Promise<void>((resolve) => clock.after(SECOND_LOOK_MS, resolve));
       const again = (await look()).find((each) => each.chain === chain && each.token === token);
       if (again?.difference !== amount)
         throw new RequestError(
-          `The difference of ${token} on ${chain} is moving: something is still on its way into the books. Ask again in a moment.`,
+          `The difference of ${token} on ${chain} is changing: the books are still reading it. Try again in a few seconds.`,
           { code: 'not_settled' },
         );
       const chainId = [...reader.described.values()].find(({ slug }) => slug === chain)?.id ?? 0;

@@ -1,7 +1,4 @@
-/**
- * Where our inventory stands against what the owner wants of it: each asset over all chains, and each chain's
- * part of it.
- */
+/** Compares inventory with the owner's targets: each asset over all chains, and each chain's share of it. */
 
 import { parseUnits } from '../../domain/amount.ts';
 import type { Chain } from '../../domain/chain.ts';
@@ -15,19 +12,19 @@ import type { LpConfig } from '../config/config.ts';
 import { pricingParams } from '../config/params.ts';
 import type { Route } from '../quoting/route.ts';
 
-/** One chain's part of an asset, in 1e-18 of a whole token. */
+/** One chain's share of an asset, in 1e-18 of a whole token. */
 export interface Place {
   chainId: number;
   slug: string;
-  /** What lies there and is not about to leave. */
+  /** Balance less what is about to leave. */
   available: bigint;
   held: bigint;
-  /** Its share of what lies on all chains. */
+  /** Target share of the total over all chains. */
   target: bigint;
   /** (available - target) / soft band. */
   q: number;
   room: { in: bigint; out: bigint } | undefined;
-  /** What it costs to bring some there. */
+  /** Cost of moving inventory to this chain. */
   costBps: number;
 }
 
@@ -35,33 +32,38 @@ export interface Place {
 export interface Position extends Exposure {
   asset: string;
   target: bigint;
-  /** undefined where nothing sets it, or it comes from a pair's `halfBand` and there is no price now. */
+  /**
+   * undefined when no band is configured, or when it depends on a pair's `halfBand` and there is no price.
+   */
   soft: bigint | undefined;
   hard: bigint | undefined;
   q: number | undefined;
   places: Place[];
 }
 
-/** Base units that may still come in and go out on a route before a hard band is left; absent: no bound. */
+/**
+ * Base units that may still come in and go out on a route before a hard band is crossed; absent means no
+ * bound.
+ */
 export interface Room {
   input?: bigint;
   output?: bigint;
 }
 
-/** What a price wants to know of them. */
+/** Inventory inputs of one price. */
 export interface Look {
-  /** Position of the base asset, and the half-band it is measured by, in USD. */
+  /** Position of the base asset; `halfBandUsd` is its scale. */
   q: number;
   halfBand: number;
   room: Room;
-  /** What moving inventory to where this trade takes it from will cost, less what it saves. */
+  /** Cost of replacing inventory where this trade takes it, less what the trade saves. */
   rebalanceBps: number;
 }
 
 export interface Bands {
-  /** At one moment, for the hot path: every bucket is looked at once. */
+  /** Hot path: reads every bucket at one instant. */
   look(route: Route, baseUsd: number): Look;
-  /** For people: `usd` prices one whole token. */
+  /** For status pages and metrics; `usd` prices one whole token. */
   positions(usd: (asset: string) => number | undefined): Position[];
   places(asset: string): Place[];
 }
@@ -70,17 +72,17 @@ export interface BandsDeps {
   ledger: Pick<Ledger, 'exposure' | 'places'>;
   networks: ReadonlyMap<number, Pick<Chain, 'slug'>>;
   /**
-   * What we owned of an asset when the process started, in 1e-18 of a whole token: the target where none is
+   * Inventory per asset when the process started, in 1e-18 of a whole token: the target where none is
    * configured.
    */
   startedWith: ReadonlyMap<string, bigint>;
 }
 
-/** The hard band where none is configured, in soft bands. */
+/** Default hard band, in soft bands. */
 const HARD_OVER_SOFT = 2;
 const ATTO = 10n ** 18n;
 
-/** Throws `RequestError` for a band on a chain that has no such token. */
+/** Throws `RequestError` for a band on a chain that does not have the token. */
 export function createBands(
   { ledger, networks, startedWith }: BandsDeps,
   { assets, pairs }: Pick<LpConfig, 'assets' | 'pairs'>,
@@ -134,19 +136,19 @@ export function createBands(
       places,
       /** Sum of all chains' shares. */
       shares: [...places.values()].reduce((sum, { share }) => sum + share, 0n),
-      /** Does it matter on which chain the asset lies? */
+      /** True when the chain on which the asset lies matters to the price. */
       located: [...places.values()].some(({ costBps, hardShare }) => costBps > 0 || hardShare !== undefined),
     };
   }
 
   /**
-   * The soft band in tokens, from the pair's in USD where the asset has none of its own. A float measures a
-   * distance, never an amount.
+   * The soft band in tokens, from the pair's half-band in USD. A float is fine: it is a distance, not an
+   * amount.
    */
   const tokens = (halfBandUsd: number, usd: number): bigint =>
     (BigInt(Math.max(0, Math.round((halfBandUsd / usd) * 1e6))) * ATTO) / 1_000_000n;
 
-  /** What is wanted of an asset and where it lies, found once. */
+  /** Targets and buckets per asset, resolved once. */
   const known = new Map<string, Known>();
   function knownOf(asset: string): Known {
     let found = known.get(asset);
@@ -157,7 +159,7 @@ export function createBands(
     return found;
   }
 
-  /** The assets of a route, so that a price looks for nothing by name. */
+  /** The assets of each route, so that pricing needs no lookup by name. */
   const legs = new Map<Route, { base: Known; output: Known; input: Known }>();
   function legsOf(route: Route): { base: Known; output: Known; input: Known } {
     let found = legs.get(route);
@@ -172,10 +174,7 @@ export function createBands(
     return found;
   }
 
-  /**
-   * One chain's part of an asset, against its share of what lies on all chains. Nothing is made but the
-   * answer: every price asks.
-   */
+  /** One chain's share of an asset. On the hot path. */
   function placeOf({ want, buckets }: Known, chainId: number): Place | undefined {
     let [total, available, held] = [0n, 0n, 0n];
     let own: (typeof buckets)[number] | undefined;
@@ -210,17 +209,14 @@ export function createBands(
     };
   }
 
-  /** The same where it matters to a price. */
+  /** The same, or undefined where location does not matter to the price. */
   const located = (leg: Known, chainId: number): Place | undefined =>
     leg.want?.located === true ? placeOf(leg, chainId) : undefined;
 
   const places = (asset: string): Place[] =>
     ledger.places(asset).flatMap(({ chainId }) => placeOf(knownOf(asset), chainId) ?? []);
 
-  /**
-   * Hard band of one leg's asset. Only the base asset has one without being told: what we make a market in is
-   * where the risk is.
-   */
+  /** Hard band of one leg's asset. Only the base asset has a default: it carries the price risk. */
   function legRoom(
     { asset, want }: Known,
     { pair, params }: Route,
@@ -247,13 +243,12 @@ export function createBands(
       const { want } = leg.base;
       const halfBand = want?.soft === undefined ? params.halfBand : (Number(want.soft) / 1e18) * baseUsd;
       const [drained, filled] = [located(leg.output, dest.id), located(leg.input, origin.id)];
-      // What is promised and may never leave counts as gone: the least that is to stay there stays whatever
-      // is accepted.
+      // Held inventory counts as gone, so the minimum stays even if every quote is accepted.
       const left = drained?.room && drained.room.out - drained.held;
       let output = left !== undefined && left < 0n ? 0n : left;
       let input = filled?.room?.in;
       let q = 0;
-      // The same asset on two chains has a location but no price to be wrong about.
+      // One asset on two chains has a location but no price risk.
       if (pair.base !== pair.quote && want !== undefined) {
         const { total } = ledger.exposure(pair.base);
         q = ((Number((total - want.target) / 1_000_000_000n) / 1e9) * baseUsd) / halfBand;

@@ -1,6 +1,6 @@
 /**
- * What the chains have to say to the books: the next final blocks as facts, our transactions by their
- * receipts, and the balances that the books begin with. Reads only; nothing is decided here.
+ * Reads what the chains say for the books: final blocks as facts, gas by receipts, and opening balances. It
+ * decides nothing.
  */
 
 import { assetId } from '../../domain/asset.ts';
@@ -21,14 +21,14 @@ import { ownSlice, type OwnSlice } from '../quoting/order.ts';
 import type { Routes } from '../quoting/route.ts';
 
 export interface ReaderDeps {
-  /** Where awards are remembered when memory has let go of them. */
+  /** Finds awards that memory no longer holds. */
   awards: Pick<LpStore, 'award'>;
   chains: ReadonlyMap<number, ChainPort>;
-  /** The last final block whose events are in the ledger. */
+  /** The last final block that the inventory ledger has processed. */
   final(chainId: number): ChainCursor | undefined;
   usd(asset: string): Rational | undefined;
   routes(): Routes;
-  /** The operator's transactions; without them gas is not in the books. */
+  /** The operator's transactions; without them the books have no gas costs. */
   transactions: Pick<TxStore, 'liveSlots'> | undefined;
   clock: Clock;
   log: Log;
@@ -37,12 +37,12 @@ export interface ReaderDeps {
 export interface ReaderOptions {
   account: Address;
   operator: Address;
-  /** Every token whose balance is kept. */
+  /** Every token that the books cover. */
   tokens: readonly { chainId: number; token: Address }[];
   maxBlocks: number;
 }
 
-/** What one chain's next blocks say, read before anything is folded. */
+/** The facts of one chain's next final blocks. */
 export interface Reading {
   cursor: JournalCursor;
   facts: ({ id: string } & (
@@ -57,27 +57,27 @@ export interface Reading {
   ))[];
 }
 
-/** The first balances of a chain, or of a token that the configuration gained, at one final block. */
+/** Opening balances of a chain, or of a newly configured token, at one final block. */
 export interface Opened {
   cursor: JournalCursor;
   balances: Money[];
-  /** The operator's own, where it is not in the books yet. */
+  /** The operator's native balance, unless the books have it already. */
   native: bigint | undefined;
-  /** The chain itself is new to the books. */
+  /** True when the books do not know the chain yet. */
   fresh: boolean;
 }
 
-/** As far as the books have come. */
+/** What the books contain so far. */
 interface Known {
   cursors: ReadonlyMap<number, JournalCursor>;
-  /** Names of openings. */
+  /** Ids of opening entries. */
   opened: ReadonlySet<string>;
 }
 
 export interface Reader {
   /** The chain's next final blocks; undefined when there is nothing new. */
   next(known: Known, chainId: number): Promise<Reading | undefined>;
-  /** `patient`: wait rather than begin without prices. */
+  /** `patient`: wait rather than open the books without prices. */
   opening(known: Known, chainId: number, patient: boolean): Promise<Opened | undefined>;
   exchangeOf(orderId: Bytes32, slice: OwnSlice, order: StandardOrder): Exchange;
   infoOf(money: Pick<Money, 'chainId' | 'token'>): TokenInfo | undefined;
@@ -98,7 +98,7 @@ export function createReader(
   const me = addressToBytes32(account);
   const exchanges = new Map<Bytes32, { exchange: Exchange; order: StandardOrder }>();
 
-  /** Chains whose last block of an earlier life is still where it was. */
+  /** Chains whose stored block was checked and still exists. */
   const trusted = new Set<number>();
 
   const infoOf = ({ chainId, token }: Pick<Money, 'chainId' | 'token'>): TokenInfo | undefined => {
@@ -125,7 +125,7 @@ export function createReader(
     return exchange;
   }
 
-  /** Which order of ours this is, from memory or from the award's row; undefined: none. */
+  /** The LP's order with this id, from memory or from the award's row; undefined when it is not ours. */
   async function ours(
     orderId: Bytes32,
     orders: ReadonlyMap<Bytes32, StandardOrder>,
@@ -137,7 +137,6 @@ export function createReader(
     return order && slice && { exchange: exchangeOf(orderId, slice, order), order };
   }
 
-  /** The chain's next final blocks; undefined when there is nothing new. */
   async function next({ cursors, opened }: Known, chainId: number): Promise<Reading | undefined> {
     const port = chains.get(chainId);
     const cursor = cursors.get(chainId);
@@ -149,14 +148,14 @@ export function createReader(
       if (there !== undefined && there.hash !== cursor.hash)
         log.error(
           { chain: port.chain.slug, block: cursor.block },
-          'the block up to which the books were kept is gone: the chain was reorganised beyond its depth, and books and chain will differ by what that undid (docs/lp/reconcile.md)',
+          'the last block in the books no longer exists: the chain was reorganised beyond its depth, and books and chain will differ by the undone transactions (docs/lp/reconcile.md)',
         );
       trusted.add(chainId);
     }
     const read = min(final.block, cursor.block + BigInt(maxBlocks));
     const all = await port.events(cursor.block + 1n, read);
-    // A crowd is taken in by whole blocks, a few hundred events at once: folding them must not hold up a
-    // quote.
+    // Many events are taken in by whole blocks, a few hundred at a time, so that folding does not delay
+    // quotes.
     const beyond = all[EVENTS_AT_ONCE]?.blockNumber;
     const to = beyond === undefined ? read : max(beyond - 1n, cursor.block + 1n);
     const events = all.filter(({ blockNumber }) => blockNumber <= to);
@@ -197,7 +196,7 @@ export function createReader(
         if (found === undefined)
           return log.error(
             { orderId: event.orderId, txHash: event.txHash },
-            'our account filled an order that is none of ours: the books leave it out and will differ from the chain',
+            'the account filled an order without a quote of this LP: the books omit it and will differ from the chain',
           );
         return void facts.push({ id: idOf.sent(event.orderId, place), kind: 'sent', ...found, place });
       }
@@ -215,7 +214,7 @@ export function createReader(
       }
       case 'ledger': {
         const { token, amount } = event;
-        // Before a token's opening its balance holds it already.
+        // An event before the token's opening entry is already in the opening balance.
         if (event.account !== account || amount === 0n || !opened.has(idOf.opening(place.chainId, token)))
           return;
         return void facts.push({
@@ -231,8 +230,8 @@ export function createReader(
   }
 
   /**
-   * Nonces are mined in order: whatever lies below the first one that is not final is in the books, exactly
-   * once.
+   * Nonces are mined in order: every transaction below the first one that is not final is in the books
+   * exactly once.
    */
   async function readGas(chainId: number, port: ChainPort, { cursor, facts }: Reading): Promise<void> {
     const slots =
@@ -264,7 +263,7 @@ export function createReader(
     }
   }
 
-  /** A chain's first balances: what the books begin with, at one final block. */
+  /** Opening balances of one chain at one final block. */
   async function opening(
     { cursors, opened }: Known,
     chainId: number,

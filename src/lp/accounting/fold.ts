@@ -1,6 +1,6 @@
 /**
- * Facts and notes become entries, trades and positions. Nothing here waits for anything, so a batch is all or
- * nothing in memory as it is in the store.
+ * Turns facts and notes into entries, trades and positions. It never awaits, so a batch is applied completely
+ * or not at all.
  */
 
 import { assetId } from '../../domain/asset.ts';
@@ -28,7 +28,7 @@ import { attoOf, emptyPosition, microsOf, moved, owned, priced } from './pnl.ts'
 import type { Routes } from '../quoting/route.ts';
 import { HORIZONS, type Horizon } from './taker-costs.ts';
 
-/** What was noted in the middle of other work, to be written soon. */
+/** A quoting event that waits to be written. */
 export type Note =
   | { kind: 'accepted'; trade: TradeRecord; record: QuoteRecord | undefined }
   | { kind: 'filled'; exchange: Exchange; place: Place }
@@ -42,7 +42,7 @@ export type Note =
     }
   | { kind: 'mark'; orderId: Bytes32; horizon: Horizon; mark: Mark };
 
-/** Millionths of USD; of trades whose fill is at depth. */
+/** Millionths of USD, over trades whose fill is final. */
 export interface Sums {
   /** Input at mid less fees less output at mid, at acceptance. */
   spread: bigint;
@@ -64,12 +64,12 @@ const SUMS = [
   'markout_60s',
 ] as const satisfies readonly (keyof Sums)[];
 
-/** The books as memory has them. */
+/** The books as memory holds them. */
 export interface Books {
   journal: Journal;
   cursors: Map<number, JournalCursor>;
   positions: Map<string, PositionRow>;
-  /** Not over, or with marks to come. */
+  /** Trades that are open or still wait for marks. */
   trades: Map<Bytes32, TradeRecord>;
   opened: Set<string>;
   sums: Sums;
@@ -80,24 +80,24 @@ export interface FoldDeps {
   reader: Pick<Reader, 'infoOf' | 'described'>;
   routes(): Routes;
   usd(asset: string): Rational | undefined;
-  /** Of a chain's native currency. */
+  /** USD price of a chain's native currency. */
   native(chainId: number): Rational | undefined;
-  /** Quote tokens for one base token now. */
+  /** Quote tokens for one base token. */
   mid(pair: string): number | undefined;
-  /** A trade that nobody saw accepted: its marks are still wanted. */
+  /** Called for a trade whose acceptance was not seen: its marks are still due. */
   found(trade: TradeRecord): void;
 }
 
-/** What one pass has at hand. */
+/** Input of one pass. */
 export interface Pass {
   openings: readonly Opened[];
   readings: readonly Reading[];
   notes: readonly Note[];
-  /** Facts that the store has already. */
+  /** Ids of facts that the store already has. */
   known: ReadonlySet<string>;
-  /** Trades that memory had let go of. */
+  /** Trades read from the store for this pass. */
   older: ReadonlyMap<Bytes32, TradeRecord>;
-  /** Fills from before the books, not yet claimed. */
+  /** Fills from before the books were opened that are not claimed yet. */
   inFlight: readonly Exchange[];
 }
 
@@ -113,9 +113,9 @@ const DEAD: ReadonlySet<TradeStage> = new Set<TradeStage>(['finalised', 'failed'
 const MOST_TRADES = 50_000;
 
 export interface Folder {
-  /** Takes everything in, in memory. */
+  /** Applies one pass to the books in memory and returns the rows to store. */
   fold(held: Books, pass: Pass): Batch;
-  /** A trade valued at the mids of this moment. `late`: it was not accepted at this moment. */
+  /** A trade valued at current mids. `late`: it was accepted earlier. */
   tradeOf(
     exchange: Exchange,
     order: StandardOrder,
@@ -195,7 +195,7 @@ export function createFolder(deps: FoldDeps): Folder {
       for (const key of SUMS) sums[key] += now[key] - was[key];
       touched.set(trade.orderId, trade);
     }
-    /** Answers what was realised by it. */
+    /** Returns the realised profit, in millionths of USD. */
     function shift(money: Money, change: (position: PositionRow, quantity: bigint) => PositionRow): bigint {
       const info = infoOf(money);
       if (info === undefined) return 0n;
@@ -251,7 +251,7 @@ export function createFolder(deps: FoldDeps): Folder {
           break;
         case 'failed': {
           const trade = tradeOfId(made.orderId);
-          // Filled ones end by what the chain says.
+          // A filled trade ends by chain facts only.
           if (trade !== undefined && trade.stage === 'accepted' && !trade.counted)
             put({ ...trade, stage: 'failed' });
           break;
@@ -260,7 +260,7 @@ export function createFolder(deps: FoldDeps): Folder {
           const { money } = made;
           const posted = journal.adjusted(money, made.block, made.atMs);
           batch.entries.push(...posted);
-          // Neither earned nor traded away: it counts like the owner's own money.
+          // A surplus or loss that no trade explains counts like the owner's money.
           if (money.token !== 'native' && posted.length > 0) ownerMoves({ ...money, token: money.token });
           break;
         }
@@ -282,7 +282,7 @@ export function createFolder(deps: FoldDeps): Folder {
             batch.entries.push(...posted);
             if (posted.length === 0 || order === undefined) break;
             const noted = tradeOfId(exchange.orderId);
-            // Accepted while nobody looked, or without a price: the mid of now is the best there is.
+            // The acceptance was not seen or had no price: the current mid is the best estimate.
             const trade =
               noted !== undefined && noted.mid !== null
                 ? noted
@@ -347,7 +347,7 @@ export function createFolder(deps: FoldDeps): Folder {
       batch.cursors.push(cursor);
     }
 
-    /** Delivered, and the input went back to the taker. */
+    /** The LP delivered, and the input was refunded to the taker. */
     function lose({ earns }: Exchange, trade: TradeRecord, posted: readonly JournalEntry[]): void {
       batch.entries.push(...posted);
       if (posted.length > 0)
@@ -356,7 +356,7 @@ export function createFolder(deps: FoldDeps): Folder {
         );
     }
 
-    // What came without a price gets the first one there is.
+    // Values what came in without a price at the first price available.
     for (const [asset, row] of positions) {
       const now = priced(row, row.unpriced === 0n ? undefined : deps.usd(asset));
       if (now !== row) {
@@ -375,7 +375,7 @@ export function createFolder(deps: FoldDeps): Folder {
   return { fold, tradeOf };
 }
 
-/** Lets go of trades that are over and have all their marks. */
+/** Drops trades that have ended and have all their marks. */
 export function forget({ trades }: Books): void {
   for (const [orderId, trade] of trades) {
     const over =
@@ -403,14 +403,13 @@ function shareOf(trade: TradeRecord | undefined): Sums {
   };
 }
 
-/** What the mid did to us after a trade, in millionths of USD: positive is good. */
+/** How the mid moved after a trade, in millionths of USD; positive is in the LP's favour. */
 function markMicros(paidMicros: bigint, mark: Mark | undefined): bigint {
   return mark === undefined || mark.bps === null
     ? 0n
     : (-paidMicros * BigInt(Math.round(mark.bps * 1e6))) / 10_000_000_000n;
 }
 
-/** Why a quote was priced as it was, to be kept. */
 export const explanationOf = (record: QuoteRecord): StoredExplanation => ({
   orderId: record.orderId,
   quoteId: record.quoteId,

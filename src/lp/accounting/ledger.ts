@@ -1,28 +1,25 @@
 /**
- * Double-entry books of everything that moves our money. A fact of a chain becomes one entry whose postings
- * sum to zero for every token; a fact that a reorganisation takes back is reversed by another entry, and
- * nothing is ever deleted.
+ * Double-entry books of everything that moves the LP's money. Each chain fact becomes one entry whose
+ * postings sum to zero per token. A reorganised fact is reversed by another entry; nothing is deleted.
  *
- * The books are kept in commodities, not in dollars: one for each token of each chain, in base units. A trade
- * exchanges two of them, so the difference goes to a trading account, which thus holds what we gave and got.
- * What that is worth is asked of a price when somebody looks (`pnl.ts`), and never changes the books.
+ * The books are kept in commodities, one per token and chain, in base units. A trade exchanges two of them,
+ * so the difference goes to a trading account. Valuation happens on request (`pnl.ts`) and never changes the
+ * books.
  *
- *   assets:inventory our balance in the escrow at the last final block; equal to the contract's own number,
- *   to the unit
- *   assets:outbound       fills that are mined and may still be reorganised away (0 or negative)
- *   assets:receivable     inputs that the escrow owes us for fills
- *   assets:gas the operator's native currency, as far as the books know: opened with its balance, less what
- *   it burnt
- *   equity:owner          what the owner put in (credit) and took out, the opening balances among it
- *   equity:adjustment     differences that a person booked because no event explains them
- *   trading:<pair>        inputs got (credit) and outputs given (debit)
- *   expense:platform-fee  what the escrow kept of the input for the platform
- *   expense:relay-fee     what it kept for the relayer
- *   expense:gas           fills, proofs and claims by their receipts, reverted ones too
- *   expense:lost          inputs of orders that we filled and that were refunded all the same
+ *  assets:inventory balance in the escrow at the last final block, equal to the contract's own number
+ *  assets:outbound fills that are mined and may still be reorganised away (0 or negative)
+ *  assets:receivable inputs that the escrow owes for fills
+ *  assets:gas the operator's native currency: opening balance less gas burnt
+ *  equity:owner deposits (credit) and withdrawals, opening balances included
+ *  equity:adjustment differences that an operator booked because no event explains them
+ *  trading:<pair> inputs received (credit) and outputs given (debit)
+ *  expense:platform-fee part of the input that the escrow kept for the platform
+ *  expense:relay-fee part of the input that the escrow kept for the relayer
+ *  expense:gas fills, proofs and claims by their receipts, reverted ones included
+ *  expense:lost inputs of orders that were filled and refunded all the same
  *
- * A debit is positive. Nothing is adjusted by itself: what the books cannot explain is shown until a person
- * books it.
+ * A debit is positive. A difference is reported until an operator books it; nothing is adjusted
+ * automatically.
  */
 
 import { InvariantError } from '../../domain/errors.ts';
@@ -30,7 +27,7 @@ import type { Bytes32, Hex } from '../../domain/hex.ts';
 import type { Money } from '../../inventory/event.ts';
 import type { Balance, JournalEntry, Posting } from '../../ports/stores/accounting-store.ts';
 
-/** What moves when an order of ours is filled: the parts of one slice, in base units. */
+/** What one slice of an order moves when it is filled, in base units. */
 export interface Exchange {
   orderId: Bytes32;
   pair: string;
@@ -42,7 +39,7 @@ export interface Exchange {
   relayFee: bigint;
 }
 
-/** Where and when a fact stands. */
+/** Block and time of a fact. */
 export interface Place {
   chainId: number;
   block: bigint;
@@ -51,7 +48,6 @@ export interface Place {
   atMs: number;
 }
 
-/** Accounts of which no pair is a part. */
 const INVENTORY = 'assets:inventory';
 const OUTBOUND = 'assets:outbound';
 const RECEIVABLE = 'assets:receivable';
@@ -60,7 +56,7 @@ const OWNER = 'equity:owner';
 
 const factOf = ({ blockHash, txHash }: Pick<Place, 'blockHash' | 'txHash'>): string =>
   `${blockHash}:${txHash}`;
-/** The names of facts: whoever asks whether the books have one asks with these. */
+/** Ids of facts, shared by writers and readers of the books. */
 export const idOf = {
   opening: (chainId: number, token: string) => `opening:${chainId}:${token}`,
   owed: (orderId: Bytes32) => `opening:owed:${orderId}`,
@@ -79,7 +75,7 @@ const on = (
 ): Posting => ({ account, chainId, token, amount });
 const at = ({ chainId, block, txHash, atMs }: Place) => ({ chainId, block, txHash, atMs });
 
-/** What an exchange posts beside the account that the output leaves from. */
+/** Postings of an exchange other than the account that the output leaves from. */
 function exchanged({ pair, pays, earns, portion, platformFee, relayFee }: Exchange): Posting[] {
   const trading = `trading:${pair}`;
   return [
@@ -94,31 +90,31 @@ function exchanged({ pair, pays, earns, portion, platformFee, relayFee }: Exchan
 export interface Journal {
   balance(account: string, chainId: number, token: string): bigint;
   balances(): Balance[];
-  /** What a chain's balance should be, at the block that was read last. */
+  /** The expected balance at the last block read. */
   inventory(money: Pick<Money, 'chainId' | 'token'>): bigint;
   gas(chainId: number): bigint;
 
-  /* Each answers the entries that a fact makes, and has taken them in; none when the books have the fact. */
+  /* Each function below returns the new entries, already applied; none when the books have the fact. */
 
   opening(
     money: Money | { chainId: number; token: 'native'; amount: bigint },
     block: bigint,
     atMs: number,
   ): JournalEntry[];
-  /** The input of a fill that happened before the books were opened. */
+  /** The input of a fill from before the books were opened. */
   owed(exchange: Exchange, block: bigint, atMs: number): JournalEntry[];
   filled(exchange: Exchange, place: Place): JournalEntry[];
   unfilled(orderId: Bytes32, was: Pick<Place, 'blockHash' | 'txHash'>, atMs: number): JournalEntry[];
-  /** At depth, whether or not it was seen before. */
+  /** A fill that is final, whether or not it was seen before. */
   sent(exchange: Exchange, place: Place): JournalEntry[];
   credited(exchange: Exchange, place: Place): JournalEntry[];
-  /** `lost`: we had filled it. */
+  /** `lost`: the LP had filled the order. */
   refunded(exchange: Exchange, place: Place, lost: boolean): JournalEntry[];
-  /** Filled and refunded, known in that order only now. */
+  /** The order was refunded before its fill became known. */
   lost(exchange: Exchange, place: Place): JournalEntry[];
-  /** Positive came in. */
+  /** A positive amount is a deposit. */
   owner(money: Money, place: Place, logIndex: number): JournalEntry[];
-  /** A person says that this is so. */
+  /** A difference that an operator has explained. */
   adjusted(
     money: Money | { chainId: number; token: 'native'; amount: bigint },
     block: bigint,
@@ -126,12 +122,13 @@ export interface Journal {
   ): JournalEntry[];
   spent(wei: bigint, place: Place, orderId: Bytes32 | null): JournalEntry[];
   /**
-   * Everything up to this block is final and was taken in: fills seen below it that have not come are gone.
+   * Everything up to this block is final: a fill seen below it that did not become final was reorganised
+   * away.
    */
   passed(chainId: number, block: bigint, atMs: number): JournalEntry[];
 }
 
-/** Facts that were taken in lately are remembered here; older ones only the store knows. */
+/** Recent fact ids kept in memory; the store knows the older ones. */
 const REMEMBERED = 50_000;
 
 export function createJournal({
@@ -140,7 +137,7 @@ export function createJournal({
 }: { balances?: readonly Balance[]; pending?: readonly JournalEntry[] } = {}): Journal {
   const sums = new Map<string, Balance>();
   const seen = new Set<string>();
-  /** By id: fills that are neither at depth nor reversed. */
+  /** By fact id: fills that are neither final nor reversed. */
   const open = new Map<string, JournalEntry>();
   for (const each of balances) sums.set(keyOf(each), { ...each });
   for (const entry of pending) {
@@ -266,7 +263,7 @@ export function createJournal({
       }),
     refunded(exchange, place, filled) {
       const id = idOf.refund(exchange.orderId, place);
-      // Nothing moved for us; the fact stands in the books all the same.
+      // The LP moved nothing, and the fact is still recorded.
       return filled
         ? lost(exchange, place, id)
         : post({ ...at(place), id, kind: 'refund', orderId: exchange.orderId, postings: [] });

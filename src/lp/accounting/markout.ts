@@ -1,6 +1,6 @@
 /**
- * Looks at the mid again some seconds after each acceptance: what a trade cost us that its spread does not
- * show. Timed by one clock; what a restart missed is looked at late and says so.
+ * Measures mark-outs: the mid some seconds after each acceptance. Marks that a restart delayed are taken late
+ * and flagged.
  */
 
 import type { Clock } from '../../ports/clock.ts';
@@ -9,7 +9,7 @@ import { HORIZONS, type Horizon } from './taker-costs.ts';
 
 export interface MarkoutDeps {
   clock: Clock;
-  /** Quote tokens for one base token now. */
+  /** Quote tokens for one base token. */
   mid(pair: string): number | undefined;
   marked(trade: Watched, horizon: Horizon, mark: Mark): void;
 }
@@ -20,27 +20,27 @@ export type Watched = Pick<
 >;
 
 export interface Markouts {
-  /** Every horizon that the trade has no mark for; oldest trades first. */
+  /** Schedules every horizon that the trade has no mark for. Call with the oldest trades first. */
   watch(trade: Watched, have?: Readonly<Record<string, Mark>>): void;
   readonly waiting: number;
   stop(): void;
 }
 
-/** Later than this after it was due, a mark says so and teaches nothing. */
+/** A mark taken later than this after it was due is flagged and teaches nothing. */
 const ON_TIME_MS = 1_000;
-/**
- * Marks waited for at once. Beyond it the oldest is looked at before its time is up, which counts as none.
- */
+/** Most pending marks. Beyond it the oldest is closed without a mark. */
 const MOST = 30_000;
 
-/** side * (mid at acceptance - mid then), bps of the former: positive when it moved against us. */
+/**
+ * side * (mid at acceptance - mid then), in bps of the former: positive when the mid moved against the LP.
+ */
 export const markBps = (side: TradeRecord['side'], accepted: number, then: number): number =>
   ((side === 'buy' ? 1 : -1) * (accepted - then) * 1e4) / accepted;
 
 export function createMarkouts({ clock, mid, marked }: MarkoutDeps): Markouts {
   /**
-   * One queue for each horizon: trades come in the order of their acceptance, so each queue is in the order
-   * of its dues.
+   * One queue per horizon: trades arrive in the order of acceptance, so each queue is in the order of its due
+   * times.
    */
   const queues = HORIZONS.map((horizon) => ({
     horizon,
@@ -73,7 +73,7 @@ export function createMarkouts({ clock, mid, marked }: MarkoutDeps): Markouts {
         waiting -= 1;
         look(next.trade, queue.horizon, next.dueMs);
       }
-      // What is over is let go of now and then, not one by one.
+      // Processed entries are removed in bulk.
       if (queue.from > 1_000) {
         queue.due.splice(0, queue.from);
         queue.from = 0;

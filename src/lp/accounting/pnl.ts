@@ -1,23 +1,21 @@
 /**
- * What the books are worth: spread at the mids of acceptance, and positions at average cost per asset over
- * all chains.
+ * Values the books: spread at the mids of acceptance, positions at average cost per asset over all chains.
  *
- * A trade exchanges two assets at mid and earns what lies between; from then on what was bought is worth what
- * the market says. Realised is what assets that left brought over their average cost, unrealised what is
- * still here is worth over its cost. What the owner pays in or takes out does so at the mid of that moment
- * and is no profit. So, in millionths of USD, exactly: spread + realised + unrealised - lost = value now -
- * what the owner put in.
+ * A trade earns the difference between its two legs at mid. Realised profit is what sold assets brought above
+ * their average cost; unrealised profit is the remaining value above cost. Deposits and withdrawals happen at
+ * the current mid and are no profit. In millionths of USD, exactly: spread + realised + unrealised - lost =
+ * value now - what the owner put in.
  */
 
 import type { PositionRow, TradeRecord } from '../../ports/stores/accounting-store.ts';
 import { type Rational, ten } from '../../pricing/rational.ts';
 
-/** Base units at a price in USD for one whole token, in millionths of USD, rounded down. */
+/** Base units at a USD price per whole token, in millionths of USD, rounded down. */
 export function microsOf(amount: bigint, decimals: number, { num, den }: Rational): bigint {
   return (amount * num * 1_000_000n) / (den * ten(decimals));
 }
 
-/** Of a quantity in 1e-18 of a whole token. */
+/** Value of a quantity in 1e-18 of a whole token. */
 export const valueOf = (quantity: bigint, price: Rational): bigint => microsOf(quantity, 18, price);
 
 /** 1e-18 of a whole token, whatever the token's decimals. */
@@ -34,9 +32,9 @@ export const emptyPosition = (asset: string): PositionRow => ({
 });
 
 /**
- * A quantity (positive in, negative out) changes hands for `micros` (never negative). What leaves takes its
- * share of the cost with it, and what it brought beyond that is realised; below zero the position is short
- * and the same holds mirrored.
+ * Applies a quantity (positive in, negative out) that changes hands for `micros` (never negative). What
+ * leaves takes its share of the cost with it; the rest of its price is realised. A short position mirrors
+ * this.
  */
 export function moved(position: PositionRow, quantity: bigint, micros: bigint): PositionRow {
   if (quantity === 0n) return position;
@@ -55,10 +53,7 @@ export function moved(position: PositionRow, quantity: bigint, micros: bigint): 
   };
 }
 
-/**
- * The owner's own money: at its value of the moment it is neither gain nor loss. Without a price it waits for
- * one.
- */
+/** A deposit or withdrawal at its current value: no gain, no loss. Without a price it waits for one. */
 export function owned(position: PositionRow, quantity: bigint, price: Rational | undefined): PositionRow {
   if (price === undefined)
     return { ...position, quantity: position.quantity + quantity, unpriced: position.unpriced + quantity };
@@ -69,7 +64,7 @@ export function owned(position: PositionRow, quantity: bigint, price: Rational |
   };
 }
 
-/** Gives what came without a price the first one there is. */
+/** Values what came in without a price at the first price available. */
 export function priced(position: PositionRow, price: Rational | undefined): PositionRow {
   if (position.unpriced === 0n || price === undefined) return position;
   const rest = { ...position, quantity: position.quantity - position.unpriced, unpriced: 0n };
@@ -81,11 +76,11 @@ export const spreadOf = ({
   paidMicros,
 }: Pick<TradeRecord, 'earnedMicros' | 'paidMicros'>): bigint => earnedMicros - paidMicros;
 
-/** One asset as it stands, at a price. */
+/** One asset's position, valued at a price. */
 export interface PositionView {
   asset: string;
   quantity: bigint;
-  /** USD for one whole token; null: nobody says. */
+  /** USD for one whole token; null when there is no price. */
   price: number | null;
   valueMicros: bigint | null;
   costMicros: bigint;

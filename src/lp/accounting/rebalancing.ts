@@ -1,6 +1,6 @@
 /**
- * Looks every few seconds at where our money lies and says which of it to move. Moving it is the owner's, who
- * alone can withdraw.
+ * Looks every few seconds at where inventory lies and advises which of it to move. Only the owner can
+ * withdraw and move it.
  */
 
 import { formatUnits } from '../../domain/amount.ts';
@@ -19,14 +19,14 @@ import type { Moments } from '../quote-log/quote-events.ts';
 import { ownSlice } from '../quoting/order.ts';
 
 export interface Rebalancing {
-  /** Takes a new look, and logs what changed. */
+  /** Recomputes the advice and logs changes. */
   look(): void;
   /** In 1e-18 of a whole token, as of the last look. */
   advice(): readonly Advice[];
 }
 
 export interface RebalancingDeps {
-  /** As configured now. */
+  /** Bands of the current configuration. */
   bands(): Bands;
   moments: Pick<Moments, 'listen'>;
   chains: ReadonlyMap<number, Chain>;
@@ -34,10 +34,10 @@ export interface RebalancingDeps {
   log: Log;
 }
 
-/** Advice that grew or shrank by less is the same advice. */
+/** A change of advice by less than this is not logged. */
 const NEWS_PERCENT = 20n;
 
-/** `past`: awards of an earlier life, from which it knows what a day drains. */
+/** `past`: awards of earlier processes, which give the daily outflow. */
 export function createRebalancing(
   { bands, moments, chains, clock, log }: RebalancingDeps,
   { assets, rebalancing, account }: Pick<LpConfig, 'assets' | 'rebalancing'> & { account: Address },
@@ -46,7 +46,7 @@ export function createRebalancing(
   const rebalancer = createRebalancer(rebalancing);
   const drained = createDailyFlow();
   let last: readonly Advice[] = [];
-  /** What was said of each pair of chains, in the log. */
+  /** Last logged advice per pair of chains. */
   const said = new Map<string, bigint>();
 
   const seconds = (): number => clock.nowMs() / 1000;
@@ -82,7 +82,7 @@ export function createRebalancing(
     for (const key of [...said.keys()]) {
       if (now.has(key)) continue;
       said.delete(key);
-      log.info({ move: key }, 'rebalancing: nothing to move any more');
+      log.info({ move: key }, 'rebalancing: this move is no longer needed');
     }
     for (const [key, { amount, cost, charges, asset }] of now) {
       const before = said.get(key);

@@ -1,7 +1,4 @@
-/**
- * What we filled and have not been paid for: how long each has been owed, and the alarm when one is owed for
- * far too long.
- */
+/** Tracks fills that are not paid yet: how long each has been owed, with an alarm when it is overdue. */
 
 import { type Corridor, corridorOf } from '../../domain/corridor.ts';
 import type { Chain } from '../../domain/chain.ts';
@@ -22,13 +19,13 @@ export interface Receivable {
   corridor: Corridor;
   owed: Money;
   seconds: number;
-  /** Beyond this it is overdue. */
+  /** Age from which a receivable is overdue. */
   limitSeconds: number;
   overdue: boolean;
 }
 
 export interface Receivables {
-  /** Tells the ledger of what has become overdue. Call every second or so. */
+  /** Reports newly overdue receivables to the inventory ledger. Call about once a second. */
   look(): void;
   list(): Receivable[];
 }
@@ -39,11 +36,11 @@ export interface ReceivablesDeps {
   moments: Pick<Moments, 'listen'>;
   chains: ReadonlyMap<number, Chain>;
   log: Log;
-  /** Time of the newest block taken in. */
+  /** Timestamp of the newest processed block. */
   time(chainId: number): UnixSeconds;
 }
 
-/** `past`: awards of an earlier life, from which it knows what is usual. */
+/** `past`: awards of earlier processes, which give the usual delay. */
 export function createReceivables(
   { awards, ledger, moments, chains, log, time }: ReceivablesDeps,
   { receivables, quoting, account }: Pick<LpConfig, 'receivables' | 'quoting'> & { account: Address },
@@ -79,7 +76,7 @@ export function createReceivables(
     finalised(award) {
       if (award.fill !== null)
         times.arrived(between(award), time(award.slice.originChainId) - award.fill.timestamp);
-      if (said.delete(award.orderId)) log.warn({ orderId: award.orderId }, 'what was overdue has arrived');
+      if (said.delete(award.orderId)) log.warn({ orderId: award.orderId }, 'an overdue payment has arrived');
     },
   });
 
@@ -111,7 +108,7 @@ export function createReceivables(
         ledger.apply({ type: 'overdue', orderId });
         log.error(
           { orderId, ...owed },
-          'filled, and not paid for long after the usual time: it counts for nothing until it arrives. Look at the attesters and at our sender on the origin.',
+          'a fill is overdue for payment and counts for nothing until it is paid: check the attesters and the operator account on the origin chain',
         );
       }
     },

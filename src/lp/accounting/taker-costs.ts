@@ -1,55 +1,51 @@
 /**
- * What each taker's trades cost us after acceptance: signed means of the mid's move against us, per taker and
- * horizon, shrunk to what takers cost on average. Pricing charges the worst horizon as its adverse-selection
- * term. Bounded: of many takers those that traded last are remembered, and one that is forgotten is priced as
- * a stranger.
+ * Estimates adverse selection per taker: signed means of the mark-out per horizon, shrunk towards the average
+ * of all takers. Pricing charges the worst horizon. Only the takers that traded last are kept; others are
+ * priced as strangers.
  */
 
 import type { Address } from '../../domain/hex.ts';
 import { adverseTerm } from '../../pricing/terms.ts';
 
-/** Seconds after acceptance at which a trade is looked at again. */
+/** Seconds after acceptance at which a mark-out is taken. */
 export const HORIZONS = [1, 10, 60] as const;
 export type Horizon = (typeof HORIZONS)[number];
 
-/**
- * Means in bps, positive when the mid moved against us; one for each horizon, with how many trades stand
- * behind it.
- */
+/** Means in bps, positive when the mid moved against the LP, one per horizon, with their number of trades. */
 export interface Toxicity {
   means: readonly number[];
   trades: readonly number[];
 }
 
 export interface TakerRow extends Toxicity {
-  /** An address, or `TIER` for the average of all. */
+  /** A taker's address, or `TIER` for the average of all. */
   key: string;
   seenMs: number;
 }
 
-/** The row of the average over all takers: what a stranger is charged and everybody is shrunk to. */
+/** Key of the average over all takers: the cost of a stranger, and what each taker is shrunk towards. */
 export const TIER = 'tier:all';
 
 export interface TakerOptions {
-  /** Takers remembered. */
+  /** Most takers kept. */
   keep: number;
-  /** Assumed of everybody before anything is known. */
+  /** The prior mean, in bps. */
   startBps: number;
   capBps: number;
-  /** Trades that the assumption weighs as much as: n0 of the model. */
+  /** Weight of the prior in trades: n0 of the model. */
   weight: number;
-  /** Beyond this many trades old ones fade: the mean is over about as many. */
+  /** The mean covers about this many trades; older ones fade. */
   window: number;
 }
 
 export interface Takers {
-  /** The term for a price, in bps. On the hot path: one lookup. */
+  /** The adverse-selection term in bps. Hot path: one lookup. */
   adverse(taker: Address): number;
   /** side * (mid at acceptance - mid at acceptance + h), in bps of the former. */
   learn(taker: Address, horizon: Horizon, bps: number, nowMs: number): void;
-  /** What changed since asked last. */
+  /** Rows changed since the last call. */
   changed(): TakerRow[];
-  /** Gives rows back that could not be written. */
+  /** Returns rows whose write failed, so that `changed` gives them again. */
   again(rows: readonly TakerRow[]): void;
   load(rows: readonly TakerRow[]): void;
   /** Worst first. */
@@ -63,7 +59,7 @@ interface Known {
   seenMs: number;
 }
 
-/** The average moves slower than any one taker. */
+/** The average over all takers uses this many windows, so it moves more slowly. */
 const TIER_WINDOWS = 10;
 const fresh = (seenMs: number): Known => ({
   means: HORIZONS.map(() => 0),
@@ -72,12 +68,12 @@ const fresh = (seenMs: number): Known => ({
 });
 
 export function createTakers({ keep, startBps, capBps, weight, window }: TakerOptions): Takers {
-  // In the order in which they were last learnt about.
+  // In the order of their last trade.
   const takers = new Map<string, Known>();
   const dirty = new Set<string>();
   let tier = fresh(0);
 
-  /** The average of all, itself shrunk to the assumption. Signed: the floor comes after all averaging. */
+  /** The average of all takers, shrunk to the prior. Signed: the floor is applied after all averaging. */
   const tierMean = (at: number): number =>
     ((tier.trades[at] as number) * (tier.means[at] as number) + weight * startBps) /
     ((tier.trades[at] as number) + weight);
@@ -100,7 +96,7 @@ export function createTakers({ keep, startBps, capBps, weight, window }: TakerOp
   const NOTHING = fresh(0);
 
   function add(known: Known, at: number, bps: number, most: number): void {
-    // A plain mean until there are enough, an exponential one from then on.
+    // A plain mean until there are enough trades, an exponential one from then on.
     const trades = Math.min((known.trades[at] as number) + 1, most);
     known.trades[at] = trades;
     known.means[at] = (known.means[at] as number) + (bps - (known.means[at] as number)) / trades;

@@ -1,7 +1,7 @@
 /**
- * One chain's events, folded into the ledger. At every head the window above the last final block is read
- * anew, so a fact that is no longer there was reorganised away; what sinks below the depth is said again as
- * final and never read again. The chain's clock moves in the ledger only after the events of its blocks have.
+ * Folds one chain's events into the inventory ledger. Each head reads the window above the last final block
+ * again, so an event that is missing there was reorganised away. Events below the depth are applied as final
+ * and never read again. The chain's clock advances in the ledger after the events of its blocks.
  */
 
 import { setImmediate as turn } from 'node:timers/promises';
@@ -20,42 +20,39 @@ import type { ChainCursor } from '../../ports/stores/lp-store.ts';
 import type { Seen } from '../quote-log/quote-events.ts';
 import { groupOf } from '../quoting/order.ts';
 
-/** What others want to hear of a chain. Hints as far as the ledger goes: it has been told already. */
+/** Notifications about a chain. The ledger has been updated before each of them. */
 export interface FollowListener {
-  /** An order of ours is open on its origin, perhaps not deeply. */
+  /** An order of this LP is open on its origin, possibly not final. */
   opened(orderId: Bytes32, order: StandardOrder): void;
-  /** Somebody's order names us, but we know of no promise. */
+  /** An open order names this LP but has no hold in the ledger. */
   stranger(orderId: Bytes32, order: StandardOrder): void;
   filled(orderId: Bytes32, seen: Seen & { timestamp: UnixSeconds }): void;
   unfilled(orderId: Bytes32, was: Pick<Seen, 'blockHash' | 'txHash'>): void;
-  /** At depth. */
+  /** Final. */
   finalised(orderId: Bytes32, seen: Seen): void;
   refunded(orderId: Bytes32): void;
-  /** The owner, or somebody for us, paid in (positive) or took out (negative), at depth. Said once. */
+  /** A final deposit (positive) or withdrawal (negative) of the account. Sent once. */
   moved(money: Money, id: string): void;
   operator(allowed: boolean): void;
-  /** Our balance has paid for it, at depth. */
+  /** The account's balance has paid for the order; final. */
   spent?(orderId: Bytes32): void;
-  /** A nonce is used at depth; by an order that `winner` names, or in another way. */
+  /** A nonce is used; final. `winner`: the order that used it, if one did. */
   used?(group: string, winner: Bytes32 | undefined): void;
-  /** Everything up to this head has been taken in. */
+  /** Everything up to this head is in the ledger. */
   followed(head: Block): void;
 }
 
 export interface Follower {
   readonly port: ChainPort;
-  /** The last final block taken in. */
+  /** The last final block processed. */
   cursor(): ChainCursor;
-  /** Time of the newest block whose events are in the ledger. */
+  /** Timestamp of the newest block whose events are in the ledger. */
   time(): UnixSeconds;
-  /**
-   * Tokens of ours that deposits, withdrawals or requests touched since asked last, at first sight or at
-   * depth.
-   */
+  /** Tokens that deposits, withdrawals or requests touched since the last call, final or not. */
   takeTouched(): ReadonlySet<Address>;
-  /** Reads again from an earlier final block: the ledger knows what it has heard. */
+  /** Reads again from an earlier final block; the ledger ignores events that it has already. */
   rewind(to: ChainCursor): void;
-  /** Takes in one head. Calls do not overlap. */
+  /** Processes one head. Calls must not overlap. */
   scan(head: Block): Promise<void>;
 }
 
@@ -64,23 +61,21 @@ export interface FollowDeps {
   ledger: Ledger;
   log: Log;
   listener: FollowListener;
-  /** Takes a promise into the ledger that only the chain told us of; false when it is none of ours. */
+  /** Adds a hold that only the chain shows to the ledger; false when the order is not this LP's. */
   restore(orderId: Bytes32, order: StandardOrder): boolean;
-  /**
-   * Orders in our name that the ledger does not know: takes in what another replica wrote down about them.
-   */
+  /** Loads what another replica stored about orders that the ledger does not have. */
   learn?(orderIds: readonly Bytes32[]): Promise<void>;
 }
 
-/** Of longer than an order can be open, unless dozens of ours open a second. */
+/** More than can be open at one time, unless dozens of orders open per second. */
 const MOST_OPENED = 50_000;
 
 const NONE: readonly Bytes32[] = [];
 
-/** What is kept of a fill of ours that may still vanish, with the name it has in the ledger. */
+/** A fill that is not final, with its id in the ledger. */
 type ShallowFill = Pick<EscrowEvent, 'blockHash' | 'txHash'> & { orderId: Bytes32; fact: string };
 
-/** `<block hash>:<transaction>`, with or without the number of its turn. */
+/** `<block hash>:<transaction>`, without the occurrence number. */
 const bare = (fact: string): string => fact.split('#')[0] as string;
 const partsOf = (fact: string): Pick<EscrowEvent, 'blockHash' | 'txHash'> => {
   const [blockHash, txHash] = bare(fact).split(':') as [Hex, Hex];
@@ -97,24 +92,24 @@ export function createFollower(
   const { chain } = port;
   const solver = addressToBytes32(account);
   /**
-   * Orders of ours that opened of late, by nonce: one, but for those that sponsors paid for, which leave the
-   * user's nonce as it is.
+   * Orders opened recently, by nonce. Usually one per nonce; an order paid by a sponsor leaves the user's
+   * nonce unused.
    */
   const opened = createBoundedMap<string, readonly Bytes32[]>({ most: () => MOST_OPENED });
   let cursor = start;
   let time: UnixSeconds = 0;
   let touched = new Set<Address>();
   /**
-   * Read again because something is missing: an endpoint may have left it out, so all are asked, up to this
-   * block.
+   * Blocks read again because an event is missing. One endpoint may have omitted it, so all endpoints are
+   * asked up to this block.
    */
   let doubtedTo = -1n;
-  /** Events above the final block, by what names them; of our fills, what has to be unsaid if they vanish. */
+  /** Events above the final block by id, with what to undo if a fill disappears. */
   let shallow = new Map<string, { blockNumber: bigint; fill: ShallowFill | undefined }>();
 
   /**
-   * Fills of an earlier life that may have vanished while nobody looked, until the chain has been read once;
-   * by block and transaction.
+   * Fills from an earlier process that may have been reorganised away, until the chain has been read once; by
+   * block and transaction.
    */
   let inherited: Map<string, ShallowFill> | undefined = new Map(
     ledger
@@ -122,16 +117,13 @@ export function createFollower(
       .map(({ orderId, id }) => [bare(id), { ...partsOf(id), orderId: orderId as Bytes32, fact: id }]),
   );
 
-  /**
-   * Block and transaction: a transaction that a reorganisation drops and another block mines again is another
-   * fact.
-   */
+  /** Block and transaction: a transaction that another block mines after a reorganisation is another fact. */
   const idOf = ({ blockHash, txHash }: Pick<EscrowEvent, 'blockHash' | 'txHash'>): string =>
     `${blockHash}:${txHash}`;
 
   /**
-   * The id of a fact in the ledger. A block that vanished and is back says the same again: under another
-   * name, for the first is taken back for good.
+   * The id of a fact in the ledger. When a block disappears and comes back, its facts get a new id, because
+   * the ledger has undone the first one for good.
    */
   function factOf(orderId: Bytes32, id: string): string {
     for (let turn = 1; ; turn += 1) {
@@ -150,7 +142,7 @@ export function createFollower(
     txHash,
   });
 
-  /** First news of an event, whatever its depth. */
+  /** Applies an event when it is first seen, whatever its depth. */
   function hear(event: EscrowEvent, id: string, orders: ReadonlyMap<Bytes32, StandardOrder>): void {
     switch (event.kind) {
       case 'open': {
@@ -162,7 +154,7 @@ export function createFollower(
         if (ENDED.has(ledger.quote(event.orderId)?.stage)) {
           log.fatal(
             { orderId: event.orderId },
-            'an order opened after the hold for it had ended: not honoured',
+            'an order opened after its hold had ended: it is not honoured',
           );
           return;
         }
@@ -177,7 +169,7 @@ export function createFollower(
         ) {
           log.fatal(
             { orderId: event.orderId, txHash: event.txHash },
-            'our balance paid for an order that we do not know: the next comparison will freeze that token',
+            'the account paid for an unknown order: the next comparison with the chain will freeze that token',
           );
           return;
         }
@@ -195,7 +187,7 @@ export function createFollower(
     }
   }
 
-  /** The same event at depth. */
+  /** Applies the same event once it is final. */
   function conclude(event: EscrowEvent, id: string, unused: ReadonlySet<string>): void {
     switch (event.kind) {
       case 'open': {
@@ -223,7 +215,10 @@ export function createFollower(
         const quote = ledger.quote(event.orderId);
         if (quote === undefined) return;
         if (quote.stage === 'filled' || quote.stage === 'final')
-          log.fatal({ orderId: event.orderId }, 'an order that we filled was refunded: the input is lost');
+          log.fatal(
+            { orderId: event.orderId },
+            'a filled order was refunded to the taker: the input is lost',
+          );
         ledger.apply({ type: 'failed', orderId: event.orderId });
         return listener.refunded(event.orderId);
       }
@@ -234,7 +229,7 @@ export function createFollower(
     }
   }
 
-  /** Money that came or went outside an order, by exactly what its event says. */
+  /** Applies a deposit or withdrawal outside of orders, by the amount of its event. */
   function move({ token, amount }: Extract<EscrowEvent, { kind: 'ledger' }>, id: string): void {
     touched.add(token);
     if (amount === 0n) return;
@@ -245,15 +240,15 @@ export function createFollower(
         : { type: 'withdrawal_ended', ...place, amount: -amount },
     );
     if (!taken.applied) return;
-    log.info({ chain: chain.slug, token, amount }, 'the account was paid into or out of');
+    log.info({ chain: chain.slug, token, amount }, 'deposit or withdrawal of the account');
     listener.moved({ chainId: chain.id, token, amount }, id);
   }
 
-  /** The nonce is used at depth: whatever else was signed under it is dead. */
+  /** The nonce is used and final: no other order under it can execute. */
   function release(group: string, winner: Bytes32 | undefined): void {
     const standing = opened.get(group) ?? NONE;
-    // Others can be told of one that stands: of several they hear nothing, and what is dead runs out there by
-    // itself.
+    // With several live orders under the nonce, nothing is shared with other replicas: their holds expire by
+    // themselves.
     if (standing.length < 2) listener.used?.(group, winner ?? standing[0]);
     for (const orderId of ledger.ofNonce(group))
       if (orderId !== winner && !standing.includes(orderId as Bytes32))
@@ -261,8 +256,8 @@ export function createFollower(
   }
 
   /**
-   * Nonces of orders that opened at depth and used none: whoever pays for somebody else's order leaves that
-   * user's other promises as good as they were.
+   * Nonces of opened orders that the chain still reports as unused: a sponsor's payment leaves the user's
+   * other orders executable.
    */
   async function unusedBy(events: readonly EscrowEvent[], final: bigint): Promise<ReadonlySet<string>> {
     const unused = new Set<string>();
@@ -284,7 +279,7 @@ export function createFollower(
       if (to < from) return;
       const events = await port.events(from, to, from <= doubtedTo);
       const final = min(head.number - depth, to);
-      // Asked after the events: a block that is final cannot change between the two.
+      // Read after the events: a final block cannot change between the two reads.
       const [bottom, top] = await Promise.all([
         final > cursor.block ? port.block(final) : undefined,
         to === head.number ? head : port.block(to),
@@ -304,7 +299,7 @@ export function createFollower(
       if (bottom !== undefined) cursor = { chainId: chain.id, block: bottom.number, hash: bottom.hash };
       time = Math.max(time, top.timestamp);
       ledger.advance(chain.id, time);
-      // A crowd that lapsed together ends in steps, with everybody else's work between them.
+      // The ledger ends a limited number of holds per call, so that quotes are answered in between.
       for (; ledger.behind(chain.id); ledger.advance(chain.id, time)) await turn();
       if (to === head.number) return listener.followed(head);
     }
@@ -322,8 +317,8 @@ export function createFollower(
     const now: typeof shallow = new Map();
     const nameOf = (event: EscrowEvent) => `${idOf(event)}:${event.logIndex}`;
     const seen = new Set(events.map(nameOf));
-    // What vanished is unsaid before what came in its place is heard: a fill that another block mined again
-    // stands.
+    // Undo what disappeared before applying what replaced it, because another block may have mined the same
+    // fill.
     for (const [name, was] of shallow) {
       if (seen.has(name)) continue;
       if (was.blockNumber > to) now.set(name, was);
@@ -358,7 +353,7 @@ export function createFollower(
     if (ledger.apply({ type: 'reorged', orderId, id: fact }).applied) listener.unfilled(orderId, event);
   }
 
-  /** The chain has been read up to its head: what was filled in an earlier life and is not there is gone. */
+  /** The chain has been read up to its head: an inherited fill that was not seen is gone. */
   function settleInherited(): void {
     for (const was of inherited?.values() ?? []) unsay(was);
     inherited = undefined;

@@ -1,6 +1,6 @@
 /**
- * Feeds every head of a chain through its follower and reconciler, one at a time, always the newest: neither
- * is made for two passes at once.
+ * Passes each head of a chain through its follower and reconciler, one pass at a time, always with the newest
+ * head.
  */
 
 import type { ChainPort } from '../../ports/chain.ts';
@@ -9,9 +9,9 @@ import type { Follower } from './follow.ts';
 import type { Reconciler } from './reconcile.ts';
 
 export interface Pump {
-  /** A pass of its own, after whatever a head began meanwhile. Throws what the pass throws. */
+  /** Runs a pass of its own, after any pass in progress. Rejects when the pass fails. */
   first(): Promise<void>;
-  /** Resolves when no pass is under way and none will begin. */
+  /** Resolves when no pass is running and none will start. */
   stop(): Promise<void>;
 }
 
@@ -22,7 +22,7 @@ export interface PumpDeps {
   log: Log;
 }
 
-/** Follows from this moment on. */
+/** Starts following immediately. */
 export function createPump({ port, follower, reconciler, log }: PumpDeps): Pump {
   let running = false;
   let again = false;
@@ -41,7 +41,7 @@ export function createPump({ port, follower, reconciler, log }: PumpDeps): Pump 
         await reconciler.check();
       } while (again);
     } finally {
-      // In the same breath as the last look at `again`: a head that comes right now is not lost.
+      // Set synchronously with the last check of `again`, so that a head arriving now starts a new pass.
       running = false;
     }
   }
@@ -56,7 +56,10 @@ export function createPump({ port, follower, reconciler, log }: PumpDeps): Pump 
     again = true;
     if (!running)
       run().catch((error: unknown) =>
-        log.warn({ chain: port.chain.slug, error }, 'a chain could not be followed: again at its next head'),
+        log.warn(
+          { chain: port.chain.slug, error },
+          'a chain could not be followed; its next head tries again',
+        ),
       );
   });
 

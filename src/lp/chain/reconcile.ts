@@ -1,7 +1,7 @@
 /**
- * The ledger against the chain at one final block. Every movement that an event explains is in the ledger by
- * then; any difference sends the follower back to the last block on which both agreed, and if it stays, that
- * token is not quoted until they agree again. A surplus is never credited: nobody knows whose it is.
+ * Compares the inventory ledger with the chain at one final block. A difference makes the follower read again
+ * from the last block on which both agreed. If it remains, the token is not quoted until they agree. A
+ * surplus is never credited, because its owner is unknown.
  */
 
 import type { Address } from '../../domain/hex.ts';
@@ -13,7 +13,7 @@ import type { ChainCursor } from '../../ports/stores/lp-store.ts';
 import type { Follower } from './follow.ts';
 
 export interface Reconciler {
-  /** Compares what was touched, and everything when it is time. Call between scans. */
+  /** Compares the touched tokens, and periodically all tokens. Call between scans. */
   check(): Promise<void>;
 }
 
@@ -33,7 +33,7 @@ export function createReconciler(
 ): Reconciler {
   const { port } = follower;
   const chainId = port.chain.id;
-  /** Requests that the ledger counts now; after a clean stop, those it came back with. */
+  /** Withdrawal requests counted by the ledger, including those restored after a clean stop. */
   const requests = new Map<Address, { id: string; amount: bigint }>(
     open.map(({ token, id, amount }) => [token, { id, amount }]),
   );
@@ -45,8 +45,8 @@ export function createReconciler(
   let serial = 0;
 
   /**
-   * What leaves the balance by a request or by itself, as it counts: gone from the request or delivery on,
-   * until the chain shows at depth that it is over.
+   * A pending withdrawal or delivery counts as gone from its request until the chain shows, final, that it is
+   * over.
    */
   async function withdrawal(token: Address, at: ChainCursor): Promise<void> {
     const [latest, final, ...deferred] = await Promise.all([
@@ -65,11 +65,11 @@ export function createReconciler(
       ledger.apply({ type: 'withdrawal_ended', id: known.id, chainId, token, amount: 0n });
     requests.delete(token);
     if (amount === 0n) return;
-    // Never an id of an earlier life: one known already would not count.
+    // Unique across processes: the ledger ignores an id that it has seen.
     const id = `request:${at.hash}:${token}:${clock.nowMs()}:${(serial += 1)}`;
     requests.set(token, { id, amount });
     ledger.apply({ type: 'withdrawal_requested', id, chainId, token, amount });
-    log.warn({ chainId, token, amount }, 'money will leave the ledger: the amount is not quoted any more');
+    log.warn({ chainId, token, amount }, 'a withdrawal is pending: its amount is no longer quoted');
   }
 
   /** true when ledger and chain agree on this token. */
@@ -83,7 +83,7 @@ export function createReconciler(
     if (drift !== null && frozen === null)
       log.fatal(
         { chainId, token, drift },
-        'ledger and chain disagree and nothing explains it: this token is not quoted until they agree',
+        'ledger and chain differ without explanation: this token is not quoted until they agree',
       );
     if (drift === null && frozen !== null) log.warn({ chainId, token }, 'ledger and chain agree again');
     return drift === null;
@@ -100,7 +100,7 @@ export function createReconciler(
     for (const token of due) {
       agree = (await balance(token, at)) && agree;
       await withdrawal(token, at);
-      // A request stays looked at until its window is over: lapsing emits nothing.
+      // A request is checked until its window ends: a lapse emits no event.
       if (!requests.has(token)) asked.delete(token);
     }
     if (!all) {
@@ -110,7 +110,7 @@ export function createReconciler(
     lastMs = nowMs;
     if (agree) agreed = at;
     else if (!rewound || nowMs - rewoundMs >= everyMs) {
-      // Once, and then now and again: whoever left an event out may have it later.
+      // Read again immediately and then periodically: an endpoint that omitted an event may have it later.
       rewoundMs = nowMs;
       log.warn(
         { chainId, from: agreed.block, to: at.block },

@@ -1,7 +1,7 @@
 /**
- * The ledger at start. After a clean stop it is what was written. After anything else it is what the chains
- * say at their final blocks, with the stored awards replayed on top; what else an earlier process may have
- * promised is waited out.
+ * Builds the inventory ledger at start. After a clean stop it is the stored snapshot. Otherwise it is the
+ * chains' balances at their final blocks with the stored awards replayed on top; the lease waits out quotes
+ * that an earlier process may have signed.
  */
 
 import { InvariantError, UpstreamError } from '../../domain/errors.ts';
@@ -20,11 +20,11 @@ import { inTurns } from '../quoting/turns.ts';
 export interface Restored {
   ledger: Ledger;
   cursors: ReadonlyMap<number, ChainCursor>;
-  /** The ledger is the one of the last clean stop: nothing needs to be waited out. */
+  /** The ledger is that of the last clean stop, so no quarantine is needed. */
   clean: boolean;
-  /** Awards still open, as the chains see them now. */
+  /** Open awards, by what the chains show now. */
   awards: LpAward[];
-  /** Withdrawal requests that the restored ledger counts already. */
+  /** Withdrawal requests that the restored ledger includes. */
   requests: { id: string; chainId: number; token: Address; amount: bigint }[];
 }
 
@@ -46,7 +46,7 @@ export async function restore(
   if (clean !== null && (await canonical(clean.cursors, ports))) {
     const ledger = await inTurns(restoring(options, clean.ledger));
     const cursors = new Map(clean.cursors.map((cursor) => [cursor.chainId, cursor]));
-    // Tokens that the configuration gained since start from what the chain says.
+    // Tokens added to the configuration start from the chain's balance.
     const known = new Set(clean.ledger.books.buckets.map(({ chainId, token }) => `${chainId}:${token}`));
     for (const { chainId, token } of options.buckets) {
       const at =
@@ -62,7 +62,7 @@ export async function restore(
     return { ledger, cursors, clean: true, awards: [...opening.awards], requests };
   }
   if (clean !== null)
-    log.warn({}, 'a block of the clean stop is gone from its chain: starting as after a crash');
+    log.warn({}, 'a block of the clean stop no longer exists on its chain: starting as after a crash');
   return rebuild({ ports, store, log, nowMs }, opening.awards, options, account);
 }
 
@@ -80,7 +80,7 @@ async function rebuild(
   const left = new Map<string, bigint>();
   const replays: LedgerEvent[] = [];
   const awards: LpAward[] = [];
-  // Another replica may have filled one since the others were read, in a block that counts as final already.
+  // Another replica may have filled an order since the awards were read, in a block that is already final.
   const since = await store.awardsBut(stored.map(({ orderId }) => orderId));
   for (const award of [...stored, ...since]) {
     const slice = ownSlice(award.order, account, chains);
@@ -99,7 +99,7 @@ async function rebuild(
       continue;
     const status = await origin.orderStatus(award.orderId, originAt.block);
     if (status === 'claimed' || status === 'refunded') {
-      // Over before the block we start from: its money is in the balances already.
+      // The order ended before the start block, so the balances include it.
       await store.putAward({
         ...award,
         stage: status === 'claimed' ? 'finalised' : 'failed',
@@ -119,7 +119,7 @@ async function rebuild(
       awards.push({ ...award, stage: 'committed', fill: null });
       continue;
     }
-    // The output left before the block we start from: it is put back first, so that the fill can take it.
+    // The output left before the start block: it is added back first, so that the fill can deduct it.
     const fill = await findFill(dest, award, account);
     const place = `${slice.pays.chainId}:${slice.pays.token}`;
     left.set(place, (left.get(place) ?? 0n) + slice.pays.amount);
@@ -181,7 +181,7 @@ async function findFill(port: ChainPort, award: LpAward, account: Address) {
   return fill;
 }
 
-/** An award may have been stored a while after its quote; chain clocks may be off. */
+/** An award may be stored some time after its quote, and chain clocks may differ. */
 const SINCE_SECONDS = 3_600;
 
 async function canonical(

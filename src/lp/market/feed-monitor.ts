@@ -1,6 +1,6 @@
 /**
- * Between the feeds and the market: hands prices on, counts what came and what was wrong with it, and shows
- * every price's health.
+ * Connects feeds to the market: passes prices on, counts messages and faults, and shows the health of each
+ * price.
  */
 
 import { isDecline } from '../../domain/decline.ts';
@@ -73,7 +73,7 @@ export function createFeedWatch({
         gauge.set(use === 'used' || use === 'checks' ? 1 : 0, { price, source: `${feed}|${symbol}` });
     },
   );
-  /* A gauge remembers: what is not known now is said to be no number, or the last one would stand for ever. */
+  /* Set to NaN what has no value now: a gauge would keep its last one. */
   const references = (name: string, help: string, of: (checked: CheckedReference) => number) =>
     metrics.gauge(name, help, ['price', 'reference'], (gauge) => {
       for (const { price, source, checked } of market.references())
@@ -133,7 +133,7 @@ export function createFeedWatch({
   function hear(feed: string, trouble: FeedTrouble): void {
     switch (trouble.kind) {
       case 'refused':
-        // One exchange can send thousands of these a second: they are counted, not told.
+        // An exchange can send thousands of these a second: count them, do not log them.
         return messages.add({ feed, outcome: trouble.why });
       case 'connected':
         up.set(1, { feed });
@@ -148,7 +148,7 @@ export function createFeedWatch({
       case 'rejected':
         return log.error(
           { feed, ...trouble },
-          'price feed: the source does not serve this, correct the configuration',
+          'price feed: the source does not serve this symbol, correct the configuration',
         );
       case 'silent':
     }

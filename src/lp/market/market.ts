@@ -1,6 +1,5 @@
 /**
- * The prices an LP works with, kept fresh in memory: feeds push into it, and a quote reads a mid and a
- * volatility out of it without waiting.
+ * The LP's prices, kept in memory: feeds push into it, and a quote reads mid and volatility without waiting.
  */
 
 import { type Decline, isDecline } from '../../domain/decline.ts';
@@ -29,26 +28,26 @@ export interface PairPrice {
   /** Reference currency for one whole quote token. */
   quoteValue: number;
   sigma: number;
-  /** Volatility of the last minute over that of the day; 0 while nothing is known. */
+  /** Volatility of the last minute divided by that of the day; 0 while unknown. */
   wildness: number;
-  /** A leg has left its peg: at market, and no rebates. */
+  /** A leg has lost its peg: priced at market, without rebates. */
   depegged: boolean;
-  /** What was asked whether the mid of either leg can be true. */
+  /** Results of the reference checks of both legs. */
   references: readonly CheckedReference[];
-  /** What each leg was made of. */
+  /** Price state of each leg. */
   base: PriceState;
   quote: PriceState;
 }
 
 export interface SourceView {
-  /** Price symbol that it serves. */
+  /** Price symbol that this source serves. */
   price: string;
   feed: string;
   symbol: string;
   role: 'source' | 'guard' | 'reference';
   value: number | undefined;
   atMs: number | undefined;
-  /** `unused`: there is no mid for it to be part of; `checks`: only compared with. */
+  /** `unused`: the price has no mid; `checks`: the source only checks a mid. */
   use: 'used' | 'stale' | 'future' | 'crossed' | 'deviant' | 'silent' | 'unused' | 'checks';
 }
 
@@ -58,45 +57,44 @@ interface Input extends Pick<SourceView, 'price' | 'feed' | 'symbol' | 'role'> {
 }
 
 export interface Market {
-  /** Takes a feed's quote in; unknown symbols are ignored. */
+  /** Takes a feed's quote; unknown symbols are ignored. */
   observe(quote: FeedQuote): void;
-  /** Takes in what may only check a price. */
+  /** Takes a price that only checks others. */
   refer(reference: ReferencePrice): void;
-  /** USD mid of a price symbol now. */
+  /** Current USD mid of a price symbol. */
   mid(symbol: string): Mid | Decline;
   pair(base: string, quote: string): PairPrice | Decline;
-  /** What is wrong with a pair's price, the worst first; undefined: nothing. */
+  /** The most severe problem of a pair's price; undefined when there is none. */
   condition(base: string, quote: string): Condition | undefined;
-  /** What is wrong with a chain whose sequencer is watched. */
+  /** The problem of a chain whose sequencer is watched. */
   chainCondition(chainId: number): Condition | undefined;
-  /** Makes prices for these pairs from now on; what is known of those that stay, stays. */
+  /** Prices these pairs from now on; state of pairs that remain is kept. */
   serve(pairs: LpConfig['pairs']): void;
   /**
-   * Lets volatilities see the current mids, a quarter of the pairs at a time, or fewer where there are very
-   * many: call about four times a second.
+   * Feeds current mids into the volatilities, a part of the pairs per call: call about four times a second.
    */
   tick(): void;
-  /** Price symbols with no usable mid now, with the reason in words that anybody may read. */
+  /** Price symbols without a usable mid, with a reason fit for the public. */
   stale(): { symbol: string; detail: string }[];
-  /** Every input and what became of it, for metrics and people. */
+  /** Every source and its use, for metrics and status. */
   sources(): SourceView[];
-  /** Every reference, with how it compares; undefined while there is no mid, or it has not spoken. */
+  /** Every reference and its deviation; undefined while there is no mid or the reference is silent. */
   references(): { price: string; source: string; checked: CheckedReference | undefined }[];
-  /** Every pair that is made a market in, with its price at the moment that it is asked for. */
+  /** Every configured pair with its price when the iterator reaches it. */
   pairs(): Iterable<{ base: string; quote: string; price: PairPrice | Decline }>;
 }
 
 const MOST_AT_ONCE = 64;
-/** Of a pair whose legs are both fixed: a peg is trusted, not known. */
+/** Minimum volatility of a pair whose legs are both fixed: a peg can break. */
 const LEAST_SIGMA = 0.002;
 
 export interface MarketDeps {
   clock: Clock;
-  /** By chain, where one is watched. */
+  /** By chain id. */
   sequencers?: ReadonlyMap<number, Sequencer>;
 }
 
-/** What feeds have to deliver for these prices: feed and symbol, each once a use. */
+/** Feed and symbol of everything these prices need, once per use. */
 export function wantedOf(
   prices: LpConfig['prices'],
 ): { feed: string; symbol: string; use: 'price' | 'reference' }[] {
@@ -136,7 +134,7 @@ export function createMarket(
   for (const { feed, symbol, price, role, weight, maxAgeMs } of inputs) {
     const [key, book] = [`${feed}|${symbol}`, books.get(price) as PriceBook];
     if (role === 'reference') checkers.set(key, [...(checkers.get(key) ?? []), book]);
-    // One feed may deliver several symbols of one price: each is a source of its own.
+    // One feed may serve several symbols of one price: each is a source of its own.
     else
       takers.set(key, [
         ...(takers.get(key) ?? []),
@@ -151,7 +149,7 @@ export function createMarket(
   const symbolOf = (asset: string) => assets[asset]?.price ?? asset;
   /** By base, then by quote. */
   const views = new Map<string, Map<string, Legs>>();
-  /** A request looks more than once. */
+  /** A request reads the same pair several times. */
   let last: { base: string; quote: string; legs: Legs } | undefined;
   const serve = (next: LpConfig['pairs']) => {
     served = next;
@@ -159,7 +157,7 @@ export function createMarket(
       viewOf(base, quote)?.accept(params.maxConfidenceBps ?? DEFAULT_PARAMS.maxConfidenceBps);
     }
   };
-  /** Which books a pair is read from never changes: a new configuration keeps the view that there is. */
+  /** The legs of a pair never change, so a reload keeps the view. */
   function viewOf(base: string, quote: string): View | undefined {
     const ofBase = views.get(base) ?? new Map<string, Legs>();
     const known = ofBase.get(quote)?.view;
@@ -202,8 +200,7 @@ export function createMarket(
       const [takes, checks] = [takers.get(key), checkers.get(key)];
       const observation = (takes ?? checks) && observe(quote, key);
       if (observation === undefined) return;
-      // One object for each price that it is part of and nothing beside it: this is done for every tick of
-      // every exchange, and all of it is kept until the next.
+      // Runs for every tick of every exchange: allocate nothing but the observation.
       latest.set(key, observation);
       for (const { book, as } of takes ?? [])
         book.take(takes?.length === 1 ? Object.assign(observation, as) : { ...observation, ...as });
@@ -246,7 +243,7 @@ export function createMarket(
           };
     },
     tick() {
-      // A thousand pairs at once would keep quotes waiting.
+      // Limits the pairs per call, so that quotes are answered in between.
       const turns = Math.max(4, Math.ceil(served.length / MOST_AT_ONCE));
       turn = (turn + 1) % turns;
       for (let at = turn; at < served.length; at += turns) {
@@ -262,7 +259,7 @@ export function createMarket(
         if (condition?.blocks === true) missing.set(symbol, condition.brief);
         else missing.delete(symbol);
       };
-      // What is missing is looked at again at once, the rest in turns where there is very much of it.
+      // Missing prices are checked on every call.
       for (const symbol of [...missing.keys()]) look(symbol);
       for (let left = Math.min(MOST_AT_ONCE, symbols.length); left > 0; left--)
         look(symbols[(looked = (looked + 1) % symbols.length)] as string);
@@ -322,16 +319,16 @@ function useOf(key: string, mid: Mid | undefined, role: 'source' | 'guard'): Sou
   );
 }
 
-/** A pair, and the prices that make its own. */
+/** A pair and the price symbols of its legs. */
 interface Legs {
   view: View;
   base: PriceBook;
   quote: PriceBook;
 }
 
-/** One pair: its price, made anew only when a leg or the volatility changed, and its volatility. */
+/** One pair: its price, recomputed only when a leg or the volatility changed, and its volatility. */
 interface View {
-  /** Disagreement between sources up to this is priced, beyond it nothing is. */
+  /** Disagreement between sources up to this widens the spread; beyond it the price is refused. */
   accept(maxConfidenceBps: number): void;
   price(base: PriceState, quote: PriceState): PairPrice;
   doubt(confidenceBps: number, nowMs: number): Condition | undefined;

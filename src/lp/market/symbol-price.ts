@@ -1,7 +1,6 @@
 /**
- * One price symbol: what its sources say now, whether an independent reference agrees, and whether a peg
- * still holds. Looked at when something arrives or grows old, never once per quote: thousands of quotes share
- * one look.
+ * One price symbol: its mid from all sources, its check against references, and its peg. Evaluated when a
+ * message arrives or a source ages, not per quote.
  */
 
 import type { Control } from '../../domain/control.ts';
@@ -11,14 +10,14 @@ import { aggregate, deviationBps, type Mid, type MidOptions, type Observation } 
 import { parseDecimal, type Rational, toNumber } from '../../pricing/rational.ts';
 import type { LpPriceConfig } from '../config/config.ts';
 
-/** Something about a price that an operator should know. */
+/** A problem of a price that an operator should see. */
 export interface Condition {
   code: Extract<Control, 'stale_mid' | 'deviation' | 'depeg' | 'sequencer' | 'confidence'>;
   /** For the operator: which source, how far, how old. */
   detail: string;
-  /** For everybody: says nothing of where our prices come from. */
+  /** For the public: does not reveal the sources. */
   brief: string;
-  /** Nothing may be priced from it; otherwise the price stands, with more care. */
+  /** true: nothing is priced from it. false: the price stands, with a risk adjustment. */
   blocks: boolean;
   sinceMs: number;
 }
@@ -26,7 +25,7 @@ export interface Condition {
 /** A price that only checks others. */
 export interface Reference {
   price: Rational;
-  /** When it was true. */
+  /** Time of the price. */
   atMs: number;
 }
 
@@ -35,21 +34,21 @@ export interface CheckedReference {
   source: string;
   value: number;
   atMs: number;
-  /** From the mid, and how far it may be, in bps of the mid. */
+  /** Deviation from the mid, and the allowed deviation, in bps of the mid. */
   deviationBps: number;
   allowedBps: number;
   stale: boolean;
 }
 
-/** One look, frozen: quotes and explanations hold on to it. */
+/** The result of one evaluation, immutable: quotes and explanations keep references to it. */
 export interface PriceState {
-  /** undefined: no price, and `condition` says why. */
+  /** undefined: no price; `condition` gives the reason. */
   mid: Mid | undefined;
   condition: Condition | undefined;
-  /** A fixed price that the market no longer pays: `mid` is the market's. */
+  /** The market left a fixed price: `mid` is the market's. */
   depegged: boolean;
   references: readonly CheckedReference[];
-  /** Annualised volatility that is never underestimated. */
+  /** Lower bound of the annualised volatility. */
   sigmaFloor: number;
 }
 
@@ -59,16 +58,16 @@ export interface PriceBook {
   state(nowMs: number): PriceState;
 }
 
-/** A fixed price never ages, so it never dates a cross rate. */
+/** Expiry of a fixed price: it never ages. */
 export const ALWAYS = Number.MAX_SAFE_INTEGER;
-/** Of a coin that has left its peg: as wild as anything else. */
+/** Volatility floor of a token that lost its peg. */
 const DEPEGGED_SIGMA = 0.4;
 /**
- * Venues lie far apart while a peg breaks; the distance is charged as confidence and stops pricing by itself.
+ * Sources differ widely while a peg breaks; the difference widens the spread and eventually stops pricing.
  */
 const DEPEGGED_GUARD_BPS = 100;
 
-/** Distances are floats of exact fractions: what lies on a limit is within it. */
+/** Tolerance for floats made from exact fractions: a value on the limit is within it. */
 const NOISE_BPS = 1e-6;
 
 type Look = Omit<PriceState, 'condition'> & {
@@ -84,7 +83,7 @@ export function createPriceBook(config: LpPriceConfig, nowMs: number): PriceBook
   const look = 'fixed' in config ? pegged(config, seen) : floating(config, seen, references);
   let cached: { state: PriceState; fromMs: number; untilMs: number } | undefined;
   let trouble: { code: string; sinceMs: number } | undefined;
-  /** Until when the last good price was one: from there on it is missed. */
+  /** The last time at which the price was good. */
   let goodUntilMs = nowMs;
 
   return {
@@ -120,7 +119,7 @@ export function createPriceBook(config: LpPriceConfig, nowMs: number): PriceBook
   };
 }
 
-/** Sources make the mid, references only doubt it. */
+/** Sources make the mid; references only check it. */
 function floating(
   config: Extract<LpPriceConfig, { sources: unknown }>,
   seen: ReadonlyMap<string, Observation>,
@@ -186,7 +185,7 @@ function floating(
     const doubt =
       apart !== undefined
         ? `${apart.source} says ${apart.value}, ${apart.deviationBps.toFixed(1)} bps from the mid: ${apart.allowedBps.toFixed(1)} are allowed`
-        : // A guard that was asked for and cannot be asked is no guard.
+        : // A configured guard that has no price fails the check.
           guards.length > 0 && fresh.length === 0
           ? 'no reference is fresh, so nothing checks the mid'
           : undefined;
@@ -208,17 +207,14 @@ function floating(
   };
 }
 
-/**
- * A fixed price holds until enough guards say otherwise; from then on the market's price counts, never the
- * fixed one.
- */
+/** A fixed price holds until enough guards disagree; from then on the market's price is used. */
 function pegged(
   config: Extract<LpPriceConfig, { fixed: string }>,
   seen: ReadonlyMap<string, Observation>,
 ): (nowMs: number) => Look {
   const price = parseDecimal(config.fixed);
   if (price === undefined || price.num === 0n)
-    throw new RequestError(`A fixed price of "${config.fixed}" is no price: write a positive decimal.`, {
+    throw new RequestError(`The fixed price "${config.fixed}" is not a positive decimal.`, {
       code: 'bad_config',
     });
   const fixed: Mid = {
@@ -299,7 +295,10 @@ function pegged(
   };
 }
 
-/** When time alone could change the answer: a source grows too old, or is no longer ahead of our clock. */
+/**
+ * The next time at which age alone can change the result: a source becomes stale, or is no longer ahead of
+ * the local clock.
+ */
 function nextChange(seen: Iterable<Observation>, nowMs: number, commonAgeMs: number): number {
   let next = ALWAYS;
   for (const { atMs, maxAgeMs = commonAgeMs } of seen) {
@@ -309,7 +308,7 @@ function nextChange(seen: Iterable<Observation>, nowMs: number, commonAgeMs: num
   return next;
 }
 
-/** For the operator whose clock is wrong, or whose exchange is away: what each source is. */
+/** Age of each source, for the operator. */
 function agesOf(
   sources: readonly { feed: string; symbol: string }[],
   seen: ReadonlyMap<string, Observation>,
@@ -329,13 +328,12 @@ function offBps(observation: Observation, price: Rational): number {
 
 const TWICE = 2n * 10n ** 18n;
 
-/** Between bid and ask. */
 export const middleOf = ({ bid, ask }: Observation): Rational => ({ num: bid + ask, den: TWICE });
 
-/** A price for people: without the noise of a fraction turned float. */
+/** A price for display, without float noise. */
 export const shown = (price: Rational): number => Number(toNumber(price).toPrecision(12));
 
-/** The condition as an answer to a request. */
+/** The condition as a decline. */
 export const declineOf = (symbol: string, { code, detail }: Condition): Decline => ({
   declined: 'stale_price',
   control: code,

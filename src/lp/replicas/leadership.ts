@@ -1,6 +1,6 @@
 /**
- * Which of several replicas acts for the LP: it fills, claims and keeps the books, for as long as its lease
- * in the database stands. One that runs alone always does.
+ * Elects the replica that fills, claims and keeps the books, by a lease in the database. A single LP always
+ * leads.
  */
 
 import type { Clock } from '../../ports/clock.ts';
@@ -8,13 +8,13 @@ import type { Log } from '../../ports/log.ts';
 import type { LpStore } from '../../ports/stores/lp-store.ts';
 
 export interface Lead {
-  /** May this replica act? Its writes are fenced besides. */
+  /** true while this replica leads. Its writes are fenced as well. */
   mine(): boolean;
-  /** Does anybody act? Then what needs a sender may be promised. */
+  /** true while any replica leads, so that orders that need a sender may be quoted. */
   taken(): boolean;
-  /** A process that runs the LP alone has taken it over: sign nothing more. */
+  /** A process that runs the LP alone has taken over: sign nothing more. */
   readonly over: boolean;
-  /** Takes or keeps the lead where that is due. Throws what the store throws. */
+  /** Takes or renews the lead when due. Rejects when the store does. */
   tick(): Promise<void>;
 }
 
@@ -25,7 +25,7 @@ export const ALONE: Lead = {
   tick: () => Promise.resolve(),
 };
 
-/** Asked again so often within one lease. */
+/** Renewals per lease. */
 const PARTS = 4;
 
 export function createLead(
@@ -49,7 +49,7 @@ export function createLead(
       if (over || startedMs - askedMs < leaseMs / PARTS) return;
       askedMs = startedMs;
       const { mine, taken, over: lost } = await store.lead(leaseMs);
-      // Counted from before the question: the database began later, so its lease outlasts our belief in it.
+      // Counted from before the query: the database starts the lease later, so it outlasts this estimate.
       mineUntilMs = mine ? startedMs + leaseMs : Number.NEGATIVE_INFINITY;
       if (taken) takenUntilMs = startedMs + 2 * leaseMs;
       over = lost;

@@ -1,6 +1,6 @@
 /**
- * The "signed up to" lease at work: kept ahead of need in the store, asked before every signature, and waited
- * out after a crash. The hot path reads what is durable and never waits for a write.
+ * Keeps the "signed up to" lease: renewed in the store ahead of need, checked before every signature, and
+ * waited out after a crash. The hot path reads the durable lease and never waits for a write.
  */
 
 import type { UnixSeconds } from '../../domain/time.ts';
@@ -9,44 +9,43 @@ import type { Log } from '../../ports/log.ts';
 import type { LpStore } from '../../ports/stores/lp-store.ts';
 
 export interface Leases {
-  /** May a promise with this deadline be signed now? */
+  /** true when a quote with this deadline may be signed now. */
   covers(chainId: number, deadline: UnixSeconds): boolean;
   /**
-   * Makes a later deadline than usual signable: one write. false when the store is not ours any more or does
-   * not answer.
+   * Extends the lease to a later deadline with one write. false when another process owns the store or it
+   * does not answer.
    */
   extend(chainId: number, deadline: UnixSeconds): Promise<boolean>;
-  /** Renews what is due. */
+  /** Renews leases that are due. */
   tick(): Promise<void>;
-  /**
-   * Chain times until which nothing may be signed, because an earlier process may have promised something.
-   */
+  /** Chain times until which nothing may be signed, because an earlier process may have signed quotes. */
   quarantine(): { chainId: number; until: UnixSeconds }[];
-  /** How far each lease reaches beyond now. */
+  /** Seconds from now to the end of each lease. */
   reach(): { chainId: number; seconds: number }[];
-  /** Another process owns the store: sign nothing more, ever. */
+  /** Another process owns the store: sign nothing more. */
   readonly lost: boolean;
 }
 
 export interface LeaseDeps {
   store: Pick<LpStore, 'writeLease'>;
   log: Log;
-  /** The latest it can be on a chain, by its blocks and by our clock: how far a new promise may reach. */
+  /**
+   * Upper bound of the chain's time, by its blocks and the local clock: limits how far a new quote reaches.
+   */
   now(chainId: number): UnixSeconds;
   /**
-   * Time of the newest block whose events have been taken in: the earliest it can be, which ends a
-   * quarantine.
+   * Timestamp of the newest processed block: the lower bound of the chain's time, which ends a quarantine.
    */
   settled(chainId: number): UnixSeconds;
 }
 
 interface Writing {
   readonly signedUpTo: UnixSeconds;
-  /** Is the store still ours? Rejects when it does not answer. */
+  /** true while this process owns the store. Rejects when the store does not answer. */
   readonly done: Promise<boolean>;
 }
 
-/** `found` is what the last owner left; a chain absent from it was never signed on. */
+/** `found`: the previous owner's leases. A chain without one was never signed on. */
 export function createLeases(
   { store, log, now, settled }: LeaseDeps,
   {
@@ -57,20 +56,19 @@ export function createLeases(
 ): Leases {
   const durable = new Map<number, Lease | null>();
   const waits = new Map<number, UnixSeconds>();
-  /** The last one that was asked for. */
+  /** The latest write per chain. */
   const writing = new Map<number, Writing>();
   let lost = false;
 
   for (const [chainId, rule] of rules) {
     const lease = found.get(chainId) ?? null;
-    // What is on disk counts as unclean since we opened it; whether it was clean before that is what `clean`
-    // says.
+    // A lease counts as unclean once this process opened it; `clean` says whether it was clean before.
     durable.set(chainId, lease === null ? null : { ...lease, clean: false });
     const resumption = resume(lease === null ? null : { ...lease, clean }, settled(chainId), rule);
     if (resumption.kind === 'wait') waits.set(chainId, resumption.until);
   }
 
-  /** One after the other; whoever needs no more than is being written waits for that. */
+  /** Writes one at a time. A caller whose need is covered by the write in progress waits for that one. */
   function write(chainId: number, lease: Lease): Promise<boolean> {
     const before = writing.get(chainId);
     if (before !== undefined && before.signedUpTo >= lease.signedUpTo) return before.done;
@@ -93,7 +91,7 @@ export function createLeases(
     if (ours) durable.set(chainId, longer(durable.get(chainId) ?? null, lease));
     else if (!lost) {
       lost = true;
-      log.fatal({ chainId }, 'another process has taken this LP over: nothing more is signed here');
+      log.fatal({ chainId }, 'another process has taken over this LP: this one signs nothing more');
     }
     return ours;
   }

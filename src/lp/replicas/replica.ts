@@ -1,6 +1,6 @@
 /**
- * One of several replicas: it leads or stands ready, and either way knows every order that any of them was
- * awarded.
+ * Runs one of several replicas: it leads or stands by, and in both cases follows every order that any replica
+ * was awarded.
  */
 
 import type { Bytes32 } from '../../domain/hex.ts';
@@ -18,14 +18,14 @@ import { holdOf, ownSlice } from '../quoting/order.ts';
 import type { Sharing } from './sharing.ts';
 
 export interface Replica {
-  /** Orders in our name that the ledger does not know: takes in those that another replica wrote down. */
+  /** Loads stored awards for orders that the ledger does not have. */
   learn(orderIds: readonly Bytes32[]): Promise<void>;
   /**
-   * Takes, keeps or hands over the lead; joins the shared inventory; hears of awards. Throws what the store
-   * throws.
+   * Takes, keeps or hands over the lead, joins the shared inventory and reads new awards. Rejects when the
+   * store does.
    */
   tick(): Promise<void>;
-  /** Acts no more. */
+  /** Stops leading. */
   rest(): Promise<void>;
 }
 
@@ -40,7 +40,7 @@ export interface ReplicaDeps {
   transactors: ReadonlyMap<number, Transactor>;
   accounts: Pick<Accounts, 'start' | 'rest'>;
   log: Log;
-  /** There is something to look at. */
+  /** Requests a look at the open awards. */
   advance(): void;
 }
 
@@ -60,14 +60,14 @@ export function createReplica(
   }: ReplicaDeps,
   { account }: { account: Address },
 ): Replica {
-  /** The epoch of the lead that is acted on. */
+  /** Epoch of the lead this replica holds. */
   let acting: number | undefined;
 
   async function act(): Promise<void> {
     acting = store.epoch();
     await Promise.all([...transactors.values()].map((transactor) => transactor.start()));
     await accounts.start(acting);
-    // What the last leader did not come to write is written now, as the chains show it.
+    // Write what the previous leader may not have written, by what the chains show.
     awards.rewrite();
     advance();
   }
@@ -75,12 +75,12 @@ export function createReplica(
   async function rest(): Promise<void> {
     if (acting === undefined) return;
     acting = undefined;
-    // The one that leads needs the operator's nonces.
+    // The leader owns the operator's nonces.
     await Promise.all([...transactors.values()].map((transactor) => transactor.stop()));
     await accounts.rest();
   }
 
-  /** Is it over at the block up to which this replica has read, and how did it end? */
+  /** How the order ended at the block that this replica has read; undefined while it is open. */
   async function endOf({ orderId, order }: LpAward): Promise<AwardStage | undefined> {
     const origin = followers.get(Number(order.originChainId));
     for (;;) {
@@ -89,7 +89,7 @@ export function createReplica(
       const at = origin?.cursor().block;
       if (origin === undefined || at === undefined) return undefined;
       const status = await origin.port.orderStatus(orderId, at);
-      // Read meanwhile: the answer is of a block that the ledger has left behind.
+      // The ledger advanced during the read, so the answer is of an older block.
       if (origin.cursor().block !== at) continue;
       return status === 'claimed' ? 'finalised' : status === 'refunded' ? 'failed' : undefined;
     }
@@ -131,7 +131,7 @@ export function createReplica(
         await take(award).catch((error: unknown) =>
           log.warn(
             { orderId: award.orderId, error },
-            'an award of another replica could not be looked at: again in a moment',
+            'an award of another replica could not be read; the next tick tries again',
           ),
         );
       if (fresh.length > 0) advance();

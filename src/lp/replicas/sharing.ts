@@ -1,7 +1,7 @@
 /**
- * One inventory, several replicas: every promise is made in the shared inventory before it is signed, and
- * what this replica learns from the chains is told there, chain by chain, in the order in which it was
- * learned. While the shared inventory is away, or does not remember, nothing is signed.
+ * Shares one inventory between replicas. Each hold is made in the shared inventory before its quote is
+ * signed, and each replica reports chain facts there, per chain and in order. While the shared inventory is
+ * unavailable or incomplete, nothing is signed.
  */
 
 import { max } from '../../domain/amount.ts';
@@ -19,35 +19,35 @@ import type { Follower } from '../chain/follow.ts';
 
 export interface Sharing {
   /**
-   * Makes these promises, all of one nonce and held in our own ledger; undefined for each that is made, else
-   * why not.
+   * Makes these holds, all of one nonce and already held locally. Per hold: undefined when made, else the
+   * reason.
    */
   promise(requests: readonly HoldRequest[]): Promise<readonly (Decline | undefined)[]>;
-  /** Held in our own ledger and never signed: ends there and then. */
+  /** Releases a local hold whose quote was never signed. */
   unsigned(request: HoldRequest): void;
-  /** This bucket with what all replicas hold of it. */
+  /** The bucket with the holds of all replicas. */
   seen(bucket: BucketView): SharedBucket;
-  /** Why nothing may be signed at the moment. */
+  /** Why nothing may be signed now. */
   trouble(): { kind: 'shared' | 'quarantine'; note: string } | undefined;
-  /** For the ledger: hears of what binds and of what is dead. */
+  /** Takes ledger events: what binds and what has ended. */
   heard(event: LedgerEvent): void;
-  /** Open on a chain in our name, and this replica does not know it: another one may. */
+  /** An order is open on a chain in this LP's name, and another replica may have quoted it. */
   stranger(orderId: Bytes32, order: StandardOrder): void;
-  /** Our balance on this chain has paid for it, at depth. */
+  /** The balance on this chain has paid for the order; final. */
   spent(chainId: number, orderId: Bytes32): void;
-  /** The nonce is used at depth. */
+  /** The nonce is used; final. */
   used(group: string, winner: Bytes32 | undefined): void;
-  /** A head of this chain has been taken in. */
+  /** A head of this chain was processed. */
   followed(chainId: number): void;
-  /** Joins where that is due, and looks after what nobody remembers every so often. Never throws. */
+  /** Joins when needed, and periodically releases ended holds that no replica reported. Never rejects. */
   tick(): Promise<void>;
-  /** Sends what is left to tell. */
+  /** Sends pending reports. */
   flush(): Promise<void>;
 }
 
 /** A bucket as all replicas see it. */
 export interface SharedBucket extends BucketView {
-  /** Since when `held` is so; absent: it is this process's own, and exact. */
+  /** When `held` was read; absent: it is exact, from this process. */
   heldAtMs?: number;
 }
 
@@ -59,16 +59,16 @@ export interface SharingDeps {
   limits(): Limits;
   graceSeconds(chainId: number): number;
   log: Log;
-  /** Some replica has promised what opened as a stranger. */
+  /** A replica quoted the order that opened unexpectedly. */
   ours(orderId: Bytes32, order: StandardOrder): void;
-  /** Whether we sign may have changed. */
+  /** Whether signing is allowed may have changed. */
   changed(): void;
 }
 
 const AWAY: Decline = { declined: 'standby', detail: 'the shared inventory does not answer' };
 const LATE: Decline = { declined: 'validity', detail: 'over before it begins' };
-const UNKNOWN: Decline = { declined: 'standby', detail: 'nobody has told yet what this inventory holds' };
-/** Looks after what nobody remembers once in so many ticks. */
+const UNKNOWN: Decline = { declined: 'standby', detail: 'the shared inventory has not been initialised yet' };
+/** Ticks between two sweeps. */
 const SWEEP_EVERY = 40;
 
 const clockOf = (request: HoldRequest): number => request.clockChainId ?? request.input.chainId;
@@ -81,12 +81,12 @@ export function createSharing(
   const { inventory, followers, log } = deps;
   let joining: Promise<void> | undefined;
   let waits = new Map<number, UnixSeconds>();
-  /** Every chain has been told since the last join: until then the sums are not whole. */
+  /** Chains reported since the last join; the sums are incomplete until all are. */
   let told = new Set<number>();
   let quiet = false;
   let ticks = 0;
 
-  /* What is to be told. Kept until an answer says that it was. */
+  /* Pending reports, kept until acknowledged. */
   let kept = new Map<string, KeptPromise>();
   let strangers = new Map<Bytes32, StandardOrder>();
   let used = new Map<string, string | null>();
@@ -118,7 +118,7 @@ export function createSharing(
       }));
   }
 
-  /** One chain's news, and all that was learned up to this moment. */
+  /** Reports one chain's facts with everything learned so far. */
   async function tellChain(chainId: number): Promise<boolean> {
     const follower = followers.get(chainId);
     if (follower === undefined) return true;
@@ -167,7 +167,7 @@ export function createSharing(
 
   function tell(): Promise<void> {
     telling ??= tellAll()
-      .catch((error: unknown) => log.error({ error }, 'the shared inventory could not be told'))
+      .catch((error: unknown) => log.error({ error }, 'the shared inventory could not be updated'))
       .finally(() => (telling = undefined));
     return telling;
   }
@@ -181,7 +181,7 @@ export function createSharing(
     );
     const joined = await inventory.join(generation, until);
     waits = new Map([...joined.until].filter(([chainId]) => chains.includes(chainId)));
-    // It may not know what binds us: all of it is said again before anything new is promised.
+    // The shared inventory may have lost binding holds: report all of them before the next quote.
     told = new Set();
     for (const request of deps.ledger().binding()) keep(request);
     for (const chainId of chains) due.add(chainId);
@@ -190,7 +190,7 @@ export function createSharing(
     deps.changed();
   }
 
-  /** What binds in the shared inventory and is over, though nobody was there to say so. */
+  /** Releases holds in the shared inventory that have ended without a report. */
   async function sweep(): Promise<void> {
     const found = await inventory.kept();
     for (const { orderId, bucket } of found ?? []) {
@@ -225,7 +225,7 @@ export function createSharing(
     const state = inventory.state();
     if (state.state !== 'ready') return { kind: 'shared', note: state.note };
     if (chains.some((chainId) => !told.has(chainId)))
-      return { kind: 'shared', note: 'the shared inventory is being told what this replica knows' };
+      return { kind: 'shared', note: 'this replica is still reporting its chains to the shared inventory' };
     const wait = quarantine();
     return wait === undefined ? undefined : { kind: 'quarantine', note: wait };
   }
@@ -257,8 +257,7 @@ export function createSharing(
       return requests.map((request, at) => refusalOf(request, asked[at] ?? [], verdicts?.[at]));
     },
     unsigned({ orderId }) {
-      // Not told to the others: should a question without an answer have been heard after all, the hold there
-      // runs out by itself.
+      // Not reported: if an unanswered request did arrive, the shared hold expires by itself.
       quiet = true;
       deps.ledger().apply({ type: 'released', orderId });
       quiet = false;
@@ -266,7 +265,7 @@ export function createSharing(
     seen(bucket) {
       const known = inventory.seen(bucketOf(bucket));
       if (known === undefined) return bucket;
-      // What binds is in both; what has left lately may be out of one of them already.
+      // Binding amounts are counted in both; one that just left may be missing in either.
       const held = max(known.sum - bucket.committed - bucket.pendingOut, bucket.held);
       return { ...bucket, held, free: max(bucket.free + bucket.held - held, 0n), heldAtMs: known.atMs };
     },
@@ -294,7 +293,7 @@ export function createSharing(
         case 'withdrawal_requested':
         case 'withdrawal_ended':
         case 'reconciled':
-          // Less may be promised from now on; the chain's next head tells the others if it is more.
+          // Less may be promised from now on; the chain's next head reports an increase.
           due.add(event.chainId);
           return void tell();
         default:
@@ -314,7 +313,7 @@ export function createSharing(
           await (joining ??= join().finally(() => (joining = undefined)));
         if (ticks % SWEEP_EVERY === 0) await sweep();
       } catch (error) {
-        log.warn({ error }, 'the shared inventory could not be joined: again in a moment');
+        log.warn({ error }, 'the shared inventory could not be joined; the next tick tries again');
       }
       if (due.size > 0) await tell();
     },

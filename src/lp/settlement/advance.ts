@@ -1,7 +1,7 @@
 /**
- * Honouring awards: look at the chains, decide the one next step, take it. A fill is sent only when the
- * origin shows the order open at depth, the award is stored, and there is time to prove and claim. What was
- * sent proves nothing; the next look does.
+ * Honours awards: reads the chains, decides the next step, runs it. A fill is sent only when the origin shows
+ * the order open at depth, the award is stored, and there is time to prove and claim. Sending proves nothing;
+ * the next pass reads the chain again.
  */
 
 import { type Attestation, fillAttestation } from '../../domain/attestation.ts';
@@ -24,28 +24,25 @@ export interface AdvanceDeps {
   ledger: Ledger;
   chains: ReadonlyMap<number, ChainPort>;
   transactors: ReadonlyMap<number, Transactor>;
-  /** Absent: somebody else brings the proofs to the origin. */
+  /** Absent: another party brings the proofs to the origin. */
   proving: Proving | undefined;
   metrics: LpMetrics;
   log: Log;
-  /** What time it is on a chain, at least: its head may be old. */
+  /** Lower bound of the chain's current time, even if its head is old. */
   now(chainId: number): UnixSeconds;
-  /** What an award delivers, whole USD; undefined while it has no price. */
+  /** Value of the award's output in whole USD; undefined without a price. */
   worthUsd(award: OpenAward): number | undefined;
-  /** A hint for the venue. */
+  /** Sends the venue a hint about progress. */
   tell(orderId: Bytes32, stage: string, txHash: Hex | null): void;
   failed(award: OpenAward, why: string): void;
 }
 
 export interface Advancer {
-  /**
-   * Looks at every open award once, and acts. Never throws; what did not work is looked at again at the next
-   * head.
-   */
+  /** Looks at every open award once and acts. Never rejects; a failed look is repeated at the next head. */
   run(): Promise<void>;
 }
 
-/** A fill that reverted is tried again, each try under a key of its own. */
+/** Most retries of a reverted fill; each uses a key of its own. */
 const MOST_TRIES = 5;
 const AT_ONCE = 32;
 
@@ -70,8 +67,7 @@ export function createAdvancer(
     const doubt = [origin, dest].map((port) => port.doubt()).find((found) => found?.kind === 'reorg');
     if (doubt !== undefined) return awards.update(orderId, { note: doubt.note });
     const sameChain = slice.originChainId === slice.destChainId;
-    // One transaction does everything there, and its events tell us: there is something to look at only when
-    // it is too late.
+    // On one chain a single transaction settles and its events report it: act only after the deadline.
     if (sameChain && originHead.timestamp <= order.fillDeadline) return;
     const [originFinal, destFinal] = await Promise.all([
       finalOf(origin, originHead),
@@ -100,7 +96,7 @@ export function createAdvancer(
       case 'end':
         return end(award, step);
       case 'fill':
-        // What is paid out here is paid for there: over much money one node's word is not enough.
+        // Before a large payment, ask several nodes for the origin's state.
         if (
           (await origin.deciding(deps.worthUsd(award)).orderStatus(orderId, originFinal.number)) !==
           'deposited'
@@ -146,7 +142,7 @@ export function createAdvancer(
   async function fillNow(award: OpenAward, dest: ChainPort, head: Block): Promise<void> {
     const { orderId, order, slice } = award;
     if (!award.stored) return;
-    // Look first: the record is there as soon as the fill is mined, whatever its event's journey to us.
+    // The fill record exists as soon as the fill is mined, before its event arrives.
     if ((await dest.fillRecord(orderId, outputHash(slice.output))) !== undefined)
       return awards.update(orderId, { note: 'filled, its event is on its way' });
     const transactor = transactors.get(dest.chain.id);
@@ -165,7 +161,7 @@ export function createAdvancer(
         sent.receipt.blockNumber < head.number
       ) {
         metrics.fills.add({ outcome: 'reverted' });
-        log.error({ orderId, key }, 'a fill was refused by the chain');
+        log.error({ orderId, key }, 'the chain refused a fill');
         continue;
       }
       awards.update(orderId, { note: sent.state === 'void' ? `fill void: ${sent.reason}` : 'fill sent' });
@@ -199,16 +195,16 @@ export function createAdvancer(
     if (transactor === undefined) return;
     for (let attempt = 0; attempt < MOST_TRIES; attempt += 1) {
       const sent = await transactor.submit({ ...call, key: attempt === 0 ? key : `${key}-${attempt}` });
-      // A revert here is most often somebody who was faster; the next look tells. If it stays, another try.
+      // A revert usually means that another party was faster; the next look shows it. Otherwise try again.
       if (!(sent.state === 'mined' && sent.receipt.status === 'reverted')) return;
     }
-    log.error({ key }, 'the chain keeps refusing a step');
+    log.error({ key }, 'the chain refused a step repeatedly');
   }
 
   function end(award: OpenAward, step: { why: string; lost?: true; faded?: true }): void {
     const { orderId, slice } = award;
     if (step.lost) log.fatal({ orderId }, 'delivered, not proven in time, and refunded: the input is lost');
-    if (step.faded) log.error({ orderId }, 'a promise was not kept: the order was not filled in time');
+    if (step.faded) log.error({ orderId }, 'the LP faded: the order was not filled in time');
     ledger.apply({ type: 'failed', orderId });
     metrics.awards.add({
       outcome: step.lost ? 'lost' : step.faded ? 'faded' : 'failed',
@@ -220,7 +216,7 @@ export function createAdvancer(
 
   async function pass(): Promise<void> {
     await awards.flush().catch((error: unknown) => log.error({ error }, 'awards could not be stored'));
-    // One look at each chain's final block serves the whole pass.
+    // Each chain's final block is read once per pass.
     const finals = new Map<number, Promise<Block | undefined>>();
     const finalOf = (port: ChainPort, head: Block) => {
       const known = finals.get(port.chain.id) ?? finalBlock(port, head);
@@ -236,7 +232,7 @@ export function createAdvancer(
             advance(award, finalOf).catch((error: unknown) =>
               log.warn(
                 { orderId: award.orderId, error },
-                'an award could not be looked at: again at the next head',
+                'an award could not be processed; the next head tries again',
               ),
             ),
           ),
@@ -258,7 +254,8 @@ export function createAdvancer(
             await pass();
           } while (again);
         } finally {
-          // In the same breath as the last look at `again`: whoever asks right now is not lost.
+          // Set synchronously with the last check of `again`, so that a request arriving now starts a new
+          // pass.
           running = undefined;
         }
       })();
@@ -267,7 +264,7 @@ export function createAdvancer(
   };
 }
 
-/** The newest block that counts as final; the first one on a chain younger than its depth. */
+/** The newest final block; the first block on a chain younger than its depth. */
 async function finalBlock(port: ChainPort, head: Block): Promise<Block | undefined> {
   const number = head.number - BigInt(port.chain.depth);
   return port.block(number > 0n ? number : 0n);

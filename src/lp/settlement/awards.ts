@@ -1,7 +1,6 @@
 /**
- * The orders we have to honour: awarded by a venue, or seen open on a chain. An award binds us only if the
- * promise in it is ours: held in the ledger, or, when a crash took that memory, proven by our own signature
- * handed back.
+ * The orders this LP has to honour: awarded by a venue, or seen open on a chain. An award binds only if its
+ * quote is this LP's: held in the ledger or, when a crash lost it, proven by the LP's own signature.
  */
 
 import { commitmentDigest } from '../../domain/commitment.ts';
@@ -21,29 +20,29 @@ import { holdOf, ownSlice, type OwnSlice } from '../quoting/order.ts';
 
 export interface OpenAward extends LpAward {
   slice: OwnSlice;
-  /** Is this state in the store? Nothing irreversible is done for an award that is not. */
+  /** true when the store has this state. No irreversible step is taken for an award that is not stored. */
   stored: boolean;
 }
 
 export type Taken = 'taken' | 'known' | 'late' | 'not_ours' | 'malformed';
 
 export interface Awards {
-  /** A venue's award, or its answer to a resync. */
+  /** Handles a venue's award, or its answer to a resync. */
   take(award: Omit<Award, 'type'>): Taken;
   /** Seen on its origin: binding whatever the venue says. */
   opened(orderId: Bytes32, order: StandardOrder): void;
-  /** Takes a promise into the ledger that only the chain told us of. */
+  /** Adds a hold that only the chain shows to the ledger. */
   restore(orderId: Bytes32, order: StandardOrder): boolean;
-  /** From the store at start; the ledger has to be told by the caller. */
+  /** Loads a stored award at start; the caller updates the ledger. */
   load(award: LpAward): OpenAward | undefined;
-  /** Another replica wrote it down; the ledger has been told. */
+  /** Loads an award of another replica; the ledger has it already. */
   heard(award: LpAward): void;
-  /** Everything is to be written again: whoever wrote before may not have come to it. */
+  /** Marks every award for writing, because the previous leader may not have written it. */
   rewrite(): void;
   open(): readonly OpenAward[];
   get(orderId: Bytes32): OpenAward | undefined;
   update(orderId: Bytes32, change: Partial<Pick<LpAward, 'stage' | 'fill' | 'note'>>): void;
-  /** Writes what changed. Throws what the store throws; what was not written stays due. */
+  /** Writes what changed. Rejects when the store does; what was not written stays due. */
   flush(): Promise<void>;
 }
 
@@ -54,9 +53,9 @@ export interface AwardDeps {
   clock: Clock;
   log: Log;
   chains: ReadonlyMap<number, Chain>;
-  /** Time of the newest block taken in. */
+  /** Timestamp of the newest processed block. */
   time(chainId: number): UnixSeconds;
-  /** A new one. Those of an earlier life come through `load` and are not said again. */
+  /** Called for a new award, not for one that `load` brings. */
   taken(award: OpenAward): void;
 }
 
@@ -114,7 +113,7 @@ export function createAwards(
       slice === undefined ||
       idOf({ chainId: origin.id, escrow: origin.escrow }, order) !== message.orderId
     ) {
-      log.warn({ orderId: message.orderId }, 'an award that is no order of ours was ignored');
+      log.warn({ orderId: message.orderId }, 'ignored an award whose order does not name this LP');
       return 'malformed';
     }
     const known = awards.get(message.orderId);
@@ -128,14 +127,10 @@ export function createAwards(
 
   const over = (slice: OwnSlice, order: StandardOrder) => deps.time(slice.originChainId) > order.fillDeadline;
 
-  /**
-   * By its origin's clock an order whose deadline has passed cannot be opened any more: then it is a message
-   * that took its time, and nobody's money.
-   */
+  /** After its deadline by the origin's clock the order cannot be opened, so a late award is harmless. */
   function refuse(orderId: Bytes32, stage: Stage | undefined, harmless: boolean): void {
-    if (harmless)
-      log.warn({ orderId, stage }, 'an award came when its order could not be opened any more: refused');
-    else log.fatal({ orderId, stage }, 'an award came for a quote whose hold has ended: refused');
+    if (harmless) log.warn({ orderId, stage }, 'refused an award whose order can no longer be opened');
+    else log.fatal({ orderId, stage }, 'refused an award for a quote whose hold has ended');
   }
 
   function bind(
@@ -158,8 +153,7 @@ export function createAwards(
         return 'known';
       case 'lapsed':
       case 'released':
-        // The ledger keeps the fact and answers "late, critical": the money may be promised to somebody else
-        // by now.
+        // The ledger records the fact and answers "late, critical": the inventory may be promised again.
         ledger.apply({ type: 'accepted', orderId });
         refuse(orderId, stage, over(slice, order));
         return 'late';
@@ -175,14 +169,14 @@ export function createAwards(
           commitment.deadline !== order.fillDeadline ||
           (signer !== operator && signer !== account)
         ) {
-          log.warn({ orderId }, 'an award without a promise of ours was ignored');
+          log.warn({ orderId }, 'ignored an award without a quote of this LP');
           return 'not_ours';
         }
         if (over(slice, order)) {
           refuse(orderId, stage, true);
           return 'late';
         }
-        log.warn({ orderId }, 'a promise that we had forgotten was handed back: honoured');
+        log.warn({ orderId }, 'a quote lost in a crash was proven by its signature: it is honoured');
         ledger.apply({ type: 'restored', request: holdOf(slice, order, orderId, FORGOTTEN) });
         fresh(orderId, quoteId, order, slice, commitment);
         return 'taken';
@@ -199,7 +193,10 @@ export function createAwards(
     restore(orderId, order) {
       const slice = ownSlice(order, account, chains);
       if (slice === undefined) return false;
-      log.warn({ orderId }, 'an order of ours that this process did not know of is taken in');
+      log.warn(
+        { orderId },
+        'an order quoted by an earlier process or another replica was added to the ledger',
+      );
       return ledger.apply({ type: 'restored', request: holdOf(slice, order, orderId, FORGOTTEN) }).applied;
     },
     load(award) {
@@ -207,7 +204,7 @@ export function createAwards(
       if (slice === undefined)
         log.error(
           { orderId: award.orderId },
-          'a stored award is for chains or an account that are not configured any more: left alone',
+          'a stored award names a chain or account that is no longer configured: it is left unchanged',
         );
       return slice && add(award, slice, true);
     },
@@ -247,5 +244,5 @@ export function createAwards(
   };
 }
 
-/** What a forgotten promise was for is forgotten too; it counts fully and against no limit of size. */
+/** Placeholder fields of a restored quote: it counts in full and against no size limit. */
 const FORGOTTEN = { pair: 'restored', side: 'buy', notional: 0n } as const;

@@ -1,7 +1,7 @@
 /**
- * What our own transactions of a cross-chain trade cost: the fill on the destination, the proof and the claim
- * on the origin, and on chains that publish their data elsewhere what that costs. Read beside the hot path,
- * priced in the output token on it.
+ * Costs of the LP's own transactions for a cross-chain trade: the fill on the destination, the proof and the
+ * claim on the origin, and data fees where a chain has them. Refreshed in the background, priced in the
+ * output token on the hot path.
  */
 
 import { mulDivUp } from '../../domain/amount.ts';
@@ -15,13 +15,13 @@ import type { Route } from '../quoting/route.ts';
 
 export interface Gas {
   /**
-   * For one trade on this route, in base units of the output token, rounded up; 0n where the relayer or the
-   * taker pays.
+   * Costs of one trade on this route, in base units of the output token, rounded up; 0n where the relayer or
+   * the taker pays.
    */
   own(route: Route): bigint | Decline;
   /**
-   * Reads prices of gas, fees for data, and the operator's native balance anew. Throws what a chain throws,
-   * after the others were read.
+   * Reads gas prices, data fees and the operator's native balance. Rejects with a chain's error after all
+   * were tried.
    */
   refresh(operator: Address): Promise<void>;
 }

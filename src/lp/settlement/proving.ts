@@ -1,6 +1,6 @@
 /**
- * How well fills can be proven at the moment: whether enough attesters would answer, and how long proofs have
- * taken of late. What could not be proven in time is neither promised nor filled.
+ * Tracks whether fills can be proven: whether enough attesters answer, and how long recent proofs took. What
+ * could not be proven in time is neither quoted nor filled.
  */
 
 import type { Chain } from '../../domain/chain.ts';
@@ -10,13 +10,13 @@ import type { Clock } from '../../ports/clock.ts';
 
 export interface Proving extends Attestations {
   /**
-   * Seconds that have to be left before `expires` for a fill to be sent, and in a proof window for a quote to
-   * be given, on this corridor.
+   * Seconds that must remain before `expires` to send a fill, and within the proof window to quote, on this
+   * corridor.
    */
   neededSeconds(originChainId: number, destChainId: number): number;
-  /** Why nothing is promised that is to be claimed on this chain; undefined when all is well. Cheap. */
+  /** Why nothing claimable on this chain is quoted; undefined when proofs work. Cheap. */
   doubt(originChainId: number): string | undefined;
-  /** Asks right now whether enough attesters answer, unless that was heard a moment ago. */
+  /** Asks whether enough attesters answer, unless a recent answer is available. */
   sure(originChainId: number): Promise<boolean>;
   /** Call a few times a second. */
   look(): void;
@@ -24,13 +24,13 @@ export interface Proving extends Attestations {
 
 export interface ProvingDeps {
   proofs: Attestations;
-  /** Absent: nobody says who is there; then only the time that proofs take is known. */
+  /** Absent: attesters cannot be asked, and only the duration of proofs is known. */
   voices?: Voices | undefined;
   chains: ReadonlyMap<number, Chain>;
   clock: Clock;
 }
 
-/** Proofs of fills on one chain to the escrow of another: how they go elsewhere says nothing of it. */
+/** Proofs of fills on one chain for the escrow of another chain. */
 interface Corridor {
   waiting: Map<string, { sinceMs: number; askedMs: number }>;
   took: { seconds: number; atMs: number }[];
@@ -38,9 +38,9 @@ interface Corridor {
 }
 
 const LOOK_MS = 2_000;
-/** A proof that nobody has asked for since is somebody else's business by now. */
+/** A proof that was not requested for this long is dropped. */
 const GIVEN_UP_MS = 60_000;
-/** Proofs that tell how long one takes: so many, and none older. */
+/** Most recent proofs that give the usual duration, and their maximum age. */
 const REMEMBERED = 200;
 const FORGET_MS = 600_000;
 
@@ -48,10 +48,7 @@ const FORGET_MS = 600_000;
 export const secondsNeeded = (claimSeconds: number, slowestProofSeconds: number): number =>
   Math.max(claimSeconds, Math.ceil(slowestProofSeconds) + Math.ceil(claimSeconds / 2));
 
-/**
- * `claimSeconds`: the least that has to be left. Half of it is for the claim, however long the signatures
- * take.
- */
+/** `claimSeconds`: the minimum. Half of it is for the claim, however long the signatures take. */
 export function createProving(
   { proofs, voices, chains, clock }: ProvingDeps,
   { claimSeconds }: { claimSeconds: number },
@@ -73,7 +70,7 @@ export function createProving(
   const oracleOf = ({ id, oracle }: Chain): OracleRef => ({ chainId: id, oracle });
   const probing = new Map<number, Promise<void>>();
 
-  /** Of many orders that want to know in one moment, one asks. */
+  /** Concurrent callers share one request. */
   function probe(origin: Chain): Promise<void> {
     const remote = [...chains.values()].find(({ id }) => id !== origin.id);
     if (remote === undefined || voices === undefined) return Promise.resolve();
@@ -102,7 +99,7 @@ export function createProving(
     corridor.needed = secondsNeeded(claimSeconds, late);
   }
 
-  /** On the quickest corridor to this origin, when even that one takes longer than its proof window. */
+  /** Seconds of the fastest corridor to this origin, when even that exceeds its proof window. */
   function tooLong(origin: Chain): number | undefined {
     const each = [...chains.keys()]
       .filter((id) => id !== origin.id)
@@ -145,7 +142,7 @@ export function createProving(
       };
       if (enough(LOOK_MS)) return true;
       await probe(origin);
-      // The slowest may have taken its time.
+      // The slowest attester may need this long.
       return enough(2 * LOOK_MS);
     },
     look() {

@@ -1,4 +1,4 @@
-/** What to do next for an award, decided on what the chains say and nothing else. */
+/** Decides the next step of an award from chain state alone. */
 
 import type { UnixSeconds } from '../../domain/time.ts';
 import type { EscrowStatus } from '../../ports/chain.ts';
@@ -8,18 +8,18 @@ export interface AwardView {
   fillDeadline: UnixSeconds;
   expires: UnixSeconds;
   origin: {
-    /** The order on its origin escrow, at depth. */
+    /** The order's status on its origin escrow, final. */
     status: EscrowStatus;
     now: UnixSeconds;
-    /** Time of the block that status was read at. */
+    /** Timestamp of the block at which `status` was read. */
     finalTime: UnixSeconds;
   };
   dest: { now: UnixSeconds; finalTime: UnixSeconds };
-  /** Our fill: not there, in a block that may go, or at depth. */
+  /** The LP's fill: absent, in a block that may be reorganised, or final. */
   fill: 'none' | 'shallow' | 'final';
-  /** The origin's oracle knows of it. */
+  /** The origin's oracle has the proof. */
   proven: boolean;
-  /** Time a fill needs to land, and an attestation and a claim need before `expires`. */
+  /** Time that a fill needs to land, and that attestation and claim need before `expires`. */
   fillMarginSeconds: number;
   claimSeconds: number;
 }
@@ -29,10 +29,7 @@ export type AwardStep =
   | { do: 'fill' }
   | { do: 'prove' }
   | { do: 'claim' }
-  /**
-   * Nothing more can happen; `lost` when we delivered and will not be paid, `faded` when a promise was not
-   * kept.
-   */
+  /** The award has ended. `lost`: delivered without payment; `faded`: a promise was not kept. */
   | { do: 'end'; why: string; lost?: true; faded?: true };
 
 export function nextStep(view: AwardView): AwardStep {
@@ -53,7 +50,7 @@ function beforeFill(view: AwardView): AwardStep {
   const { dest, origin, fillDeadline, expires } = view;
   if (dest.finalTime > fillDeadline) return { do: 'end', why: 'not filled in time', faded: true };
   if (dest.now + view.fillMarginSeconds > fillDeadline) return { do: 'wait', why: 'too late to fill' };
-  // Delivering without time to prove and claim would be a gift.
+  // A delivery without time to prove and claim would be a gift.
   if (origin.now + view.claimSeconds > expires || dest.now + view.claimSeconds > expires)
     return { do: 'wait', why: 'too little time to prove and claim' };
   return { do: 'fill' };
