@@ -28,7 +28,7 @@ import type { Transactor } from '../ports/transactor.ts';
 import type { PricingPlugin } from '../pricing/plugin.ts';
 import { type Accounts, createAccounts } from './accounting/accounts.ts';
 import { createAfterwards } from './quote-log/afterwards.ts';
-import { createAdvancer } from './settlement/advance.ts';
+import { createAwardRunner } from './settlement/advance.ts';
 import { createAwards } from './settlement/awards.ts';
 import type { Position } from './accounting/bands.ts';
 import type { ChainState } from './quoting/pricing-context.ts';
@@ -401,7 +401,7 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
     const tell = (orderId: Bytes32, stage: string, txHash: `0x${string}` | null) => {
       for (const session of sessions) session.tell(orderId, stage, txHash);
     };
-    const advancer = createAdvancer(
+    const advancer = createAwardRunner(
       {
         awards,
         ledger,

@@ -20,11 +20,11 @@ import type {
 import type { Rational } from '../../pricing/rational.ts';
 import type { OpenAward } from '../settlement/awards.ts';
 import { createExplainer, type Explanation } from '../quote-log/explain.ts';
-import { createJournal, type Exchange, idOf, type Place } from './ledger.ts';
-import { type Books, createFolder, explanationOf, forget, type Note, type Sums } from './fold.ts';
+import { createAccountingLedger, type Exchange, idOf, type FactPlace } from './ledger.ts';
+import { type Books, createFolder, explanationOf, forget, type Note, type ProfitSums } from './fold.ts';
 import {
-  createReader,
-  type Opened,
+  createChainReader,
+  type OpeningBalances,
   type ReaderDeps,
   type ReaderOptions,
   type Reading,
@@ -32,7 +32,7 @@ import {
 import type { Market } from '../market/market.ts';
 import { createMarkouts } from './markout.ts';
 import type { MomentListener, Seen } from '../quote-log/quote-events.ts';
-import { type PositionView, viewOf } from './pnl.ts';
+import { type PositionView, positionViewOf } from './pnl.ts';
 import type { Takers } from './taker-costs.ts';
 
 export interface AccountsDeps extends ReaderDeps {
@@ -70,7 +70,7 @@ export interface Reconciled {
   difference: bigint | null;
 }
 
-export interface Totals extends Sums {
+export interface Totals extends ProfitSums {
   realised: bigint;
   unrealised: bigint;
   /** spread + realised + unrealised - gas - lost. */
@@ -144,7 +144,7 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Ac
   const { store, chains, takers, clock, log } = deps;
   const { account, tokens, reconcileMs } = options;
   const explainer = createExplainer(options.explain);
-  const reader = createReader(deps, options);
+  const reader = createChainReader(deps, options);
   const { infoOf, exchangeOf } = reader;
   const notes: Note[] = [];
   let epoch: number | undefined;
@@ -206,7 +206,7 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Ac
     notes.push(made);
   }
 
-  const placeOf = ({ chainId, blockNumber, blockHash, txHash }: Seen, atMs: number): Place => ({
+  const placeOf = ({ chainId, blockNumber, blockHash, txHash }: Seen, atMs: number): FactPlace => ({
     chainId,
     block: blockNumber,
     blockHash,
@@ -264,7 +264,7 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Ac
     if (stale) takers.load(opening.takers);
     stale = false;
     return {
-      journal: createJournal(opening),
+      journal: createAccountingLedger(opening),
       cursors: new Map(opening.cursors.map((cursor) => [cursor.chainId, cursor])),
       positions: new Map(opening.positions.map((row) => [row.asset, row])),
       trades: new Map(opening.trades.map((trade) => [trade.orderId, trade])),
@@ -285,7 +285,7 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Ac
     const held = await heldBooks(epoch);
     const taken = notes.slice(0, NOTES_AT_ONCE);
     const readings: Reading[] = [];
-    const openings: Opened[] = [];
+    const openings: OpeningBalances[] = [];
     const patient = clock.monotonicMs() - startedMs < PRICE_PATIENCE_MS;
     // During a stop only notes are written: chain facts can be read again.
     for (const chainId of stopped ? [] : chains.keys()) {
@@ -342,7 +342,7 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Ac
    * Fills from before the books were opened whose input is still unclaimed: that input is an asset from the
    * start.
    */
-  function filledBefore({ cursor: { chainId, block } }: Opened): Exchange[] {
+  function filledBefore({ cursor: { chainId, block } }: OpeningBalances): Exchange[] {
     return deps.open().flatMap(({ orderId, slice, order, fill, stage }) => {
       const owed =
         stage === 'filled' &&
@@ -486,7 +486,7 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Ac
   }
 
   const views = (held: Books | undefined): PositionView[] =>
-    [...(held?.positions.values() ?? [])].map((row) => viewOf(row, deps.usd(row.asset)));
+    [...(held?.positions.values() ?? [])].map((row) => positionViewOf(row, deps.usd(row.asset)));
 
   function totalsOf(sums: Books['sums'], positions: readonly PositionView[]): Totals {
     const realised = positions.reduce((sum, each) => sum + each.realisedMicros, 0n);
@@ -619,7 +619,7 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Ac
   };
 }
 
-function sumsOf(rows: readonly ProfitRow[]): Sums {
+function sumsOf(rows: readonly ProfitRow[]): ProfitSums {
   const sum = (of: (row: ProfitRow) => bigint) => rows.reduce((total, row) => total + of(row), 0n);
   return {
     spread: sum(({ grossMicros, feesMicros }) => grossMicros - feesMicros),

@@ -13,7 +13,7 @@ import { pricingParams } from '../config/params.ts';
 import type { Route } from '../quoting/route.ts';
 
 /** One chain's share of an asset, in 1e-18 of a whole token. */
-export interface Place {
+export interface ChainPosition {
   chainId: number;
   slug: string;
   /** Balance less what is about to leave. */
@@ -38,7 +38,7 @@ export interface Position extends Exposure {
   soft: bigint | undefined;
   hard: bigint | undefined;
   q: number | undefined;
-  places: Place[];
+  places: ChainPosition[];
 }
 
 /**
@@ -65,7 +65,7 @@ export interface Bands {
   look(route: Route, baseUsd: number): Look;
   /** For status pages and metrics; `usd` prices one whole token. */
   positions(usd: (asset: string) => number | undefined): Position[];
-  places(asset: string): Place[];
+  places(asset: string): ChainPosition[];
 }
 
 export interface BandsDeps {
@@ -175,7 +175,7 @@ export function createBands(
   }
 
   /** One chain's share of an asset. On the hot path. */
-  function placeOf({ want, buckets }: Known, chainId: number): Place | undefined {
+  function placeOf({ want, buckets }: Known, chainId: number): ChainPosition | undefined {
     let [total, available, held] = [0n, 0n, 0n];
     let own: (typeof buckets)[number] | undefined;
     for (const bucket of buckets) {
@@ -210,10 +210,10 @@ export function createBands(
   }
 
   /** The same, or undefined where location does not matter to the price. */
-  const located = (leg: Known, chainId: number): Place | undefined =>
+  const located = (leg: Known, chainId: number): ChainPosition | undefined =>
     leg.want?.located === true ? placeOf(leg, chainId) : undefined;
 
-  const places = (asset: string): Place[] =>
+  const places = (asset: string): ChainPosition[] =>
     ledger.places(asset).flatMap(({ chainId }) => placeOf(knownOf(asset), chainId) ?? []);
 
   /** Hard band of one leg's asset. Only the base asset has a default: it carries the price risk. */
@@ -291,5 +291,5 @@ export function createBands(
 const MILLION = 1_000_000n;
 const millionths = (share: number): bigint => BigInt(Math.round(share * 1e6));
 
-const chainBand = (place: Place | undefined): ChainBand | undefined =>
+const chainBand = (place: ChainPosition | undefined): ChainBand | undefined =>
   place && { q: place.q, costBps: place.costBps };

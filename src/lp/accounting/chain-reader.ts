@@ -16,7 +16,7 @@ import type { Log } from '../../ports/log.ts';
 import type { ChainCursor, LpStore } from '../../ports/stores/lp-store.ts';
 import type { TxStore } from '../../ports/stores/store.ts';
 import type { Rational } from '../../pricing/rational.ts';
-import { type Exchange, idOf, type Place } from './ledger.ts';
+import { type Exchange, idOf, type FactPlace } from './ledger.ts';
 import { ownSlice, type OwnSlice } from '../quoting/order.ts';
 import type { Routes } from '../quoting/route.ts';
 
@@ -49,16 +49,16 @@ export interface Reading {
     | {
         kind: 'sent' | 'credited' | 'refunded';
         exchange: Exchange;
-        place: Place;
+        place: FactPlace;
         order: StandardOrder | undefined;
       }
-    | { kind: 'owner'; money: Money; place: Place; logIndex: number }
-    | { kind: 'gas'; wei: bigint; place: Place; orderId: Bytes32 | null }
+    | { kind: 'owner'; money: Money; place: FactPlace; logIndex: number }
+    | { kind: 'gas'; wei: bigint; place: FactPlace; orderId: Bytes32 | null }
   ))[];
 }
 
 /** Opening balances of a chain, or of a newly configured token, at one final block. */
-export interface Opened {
+export interface OpeningBalances {
   cursor: JournalCursor;
   balances: Money[];
   /** The operator's native balance, unless the books have it already. */
@@ -74,11 +74,11 @@ interface Known {
   opened: ReadonlySet<string>;
 }
 
-export interface Reader {
+export interface ChainReader {
   /** The chain's next final blocks; undefined when there is nothing new. */
   next(known: Known, chainId: number): Promise<Reading | undefined>;
   /** `patient`: wait rather than open the books without prices. */
-  opening(known: Known, chainId: number, patient: boolean): Promise<Opened | undefined>;
+  opening(known: Known, chainId: number, patient: boolean): Promise<OpeningBalances | undefined>;
   exchangeOf(orderId: Bytes32, slice: OwnSlice, order: StandardOrder): Exchange;
   infoOf(money: Pick<Money, 'chainId' | 'token'>): TokenInfo | undefined;
   readonly described: ReadonlyMap<number, Chain>;
@@ -89,10 +89,10 @@ const EVENTS_AT_ONCE = 300;
 const MOST_EXCHANGES = 5_000;
 const NEVER = 2n ** 62n;
 
-export function createReader(
+export function createChainReader(
   deps: ReaderDeps,
   { account, operator, tokens, maxBlocks }: ReaderOptions,
-): Reader {
+): ChainReader {
   const { chains, clock, log } = deps;
   const described = new Map([...chains].map(([chainId, { chain }]) => [chainId, chain]));
   const me = addressToBytes32(account);
@@ -169,7 +169,7 @@ export function createReader(
       events.flatMap((event) => (event.kind === 'open' ? [[event.orderId, event.order] as const] : [])),
     );
     for (const event of events) {
-      const place: Place = {
+      const place: FactPlace = {
         chainId,
         block: event.blockNumber,
         blockHash: event.blockHash,
@@ -184,7 +184,7 @@ export function createReader(
 
   async function readEvent(
     event: EscrowEvent,
-    place: Place,
+    place: FactPlace,
     orders: ReadonlyMap<Bytes32, StandardOrder>,
     opened: ReadonlySet<string>,
     facts: Reading['facts'],
@@ -243,7 +243,7 @@ export function createReader(
       if (mined !== null) {
         const receipt = await port.receipt(mined.txHash);
         if (receipt === undefined || receipt.blockNumber > cursor.block) return;
-        const place: Place = {
+        const place: FactPlace = {
           chainId,
           block: receipt.blockNumber,
           blockHash: receipt.blockHash,
@@ -268,7 +268,7 @@ export function createReader(
     { cursors, opened }: Known,
     chainId: number,
     patient: boolean,
-  ): Promise<Opened | undefined> {
+  ): Promise<OpeningBalances | undefined> {
     const port = chains.get(chainId);
     const missing = tokens.filter(
       (each) => each.chainId === chainId && !opened.has(idOf.opening(chainId, each.token)),

@@ -3,10 +3,10 @@
 import { beforeEach, expect, test } from 'vitest';
 import type { StandardOrder } from '../../domain/order.ts';
 import type { TradeRecord } from '../../ports/stores/accounting-store.ts';
-import { createJournal, type Exchange, idOf, type Place } from './ledger.ts';
+import { createAccountingLedger, type Exchange, idOf, type FactPlace } from './ledger.ts';
 import { type Books, createFolder, type Note, type Pass } from './fold.ts';
 import type { Reading } from './chain-reader.ts';
-import { viewOf } from './pnl.ts';
+import { positionViewOf } from './pnl.ts';
 import type { Routes } from '../quoting/route.ts';
 
 const USDC = `0x${'a'.repeat(40)}` as const;
@@ -23,7 +23,7 @@ const exchange: Exchange = {
   platformFee: 2n * 10n ** 15n,
   relayFee: 0n,
 };
-const place = (chainId: number, block: number): Place => ({
+const place = (chainId: number, block: number): FactPlace => ({
   chainId,
   block: BigInt(block),
   blockHash: word(block),
@@ -60,7 +60,7 @@ beforeEach(() => {
   found = [];
   clockMs = 1_000;
   books = {
-    journal: createJournal(),
+    journal: createAccountingLedger(),
     cursors: new Map(),
     positions: new Map(),
     trades: new Map(),
@@ -119,7 +119,7 @@ const accepted = (): Note => ({
 /** What we have at mid, less what the owner put in, against what the books say was earned. */
 function balances(): { worth: bigint; earned: bigint } {
   const views = [...books.positions.values()].map((row) =>
-    viewOf(row, row.asset === 'WETH' ? { num: eth, den: 1n } : ONE),
+    positionViewOf(row, row.asset === 'WETH' ? { num: eth, den: 1n } : ONE),
   );
   const worth = views.reduce(
     (sum, { valueMicros, ownerMicros }) => sum + (valueMicros ?? 0n) - ownerMicros,

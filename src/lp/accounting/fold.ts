@@ -21,17 +21,17 @@ import type {
 } from '../../ports/stores/accounting-store.ts';
 import type { Rational } from '../../pricing/rational.ts';
 import { explainQuote } from '../quote-log/explain.ts';
-import { type Exchange, idOf, type Journal, type Place } from './ledger.ts';
-import type { Opened, Reader, Reading } from './chain-reader.ts';
+import { type Exchange, idOf, type AccountingLedger, type FactPlace } from './ledger.ts';
+import type { OpeningBalances, ChainReader, Reading } from './chain-reader.ts';
 import type { QuoteRecord, Seen } from '../quote-log/quote-events.ts';
-import { attoOf, emptyPosition, microsOf, moved, owned, priced } from './pnl.ts';
+import { attoOf, emptyPosition, usdMicrosOf, applyTrade, applyOwnerMove, valueUnpriced } from './pnl.ts';
 import type { Routes } from '../quoting/route.ts';
-import { HORIZONS, type Horizon } from './taker-costs.ts';
+import { MARKOUT_HORIZONS, type Horizon } from './taker-costs.ts';
 
 /** A quoting event that waits to be written. */
 export type Note =
   | { kind: 'accepted'; trade: TradeRecord; record: QuoteRecord | undefined }
-  | { kind: 'filled'; exchange: Exchange; place: Place }
+  | { kind: 'filled'; exchange: Exchange; place: FactPlace }
   | { kind: 'unfilled'; orderId: Bytes32; was: Pick<Seen, 'blockHash' | 'txHash'>; atMs: number }
   | { kind: 'failed'; orderId: Bytes32 }
   | {
@@ -43,7 +43,7 @@ export type Note =
   | { kind: 'mark'; orderId: Bytes32; horizon: Horizon; mark: Mark };
 
 /** Millionths of USD, over trades whose fill is final. */
-export interface Sums {
+export interface ProfitSums {
   /** Input at mid less fees less output at mid, at acceptance. */
   spread: bigint;
   fees: bigint;
@@ -62,22 +62,22 @@ const SUMS = [
   'markout_1s',
   'markout_10s',
   'markout_60s',
-] as const satisfies readonly (keyof Sums)[];
+] as const satisfies readonly (keyof ProfitSums)[];
 
 /** The books as memory holds them. */
 export interface Books {
-  journal: Journal;
+  journal: AccountingLedger;
   cursors: Map<number, JournalCursor>;
   positions: Map<string, PositionRow>;
   /** Trades that are open or still wait for marks. */
   trades: Map<Bytes32, TradeRecord>;
   opened: Set<string>;
-  sums: Sums;
+  sums: ProfitSums;
 }
 
 export interface FoldDeps {
   clock: Clock;
-  reader: Pick<Reader, 'infoOf' | 'described'>;
+  reader: Pick<ChainReader, 'infoOf' | 'described'>;
   routes(): Routes;
   usd(asset: string): Rational | undefined;
   /** USD price of a chain's native currency. */
@@ -90,7 +90,7 @@ export interface FoldDeps {
 
 /** Input of one pass. */
 export interface Pass {
-  openings: readonly Opened[];
+  openings: readonly OpeningBalances[];
   readings: readonly Reading[];
   notes: readonly Note[];
   /** Ids of facts that the store already has. */
@@ -160,13 +160,13 @@ export function createFolder(deps: FoldDeps): Folder {
       counted: false,
       mid: known ? mid : null,
       late: late || !known,
-      paidMicros: known ? microsOf(pays.amount, paid.decimals, paidUsd) : 0n,
-      inputMicros: known ? microsOf(portion, got.decimals, gotUsd) : 0n,
+      paidMicros: known ? usdMicrosOf(pays.amount, paid.decimals, paidUsd) : 0n,
+      inputMicros: known ? usdMicrosOf(portion, got.decimals, gotUsd) : 0n,
       feesMicros: known
-        ? microsOf(portion, got.decimals, gotUsd) -
-          microsOf(portion - platformFee - relayFee, got.decimals, gotUsd)
+        ? usdMicrosOf(portion, got.decimals, gotUsd) -
+          usdMicrosOf(portion - platformFee - relayFee, got.decimals, gotUsd)
         : 0n,
-      earnedMicros: known ? microsOf(earns.amount, got.decimals, gotUsd) : 0n,
+      earnedMicros: known ? usdMicrosOf(earns.amount, got.decimals, gotUsd) : 0n,
       paid: pays.amount,
       earned: earns.amount,
       gasMicros: 0n,
@@ -209,7 +209,7 @@ export function createFolder(deps: FoldDeps): Folder {
       return after.realisedMicros - before.realisedMicros;
     }
     const ownerMoves = (money: Money) =>
-      shift(money, (position, quantity) => owned(position, quantity, deps.usd(position.asset)));
+      shift(money, (position, quantity) => applyOwnerMove(position, quantity, deps.usd(position.asset)));
 
     for (const { cursor, balances, native, fresh } of openings) {
       const { chainId, block } = cursor;
@@ -299,10 +299,10 @@ export function createFolder(deps: FoldDeps): Folder {
                     marks: noted?.marks ?? {},
                   };
             const into = shift(exchange.earns, (position, quantity) =>
-              moved(position, quantity, trade.earnedMicros),
+              applyTrade(position, quantity, trade.earnedMicros),
             );
             const out = shift({ ...exchange.pays, amount: -exchange.pays.amount }, (position, quantity) =>
-              moved(position, quantity, trade.paidMicros),
+              applyTrade(position, quantity, trade.paidMicros),
             );
             const stage: TradeStage =
               trade.stage === 'accepted' ? 'filled' : trade.stage === 'failed' ? 'lost' : trade.stage;
@@ -337,7 +337,7 @@ export function createFolder(deps: FoldDeps): Folder {
             const price = deps.native(fact.place.chainId);
             const trade = fact.orderId === null ? undefined : tradeOfId(fact.orderId);
             if (trade !== undefined && posted.length > 0 && price !== undefined)
-              put({ ...trade, gasMicros: trade.gasMicros + microsOf(fact.wei, 18, price) });
+              put({ ...trade, gasMicros: trade.gasMicros + usdMicrosOf(fact.wei, 18, price) });
             break;
           }
         }
@@ -352,13 +352,13 @@ export function createFolder(deps: FoldDeps): Folder {
       batch.entries.push(...posted);
       if (posted.length > 0)
         shift({ ...earns, amount: -earns.amount }, (position, quantity) =>
-          moved(position, quantity, trade.earnedMicros),
+          applyTrade(position, quantity, trade.earnedMicros),
         );
     }
 
     // Values what came in without a price at the first price available.
     for (const [asset, row] of positions) {
-      const now = priced(row, row.unpriced === 0n ? undefined : deps.usd(asset));
+      const now = valueUnpriced(row, row.unpriced === 0n ? undefined : deps.usd(asset));
       if (now !== row) {
         positions.set(asset, now);
         shifted.add(asset);
@@ -381,13 +381,13 @@ export function forget({ trades }: Books): void {
     const over =
       DEAD.has(trade.stage) &&
       (trade.counted || trade.stage === 'failed') &&
-      HORIZONS.every((horizon) => trade.marks[horizon] !== undefined);
+      MARKOUT_HORIZONS.every((horizon) => trade.marks[horizon] !== undefined);
     if (over || trades.size > MOST_TRADES) trades.delete(orderId);
   }
 }
 
 /** What a trade adds to the totals. */
-function shareOf(trade: TradeRecord | undefined): Sums {
+function shareOf(trade: TradeRecord | undefined): ProfitSums {
   if (trade === undefined)
     return { spread: 0n, fees: 0n, gas: 0n, lost: 0n, markout_1s: 0n, markout_10s: 0n, markout_60s: 0n };
   const { counted, earnedMicros, paidMicros, feesMicros, gasMicros, stage, marks } = trade;

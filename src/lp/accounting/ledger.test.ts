@@ -5,7 +5,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { JournalEntry } from '../../ports/stores/accounting-store.ts';
-import { createJournal, type Exchange, type Journal, type Place } from './ledger.ts';
+import { createAccountingLedger, type Exchange, type AccountingLedger, type FactPlace } from './ledger.ts';
 
 const word = (n: number) => `0x${n.toString(16).padStart(64, '0')}` as const;
 const USDC = `0x${'a'.repeat(40)}` as const;
@@ -20,7 +20,7 @@ const exchange = (n: number, crossed = false): Exchange => ({
   platformFee: 2_000_000_000_000_000n,
   relayFee: 1_000_000_000_000_000n,
 });
-const place = (chainId: number, block: number, fork = 0): Place => ({
+const place = (chainId: number, block: number, fork = 0): FactPlace => ({
   chainId,
   block: BigInt(block),
   blockHash: word(1_000 * block + fork),
@@ -28,15 +28,15 @@ const place = (chainId: number, block: number, fork = 0): Place => ({
   atMs: block,
 });
 
-function opened(): Journal {
-  const journal = createJournal();
+function opened(): AccountingLedger {
+  const journal = createAccountingLedger();
   for (const chainId of [1, 2])
     for (const token of [USDC, WETH]) journal.opening({ chainId, token, amount: 10n ** 21n }, 1n, 0);
   return journal;
 }
 
 /** Per token of each chain, over all accounts. */
-function sums(journal: Journal): bigint[] {
+function sums(journal: AccountingLedger): bigint[] {
   const totals = new Map<string, bigint>();
   for (const { chainId, token, amount } of journal.balances())
     totals.set(`${chainId}${token}`, (totals.get(`${chainId}${token}`) ?? 0n) + amount);
@@ -91,7 +91,7 @@ test('refunded: nothing moves for an order that we had not filled, the input is 
 });
 
 test('gas and the owner’s money', () => {
-  const journal = createJournal();
+  const journal = createAccountingLedger();
   journal.opening({ chainId: 1, token: 'native', amount: 10n ** 18n }, 5n, 0);
   journal.spent(21_000n * 7n, place(1, 6), word(9));
   journal.spent(21_000n * 7n, place(1, 6), word(9));
@@ -106,7 +106,7 @@ test('an entry that does not balance is refused', () => {
   expect(() => opened().sent({ ...exchange(5), portion: 1n }, place(1, 3))).toThrow(/balance/);
 });
 
-type Fact = (journal: Journal) => JournalEntry[];
+type Fact = (journal: AccountingLedger) => JournalEntry[];
 
 /** One life of an order as facts, and what it must have done to the inventory when all of them have come. */
 const life = fc

@@ -40,7 +40,7 @@ export interface Exchange {
 }
 
 /** Block and time of a fact. */
-export interface Place {
+export interface FactPlace {
   chainId: number;
   block: bigint;
   blockHash: Hex;
@@ -54,18 +54,20 @@ const RECEIVABLE = 'assets:receivable';
 const GAS = 'assets:gas';
 const OWNER = 'equity:owner';
 
-const factOf = ({ blockHash, txHash }: Pick<Place, 'blockHash' | 'txHash'>): string =>
+const factOf = ({ blockHash, txHash }: Pick<FactPlace, 'blockHash' | 'txHash'>): string =>
   `${blockHash}:${txHash}`;
 /** Ids of facts, shared by writers and readers of the books. */
 export const idOf = {
   opening: (chainId: number, token: string) => `opening:${chainId}:${token}`,
   owed: (orderId: Bytes32) => `opening:owed:${orderId}`,
-  fill: (orderId: Bytes32, at: Pick<Place, 'blockHash' | 'txHash'>) => `fill:${orderId}:${factOf(at)}`,
-  sent: (orderId: Bytes32, at: Pick<Place, 'blockHash' | 'txHash'>) => `sent:${orderId}:${factOf(at)}`,
-  credit: (orderId: Bytes32, at: Pick<Place, 'blockHash' | 'txHash'>) => `credit:${orderId}:${factOf(at)}`,
-  refund: (orderId: Bytes32, at: Pick<Place, 'blockHash' | 'txHash'>) => `refund:${orderId}:${factOf(at)}`,
-  owner: (at: Pick<Place, 'blockHash' | 'txHash'>, logIndex: number) => `owner:${factOf(at)}:${logIndex}`,
-  gas: (chainId: number, at: Pick<Place, 'blockHash' | 'txHash'>) => `gas:${chainId}:${factOf(at)}`,
+  fill: (orderId: Bytes32, at: Pick<FactPlace, 'blockHash' | 'txHash'>) => `fill:${orderId}:${factOf(at)}`,
+  sent: (orderId: Bytes32, at: Pick<FactPlace, 'blockHash' | 'txHash'>) => `sent:${orderId}:${factOf(at)}`,
+  credit: (orderId: Bytes32, at: Pick<FactPlace, 'blockHash' | 'txHash'>) =>
+    `credit:${orderId}:${factOf(at)}`,
+  refund: (orderId: Bytes32, at: Pick<FactPlace, 'blockHash' | 'txHash'>) =>
+    `refund:${orderId}:${factOf(at)}`,
+  owner: (at: Pick<FactPlace, 'blockHash' | 'txHash'>, logIndex: number) => `owner:${factOf(at)}:${logIndex}`,
+  gas: (chainId: number, at: Pick<FactPlace, 'blockHash' | 'txHash'>) => `gas:${chainId}:${factOf(at)}`,
 } as const;
 
 const on = (
@@ -73,7 +75,7 @@ const on = (
   { chainId, token }: Pick<Money, 'chainId' | 'token'>,
   amount: bigint,
 ): Posting => ({ account, chainId, token, amount });
-const at = ({ chainId, block, txHash, atMs }: Place) => ({ chainId, block, txHash, atMs });
+const at = ({ chainId, block, txHash, atMs }: FactPlace) => ({ chainId, block, txHash, atMs });
 
 /** Postings of an exchange other than the account that the output leaves from. */
 function exchanged({ pair, pays, earns, portion, platformFee, relayFee }: Exchange): Posting[] {
@@ -87,7 +89,7 @@ function exchanged({ pair, pays, earns, portion, platformFee, relayFee }: Exchan
   ];
 }
 
-export interface Journal {
+export interface AccountingLedger {
   balance(account: string, chainId: number, token: string): bigint;
   balances(): Balance[];
   /** The expected balance at the last block read. */
@@ -103,24 +105,24 @@ export interface Journal {
   ): JournalEntry[];
   /** The input of a fill from before the books were opened. */
   owed(exchange: Exchange, block: bigint, atMs: number): JournalEntry[];
-  filled(exchange: Exchange, place: Place): JournalEntry[];
-  unfilled(orderId: Bytes32, was: Pick<Place, 'blockHash' | 'txHash'>, atMs: number): JournalEntry[];
+  filled(exchange: Exchange, place: FactPlace): JournalEntry[];
+  unfilled(orderId: Bytes32, was: Pick<FactPlace, 'blockHash' | 'txHash'>, atMs: number): JournalEntry[];
   /** A fill that is final, whether or not it was seen before. */
-  sent(exchange: Exchange, place: Place): JournalEntry[];
-  credited(exchange: Exchange, place: Place): JournalEntry[];
+  sent(exchange: Exchange, place: FactPlace): JournalEntry[];
+  credited(exchange: Exchange, place: FactPlace): JournalEntry[];
   /** `lost`: the LP had filled the order. */
-  refunded(exchange: Exchange, place: Place, lost: boolean): JournalEntry[];
+  refunded(exchange: Exchange, place: FactPlace, lost: boolean): JournalEntry[];
   /** The order was refunded before its fill became known. */
-  lost(exchange: Exchange, place: Place): JournalEntry[];
+  lost(exchange: Exchange, place: FactPlace): JournalEntry[];
   /** A positive amount is a deposit. */
-  owner(money: Money, place: Place, logIndex: number): JournalEntry[];
+  owner(money: Money, place: FactPlace, logIndex: number): JournalEntry[];
   /** A difference that an operator has explained. */
   adjusted(
     money: Money | { chainId: number; token: 'native'; amount: bigint },
     block: bigint,
     atMs: number,
   ): JournalEntry[];
-  spent(wei: bigint, place: Place, orderId: Bytes32 | null): JournalEntry[];
+  spent(wei: bigint, place: FactPlace, orderId: Bytes32 | null): JournalEntry[];
   /**
    * Everything up to this block is final: a fill seen below it that did not become final was reorganised
    * away.
@@ -131,10 +133,10 @@ export interface Journal {
 /** Recent fact ids kept in memory; the store knows the older ones. */
 const REMEMBERED = 50_000;
 
-export function createJournal({
+export function createAccountingLedger({
   balances = [],
   pending = [],
-}: { balances?: readonly Balance[]; pending?: readonly JournalEntry[] } = {}): Journal {
+}: { balances?: readonly Balance[]; pending?: readonly JournalEntry[] } = {}): AccountingLedger {
   const sums = new Map<string, Balance>();
   const seen = new Set<string>();
   /** By fact id: fills that are neither final nor reversed. */
@@ -181,7 +183,7 @@ export function createJournal({
 
   const balance = (account: string, chainId: number, token: string): bigint =>
     sums.get(`${account}|${chainId}|${token}`)?.amount ?? 0n;
-  const lost = ({ orderId, earns }: Exchange, place: Place, id: string): JournalEntry[] =>
+  const lost = ({ orderId, earns }: Exchange, place: FactPlace, id: string): JournalEntry[] =>
     post({
       ...at(place),
       id,

@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest';
 import type { Mark } from '../../ports/stores/accounting-store.ts';
-import { createMarkouts, markBps, type Watched } from './markout.ts';
+import { createMarkouts, markoutBps, type Watched } from './markout.ts';
 
 /** A clock that a test moves; timers fire in the order they are due. */
 function played(startMs = 1_000_000) {
@@ -53,8 +53,8 @@ function world() {
 }
 
 test('bps against us are positive, whichever side we took', () => {
-  expect(markBps('buy', 2_500, 2_490)).toBeCloseTo(40, 10);
-  expect(markBps('sell', 2_500, 2_490)).toBeCloseTo(-40, 10);
+  expect(markoutBps('buy', 2_500, 2_490)).toBeCloseTo(40, 10);
+  expect(markoutBps('sell', 2_500, 2_490)).toBeCloseTo(-40, 10);
 });
 
 test('each horizon sees the mid of its own moment', () => {

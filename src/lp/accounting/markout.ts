@@ -5,7 +5,7 @@
 
 import type { Clock } from '../../ports/clock.ts';
 import type { Mark, TradeRecord } from '../../ports/stores/accounting-store.ts';
-import { HORIZONS, type Horizon } from './taker-costs.ts';
+import { MARKOUT_HORIZONS, type Horizon } from './taker-costs.ts';
 
 export interface MarkoutDeps {
   clock: Clock;
@@ -34,7 +34,7 @@ const MOST = 30_000;
 /**
  * side * (mid at acceptance - mid then), in bps of the former: positive when the mid moved against the LP.
  */
-export const markBps = (side: TradeRecord['side'], accepted: number, then: number): number =>
+export const markoutBps = (side: TradeRecord['side'], accepted: number, then: number): number =>
   ((side === 'buy' ? 1 : -1) * (accepted - then) * 1e4) / accepted;
 
 export function createMarkouts({ clock, mid, marked }: MarkoutDeps): Markouts {
@@ -42,7 +42,7 @@ export function createMarkouts({ clock, mid, marked }: MarkoutDeps): Markouts {
    * One queue per horizon: trades arrive in the order of acceptance, so each queue is in the order of its due
    * times.
    */
-  const queues = HORIZONS.map((horizon) => ({
+  const queues = MARKOUT_HORIZONS.map((horizon) => ({
     horizon,
     due: [] as { trade: Watched; dueMs: number }[],
     from: 0,
@@ -56,7 +56,7 @@ export function createMarkouts({ clock, mid, marked }: MarkoutDeps): Markouts {
     const nowMs = clock.nowMs();
     const then = mid(trade.pair);
     const late = trade.late || nowMs - dueMs > ON_TIME_MS || nowMs < dueMs;
-    const bps = trade.mid === null || then === undefined ? null : markBps(trade.side, trade.mid, then);
+    const bps = trade.mid === null || then === undefined ? null : markoutBps(trade.side, trade.mid, then);
     marked(trade, horizon, { bps, atMs: nowMs, late });
   }
 

@@ -3,43 +3,52 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parseDecimal } from '../../pricing/rational.ts';
-import { attoOf, emptyPosition, microsOf, moved, owned, priced, valueOf, viewOf } from './pnl.ts';
+import {
+  attoOf,
+  emptyPosition,
+  usdMicrosOf,
+  applyTrade,
+  applyOwnerMove,
+  valueUnpriced,
+  valueOf,
+  positionViewOf,
+} from './pnl.ts';
 
 const usd = (text: string) => parseDecimal(text) ?? { num: 0n, den: 1n };
 const WETH = 10n ** 18n;
 
 test('values: base units at a price, in millionths', () => {
-  expect(microsOf(10n * WETH, 18, usd('2500.5'))).toBe(25_005_000_000n);
-  expect(microsOf(24_973_895_500n, 6, usd('1'))).toBe(24_973_895_500n);
+  expect(usdMicrosOf(10n * WETH, 18, usd('2500.5'))).toBe(25_005_000_000n);
+  expect(usdMicrosOf(24_973_895_500n, 6, usd('1'))).toBe(24_973_895_500n);
   expect(attoOf(1_500_000n, 6)).toBe(15n * 10n ** 17n);
 });
 
 test('bought at 2000 and at 3000, one sold at 2600: 100 realised, 100 to come', () => {
-  let weth = moved(emptyPosition('WETH'), WETH, 2_000_000_000n);
-  weth = moved(weth, WETH, 3_000_000_000n);
-  weth = moved(weth, -WETH, 2_600_000_000n);
+  let weth = applyTrade(emptyPosition('WETH'), WETH, 2_000_000_000n);
+  weth = applyTrade(weth, WETH, 3_000_000_000n);
+  weth = applyTrade(weth, -WETH, 2_600_000_000n);
   expect(weth).toMatchObject({ quantity: WETH, costMicros: 2_500_000_000n, realisedMicros: 100_000_000n });
-  expect(viewOf(weth, usd('2600')).unrealisedMicros).toBe(100_000_000n);
+  expect(positionViewOf(weth, usd('2600')).unrealisedMicros).toBe(100_000_000n);
 });
 
 test('through zero into a short and back', () => {
-  let weth = moved(emptyPosition('WETH'), WETH, 2_000_000_000n);
-  weth = moved(weth, -3n * WETH, 6_600_000_000n);
+  let weth = applyTrade(emptyPosition('WETH'), WETH, 2_000_000_000n);
+  weth = applyTrade(weth, -3n * WETH, 6_600_000_000n);
   expect(weth).toMatchObject({
     quantity: -2n * WETH,
     costMicros: -4_400_000_000n,
     realisedMicros: 200_000_000n,
   });
-  weth = moved(weth, 2n * WETH, 4_000_000_000n);
+  weth = applyTrade(weth, 2n * WETH, 4_000_000_000n);
   expect(weth).toMatchObject({ quantity: 0n, costMicros: 0n, realisedMicros: 600_000_000n });
 });
 
 test('the owner’s money is no profit, in or out, and what came before there was a price waits for one', () => {
-  let weth = owned(emptyPosition('WETH'), 2n * WETH, undefined);
-  expect(viewOf(weth, undefined)).toMatchObject({ valueMicros: null, unrealisedMicros: null });
-  weth = priced(weth, usd('2500'));
-  expect(viewOf(weth, usd('2500')).unrealisedMicros).toBe(0n);
-  weth = owned(weth, -WETH, usd('2700'));
+  let weth = applyOwnerMove(emptyPosition('WETH'), 2n * WETH, undefined);
+  expect(positionViewOf(weth, undefined)).toMatchObject({ valueMicros: null, unrealisedMicros: null });
+  weth = valueUnpriced(weth, usd('2500'));
+  expect(positionViewOf(weth, usd('2500')).unrealisedMicros).toBe(0n);
+  weth = applyOwnerMove(weth, -WETH, usd('2700'));
   // It left at 2700: 200 of its gain is realised, and 2300 of the owner's money is still in.
   expect(weth).toMatchObject({
     realisedMicros: 200_000_000n,
@@ -59,10 +68,10 @@ test('whatever happens in whatever order: realised + unrealised = value now - ca
       let position = emptyPosition('X');
       let cash = 0n;
       for (const { quantity, micros } of steps) {
-        position = moved(position, quantity, micros);
+        position = applyTrade(position, quantity, micros);
         if (quantity !== 0n) cash += quantity > 0n ? micros : -micros;
       }
-      const { valueMicros, unrealisedMicros } = viewOf(position, price);
+      const { valueMicros, unrealisedMicros } = positionViewOf(position, price);
       expect(position.realisedMicros + (unrealisedMicros ?? 0n)).toBe((valueMicros ?? 0n) - cash);
       expect(valueMicros).toBe(valueOf(position.quantity, price));
     }),

@@ -11,12 +11,12 @@ import type { PositionRow, TradeRecord } from '../../ports/stores/accounting-sto
 import { type Rational, ten } from '../../pricing/rational.ts';
 
 /** Base units at a USD price per whole token, in millionths of USD, rounded down. */
-export function microsOf(amount: bigint, decimals: number, { num, den }: Rational): bigint {
+export function usdMicrosOf(amount: bigint, decimals: number, { num, den }: Rational): bigint {
   return (amount * num * 1_000_000n) / (den * ten(decimals));
 }
 
 /** Value of a quantity in 1e-18 of a whole token. */
-export const valueOf = (quantity: bigint, price: Rational): bigint => microsOf(quantity, 18, price);
+export const valueOf = (quantity: bigint, price: Rational): bigint => usdMicrosOf(quantity, 18, price);
 
 /** 1e-18 of a whole token, whatever the token's decimals. */
 export const attoOf = (amount: bigint, decimals: number): bigint =>
@@ -36,7 +36,7 @@ export const emptyPosition = (asset: string): PositionRow => ({
  * leaves takes its share of the cost with it; the rest of its price is realised. A short position mirrors
  * this.
  */
-export function moved(position: PositionRow, quantity: bigint, micros: bigint): PositionRow {
+export function applyTrade(position: PositionRow, quantity: bigint, micros: bigint): PositionRow {
   if (quantity === 0n) return position;
   const into = quantity > 0n;
   const size = into ? quantity : -quantity;
@@ -54,21 +54,25 @@ export function moved(position: PositionRow, quantity: bigint, micros: bigint): 
 }
 
 /** A deposit or withdrawal at its current value: no gain, no loss. Without a price it waits for one. */
-export function owned(position: PositionRow, quantity: bigint, price: Rational | undefined): PositionRow {
+export function applyOwnerMove(
+  position: PositionRow,
+  quantity: bigint,
+  price: Rational | undefined,
+): PositionRow {
   if (price === undefined)
     return { ...position, quantity: position.quantity + quantity, unpriced: position.unpriced + quantity };
   const micros = valueOf(quantity < 0n ? -quantity : quantity, price);
   return {
-    ...moved(position, quantity, micros),
+    ...applyTrade(position, quantity, micros),
     ownerMicros: position.ownerMicros + (quantity < 0n ? -micros : micros),
   };
 }
 
 /** Values what came in without a price at the first price available. */
-export function priced(position: PositionRow, price: Rational | undefined): PositionRow {
+export function valueUnpriced(position: PositionRow, price: Rational | undefined): PositionRow {
   if (position.unpriced === 0n || price === undefined) return position;
   const rest = { ...position, quantity: position.quantity - position.unpriced, unpriced: 0n };
-  return owned(rest, position.unpriced, price);
+  return applyOwnerMove(rest, position.unpriced, price);
 }
 
 export const spreadOf = ({
@@ -89,8 +93,8 @@ export interface PositionView {
   ownerMicros: bigint;
 }
 
-export function viewOf(row: PositionRow, price: Rational | undefined): PositionView {
-  const position = priced(row, price);
+export function positionViewOf(row: PositionRow, price: Rational | undefined): PositionView {
+  const position = valueUnpriced(row, price);
   const valueMicros = price === undefined ? null : valueOf(position.quantity, price);
   return {
     asset: row.asset,

@@ -3,7 +3,7 @@ import { silentLog } from '../../../test/support/silent.ts';
 import type { Chain } from '../../domain/chain.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { OpenAward } from '../settlement/awards.ts';
-import type { Bands, Place } from './bands.ts';
+import type { Bands, ChainPosition } from './bands.ts';
 import { zLpAsset, zLpConfig } from '../config/config.ts';
 import { createMoments } from '../quote-log/quote-events.ts';
 import { createRebalancing } from './rebalancing.ts';
@@ -26,7 +26,7 @@ function made() {
   const lines: string[] = [];
   const say = (facts: object, message: string) =>
     void lines.push(`${message} ${Object.values(facts).join(' | ')}`);
-  const place = (slug: string, available: bigint): Place => ({
+  const place = (slug: string, available: bigint): ChainPosition => ({
     chainId: slug === 'base' ? 1 : 2,
     slug,
     available: available * WHOLE,
@@ -86,7 +86,7 @@ test('says it once what is worth moving, again when that changes much, and when 
   expect(world.look(2_500n)).toEqual(['2500 from base to arc']);
   expect(world.lines).toHaveLength(2);
   expect(world.look(4_100n)).toEqual([]);
-  expect(world.lines.at(-1)).toBe('rebalancing: nothing to move any more USDC: base to arc');
+  expect(world.lines.at(-1)).toBe('rebalancing: this move is no longer needed USDC: base to arc');
 });
 
 test('the owner takes it out to move it: no more advice about it while it is on its way', () => {

@@ -8,8 +8,8 @@ import type { Address } from '../../domain/hex.ts';
 import { adverseTerm } from '../../pricing/terms.ts';
 
 /** Seconds after acceptance at which a mark-out is taken. */
-export const HORIZONS = [1, 10, 60] as const;
-export type Horizon = (typeof HORIZONS)[number];
+export const MARKOUT_HORIZONS = [1, 10, 60] as const;
+export type Horizon = (typeof MARKOUT_HORIZONS)[number];
 
 /** Means in bps, positive when the mid moved against the LP, one per horizon, with their number of trades. */
 export interface Toxicity {
@@ -26,7 +26,7 @@ export interface TakerRow extends Toxicity {
 /** Key of the average over all takers: the cost of a stranger, and what each taker is shrunk towards. */
 export const TIER = 'tier:all';
 
-export interface TakerOptions {
+export interface TakerCostOptions {
   /** Most takers kept. */
   keep: number;
   /** The prior mean, in bps. */
@@ -62,12 +62,12 @@ interface Known {
 /** The average over all takers uses this many windows, so it moves more slowly. */
 const TIER_WINDOWS = 10;
 const fresh = (seenMs: number): Known => ({
-  means: HORIZONS.map(() => 0),
-  trades: HORIZONS.map(() => 0),
+  means: MARKOUT_HORIZONS.map(() => 0),
+  trades: MARKOUT_HORIZONS.map(() => 0),
   seenMs,
 });
 
-export function createTakers({ keep, startBps, capBps, weight, window }: TakerOptions): Takers {
+export function createTakers({ keep, startBps, capBps, weight, window }: TakerCostOptions): Takers {
   // In the order of their last trade.
   const takers = new Map<string, Known>();
   const dirty = new Set<string>();
@@ -80,7 +80,7 @@ export function createTakers({ keep, startBps, capBps, weight, window }: TakerOp
 
   function termOf({ means, trades }: Toxicity): number {
     let worst = 0;
-    for (let at = 0; at < HORIZONS.length; at++) {
+    for (let at = 0; at < MARKOUT_HORIZONS.length; at++) {
       const term = adverseTerm({
         meanBps: means[at] as number,
         trades: trades[at] as number,
@@ -122,7 +122,7 @@ export function createTakers({ keep, startBps, capBps, weight, window }: TakerOp
     adverse: (taker) => termOf(takers.get(taker) ?? NOTHING),
     learn(taker, horizon, bps, nowMs) {
       if (!Number.isFinite(bps)) return;
-      const at = HORIZONS.indexOf(horizon);
+      const at = MARKOUT_HORIZONS.indexOf(horizon);
       const known = takers.get(taker) ?? fresh(nowMs);
       known.seenMs = tier.seenMs = nowMs;
       add(known, at, bps, window);

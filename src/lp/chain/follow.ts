@@ -4,8 +4,8 @@
  * and never read again. The chain's clock advances in the ledger after the events of its blocks.
  */
 
-import { setImmediate as turn } from 'node:timers/promises';
-import { createBoundedMap } from '../../domain/bounded.ts';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
 import type { Address, Bytes32, Hex } from '../../domain/hex.ts';
 import { addressToBytes32 } from '../../domain/hex.ts';
 import type { StandardOrder } from '../../domain/order.ts';
@@ -95,7 +95,7 @@ export function createFollower(
    * Orders opened recently, by nonce. Usually one per nonce; an order paid by a sponsor leaves the user's
    * nonce unused.
    */
-  const opened = createBoundedMap<string, readonly Bytes32[]>({ most: () => MOST_OPENED });
+  const opened = new LRUCache<string, readonly Bytes32[]>({ max: MOST_OPENED });
   let cursor = start;
   let time: UnixSeconds = 0;
   let touched = new Set<Address>();
@@ -126,8 +126,8 @@ export function createFollower(
    * the ledger has undone the first one for good.
    */
   function factOf(orderId: Bytes32, id: string): string {
-    for (let turn = 1; ; turn += 1) {
-      const fact = turn === 1 ? id : `${id}#${turn}`;
+    for (let occurrence = 1; ; occurrence += 1) {
+      const fact = occurrence === 1 ? id : `${id}#${occurrence}`;
       if (!ledger.undone(orderId, fact)) return fact;
     }
   }
@@ -143,7 +143,7 @@ export function createFollower(
   });
 
   /** Applies an event when it is first seen, whatever its depth. */
-  function hear(event: EscrowEvent, id: string, orders: ReadonlyMap<Bytes32, StandardOrder>): void {
+  function applySeen(event: EscrowEvent, id: string, orders: ReadonlyMap<Bytes32, StandardOrder>): void {
     switch (event.kind) {
       case 'open': {
         if (ledger.quote(event.orderId) === undefined) return listener.stranger(event.orderId, event.order);
@@ -188,14 +188,14 @@ export function createFollower(
   }
 
   /** Applies the same event once it is final. */
-  function conclude(event: EscrowEvent, id: string, unused: ReadonlySet<string>): void {
+  function applyFinal(event: EscrowEvent, id: string, unused: ReadonlySet<string>): void {
     switch (event.kind) {
       case 'open': {
         const group = nonceOf(event);
-        return unused.has(group) ? undefined : release(group, event.orderId);
+        return unused.has(group) ? undefined : releaseNonce(group, event.orderId);
       }
       case 'nonce':
-        return release(groupOf(chain.id, event.user, event.nonce), undefined);
+        return releaseNonce(groupOf(chain.id, event.user, event.nonce), undefined);
       case 'filled':
         if (event.solver !== solver) return;
         ledger.apply({ type: 'fill_final', orderId: event.orderId, id: factOf(event.orderId, id) });
@@ -223,14 +223,14 @@ export function createFollower(
         return listener.refunded(event.orderId);
       }
       case 'ledger':
-        if (event.account === account) move(event, `${id}:${event.logIndex}`);
+        if (event.account === account) applyTransfer(event, `${id}:${event.logIndex}`);
         return;
       default:
     }
   }
 
   /** Applies a deposit or withdrawal outside of orders, by the amount of its event. */
-  function move({ token, amount }: Extract<EscrowEvent, { kind: 'ledger' }>, id: string): void {
+  function applyTransfer({ token, amount }: Extract<EscrowEvent, { kind: 'ledger' }>, id: string): void {
     touched.add(token);
     if (amount === 0n) return;
     const place = { id, chainId: chain.id, token };
@@ -245,7 +245,7 @@ export function createFollower(
   }
 
   /** The nonce is used and final: no other order under it can execute. */
-  function release(group: string, winner: Bytes32 | undefined): void {
+  function releaseNonce(group: string, winner: Bytes32 | undefined): void {
     const standing = opened.get(group) ?? NONE;
     // With several live orders under the nonce, nothing is shared with other replicas: their holds expire by
     // themselves.
@@ -294,18 +294,18 @@ export function createFollower(
         );
         if (unknown.length > 0) await learn(unknown);
       }
-      take(events, final, to, await unusedBy(events, final));
-      if (to === head.number) settleInherited();
+      applyEvents(events, final, to, await unusedBy(events, final));
+      if (to === head.number) undoMissingInherited();
       if (bottom !== undefined) cursor = { chainId: chain.id, block: bottom.number, hash: bottom.hash };
       time = Math.max(time, top.timestamp);
       ledger.advance(chain.id, time);
       // The ledger ends a limited number of holds per call, so that quotes are answered in between.
-      for (; ledger.behind(chain.id); ledger.advance(chain.id, time)) await turn();
+      for (; ledger.behind(chain.id); ledger.advance(chain.id, time)) await yieldToEventLoop();
       if (to === head.number) return listener.followed(head);
     }
   }
 
-  function take(
+  function applyEvents(
     events: readonly EscrowEvent[],
     final: bigint,
     to: bigint,
@@ -315,21 +315,21 @@ export function createFollower(
       events.flatMap((event) => (event.kind === 'open' ? [[event.orderId, event.order] as const] : [])),
     );
     const now: typeof shallow = new Map();
-    const nameOf = (event: EscrowEvent) => `${idOf(event)}:${event.logIndex}`;
-    const seen = new Set(events.map(nameOf));
+    const eventKeyOf = (event: EscrowEvent) => `${idOf(event)}:${event.logIndex}`;
+    const seen = new Set(events.map(eventKeyOf));
     // Undo what disappeared before applying what replaced it, because another block may have mined the same
     // fill.
     for (const [name, was] of shallow) {
       if (seen.has(name)) continue;
       if (was.blockNumber > to) now.set(name, was);
-      else if (was.fill !== undefined) unsay(was.fill);
+      else if (was.fill !== undefined) undoFill(was.fill);
     }
     for (const event of events) {
       const id = idOf(event);
-      const name = nameOf(event);
+      const name = eventKeyOf(event);
       if (event.kind === 'filled') inherited?.delete(id);
-      if (!shallow.has(name)) hear(event, id, orders);
-      if (event.blockNumber <= final) conclude(event, id, unused);
+      if (!shallow.has(name)) applySeen(event, id, orders);
+      if (event.blockNumber <= final) applyFinal(event, id, unused);
       else
         now.set(name, {
           blockNumber: event.blockNumber,
@@ -347,15 +347,15 @@ export function createFollower(
     shallow = now;
   }
 
-  function unsay(event: ShallowFill): void {
+  function undoFill(event: ShallowFill): void {
     const { orderId, fact } = event;
     log.warn({ orderId, chain: chain.slug }, 'a fill was reorganised away');
     if (ledger.apply({ type: 'reorged', orderId, id: fact }).applied) listener.unfilled(orderId, event);
   }
 
   /** The chain has been read up to its head: an inherited fill that was not seen is gone. */
-  function settleInherited(): void {
-    for (const was of inherited?.values() ?? []) unsay(was);
+  function undoMissingInherited(): void {
+    for (const was of inherited?.values() ?? []) undoFill(was);
     inherited = undefined;
   }
 

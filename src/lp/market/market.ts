@@ -14,13 +14,13 @@ import {
   ALWAYS,
   type CheckedReference,
   type Condition,
-  createPriceBook,
+  createSymbolPrice,
   declineOf,
   middleOf,
-  type PriceBook,
+  type SymbolPrice,
   type PriceState,
-  type Reference,
-  shown,
+  type ReferenceValue,
+  displayPrice,
 } from './symbol-price.ts';
 
 export interface PairPrice {
@@ -80,8 +80,8 @@ export interface Market {
   sources(): SourceView[];
   /** Every reference and its deviation; undefined while there is no mid or the reference is silent. */
   references(): { price: string; source: string; checked: CheckedReference | undefined }[];
-  /** Every configured pair with its price when the iterator reaches it. */
-  pairs(): Iterable<{ base: string; quote: string; price: PairPrice | Decline }>;
+  /** Every configured pair with its current price. */
+  pairs(): readonly { base: string; quote: string; price: PairPrice | Decline }[];
 }
 
 const MOST_AT_ONCE = 64;
@@ -119,7 +119,7 @@ export function createMarket(
   let served = pairs;
   let turn = 0;
   const books = new Map(
-    Object.entries(prices).map(([symbol, config]) => [symbol, createPriceBook(config, clock.nowMs())]),
+    Object.entries(prices).map(([symbol, config]) => [symbol, createSymbolPrice(config, clock.nowMs())]),
   );
   const inputs = Object.entries(prices).flatMap(([price, config]): Input[] => {
     if ('fixed' in config) return config.guards.map((each) => ({ ...each, price, role: 'guard' }));
@@ -128,11 +128,11 @@ export function createMarket(
       ...config.references.map((each): Input => ({ ...each, weight: 1, price, role: 'reference' })),
     ];
   });
-  const takers = new Map<string, { book: PriceBook; as: Pick<Observation, 'weight' | 'maxAgeMs'> }[]>();
-  const checkers = new Map<string, PriceBook[]>();
-  const latest = new Map<string, Observation | Reference>();
+  const takers = new Map<string, { book: SymbolPrice; as: Pick<Observation, 'weight' | 'maxAgeMs'> }[]>();
+  const checkers = new Map<string, SymbolPrice[]>();
+  const latest = new Map<string, Observation | ReferenceValue>();
   for (const { feed, symbol, price, role, weight, maxAgeMs } of inputs) {
-    const [key, book] = [`${feed}|${symbol}`, books.get(price) as PriceBook];
+    const [key, book] = [`${feed}|${symbol}`, books.get(price) as SymbolPrice];
     if (role === 'reference') checkers.set(key, [...(checkers.get(key) ?? []), book]);
     // One feed may serve several symbols of one price: each is a source of its own.
     else
@@ -228,7 +228,7 @@ export function createMarket(
       const blocking = conditions.find(({ blocks }) => blocks);
       if (blocking !== undefined) return blocking;
       const { mid } = found.view.price(found.base, found.quote);
-      return found.view.doubt(mid.confidenceBps, found.nowMs) ?? conditions[0];
+      return found.view.disagreement(mid.confidenceBps, found.nowMs) ?? conditions[0];
     },
     chainCondition(chainId) {
       const state = sequencers?.get(chainId)?.state();
@@ -284,7 +284,7 @@ export function createMarket(
           feed,
           symbol,
           role,
-          value: seen && shown('price' in seen ? seen.price : middleOf(seen)),
+          value: seen && displayPrice('price' in seen ? seen.price : middleOf(seen)),
           atMs: seen?.atMs,
           use,
         };
@@ -305,9 +305,7 @@ export function createMarket(
           },
         ];
       }),
-    *pairs() {
-      for (const { base, quote } of served) yield { base, quote, price: pair(base, quote) };
-    },
+    pairs: () => served.map(({ base, quote }) => ({ base, quote, price: pair(base, quote) })),
   };
 }
 
@@ -322,8 +320,8 @@ function useOf(key: string, mid: Mid | undefined, role: 'source' | 'guard'): Sou
 /** A pair and the price symbols of its legs. */
 interface Legs {
   view: View;
-  base: PriceBook;
-  quote: PriceBook;
+  base: SymbolPrice;
+  quote: SymbolPrice;
 }
 
 /** One pair: its price, recomputed only when a leg or the volatility changed, and its volatility. */
@@ -331,14 +329,14 @@ interface View {
   /** Disagreement between sources up to this widens the spread; beyond it the price is refused. */
   accept(maxConfidenceBps: number): void;
   price(base: PriceState, quote: PriceState): PairPrice;
-  doubt(confidenceBps: number, nowMs: number): Condition | undefined;
+  disagreement(confidenceBps: number, nowMs: number): Condition | undefined;
   tick(nowMs: number): void;
 }
 
 function createView(same: boolean): View {
   let volatility: Volatility = UNSEEN;
   let last: PairPrice | undefined;
-  let doubtedMs: number | undefined;
+  let disagreedSinceMs: number | undefined;
   let mostBps = Number.POSITIVE_INFINITY;
 
   return {
@@ -369,18 +367,18 @@ function createView(same: boolean): View {
       };
       return last;
     },
-    doubt(confidenceBps, nowMs) {
+    disagreement(confidenceBps, nowMs) {
       if (confidenceBps <= mostBps) {
-        doubtedMs = undefined;
+        disagreedSinceMs = undefined;
         return undefined;
       }
-      doubtedMs ??= nowMs;
+      disagreedSinceMs ??= nowMs;
       return {
         code: 'confidence',
         blocks: true,
         brief: 'its price is uncertain',
         detail: `sources disagree by ${confidenceBps.toFixed(1)} bps, and ${mostBps} are allowed`,
-        sinceMs: doubtedMs,
+        sinceMs: disagreedSinceMs,
       };
     },
     tick(nowMs) {

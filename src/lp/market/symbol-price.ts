@@ -23,7 +23,7 @@ export interface Condition {
 }
 
 /** A price that only checks others. */
-export interface Reference {
+export interface ReferenceValue {
   price: Rational;
   /** Time of the price. */
   atMs: number;
@@ -52,9 +52,9 @@ export interface PriceState {
   sigmaFloor: number;
 }
 
-export interface PriceBook {
+export interface SymbolPrice {
   take(observation: Observation): void;
-  check(source: string, reference: Reference): void;
+  check(source: string, reference: ReferenceValue): void;
   state(nowMs: number): PriceState;
 }
 
@@ -77,9 +77,9 @@ type Look = Omit<PriceState, 'condition'> & {
 
 const NONE: readonly never[] = [];
 
-export function createPriceBook(config: LpPriceConfig, nowMs: number): PriceBook {
+export function createSymbolPrice(config: LpPriceConfig, nowMs: number): SymbolPrice {
   const seen = new Map<string, Observation>();
-  const references = new Map<string, Reference & { value: number }>();
+  const references = new Map<string, ReferenceValue & { value: number }>();
   const look = 'fixed' in config ? pegged(config, seen) : floating(config, seen, references);
   let cached: { state: PriceState; fromMs: number; untilMs: number } | undefined;
   let trouble: { code: string; sinceMs: number } | undefined;
@@ -92,7 +92,7 @@ export function createPriceBook(config: LpPriceConfig, nowMs: number): PriceBook
       if (cached !== undefined) cached.untilMs = -1;
     },
     check(source, reference) {
-      references.set(source, { ...reference, value: shown(reference.price) });
+      references.set(source, { ...reference, value: displayPrice(reference.price) });
       if (cached !== undefined) cached.untilMs = -1;
     },
     state(now) {
@@ -123,7 +123,7 @@ export function createPriceBook(config: LpPriceConfig, nowMs: number): PriceBook
 function floating(
   config: Extract<LpPriceConfig, { sources: unknown }>,
   seen: ReadonlyMap<string, Observation>,
-  references: ReadonlyMap<string, Reference & { value: number }>,
+  references: ReadonlyMap<string, ReferenceValue & { value: number }>,
 ): (nowMs: number) => Look {
   const options: MidOptions = {
     maxAgeMs: config.maxAgeMs,
@@ -331,7 +331,7 @@ const TWICE = 2n * 10n ** 18n;
 export const middleOf = ({ bid, ask }: Observation): Rational => ({ num: bid + ask, den: TWICE });
 
 /** A price for display, without float noise. */
-export const shown = (price: Rational): number => Number(toNumber(price).toPrecision(12));
+export const displayPrice = (price: Rational): number => Number(toNumber(price).toPrecision(12));
 
 /** The condition as a decline. */
 export const declineOf = (symbol: string, { code, detail }: Condition): Decline => ({

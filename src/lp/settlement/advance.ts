@@ -37,7 +37,7 @@ export interface AdvanceDeps {
   failed(award: OpenAward, why: string): void;
 }
 
-export interface Advancer {
+export interface AwardRunner {
   /** Looks at every open award once and acts. Never rejects; a failed look is repeated at the next head. */
   run(): Promise<void>;
 }
@@ -46,10 +46,10 @@ export interface Advancer {
 const MOST_TRIES = 5;
 const AT_ONCE = 32;
 
-export function createAdvancer(
+export function createAwardRunner(
   deps: AdvanceDeps,
   { quoting, account }: Pick<LpConfig, 'quoting'> & { account: Address },
-): Advancer {
+): AwardRunner {
   const { awards, ledger, chains, transactors, metrics, log } = deps;
   let running: Promise<void> | undefined;
   let again = false;

@@ -24,11 +24,11 @@ export interface OpenAward extends LpAward {
   stored: boolean;
 }
 
-export type Taken = 'taken' | 'known' | 'late' | 'not_ours' | 'malformed';
+export type AwardAnswer = 'taken' | 'known' | 'late' | 'not_ours' | 'malformed';
 
 export interface Awards {
   /** Handles a venue's award, or its answer to a resync. */
-  take(award: Omit<Award, 'type'>): Taken;
+  take(award: Omit<Award, 'type'>): AwardAnswer;
   /** Seen on its origin: binding whatever the venue says. */
   opened(orderId: Bytes32, order: StandardOrder): void;
   /** Adds a hold that only the chain shows to the ledger. */
@@ -104,7 +104,7 @@ export function createAwards(
     return award;
   }
 
-  function take(message: Omit<Award, 'type'>): Taken {
+  function take(message: Omit<Award, 'type'>): AwardAnswer {
     const order = orderFromMessage(message.order);
     const origin = chains.get(Number(order.originChainId));
     const slice = ownSlice(order, account, chains);
@@ -138,7 +138,7 @@ export function createAwards(
     order: StandardOrder,
     slice: OwnSlice,
     stage: Stage | undefined,
-  ): Taken {
+  ): AwardAnswer {
     const { orderId, quoteId, commitment } = message;
     switch (stage) {
       case 'held':
