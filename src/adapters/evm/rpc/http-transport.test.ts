@@ -122,11 +122,18 @@ test('a repeated answer is ignored', async () => {
 
 test('a node that never answers times out, and an endless response is cut off', async () => {
   const silent = await node(() => undefined, { timeoutMs: 100 });
-  expect(await said(silent.ask('a'))).toMatchObject({ message: expect.stringContaining('100 ms') });
-  const endless = await node((_, response) => {
-    const more = setInterval(() => response.write(Buffer.alloc(1024 * 1024, 32)), 1);
-    response.on('close', () => clearInterval(more));
+  expect(await said(silent.ask('a'))).toEqual({
+    code: undefined,
+    message: 'no answer within 100 ms',
+    data: undefined,
   });
+  const endless = await node(
+    (_, response) => {
+      const more = setInterval(() => response.write(Buffer.alloc(1024 * 1024, 32)), 1);
+      response.on('close', () => clearInterval(more));
+    },
+    { timeoutMs: 60_000 },
+  );
   expect(await said(endless.ask('a'))).toMatchObject({ code: 'UND_ERR_RES_EXCEEDED_MAX_SIZE' });
 });
 
@@ -139,7 +146,9 @@ test('connections stay open; a request on a connection that the node closed is r
     return echo(calls)[0];
   });
   expect([await ask('a'), await ask('b'), sockets.size]).toEqual(['a', 'b', 1]);
-  expect(await said(ask('reset'))).toMatchObject({ code: 'UND_ERR_SOCKET' });
+  expect(await said(ask('reset'))).toMatchObject({
+    code: expect.stringMatching(/UND_ERR_SOCKET|ECONNRESET/),
+  });
   expect(resets).toBe(2);
   expect(await ask('c')).toBe('c');
 });

@@ -3,7 +3,7 @@
  * stay open. viem's transport uses `fetch`, which costs several times the CPU per call (`npm run bench -- rpc`).
  */
 
-import { Pool } from 'undici';
+import { buildConnector, Pool } from 'undici';
 
 export interface HttpTransport {
   /**
@@ -35,7 +35,7 @@ const MAX_RESPONSE_BYTES = 10 * 1024 * 1024;
 /** `address` may contain a user name and a password. */
 export function createHttpTransport(address: string, { timeoutMs }: { timeoutMs: number }): HttpTransport {
   const url = new URL(address);
-  const pool = new Pool(url.origin, { maxResponseSize: MAX_RESPONSE_BYTES });
+  const pool = new Pool(url.origin, { maxResponseSize: MAX_RESPONSE_BYTES, connect: openSocket(timeoutMs) });
   const path = `${url.pathname}${url.search}`;
   const login = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
   const headers = {
@@ -88,25 +88,25 @@ export function createHttpTransport(address: string, { timeoutMs }: { timeoutMs:
     }
   }
 
-  /** Repeats a request once on a new connection, because a node may close an idle one just as we use it. */
+  /** Repeats a request once if it failed on a reused connection: a node may close an idle one as we use it. */
   async function postWithRetry(body: string): Promise<{ status: number; text: string }> {
     try {
       return await post(body);
     } catch (error) {
-      const { code } = error as { code?: string };
-      if (code !== 'UND_ERR_SOCKET' && code !== 'ECONNRESET' && code !== 'EPIPE') throw error;
+      const { socket } = error as { socket?: { bytesRead?: number } };
+      if (!socket?.bytesRead) throw error;
       return post(body);
     }
   }
 
   async function post(body: string): Promise<{ status: number; text: string }> {
-    const signal = AbortSignal.timeout(timeoutMs);
+    const limit = new AbortController();
+    const timer = setTimeout(() => limit.abort(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
     try {
-      const response = await pool.request({ method: 'POST', path, headers, body, signal });
+      const response = await pool.request({ method: 'POST', path, headers, body, signal: limit.signal });
       return { status: response.statusCode, text: await response.body.text() };
-    } catch (error) {
-      if (signal.aborted) throw new Error(`no answer within ${timeoutMs} ms`, { cause: error });
-      throw error;
+    } finally {
+      clearTimeout(timer);
     }
   }
 
@@ -121,6 +121,17 @@ export function createHttpTransport(address: string, { timeoutMs }: { timeoutMs:
       }),
     close: () => void pool.destroy(),
   };
+}
+
+/** Connects as undici does, and adds the socket to its errors, as undici does only for a closed connection. */
+function openSocket(timeoutMs: number): buildConnector.connector {
+  const connect = buildConnector({ timeout: timeoutMs });
+  return (options, callback) =>
+    connect(options, (...outcome) => {
+      const socket = outcome[1];
+      socket?.on('error', (error) => Object.assign(error, { socket: { bytesRead: socket.bytesRead } }));
+      callback(...outcome);
+    });
 }
 
 interface RpcAnswer {
