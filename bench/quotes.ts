@@ -5,11 +5,11 @@
  * bare signature, and the link alone answering with a text of a quote's length. Then the same LP with many
  * pairs and many live quotes: the cost must not grow.
  *
- *   npm run bench -- quotes [--seconds=2] [--live=100000] [--pairs=1000] [--rate=1000] [--looks=7]
+ * npm run bench -- quotes [--seconds=2] [--live=100000] [--pairs=1000] [--rate=1000] [--looks=7]
  *
  * The path is one request's, on one core: from its frame to its answer at the socket, collections that fall
- * into it included; what the LP notes of it after its answers have left (`src/lp/quote-log/afterwards.ts`) is not in
- * it, and is in the CPU per quote. CPU per quote is of the LP's whole process: compiling, collecting,
+ * into it included; what the LP notes of it after its answers have left (`src/lp/quote-log/afterwards.ts`) is
+ * not in it, and is in the CPU per quote. CPU per quote is of the LP's whole process: compiling, collecting,
  * following the chain and the kernel's part included. It suffers least when other programs share the machine,
  * but it suffers: caches are shared, and what the process does beside quoting falls on fewer quotes. Compare
  * it with the bare signature of the same run, and measure on a quiet machine.

@@ -1,4 +1,7 @@
-/** Generates trade history in bulk: orders with all the facts that settlement would record, equal for equal seeds. */
+/**
+ * Generates trade history in bulk: orders with all the facts that settlement would record, equal for equal
+ * seeds.
+ */
 
 import { assetId } from '../src/domain/asset.ts';
 import { encodeContext } from '../src/domain/context.ts';

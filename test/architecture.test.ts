@@ -1,10 +1,14 @@
-/** Holds the floors of the house: who may import whom, and what the two lowest floors must never do. */
+/**
+ * Holds the layout of src: which room imports which, what the lowest floors never do, and what a stranger can
+ * read.
+ */
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-const SRC = resolve(import.meta.dirname, '../src');
+const ROOT = resolve(import.meta.dirname, '..');
+const SRC = join(ROOT, 'src');
 
 const FLOORS: readonly (readonly string[])[] = [
   ['domain'],
@@ -28,6 +32,15 @@ const PACKAGES: Record<string, readonly string[]> = {
   ports: [],
   client: ['viem', 'zod'],
 };
+
+/**
+ * Ceilings that go down with the tree; each is to reach 0, but for names, of which 20 may be exported twice.
+ */
+const MOST_CIRCLES = 6;
+const MOST_NAMES_TWICE = 46;
+const MOST_WIDE_LINES = 40;
+const CROWDED: Record<string, number> = { domain: 28 };
+const EXPORTED = /^export (?:async )?(?:function\*?|const|class|interface|type|let) (\w+)/gm;
 
 interface Source {
   path: string;
@@ -149,6 +162,84 @@ describe('the client runs anywhere', () => {
       [],
     );
   });
+});
+
+/** The groups of files that import each other in a circle; type imports count. */
+function circlesIn(files: readonly Pick<Source, 'path' | 'imports'>[]): string[] {
+  const targets = new Map(
+    files.map(({ path, imports }) => [
+      path,
+      imports.filter((target) => target.startsWith('.')).map((target) => join(dirname(path), target)),
+    ]),
+  );
+  const reaches = (from: string): Set<string> => {
+    const reached = new Set<string>();
+    const todo = [from];
+    for (let path = todo.pop(); path !== undefined; path = todo.pop())
+      for (const target of targets.get(path) ?? []) {
+        if (reached.has(target)) continue;
+        reached.add(target);
+        todo.push(target);
+      }
+    return reached;
+  };
+  const reachable = new Map([...targets.keys()].map((path) => [path, reaches(path)]));
+  const circles = [...reachable].flatMap(([path, reached]) =>
+    reached.has(path)
+      ? [
+          [...reached]
+            .filter((other) => reachable.get(other)?.has(path))
+            .sort()
+            .join(' <-> '),
+        ]
+      : [],
+  );
+  return [...new Set(circles)];
+}
+
+test('no files import each other in a circle, types included', () => {
+  const circles = circlesIn(code);
+  expect(circles.length, circles.join('\n')).toBeLessThanOrEqual(MOST_CIRCLES);
+  expect(
+    circlesIn([
+      { path: 'a/b.ts', imports: ['./c.ts'] },
+      { path: 'a/c.ts', imports: ['../a/b.ts'] },
+    ]),
+  ).toEqual(['a/b.ts <-> a/c.ts']);
+});
+
+test('a folder has at most 20 files of its own', () => {
+  const count = new Map<string, number>();
+  for (const { path } of code) count.set(dirname(path), (count.get(dirname(path)) ?? 0) + 1);
+  count.delete('settlement/abi');
+  const crowded = [...count].filter(([folder, files]) => files > (CROWDED[folder] ?? 20));
+  expect(crowded).toEqual([]);
+});
+
+test('few exported names mean two things', () => {
+  const places = new Map<string, Set<string>>();
+  for (const { path, text } of code.filter((source) => !source.path.startsWith('settlement/abi/')))
+    for (const [, name = ''] of text.matchAll(EXPORTED))
+      places.set(name, (places.get(name) ?? new Set()).add(path));
+  const twice = [...places]
+    .filter(([, files]) => files.size > 1)
+    .map(([name, files]) => [name, ...files].join(' '));
+  expect(twice.length, twice.join('\n')).toBeLessThanOrEqual(MOST_NAMES_TWICE);
+});
+
+test('comments fit in 110 columns, as the formatter sees to for code', () => {
+  const wide = ['src', 'test', 'bench', 'scripts'].flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+      .filter((path) => /\.m?ts$|\.mjs$/.test(path) && !path.startsWith('settlement/abi/'))
+      .flatMap((path) =>
+        readFileSync(join(ROOT, folder, path), 'utf8')
+          .split('\n')
+          .flatMap((line, index) =>
+            line.length > 110 && /^\s*(?:\/?\*|\/\/)/.test(line) ? [`${folder}/${path}:${index + 1}`] : [],
+          ),
+      ),
+  );
+  expect(wide.length, wide.join('\n')).toBeLessThanOrEqual(MOST_WIDE_LINES);
 });
 
 test('no room or file is a drawer', () => {

@@ -1,4 +1,7 @@
-/** The list of faults is true: each fault has its test, each defence exists, and docs/reference/faults.md is the same. */
+/**
+ * The list of faults is true: each fault has its test, each defence exists, and docs/reference/faults.md is
+ * the same.
+ */
 
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';

@@ -1,4 +1,7 @@
-/** A row of docs/reference/faults.md: a fault, what must hold in spite of it, and the defences that make it hold. */
+/**
+ * A row of docs/reference/faults.md: a fault, what must hold in spite of it, and the defences that make it
+ * hold.
+ */
 
 export interface Defence {
   /** What the defence does, in a sentence. */
@@ -6,8 +9,8 @@ export interface Defence {
   /** Where it is: `src/room/file.ts#exportedName`, or `contracts/src/File.sol#functionName`. */
   symbol: `${string}#${string}`;
   /**
-   * What stands there when the defence is taken out. In TypeScript an expression with the exported thing's type, in
-   * which `original` is that thing; in Solidity the function's body.
+   * What stands there when the defence is taken out. In TypeScript an expression with the exported thing's
+   * type, in which `original` is that thing; in Solidity the function's body.
    */
   becomes: string;
 }

@@ -1,6 +1,6 @@
 /**
- * `npm run test:faults -- F18 …` runs the named faults, proves their defences (--mutate) or writes the page about them
- * (--page). Without arguments scripts/run.mjs runs all faults.
+ * `npm run test:faults -- F18 …` runs the named faults, proves their defences (--mutate) or writes the page
+ * about them (--page). Without arguments scripts/run.mjs runs all faults.
  */
 
 import { spawnSync } from 'node:child_process';

@@ -1,6 +1,6 @@
 /**
- * Takes defences out one by one, in a copy of the tree, and expects the fault's test to fail each time: a test that
- * still passes proves nothing.
+ * Takes defences out one by one, in a copy of the tree, and expects the fault's test to fail each time: a
+ * test that still passes proves nothing.
  */
 
 import { spawnSync } from 'node:child_process';

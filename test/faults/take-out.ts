@@ -1,6 +1,7 @@
 /**
- * Takes one defence out of a source file. The exported thing is renamed to `NAME__original`, and what the list of
- * faults gives in its place is exported under its name, so that neither moving nor reformatting code breaks the list.
+ * Takes one defence out of a source file. The exported thing is renamed to `NAME__original`, and what the
+ * list of faults gives in its place is exported under its name, so that neither moving nor reformatting code
+ * breaks the list.
  */
 
 import type { Defence } from './fault.ts';
@@ -28,7 +29,8 @@ function replaceExport(source: string, name: string, becomes: string): string {
   const functions = new RegExp(`^export (async )?function ${name}\\b`, 'gm');
   if (functions.test(source)) {
     const renamed = source.replace(functions, (_, isAsync = '') => `${isAsync}function ${hidden}`);
-    // Declared with `function` and `var`, because other declarations of the file may use it before this line runs.
+    // Declared with `function` and `var`, because other declarations of the file may use it before this line
+    // runs.
     return `// @ts-nocheck\n${renamed}
 var ${name}__becomes;
 export function ${name}(...args) {

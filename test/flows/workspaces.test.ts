@@ -1,6 +1,6 @@
 /**
- * docs/venue/workspaces.md, every command of the page in its order, by hand and over HTTP; then what administrators
- * may not do, and the record of what they did.
+ * docs/venue/workspaces.md, every command of the page in its order, by hand and over HTTP; then what
+ * administrators may not do, and the record of what they did.
  */
 
 import { execFile } from 'node:child_process';

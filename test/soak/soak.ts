@@ -1,7 +1,7 @@
 /**
  * `npm run soak -- --minutes 10 --seed 1 [--json FILE] [--quotes 20] [--orders 2] [--streams 200]`:
- * everything trades for as long as you say while one thing after the other breaks. docs/develop/soak.md reads it to
- * you.
+ * everything trades for as long as you say while one thing after the other breaks. docs/develop/soak.md reads
+ * it to you.
  */
 
 import { mkdtempSync, writeFileSync } from 'node:fs';
