@@ -1,14 +1,12 @@
 import { defineConfig } from 'vitest/config';
-import { patient } from './vitest.config.ts';
+import { leftOut, patient } from './vitest.config.ts';
 
-/**
- * The faults alone: they kill, freeze and cheat real processes, so they take their time. `npm run
- * test:faults` runs them.
- */
+/** The faults, which kill, freeze and deceive real processes. `npm run test:faults` runs them. */
 export default defineConfig({
   test: {
     ...patient,
     include: ['test/faults/**/*.test.ts', 'test/kill/**/*.test.ts'],
+    exclude: leftOut,
     globalSetup: ['test/support/build.ts', 'test/faults/support/build.ts'],
     pool: 'forks',
     maxWorkers: 2,

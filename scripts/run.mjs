@@ -1,6 +1,6 @@
 /**
- * The commands behind package.json: set up what is missing, then run. Plain Node, because it runs before
- * anything is installed.
+ * The commands behind package.json: each installs the locked packages and then runs. Plain Node, because it
+ * runs before any package is installed.
  */
 
 import { spawn, spawnSync } from 'node:child_process';
@@ -9,26 +9,11 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { missingPrograms, notRun, withoutTestsOf } from './programs.mjs';
 import { vitest } from './vitest.mjs';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const bin = (name) => join(ROOT, 'node_modules', '.bin', name);
-/**
- * What some tests need and npm does not carry: programs, and the library that signs fastest; with the Debian
- * package of each.
- */
-const LIBRARY = {
-  name: 'libsecp256k1',
-  package: '^libsecp256k1-[1-9].*',
-  known: 'libsecp256k1-1 (or -2, as Debian numbers it)',
-  there: () => onLibraryPath(/libsecp256k1\.so\.[1-9]/),
-};
-const SERVICES = [
-  ...Object.entries({ 'redis-server': 'redis-server', promtool: 'prometheus', chromium: 'chromium' }).map(
-    ([name, deb]) => ({ name, package: deb, there: () => onPath(name) }),
-  ),
-  LIBRARY,
-];
 /** As in src/apps/lp/node-options.ts, which says why. */
 const LP_NODE_OPTIONS = ['--max-semi-space-size=2', '--v8-pool-size=1'];
 /** Run what an LP runs in their own process, so as an LP is run. */
@@ -48,8 +33,7 @@ const commands = {
       fail(
         `There is no bench "${name ?? ''}". Benches are the files in bench/, such as: npm run bench -- quotes`,
       );
-    fastestLibrary();
-    // What is measured is what ships: compiled, without what a development loader adds to every function.
+    // Benches run compiled, as firmquote ships: a development loader adds work to every function.
     const built = run(bin('tsc'), ['-p', 'tsconfig.bench.json']);
     return built.then((status) =>
       status === 0
@@ -65,22 +49,25 @@ const commands = {
   docs: () => documents(),
   fuzz: (args) => (install(), typescript('test/fuzz/main.ts', args)),
   faults: (args) => faults(args),
-  // The flows that a venue of one process passes, on a venue of two that share a database.
+  // Runs the flows on a venue of two processes that share a database.
   replicas: (args) => (
     install(),
-    services(),
     run(bin('vitest'), ['run', ...(args.length > 0 ? args : ['test/flows', 'test/api-shapes'])], undefined, {
       FIRMQUOTE_TEST_REPLICAS: '2',
+      ...withoutTestsOf(missingPrograms()),
     })
   ),
   kill: (args) => (install(), typescript('test/kill/main.ts', args)),
-  soak: (args) => (install(), services(), typescript('test/soak/soak.ts', args)),
+  soak: (args) => {
+    install();
+    if (missingPrograms().some(({ name }) => name === 'redis-server')) fail('The soak runs on redis-server.');
+    return typescript('test/soak/soak.ts', args);
+  },
   'soak:ledger': (args) => (install(), typescript('test/soak/main.ts', args)),
   build: () => (install(), run(bin('tsc'), ['-p', 'tsconfig.build.json'])),
   test: (args) => test(args),
   'lp-replicas': async (args) => {
-    // The LP's flows with two replicas behind each; docs/lp/replicas.md says which stories are of one
-    // process.
+    // Runs the LP's flows with two replicas of each LP, but for those about a single process.
     process.env.FIRMQUOTE_TEST_LP_REPLICAS ??= '2';
     if (args.length > 0) return test(args);
     const flows = await test(
@@ -114,7 +101,7 @@ if (!Object.hasOwn(commands, command ?? ''))
   fail(`Unknown command "${command}". One of: ${Object.keys(commands).join(', ')}.`);
 process.exitCode = await commands[command](args);
 
-/** Records the examples of the documents anew from a real venue, then writes the documents that show them. */
+/** Records the documents' examples from a real venue, then writes the documents that show them. */
 async function documents() {
   install();
   const recorded = await run(bin('vitest'), ['run', 'test/flows/documents.test.ts', '--update'], undefined, {
@@ -123,10 +110,7 @@ async function documents() {
   return recorded === 0 ? run(bin('vitest'), ['run', 'test/flows/documents.test.ts', '--update']) : recorded;
 }
 
-/**
- * Installs the locked dependencies unless exactly these are installed already. No install script of any
- * package runs.
- */
+/** Installs the locked packages unless exactly these are installed. No package's install script runs. */
 function install() {
   const [major, minor] = process.versions.node.split('.').map(Number);
   if (major < 20 || (major === 20 && minor < 19))
@@ -151,7 +135,7 @@ function install() {
   });
 }
 
-/** One install at a time in this folder: two at once would each remove what the other has just put there. */
+/** Runs one install of this folder at a time: two would each remove the files that the other one writes. */
 function alone(work) {
   const file = join(
     tmpdir(),
@@ -176,10 +160,7 @@ function alone(work) {
   }
 }
 
-/**
- * Does the process that wrote its number into this file still live? A file without a number is just being
- * written.
- */
+/** Whether the process that wrote its id into this file runs. A file without an id is being written. */
 function isAlive(file) {
   try {
     const pid = Number(readFileSync(file, 'utf8'));
@@ -190,59 +171,15 @@ function isAlive(file) {
 }
 
 /**
- * Installs what tests need where it may (root on Debian); elsewhere names it in one line. In CI its absence
- * is a failure.
- */
-function services() {
-  const missing = SERVICES.filter(({ there }) => !there());
-  if (missing.length === 0) return;
-  installPackages(missing, 'the tests');
-  const still = missing.filter(({ there }) => !there());
-  if (still.length > 0)
-    fail(
-      `Tests need ${still.map(({ name }) => name).join(' and ')}: install the Debian package${still.length > 1 ? 's' : ''} ${still.map((one) => one.known ?? one.package).join(' ')} and run again.`,
-    );
-}
-
-/** A bench runs without it, with the library that npm carries, and prints which it was. */
-function fastestLibrary() {
-  if (!LIBRARY.there()) installPackages([LIBRARY], 'the bench');
-}
-
-function installPackages(missing, what) {
-  if (process.getuid?.() !== 0 || !onPath('apt-get')) return;
-  console.error(`Installing ${missing.map(({ name }) => name).join(', ')} for ${what} (apt-get) …`);
-  const apt = (...words) =>
-    spawnSync('apt-get', words, {
-      stdio: ['ignore', 'ignore', 'inherit'],
-      env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' },
-    });
-  apt('-qq', 'update');
-  apt('-qq', 'install', '-y', '--no-install-recommends', ...missing.map((one) => one.package));
-}
-
-/** As the loader sees it; macOS has no such list, and Homebrew's place is known. */
-function onLibraryPath(name) {
-  if (process.platform === 'darwin')
-    return ['/opt/homebrew', '/usr/local'].some((prefix) => existsSync(`${prefix}/lib/libsecp256k1.dylib`));
-  const list = ['ldconfig', '/sbin/ldconfig']
-    .map((program) => spawnSync(program, ['-p'], { encoding: 'utf8' }).stdout)
-    .find(Boolean);
-  return name.test(list ?? '');
-}
-
-function onPath(program) {
-  return (process.env.PATH ?? '').split(':').some((folder) => existsSync(join(folder, program)));
-}
-
-/**
- * With arguments: only vitest, on those files. Without: everything that must be true, each step even if one
- * before it failed.
+ * With arguments: vitest on the named files. Without: every check, each step even if one before it failed.
+ * Tests that need a missing program are left out and named at the end; with CI=true a missing program is a
+ * failure.
  */
 async function test(patterns) {
   install();
-  services();
-  if (patterns.length > 0) return run(bin('vitest'), ['run', ...patterns]);
+  const missing = missingPrograms();
+  const env = withoutTestsOf(missing);
+  if (patterns.length > 0) return run(bin('vitest'), ['run', ...patterns], undefined, env);
   const folder = mkdtempSync(join(tmpdir(), 'firmquote-test-'));
   const steps = [
     ['types', () => run(bin('tsc'), ['--noEmit'])],
@@ -271,7 +208,7 @@ async function test(patterns) {
   }
   let verdict;
   async function runVitest() {
-    verdict = await vitest((words) => run(bin('vitest'), words), folder, ROOT);
+    verdict = await vitest((words) => run(bin('vitest'), words, undefined, env), folder, ROOT);
     return verdict.failed === 0 ? 0 : 1;
   }
   const failures = [];
@@ -299,37 +236,52 @@ async function test(patterns) {
     }
   }
   if (verdict?.lines.length) console.log(`\n${verdict.lines.join('\n')}`);
+  reportMissing(missing, count, failures);
   if (failures.length > 0) console.log(`\nFAILED ${failures.join('; ')}`);
   console.log(`\n${count.passed} passed, ${count.failed} failed`);
   return count.failed === 0 ? 0 : 1;
 }
 
-/** All faults with one seed; with other arguments, what `test/faults/main.ts` makes of them. */
+function reportMissing(missing, count, failures) {
+  if (missing.length === 0) return;
+  console.log(`\n${notRun(missing).join('\n')}`);
+  if (process.env.CI !== 'true') return;
+  count.failed += missing.length;
+  failures.push(...missing.map(({ name }) => `${name} is missing, which CI=true does not allow`));
+}
+
+/** Runs all faults with one seed; passes other arguments to `test/faults/main.ts`. */
 async function faults(args) {
   install();
-  services();
+  const missing = missingPrograms();
   const [option, given] = args;
   if (args.length > 0 && !(option === '--seed' && args.length === 2))
     return typescript('test/faults/main.ts', args);
   const seed = given ?? String(Math.floor(Math.random() * 1e9));
   console.log(`faults: seed ${seed} (again: npm run test:faults -- --seed ${seed})`);
   const folder = mkdtempSync(join(tmpdir(), 'firmquote-faults-'));
-  const { passed, failed, lines } = await vitest(
+  const verdict = await vitest(
     ([verb, ...words]) =>
       run(bin('vitest'), [verb, '--config', 'vitest.faults.config.ts', ...words], undefined, {
         FIRMQUOTE_SEED: seed,
+        ...withoutTestsOf(missing),
       }),
     folder,
     ROOT,
   );
   rmSync(folder, { recursive: true });
-  // The seed stands beside each name: whoever reads only the end of a long run can still run it again.
-  if (lines.length > 0) console.log(`\n${lines.map((line) => `${line} | seed ${seed}`).join('\n')}`);
-  console.log(`\n${passed} passed, ${failed} failed`);
-  return failed === 0 ? 0 : 1;
+  const count = { passed: verdict.passed, failed: verdict.failed };
+  const failures = [];
+  // Each name has the seed beside it, so that the end of a long run is enough to run the fault again.
+  if (verdict.lines.length > 0)
+    console.log(`\n${verdict.lines.map((line) => `${line} | seed ${seed}`).join('\n')}`);
+  reportMissing(missing, count, failures);
+  if (failures.length > 0) console.log(`\nFAILED ${failures.join('; ')}`);
+  console.log(`\n${count.passed} passed, ${count.failed} failed`);
+  return count.failed === 0 ? 0 : 1;
 }
 
-/** What `.ci/run` runs: the README's two commands, as a user would type them. */
+/** What `.ci/run` runs: npm test, the faults and the demo's fixed list, as a user would type them. */
 async function ci() {
   const count = { passed: 0, failed: 0 };
   const tests = await captured('npm', ['test']);
@@ -357,7 +309,7 @@ async function ci() {
     );
     count.failed += 1;
   }
-  // What is wrong stands at the end, where whoever reads only the end finds it.
+  // Failures are repeated at the end, so that the end of the log is enough.
   const named = `${tests.output}\n${faulty.output}`
     .split('\n')
     .filter((line) => /^(FAILED|UNSTEADY) /.test(line));
@@ -389,12 +341,12 @@ function captured(program, words) {
 }
 
 function typescript(file, words, nodeOptions = []) {
-  // The loader by its place in this checkout, so that the command may be called from any folder.
+  // An absolute path to the loader lets the command be called from any folder.
   const loader = pathToFileURL(join(ROOT, 'node_modules/tsx/dist/loader.mjs')).href;
   return run(process.execPath, [...nodeOptions, '--import', loader, file, ...words]);
 }
 
-/** Runs to the end, passing signals on, and answers the exit status. */
+/** Runs a program to its end, passes signals on, and returns its exit status. */
 function run(program, words, onLine, env = {}) {
   const child = spawn(program, words, {
     cwd: ROOT,

@@ -1,14 +1,14 @@
 /**
- * Runs vitest and says by name what failed. A few failed files get one more run, alone: what passes only
- * there is said to be unsteady, never hidden.
+ * Runs vitest and names every failed test. Up to three failed files run once more, alone: a test that passes
+ * only then is reported as UNSTEADY.
  */
 
 import { existsSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 
-/** More failed files than this is a broken tree, not a busy machine. */
-const LOOKED_AT_AGAIN = 3;
+/** More failed files than this mean broken code rather than a busy machine. */
+const MOST_REPEATED = 3;
 
 /**
  * @param {(words: string[]) => Promise<number>} run starts vitest with these words
@@ -21,7 +21,7 @@ export async function vitest(run, folder, root) {
   const first = await once(run, join(folder, 'first.json'), []);
   if (!first) return { passed: 0, failed: 1, lines: ['FAILED vitest wrote no report'] };
   const broken = first.testResults.filter(({ status }) => status === 'failed').map(({ name }) => name);
-  if (broken.length === 0 || broken.length > LOOKED_AT_AGAIN)
+  if (broken.length === 0 || broken.length > MOST_REPEATED)
     return { ...counts(first), lines: named(first, 'FAILED', root) };
   console.log(`\n== vitest: ${broken.length} file${broken.length === 1 ? '' : 's'} failed; once more, alone`);
   const second = await once(run, join(folder, 'second.json'), [

@@ -1,0 +1,81 @@
+/**
+ * The programs that some tests need and npm does not carry: which are missing, and which tests that leaves
+ * out.
+ */
+
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+
+/** Each with its package in Debian and in Homebrew, and the test files that start it. */
+const PROGRAMS = [
+  {
+    name: 'redis-server',
+    debian: 'redis-server',
+    brew: 'redis',
+    tests: [
+      'test/conformance/queue.test.ts',
+      'test/conformance/shared-inventory.test.ts',
+      'test/faults/lp-crash.test.ts',
+      'test/faults/venue-replicas.test.ts',
+      'test/flows/lp-failover.test.ts',
+    ],
+  },
+  {
+    name: 'promtool',
+    debian: 'prometheus',
+    brew: 'prometheus',
+    tests: ['test/ops.test.ts', 'src/adapters/prometheus/metrics.test.ts'],
+  },
+  {
+    name: 'chromium',
+    debian: 'chromium',
+    brew: '--cask chromium',
+    tests: ['test/abuse/docs-page.test.ts', 'test/flows/client-browser.test.ts'],
+  },
+];
+
+/**
+ * Installs what is missing where it may (root on Debian) and prints one line about what is missing still,
+ * with one command that installs it.
+ *
+ * @returns {{ name: string, tests: string[] }[]} the programs that are missing
+ */
+export function missingPrograms() {
+  const missing = () => PROGRAMS.filter(({ name }) => !isOnPath(name));
+  if (missing().length > 0 && process.getuid?.() === 0 && isOnPath('apt-get')) installDebian(missing());
+  const left = missing();
+  if (left.length > 0)
+    console.error(
+      `Missing: ${left.map(({ name }) => name).join(', ')}. Their tests are left out. To install: ${commandFor(left)}`,
+    );
+  return left;
+}
+
+/** What the test configurations read, so that test files of missing programs are left out. */
+export const withoutTestsOf = (missing) => ({
+  FIRMQUOTE_TESTS_LEFT_OUT: missing.flatMap(({ tests }) => tests).join(','),
+});
+
+/** For the end of a run: which test files did not run, and why. */
+export const notRun = (missing) =>
+  missing.map(({ name, tests }) => `NOT RUN without ${name}: ${tests.join(' ')}`);
+
+function commandFor(programs) {
+  if (process.platform === 'darwin') return `brew install ${programs.map(({ brew }) => brew).join(' ')}`;
+  return `sudo apt-get install -y ${programs.map(({ debian }) => debian).join(' ')}`;
+}
+
+function installDebian(programs) {
+  console.error(`Installing ${programs.map(({ name }) => name).join(', ')} for the tests (apt-get) …`);
+  const apt = (...words) =>
+    spawnSync('apt-get', words, {
+      stdio: ['ignore', 'ignore', 'inherit'],
+      env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' },
+    });
+  apt('-qq', 'update');
+  apt('-qq', 'install', '-y', '--no-install-recommends', ...programs.map(({ debian }) => debian));
+}
+
+const isOnPath = (program) =>
+  (process.env.PATH ?? '').split(delimiter).some((folder) => existsSync(join(folder, program)));
