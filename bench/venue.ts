@@ -10,12 +10,9 @@
 import { cpus } from 'node:os';
 import { createMetrics } from '../src/adapters/prometheus/metrics.ts';
 import { createRecovery } from '../src/adapters/secp256k1/recovery.ts';
-import { createRecoveryThread } from '../src/adapters/secp256k1/recovery-thread.ts';
-import { systemClock } from '../src/adapters/system/clock.ts';
 import type { Hex } from '../src/domain/hex.ts';
 import { keccakText } from '../src/domain/keccak.ts';
 import { account } from '../test/support/devnet.ts';
-import { silentLog } from '../test/support/silent.ts';
 import { startTestVenue } from '../test/support/venue.ts';
 import { cpuPer, cpuUsed, showCpu } from './cpu.ts';
 import { profiled, showStatuses, table } from './load.ts';
@@ -27,9 +24,7 @@ const LPS = 3;
 const SECONDS = Number(process.argv.find((word) => word.startsWith('--seconds='))?.slice(10) ?? 5);
 
 const metrics = createMetrics();
-const signers = createRecoveryThread({ clock: systemClock, log: silentLog, metrics });
 const v = await startTestVenue({
-  recoveries: signers,
   metrics,
   rates: { quotesPerSecond: 1e6, perIpPerSecond: 1e6, openQuotes: 1e9, openNotionalUsd: 1e15 },
   admission: { shedAtLagMs: 40 },
@@ -46,7 +41,6 @@ for (const rate of RATES) {
 load.stop();
 const recoverMicros = recoveries();
 await v.stop();
-await signers.stop();
 
 const shown = rows.map((row) => [
   `${row.offered}/s`,

@@ -52,7 +52,7 @@ export type LoadKind =
   | 'socket'
   | 'subscribe';
 
-/** Gives a place back; calling it again does nothing. */
+/** Gives the slot back; calling it again does nothing. */
 export type Release = () => void;
 
 export interface Route<Body = unknown, Query = unknown, Params = unknown, Key = ApiKey> {
@@ -93,25 +93,19 @@ export interface Admission<Key = ApiKey> {
 }
 
 export interface AccessGate<Key = ApiKey> {
-  /** Before authentication: throws when this address asks too often. */
+  /** Before authentication: throws when this address sends too many requests. */
   limitByAddress(ip: string): void;
-  /**
-   * Key and rate, before anything of a body is read. Throws `ApiError`. Synchronous whenever the key is known
-   * already.
-   */
+  /** Checks the key and its rate before any of the body is read. Throws `ApiError`. */
   authenticate(
     apiKey: string | undefined,
     door: { keyKinds: readonly DoorKind[]; rate: RateClass },
-  ): Admission<Key> | Promise<Admission<Key>>;
+  ): Promise<Admission<Key>>;
   /**
-   * A place to work, asked for after `admit` and before anything else. Throws `ApiError` when there is none:
-   * 429 for the caller's own excess, 503 for ours.
+   * Takes a slot for the request, after `authenticate`. Throws `ApiError` when there is none: 429 when the key
+   * uses more than its share, 503 when the venue is busy.
    */
-  takeSlot(kind: LoadKind, keyId: string): Release | Promise<Release>;
-  /**
-   * Calls back, once, when this key is revoked: whatever it holds open ends then. Returns how to stop
-   * watching.
-   */
+  takeSlot(kind: LoadKind, keyId: string): Promise<Release>;
+  /** Calls `revoked` once, when this key is revoked. Returns a function that stops watching. */
   onRevoked(key: Key, revoked: () => void): () => void;
 }
 

@@ -25,11 +25,8 @@ export interface ScreeningCheck {
 export interface Screener {
   /** As records name it. */
   readonly provider: string;
-  /**
-   * Synchronous whenever the answer is in memory; otherwise within the screener's own deadline. Never throws
-   * and never rejects.
-   */
-  screen(address: Address): ScreeningCheck | Promise<ScreeningCheck>;
+  /** Answers within the screener's own deadline and never rejects. */
+  screen(address: Address): Promise<ScreeningCheck>;
 }
 
 export interface ScreenedParty {

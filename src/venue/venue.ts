@@ -16,7 +16,7 @@ import type { Screener } from '../ports/screening.ts';
 import type { Random } from '../ports/random.ts';
 import type { Reference } from '../ports/reference.ts';
 import type { RouteVenue } from '../ports/route-venue.ts';
-import type { Recoveries, Recovery } from '../ports/signer.ts';
+import type { Recovery } from '../ports/signer.ts';
 import type { KeyMode, VenueStore } from '../ports/stores/store.ts';
 import { createSlotLimiter } from './access/admission.ts';
 import { createBulkhead } from './access/bulkhead.ts';
@@ -48,7 +48,8 @@ import { createPreflighter } from './orders/preflight.ts';
 import { createPrices } from './market/prices.ts';
 import { chainNow } from './market/chain-now.ts';
 import { unready } from './ready.ts';
-import { createReception } from './quoting/intent.ts';
+import { createRequestParser } from './quoting/parse-request.ts';
+import { createQuoteResponder } from './quoting/response.ts';
 import { createRfqQuoter } from './quoting/quote.ts';
 import { createRfqSource } from './quoting/rfq-source.ts';
 import { createRoster, type Roster } from './solvers/roster.ts';
@@ -90,8 +91,6 @@ export interface VenueDeps {
   /** All are asked about every taker and receiver; none: nobody is screened. */
   screeners: readonly Screener[];
   recovery: Recovery;
-  /** Of whole quotes, of which there are many. */
-  recoveries: Recoveries;
   /** Milliseconds that the longest waiting statement has waited for a connection to the database. */
   databaseWaitMs(): number;
   clock: Clock;
@@ -129,7 +128,6 @@ export function createVenue(deps: VenueDeps, options: VenueOptions): Venue {
     reference,
     screeners,
     recovery,
-    recoveries,
     databaseWaitMs,
     clock,
     random,
@@ -168,32 +166,27 @@ export function createVenue(deps: VenueDeps, options: VenueOptions): Venue {
     { store, bus, clock, log, metrics, corridors: { test: corridorsOf('test'), live: corridorsOf('live') } },
     breaker,
   );
-  const fanOut = createFanOut({ clock, metrics }, fanOutOptions);
-  fanOut.onInvalid(({ solverId }) => roster.recordFault(solverId, 'invalid'));
+  const fanOut = createFanOut({ clock, metrics, roster }, fanOutOptions);
   const sealing = createSealing(createSealer(options.sealKeys), described);
-  const reception = createReception(
-    { chains, markets, roster, screening, openQuotes, clock, random, metrics },
-    fanOutOptions,
-    rates,
-  );
+  const parser = createRequestParser({ chains, markets, roster, screening, clock }, fanOutOptions, rates);
+  const responder = createQuoteResponder({ clock, random, metrics });
   const source = createRfqSource(
-    { roster, fanOut, gas, liquidity, exposure, nonceGroups, recovery, recoveries, clock, random, metrics },
+    { roster, fanOut, gas, liquidity, exposure, nonceGroups, recovery, clock, random, metrics },
     fanOutOptions,
   );
   const quoter = createRfqQuoter(
-    { reception, source, roster, sealing, gas, prices, liquidity, openQuotes, clock, random },
+    { parser, source, sealing, responder, gas, prices, openQuotes, random },
     fanOutOptions,
   );
   const preflighter = createPreflighter({ chains, sealing, chainBulkhead, gas, screening, clock, random });
   const router = createRouter(
     {
       source,
-      roster,
-      liquidity,
       chains,
       routeVenues,
       markets,
-      reception,
+      parser,
+      responder,
       sealing,
       gas,
       prices,

@@ -5,9 +5,6 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { createMetrics } from '../../src/adapters/prometheus/metrics.ts';
-import { createRecoveryThread } from '../../src/adapters/secp256k1/recovery-thread.ts';
-import { systemClock } from '../../src/adapters/system/clock.ts';
 import { assetId } from '../../src/domain/asset.ts';
 import { encodeContext, decodeContext, type OutputContext } from '../../src/domain/context.ts';
 import type { Hex } from '../../src/domain/hex.ts';
@@ -16,18 +13,10 @@ import type { FromSolver, Rfq } from '../../src/protocol/link/link.ts';
 import { requestWithdrawalCall, settleCall, withdrawDeferredCall } from '../../src/settlement/call.ts';
 import { account, DEPLOYER, type TestAccount } from '../support/devnet.ts';
 import { giveInto } from '../support/gift.ts';
-import { RECOVERY_PROGRAM } from '../support/build.ts';
-import { silentLog } from '../support/silent.ts';
 import { type Maker, startSolver } from '../support/solver.ts';
 import { signPlan } from '../support/taker.ts';
 import { type Answer, type Json, startTestVenue, type TestVenue, until } from '../support/venue.ts';
 
-/** Signers are recovered as in a venue that is run: on the thread for it. */
-const metrics = createMetrics();
-const recoveries = createRecoveryThread(
-  { clock: systemClock, log: silentLog, metrics },
-  { program: RECOVERY_PROGRAM },
-);
 let v: TestVenue;
 let key: string;
 let usdc: string;
@@ -36,7 +25,6 @@ let slowBalances: { asked: () => void; until: Promise<void> } | undefined;
 
 beforeAll(async () => {
   v = await startTestVenue({
-    recoveries,
     breaker: { limit: 4, firstCoolDownMs: 1_500 },
     seen: (port) => ({
       ...port,
@@ -54,9 +42,7 @@ beforeAll(async () => {
   weth = assetId({ chainId: v.chain.chain.id, token: v.chain.weth.address });
 });
 afterAll(async () => {
-  expect(await metrics.text()).toMatch(/^firmquote_venue_recoveries_total\{where="thread"\} [1-9]/m);
   await v.stop();
-  await recoveries.stop();
 });
 
 const ask = (body: object = {}, taker = account(1)): Promise<Answer> =>

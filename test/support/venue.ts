@@ -17,7 +17,6 @@ import type { Bus } from '../../src/ports/bus.ts';
 import type { ChainPort } from '../../src/ports/chain.ts';
 import type { Log } from '../../src/ports/log.ts';
 import type { Metrics } from '../../src/ports/metrics.ts';
-import type { Recoveries } from '../../src/ports/signer.ts';
 import type { Screener } from '../../src/ports/screening.ts';
 import type { RouteVenue } from '../../src/ports/route-venue.ts';
 import type { KeyKind, KeyMode, Role, VenueStore, Workspace } from '../../src/ports/stores/store.ts';
@@ -117,8 +116,6 @@ export interface Surroundings {
   log?: Log;
   metrics?: Metrics;
   screeners?: readonly Screener[];
-  /** Who recovers the signers of quotes; by default the same thread. */
-  recoveries?: Recoveries;
   http?: Partial<HttpOptions>;
 }
 
@@ -132,7 +129,6 @@ export async function startTestVenue(options: Partial<VenueOptions> & Surroundin
     seen = (port) => port,
     routeVenues = async () => [],
     screeners = [],
-    recoveries = createRecovery(),
     log = silentLog,
     metrics = silentMetrics,
     http = {},
@@ -145,15 +141,7 @@ export async function startTestVenue(options: Partial<VenueOptions> & Surroundin
     }),
     given ?? startTestPostgres(fsync ? {} : undefined),
   ]);
-  return assemble(devnet, postgres, venueOptions, {
-    seen,
-    routeVenues,
-    screeners,
-    recoveries,
-    log,
-    metrics,
-    http,
-  });
+  return assemble(devnet, postgres, venueOptions, { seen, routeVenues, screeners, log, metrics, http });
 }
 
 async function assemble(
@@ -164,13 +152,10 @@ async function assemble(
     seen,
     routeVenues,
     screeners,
-    recoveries,
     log,
     metrics,
     http: limits,
-  }: Required<
-    Pick<Surroundings, 'seen' | 'routeVenues' | 'screeners' | 'recoveries' | 'log' | 'metrics' | 'http'>
-  >,
+  }: Required<Pick<Surroundings, 'seen' | 'routeVenues' | 'screeners' | 'log' | 'metrics' | 'http'>>,
 ): Promise<TestVenue> {
   const db = await postgres.database('venue', [...VENUE_MIGRATIONS, ...TRANSACTION_MIGRATIONS]);
   const store = createVenueStore(db);
@@ -191,7 +176,6 @@ async function assemble(
     reference: { usdE8: (symbol) => ({ USD: E8, ETH: 2_500n * E8 })[symbol] },
     screeners,
     recovery: createRecovery(),
-    recoveries,
     databaseWaitMs: () => db.waitMs(),
     clock: systemClock,
     random: systemRandom,

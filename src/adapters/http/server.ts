@@ -341,7 +341,7 @@ function register<Key extends ApiCaller>(
   } as unknown as FastifySchema;
 
   /** Size, key and rate, the media type, then a place to work: everything that needs no body. */
-  function onRequest(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void {
+  async function onRequest(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const state: Sent = { startedMs: clock.monotonicMs(), atWork: false, over: false };
     request.sent = state;
     reply.raw.on('close', () => {
@@ -349,29 +349,15 @@ function register<Key extends ApiCaller>(
       if (!state.atWork) state.release?.();
     });
     const length = Number(request.headers['content-length'] ?? 0);
-    if (length > bodyLimitBytes) return done(tooLarge(bodyLimitBytes));
-    const begin = (release: Release) => {
-      state.release = release;
-      if (state.over) release();
-      done();
-    };
-    const admit = (admission: Admission<Key>) => {
-      state.admission = admission;
-      reply.headers(admission.headers);
-      const wrong = mediaError(request, route.method, length);
-      if (wrong) return done(wrong);
-      let place: Release | Promise<Release>;
-      try {
-        place = gate.takeSlot(route.load ?? route.rate, admission.key.id);
-      } catch (error) {
-        return done(error as Error);
-      }
-      if (place instanceof Promise) place.then(begin, done);
-      else begin(place);
-    };
-    const admission = gate.authenticate(header(request, 'x-api-key'), route);
-    if (admission instanceof Promise) admission.then(admit, done);
-    else admit(admission);
+    if (length > bodyLimitBytes) throw tooLarge(bodyLimitBytes);
+    const admission = await gate.authenticate(header(request, 'x-api-key'), route);
+    state.admission = admission;
+    reply.headers(admission.headers);
+    const wrong = mediaError(request, route.method, length);
+    if (wrong) throw wrong;
+    const release = await gate.takeSlot(route.load ?? route.rate, admission.key.id);
+    state.release = release;
+    if (state.over) release();
   }
 
   app.route({
@@ -379,13 +365,7 @@ function register<Key extends ApiCaller>(
     url: route.path,
     schema,
     config: { route } as never,
-    onRequest: (request, reply, done) => {
-      try {
-        onRequest(request, reply, done as (error?: Error) => void);
-      } catch (error) {
-        done(error as Error);
-      }
-    },
+    onRequest,
     handler: async (request, reply) => {
       const state = request.sent as Sent;
       const { key } = state.admission as Admission<Key>;

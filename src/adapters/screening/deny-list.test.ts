@@ -10,7 +10,6 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { silentLog, silentMetrics } from '../../../test/support/silent.ts';
 import type { Address } from '../../domain/hex.ts';
 import type { Log } from '../../ports/log.ts';
-import type { ScreeningCheck } from '../../ports/screening.ts';
 import { systemClock } from '../system/clock.ts';
 import { createDenyList, type DenyList, DenyListError, parseDenyList } from './deny-list.ts';
 
@@ -38,9 +37,9 @@ async function started(text: string, log: Log = silentLog): Promise<DenyList> {
   return list;
 }
 
-const verdict = (list: DenyList, address: Address) => (list.screen(address) as ScreeningCheck).decision;
-const until = async (holds: () => boolean) => {
-  while (!holds()) await new Promise((done) => setTimeout(done, 5));
+const verdict = async (list: DenyList, address: Address) => (await list.screen(address)).decision;
+const until = async (holds: () => boolean | Promise<boolean>) => {
+  while (!(await holds())) await new Promise((done) => setTimeout(done, 5));
 };
 
 describe('spellings', () => {
@@ -74,23 +73,23 @@ describe('spellings', () => {
 
 test('a verdict names the edition that gave it', async () => {
   const list = await started(BAD);
-  expect(list.screen(BAD)).toMatchObject({
+  expect(await list.screen(BAD)).toMatchObject({
     provider: 'deny-list',
     decision: 'denied',
     reason: 'listed',
     listVersion: list.version(),
   });
-  expect(list.screen(GOOD)).toMatchObject({ decision: 'allowed', reason: 'not_listed' });
+  expect(await list.screen(GOOD)).toMatchObject({ decision: 'allowed', reason: 'not_listed' });
 });
 
 test('a file that changes is in force by itself; replaced by rename too', async () => {
   const list = await started(BAD);
   await writeFile(path, `${BAD}\n${WORSE}`);
-  await until(() => verdict(list, WORSE) === 'denied');
+  await until(async () => (await verdict(list, WORSE)) === 'denied');
   await writeFile(`${path}.new`, WORSE);
   await rename(`${path}.new`, path);
-  await until(() => verdict(list, BAD) === 'allowed');
-  expect(verdict(list, WORSE)).toBe('denied');
+  await until(async () => (await verdict(list, BAD)) === 'allowed');
+  expect(await verdict(list, WORSE)).toBe('denied');
 });
 
 test('a broken or missing file leaves the old list in force and says so', async () => {
@@ -101,11 +100,15 @@ test('a broken or missing file leaves the old list in force and says so', async 
   expect(await list.reload()).toBe(false);
   await rm(path);
   expect(await list.reload()).toBe(false);
-  expect([verdict(list, BAD), verdict(list, GOOD), list.version()]).toEqual(['denied', 'allowed', version]);
+  expect([await verdict(list, BAD), await verdict(list, GOOD), list.version()]).toEqual([
+    'denied',
+    'allowed',
+    version,
+  ]);
   expect(said.length).toBeGreaterThanOrEqual(2);
   expect(said[0]).toContain('stays in force');
   await writeFile(path, WORSE);
-  await until(() => verdict(list, WORSE) === 'denied');
+  await until(async () => (await verdict(list, WORSE)) === 'denied');
 });
 
 test('error: a venue that was told to screen does not start without its list', async () => {

@@ -111,7 +111,7 @@ export function createDenyList(
 
   return {
     provider: PROVIDER,
-    screen(address) {
+    async screen(address) {
       const listed = edition?.addresses.has(address) ?? true;
       return {
         provider: PROVIDER,

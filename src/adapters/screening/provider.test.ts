@@ -71,7 +71,7 @@ describe('answers', () => {
     const [first, second] = await Promise.all([acme.screen(BAD), acme.screen(BAD)]);
     expect(first).toMatchObject({ provider: 'acme', decision: 'denied', reason: 'listed', listVersion: '7' });
     expect(second).toBe(first);
-    expect(acme.screen(BAD)).toBe(first);
+    expect(await acme.screen(BAD)).toBe(first);
     expect(await acme.screen(GOOD)).toMatchObject({ decision: 'allowed', reason: 'not_listed' });
     expect(asked).toEqual([`/v1/address/${BAD}`, `/v1/address/${GOOD}`]);
   });

@@ -124,7 +124,7 @@ export function createProvider(
 
   return {
     provider,
-    screen(address) {
+    async screen(address) {
       const remembered = known.get(address);
       if (remembered && clock.monotonicMs() < remembered.untilMs) return remembered.check;
       let question = asking.get(address);

@@ -15,7 +15,6 @@ import { createTxStore } from '../../adapters/postgres/tx-store.ts';
 import { createVenueStore } from '../../adapters/postgres/venue/venue-store.ts';
 import { createMetrics } from '../../adapters/prometheus/metrics.ts';
 import { createRecovery } from '../../adapters/secp256k1/recovery.ts';
-import { createRecoveryThread } from '../../adapters/secp256k1/recovery-thread.ts';
 import { systemClock } from '../../adapters/system/clock.ts';
 import { systemRandom } from '../../adapters/system/random.ts';
 import { keystoreAddressOf, openSecret, openSigner, type SecretContext } from '../keys.ts';
@@ -147,8 +146,6 @@ export async function runVenue(
           ];
         }),
       );
-      const recoveries = createRecoveryThread({ clock: systemClock, log, metrics });
-      life.onStop('recovery thread', () => recoveries.stop());
       const venue = createVenue(
         {
           store,
@@ -160,7 +157,6 @@ export async function runVenue(
           reference,
           screeners: await openScreeners(config, outbound, { life, log, metrics, secrets }),
           recovery: createRecovery(),
-          recoveries,
           databaseWaitMs: () => db.waitMs(),
           clock: systemClock,
           random: systemRandom,

@@ -6,7 +6,7 @@
 import { describe, expect, test } from 'vitest';
 import { silentMetrics } from '../../../test/support/silent.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { LoadKind, Release } from '../../ports/http.ts';
+import type { LoadKind } from '../../ports/http.ts';
 import { ApiError } from '../../protocol/errors.ts';
 import { createSlotLimiter } from './admission.ts';
 import { createBulkhead } from './bulkhead.ts';
@@ -35,7 +35,7 @@ function venue(options: Partial<typeof ADMISSION>) {
   admission.start();
   return {
     admission,
-    enter: (kind: LoadKind, key = 'k') => admission.take(kind, key) as Release,
+    enter: (kind: LoadKind, key = 'k') => admission.take(kind, key),
     /** Time passes, and every timer is so much too late. */
     pass(ms: number, lateMs = 0) {
       const end = nowMs + ms;
@@ -48,9 +48,9 @@ function venue(options: Partial<typeof ADMISSION>) {
   };
 }
 
-function refusal(work: () => unknown): string {
+async function refusal(work: () => Promise<unknown>): Promise<string> {
   try {
-    work();
+    await work();
     return 'let in';
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
@@ -62,81 +62,92 @@ function refusal(work: () => unknown): string {
 describe('places', () => {
   test('so many at work, then so many in line, then 503; a place given back goes to the first in line', async () => {
     const { enter, admission } = venue({ places: each(4), waiting: each(2) });
-    const held = ['a', 'b', 'c', 'd'].map((key) => enter('submit', key));
-    const line = ['e', 'f'].map((key) => admission.take('submit', key) as Promise<Release>);
-    expect(refusal(() => enter('submit', 'g'))).toBe('unavailable');
+    const held = await Promise.all(['a', 'b', 'c', 'd'].map((key) => enter('submit', key)));
+    const line = ['e', 'f'].map((key) => admission.take('submit', key));
+    expect(await refusal(() => enter('submit', 'g'))).toBe('unavailable');
     // Other kinds have places of their own.
-    enter('read', 'g')();
+    (await enter('read', 'g'))();
     held[0]?.();
     held[0]?.();
     const fifth = await line[0];
     fifth?.();
     (await line[1])?.();
     for (const release of held) release();
-    expect(refusal(() => enter('submit', 'g'))).toBe('let in');
+    expect(await refusal(() => enter('submit', 'g'))).toBe('let in');
   });
 
   test('who waits too long in line is refused and forgotten', async () => {
     const { enter, admission, pass } = venue({ places: each(1), waiting: each(8), maxWaitMs: 100 });
-    const release = enter('submit', 'a');
-    const waiting = (admission.take('submit', 'b') as Promise<Release>).catch(
-      (error: unknown) => (error as ApiError).code,
-    );
+    const release = await enter('submit', 'a');
+    const waiting = admission.take('submit', 'b').catch((error: unknown) => (error as ApiError).code);
     pass(200);
     expect(await waiting).toBe('unavailable');
     release();
-    expect(refusal(() => enter('submit', 'b'))).toBe('let in');
+    expect(await refusal(() => enter('submit', 'b'))).toBe('let in');
   });
 
-  test('a key with more than its share hears 429, and others still get in', () => {
+  test('a key with more than its share hears 429, and others still get in', async () => {
     const { enter } = venue({ places: each(4), waiting: each(0) });
-    for (let n = 0; n < 3; n++) enter('quote', 'greedy');
-    expect(refusal(() => enter('quote', 'greedy'))).toBe('rate_limited');
-    expect(refusal(() => enter('quote', 'modest'))).toBe('let in');
+    for (let n = 0; n < 3; n++) await enter('quote', 'greedy');
+    expect(await refusal(() => enter('quote', 'greedy'))).toBe('rate_limited');
+    expect(await refusal(() => enter('quote', 'modest'))).toBe('let in');
   });
 });
 
 describe('overload', () => {
-  const letIn = (one: ReturnType<typeof venue>, kind: LoadKind) =>
-    Array.from({ length: 100 }, () => {
-      try {
-        one.enter(kind)();
-        return 1;
-      } catch {
-        return 0 as number;
-      }
-    }).reduce((sum, each) => sum + each, 0);
+  async function letIn(one: ReturnType<typeof venue>, kind: LoadKind): Promise<number> {
+    let count = 0;
+    for (let n = 0; n < 100; n++) {
+      await one.enter(kind).then(
+        (release) => {
+          release();
+          count++;
+        },
+        () => {},
+      );
+    }
+    return count;
+  }
+  async function letInEach(one: ReturnType<typeof venue>, kinds: readonly LoadKind[]): Promise<number[]> {
+    const counts: number[] = [];
+    for (const kind of kinds) counts.push(await letIn(one, kind));
+    return counts;
+  }
 
-  test('one hiccup closes nothing', () => {
+  test('one hiccup closes nothing', async () => {
     const one = venue({ shedAtLagMs: 100 });
     one.pass(400);
     one.pass(20, 5_000);
-    expect(letIn(one, 'quote')).toBe(100);
+    expect(await letIn(one, 'quote')).toBe(100);
   });
 
-  test('a loop that is steadily late closes by degrees: quotes first, submissions last; on time again, everything is open', () => {
+  test('a loop that is steadily late closes by degrees: quotes first, submissions last; on time again, everything is open', async () => {
     const one = venue({ shedAtLagMs: 100 });
     one.pass(2_000, 150);
-    expect([letIn(one, 'quote'), letIn(one, 'read'), letIn(one, 'submit')]).toEqual([50, 100, 100]);
+    expect([await letIn(one, 'quote'), await letIn(one, 'read'), await letIn(one, 'submit')]).toEqual([
+      50, 100, 100,
+    ]);
     one.pass(4_000, 300);
-    expect([letIn(one, 'quote'), letIn(one, 'read'), letIn(one, 'submit')]).toEqual([0, 50, 100]);
+    expect([await letIn(one, 'quote'), await letIn(one, 'read'), await letIn(one, 'submit')]).toEqual([
+      0, 50, 100,
+    ]);
     one.pass(20_000, 900);
-    expect([letIn(one, 'quote'), letIn(one, 'read'), letIn(one, 'submit')]).toEqual([0, 0, 0]);
+    expect([await letIn(one, 'quote'), await letIn(one, 'read'), await letIn(one, 'submit')]).toEqual([
+      0, 0, 0,
+    ]);
     one.pass(400);
-    expect([letIn(one, 'quote'), letIn(one, 'read'), letIn(one, 'submit')]).toEqual([100, 100, 100]);
+    expect([await letIn(one, 'quote'), await letIn(one, 'read'), await letIn(one, 'submit')]).toEqual([
+      100, 100, 100,
+    ]);
   });
 
-  test('a database that lets statements wait closes only what needs it', () => {
+  test('a database that lets statements wait closes only what needs it', async () => {
     const one = venue({ shedAtDatabaseWaitMs: 500 });
     one.database(1_000);
-    expect((['quote', 'memory', 'preflight', 'socket'] as const).map((kind) => letIn(one, kind))).toEqual([
-      100, 100, 100, 100,
-    ]);
-    expect((['submit', 'read', 'export', 'subscribe'] as const).map((kind) => letIn(one, kind))).toEqual([
-      0, 0, 0, 0,
-    ]);
+    expect(await letInEach(one, ['quote', 'memory', 'preflight', 'socket'])).toEqual([100, 100, 100, 100]);
+    expect(await letInEach(one, ['submit', 'read', 'export', 'subscribe'])).toEqual([0, 0, 0, 0]);
     one.database(0);
-    expect(letIn(one, 'submit')).toBe(100);
+    expect(await letIn(one, 'submit')).toBe(100);
   });
 });
 

@@ -1,8 +1,7 @@
 /**
- * How much is at work at once. Every entrance has so many places and a short line before them; what finds
- * neither is refused before it has cost anything, with a word on when to come back. While the loop or the
- * database is behind, entrances that need it close by degrees, the cheapest to refuse first: a quote can be
- * asked for again, a submission is somebody's trade.
+ * Limits how many requests of each kind are in progress. Each kind has slots and a short queue; a request
+ * that finds neither is refused before it has cost anything. While the event loop or the database is slow,
+ * growing shares of requests are refused, quotes first and submissions last.
  */
 
 import type { Clock } from '../../ports/clock.ts';
@@ -14,26 +13,26 @@ import type { AdmissionOptions } from '../options.ts';
 export interface SlotLimiterDeps {
   clock: Clock;
   metrics: Metrics;
-  /** Milliseconds that the longest waiting statement has waited for a connection. */
+  /** How long the longest waiting statement has waited for a database connection. */
   databaseWaitMs(): number;
 }
 
 export interface SlotLimiter {
   /**
-   * A place, or how to wait for one; give it back once, by calling what comes. Throws 429 to a key that holds
-   * more than its share of the places, 503 when there is no room. Synchronous unless it has to wait.
+   * Takes a slot, waiting in the queue if need be. Throws 429 when the key holds more than its share of the
+   * slots, 503 when the queue is full or the wait too long.
    */
-  take(kind: LoadKind, keyId: string): Release | Promise<Release>;
+  take(kind: LoadKind, keyId: string): Promise<Release>;
   start(): void;
   stop(): void;
 }
 
-interface Entrance {
-  atWork: number;
+interface Slots {
+  inUse: number;
   readonly perKey: Map<string, number>;
-  readonly line: Waiter[];
-  /** Shares of refusals not yet carried out: refusing every third needs no dice. */
-  owed: number;
+  readonly queue: Waiter[];
+  /** Sum of refusal shares; a request is refused whenever it reaches 1. */
+  refusalDebt: number;
 }
 
 interface Waiter {
@@ -41,7 +40,7 @@ interface Waiter {
   go(release: Release): void;
 }
 
-/** How late the loop may be, as a multiple of `shedAtLagMs`, before an entrance begins to close. */
+/** Multiple of `shedAtLagMs` at which requests of this kind begin to be refused. */
 const PATIENCE: Record<LoadKind, number> = {
   quote: 1,
   export: 1,
@@ -53,38 +52,38 @@ const PATIENCE: Record<LoadKind, number> = {
   submit: 4,
 };
 const NEEDS_DATABASE: ReadonlySet<LoadKind> = new Set<LoadKind>(['export', 'read', 'subscribe', 'submit']);
-/** One key never has more of the places than this. */
+/** Largest share of slots and queue that one key may take. */
 const KEY_SHARE = 0.75;
 const TICK_MS = 20;
-/** Late for this many looks in a row is load; once is only a hiccup. */
-const LOOKS = 10;
+/** Measurements in a row that must be late: a single late one is not load. */
+const SAMPLES = 10;
 
 export function createSlotLimiter(
   { clock, metrics, databaseWaitMs }: SlotLimiterDeps,
   { places, waiting, maxWaitMs, shedAtLagMs, shedAtDatabaseWaitMs }: AdmissionOptions,
 ): SlotLimiter {
-  const entrances = new Map<LoadKind, Entrance>();
+  const byKind = new Map<LoadKind, Slots>();
   const shed = metrics.counter('firmquote_venue_shed_total', 'Requests refused for load, before any work', [
     'kind',
     'why',
   ]);
   metrics.gauge('firmquote_venue_at_work', 'Requests at work', ['kind'], (gauge) => {
-    for (const [kind, { atWork }] of entrances) gauge.set(atWork, { kind });
+    for (const [kind, { inUse }] of byKind) gauge.set(inUse, { kind });
   });
   metrics.gauge(
     'firmquote_venue_loop_lag_ms',
-    'How late the event loop has been, the least of the last looks',
+    'Event loop lag: the least of the last measurements',
     [],
     (gauge) => gauge.set(steadyLag()),
   );
   const lags: number[] = [];
   let cancelTick = () => {};
 
-  const steadyLag = () => (lags.length < LOOKS ? 0 : Math.min(...lags));
+  const steadyLag = () => (lags.length < SAMPLES ? 0 : Math.min(...lags));
 
   function tick(dueMs: number): void {
     lags.push(Math.max(0, clock.monotonicMs() - dueMs));
-    if (lags.length > LOOKS) lags.shift();
+    if (lags.length > SAMPLES) lags.shift();
     next();
   }
 
@@ -93,10 +92,10 @@ export function createSlotLimiter(
     cancelTick = clock.after(TICK_MS, () => tick(dueMs));
   }
 
-  function entranceOf(kind: LoadKind): Entrance {
-    let entrance = entrances.get(kind);
-    if (!entrance) entrances.set(kind, (entrance = { atWork: 0, perKey: new Map(), line: [], owed: 0 }));
-    return entrance;
+  function slotsOf(kind: LoadKind): Slots {
+    let slots = byKind.get(kind);
+    if (!slots) byKind.set(kind, (slots = { inUse: 0, perKey: new Map(), queue: [], refusalDebt: 0 }));
+    return slots;
   }
 
   function refuse(kind: LoadKind, why: string, message: string, retryAfterSeconds = 1): never {
@@ -104,8 +103,8 @@ export function createSlotLimiter(
     throw new ApiError(why === 'key_share' ? 'rate_limited' : 'unavailable', message, { retryAfterSeconds });
   }
 
-  /** From none of them at the mark to all of them at twice the mark. */
-  function closing(kind: LoadKind): number {
+  /** Share of requests to refuse: 0 at the mark, 1 at twice the mark. */
+  function refusalShare(kind: LoadKind): number {
     const mark = shedAtLagMs * PATIENCE[kind];
     const byLag = (steadyLag() - mark) / mark;
     const byDatabase = NEEDS_DATABASE.has(kind)
@@ -114,69 +113,64 @@ export function createSlotLimiter(
     return Math.max(byLag, byDatabase);
   }
 
-  function take(kind: LoadKind, entrance: Entrance, keyId: string): Release {
-    entrance.atWork++;
+  function occupy(slots: Slots, keyId: string): Release {
+    slots.inUse++;
     let held = true;
     return () => {
       if (!held) return;
       held = false;
-      entrance.atWork--;
-      leave(entrance, keyId);
-      const waiter = entrance.line.shift();
-      if (waiter) waiter.go(take(kind, entrance, waiter.keyId));
+      slots.inUse--;
+      leave(slots, keyId);
+      const waiter = slots.queue.shift();
+      if (waiter) waiter.go(occupy(slots, waiter.keyId));
     };
   }
 
-  function leave({ perKey }: Entrance, keyId: string): void {
+  function leave({ perKey }: Slots, keyId: string): void {
     const left = (perKey.get(keyId) ?? 1) - 1;
     if (left > 0) perKey.set(keyId, left);
     else perKey.delete(keyId);
   }
 
   return {
-    take(kind, keyId) {
-      const entrance = entranceOf(kind);
-      const share = closing(kind);
+    async take(kind, keyId) {
+      const slots = slotsOf(kind);
+      const share = refusalShare(kind);
       if (share > 0) {
-        entrance.owed = Math.min(1, entrance.owed) + Math.min(1, share);
-        if (entrance.owed >= 1) {
-          entrance.owed -= 1;
-          refuse(
-            kind,
-            'overload',
-            'The venue has more to do than it can at the moment, so nothing was done. Ask again in a second.',
-          );
+        slots.refusalDebt = Math.min(1, slots.refusalDebt) + Math.min(1, share);
+        if (slots.refusalDebt >= 1) {
+          slots.refusalDebt -= 1;
+          refuse(kind, 'overload', 'The venue is overloaded, so nothing was done. Ask again in a second.');
         }
-      } else entrance.owed = 0;
-      const [most, line] = [places[kind], waiting[kind]];
-      const mine = entrance.perKey.get(keyId) ?? 0;
-      // A key may fill an idle venue's places up to its share; the rest is for the others.
-      if (mine >= Math.max(1, Math.ceil((most + line) * KEY_SHARE)))
+      } else slots.refusalDebt = 0;
+      const [most, longestQueue] = [places[kind], waiting[kind]];
+      const mine = slots.perKey.get(keyId) ?? 0;
+      if (mine >= Math.max(1, Math.ceil((most + longestQueue) * KEY_SHARE)))
         refuse(
           kind,
           'key_share',
-          `This key has ${mine} requests of this kind at work already, which is its share. Wait for some of them to be answered.`,
+          `This key has ${mine} requests of this kind in progress, which is its share. Wait for some of them to be answered.`,
         );
-      if (entrance.atWork < most) {
-        entrance.perKey.set(keyId, mine + 1);
-        return take(kind, entrance, keyId);
+      if (slots.inUse < most) {
+        slots.perKey.set(keyId, mine + 1);
+        return occupy(slots, keyId);
       }
-      if (entrance.line.length >= line)
+      if (slots.queue.length >= longestQueue)
         refuse(
           kind,
           'full',
-          'The venue has as many requests of this kind at work as it takes, so nothing was done. Ask again in a second.',
+          'The venue has as many requests of this kind in progress as it takes, so nothing was done. Ask again in a second.',
         );
-      entrance.perKey.set(keyId, mine + 1);
+      slots.perKey.set(keyId, mine + 1);
       return new Promise((resolve, reject) => {
         const cancel = clock.after(maxWaitMs, () => {
-          entrance.line.splice(entrance.line.indexOf(waiter), 1);
-          leave(entrance, keyId);
+          slots.queue.splice(slots.queue.indexOf(waiter), 1);
+          leave(slots, keyId);
           try {
             refuse(
               kind,
               'waited',
-              'No place became free in time, so nothing was done. Ask again in a second.',
+              'No slot became free in time, so nothing was done. Ask again in a second.',
             );
           } catch (error) {
             reject(error as Error);
@@ -189,7 +183,7 @@ export function createSlotLimiter(
             resolve(release);
           },
         };
-        entrance.line.push(waiter);
+        slots.queue.push(waiter);
       });
     },
     start: next,

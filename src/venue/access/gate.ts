@@ -56,7 +56,7 @@ export function createAccessGate(
     );
   }
 
-  function judge(
+  function limitByKey(
     key: ApiKey | undefined,
     { keyKinds, rate }: { keyKinds: readonly DoorKind[]; rate: RateClass },
   ): Admission {
@@ -92,10 +92,7 @@ export function createAccessGate(
       const take = addresses.take(ip);
       if (!take.ok) limited(take, 'rate_address');
     },
-    authenticate(apiKey, door) {
-      const found = keyring.find(apiKey);
-      return found instanceof Promise ? found.then((key) => judge(key, door)) : judge(found, door);
-    },
+    authenticate: async (apiKey, door) => limitByKey(await keyring.find(apiKey), door),
     takeSlot: (kind, keyId) => slots.take(kind, keyId),
     onRevoked: (key, revoked) => keyring.watch(key, revoked),
     shared(tell) {

@@ -1,6 +1,6 @@
 /**
- * API keys: 256 bits after a readable prefix, shown once, kept as a SHA-256, compared in constant time,
- * revoked everywhere at once.
+ * API keys: a readable prefix and 256 random bits. The text is shown once; the database keeps its SHA-256,
+ * which is compared in constant time. A revocation takes effect on every replica.
  */
 
 import { hash, timingSafeEqual } from 'node:crypto';
@@ -12,7 +12,7 @@ import type { Random } from '../../ports/random.ts';
 import type { ApiKey, KeyMode, KeyStore } from '../../ports/stores/store.ts';
 import { createReadThroughCache, CACHE_MS } from './read-through-cache.ts';
 
-/** Bus topic: some key changed; whatever is cache is to be asked for again. */
+/** Bus topic: an API key changed. Cached keys are read again. */
 export const KEYS_TOPIC = 'keys';
 
 const KEY = /^fq_(test|live)_([A-Za-z0-9_-]{43})$/;
@@ -20,7 +20,7 @@ const LOOKUP_LENGTH = 8;
 
 export type NewKey = Omit<ApiKey, 'id' | 'lookup' | 'sha256' | 'createdAtMs' | 'revokedAtMs'>;
 
-/** A fresh key: its text, which nobody can read again, and the row to keep. */
+/** A new key: its text, which is shown once, and the row to store. */
 export function mintKey(
   { random, clock }: { random: Random; clock: Clock },
   key: NewKey,
@@ -39,21 +39,15 @@ export function mintKey(
   };
 }
 
-/** How a key is found and recognised without being kept. */
+/** What the database stores of a key: enough to find and recognise it. */
 export function keyFingerprint(text: string): { lookup: string; sha256: string } {
   return { lookup: text.slice(8, 8 + LOOKUP_LENGTH), sha256: hash('sha256', text) };
 }
 
 export interface Keyring {
-  /**
-   * The live key with this text; undefined for missing, malformed, unknown and revoked ones alike.
-   * Synchronous when it is cache.
-   */
-  find(text: string | undefined): ApiKey | undefined | Promise<ApiKey | undefined>;
-  /**
-   * Calls back, once, when this key is found to have been revoked, whatever was known of it before. Returns
-   * how to stop watching.
-   */
+  /** The live key with this text; undefined for missing, malformed, unknown and revoked keys alike. */
+  find(text: string | undefined): Promise<ApiKey | undefined>;
+  /** Calls `revoked` once, when this key is found to be revoked. Returns a function that stops watching. */
   watch(key: ApiKey, revoked: () => void): () => void;
   start(): Promise<void>;
   stop(): Promise<void>;
@@ -70,7 +64,7 @@ export function createKeyring({
   clock: Clock;
   log: Log;
 }): Keyring {
-  // By hash and not by text: a dump of this memory holds no key.
+  // The cache is keyed by hash: a memory dump holds no key.
   const cache = createReadThroughCache({ bus, clock, topic: KEYS_TOPIC, read });
   const watched = new Map<string, Set<() => void>>();
   let unsubscribe: (() => Promise<void>) | undefined;
@@ -93,18 +87,15 @@ export function createKeyring({
     return found;
   }
 
-  /**
-   * Asks the database: an announcement may have been missed, or have come while a connection was being let
-   * in.
-   */
+  /** Reads the database, because an announcement may have been lost. */
   async function check(ids: readonly string[]): Promise<void> {
     if (ids.length === 0) return;
     const live = new Set(await store.liveKeys(ids));
     for (const id of ids) {
       if (live.has(id)) continue;
-      const told = watched.get(id);
+      const listeners = watched.get(id);
       watched.delete(id);
-      for (const revoked of told ?? []) revoked();
+      for (const revoked of listeners ?? []) revoked();
     }
   }
 
@@ -122,15 +113,15 @@ export function createKeyring({
   }
 
   return {
-    find(text) {
-      // Whatever was sent is hashed, so that a malformed key costs what a wrong one costs.
+    async find(text) {
+      // A malformed key is hashed too, so that it takes as long as a wrong one.
       const { lookup, sha256 } = keyFingerprint(text ?? '');
       const match = KEY.exec(text ?? '');
       return match ? cache.get(`${match[1]} ${lookup} ${sha256}`) : undefined;
     },
     watch({ id }, revoked) {
-      const told = watched.get(id);
-      if (told) told.add(revoked);
+      const listeners = watched.get(id);
+      if (listeners) listeners.add(revoked);
       else watched.set(id, new Set([revoked]));
       checkSoon([id]);
       return () => {

@@ -1,19 +1,19 @@
-/** Token buckets: so many a second, with room for a burst; memory for those who ask only. */
+/** Token buckets by id: a rate per second with room for a burst. */
 
-import { createBoundedMap } from '../../domain/bounded.ts';
+import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../ports/clock.ts';
 
 export interface Take {
   ok: boolean;
   limit: number;
   remaining: number;
-  /** Seconds until another one is there, rounded up. */
+  /** Seconds until another token is available, rounded up. */
   resetSeconds: number;
 }
 
 export interface Buckets {
   take(id: string): Take;
-  /** What this id has taken elsewhere: gone here too, down to one whole bucket in debt. */
+  /** Deducts what this id has taken at other replicas, down to a debt of one full bucket. */
   spent(id: string, count: number): void;
 }
 
@@ -27,9 +27,8 @@ export function createBuckets(
   { perSecond, burst, maxIds = 100_000 }: { perSecond: number; burst: number; maxIds?: number },
 ): Buckets {
   const capacity = Math.max(1, perSecond * burst);
-  // The oldest entry goes first; whoever is forgotten starts with a full bucket, which only a flood of ids
-  // could want.
-  const buckets = createBoundedMap<string, Bucket>({ most: () => maxIds });
+  // An evicted id starts again with a full bucket. Only a flood of ids evicts any.
+  const buckets = new LRUCache<string, Bucket>({ max: maxIds });
 
   function filled(id: string): Bucket {
     const nowMs = clock.monotonicMs();

@@ -1,6 +1,4 @@
-/**
- * Workspaces cache for the hot path: fee, eligible solvers and limits without a database read per quote.
- */
+/** Caches workspaces, so that a quote reads its fee, eligible solvers and limits without the database. */
 
 import type { Bus } from '../../ports/bus.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -13,12 +11,9 @@ import { createReadThroughCache } from './read-through-cache.ts';
 export const WORKSPACES_TOPIC = 'workspaces';
 
 export interface Workspaces {
-  /**
-   * The workspace a key belongs to, with the fee that its orders can bear. Synchronous when it is cache.
-   * Throws 403 for a key without one.
-   */
-  of(key: ApiKey): Workspace | Promise<Workspace>;
-  /** Some workspace has changed: whatever was worked out from one is to be worked out again. */
+  /** The workspace of a key, its fee capped to what every escrow takes. Throws 403 for a key without one. */
+  of(key: ApiKey): Promise<Workspace>;
+  /** Called when any workspace has changed. */
   onChange(listener: () => void): void;
   start(): Promise<void>;
   stop(): Promise<void>;
@@ -53,14 +48,13 @@ export function createWorkspaces({
   };
 
   return {
-    of(key) {
+    async of(key) {
       if (key.workspaceId === null)
         throw new ApiError(
           'wrong_key_kind',
           'This key belongs to no workspace, so nothing can be traded with it. Ask the operator of the venue for one that does.',
         );
-      const workspace = cache.get(key.workspaceId);
-      return workspace instanceof Promise ? workspace.then(withFee) : withFee(workspace);
+      return withFee(await cache.get(key.workspaceId));
     },
     onChange: cache.onChange,
     start: cache.start,

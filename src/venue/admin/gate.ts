@@ -1,7 +1,4 @@
-/**
- * The admin API's gate: named keys of the configuration, compared in constant time, and few requests for
- * anybody.
- */
+/** Access to the admin API: named keys from the configuration, compared in constant time, and a low rate limit. */
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../ports/clock.ts';
@@ -38,7 +35,7 @@ export function createAdminGate(
       const take = addresses.take(ip);
       if (!take.ok) limited(take);
     },
-    authenticate(text) {
+    async authenticate(text) {
       const given = sha256(text ?? '');
       // Every key is compared whole, so that the time says nothing about which one came close.
       let caller: ApiCaller | undefined;
@@ -59,10 +56,9 @@ export function createAdminGate(
         },
       };
     },
-    // Few requests a second of one operator are all there can be.
-    takeSlot: () => () => {},
-    // Its keys stand in the configuration and last as long as the process; it has no sockets that could
-    // outlive one.
+    // The rate limit is low enough that no slots are needed.
+    takeSlot: async () => () => {},
+    // Admin keys come from the configuration and live as long as the process.
     onRevoked: () => () => {},
   };
 }

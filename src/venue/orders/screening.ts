@@ -1,11 +1,8 @@
-/**
- * Taker and receiver before every quote and every submission: what is known without asking costs nothing, and
- * nobody is told why.
- */
+/** Screens taker and receiver before every quote and every submission. The caller never learns the reason. */
 
 import type { Address } from '../../domain/hex.ts';
 import type { Metrics } from '../../ports/metrics.ts';
-import type { Screened, ScreenedParty, Screener, ScreeningCheck } from '../../ports/screening.ts';
+import type { Screened, ScreenedParty, Screener } from '../../ports/screening.ts';
 import { ApiError, InvalidError, type Location, type Refusal } from '../../protocol/errors.ts';
 
 export interface Parties {
@@ -14,13 +11,13 @@ export interface Parties {
 }
 
 export interface Screening {
-  /** What the screeners say of both, whatever it is. Synchronous when all of them know it by heart. */
-  screen(parties: Parties): Screened | Promise<Screened>;
+  /** The screeners' result for both parties. */
+  screen(parties: Parties): Promise<Screened>;
   /**
-   * The same where only an allowed trade may go on: throws 422 `address_denied` at the party's place, 503
-   * when somebody could not be asked.
+   * Screens both parties where only an allowed trade may go on. Throws 422 `address_denied` at the party's
+   * location, 503 when a required screener did not answer.
    */
-  requireAllowed(parties: Parties, at: Record<keyof Parties, Location>): Screened | Promise<Screened>;
+  requireAllowed(parties: Parties, at: Record<keyof Parties, Location>): Promise<Screened>;
 }
 
 export function createScreening({
@@ -36,15 +33,16 @@ export function createScreening({
     ['decision'],
   );
 
-  function look({ taker, receiver }: Parties): Screened | Promise<Screened> {
-    const first = party(taker, screeners);
-    const second = receiver === taker ? first : party(receiver, screeners);
-    return first instanceof Promise || second instanceof Promise
-      ? Promise.all([first, second]).then(([a, b]) => both(a, b))
-      : both(first, second);
+  async function screen({ taker, receiver }: Parties): Promise<Screened> {
+    const [first, second] = await Promise.all([
+      screenParty(taker, screeners),
+      receiver === taker ? undefined : screenParty(receiver, screeners),
+    ]);
+    return both(first, second ?? first);
   }
 
-  function judge(result: Screened, at: Record<keyof Parties, Location>): Screened {
+  async function requireAllowed(parties: Parties, at: Record<keyof Parties, Location>): Promise<Screened> {
+    const result = await screen(parties);
     screened.add({ decision: result.decision });
     if (result.decision === 'denied') {
       const denied = (['taker', 'receiver'] as const).filter(
@@ -69,25 +67,12 @@ export function createScreening({
     return result;
   }
 
-  return {
-    screen: look,
-    requireAllowed(parties, at) {
-      const result = look(parties);
-      return result instanceof Promise ? result.then((found) => judge(found, at)) : judge(result, at);
-    },
-  };
+  return { screen, requireAllowed };
 }
 
-function party(address: Address, screeners: readonly Screener[]): ScreenedParty | Promise<ScreenedParty> {
-  const checks = screeners.map((screener) => screener.screen(address));
-  const whole = (found: readonly ScreeningCheck[]): ScreenedParty => ({
-    address,
-    decision: worst(found.map(({ decision }) => decision)),
-    checks: found,
-  });
-  return checks.some((check) => check instanceof Promise)
-    ? Promise.all(checks).then(whole)
-    : whole(checks as ScreeningCheck[]);
+async function screenParty(address: Address, screeners: readonly Screener[]): Promise<ScreenedParty> {
+  const checks = await Promise.all(screeners.map((screener) => screener.screen(address)));
+  return { address, decision: worst(checks.map(({ decision }) => decision)), checks };
 }
 
 const both = (taker: ScreenedParty, receiver: ScreenedParty): Screened => ({
@@ -96,7 +81,7 @@ const both = (taker: ScreenedParty, receiver: ScreenedParty): Screened => ({
   receiver,
 });
 
-/** One denial outweighs everything; an unanswered question outweighs every yes. */
+/** One denial outweighs everything; a check without an answer outweighs every approval. */
 function worst(decisions: readonly ScreenedParty['decision'][]): ScreenedParty['decision'] {
   for (const decision of ['denied', 'unknown', 'allowed'] as const)
     if (decisions.includes(decision)) return decision;

@@ -1,16 +1,13 @@
-/**
- * Who a round waits for: somebody silent costs the takers three deadlines and then nobody anything, until it
- * speaks again.
- */
+/** Which solvers a round waits for, what it collects, and how a split's second round ends. */
 
 import { expect, test } from 'vitest';
 import { silentMetrics } from '../../../test/support/silent.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { LinkDecline, LinkQuote, Rfq } from '../../protocol/link/link.ts';
+import type { Commit, LinkDecline, LinkQuote, Rfq, Slice } from '../../protocol/link/link.ts';
 import { createFanOut } from './fan-out.ts';
 import type { SolverSession } from '../solvers/roster.ts';
 
-/** Time moves when the test says so. */
+/** A clock that moves when the test says so. */
 function createHandClock() {
   let nowMs = 0;
   const due = new Set<{ atMs: number; run: () => void }>();
@@ -46,35 +43,38 @@ const session = (solverId: string): SolverSession => ({
 const decline = (rfqId: string): LinkDecline => ({ type: 'decline', rfqId, reason: 'pair', maxAmount: null });
 const OPTIONS = { timeoutMs: 300, sliceTimeoutMs: 200, lingerMs: 0 };
 
-function createRounds(others: readonly SolverSession[]) {
+function startFanOut() {
   const { clock, pass } = createHandClock();
-  const fanOut = createFanOut({ clock, metrics: silentMetrics }, OPTIONS);
+  const faults: string[] = [];
+  const roster = { recordFault: (solverId: string) => void faults.push(solverId) };
+  return { fanOut: createFanOut({ clock, metrics: silentMetrics, roster }, OPTIONS), pass, faults };
+}
+const rfq = (rfqId: string) => ({ rfqId }) as Omit<Rfq, 'deadlineMs'>;
+
+function createRounds(others: readonly SolverSession[]) {
+  const { fanOut, pass } = startFanOut();
   let n = 0;
   return {
     pass,
-    /** Is the round over once `speaking` have declined, before its deadline? */
+    /** Whether the round ends before its deadline once `speaking` have declined. */
     async round(speaking: readonly SolverSession[]) {
       const rfqId = `r${n++}`;
       let over = false;
-      const gathered = fanOut
-        .gather({ rfqId } as Omit<Rfq, 'deadlineMs'>, others, () => 'terms')
-        .then((result) => {
-          over = true;
-          return result;
-        });
-      for (const one of speaking) fanOut.answer(one, decline(rfqId));
-      await Promise.resolve();
-      await Promise.resolve();
-      await Promise.resolve();
+      const replies = fanOut.requestQuotes(rfq(rfqId), others).then((result) => {
+        over = true;
+        return result;
+      });
+      for (const one of speaking) fanOut.receive(one, decline(rfqId));
+      await new Promise((done) => setImmediate(done));
       const early = over;
       pass(OPTIONS.timeoutMs);
-      const { declines } = await gathered;
+      const { declines } = await replies;
       return { early, declines: declines.length };
     },
   };
 }
 
-test('a silent solver is not waited for after three rounds, gets another chance after a rest, and is waited for again once it answers', async () => {
+test('after three silent rounds no round waits for a solver, until a rest has passed or it answers', async () => {
   const [prompt, slow] = [session('prompt'), session('slow')];
   const { round, pass } = createRounds([prompt, slow]);
   for (let n = 0; n < 3; n++) expect(await round([prompt])).toEqual({ early: false, declines: 1 });
@@ -82,49 +82,60 @@ test('a silent solver is not waited for after three rounds, gets another chance 
   pass(5_000);
   expect(await round([prompt])).toEqual({ early: false, declines: 1 });
   expect(await round([prompt])).toEqual({ early: true, declines: 1 });
-  // It was asked all the while, and what it says in time counts.
+  // It is still asked, and an answer in time counts.
   expect(await round([slow, prompt])).toEqual({ early: true, declines: 2 });
   expect(await round([prompt])).toEqual({ early: false, declines: 1 });
   expect([prompt.inFlight, slow.inFlight]).toEqual([0, 0]);
 });
 
-test('when nobody is prompt, everybody gets the whole time', async () => {
+test('a round waits for all solvers when every one of them has been silent', async () => {
   const slow = session('slow');
   const { round } = createRounds([slow]);
   for (let n = 0; n < 5; n++) expect(await round([])).toEqual({ early: false, declines: 0 });
   expect(slow.inFlight).toBe(0);
 });
 
-test('proofs that come later are waited for, count in the order in which their quotes came, and those that do not hold count as such', async () => {
-  const [slow, quick, liar] = [session('slow'), session('quick'), session('liar')];
-  const { clock, pass } = createHandClock();
-  const fanOut = createFanOut({ clock, metrics: silentMetrics }, OPTIONS);
-  const objections: [string, string][] = [];
-  fanOut.onInvalid((who, why) => void objections.push([who.solverId, why]));
-  const proofs = new Map<SolverSession, (verdict: { by: string } | 'signature') => void>();
-  const verify = (who: SolverSession) =>
-    who === quick
-      ? { by: 'quick' }
-      : new Promise<{ by: string } | 'signature'>((resolve) => void proofs.set(who, resolve));
-  let over = false;
-  const gathered = fanOut
-    .gather({ rfqId: 'r' } as Omit<Rfq, 'deadlineMs'>, [slow, quick, liar], verify)
-    .finally(() => void (over = true));
-  for (const who of [slow, liar, quick])
-    fanOut.answer(who, { type: 'quote', rfqId: 'r', more: false } as LinkQuote);
-  // The deadline is for solvers; what they said in time is judged, however long that takes.
+test('quotes come back in order of arrival, at most eight per solver, and late ones are dropped', async () => {
+  const [slow, quick, flood] = [session('slow'), session('quick'), session('flood')];
+  const { fanOut, pass } = startFanOut();
+  const replies = fanOut.requestQuotes(rfq('r'), [slow, quick, flood]);
+  const quote = { type: 'quote', rfqId: 'r', more: false } as LinkQuote;
+  fanOut.receive(quick, quote);
+  for (let n = 0; n < 10; n++) fanOut.receive(flood, { ...quote, more: true });
+  fanOut.receive(slow, { ...quote, more: true });
   pass(OPTIONS.timeoutMs);
-  await new Promise((done) => setImmediate(done));
-  expect(over).toBe(false);
-  proofs.get(liar)?.('signature');
-  await new Promise((done) => setImmediate(done));
-  expect(over).toBe(false);
-  proofs.get(slow)?.({ by: 'slow' });
-  const { quotes, invalid } = await gathered;
-  expect([quotes, invalid, objections]).toEqual([
-    [{ by: 'slow' }, { by: 'quick' }],
-    1,
-    [['liar', 'signature']],
+  fanOut.receive(slow, quote);
+  const { quotes } = await replies;
+  expect(quotes.map(({ session: { solverId } }) => solverId)).toEqual([
+    'quick',
+    ...Array.from({ length: 8 }, () => 'flood'),
+    'slow',
   ]);
-  expect([slow.inFlight, quick.inFlight, liar.inFlight]).toEqual([0, 0, 0]);
+  expect([slow.inFlight, quick.inFlight, flood.inFlight]).toEqual([0, 0, 0]);
+});
+
+test('a closed connection ends the wait for its solver, and a rejected answer is a fault of its solver', async () => {
+  const [first, second] = [session('first'), session('second')];
+  const { fanOut, faults } = startFanOut();
+  const replies = fanOut.requestQuotes(rfq('r'), [first, second]);
+  fanOut.receive(first, decline('r'));
+  fanOut.forget(second);
+  expect((await replies).declines).toHaveLength(1);
+  fanOut.reject(first, 'signature');
+  expect(faults).toEqual(['first']);
+});
+
+test('a round of commits ends with the first refusal, and ignores answers to another plan', async () => {
+  const [first, second] = [session('first'), session('second')];
+  const { fanOut } = startFanOut();
+  const slices = [first, second].map((each) => ({ session: each, slice: { rfqId: 'r' } as Slice }));
+  const commit = (quoteId: string) => ({ type: 'commit', rfqId: 'r', quoteId }) as Commit;
+  const replies = fanOut.requestCommits('0x01', slices);
+  fanOut.receive(first, commit('0x02'));
+  fanOut.receive(second, { ...decline('r'), quoteId: '0x02' });
+  fanOut.receive(first, commit('0x01'));
+  fanOut.receive(second, { ...decline('r'), quoteId: '0x01' });
+  const { commits, refused } = await replies;
+  expect([...commits.keys()]).toEqual([first]);
+  expect(refused).toEqual([second]);
 });

@@ -1,15 +1,16 @@
 /**
- * One request to many solvers at once, with one deadline for all; it ends early when everybody has answered,
- * and no answer can make it throw or wait.
+ * Sends one request to many solvers and collects their answers under one deadline. A round ends early when
+ * every solver that it waits for has answered. Answers are verified by the caller, after the round.
  */
 
 import { CONTROLS } from '../../domain/control.ts';
 import type { DeclineReason } from '../../domain/decline.ts';
+import type { Bytes32 } from '../../domain/hex.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Metrics } from '../../ports/metrics.ts';
 import type { Commit, LinkDecline, LinkQuote, Partial, Rfq, Slice } from '../../protocol/link/link.ts';
 import type { FanOutOptions } from '../options.ts';
-import type { SolverSession } from '../solvers/roster.ts';
+import type { Roster, SolverSession } from '../solvers/roster.ts';
 import type { Objection } from './verify.ts';
 
 export type SolverAnswer = LinkQuote | Partial | LinkDecline | Commit;
@@ -20,102 +21,91 @@ export interface Declined {
   maxAmount: bigint | null;
 }
 
-export interface SolverReplies<Q> {
-  quotes: Q[];
+/** Each list is in order of arrival. */
+export interface SolverReplies {
+  quotes: { session: SolverSession; quote: LinkQuote }[];
+  /** At most one per solver. */
   partials: { session: SolverSession; partial: Partial }[];
   declines: Declined[];
-  /** How many quotes did not hold. */
-  invalid: number;
-  asked: number;
+}
+
+export interface CommitReplies {
+  commits: Map<SolverSession, Commit>;
+  /** Solvers that declined; the round ends with the first of them. */
+  refused: SolverSession[];
 }
 
 export interface FanOut {
-  /**
-   * First round, within the configured deadline or a shorter one. `verify` runs as each quote arrives, so
-   * that the work spreads over the wait; what it promises is waited for when the round is over.
-   */
-  gather<Q extends object>(
+  /** First round. `withinMs` may shorten the configured deadline. Never rejects. */
+  requestQuotes(
     rfq: Omit<Rfq, 'deadlineMs'>,
     sessions: readonly SolverSession[],
-    verify: (session: SolverSession, quote: LinkQuote) => Verdict<Q> | Promise<Verdict<Q>>,
     withinMs?: number,
-  ): Promise<SolverReplies<Q>>;
-  /**
-   * Second round: everybody's commitment to one planned order, by solver; or whose fault it is that some are
-   * missing.
-   */
-  commit<C extends object>(
+  ): Promise<SolverReplies>;
+  /** Second round: asks each LP of a planned split to sign its slice of one order. Never rejects. */
+  requestCommits(
+    quoteId: Bytes32,
     slices: readonly { session: SolverSession; slice: Omit<Slice, 'deadlineMs'> }[],
-    verify: (session: SolverSession, commit: Commit) => C | Objection,
     withinMs?: number,
-  ): Promise<{ committed: Map<string, C>; missing: SolverSession[] }>;
-  /** A frame of a solver that answers a request. */
-  answer(session: SolverSession, message: SolverAnswer): void;
-  /** Its connection is gone: nobody waits for it any longer. */
+  ): Promise<CommitReplies>;
+  /** Takes an answer that a solver sent over its connection. */
+  receive(session: SolverSession, message: SolverAnswer): void;
+  /** The connection is closed: no round waits for it any longer. */
   forget(session: SolverSession): void;
-  /** What `verify` let pass turned out not to hold. */
-  object(session: SolverSession, why: Objection): void;
-  onInvalid(listener: (session: SolverSession, why: Objection) => void): void;
+  /** Counts an answer that passed verification. */
+  countValid(session: SolverSession, answer: 'quote' | 'commit'): void;
+  /** Counts an answer that failed verification, as a fault of its solver. */
+  reject(session: SolverSession, why: Objection): void;
 }
-
-type Verdict<Q> = Q | Objection;
 
 interface Round {
-  /** Those who have not answered yet. */
-  open: Set<SolverSession>;
-  /** How many of them the round waits for. */
-  awaited: number;
-  /** Everybody who was asked; others may not answer. */
-  asked: Set<SolverSession>;
-  take(session: SolverSession, message: SolverAnswer): void;
-  lose(session: SolverSession): void;
-  /** `lapsed`: everybody has had time enough, so whoever is missing counts as silent. */
-  end(lapsed?: boolean): void;
+  /** null in the first round; in the second, the quote that solvers commit to. */
+  readonly quoteId: Bytes32 | null;
+  readonly startedMs: number;
+  readonly waitMs: number;
+  readonly asked: ReadonlySet<SolverSession>;
+  /** Solvers that have not answered in full. */
+  readonly open: Set<SolverSession>;
+  /** Solvers whose answer the round waits for, answered or not. */
+  readonly awaited: ReadonlySet<SolverSession>;
+  readonly messages: { session: SolverSession; message: SolverAnswer }[];
+  lastAnswerMs: number;
+  /** A solver may send further quotes without having announced them. */
+  mayContinue: boolean;
+  cancelTimer(): void;
+  finished(): void;
 }
 
-/**
- * What an answer means for the round: its sender is done, has announced another, may send more, said nothing
- * to the point, or made the round pointless.
- */
-type Taken = 'done' | 'announced' | 'more' | 'ignored' | 'broken';
-
-/** Several validity windows are welcome; a flood is not. */
+/** A solver may quote several validity windows. Further quotes are ignored. */
 const MAX_QUOTES_PER_SOLVER = 8;
 /**
- * A solver that let this many rounds in a row pass in silence is asked as before, but nobody waits for it;
- * after a rest it gets one round to show that it is back.
+ * After this many silent rounds in a row a solver is still asked, but no round waits for it. After `REST_MS`
+ * one round waits for it again.
  */
 const MISSES = 3;
 const REST_MS = 5_000;
 const BUCKETS_SECONDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 1];
 
 export function createFanOut(
-  { clock, metrics }: { clock: Clock; metrics: Metrics },
+  { clock, metrics, roster }: { clock: Clock; metrics: Metrics; roster: Pick<Roster, 'recordFault'> },
   { timeoutMs, sliceTimeoutMs, lingerMs }: Pick<FanOutOptions, 'timeoutMs' | 'sliceTimeoutMs' | 'lingerMs'>,
 ): FanOut {
-  /**
-   * By request. A round is taken out of its place when it ends: a Map that entries pass through leaves its
-   * outgrown tables behind, each with what was in it, and one of them in old memory keeps all that follow,
-   * and with each the whole of some requests, until a full collection.
-   */
-  const rounds = new Map<string, { round: Round | undefined }>();
+  const rounds = new Map<string, Round>();
   const silence = new WeakMap<SolverSession, { misses: number; restsUntilMs: number }>();
-  const isPrompt = (session: SolverSession) =>
-    (silence.get(session)?.restsUntilMs ?? 0) <= clock.monotonicMs();
-  const invalidListeners: ((session: SolverSession, why: Objection) => void)[] = [];
   const answers = metrics.counter('firmquote_venue_answers_total', 'Answers of solvers to requests', [
     'solver',
     'answer',
   ]);
   const declined = metrics.counter(
     'firmquote_venue_declines_total',
-    'Declines of solvers by reason, and by the risk control that they name',
+    'Declines of solvers, by reason and by the risk control that they name',
     ['solver', 'reason', 'control'],
   );
-  const invalid = metrics.counter('firmquote_venue_invalid_answers_total', 'Answers that did not hold', [
-    'solver',
-    'why',
-  ]);
+  const invalid = metrics.counter(
+    'firmquote_venue_invalid_answers_total',
+    'Answers of solvers that failed verification',
+    ['solver', 'why'],
+  );
   const answerSeconds = metrics.histogram(
     'firmquote_venue_answer_seconds',
     'Time from request to a solver answer',
@@ -124,227 +114,202 @@ export function createFanOut(
   );
   const wasted = metrics.counter(
     'firmquote_venue_wasted_wait_seconds_total',
-    'Time the venue waited for this solver alone, in vain',
+    'Time the venue waited in vain for this solver alone',
     ['solver'],
   );
 
-  function run(
+  const isPrompt = (session: SolverSession) =>
+    (silence.get(session)?.restsUntilMs ?? 0) <= clock.monotonicMs();
+
+  /** Sends the frames and resolves with every message that counts, when the round has ended. */
+  function ask(
     rfqId: string,
+    quoteId: Bytes32 | null,
+    frames: ReadonlyMap<SolverSession, string | Buffer>,
+    awaited: readonly SolverSession[],
     waitMs: number,
-    sessions: readonly SolverSession[],
-    send: (session: SolverSession) => void,
-    take: (session: SolverSession, message: SolverAnswer) => Taken,
-    waitsFor: (session: SolverSession) => boolean,
-  ): Promise<void> {
-    if (sessions.length === 0) return Promise.resolve();
+  ): Promise<Round['messages']> {
+    if (frames.size === 0) return Promise.resolve([]);
     return new Promise((resolve) => {
       const startedMs = clock.monotonicMs();
-      let lastAnswerMs = startedMs;
-      let ended = false;
-      /** Somebody may have more to say. */
-      let more = false;
-      let cancel = () => {};
-      const awaited = new Set(sessions.filter(waitsFor));
-      // With nobody to be quick for, everybody gets the whole time.
-      if (awaited.size === 0) for (const session of sessions) awaited.add(session);
       const round: Round = {
-        open: new Set(sessions),
-        asked: new Set(sessions),
-        awaited: awaited.size,
-        take(session, message) {
-          const taken = take(session, message);
-          if (taken === 'ignored' || ended) return;
-          lastAnswerMs = clock.monotonicMs();
-          if (taken === 'announced') return;
-          if (round.open.delete(session)) {
-            session.inFlight--;
-            silence.delete(session);
-            if (awaited.has(session)) round.awaited--;
-            answerSeconds.observe((lastAnswerMs - startedMs) / 1000, { solver: session.solverId });
-          }
-          if (taken === 'broken') return round.end();
-          more ||= taken === 'more';
-          if (round.awaited > 0) return;
-          cancel();
-          if (more && lingerMs > 0) cancel = clock.after(lingerMs, () => round.end());
-          else round.end();
-        },
-        lose(session) {
-          if (!round.open.delete(session)) return;
-          answers.add({ solver: session.solverId, answer: 'gone' });
-          if (awaited.has(session) && --round.awaited === 0) round.end();
-        },
-        end(lapsed = false) {
-          if (ended) return;
-          ended = true;
-          cancel();
-          rounds.delete(rfqId);
-          place.round = undefined;
-          const nowMs = clock.monotonicMs();
-          for (const session of round.open) {
-            session.inFlight--;
-            if (!awaited.has(session)) {
-              answers.add({ solver: session.solverId, answer: 'unawaited' });
-              continue;
-            }
-            answers.add({ solver: session.solverId, answer: 'silent' });
-            if (lapsed) {
-              const misses = (silence.get(session)?.misses ?? 0) + 1;
-              silence.set(session, { misses, restsUntilMs: misses < MISSES ? 0 : nowMs + REST_MS });
-            }
-            if (round.open.size < round.asked.size || round.asked.size === 1)
-              wasted.add({ solver: session.solverId }, (nowMs - lastAnswerMs) / 1000);
-          }
-          resolve();
-        },
+        quoteId,
+        startedMs,
+        waitMs,
+        asked: new Set(frames.keys()),
+        open: new Set(frames.keys()),
+        awaited: new Set(awaited),
+        messages: [],
+        lastAnswerMs: startedMs,
+        mayContinue: false,
+        cancelTimer: clock.after(waitMs, () => endRound(rfqId, round, true)),
+        finished: () => resolve(round.messages),
       };
-      const place: { round: Round | undefined } = { round };
-      rounds.set(rfqId, place);
-      cancel = clock.after(waitMs, () => round.end(waitMs * 2 >= timeoutMs));
-      for (const session of sessions) {
+      rounds.set(rfqId, round);
+      for (const [session, frame] of frames) {
         session.inFlight++;
-        send(session);
+        session.send(frame);
       }
     });
   }
 
-  function object(session: SolverSession, why: Objection): void {
-    invalid.add({ solver: session.solverId, why });
-    for (const listener of invalidListeners) listener(session, why);
+  function receive(session: SolverSession, message: SolverAnswer): void {
+    const round = rounds.get(message.rfqId);
+    if (!round?.asked.has(session)) return answers.add({ solver: session.solverId, answer: 'late' });
+    const effect = effectOf(round, session, message);
+    if (effect === 'ignored') return;
+    round.lastAnswerMs = clock.monotonicMs();
+    if (effect !== 'surplus') round.messages.push({ session, message });
+    if (effect === 'announced') return;
+    if (round.open.delete(session)) {
+      session.inFlight--;
+      silence.delete(session);
+      answerSeconds.observe((round.lastAnswerMs - round.startedMs) / 1000, { solver: session.solverId });
+    }
+    if (effect === 'broken') return endRound(message.rfqId, round);
+    round.mayContinue ||= effect === 'more';
+    if (isWaiting(round)) return;
+    round.cancelTimer();
+    if (round.mayContinue && lingerMs > 0)
+      round.cancelTimer = clock.after(lingerMs, () => endRound(message.rfqId, round));
+    else endRound(message.rfqId, round);
+  }
+
+  function forget(session: SolverSession): void {
+    for (const [rfqId, round] of [...rounds]) {
+      if (!round.open.delete(session)) continue;
+      answers.add({ solver: session.solverId, answer: 'gone' });
+      if (round.awaited.has(session) && !isWaiting(round)) endRound(rfqId, round);
+    }
+  }
+
+  function endRound(rfqId: string, round: Round, atDeadline = false): void {
+    if (!rounds.delete(rfqId)) return;
+    round.cancelTimer();
+    const nowMs = clock.monotonicMs();
+    for (const session of round.open) {
+      const solver = session.solverId;
+      session.inFlight--;
+      if (!round.awaited.has(session)) {
+        answers.add({ solver, answer: 'unawaited' });
+        continue;
+      }
+      answers.add({ solver, answer: 'silent' });
+      // A deadline that was cut short says little about the solver.
+      if (atDeadline && round.waitMs * 2 >= timeoutMs) {
+        const misses = (silence.get(session)?.misses ?? 0) + 1;
+        silence.set(session, { misses, restsUntilMs: misses < MISSES ? 0 : nowMs + REST_MS });
+      }
+      if (round.open.size < round.asked.size || round.asked.size === 1)
+        wasted.add({ solver }, (nowMs - round.lastAnswerMs) / 1000);
+    }
+    round.finished();
+  }
+
+  function countDecline(session: SolverSession, { reason, code }: LinkDecline): void {
+    declined.add({ solver: session.solverId, reason, control: controlLabel(code) });
   }
 
   return {
-    async gather<Q extends object>(
-      rfq: Omit<Rfq, 'deadlineMs'>,
-      sessions: readonly SolverSession[],
-      verify: (session: SolverSession, quote: LinkQuote) => Verdict<Q> | Promise<Verdict<Q>>,
-      withinMs = timeoutMs,
-    ): Promise<SolverReplies<Q>> {
-      const waitMs = Math.max(1, Math.floor(Math.min(withinMs, timeoutMs)));
-      const result: SolverReplies<Q> = {
-        quotes: [],
-        partials: [],
-        declines: [],
-        invalid: 0,
-        asked: sessions.length,
-      };
-      const perSolver = new Map<SolverSession, number>();
-      const arrived: { session: SolverSession; verdict: Verdict<Q> | Promise<Verdict<Q>> }[] = [];
-      // Serialised once; every socket gets the same bytes.
+    async requestQuotes(rfq, sessions, withinMs = timeoutMs) {
+      const waitMs = wholeMs(Math.min(withinMs, timeoutMs));
       const frame = Buffer.from(JSON.stringify({ ...rfq, deadlineMs: waitMs }));
-      await run(
+      const prompt = sessions.filter(isPrompt);
+      const messages = await ask(
         rfq.rfqId,
+        null,
+        new Map(sessions.map((session) => [session, frame])),
+        // Where every solver has been silent, the round waits for all of them.
+        prompt.length > 0 ? prompt : sessions,
         waitMs,
-        sessions,
-        (session) => session.send(frame),
-        (session, message) => {
-          const { solverId } = session;
-          switch (message.type) {
-            case 'quote': {
-              const count = (perSolver.get(session) ?? 0) + 1;
-              perSolver.set(session, count);
-              if (count > MAX_QUOTES_PER_SOLVER) return 'done';
-              arrived.push({ session, verdict: verify(session, message) });
-              return message.more === undefined ? 'more' : message.more ? 'announced' : 'done';
-            }
-            case 'partial':
-              answers.add({ solver: solverId, answer: 'partial' });
-              if (!result.partials.some((other) => other.session === session))
-                result.partials.push({ session, partial: message });
-              return 'more';
-            case 'decline':
-              answers.add({ solver: solverId, answer: 'decline' });
-              declined.add({ solver: solverId, reason: message.reason, control: controlOf(message) });
-              result.declines.push({
-                solverId,
-                reason: message.reason,
-                maxAmount: message.maxAmount === null ? null : BigInt(message.maxAmount),
-              });
-              return 'done';
-            default:
-              return 'ignored';
-          }
-        },
-        isPrompt,
       );
-      // In the order in which they came.
-      for (const { session, verdict } of arrived) {
-        const verified = verdict instanceof Promise ? await verdict : verdict;
-        if (typeof verified === 'string') {
-          result.invalid++;
-          answers.add({ solver: session.solverId, answer: 'invalid' });
-          object(session, verified);
-        } else {
-          answers.add({ solver: session.solverId, answer: 'quote' });
-          result.quotes.push(verified);
+      const replies: SolverReplies = { quotes: [], partials: [], declines: [] };
+      for (const { session, message } of messages) {
+        const { solverId } = session;
+        if (message.type === 'quote') replies.quotes.push({ session, quote: message });
+        if (message.type === 'partial') {
+          answers.add({ solver: solverId, answer: 'partial' });
+          if (!replies.partials.some((other) => other.session === session))
+            replies.partials.push({ session, partial: message });
+        }
+        if (message.type === 'decline') {
+          answers.add({ solver: solverId, answer: 'decline' });
+          countDecline(session, message);
+          const maxAmount = message.maxAmount === null ? null : BigInt(message.maxAmount);
+          replies.declines.push({ solverId, reason: message.reason, maxAmount });
         }
       }
-      return result;
+      return replies;
     },
-    async commit<C extends object>(
-      slices: readonly { session: SolverSession; slice: Omit<Slice, 'deadlineMs'> }[],
-      verify: (session: SolverSession, commit: Commit) => C | Objection,
-      withinMs = sliceTimeoutMs,
-    ): Promise<{ committed: Map<string, C>; missing: SolverSession[] }> {
-      const waitMs = Math.max(1, Math.floor(Math.min(withinMs, sliceTimeoutMs)));
-      const committed = new Map<string, C>();
-      const broke: SolverSession[] = [];
-      const bySession = new Map(slices.map(({ session, slice }) => [session, slice]));
-      const send = (session: SolverSession) =>
-        session.send(JSON.stringify({ ...bySession.get(session), deadlineMs: waitMs }));
-      await run(
+    async requestCommits(quoteId, slices, withinMs = sliceTimeoutMs) {
+      const waitMs = wholeMs(Math.min(withinMs, sliceTimeoutMs));
+      const messages = await ask(
         slices[0]?.slice.rfqId ?? '',
+        quoteId,
+        new Map(
+          slices.map(({ session, slice }) => [session, JSON.stringify({ ...slice, deadlineMs: waitMs })]),
+        ),
+        slices.map(({ session }) => session),
         waitMs,
-        [...bySession.keys()],
-        send,
-        (session, message) => {
-          const { solverId } = session;
-          const quoteId = bySession.get(session)?.quoteId;
-          if (message.type === 'decline') {
-            // An answer to an earlier plan of this request, which somebody else broke.
-            if (message.quoteId !== undefined && message.quoteId !== quoteId) return 'ignored';
-            declined.add({ solver: solverId, reason: message.reason, control: controlOf(message) });
-            // One slice missing is the whole order missing: there is nothing left to wait for.
-            broke.push(session);
-            return 'broken';
-          }
-          // A late answer to the first round carries the same rfqId.
-          if (message.type !== 'commit' || message.quoteId !== quoteId || committed.has(solverId))
-            return 'ignored';
-          const verified = verify(session, message);
-          if (typeof verified === 'string') {
-            answers.add({ solver: solverId, answer: 'invalid' });
-            object(session, verified);
-            broke.push(session);
-            return 'broken';
-          }
-          answers.add({ solver: solverId, answer: 'commit' });
-          committed.set(solverId, verified);
-          return 'done';
-        },
-        () => true,
       );
-      return {
-        committed,
-        missing:
-          broke.length > 0 ? broke : [...bySession.keys()].filter(({ solverId }) => !committed.has(solverId)),
-      };
+      const replies: CommitReplies = { commits: new Map(), refused: [] };
+      for (const { session, message } of messages) {
+        if (message.type === 'commit') replies.commits.set(session, message);
+        if (message.type === 'decline') {
+          countDecline(session, message);
+          replies.refused.push(session);
+        }
+      }
+      return replies;
     },
-    answer(session, message) {
-      const round = rounds.get(message.rfqId)?.round;
-      if (round?.asked.has(session)) round.take(session, message);
-      else answers.add({ solver: session.solverId, answer: 'late' });
+    receive,
+    forget,
+    countValid: ({ solverId }, answer) => answers.add({ solver: solverId, answer }),
+    reject({ solverId }, why) {
+      answers.add({ solver: solverId, answer: 'invalid' });
+      invalid.add({ solver: solverId, why });
+      roster.recordFault(solverId, 'invalid');
     },
-    forget(session) {
-      for (const { round } of [...rounds.values()]) round?.lose(session);
-    },
-    object,
-    onInvalid: (listener) => void invalidListeners.push(listener),
   };
 }
 
-/** Solvers are other people's: a word that we do not know is no label. */
-function controlOf({ code }: Pick<LinkDecline, 'code'>): string {
+/**
+ * What a message means for its round: its solver is done, has announced a further quote, may send more, sent
+ * more quotes than allowed, sent something else than was asked for, or ended the round by declining.
+ */
+type Effect = 'done' | 'announced' | 'more' | 'surplus' | 'ignored' | 'broken';
+
+function effectOf({ quoteId, messages }: Round, session: SolverSession, message: SolverAnswer): Effect {
+  const earlier = messages.filter(
+    (other) => other.session === session && other.message.type === message.type,
+  );
+  if (quoteId !== null) {
+    // The answer may belong to the first round or to an earlier plan of this request: the rfqId is the same.
+    if (message.type === 'decline')
+      return message.quoteId === undefined || message.quoteId === quoteId ? 'broken' : 'ignored';
+    return message.type === 'commit' && message.quoteId === quoteId && earlier.length === 0
+      ? 'done'
+      : 'ignored';
+  }
+  switch (message.type) {
+    case 'quote':
+      if (earlier.length >= MAX_QUOTES_PER_SOLVER) return 'surplus';
+      return message.more === undefined ? 'more' : message.more ? 'announced' : 'done';
+    case 'partial':
+      return 'more';
+    case 'decline':
+      return 'done';
+    case 'commit':
+      return 'ignored';
+  }
+}
+
+const isWaiting = ({ open, awaited }: Round): boolean => [...open].some((session) => awaited.has(session));
+
+const wholeMs = (ms: number): number => Math.max(1, Math.floor(ms));
+
+/** Solvers choose the code freely; metrics labels must come from a fixed set. */
+function controlLabel(code: LinkDecline['code']): string {
   if (code === undefined) return 'none';
   return (CONTROLS as readonly string[]).includes(code) ? code : 'other';
 }

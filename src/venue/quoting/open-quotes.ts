@@ -1,20 +1,36 @@
 /**
- * How many live quotes one key holds open, and for how much: asking is free, but every answer ties up an LP's
- * inventory until it lapses. An entry ends with its quotes' validity or with the submission of one of them.
- * What the other replicas answered counts too.
+ * Limits how many live quotes one key may hold, and for how much: asking is free, but every quote ties up an
+ * LP's inventory until it expires. An entry ends when its quotes expire or when one of them is submitted.
+ * Quotes of the other replicas count too.
  */
 
 import { ApiError } from '../../protocol/errors.ts';
 import type { UnixSeconds } from '../../domain/time.ts';
+import type { Workspace } from '../../ports/stores/store.ts';
+import type { RateOptions } from '../options.ts';
 import { createPeerTotals } from '../replicas/peer-exposure.ts';
 import type { PeerUpdate, ReplicaShare } from '../replicas/peers.ts';
 
+export interface OpenQuoteLimits {
+  count: number;
+  notionalUsd: number;
+}
+
+/** The workspace's own limits, where it has some, or the venue's. */
+export const openQuoteLimits = (
+  { limits }: Pick<Workspace, 'limits'>,
+  rates: Pick<RateOptions, 'openQuotes' | 'openNotionalUsd'>,
+): OpenQuoteLimits => ({
+  count: limits.openQuotes ?? rates.openQuotes,
+  notionalUsd: limits.openNotionalUsd ?? rates.openNotionalUsd,
+});
+
 export interface OpenQuotes {
   /**
-   * Throws 429 when this key already holds as much as it may. Until what it gives back is called, once the
-   * answer is made, the request counts as one that will be answered: asking many times at once gains nothing.
+   * Counts the request as an open quote until the returned function is called, so that many requests sent
+   * together stay within the limit. Throws 429 when the key is at its limit.
    */
-  reserve(keyId: string, limits: { count: number; notionalUsd: number }, now: UnixSeconds): () => void;
+  reserve(keyId: string, limits: OpenQuoteLimits, now: UnixSeconds): () => void;
   add(keyId: string, group: string, notionalUsd: number, until: UnixSeconds): void;
   /** A quote of this group was submitted: nothing of it is an option any more. */
   close(keyId: string, group: string): void;

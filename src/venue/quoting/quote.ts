@@ -1,84 +1,90 @@
 /**
- * POST /rfq/quotes: from a request to ranked, sealed, firm candidates, without a database, a queue or a node
- * on the way.
+ * POST /rfq/quotes, from top to bottom: parse the request, ask the solvers, rank their quotes, count them as
+ * promised, seal them. Nothing here waits for a database, a queue or a node.
+ *
+ * Read in this order: parse-request, rfq-source (fan-out, verify, split-round), terms, sealing. Around them:
+ * exposure, open-quotes and nonce-groups keep what has been promised; relay-fee and fee-cap set the fees.
  */
 
-import { rank } from '../../auction/rank.ts';
-import type { Clock } from '../../ports/clock.ts';
 import type { Random } from '../../ports/random.ts';
 import type { ApiKey, Workspace } from '../../ports/stores/store.ts';
 import type { QuoteRequest } from '../../protocol/api/quote.ts';
-import type { RelayFees } from './relay-fee.ts';
-import type { ParsedRequest, QuoteOutcome, Reception } from './intent.ts';
-import type { Liquidity } from '../market/liquidity.ts';
-import type { OpenQuotes } from './open-quotes.ts';
-import type { FanOutOptions } from '../options.ts';
 import type { Prices } from '../market/prices.ts';
+import type { FanOutOptions } from '../options.ts';
+import type { OpenQuotes } from './open-quotes.ts';
+import type { RequestParser } from './parse-request.ts';
+import type { RelayFees } from './relay-fee.ts';
+import { noQuotes, type QuoteOutcome, type QuoteResponder } from './response.ts';
 import type { RfqSource } from './rfq-source.ts';
-import type { Roster } from '../solvers/roster.ts';
 import type { Sealing } from './sealing.ts';
-import { termsOf } from './terms.ts';
+import { candidateTerms } from './terms.ts';
 import { promisedMeanwhile } from './unavailable.ts';
 
-export interface QuoteDeps {
-  reception: Reception;
+export interface RfqQuoterDeps {
+  parser: RequestParser;
   source: RfqSource;
-  roster: Roster;
   sealing: Sealing;
+  responder: QuoteResponder;
   gas: RelayFees;
   prices: Prices;
-  liquidity: Liquidity;
   openQuotes: OpenQuotes;
-  clock: Clock;
   random: Random;
 }
 
 export interface RfqQuoter {
-  /** The response as JSON text. Throws a 422, 429 or 503. */
+  /** The response body as JSON text. Throws a 422, 429 or 503. */
   quote(request: QuoteRequest, key: ApiKey, workspace: Workspace): Promise<string>;
 }
 
 export function createRfqQuoter(
-  { reception, source, roster, sealing, gas, prices, liquidity, openQuotes, clock, random }: QuoteDeps,
+  { parser, source, sealing, responder, gas, prices, openQuotes, random }: RfqQuoterDeps,
   options: Pick<FanOutOptions, 'shortValiditySeconds' | 'farFromMidBps'>,
 ): RfqQuoter {
-  async function offer(intent: ParsedRequest): Promise<QuoteOutcome> {
-    const { request, workspace, key } = intent;
-    const { ask, found, why } = await source.find(intent, BigInt(random.bytes32()));
-    if (why) return { quotes: [], productUnavailable: why };
-    // Whoever asked at the same moment may have been shown the same money.
-    const best = rank(ask.side, found)
-      .filter((candidate) => source.affords(ask, candidate))
-      .slice(0, request.maxCandidates);
-    if (best.length === 0) return { quotes: [], productUnavailable: promisedMeanwhile(intent.corridor) };
-    const quotes = best.map((candidate) => {
-      source.bind(ask, candidate);
-      const { verified, landing } = candidate;
-      const terms = termsOf(ask, verified, {
-        prices,
-        liquidity,
-        landing,
-        nativeSymbol: gas.settings(ask.origin.id).nativeSymbol,
-        minValidUntil: ask.rfq.minValidUntil,
-        shortValiditySeconds: options.shortValiditySeconds,
-        farFromMidBps: options.farFromMidBps,
-        underWatch: (solverId) => roster.entry(solverId)?.breaker.underWatch(clock.nowMs()) ?? false,
-      });
-      return sealing.seal(
-        { account: workspace.id, namespace: 'rfq', mode: key.mode },
-        terms,
-        verified.commitments,
+  async function findQuotes(
+    requestId: string,
+    request: QuoteRequest,
+    key: ApiKey,
+    workspace: Workspace,
+  ): Promise<QuoteOutcome> {
+    const { parsed, why } = await parser.parse(requestId, request, key, workspace);
+    if (!parsed) return noQuotes(why);
+    const release = openQuotes.reserve(key.id, parsed.openQuoteLimits, parsed.now);
+    try {
+      const answer = await source.find(parsed, BigInt(random.bytes32()));
+      if (answer.why) return noQuotes(answer.why);
+      const { asked } = answer;
+      const best = answer.candidates
+        .filter((candidate) => source.isStillBacked(asked, candidate))
+        .slice(0, request.maxCandidates);
+      if (best.length === 0) return noQuotes(promisedMeanwhile(parsed.corridor));
+
+      for (const candidate of best) source.recordExposure(asked, candidate);
+      openQuotes.add(
+        key.id,
+        asked.nonceGroup,
+        prices.amountUsd(asked.inputToken, best[0]?.inputAmount ?? 0n) ?? 0,
+        Math.max(...best.map(({ validUntil }) => validUntil)),
       );
-    });
-    const lastValid = Math.max(...best.map(({ validUntil }) => validUntil));
-    openQuotes.add(
-      key.id,
-      ask.group,
-      prices.amountUsd(ask.inputToken, best[0]?.inputAmount ?? 0n) ?? 0,
-      lastValid,
-    );
-    return { quotes, productUnavailable: null };
+      const owner = { account: workspace.id, namespace: 'rfq', mode: key.mode } as const;
+      const { nativeSymbol } = gas.settings(asked.origin.id);
+      const quotes = best.map((candidate) =>
+        sealing.seal(
+          owner,
+          candidateTerms(asked, candidate, { prices, nativeSymbol, ...options }),
+          candidate.quote.commitments,
+        ),
+      );
+      return { quotes, productUnavailable: null };
+    } finally {
+      release();
+    }
   }
 
-  return { quote: (request, key, workspace) => reception.receive(request, key, workspace, offer) };
+  return {
+    async quote(request, key, workspace) {
+      const response = responder.begin();
+      const outcome = await findQuotes(response.requestId, request, key, workspace);
+      return responder.finish(response, outcome);
+    },
+  };
 }

@@ -1,6 +1,6 @@
 /**
- * The RFQ venue as a source of candidates: solvers asked over the link, answers verified, splits committed.
- * Nothing is sealed or promised here until `bind`.
+ * Quotes from solvers: asks them over the link, verifies and ranks their answers, and adds a split fill where
+ * several LPs together offer more than one alone. `quote.ts` publishes the result, and so does the router.
  */
 
 import { eligible } from '../../auction/eligible.ts';
@@ -11,22 +11,23 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Metrics } from '../../ports/metrics.ts';
 import type { Random } from '../../ports/random.ts';
 import type { ProductUnavailable, QuoteRequest } from '../../protocol/api/quote.ts';
-import type { FanOut } from './fan-out.ts';
-import type { RelayFees, Landing } from './relay-fee.ts';
-import type { ParsedRequest } from './intent.ts';
 import type { FanOutOptions } from '../options.ts';
-import type { RosterEntry, Roster, SolverSession } from '../solvers/roster.ts';
+import type { Roster, SolverSession } from '../solvers/roster.ts';
+import { nonceGroupOf } from './exposure.ts';
+import type { FanOut, SolverReplies } from './fan-out.ts';
 import type { NonceGroups } from './nonce-groups.ts';
-import { commitSplit, planOffers } from './split-round.ts';
+import type { ParsedRequest } from './parse-request.ts';
+import type { Landing, RelayFees } from './relay-fee.ts';
+import { commitSplit, type PartialOffers, planSplitOrder } from './split-round.ts';
 import { unavailable, whyNoQuotes } from './unavailable.ts';
 import {
-  type SolverRequest,
-  askGroup,
+  backingOf,
+  type FirmQuote,
   type MatchingQuote,
   matchQuote,
-  verifyQuote,
-  type FirmQuote,
+  type SolverRequest,
   type VerifyDeps,
+  verifyQuote,
 } from './verify.ts';
 
 export interface RfqSourceDeps extends VerifyDeps {
@@ -39,171 +40,104 @@ export interface RfqSourceDeps extends VerifyDeps {
   metrics: Metrics;
 }
 
-/** What the RFQ venue needs to know of an intent, or of one leg of it. */
-export type RfqIntent = {
+/** One pair to quote: a whole request, or one leg of a route. */
+export type PairRequest = Omit<ParsedRequest, 'key' | 'request' | 'openQuoteLimits'> & {
   request: Pick<QuoteRequest, 'splitFill' | 'settlement' | 'solvers' | 'maxCandidates'>;
-} & Pick<
-  ParsedRequest,
-  | 'requestId'
-  | 'workspace'
-  | 'input'
-  | 'output'
-  | 'corridor'
-  | 'side'
-  | 'amount'
-  | 'taker'
-  | 'receiver'
-  | 'minValidUntil'
-  | 'now'
-  | 'latestValidUntil'
->;
+};
 
 export interface RfqCandidate extends Ranked {
-  verified: FirmQuote;
+  quote: FirmQuote;
   landing: Landing;
+  /** One of its solvers has failed an order or given an invalid answer recently. */
+  underWatch: boolean;
 }
 
 export interface RfqAnswer {
-  ask: SolverRequest;
-  /** In no order. */
-  found: RfqCandidate[];
-  /** Why there are none. */
+  asked: SolverRequest;
+  /** Best first. */
+  candidates: RfqCandidate[];
+  /** Why there are no candidates; null when there are some. */
   why: ProductUnavailable | null;
 }
 
 export interface RfqSource {
-  /** Would anybody be asked? */
-  serves(intent: RfqIntent): boolean;
+  /** Whether any solver would be asked. */
+  serves(pair: PairRequest): boolean;
   /**
-   * All candidates of one request share `nonce`. Never rejects for what solvers do. `timeoutMs` shortens the
+   * All candidates of one request share `nonce`. Never rejects because of a solver. `timeoutMs` shortens the
    * venue's own deadline.
    */
-  find(intent: RfqIntent, nonce: bigint, timeoutMs?: number): Promise<RfqAnswer>;
-  /** Is the money still there, now that others may have been promised some of it? Ask right before `bind`. */
-  affords(ask: SolverRequest, candidate: RfqCandidate): boolean;
-  /** Makes a candidate public: from here on its LPs are bound to a taker who has seen their signatures. */
-  bind(ask: SolverRequest, candidate: RfqCandidate): void;
+  find(pair: PairRequest, nonce: bigint, timeoutMs?: number): Promise<RfqAnswer>;
+  /**
+   * Whether the LPs can still pay. `find` has checked it, but other requests may have been answered since;
+   * check again right before `recordExposure`.
+   */
+  isStillBacked(asked: SolverRequest, candidate: RfqCandidate): boolean;
+  /** Counts the candidate as promised to a taker. Call it before the taker can see the LPs' signatures. */
+  recordExposure(asked: SolverRequest, candidate: RfqCandidate): void;
 }
 
 export function createRfqSource(deps: RfqSourceDeps, options: FanOutOptions): RfqSource {
-  const { roster, fanOut, gas, liquidity, exposure, nonceGroups, clock, random, metrics } = deps;
-  const candidates = metrics.counter('firmquote_venue_candidates_total', 'Candidates returned', ['solver']);
+  const { roster, fanOut, gas, exposure, nonceGroups, clock, random, metrics } = deps;
+  const returned = metrics.counter('firmquote_venue_candidates_total', 'Candidates returned', ['solver']);
   metrics.gauge('firmquote_venue_open_quote_groups', 'Requests with live quotes', [], (gauge) =>
     gauge.set(exposure.size()),
   );
 
-  async function find(intent: RfqIntent, nonce: bigint, timeoutMs?: number): Promise<RfqAnswer> {
-    const { corridor } = intent;
-    const landing = gas.landing(intent.input.chain.id, intent.input.token, {
-      crossChain: intent.input.chain.id !== intent.output.chain.id,
+  async function find(pair: PairRequest, nonce: bigint, timeoutMs?: number): Promise<RfqAnswer> {
+    const startedMs = clock.monotonicMs();
+    const { corridor } = pair;
+    const crossChain = pair.input.chain.id !== pair.output.chain.id;
+    const landing = gas.landing(pair.input.chain.id, pair.input.token, {
+      crossChain,
       outputs: 1,
-      deferredOn: deferredOn(intent),
+      deferredOn: deferredOn(pair),
     });
-    const ask = askOf(intent, nonce, landing);
-    const nothing = (...why: Parameters<typeof unavailable>): RfqAnswer => ({
-      ask,
-      found: [],
-      why: unavailable(...why),
-    });
-    if (ask.side === 'exactInput' && ask.relayFee >= ask.amount) {
+    const asked = solverRequest(pair, nonce, landing);
+    const nothing = (why: ProductUnavailable): RfqAnswer => ({ asked, candidates: [], why });
+    if (asked.side === 'exactInput' && asked.relayFee >= asked.amount)
       return nothing(
-        'amount_too_small',
-        `Settling costs ${ask.relayFee} base units of the input, which is all of this amount or more. Ask for more.`,
-        corridor,
+        unavailable(
+          'amount_too_small',
+          `Settling costs ${asked.relayFee} base units of the input, which is all of this amount or more. Ask for more.`,
+          corridor,
+        ),
       );
-    }
-    const sessions = entrants(intent);
+    const sessions = eligibleSessions(pair);
     if (sessions.length === 0)
       return nothing(
-        'no_eligible_solver',
-        'No solver is pricing this corridor for you right now. GET /api/v1/solvers shows the roster.',
-        corridor,
+        unavailable(
+          'no_eligible_solver',
+          'No solver is pricing this corridor for you right now. GET /api/v1/solvers shows the roster.',
+          corridor,
+        ),
       );
 
-    const startedMs = clock.monotonicMs();
-    const timeLeftMs = () =>
+    const replies = await fanOut.requestQuotes(asked.rfq, sessions, timeoutMs);
+    const { verified, invalid } = verifyAndRank(asked, replies.quotes, landing, pair.request.maxCandidates);
+    const splitMs =
       timeoutMs === undefined ? undefined : Math.max(1, timeoutMs - (clock.monotonicMs() - startedMs));
-    const most = intent.request.maxCandidates;
-    // Where everybody may be shown, proving goes on while the others are awaited; in a crowd only what can
-    // win is worth it.
-    const crowd = sessions.length > most;
-    const gathered = await fanOut.gather(
-      ask.rfq,
-      sessions,
-      (session, answer) => {
-        const fitting = matchQuote(ask, session, answer);
-        return typeof fitting === 'string' || crowd ? fitting : verifyQuote(deps, ask, fitting);
-      },
-      timeoutMs,
-    );
-    let refused = gathered.invalid;
-    const found: RfqCandidate[] = [];
-    const contenders = distinct(gathered.quotes, ({ quoteId }) => quoteId).map((quote) => ({
-      ...standing(ask, quote, landing),
-      quote,
-    }));
-    const standings = crowd ? rank(ask.side, contenders) : contenders;
-    // As many at once as are still wanted.
-    for (let next = 0; next < standings.length && !(crowd && found.length === most);) {
-      const some = standings.slice(next, crowd ? next + most - found.length : undefined);
-      next += some.length;
-      const proofs = some.map(({ quote }) => ('orderId' in quote ? quote : verifyQuote(deps, ask, quote)));
-      for (const [n, { quote, ...rest }] of some.entries()) {
-        const proof = proofs[n] as (typeof proofs)[number];
-        const verified = proof instanceof Promise ? await proof : proof;
-        if (typeof verified === 'string') {
-          refused++;
-          fanOut.object((quote as MatchingQuote).session, verified);
-        } else if (!found.some((other) => other.verified.orderId === verified.orderId))
-          found.push({ ...rest, verified });
-      }
-    }
-    const split = await trySplit(ask, deferredOn(intent), gathered.partials, found, timeLeftMs);
-    if (split) found.push(split);
-    if (found.length > 0) return { ask, found, why: null };
-    const fixed = ask.side === 'exactInput' ? ask.inputToken : ask.outputToken;
-    // Whoever offered a part said that the whole is too much for it alone.
-    const parts = gathered.partials.map(({ session, partial }) => ({
-      solverId: session.solverId,
-      reason: 'size_above_max' as const,
-      maxAmount: BigInt(partial.ladder.at(-1)?.[ask.side === 'exactInput' ? 0 : 1] ?? 0n),
-    }));
-    return {
-      ask,
-      found,
-      why: whyNoQuotes([...gathered.declines, ...parts], {
-        asked: gathered.asked,
-        invalid: refused,
+    const split = await trySplit(asked, deferredOn(pair), replies.partials, verified[0], splitMs);
+    const candidates = split ? rank(asked.side, [...verified, split]) : verified;
+    if (candidates.length > 0) return { asked, candidates, why: null };
+    return nothing(
+      whyNoQuotes([...replies.declines, ...tooLargeAlone(asked, replies.partials)], {
+        asked: sessions.length,
+        invalid,
         corridor,
-        unit: fixed,
+        unit: asked.side === 'exactInput' ? asked.inputToken : asked.outputToken,
       }),
-    };
+    );
   }
 
-  function askOf(
-    {
-      requestId,
-      request,
-      workspace,
-      input,
-      output,
-      side,
-      amount,
-      taker,
-      receiver,
-      minValidUntil,
-      now,
-      latestValidUntil,
-    }: RfqIntent,
-    nonce: bigint,
-    { executionMode, relayFee }: Landing,
-  ): SolverRequest {
+  function solverRequest(pair: PairRequest, nonce: bigint, landing: Landing): SolverRequest {
+    const { request, input, output, side, amount, taker, receiver, minValidUntil } = pair;
     const [origin, dest] = [input.chain, output.chain];
     const crossChain = origin.id !== dest.id;
     return {
       rfq: {
         type: 'rfq',
-        rfqId: requestId,
+        rfqId: pair.requestId,
         deadlineMs: options.timeoutMs,
         input: assetId({ chainId: origin.id, token: input.token.address }),
         output: assetId({ chainId: dest.id, token: output.token.address }),
@@ -212,9 +146,9 @@ export function createRfqSource(deps: RfqSourceDeps, options: FanOutOptions): Rf
         taker,
         receiver,
         minValidUntil,
-        platformFeeBps: workspace.platformFeeBps,
-        relayFee: relayFee.toString(),
-        executionMode,
+        platformFeeBps: pair.workspace.platformFeeBps,
+        relayFee: landing.relayFee.toString(),
+        executionMode: landing.executionMode,
         maxSplitParts: request.splitFill === 'allow' && !crossChain ? options.maxSplitParts : 1,
         skeleton: {
           nonce: nonce.toString(),
@@ -240,148 +174,174 @@ export function createRfqSource(deps: RfqSourceDeps, options: FanOutOptions): Rf
       side,
       amount,
       nonce,
-      relayFee,
-      group: askGroup(origin, taker, nonce),
-      now,
-      latestValidUntil,
+      relayFee: landing.relayFee,
+      nonceGroup: nonceGroupOf(origin.id, taker, nonce),
+      now: pair.now,
+      latestValidUntil: pair.latestValidUntil,
     };
   }
 
-  function entrants({ request, workspace, corridor, input, output }: RfqIntent): SolverSession[] {
-    const entries: RosterEntry[] = eligible(roster.entries(), {
+  /** One session per eligible solver: that of its replica with the fewest requests in flight. */
+  function eligibleSessions({ request, workspace, corridor, input, output }: PairRequest): SolverSession[] {
+    const entries = eligible(roster.entries(), {
       corridor,
       workspace: workspace.eligibleSolvers,
       include: request.solvers?.include ?? null,
       exclude: request.solvers?.exclude ?? [],
     });
-    const [origin, dest] = [input.chain.id, output.chain.id];
     return entries.flatMap(({ sessions }) =>
       leastBusy(
         sessions.filter(
-          (each) =>
-            each.status === 'active' &&
-            each.inFlight < each.maxInFlight &&
-            each.readsInTime() &&
-            each.accounts.has(origin) &&
-            each.accounts.has(dest),
+          (session) =>
+            session.status === 'active' &&
+            session.inFlight < session.maxInFlight &&
+            session.readsInTime() &&
+            session.accounts.has(input.chain.id) &&
+            session.accounts.has(output.chain.id),
         ),
       ),
     );
   }
 
-  /** What it is ranked by. */
-  function standing(
-    ask: SolverRequest,
-    quote: MatchingQuote | FirmQuote,
+  /** Verifies quotes from the best down until `most` of them hold: signature recovery is the costly part. */
+  function verifyAndRank(
+    asked: SolverRequest,
+    quotes: SolverReplies['quotes'],
     landing: Landing,
-  ): Omit<RfqCandidate, 'verified'> {
-    const { settled, faded } = roster.entry(quote.solverId) ?? { settled: 0, faded: 0 };
-    return {
-      quoteId: quote.quoteId,
-      inputAmount: quote.inputAmount,
-      outputAmount: quote.outputAmount,
-      takerGas: gas.takerGas(ask, landing),
-      eta: quote.eta,
-      fillRateBps: settled + faded === 0 ? 10_000 : Math.floor((settled * 10_000) / (settled + faded)),
-      validUntil: quote.validUntil,
-      landing,
-    };
+    most: number,
+  ): { verified: RfqCandidate[]; invalid: number } {
+    let invalid = 0;
+    const matching = new Map<string, Ranked & { matched: MatchingQuote }>();
+    for (const { session, quote } of quotes) {
+      const matched = matchQuote(asked, session, quote);
+      if (typeof matched === 'string') {
+        invalid++;
+        fanOut.reject(session, matched);
+        // A quoteId names one quote: of two with the same id the first counts.
+      } else if (!matching.has(matched.quoteId))
+        matching.set(matched.quoteId, { ...rankingOf(asked, matched, landing), matched });
+    }
+    const verified: RfqCandidate[] = [];
+    for (const { matched, ...ranking } of rank(asked.side, [...matching.values()])) {
+      const quote = verified.length < most ? verifyQuote(deps, asked, matched) : undefined;
+      if (typeof quote === 'string') {
+        invalid++;
+        fanOut.reject(matched.session, quote);
+        continue;
+      }
+      fanOut.countValid(matched.session, 'quote');
+      if (quote && !verified.some((other) => other.quote.orderId === quote.orderId))
+        verified.push({ ...ranking, quote, landing, underWatch: isUnderWatch(quote) });
+    }
+    return { verified, invalid };
   }
 
-  /** A split is worth a second round when it beats every whole quote, or when there is none. */
+  function rankingOf(
+    asked: SolverRequest,
+    { solverId, quoteId, inputAmount, outputAmount, eta, validUntil }: MatchingQuote | FirmQuote,
+    landing: Landing,
+  ): Ranked {
+    const { settled, faded } = roster.entry(solverId) ?? { settled: 0, faded: 0 };
+    const fillRateBps = settled + faded === 0 ? 10_000 : Math.floor((settled * 10_000) / (settled + faded));
+    const takerGas = gas.takerGas(asked, landing);
+    return { quoteId, inputAmount, outputAmount, takerGas, eta, fillRateBps, validUntil };
+  }
+
+  const isUnderWatch = ({ slices }: FirmQuote): boolean =>
+    slices.some(({ solverId }) => roster.entry(solverId)?.breaker.underWatch(clock.nowMs()) ?? false);
+
+  /** Asks for a split only when its plan beats the best whole quote, or when there is no whole quote. */
   async function trySplit(
-    ask: SolverRequest,
-    deferred: number | undefined,
-    partials: Parameters<typeof planOffers>[1],
-    found: readonly RfqCandidate[],
-    timeLeftMs: () => number | undefined,
+    asked: SolverRequest,
+    deferredChainId: number | undefined,
+    partials: PartialOffers,
+    best: RfqCandidate | undefined,
+    withinMs: number | undefined,
   ): Promise<RfqCandidate | undefined> {
-    if (ask.rfq.maxSplitParts < 2 || partials.length < 2) return undefined;
-    // Whoever lands the trade was settled with the request: the relayer's health may change while solvers
-    // think, the order may not.
-    const landingFor = (outputs: number): Landing => {
-      const landing = gas.landing(ask.origin.id, ask.inputToken, {
-        crossChain: false,
-        outputs,
-        deferredOn: deferred,
-      });
-      return ask.rfq.executionMode === landing.executionMode
-        ? landing
-        : { executionMode: ask.rfq.executionMode, relayFee: ask.relayFee, takerGasWei: 0n };
-    };
-    const relayFee = (outputs: number) =>
-      ask.rfq.executionMode === 'apiSubmit' ? landingFor(outputs).relayFee : 0n;
-    const best = rank(ask.side, found)[0];
+    if (asked.rfq.maxSplitParts < 2 || partials.length < 2) return undefined;
+    const endsMs = clock.monotonicMs() + (withinMs ?? 0);
+    const leftMs = () => (withinMs === undefined ? undefined : Math.max(1, endsMs - clock.monotonicMs()));
+    const landingFor = (outputs: number) => splitLanding(asked, outputs, deferredChainId);
     let offers = partials;
-    // Whoever does not sign is left out once; a third try would keep the taker waiting.
+    // LPs that do not sign are left out once. A third plan would keep the taker waiting.
     for (let attempt = 0; attempt < 2; attempt++) {
-      const planned = planOffers(ask, offers, relayFee);
+      const planned = planSplitOrder(asked, offers, (outputs) => landingFor(outputs).relayFee);
       if (!planned) return undefined;
+      const { inputAmount, outputAmount } = planned.plan;
       const wins =
         !best ||
-        (ask.side === 'exactInput'
-          ? planned.plan.outputAmount > netOf(ask.side, best)
-          : planned.plan.inputAmount < netOf(ask.side, best));
+        (asked.side === 'exactInput'
+          ? outputAmount > netOf(asked.side, best)
+          : inputAmount < netOf(asked.side, best));
       if (!wins) return undefined;
-      const answer = await commitSplit(
-        { ...deps, quoteId: () => random.bytes32() },
-        ask,
-        planned,
-        timeLeftMs(),
-      );
-      if (!('missing' in answer))
-        return { ...standing(ask, answer, landingFor(answer.slices.length)), verified: answer };
-      offers = offers.filter(({ session }) => !answer.missing.includes(session));
+      const quote = await commitSplit(deps, asked, planned, random.bytes32(), leftMs());
+      if (!('missing' in quote)) {
+        const landing = landingFor(quote.slices.length);
+        return { ...rankingOf(asked, quote, landing), quote, landing, underWatch: isUnderWatch(quote) };
+      }
+      offers = offers.filter(({ session }) => !quote.missing.includes(session));
     }
     return undefined;
   }
 
-  function bind(ask: SolverRequest, { verified }: RfqCandidate): void {
-    const until = verified.order.fillDeadline;
-    verified.commitments.forEach(({ lp }, index) => {
-      const slice = verified.slices[index];
-      if (slice)
-        exposure.add({
-          chainId: ask.dest.id,
-          lp,
-          token: ask.outputToken.address,
-          amount: slice.outputAmount,
-          group: ask.group,
-          until,
-        });
+  /** The execution mode stays as the request named it, even if the relayer's health has changed since. */
+  function splitLanding(
+    { origin, inputToken, relayFee, rfq: { executionMode } }: SolverRequest,
+    outputs: number,
+    deferredChainId: number | undefined,
+  ): Landing {
+    const landing = gas.landing(origin.id, inputToken, {
+      crossChain: false,
+      outputs,
+      deferredOn: deferredChainId,
     });
-    for (const { solverId } of verified.slices) {
-      candidates.add({ solver: solverId });
-      roster.recordQuoted(solverId);
-      nonceGroups.add(ask.group, solverId, verified.quoteId, until);
-    }
+    if (landing.executionMode === executionMode) return landing;
+    return { executionMode, relayFee, takerGasWei: 0n };
   }
 
-  const affords = (ask: SolverRequest, { verified }: RfqCandidate): boolean =>
-    verified.commitments.every(({ lp }, index) => {
-      const { id } = ask.dest;
-      const available = liquidity.available(id, lp, ask.outputToken.address) ?? 0n;
-      return (
-        available >=
-        (verified.slices[index]?.outputAmount ?? 0n) +
-          exposure.promised(id, lp, ask.outputToken.address, ask.group)
-      );
-    });
-
-  return { serves: (intent) => entrants(intent).length > 0, find, affords, bind };
+  return {
+    serves: (pair) => eligibleSessions(pair).length > 0,
+    find,
+    isStillBacked: (asked, { quote }) =>
+      quote.commitments.every(
+        ({ lp }, index) => backingOf(deps, asked, lp, quote.slices[index]?.outputAmount ?? 0n) !== undefined,
+      ),
+    recordExposure(asked, { quote }) {
+      const until = quote.order.fillDeadline;
+      for (const [index, { solverId, outputAmount }] of quote.slices.entries()) {
+        const commitment = quote.commitments[index];
+        if (commitment)
+          exposure.add({
+            chainId: asked.dest.id,
+            lp: commitment.lp,
+            token: asked.outputToken.address,
+            amount: outputAmount,
+            group: asked.nonceGroup,
+            until,
+          });
+        returned.add({ solver: solverId });
+        roster.recordQuoted(solverId);
+        nonceGroups.add(asked.nonceGroup, solverId, quote.quoteId, until);
+      }
+    },
+  };
 }
 
-/** Where the outputs will be paid out by themselves. */
-export const deferredOn = ({ request, output }: Pick<RfqIntent, 'request' | 'output'>): number | undefined =>
+/** The chain on which the relayer later pays the outputs out of the ledger; undefined for other settlements. */
+export const deferredOn = ({
+  request,
+  output,
+}: Pick<PairRequest, 'request' | 'output'>): number | undefined =>
   request.settlement === 'ledger_auto_withdraw' ? output.chain.id : undefined;
 
-/** A quoteId names one quote; a solver that uses one twice keeps its first. */
-function distinct<Q>(quotes: readonly Q[], idOf: (quote: Q) => string): Q[] {
-  const seen = new Set<string>();
-  return quotes.filter((quote) => !seen.has(idOf(quote)) && seen.add(idOf(quote)));
-}
+/** A solver that offers a part says by it that the whole is too large for it alone. */
+const tooLargeAlone = ({ side }: SolverRequest, partials: SolverReplies['partials']) =>
+  partials.map(({ session, partial }) => ({
+    solverId: session.solverId,
+    reason: 'size_above_max' as const,
+    maxAmount: BigInt(partial.ladder.at(-1)?.[side === 'exactInput' ? 0 : 1] ?? 0n),
+  }));
 
-/** Of a solver's replicas the one with the least to do is asked, and no other. */
 function leastBusy([first, ...others]: readonly SolverSession[]): SolverSession[] {
   return first === undefined
     ? []

@@ -1,6 +1,6 @@
 /**
- * Second round: a split planned from ladders becomes one order that every slice's LP signs, or nothing at
- * all.
+ * Split fills: plans one order from several LPs' ladders, then asks each LP to sign its slice. Without every
+ * signature there is no order.
  */
 
 import { type Ladder, planSplit, type SplitPlan } from '../../auction/split.ts';
@@ -12,40 +12,32 @@ import { type Commit, type Partial, recipientFor, type Slice } from '../../proto
 import { orderToMessage } from '../../protocol/wire.ts';
 import type { FanOut } from './fan-out.ts';
 import type { SolverSession } from '../solvers/roster.ts';
-import {
-  type SolverRequest,
-  bindingObjection,
-  type Objection,
-  type FirmQuote,
-  type VerifyDeps,
-} from './verify.ts';
+import { type FirmQuote, type SolverRequest, verifyCommitment, type VerifyDeps } from './verify.ts';
 
-export type Offers = readonly { session: SolverSession; partial: Partial }[];
+export type PartialOffers = readonly { session: SolverSession; partial: Partial }[];
 
 export interface SplitDeps extends VerifyDeps {
   fanOut: FanOut;
-  /** A fresh quoteId. */
-  quoteId(): Bytes32;
 }
 
-interface Planned {
+export interface PlannedSplit {
   plan: SplitPlan;
   order: StandardOrder;
   validUntil: number;
   sessions: SolverSession[];
 }
 
-/** What the ladders could give together; undefined when they cannot carry it. */
-export function planOffers(
-  ask: SolverRequest,
-  offers: Offers,
+/** undefined when the ladders together cannot carry the amount. `relayFee`: by the order's number of outputs. */
+export function planSplitOrder(
+  asked: SolverRequest,
+  offers: PartialOffers,
   relayFee: (outputs: number) => bigint,
-): Planned | undefined {
+): PlannedSplit | undefined {
   const usable = offers.filter(
     ({ session, partial }) =>
-      partial.validUntil > ask.now &&
-      partial.validUntil >= (ask.rfq.minValidUntil ?? 0) &&
-      session.accounts.get(ask.origin.id)?.account === session.accounts.get(ask.dest.id)?.account,
+      partial.validUntil > asked.now &&
+      partial.validUntil >= (asked.rfq.minValidUntil ?? 0) &&
+      session.accounts.get(asked.origin.id)?.account === session.accounts.get(asked.dest.id)?.account,
   );
   const ladders = new Map(
     usable.map(({ session, partial }) => [
@@ -53,14 +45,18 @@ export function planOffers(
       partial.ladder.map(([input, output]) => [BigInt(input), BigInt(output)] as const) satisfies Ladder,
     ]),
   );
-  const plan = planSplit(ladders, { side: ask.side, amount: ask.amount, maxParts: ask.rfq.maxSplitParts });
+  const plan = planSplit(ladders, {
+    side: asked.side,
+    amount: asked.amount,
+    maxParts: asked.rfq.maxSplitParts,
+  });
   if (!plan) return undefined;
   const taking = plan.slices.map(
-    ({ solverId }) => usable.find(({ session }) => session.solverId === solverId) as Offers[number],
+    ({ solverId }) => usable.find(({ session }) => session.solverId === solverId) as PartialOffers[number],
   );
-  const validUntil = Math.min(ask.latestValidUntil, ...taking.map(({ partial }) => partial.validUntil));
+  const validUntil = Math.min(asked.latestValidUntil, ...taking.map(({ partial }) => partial.validUntil));
   const order = splitOrder(
-    ask,
+    asked,
     plan,
     taking.map(({ session }) => session),
     validUntil,
@@ -69,53 +65,63 @@ export function planOffers(
   return order && { plan, order, validUntil, sessions: taking.map(({ session }) => session) };
 }
 
-/**
- * Asks every slice's LP for its signature. When one of them will not, the answer names whom to leave out of
- * another plan.
- */
+/** Asks every LP of the plan for its signature; `missing` names those whose signature did not come. */
 export async function commitSplit(
   deps: SplitDeps,
-  ask: SolverRequest,
-  { plan, order, validUntil, sessions }: Planned,
+  asked: SolverRequest,
+  { plan, order, validUntil, sessions }: PlannedSplit,
+  quoteId: Bytes32,
   withinMs?: number,
 ): Promise<FirmQuote | { missing: readonly SolverSession[] }> {
-  const quoteId = deps.quoteId();
-  const id = orderId({ chainId: ask.origin.id, escrow: ask.origin.escrow }, order);
-  const message = orderToMessage(order);
+  const { fanOut } = deps;
+  const id = orderId({ chainId: asked.origin.id, escrow: asked.origin.escrow }, order);
+  const message = orderToMessage(order) as Slice['order'];
   const slices = sessions.map((session, outputIndex) => ({
     session,
     slice: {
       type: 'slice' as const,
-      rfqId: ask.rfq.rfqId,
+      rfqId: asked.rfq.rfqId,
       quoteId,
-      order: message as Slice['order'],
+      order: message,
       outputIndex,
       validUntil,
     },
   }));
-  const { committed, missing } = await deps.fanOut.commit(
-    slices,
-    (session, commit): Commit | Objection => {
-      const index = sessions.indexOf(session);
-      const output = order.outputs[index];
-      if (!output || commit.quoteId !== quoteId) return 'terms';
-      if (decodeContext(output.context)?.exclusiveFor !== commit.commitment.lp) return 'account';
-      return (
-        bindingObjection(deps, ask, session, {
-          commitment: commit.commitment,
-          orderId: id,
-          quoteId,
-          fillDeadline: order.fillDeadline,
-          amount: output.amount,
-        }) ?? commit
-      );
-    },
-    withinMs,
-  );
-  if (committed.size !== sessions.length) return { missing };
-  const commits = plan.slices.map(({ solverId }) => committed.get(solverId) as Commit);
+  const replies = await fanOut.requestCommits(quoteId, slices, withinMs);
+  if (replies.refused.length > 0) return { missing: replies.refused };
+  const commits: Commit[] = [];
+  const missing: SolverSession[] = [];
+  let thin = false;
+  for (const [index, session] of sessions.entries()) {
+    const commit = replies.commits.get(session);
+    const output = order.outputs[index];
+    if (!commit || !output) {
+      missing.push(session);
+      continue;
+    }
+    const { commitment } = commit;
+    const backing =
+      decodeContext(output.context)?.exclusiveFor !== commitment.lp
+        ? 'account'
+        : verifyCommitment(deps, asked, session, {
+            commitment,
+            orderId: id,
+            quoteId,
+            fillDeadline: order.fillDeadline,
+            amount: output.amount,
+          });
+    if (typeof backing === 'string') {
+      fanOut.reject(session, backing);
+      missing.push(session);
+      continue;
+    }
+    fanOut.countValid(session, 'commit');
+    commits.push(commit);
+    thin ||= backing.thin;
+  }
+  if (missing.length > 0) return { missing };
   const largest = plan.slices.reduce((best, slice) => (slice.portionBps > best.portionBps ? slice : best));
-  // The spread of the whole: each slice's, weighed by its share, rounded up.
+  // The order's spread is the mean of its slices' spreads, weighed by share, rounded up.
   const weighed = commits.reduce(
     (sum, { lpSpreadBps }, index) => sum + lpSpreadBps * (plan.slices[index]?.portionBps ?? 0),
     0,
@@ -137,24 +143,25 @@ export async function commitSplit(
       portionBps,
       outputAmount,
     })),
+    thin,
   };
 }
 
 function splitOrder(
-  ask: SolverRequest,
+  asked: SolverRequest,
   plan: SplitPlan,
   sessions: readonly SolverSession[],
   validUntil: number,
   totalRelayFee: bigint,
 ): StandardOrder | undefined {
-  const { rfq, origin, dest, inputToken, outputToken, nonce } = ask;
+  const { rfq, origin, dest, inputToken, outputToken, nonce } = asked;
   const times = orderTimes(validUntil, rfq.skeleton);
   const relayFees = shares(
     totalRelayFee,
     plan.slices.map(({ portionBps }) => portionBps),
-    ask.relayFee,
+    asked.relayFee,
   );
-  // A slice that cannot pay its own fees is an order the escrow refuses.
+  // The escrow refuses an order with a slice that does not cover its own fees.
   if (
     plan.slices.some(
       ({ inputAmount }, index) =>
@@ -189,8 +196,8 @@ function splitOrder(
 }
 
 /**
- * The relayer's pay, shared like the input, the rest to the largest; no LP bears more than the request told
- * it.
+ * Divides the relay fee like the input; the largest slice bears the rounding. `most` is the fee that the
+ * request named: no slice bears more.
  */
 function shares(total: bigint, portions: readonly number[], most: bigint): bigint[] {
   const parts = portions.map((bps) => (total * BigInt(bps)) / 10_000n);

@@ -1,30 +1,25 @@
-/**
- * A verified answer as the taker sees it: every field of the candidate, with what the venue's own reference
- * prices can add.
- */
+/** The fields of a candidate, as the taker sees them: the quote's terms, reference prices and warnings. */
 
 import { orderEnvelope } from '../../domain/order.ts';
 import { assetId } from '../../domain/asset.ts';
 import { ORDER_TYPE, type Terms, WARNINGS } from '../../protocol/api/candidate.ts';
-import type { Landing } from './relay-fee.ts';
-import type { Liquidity } from '../market/liquidity.ts';
 import type { Prices } from '../market/prices.ts';
-import type { SolverRequest, FirmQuote } from './verify.ts';
+import type { RfqCandidate } from './rfq-source.ts';
+import type { SolverRequest } from './verify.ts';
 
 export interface TermsContext {
   prices: Prices;
-  liquidity: Liquidity;
-  landing: Landing;
   nativeSymbol: string;
-  minValidUntil: number | null;
   shortValiditySeconds: number;
   farFromMidBps: number;
-  underWatch(solverId: string): boolean;
 }
 
-export function termsOf(ask: SolverRequest, quote: FirmQuote, context: TermsContext): Terms {
-  const { origin, dest, inputToken, outputToken, rfq } = ask;
-  const { prices, landing } = context;
+export function candidateTerms(
+  asked: SolverRequest,
+  { quote, landing, underWatch }: RfqCandidate,
+  { prices, nativeSymbol, ...thresholds }: TermsContext,
+): Terms {
+  const { origin, dest, inputToken, outputToken, rfq } = asked;
   const amount = quote.outputAmount.toString();
   const delta = prices.deltaFromMid(inputToken, quote.inputAmount, outputToken, quote.outputAmount);
   const split = quote.slices.length > 1;
@@ -38,7 +33,7 @@ export function termsOf(ask: SolverRequest, quote: FirmQuote, context: TermsCont
     },
     validUntil: quote.validUntil,
     eta: quote.eta,
-    validity: { validUntil: quote.validUntil, minValidUntil: context.minValidUntil },
+    validity: { validUntil: quote.validUntil, minValidUntil: rfq.minValidUntil },
     preview: {
       inputs: [
         {
@@ -78,35 +73,16 @@ export function termsOf(ask: SolverRequest, quote: FirmQuote, context: TermsCont
       : null,
     gas: {
       native: landing.takerGasWei.toString(),
-      usd: landing.takerGasWei === 0n ? 0 : prices.nativeUsd(context.nativeSymbol, landing.takerGasWei),
+      usd: landing.takerGasWei === 0n ? 0 : prices.nativeUsd(nativeSymbol, landing.takerGasWei),
     },
-    warnings: warningsOf(ask, quote, delta, context),
+    warnings: warningsFor(
+      { delta, thin: quote.thin, secondsLeft: quote.validUntil - asked.now, underWatch },
+      thresholds,
+    ),
   };
 }
 
-function warningsOf(
-  ask: SolverRequest,
-  quote: FirmQuote,
-  delta: number | null,
-  { liquidity, shortValiditySeconds, farFromMidBps, underWatch }: TermsContext,
-): Terms['warnings'] {
-  const thin = quote.commitments.some(
-    ({ lp }, index) =>
-      (liquidity.available(ask.dest.id, lp, ask.outputToken.address) ?? 0n) <
-      2n * (quote.slices[index]?.outputAmount ?? 0n),
-  );
-  return warningsFor(
-    {
-      delta,
-      thin,
-      secondsLeft: quote.validUntil - ask.now,
-      underWatch: quote.slices.some(({ solverId }) => underWatch(solverId)),
-    },
-    { shortValiditySeconds, farFromMidBps },
-  );
-}
-
-/** What is true of an offer, in both namespaces, in the words a taker reads. */
+/** The warnings of a candidate, the same in both namespaces. */
 export function warningsFor(
   {
     delta,

@@ -1,6 +1,7 @@
 /**
- * A solver's answer held against the request, field by field, before it may compete: what passes here can be
- * executed as it stands.
+ * Verifies a solver's answer in two steps: `matchQuote` compares every field with the request, then
+ * `verifyQuote` recovers the LP's signature and checks that the LP's ledger balance covers the output. An
+ * order that passes both can be executed as it stands.
  */
 
 import type { Chain, TokenInfo } from '../../domain/chain.ts';
@@ -9,14 +10,14 @@ import { decodeContext, FULL_PORTION_BPS } from '../../domain/context.ts';
 import { type Address, addressToBytes32, type Bytes32 } from '../../domain/hex.ts';
 import { orderId, type StandardOrder } from '../../domain/order.ts';
 import type { UnixSeconds } from '../../domain/time.ts';
-import type { Recoveries, Recovery } from '../../ports/signer.ts';
+import type { Recovery } from '../../ports/signer.ts';
 import { type LinkQuote, recipientFor, type Rfq } from '../../protocol/link/link.ts';
 import { orderFromMessage } from '../../protocol/wire.ts';
-import { type PromisedOutputs, nonceGroupOf } from './exposure.ts';
+import type { PromisedOutputs } from './exposure.ts';
 import type { Liquidity } from '../market/liquidity.ts';
 import type { SolverSession } from '../solvers/roster.ts';
 
-/** A request as the venue understands it; the rfq message is its wire form. */
+/** What solvers are asked: the rfq message, and the same terms as values. */
 export interface SolverRequest {
   rfq: Rfq;
   origin: Chain;
@@ -27,14 +28,16 @@ export interface SolverRequest {
   amount: bigint;
   nonce: bigint;
   relayFee: bigint;
-  /** See `exposure`. */
-  group: string;
+  /** Nonce group of all quotes of this request; at most one of them can execute. */
+  nonceGroup: string;
   /** Chain time at which the request was made. */
   now: UnixSeconds;
   latestValidUntil: UnixSeconds;
 }
 
+/** A verified quote: it may be shown to a taker. */
 export interface FirmQuote {
+  /** The solver with the largest slice. */
   solverId: string;
   quoteId: Bytes32;
   orderId: Bytes32;
@@ -48,9 +51,11 @@ export interface FirmQuote {
   /** One per output. */
   commitments: SignedCommitment[];
   slices: { solverId: string; portionBps: number; outputAmount: bigint }[];
+  /** The quote takes more than half of what one of its LPs holds. */
+  thin: boolean;
 }
 
-/** Why an answer does not count; a label of metrics, so the set is small. */
+/** Why an answer failed verification; a metrics label. */
 export type Objection =
   | 'times'
   | 'terms'
@@ -64,38 +69,33 @@ export type Objection =
 
 export interface VerifyDeps {
   recovery: Recovery;
-  /** For whole quotes, of which there are many. */
-  recoveries: Recoveries;
   liquidity: Liquidity;
   exposure: PromisedOutputs;
 }
 
-/**
- * An answer whose every field fits the request. Whether its signature and its money do is for `proveQuote`,
- * which costs twenty times as much.
- */
-export interface MatchingQuote extends Omit<FirmQuote, 'orderId'> {
+/** A quote whose every field matches the request; signature and balance are not verified yet. */
+export interface MatchingQuote extends Omit<FirmQuote, 'orderId' | 'thin'> {
   session: SolverSession;
 }
 
 export function matchQuote(
-  ask: SolverRequest,
+  asked: SolverRequest,
   session: SolverSession,
   quote: LinkQuote,
 ): MatchingQuote | Objection {
-  const { rfq } = ask;
+  const { rfq } = asked;
   const order = orderFromMessage(quote.order);
   const [output, ...others] = order.outputs;
   if (!output || others.length > 0) return 'output';
   const wrong =
-    timesObjection(ask, order, quote.validUntil) ??
-    termsObjection(ask, order) ??
-    outputObjection(ask, output);
+    timesObjection(asked, order, quote.validUntil) ??
+    termsObjection(asked, order) ??
+    outputObjection(asked, output);
   if (wrong) return wrong;
   const [, inputAmount] = order.inputs[0] as readonly [bigint, bigint];
-  const fixed = ask.side === 'exactInput' ? inputAmount : output.amount;
+  const fixed = asked.side === 'exactInput' ? inputAmount : output.amount;
   const amountBeforeFees = BigInt(quote.amountBeforeFees);
-  if (fixed !== ask.amount || output.amount === 0n || amountBeforeFees < output.amount) return 'amount';
+  if (fixed !== asked.amount || output.amount === 0n || amountBeforeFees < output.amount) return 'amount';
 
   const context = decodeContext(output.context);
   const { commitment } = quote;
@@ -106,8 +106,8 @@ export function matchQuote(
     context.portionBps !== FULL_PORTION_BPS
   )
     return 'context';
-  if (context.feeBps !== rfq.platformFeeBps || context.relayFee !== ask.relayFee) return 'context';
-  // A slice that cannot pay its own fees is an order the escrow refuses.
+  if (context.feeBps !== rfq.platformFeeBps || context.relayFee !== asked.relayFee) return 'context';
+  // The escrow refuses an order whose input does not cover its own fees.
   if ((inputAmount * BigInt(context.feeBps)) / BPS + context.relayFee > inputAmount) return 'amount';
 
   return {
@@ -126,31 +126,24 @@ export function matchQuote(
   };
 }
 
-/**
- * The rest of the verification: only what has passed it may be shown to a taker. A promise where another
- * thread recovers the signer; it never rejects.
- */
 export function verifyQuote(
   deps: VerifyDeps,
-  ask: SolverRequest,
-  { session, ...fitting }: MatchingQuote,
-): FirmQuote | Objection | Promise<FirmQuote | Objection> {
-  const { order, quoteId, commitments, outputAmount } = fitting;
-  const { origin } = ask;
-  const id = orderId({ chainId: origin.id, escrow: origin.escrow }, order);
-  const commitment = commitments[0] as SignedCommitment;
-  const wrong = claimObjection(ask, session, commitment, order.fillDeadline);
-  if (wrong) return wrong;
-  const judge = (signer: Address | undefined) =>
-    backingObjection(deps, ask, commitment.lp, signer, outputAmount) ?? { ...fitting, orderId: id };
-  const signer = deps.recoveries.recover(
-    commitmentDigestOf({ origin, orderId: id, quoteId, commitment }),
-    commitment.signature,
-  );
-  return signer instanceof Promise ? signer.then(judge) : judge(signer);
+  asked: SolverRequest,
+  { session, ...quote }: MatchingQuote,
+): FirmQuote | Objection {
+  const { origin } = asked;
+  const id = orderId({ chainId: origin.id, escrow: origin.escrow }, quote.order);
+  const backing = verifyCommitment(deps, asked, session, {
+    commitment: quote.commitments[0] as SignedCommitment,
+    orderId: id,
+    quoteId: quote.quoteId,
+    fillDeadline: quote.order.fillDeadline,
+    amount: quote.outputAmount,
+  });
+  return typeof backing === 'string' ? backing : { ...quote, orderId: id, thin: backing.thin };
 }
 
-/** The clock law with this request's own margins, and the validity it asked for. */
+/** Checks the clock law with this request's margins, and the validity that the taker asked for. */
 function timesObjection(
   { rfq, now, latestValidUntil }: SolverRequest,
   order: StandardOrder,
@@ -198,10 +191,10 @@ export function outputObjection(
   return same ? undefined : 'output';
 }
 
-/** Who signed, may it, and is the money there besides everything else this LP has promised? */
-export function bindingObjection(
+/** Checks who signed, whether that key may sign for the LP, and whether the LP can pay. */
+export function verifyCommitment(
   deps: VerifyDeps,
-  ask: SolverRequest,
+  asked: SolverRequest,
   session: SolverSession,
   {
     commitment,
@@ -216,72 +209,56 @@ export function bindingObjection(
     fillDeadline: UnixSeconds;
     amount: bigint;
   },
-): Objection | undefined {
-  return (
-    claimObjection(ask, session, commitment, fillDeadline) ??
-    backingObjection(
-      deps,
-      ask,
-      commitment.lp,
-      recoverCommitmentSigner(deps.recovery, { origin: ask.origin, orderId: id, quoteId, commitment }),
-      amount,
-    )
-  );
-}
-
-/** What can be said of a commitment before its signature is looked at. */
-function claimObjection(
-  { origin, dest }: SolverRequest,
-  session: SolverSession,
-  { lp, deadline }: SignedCommitment,
-  fillDeadline: UnixSeconds,
-): Objection | undefined {
+): Backing | Objection {
+  const { origin, dest } = asked;
+  const { lp, deadline } = commitment;
   if (deadline !== fillDeadline) return 'times';
-  // One account on both chains: it pays on one and is credited on the other.
-  return session.accounts.get(dest.id)?.account !== lp || session.accounts.get(origin.id)?.account !== lp
-    ? 'account'
-    : undefined;
+  // The LP pays on one chain and is credited on the other, from one account.
+  if (session.accounts.get(dest.id)?.account !== lp || session.accounts.get(origin.id)?.account !== lp)
+    return 'account';
+  const signer = recoverCommitmentSigner(deps.recovery, { origin, orderId: id, quoteId, commitment });
+  if (signer === undefined || !deps.liquidity.maySign(dest.id, lp, signer)) return 'signature';
+  return backingOf(deps, asked, lp, amount) ?? 'balance';
 }
 
-function backingObjection(
-  { liquidity, exposure }: VerifyDeps,
-  { dest, outputToken, group }: SolverRequest,
+export interface Backing {
+  /** The amount is more than half of what the LP holds. */
+  thin: boolean;
+}
+
+/** undefined when the LP's ledger balance does not cover the amount beside its promises to other takers. */
+export function backingOf(
+  { liquidity, exposure }: Pick<VerifyDeps, 'liquidity' | 'exposure'>,
+  { dest, outputToken, nonceGroup }: SolverRequest,
   lp: Address,
-  signer: Address | undefined,
   amount: bigint,
-): Objection | undefined {
-  if (signer === undefined || !liquidity.maySign(dest.id, lp, signer)) return 'signature';
+): Backing | undefined {
   const available = liquidity.available(dest.id, lp, outputToken.address);
-  return available === undefined ||
-    available < amount + exposure.promised(dest.id, lp, outputToken.address, group)
-    ? 'balance'
-    : undefined;
+  if (available === undefined) return undefined;
+  const promised = exposure.promised(dest.id, lp, outputToken.address, nonceGroup);
+  return available < amount + promised ? undefined : { thin: available < 2n * amount };
 }
 
 /**
- * Who signed; whether it may is for `mayBind` to say. The digest is on the origin's escrow, where the order
- * lives.
+ * undefined for a malformed signature. `Liquidity.maySign` tells whether the signer may sign for the LP. The
+ * digest names the origin's escrow, where the order is opened.
  */
-export function recoverCommitmentSigner(recovery: Recovery, signed: Signed): Address | undefined {
-  return recovery.recover(commitmentDigestOf(signed), signed.commitment.signature);
+export function recoverCommitmentSigner(
+  recovery: Recovery,
+  {
+    origin,
+    orderId: id,
+    quoteId,
+    commitment: { lp, deadline, signature },
+  }: {
+    origin: Pick<Chain, 'id' | 'escrow'>;
+    orderId: Bytes32;
+    quoteId: Bytes32;
+    commitment: SignedCommitment;
+  },
+): Address | undefined {
+  const escrow = { chainId: origin.id, escrow: origin.escrow };
+  return recovery.recover(commitmentDigest(escrow, { orderId: id, quoteId, lp, deadline }), signature);
 }
-
-interface Signed {
-  origin: Pick<Chain, 'id' | 'escrow'>;
-  orderId: Bytes32;
-  quoteId: Bytes32;
-  commitment: SignedCommitment;
-}
-
-const commitmentDigestOf = ({
-  origin,
-  orderId: id,
-  quoteId,
-  commitment: { lp, deadline },
-}: Signed): Bytes32 =>
-  commitmentDigest({ chainId: origin.id, escrow: origin.escrow }, { orderId: id, quoteId, lp, deadline });
-
-export const askGroup = (origin: Chain, taker: Address, nonce: bigint): string =>
-  nonceGroupOf(origin.id, taker, nonce);
 
 const BPS = 10_000n;

@@ -13,7 +13,8 @@ import type { RelayFees } from '../quoting/relay-fee.ts';
 import type { ListedAsset } from '../market/markets.ts';
 import type { RouterOptions } from '../options.ts';
 import { firstLeg, makesSense, middlesOf, secondLeg, serving } from './middles.ts';
-import type { LegIntent, RouteLeg, RouteOffer, RouteSource } from './source.ts';
+import type { PairRequest } from '../quoting/rfq-source.ts';
+import type { RouteLeg, RouteOffer, RouteSource } from './source.ts';
 
 export interface RouteCandidate extends Ranked {
   /** What is signed now: all of the route, or its first leg. */
@@ -32,7 +33,7 @@ export interface RouteCandidates {
 
 export interface Gatherer {
   /** All orders that are signed first share `nonce`. `twoLegs: false`: direct routes only. */
-  gather(intent: LegIntent, nonce: bigint, options?: { twoLegs: boolean }): Promise<RouteCandidates>;
+  gather(intent: PairRequest, nonce: bigint, options?: { twoLegs: boolean }): Promise<RouteCandidates>;
 }
 
 export interface GathererDeps {
@@ -51,7 +52,7 @@ export function createGatherer(
   options: RouterOptions,
 ): Gatherer {
   async function gather(
-    intent: LegIntent,
+    intent: PairRequest,
     nonce: bigint,
     { twoLegs } = { twoLegs: true },
   ): Promise<RouteCandidates> {
@@ -88,7 +89,7 @@ export function createGatherer(
 
   /** The first leg says how much arrives; the second is asked for exactly that. */
   async function forwards(
-    intent: LegIntent,
+    intent: PairRequest,
     middle: ListedAsset,
     nonce: bigint,
     leftMs: () => number,
@@ -115,7 +116,7 @@ export function createGatherer(
 
   /** The second leg says how much it takes; the first is asked to deliver exactly that. */
   async function backwards(
-    intent: LegIntent,
+    intent: PairRequest,
     middle: ListedAsset,
     nonce: bigint,
     leftMs: () => number,
@@ -141,7 +142,7 @@ export function createGatherer(
   }
 
   async function best(
-    leg: LegIntent,
+    leg: PairRequest,
     asked: readonly RouteSource[],
     nonce: bigint,
     withinMs: number,
@@ -161,7 +162,7 @@ export function createGatherer(
     return offer && source && { source, offer };
   }
 
-  function joined(intent: LegIntent, first: RouteOffer, second: RouteOffer): RouteCandidate {
+  function joined(intent: PairRequest, first: RouteOffer, second: RouteOffer): RouteCandidate {
     const { side, input, output } = intent;
     const gasOn = (offer: RouteOffer) =>
       gas.takerGas(

@@ -7,11 +7,12 @@ import { assetId, type AssetId } from '../../domain/asset.ts';
 import type { Chain } from '../../domain/chain.ts';
 import { corridorOf } from '../../domain/corridor.ts';
 import type { ListedAsset } from '../market/markets.ts';
-import { type LegIntent, pairOf, type RouteSource } from './source.ts';
+import type { PairRequest } from '../quoting/rfq-source.ts';
+import { pairOf, type RouteSource } from './source.ts';
 
 /** Best first. Markets of the two chains of the intent only. */
 export function middlesOf(
-  intent: LegIntent,
+  intent: PairRequest,
   sources: readonly RouteSource[],
   { middles, maxMiddles }: { middles: readonly AssetId[]; maxMiddles: number },
 ): ListedAsset[] {
@@ -43,23 +44,23 @@ export function middlesOf(
 export const makesSense = (first: RouteSource, second: RouteSource): boolean =>
   !(first.kind === 'dex' && second.kind === 'dex') && (first.kind === 'rfq' || first.id !== second.id);
 
-export const serving = (intent: LegIntent, sources: readonly RouteSource[]): RouteSource[] =>
+export const serving = (intent: PairRequest, sources: readonly RouteSource[]): RouteSource[] =>
   sources.filter((source) => source.serves(intent, pairOf(intent)));
 
 /** To the taker's own wallet: whatever happens next, the money is its own. */
-export const firstLeg = (intent: LegIntent, middle: ListedAsset): LegIntent => ({
+export const firstLeg = (intent: PairRequest, middle: ListedAsset): PairRequest => ({
   ...legOf(intent, intent.input, middle),
   receiver: intent.taker,
   request: { ...intent.request, splitFill: 'never', settlement: 'wallet' },
 });
 
-export const secondLeg = (intent: LegIntent, middle: ListedAsset): LegIntent => ({
+export const secondLeg = (intent: PairRequest, middle: ListedAsset): PairRequest => ({
   ...legOf(intent, middle, intent.output),
   minValidUntil: null,
 });
 
 /** A slice of a leg would be a part of a part: each leg is one counterparty's. */
-const legOf = (intent: LegIntent, input: ListedAsset, output: ListedAsset): LegIntent => ({
+const legOf = (intent: PairRequest, input: ListedAsset, output: ListedAsset): PairRequest => ({
   ...intent,
   input,
   output,
@@ -72,7 +73,7 @@ const marketsOn = (chain: Chain): ListedAsset[] =>
 
 function rankOf(
   { asset, token }: ListedAsset,
-  { input, output }: LegIntent,
+  { input, output }: PairRequest,
   middles: readonly AssetId[],
 ): number {
   const configured = middles.indexOf(assetId(asset));

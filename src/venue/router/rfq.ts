@@ -3,70 +3,51 @@
  * the process.
  */
 
-import type { Clock } from '../../ports/clock.ts';
-import type { Liquidity } from '../market/liquidity.ts';
 import type { RfqCandidate, RfqSource } from '../quoting/rfq-source.ts';
-import type { Roster } from '../solvers/roster.ts';
 import type { SolverRequest } from '../quoting/verify.ts';
 import type { RouteLeg, RouteOffer, RouteSource } from './source.ts';
 
 /** Also the `venue` of its legs. */
 export const RFQ_VENUE = 'rfq';
 
-export interface RfqRouteDeps {
-  source: RfqSource;
-  roster: Roster;
-  liquidity: Liquidity;
-  clock: Clock;
-}
-
-export function createRfqRouteSource({ source, roster, liquidity, clock }: RfqRouteDeps): RouteSource {
-  function offerOf(ask: SolverRequest, candidate: RfqCandidate): RouteOffer {
-    const { verified, landing } = candidate;
+export function createRfqRouteSource(source: RfqSource): RouteSource {
+  const offerOf = (asked: SolverRequest, candidate: RfqCandidate): RouteOffer => {
+    const { quote, ...ranking } = candidate;
     return {
-      ...candidate,
+      ...ranking,
       source: RFQ_VENUE,
-      solverId: verified.solverId,
-      order: verified.order,
-      minimumOutput: verified.outputAmount,
-      landing,
-      commitments: verified.commitments,
+      solverId: quote.solverId,
+      order: quote.order,
+      minimumOutput: quote.outputAmount,
+      commitments: quote.commitments,
       settledBy: null,
-      lpSpreadBps: verified.lpSpreadBps,
-      legs: legsOf(ask, candidate),
-      thin: verified.commitments.some(
-        ({ lp }, index) =>
-          (liquidity.available(ask.dest.id, lp, ask.outputToken.address) ?? 0n) <
-          2n * (verified.slices[index]?.outputAmount ?? 0n),
-      ),
-      underWatch: verified.slices.some(({ solverId }) =>
-        roster.entry(solverId)?.breaker.underWatch(clock.nowMs()),
-      ),
-      isStillBacked: () => source.affords(ask, candidate),
-      recordExposure: () => source.bind(ask, candidate),
+      lpSpreadBps: quote.lpSpreadBps,
+      legs: legsOf(asked, candidate),
+      thin: quote.thin,
+      isStillBacked: () => source.isStillBacked(asked, candidate),
+      recordExposure: () => source.recordExposure(asked, candidate),
     };
-  }
-
+  };
   return {
     id: RFQ_VENUE,
     kind: 'rfq',
-    serves: (intent) => source.serves(intent),
-    async find(intent, nonce, withinMs) {
-      const { ask, found, why } = await source.find(intent, nonce, withinMs);
-      return { offers: found.map((candidate) => offerOf(ask, candidate)), why };
+    serves: (pair) => source.serves(pair),
+    async find(pair, nonce, withinMs) {
+      const { asked, candidates, why } = await source.find(pair, nonce, withinMs);
+      return { offers: candidates.map((candidate) => offerOf(asked, candidate)), why };
     },
   };
 }
 
-/** A leg a slice: they stand beside each other in one order. */
+/** One leg per slice; the slices of a split settle together, in one order. */
 function legsOf(
   { origin, dest, inputToken, outputToken }: SolverRequest,
-  { verified, eta }: RfqCandidate,
+  { quote, eta }: RfqCandidate,
 ): RouteLeg[] {
-  let left = verified.inputAmount;
-  return verified.slices.map(({ solverId, portionBps, outputAmount }, index) => {
+  let left = quote.inputAmount;
+  return quote.slices.map(({ solverId, portionBps, outputAmount }, index) => {
     const amount =
-      index === verified.slices.length - 1 ? left : (verified.inputAmount * BigInt(portionBps)) / 10_000n;
+      index === quote.slices.length - 1 ? left : (quote.inputAmount * BigInt(portionBps)) / 10_000n;
     left -= amount;
     return {
       kind: 'rfq',

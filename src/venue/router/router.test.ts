@@ -18,7 +18,8 @@ import type { RelayFees } from '../quoting/relay-fee.ts';
 import { BREAKER, CHAIN_DEFAULTS } from '../options.ts';
 import { createGatherer } from './gather.ts';
 import { routeFees } from './route-fees.ts';
-import type { LegIntent, RouteSource } from './source.ts';
+import type { PairRequest } from '../quoting/rfq-source.ts';
+import type { RouteSource } from './source.ts';
 import { createVenueSource } from './venue-source.ts';
 
 const token = (n: number, priceSymbol: string | null = null): TokenInfo => ({
@@ -50,7 +51,7 @@ const market = (n: number) => ({
 });
 const taker: Address = `0x${'a'.repeat(40)}`;
 
-function intentOf(side: LegIntent['side'], amount: bigint): LegIntent {
+function intentOf(side: PairRequest['side'], amount: bigint): PairRequest {
   return {
     requestId: 'r',
     request: { splitFill: 'allow', settlement: 'wallet', maxCandidates: 5 },

@@ -1,6 +1,8 @@
 /**
- * POST /router/quotes, and the next leg of a route that is under way: the best of all sources, sealed in the
- * router namespace.
+ * POST /router/quotes, from top to bottom: parse the request, gather candidates from all sources, rank, record
+ * exposure, seal. Also quotes the next leg of a route under way.
+ *
+ * Read in this order: source (what a source is), gather, middles, venue-source, terms; preflight for the legs.
  */
 
 import { rank } from '../../auction/rank.ts';
@@ -21,24 +23,28 @@ import { type Breaker, createBreaker } from '../solvers/breaker.ts';
 import { chainNow } from '../market/chain-now.ts';
 import { nonceGroupOf } from '../quoting/exposure.ts';
 import type { RelayFees } from '../quoting/relay-fee.ts';
-import type { ParsedRequest, QuoteOutcome, Reception } from '../quoting/intent.ts';
+import type { RequestParser } from '../quoting/parse-request.ts';
+import { noQuotes, type QuoteOutcome, type QuoteResponder } from '../quoting/response.ts';
+import type { PairRequest, RfqSource } from '../quoting/rfq-source.ts';
 import type { ListedAsset, Markets } from '../market/markets.ts';
-import type { OpenQuotes } from '../quoting/open-quotes.ts';
+import { openQuoteLimits, type OpenQuotes } from '../quoting/open-quotes.ts';
 import type { BreakerOptions, FanOutOptions, RateOptions, RouterOptions } from '../options.ts';
 import type { Prices } from '../market/prices.ts';
 import type { LaterLeg, SealOwner, Sealing } from '../quoting/sealing.ts';
 import { promisedMeanwhile, unavailable } from '../quoting/unavailable.ts';
 import { createGatherer, type RouteCandidate } from './gather.ts';
-import { createRfqRouteSource, RFQ_VENUE, type RfqRouteDeps } from './rfq.ts';
-import type { LegIntent, RouteSource } from './source.ts';
+import { createRfqRouteSource, RFQ_VENUE } from './rfq.ts';
+import type { RouteSource } from './source.ts';
 import { routerTerms } from './terms.ts';
 import { createVenueSource } from './venue-source.ts';
 
-export interface RouterDeps extends RfqRouteDeps {
+export interface RouterDeps {
+  source: RfqSource;
   chains: ReadonlyMap<number, ChainPort>;
   routeVenues: readonly RouteVenue[];
   markets: Markets;
-  reception: Reception;
+  parser: RequestParser;
+  responder: QuoteResponder;
   sealing: Sealing;
   gas: RelayFees;
   prices: Prices;
@@ -62,7 +68,7 @@ export interface Router {
     delivered: bigint,
     from: { key: ApiKey; workspace: Workspace },
   ): Promise<{ candidate: RouterCandidate } | { why: ProductUnavailable }>;
-  /** For the roster's view: is this venue being asked? */
+  /** For the roster's view. */
   breakerOf(venueId: string): Breaker | undefined;
   /** Wall time at which a candidate of this venue was last returned. */
   lastQuoteAtMs(venueId: string): number | undefined;
@@ -75,17 +81,18 @@ export interface RouterSettings {
   breaker: BreakerOptions;
 }
 
-/** Of a later leg only the best is taken; the others stand in where it does not hold. */
+/** A later leg needs one candidate; the others stand in where the best has lost its backing. */
 const LEG_CANDIDATES = 5;
 
-type Asked = LegIntent & { key: ApiKey };
+type KeyedRequest = PairRequest & { key: ApiKey };
 
 export function createRouter(deps: RouterDeps, settings: RouterSettings): Router {
   const {
     chains,
     routeVenues,
     markets,
-    reception,
+    parser,
+    responder,
     sealing,
     gas,
     prices,
@@ -98,7 +105,7 @@ export function createRouter(deps: RouterDeps, settings: RouterSettings): Router
   requireDistinct(routeVenues);
   const breakers = new Map(routeVenues.map(({ id }) => [id, createBreaker(settings.breaker)]));
   const sources: RouteSource[] = [
-    createRfqRouteSource(deps),
+    createRfqRouteSource(deps.source),
     ...routeVenues.map((venue) =>
       createVenueSource(venue, {
         chains,
@@ -119,32 +126,44 @@ export function createRouter(deps: RouterDeps, settings: RouterSettings): Router
     ['source', 'model'],
   );
 
-  async function offer(intent: ParsedRequest): Promise<QuoteOutcome> {
-    const nonce = BigInt(random.bytes32());
-    const { candidates, whys } = await gatherer.gather(intent, nonce);
-    if (candidates.length === 0)
-      return { quotes: [], productUnavailable: mostTelling(whys, intent.corridor) };
-    const best = rank(intent.side, candidates)
-      .filter(({ first }) => first.isStillBacked())
-      .slice(0, intent.request.maxCandidates);
-    if (best.length === 0) return { quotes: [], productUnavailable: promisedMeanwhile(intent.corridor) };
-    const { settlement, solvers } = intent.request;
-    const next = { settlement, include: solvers?.include ?? null, exclude: solvers?.exclude ?? [] };
-    const quotes = best.map((candidate) =>
-      publish(intent, candidate, { next: candidate.model === 'sequential' ? next : null, parent: null }),
-    );
-    hold(intent.key, intent, nonce, best);
-    return { quotes, productUnavailable: null };
+  async function findRoutes(
+    requestId: string,
+    request: QuoteRequest,
+    key: ApiKey,
+    workspace: Workspace,
+  ): Promise<QuoteOutcome> {
+    const { parsed, why } = await parser.parse(requestId, request, key, workspace);
+    if (!parsed) return noQuotes(why);
+    const release = openQuotes.reserve(key.id, parsed.openQuoteLimits, parsed.now);
+    try {
+      const nonce = BigInt(random.bytes32());
+      const { candidates, whys } = await gatherer.gather(parsed, nonce);
+      if (candidates.length === 0) return noQuotes(mostTelling(whys, parsed.corridor));
+      const best = rank(parsed.side, candidates)
+        .filter(({ first }) => first.isStillBacked())
+        .slice(0, request.maxCandidates);
+      if (best.length === 0) return noQuotes(promisedMeanwhile(parsed.corridor));
+
+      for (const { first } of best) first.recordExposure();
+      addOpenQuote(parsed, nonce, best);
+      const { settlement, solvers } = request;
+      const next = { settlement, include: solvers?.include ?? null, exclude: solvers?.exclude ?? [] };
+      const quotes = best.map((candidate) =>
+        seal(parsed, candidate, { next: candidate.model === 'sequential' ? next : null, parent: null }),
+      );
+      return { quotes, productUnavailable: null };
+    } finally {
+      release();
+    }
   }
 
-  function publish(
-    intent: Asked,
+  function seal(
+    intent: KeyedRequest,
     candidate: RouteCandidate,
     link: Pick<SealedRoute, 'next' | 'parent'>,
     delivered: RouterCandidate['composite'] = null,
   ): string {
     const { first, model } = candidate;
-    first.recordExposure();
     quotedAtMs.set(first.source, clock.nowMs());
     chosen.add({ source: first.source, model });
     const owner: SealOwner = { account: intent.workspace.id, namespace: 'router', mode: intent.key.mode };
@@ -165,18 +184,16 @@ export function createRouter(deps: RouterDeps, settings: RouterSettings): Router
     );
   }
 
-  function hold(
-    key: ApiKey,
-    { input, taker }: LegIntent,
+  function addOpenQuote(
+    { key, input, taker }: KeyedRequest,
     nonce: bigint,
     best: readonly RouteCandidate[],
   ): void {
-    const lastValid = Math.max(...best.map(({ validUntil }) => validUntil));
     openQuotes.add(
       key.id,
       nonceGroupOf(input.chain.id, taker, nonce),
       prices.amountUsd(input.token, best[0]?.inputAmount ?? 0n) ?? 0,
-      lastValid,
+      Math.max(...best.map(({ validUntil }) => validUntil)),
     );
   }
 
@@ -192,22 +209,16 @@ export function createRouter(deps: RouterDeps, settings: RouterSettings): Router
         why: unavailable('pair_not_supported', 'The venue does not list one of these assets any more.', null),
       };
     const intent = legIntent(parent.order.user, receiver, from, to, delivered, terms, { key, workspace });
-    const answered = openQuotes.reserve(
-      key.id,
-      {
-        count: workspace.limits.openQuotes ?? settings.rates.openQuotes,
-        notionalUsd: workspace.limits.openNotionalUsd ?? settings.rates.openNotionalUsd,
-      },
-      intent.now,
-    );
+    const release = openQuotes.reserve(key.id, openQuoteLimits(workspace, settings.rates), intent.now);
     const nonce = BigInt(random.bytes32());
-    const { candidates, whys } = await gatherer.gather(intent, nonce, { twoLegs: false }).finally(answered);
+    const { candidates, whys } = await gatherer.gather(intent, nonce, { twoLegs: false }).finally(release);
     const best = rank(intent.side, candidates).find(({ first }) => first.isStillBacked());
     if (!best)
       return {
         why: candidates.length > 0 ? promisedMeanwhile(intent.corridor) : mostTelling(whys, intent.corridor),
       };
-    hold(key, intent, nonce, [best]);
+    best.first.recordExposure();
+    addOpenQuote(intent, nonce, [best]);
     const { composite } = JSON.parse(parent.candidate) as RouterCandidate;
     const done = composite && {
       ...composite,
@@ -215,7 +226,7 @@ export function createRouter(deps: RouterDeps, settings: RouterSettings): Router
         .slice(0, 1)
         .map((leg) => ({ ...leg, output: { ...leg.output, amount: delivered.toString() } })),
     };
-    const text = publish(intent, best, { next: null, parent: parent.orderId }, done);
+    const text = seal(intent, best, { next: null, parent: parent.orderId }, done);
     return { candidate: zRouterCandidate.parse(JSON.parse(text)) };
   }
 
@@ -232,7 +243,7 @@ export function createRouter(deps: RouterDeps, settings: RouterSettings): Router
     amount: bigint,
     { settlement, include, exclude }: LaterLeg['terms'],
     { key, workspace }: { key: ApiKey; workspace: Workspace },
-  ): Asked {
+  ): KeyedRequest {
     const now = chainNow(clock, chains.get(input.chain.id));
     return {
       requestId: random.bytes32().slice(2, 34),
@@ -258,14 +269,18 @@ export function createRouter(deps: RouterDeps, settings: RouterSettings): Router
   }
 
   return {
-    quote: (request, key, workspace) => reception.receive(request, key, workspace, offer),
+    async quote(request, key, workspace) {
+      const response = responder.begin();
+      const outcome = await findRoutes(response.requestId, request, key, workspace);
+      return responder.finish(response, outcome);
+    },
     nextLeg,
     breakerOf: (venueId) => breakers.get(venueId),
     lastQuoteAtMs: (venueId) => quotedAtMs.get(venueId),
   };
 }
 
-/** Several sources, several reasons: the one that a taker can act on comes first. */
+/** Chooses the reason that the taker can act on. */
 function mostTelling(whys: readonly ProductUnavailable[], corridor: string): ProductUnavailable {
   const order: ProductUnavailable['code'][] = [
     'amount_too_large',
@@ -286,10 +301,7 @@ function mostTelling(whys: readonly ProductUnavailable[], corridor: string): Pro
   );
 }
 
-/**
- * Ids are public names that open orders carry: two venues under one, or one that looks like the RFQ venue,
- * would settle each other's orders.
- */
+/** Orders carry the id of their venue: with two venues of one id, one would settle the other's orders. */
 function requireDistinct(venues: readonly RouteVenue[]): void {
   const ids = venues.map(({ id }) => id);
   const wrong = ids.find(

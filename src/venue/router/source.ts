@@ -1,6 +1,6 @@
 /**
- * What every source of the router has in common: it is asked about one pair and answers with orders that a
- * taker could sign now.
+ * A source of the router: asked to quote one pair, it answers with orders that a taker can sign now. Solvers
+ * are one source (`rfq.ts`), each route venue is another (`venue-source.ts`).
  */
 
 import type { Ranked } from '../../auction/rank.ts';
@@ -11,10 +11,7 @@ import type { RoutePair } from '../../ports/route-venue.ts';
 import type { ProductUnavailable } from '../../protocol/api/quote.ts';
 import type { Leg, SealedRoute } from '../../protocol/api/router.ts';
 import type { Landing } from '../quoting/relay-fee.ts';
-import type { RfqIntent } from '../quoting/rfq-source.ts';
-
-/** The whole of an intent, or one leg of it. */
-export type LegIntent = RfqIntent;
+import type { PairRequest } from '../quoting/rfq-source.ts';
 
 export interface RouteLeg {
   kind: Leg['kind'];
@@ -43,15 +40,12 @@ export interface RouteOffer extends Ranked {
   lpSpreadBps: number | null;
   /** More than one when the order has several parts or passes through several pools. */
   legs: readonly RouteLeg[];
-  /** This trade takes more than half of what its maker holds for it. */
+  /** The trade takes more than half of what an LP holds. */
   thin: boolean;
   underWatch: boolean;
-  /**
-   * Is what it promises still there, now that others may have been promised some of it? Ask right before
-   * `bind`.
-   */
+  /** Whether the liquidity is still there. Check it right before `recordExposure`. */
   isStillBacked(): boolean;
-  /** Makes it public. */
+  /** Counts the offer as promised to a taker. */
   recordExposure(): void;
 }
 
@@ -65,15 +59,15 @@ export interface Found {
 export interface RouteSource {
   readonly id: string;
   readonly kind: Leg['kind'];
-  /** Worth asking for this pair on behalf of this intent's taker and workspace? At once, from memory. */
-  serves(intent: LegIntent, pair: RoutePair): boolean;
+  /** Whether to ask for this pair on behalf of the request's taker and workspace. Answers from memory. */
+  serves(intent: PairRequest, pair: RoutePair): boolean;
   /**
    * Orders that share `nonce`. Never rejects; answers within `withinMs`, or sooner once `signal` is aborted.
    */
-  find(intent: LegIntent, nonce: bigint, withinMs: number, signal: AbortSignal): Promise<Found>;
+  find(intent: PairRequest, nonce: bigint, withinMs: number, signal: AbortSignal): Promise<Found>;
 }
 
-export const pairOf = ({ input, output }: Pick<LegIntent, 'input' | 'output'>): RoutePair => ({
+export const pairOf = ({ input, output }: Pick<PairRequest, 'input' | 'output'>): RoutePair => ({
   input: { chainId: input.chain.id, token: input.token.address },
   output: { chainId: output.chain.id, token: output.token.address },
 });

@@ -12,7 +12,8 @@ import type { FanOutOptions } from '../options.ts';
 import type { Prices } from '../market/prices.ts';
 import { warningsFor } from '../quoting/terms.ts';
 import type { RouteCandidate } from './gather.ts';
-import type { LegIntent, RouteLeg } from './source.ts';
+import type { PairRequest } from '../quoting/rfq-source.ts';
+import type { RouteLeg } from './source.ts';
 
 export interface RouterTermsContext {
   prices: Prices;
@@ -23,7 +24,7 @@ export interface RouterTermsContext {
 }
 
 export function routerTerms(
-  { input, output, receiver, workspace, now }: LegIntent,
+  { input, output, receiver, workspace, now }: PairRequest,
   { first, legs, model, inputAmount, outputAmount, eta, validUntil }: RouteCandidate,
   { prices, gas, options, delivered = [] }: RouterTermsContext,
 ): RouterTerms {

@@ -18,14 +18,8 @@ import { objectionTo } from './check-quote.ts';
 import { routeFees } from './route-fees.ts';
 import { routeOrder } from './route-order.ts';
 import { deferredOn } from '../quoting/rfq-source.ts';
-import {
-  type Found,
-  type LegIntent,
-  pairOf,
-  type RouteLeg,
-  type RouteOffer,
-  type RouteSource,
-} from './source.ts';
+import { type Found, pairOf, type RouteLeg, type RouteOffer, type RouteSource } from './source.ts';
+import type { PairRequest } from '../quoting/rfq-source.ts';
 
 export interface VenueSourceDeps {
   chains: ReadonlyMap<number, ChainPort>;
@@ -59,7 +53,7 @@ export function createVenueSource(
   );
   let inFlight = 0;
 
-  const chosen = ({ workspace, request }: LegIntent) =>
+  const chosen = ({ workspace, request }: PairRequest) =>
     (!workspace.eligibleSolvers || workspace.eligibleSolvers.includes(id)) &&
     (!request.solvers?.include || request.solvers.include.includes(id)) &&
     !request.solvers?.exclude?.includes(id);
@@ -68,7 +62,7 @@ export function createVenueSource(
    * Fees and who pays the gas, settled once for a request: gas prices and the relayer's health may change
    * while the venue thinks, its offer may not.
    */
-  function landingsOf({ input, output, request }: LegIntent): (fillGas: bigint) => Landing {
+  function landingsOf({ input, output, request }: PairRequest): (fillGas: bigint) => Landing {
     const deferred = deferredOn({ request, output });
     const crossChain = input.chain.id !== output.chain.id;
     const known = new Map<bigint, Landing>();
@@ -87,7 +81,7 @@ export function createVenueSource(
   }
 
   async function find(
-    intent: LegIntent,
+    intent: PairRequest,
     nonce: bigint,
     withinMs: number,
     signal: AbortSignal,
@@ -148,7 +142,7 @@ export function createVenueSource(
   }
 
   function judge(
-    intent: LegIntent,
+    intent: PairRequest,
     ask: RouteAsk,
     nonce: bigint,
     answer: RouteQuote | Decline,
@@ -182,7 +176,7 @@ export function createVenueSource(
   }
 
   function offerOf(
-    intent: LegIntent,
+    intent: PairRequest,
     ask: RouteAsk,
     nonce: bigint,
     quote: RouteQuote,

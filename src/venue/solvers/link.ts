@@ -201,7 +201,7 @@ export function createLinkDoor(deps: LinkDeps, { venueId }: { venueId: string })
         case 'partial':
         case 'decline':
         case 'commit':
-          return fanOut.answer(session, message);
+          return fanOut.receive(session, message);
         case 'levels':
           // A ladder that falls is nonsense; all else that is wrong with one costs nobody anything.
           if (levels.accept(session, message) === 'broken') roster.recordFault(solverId, 'invalid');

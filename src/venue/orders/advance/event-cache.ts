@@ -1,41 +1,41 @@
 /**
- * Escrow events by order, as long as there is room: anybody may open orders with as much in them as it pays
- * gas for, so room is counted in bytes too.
+ * Caches escrow events by order. The cache is limited in bytes too, because a sender chooses how long the
+ * data of its order is.
  */
 
+import { LRUCache } from 'lru-cache';
 import type { Bytes32 } from '../../../domain/hex.ts';
-import { createBoundedMap } from '../../../domain/bounded.ts';
 import type { EscrowEvent } from '../../../ports/chain.ts';
 
 type Of<Kind extends EscrowEvent['kind']> = Extract<EscrowEvent, { kind: Kind }>;
 
-/** What happened to an order. That it was opened is enough: what it says is known to whoever advances it. */
+/** An event without the order itself: the order record holds that already. */
 export type CachedOrderEvent =
   | Of<'filled' | 'finalised' | 'refunded' | 'deferral_ended'>
   | Omit<Of<'open'>, 'order'>;
 
 export interface OrderEventCache {
-  /** Of one order, in no order. Other chains' events and those of two forks may be among them. */
+  /** The events of one order, unsorted. Events of other chains or of an abandoned fork may be among them. */
   of(orderId: Bytes32): CachedOrderEvent[];
-  /** false: known already. */
+  /** false when the event is cached already. */
   add(event: CachedOrderEvent): boolean;
 }
 
 const EVENTS = 50_000;
 const BYTES = 64 * 2 ** 20;
-/** Of an event without what is as long as its sender likes. */
-const LEAN_BYTES = 800;
+/** Size of an event without the data whose length its sender chooses. */
+const BASE_BYTES = 800;
 
 export function createOrderEventCache({
   most = EVENTS,
   mostBytes = BYTES,
 }: { most?: number; mostBytes?: number } = {}): OrderEventCache {
   const byOrder = new Map<Bytes32, Set<string>>();
-  const events = createBoundedMap<string, CachedOrderEvent>({
-    most: () => most,
-    mostWeight: mostBytes,
-    weigh: bytesOf,
-    forgot: (id, { orderId }) => forget(orderId, id),
+  const events = new LRUCache<string, CachedOrderEvent>({
+    max: most,
+    maxSize: mostBytes,
+    sizeCalculation: bytesOf,
+    dispose: ({ orderId }, id) => forget(orderId, id),
   });
 
   function forget(orderId: Bytes32, id: string): void {
@@ -49,18 +49,20 @@ export function createOrderEventCache({
     add(event) {
       const id = `${event.blockHash}:${event.logIndex}`;
       if (events.has(id)) return false;
+      events.set(id, event);
+      // An event larger than the whole cache is not kept.
+      if (!events.has(id)) return true;
       const ids = byOrder.get(event.orderId) ?? new Set();
       byOrder.set(event.orderId, ids.add(id));
-      events.set(id, event);
       return true;
     },
   };
 }
 
 const bytesOf = (event: CachedOrderEvent): number =>
-  LEAN_BYTES + (event.kind === 'filled' ? event.output.callbackData.length + event.output.context.length : 0);
+  BASE_BYTES + (event.kind === 'filled' ? event.output.callbackData.length + event.output.context.length : 0);
 
-/** undefined for what is no order's. */
+/** undefined for events that belong to no order. */
 export function cacheableEvent(event: EscrowEvent): CachedOrderEvent | undefined {
   switch (event.kind) {
     case 'open': {

@@ -1,0 +1,59 @@
+/** The answer to a quote request, in both namespaces: its id, its JSON text, and its metrics. */
+
+import { toIso } from '../../domain/time.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Metrics } from '../../ports/metrics.ts';
+import type { Random } from '../../ports/random.ts';
+import type { ProductUnavailable } from '../../protocol/api/quote.ts';
+
+/** Sealed candidates as JSON texts, best first, or the reason why there are none. */
+export interface QuoteOutcome {
+  quotes: readonly string[];
+  productUnavailable: ProductUnavailable | null;
+}
+
+interface QuoteResponse {
+  /** Also the id of the request to solvers. */
+  requestId: string;
+  startedMs: number;
+}
+
+export interface QuoteResponder {
+  begin(): QuoteResponse;
+  /** The response body as JSON text. */
+  finish(response: QuoteResponse, outcome: QuoteOutcome): string;
+}
+
+const SECONDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.35, 0.6, 1];
+
+export function createQuoteResponder({
+  clock,
+  random,
+  metrics,
+}: {
+  clock: Clock;
+  random: Random;
+  metrics: Metrics;
+}): QuoteResponder {
+  const requests = metrics.counter('firmquote_venue_quote_requests_total', 'Quote requests by result', [
+    'result',
+  ]);
+  const seconds = metrics.histogram(
+    'firmquote_venue_quote_seconds',
+    'Time to answer a quote request',
+    SECONDS,
+  );
+  return {
+    begin: () => ({ requestId: random.bytes32().slice(2, 34), startedMs: clock.monotonicMs() }),
+    finish({ requestId, startedMs }, { quotes, productUnavailable }) {
+      seconds.observe((clock.monotonicMs() - startedMs) / 1000);
+      requests.add({ result: productUnavailable?.code ?? 'quoted' });
+      return `{"requestId":"${requestId}","createdAt":"${toIso(clock.nowMs())}","quotes":[${quotes.join(',')}],"productUnavailable":${JSON.stringify(productUnavailable)}}`;
+    },
+  };
+}
+
+export const noQuotes = (productUnavailable: ProductUnavailable): QuoteOutcome => ({
+  quotes: [],
+  productUnavailable,
+});
