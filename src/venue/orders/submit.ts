@@ -1,6 +1,21 @@
 /**
- * POST …/orders: seal, time, signer, state, in this order; then one commit makes it an order, and nothing is
- * answered before that.
+ * POST …/orders. One database commit makes a candidate an order, and nothing is answered before it. The checks
+ * before it, in this order:
+ *
+ * 1. the seal: this very candidate was issued to this account, namespace and mode
+ * 2. the chains: connected, and no final block was taken back
+ * 3. the time: the quote is still valid
+ * 4. the taker's signature over the order
+ * 5. the order nonce is unused on chain
+ * 6. the route venue is connected, and every LP's signer may still sign for it
+ * 7. taker and receiver pass screening
+ * 8. the lock, sent or standing, lets the escrow collect the input
+ * 9. the time again, since a slow node may have outlasted the quote
+ *
+ * An order that was accepted before skips 5 to 9: `existingOrder` answers its repetition.
+ *
+ * Order of reading in this folder: submit (taker, lock, signatures, screening, travel-rule), preflight, status,
+ * then advance/.
  */
 
 import { createHash } from 'node:crypto';
@@ -33,7 +48,7 @@ import { verifyTakerSignature, readTaker } from './taker.ts';
 import { dutyOf } from './travel-rule.ts';
 import { recoverCommitmentSigner } from '../quoting/verify.ts';
 
-/** Queue topic: look at this order again. */
+/** Queue and bus topic: this order has changed and must be looked at. */
 export const ORDERS_TOPIC = 'orders';
 
 export type SubmitRequest = OrderSubmitRequest | RouterSubmitRequest;
@@ -88,7 +103,7 @@ export function createSubmitter(deps: SubmitDeps): Submitter {
     log,
     metrics,
   } = deps;
-  /** Submissions at work in this process, by idempotency scope. */
+  /** Idempotency scopes of the submissions in progress in this process. */
   const running = new Set<string>();
   const submissions = metrics.counter('firmquote_venue_submissions_total', 'Order submissions by result', [
     'result',
@@ -100,8 +115,8 @@ export function createSubmitter(deps: SubmitDeps): Submitter {
     try {
       const scope = scopeOf(request, from);
       const { response, result } = scope
-        ? await once(scope, () => place(request, from, scope))
-        : await place(request, from, null);
+        ? await withIdempotency(scope, () => verifyAndAccept(request, from, scope))
+        : await verifyAndAccept(request, from, null);
       submissions.add({ result });
       return response;
     } catch (error) {
@@ -114,8 +129,11 @@ export function createSubmitter(deps: SubmitDeps): Submitter {
     }
   }
 
-  /** The same key and body get the original answer; while the first is at work, 409. */
-  async function once(scope: IdempotencyScope, work: () => Promise<Placed>): Promise<Placed> {
+  /** The same key and body get the original answer, or 409 while the first submission is in progress. */
+  async function withIdempotency(
+    scope: IdempotencyScope,
+    work: () => Promise<Submitted>,
+  ): Promise<Submitted> {
     const id = `${scope.workspaceId} ${scope.namespace} ${scope.mode} ${scope.key}`;
     if (running.has(id)) throw inProgress();
     running.add(id);
@@ -130,75 +148,24 @@ export function createSubmitter(deps: SubmitDeps): Submitter {
     }
   }
 
-  async function place(
+  async function verifyAndAccept(
     request: SubmitRequest,
     { key, workspace, namespace }: Parameters<Submitter['submit']>[1],
     scope: IdempotencyScope | null,
-  ): Promise<Placed> {
-    const now = chainNow(clock, undefined);
-    const opened = sealing.open(
-      { account: workspace.id, namespace, mode: key.mode },
-      request.quoteResponse,
-      now,
-    );
-    const port = chains.get(opened.origin.id);
-    const doubt = [port, chains.get(opened.dest.id)]
-      .map((each) => each?.doubt())
-      .find((found) => found?.kind === 'reorg');
-    if (doubt)
-      throw new ApiError(
-        'unavailable',
-        'A chain of this order took back blocks that were final, so nothing is accepted there now. Nothing was submitted.',
-        { retryAfterSeconds: 60 },
-      );
-    if (!port)
-      throw new ApiError(
-        'unavailable',
-        'The chain of this order is not connected at the moment. Try again shortly.',
-        { retryAfterSeconds: 2 },
-      );
+  ): Promise<Submitted> {
+    const owner = { account: workspace.id, namespace, mode: key.mode };
+    const opened = sealing.open(owner, request.quoteResponse, chainNow(clock, undefined));
+    const port = requireChains(opened);
     requireTime(opened, port);
-
-    const { order, digest, orderId } = opened;
-    const signature = await verifyTakerSignature({ port, recovery }, order.user, digest, {
+    const { order, orderId } = opened;
+    const signature = await verifyTakerSignature({ port, recovery }, order.user, opened.digest, {
       signature: request.signature,
       scheme: request.signScheme,
       loc: ['body', 'signature'],
     });
-    const placed = await fresh().catch(async (error: unknown) => {
-      // What was accepted before stays accepted: its nonce is spent, its lock used, the list or the LP's mind
-      // may have changed.
-      const existing = error instanceof InvalidError ? await store.order(orderId) : undefined;
-      if (!existing) throw error;
-      const same =
-        existing.workspaceId === workspace.id &&
-        existing.mode === key.mode &&
-        existing.namespace === namespace &&
-        existing.quoteId === opened.quoteId &&
-        existing.signature === signature;
-      if (!same) throw alreadyUsed();
-      return { funding: existing.funding, screened: existing.screening };
-    });
-
-    async function fresh(): Promise<{ funding: Hex; screened: NewOrder['screening'] }> {
-      const taker = await chainBulkhead.run(opened.origin.id, () => readTaker(port as ChainPort, opened));
-      if (taker.nonceUsed)
-        throw invalid(
-          'nonce_used',
-          ['body', 'quoteResponse', 'order'],
-          'The order nonce has been used or cancelled on chain, so no candidate of that quote request can execute any more. Ask for a new quote.',
-        );
-      await requireCommitments(opened);
-      // The list may have changed since the quote.
-      const screened = await screening.requireAllowed(
-        { taker: order.user, receiver: receiverOf(order) },
-        PARTIES,
-      );
-      const funding = await fundingOf(request, opened, port as ChainPort, taker, signature);
-      // A slow node may have taken longer than the quote lasted.
-      requireTime(opened, port as ChainPort);
-      return { screened, funding };
-    }
+    const verified = await verifyOnChain(request, opened, port, signature).catch((error: unknown) =>
+      existingOrder(error, opened, owner, signature),
+    );
 
     const createdAtMs = clock.nowMs();
     const amountUsd = prices.amountUsd(opened.inputToken, opened.inputAmount);
@@ -221,15 +188,78 @@ export function createSubmitter(deps: SubmitDeps): Submitter {
       solverIds: opened.solverIds,
       signature,
       signScheme: request.signScheme,
-      funding: placed.funding,
+      funding: verified.funding,
       candidate: opened.text,
       referenceId: null,
       amountUsd,
-      screening: placed.screened,
+      screening: verified.screened,
       travelRule: dutyOf(workspace, amountUsd),
       createdAtMs,
     };
     return accept(accepting, scope, key);
+  }
+
+  /** Checks 5 to 9: what the chain, the list and the clock say now. */
+  async function verifyOnChain(
+    request: SubmitRequest,
+    opened: VerifiedQuote,
+    port: ChainPort,
+    signature: Hex,
+  ): Promise<Pick<NewOrder, 'funding'> & { screened: NewOrder['screening'] }> {
+    const { order } = opened;
+    const taker = await chainBulkhead.run(opened.origin.id, () => readTaker(port, opened));
+    if (taker.nonceUsed)
+      throw invalid(
+        'nonce_used',
+        ['body', 'quoteResponse', 'order'],
+        'The order nonce has been used or cancelled on chain, so no candidate of that quote request can execute any more. Ask for a new quote.',
+      );
+    await requireCommitments(opened);
+    const screened = await screening.requireAllowed(
+      { taker: order.user, receiver: receiverOf(order) },
+      PARTIES,
+    );
+    const lock = { port, recovery, now: chainNow(clock, port) };
+    const funding = encodeFunding(await fundingFor(lock, opened, taker, request, signature));
+    requireTime(opened, port);
+    return { screened, funding };
+  }
+
+  /** A repetition of an accepted order is not checked again: its nonce is used and its lock spent by now. */
+  async function existingOrder(
+    error: unknown,
+    { orderId, quoteId }: VerifiedQuote,
+    { account, namespace, mode }: SealOwner,
+    signature: Hex,
+  ): ReturnType<typeof verifyOnChain> {
+    const existing = error instanceof InvalidError ? await store.order(orderId) : undefined;
+    if (!existing) throw error;
+    const same =
+      existing.workspaceId === account &&
+      existing.mode === mode &&
+      existing.namespace === namespace &&
+      existing.quoteId === quoteId &&
+      existing.signature === signature;
+    if (!same) throw alreadyUsed();
+    return { funding: existing.funding, screened: existing.screening };
+  }
+
+  /** The origin's port. Throws 503 while a chain of the order is not usable. */
+  function requireChains({ origin, dest }: VerifiedQuote): ChainPort {
+    const port = chains.get(origin.id);
+    if ([port, chains.get(dest.id)].some((each) => each?.doubt()?.kind === 'reorg'))
+      throw new ApiError(
+        'unavailable',
+        'A chain of this order took back blocks that were final, so nothing is accepted there now. Nothing was submitted.',
+        { retryAfterSeconds: 60 },
+      );
+    if (!port)
+      throw new ApiError(
+        'unavailable',
+        'The chain of this order is not connected at the moment. Try again shortly.',
+        { retryAfterSeconds: 2 },
+      );
+    return port;
   }
 
   function requireTime({ validUntil }: VerifiedQuote, port: ChainPort): void {
@@ -241,19 +271,7 @@ export function createSubmitter(deps: SubmitDeps): Submitter {
       );
   }
 
-  async function fundingOf(
-    request: SubmitRequest,
-    opened: VerifiedQuote,
-    port: ChainPort,
-    taker: Awaited<ReturnType<typeof readTaker>>,
-    signature: Hex,
-  ): Promise<Hex> {
-    return encodeFunding(
-      await fundingFor({ port, recovery, now: chainNow(clock, port) }, opened, taker, request, signature),
-    );
-  }
-
-  async function accept(order: NewOrder, scope: IdempotencyScope | null, key: ApiKey): Promise<Placed> {
+  async function accept(order: NewOrder, scope: IdempotencyScope | null, key: ApiKey): Promise<Submitted> {
     const response = JSON.stringify({
       id: order.orderId,
       status: 'pending',
@@ -264,13 +282,13 @@ export function createSubmitter(deps: SubmitDeps): Submitter {
     switch (acceptance.kind) {
       case 'accepted':
         openQuotes.close(key.id, nonceGroupOf(order.originChainId, order.order.user, order.order.nonce));
-        // The row is committed: losing this wake-up costs a sweep's delay, not the order.
+        // The row is committed: if this wake-up is lost, the sweep finds the order.
         queue
           .wake(ORDERS_TOPIC, order.orderId)
           .catch((error: unknown) =>
             log.warn(
               { orderId: order.orderId, error },
-              'an accepted order could not be announced to the workers; the sweep will find it',
+              'the wake-up for an accepted order failed; the sweep will find the order',
             ),
           );
         log.info(
@@ -306,7 +324,7 @@ export function createSubmitter(deps: SubmitDeps): Submitter {
     }
   }
 
-  /** The seal proves what was signed; the chain may have changed its mind about who may sign. */
+  /** The seal proves what was signed; an LP may have revoked the signer since. */
   async function requireCommitments({
     orderId,
     quoteId,
@@ -319,7 +337,7 @@ export function createSubmitter(deps: SubmitDeps): Submitter {
       throw invalid(
         'quote_expired',
         ['body', 'quoteResponse', 'solverId'],
-        'The venue behind this quote is not connected here any more, so nobody would settle it. Ask for a new one; nothing was submitted.',
+        'The venue behind this quote is no longer connected, so it cannot settle. Ask for a new one; nothing was submitted.',
       );
     const held = await Promise.all(
       commitments.map((commitment) => {
@@ -338,7 +356,7 @@ export function createSubmitter(deps: SubmitDeps): Submitter {
   return { submit };
 }
 
-interface Placed {
+interface Submitted {
   response: string;
   result: 'accepted' | 'replayed';
 }
@@ -364,7 +382,7 @@ function scopeOf(
   };
 }
 
-/** Where a denied party stands in a candidate. */
+/** Where each party stands in a candidate, for errors. */
 export const PARTIES = {
   taker: ['body', 'quoteResponse', 'order'],
   receiver: ['body', 'quoteResponse', 'preview', 'outputs', 0, 'receiver'],
