@@ -58,7 +58,7 @@ const keyOf = (layout: Layout, name: string) => ({
   keystore: layout.keystore(name),
   passwordFile: layout.passwordFile,
 });
-const door = (port: number) => ({ host: '127.0.0.1', port });
+const localPort = (port: number) => ({ host: '127.0.0.1', port });
 const database = (name: string) => ({ url: `\${FIRMQUOTE_DEMO_POSTGRES}/${name}`, maxConnections: 8 });
 
 function chainsOf(state: DemoState) {
@@ -105,14 +105,14 @@ const attesterUrls = (state: DemoState, layout: Layout) =>
 function venueConfig(state: DemoState, layout: Layout): object {
   const { config } = state;
   const [source] = config.exchange.sources;
-  if (!source) throw new Error('The demo plays no source of prices.');
+  if (!source) throw new Error('The demo has no price source.');
   return {
     app: 'venue',
     venueId: 'firmquote-demo',
-    http: door(layout.ports.venue),
-    ops: door(layout.ports.venueOps),
+    http: localPort(layout.ports.venue),
+    ops: localPort(layout.ports.venueOps),
     admin: {
-      ...door(layout.ports.venueAdmin),
+      ...localPort(layout.ports.venueAdmin),
       keys: [{ id: 'demo', secret: { file: layout.secret('admin') } }],
     },
     database: database('venue'),
@@ -149,6 +149,8 @@ function venueConfig(state: DemoState, layout: Layout): object {
     ],
     solvers: [...config.lps, config.spareLp].map(({ id, name }) => ({ id, name })),
     dex: dexes(state),
+    // A busy machine reads pools slowly; the router answers earlier when it can.
+    router: { timeoutMs: 2_000 },
     fanOut: { timeoutMs: config.venue.quoteTimeoutMs, sliceTimeoutMs: config.venue.sliceTimeoutMs },
   };
 }
@@ -165,8 +167,8 @@ function dexes({ chains }: DemoState): object[] {
     if (places.length === 0) return [];
     return [
       kind === 'constantProduct'
-        ? { id: 'uniswap-v2', name: 'Uniswap v2', kind: 'constant_product', places }
-        : { id: 'uniswap-v3', name: 'Uniswap v3', kind: 'concentrated', places },
+        ? { id: 'uniswap-v2', name: 'Uniswap v2', kind: 'constant_product', places, timeoutMs: 1_500 }
+        : { id: 'uniswap-v3', name: 'Uniswap v3', kind: 'concentrated', places, timeoutMs: 1_500 },
     ];
   });
 }
@@ -235,7 +237,7 @@ function lpConfig(state: DemoState, layout: Layout, index: number): object {
   const { prices, assets, chain, ...sections } = lpSections(state, layout);
   return {
     app: 'lp',
-    ops: door(layout.ports.lpOps(index)),
+    ops: localPort(layout.ports.lpOps(index)),
     admin: { port: layout.ports.lpAdmin(index) },
     database: database(`lp_${lp.id}`),
     keys: { operator: keyOf(layout, lpProcess(lp.id)) },
@@ -265,8 +267,8 @@ function lpConfig(state: DemoState, layout: Layout, index: number): object {
 function attesterConfig(state: DemoState, layout: Layout, index: number): object {
   return {
     app: 'attester',
-    http: door(layout.ports.attester(index)),
-    ops: door(layout.ports.attesterOps(index)),
+    http: localPort(layout.ports.attester(index)),
+    ops: localPort(layout.ports.attesterOps(index)),
     keys: { attester: keyOf(layout, attesterProcess(index)) },
     chains: chainsOf(state),
   };

@@ -7,15 +7,15 @@ import { createServer } from 'node:http';
 import { WebSocketServer, type WebSocket } from 'ws';
 import { UpstreamError } from '../../domain/errors.ts';
 
-export type PlayedKind = 'binance' | 'coinbase' | 'kraken';
+export type SimulatedKind = 'binance' | 'coinbase' | 'kraken';
 
-export interface PlayedSource {
+export interface SimulatedSource {
   /** Also its path. */
   name: string;
-  kind: PlayedKind;
+  kind: SimulatedKind;
 }
 
-export interface PlayedSymbol {
+export interface SimulatedSymbol {
   base: string;
   quote: string;
   startMid: number;
@@ -25,7 +25,7 @@ export interface PlayedSymbol {
   spreadBps: number;
 }
 
-export interface PlayedExchange {
+export interface SimulatedExchanges {
   readonly url: string;
   /** A float: simulated prices only. */
   mid(base: string): number;
@@ -38,8 +38,8 @@ export interface PlayedExchange {
   close(): Promise<void>;
 }
 
-const SPELLING: Record<PlayedKind, string> = { binance: '', coinbase: '-', kraken: '/' };
-export const symbolAt = (kind: PlayedKind, { base, quote }: { base: string; quote: string }): string =>
+const SPELLING: Record<SimulatedKind, string> = { binance: '', coinbase: '-', kraken: '/' };
+export const symbolAt = (kind: SimulatedKind, { base, quote }: { base: string; quote: string }): string =>
   `${base}${SPELLING[kind]}${quote}`;
 
 const TICK_MS = 250;
@@ -47,32 +47,32 @@ const BEAT_MS = 1_000;
 
 interface Subscriber {
   source: string;
-  kind: PlayedKind;
+  kind: SimulatedKind;
   symbols: Set<string>;
   /** Each subscriber sees a slightly different price. */
   shiftBps: number;
 }
 
-export async function playExchange({
+export async function startExchanges({
   port,
   sources,
   symbols,
 }: {
   port: number;
-  sources: readonly PlayedSource[];
-  symbols: readonly PlayedSymbol[];
-}): Promise<PlayedExchange> {
+  sources: readonly SimulatedSource[];
+  symbols: readonly SimulatedSymbol[];
+}): Promise<SimulatedExchanges> {
   const mids = new Map(symbols.map(({ base, startMid }) => [base, startMid]));
   const subscribers = new Map<WebSocket, Subscriber>();
   const shifts = new Map<string, number>();
   let [event, silent] = [1, false];
 
   const http = createServer((_, response) =>
-    response.writeHead(426).end('This is a played exchange: it speaks WebSocket only.\n'),
+    response.writeHead(426).end('This simulated exchange serves WebSocket only.\n'),
   );
   const server = new WebSocketServer({ server: http, maxPayload: 16 * 1024, perMessageDeflate: false });
   server.on('connection', (socket, request) => {
-    const { pathname, searchParams } = new URL(request.url ?? '', 'http://played');
+    const { pathname, searchParams } = new URL(request.url ?? '', 'http://exchange');
     const source = pathname.split('/')[1] ?? '';
     const kind = sources.find(({ name }) => name === source)?.kind;
     if (kind === undefined) return socket.close(1008, 'no such source');
@@ -101,10 +101,10 @@ export async function playExchange({
         type: 'update',
         data: [{ version: '2.0.10', system: 'online', api_version: 'v2', connection_id: event++ }],
       });
-    socket.on('message', (frame) => hear(socket, subscriber, frame.toString()));
+    socket.on('message', (frame) => receive(socket, subscriber, frame.toString()));
   });
 
-  function hear(socket: WebSocket, subscriber: Subscriber, text: string): void {
+  function receive(socket: WebSocket, subscriber: Subscriber, text: string): void {
     const asked = read(text);
     if (subscriber.kind === 'coinbase' && asked.type === 'subscribe') {
       const products = asked.product_ids ?? [];
@@ -141,7 +141,7 @@ export async function playExchange({
   function send(
     socket: WebSocket,
     { source, kind, symbols: wanted, shiftBps }: Subscriber,
-    played: PlayedSymbol,
+    played: SimulatedSymbol,
     type: 'snapshot' | 'update',
   ): void {
     const symbol = symbolAt(kind, played);
@@ -213,7 +213,7 @@ export async function playExchange({
     http.once('error', (cause) =>
       reject(
         new UpstreamError(
-          `The played exchange cannot listen on port ${port}. Choose other ports with --port.`,
+          `The simulated exchanges cannot listen on port ${port}. Choose other ports with --port.`,
           { code: 'port_unavailable', cause },
         ),
       ),

@@ -13,13 +13,14 @@ import { issueDemoKeys, WORKSPACE } from './api-keys.ts';
 import { type DemoConfig, zDemoConfig } from './config.ts';
 import { lpProcess, lpSections, writeConfigs } from './configs.ts';
 import { followEvents } from './display/events.ts';
-import { playExchange } from './exchange.ts';
+import { startExchanges } from './exchange.ts';
 import { assertPortsFree, type Layout, layout as layoutOf, portsOf } from './layout.ts';
 import { type Manifest, writeManifest } from './manifest.ts';
 import { startMarket } from './market.ts';
 import { keepPools } from './chains/pools.ts';
 import { keepOracles } from './chains/oracle.ts';
-import { type OnceReport, runOnce } from './once.ts';
+import type { OnceReport } from './checks/check.ts';
+import { runOnce } from './once.ts';
 import { appSpecs, chainSpec, environmentOf, lineLog, postgresSpec } from './processes.ts';
 import { PEG, setUpChain } from './chains/set-up.ts';
 import { type DemoState, drawState, readState, writeState } from './state.ts';
@@ -98,7 +99,7 @@ async function open(life: Life, { options, layout, config, log, startedAtMs }: S
   await rm(layout.manifest, { force: true });
   // --once needs known balances, so it never resumes.
   const left = options.once ? undefined : remains;
-  if (left) say('The last demo in this folder was killed: going on where it stopped.');
+  if (left) say('Resuming the demo in this folder, which was killed.');
   else await rm(layout.home, { recursive: true, force: true });
   await mkdir(layout.home, { recursive: true, mode: 0o755 });
   let keepLogs = false;
@@ -119,8 +120,8 @@ async function open(life: Life, { options, layout, config, log, startedAtMs }: S
   life.onStop('processes', () => supervisor.stop());
 
   const state = left ?? drawState(config);
-  const exchange = await playExchange({ port: ports.exchange, ...state.config.exchange });
-  life.onStop('played exchange', () => exchange.close());
+  const exchange = await startExchanges({ port: ports.exchange, ...state.config.exchange });
+  life.onStop('simulated exchanges', () => exchange.close());
 
   say('Starting PostgreSQL and two chains …');
   const postgres = postgresSpec(layout, log);
@@ -135,7 +136,7 @@ async function open(life: Life, { options, layout, config, log, startedAtMs }: S
   life.onStop('chain files', () => keepers.forEach((keeper) => keeper.stop()));
 
   if (state.phase === 'drawn') {
-    say('Deploying contracts, handing out tokens, filling the LPs’ books …');
+    say('Deploying contracts, funding takers, depositing the LPs’ inventory …');
     state.chains = await Promise.all(
       state.config.chains.map(({ id }, index) =>
         setUpChain(state, id, `http://127.0.0.1:${ports.chain(index)}`),
@@ -161,12 +162,12 @@ async function open(life: Life, { options, layout, config, log, startedAtMs }: S
   const oracles = keepOracles(kept, (error) => log.warn({ err: error }, 'a price oracle was not updated'));
   life.onStop('price oracles', () => oracles.stop());
 
-  say('Starting venue, LPs and attesters …');
+  say('Starting the venue, the LPs and the attesters …');
   const databaseBase = postgres.database.base();
   await Promise.all(appSpecs(state, layout, databaseBase).map((spec) => supervisor.run(spec)));
   const manifest = { ...manifestOf(state, layout, supervisor), environment: environmentOf(databaseBase) };
-  const stage = createDisturbances(state, layout, exchange, (bps) => void (oracleShiftBps = bps));
-  const world = worldOf(state, manifest, supervisor, stage);
+  const disturbances = createDisturbances(state, layout, exchange, (bps) => void (oracleShiftBps = bps));
+  const world = worldOf(state, manifest, supervisor, disturbances);
   await untilServing(world, life);
   if (life.stopping) return;
 
@@ -193,7 +194,7 @@ async function open(life: Life, { options, layout, config, log, startedAtMs }: S
     const good = report.checks.every(({ ok }) => ok);
     if (!good) {
       keepLogs = true;
-      say(`\nLogs of every process: ${dirname(layout.log('venue'))}`);
+      say(`\nLogs of all processes: ${dirname(layout.log('venue'))}`);
     }
     finishOnce(life, report);
     return;
@@ -215,7 +216,7 @@ async function open(life: Life, { options, layout, config, log, startedAtMs }: S
       return price === PEG ? 1 : mid(price);
     };
     const pools = keepPools(state.chains, dollars, (error) =>
-      log.warn({ err: error }, 'a pool was not brought back to the market'),
+      log.warn({ err: error }, 'a pool could not be traded back to the market price'),
     );
     life.onStop('pools', () => pools.stop());
   }
@@ -229,7 +230,7 @@ function finishOnce(life: Life, report: OnceReport): void {
       `${report.checks.filter(({ ok }) => ok).length} of ${report.checks.length} checks held\n${JSON.stringify(report)}`,
     ),
   );
-  life.stop('every check was run', good ? 0 : 1);
+  life.stop('all checks have run', good ? 0 : 1);
 }
 
 /** Waits until the venue answers and every LP is active. */
@@ -245,7 +246,7 @@ async function untilServing(world: DemoWorld, life: Life): Promise<void> {
     if (world.lps.every(({ id }) => active.includes(id))) return;
     if (answer) seen = `status ${answer.status}, active LPs: ${active.join(', ') || 'none'}`;
     if (performance.now() > deadline)
-      throw new Error(`The venue and its LPs did not get ready (${seen}). Their logs say why.`);
+      throw new Error(`The venue and its LPs were not ready after 90 s (${seen}). See their logs.`);
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
 }
@@ -306,12 +307,12 @@ function worldOf(
   state: DemoState,
   manifest: Manifest,
   supervisor: Supervisor,
-  stage: Disturbances,
+  disturbances: Disturbances,
 ): DemoWorld {
   let next = 0;
   const freshWallet = () => {
     const wallet = state.houseTakers[next++ % state.houseTakers.length];
-    if (!wallet) throw new Error('The demo drew no takers.');
+    if (!wallet) throw new Error('The demo has no takers.');
     return wallet;
   };
   const lpKeys = [...state.lps, state.spareLp];
@@ -319,7 +320,7 @@ function worldOf(
     manifest,
     supervisor,
     holdings: state.config.takers.holdings,
-    stage,
+    disturbances,
     lps: state.lps.map(({ id, owner }, index) => ({
       id,
       account: owner.address,

@@ -49,7 +49,7 @@ export function startMarket(
     } catch (error) {
       if (!stopped)
         show(
-          `no trade ${label}  ${error instanceof Error ? error.message.split('\n')[0]?.slice(0, 120) : String(error)}`,
+          `failed   ${label}  ${error instanceof Error ? error.message.split('\n')[0]?.slice(0, 120) : String(error)}`,
         );
     }
   }

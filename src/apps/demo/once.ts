@@ -1,6 +1,6 @@
 /** `demo --once`: runs the list of checks and prints each result. */
 
-import { type DemoCheck, type CheckResult, runCheck, type OrderCounts } from './checks/check.ts';
+import { createRecorder, type OnceReport } from './checks/check.ts';
 import { clientCheck } from './checks/client.ts';
 import { conservationCheck } from './checks/conservation.ts';
 import { attestedCheck, refundCheck } from './checks/cross-chain.ts';
@@ -19,11 +19,6 @@ import { verifiedCheck } from './checks/verified.ts';
 import { workspaceCheck } from './checks/workspaces.ts';
 import type { DemoWorld } from './world.ts';
 
-export interface OnceReport extends OrderCounts {
-  checks: CheckResult[];
-  seconds: number;
-}
-
 /** Checks running in parallel; each mostly waits for blocks. */
 const AT_ONCE = 4;
 
@@ -32,17 +27,7 @@ export async function runOnce(
   show: (line: string) => void,
   startedAtMs: number,
 ): Promise<OnceReport> {
-  const tally: OrderCounts = { settled: 0, failed: 0, refunded: 0 };
-  const checks: CheckResult[] = [];
-  const run = async (check: DemoCheck) => {
-    const before = performance.now();
-    const result = await runCheck(check, world, tally);
-    checks.push(result);
-    show(
-      `${result.ok ? 'ok  ' : 'FAIL'}  ${result.name}  (${((performance.now() - before) / 1000).toFixed(1)} s)\n        ${result.detail}`,
-    );
-  };
-
+  const { run, report } = createRecorder(world, show, startedAtMs);
   // The split needs all three LPs, so it runs first. Checks with long waits (refund, restart, withdrawal
   // delay) run beside the rest.
   await run(splitCheck);
@@ -69,5 +54,5 @@ export async function runOnce(
   );
   await Promise.all(slow);
   await run(conservationCheck);
-  return { checks, ...tally, seconds: Math.round((Date.now() - startedAtMs) / 100) / 10 };
+  return report();
 }

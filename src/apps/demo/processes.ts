@@ -140,7 +140,7 @@ export function appSpecs(state: DemoState, layout: Layout, databaseBase: string)
 /** The script this process runs, so that the demo works from sources and from a build. */
 function commandLine(): string[] {
   const script = process.argv[1];
-  if (script === undefined) throw new Error('The demo does not know how it was started.');
+  if (script === undefined) throw new Error('The script of this process is unknown.');
   return [script];
 }
 
@@ -158,7 +158,7 @@ async function untilAlive(name: string, child: WatchedChild, url: string, logFil
     }
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
-  throw new UpstreamError(`The process ${name} did not come up. Its log says why: ${logFile}`, {
+  throw new UpstreamError(`The process ${name} did not become healthy. See its log: ${logFile}`, {
     code: 'child_failed',
   });
 }

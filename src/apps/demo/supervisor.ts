@@ -59,7 +59,7 @@ export function createSupervisor({ log, changed }: { log: Log; changed: () => vo
   function ended(child: Child, code: number): void {
     child.running = undefined;
     if (stopping || child.held) return;
-    log.warn({ child: child.spec.name, code }, 'a process of the demo ended; starting it again');
+    log.warn({ child: child.spec.name, code }, 'a process of the demo ended and is restarted');
     if (performance.now() - child.startedAt > STEADY_MS) child.backoffMs = MIN_BACKOFF_MS;
     revive(child);
   }
@@ -71,7 +71,7 @@ export function createSupervisor({ log, changed }: { log: Log; changed: () => vo
     setTimeout(() => {
       if (stopping || child.held) return;
       launch(child).catch((error: unknown) => {
-        log.warn({ child: child.spec.name, err: error }, 'could not start it again; trying once more');
+        log.warn({ child: child.spec.name, err: error }, 'the restart failed and is retried');
         revive(child);
       });
     }, delay);

@@ -4,7 +4,7 @@ import { type Address, createPublicClient, http, type PublicClient } from 'viem'
 import { parseUnits } from '../../domain/amount.ts';
 import { devTokenAbi } from '../../settlement/abi/dev-token.ts';
 import { escrowAbi } from '../../settlement/abi/escrow.ts';
-import type { PlayedExchange } from './exchange.ts';
+import type { SimulatedExchanges } from './exchange.ts';
 import type { Manifest, ManifestChain, ManifestToken } from './manifest.ts';
 import type { Supervisor } from './supervisor.ts';
 import { createDemoTaker, type DemoTaker, type DemoTakerOptions } from './taker.ts';
@@ -38,12 +38,12 @@ export interface DemoWorld {
   minted(slug: string, symbol: string): bigint;
   /** Starting balance of every fresh taker, whole tokens. */
   holdings: Readonly<Record<string, string>>;
-  stage: Disturbances;
+  disturbances: Disturbances;
 }
 
 /** Faults that the risk checks cause. */
 export interface Disturbances {
-  exchange: Pick<PlayedExchange, 'mid' | 'jump' | 'shift' | 'hush'>;
+  exchange: Pick<SimulatedExchanges, 'mid' | 'jump' | 'shift' | 'hush'>;
   /** Offsets all price oracles. */
   shiftOracles(bps: number): void;
   /** Takes a simulated sequencer down or up. */

@@ -9,6 +9,7 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { UpstreamError } from '../../../domain/errors.ts';
+import type { Address, Hex } from '../../../domain/hex.ts';
 import { type WatchedChild, spawnWatched } from '../../../adapters/process/parent-watchdog.ts';
 
 export interface AnvilOptions {
@@ -139,6 +140,16 @@ export async function rpc(url: string, method: string, params: readonly unknown[
   if (answer.error)
     throw new UpstreamError(`The chain refused ${method}: ${answer.error.message}`, { code: 'rpc' });
   return answer.result;
+}
+
+/** Sends a transaction from any address, without its key. Repeats the set-up, which a restarted chain forgets. */
+export async function sendUnlocked(
+  url: string,
+  tx: { from: Address; to: Address; data: Hex; gas: Hex },
+): Promise<void> {
+  await rpc(url, 'anvil_impersonateAccount', [tx.from]);
+  await rpc(url, 'anvil_setBalance', [tx.from, '0x8ac7230489e80000']);
+  await rpc(url, 'eth_sendTransaction', [tx]);
 }
 
 /** The binary itself, because npm's JavaScript launcher would be a process in between. */

@@ -3,7 +3,7 @@
 import { encodeFunctionData } from 'viem';
 import type { Address } from '../../../domain/hex.ts';
 import { devAggregatorAbi } from '../../../settlement/abi/dev-aggregator.ts';
-import { rpc } from './anvil.ts';
+import { sendUnlocked } from './anvil.ts';
 
 export const ORACLE_DECIMALS = 8;
 const MOVED_BPS = 25;
@@ -28,22 +28,19 @@ export function keepOracles(
 
   async function look({ rpcUrl, address, mid }: KeptOracle): Promise<void> {
     const [now, price] = [performance.now(), mid()];
-    const told = last.get(address);
+    const pushed = last.get(address);
     if (
-      told !== undefined &&
-      now - told.atMs < HEARTBEAT_MS &&
-      Math.abs(price / told.mid - 1) * 10_000 < MOVED_BPS
+      pushed !== undefined &&
+      now - pushed.atMs < HEARTBEAT_MS &&
+      Math.abs(price / pushed.mid - 1) * 10_000 < MOVED_BPS
     )
       return;
-    // Repeated each time, because a restarted chain has forgotten it.
-    await rpc(rpcUrl, 'anvil_impersonateAccount', [KEEPER]);
-    await rpc(rpcUrl, 'anvil_setBalance', [KEEPER, '0x8ac7230489e80000']);
     const data = encodeFunctionData({
       abi: devAggregatorAbi,
       functionName: 'push',
       args: [BigInt(Math.round(price * 10 ** ORACLE_DECIMALS))],
     });
-    await rpc(rpcUrl, 'eth_sendTransaction', [{ from: KEEPER, to: address, data, gas: '0x30d40' }]);
+    await sendUnlocked(rpcUrl, { from: KEEPER, to: address, data, gas: '0x30d40' });
     last.set(address, { mid: price, atMs: now });
   }
 

@@ -7,7 +7,7 @@ import { pairOutput } from '../../../adapters/dex/constant-product.ts';
 import { readContract, v2PairAbi, v3PoolAbi } from '../../../adapters/evm/chain/read-contract.ts';
 import type { Address, Hex } from '../../../domain/hex.ts';
 import { devPoolTraderAbi } from '../../../settlement/abi/dev-pool-trader.ts';
-import { rpc } from './anvil.ts';
+import { rpc, sendUnlocked } from './anvil.ts';
 import type { DemoState } from '../state.ts';
 
 const LOOK_MS = 2_000;
@@ -83,7 +83,7 @@ async function look(kept: KeptPool): Promise<void> {
   const zeroForOne = price > fair * margin;
   if (!Number.isFinite(fair) || (!zeroForOne && price * margin >= fair)) return;
   const goal = zeroForOne ? fair * margin : fair / margin;
-  const purse = await readContract(call, {
+  const balance = await readContract(call, {
     abi: erc20Abi,
     address: tokens[zeroForOne ? 0 : 1],
     functionName: 'balanceOf',
@@ -91,13 +91,10 @@ async function look(kept: KeptPool): Promise<void> {
   });
   const data =
     fee === null
-      ? pairTrade(pool, [first, BigInt(second)], zeroForOne, goal, purse)
-      : poolTrade(pool, zeroForOne, goal, purse);
+      ? pairTrade(pool, [first, BigInt(second)], zeroForOne, goal, balance)
+      : poolTrade(pool, zeroForOne, goal, balance);
   if (data === undefined) return;
-  // Repeated each time, because a restarted chain has forgotten it.
-  await rpc(rpcUrl, 'anvil_impersonateAccount', [KEEPER]);
-  await rpc(rpcUrl, 'anvil_setBalance', [KEEPER, '0x8ac7230489e80000']);
-  await rpc(rpcUrl, 'eth_sendTransaction', [{ from: KEEPER, to: trader, data, gas: '0xf4240' }]);
+  await sendUnlocked(rpcUrl, { from: KEEPER, to: trader, data, gas: '0xf4240' });
 }
 
 function pairTrade(
@@ -105,11 +102,11 @@ function pairTrade(
   [reserve0, reserve1]: readonly [bigint, bigint],
   zeroForOne: boolean,
   goal: number,
-  purse: bigint,
+  balance: bigint,
 ): Hex | undefined {
   const side = Math.sqrt(Number(reserve0) * Number(reserve1) * (zeroForOne ? 1 / goal : goal));
   const wanted = BigInt(Math.floor(side)) - (zeroForOne ? reserve0 : reserve1);
-  const amountIn = wanted < purse ? wanted : purse;
+  const amountIn = wanted < balance ? wanted : balance;
   const amountOut = amountIn > 0n ? pairOutput({ reserve0, reserve1 }, zeroForOne, amountIn) : undefined;
   return amountOut
     ? encodeFunctionData({
@@ -120,11 +117,11 @@ function pairTrade(
     : undefined;
 }
 
-const poolTrade = (pool: Address, zeroForOne: boolean, goal: number, purse: bigint): Hex | undefined =>
-  purse > 0n
+const poolTrade = (pool: Address, zeroForOne: boolean, goal: number, balance: bigint): Hex | undefined =>
+  balance > 0n
     ? encodeFunctionData({
         abi: devPoolTraderAbi,
         functionName: 'swap',
-        args: [pool, zeroForOne, purse, BigInt(Math.round(Math.sqrt(goal) * 2 ** 96))],
+        args: [pool, zeroForOne, balance, BigInt(Math.round(Math.sqrt(goal) * 2 ** 96))],
       })
     : undefined;

@@ -35,7 +35,7 @@ export async function setUpChain(
   const chain = config.chains.find(({ id }) => id === chainId);
   if (!chain) throw new Error(`The demo has no chain ${chainId}.`);
   const owners = [...state.lps, state.spareLp].map(({ owner }) => owner.address);
-  const everybody = [
+  const accounts = [
     deployer.address,
     state.relayer.address,
     ...owners,
@@ -45,7 +45,7 @@ export async function setUpChain(
     ),
   ];
   const gas = `0x${parseUnits(config.takers.gas, 18).toString(16)}`;
-  await Promise.all(everybody.map((address) => rpc(rpcUrl, 'anvil_setBalance', [address, gas])));
+  await Promise.all(accounts.map((address) => rpc(rpcUrl, 'anvil_setBalance', [address, gas])));
   const run = (calls: readonly Call[]) => execute(rpcUrl, calls);
   const from = deployer.address;
   const { escrow, oracle, permit2, batch, tokens } = await deployDevnet({
@@ -209,5 +209,5 @@ async function execute(rpcUrl: string, calls: readonly Call[]): Promise<void> {
       return;
     }
   }
-  throw new UpstreamError('The chain did not mine what sets it up.', { code: 'deploy' });
+  throw new UpstreamError('The chain did not mine the set-up transactions.', { code: 'deploy' });
 }

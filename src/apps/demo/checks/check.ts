@@ -45,7 +45,7 @@ export async function eventually(
   const deadline = performance.now() + timeoutMs;
   for (let trouble = ''; ;) {
     const held = await holds().catch((error: unknown) => {
-      trouble = ` (${error instanceof Error ? error.message : String(error)})`;
+      trouble = ` (${messageOf(error)})`;
       return false;
     });
     if (held) return;
@@ -55,14 +55,35 @@ export async function eventually(
   }
 }
 
-export async function runCheck(check: DemoCheck, world: DemoWorld, tally: OrderCounts): Promise<CheckResult> {
-  try {
-    return { name: check.name, ok: true, detail: await check.run(world, tally) };
-  } catch (error) {
-    return {
-      name: check.name,
-      ok: false,
-      detail: error instanceof Error ? error.message.split('\n').slice(0, 3).join(' ') : String(error),
-    };
-  }
+export interface OnceReport extends OrderCounts {
+  checks: CheckResult[];
+  seconds: number;
 }
+
+/** Runs checks and prints one line for each as it ends. */
+export function createRecorder(world: DemoWorld, show: (line: string) => void, startedAtMs: number) {
+  const tally: OrderCounts = { settled: 0, failed: 0, refunded: 0 };
+  const checks: CheckResult[] = [];
+  async function run({ name, run: attempt }: DemoCheck): Promise<void> {
+    const before = performance.now();
+    const result = await attempt(world, tally).then(
+      (detail) => ({ name, ok: true, detail }),
+      (error: unknown) => ({ name, ok: false, detail: messageOf(error) }),
+    );
+    checks.push(result);
+    const seconds = ((performance.now() - before) / 1000).toFixed(1);
+    show(`${result.ok ? 'ok  ' : 'FAIL'} ${seconds.padStart(6)} s  ${name} - ${result.detail}`);
+  }
+  return {
+    checks,
+    run,
+    report: (): OnceReport => ({
+      checks,
+      ...tally,
+      seconds: Math.round((Date.now() - startedAtMs) / 100) / 10,
+    }),
+  };
+}
+
+const messageOf = (error: unknown): string =>
+  error instanceof Error ? error.message.split('\n').slice(0, 3).join(' ') : String(error);

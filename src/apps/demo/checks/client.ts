@@ -41,7 +41,7 @@ const LIES: readonly [DistrustCode, (candidate: Draft) => void][] = [
 ];
 
 export const clientCheck: DemoCheck = {
-  name: 'client: refuses a venue that lies',
+  name: 'firmquote/client refuses manipulated answers of a venue',
   async run(world, tally) {
     const base = viewChain(world.manifest, 'base');
     const { url, keys } = world.manifest.venue;
@@ -69,9 +69,9 @@ export const clientCheck: DemoCheck = {
     for (const [name, change] of LIES) {
       lie = change;
       const { quotes } = await client.requestQuotes(request);
-      expect(quotes[0] !== undefined, 'nobody quoted');
+      expect(quotes[0] !== undefined, 'no LP quoted');
       const refusal = await client.check(quotes[0], { request }).catch((error: unknown) => error);
-      expectEqual(refusal instanceof DistrustError ? refusal.code : 'believed', name, 'a lie was refused as');
+      expectEqual(refusal instanceof DistrustError ? refusal.code : 'accepted', name, 'code of the refusal');
     }
     lie = undefined;
     const wallet = createWalletClient({ account, transport: http(base.chain.rpcUrl) });
@@ -82,6 +82,6 @@ export const clientCheck: DemoCheck = {
     });
     if (status.status === 'settled') tally.settled += 1;
     expectEqual(status.status, 'settled', 'the honest quote');
-    return `refused: ${LIES.map(([name]) => name).join(', ')}; the honest quote settled and is confirmed on chain`;
+    return `refused ${LIES.length} manipulations (${LIES.map(([name]) => name).join(', ')}); the honest quote settled`;
   },
 };

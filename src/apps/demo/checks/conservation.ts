@@ -25,7 +25,10 @@ export async function conserved(world: DemoWorld): Promise<string> {
       tokens += 1;
     }
   }
-  return `${tokens} tokens over ${accounts.length} accounts: sums unchanged, the escrows hold what their ledgers owe`;
+  return `${tokens} tokens over ${accounts.length} accounts: supply unchanged, and each escrow holds what its ledger owes`;
 }
 
-export const conservationCheck: DemoCheck = { name: 'conservation', run: (world) => conserved(world) };
+export const conservationCheck: DemoCheck = {
+  name: 'conservation of all tokens',
+  run: (world) => conserved(world),
+};

@@ -4,10 +4,10 @@ import { parseEventLogs, decodeFunctionData } from 'viem';
 import { attestationOracleAbi } from '../../../settlement/abi/attestation-oracle.ts';
 import { escrowAbi } from '../../../settlement/abi/escrow.ts';
 import { type DemoCheck, expect, expectEqual, eventually } from './check.ts';
-import { askOf, settleAndCompare, SETTLE_TIMEOUT_MS, tradeOf } from './trade.ts';
+import { askOf, inTokens, settleAndCompare, SETTLE_TIMEOUT_MS, tradeOf } from './trade.ts';
 
 export const attestedCheck: DemoCheck = {
-  name: 'cross chain with 2-of-3 attestation',
+  name: 'cross chain, fill attested by 2 of 3',
   async run(world, tally) {
     // The third attester is down: two correct signatures must be enough.
     await world.supervisor.hold('attester-3');
@@ -39,7 +39,7 @@ export const attestedCheck: DemoCheck = {
         signers.includes(2),
         `no proof with two signatures was submitted (${signers.join(', ') || 'none at all'})`,
       );
-      return `${sentence}; proved to the origin by two attesters while the third was down`;
+      return `${sentence}; two attesters proved the fill while the third was down`;
     } finally {
       await world.supervisor.release('attester-3');
     }
@@ -47,7 +47,7 @@ export const attestedCheck: DemoCheck = {
 };
 
 export const refundCheck: DemoCheck = {
-  name: 'cross chain left unfilled and refunded',
+  name: 'cross chain, not filled and refunded',
   async run(world, tally) {
     const trade = tradeOf(world, world.freshTaker(), ['base', 'arc'], 'USDC', 'WETH');
     const { source, taker } = trade;
@@ -60,7 +60,7 @@ export const refundCheck: DemoCheck = {
         askOf(trade, { sell: '400' }, { solvers: { include: ['gamma'] } }),
       );
       const held = await admin('/fills/pause');
-      expectEqual(held.status, 200, 'answer of the LP to "hold fills"');
+      expectEqual(held.status, 200, 'answer to POST /fills/pause');
       // The order was just submitted, and the fill waits for the origin's depth, so holding transactions now
       // is in time.
       const amount = BigInt(candidate.preview.inputs[0]?.amount ?? 0);
@@ -88,7 +88,7 @@ export const refundCheck: DemoCheck = {
         trade.dest.units('WETH', world.holdings['WETH'] ?? '0'),
         'WETH of the taker on the destination',
       );
-      return `${amount} USDC units were escrowed, nothing was delivered, all came back`;
+      return `${inTokens(source, 'USDC', amount)} went into the escrow, the LP did not fill, and all of it was refunded`;
     } finally {
       await admin('/fills/resume');
     }

@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { type DemoCheck, eventually, expect, expectEqual } from './check.ts';
-import { askOf, SETTLE_TIMEOUT_MS, tradeOf } from './trade.ts';
+import { askOf, inTokens, SETTLE_TIMEOUT_MS, tradeOf } from './trade.ts';
 
 const zDossier = z.object({
   trade: z.object({
@@ -22,7 +22,7 @@ const zDossier = z.object({
 const PAYOUT_TIMEOUT_MS = 60_000;
 
 export const deferredCheck: DemoCheck = {
-  name: 'deferred settlement',
+  name: 'deferred settlement: into the escrow balance, paid out later',
   async run(world, tally) {
     const trade = tradeOf(world, world.freshTaker(), ['base', 'base'], 'USDC', 'WETH');
     const { taker, dest } = trade;
@@ -59,7 +59,7 @@ export const deferredCheck: DemoCheck = {
       `the settlement became available at ${first?.estimatedSettlementAvailableAt}, before it was seen`,
     );
     await eventually(
-      'the money is paid out',
+      'the payout reaches the wallet',
       windowMs + PAYOUT_TIMEOUT_MS,
       async () => (await dest.balance(taker.address, 'WETH')) === wallet + amount,
     );
@@ -75,6 +75,6 @@ export const deferredCheck: DemoCheck = {
     });
     expectEqual(receipt.status, 'success', 'transaction of the withdrawal');
     expectEqual(await dest.ledger(taker.address, 'WETH'), ledger, 'WETH in the ledger after the withdrawal');
-    return `${amount} WETH units were the taker's in the ledger at once and in its wallet ${Math.round(windowMs / 1000)} s later, without another signature`;
+    return `${inTokens(dest, 'WETH', amount)} credited in the escrow, and paid into the wallet ${Math.round(windowMs / 1000)} s later without another signature`;
   },
 };

@@ -6,11 +6,10 @@
 import { createWalletClient, decodeFunctionData, http } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { createClient } from '../../../client/client.ts';
-import { formatUnits } from '../../../domain/amount.ts';
 import { escrowAbi } from '../../../settlement/abi/escrow.ts';
 import { type ChainView, viewChain, type DemoWorld } from '../world.ts';
 import { type DemoCheck, expect, expectEqual, type OrderCounts } from './check.ts';
-import { SETTLE_TIMEOUT_MS } from './trade.ts';
+import { inTokens, SETTLE_TIMEOUT_MS } from './trade.ts';
 
 interface Story {
   slug: string;
@@ -29,7 +28,7 @@ const STORIES: readonly Story[] = [
 ];
 
 export const dexCheck: DemoCheck = {
-  name: 'DEX: pools fill through settleThrough',
+  name: 'DEX pools fill an order through settleThrough',
   async run(world, tally) {
     return (await Promise.all(STORIES.map((story) => tell(world, story, tally)))).join('; ');
   },
@@ -86,7 +85,7 @@ async function tell(
   expect(floor > 0n && got >= floor, `${got} ${buy} arrived, less than the enforced ${floor}`);
   expectEqual(status.settledAmounts?.[view.asset(buy)]?.amount, got.toString(), 'settledAmounts of the API');
   await filledThrough(view, status.txHash as `0x${string}`, [sell, buy]);
-  return `${whole} ${sell} -> ${formatUnits(got, view.token(buy).decimals)} ${buy} by ${venue} on ${slug}`;
+  return `${whole} ${sell} -> ${inTokens(view, buy, got)} by ${venue} on ${slug}`;
 }
 
 /** One settleThrough call, which leaves no tokens with the filler. */
@@ -96,7 +95,7 @@ async function filledThrough(
   symbols: readonly string[],
 ): Promise<void> {
   const { to, input } = await client.getTransaction({ hash });
-  expectEqual(to?.toLowerCase(), chain.escrow, 'where the settlement went');
+  expectEqual(to?.toLowerCase(), chain.escrow, 'contract of the settlement');
   const { functionName, args } = decodeFunctionData({ abi: escrowAbi, data: input });
   expect(functionName === 'settleThrough', `the settlement called ${functionName}`);
   for (const symbol of symbols)

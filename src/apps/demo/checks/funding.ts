@@ -24,7 +24,7 @@ export const fundingChecks: readonly DemoCheck[] = [
       const { lock, setUp, sentence } = await settleAndCompare(trade, askOf(trade, { sell: '0.5' }), tally);
       expectEqual(lock, 'Permit2', 'funding lock');
       expectEqual(setUp.join(), 'tokenApproval', 'set-up');
-      return `${sentence}; one approval of Permit2, then a lock inside the submission`;
+      return `${sentence}; one approval of Permit2, then the lock is part of the submission`;
     },
   },
   {
@@ -34,7 +34,7 @@ export const fundingChecks: readonly DemoCheck[] = [
       const first = await settleAndCompare(trade, askOf(trade, { sell: '500' }), tally, {
         standingGrant: true,
       });
-      expect(first.setUp.includes('permit2Grant'), 'the plan offered no standing grant');
+      expect(first.setUp.includes('permit2Grant'), 'preflight offered no standing grant');
       // The second trade needs no lock and no transaction, only the grant.
       const { submission, setUp } = await trade.taker
         .take(askOf(trade, { sell: '250' }), { standingGrant: true })
@@ -49,7 +49,7 @@ export const fundingChecks: readonly DemoCheck[] = [
         submission.permit2Lock === undefined && submission.eip3009Authorization === undefined,
         'the second trade needed an inline lock',
       );
-      return `${first.sentence}; a second trade needed nothing but the order's signature`;
+      return `${first.sentence}; a second trade needed only the order's signature`;
     },
   },
   {
@@ -70,7 +70,7 @@ export const fundingChecks: readonly DemoCheck[] = [
         encodeFunctionData({ abi: escrowAbi, functionName: 'deposit', args: [token, amount] }),
       );
       const before = await source.ledger(taker.address, 'USDC');
-      expectEqual(before, amount, 'deposit in the ledger');
+      expectEqual(before, amount, 'escrow balance after the deposit');
       const { lock, candidate, sentence } = await settleAndCompare(
         trade,
         askOf(trade, { sell: '800' }),
@@ -80,13 +80,13 @@ export const fundingChecks: readonly DemoCheck[] = [
       expectEqual(
         before - (await source.ledger(taker.address, 'USDC')),
         BigInt(candidate.preview.inputs[0]?.amount ?? 0),
-        'taken from the ledger balance',
+        "USDC taken from the taker's escrow balance",
       );
-      return `${sentence}; paid from the taker's balance in the escrow`;
+      return `${sentence}; paid from the taker's escrow balance`;
     },
   },
   {
-    name: 'ERC-1271 wallet',
+    name: 'same chain, ERC-1271 contract wallet',
     async run(world, tally) {
       const wallet = world.contractWallet('base');
       const taker = takerFor(world.manifest, {
@@ -96,11 +96,11 @@ export const fundingChecks: readonly DemoCheck[] = [
       const trade = tradeOf(world, taker, ['base', 'base'], 'USDC', 'WETH');
       const { lock, sentence } = await settleAndCompare(trade, askOf(trade, { sell: '700' }), tally);
       expect(lock === 'Permit2', `a contract wallet cannot use ${lock ?? 'no lock'}`);
-      return `${sentence}; the wallet contract itself approved the signature`;
+      return `${sentence}; the wallet contract verified its owner's signature`;
     },
   },
   {
-    name: 'walletBroadcast',
+    name: 'same chain, walletBroadcast',
     async run(world, tally) {
       const trade = tradeOf(world, world.freshTaker(), ['arc', 'arc'], 'USDC', 'WETH');
       const { candidate, status, sentence } = await settleAndCompare(
@@ -112,11 +112,11 @@ export const fundingChecks: readonly DemoCheck[] = [
       const view = viewChain(world.manifest, 'arc');
       const transaction = await view.client.getTransaction({ hash: status.txHash as `0x${string}` });
       expectEqual(transaction.from.toLowerCase(), trade.taker.address, 'sender of the settlement');
-      return `${sentence}; the taker's own wallet landed it`;
+      return `${sentence}; the taker's wallet sent the settlement`;
     },
   },
   {
-    name: 'exact output',
+    name: 'same chain, exact output',
     async run(world, tally) {
       const trade = tradeOf(world, world.freshTaker(), ['base', 'base'], 'USDC', 'WETH');
       const { candidate, sentence } = await settleAndCompare(trade, askOf(trade, { buy: '0.25' }), tally);

@@ -19,7 +19,7 @@ const RESTRICTED = [
 ];
 
 export const historyCheck: DemoCheck = {
-  name: 'history: list, dossier and export of one trade',
+  name: 'trade history: list, dossier and CSV export',
   async run(world, tally) {
     const trade = tradeOf(world, world.freshTaker(), ['base', 'arc'], 'USDC', 'WETH');
     const { orderId, candidate } = await settleAndCompare(trade, askOf(trade, { sell: '700' }), tally);
@@ -30,11 +30,11 @@ export const historyCheck: DemoCheck = {
     );
     const item = list.items.find((each) => each.orderId === orderId);
     expect(item !== undefined, 'the list of settled trades does not hold the trade');
-    expectEqual(item.route.input.rawAmount, candidate.preview.inputs[0]?.amount, 'amount of the list');
+    expectEqual(item.route.input.rawAmount, candidate.preview.inputs[0]?.amount, 'input amount in the list');
     expectEqual(item.slippageBps, 0, 'slippage of a firm quote');
 
     let dossier: TradeDossier | undefined;
-    await eventually('the gas of every transaction is captured', 30_000, async () => {
+    await eventually('the gas of every transaction is recorded', 30_000, async () => {
       dossier = zTradeDossier.strict().parse(await (await read(world, `/${orderId}`, workspaceAdmin)).json());
       return dossier.settlement.transactions.every(
         ({ gasUsed, feeUsd }) => gasUsed !== null && feeUsd !== null,
@@ -49,7 +49,7 @@ export const historyCheck: DemoCheck = {
     ] as const) {
       expect(stage !== null, 'a stage of a settled trade across chains is missing');
       const receipt = await view.client.getTransactionReceipt({ hash: stage.txHash as `0x${string}` });
-      expectEqual(stage.gasUsed, receipt.gasUsed.toString(), 'gas of a stage against its receipt');
+      expectEqual(stage.gasUsed, receipt.gasUsed.toString(), 'gas of a stage');
     }
 
     const plain = (await (await read(world, `/${orderId}`, workspaceMember)).json()) as object;
@@ -58,7 +58,7 @@ export const historyCheck: DemoCheck = {
     expectEqual(
       RESTRICTED.filter((section) => !(section in (dossier as object))).join(),
       '',
-      'sections that an admin misses',
+      'sections that an admin does not see',
     );
     expectEqual((await read(world, '', service)).status, 403, 'status for a service key');
 
@@ -71,7 +71,7 @@ export const historyCheck: DemoCheck = {
       'the export does not hold the trade with its transactions',
     );
     const gas = (dossier as TradeDossier).fees?.gas;
-    return `${item.executionPrice?.value.slice(0, 12)} ${item.executionPrice?.quoteSymbol} per ${item.executionPrice?.baseSymbol} by ${item.lpName} in ${item.settlementSpeedMs} ms; 4 stages, gas $${gas?.usd?.toFixed(4)}; ${csv.length - 2} lines of CSV; a member sees ${RESTRICTED.length} sections less`;
+    return `${item.executionPrice?.value.slice(0, 12)} ${item.executionPrice?.quoteSymbol} per ${item.executionPrice?.baseSymbol} by ${item.lpName}, settled in ${((item.settlementSpeedMs ?? 0) / 1000).toFixed(1)} s, gas $${gas?.usd?.toFixed(4)}; ${csv.length - 2} trades in the CSV; ${RESTRICTED.length} sections are hidden from members`;
   },
 };
 

@@ -65,7 +65,7 @@ export const refusalChecks: readonly DemoCheck[] = [
     },
   },
   {
-    name: 'refused: any leaf of the candidate changed',
+    name: 'refused: any field of the candidate changed',
     async run(world) {
       // Uses the other workspace's key, because so many submissions exhaust the key's rate limit.
       const trade = smallTrade(world, world.freshTaker(world.manifest.venue.keys.otherService));
@@ -78,7 +78,7 @@ export const refusalChecks: readonly DemoCheck[] = [
             ({ submission, changed } = await signedAndChanged(trade));
           const mutation = changed[index];
           if (!mutation) break;
-          const answer = await inItsTurn(() =>
+          const answer = await retryWhileLimited(() =>
             trade.taker.post({ ...submission, quoteResponse: mutation.candidate }),
           );
           expect(
@@ -88,7 +88,7 @@ export const refusalChecks: readonly DemoCheck[] = [
           leaves += 1;
         }
       });
-      return `${leaves} leaves changed one by one, ${leaves} refusals`;
+      return `${leaves} fields changed one at a time, ${leaves} refusals`;
     },
   },
   {
@@ -103,7 +103,7 @@ export const refusalChecks: readonly DemoCheck[] = [
         expectRefusal(
           await trade.taker.post(stolen),
           ['invalid_signature', 'lock_invalid'],
-          "somebody else's signature",
+          "another account's signature",
         );
         const own = await trade.taker.sign(candidate, plan);
         const flipped = `${own.signature.slice(0, -2)}${own.signature.endsWith('1b') ? '1c' : '1b'}`;
@@ -113,11 +113,11 @@ export const refusalChecks: readonly DemoCheck[] = [
           'signature with its last byte changed',
         );
       });
-      return "another key's signature and a damaged one: invalid_signature";
+      return "another account's signature and a damaged one: invalid_signature";
     },
   },
   {
-    name: 'refused: replayed nonce',
+    name: 'refused: nonce used twice',
     async run(world, tally) {
       const trade = smallTrade(world);
       const { quotes } = await trade.taker.quote(askOf(trade, { sell: '100' }, { maxCandidates: 3 }));
@@ -130,7 +130,7 @@ export const refusalChecks: readonly DemoCheck[] = [
       expectRefusal(
         await trade.taker.post(other.submission),
         ['nonce_used', 'quote_already_used'],
-        'second candidate of the same answer, at once',
+        'second candidate of the same answer, before settlement',
       );
       const status = await trade.taker.finish(order.id, SETTLE_TIMEOUT_MS);
       expectEqual(status.status, 'settled', 'first candidate');
@@ -145,11 +145,11 @@ export const refusalChecks: readonly DemoCheck[] = [
         BigInt(first.preview.inputs[0]?.amount ?? 0),
         'USDC paid',
       );
-      return 'two candidates of one answer share a nonce: the first settled, the second was refused twice';
+      return 'two candidates of one answer share a nonce: the first settled, the second was refused before and after';
     },
   },
   {
-    name: 'refused: key of the wrong kind',
+    name: 'refused: API key of the wrong kind',
     async run(world) {
       const trade = smallTrade(world);
       const { workspaceAdmin, solver } = world.manifest.venue.keys;
@@ -173,16 +173,16 @@ export const refusalChecks: readonly DemoCheck[] = [
         );
         expectEqual(unknown.status, 401, 'submission with an unknown key');
         expectEqual(zError.parse(unknown.json).error.code, 'unauthorized', 'submission with an unknown key');
-        const foreign = await inItsTurn(() =>
+        const foreign = await retryWhileLimited(() =>
           asKey(world, world.manifest.venue.keys.otherService).post(submission),
         );
         expectRefusal(foreign, ['integrity_mismatch'], "submission under another workspace's key");
       });
-      return 'workspace and solver keys 403, unknown key 401, a key of another workspace: integrity_mismatch';
+      return 'workspace and solver keys: 403; unknown key: 401; key of another workspace: integrity_mismatch';
     },
   },
   {
-    name: 'same Idempotency-Key twice is one order',
+    name: 'one Idempotency-Key makes one order',
     async run(world, tally) {
       const trade = smallTrade(world);
       const candidate = await candidateFor(trade);
@@ -213,11 +213,11 @@ export const refusalChecks: readonly DemoCheck[] = [
         BigInt(candidate.preview.inputs[0]?.amount ?? 0),
         'USDC paid once',
       );
-      return `${good.length} identical answers, one order, paid once; another body under the key: idempotency_key_reuse`;
+      return `${good.length} identical answers, one order, paid once; another body with the same key: idempotency_key_reuse`;
     },
   },
   {
-    name: 'an amount nobody can fill',
+    name: 'an amount larger than all inventory gets no quote',
     async run(world) {
       const trade = smallTrade(world);
       const { quotes, productUnavailable } = await trade.taker.quote(askOf(trade, { buy: '1000000' }));
@@ -237,20 +237,20 @@ async function signedAndChanged(
 ): Promise<{ submission: SignedOrder; changed: { path: string; candidate: unknown }[] }> {
   const candidate = await candidateFor(trade);
   const { submission } = await trade.taker.prepare(candidate);
-  return { submission, changed: [...mutations(candidate)] };
+  return { submission, changed: mutations(candidate) };
 }
 
 /** Every leaf of the candidate, including the signed envelope, changed one at a time. */
-function* mutations(candidate: QuoteCandidate): Generator<{ path: string; candidate: unknown }> {
-  for (const path of leafPaths(candidate, [])) {
+function mutations(candidate: QuoteCandidate): { path: string; candidate: unknown }[] {
+  return leafPaths(candidate, []).map((path) => {
     const copy = structuredClone(candidate) as unknown;
     const holder = path
       .slice(0, -1)
       .reduce<unknown>((at, key) => (at as Record<string, unknown>)[key], copy) as Record<string, unknown>;
     const last = path.at(-1) ?? '';
     holder[last] = changed(holder[last]);
-    yield { path: path.join('.'), candidate: copy };
-  }
+    return { path: path.join('.'), candidate: copy };
+  });
 }
 
 function leafPaths(value: unknown, path: string[]): string[][] {
@@ -267,7 +267,7 @@ function changed(value: unknown): unknown {
 }
 
 /** Retries on 429: another check may be using the same key. */
-async function inItsTurn<T extends { status: number }>(post: () => Promise<T>): Promise<T> {
+async function retryWhileLimited<T extends { status: number }>(post: () => Promise<T>): Promise<T> {
   let answer = await post();
   for (let tries = 0; answer.status === 429 && tries < 20; tries++) {
     await new Promise((resolve) => setTimeout(resolve, 500));

@@ -19,7 +19,7 @@ async function statusOf(
 }
 
 export const rosterCheck: DemoCheck = {
-  name: 'an LP killed goes offline, and returns',
+  name: 'a killed LP goes offline and comes back',
   async run(world) {
     const trade = tradeOf(world, world.freshTaker(), ['base', 'base'], 'USDC', 'WETH');
     const quotesFrom = async () =>
@@ -36,7 +36,7 @@ export const rosterCheck: DemoCheck = {
     const without = await quotesFrom();
     expect(
       without.length > 0 && !without.includes('beta'),
-      `quotes while it is away come from: ${without.join(', ') || 'nobody'}`,
+      `quotes while beta is down come from: ${without.join(', ') || 'no LP'}`,
     );
     await world.supervisor.release('lp-beta');
     // After a crash the LP signs nothing until every quote it may have signed has expired.
@@ -47,9 +47,9 @@ export const rosterCheck: DemoCheck = {
     );
     await eventually('beta quotes again', 20_000, async () => {
       const names = await quotesFrom();
-      expect(names.includes('beta'), `quotes come from ${names.join(', ') || 'nobody'}`);
+      expect(names.includes('beta'), `quotes come from ${names.join(', ') || 'no LP'}`);
       return true;
     });
-    return 'SIGKILL: offline and left out; started again: active and quoting';
+    return 'after SIGKILL: offline and not asked; after the restart: active and quoting';
   },
 };

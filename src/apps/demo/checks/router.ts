@@ -3,15 +3,14 @@
 import { type Address, createWalletClient, http } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { type Client, createClient, type Wallet } from '../../../client/client.ts';
-import { formatUnits } from '../../../domain/amount.ts';
 import { type ChainView, viewChain, type DemoWorld } from '../world.ts';
 import { type DemoCheck, expect, expectEqual, type OrderCounts } from './check.ts';
-import { SETTLE_TIMEOUT_MS } from './trade.ts';
+import { inTokens, SETTLE_TIMEOUT_MS } from './trade.ts';
 
 export const routerCheck: DemoCheck = {
-  name: 'router: the better of LPs and pools',
+  name: 'router takes the better of LPs and pools',
   async run(world, tally) {
-    const { client, taker, base, wallet } = visitor(world);
+    const { client, taker, base, wallet } = connect(world);
     const request = {
       taker,
       input: { asset: base.asset('USDC'), amount: base.units('USDC', '1200') },
@@ -34,7 +33,7 @@ export const routerCheck: DemoCheck = {
     const [lps, pools] = [bestOf(false), bestOf(true)];
     expect(
       lps > 0n && pools > 0n,
-      `the router asked ${quotes.map(({ solverId }) => solverId).join(', ')}: not both LPs and pools`,
+      `candidates came only from ${quotes.map(({ solverId }) => solverId).join(', ')}, not from LPs and pools`,
     );
     const [first] = offers;
     expect(
@@ -47,15 +46,15 @@ export const routerCheck: DemoCheck = {
     });
     count(tally, status.status);
     expectEqual(status.status, 'settled', `order status (${status.failure?.message ?? ''})`);
-    const shown = (amount: bigint) => formatUnits(amount, base.token('WETH').decimals);
-    return `LPs ${shown(lps)}, pools ${shown(pools)} WETH for 1200 USDC: ${first.quote.solverId} first of ${quotes.length}, and settled`;
+    const shown = (amount: bigint) => inTokens(base, 'WETH', amount);
+    return `1200 USDC: ${shown(lps)} from LPs, ${shown(pools)} from pools; ${first.quote.solverId} was the best of ${quotes.length} and settled`;
   },
 };
 
 export const compositeCheck: DemoCheck = {
-  name: 'router: two legs across the corridor, to the end',
+  name: 'router: a route of two legs across chains',
   async run(world, tally) {
-    const { client, taker, base, arc, wallet } = visitor(world);
+    const { client, taker, base, arc, wallet } = connect(world);
     const before = await base.balance(taker, 'DAI');
     // No LP quotes this pair directly: an LP bridges, and a pool or another LP order converts.
     const request = {
@@ -78,11 +77,12 @@ export const compositeCheck: DemoCheck = {
     const floor = BigInt(next.checked.candidate.preview.outputs[0]?.minimumAmount ?? 0);
     expect(floor > 0n && got >= floor, `${got} DAI arrived, less than the enforced ${floor}`);
     const legs = ('composite' in checked.candidate && checked.candidate.composite?.legs) || [];
-    return `800 USDC on arc -> ${legs.map(({ kind, solverId }) => `${kind} ${solverId}`).join(' -> ')} -> ${formatUnits(got, base.token('DAI').decimals)} DAI on base; ${formatUnits(BigInt(checked.candidate.preview.outputs[0]?.amount ?? 0), 18)} had been estimated`;
+    const estimate = inTokens(base, 'DAI', BigInt(checked.candidate.preview.outputs[0]?.amount ?? 0));
+    return `800 USDC on arc -> ${legs.map(({ kind, solverId }) => `${kind} ${solverId}`).join(' -> ')} -> ${inTokens(base, 'DAI', got)} on base (estimate: ${estimate})`;
   },
 };
 
-interface Visitor {
+interface RouterClient {
   client: Client;
   taker: Address;
   base: ChainView;
@@ -90,7 +90,7 @@ interface Visitor {
   wallet: (chainId: number) => Wallet;
 }
 
-function visitor(world: DemoWorld): Visitor {
+function connect(world: DemoWorld): RouterClient {
   const account = privateKeyToAccount(world.freshWallet().privateKey);
   const [base, arc] = [viewChain(world.manifest, 'base'), viewChain(world.manifest, 'arc')];
   const { venue } = world.manifest;

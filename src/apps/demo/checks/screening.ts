@@ -6,14 +6,14 @@ import { type DemoCheck, eventually, expect, expectEqual } from './check.ts';
 import { askOf, tradeOf } from './trade.ts';
 
 export const screeningCheck: DemoCheck = {
-  name: 'a taker on the deny list gets no quote, from the moment it is written there',
+  name: 'a taker on the deny list gets no quote',
   async run(world: DemoWorld) {
     const trade = tradeOf(world, world.freshTaker(), ['base', 'base'], 'USDC', 'WETH');
     const { taker } = trade;
     const ask = () =>
       taker.call('POST', '/api/v1/rfq/quotes', { ...askOf(trade, { sell: '100' }), taker: taker.address });
-    expectEqual((await ask()).status, 200, 'before');
-    const { denyList } = world.stage;
+    expectEqual((await ask()).status, 200, 'status before the change');
+    const { denyList } = world.disturbances;
     const before = await readFile(denyList, 'utf8');
     await appendFile(denyList, `${taker.address}\n`);
     await eventually('the list is in force', 20_000, async () => (await ask()).status === 422);
@@ -27,6 +27,6 @@ export const screeningCheck: DemoCheck = {
     await writeFile(`${denyList}.new`, before);
     await rename(`${denyList}.new`, denyList);
     await eventually('the old list is in force again', 20_000, async () => (await ask()).status === 200);
-    return 'written into the file: 422 address_denied; taken out: quoted again, all without a restart';
+    return 'address added to the file: 422 address_denied; removed: quoted again, both without a restart';
   },
 };

@@ -7,16 +7,16 @@ import { type DemoCheck, eventually, expect, expectEqual } from './check.ts';
 import { askOf, settleAndCompare, tradeOf } from './trade.ts';
 
 export const splitCheck: DemoCheck = {
-  name: 'split over three LPs in one transaction',
+  name: 'split fill: three LPs in one transaction',
   async run(world, tally) {
     const trade = tradeOf(world, world.freshTaker(), ['base', 'base'], 'USDC', 'WETH');
     const ask = askOf(trade, { sell: SPLIT_USDC });
     let chosen: QuoteCandidate | undefined;
     // LPs that have just started have little volatility data and quote small parts at first.
-    await eventually('three LPs together take the whole', 30_000, async () => {
+    await eventually('three LPs together quote the whole amount', 30_000, async () => {
       const { quotes, productUnavailable } = await trade.taker.quote(ask);
       chosen = quotes.find(({ splitFill }) => splitFill?.fills.length === 3);
-      expect(chosen !== undefined, productUnavailable?.message ?? 'a whole quote came instead');
+      expect(chosen !== undefined, productUnavailable?.message ?? 'one LP quoted the whole amount');
       return true;
     });
     expect(chosen !== undefined, 'no split was offered');

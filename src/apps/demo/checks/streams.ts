@@ -8,7 +8,7 @@ import type { DemoWorld } from '../world.ts';
 import { type DemoCheck, eventually, expect, expectEqual } from './check.ts';
 import { askOf, settleAndCompare, tradeOf } from './trade.ts';
 
-const HEARD_MS = 30_000;
+const ARRIVAL_MS = 30_000;
 /** As a share of the price: fees, the tenor, and market movement in between. */
 const NEAR = 0.02;
 
@@ -40,17 +40,17 @@ const lastPrices = (frames: readonly unknown[]) =>
     .findLast(({ data }) => data.bids.length > 0 && data.asks.length > 0);
 
 export const streamCheck: DemoCheck = {
-  name: 'a dropped stream resumes at its cursor; indicative prices stand on both sides of what is quoted',
+  name: 'event stream resumes after a drop; indicative prices are near firm ones',
   async run(world, tally) {
     const topic = 'prices:base-base:USDC-WETH';
     const first = await listen(world, ['orders', topic]);
     await eventually(
       'the subscription',
-      HEARD_MS,
+      ARRIVAL_MS,
       async () => zSubscribed.safeParse(first.frames[0]).success,
     );
     const { cursor } = zSubscribed.parse(first.frames[0]);
-    await eventually('prices on both sides', HEARD_MS, async () => lastPrices(first.frames) !== undefined);
+    await eventually('prices on both sides', ARRIVAL_MS, async () => lastPrices(first.frames) !== undefined);
     const prices = lastPrices(first.frames)?.data;
     const [bid, ask] = [Number(prices?.bids[0]?.price), Number(prices?.asks[0]?.price)];
     expect(bid < ask, `the bid of ${bid} is not below the ask of ${ask}`);
@@ -63,8 +63,8 @@ export const streamCheck: DemoCheck = {
     const again = await listen(world, ['orders'], cursor ?? '0');
     try {
       await eventually(
-        'what was missed',
-        HEARD_MS,
+        'the missed events',
+        ARRIVAL_MS,
         async () => orderEvents(again.frames, orderId).length >= 2,
       );
       expectEqual(
@@ -77,6 +77,6 @@ export const streamCheck: DemoCheck = {
     } finally {
       again.drop();
     }
-    return `a WETH for ${(1 / ask).toFixed(2)} to ${(1 / bid).toFixed(2)} USDC by ${prices?.solvers ?? 0} LPs; created and settled heard after the fact, once each`;
+    return `one WETH for ${(1 / ask).toFixed(2)} to ${(1 / bid).toFixed(2)} USDC by ${prices?.solvers ?? 0} LPs; the missed events arrived once each`;
   },
 };

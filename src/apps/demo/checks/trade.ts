@@ -18,6 +18,10 @@ export interface DemoTrade {
 
 export const SETTLE_TIMEOUT_MS = 60_000;
 
+/** An amount for a person: whole tokens with at most six decimals, and the symbol. */
+export const inTokens = (view: ChainView, symbol: string, amount: bigint): string =>
+  `${formatUnits(amount, view.token(symbol).decimals).replace(/(\.\d{6})\d+$/, '$1')} ${symbol}`;
+
 export function tradeOf(
   world: Pick<DemoWorld, 'manifest'>,
   taker: DemoTaker,
@@ -84,25 +88,27 @@ export async function settleAndCompare(
   const after = await snapshot(trade, trade.taker.address);
   if (plan.fundingLock === 'ResourceLock') {
     // The input came from the taker's escrow balance, which the caller checks.
-    expectEqual(before.paid - after.paid, 0n, 'taker wallet with a resource lock');
+    expectEqual(
+      before.paid - after.paid,
+      0n,
+      `${trade.sell} paid from the taker's wallet with a resource lock`,
+    );
   } else {
     expectEqual(before.paid - after.paid, BigInt(input.amount), `${trade.sell} paid by the taker`);
   }
   expectEqual(after.received - before.received, delivered, `${trade.buy} received by the taker`);
   const settled = status.settledAmounts?.[output.asset];
-  expectEqual(settled?.amount, delivered.toString(), 'settledAmounts of the API');
+  expectEqual(settled?.amount, delivered.toString(), 'settledAmounts in the API');
   expect(status.txHash !== undefined, 'the API names no settlement transaction');
   const receipt = await trade.dest.client.getTransactionReceipt({ hash: settled?.txHash as `0x${string}` });
-  expectEqual(receipt.status, 'success', 'transaction of the delivery');
-  const show = (view: ChainView, symbol: string, amount: bigint) =>
-    `${formatUnits(amount, view.token(symbol).decimals)} ${symbol}`;
+  expectEqual(receipt.status, 'success', 'delivery transaction');
   return {
     candidate,
     status,
     lock: plan.fundingLock ?? null,
     setUp,
     orderId,
-    sentence: `${show(trade.source, trade.sell, BigInt(input.amount))} -> ${show(trade.dest, trade.buy, delivered)} by ${candidate.splitFill ? candidate.splitFill.fills.map(({ solverId }) => solverId).join(' + ') : candidate.solverId}`,
+    sentence: `${inTokens(trade.source, trade.sell, BigInt(input.amount))} -> ${inTokens(trade.dest, trade.buy, delivered)} by ${candidate.splitFill ? candidate.splitFill.fills.map(({ solverId }) => solverId).join(' + ') : candidate.solverId}`,
   };
 }
 

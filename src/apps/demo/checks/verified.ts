@@ -13,7 +13,7 @@ import { type DemoCheck, eventually, expect, expectEqual } from './check.ts';
 import { askOf, settleAndCompare, tradeOf } from './trade.ts';
 
 export const verifiedCheck: DemoCheck = {
-  name: 'verify: dossiers hold by signatures and chains alone, and a lie does not',
+  name: 'verify: dossiers are proven by signatures and chains alone',
   async run(world, tally) {
     const ids: Bytes32[] = [];
     // Large enough for a travel-rule report.
@@ -50,7 +50,7 @@ export const verifiedCheck: DemoCheck = {
             .map(({ id }) => id)
             .join(),
           'trade.amounts',
-          'what is wrong with one unit more',
+          'checks that fail for an amount one unit too high',
         );
         await eventually(
           'the travel-rule record is transmitted',
@@ -65,7 +65,7 @@ export const verifiedCheck: DemoCheck = {
           'screening at creation',
         );
       }
-      return `${held} checks held for a trade on one chain and one across; one unit more is found out; both screened and reported`;
+      return `${held} checks held for a same-chain and a cross-chain trade; an amount one unit too high fails; both were screened and reported`;
     } finally {
       for (const witness of witnesses.values()) witness.close();
     }

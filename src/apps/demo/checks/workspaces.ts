@@ -29,7 +29,7 @@ async function administer(
 }
 
 export const workspaceCheck: DemoCheck = {
-  name: 'a workspace is added, its fee changed, and a removed member’s key ends at once',
+  name: 'administration: add a workspace, change its fee, remove a member',
   async run(world) {
     // A resumed demo has earlier workspaces, so every run uses a new one.
     const id = `visitors-${Date.now()}`;
@@ -51,7 +51,7 @@ export const workspaceCheck: DemoCheck = {
     const trade = tradeOf(world, world.freshTaker(text), ['base', 'base'], 'USDC', 'WETH');
     const fee = async () =>
       (await trade.taker.quote(askOf(trade, { sell: '100' }))).quotes[0]?.platformFeeBps;
-    expectEqual(await fee(), 7, 'the fee of the first quote');
+    expectEqual(await fee(), 7, 'platform fee of the first quote');
     await administer(world, 'PATCH', `/workspaces/${id}`, { platformFeeBps: 1 });
     await eventually('quotes carry the new fee', 5_000, async () => (await fee()) === 1);
     const socket = new WebSocket(world.manifest.venue.wsUrl, { headers: { 'X-API-Key': text } });
@@ -60,7 +60,7 @@ export const workspaceCheck: DemoCheck = {
     );
     await new Promise((resolve) => socket.on('open', resolve).on('error', resolve));
     await administer(world, 'DELETE', `/workspaces/${id}/members/max`);
-    expectEqual(await closed, 1008, 'how the socket of the removed member ended');
+    expectEqual(await closed, 1008, "close code of the removed member's socket");
     const { call } = takerFor(world.manifest, { privateKey: `0x${'11'.repeat(32)}` }, text);
     await eventually(
       'the key is refused',
@@ -71,12 +71,12 @@ export const workspaceCheck: DemoCheck = {
     expectEqual(
       changes.map(({ what }) => what).join(' '),
       'key.revoke member.remove workspace.set key.issue member.add member.add workspace.add',
-      'the audit trail',
+      'the audit log',
     );
     expect(
       changes.every(({ who }) => who === 'admin:demo'),
-      'every change names its admin key',
+      'a change does not name its admin key',
     );
-    return 'fee 7 then 1 basis points; 401 and 1008 for the key of whoever left; seven changes on record';
+    return 'fee 7, then 1 basis point; the removed member gets 401 and its socket closes with 1008; the audit log has all seven changes';
   },
 };

@@ -16,10 +16,10 @@ const RECENT = 14;
 export function header(manifest: Manifest, manifestPath: string): string[] {
   const { venue, chains, solvers } = manifest;
   return [
-    `venue     ${venue.url}   API ${venue.url}/docs   events ${venue.wsUrl}`,
+    `venue     ${venue.url}   API docs ${venue.url}/docs   events ${venue.wsUrl}`,
     `metrics   ${venue.metricsUrl}   ${solvers.map(({ metricsUrl }) => metricsUrl).join('   ')}`,
     ...chains.map(({ slug, id, rpcUrl, escrow }) => `chain     ${slug} (${id})  ${rpcUrl}  escrow ${escrow}`),
-    `take part ${manifestPath} holds keys, takers, tokens and addresses`,
+    `to join   ${manifestPath} has keys, funded takers, tokens and addresses`,
   ];
 }
 
@@ -33,10 +33,10 @@ export function plainView(): View {
 export function terminalView(world: DemoWorld, head: readonly string[]): View {
   const recent: string[] = [];
   const reader = takerFor(world.manifest, { privateKey: `0x${'11'.repeat(32)}` });
-  let tables: string[] = ['(first look around …)'];
+  let tables: string[] = ['(loading …)'];
   let stopped = false;
 
-  async function look(): Promise<void> {
+  async function refresh(): Promise<void> {
     const roster = await reader.call('GET', '/api/v1/solvers').then(
       ({ json }) => zSolversResponse.parse(json).solvers,
       () => undefined,
@@ -44,9 +44,9 @@ export function terminalView(world: DemoWorld, head: readonly string[]): View {
     const rows: string[] = [];
     for (const { id, account } of world.lps) {
       const entry = roster?.find((solver) => solver.id === id);
-      const books = await Promise.all(world.manifest.chains.map((chain) => book(chain.slug, account)));
+      const holdings = await Promise.all(world.manifest.chains.map((chain) => balances(chain.slug, account)));
       rows.push(
-        `${id.padEnd(8)}${(entry?.status ?? 'unknown').padEnd(9)}${books.map((text) => text.padEnd(48)).join('')}${entry?.eligibilityNote ?? ''}`,
+        `${id.padEnd(8)}${(entry?.status ?? 'unknown').padEnd(9)}${holdings.map((text) => text.padEnd(48)).join('')}${entry?.eligibilityNote ?? ''}`,
       );
     }
     tables = [
@@ -55,7 +55,7 @@ export function terminalView(world: DemoWorld, head: readonly string[]): View {
     ];
   }
 
-  async function book(slug: string, account: string): Promise<string> {
+  async function balances(slug: string, account: string): Promise<string> {
     const view = viewChain(world.manifest, slug);
     const parts = await Promise.all(
       view.chain.tokens.map(
@@ -70,7 +70,7 @@ export function terminalView(world: DemoWorld, head: readonly string[]): View {
     const width = process.stdout.columns || 160;
     const height = process.stdout.rows || 40;
     const top = [
-      'firmquote demo — Ctrl-C ends it and leaves nothing behind',
+      'firmquote demo: press Ctrl-C to stop it and remove its files',
       '',
       ...head,
       '',
@@ -84,7 +84,7 @@ export function terminalView(world: DemoWorld, head: readonly string[]): View {
 
   const loop = async () => {
     while (!stopped) {
-      await look().catch(() => {});
+      await refresh().catch(() => {});
       if (!stopped) paint();
       await new Promise((resolve) => setTimeout(resolve, REFRESH_MS));
     }

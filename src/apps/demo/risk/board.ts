@@ -32,7 +32,10 @@ export interface WatchedControl {
 }
 
 export async function watch(world: DemoWorld, id: string, control: Control): Promise<WatchedControl> {
-  const [before, heardBefore] = [await countsOf(world, id, control), await heardByVenue(world, id, control)];
+  const [before, declinesBefore] = [
+    await countsOf(world, id, control),
+    await declinesAtVenue(world, id, control),
+  ];
   const lp = lpOf(world, id);
   return {
     async tripped(timeoutMs = 10_000) {
@@ -51,7 +54,7 @@ export async function watch(world: DemoWorld, id: string, control: Control): Pro
       await eventually(`${control} of ${id} refuses`, 10_000, async () => {
         if (
           (await countsOf(world, id, control)).refusals > before.refusals &&
-          (await heardByVenue(world, id, control)) > heardBefore
+          (await declinesAtVenue(world, id, control)) > declinesBefore
         )
           return true;
         await again();
@@ -89,7 +92,7 @@ async function countsOf(world: DemoWorld, id: string, control: Control): Promise
 }
 
 /** Declines that the venue counted for this control. */
-async function heardByVenue(world: DemoWorld, id: string, control: Control): Promise<number> {
+async function declinesAtVenue(world: DemoWorld, id: string, control: Control): Promise<number> {
   const text = await (await fetch(world.manifest.venue.metricsUrl)).text();
   const lines = text
     .split('\n')

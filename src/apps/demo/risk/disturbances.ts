@@ -3,20 +3,20 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { encodeFunctionData, type Address } from 'viem';
 import { devAggregatorAbi } from '../../../settlement/abi/dev-aggregator.ts';
-import { rpc } from '../chains/anvil.ts';
+import { sendUnlocked } from '../chains/anvil.ts';
 import { lpProcess } from '../configs.ts';
-import type { PlayedExchange } from '../exchange.ts';
+import type { SimulatedExchanges } from '../exchange.ts';
 import type { Layout } from '../layout.ts';
 import type { DemoState } from '../state.ts';
 import type { Disturbances } from '../world.ts';
 
 /** An arbitrary address; the chains are told to accept it without a key. */
-const HAND: Address = '0x0000000000000000000000000000000000facade';
+const SENDER: Address = '0x0000000000000000000000000000000000facade';
 
 export function createDisturbances(
   state: DemoState,
   layout: Layout,
-  exchange: PlayedExchange,
+  exchange: SimulatedExchanges,
   shiftOracles: (bps: number) => void,
 ): Disturbances {
   const adminOf = (id: string) =>
@@ -25,8 +25,7 @@ export function createDisturbances(
   async function configured(id: string, text: string): Promise<void> {
     await writeFile(layout.config(lpProcess(id)), text, { mode: 0o600 });
     const answer = await fetch(`${adminOf(id)}/reload`, { method: 'POST' });
-    if (answer.status !== 200)
-      throw new Error(`${id} did not take its new configuration: ${await answer.text()}`);
+    if (answer.status !== 200) throw new Error(`${id} refused its new configuration: ${await answer.text()}`);
   }
 
   return {
@@ -36,17 +35,13 @@ export function createDisturbances(
     denyList: layout.denyList,
     async sequencer(slug, up) {
       const chain = state.chains.find((one) => one.slug === slug);
-      if (!chain?.sequencer) throw new Error(`The chain "${slug}" plays no sequencer.`);
-      await rpc(chain.rpcUrl, 'anvil_impersonateAccount', [HAND]);
-      await rpc(chain.rpcUrl, 'anvil_setBalance', [HAND, '0x8ac7230489e80000']);
-      await rpc(chain.rpcUrl, 'eth_sendTransaction', [
-        {
-          from: HAND,
-          to: chain.sequencer,
-          data: encodeFunctionData({ abi: devAggregatorAbi, functionName: 'push', args: [up ? 0n : 1n] }),
-          gas: '0x30d40',
-        },
-      ]);
+      if (!chain?.sequencer) throw new Error(`The chain "${slug}" has no sequencer feed.`);
+      await sendUnlocked(chain.rpcUrl, {
+        from: SENDER,
+        to: chain.sequencer,
+        data: encodeFunctionData({ abi: devAggregatorAbi, functionName: 'push', args: [up ? 0n : 1n] }),
+        gas: '0x30d40',
+      });
     },
     async reconfigure(id, change) {
       const before = await readFile(layout.config(lpProcess(id)), 'utf8');

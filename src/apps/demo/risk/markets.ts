@@ -21,12 +21,12 @@ async function refused(
 }
 
 export const outlierCheck = (id: string): DemoCheck => ({
-  name: 'one source of three says something else: left out, and quoting goes on',
-  async run({ stage, ...rest }) {
-    const world = { stage, ...rest };
+  name: 'outlier: one of three price sources is off and is ignored',
+  async run({ disturbances, ...rest }) {
+    const world = { disturbances, ...rest };
     const taker = asking(world, id);
     const before = out((await taker.quotes())[0]);
-    stage.exchange.shift('played-one', 120);
+    disturbances.exchange.shift('played-one', 120);
     try {
       await new Promise((resolve) => setTimeout(resolve, 1_000));
       const during = out((await asking(world, id).quotes())[0]);
@@ -34,24 +34,24 @@ export const outlierCheck = (id: string): DemoCheck => ({
         during > 0 && Math.abs(during / before - 1) < 0.002,
         `the price went from ${before} to ${during}`,
       );
-      return 'its price moved by less than 20 bps while one source was 120 off';
+      return 'quotes moved by less than 20 bps while one source was off by 120';
     } finally {
-      stage.exchange.shift('played-one', 0);
+      disturbances.exchange.shift('played-one', 0);
     }
   },
 });
 
 export const confidenceCheck = (id: string): DemoCheck => ({
-  name: 'confidence: the sources disagree',
+  name: 'confidence: price sources disagree',
   async run(world) {
     const seen = await watch(world, id, 'confidence');
-    const { exchange } = world.stage;
+    const { exchange } = world.disturbances;
     try {
       exchange.shift('played-one', 35);
       exchange.shift('played-three', -35);
       const detail = await seen.tripped();
       await refused(world, seen, id);
-      return `${detail}: no quote; agreed again: quoting`;
+      return `${detail}: no quotes; in agreement again: quoting`;
     } finally {
       exchange.shift('played-one', 0);
       exchange.shift('played-three', 0);
@@ -62,16 +62,16 @@ export const confidenceCheck = (id: string): DemoCheck => ({
 });
 
 export const deviationCheck = (id: string): DemoCheck => ({
-  name: 'deviation: the oracle says something else than the exchanges',
+  name: 'deviation: oracle and exchanges disagree',
   async run(world) {
     const seen = await watch(world, id, 'deviation');
     try {
-      world.stage.shiftOracles(250);
+      world.disturbances.shiftOracles(250);
       const detail = await seen.tripped(20_000);
       await refused(world, seen, id);
-      return `${detail}; back in line: quoting`;
+      return `${detail}: no quotes; in agreement again: quoting`;
     } finally {
-      world.stage.shiftOracles(0);
+      world.disturbances.shiftOracles(0);
       await quotesAgain(world, id);
       await seen.passed();
     }
@@ -79,17 +79,17 @@ export const deviationCheck = (id: string): DemoCheck => ({
 });
 
 export const staleCheck = (id: string): DemoCheck => ({
-  name: 'stale_mid: the exchanges fall silent',
+  name: 'stale_mid: the exchanges send no prices',
   async run(world) {
     const seen = await watch(world, id, 'stale_mid');
     try {
-      world.stage.exchange.hush(true);
+      world.disturbances.exchange.hush(true);
       await seen.tripped();
       await refused(world, seen, id);
       await untilRoster(world, id, 'standby', /fresh|ETH/, 20_000);
-      return 'refused within seconds, standby when it lasted; prices back: active and quoting';
+      return 'no quotes, then standby; prices back: active and quoting';
     } finally {
-      world.stage.exchange.hush(false);
+      world.disturbances.exchange.hush(false);
       await quotesAgain(world, id);
       await untilRoster(world, id, 'active', /^/);
       await seen.passed();
@@ -98,10 +98,10 @@ export const staleCheck = (id: string): DemoCheck => ({
 });
 
 export const depegCheck = (id: string): DemoCheck => ({
-  name: 'depeg: the dollar token is off one',
+  name: 'depeg: the dollar token is not worth one dollar',
   async run(world) {
     const seen = await watch(world, id, 'depeg');
-    const { exchange } = world.stage;
+    const { exchange } = world.disturbances;
     const price = async () =>
       out((await asking(world, id, ['base', 'base'], 'WETH', 'USDC').quotes({ sell: '0.1' }))[0]);
     const before = await price();
@@ -114,7 +114,7 @@ export const depegCheck = (id: string): DemoCheck => ({
         10_000,
         async () => (paid = await price()) / before > 1.002,
       );
-      return `${detail}: ${((paid / before - 1) * 1e4).toFixed(0)} bps more of it for the same ether`;
+      return `${detail}: the same WETH buys ${((paid / before - 1) * 1e4).toFixed(0)} bps more USDC`;
     } finally {
       exchange.jump('USDC', (1 / exchange.mid('USDC') - 1) * 1e4);
       await seen.passed();
@@ -124,25 +124,22 @@ export const depegCheck = (id: string): DemoCheck => ({
 });
 
 export const spikeCheck = (id: string): DemoCheck => ({
-  name: 'vol_spike: the price jumps, and jumps again',
+  name: 'vol_spike: the price jumps twice',
   async run(world) {
     const seen = await watch(world, id, 'vol_spike');
-    const { exchange } = world.stage;
+    const { exchange } = world.disturbances;
     const life = async () =>
       Math.max(...(await asking(world, id).quotes()).map(({ validUntil }) => validUntil - Date.now() / 1000));
     const before = await life();
     exchange.jump('ETH', 40);
     await seen.tripped();
     const wild = await life();
-    expect(
-      wild < before && wild < 7,
-      `quotes live ${wild.toFixed(1)} s where they lived ${before.toFixed(1)} s`,
-    );
+    expect(wild < before && wild < 7, `tenors are ${wild.toFixed(1)} s; they were ${before.toFixed(1)} s`);
     const floor = Math.floor(Date.now() / 1000) + 12;
     expectEqual(
       (await asking(world, id).quotes({ sell: '100' }, { minValidUntil: floor })).length,
       0,
-      'quotes for twelve seconds in a wild market',
+      'quotes with a tenor of 12 s in a volatile market',
     );
     await seen.refused(() => asking(world, id).quotes({ sell: '100' }, { minValidUntil: floor }));
     exchange.jump('ETH', -80);
@@ -151,23 +148,23 @@ export const spikeCheck = (id: string): DemoCheck => ({
     exchange.jump('ETH', 40);
     await seen.passed(60_000);
     await quotesAgain(world, id);
-    return `first: ${before.toFixed(0)} s of validity became ${wild.toFixed(0)}; second: stopped; calm again: quoting`;
+    return `first jump: tenors fall from ${before.toFixed(0)} s to ${wild.toFixed(0)} s; second: stopped; calm again: quoting`;
   },
 });
 
 export const sequencerCheck = (id: string): DemoCheck => ({
-  name: 'sequencer: a rollup says that its sequencer is down',
+  name: 'sequencer: the sequencer of a rollup is down',
   async run(world) {
     const seen = await watch(world, id, 'sequencer');
     try {
-      await world.stage.sequencer('arc', false);
+      await world.disturbances.sequencer('arc', false);
       const detail = await seen.tripped(20_000);
       await refused(world, seen, id, ['base', 'arc']);
       await quotesAgain(world, id);
       await untilRoster(world, id, 'active', /sequencer/);
-      return `${detail.slice(0, 60)}: its corridors are out, the other chain is quoted; up again: quoting after the grace`;
+      return `${detail.slice(0, 60)}: its corridors are not quoted, the other chain is; up again: quoting after the grace period`;
     } finally {
-      await world.stage.sequencer('arc', true);
+      await world.disturbances.sequencer('arc', true);
       await seen.passed(20_000);
       await quotesAgain(world, id, ['base', 'arc']);
     }
@@ -175,7 +172,7 @@ export const sequencerCheck = (id: string): DemoCheck => ({
 });
 
 export const lagCheck = (id: string): DemoCheck => ({
-  name: 'chain_lag: a chain makes no more blocks',
+  name: 'chain_lag: a chain stops producing blocks',
   async run(world) {
     const seen = await watch(world, id, 'chain_lag');
     const { rpcUrl } = viewChain(world.manifest, 'arc').chain;
@@ -185,7 +182,7 @@ export const lagCheck = (id: string): DemoCheck => ({
       await refused(world, seen, id, ['arc', 'arc']);
       await quotesAgain(world, id);
       await untilRoster(world, id, 'active', /arc/);
-      return `${detail}: not quoted, the other chain is; mining again: quoting`;
+      return `${detail}: the chain is not quoted, the other one is; blocks again: quoting`;
     } finally {
       await rpc(rpcUrl, 'evm_setIntervalMining', [1]);
       await seen.passed(30_000);

@@ -1,9 +1,8 @@
 /** `demo --once --risk`: trips every risk control, observes it, and waits until it has passed. */
 
 import { CONTROLS } from '../../../domain/control.ts';
-import { type DemoCheck, type CheckResult, runCheck, type OrderCounts } from '../checks/check.ts';
+import { createRecorder, type DemoCheck, type OnceReport } from '../checks/check.ts';
 import { conservationCheck } from '../checks/conservation.ts';
-import type { OnceReport } from '../once.ts';
 import type { DemoWorld } from '../world.ts';
 import {
   confidenceCheck,
@@ -23,16 +22,7 @@ export async function runRisk(
   show: (line: string) => void,
   startedAtMs: number,
 ): Promise<OnceReport> {
-  const tally: OrderCounts = { settled: 0, failed: 0, refunded: 0 };
-  const checks: CheckResult[] = [];
-  const run = async (check: DemoCheck) => {
-    const before = performance.now();
-    const result = await runCheck(check, world, tally);
-    checks.push(result);
-    show(
-      `${result.ok ? 'ok  ' : 'FAIL'}  ${result.name}  (${((performance.now() - before) / 1000).toFixed(1)} s)\n        ${result.detail}`,
-    );
-  };
+  const { checks, run, report } = createRecorder(world, show, startedAtMs);
   const inTurn = async (list: readonly DemoCheck[]) => {
     for (const check of list) await run(check);
   };
@@ -62,6 +52,10 @@ export async function runRisk(
   const shown = new Set(checks.map(({ name }) => name.split(':')[0] ?? ''));
   const missing = CONTROLS.filter((control) => !shown.has(control));
   if (missing.length > 0)
-    checks.push({ name: 'every control is shown', ok: false, detail: `not shown: ${missing.join(', ')}` });
-  return { checks, ...tally, seconds: Math.round((Date.now() - startedAtMs) / 100) / 10 };
+    checks.push({
+      name: 'every risk control has a check',
+      ok: false,
+      detail: `without a check: ${missing.join(', ')}`,
+    });
+  return report();
 }

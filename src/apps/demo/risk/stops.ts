@@ -20,7 +20,7 @@ async function stopped(world: DemoWorld, id: string): Promise<void> {
 }
 
 export const killApiCheck = (id: string): DemoCheck => ({
-  name: 'kill_switch: the admin door',
+  name: 'kill_switch: by the admin API',
   async run(world) {
     const seen = await watch(world, id, 'kill_switch');
     await post(world, id, '/pause?note=enough');
@@ -33,15 +33,15 @@ export const killApiCheck = (id: string): DemoCheck => ({
     }
     await quotesAgain(world, id);
     await seen.passed();
-    return 'POST /pause: standby "enough", no quote; POST /resume: quoting';
+    return 'POST /pause: standby with the note "enough", no quotes; POST /resume: quoting';
   },
 });
 
 export const killFileCheck = (id: string): DemoCheck => ({
-  name: 'kill_switch: a file',
+  name: 'kill_switch: by a file',
   async run(world) {
     const seen = await watch(world, id, 'kill_switch');
-    const path = world.stage.killFile(id);
+    const path = world.disturbances.killFile(id);
     const { adminUrl } = lpOf(world, id);
     await writeFile(path, '');
     const madeAt = performance.now();
@@ -51,7 +51,7 @@ export const killFileCheck = (id: string): DemoCheck => ({
         const { status } = (await (await fetch(`${adminUrl}/status`)).json()) as { status: string };
         tookMs = performance.now() - madeAt;
         if (status === 'standby') break;
-        expect(tookMs < 3_000, 'the file is three seconds old and nothing happened');
+        expect(tookMs < 3_000, 'the LP did not stop within 3 s');
       }
       await stopped(world, id);
       await seen.tripped();
@@ -64,12 +64,12 @@ export const killFileCheck = (id: string): DemoCheck => ({
     }
     await quotesAgain(world, id);
     await seen.passed();
-    return `touch: standby after ${tookMs.toFixed(0)} ms; removed: quoting again`;
+    return `file created: standby after ${tookMs.toFixed(0)} ms; removed: quoting again`;
   },
 });
 
 export const killSignalCheck = (id: string): DemoCheck => ({
-  name: 'kill_switch: SIGUSR2, and a crash does not let go of it',
+  name: 'kill_switch: by SIGUSR2, and it survives a crash',
   async run(world) {
     const seen = await watch(world, id, 'kill_switch');
     const pid = world.supervisor.pid(lpProcess(id));
@@ -82,17 +82,17 @@ export const killSignalCheck = (id: string): DemoCheck => ({
     await untilRoster(world, id, 'standby', /signal/, 60_000);
     await post(world, id, '/resume');
     await quotesAgain(world, id, undefined, 90_000);
-    return 'standby by signal; killed and started again: still standby; resumed: quoting';
+    return 'signal: standby; after a crash and restart: still standby; resumed: quoting';
   },
 });
 
 export const drawdownCheck = (id: string): DemoCheck => ({
-  name: 'drawdown: the market falls with our inventory in it',
+  name: 'drawdown: the market falls and the inventory loses value',
   async run(world) {
-    const undo = await world.stage.reconfigure(id, (lp) => {
+    const undo = await world.disturbances.reconfigure(id, (lp) => {
       lp['risk'] = { ...(lp['risk'] as object), drawdown: { hourBps: 20, dayBps: 20, killTimes: 3 } };
     });
-    const { exchange } = world.stage;
+    const { exchange } = world.disturbances;
     const [seen, kill] = [await watch(world, id, 'drawdown'), await watch(world, id, 'kill_switch')];
     const start = exchange.mid('ETH');
     const to = (share: number) => exchange.jump('ETH', ((start * share) / exchange.mid('ETH') - 1) * 1e4);
@@ -107,7 +107,7 @@ export const drawdownCheck = (id: string): DemoCheck => ({
       await post(world, id, '/resume');
       await quotesAgain(world, id, undefined, 30_000);
       await seen.passed();
-      return `1.4 per cent down: sizes cut; five: kill switch ("${said}"); resumed by the operator: quoting`;
+      return `down 1.4 %: sizes cut; down 5 %: kill switch ("${said}"); resumed by the operator: quoting`;
     } finally {
       to(1);
       await undo();
@@ -134,11 +134,11 @@ async function balanceSlot(
         return place;
     }
   }
-  throw new Error('The escrow keeps its balances somewhere else.');
+  throw new Error('The storage slot of the balance was not found.');
 }
 
 export const driftCheck = (id: string): DemoCheck => ({
-  name: 'drift: a coin is missing in the escrow and nothing explains it',
+  name: 'drift: a token amount is missing in the escrow without an event',
   async run(world) {
     const base = viewChain(world.manifest, 'base');
     const { account } = lpOf(world, id);
@@ -162,6 +162,6 @@ export const driftCheck = (id: string): DemoCheck => ({
     }
     await seen.passed(30_000);
     await eventually('the token is quoted again', 10_000, async () => (await quotes()).length > 0);
-    return 'one unit of DAI gone from the escrow: DAI frozen, everything else quoted; put back: quoted';
+    return 'one base unit of DAI missing: DAI is frozen, other tokens are quoted; restored: DAI is quoted';
   },
 });

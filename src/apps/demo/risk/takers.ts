@@ -28,9 +28,9 @@ function refusal(
 ): DemoCheck {
   return {
     name: `${control}: ${name}`,
-    async run({ stage, ...rest }) {
-      const world = { stage, ...rest };
-      const undo = await stage.reconfigure(id, change);
+    async run({ disturbances, ...rest }) {
+      const world = { disturbances, ...rest };
+      const undo = await disturbances.reconfigure(id, change);
       try {
         const seen = await watch(world, id, control);
         const taker = asking(world, id);
@@ -42,7 +42,7 @@ function refusal(
         await undo();
         await quotesAgain(world, id);
         await seen.passed();
-        return `${answered} of ${requests} quoted, the rest refused (${detail}); with the old setting back it quotes again`;
+        return `${answered} of ${requests} requests quoted, the rest refused (${detail}); setting restored: quoting`;
       } finally {
         await undo();
       }
@@ -52,9 +52,7 @@ function refusal(
 
 /** Limits on live quotes. */
 export const capChecks = (id: string): DemoCheck[] => [
-  refusal(id, 'limit_taker_pair', 'the model’s three live quotes per taker and pair', () => {}, {
-    requests: 4,
-  }),
+  refusal(id, 'limit_taker_pair', 'three live quotes per taker and pair', () => {}, { requests: 4 }),
   refusal(
     id,
     'limit_taker',
@@ -64,7 +62,7 @@ export const capChecks = (id: string): DemoCheck[] => [
   refusal(
     id,
     'limit_pair',
-    '150 dollars live on a pair',
+    '150 USD of live quotes per pair',
     limits({ perTakerPair: {}, perPair: { notionalUsd: 150 } }),
   ),
   refusal(
@@ -73,23 +71,18 @@ export const capChecks = (id: string): DemoCheck[] => [
     'one live quote per side',
     limits({ perTakerPair: {}, perPairSide: { count: 1 } }),
   ),
-  refusal(
-    id,
-    'limit_total',
-    'a hundredth of a basis point of its capital live at once',
-    risk({ totalBps: 0.01 }),
-  ),
+  refusal(id, 'limit_total', '0.01 bps of the capital in live quotes', risk({ totalBps: 0.01 })),
 ];
 
 /** Limits that requests of this size, rate or side violate. */
 export const doubtChecks = (id: string): DemoCheck[] => [
-  refusal(id, 'gap_loss', 'a jump may cost next to nothing', risk({ gapLoss: { budgetBps: 0.001 } }), {
+  refusal(id, 'gap_loss', 'the loss that one price jump may cause', risk({ gapLoss: { budgetBps: 0.001 } }), {
     sell: '500',
   }),
-  refusal(id, 'rate_limit', 'three requests at once', risk({ rate: { perSecond: 0.5, burst: 3 } }), {
+  refusal(id, 'rate_limit', 'three requests in a burst', risk({ rate: { perSecond: 0.5, burst: 3 } }), {
     requests: 8,
   }),
-  refusal(id, 'fat_finger', 'a size above what the house signs', risk({ fatFinger: { maxUsd: 400 } }), {
+  refusal(id, 'fat_finger', 'a size above the maximum', risk({ fatFinger: { maxUsd: 400 } }), {
     requests: 1,
     sell: '500',
   }),
@@ -106,9 +99,9 @@ export const doubtChecks = (id: string): DemoCheck[] => [
 ];
 
 export const freeOptionCheck = (id: string): DemoCheck => ({
-  name: 'free_option: a taker that asks and never takes',
+  name: 'free_option: a taker that requests and never accepts',
   async run(world) {
-    const undo = await world.stage.reconfigure(id, (lp) => {
+    const undo = await world.disturbances.reconfigure(id, (lp) => {
       risk({ freeOption: { liveSeconds: 6, memorySeconds: 4 } })(lp);
       limits({ perTakerPair: {} })(lp);
     });
@@ -122,13 +115,16 @@ export const freeOptionCheck = (id: string): DemoCheck => ({
         if (quote === undefined) break;
         lives.push(quote.validUntil - Date.now() / 1000);
       }
-      expect(asked < 60, 'sixty requests were quoted and none was taken');
+      expect(asked < 60, '60 requests were quoted although none was accepted');
       await seen.refused(taker.quotes);
       await seen.tripped();
-      expect((lives.at(-1) ?? 0) < (lives[0] ?? 0), 'its quotes did not become shorter before they stopped');
-      await eventually('it is forgiven', 30_000, async () => (await taker.quotes()).length > 0);
+      expect(
+        (lives.at(-1) ?? 0) < (lives[0] ?? 0),
+        'the tenors did not become shorter before the quotes stopped',
+      );
+      await eventually('the taker gets quotes again', 30_000, async () => (await taker.quotes()).length > 0);
       await seen.passed(40_000);
-      return `after ${asked} quotes and no trade it got none; before that they lived ${lives[0]?.toFixed(0)} s, then ${lives.at(-1)?.toFixed(0)} s; forgiven in time`;
+      return `no quotes after ${asked} without a trade; tenors fell from ${lives[0]?.toFixed(0)} s to ${lives.at(-1)?.toFixed(0)} s before; quoted again later`;
     } finally {
       await undo();
     }
@@ -136,9 +132,9 @@ export const freeOptionCheck = (id: string): DemoCheck => ({
 });
 
 export const burstCheck = (id: string): DemoCheck => ({
-  name: 'burst: more fills on one side than it likes',
+  name: 'burst: too many fills on one side',
   async run(world, tally) {
-    const undo = await world.stage.reconfigure(
+    const undo = await world.disturbances.reconfigure(
       id,
       risk({ burst: { fills: 2, withinSeconds: 40, freezeSeconds: 5 } }),
     );
@@ -168,7 +164,7 @@ export const burstCheck = (id: string): DemoCheck => ({
       }
       await seen.passed();
       await quotesAgain(world, id);
-      return 'three fills in a row: frozen, the three settled, quoting again after the freeze';
+      return 'three fills in a row: frozen; all three settled; quoting again after the freeze';
     } finally {
       await undo();
     }
