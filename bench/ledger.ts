@@ -5,6 +5,7 @@
  */
 
 import { cpus } from 'node:os';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { HoldRequest } from '../src/inventory/event.ts';
 import { createLpStore } from '../src/adapters/postgres/lp/lp-store.ts';
 import { LP_MIGRATIONS } from '../src/adapters/postgres/migrations/lp.ts';
@@ -12,7 +13,6 @@ import { createLedger, type Ledger, type LedgerOptions } from '../src/inventory/
 import { restoring } from '../src/inventory/restore.ts';
 import { inTurns } from '../src/lp/quoting/turns.ts';
 import { startTestPostgres } from '../test/support/postgres.ts';
-import { machineStallMs, stillFor } from './stall.ts';
 
 const LIVE = [0, 1_000, 10_000, 100_000] as const;
 const PAIRS = [1, 100, 1_000] as const;
@@ -155,13 +155,10 @@ function crowd(size: number): { longestStepMs: number; longestHoldMs: number; to
   };
 }
 
-/**
- * A clean stop with many holds and the start after it, database and all: how long each takes, and for how
- * long the loop stands still for nobody else.
- */
+/** A clean stop with many holds and the start after it, with the database. */
 async function stopAndStart(
   size: number,
-): Promise<{ holds: number; megabytes: number; stop: Still; start: Still; machineMs: number }> {
+): Promise<{ holds: number; megabytes: number; stop: Took; start: Took }> {
   const postgres = await startTestPostgres({});
   try {
     const db = await postgres.database('bench_stop', LP_MIGRATIONS);
@@ -169,34 +166,38 @@ async function stopAndStart(
     const { options, ledger } = fresh(1);
     for (let n = 0; n < size; n += 1) ledger.hold(request(1, NOW + 60 + (n % 60)), NOW);
     await store.open();
-    const stop = await stillFor(async () => {
+    const stop = await timed(async () => {
       if (!(await store.stop({ ledger: ledger.pieces(), cursors: [] }))) throw new Error('not stopped');
     });
     const [{ bytes } = { bytes: 0 }] = await db.query<{ bytes: number }>(
       'select octet_length(clean::text) as bytes from lp_owner',
     );
-    const start = await stillFor(async () => {
+    const start = await timed(async () => {
       const { clean } = await store.open();
       const again = clean && (await inTurns(restoring(options, clean.ledger)));
       if (again?.live !== size) throw new Error('not restored');
     });
-    return {
-      holds: size,
-      megabytes: round(bytes / 1e6),
-      stop: rounded(stop),
-      start: rounded(start),
-      machineMs: round(await machineStallMs(2)),
-    };
+    return { holds: size, megabytes: round(bytes / 1e6), stop, start };
   } finally {
     await postgres.stop();
   }
 }
 
-type Still = Awaited<ReturnType<typeof stillFor>>;
-const rounded = ({ totalMs, longestMs }: Still): Still => ({
-  totalMs: round(totalMs),
-  longestMs: round(longestMs),
-});
+interface Took {
+  totalMs: number;
+  /** The longest that the event loop was blocked meanwhile. */
+  blockedMs: number;
+}
+
+async function timed(work: () => Promise<void>): Promise<Took> {
+  const delay = monitorEventLoopDelay({ resolution: 1 });
+  delay.enable();
+  const startedMs = performance.now();
+  await work();
+  const totalMs = performance.now() - startedMs;
+  delay.disable();
+  return { totalMs: round(totalMs), blockedMs: round(delay.max / 1e6) };
+}
 
 /** The least a ledger does. */
 function bare(live: number): Figure {
@@ -250,7 +251,7 @@ console.log(
   `100,000 lapse in one second: longest step ${worst.longestStepMs} ms, longest hold meanwhile ${worst.longestHoldMs} ms, ${worst.totalMs} ms in all`,
 );
 console.log(
-  `A stop with 100,000 holds: ${kept.megabytes} MB in the database in ${kept.stop.totalMs} ms, the loop still for at most ${kept.stop.longestMs} ms; the start after it ${kept.start.totalMs} ms, ${kept.start.longestMs} ms (the machine by itself: ${kept.machineMs} ms)`,
+  `A stop with 100,000 holds: ${kept.megabytes} MB in the database in ${kept.stop.totalMs} ms, the event loop blocked for at most ${kept.stop.blockedMs} ms; the start after it ${kept.start.totalMs} ms, ${kept.start.blockedMs} ms`,
 );
 
 const [least, most] = [rows[0], rows.at(-1)];

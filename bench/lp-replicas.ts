@@ -1,28 +1,22 @@
 /**
- * What it costs an LP to share its inventory: quotes per second and latency of one process alone, of one
- * replica on Redis, and of two, each asked with ten requests open; beside them the bare round trip to the
- * same Redis and the same promise made there without an LP around it. All in one run, for machines differ.
+ * What sharing its inventory costs an LP: quotes per second and latency of one process alone, of one replica
+ * on Redis, and of two, each with ten requests open. Next to them, in the same run, a PING of the same Redis
+ * and the same hold made there without an LP.
  *
- *   npm run bench -- lp-replicas [--seconds=3]
+ * npm run bench -- lp-replicas [--seconds=3]
  */
 
-import { type ChildProcess, fork } from 'node:child_process';
-import type { AddressInfo } from 'node:net';
 import { cpus } from 'node:os';
-import { extname, resolve } from 'node:path';
 import { Redis } from 'ioredis';
-import { type WebSocket, WebSocketServer } from 'ws';
 import { createSharedInventory } from '../src/adapters/redis/shared-inventory.ts';
-import { LP_NODE_OPTIONS } from '../src/apps/lp/node-options.ts';
 import { systemClock } from '../src/adapters/system/clock.ts';
 import { systemRandom } from '../src/adapters/system/random.ts';
-import { LINK_PATH, LINK_PROTOCOL_VERSION, readFromSolver } from '../src/protocol/link/link.ts';
 import { account, startDevnet, type TestChain } from '../test/support/devnet.ts';
 import { startTestPostgres } from '../test/support/postgres.ts';
 import { startRedis } from '../test/support/redis.ts';
 import { random32, request } from '../test/support/scripted-venue.ts';
 import { silentLog, silentMetrics } from '../test/support/silent.ts';
-import type { BenchLp, BenchUsage } from './quotes-lp.ts';
+import { type LpProcess, onePairConfig, startLpProcess } from './lp-process.ts';
 
 interface Figures {
   perSecond: number;
@@ -60,7 +54,7 @@ try {
     'one process, no Redis': alone,
     'one replica': one,
     'two replicas': two,
-    'a promise in Redis, no LP': promise,
+    'a hold in Redis, no LP': promise,
     PING: roundTrip,
   });
   console.log(
@@ -79,7 +73,7 @@ try {
   await Promise.all([devnet.stop(), postgres.stop(), redis.stop()]);
 }
 
-/** Ten at once over and over, for as long as is measured. */
+/** Keeps ten calls of `work` running. */
 async function measure(work: () => Promise<void>): Promise<Figures> {
   const latencies: number[] = [];
   const endsMs = performance.now() + SECONDS * 1_000;
@@ -161,91 +155,20 @@ async function withLps(
   }
 }
 
-interface Lp {
-  socket: WebSocket;
-  child: ChildProcess;
-  stop(): Promise<void>;
-}
-
-async function startLp(databaseUrl: string, schema: string, replica: string | undefined): Promise<Lp> {
-  const server = new WebSocketServer({
-    port: 0,
-    host: '127.0.0.1',
-    path: LINK_PATH,
-    perMessageDeflate: false,
-  });
-  await new Promise<void>((done) => server.once('listening', done));
-  const child = fork(resolve(import.meta.dirname, `quotes-lp-process${extname(import.meta.filename)}`), [], {
-    execArgv: [...process.execArgv, ...LP_NODE_OPTIONS],
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-  });
-  const options: BenchLp = {
-    ...{
-      chain: chain.chain,
-      rpcUrl: chain.anvil.url,
-      databaseUrl,
-      schema: `lp_${schema}`,
-      operatorKey: operator.privateKey,
-      signer: 'native',
-      echo: '',
-    },
-    venueUrl: `ws://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    feed: { WETHUSD: '2500' },
+const startLp = (databaseUrl: string, schema: string, replica: string | undefined): Promise<LpProcess> =>
+  startLpProcess({
+    ...onePairConfig(chain.chain.id, owner.address),
+    chain: chain.chain,
+    rpcUrl: chain.anvil.url,
+    databaseUrl,
+    schema: `lp_${schema}`,
+    operatorKey: operator.privateKey,
+    signer: 'native',
     ...(replica !== undefined && { shared: { redisUrl: redis.url, replica } }),
-    config: {
-      solver: { id: 'bench', name: 'Bench' },
-      chains: [{ chainId: chain.chain.id, account: owner.address, gasPrice: 'WETH' }],
-      prices: { USDC: { fixed: '1' }, WETH: { sources: [{ feed: 'constant', symbol: 'WETHUSD' }] } },
-      assets: { USDC: { price: 'USDC' }, WETH: { price: 'WETH' } },
-      pairs: [{ base: 'WETH', quote: 'USDC' }],
-      quoting: { pointsSeconds: [] },
-    },
-  };
-  const socket = new Promise<WebSocket>((done) =>
-    server.on('connection', (client) => {
-      const { id, slug, escrow, oracle } = chain.chain;
-      client.send(
-        JSON.stringify({
-          type: 'challenge',
-          nonce: random32(),
-          venueId: 'bench',
-          protocolVersion: LINK_PROTOCOL_VERSION,
-          chains: [{ chainId: id, slug, escrow, oracle }],
-        }),
-      );
-      client.on('message', (data: Buffer) => {
-        const text = data.toString('latin1');
-        if (text.startsWith('{"type":"quote"') || text.startsWith('{"type":"decline"')) return;
-        const read = readFromSolver(text);
-        if (!read.ok) return;
-        if (read.message.type === 'hello')
-          client.send(JSON.stringify({ type: 'welcome', sessionId: 'b', heartbeatSeconds: 30 }));
-        if (read.message.type === 'resync') client.send(JSON.stringify({ type: 'resync', awards: [] }));
-        if (read.message.type === 'status' && read.message.status === 'active') done(client);
-      });
-    }),
-  );
-  child.send(options);
-  const ended = new Promise<void>((done) => child.once('exit', () => done()));
-  return {
-    child,
-    socket: await Promise.race([
-      socket,
-      ended.then((): never => {
-        throw new Error('The LP process ended before it was ready.');
-      }),
-    ]),
-    async stop() {
-      if (child.connected) child.send('stop');
-      await Promise.race([ended, new Promise((done) => setTimeout(done, 8_000))]);
-      child.kill('SIGKILL');
-      await new Promise((done) => server.close(done));
-    },
-  };
-}
+  });
 
-/** Ten open at each of them. */
-async function drive(lps: readonly Lp[], seconds: number): Promise<Figures> {
+/** Keeps ten requests open at each LP. */
+async function drive(lps: readonly LpProcess[], seconds: number): Promise<Figures> {
   const latencies: number[] = [];
   let over = false;
   const before = await cpuOf(lps);
@@ -289,7 +212,7 @@ async function drive(lps: readonly Lp[], seconds: number): Promise<Figures> {
   return { ...figuresOf(latencies, elapsed), cpuMicrosPerQuote: Math.round(cpuMicros / latencies.length) };
 }
 
-/** Both sides by turns, a nonce and nearly a taker each. */
+/** Each side in turn, with its own nonce and one of many takers. */
 function rfq(): { rfqId: string; frame: string } {
   asked += 1;
   const [give, take] = asked % 2 === 0 ? [chain.usdc, chain.weth] : [chain.weth, chain.usdc];
@@ -307,15 +230,7 @@ function rfq(): { rfqId: string; frame: string } {
   return { rfqId: made.rfqId, frame: JSON.stringify(made) };
 }
 
-async function cpuOf(lps: readonly Lp[]): Promise<number> {
-  const all = await Promise.all(
-    lps.map(
-      ({ child }) =>
-        new Promise<BenchUsage>((done) => {
-          child.once('message', (usage) => done(usage as BenchUsage));
-          child.send('usage');
-        }),
-    ),
-  );
-  return all.reduce((sum, { userMicros, systemMicros }) => sum + userMicros + systemMicros, 0);
+async function cpuOf(lps: readonly LpProcess[]): Promise<number> {
+  const all = await Promise.all(lps.map((lp) => lp.usage()));
+  return all.reduce((sum, { cpuMicros }) => sum + cpuMicros, 0);
 }

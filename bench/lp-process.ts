@@ -1,0 +1,103 @@
+/** Starts an LP in a process of its own and plays the venue for it: the handshake, then one open socket. */
+
+import { fork } from 'node:child_process';
+import type { AddressInfo } from 'node:net';
+import { extname, resolve } from 'node:path';
+import { type WebSocket, WebSocketServer } from 'ws';
+import { LINK_PATH, LINK_PROTOCOL_VERSION, readFromSolver } from '../src/protocol/link/link.ts';
+import { random32 } from '../test/support/scripted-venue.ts';
+import type { BenchLp, BenchUsage, BenchWord } from './quotes-lp.ts';
+
+export interface LpProcess {
+  /** The venue's end of the link; requests go in here and quotes come out. */
+  socket: WebSocket;
+  usage(): Promise<BenchUsage>;
+  /** Returns once the LP quotes with these options of its `quoting` section. */
+  requote(quoting: object): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export async function startLpProcess(options: Omit<BenchLp, 'venueUrl'>): Promise<LpProcess> {
+  const server = new WebSocketServer({
+    port: 0,
+    host: '127.0.0.1',
+    path: LINK_PATH,
+    perMessageDeflate: false,
+  });
+  await new Promise<void>((done) => server.once('listening', done));
+  const active = new Promise<WebSocket>((done) =>
+    server.on('connection', (socket) => shakeHands(socket, options, () => done(socket))),
+  );
+  const child = fork(resolve(import.meta.dirname, `quotes-lp${extname(import.meta.filename)}`), [], {
+    execArgv: process.execArgv,
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
+  const ended = new Promise<void>((done) => child.once('exit', () => done()));
+  child.send({
+    ...options,
+    venueUrl: `ws://127.0.0.1:${(server.address() as AddressInfo).port}`,
+  } satisfies BenchLp);
+  const ask = <T>(word: BenchWord) =>
+    new Promise<T>((done) => {
+      child.once('message', (message) => done(message as T));
+      child.send(word);
+    });
+  const socket = await Promise.race([
+    active,
+    ended.then((): never => {
+      throw new Error('The LP process ended before it was ready; its log is above.');
+    }),
+  ]);
+  return {
+    socket,
+    usage: () => ask<BenchUsage>('usage'),
+    requote: (quoting) => ask({ quoting }),
+    async stop() {
+      if (child.connected) child.send('stop');
+      await Promise.race([ended, new Promise((done) => setTimeout(done, 8_000))]);
+      child.kill('SIGKILL');
+      await new Promise((done) => server.close(done));
+    },
+  };
+}
+
+/** Calls back at the LP's first status `active`. */
+function shakeHands(socket: WebSocket, { chain }: Pick<BenchLp, 'chain'>, ready: () => void): void {
+  const { id, slug, escrow, oracle } = chain;
+  const send = (message: object) => socket.send(JSON.stringify(message));
+  send({
+    type: 'challenge',
+    nonce: random32(),
+    venueId: 'bench',
+    protocolVersion: LINK_PROTOCOL_VERSION,
+    chains: [{ chainId: id, slug, escrow, oracle }],
+  });
+  const listen = (data: Buffer) => {
+    const read = readFromSolver(data.toString());
+    if (!read.ok) throw new Error(read.detail);
+    const { message } = read;
+    if (message.type === 'hello') send({ type: 'welcome', sessionId: 'b', heartbeatSeconds: 30 });
+    if (message.type === 'resync') send({ type: 'resync', awards: [] });
+    if (message.type !== 'status' || message.status !== 'active') return;
+    socket.off('message', listen);
+    ready();
+  };
+  socket.on('message', listen);
+}
+
+/** One LP with one pair, WETH and USDC, at fixed prices. */
+export const onePairConfig = (chainId: number, account: string): Pick<BenchLp, 'feed' | 'config'> => ({
+  feed: { WETHUSD: '2500' },
+  config: {
+    solver: { id: 'bench', name: 'Bench' },
+    chains: [{ chainId, account, gasPrice: 'WETH' }],
+    prices: { USDC: { fixed: '1' }, WETH: { sources: [{ feed: 'constant', symbol: 'WETHUSD' }] } },
+    assets: { USDC: { price: 'USDC' }, WETH: { price: 'WETH' } },
+    pairs: [{ base: 'WETH', quote: 'USDC' }],
+    quoting: { pointsSeconds: [] },
+  },
+});
+
+/** The value below which this share of the sorted values lies. */
+export const percentile = (sorted: readonly number[], share: number): number =>
+  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
