@@ -1,19 +1,19 @@
-/** Proof that a fill happened on another chain: asking attesters for it, and being one. */
+/** Attestations that a fill happened on another chain: requesting signatures, and the attester's side. */
 
 import type { Attestation } from '../domain/attestation.ts';
 import type { Address, Bytes32, Hex } from '../domain/hex.ts';
 
-/** The oracle that has to believe it. */
+/** The oracle contract that verifies the signatures. */
 export interface OracleRef {
   chainId: number;
   oracle: Address;
 }
 
-/** What settlement asks: enough signatures for that oracle, from whichever attesters. */
+/** For settlement: collects enough signatures for the oracle, from any attesters. */
 export interface Attestations {
   /**
-   * Ascending by signer, as many as the oracle wants; undefined while there are not. `orderId` helps an
-   * attester that has just started to find the fill.
+   * Signatures in ascending order of signer, as many as the oracle requires; undefined while there are fewer.
+   * `orderId` helps an attester that has just started to find the fill.
    */
   signatures(
     attestation: Attestation,
@@ -22,13 +22,13 @@ export interface Attestations {
   ): Promise<readonly Hex[] | undefined>;
 }
 
-/** Who would answer, asked before there is anything to prove. */
+/** Whether enough attesters respond, checked before there is anything to prove. */
 export interface Voices {
-  /** Asks every attester about a fill that cannot be, between these chains. Never throws. */
+  /** Asks every attester about a fill that cannot exist, to see whether it responds. Never throws. */
   look(oracle: OracleRef, remote: Pick<Attestation, 'remoteChainId' | 'application'>): Promise<void>;
   /**
-   * How many have answered within this time, 10 s when absent, with a key that the oracle believes, and how
-   * many it wants; undefined while the oracle has not said.
+   * How many attesters answered within this time (10 s by default) with a key that the oracle accepts, and
+   * how many it requires; undefined until the oracle has been read.
    */
   heard(oracle: OracleRef, withinMs?: number): { speaking: number; needed: number } | undefined;
 }
@@ -39,11 +39,11 @@ export interface AttestRequest extends Attestation, OracleRef {
 
 export type AttestAnswer =
   | { kind: 'signed'; signer: Address; signature: Hex }
-  /** No such fill was seen; it may still come, and this is who would sign it. */
+  /** The fill has not been seen yet; `signer` would sign it. */
   | { kind: 'unknown'; signer?: Address | undefined }
-  /** Seen, but not deep enough to be final. */
+  /** Seen, but not final yet. */
   | { kind: 'not_final'; blocksToGo: number }
-  /** This will never be signed. */
+  /** The attester will never sign this. */
   | { kind: 'refused'; reason: string };
 
 /** One attester. */

@@ -1,4 +1,6 @@
-/** Events between replicas: small messages, at most once; the database holds what they announce. */
+/**
+ * Small messages between replicas, delivered at most once. The database holds the facts that they announce.
+ */
 
 export interface Bus {
   publish(topic: string, payload: string): Promise<void>;

@@ -1,4 +1,4 @@
-/** One EVM chain as the shells see it: a followed head, views pinned to a block, events, and raw sending. */
+/** One EVM chain: the latest head, views at a block, events, and sending raw transactions. */
 
 import type { Chain } from '../domain/chain.ts';
 import type { Address, Bytes32, Hex } from '../domain/hex.ts';
@@ -13,16 +13,16 @@ export interface Block {
   timestamp: UnixSeconds;
 }
 
-/** The escrow's own words for the state of an order. */
+/** The escrow contract's own states of an order. */
 export type EscrowStatus = 'none' | 'deposited' | 'claimed' | 'refunded';
 
 /**
- * Views are read at the latest block unless a block number is given. All throw `UpstreamError` when no
- * endpoint answers.
+ * Views read the latest block unless a block number is given. All throw `UpstreamError` when no endpoint
+ * answers.
  */
 export interface ChainViews {
   orderStatus(orderId: Bytes32, at?: bigint): Promise<EscrowStatus>;
-  /** undefined while the output is not filled. */
+  /** undefined until the output is filled. */
   fillRecord(orderId: Bytes32, outputHash: Bytes32, at?: bigint): Promise<Bytes32 | undefined>;
   isNonceUsed(user: Address, nonce: bigint, at?: bigint): Promise<boolean>;
   ledgerBalance(account: Address, token: Address, at?: bigint): Promise<bigint>;
@@ -31,16 +31,13 @@ export interface ChainViews {
     token: Address,
     at?: bigint,
   ): Promise<{ amount: bigint; availableAt: UnixSeconds; lapsesAt: UnixSeconds }>;
-  /**
-   * What of a ledger balance was delivered to be paid out by itself and has not been: nobody's promise may
-   * count on it.
-   */
+  /** Part of the ledger balance that is waiting to be paid out automatically. It must not back a quote. */
   ledgerDeferred(account: Address, token: Address, at?: bigint): Promise<bigint>;
-  /** From when on a deferred delivery may be paid out; 0 when none waits under these names. */
+  /** Chain time from which a deferred delivery may be paid out; 0 when there is none. */
   deferredUntil(orderId: Bytes32, outputHash: Bytes32, at?: bigint): Promise<UnixSeconds>;
-  /** Seconds between asking for one's money and getting it: longer than any quote lives. */
+  /** Seconds between requesting and receiving a withdrawal; longer than any quote lives. */
   withdrawalDelay(at?: bigint): Promise<number>;
-  /** What the escrow takes as a platform fee at most, basis points; settled when it was deployed. */
+  /** The escrow's maximum platform fee, basis points; fixed at deployment. */
   maxFeeBps(at?: bigint): Promise<number>;
   isOperator(account: Address, operator: Address, at?: bigint): Promise<boolean>;
   isProven(
@@ -51,7 +48,7 @@ export interface ChainViews {
     payloadHash: Bytes32,
     at?: bigint,
   ): Promise<boolean>;
-  /** Whose signatures the oracle counts now, ascending, and how many it wants. */
+  /** Signers that the oracle accepts, ascending, and how many of them must sign. */
   committee(oracle: Address, at?: bigint): Promise<{ threshold: number; signers: readonly Address[] }>;
   tokenBalance(owner: Address, token: Address, at?: bigint): Promise<bigint>;
   allowance(owner: Address, token: Address, spender: Address, at?: bigint): Promise<bigint>;
@@ -64,19 +61,19 @@ export interface ChainViews {
   permit2NonceUsed(owner: Address, nonce: bigint, at?: bigint): Promise<boolean>;
   authorizationUsed(token: Address, authorizer: Address, nonce: Bytes32, at?: bigint): Promise<boolean>;
   hasCode(address: Address, at?: bigint): Promise<boolean>;
-  /** ERC-1271 by eth_call with a gas cap; false for a revert, a wrong answer or no code. */
+  /** ERC-1271 check by eth_call with a gas cap; false for a revert, a wrong answer or no code. */
   isValidSignature(wallet: Address, digest: Bytes32, signature: Hex, at?: bigint): Promise<boolean>;
   nativeBalance(address: Address, at?: bigint): Promise<bigint>;
-  /** What a contract that is none of ours answers, as it encodes it; undefined when it reverts. */
+  /** Calls any contract and returns the raw answer; undefined when the call reverts. */
   read(to: Address, data: Hex, at?: bigint): Promise<Hex | undefined>;
   /**
-   * Wei, beside its gas, for a transaction of this many unsigned bytes, signature included; at most. OP-stack
-   * chains only.
+   * Upper bound in wei of the L1 data fee for a transaction of this many unsigned bytes, signature included.
+   * OP-stack chains only.
    */
   l1DataFee(unsignedBytes: number, at?: bigint): Promise<bigint>;
 }
 
-/** What decides over money, read at one block. */
+/** Reads that decide over money, all at one block. */
 export interface DecidingViews {
   orderStatus(orderId: Bytes32, at: bigint): Promise<EscrowStatus>;
   fillRecord(orderId: Bytes32, outputHash: Bytes32, at: bigint): Promise<Bytes32 | undefined>;
@@ -88,13 +85,13 @@ export interface DecidingViews {
     payloadHash: Bytes32,
     at: bigint,
   ): Promise<boolean>;
-  /** Hash of a block of the canonical chain, as seen from `at`. */
+  /** Hash of a block of the canonical chain, as of block `at`. */
   blockHash(number: bigint, at: bigint): Promise<Hex | undefined>;
 }
 
 /**
- * `reorg`: what was final is gone, so nothing may be acted on. `clock`: our clock and the chain's differ, so
- * nothing may be promised.
+ * `reorg`: a final block was reorganised away, so take no action. `clock`: our clock differs from the
+ * chain's, so sign no quotes.
  */
 export interface ChainDoubt {
   kind: 'reorg' | 'clock';
@@ -104,7 +101,7 @@ export interface ChainDoubt {
 export interface Fees {
   /** Wei per gas of the latest block. */
   baseFee: bigint;
-  /** A tip that gets mined soon, wei per gas. */
+  /** Wei per gas, enough for a transaction to be mined soon. */
   priorityFee: bigint;
 }
 
@@ -117,7 +114,10 @@ export interface Call {
 
 export type Simulation = { ok: true; gasUsed: bigint } | { ok: false; reason: string; data: Hex };
 
-/** What a node said to raw bytes. `indeterminate` (timeout, reset) counts as sent: it may be mined. */
+/**
+ * A node's answer to a raw transaction. `indeterminate` (timeout, connection reset) counts as sent, because
+ * it may be mined.
+ */
 export type SendOutcome =
   | { kind: 'sent'; hash: Hex }
   | {
@@ -132,58 +132,47 @@ export interface Receipt {
   status: 'success' | 'reverted';
   gasUsed: bigint;
   effectiveGasPrice: bigint;
-  /** What a rollup charges on top for its data; 0n on chains that say nothing of it. Wei. */
+  /** Wei charged by a rollup for data; 0n on other chains. */
   l1Fee: bigint;
-  /** Of the contract that was asked about. */
+  /** Logs of the emitter given to `receipt`. */
   logs?: readonly { topics: readonly Hex[]; data: Hex }[];
 }
 
 export interface ChainPort extends ChainViews {
   readonly chain: Chain;
-  /** The latest block seen, never an older one than before; undefined until the first arrives. */
+  /** The latest block seen, never older than the last one returned; undefined until the first arrives. */
   head(): Block | undefined;
-  /** Wall milliseconds at which `head()` last changed. */
+  /** Unix ms at which `head()` last changed. */
   headSeenAtMs(): number;
-  /** Called for each new head, in order. Returns how to stop. */
+  /** Called for each new head, in order. Returns an unsubscribe function. */
   onHead(listener: (head: Block) => void): () => void;
-  /**
-   * Why nothing should be promised on this chain now; undefined when all is well. Cheap: a hot path may ask.
-   */
+  /** Why no quote should be signed on this chain now; undefined when all is well. Reads memory only. */
   doubt(): ChainDoubt | undefined;
   /**
-   * The views for a decision over this much money, whole USD; undefined when nobody knows its worth. From the
-   * configured value on an answer counts only when several endpoints give it about the same block: throws
-   * `UpstreamError` `no_quorum` while they do not.
+   * Views for a decision over this many whole USD; undefined means the value is not known. From the
+   * configured value on, several endpoints must agree about the same block: throws `UpstreamError`
+   * `no_quorum` until they do.
    */
   deciding(valueUsd: number | undefined): DecidingViews;
-  /** A block by number, or undefined when the chain has none. */
+  /** undefined when the chain has no such block. */
   block(number: bigint): Promise<Block | undefined>;
   /**
-   * Our escrow's events, and the proofs of our oracle, in a closed range of blocks, in chain order.
-   * `thorough`: what any endpoint in service has, for ranges in which one may have left some out.
+   * Events of our escrow and proofs of our oracle from both blocks and all between, in chain order.
+   * `thorough` merges the answers of all endpoints in service, because a single one may omit logs.
    */
   events(fromBlock: bigint, toBlock: bigint, thorough?: boolean): Promise<EscrowEvent[]>;
-  /**
-   * All events of one order in blocks not older than `since`. Slower than `events`: for what a follower
-   * missed.
-   */
+  /** All events of one order in blocks not older than `since`. Slower than `events`. */
   orderEvents(orderId: Bytes32, since: UnixSeconds): Promise<EscrowEvent[]>;
-  /**
-   * What a filler of ours paid to the receiver of an order beyond its amount, in this block; base units, 0n
-   * when nothing.
-   */
+  /** What the filler contract paid the receiver on top of the order's amount in this block; base units. */
   surplus(filler: Address, orderId: Bytes32, block: bigint): Promise<bigint>;
   simulate(call: Call, at?: bigint): Promise<Simulation>;
-  /**
-   * What a call that changes things would answer at the newest block; `data` is what it reverted with when it
-   * would not.
-   */
+  /** Runs a call against the latest block without sending it. `data` is the answer, or the revert data. */
   dryRun(call: Call): Promise<{ ok: boolean; data: Hex }>;
   fees(): Promise<Fees>;
   transactionCount(address: Address, tag: 'latest' | 'pending'): Promise<number>;
   sendRaw(raw: Hex): Promise<SendOutcome>;
-  /** With the logs of `emitter` when one is named. */
+  /** undefined until mined. Includes the logs of `emitter` when it is given. */
   receipt(hash: Hex, emitter?: Address): Promise<Receipt | undefined>;
-  /** Ends subscriptions and sockets. */
+  /** Closes subscriptions and sockets. */
   close(): Promise<void>;
 }

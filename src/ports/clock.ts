@@ -1,10 +1,10 @@
-/** Time as an argument: the shells ask this clock, so that tests can play time. */
+/** Time as an argument, so that tests can control it. */
 
 export interface Clock {
-  /** Unix milliseconds. May jump; chain time decides whatever the chain enforces. */
+  /** Unix milliseconds. May jump. Where the contract enforces a time, use chain time. */
   nowMs(): number;
-  /** Never jumps backwards; for durations only. */
+  /** Milliseconds, never decreasing; for durations only. */
   monotonicMs(): number;
-  /** Calls back once after a delay. Returns how to cancel it. */
+  /** Calls back once after a delay. Returns a cancel function. */
   after(delayMs: number, callback: () => void): () => void;
 }

@@ -1,57 +1,50 @@
-/**
- * Prices from outside: a feed pushes the best bid and ask of a symbol as the exchange wrote them, with what
- * it knows of their age.
- */
+/** Price feeds: the best bid and ask of a symbol as the exchange published them, with their age. */
 
 /**
- * One top of book. Texts are the source's own decimals, so that no float ever stands between the exchange and
- * the price.
+ * One top of book. Prices are the source's decimal texts, so no float comes between the exchange and the
+ * price.
  */
 export interface FeedQuote {
-  /** Which feed said so, such as "binance". */
+  /** Name of the feed, such as "binance". */
   source: string;
-  /** As the source names it, such as "ETHUSDT". */
+  /** The source's symbol, such as "ETHUSDT". */
   symbol: string;
-  /** bid > 0 and bid <= ask: an adapter refuses the rest. */
+  /** Adapters guarantee bid > 0 and bid <= ask. */
   bid: string;
   ask: string;
-  /** When the exchange says it happened; null when it does not say (Binance spot bookTicker does not). */
+  /** Unix ms of the exchange; null when it sends none (Binance spot bookTicker). */
   exchangeTimeMs: number | null;
   /**
-   * When it reached us, by our clock; of something asked for: when we asked. A price is never younger than
-   * this.
+   * Unix ms of our clock at arrival; for polled prices, at the request. A price is never younger than this.
    */
   receivedMs: number;
-  /** Rises with every quote of a symbol; null when the source has none. */
+  /** Increases with every quote of a symbol; null when the source has none. */
   sequence: number | null;
 }
 
-/** A price that may check others and never be one: too slow to quote from, or too easily moved. */
+/** A price used to check a mid but never as one, because it is too slow or too easily manipulated. */
 export interface ReferencePrice {
   source: string;
   symbol: string;
-  /** Decimal text, whole quote tokens for one whole base token. */
+  /** Decimal text, quote tokens per whole base token. */
   price: string;
-  /** When it was true. */
+  /** Unix ms to which the price applies. */
   atMs: number;
 }
 
-/** Something between the feed and its source that an operator should see. */
+/** Feed problems that an operator should see. */
 export type FeedTrouble =
   | { kind: 'connected' }
   | { kind: 'disconnected'; detail: string; retryInMs: number | null }
-  /** Nothing arrived for so long that the connection is presumed dead and is replaced. */
+  /** No message arrived for so long that the connection was replaced. */
   | { kind: 'silent'; forMs: number }
-  /**
-   * The source proves that something was sent which did not arrive. The price before it stands until it is
-   * too old.
-   */
+  /** The source's sequence shows a missed message. The last price stays until it is too old. */
   | { kind: 'gap'; symbol: string }
-  /** The source does not serve this symbol: somebody has to correct the configuration. */
+  /** The source does not serve this symbol: the configuration must be corrected. */
   | { kind: 'rejected'; symbol: string | null; detail: string }
   /**
-   * Refused: unreadable, crossed, empty, older than what we have, or of a market that is not trading. The
-   * price before it stands.
+   * A message was refused: unreadable, crossed, empty, out of order, or of a closed market. The last price
+   * stays.
    */
   | {
       kind: 'refused';
@@ -61,23 +54,23 @@ export type FeedTrouble =
 
 export interface FeedListener {
   quote(quote: FeedQuote): void;
-  /** Feeds that only check others call this and never `quote`. */
+  /** Called by feeds that provide reference prices only; they never call `quote`. */
   reference?(reference: ReferencePrice): void;
   trouble?(trouble: FeedTrouble): void;
 }
 
 export interface Feed {
   readonly source: string;
-  /** Starts delivering; returns at once. A feed is started once. */
+  /** Starts delivering and returns immediately. Call once per feed. */
   start(listener: FeedListener): void;
-  /** Delivers nothing after this; frees sockets and timers. */
+  /** Ends delivery and frees sockets and timers. */
   stop(): void;
 }
 
-/** Whether a rollup's sequencer lets people act on that chain, by the chain's own uptime feed. */
+/** Whether a rollup's sequencer is up, by the chain's uptime feed. */
 export interface Sequencer {
   readonly chainId: number;
-  /** Down, just come back, or unknown are all not `up`. */
+  /** Down, recently restarted and unknown all count as not up. `sinceMs` is Unix ms. */
   state(): { up: true; sinceMs: number } | { up: false; sinceMs: number; detail: string };
   start(): void;
   stop(): void;

@@ -1,16 +1,13 @@
-/**
- * Doors as data: HTTP routes and WebSocket endpoints, and the gate in front of both. A server adapter opens
- * them, the venue's to holders of API keys.
- */
+/** HTTP routes and WebSocket endpoints as data, and the gate (authentication, limits) in front of them. */
 
 import type { Detail, ErrorCode } from '../protocol/errors.ts';
 import type { Schema } from '../protocol/schema.ts';
 import type { ApiKey, KeyKind } from './stores/store.ts';
 
-/** Which keys open a door; `admin` is for the administrators' server alone. */
+/** Kinds of keys that a route accepts; `admin` exists on the administrators' server only. */
 export type DoorKind = KeyKind | 'admin';
 
-/** What every kind of key has. */
+/** What every kind of API key has. */
 export interface ApiCaller {
   readonly id: string;
 }
@@ -20,14 +17,14 @@ export interface RouteRequest<Body, Query, Params, Key = ApiKey> {
   body: Body;
   query: Query;
   params: Params;
-  /** Of this one request, for the log. */
+  /** Request id, for the log. */
   id: string;
   header(name: string): string | undefined;
 }
 
 /**
- * An answer that is sent while it is being made. Whoever stops reading ends it: `return` is called once,
- * whether or not reading began.
+ * A response streamed while it is generated. When the client stops reading, `return` is called once, whether
+ * or not reading had begun.
  */
 export interface Download {
   contentType: string;
@@ -35,13 +32,10 @@ export interface Download {
   chunks: AsyncIterable<string>;
 }
 
-/** Which bucket a request drinks from. */
+/** Rate limit bucket of a request. */
 export type RateClass = 'quote' | 'submit' | 'read' | 'socket';
 
-/**
- * What a request asks of the machine: each kind has places of its own. `memory` is a read that no database is
- * asked for.
- */
+/** Concurrency class of a request; each has slots of its own. `memory` is a read without database access. */
 export type LoadKind =
   | 'quote'
   | 'preflight'
@@ -57,11 +51,11 @@ export type Release = () => void;
 
 export interface Route<Body = unknown, Query = unknown, Params = unknown, Key = ApiKey> {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
-  /** Fastify's spelling, such as `/api/v1/rfq/orders/:id`. */
+  /** Fastify syntax, such as `/api/v1/rfq/orders/:id`. */
   path: string;
   keyKinds: readonly DoorKind[];
   rate: RateClass;
-  /** By default that of its rate. */
+  /** By default the class of its rate limit. */
   load?: LoadKind;
   summary: string;
   tag: string;
@@ -74,21 +68,21 @@ export interface Route<Body = unknown, Query = unknown, Params = unknown, Key = 
   query?: Schema<Query>;
   params?: Schema<Params>;
   response: Schema;
-  /** Of the answer, when it is not JSON. */
+  /** Content type of the response when it is not JSON. */
   contentType?: string;
-  /** Errors beyond those that any route may answer. */
+  /** Errors in addition to those that every route may return. */
   errors?: readonly ErrorCode[];
-  /** Request headers that mean something here beside the key; read by the handler. */
+  /** Request headers that the handler reads, besides the key. */
   headers?: readonly { name: string; description: string; schema: object }[];
-  /** Says what is wrong with a body in this route's own words, where the schema's would mislead. */
+  /** Rewrites validation errors of the body where the schema's own would mislead. */
   explain?(details: Detail[], sent: unknown): Detail[];
-  /** A text is the JSON body itself, serialised once by whoever made it; a `Download` is streamed. */
+  /** A string is sent as the JSON body as it is; a `Download` is streamed. */
   handle(request: RouteRequest<Body, Query, Params, Key>): Promise<string | object> | string | object;
 }
 
 export interface Admission<Key = ApiKey> {
   key: Key;
-  /** Standard `RateLimit-*` fields of this request's bucket. */
+  /** Standard `RateLimit-*` headers of the request's bucket. */
   headers: Readonly<Record<string, string>>;
 }
 
@@ -111,12 +105,12 @@ export interface AccessGate<Key = ApiKey> {
 
 /** One accepted WebSocket, text frames only. */
 export interface Socket {
-  /** Dropped silently once closed. */
+  /** Ignored once closed. */
   send(text: string | Buffer): void;
   close(code: number, reason: string): void;
-  /** Without a farewell: the other side is presumed dead. */
+  /** Closes without a close frame, because the peer is presumed dead. */
   terminate(): void;
-  /** WebSocket-level ping; the answer arrives as `pong`. */
+  /** WebSocket ping; the peer's answer arrives as `pong`. */
   ping(): void;
   bufferedBytes(): number;
 }
@@ -124,7 +118,7 @@ export interface Socket {
 export interface SocketListener {
   message(text: string): void;
   pong(): void;
-  /** Exactly once, whatever the reason. */
+  /** Called exactly once. */
   closed(): void;
 }
 
@@ -132,7 +126,7 @@ export interface SocketRoute<Key = ApiKey> {
   path: string;
   keyKinds: readonly DoorKind[];
   maxPayloadBytes: number;
-  /** Open sockets per key at most. */
+  /** Maximum open sockets per key. */
   maxPerKey: number;
   open(socket: Socket, key: Key): SocketListener;
 }

@@ -1,26 +1,26 @@
 /**
- * The LP's pipe to a venue: whole text frames over a connection that comes back by itself. What the frames
- * mean is `protocol/link`.
+ * The LP's connection to a venue: whole text frames over a connection that reconnects. `protocol/link`
+ * defines the frames.
  */
 
 export interface LinkListener {
-  /** Connected anew: nothing of an earlier connection's conversation holds. */
+  /** A new connection: no state of an earlier one applies. */
   opened(): void;
-  /** One text frame, in order, which has waited here so many milliseconds since it came. Must not throw. */
+  /** One text frame, in order; `waitedMs` is how long it was queued here. Must not throw. */
   frame(text: string, waitedMs: number): void;
-  /** The connection is gone; the next attempt follows by itself unless the link was stopped. */
+  /** The connection is gone. The link reconnects unless it was stopped. */
   closed(reason: string): void;
 }
 
 export interface Link {
-  /** Which venue it leads to: a short name for logs and metrics. */
+  /** Short name of the venue, for logs and metrics. */
   readonly name: string;
-  /** Starts dialling; returns at once. Once per link. */
+  /** Starts connecting and returns immediately. Call once per link. */
   start(listener: LinkListener): void;
-  /** false, and nothing is sent, while there is no connection: a late answer is worth nothing. */
+  /** Returns false and drops the frame while disconnected, because a late answer is worthless. */
   send(frame: string): boolean;
-  /** Drops the connection (a dead peer, a refused handshake) and dials again after the back-off. */
+  /** Drops the connection and connects again after the back-off. */
   reconnect(reason: string): void;
-  /** Closes for good, after what was sent has left. */
+  /** Closes permanently after pending frames are sent. */
   stop(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** Structured logs: a sentence and named facts. Redaction is the adapter's duty, brevity the caller's. */
+/** Structured logs: a sentence and named facts. The adapter redacts secrets. */
 
 export interface Log {
   debug(facts: object, message: string): void;

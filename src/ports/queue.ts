@@ -1,13 +1,16 @@
 /**
- * Wake-ups: a job says "look at this again", never what is true. At least once, maybe late, maybe never (a
- * sweep covers that).
+ * Wake-up jobs. A job means "check this id again" and carries no truth. Delivery is at least once, possibly
+ * late, possibly never (a sweep covers that).
  */
 
 export interface Queue {
-  /** Wakes `id` on `topic` after a delay. Asking twice for the same id may wake once. */
+  /**
+   * Wakes `id` on `topic` after a delay in ms. Repeated calls for one id may be merged. Throws
+   * `UpstreamError` `queue_unavailable`.
+   */
   wake(topic: string, id: string, delayMs?: number): Promise<void>;
   /**
-   * Handles the wake-ups of a topic, `concurrency` at once. A handler that throws is called again later, with
+   * Handles wake-ups of a topic, at most `concurrency` in parallel. A handler that throws is retried with
    * back-off.
    */
   process(topic: string, concurrency: number, handler: (id: string) => Promise<void>): Promise<void>;

@@ -1,4 +1,4 @@
-/** Randomness as an argument: order nonces, quote ids, EIP-3009 nonces. */
+/** Randomness as an argument, for order nonces, quote ids and EIP-3009 nonces. */
 
 import type { Bytes32 } from '../domain/hex.ts';
 

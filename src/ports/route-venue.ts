@@ -1,20 +1,16 @@
 /**
- * A venue besides the RFQ one: a DEX, a bridge, an issuer, a fiat rail. The router asks it for a price, the
- * escrow makes it keep the floor.
+ * A route venue: a DEX, bridge, issuer or fiat rail that the router asks for a price next to the LPs.
  *
- * Whatever a venue offers is an escrow-v0 order that the taker signs, and it executes in one of two ways:
- * - `through` (one chain): `settleThrough(order, funding, filler, data)` hands the input, less fees, to the
- *   filler contract, which fills every
- *   output within the same transaction, or everything reverts and the taker has lost nothing.
+ * Its quote becomes an escrow-v0 order that the taker signs. There are two ways to execute it:
+ * - `through` (same chain): `settleThrough` hands the input, less fees, to a filler contract, which fills
+ * every output in the same transaction; otherwise everything reverts and the taker has lost nothing.
  * - `solver` (any corridor): the order is opened, the input waits in escrow, and the venue's own account
- *   fills it on the destination like any LP.
- *   Proof and payout go the same way as an LP's: anybody finalises, the input less fees is credited to the
- *   account in the origin's ledger.
+ * fills it on the destination like an LP. Anyone may then finalise it; the input, less fees, is credited to
+ * that account.
  *
- * Failure and refund. A `through` order that reverts is tried again until its fillDeadline; then it is
- * `failed` and nothing was ever taken. A `solver` order that is not filled by its fillDeadline is refunded to
- * the taker once `expires` has passed, by the keeper or by anybody. There is no third way: a venue never
- * receives the taker's money before the escrow has seen, or enforces in the same transaction, the delivery.
+ * A `through` order that reverts is retried until its fillDeadline and is then `failed`; nothing was taken. A
+ * `solver` order not filled by its fillDeadline is refunded after `expires`, by anyone. A venue never
+ * receives the taker's money before the escrow has seen the delivery, or enforces it in the same transaction.
  */
 
 import type { Chain, TokenInfo } from '../domain/chain.ts';
@@ -29,28 +25,26 @@ export type RouteKind = (typeof ROUTE_KINDS)[number];
 
 export interface RouteVenue {
   /**
-   * Public: `solverId` and `venue` of its candidates, and its id in the roster. Matches `ROUTE_VENUE_ID`;
-   * never reused, because orders name it.
+   * Public: `solverId` and `venue` of its candidates, and its roster id. Matches `ROUTE_VENUE_ID`; never
+   * reused, because orders name it.
    */
   readonly id: string;
   readonly name: string;
   readonly kind: RouteKind;
   readonly limits: RouteLimits;
-  /** Is this pair worth asking for? From memory, at once; never throws. */
+  /** Whether to ask for this pair. Reads memory only; never throws. */
   serves(pair: RoutePair): boolean;
   /**
-   * The price at the pinned blocks of the ask, and at no other state: the same ask has the same answer,
-   * however the world has moved on. A `Decline` is the answer when there is none. May reject: a rejection, an
-   * answer after the deadline or one that breaks a rule below counts against the venue, and enough of them
-   * leave it unasked for a while; nobody else is delayed by it.
+   * The price at the ask's pinned blocks, whatever the current state: equal asks get equal answers. A
+   * rejection, an answer after the deadline or one that breaks a rule below counts against the venue, and too
+   * many suspend it for a while.
    */
   quote(ask: RouteAsk): Promise<RouteQuote | Decline>;
   /**
-   * Venues that quote `solver` only. The order is open on its origin at that chain's depth: fill what is
-   * named, from the quoted account. Called by a worker, again and again until the fills are seen, possibly by
-   * two workers at once and after any crash: it looks at the chain first and never pays twice (the escrow's
-   * `fill` delivers nothing the second time). Not called at or after the fillDeadline. Rejects when it could
-   * not; it is called again.
+   * For venues that quote `solver` only. The order is open and final on its origin: fill the named outputs
+   * from the quoted account. A worker calls it repeatedly until the fills are seen, possibly two workers in
+   * parallel and after any crash, so check the chain first and never pay twice (a second `fill` delivers
+   * nothing). Never called at or after the fillDeadline. Reject to be called again.
    */
   deliver?(delivery: RouteDelivery): Promise<void>;
 }
@@ -58,15 +52,14 @@ export interface RouteVenue {
 export const ROUTE_VENUE_ID = /^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/;
 
 export interface RouteLimits {
-  /** The router waits this long for an answer at most, and never beyond its own deadline. */
+  /** How long the router waits for an answer, within its own deadline. */
   timeoutMs: number;
-  /** Asks open at once; further ones are not made. */
+  /** Maximum concurrent asks; the router skips the venue beyond that. */
   maxInFlight: number;
-  /** How far `minimumOutput` may lie beneath `outputAmount`. An answer with more slack does not count. */
+  /** Maximum distance of `minimumOutput` below `outputAmount`; the router ignores answers beyond it. */
   maxSlackBps: number;
 }
 
-/** Chain ids and token addresses. */
 export interface RoutePair {
   input: { chainId: number; token: Address };
   output: { chainId: number; token: Address };
@@ -78,51 +71,47 @@ export interface RouteAsk {
   inputToken: TokenInfo;
   outputToken: TokenInfo;
   side: 'exactInput' | 'exactOutput';
-  /**
-   * Base units of the side that is fixed: what the taker escrows, fees included, or what the receiver gets.
-   */
+  /** Base units of the fixed side: what the taker escrows, fees included, or what the receiver gets. */
   amount: bigint;
   taker: Address;
   receiver: Address;
-  /** Blocks to price at; the same one twice on one chain. */
+  /** Blocks to price at; on one chain both are the same. */
   at: { origin: Block; dest: Block };
-  /** `validUntil` of the answer lies within, both ends included. Chain time of the origin. */
+  /** Range of `validUntil`, both ends included. Chain time of the origin. */
   validity: { from: UnixSeconds; to: UnixSeconds };
   fees: RouteFees;
-  /** Aborted when nobody waits for the answer any longer. */
+  /** Aborted when the router stops waiting. */
   signal: AbortSignal;
 }
 
 /**
- * What platform and relayer take out of the input on its way to the filler or the solver account; `gas` as in
- * the quote's execution.
+ * Platform and relay fees, taken from the input before it reaches the filler or the solver account. `gas` as
+ * in the quote's execution.
  */
 export interface RouteFees {
-  /** Base units of the input that arrive; 0n when the fees are all of it or more. */
+  /** Base units of the input that arrive; 0n when the fees are the whole input or more. */
   handedOver(input: bigint, gas: bigint): bigint;
-  /** The least input of which at least this much arrives. */
+  /** The smallest input of which at least `handed` arrives. */
   inputFor(handed: bigint, gas: bigint): bigint;
 }
 
 export interface RouteQuote {
-  /** What the taker escrows, base units; `ask.amount` on exactInput. */
+  /** What the taker escrows, base units; equals `ask.amount` on exactInput. */
   inputAmount: bigint;
-  /**
-   * What the receiver gets if the state stays as it was at the pinned blocks; `ask.amount` on exactOutput.
-   */
+  /** What the receiver gets at the state of the pinned blocks; equals `ask.amount` on exactOutput. */
   outputAmount: bigint;
   /**
-   * What the escrow enforces: the output of the order. At most `outputAmount`, and equal to it on
-   * exactOutput. What a filler earns beyond goes to the receiver.
+   * The order's output, which the escrow enforces. At most `outputAmount`; equal to it on exactOutput. Any
+   * surplus goes to the receiver.
    */
   minimumOutput: bigint;
-  /** Last second at which the taker may submit. */
+  /** Last second in which the taker may submit. */
   validUntil: UnixSeconds;
-  /** Seconds from submission to delivery, or null. */
+  /** Seconds from submission to delivery; null when not known. */
   eta: number | null;
   /**
-   * What the input becomes on its way, base units at the pinned blocks: one entry per stop between input and
-   * output, none on a single hop. For people; three at most.
+   * Intermediate tokens and amounts (base units at the pinned blocks); empty on a single hop, three at most.
+   * For display.
    */
   via: readonly { token: Address; amount: bigint }[];
   execution: RouteExecution;
@@ -130,8 +119,8 @@ export interface RouteQuote {
 
 export type RouteExecution =
   /**
-   * One chain only. `gas` is what `fillThrough` may use: the relayer is paid for it on top of the escrow's
-   * own part. `data` is public and untrusted.
+   * Same chain only. `gas` is the limit for `fillThrough`; the relayer is paid for it. `data` is public and
+   * untrusted.
    */
   | { kind: 'through'; filler: Address; data: Hex; gas: bigint }
   /** The account whose fills count, on both chains. `fees` are computed with gas 0n. */
@@ -140,6 +129,6 @@ export type RouteExecution =
 export interface RouteDelivery {
   orderId: Bytes32;
   order: StandardOrder;
-  /** Indices of the outputs that are not filled yet. */
+  /** Indices of the unfilled outputs. */
   outputs: readonly number[];
 }

@@ -1,29 +1,26 @@
-/**
- * Whether the venue may serve an address: somebody's list says so, and what it said is kept with the order.
- */
+/** Screening of addresses: whether the venue may serve one. The result is stored with the order. */
 
 import type { Address } from '../domain/hex.ts';
 
-/** `unknown`: the one who knows could not be asked, and its owner chose not to trade without an answer. */
+/** `unknown`: the provider could not be reached and the venue is configured not to trade then. */
 export type ScreeningDecision = 'allowed' | 'denied' | 'unknown';
 
-/** Never says which entry of a list matched. */
+/** Never reveals which list entry matched. */
 export const SCREENING_REASONS = ['listed', 'not_listed', 'unavailable', 'unavailable_let_through'] as const;
 export type ScreeningReason = (typeof SCREENING_REASONS)[number];
 
-/** One answer of one provider about one address. */
 export interface ScreeningCheck {
   provider: string;
-  /** Which edition of the list was asked; null: the provider names none. */
+  /** Version of the list; null when the provider gives none. */
   listVersion: string | null;
   decision: ScreeningDecision;
   reason: ScreeningReason;
-  /** When the provider answered; an answer out of a cache keeps its own time. */
+  /** Unix ms of the provider's answer, also when it comes from a cache. */
   atMs: number;
 }
 
 export interface Screener {
-  /** As records name it. */
+  /** Name in records. */
   readonly provider: string;
   /** Answers within the screener's own deadline and never rejects. */
   screen(address: Address): Promise<ScreeningCheck>;
@@ -31,12 +28,12 @@ export interface Screener {
 
 export interface ScreenedParty {
   address: Address;
-  /** `not_screened`: the venue runs without any screener. */
+  /** `not_screened`: the venue runs without a screener. */
   decision: ScreeningDecision | 'not_screened';
   checks: readonly ScreeningCheck[];
 }
 
-/** Both ends of a trade; a receiver that is the taker was asked about once. */
+/** Both ends of a trade. A receiver that is also the taker is screened once. */
 export interface Screened {
   decision: ScreenedParty['decision'];
   taker: ScreenedParty;

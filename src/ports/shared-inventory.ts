@@ -1,15 +1,13 @@
 /**
- * What all replicas of one LP have promised together. A replica asks here before a signature leaves, and
- * tells what it learns from the chains; whoever keeps the sums decides for all of them at once. A promise
- * that ends late costs a quote, one that ends early costs money: so nothing ends here but by a chain's own
- * clock, or by what a chain proves.
+ * Holds of all replicas of one LP in one place. A replica reserves here before it signs and reports what it
+ * learns from the chains. A hold that ends late costs a quote; one that ends early costs money. So holds end
+ * only by chain time or by proof from a chain.
  */
 
 import type { UnixSeconds } from '../domain/time.ts';
 
 /**
- * Counts against a cap on live quotes over all replicas, in whatever unit the cap has. Ends when the promise
- * is accepted.
+ * Counts against a cap on live quotes over all replicas, in the cap's unit. Ends when the quote is accepted.
  */
 export interface CapClaim {
   key: string;
@@ -17,38 +15,33 @@ export interface CapClaim {
   most: bigint;
 }
 
-/** One promise about to be signed. */
+/** A hold for a quote about to be signed. */
 export interface NewPromise {
   orderId: string;
-  /** What it is paid from, `<chainId>:<token>`, and how much of it, in base units. */
+  /** Inventory it is paid from, `<chainId>:<token>`, and the amount in base units. */
   bucket: string;
   amount: bigint;
-  /** First second of chain time at which it may end: its deadline and the grace are both over. */
+  /** First second of chain time at which it may end: deadline plus grace. */
   endsAt: UnixSeconds;
   caps: readonly CapClaim[];
 }
 
-/**
- * Promises of one nonce: at most one of them can execute, so against every sum they count as their largest.
- */
+/** Holds of one taker nonce. At most one can execute, so they count as their largest. */
 export interface PromiseGroup {
   group: string;
-  /** Whose clock ends them. */
+  /** Chain whose time ends them. */
   clockChainId: number;
   promises: readonly NewPromise[];
 }
 
 export type Verdict =
   | { held: true }
-  /**
-   * `key` is the bucket or the cap that is full; `room` the most that this promise might take of it, never
-   * negative.
-   */
+  /** `key` is the bucket or cap that is full; `room` the largest amount that would fit, never negative. */
   | { held: false; why: 'full'; key: string; room: bigint }
-  /** By the chain's clock it would be over already, or no replica has told yet what the bucket holds. */
+  /** `late`: already over by chain time. `unknown_bucket`: no replica has reported the bucket yet. */
   | { held: false; why: 'late' | 'unknown_bucket' };
 
-/** A promise that binds: accepted, open on its origin, or filled and not final. It does not lapse. */
+/** A binding hold: accepted, open on its origin, or filled but not final. It does not expire. */
 export interface KeptPromise {
   orderId: string;
   group: string;
@@ -57,76 +50,70 @@ export interface KeptPromise {
   amount: bigint;
 }
 
-/** What one replica knows of one chain after it has taken in a head. */
+/** What one replica knows of one chain after processing a head. */
 export interface ChainReport {
   chainId: number;
-  /** Its last final block: `rooms` are as of it. */
+  /** The last final block; `rooms` are as of it. */
   block: bigint;
-  /** Time of the newest block whose events are all in this report or in an earlier one. */
+  /** Time of the newest block whose events are all in this or an earlier report. */
   time: UnixSeconds;
-  /**
-   * What may be promised at most of each bucket: what lies there at `block` less what the owner takes out or
-   * keeps back.
-   */
+  /** Upper bound of holds per bucket: the balance at `block` less withdrawals and buffer. */
   rooms: readonly { bucket: string; room: bigint }[];
   kept: readonly KeptPromise[];
-  /** Open on this chain in our name, though this replica knows of no such promise. */
+  /** Orders open on this chain in our name that this replica has no hold for. */
   strangers: readonly string[];
-  /** Executed at or before `block` on this chain, or proven dead. */
+  /** Orders executed at or before `block` on this chain, or proven dead. */
   ended: readonly string[];
-  /** Nonces used at depth: all but the winner are dead. null: none of ours won. */
+  /** Nonces used in final blocks: every hold but the winner is dead. null: none of ours won. */
   used: readonly { group: string; winner: string | null }[];
 }
 
-/** What all live promises of a bucket come to, as of this moment of ours. */
+/** Sum of all live holds of a bucket, as of `atMs` of our clock. */
 export interface SharedSum {
   sum: bigint;
   atMs: number;
 }
 
 export interface Told {
-  /** Of the strangers: those that some replica has promised. */
+  /** The strangers that some replica has a hold for. */
   known: readonly string[];
-  /** More has lapsed than was ended in this step: tell again. */
+  /** More holds have expired than this call ended: report again. */
   more: boolean;
 }
 
-/** How this replica stands to the shared memory. */
+/** Connection of this replica to the shared store. */
 export type SharedState =
   | { state: 'ready'; epoch: string }
-  /** Nobody answers; what was asked last may or may not have been done. */
+  /** The store does not answer; the last call may or may not have taken effect. */
   | { state: 'unreachable'; note: string }
-  /** It answers and does not remember what it was told: nothing is signed until it is joined again. */
+  /** The store answers but has lost its data: nothing is signed until `join` is called again. */
   | { state: 'forgotten'; note: string };
 
 export interface SharedInventory {
   /**
-   * Takes part from now on. `generation` names the time since which every promise of this LP went through
-   * here; a memory of another generation, or one that may have lost something, begins anew: then `until`
-   * holds, chain times before whose passing nothing is signed. Throws `UpstreamError` when nobody answers.
+   * Joins the shared store. `generation` names the period in which every hold of this LP went through it. A
+   * store of another generation, or one that may have lost data, starts empty: then nothing is signed on a
+   * chain before its time in `until`. Throws `UpstreamError` when the store does not answer.
    */
   join(
     generation: string,
     until: ReadonlyMap<number, UnixSeconds>,
   ): Promise<{ epoch: string; until: ReadonlyMap<number, UnixSeconds> }>;
   /**
-   * One verdict for each promise, in order; undefined when it cannot be asked, and then nothing may be
+   * One verdict per hold, in order; undefined when the store cannot be reached, and then nothing may be
    * signed. One round trip, never throws.
    */
   promise(group: PromiseGroup): Promise<readonly Verdict[] | undefined>;
-  /** undefined when it cannot be told: tell it again with the next report. Never throws. */
+  /** undefined when the store cannot be reached: repeat it with the next report. Never throws. */
   tell(report: ChainReport): Promise<Told | undefined>;
-  /**
-   * What binds and has not ended, for whoever looks after what nobody remembers. undefined when it cannot be
-   * asked.
-   */
+  /** Binding holds that have not ended; undefined when the store cannot be reached. */
   kept(): Promise<readonly Pick<KeptPromise, 'orderId' | 'group' | 'bucket'>[] | undefined>;
-  /** Sums over all replicas by bucket or cap, as held now; undefined when it cannot be asked. */
+  /** Current sums over all replicas by bucket or cap; undefined when the store cannot be reached. */
   sums(): Promise<ReadonlyMap<string, bigint> | undefined>;
-  /** As of what was last said about this bucket here; undefined before anything was. */
+  /** The last sum received for this bucket; undefined before the first. */
   seen(bucket: string): SharedSum | undefined;
   state(): SharedState;
-  /** The state may have changed. */
+  /** Called when the state may have changed. */
   onState(listener: () => void): void;
   close(): Promise<void>;
 }

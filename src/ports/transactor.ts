@@ -1,7 +1,4 @@
-/**
- * Sending transactions so that a crash at any point neither loses one nor sends a second: slots, attempts,
- * replacement.
- */
+/** Sends transactions so that no crash loses one or sends it twice: slots, attempts, replacements. */
 
 import type { Address, Hex } from '../domain/hex.ts';
 import type { UnixSeconds } from '../domain/time.ts';
@@ -9,44 +6,48 @@ import type { Receipt } from './chain.ts';
 
 export interface TxIntent {
   /**
-   * Names the step for ever, such as `<orderId>-settle`: one key is one slot, however often it is asked for.
+   * Identifies the step permanently, such as `<orderId>-settle`. One key is one slot, however often it is
+   * submitted.
    */
   key: string;
   to: Address;
   data: Hex;
   /** Gas limit; estimated with a margin when absent. */
   gas?: bigint;
-  /** After this chain time the step makes no sense: an unmined transaction is replaced by a no-op. */
+  /** Chain time after which the step is pointless: an unmined transaction is then replaced by a no-op. */
   notAfter?: UnixSeconds;
   /**
-   * A settlement that may share a transaction with others: its receipt is then that of all, `reverted` when
-   * this one was.
+   * May share a transaction with other settlements. The receipt is then the shared one, with status
+   * `reverted` when this part failed.
    */
   together?: boolean;
 }
 
 export type TxStatus =
-  /** A slot and its bytes exist; broadcast, perhaps not yet mined. `hashes` are all attempts, newest last. */
+  /**
+   * The slot and its signed bytes are stored and broadcast, perhaps not yet mined. `hashes` are all attempts,
+   * newest last.
+   */
   | { state: 'pending'; hashes: Hex[] }
-  /** Mined in a block that is canonical now; not necessarily deep. */
+  /** Mined in a canonical block, not necessarily final. */
   | { state: 'mined'; receipt: Receipt; hashes: Hex[] }
-  /** The slot was used up by a no-op or by somebody else's transaction: the intent itself never ran. */
+  /** A no-op or a foreign transaction used the nonce: the intent never ran. */
   | { state: 'void'; reason: string; hashes: Hex[] };
 
 export interface Transactor {
   readonly address: Address;
   /**
-   * Makes sure that this intent has a persisted, broadcast transaction. Idempotent per key; a `void` key may
-   * be asked for again and gets a new slot. Throws `would_revert`, with what the contract answered in
-   * `facts.data`, when the chain would refuse it now.
+   * Ensures that the intent has a stored, broadcast transaction. Idempotent per key; a `void` key may be
+   * submitted again and gets a new slot. Throws `would_revert`, with the revert data in `facts.data`, when
+   * the chain would refuse it now.
    */
   submit(intent: TxIntent): Promise<TxStatus>;
   status(key: string): Promise<TxStatus | undefined>;
-  /** Can it pay for gas at the moment, and is its lease held? */
+  /** Whether it can pay for gas and holds its lease. */
   healthy(): boolean;
-  /** Is the lease ours as far as we know? Where it is not, another process sends. */
+  /** Whether the lease is ours as far as known locally. Otherwise another process sends. */
   holds(): boolean;
-  /** Takes the signer's lease, resumes every open slot, then works on every new head until stopped. */
+  /** Takes the signer's lease, resumes every open slot, then works on each new head until stopped. */
   start(): Promise<void>;
   stop(): Promise<void>;
 }

@@ -1,24 +1,23 @@
 /**
- * The LP's books on disk: entries that balance, trades with what they earned, positions, what takers cost,
- * and why each accepted quote was priced as it was. A batch is written whole or not at all, and only by the
- * process that owns the LP.
+ * The LP's books in the database: balanced entries, trades and their profit, positions, taker mark-outs, and
+ * the explanation of each accepted price. Batches are atomic, and only the process that owns the LP writes.
  */
 
 import type { Address, Bytes32, Hex } from '../../domain/hex.ts';
 import type { Side } from '../../inventory/event.ts';
 
-/** One line of an entry. The accounts are described in `lp/accounting/ledger.ts`; positive is a debit. */
+/** One line of an entry; positive is a debit. `lp/accounting/ledger.ts` describes the accounts. */
 export interface Posting {
   account: string;
   chainId: number;
-  /** The commodity: a token in lower case, or the chain's own currency. */
+  /** Token address in lower case, or the chain's native currency. */
   token: Address | 'native';
   amount: bigint;
 }
 
-/** One fact in the books. Its postings sum to zero for every token. Never changed, never deleted. */
+/** One fact in the books. Its postings sum to zero for every token. Never changed or deleted. */
 export interface JournalEntry {
-  /** Names the fact once and for all: the same fact twice is one entry. */
+  /** Identifies the fact: the same fact twice is one entry. */
   id: string;
   kind:
     | 'opening'
@@ -39,20 +38,21 @@ export interface JournalEntry {
   postings: readonly Posting[];
 }
 
-/** How the mid stood some seconds after acceptance. */
+/** Mark-out: the mid some seconds after acceptance. */
 export interface Mark {
   /**
-   * side * (mid at acceptance - mid then), in bps: positive when it moved against us. null: there was no mid.
+   * side * (mid at acceptance - later mid), in bps: positive when the market moved against us. null without a
+   * mid.
    */
   bps: number | null;
-  /** When it was really looked at; later than due after a restart. */
+  /** Unix ms of the measurement; later than due after a restart. */
   atMs: number;
   late: boolean;
 }
 
 export type TradeStage = 'accepted' | 'filled' | 'finalised' | 'failed' | 'lost';
 
-/** One accepted quote and what became of it. Values are in millionths of USD, at the mids of acceptance. */
+/** One accepted quote and its outcome. Values are in millionths of USD at the mids of acceptance. */
 export interface TradeRecord {
   orderId: Bytes32;
   quoteId: Bytes32 | null;
@@ -62,24 +62,22 @@ export interface TradeRecord {
   corridor: string;
   side: Side;
   stage: TradeStage;
-  /** Its fill is at depth: from then on it counts in positions and profit. */
+  /** Its fill is final and counts in positions and profit. */
   counted: boolean;
-  /** Quote tokens for one base token at acceptance. null: there was no price, and the values below are 0. */
+  /** Quote tokens per base token at acceptance. null: no price was available, and the values below are 0. */
   mid: number | null;
-  /** The mid is not of the acceptance itself: the LP was down or without a price then. */
+  /** The mid was taken after acceptance, because the LP was down or had no price. */
   late: boolean;
-  /**
-   * What left us, and what the input was worth before fees, what the escrow kept of it, what was left for us.
-   */
+  /** What we paid, the input before fees, the fees the escrow kept, and what we earned. */
   paidMicros: bigint;
   inputMicros: bigint;
   feesMicros: bigint;
   earnedMicros: bigint;
-  /** The same in base units. */
+  /** In base units. */
   paid: bigint;
   earned: bigint;
   gasMicros: bigint;
-  /** By average cost, on the asset that left; known when the fill is at depth. */
+  /** Realised profit by average cost on the asset paid out; set when the fill is final. */
   realisedMicros: bigint;
   /** By seconds after acceptance. */
   marks: Record<string, Mark>;
@@ -91,9 +89,9 @@ export interface PositionRow {
   quantity: bigint;
   costMicros: bigint;
   realisedMicros: bigint;
-  /** What came in from and went out to the owner, at the mids of those moments. */
+  /** Net deposits of the owner, valued at the mids at the time. */
   ownerMicros: bigint;
-  /** Part of it came at a moment without a price and stands in the cost at nothing until there is one. */
+  /** Quantity that arrived without a price; its cost is zero until there is one. */
   unpriced: bigint;
 }
 
@@ -112,10 +110,7 @@ export interface StoredExplanation {
   explanation: object;
 }
 
-/**
- * How far the books have read: a final block of a chain, and the operator's first nonce whose transaction is
- * not in them.
- */
+/** Progress of the books: a final block of a chain, and the operator's first nonce that is not booked. */
 export interface JournalCursor {
   chainId: number;
   block: bigint;
@@ -127,14 +122,14 @@ export interface Balance extends Omit<Posting, 'amount'> {
   amount: bigint;
 }
 
-/** What the last owner left. */
+/** State left by the last owner. */
 export interface JournalOpening {
   cursors: readonly JournalCursor[];
   balances: readonly Balance[];
   positions: readonly PositionRow[];
-  /** Fills that were seen and are neither at depth nor reversed. */
+  /** Fills seen that are neither final nor reversed. */
   pending: readonly JournalEntry[];
-  /** Trades that are not over, or whose marks are not all there: newest last, a bounded number. */
+  /** Unfinished trades and trades with missing mark-outs, newest last, limited in number. */
   trades: readonly TradeRecord[];
   takers: readonly TakerMarks[];
 }
@@ -150,8 +145,8 @@ export interface JournalBatch {
 }
 
 /**
- * Sums over trades whose fill is at depth (and the gas of those that came to nothing), in millionths of USD;
- * marks are what the mid did to us, positive is good.
+ * Sums over trades with a final fill, plus the gas of failed ones, in millionths of USD. Positive mark-outs
+ * are profit.
  */
 export interface ProfitRow {
   key: string;
@@ -165,7 +160,7 @@ export interface ProfitRow {
   realisedMicros: bigint;
   /** By horizon in seconds. */
   markMicros: Record<string, bigint>;
-  /** Trades of it whose price or marks were not taken at their time. */
+  /** Trades whose price or mark-outs were taken late. */
   late: number;
 }
 
@@ -173,35 +168,26 @@ export type ProfitKey = 'pair' | 'corridor' | 'taker' | 'trade';
 
 /** All throw `UpstreamError` when the database does not answer. */
 export interface JournalStore {
-  /**
-   * `epoch` is the one that `LpStore.open` raised: once it is raised again, nothing more is written from
-   * here.
-   */
+  /** `epoch` comes from `LpStore.open`. Once a newer epoch exists, this store writes nothing more. */
   open(epoch: number): Promise<JournalOpening>;
-  /** Of a replica that priced quotes and does not keep the books: what is there already stays. */
+  /** For a replica that prices quotes without keeping the books. Existing explanations stay. */
   explain(rows: readonly StoredExplanation[]): Promise<void>;
-  /**
-   * What whoever keeps the books has learned of takers since this time (Unix ms), by when each was learned
-   * about.
-   */
+  /** Taker mark-outs updated since this time (Unix ms), in order of update. */
   takersSince(sinceMs: number): Promise<TakerMarks[]>;
-  /** Which of these facts are in the books. */
+  /** Which of these entry ids are in the books. */
   known(ids: readonly string[]): Promise<ReadonlySet<string>>;
   /**
-   * In one transaction. false, and nothing written, once another process has taken over. Throws when an entry
-   * is in the books already.
+   * One transaction. Returns false, and writes nothing, once another process has taken over. Throws when an
+   * entry exists already.
    */
   write(batch: JournalBatch): Promise<boolean>;
   trade(orderId: Bytes32): Promise<TradeRecord | undefined>;
-  /** Newest first for trades, largest volume first otherwise. */
+  /** Trades newest first, otherwise largest volume first. */
   profit(by: ProfitKey, sinceMs: number, limit: number): Promise<ProfitRow[]>;
   /** Oldest first. */
   entries(orderId: Bytes32): Promise<JournalEntry[]>;
-  /** Under an order, quote or rfq id. */
+  /** By order, quote or rfq id. */
   explanations(id: string): Promise<StoredExplanation[]>;
-  /**
-   * Per token, what all postings ever written sum to: anything but zero is a broken book. And balances that
-   * are not the sum of their postings.
-   */
+  /** Checks that all postings sum to zero per token, and that balances equal the sum of their postings. */
   audit(): Promise<{ unbalanced: number; postings: number; astray: number }>;
 }

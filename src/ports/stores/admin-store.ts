@@ -1,6 +1,5 @@
 /**
- * What an administrator changes, in transactions that write the change, its audit entry and its announcement
- * together or not at all.
+ * Administrative changes: each transaction writes the change, its audit entry and its announcement together.
  */
 
 import type { Member } from './members.ts';
@@ -8,25 +7,24 @@ import type { ApiKey, Role, SolverRecord, Workspace } from './store.ts';
 
 export type AdminSubject = 'workspace' | 'member' | 'key' | 'solver';
 
-/** One change, as it stays on record. */
+/** One recorded change. */
 export interface AdminEntry {
   atMs: number;
-  /** Such as `cli:alice` or `admin:ops`, the name of an admin key. */
+  /** Such as `cli:alice`, or `admin:ops` for an admin key named ops. */
   who: string;
   /** Such as `workspace.add`, `member.remove`, `key.revoke`. */
   what: string;
-  /** Of workspaces, members and their keys; null for solvers and theirs. */
+  /** For workspaces, members and their keys; null for solvers and theirs. */
   workspaceId: string | null;
   subject: AdminSubject;
   subjectId: string;
-  /** The subject as it was and as it is; null where it was not or is no more. Never a key's text or hash. */
+  /** The subject before and after; null where it did not exist. Never contains a key's text or hash. */
   before: object | null;
   after: object | null;
 }
 
 /**
- * One transaction; only one is at work at any time, on all replicas together, so what it reads stays so until
- * its end.
+ * One transaction. Only one runs at a time over all replicas, so what it reads stays current until it ends.
  */
 export interface AdminTx {
   workspace(id: string): Promise<Workspace | undefined>;
@@ -38,11 +36,11 @@ export interface AdminTx {
   key(id: string): Promise<ApiKey | undefined>;
   addKey(key: ApiKey): Promise<void>;
   revokeKey(id: string, atMs: number): Promise<void>;
-  /** Live keys of a member. */
+  /** Unrevoked keys of a member. */
   keysOf(workspaceId: string, memberId: string): Promise<ApiKey[]>;
   setKeyRole(id: string, role: Role): Promise<void>;
   record(entry: AdminEntry): Promise<void>;
-  /** A bus message, delivered when and only if the transaction commits. */
+  /** A bus message, delivered if and only if the transaction commits. */
   announce(topic: string, payload: string): Promise<void>;
 }
 

@@ -1,18 +1,15 @@
-/**
- * Who did what to a running LP, and when: written once, never changed, read when something has to be
- * explained.
- */
+/** The LP's audit log: who did what, and when. Entries never change. */
 
 export interface AuditEntry {
   atMs: number;
-  /** A signal, or whoever asked at the admin door. */
+  /** A signal, or the caller of the admin API. */
   who: string;
   /** Such as `start`, `pause`, `resume`, `reload`, `reload_refused`. */
   what: string;
   note: string | null;
-  /** Options that changed, secrets taken out. */
+  /** Changed options, without secrets. */
   changes: readonly { path: string; from: string; to: string }[];
-  /** Of the configuration file as it was read for this entry; null where none was. */
+  /** SHA-256 of the configuration file read for this entry; null without one. */
   configSha256: string | null;
 }
 

@@ -1,7 +1,6 @@
 /**
- * What an LP must not forget: the orders it was awarded, the time up to which it may have signed, and on a
- * clean stop the whole ledger. One process owns it at a time; a later one takes it over and the earlier can
- * write no more.
+ * What an LP must not lose: awarded orders, the times up to which it may have signed, and after a clean stop
+ * its whole ledger. One process owns the store; when another takes over, the earlier one can no longer write.
  */
 
 import type { SignedCommitment } from '../../domain/commitment.ts';
@@ -18,20 +17,20 @@ export interface LpAward {
   orderId: Bytes32;
   quoteId: Bytes32;
   order: StandardOrder;
-  /** Which output is ours. */
+  /** Index of our output. */
   outputIndex: number;
-  /** Our own promise, as evidence; null when only the chain told us of the order. */
+  /** Our own commitment, as evidence; null when we learned of the order from the chain. */
   commitment: SignedCommitment | null;
   stage: AwardStage;
-  /** Our fill on another chain: its block time is part of what attesters sign and the claim repeats. */
+  /** Our fill on another chain. Attesters sign its block time, and the claim repeats it. */
   fill: { timestamp: UnixSeconds; txHash: Hex; blockNumber: bigint } | null;
-  /** Why it failed, or what is being waited for. */
+  /** Why it failed, or what it waits for. */
   note: string | null;
   acceptedAtMs: number;
   updatedAtMs: number;
 }
 
-/** How far a chain's events have been taken into the ledger. */
+/** How far a chain's events have been applied to the ledger. */
 export interface ChainCursor {
   chainId: number;
   block: bigint;
@@ -44,81 +43,77 @@ export interface CleanStop {
   cursors: readonly ChainCursor[];
 }
 
-/** What the last owner left. */
+/** State left by the last owner. */
 export interface Opening {
-  /** Which owner this is; other stores of this LP write only while it is the newest. */
+  /** Number of this ownership; other stores of this LP write only while it is the newest. */
   epoch: number;
   /** By chain id. */
   leases: ReadonlyMap<number, Lease>;
-  /** null after anything but a clean stop. It is handed out once. */
+  /** null unless the last stop was clean. Returned once. */
   clean: CleanStop | null;
   /** Awards that are not final, oldest first. */
   awards: readonly LpAward[];
-  /** What `putRisk` wrote last, by name. */
+  /** Last values of `putRisk`, by name. */
   risk: ReadonlyMap<string, unknown>;
-  /** What `putCurves` wrote last; null when nothing was. */
+  /** Last value of `putCurves`; null when there is none. */
   curves: unknown;
 }
 
-/** What a replica finds. It has no clean stop to take up: what it promised lies in the shared inventory. */
+/** State for a joining replica. There is no clean stop to restore: holds are in the shared inventory. */
 export interface Joining extends Opening {
   clean: null;
-  /** Names the time since which every promise of this LP went through the shared inventory. */
+  /** Names the period in which every hold of this LP went through the shared inventory. */
   generation: string;
 }
 
-/** How the replicas stand, as of a moment ago. */
+/** Leadership among replicas, as last read. */
 export interface Lead {
-  /** This one leads: its writes of what only one may write count. */
+  /** This replica leads and may write what only the leader writes. */
   mine: boolean;
   /** Some replica leads, perhaps this one. */
   taken: boolean;
-  /** A process that runs the LP alone has taken it over from all of them. */
+  /** A process that runs the LP alone has taken over from all replicas. */
   over: boolean;
 }
 
 /**
- * All throw `UpstreamError` when the database does not answer. Writes answer false, and write nothing, once
- * another process has taken over. After `join`, leases and risk are written for this replica alone (but for
- * the kill switch, which is one), an award that nobody has written yet by any replica, and all else by
- * whoever leads.
+ * All throw `UpstreamError` when the database does not answer. Writes return false, and write nothing, once
+ * another process has taken over. After `join`, leases and risk values (except the kill switch, which is
+ * shared) belong to this replica, any replica may insert an award, and only the leader writes the rest.
  */
 export interface LpStore {
-  /** Takes the store over from whoever had it. From here on every lease counts as unclean until `stop`. */
+  /** Takes ownership from any earlier owner. All leases count as unclean until `stop`. */
   open(): Promise<Opening>;
   /**
-   * Takes part as one of several replicas: takes the store from a process that ran the LP alone, and from
-   * nobody else.
+   * Joins as one of several replicas. Takes over from a process that ran the LP alone, but not from other
+   * replicas.
    */
   join(replica: string): Promise<Joining>;
-  /** Takes the lead for so long, or keeps it, where nobody else has it. */
+  /** Takes or extends leadership for `leaseMs` when no other replica holds it. */
   lead(leaseMs: number): Promise<Lead>;
-  /** Of this replica's lead: what other writers behind the same fence are opened with. */
+  /** Epoch of this replica's leadership, for other stores behind the same fence. */
   epoch(): number;
   /** By chain id, the latest time up to which any process of this LP may have signed. */
   signedUpTo(): Promise<ReadonlyMap<number, UnixSeconds>>;
-  /** Awards that are not final and none of these, oldest first, a bounded number. */
+  /** Open awards except `known`, oldest first, limited in number. */
   awardsBut(known: readonly Bytes32[]): Promise<LpAward[]>;
   writeLease(chainId: number, lease: Lease): Promise<boolean>;
   /** Inserts or updates by orderId. */
   putAward(award: LpAward): Promise<boolean>;
-  /** What a risk control must remember over a crash (a kill switch, a loss), whole, as JSON. */
+  /** State that a risk control must keep across a crash (a kill switch, a loss), as JSON. */
   putRisk(name: string, value: object): Promise<boolean>;
-  /**
-   * The kill switch of several replicas, one for all: adds what these hands say, or with null takes back what
-   * every hand said.
-   */
+  /** The kill switch shared by all replicas: adds these reasons, or with null clears all. */
   sayKill(word: Readonly<Record<string, string>> | null): Promise<boolean>;
-  /** What holds it, by hand. */
+  /** Current reasons of the kill switch, by source. */
   killSaid(): Promise<unknown>;
-  /** Win-rate curves as they were learned, whole, as the text of a JSON object. */
+  /** Learned win-rate curves, as the text of a JSON object. */
   putCurves(json: string): Promise<boolean>;
   award(orderId: Bytes32): Promise<LpAward | undefined>;
   /** Newest first. */
   listAwards(limit: number): Promise<LpAward[]>;
   /**
-   * Everything of a clean stop in one transaction: the ledger, the cursors, every lease marked clean. A
-   * replica gives up its lead, no more.
+   * Writes a clean stop in one transaction: ledger, cursors, all leases marked clean. A replica only gives up
+   * its leadership.
    */
   stop(clean: CleanStop): Promise<boolean>;
   ping(): Promise<void>;

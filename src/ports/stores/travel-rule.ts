@@ -1,22 +1,22 @@
 /**
- * What has to be told about a transfer above a threshold, to whom it was told, and how that went: one record
- * per order and attempt.
+ * Travel rule: transfers above a threshold must be reported to a counterparty. One record per order and
+ * attempt.
  */
 
 import type { Bytes32 } from '../../domain/hex.ts';
 
-/** Decided when the order is accepted, kept with it. */
+/** Decided at acceptance and stored with the order. */
 export interface TravelRuleDuty {
-  /** The workspace's threshold at that moment. */
+  /** The workspace's threshold at acceptance. */
   thresholdUsd: number;
-  /** null: the venue had no price, which counts as above. */
+  /** null: the venue had no price, which counts as above the threshold. */
   amountUsd: number | null;
 }
 
 /**
- * due: not tried yet. failed: the other side refused it or did not answer; the next attempt is due. unknown:
- * the process died while sending, so it may have arrived; the next attempt carries the same idempotency key.
- * abandoned: the last attempt failed, and a person has to look.
+ * due: not tried yet. failed: refused or no answer; another attempt is due. unknown: the process died while
+ * sending, so the message may have arrived; the next attempt uses the same idempotency key. abandoned: the
+ * last attempt failed and an operator must act.
  */
 export const TRAVEL_RULE_STATES = [
   'due',
@@ -34,38 +34,38 @@ export interface TravelRuleRecord {
   attempt: number;
   state: TravelRuleState;
   dueAtMs: number;
-  /** When it left; null while due. */
+  /** Unix ms of sending; null while due. */
   startedAtMs: number | null;
   endedAtMs: number | null;
-  /** Which transmitter took it. */
+  /** Name of the transmitter used. */
   transmitter: string | null;
-  /** What the other side calls it; null when it says nothing. */
+  /** The counterparty's reference; null when it gives none. */
   reference: string | null;
-  /** Why not, in a sentence without secrets. */
+  /** Reason of a failure, without secrets. */
   detail: string | null;
-  /** SHA-256 of the message that was sent, hex; the message is made of the order and can be made again. */
+  /** Lower-case hex SHA-256 of the message sent. The message can be rebuilt from the order. */
   messageSha256: string | null;
 }
 
 export interface TravelRuleStore {
-  /** The newest record; undefined when none is required of the order. */
+  /** The newest record; undefined when the order requires none. */
   travelRule(orderId: Bytes32): Promise<TravelRuleRecord | undefined>;
   /** All records of an order, first attempt first. */
   travelRuleHistory(orderId: Bytes32): Promise<TravelRuleRecord[]>;
   /** The newest record of each order whose newest is in one of these states; latest first. */
   travelRulesIn(states: readonly TravelRuleState[], limit: number): Promise<TravelRuleRecord[]>;
-  /** Makes a new attempt due for an order whose last one was given up. false when it was not. */
+  /** Makes a new attempt due for an abandoned order. Returns false when it was not abandoned. */
   retryTravelRule(orderId: Bytes32, atMs: number): Promise<boolean>;
-  /** Takes due records for a while; whoever dies with one leaves it `unknown` and the next attempt due. */
+  /** Leases due records. If the process dies, the record becomes `unknown` and the next attempt is due. */
   takeTravelRule(nowMs: number, leaseMs: number, limit: number): Promise<TravelRuleRecord[]>;
   /**
-   * Ends an attempt that is `sending`, and makes the next one due where there is to be one, in one
-   * transaction. false when it ended meanwhile.
+   * Ends an attempt that is `sending` and schedules the next one if given, in one transaction. Returns false
+   * when it has ended already.
    */
   endTravelRule(record: TravelRuleRecord, next: { dueAtMs: number } | null): Promise<boolean>;
 }
 
-/** The message. Amounts in base units, decimal. */
+/** The message. Amounts are in base units, decimal. */
 export interface TravelRuleMessage {
   version: 1;
   orderId: Bytes32;
@@ -82,11 +82,11 @@ export interface TravelRuleMessage {
 }
 
 export interface Transmitter {
-  /** As records name it. */
+  /** Name in records. */
   readonly name: string;
   /**
-   * `idempotencyKey` is the same for all attempts of an order. Throws when it cannot be said that the other
-   * side has it.
+   * `idempotencyKey` is the same for all attempts of an order. Throws unless the counterparty confirmed
+   * receipt.
    */
   transmit(message: string, idempotencyKey: string): Promise<{ reference: string | null }>;
 }
