@@ -13,7 +13,7 @@ import { connectDatabase, type Database } from '../src/adapters/postgres/pool.ts
 import { seedPeople, seedTrades } from './trade-seed.ts';
 import { createVenueStore } from '../src/adapters/postgres/venue/venue-store.ts';
 import type { Chain } from '../src/domain/chain.ts';
-import type { VenueStore } from '../src/ports/stores/store.ts';
+import type { VenueStore } from '../src/ports/stores/venue-store.ts';
 import { silentLog } from '../test/support/silent.ts';
 
 /** Over which they are spread. */

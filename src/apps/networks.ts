@@ -10,7 +10,7 @@ import { systemClock } from '../adapters/system/clock.ts';
 import type { Log } from '../ports/log.ts';
 import type { Metrics } from '../ports/metrics.ts';
 import type { Signer } from '../ports/signer.ts';
-import type { TxStore } from '../ports/stores/store.ts';
+import type { TxStore } from '../ports/stores/tx-store.ts';
 import type { Transactor } from '../ports/transactor.ts';
 import type { ChainSection } from './config/parts.ts';
 import { expand, type SecretContext } from './keys.ts';

@@ -23,7 +23,7 @@ import type { Metrics } from '../ports/metrics.ts';
 import type { Random } from '../ports/random.ts';
 import type { SharedInventory } from '../ports/shared-inventory.ts';
 import type { Recovery, Signer } from '../ports/signer.ts';
-import type { TxStore } from '../ports/stores/store.ts';
+import type { TxStore } from '../ports/stores/tx-store.ts';
 import type { Transactor } from '../ports/transactor.ts';
 import type { PricingPlugin } from '../pricing/plugin.ts';
 import { type Accounts, createAccounts } from './accounting/accounts.ts';

@@ -5,7 +5,7 @@
 
 import type { ChainPort } from '../ports/chain.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { VenueStore } from '../ports/stores/store.ts';
+import type { VenueStore } from '../ports/stores/venue-store.ts';
 
 /** A head older than this many blocks makes a chain unfit to quote on; never less than this. */
 const STALE_BLOCKS = 10;

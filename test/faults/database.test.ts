@@ -17,7 +17,7 @@ import { unprivilegedUser } from '../../src/adapters/postgres/embedded/unprivile
 import { LP_TABLES } from '../../src/apps/lp/schema.ts';
 import { assetId } from '../../src/domain/asset.ts';
 import type { ChainPort } from '../../src/ports/chain.ts';
-import type { TxStore } from '../../src/ports/stores/store.ts';
+import type { TxStore } from '../../src/ports/stores/tx-store.ts';
 import { PROGRAM } from '../support/build.ts';
 import { account, type TestAccount } from '../support/devnet.ts';
 import { createTestLp, lpConfig } from '../support/lp.ts';

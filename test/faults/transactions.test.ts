@@ -11,7 +11,7 @@ import { systemClock } from '../../src/adapters/system/clock.ts';
 import type { Address, Hex } from '../../src/domain/hex.ts';
 import type { ChainPort } from '../../src/ports/chain.ts';
 import type { Signer } from '../../src/ports/signer.ts';
-import type { TxAttempt, TxSlot, TxStore } from '../../src/ports/stores/store.ts';
+import type { TxAttempt, TxSlot, TxStore } from '../../src/ports/stores/tx-store.ts';
 import type { Transactor, TxIntent, TxStatus } from '../../src/ports/transactor.ts';
 import { account, type Devnet, startDevnet, type TestAccount, type TestChain } from '../support/devnet.ts';
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts';

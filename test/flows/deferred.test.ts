@@ -20,7 +20,8 @@ import type { FactKind } from '../../src/domain/fact.ts';
 import type { Bytes32, Hex } from '../../src/domain/hex.ts';
 import { outputHash } from '../../src/domain/order.ts';
 import type { ChainPort } from '../../src/ports/chain.ts';
-import type { OrderRecord, TxStore } from '../../src/ports/stores/store.ts';
+import type { OrderRecord } from '../../src/ports/stores/store.ts';
+import type { TxStore } from '../../src/ports/stores/tx-store.ts';
 import type { Transactor } from '../../src/ports/transactor.ts';
 import { escrowAbi } from '../../src/settlement/abi/escrow.ts';
 import {

@@ -25,7 +25,9 @@ import { fillApprovalDigest, releaseDigest } from '../../src/domain/commitment.t
 import type { Attestations } from '../../src/ports/attestations.ts';
 import type { Bus } from '../../src/ports/bus.ts';
 import type { ChainPort, EscrowEvent } from '../../src/ports/chain.ts';
-import type { NewOrder, TxStore, VenueStore } from '../../src/ports/stores/store.ts';
+import type { NewOrder } from '../../src/ports/stores/store.ts';
+import type { VenueStore } from '../../src/ports/stores/venue-store.ts';
+import type { TxStore } from '../../src/ports/stores/tx-store.ts';
 import type { Transactor } from '../../src/ports/transactor.ts';
 import { escrowAbi } from '../../src/settlement/abi/escrow.ts';
 import {

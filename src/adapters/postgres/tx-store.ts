@@ -6,7 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import { UpstreamError } from '../../domain/errors.ts';
 import type { Address } from '../../domain/hex.ts';
-import type { NewSlot, TxAttempt, TxSigner, TxSlot, TxStore } from '../../ports/stores/store.ts';
+import type { NewSlot, TxAttempt, TxSigner, TxSlot, TxStore } from '../../ports/stores/tx-store.ts';
 import { bytes, toHex } from './venue/order-rows.ts';
 import type { Database, Queryable, Row } from './pool.ts';
 

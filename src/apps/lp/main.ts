@@ -22,7 +22,7 @@ import type { Link } from '../../ports/link.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Metrics } from '../../ports/metrics.ts';
 import type { LpStore } from '../../ports/stores/lp-store.ts';
-import type { TxStore } from '../../ports/stores/store.ts';
+import type { TxStore } from '../../ports/stores/tx-store.ts';
 import { loadConfig } from '../config/load.ts';
 import { openDatabase } from '../database.ts';
 import { createFeeds, createSequencers } from '../feeds.ts';

@@ -10,7 +10,7 @@ import { systemClock } from '../../adapters/system/clock.ts';
 import { systemRandom } from '../../adapters/system/random.ts';
 import type { ChainPort } from '../../ports/chain.ts';
 import type { Log } from '../../ports/log.ts';
-import type { VenueStore } from '../../ports/stores/store.ts';
+import type { VenueStore } from '../../ports/stores/venue-store.ts';
 import { createAdmin } from '../../venue/admin/admin.ts';
 import { createAdminGate } from '../../venue/admin/gate.ts';
 import { venueAdminRoutes } from '../../venue/admin/routes.ts';

@@ -5,7 +5,8 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import type { Log } from '../../ports/log.ts';
-import type { VenueStore, Workspace } from '../../ports/stores/store.ts';
+import type { Workspace } from '../../ports/stores/store.ts';
+import type { VenueStore } from '../../ports/stores/venue-store.ts';
 import type { VenueConfig } from './config.ts';
 
 export async function seed(

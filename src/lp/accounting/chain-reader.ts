@@ -14,7 +14,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { JournalCursor } from '../../ports/stores/accounting-store.ts';
 import type { Log } from '../../ports/log.ts';
 import type { ChainCursor, LpStore } from '../../ports/stores/lp-store.ts';
-import type { TxStore } from '../../ports/stores/store.ts';
+import type { TxStore } from '../../ports/stores/tx-store.ts';
 import type { Rational } from '../../pricing/rational.ts';
 import { type Exchange, idOf, type FactPlace } from './ledger.ts';
 import { ownSlice, type OwnSlice } from '../quoting/order.ts';

@@ -3,7 +3,8 @@
 import type { AdminEntry, AdminStore, AdminTx } from '../../ports/stores/admin-store.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Random } from '../../ports/random.ts';
-import type { VenueStore, Workspace } from '../../ports/stores/store.ts';
+import type { Workspace } from '../../ports/stores/store.ts';
+import type { VenueStore } from '../../ports/stores/venue-store.ts';
 import { ApiError } from '../../protocol/errors.ts';
 
 export interface AdminDeps {

@@ -4,7 +4,8 @@ import type { Chain } from '../../domain/chain.ts';
 import { type Bytes32, isBytes32 } from '../../domain/hex.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Download } from '../../ports/http.ts';
-import type { ApiKey, OrderRecord, VenueStore } from '../../ports/stores/store.ts';
+import type { ApiKey, OrderRecord } from '../../ports/stores/store.ts';
+import type { VenueStore } from '../../ports/stores/venue-store.ts';
 import type { TradeBook, TradeRow } from '../../ports/stores/trades.ts';
 import { ApiError } from '../../protocol/errors.ts';
 import {

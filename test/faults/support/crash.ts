@@ -8,7 +8,7 @@ import { existsSync, writeSync } from 'node:fs';
 import type { LpGround } from '../../../src/apps/lp/main.ts';
 import type { VenueGround } from '../../../src/apps/venue/main.ts';
 import type { ChainPort } from '../../../src/ports/chain.ts';
-import type { TxStore } from '../../../src/ports/stores/store.ts';
+import type { TxStore } from '../../../src/ports/stores/tx-store.ts';
 
 export const CRASH_POINTS = [
   /** Venue: a submission is verified, nothing is written. */

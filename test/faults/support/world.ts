@@ -20,7 +20,7 @@ import { systemRandom } from '../../../src/adapters/system/random.ts';
 import { LP_SCHEMA } from '../../../src/apps/lp/schema.ts';
 import { VENUE_SCHEMA, VENUE_TABLES } from '../../../src/apps/venue/schema.ts';
 import type { Chain } from '../../../src/domain/chain.ts';
-import type { VenueStore } from '../../../src/ports/stores/store.ts';
+import type { VenueStore } from '../../../src/ports/stores/venue-store.ts';
 import { mintKey } from '../../../src/venue/access/keys.ts';
 import { account, ATTESTERS, type Devnet, startDevnet, type TestAccount } from '../../support/devnet.ts';
 import { silentLog } from '../../support/silent.ts';

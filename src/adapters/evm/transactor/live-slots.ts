@@ -2,7 +2,7 @@
 
 import type { Hex } from '../../../domain/hex.ts';
 import type { ChainPort, Receipt, SendOutcome } from '../../../ports/chain.ts';
-import type { SlotEnd, TxSlot } from '../../../ports/stores/store.ts';
+import type { SlotEnd, TxSlot } from '../../../ports/stores/tx-store.ts';
 import type { TxStatus } from '../../../ports/transactor.ts';
 import type { UnixSeconds } from '../../../domain/time.ts';
 import { failedIn } from '../../../settlement/batch.ts';

@@ -8,7 +8,7 @@ import { SettlementError } from '../../../domain/errors.ts';
 import type { Address, Hex } from '../../../domain/hex.ts';
 import type { ChainPort } from '../../../ports/chain.ts';
 import type { Log } from '../../../ports/log.ts';
-import type { NewSlot } from '../../../ports/stores/store.ts';
+import type { NewSlot } from '../../../ports/stores/tx-store.ts';
 import type { TxIntent } from '../../../ports/transactor.ts';
 import { readRun, runCall } from '../../../settlement/batch.ts';
 

@@ -1,7 +1,7 @@
 /** Slots by key, from the database: questions of the same moment are one query. */
 
 import type { Address } from '../../../domain/hex.ts';
-import type { TxSlot, TxStore } from '../../../ports/stores/store.ts';
+import type { TxSlot, TxStore } from '../../../ports/stores/tx-store.ts';
 
 export type SlotLookup = (key: string) => Promise<TxSlot | undefined>;
 

@@ -15,7 +15,7 @@ import { startTestPostgres, type TestPostgres } from '../../../../test/support/p
 import { silentLog, silentMetrics } from '../../../../test/support/silent.ts';
 import type { Address } from '../../../domain/hex.ts';
 import type { ChainPort } from '../../../ports/chain.ts';
-import type { TxStore } from '../../../ports/stores/store.ts';
+import type { TxStore } from '../../../ports/stores/tx-store.ts';
 import type { Transactor, TxStatus } from '../../../ports/transactor.ts';
 import { TRANSACTION_MIGRATIONS } from '../../postgres/migrations/transactions.ts';
 import { createTxStore } from '../../postgres/tx-store.ts';

@@ -12,7 +12,7 @@ import type { Clock } from '../../../ports/clock.ts';
 import type { Log } from '../../../ports/log.ts';
 import type { Metrics } from '../../../ports/metrics.ts';
 import type { Signer } from '../../../ports/signer.ts';
-import type { SlotEnd, TxAttempt, TxSigner, TxSlot, TxStore } from '../../../ports/stores/store.ts';
+import type { SlotEnd, TxAttempt, TxSigner, TxSlot, TxStore } from '../../../ports/stores/tx-store.ts';
 import type { TxIntent, TxStatus } from '../../../ports/transactor.ts';
 import { belowCap, bumpFees, firstFees, type TxFees } from './fees.ts';
 import type { Lane } from './lanes.ts';

@@ -8,7 +8,8 @@ import fc from 'fast-check';
 import { startTestPostgres, type TestPostgres } from '../../../../test/support/postgres.ts';
 import type { Chain } from '../../../domain/chain.ts';
 import type { Hex } from '../../../domain/hex.ts';
-import type { OrderRecord, VenueStore } from '../../../ports/stores/store.ts';
+import type { OrderRecord } from '../../../ports/stores/store.ts';
+import type { VenueStore } from '../../../ports/stores/venue-store.ts';
 import {
   ORDER_KINDS,
   type TradeFamily,

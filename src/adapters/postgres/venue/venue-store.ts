@@ -1,6 +1,6 @@
 /** The venue's memory: keys, workspaces and solvers here, orders and members beside it. */
 
-import type { VenueStore } from '../../../ports/stores/store.ts';
+import type { VenueStore } from '../../../ports/stores/venue-store.ts';
 import { createEventStore } from './event-store.ts';
 import { createMemberStore } from './member-rows.ts';
 import { createDeliveryStore } from './delivery-store.ts';

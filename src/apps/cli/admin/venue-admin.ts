@@ -9,7 +9,7 @@ import { systemClock } from '../../../adapters/system/clock.ts';
 import { systemRandom } from '../../../adapters/system/random.ts';
 import { RequestError } from '../../../domain/errors.ts';
 import type { Log } from '../../../ports/log.ts';
-import type { VenueStore } from '../../../ports/stores/store.ts';
+import type { VenueStore } from '../../../ports/stores/venue-store.ts';
 import { type Admin, createAdmin } from '../../../venue/admin/admin.ts';
 import { expand, type SecretContext } from '../../keys.ts';
 import { chainOf } from '../../networks.ts';

@@ -6,7 +6,7 @@ import { migrate } from '../../../adapters/postgres/migrate.ts';
 import { connectDatabase, type Database } from '../../../adapters/postgres/pool.ts';
 import { createVenueStore } from '../../../adapters/postgres/venue/venue-store.ts';
 import type { Log } from '../../../ports/log.ts';
-import type { VenueStore } from '../../../ports/stores/store.ts';
+import type { VenueStore } from '../../../ports/stores/venue-store.ts';
 import { loadConfig } from '../../config/load.ts';
 import { borrowDatabaseUrl } from '../../database.ts';
 import type { SecretContext } from '../../keys.ts';

@@ -1,0 +1,24 @@
+/** Everything that the venue stores, in one PostgreSQL database. */
+
+import type { DeliveryStore } from './deliveries.ts';
+import type { MemberStore } from './members.ts';
+import type { EventStore, KeyStore, OrderStore, SolverStore, WorkspaceStore } from './store.ts';
+import type { TradeStore, TradeUpkeep } from './trades.ts';
+import type { TravelRuleStore } from './travel-rule.ts';
+
+export interface VenueStore
+  extends
+    TravelRuleStore,
+    KeyStore,
+    WorkspaceStore,
+    MemberStore,
+    SolverStore,
+    OrderStore,
+    DeliveryStore,
+    EventStore {
+  readonly trades: TradeStore & TradeUpkeep;
+  /** Answers when the database does. Throws `UpstreamError` otherwise. */
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}
+
