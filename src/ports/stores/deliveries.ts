@@ -1,6 +1,6 @@
 /**
- * Outputs that went into a ledger, and what left of them: an index over facts, moved in the same transaction,
- * and how far the chains' withdrawals have been read into it.
+ * Outputs delivered into the escrow's ledger and what has been withdrawn since: an index over facts, updated
+ * in the same transaction, with the read position in each chain's withdrawal events.
  */
 
 import type { Fact } from '../../domain/fact.ts';
@@ -11,21 +11,21 @@ export interface LedgerDelivery {
   orderId: Bytes32;
   outputIndex: number;
   workspaceId: string;
-  /** Of the amount, what has not left the ledger. */
+  /** Part of the amount that is still in the ledger. */
   left: bigint;
-  /** Of what is left, what the account has asked for. */
+  /** Part of `left` that the account has requested to withdraw. */
   requested: bigint;
-  /** It leaves by itself: deferred, and not ended. */
+  /** Deferred and not ended: it will be paid out automatically. */
   autoWithdraw: boolean;
 }
 
-/** A place among a chain's events. */
+/** Position of an event on a chain. */
 export interface EventPlace {
   block: bigint;
   logIndex: number;
 }
 
-/** Facts to add to one order as it was read. */
+/** Facts to append to an order as it was read. */
 export interface LateFacts {
   before: OrderRecord;
   facts: readonly Fact[];
@@ -34,20 +34,20 @@ export interface LateFacts {
 export interface DeliveryStore {
   /** Deferred deliveries that may be paid out by this chain time, oldest first. */
   dueDeliveries(chainId: number, now: number, limit: number): Promise<LedgerDelivery[]>;
-  /** Not due before this chain time again. */
+  /** Makes the delivery not due before this chain time. */
   postponeDelivery(delivery: Pick<LedgerDelivery, 'orderId' | 'outputIndex'>, until: number): Promise<void>;
-  /** Of this account in this token, those of which something is left, oldest first; a thousand at most. */
+  /** Deliveries of this account and token with something left, oldest first; at most 1,000. */
   openDeliveries(chainId: number, account: Address, token: Address): Promise<LedgerDelivery[]>;
   /**
-   * Adds facts that change neither an order's status nor whether it is final, so nobody's claim is needed;
-   * announced like others. false, and nothing written, when the order has moved on meanwhile.
+   * Appends facts that change neither an order's status nor its finality, so no claim is needed. Announced
+   * like other facts. Returns false, and writes nothing, when the order has changed meanwhile.
    */
   appendLate(late: LateFacts, atMs: number): Promise<boolean>;
-  /** How far a chain's withdrawals have been read; the first call starts at `block`. */
+  /** Read position in a chain's withdrawals; the first call starts at `block`. */
   withdrawalsRead(chainId: number, block: bigint): Promise<EventPlace>;
   /**
-   * What one event says, in one transaction, once: `known` when this or a later event was read before;
-   * `moved`, and nothing written, when one of the orders has moved on.
+   * Writes what one event changes, in one transaction and only once. `known`: this or a later event was read
+   * before. `moved`: nothing was written, because one of the orders has changed meanwhile.
    */
   readWithdrawal(
     chainId: number,

@@ -1,4 +1,4 @@
-/** People of a workspace: who they are, what they may see, and how far their identity was checked. */
+/** Members of a workspace: their roles and identity checks. */
 
 import type { Role } from './store.ts';
 
@@ -15,14 +15,14 @@ export interface Member {
   role: Role;
   kycStatus: KycStatus;
   joinedAtMs: number;
-  /** A member who left stays readable, because what they traded stays; their keys are revoked. */
+  /** Unix ms. Former members stay readable, because their trades stay; their keys are revoked. */
   removedAtMs: number | null;
 }
 
 /** All throw `UpstreamError` when the database does not answer. */
 export interface MemberStore {
-  /** Also one who has left. */
+  /** Includes former members. */
   member(workspaceId: string, id: string): Promise<Member | undefined>;
-  /** Everybody who is or was one, oldest first. */
+  /** Current and former members, oldest first. */
   listMembers(workspaceId: string): Promise<Member[]>;
 }

@@ -1,7 +1,4 @@
-/**
- * What the venue must never forget: keys, workspaces, solvers, orders with their facts and events. One
- * PostgreSQL realises it.
- */
+/** What the venue stores about keys, workspaces, solvers, orders, facts and events. */
 
 import type { SignedCommitment } from '../../domain/commitment.ts';
 import type { Fact, RecordedFact } from '../../domain/fact.ts';
@@ -16,7 +13,7 @@ export type KeyKind = 'service' | 'workspace' | 'solver';
 export type KeyMode = 'test' | 'live';
 export type Role = 'owner' | 'admin' | 'member' | 'viewer';
 
-/** An API key without its text: that is shown once and kept only as a SHA-256. */
+/** An API key without its text, which is shown once and stored only as a SHA-256. */
 export interface ApiKey {
   id: string;
   kind: KeyKind;
@@ -24,13 +21,13 @@ export interface ApiKey {
   workspaceId: string | null;
   /** Workspace keys only. */
   role: Role | null;
-  /** Whose key it is: what it does is that member's doing, and it ends with the membership. */
+  /** The member who owns the key. The key ends with the membership. */
   memberId: string | null;
   /** Solver keys only. */
   solverId: string | null;
-  /** First characters after the prefix: finds the row without revealing the key. */
+  /** First characters after the prefix; used to find the row. */
   lookup: string;
-  /** Lower-case hex of SHA-256 over the whole key text. */
+  /** Lower-case hex SHA-256 of the whole key text. */
   sha256: string;
   label: string;
   createdAtMs: number;
@@ -44,11 +41,11 @@ export interface Workspace {
   /** null: every onboarded solver. */
   eligibleSolvers: readonly string[] | null;
   /**
-   * Open (live, unsubmitted) quotes per key at most, by count and by reserved notional in USD; null: the
-   * venue's default.
+   * Maximum live, unsubmitted quotes per key, by count and by reserved notional in USD; null: the venue's
+   * default.
    */
   limits: { openQuotes: number | null; openNotionalUsd: number | null };
-  /** Orders of this much or more are reported under the travel rule, in USD; null: none is. */
+  /** Orders from this many USD on are reported under the travel rule; null: none. */
   travelRuleThresholdUsd: number | null;
 }
 
@@ -73,23 +70,23 @@ export interface RosterTransition {
   atMs: number;
 }
 
-/** Who settles an order that no LP has committed to, and how. */
+/** How an order is settled that no LP has committed to. */
 export interface OrderRoute {
   /** Id of the route venue. */
   venueId: string;
   kind: RouteKind;
-  /** `settleThrough`'s last two arguments; null when the venue fills from an account of its own. */
+  /** Last two arguments of `settleThrough`; null when the venue fills from its own account. */
   through: { filler: Address; data: Hex } | null;
 }
 
-/** Everything known of an order at the moment it was accepted. Never changes afterwards. */
+/** What is known of an order at acceptance. Never changes afterwards. */
 export interface NewOrder {
   /** On-chain orderId; also the public order id. */
   orderId: Bytes32;
   quoteId: Bytes32;
   workspaceId: string;
   keyId: string;
-  /** Of the key that submitted it. */
+  /** Owner of the key that submitted it. */
   memberId: string | null;
   namespace: 'rfq' | 'router';
   mode: KeyMode;
@@ -99,24 +96,24 @@ export interface NewOrder {
   destChainIds: readonly number[];
   order: StandardOrder;
   validUntil: UnixSeconds;
-  /** One per output, in order; none on an order with a `route`. */
+  /** One per output, in order; empty on an order with a `route`. */
   commitments: readonly SignedCommitment[];
-  /** null: from the inventory of the LPs that committed. */
+  /** null: filled by the LPs that committed. */
   route: OrderRoute | null;
-  /** The order that delivered this one's input: an earlier leg of the same route. */
+  /** The earlier leg of the same route, whose output is this order's input. */
   parentOrderId: Bytes32 | null;
   solverIds: readonly string[];
   signature: Hex;
   signScheme: 'EIP712' | 'EIP1271';
   /** `signature` argument of openFor/settle: mode byte and its data. */
   funding: Hex;
-  /** The candidate exactly as it was submitted, JSON. */
+  /** The candidate as submitted, JSON. */
   candidate: string;
   referenceId: string | null;
   amountUsd: number | null;
-  /** What the screeners said of taker and receiver at this moment; null on orders older than screening. */
+  /** Screening of taker and receiver at acceptance; null on orders older than screening. */
   screening: Screened | null;
-  /** null: nothing has to be transmitted about this order. */
+  /** null: no travel-rule report is due. */
   travelRule: TravelRuleDuty | null;
   createdAtMs: number;
 }
@@ -148,7 +145,7 @@ export type Acceptance =
   | { kind: 'in_progress' }
   | { kind: 'idempotency_key_reuse' }
   | { kind: 'quote_already_used' }
-  /** The leg after this parent is under way or done already, as another order. */
+  /** Another order for the leg after this parent is open or settled. */
   | { kind: 'leg_taken' }
   | { kind: 'nonce_used' };
 
@@ -160,18 +157,15 @@ export interface OrderEvent {
   occurredAtMs: number;
 }
 
-/** An event at its place in the one stream of all of them. */
+/** An event with its position in the stream of all events. */
 export interface PlacedEvent extends OrderEvent {
-  /** Rising; once a place was seen, nothing new ever appears before it. */
+  /** Rising. Once a position was read, no new event appears before it. */
   place: number;
   workspaceId: string;
   mode: KeyMode;
 }
 
-/**
- * Payload of the bus topic `orders`, as JSON: this order has new facts, and perhaps an event; read it to
- * learn which.
- */
+/** JSON payload of the bus topic `orders`: the order has new facts, and possibly an event. */
 export interface OrderNews {
   orderId: Bytes32;
   workspaceId: string;
@@ -179,17 +173,18 @@ export interface OrderNews {
   event: OrderEvent['type'] | null;
 }
 
-/** Where an order stands after an append. */
+/** Status of an order after an append. */
 export interface Outcome {
   status: 'pending' | 'settled' | 'failed';
-  /** Nothing is left to be done: settled, refunded, or failed with nothing escrowed. */
+  /** Nothing is left to do: settled, refunded, or failed with nothing escrowed. */
   final: boolean;
   event: 'order.settled' | 'order.failed' | null;
   atMs: number;
 }
 
 /**
- * The right to work on an order for a while; every write carries the fence and a stale one writes nothing.
+ * A temporary exclusive right to work on an order. Every write carries the fence; a stale fence writes
+ * nothing.
  */
 export interface Claim {
   orderId: Bytes32;
@@ -201,7 +196,7 @@ export interface KeyStore {
   findKey(lookup: string): Promise<ApiKey[]>;
   addKey(key: ApiKey): Promise<void>;
   revokeKey(id: string, atMs: number): Promise<boolean>;
-  /** Those of these ids whose key exists and has not been revoked. */
+  /** Returns the ids whose key exists and is not revoked. */
   liveKeys(ids: readonly string[]): Promise<string[]>;
   listKeys(): Promise<ApiKey[]>;
 }
@@ -215,7 +210,7 @@ export interface WorkspaceStore {
 export interface SolverStore {
   listSolvers(): Promise<SolverRecord[]>;
   putSolver(solver: Omit<SolverRecord, 'firstSeenAtMs' | 'lastQuoteAtMs'>): Promise<void>;
-  /** Sets firstSeen unless an earlier one stands. */
+  /** Sets firstSeen unless it is set already. */
   solverSeen(id: string, atMs: number): Promise<void>;
   solverQuoted(id: string, atMs: number): Promise<void>;
   addTransition(transition: RosterTransition): Promise<void>;
@@ -224,20 +219,20 @@ export interface SolverStore {
 export interface OrderStore {
   idempotency(scope: IdempotencyScope): Promise<IdempotencyState>;
   /**
-   * One transaction: order, fact `accepted`, event `order.created`, first travel-rule record where one is
-   * due, idempotency row. Unique on orderId, quoteId and (chain, user, nonce). Replies only after commit.
+   * One transaction: order, fact `accepted`, event `order.created`, first travel-rule record where due,
+   * idempotency row. Unique on orderId, quoteId and (chain, user, nonce). Resolves after commit.
    */
   accept(order: NewOrder, response: string, idempotency: IdempotencyScope | null): Promise<Acceptance>;
   order(orderId: Bytes32): Promise<OrderRecord | undefined>;
-  /** The orders whose parent this is, oldest first. At most one of them is not failed. */
+  /** Orders with this parent, oldest first. At most one of them is not failed. */
   nextLegs(parentOrderId: Bytes32): Promise<OrderRecord[]>;
   /** Orders whose stage is not terminal, oldest first. */
   openOrders(limit: number, after?: { createdAtMs: number; orderId: Bytes32 }): Promise<OrderRecord[]>;
-  /** Orders, open or not yet final, in which this solver has a slice. */
+  /** Orders that are not final and have a slice of this solver. */
   openOrdersOf(solverId: string): Promise<OrderRecord[]>;
   /**
-   * Claims those of these orders that are open and that nobody else holds; where chains are named, those that
-   * begin on one of them.
+   * Claims those of the orders that are open and unclaimed; with chains given, only those that originate
+   * there.
    */
   claim(
     orderIds: readonly Bytes32[],
@@ -245,13 +240,13 @@ export interface OrderStore {
     leaseMs: number,
     originChainIds?: readonly number[],
   ): Promise<Claim[]>;
-  /** Prolongs; answers with the claims that are still ours. */
+  /** Extends claims; returns the ones still held. */
   renew(claims: readonly Claim[], leaseMs: number): Promise<Claim[]>;
   release(claims: readonly Claim[]): Promise<void>;
   /**
-   * Appends facts after those of `before`, the status and an event when given, moves the order's trade in
-   * history with them, in one transaction, and announces them (`OrderNews`) on the bus topic `orders`. false
-   * (and nothing written) when the fence is stale or `before` is no longer all there is.
+   * In one transaction: appends facts after those of `before`, sets the status, adds an event when given,
+   * updates the trade history, and announces the change (`OrderNews`) on the bus topic `orders`. Returns
+   * false, and writes nothing, when the fence is stale or `before` is outdated.
    */
   append(
     claim: Claim,
@@ -264,11 +259,11 @@ export interface OrderStore {
 
 export interface EventStore {
   /**
-   * Gives every committed event without a place one, and answers with the last place of all; 0 when there is
-   * no event.
+   * Assigns a position to every committed event without one. Returns the last position; 0 when there is no
+   * event.
    */
   placeEvents(): Promise<number>;
-  /** Events beyond a place, in order; of one workspace and mode when named. */
+  /** Events after a position, in order; with `of`, those of one workspace and mode. */
   eventsAfter(
     place: number,
     limit: number,

@@ -1,7 +1,4 @@
-/**
- * The history of a workspace as it is asked for: rows derived from facts, filtered, sorted, counted and
- * streamed.
- */
+/** The trade history of a workspace: rows derived from facts, to filter, sort, count and export. */
 
 import type { Address, Bytes32, Hex } from '../../domain/hex.ts';
 import type { Stage } from '../../settlement/lifecycle.ts';
@@ -11,23 +8,23 @@ import type { KeyMode } from './store.ts';
 export const ORDER_KINDS = ['rfq_direct', 'rfq_split', 'route_dex', 'route_composite'] as const;
 export type OrderKind = (typeof ORDER_KINDS)[number];
 
-/** What a trade is from its first moment on. */
+/** What is fixed when a trade is accepted. */
 export interface TradeTerms {
   executionMode: 'apiSubmit' | 'walletBroadcast';
   sourceChainId: number;
   destChainId: number;
-  /** The largest slice's on a split. */
+  /** On a split, the LP of the largest slice. */
   lp: string;
   orderKind: OrderKind;
   input: { token: Address; amount: string };
   /**
-   * All outputs together, as the escrow enforces them; they are of one token. `quoted`: what was shown, where
-   * that is more.
+   * Sum of all outputs as the escrow enforces them, in one token. `quoted`: the output shown to the taker,
+   * where it is larger.
    */
   output: { token: Address; amount: string; quoted?: string };
   platformFeeBps: number | null;
   lpSpreadBps: number | null;
-  /** Delivered into the ledger of the escrow rather than to a wallet. */
+  /** Delivered into the escrow's ledger rather than to a wallet. */
   deferred: boolean;
 }
 
@@ -36,13 +33,13 @@ export interface TradeRow {
   createdAtMs: number;
   memberId: string | null;
   amountUsd: number | null;
-  /** From acceptance to settled, both by the venue's clock; null until then. */
+  /** From acceptance to settled, both by the venue's clock; null until settled. */
   speedMs: number | null;
   terms: TradeTerms;
   state: TradeState;
 }
 
-/** One combination of what trades are grouped by; a book has few of them. */
+/** One combination of the values that trades are grouped by. */
 export interface TradeFamily {
   id: number;
   sourceChainId: number;
@@ -63,7 +60,7 @@ export type NumericSort = (typeof NUMERIC_SORTS)[number];
 
 export interface TradeQuery {
   book: TradeBook;
-  /** Which trades, by what groups them. */
+  /** Selects trades by their family. */
   matches(family: TradeFamily): boolean;
   /** null: every stage. */
   stages: ReadonlySet<Stage> | null;
@@ -73,34 +70,34 @@ export interface TradeQuery {
   minUsd: number | null;
   maxUsd: number | null;
   /**
-   * By a value of each trade, or by its group; a trade without a value counts as the smallest. Ties go by
+   * By a value of each trade or by its group. Trades without a value sort as the smallest. Ties are broken by
    * creation, then by order id.
    */
   sort: { by: NumericSort } | { by: 'group'; key(group: TradeGroup): string | number };
   direction: 'asc' | 'desc';
 }
 
-/** What a sort by group may look at. */
+/** What sorting by group may use. */
 export type TradeGroup = Omit<TradeFamily, 'id'> & { stage: Stage };
 
 export interface TradePage {
   rows: TradeRow[];
   /**
-   * Exact up to 10,000, and beyond unless both creation and notional are bounded: then an estimate that is
-   * never below 10,001.
+   * Exact up to 10,000, and beyond unless both creation and notional are bounded; then an estimate of at
+   * least 10,001.
    */
   total: number;
 }
 
-/** Gas of one transaction of an order, as it was captured when the chain had it at depth. */
+/** Gas of one transaction of an order, recorded once the transaction was final. */
 export interface CapturedGas {
   chainId: number;
   txHash: Hex;
-  /** null: the chain has been asked and has not answered yet. */
+  /** null until the chain has answered. */
   gasUsed: bigint | null;
-  /** Gas and data fee together, wei. */
+  /** Gas and L1 data fee together, wei. */
   feeWei: bigint | null;
-  /** USD for one whole native coin then; null without a reference price. */
+  /** USD per whole native coin at that time; null without a reference price. */
   nativeUsd: number | null;
 }
 
@@ -112,33 +109,33 @@ export interface DueGas {
 
 /** All throw `UpstreamError` when the database does not answer. */
 export interface TradeStore {
-  /** Every combination that occurs in a book. */
+  /** Every family in a book. */
   families(book: TradeBook): Promise<readonly TradeFamily[]>;
   page(query: TradeQuery, limit: number, offset: number): Promise<TradePage>;
   trade(orderId: Bytes32): Promise<TradeRow | undefined>;
   /**
-   * All trades of a query in batches, from one snapshot. undefined: this book is being exported already, or
-   * too many books are.
+   * All trades of a query in batches, from one snapshot. undefined when this book, or too many books, are
+   * being exported already.
    */
   exportAll(query: TradeQuery): Promise<AsyncGenerator<TradeRow[]> | undefined>;
   gasOf(orderId: Bytes32): Promise<CapturedGas[]>;
 }
 
-/** What the worker does for history beside settling: none of it is ever waited for by an order. */
+/** Background work of the worker. No order waits for it. */
 export interface TradeUpkeep {
   /**
-   * Counts trades that came to their end. Any number of workers may try; one does it. Answers with how many
+   * Adds ended trades to the counts. Any number of workers may call it; one does the work. Returns how many
    * were counted.
    */
   fold(): Promise<number>;
-  /** Makes rows for orders that have none, such as those of a version without history. */
+  /** Creates rows for orders that have none, such as orders older than the history. */
   adopt(): Promise<number>;
-  /** Transactions whose gas is to be captured, longest waiting first. */
+  /** Transactions whose gas is still to be recorded, longest waiting first. */
   dueGas(limit: number): Promise<DueGas[]>;
   recordGas(
     due: DueGas,
     gas: { gasUsed: bigint; feeWei: bigint; nativeUsd: number | null; atMs: number },
   ): Promise<void>;
-  /** It is not there yet: asked again no earlier than this. */
+  /** Not available yet: try again no earlier than this. */
   postponeGas(due: DueGas, untilMs: number): Promise<void>;
 }

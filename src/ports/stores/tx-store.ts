@@ -4,15 +4,15 @@ import type { Address, Hex } from '../../domain/hex.ts';
 import type { UnixSeconds } from '../../domain/time.ts';
 
 export interface TxStore {
-  /** The signer's exclusive lease on a chain; undefined while another process holds it. */
+  /** The signer's exclusive lease on a chain, as a fence; undefined while another process holds it. */
   leaseSigner(chainId: number, signer: Address, owner: string, leaseMs: number): Promise<bigint | undefined>;
-  /** Prolongs; false once somebody else holds it. */
+  /** Extends the lease. Returns false once another process holds it. */
   renewSigner(signer: TxSigner, leaseMs: number): Promise<boolean>;
   releaseSigner(signer: TxSigner): Promise<void>;
   /**
-   * One slot each, in order, with rising nonces from max(chain nonce, highest reserved + 1). A key that has a
-   * live slot, of this signer or of another one of `lanes`, answers with that; for a bundle of which a key
-   * has one, there is none (undefined in its place). undefined, and nothing written, when the fence is stale.
+   * One slot per intent, in order, with rising nonces from max(chain nonce, highest reserved + 1). A key with
+   * a live slot, of this signer or another one of `lanes`, returns that slot; a bundle with such a key gets
+   * none (undefined in its place). undefined, and nothing written, when the fence is stale.
    */
   reserve(
     signer: TxSigner,
@@ -20,25 +20,27 @@ export interface TxStore {
     intents: readonly NewSlot[],
     lanes: readonly Address[],
   ): Promise<(TxSlot | undefined)[] | undefined>;
-  /** Records signed bytes before broadcast. false, and nothing written, when the fence is stale. */
+  /**
+   * Stores signed bytes before they are broadcast. Returns false, and writes nothing, when the fence is
+   * stale.
+   */
   addAttempts(
     signer: TxSigner,
     attempts: readonly (Omit<TxAttempt, 'createdAtMs'> & { slotId: string })[],
   ): Promise<boolean>;
-  /** Ends slots: mined, or void because the intent never ran. false when the fence is stale. */
+  /** Ends slots: mined, or void because the intent never ran. Returns false when the fence is stale. */
   finish(signer: TxSigner, ends: readonly SlotEnd[]): Promise<boolean>;
-  /** Puts mined or void slots back to open after a reorganisation. */
+  /** Reopens mined or void slots after a reorganisation. Returns false when the fence is stale. */
   reopen(signer: TxSigner, slotIds: readonly string[]): Promise<boolean>;
-  /** The newest slot of each key that has one with these signers; a bundle once. */
+  /** The newest slot of each key that these signers have; a bundle once. */
   slotsOf(chainId: number, signers: readonly Address[], keys: readonly string[]): Promise<TxSlot[]>;
   /**
-   * Open slots, and ended ones from this nonce or block on: whatever a reorganisation may still touch. By
-   * nonce.
+   * Open slots, and ended ones from this nonce or block on, which a reorganisation may still undo. By nonce.
    */
   liveSlots(chainId: number, signer: Address, from: { nonce: number; block: bigint }): Promise<TxSlot[]>;
 }
 
-/** A held lease on a signer; every write carries its fence. */
+/** A held lease; every write carries its fence. */
 export interface TxSigner {
   chainId: number;
   signer: Address;
@@ -46,9 +48,9 @@ export interface TxSigner {
 }
 
 export interface NewSlot {
-  /** The slot's own name: its key's, or a bundle's. */
+  /** Name of the slot: its key's, or a bundle's. */
   key: string;
-  /** What shares it, in the bundle's order; just `key` when it is no bundle. */
+  /** The keys of a bundle, in order; otherwise just `key`. */
   keys: readonly string[];
   to: Address;
   data: Hex;
@@ -87,7 +89,7 @@ export interface TxAttempt {
   maxFeePerGas: bigint;
   maxPriorityFeePerGas: bigint;
   gas: bigint;
-  /** A no-op (self transfer of nothing) that only uses the nonce up. */
+  /** A self-transfer of nothing that only uses the nonce. */
   noop: boolean;
   createdAtMs: number;
 }

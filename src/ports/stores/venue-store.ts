@@ -17,8 +17,7 @@ export interface VenueStore
     DeliveryStore,
     EventStore {
   readonly trades: TradeStore & TradeUpkeep;
-  /** Answers when the database does. Throws `UpstreamError` otherwise. */
+  /** Resolves when the database answers. Throws `UpstreamError` otherwise. */
   ping(): Promise<void>;
   close(): Promise<void>;
 }
-

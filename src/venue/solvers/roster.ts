@@ -11,7 +11,13 @@ import type { Bus } from '../../ports/bus.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Metrics } from '../../ports/metrics.ts';
-import type { KeyMode, RosterStatus, RosterTransition, SolverRecord, SolverStore } from '../../ports/stores/store.ts';
+import type {
+  KeyMode,
+  RosterStatus,
+  RosterTransition,
+  SolverRecord,
+  SolverStore,
+} from '../../ports/stores/store.ts';
 import type { Solver } from '../../protocol/api/roster.ts';
 import { type Breaker, createBreaker, type SolverFault } from './breaker.ts';
 import type { BreakerOptions } from '../options.ts';

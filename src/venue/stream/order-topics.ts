@@ -7,7 +7,14 @@ import type { Chain } from '../../domain/chain.ts';
 import type { Bytes32 } from '../../domain/hex.ts';
 import { toIso } from '../../domain/time.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { ApiKey, EventStore, OrderEvent, OrderRecord, OrderStore, PlacedEvent } from '../../ports/stores/store.ts';
+import type {
+  ApiKey,
+  EventStore,
+  OrderEvent,
+  OrderRecord,
+  OrderStore,
+  PlacedEvent,
+} from '../../ports/stores/store.ts';
 import type { EventTail } from './event-tail.ts';
 import { statusResponse } from '../orders/status.ts';
 

@@ -6,7 +6,13 @@ import { startTestPostgres, type TestPostgres } from '../../../../test/support/p
 import { silentLog } from '../../../../test/support/silent.ts';
 import type { Fact } from '../../../domain/fact.ts';
 import type { Bytes32 } from '../../../domain/hex.ts';
-import type { Claim, IdempotencyScope, NewOrder, OrderNews, OrderRecord } from '../../../ports/stores/store.ts';
+import type {
+  Claim,
+  IdempotencyScope,
+  NewOrder,
+  OrderNews,
+  OrderRecord,
+} from '../../../ports/stores/store.ts';
 import type { VenueStore } from '../../../ports/stores/venue-store.ts';
 import { createPostgresBus } from '../bus.ts';
 import { VENUE_MIGRATIONS } from '../migrations/venue.ts';

@@ -6,7 +6,18 @@
 import type { Fact } from '../../../domain/fact.ts';
 import type { Bytes32 } from '../../../domain/hex.ts';
 import { tradeState } from '../../../settlement/trade-state.ts';
-import type { Acceptance, Claim, IdempotencyScope, IdempotencyState, NewOrder, OrderEvent, OrderNews, OrderRecord, OrderStore, Outcome } from '../../../ports/stores/store.ts';
+import type {
+  Acceptance,
+  Claim,
+  IdempotencyScope,
+  IdempotencyState,
+  NewOrder,
+  OrderEvent,
+  OrderNews,
+  OrderRecord,
+  OrderStore,
+  Outcome,
+} from '../../../ports/stores/store.ts';
 import { createBatcher } from '../../batcher.ts';
 import { channelOf } from '../bus.ts';
 import { deliveryRows, putDeliveries } from './delivery-store.ts';
