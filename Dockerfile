@@ -1,4 +1,4 @@
-# firmquote: one image, every process; the command says which. The base is the current LTS; pin a digest through the argument.
+# One image for every process; the command selects it. The base is the current LTS; pin a digest with NODE_IMAGE.
 ARG NODE_IMAGE=node:lts-slim
 
 FROM ${NODE_IMAGE} AS build
@@ -17,7 +17,7 @@ COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
 COPY config ./config
-# Keys are mounted read-only at /app/secrets (mode 0600, owned by this user); ./data is for an embedded database, where one is used.
+# Mount keys read-only at /app/secrets (mode 0600, owned by this user). ./data holds an embedded database, if used.
 RUN install -d -o node -g node /app/data
 # Signs in two thirds of the time of the library that npm carries; without it the image works all the same.
 RUN apt-get -qq update && apt-get -qq install -y --no-install-recommends '^libsecp256k1-[1-9].*' && rm -rf /var/lib/apt/lists/*
