@@ -16,7 +16,7 @@ const namedIn = (source: string): Set<string> =>
     ),
   );
 
-test('every abuse has its row, in order, with what stands against it and tests that begin with its id', async () => {
+test('the abuse page lists every abuse in order, with its defence and tests named after its id', async () => {
   const page = await readFile(join(ROOT, 'docs', 'reference', 'abuse.md'), 'utf8');
   const rows = [...page.matchAll(/^\| (A\d+) \| ([^|]+) \| ([^|]+) \| ([^|]+) \|$/gm)].map(
     ([, id = '', tried = '', defence = '', files = '']) => ({
@@ -33,7 +33,7 @@ test('every abuse has its row, in order, with what stands against it and tests t
   }
 });
 
-test('no test of abuse is without a row', async () => {
+test('every abuse test has a row on the page', async () => {
   const page = await readFile(join(ROOT, 'docs', 'reference', 'abuse.md'), 'utf8');
   for (const name of ['edge', 'submissions', 'sockets', 'hostile']) {
     const file = `test/abuse/${name}.test.ts`;

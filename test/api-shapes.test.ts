@@ -245,7 +245,7 @@ async function submitted(
 }
 
 describe('quotes', () => {
-  test('from one LP, in every dress', async () => {
+  test('from one LP, in every variant', async () => {
     const taker = await w.taker();
     holds(RFQ_QUOTES, await ask(taker));
     holds(RFQ_QUOTES, await ask(taker, { minValidUntil: now() + 20, receiver: account(8_700).address }));
@@ -263,20 +263,20 @@ describe('quotes', () => {
     holds(RFQ_QUOTES, byWallet);
   });
 
-  test('from several LPs at once', async () => {
+  test('from several LPs', async () => {
     const split = await ask(await w.taker(), { solvers: { include: ['lp-3', 'lp-4'] } });
     expect(best(split)['splitFill']?.['fills']).toHaveLength(2);
     holds(RFQ_QUOTES, split);
   });
 
-  test('none, and why', async () => {
+  test('none, with the reason', async () => {
     const none = await ask(await w.taker(), { solvers: { include: ['nobody'] } });
     expect(none.json['productUnavailable']).not.toBeNull();
     holds(RFQ_QUOTES, none);
   });
 });
 
-describe('preflight, by the lock it selects', () => {
+describe('preflight, by selected lock', () => {
   const held = (answer: Answer, lock: string | undefined) => {
     holds(PREFLIGHT, answer);
     expect(answer.json['fundingLock']).toBe(lock);
@@ -295,19 +295,19 @@ describe('preflight, by the lock it selects', () => {
     held(await plan(candidate, { fundingLock: 'ResourceLock' }), 'ResourceLock');
   });
 
-  test('Permit2 with everything still to do, and a taker without the money', async () => {
+  test('Permit2 with every step open, and a taker without the money', async () => {
     held(await plan(best(await ask(await w.taker(), selling()))), 'Permit2');
     held(await plan(best(await ask(account(8_700)))), 'EIP-3009');
   });
 
-  test('a ledger balance, part of which is leaving', async () => {
+  test('a ledger balance, part of which is being withdrawn', async () => {
     const taker = await w.taker();
     await a.deposit(taker.address, a.usdc.address, 3_000_000_000n);
     await a.send(taker.address, a.chain.escrow, requestWithdrawalCall(a.usdc.address, 1_000_000_000n));
     held(await plan(best(await ask(taker))), 'ResourceLock');
   });
 
-  test('none, where the wallet sends the transaction itself', async () => {
+  test('none, where the wallet broadcasts the transaction', async () => {
     v.relayer.healthy = false;
     const answer = await plan(best(await ask(await w.taker())));
     v.relayer.healthy = true;
@@ -316,7 +316,7 @@ describe('preflight, by the lock it selects', () => {
 });
 
 describe('orders', () => {
-  test('accepted, on its way, settled', async () => {
+  test('accepted, in progress, settled', async () => {
     const { answer, id } = await submitted();
     holds(ORDER, answer);
     holds(ORDER_STATUS, await status(id));
@@ -331,7 +331,7 @@ describe('orders', () => {
     expect(settled.json).not.toHaveProperty('failure');
   });
 
-  test('one that the wallet has yet to send has no transaction; one that was cancelled says why it failed', async () => {
+  test('an order waiting for the wallet has no transaction; a cancelled one gives its failure', async () => {
     const { id, taker } = await submitted({}, { byWallet: true });
     const fresh = await status(id);
     holds(ORDER_STATUS, fresh);
@@ -350,7 +350,7 @@ describe('orders', () => {
     });
   });
 
-  test('the request: what may be left out, what may be null, and what neither', async () => {
+  test('the request: optional, nullable and required fields', async () => {
     const { sent } = await submitted();
     const post = async (body: object) =>
       (await v.call('POST', '/api/v1/rfq/orders', { key, body })).json['detail']?.[0] as Json | undefined;
@@ -390,7 +390,7 @@ describe('orders', () => {
 
 describe('router', () => {
   const open = { solvers: undefined, maxCandidates: 20 };
-  test('candidates of every kind: an LP, a pool, pools in a row, a route of two orders', async () => {
+  test('candidates of every kind: an LP, a pool, several pools, a route of two orders', async () => {
     const taker = await w.taker();
     const direct = await ask(taker, open, 'router');
     holds(ROUTER_QUOTES, direct);
@@ -418,7 +418,7 @@ describe('router', () => {
     holds(PREFLIGHT, await plan(best(row), {}, 'router'));
   });
 
-  test('its orders, their status, its roster and its pairs', async () => {
+  test('orders, status, roster and pairs', async () => {
     const { answer, id } = await submitted({ solvers: { include: ['uniswap-v2'] } }, { namespace: 'router' });
     holds(ORDER, answer);
     await w.reaches(id, 'settled');
@@ -473,7 +473,7 @@ describe('history', () => {
     expect(checks.length).toBeGreaterThan(10);
   }
 
-  test('one LP, several, a pool, another chain: dossiers for both kinds of reader, each true by the chains alone', async () => {
+  test('one LP, several, a pool, another chain: dossiers for both kinds of reader, verified from the chains alone', async () => {
     const [single, split, pool, crossing] = [
       await submitted(),
       await submitted({ solvers: { include: ['lp-3', 'lp-4'] } }),
@@ -505,7 +505,7 @@ describe('history', () => {
     await verified(id);
   });
 
-  test('what was told of it to others', async () => {
+  test('travel-rule reports', async () => {
     const { id } = await submitted();
     const state = () => v.store.travelRule(id).then((record) => record?.state);
     const failing = createCourier(
@@ -547,7 +547,7 @@ describe('history', () => {
     await held(other.id);
   });
 
-  test('refunded, and received into the ledger and out of it, once the time for that has come', async () => {
+  test('refunded orders, and deliveries into the ledger and out of it', async () => {
     const [late, kept] = [await submitted(across()), await submitted({ settlement: 'ledger_auto_withdraw' })];
     await w.reaches(late.id, 'escrowed');
     await w.reaches(kept.id, 'settled');
@@ -581,7 +581,7 @@ describe('history', () => {
 });
 
 describe('roster, pairs, errors', () => {
-  test('solvers in every state, and one who was never here', async () => {
+  test('solvers in every state, and one that never connected', async () => {
     await ask(await w.taker());
     const roster = await v.call('GET', '/api/v1/solvers', { key });
     holds(ROSTER, roster);
@@ -599,7 +599,7 @@ describe('roster, pairs, errors', () => {
     for (const apiKey of [key, live]) holds(PAIRS, await v.call('GET', '/api/v1/rfq/pairs', { key: apiKey }));
   });
 
-  test('422 in one shape, everything else in the other', async () => {
+  test('422 has one shape and every other error the other', async () => {
     holds(VALIDATION_ERROR, await v.call('POST', '/api/v1/rfq/quotes', { key, body: {} }), 422);
     holds(VALIDATION_ERROR, await v.call('GET', '/api/v1/solvers?status=asleep', { key }), 422);
     holds(ERROR, await v.call('GET', '/api/v1/rfq/pairs'), 401);
@@ -659,7 +659,7 @@ test('every row of every table was seen with a value', () => {
   ).toEqual(never);
 });
 
-test('the walk itself can fail', () => {
+test('the shape checker can fail', () => {
   const good = {
     id: `0x${'1'.repeat(64)}`,
     status: 'pending',

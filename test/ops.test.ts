@@ -16,7 +16,7 @@ test('promtool accepts the rules', () => {
   expect(checked.status).toBe(0);
 });
 
-test('alerts on prices fire on what they say, and not before', () => {
+test('price alerts fire on their condition and not before', () => {
   const tested = spawnSync('promtool', ['test', 'rules', join(ROOT, 'ops', 'rules.test.yml')], {
     encoding: 'utf8',
   });
@@ -24,7 +24,7 @@ test('alerts on prices fire on what they say, and not before', () => {
   expect(tested.status).toBe(0);
 });
 
-test('every metric in the rules is one that we export', () => {
+test('every metric in the rules is exported', () => {
   const sources = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
     .map((name) => readFileSync(join(ROOT, 'src', name), 'utf8'))
@@ -34,7 +34,7 @@ test('every metric in the rules is one that we export', () => {
   expect(named.filter((name) => !sources.includes(`'${name}'`))).toEqual([]);
 });
 
-test('every alert says what it means and what to do', () => {
+test('every alert has a summary and an action', () => {
   const alerts = rules.split(/\n\s+- alert: /).slice(1);
   for (const alert of alerts) expect(alert).toMatch(/summary: ".+"\n\s+action: ".+"/);
 });

@@ -10,7 +10,7 @@ const example = JSON.parse(readFileSync(new URL('../config/lp.example.json', imp
   lp: object;
 };
 
-test('the table is the code’s, row by row', () => {
+test('the table equals the code, row by row', () => {
   const rows = CONTROLS.map((control) => {
     const { trips, does, keys } = CONTROL_CARDS[control];
     return `| \`${control}\` | ${trips} | ${does} | ${keys.map((key) => `\`${key}\``).join(', ')} |`;
@@ -18,7 +18,7 @@ test('the table is the code’s, row by row', () => {
   expect(text.split('\n').filter((line) => line.startsWith('| `'))).toEqual(rows);
 });
 
-test('every setting in it is one of the example’s', () => {
+test('every setting in it exists in the example configuration', () => {
   const known = (value: unknown, path: readonly string[]): boolean => {
     const [name, ...rest] = path;
     if (name === undefined) return true;

@@ -26,7 +26,7 @@ const ask = async (
 ): Promise<{ result?: unknown; error?: unknown }> =>
   (await post({ jsonrpc: '2.0', id: 7, method, params })) as never;
 
-test('one method errs, the others do not, also within a batch; what is lifted is gone', async () => {
+test('one failing method leaves the others working, also within a batch; lifting the fault ends it', async () => {
   const seen = proxy.calls('eth_chainId');
   const lift = proxy.fault('eth_chainId', { do: 'lie', answer: () => '0x1' });
   const batch = [
@@ -61,7 +61,7 @@ test('a node that is behind has neither later blocks nor later state', async () 
   expect((await ask('eth_getBalance', [account, 'latest'])).result).toBe('0x10');
 });
 
-test('a reply is kept back although the node did what was asked; delays end when it is healed', async () => {
+test('a reply can be withheld although the node acted; delays end when the fault is lifted', async () => {
   const before = BigInt(await anvil.rpc<string>('eth_blockNumber'));
   proxy.fault('anvil_mine', { do: 'swallow', how: 'hang_up' });
   await expect(ask('anvil_mine', ['0x1'])).rejects.toThrow();
@@ -76,7 +76,7 @@ test('a reply is kept back although the node did what was asked; delays end when
   expect(await late).toMatchObject({ result: '0x7a69' });
 });
 
-test('null, a refusal, what never reaches the node, and a node that is gone', async () => {
+test('null answers, refusals, requests that never reach the node, and a node that is down', async () => {
   proxy.fault('eth_getBlockByNumber', { do: 'null' }, ([tag]) => tag === '0x1');
   expect((await ask('eth_getBlockByNumber', ['0x1', false])).result).toBeNull();
   expect((await ask('eth_getBlockByNumber', ['0x2', false])).result).toMatchObject({ number: '0x2' });

@@ -91,7 +91,7 @@ async function dumped(page: string, policy: string | undefined): Promise<{ dom: 
   }
 }
 
-test('A48: hostile names and examples are text', { timeout: 240_000 }, async () => {
+test('A48: the docs page shows hostile names and examples as text', { timeout: 240_000 }, async () => {
   const page = docsPage(DOCUMENT, STREAMS);
   const { dom, asked } = await dumped(page, DOCS_POLICY);
   expect(dom).not.toMatch(/<title>ran<\/title>/);

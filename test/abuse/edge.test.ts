@@ -48,7 +48,7 @@ const refusal = ({ status, json }: { status: number; json: Json }): [number, unk
 ];
 
 describe('keys', () => {
-  test('A1, A2: no key, and every key that is none, answer the same', async () => {
+  test('A1, A2: a missing key and every invalid key get the same answer', async () => {
     const nearly = key.slice(0, -1) + (key.endsWith('A') ? 'B' : 'A');
     const revoked = await v.key('service');
     expect((await v.call('GET', '/api/v1/rfq/pairs', { key: revoked })).status).toBe(200);
@@ -77,7 +77,7 @@ describe('keys', () => {
     );
   });
 
-  test('A1: a key with control bytes is no header at all, and none of its bytes comes back', async () => {
+  test('A1: a key with control bytes is refused as an invalid header and never echoed', async () => {
     for (const byte of ['\x00', '\x01', '\x1b[31m', '\x7f']) {
       const answer = await say(
         `GET /api/v1/rfq/pairs HTTP/1.1\r\nHost: x\r\nX-API-Key: fq_test_${byte}\r\nConnection: close\r\n\r\n`,
@@ -87,14 +87,14 @@ describe('keys', () => {
     }
   });
 
-  test('A2: of a key, the database holds a hash and a few characters to find it by', async () => {
+  test('A2: the database stores a hash of a key and a short prefix', async () => {
     const rows = JSON.stringify(await v.db.query('select * from api_key'));
     expect(rows).not.toContain(key);
     expect(rows).not.toContain(key.slice(8, 20));
     expect(rows).toContain(`"lookup":"${key.slice(8, 16)}"`);
   });
 
-  test('A3: every route refuses every kind of key but its own, before it looks at anything else', async () => {
+  test('A3: every route refuses keys of the wrong kind before any other check', async () => {
     const keys = {
       service: key,
       workspace: await v.key('workspace'),
@@ -112,7 +112,7 @@ describe('keys', () => {
     }
   });
 
-  test('A3: a key of the wrong kind', async () => {
+  test('A3: key of the wrong kind', async () => {
     for (const kind of ['workspace', 'solver'] as const) {
       const other = await v.key(kind, { solverId: 'lp-1' });
       for (const [method, path] of [
@@ -132,7 +132,7 @@ describe('keys', () => {
 });
 
 describe('bodies and paths', () => {
-  test('A27: size before key, key before parsing', async () => {
+  test('A27: the size is checked before the key, and the key before parsing', async () => {
     const huge = 'x'.repeat(256 * 1024 + 1);
     expect(refusal(await v.call('POST', QUOTES, { key: null, raw: huge }))).toEqual([413, 'body_too_large']);
     expect(refusal(await v.call('POST', QUOTES, { key: null, raw: '{broken' }))).toEqual([
@@ -145,7 +145,7 @@ describe('bodies and paths', () => {
     ]);
   });
 
-  test('A27: a body shorter than announced is no request, one longer is another one, and one of no length is empty', async () => {
+  test('A27: bodies whose length differs from the announced length are refused', async () => {
     const head = `POST ${QUOTES} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\nContent-Type: application/json\r\n`;
     expect(await say(`${head}Content-Length: 2\r\n\r\n{}GARBAGE\r\n\r\n`)).toMatch(/HTTP\/1\.1 400 /);
     expect(await say(`${head}Connection: close\r\n\r\n`)).toMatch(/^HTTP\/1\.1 4(?:15|22) /);
@@ -156,7 +156,7 @@ describe('bodies and paths', () => {
     expect(await say(`${head}Content-Length: -1\r\n\r\n`)).toMatch(/^HTTP\/1\.1 400 /);
   });
 
-  test('A27: a chunked body without end is cut off', async () => {
+  test('A27: an endless chunked body is cut off', async () => {
     const answer = await new Promise<string>((resolve, reject) => {
       const socket = connect(v.http.port, '127.0.0.1');
       let text = '';
@@ -212,7 +212,7 @@ describe('bodies and paths', () => {
     expect(answer.json['error']?.['code']).toBe(status === 405 ? 'method_not_allowed' : 'not_found');
   });
 
-  test('A32: a GET with a body; dots in a path that no client folded', async () => {
+  test('A32: GET with a body and unresolved dots in a path', async () => {
     const ask = (head: string, payload = '') =>
       say(
         `${head} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\nContent-Type: application/json\r\nContent-Length: ${payload.length}\r\n\r\n${payload}`,
@@ -258,7 +258,7 @@ describe('bodies and paths', () => {
       expect(refusal(await raw(bad))).toEqual([422, 'json_invalid']);
   });
 
-  test('A23, A25: the 422 of a request names the place', async () => {
+  test('A23, A25: a 422 names the path of the invalid field', async () => {
     for (const amount of [
       '0',
       '-1',
@@ -320,8 +320,8 @@ describe('bodies and paths', () => {
   });
 });
 
-describe('the roster and the pairs', () => {
-  test('filters, and the shape of an entry', async () => {
+describe('roster and pairs', () => {
+  test('filters and the shape of an entry', async () => {
     const all = await v.call('GET', '/api/v1/solvers', { key });
     expect(all.json).toEqual({
       solvers: [
@@ -365,7 +365,7 @@ describe('the roster and the pairs', () => {
   });
 });
 
-test('rates: per key after authentication, per address before it', async () => {
+test('rates: by key after authentication, by address before it', async () => {
   const slow = await startTestVenue({
     chainIds: [31_402],
     rates: { quotesPerSecond: 1, readsPerSecond: 2, perIpPerSecond: 20, burst: 1 },

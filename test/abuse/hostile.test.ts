@@ -68,8 +68,8 @@ function drip(first: string, more: string): Promise<string> {
   });
 }
 
-describe('slow', () => {
-  test('A43: headers that never end, a body that never ends, and a connection that says nothing are shown out', async () => {
+describe('slow clients', () => {
+  test('A43: endless headers, endless bodies and silent connections are closed', async () => {
     const head = `POST ${QUOTES} HTTP/1.1\r\nHost: x\r\n`;
     const whole = `${head}X-API-Key: ${key}\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n{`;
     const [headers, slowBody, silent] = await Promise.all([
@@ -82,7 +82,7 @@ describe('slow', () => {
     expect((await ask(key)).status).toBe(200);
   });
 
-  test('A43: more idle connections than there is room for are dropped, and leave no room taken', async () => {
+  test('A43: idle connections beyond the limit are dropped and free their slots', async () => {
     const heard = await Promise.all(Array.from({ length: MAX_CONNECTIONS * 3 }, () => drip('GET /', '')));
     expect(heard.filter((text) => text === '').length).toBeGreaterThan(0);
     await until(() =>
@@ -93,14 +93,14 @@ describe('slow', () => {
     );
   });
 
-  test('A43: requests in one pipe are answered one after the other', async () => {
+  test('A43: pipelined requests are answered in order', async () => {
     const one = (last: boolean) =>
       `GET /api/v1/rfq/pairs HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\n${last ? 'Connection: close\r\n' : ''}\r\n`;
     const heard = await drip(`${one(false).repeat(49)}${one(true)}`, '');
     expect(heard.match(/HTTP\/1\.1 200 /g)).toHaveLength(50);
   });
 
-  test("A43: too many headers, or garbage, and the socket is closed with the API's own error", async () => {
+  test("A43: too many headers or invalid HTTP get the API's error and a closed socket", async () => {
     expect(await drip(`GET / HTTP/1.1\r\nHost: x\r\nX-Big: ${'x'.repeat(20_000)}\r\n\r\n`, '')).toContain(
       'header_too_large',
     );
@@ -108,8 +108,8 @@ describe('slow', () => {
   });
 });
 
-describe('greedy', () => {
-  test('A44: a key that holds too many live quotes has to wait', async () => {
+describe('greedy clients', () => {
+  test('A44: a key with too many live quotes is refused until some expire', async () => {
     await v.workspace('greedy', { limits: { openQuotes: 3, openNotionalUsd: null } });
     const greedy = await v.key('service', { workspaceId: 'greedy' });
     const answers = [];
@@ -124,7 +124,7 @@ describe('greedy', () => {
     expect(notional).toEqual([200, 200, 429]);
   });
 
-  test('A44: asking for all of them at once gets no more', async () => {
+  test('A44: concurrent requests do not exceed the limit of live quotes', async () => {
     await v.workspace('hasty', { limits: { openQuotes: 3, openNotionalUsd: null } });
     const hasty = await v.key('service', { workspaceId: 'hasty' });
     const answers = await Promise.all(Array.from({ length: 20 }, () => ask(hasty)));
@@ -137,8 +137,8 @@ describe('greedy', () => {
   });
 });
 
-describe('hostile', () => {
-  test('A46: a solver that sends nonsense, deep nests, numbers that are none or a frame too large harms itself only', async () => {
+describe('hostile solvers', () => {
+  test('A46: nonsense, deep nesting, invalid numbers and oversized frames harm only the solver that sends them', async () => {
     const rude = await v.solver(
       2,
       (rfq) =>
@@ -165,8 +165,8 @@ describe('hostile', () => {
   });
 });
 
-describe('what is let slip', () => {
-  test('A47: whatever is sent, every line of the log is one JSON object, and no log, metric or answer holds a key, a signature or a lock', async () => {
+describe('information leaks', () => {
+  test('A47: every log line is one JSON object, and no log, metric or answer contains a key, a signature or a lock', async () => {
     const taker = account(8_200);
     const quote = (await ask(key)).json['quotes']?.[0] as Json;
     const plan = (
@@ -223,7 +223,7 @@ describe('what is let slip', () => {
     expect(answers.every(({ headers }) => headers.get('set-cookie') === null)).toBe(true);
   });
 
-  test('A48: names are text: nothing that is served can run them', async () => {
+  test('A48: names are served as text and cannot run as code', async () => {
     const name = '<script>alert(1)</script>';
     await v.store.putSolver({ id: solver.id, name, kind: 'lp', corridors: null, disabled: false });
     await v.workspace('w1', { name });
@@ -244,7 +244,7 @@ describe('what is let slip', () => {
     expect((await v.call('GET', '/docs')).text).not.toMatch(/<script|\son\w+=|javascript:/i);
   });
 
-  test('A49: the doors of operators and administrators are on loopback unless somebody opens them, and an admin door without a key is none', () => {
+  test('A49: operator and admin listeners bind to loopback by default, and an admin listener needs a key', () => {
     const { ops, admin, http } = zVenueConfig.parse({
       app: 'venue',
       venueId: 'x',

@@ -69,7 +69,7 @@ const answerTo = (socket: WebSocket, text: string) =>
   });
 
 describe('sockets', () => {
-  test('A39: refused before the upgrade', async () => {
+  test('A39: refused before the WebSocket upgrade', async () => {
     expect(await refused(dial({}))).toBe(401);
     expect(await refused(dial({ 'X-API-Key': 'fq_test_nope' }))).toBe(401);
     expect(await refused(dial({ 'X-API-Key': key, Origin: 'https://example.com' }))).toBe(401);
@@ -79,7 +79,7 @@ describe('sockets', () => {
     expect(await refused(dial({ 'X-API-Key': await v.key('solver', { solverId: 'lp-1' }) }))).toBe(403);
   });
 
-  test('A40: frames that are none, topics that are not ours', async () => {
+  test('A40: invalid frames and unknown topics', async () => {
     const socket = await opened(dial({ 'X-API-Key': key }));
     expect(await answerTo(socket, 'hello')).toMatchObject({
       op: 'error',
@@ -111,7 +111,7 @@ describe('sockets', () => {
     socket.close();
   });
 
-  test('A40, A41: too large, binary, too many, too fragmented', async () => {
+  test('A40, A41: frames that are too large, binary, too many or too fragmented', async () => {
     const big = await opened(dial({ 'X-API-Key': key }));
     big.send('x'.repeat(16 * 1024 + 1));
     expect(await closedWith(big)).toBe(1009);
@@ -126,7 +126,7 @@ describe('sockets', () => {
     expect([1008, 1009, 1006, 1002]).toContain(await closedWith(crumbs));
   });
 
-  test('A42: a client that answers no ping is let go; a key has so many sockets and no more', async () => {
+  test('A42: a client that answers no ping is disconnected, and sockets per key are limited', async () => {
     const sleepy = await opened(dial({ 'X-API-Key': key }));
     (
       sleepy as unknown as { _receiver: { removeAllListeners(event: string): void } }
@@ -144,7 +144,7 @@ describe('sockets', () => {
     );
   });
 
-  test('A40: another workspace’s order is no order, and neither ten thousand topics nor one of a megabyte is a frame', async () => {
+  test('A40: another workspace’s order is unknown, and ten thousand topics or a topic of one megabyte are refused', async () => {
     const foreign = await v.key('service', { workspaceId: 'w2' });
     const unknown = `0x${'12'.repeat(32)}`;
     const subscribed = async (as: string, orderId: string) => {
@@ -168,7 +168,7 @@ describe('sockets', () => {
     }
   });
 
-  test('A41: a flood of pings, or of pongs that nobody asked for, ends the socket', async () => {
+  test('A41: floods of pings or unsolicited pongs close the socket', async () => {
     for (const kind of ['ping', 'pong'] as const) {
       const socket = await opened(dial({ 'X-API-Key': key }));
       const closed = closedWith(socket);
@@ -180,7 +180,7 @@ describe('sockets', () => {
     }
   });
 
-  test('A41: a client that asks and never reads is closed once a little waits for it', async () => {
+  test('A41: a client that sends and never reads is closed when its output queue is full', async () => {
     const frame = JSON.stringify({
       op: 'unsubscribe',
       topics: Array.from({ length: 80 }, () => 'x'.repeat(190)),
@@ -202,7 +202,7 @@ describe('sockets', () => {
     expect(await dropped()).not.toBe(before);
   });
 
-  test('A42: an address has so many sockets and no more, whatever its keys', async () => {
+  test('A42: sockets per address are limited, whatever the keys', async () => {
     const keys = await Promise.all(Array.from({ length: 4 }, () => v.key('service')));
     const sockets: WebSocket[] = [];
     let last = 0;

@@ -92,7 +92,7 @@ function edit(
   return copy as unknown as Json;
 }
 
-describe('a candidate is what was quoted or nothing', () => {
+describe('a changed candidate is refused', () => {
   const mutations: Record<string, (parent: Record<string | number, unknown>, last: string | number) => void> =
     {
       change: (parent, last) => {
@@ -114,7 +114,7 @@ describe('a candidate is what was quoted or nothing', () => {
             : 7),
     };
 
-  test('A7: law: every change at every JSON path is refused', async () => {
+  test('A7: law: a change at any JSON path is refused', async () => {
     const { candidate, submission } = await ready();
     const paths = pathsOf(candidate);
     expect(paths.length).toBeGreaterThan(80);
@@ -177,7 +177,7 @@ describe('a candidate is what was quoted or nothing', () => {
     );
   });
 
-  test('A7: key order is not part of a candidate', async () => {
+  test('A7: the key order of a candidate does not matter', async () => {
     const { candidate, submission } = await ready();
     const reversed = Object.fromEntries(
       Object.entries(candidate as unknown as Record<string, unknown>).reverse(),
@@ -185,7 +185,7 @@ describe('a candidate is what was quoted or nothing', () => {
     expect((await submit({ ...submission, quoteResponse: reversed })).status).toBe(200);
   });
 
-  test('A7: preflight refuses the same', async () => {
+  test('A7: preflight refuses the same changes', async () => {
     const { candidate } = await ready();
     expect(
       refusal(
@@ -214,7 +214,7 @@ describe('seals of other keys, accounts and namespaces', () => {
     ).toEqual([422, 'integrity_mismatch']);
   });
 
-  test('A10, A38: another workspace, and a key of the other mode, cannot use it', async () => {
+  test('A10, A38: another workspace, or a key of the other mode, cannot use a candidate', async () => {
     await v.workspace('w2');
     const { candidate, submission } = await ready();
     const foreign = await v.key('service', { workspaceId: 'w2' });
@@ -230,7 +230,7 @@ describe('seals of other keys, accounts and namespaces', () => {
     expect((await submit(submission, {}, await v.key('service'))).status).toBe(200);
   });
 
-  test('A10, A11: a candidate of one namespace is none of the other, unchanged or dressed up', async () => {
+  test('A10, A11: a candidate of one namespace is refused in the other, unchanged or relabelled', async () => {
     const { submission, candidate } = await ready();
     expect(refusal(await post('/api/v1/router/orders', submission))).toEqual([422, 'namespace_mismatch']);
     expect(refusal(await post('/api/v1/router/orders/preflight', { quoteResponse: candidate }))).toEqual([
@@ -271,7 +271,7 @@ describe('seals of other keys, accounts and namespaces', () => {
     ]);
   });
 
-  test('A11: a router candidate is told where it belongs', async () => {
+  test('A11: a router candidate sent to the RFQ namespace is refused with the right endpoint', async () => {
     const { candidate, submission } = await ready();
     const { splitFill: _, ...rest } = candidate as unknown as Record<string, unknown>;
     expect(refusal(await submit({ ...submission, quoteResponse: { ...rest, composite: null } }))).toEqual([
@@ -281,7 +281,7 @@ describe('seals of other keys, accounts and namespaces', () => {
   });
 });
 
-describe('time, and one order a quote', () => {
+describe('expiry and one order per quote', () => {
   test("A12: an expired quote is refused by the chain's clock", async () => {
     const { candidate: late, submission } = await ready();
     await v.chain.anvil.advance(70);
@@ -298,7 +298,7 @@ describe('time, and one order a quote', () => {
     ]);
   });
 
-  test('A12: a quote that lapses while its submission is looked at is refused', async () => {
+  test('A12: a quote that expires during its submission is refused', async () => {
     const { candidate, submission } = await ready();
     meanwhile = async () => (
       await v.chain.anvil.advance(70),
@@ -308,7 +308,7 @@ describe('time, and one order a quote', () => {
     expect(refusal(late)).toEqual([422, 'quote_expired']);
   });
 
-  test('A13, A14: the same key and body get the same order, byte for byte; another body does not', async () => {
+  test('A13, A14: the same key and body return the same order byte for byte; another body is refused', async () => {
     const { candidate, submission } = await ready();
     const headers = { 'Idempotency-Key': 'one' };
     const first = await submit(submission, headers);
@@ -325,7 +325,7 @@ describe('time, and one order a quote', () => {
     ).toBe(1);
   });
 
-  test('A14: the same Idempotency-Key in another workspace is another one', async () => {
+  test('A14: the same Idempotency-Key in another workspace is a different key', async () => {
     await v.workspace('w3');
     const theirs = await v.key('service', { workspaceId: 'w3' });
     const headers = { 'Idempotency-Key': 'shared' };
@@ -345,7 +345,7 @@ describe('time, and one order a quote', () => {
     expect(other.json['id']).not.toBe(mine.json['id']);
   });
 
-  test('A14: twenty at once with one key make one order; with twenty keys too', async () => {
+  test('A14: twenty concurrent submissions make one order, with one key or twenty', async () => {
     const { submission } = await ready();
     const same = await Promise.all(
       Array.from({ length: 20 }, () => submit(submission, { 'Idempotency-Key': 'crowd' })),
@@ -383,7 +383,7 @@ describe('time, and one order a quote', () => {
 });
 
 describe('signatures', () => {
-  test("A15: another signer, another domain, another order's signature", async () => {
+  test('A15: signatures by another signer, for another domain or another order are refused', async () => {
     const { taker, candidate, submission } = await ready();
     const payload = candidate['order']?.['payload'] as Json;
     const stranger = account(9_999);
@@ -403,7 +403,7 @@ describe('signatures', () => {
     }
   });
 
-  test('A16: spellings: high s, zeros, lengths; v 0/1 and compact are one and the same order', async () => {
+  test('A16: malleable and malformed signatures are refused; v 0/1 and compact spellings give the same order', async () => {
     const { submission } = await ready();
     const signature = submission['signature'] as Hex;
     const [r, s, vByte] = [
@@ -458,7 +458,7 @@ describe('signatures', () => {
   });
 });
 
-describe('contract wallets with bad manners', () => {
+describe('hostile contract wallets', () => {
   /** Runtime code, by hand. */
   const BAD: [string, Hex][] = [
     ['reverts', '0x5f5ffd'],
@@ -479,7 +479,7 @@ describe('contract wallets with bad manners', () => {
     return { taker, quoteResponse: await candidateFor(taker) };
   }
 
-  test('A17: an EIP1271 wallet that does anything but say the word is refused, at bounded cost', async () => {
+  test('A17: an EIP1271 wallet with any answer but the magic value is refused at bounded gas', async () => {
     const { taker, quoteResponse } = await deposited();
     for (const [manners, code] of BAD) {
       await become(taker, code);
@@ -495,7 +495,7 @@ describe('contract wallets with bad manners', () => {
     ).toEqual([]);
   });
 
-  test('A17, A13: one that changes its mind cannot be settled, and another signature of it is another submission', async () => {
+  test('A17, A13: a wallet that revokes its approval cannot settle, and another signature is another submission', async () => {
     const { taker, quoteResponse } = await deposited();
     await become(taker, YES);
     const accepted = await submit({ quoteResponse, signature: '0x1234', signScheme: 'EIP1271' });
@@ -563,7 +563,7 @@ describe('contract wallets with bad manners', () => {
 });
 
 describe('nonces and locks', () => {
-  test('A20: a nonce cancelled on chain', async () => {
+  test('A20: a nonce cancelled on chain is refused', async () => {
     const { taker, candidate, submission } = await ready();
     await v.chain.send(
       taker.address,
@@ -577,7 +577,7 @@ describe('nonces and locks', () => {
     ]);
   });
 
-  test('A20: a permit nonce invalidated in Permit2', async () => {
+  test('A20: a permit nonce invalidated in Permit2 is refused', async () => {
     const taker = await fundedTaker();
     await v.chain.approve(taker.address, v.chain.weth.address, v.chain.chain.permit2);
     const candidate = await candidateFor(taker, {
@@ -594,7 +594,7 @@ describe('nonces and locks', () => {
     expect(refusal(await submit(submission))).toEqual([422, 'nonce_used']);
   });
 
-  test('A21: no lock at all', async () => {
+  test('A21: no lock', async () => {
     const { submission } = await ready();
     expect(refusal(await submit({ ...submission, eip3009Authorization: null }))).toEqual([
       422,
@@ -602,7 +602,7 @@ describe('nonces and locks', () => {
     ]);
   });
 
-  test('A22: EIP-3009: windows, nonce, signer, and a wallet without the money', async () => {
+  test('A22: EIP-3009: wrong windows, nonces and signers, and a wallet without the money', async () => {
     const { taker, candidate, plan, submission } = await ready();
     const authorization = submission['eip3009Authorization'] as Record<string, unknown>;
     const payload = plan['nextActions']?.[0]?.['typedData']?.['payload'] as Json;
@@ -644,7 +644,7 @@ describe('nonces and locks', () => {
     expect((await submit(submission)).status).toBe(200);
   });
 
-  test('A22: an authorization whose nonce has been used', async () => {
+  test('A22: an authorization whose nonce was used', async () => {
     const { taker, plan, submission } = await ready();
     const authorization = submission['eip3009Authorization'] as {
       signature: Hex;
@@ -678,7 +678,7 @@ describe('nonces and locks', () => {
     ]);
   });
 
-  test('A21: permit2Lock: past, too short, beyond a number, another signer, not asked for', async () => {
+  test('A21: permit2Lock: expired, too short, out of range, by another signer, not requested', async () => {
     const body = { input: { asset: weth, amount: '400000000000000000' }, output: { asset: usdc } };
     const taker = await fundedTaker();
     await v.chain.approve(taker.address, v.chain.weth.address, v.chain.chain.permit2);
@@ -714,7 +714,7 @@ describe('nonces and locks', () => {
   });
 });
 
-describe('requests that cannot be', () => {
+describe('impossible requests', () => {
   test('A6, A25: chains of another roster', async () => {
     const taker = account(1);
     const live = await v.key('service', { mode: 'live' });
@@ -731,7 +731,7 @@ describe('requests that cannot be', () => {
     ).toMatchObject({ productUnavailable: { code: 'pair_not_supported' } });
   });
 
-  test('A24: amounts: too small for the fees, too large for anybody', async () => {
+  test('A24: amounts too small for the fees or too large for every LP', async () => {
     const taker = account(1);
     expect((await ask(taker, { input: { asset: usdc, amount: '1' } })).json).toMatchObject({
       quotes: [],
@@ -748,7 +748,7 @@ describe('requests that cannot be', () => {
     });
   });
 
-  test('A26: receivers that are nobody', async () => {
+  test('A26: receivers that cannot receive', async () => {
     const taker = account(1);
     const lp = v.venue.roster.entry('lp-1')?.session?.accounts.get(v.chain.chain.id)?.account;
     for (const receiver of [v.chain.chain.escrow, v.chain.weth.address, `0x${'00'.repeat(20)}`, lp]) {
@@ -760,7 +760,7 @@ describe('requests that cannot be', () => {
     expect(sent['preview']?.['outputs']?.[0]?.['receiver']).toBe(other.address);
   });
 
-  test("A38: somebody else's order is no order", async () => {
+  test("A38: another workspace's order is unknown", async () => {
     await v.workspace('w2');
     const { submission } = await ready();
     const { id } = (await submit(submission)).json as unknown as { id: string };

@@ -65,7 +65,7 @@ describe.each<[string, () => Promise<QueueConnection>, () => void | Promise<void
     await Promise.all(proxies.splice(0).map((proxy) => proxy.stop()));
   });
 
-  test('wakes each id that was asked for', async () => {
+  test('wakes each requested id', async () => {
     const [producer, consumer, name] = [await queue(), await queue(), topic()];
     const seen = new Set<string>();
     await consumer.process(name, 8, async (id) => void seen.add(id));
@@ -74,7 +74,7 @@ describe.each<[string, () => Promise<QueueConnection>, () => void | Promise<void
     await expect.poll(() => seen.size, { timeout: 20_000 }).toBe(100);
   });
 
-  test('keeps wake-ups for a consumer that comes later', async () => {
+  test('keeps wake-ups until a consumer connects', async () => {
     const [producer, name] = [await queue(), topic()];
     await producer.wake(name, 'early');
     const seen: string[] = [];
@@ -82,7 +82,7 @@ describe.each<[string, () => Promise<QueueConnection>, () => void | Promise<void
     await expect.poll(() => seen, { timeout: 20_000 }).toEqual(['early']);
   });
 
-  test('calls a handler that threw again', async () => {
+  test('retries a handler that threw', async () => {
     const [both, name] = [await queue(), topic()];
     let calls = 0;
     await both.process(name, 1, async () => {
@@ -93,7 +93,7 @@ describe.each<[string, () => Promise<QueueConnection>, () => void | Promise<void
     await expect.poll(() => calls, { timeout: 20_000 }).toBe(3);
   });
 
-  test('of those woken at once, only the one that failed is called again', async () => {
+  test('of several wake-ups, only the failed one is retried', async () => {
     const [both, name] = [await queue(), topic()];
     const calls = new Map<string, number>();
     await both.process(name, 8, async (id) => {
@@ -108,7 +108,7 @@ describe.each<[string, () => Promise<QueueConnection>, () => void | Promise<void
     expect(ids.map((id) => calls.get(id))).toEqual(ids.map((id) => (id === 'id7' ? 2 : 1)));
   });
 
-  test('a wake-up asked for while the handler is at the same id is not swallowed', async () => {
+  test('a wake-up requested while the handler runs for the same id is not lost', async () => {
     const [both, name] = [await queue(), topic()];
     let calls = 0;
     await both.process(name, 1, async (id) => {
@@ -119,7 +119,7 @@ describe.each<[string, () => Promise<QueueConnection>, () => void | Promise<void
     await expect.poll(() => calls, { timeout: 20_000 }).toBe(2);
   });
 
-  test('a delayed wake-up comes after those without delay', async () => {
+  test('a delayed wake-up comes after immediate ones', async () => {
     const [both, name] = [await queue(), topic()];
     const seen: string[] = [];
     await both.process(name, 1, async (id) => void seen.push(id));
@@ -128,7 +128,7 @@ describe.each<[string, () => Promise<QueueConnection>, () => void | Promise<void
     await expect.poll(() => seen, { timeout: 20_000 }).toEqual(['now', 'later']);
   });
 
-  test('handles as many at once as it was told', async () => {
+  test('handles the configured number concurrently', async () => {
     const [both, name] = [await queue(), topic()];
     let [busy, most, done] = [0, 0, 0];
     await both.process(name, 4, async () => {
@@ -144,7 +144,7 @@ describe.each<[string, () => Promise<QueueConnection>, () => void | Promise<void
     expect(most).toBeGreaterThan(1);
   });
 
-  test('a consumer that dies in the middle of a wake-up leaves it to another one', async () => {
+  test('a consumer that dies during a wake-up leaves it to another one', async () => {
     const [producer, name] = [await queue(), topic()];
     // Dead to the queue: it neither finishes nor says that it still lives.
     const cable = await network();
@@ -162,7 +162,7 @@ describe.each<[string, () => Promise<QueueConnection>, () => void | Promise<void
     await expect.poll(() => seen, { timeout: 60_000 }).toEqual(['orphan']);
   });
 
-  test('everything in it is lost: what is asked for afterwards is handled, by the same consumer', async () => {
+  test('after losing its data, the queue serves later wake-ups with the same consumer', async () => {
     const [both, name] = [await queue(), topic()];
     const seen: string[] = [];
     await both.process(name, 1, async (id) => void seen.push(id));
@@ -178,7 +178,7 @@ describe.each<[string, () => Promise<QueueConnection>, () => void | Promise<void
     expect(seen).not.toContain('lost');
   });
 
-  test('nobody answers: asking fails in good time, closing too, and what waits is handled when it is back', async () => {
+  test('without a backend, enqueueing and closing fail in time, and later wake-ups are handled after it returns', async () => {
     const name = topic();
     const cable = await network();
     const away = await queue({ behind: cable });
@@ -199,7 +199,7 @@ describe.each<[string, () => Promise<QueueConnection>, () => void | Promise<void
     });
   });
 
-  test('one that could not come up while nobody was home works as soon as somebody is', async () => {
+  test('a queue that could not connect at start works when its backend appears', async () => {
     const name = topic();
     const cable = await network();
     cable.set({ kind: 'reset' });
@@ -215,7 +215,7 @@ describe.each<[string, () => Promise<QueueConnection>, () => void | Promise<void
   });
 });
 
-test('a connection that dies while the queue comes up takes nobody with it', async () => {
+test('a connection that breaks during start does not crash the process', async () => {
   const url = await postgres.server.database('queue_dies');
   const made = createBullQueue({ connection: { kind: 'postgres', url, schema: 'bullmq' }, log: silentLog });
   const admin = new pg.Client({ connectionString: url });

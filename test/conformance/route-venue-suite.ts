@@ -148,7 +148,7 @@ export function routeVenueConformance(name: string, start: () => Promise<RouteVe
       await world.origin.send(relayer.address, world.origin.chain.escrow, openForCall(order, funding));
     }
 
-    test('introduces itself', () => {
+    test('describes itself', () => {
       const { id, name: title, kind, limits } = world.venue;
       expect(id).toMatch(ROUTE_VENUE_ID);
       expect(title.length).toBeGreaterThan(0);
@@ -162,7 +162,7 @@ export function routeVenueConformance(name: string, start: () => Promise<RouteVe
       expect(limits.maxSlackBps >= 0 && limits.maxSlackBps < 10_000).toBe(true);
     });
 
-    test('knows what it serves, from memory, whatever it is asked', () => {
+    test('answers from memory which pairs it serves', () => {
       const { input, output } = pair();
       expect(world.venue.serves(pair())).toBe(true);
       expect(world.venue.serves({ input: { chainId: 999_999, token: input.token }, output })).toBe(false);
@@ -193,7 +193,7 @@ export function routeVenueConformance(name: string, start: () => Promise<RouteVe
       expect([quote.outputAmount, quote.minimumOutput]).toEqual([world.amountOut, world.amountOut]);
     });
 
-    test('keeps a price within the validity that was asked for', async () => {
+    test('keeps a price for the requested validity', async () => {
       const taker = await newTaker();
       const at = await newestBlocks();
       const from = at.origin.timestamp + 200;
@@ -202,7 +202,7 @@ export function routeVenueConformance(name: string, start: () => Promise<RouteVe
       expect(quote.validUntil).toBeLessThanOrEqual(from + 5);
     });
 
-    test('prices at the pinned block, whatever has happened since', async () => {
+    test('prices at the pinned block, whatever happened since', async () => {
       const taker = await newTaker();
       const request = await ask(taker);
       const before = await quoted(request);
@@ -216,7 +216,7 @@ export function routeVenueConformance(name: string, start: () => Promise<RouteVe
       }
     });
 
-    test('declines what is too much and what is too little', async () => {
+    test('declines amounts that are too large or too small', async () => {
       const taker = await newTaker();
       const [most, least] = await Promise.all([
         world.venue.quote(await ask(taker, { amount: world.tooMuch })),
@@ -225,7 +225,7 @@ export function routeVenueConformance(name: string, start: () => Promise<RouteVe
       expect([isDecline(most), isDecline(least)]).toEqual([true, true]);
     });
 
-    test('lets go when nobody waits any longer', async () => {
+    test('stops when the caller aborts', async () => {
       const taker = await newTaker();
       const waiting = new AbortController();
       const answer = world.venue.quote(await ask(taker, { signal: waiting.signal })).then(

@@ -112,7 +112,7 @@ const step = fc.oneof(
   },
 );
 
-test('decides as plain arithmetic does, to the last unit, whichever replica asks', async () => {
+test('law: decides as exact arithmetic does, whichever replica asks', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
       const [truth, both] = [createSharedTruth(), await replicas(2)];
@@ -184,7 +184,7 @@ const move = fc.oneof(
   { weight: 4, arbitrary: fc.record({ do: fc.constant('follow' as const), by: fc.nat(2), lag: fc.nat(3) }) },
 );
 
-test('whoever accepts everything that three replicas ever signed is paid, however far behind any of them is', async () => {
+test('law: a taker that accepts every quote of three replicas is paid, however stale each replica is', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(move, { minLength: 20, maxLength: 80 }), async (moves) => {
       const nodes = await replicas(3);
@@ -271,7 +271,7 @@ test('whoever accepts everything that three replicas ever signed is paid, howeve
   );
 });
 
-test('two that ask for the last unit at once: one has it', async () => {
+test('of two concurrent requests for the last unit, one succeeds', async () => {
   const both = (await replicas(2)) as [SharedInventory, SharedInventory];
   await both[0].tell(report({ rooms: [{ bucket: '1:t', room: 100n }] }));
   const answers = await Promise.all(
@@ -281,7 +281,7 @@ test('two that ask for the last unit at once: one has it', async () => {
   expect(answers.filter((said) => said?.[0]?.held === false)).toHaveLength(100);
 });
 
-test('a cap holds over all replicas until a promise is accepted; what is paid out counts on', async () => {
+test('a cap counts over all replicas until a quote is accepted; paid amounts still count', async () => {
   const [a, b] = (await replicas(2)) as [SharedInventory, SharedInventory];
   await a.tell(report({ rooms: [{ bucket: '1:t', room: 100n }] }));
   const capped = (orderId: string) => ({
@@ -309,7 +309,7 @@ test('a cap holds over all replicas until a promise is accepted; what is paid ou
   );
 });
 
-test('a memory that was emptied is noticed at the next question, and begins anew with what has to be waited for', async () => {
+test('an emptied Redis is detected at the next request and starts with a quarantine', async () => {
   const [a, b] = (await replicas(2)) as [SharedInventory, SharedInventory];
   await a.tell(report({ rooms: [{ bucket: '1:t', room: 100n }] }));
   expect(await a.promise(one('o1', 60n))).toEqual([{ held: true }]);
@@ -326,7 +326,7 @@ test('a memory that was emptied is noticed at the next question, and begins anew
   expect((await a.join('2', new Map([[1, 99]]))).epoch).not.toBe(epoch);
 });
 
-test('a server that was restarted is another memory, even where it kept its data', async () => {
+test('a restarted Redis counts as emptied, even if it kept its data', async () => {
   const own = await startRedis();
   const shared = createSharedInventory(
     { clock: systemClock, random: systemRandom, log: silentLog, metrics: silentMetrics },

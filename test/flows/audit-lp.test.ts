@@ -125,13 +125,13 @@ afterAll(async () => {
 const running = async () =>
   lp.inventory().map(({ chainId, token, committed }) => ({ chainId, token, committed }));
 
-test('a maker at work: nothing differs for long', async () => {
+test('a running LP: no lasting difference', async () => {
   const report = await audit(120_000, running);
   expect(report).toMatchObject({ differences: [], unasked: [] });
   expect(report.compared).toMatchObject({ awards: 3, reservations: 1 });
 });
 
-test('what the running maker reserves is held against its awards', async () => {
+test("the running LP's holds are compared with its awards", async () => {
   const { differences } = await audit(1_000, async () =>
     (await running()).map((each) =>
       each.chainId === here.chain.id && each.token === here.weth.address
@@ -142,7 +142,7 @@ test('what the running maker reserves is held against its awards', async () => {
   expect(differences).toMatchObject([{ kind: 'lp_reservation', by: '1' }]);
 });
 
-describe('one thing wrong, at rest', () => {
+describe('one planted difference, at rest', () => {
   const PLANTED: [Kind, string | undefined, () => Promise<unknown>, () => Promise<unknown>][] = [
     [
       'lp_balance',
@@ -186,7 +186,7 @@ describe('one thing wrong, at rest', () => {
     for (const chain of devnet.chains) await chain.anvil.rpc('evm_setIntervalMining', [0]);
   });
 
-  test('sound', async () => {
+  test('no difference', async () => {
     const report = await audit();
     expect(report).toMatchObject({ differences: [], unasked: [] });
     expect(report.compared['balances of the LP']).toBe(4);

@@ -47,14 +47,14 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => ground.stop());
 
-test('a sound system: everything is compared and nothing differs', async () => {
+test('a consistent system: everything is compared and nothing differs', async () => {
   const report = await audit();
   expect(report).toMatchObject({ differences: [], unasked: [], looks: 1 });
   expect(report.compared).toMatchObject({ orders: 3, outputs: 4, 'idempotency keys': 3 });
   expect(report.compared['slots']).toBeGreaterThanOrEqual(4);
 });
 
-test('a system at work differs from itself for moments, and never for long', async () => {
+test('a busy system differs only temporarily', async () => {
   const done = new AbortController();
   const mining = (async () => {
     while (!done.signal.aborted) {
@@ -80,7 +80,7 @@ test('a system at work differs from itself for moments, and never for long', asy
   await mining;
 });
 
-describe('one thing wrong in the database', () => {
+describe('one planted difference in the database', () => {
   /** What is changed, the difference that must be found, alone, and how it is put right again. */
   const PLANTED: [Kind, string | undefined, () => Promise<unknown>, () => Promise<unknown>][] = [
     [
@@ -231,7 +231,7 @@ describe('one thing wrong in the database', () => {
     expect(seen(report)).toEqual(['trade_count 1']);
   });
 
-  test('order_status: a settlement on record that the escrow does not know', async () => {
+  test('order_status: a recorded settlement that the escrow does not have', async () => {
     const open = await ground.accept();
     await sql(
       `insert into order_fact select $1, f.seq, f.recorded_at_ms, f.fact from order_fact f where order_id = $2 and seq > 1`,
@@ -260,7 +260,7 @@ describe('one thing wrong in the database', () => {
     expect(await audit()).toMatchObject({ differences: [] });
   });
 
-  test('unknown_order: the chain knows an order that the database has lost', async () => {
+  test('unknown_order: an order on chain that the database does not have', async () => {
     const tables = ['trade_order', 'order_fact', 'order_event', 'idempotency', 'trade', 'order_gas'];
     for (const table of tables)
       await sql(`create table kept_${table} as select * from ${table} where order_id = $1`, id(crossed));
@@ -297,8 +297,8 @@ describe('one thing wrong in the database', () => {
   }
 });
 
-describe('one unit wrong on the chain', () => {
-  test('log_without_fact: the escrow took a step that nobody recorded', async () => {
+describe('one planted difference on the chain', () => {
+  test('log_without_fact: a step of the escrow that is not recorded', async () => {
     const lost = await ground.accept({ dest: ground.there });
     const other = await ground.worker();
     await ground.reach('escrowed', [lost]);
@@ -314,7 +314,7 @@ describe('one unit wrong on the chain', () => {
     expect(seen(await audit())).toEqual([]);
   });
 
-  test('fee_sum: one unit moved from an LP to whoever takes the fees', async () => {
+  test('fee_sum: one unit moved from an LP to the fee recipient', async () => {
     const { anvil, chain, usdc } = ground.here;
     const slotOf = (who: Address) =>
       keccak256(
@@ -354,7 +354,7 @@ describe('one unit wrong on the chain', () => {
   });
 });
 
-test('a chain that does not answer is a question without an answer, not a difference', async () => {
+test('a chain that does not answer is reported as unanswered, not as a difference', async () => {
   const silent = {
     ...ground.there.port,
     block: () => Promise.reject(new Error('away')),

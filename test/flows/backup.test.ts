@@ -52,7 +52,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-test('taken in the middle of things, while orders come and settle', async () => {
+test('a backup taken while orders arrive and settle', async () => {
   const worker = await ground.worker();
   early = await ground.accept();
   crossed = await ground.accept({ dest: ground.there });
@@ -92,7 +92,7 @@ test('taken in the middle of things, while orders come and settle', async () => 
     expect(told).toContainEqual(expect.objectContaining({ orderId, type: 'order.settled' }));
 });
 
-test('the audit names what is lost, and nothing else', async () => {
+test('the audit names what was lost, and nothing else', async () => {
   const { differences, unasked } = await audit();
   expect(unasked).toEqual([]);
   expect(differences).toMatchObject([
@@ -109,13 +109,13 @@ test('a lost order cannot be executed twice: its nonce is spent, whoever submits
   expect(await ground.here.port.orderStatus(later.orderId)).toBe('claimed');
 });
 
-test('refused into a database that has rows: two pasts never mix', async () => {
+test('a restore into a database with rows is refused', async () => {
   await expect(restore(ground.db, file(), VENUE_TABLES, venueComesBack)).rejects.toThrow(
     /not empty.*new database/s,
   );
 });
 
-test('a file that is cut, changed, of another schema or of a newer version is refused whole', async () => {
+test('a file that is truncated, changed, of another schema or of a newer version is refused as a whole', async () => {
   const whole = await readFile(file());
   const text = gunzipSync(whole).toString();
   const spoilt: [string, Buffer, RegExp][] = [
@@ -159,7 +159,7 @@ test('a file that is cut, changed, of another schema or of a newer version is re
   ).rejects.toThrow();
 });
 
-test('an LP that comes back from an old backup signs nothing until whatever it may have signed since has lapsed', async () => {
+test('an LP restored from an old backup signs nothing until every later signature has expired', async () => {
   const db = await ground.postgres.database(LP_SCHEMA, LP_TABLES);
   const [chainId, now] = [ground.here.chain.id, ground.here.port.head()?.timestamp ?? 0];
   const store = createLpStore(db);

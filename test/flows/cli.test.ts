@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe('config check', () => {
-  test('prints what it understood, the environment included', async () => {
+  test('prints the effective configuration, environment included', async () => {
     const { status, stdout } = await firmquote(['config', 'check', 'config/venue.example.json'], {
       FIRMQUOTE__FAN_OUT__TIMEOUT_MS: '250',
     });
@@ -58,7 +58,7 @@ test('keystore: new and address, readable by ethers', async () => {
   expect([again.status, again.stderr]).toEqual([1, expect.stringContaining('never overwritten')]);
 });
 
-test('keystore: a new password for the same key, and the old one opens it no more', async () => {
+test('keystore: a new password replaces the old one for the same key', async () => {
   const file = join(folder, 'keys', 'again.json');
   const made = await firmquote(['keystore', 'new', file, '--password-env', 'PASSWORD'], {
     PASSWORD: 'the first one',

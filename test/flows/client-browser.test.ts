@@ -63,7 +63,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 200 });
 });
 
-test('a page asks, checks, signs, submits and follows', { timeout: 240_000 }, async () => {
+test('a page requests, checks, signs, submits and follows an order', { timeout: 240_000 }, async () => {
   // Fails on any import that a browser cannot load.
   const bundle = await build({
     stdin: { contents: PAGE, resolveDir: ROOT, loader: 'js' },

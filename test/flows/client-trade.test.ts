@@ -97,7 +97,7 @@ const ask = (taker: TestAccount, change: Partial<TradeRequest> = {}): TradeReque
 const deliver = (orderId: `0x${string}`) => w.reaches(orderId, 'escrowed').then(() => w.fill(orderId, lp));
 
 describe('rfq', { timeout: 240_000 }, () => {
-  test('one chain, by a signature alone; events over a stream that breaks once', async () => {
+  test('one chain, by signature only; the event stream breaks once', async () => {
     const taker = await w.taker();
     let opened = 0;
     const openSocket = (url: string, headers: Record<string, string>) => {
@@ -135,7 +135,7 @@ describe('rfq', { timeout: 240_000 }, () => {
     });
   });
 
-  test('the wallet sends it itself; then by a standing Permit2 grant', async () => {
+  test('the wallet broadcasts; then a standing Permit2 grant is used', async () => {
     const taker = await w.taker();
     w.v.relayer.healthy = false;
     const sent = await clientOf()
@@ -154,7 +154,7 @@ describe('rfq', { timeout: 240_000 }, () => {
     expect(plan.steps.map(({ kind }) => kind)).toEqual(['orderSignature']);
   });
 
-  test('the one that the taker chose itself, of one answer', async () => {
+  test('a candidate chosen by the taker instead of the best one', async () => {
     const taker = await w.taker();
     const [client, request] = [clientOf(), ask(taker)];
     const { quotes } = await client.requestQuotes(request);
@@ -179,7 +179,7 @@ describe('rfq', { timeout: 240_000 }, () => {
 });
 
 describe('router', { timeout: 240_000 }, () => {
-  test('a pool: filled inside the settlement, at least the floor', async () => {
+  test('a pool: filled inside the settlement, at least the minimum', async () => {
     const taker = await w.taker();
     const request = ask(taker, {
       input: { asset: usdcB, amount: 1_000_000_000n },
@@ -214,7 +214,7 @@ describe('router', { timeout: 240_000 }, () => {
     });
   });
 
-  test('an LP across the corridor, then a pool: each leg checked before it is signed', async () => {
+  test('an LP across the corridor, then a pool: each leg is checked before signing', async () => {
     const taker = await w.taker();
     const third = w.b.deployment.tokens[2] as NonNullable<(typeof w.b.deployment.tokens)[number]>;
     const before = await w.held(taker, w.b, third);

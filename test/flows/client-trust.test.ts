@@ -186,7 +186,7 @@ const shownInput = (candidate: QuoteCandidate, change: object): QuoteCandidate =
   },
 });
 
-describe('the truth passes', () => {
+describe('honest answers pass', () => {
   test.each([
     'same chain',
     'cross chain',
@@ -237,7 +237,7 @@ describe('the truth passes', () => {
     });
   });
 
-  test('an escrow known by its code instead of its address', async () => {
+  test('an escrow pinned by code hash instead of address', async () => {
     const code = await rpc(origin).getCode({ address: origin.chain.escrow });
     const client = clientOf({
       chains: { [origin.chain.id]: { rpc: rpc(origin), escrow: { codeHash: keccak256(code ?? '0x') } } },
@@ -536,7 +536,7 @@ describe('a lying candidate is refused', () => {
     expect(liar.heard.filter(({ path }) => path.endsWith('/orders'))).toEqual([]);
   });
 
-  test('across chains: settler, oracles on either side', async () => {
+  test('across chains: wrong settler or oracle on either side', async () => {
     const client = clientOf();
     const asked = request({ output: { asset: weth(dest) } });
     const candidate = await quoted(client, asked);
@@ -555,7 +555,7 @@ describe('a lying candidate is refused', () => {
     expect((await refusal(blind.check(candidate, { request: asked }))).code).toBe('oracle');
   });
 
-  test('an endpoint of another chain, other code at the pinned address, a contract that is no escrow', async () => {
+  test('an endpoint of another chain, other code at the pinned address, a contract that is not an escrow', async () => {
     const candidate = await quoted(clientOf());
     const chains = { [origin.chain.id]: { rpc: rpc(dest), escrow: origin.chain.escrow } };
     expect((await refusal(clientOf({ chains }).check(candidate, { request: request() }))).code).toBe('chain');
@@ -579,13 +579,13 @@ describe('a lying candidate is refused', () => {
     );
   });
 
-  test('an answer that is none', async () => {
+  test('a malformed answer', async () => {
     liar.tell(() => ({ quotes: 'many' }));
     expect((await refusal(clientOf().requestQuotes(request()))).code).toBe('malformed_answer');
   });
 });
 
-describe('what the chain says counts', () => {
+describe('chain state is checked', () => {
   test('an operator revoked after the quote', async () => {
     const client = clientOf();
     const asked = request({ solvers: { include: ['lp-5'] } });
@@ -599,7 +599,7 @@ describe('what the chain says counts', () => {
     expect((await refusal(client.check(candidate, { request: asked }))).code).toBe('operator');
   });
 
-  test('a balance on its way out, and one that was never there', async () => {
+  test('a balance that is being withdrawn, and one that never existed', async () => {
     const client = clientOf();
     const asked = request({ solvers: { include: ['lp-6'] } });
     const first = lps.find(({ id }) => id === 'lp-6');
@@ -631,7 +631,7 @@ describe('what the chain says counts', () => {
     expect(await client.check(candidate, { request: asked })).toBeTruthy();
   });
 
-  test('a quote that lives longer than a withdrawal takes', async () => {
+  test('a quote that lives longer than the withdrawal delay', async () => {
     const client = clientOf();
     const candidate = await quoted(client);
     const long = {
@@ -1009,7 +1009,7 @@ const PLAN_LIES: PlanLie[] = [
 ];
 let honest: Awaited<ReturnType<Client['check']>> | undefined;
 
-describe('a lying plan is refused', () => {
+describe('a dishonest plan is refused', () => {
   test.each(PLAN_LIES)('%s', async (_, kind, change, code) => {
     v.relayer.healthy = kind !== 'broadcast';
     const client = clientOf();
@@ -1026,7 +1026,7 @@ describe('a lying plan is refused', () => {
     expect([error.name, error.code, error.message]).toEqual(['DistrustError', code, error.message]);
   });
 
-  test('a standing approval of Permit2 is cut to what the caller allows', async () => {
+  test('a standing Permit2 approval is limited to what the caller allows', async () => {
     const client = clientOf();
     const user = await fundedTaker();
     const asked = request({
@@ -1060,8 +1060,8 @@ describe('a lying plan is refused', () => {
   });
 });
 
-describe('nothing goes out that was not checked', () => {
-  test("a candidate, a plan, a wallet of one's own making", async () => {
+describe('nothing unchecked is sent', () => {
+  test('a candidate, plan or wallet that was not made by the client', async () => {
     const client = clientOf();
     const checked = await client.check(await quoted(client), { request: request() });
     const plan = await client.preflight(checked);
@@ -1080,7 +1080,7 @@ describe('nothing goes out that was not checked', () => {
     });
   });
 
-  test('a wallet that holds too little signs nothing', async () => {
+  test('a wallet with too little money signs nothing', async () => {
     const poor = account(7_998);
     const client = clientOf();
     const asked = request({ taker: poor.address });
@@ -1090,7 +1090,7 @@ describe('nothing goes out that was not checked', () => {
     ).rejects.toMatchObject({ name: 'WalletError', code: 'insufficient_balance' });
   });
 
-  test('a transaction that would fail is not sent', async () => {
+  test('a transaction whose simulation fails is not sent', async () => {
     const poor = account(7_997);
     await origin.fund(poor.address, 0n);
     const client = clientOf();
@@ -1116,7 +1116,7 @@ describe('nothing goes out that was not checked', () => {
   });
 });
 
-describe('submission and after', () => {
+describe('submission and settlement', () => {
   async function ready(): Promise<{
     client: Client;
     checked: Awaited<ReturnType<Client['check']>>;
@@ -1134,7 +1134,7 @@ describe('submission and after', () => {
     };
   }
 
-  test('an answer lost on the way: the same key goes out again and the order exists once', async () => {
+  test('a lost answer: the same key is sent again and one order exists', async () => {
     const { client, checked, submission } = await ready();
     const before = liar.heard.length;
     liar.cut(2);
@@ -1147,7 +1147,7 @@ describe('submission and after', () => {
     expect(await client.submit(checked, submission)).toEqual(order);
   });
 
-  test('no answer at all is said to be unknown, with the key to try again', async () => {
+  test('no answer: reported as unknown, with the key to retry', async () => {
     const { client, checked, submission } = await ready();
     liar.cut(1_000);
     const error = await client
@@ -1163,7 +1163,7 @@ describe('submission and after', () => {
     expect(await client.submit(checked, submission)).toMatchObject({ id: checked.orderId });
   });
 
-  test('an order of somebody else in the answer', async () => {
+  test("another taker's order in the answer", async () => {
     const { client, checked, submission } = await ready();
     liar.tell((answer) => void (answer['id'] = `0x${'ab'.repeat(32)}` as never));
     expect((await refusal(client.submit(checked, submission))).code).toBe('order_id');
@@ -1171,7 +1171,7 @@ describe('submission and after', () => {
     expect((await refusal(client.follow(checked.orderId).final)).code).toBe('order_id');
   });
 
-  test('"settled" that the chain does not know', async () => {
+  test('"settled" without evidence on the chain', async () => {
     const { client, checked, submission } = await ready();
     await client.submit(checked, submission);
     liar.tell((answer) => void Object.assign(answer, { status: 'settled', settledAmounts: {} }));
@@ -1182,7 +1182,7 @@ describe('submission and after', () => {
     expect((await refusal(client.confirm(checked))).code).toBe('not_settled');
   });
 
-  test('every refusal of the venue has its type', async () => {
+  test('every refusal of the venue has its error type', async () => {
     const { client, checked, submission } = await ready();
     await expect(
       client.submit(checked, { ...submission, signature: `0x${'11'.repeat(65)}` }),
@@ -1216,7 +1216,7 @@ describe('submission and after', () => {
   });
 });
 
-describe('legs that are not those of the trade', () => {
+describe('legs that do not belong to the trade', () => {
   const [a, b, c] = ['A', 'B', 'C'].map(
     (letter) => `eip155:1/erc20:0x${letter.repeat(40).toLowerCase()}`,
   ) as [string, string, string];
@@ -1248,7 +1248,7 @@ describe('legs that are not those of the trade', () => {
       { input: a, output: c, inputAmount: 100n, enforced },
     );
 
-  test('hops, slices and a first leg that is firm by itself pass', () => {
+  test('hops, slices and a firm first leg pass', () => {
     match(hops);
     match([leg(0, a, c, ['40', '30', '29']), leg(1, a, c, ['60', '40', '40'])]);
     match([leg(0, a, b, ['100', '50', '50']), leg(1, b, c, ['50', '70', null], [0])], 'sequential', 50n);
@@ -1276,7 +1276,7 @@ describe('legs that are not those of the trade', () => {
   });
 });
 
-test('every way of lying that has a name is caught by a test of this file', async () => {
+test('this file tests every named way of lying', async () => {
   const source = await import('node:fs/promises').then(({ readFile }) =>
     readFile(import.meta.filename, 'utf8'),
   );

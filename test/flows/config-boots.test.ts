@@ -52,7 +52,7 @@ function environmentOf(service: string): Map<string, string> {
 }
 
 describe.each(SERVICES)('compose.yaml, $service', ({ service, app, args }) => {
-  test('gives every variable that the configuration takes from the environment', async () => {
+  test('sets every environment variable that the configuration uses', async () => {
     const text = await readFile(example(app), 'utf8');
     const wanted = [...text.matchAll(/\$\{(\w+)\}|"(?:passwordEnv|env)": "(\w+)"/g)].map(
       ([, expanded, named]) => expanded ?? named ?? '',
@@ -61,7 +61,7 @@ describe.each(SERVICES)('compose.yaml, $service', ({ service, app, args }) => {
     expect([...environmentOf(service).keys()]).toEqual(expect.arrayContaining([...new Set(wanted)]));
   });
 
-  test('sets only options that there are, and asks the port that the process opens', async () => {
+  test('sets only existing options, and polls the port that the process opens', async () => {
     const env = Object.fromEntries(
       [...environmentOf(service)].filter(([name]) => name.startsWith('FIRMQUOTE__')),
     );
@@ -73,7 +73,7 @@ describe.each(SERVICES)('compose.yaml, $service', ({ service, app, args }) => {
   });
 });
 
-describe('boot', () => {
+describe('starts', () => {
   let folder: string;
   let devnet: Devnet;
   let postgres: TestPostgres;

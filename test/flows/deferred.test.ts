@@ -248,8 +248,8 @@ const reaches = (orderId: Bytes32, chain: TestChain, stage: DeferredSettlement['
     return view?.stage === stage && view;
   });
 
-describe('paid out by itself', () => {
-  test('on one chain: credited, spendable, and in the wallet once the window is over, with a restart in between', async () => {
+describe('automatic payout', () => {
+  test('on one chain: credited, spendable, and paid to the wallet after the window, with a restart in between', async () => {
     const relayer = await newRelayer();
     const first = await startWorker(relayer);
     const taker = await newTaker();
@@ -309,7 +309,7 @@ describe('paid out by itself', () => {
     ]);
   });
 
-  test('across chains, to another receiver, on the chain of the output', async () => {
+  test("across chains, to another receiver, on the output's chain", async () => {
     await startWorker(await newRelayer());
     const [taker, receiver] = [await newTaker(), account(accounts++)];
     const orderId = await trade(taker, b, 'ledger_auto_withdraw', receiver.address);
@@ -328,7 +328,7 @@ describe('paid out by itself', () => {
     expect([await wallet(b, receiver), await ledger(b, receiver)]).toEqual([WETH, 0n]);
   });
 
-  test('by a stranger who is faster: recorded as it happened, and nothing is sent', async () => {
+  test('a third party pays out first: recorded as it happened, and the venue sends nothing', async () => {
     const relayer = await newRelayer();
     const watching = await startWorker(relayer, { payouts: false });
     const taker = await newTaker();
@@ -345,7 +345,7 @@ describe('paid out by itself', () => {
     expect([countOf(record, 'payout_sent'), countOf(record, 'withdrawn')]).toEqual([0, 1]);
   });
 
-  test('a payment that a reorganisation takes back is made again, and recorded once', async () => {
+  test('a payout that a reorganisation removed is made again and recorded once', async () => {
     await startWorker(await newRelayer());
     const taker = await newTaker();
     const orderId = await trade(taker, a, 'ledger_auto_withdraw');
@@ -361,7 +361,7 @@ describe('paid out by itself', () => {
     expect(countOf(await read(orderId), 'withdrawn')).toBe(1);
   });
 
-  test('kept by its owner, it stays where it is', async () => {
+  test('a delivery that its owner keeps stays in the ledger', async () => {
     await startWorker(await newRelayer());
     const taker = await newTaker();
     const orderId = await trade(taker, a, 'ledger_auto_withdraw');
@@ -382,8 +382,8 @@ describe('paid out by itself', () => {
   });
 });
 
-describe('there to stay', () => {
-  test('its owner asks, takes a part, and the rest: the oldest delivery first', async () => {
+describe('permanent delivery', () => {
+  test('the owner withdraws in parts: the oldest delivery is counted first', async () => {
     await startWorker(await newRelayer());
     const taker = await newTaker();
     const had = await wallet(a, taker);
@@ -418,7 +418,7 @@ describe('there to stay', () => {
     expect([await amounts(first), await amounts(second)]).toEqual([[WETH], [WETH / 4n, (WETH * 3n) / 4n]]);
   });
 
-  test('what is in the ledger pays for the next trade, deferred or not', async () => {
+  test('a ledger balance pays for the next trade, deferred or not', async () => {
     await startWorker(await newRelayer());
     const taker = await newTaker();
     await settled(await trade(taker, a, 'ledger'));

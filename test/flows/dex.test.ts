@@ -136,7 +136,7 @@ async function gasOf(txHash: Hex, filler: Address): Promise<bigint> {
 }
 
 describe.each(KINDS)('%s', (kind) => {
-  test('what was quoted arrives to the unit, and the gas was said', async () => {
+  test('the quoted amount arrives to the unit, and the gas was shown', async () => {
     for (const outputToken of [chain.weth, third, chain.deployment.tokens[3] as TokenInfo]) {
       // Pairs and pools write down how long a price stood: dearest when time has passed.
       await chain.anvil.advance(5);
@@ -151,7 +151,7 @@ describe.each(KINDS)('%s', (kind) => {
     }
   });
 
-  test('a tolerance lowers what is promised, not what is given', async () => {
+  test('a tolerance lowers the guaranteed amount, not the delivered one', async () => {
     const request = await ask(chain.weth);
     const [strict, lenient] = [
       await quoted(dex.venue(kind), request),
@@ -171,7 +171,7 @@ describe.each(KINDS)('%s', (kind) => {
     expect(surplus).toBe(strict.outputAmount - lenient.minimumOutput);
   });
 
-  test('an exact output for the least input, with room for the tolerance', async () => {
+  test('exact output takes the least input, with room for the tolerance', async () => {
     const wanted = 3n * 10n ** 17n;
     const request = await ask(chain.weth, { side: 'exactOutput', amount: wanted });
     const quote = await quoted(dex.venue(kind), request);
@@ -191,7 +191,7 @@ describe.each(KINDS)('%s', (kind) => {
     expect(got - wanted).toBeLessThan(10n ** 9n);
   });
 
-  test('takes the better way, and says where it leads', async () => {
+  test('uses the better route and names its pools', async () => {
     const small = await quoted(dex.venue(kind), await ask(third));
     expect(small.via.map(({ token }) => token)).toEqual([chain.weth.address]);
     const venue = dex.venue(kind);
@@ -208,7 +208,7 @@ describe.each(KINDS)('%s', (kind) => {
     expect(venue.serves(pair(chain.usdc.address, relayer.address))).toBe(false);
   });
 
-  test('pools that moved cost nothing, and the same order lands when they come back', async () => {
+  test('pools that moved cost nothing, and the same order settles when they return', async () => {
     const request = await ask(chain.weth);
     const { order, call, land } = signed(request, await quoted(dex.venue(kind), request));
     const id = orderIdOf({ chainId: chain.chain.id, escrow: chain.chain.escrow }, order);
@@ -236,7 +236,7 @@ describe.each(KINDS)('%s', (kind) => {
     ]);
   });
 
-  test('nobody locks the input up by opening the order instead', async () => {
+  test('a third party cannot lock the input by opening the order', async () => {
     const request = await ask(chain.weth);
     const { order, funding, land } = signed(request, await quoted(dex.venue(kind), request));
     const opened = await chain.port.simulate({
@@ -248,7 +248,7 @@ describe.each(KINDS)('%s', (kind) => {
     await land();
   });
 
-  test('pools are read once for a block, however many ask', async () => {
+  test('pools are read once per block, however many requests need them', async () => {
     let reads = 0;
     let blocks = 0;
     const port = {
@@ -274,7 +274,7 @@ describe.each(KINDS)('%s', (kind) => {
     expect(reads - readsOfOne).toBeLessThan(readsOfOne);
   });
 
-  test('a block that was replaced prices nothing', async () => {
+  test('a replaced block is not used for prices', async () => {
     const venue = dex.venue(kind);
     const snapshot = await chain.anvil.rpc('evm_snapshot');
     await dex.trade(
@@ -291,7 +291,7 @@ describe.each(KINDS)('%s', (kind) => {
     expect(isDecline(await venue.quote(await ask(chain.weth)))).toBe(false);
   });
 
-  test('a listed pool that does not exist is passed over', async () => {
+  test('a configured pool that does not exist is skipped', async () => {
     const { factory, filler } = kind === 'constant_product' ? dex.constantProduct : dex.concentrated;
     const fee = kind === 'constant_product' ? null : 3_000;
     const nowhere = { tokens: [chain.usdc.address, relayer.address] as const, fee };

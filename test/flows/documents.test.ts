@@ -44,7 +44,7 @@ beforeAll(async () => {
 afterAll(() => v.stop());
 
 describe('OpenAPI', () => {
-  test('every operation is played, and every answer is of the schema of its status', () => {
+  test('every operation is called, and every answer matches the schema of its status', () => {
     const document = v.http.openapi();
     const schemas = createSchemas(document);
     expect(Object.keys(played.http).sort()).toEqual(
@@ -70,7 +70,7 @@ describe('OpenAPI', () => {
     }
   });
 
-  test('what the documents show has the shape of what just happened', () => {
+  test('the examples have the shape of the recorded answers', () => {
     if (RENEW) return;
     for (const [operation, { request, answers }] of Object.entries(played.http)) {
       const shown = RECORDED.http[operation];
@@ -84,7 +84,7 @@ describe('OpenAPI', () => {
     }
   });
 
-  test("nobody's key is in it", () => {
+  test('no key is in the document', () => {
     expect(JSON.stringify(v.http.openapi())).not.toMatch(/fq_(test|live)_[A-Za-z0-9_-]{43}/);
   });
 
@@ -100,7 +100,7 @@ describe('OpenAPI', () => {
 });
 
 describe('AsyncAPI', () => {
-  test('every message has an example that its own schema reads', () => {
+  test('every message has an example that its schema parses', () => {
     const document = asyncApiDocument({
       title: 'firmquote venue',
       events: played.events,
@@ -157,7 +157,7 @@ describe('AsyncAPI', () => {
   });
 });
 
-test('the page shows both, says what it may not run, and treats everything as text', async () => {
+test('the page shows both documents, states what it may not run, and renders everything as text', async () => {
   const answer = await v.call('GET', '/docs');
   expect(answer.headers.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'sha256-/);
   expect(answer.text).not.toMatch(/<script|<img|<iframe|javascript:|\son[a-z]+=/i);

@@ -168,7 +168,7 @@ async function booksAgree(): Promise<void> {
   expect(postings).toBeGreaterThan(0);
 }
 
-test('opened with what was there: equal to chain and ledger, and nothing earned yet', async () => {
+test('the books open with existing balances: equal to chain and ledger, no profit yet', async () => {
   await booksAgree();
   const totals = lp.accounts().totals();
   expect(totals).toMatchObject({ spread: 0n, realised: 0n, unrealised: 0n, total: 0n });
@@ -180,7 +180,7 @@ test('opened with what was there: equal to chain and ledger, and nothing earned 
   ).toMatchObject({ quantity: 40n * WETH, costMicros: 100_000_000_000n });
 });
 
-test('one chain: the exchange, its fees and its spread, to the unit', async () => {
+test('one chain: exchange, fees and spread to the unit', async () => {
   const trade = await buy(2_500n * USDC);
   venue.send({ type: 'award', ...awardOf(trade) });
   await eventually(async () => (await tradeOf(trade.id)) !== undefined);
@@ -221,7 +221,7 @@ test('one chain: the exchange, its fees and its spread, to the unit', async () =
   await booksAgree();
 });
 
-test('across chains: receivable until claimed, and the operator’s gas by its receipts', async () => {
+test('across chains: receivable until claimed, and the operator’s gas by receipts', async () => {
   const trade = await bridge(4_000n * USDC);
   venue.send({ type: 'award', ...awardOf(trade) });
   await eventually(async () => (await tradeOf(trade.id)) !== undefined);
@@ -260,7 +260,7 @@ test('across chains: receivable until claimed, and the operator’s gas by its r
   });
 });
 
-test('a part of a split: our slice and our share of the fees, no more', async () => {
+test("one slice of a split: the LP's part and its share of the fees", async () => {
   const rfq = request({
     from: here.chain,
     to: here.chain,
@@ -349,7 +349,7 @@ test('a part of a split: our slice and our share of the fees, no more', async ()
   await booksAgree();
 });
 
-test('why: an accepted quote is explained from the database, and its lines add up to the unit', async () => {
+test('an accepted quote is explained from the database, and its lines sum to the unit', async () => {
   const trade = await buy(1_000n * USDC);
   const [live] = (await lp.accounts().explain(trade.id)) as [ExplainedQuote];
   expect(live).toMatchObject({ kind: 'quote', quoteId: trade.message.quoteId, orderId: trade.id });
@@ -383,7 +383,7 @@ test('why: an accepted quote is explained from the database, and its lines add u
   expect(await lp.accounts().explain('nobody')).toEqual([]);
 });
 
-test('what happened while nobody looked is in the books after a restart, each fact once, and marked as late', async () => {
+test('facts from a downtime are booked after the restart, once each, marked as late', async () => {
   const [down, faded] = [await buy(700n * USDC), await bridge(300n * USDC)];
   const before = lp.accounts().totals();
   await lp.stop();
@@ -421,7 +421,7 @@ test('what happened while nobody looked is in the books after a restart, each fa
   expect(totals).toEqual(lp.accounts().totals());
 });
 
-test('the owner pays in and takes out: the books follow, and it is no profit', async () => {
+test('deposits and withdrawals of the owner are booked without profit', async () => {
   const before = lp.accounts().totals()?.total ?? 0n;
   await there.deposit(owner.address, there.weth.address, 3n * WETH);
   await there.send(
@@ -449,7 +449,7 @@ test('the owner pays in and takes out: the books follow, and it is no profit', a
   await booksAgree();
 });
 
-test('the admin door tells it all, and what to do when it knows nothing', async () => {
+test('the admin API returns books and profit, and says what to do for unknown ids', async () => {
   const said: object[] = [];
   const door = await startOps({
     host: '127.0.0.1',

@@ -107,7 +107,7 @@ const minedUntil = (what: () => boolean) =>
     return what();
   });
 
-test('a deposit and a surplus that nobody explains, in one block: the first counts to the unit, the second to nobody', async () => {
+test('a deposit and an unexplained surplus in one block: the deposit counts to the unit, the surplus does not', async () => {
   const before = weth();
   await chain.approve(owner.address, chain.weth.address, chain.chain.escrow);
   await tamper(5n);
@@ -130,14 +130,14 @@ test('a deposit and a surplus that nobody explains, in one block: the first coun
   expect(await ask('weth', WETH / 100n)).toMatchObject({ type: 'quote' });
 });
 
-test('it is quoted again as soon as chain and ledger agree', async () => {
+test('the token is quoted again when chain and ledger agree', async () => {
   await tamper(-5n);
   await minedUntil(() => weth().drift === null);
   await eventually(() => !kinds().includes('drift'));
   expect(await ask('usdc', 100n * USDC)).toMatchObject({ type: 'quote' });
 });
 
-test('a withdrawal and a loss that nobody explains, at once: the first leaves to the unit, the second freezes', async () => {
+test('a withdrawal and an unexplained loss: the withdrawal leaves to the unit, the loss freezes the token', async () => {
   const before = weth();
   await chain.send(owner.address, chain.chain.escrow, requestWithdrawalCall(chain.weth.address, 2n * WETH));
   await minedUntil(() => weth().withdrawing === 2n * WETH);
@@ -151,7 +151,7 @@ test('a withdrawal and a loss that nobody explains, at once: the first leaves to
   expect(weth().onchain).toBe(await chain.port.ledgerBalance(owner.address, chain.weth.address));
 });
 
-test('what somebody else delivers to the account to be paid out again is never promised, and freezes nothing', async () => {
+test('a deferred delivery to the account is never quoted and freezes nothing', async () => {
   const before = weth();
   const gift = { from: taker.address, to: owner.address, token: chain.weth.address };
   const { orderId, output } = await giveInto(chain, {

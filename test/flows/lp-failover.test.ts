@@ -90,7 +90,7 @@ async function paidOnce(
 }
 
 test(
-  'the leader dies owing a delivery that it could not begin: the other one leads and delivers, once',
+  'the leader dies before a due delivery: another replica leads and delivers once',
   async () => {
     const accounts = 7_400;
     const { lp, there, leader, other } = await started({ chainId: 41_091, toChainId: 41_092, accounts });
@@ -116,7 +116,7 @@ test(
 );
 
 test(
-  'the leader dies with a delivery in the air: the other one leads, and it lands once',
+  'the leader dies with a delivery in flight: another replica leads and the delivery lands once',
   async () => {
     const accounts = 7_410;
     const { lp, there, leader, other } = await started({ chainId: 41_093, toChainId: 41_094, accounts });
@@ -141,7 +141,7 @@ test(
 );
 
 test(
-  'told to one, done by both: a pause stops all, also one that was away, until any of them is told to go on',
+  'a pause given to one replica stops all, also one that was down, until a resume',
   async () => {
     const { lp, leader, other } = await started({ chainId: 41_095, toChainId: 41_096, accounts: 7_420 });
     const note = (name: Name) => lp.venue.said(name)?.note ?? '';

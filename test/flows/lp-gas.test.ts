@@ -107,7 +107,7 @@ test.each([true, false])(
   },
 );
 
-test('where it is not asked for, only gas is charged', async () => {
+test('without a data-fee oracle only gas is charged', async () => {
   const { gas, chains, own } = desk('none');
   await gas.refresh(owner.address);
   expect(chains.get(op.chain.id)?.dataFees).toEqual({ fill: 0n, prove: 0n, claim: 0n });
@@ -117,7 +117,7 @@ test('where it is not asked for, only gas is charged', async () => {
   );
 });
 
-test('before it was read, and on a chain that has no such oracle, there is no price, and the other chain is still read', async () => {
+test('without a reading, or on a chain without the oracle, there is no price; other chains are still read', async () => {
   const before = desk('opStack');
   expect(isDecline(before.gas.own(before.route(plain, op)) as object)).toBe(true);
   await op.anvil.rpc('anvil_setCode', [GAS_PRICE_ORACLE, '0x']);

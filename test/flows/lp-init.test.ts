@@ -83,7 +83,7 @@ const answersFile = async (name: string, change: object = {}): Promise<string> =
 const init = (name: string, options: Partial<InitOptions> = {}) =>
   initLp({ dir: join(folder, name), yes: true, ...options });
 
-test('asks at the terminal, finds out the rest, and writes what the LP can read', async () => {
+test('asks at the terminal, reads the rest from venue and chains, and writes a configuration that boots', async () => {
   const terminal = sitting([
     [/Address of the venue/, venue.url],
     [/solver key/, KEY],
@@ -148,7 +148,7 @@ test('asks at the terminal, finds out the rest, and writes what the LP can read'
   ).toBe(false);
 });
 
-test('answers from a file need nobody, keep ${NAME} as it is, and draw a password of their own', async () => {
+test('answers from a file run unattended, keep ${NAME} unchanged, and generate a password', async () => {
   await init('filed', { answers: await answersFile('filed') });
   const text = await readFile(join(folder, 'filed', 'lp.json'), 'utf8');
   expect(text).toContain('"${INIT_RPC}"');
@@ -159,7 +159,7 @@ test('answers from a file need nobody, keep ${NAME} as it is, and draw a passwor
   expect(await decryptKey(keystore, password)).toMatch(/^0x[0-9a-f]{64}$/);
 });
 
-test('never overwrites; with --force the old files stay beside the new ones', async () => {
+test('never overwrites; --force keeps the old files beside the new ones', async () => {
   const answers = await answersFile('twice');
   await init('twice', { answers });
   const before = await readFile(join(folder, 'twice', 'secrets', 'operator.json'), 'utf8');

@@ -85,7 +85,7 @@ async function asked(answer: (rfq: Rfq) => Promise<FromSolver[]> | FromSolver[])
 const declined = (rfqId: string): FromSolver => ({ type: 'decline', rfqId, reason: 'pair', maxAmount: null });
 const reasonOf = (message: FromSolver) => (message.type === 'decline' ? message.reason : message.type);
 
-test('what has waited too long is not worked on', async () => {
+test('a request that waited too long is not priced', async () => {
   let worked = 0;
   const said = await asked(({ rfqId }) => {
     worked += 1;

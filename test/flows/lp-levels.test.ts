@@ -59,7 +59,7 @@ const usdc = () => assetId({ chainId: chain.chain.id, token: chain.usdc.address 
 const last = (input: string, output: string, from = 0) =>
   venue.levels.slice(from).findLast((message) => message.input === input && message.output === output);
 
-test('both sides of the market, rising, dearer with size, and what a quote of that size really gives', async () => {
+test('levels of both sides rise, cost more with size, and equal a real quote of that size', async () => {
   const bids = await until(() => last(weth(), usdc()));
   const asks = await until(() => last(usdc(), weth()));
   for (const { levels } of [bids, asks]) {
@@ -100,7 +100,7 @@ test('both sides of the market, rising, dearer with size, and what a quote of th
   expect(venue.broken).toEqual([]);
 });
 
-test('said again while it stands, silent while the LP is paused, and anew to a venue that reconnects', async () => {
+test('levels are repeated, withheld during a pause, and sent again to a venue that reconnects', async () => {
   const before = venue.levels.length;
   await until(() => last(weth(), usdc(), before));
   lp.pause('test');

@@ -155,7 +155,7 @@ async function outputOf(rfq = sell()): Promise<bigint> {
   return BigInt(answer.order.outputs[0]?.amount ?? 0);
 }
 
-describe('the admin door', () => {
+describe('the admin API', () => {
   const knock = (headers: Record<string, string>): Promise<number> =>
     new Promise((resolve, reject) =>
       httpRequest({ host: '127.0.0.1', port: config.admin.port, path: '/status', headers }, (answer) =>
@@ -165,7 +165,7 @@ describe('the admin door', () => {
         .end(),
     );
 
-  test('opens only to who shows the token, and never to a web page', async () => {
+  test('needs the token and refuses browser origins', async () => {
     const token = (await readFile(config.admin.tokenFile ?? '', 'utf8')).trim();
     const bearer = { authorization: `Bearer ${token}` };
     expect((await stat(config.admin.tokenFile ?? '')).mode & 0o777).toBe(0o600);
@@ -182,7 +182,7 @@ describe('the admin door', () => {
     expect(lp.output()).not.toContain(token);
   });
 
-  test('the commands find it by configuration, before or after their name, or by URL', async () => {
+  test('commands find the LP by configuration or by URL', async () => {
     const url = `http://127.0.0.1:${config.admin.port}`;
     const ways = await Promise.all([
       run(['lp', 'status', '-c', file]),
@@ -201,7 +201,7 @@ describe('the admin door', () => {
     ]);
   });
 
-  test('error: nobody there, the wrong door, no LP named', async () => {
+  test('error: no LP, the wrong LP, no LP named', async () => {
     const free = await freePort();
     expect((await lpCommandHere('status', '--admin', `http://127.0.0.1:${free}`)).stderr).toContain(
       `No LP answers at http://127.0.0.1:${free}. Is it running?`,
@@ -213,7 +213,7 @@ describe('the admin door', () => {
   });
 });
 
-test('pause stops signing at once and says who and why; resume ends it', async () => {
+test('pause stops signing immediately and records who and why; resume ends it', async () => {
   const paused = await lpCommandHere('pause', '-c', file, '--note', 'lunch');
   expect(paused.stdout).toMatch(
     /^Not quoting\..*\nPaused by cli \(.+\) at .*: lunch\. Ends with: firmquote lp resume/,
@@ -242,7 +242,7 @@ test('inventory and limits as tables and as JSON', async () => {
 });
 
 describe('reload', () => {
-  test('SIGHUP: a new price from the next request on, and what is signed keeps its terms', async () => {
+  test('SIGHUP: the next request gets the new price, and signed quotes keep their terms', async () => {
     const before = await outputOf();
     const held = BigInt(
       (await json<{ buckets: { asset: string; held: string }[] }>('inventory')).buckets.find(
@@ -262,7 +262,7 @@ describe('reload', () => {
     expect(await venue.ask(sell(4n * WETH))).toMatchObject({ type: 'decline', reason: 'no_inventory' });
   });
 
-  test('the command prints what differs, and says when nothing does', async () => {
+  test('the command prints the differences, or that there are none', async () => {
     config.lp.limits = { total: { count: 100 }, perPair: { count: 7 } };
     await save(config);
     const changed = await lpCommandHere('reload', '-c', file);
@@ -278,7 +278,7 @@ describe('reload', () => {
     ).toContain('perPair');
   });
 
-  test('error: what is read only at start refuses the whole, and every key is named', async () => {
+  test('error: an option that is read only at start refuses the whole reload, and every such option is named', async () => {
     const spoilt = structuredClone(config);
     spoilt.lp.pairs = [{ base: 'WETH', quote: 'USDC', params: { minSpreadBps: 1 } }];
     for (const each of spoilt.lp.chains) each.account = operator.address;
@@ -299,7 +299,7 @@ describe('reload', () => {
     await save(config);
   });
 
-  test('error: a file that cannot be used changes nothing', async () => {
+  test('error: an invalid file changes nothing', async () => {
     await writeFile(file, '{ "app": "lp", ');
     await fetch(`http://127.0.0.1:${config.admin.port}/reload`, {
       method: 'POST',
@@ -329,7 +329,7 @@ describe('reload', () => {
   });
 });
 
-test('drain waits for the last promise, the pause outlives a restart, and the trail tells it all', async () => {
+test('drain waits for the last live quote, the pause survives a restart, and the audit log records it', async () => {
   await outputOf(sell(WETH / 10n));
   const late = await lpCommandHere('drain', '-c', file, '--timeout', '0.1');
   expect([late.status, late.stderr]).toEqual([1, expect.stringMatching(/Not empty after .* live quotes/)]);
@@ -380,7 +380,7 @@ test('drain waits for the last promise, the pause outlives a restart, and the tr
   expect(await db.query('select 1 from lp_audit')).toHaveLength(entries.length);
 });
 
-test("error: the owner's key is not taken for an operator's", async () => {
+test("error: the owner's key is refused as an operator's key", async () => {
   const alone = join(folder, 'owner.json');
   await writeFile(
     alone,

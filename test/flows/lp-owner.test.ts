@@ -65,7 +65,7 @@ const own = (...args: string[]) =>
   look(...args, '--owner', join(folder, 'owner.json'), '--owner-password-file', join(folder, 'password'));
 const ledger = () => chain.port.ledgerBalance(owner.address, chain.usdc.address);
 
-test('deposit: tried without a key, then approved and paid in with it', async () => {
+test('deposit: simulated without a key, then approved and paid with it', async () => {
   const dry = await look('deposit', '--token', 'USDC', '--amount', '600', '--dry-run');
   expect([dry.status, dry.stdout]).toEqual([
     0,
@@ -86,7 +86,7 @@ test('deposit: tried without a key, then approved and paid in with it', async ()
   expect(await ledger()).toBe(600n * USDC);
 });
 
-test('withdraw: request, wait, complete; the clock and what stands are said', async () => {
+test('withdraw: request, wait, complete, with the remaining time shown', async () => {
   expect((await look('withdraw', '--token', 'USDC')).stdout).toBe(
     'No withdrawal of USDC stands on chain1.\n',
   );
@@ -111,7 +111,7 @@ test('withdraw: request, wait, complete; the clock and what stands are said', as
   );
 });
 
-test('withdraw: what is cancelled stays, and replacing starts anew', async () => {
+test('withdraw: a cancelled request keeps the money, and a new request restarts the delay', async () => {
   await own('withdraw', '--token', 'USDC', '--amount', 'all');
   expect((await own('withdraw', '--token', 'USDC', '--amount', '10', '--replace')).stdout).toMatch(
     /10 USDC can be taken out/,
@@ -153,7 +153,7 @@ test.each([
   expect([status, stderr]).toEqual([1, expect.stringContaining(sentence)]);
 });
 
-test('error: any key but the owner’s', async () => {
+test('error: any key but the owner’s is refused', async () => {
   const args = [
     'withdraw',
     '--token',
@@ -180,7 +180,7 @@ test('error: any key but the owner’s', async () => {
   expect(await ledger()).toBe(349_500_000n);
 });
 
-test('operator: set and revoke, by default the configured one', async () => {
+test('operator: set and revoke, by default the configured operator', async () => {
   expect((await own('operator', 'set')).stdout).toContain('may now sign quotes and fills for the account');
   expect(await chain.port.isOperator(owner.address, operator.address)).toBe(true);
   expect((await own('operator', 'set', operator.address)).stdout).toContain('is an operator already');

@@ -19,7 +19,7 @@ import { request, type ScriptedVenue, startScriptedVenue } from '../support/scri
 const EXAMPLES = resolve(import.meta.dirname, '../../docs/examples');
 const [owner, operator, taker] = [account(61), account(62), account(63)];
 
-describe('a module', () => {
+describe('plug-in module', () => {
   let folder: string;
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'firmquote-plugin-'));
@@ -44,7 +44,7 @@ describe('a module', () => {
   });
 });
 
-describe('in an LP', () => {
+describe('plug-in in an LP', () => {
   let devnet: Devnet;
   let chain: TestChain;
   let postgres: TestPostgres;
@@ -103,7 +103,7 @@ describe('in an LP', () => {
     expect(BigInt(quote.order.outputs[0]?.amount ?? 0)).toBe(outputAt(20));
   });
 
-  test('the example of the documentation quotes', async () => {
+  test('the example from the documentation quotes', async () => {
     const example = await loadPlugin(join(EXAMPLES, 'pricing-pricer.mjs'));
     let seen: PricingView | undefined;
     pricer = (view) => example.pricer?.((seen = view)) ?? {};
@@ -140,7 +140,7 @@ describe('in an LP', () => {
     expect(lp.status().liveQuotes).toBe(live);
   });
 
-  test('one that gives everything away is held to the least spread', async () => {
+  test('a plug-in that prices too low is limited to the minimum spread', async () => {
     pricer = () => ({ gift: -9_999 });
     const quote = await venue.ask(sell());
     if (quote.type !== 'quote') throw new Error(JSON.stringify(quote));

@@ -53,7 +53,7 @@ test('the worked example: every term to nine digits, and the exact output', asyn
   expect(stdout).toContain('dropped stale (stale); dropped outlier (deviant)');
 });
 
-test('as JSON, with a plug-in, and with a change', async () => {
+test('as JSON, with a plug-in, and with a changed input', async () => {
   const file = join(folder, 'changed.json');
   await writeFile(
     file,
@@ -84,7 +84,7 @@ test('as JSON, with a plug-in, and with a change', async () => {
   expect(object(plugged)).toMatchObject({ terms: { extra: { hedgeFee: 0.8, newCorridor: 0 } }, doubts: [] });
 });
 
-test('a decline is an answer; a bad file is refused with every mistake', async () => {
+test('a decline is printed as the answer; an invalid file lists every mistake', async () => {
   const example = JSON.parse(await readFile(join(ROOT, EXAMPLE), 'utf8')) as object;
   const [large, bad] = [join(folder, 'large.json'), join(folder, 'bad.json')];
   await writeFile(large, JSON.stringify({ ...example, amount: '101000000000000000000' }));

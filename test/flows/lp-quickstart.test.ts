@@ -78,7 +78,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-test('every command works, in the order of the page', { timeout: 600_000 }, async () => {
+test('every command of the page works in order', { timeout: 600_000 }, async () => {
   const page = await readFile(join(ROOT, 'docs', 'lp', 'quickstart.md'), 'utf8');
   const blocks = await blocksOf('docs/lp/quickstart.md', 'sh');
   expect(blocks).toEqual(EXPECTED.map(({ block }) => expect.stringContaining(block)));
@@ -171,7 +171,7 @@ describe("the taker's pages, in a folder of their own", () => {
     },
   );
 
-  test('the package: the client with its types, what runs, what is read; no tests, no sources', async () => {
+  test('the package contains the client with types, programs and documents, and no tests or sources', async () => {
     const { stdout } = await promisify(execFile)('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
       cwd: ROOT,
       maxBuffer: 16 * 1024 * 1024,
@@ -216,7 +216,7 @@ describe("the taker's pages, in a folder of their own", () => {
     ]);
   });
 
-  test('docs/trade/client.md: its programs, one after the other', { timeout: 300_000 }, async () => {
+  test('docs/trade/client.md: its programs, in order', { timeout: 300_000 }, async () => {
     const programs = await blocksOf('docs/trade/client.md', 'js');
     const file = join(ROOT, 'dist', `client-page-${process.pid}.mjs`);
     await writeFile(

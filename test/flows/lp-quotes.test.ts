@@ -102,7 +102,7 @@ function signerOf({ order, quoteId, commitment }: LinkQuote) {
   );
 }
 
-test('it dials with its key and proves its operator for the account on every chain', async () => {
+test('the LP connects with its key and proves its operator for the account on every chain', async () => {
   const hello = await venue.hello();
   expect(venue.keys[0]).toBe('fq_test_solver');
   expect(hello.corridors).toEqual(['chain1-chain1']);
@@ -121,7 +121,7 @@ test('it dials with its key and proves its operator for the account on every cha
   expect(venue.broken).toEqual([]);
 });
 
-test('a quote is a signed order around its own output, below mid, and the money is held', async () => {
+test("a quote is a signed order around the LP's output, below mid, and the output is held", async () => {
   const before = bucket('usdc')?.free ?? 0n;
   const rfq = sell(2n * WETH, { relayFee: '1000000000000' });
   const quote = await venue.ask(rfq);
@@ -149,7 +149,7 @@ test('a quote is a signed order around its own output, below mid, and the money 
   expect(quote.lpSpreadBps).toBeGreaterThan(0);
 });
 
-test('a delivery into the ledger is written as the request says, and not promised when it is to anybody else', async () => {
+test('a ledger delivery is written as requested, and refused for any other receiver', async () => {
   const { skeleton } = sell(WETH);
   const to = (delivery: { recipient: Address; callbackData: Hex }) =>
     venue.ask(sell(WETH, { skeleton: { ...skeleton, nonce: BigInt(random32()).toString(), delivery } }));
@@ -172,7 +172,7 @@ test('a delivery into the ledger is written as the request says, and not promise
     expect(await to(other), JSON.stringify(other)).toMatchObject({ type: 'decline', reason: 'pair' });
 });
 
-test('one request, two firm times: the shorter one pays more, and both are one promise', async () => {
+test('one request, two tenors: the shorter one pays more, and one nonce covers both', async () => {
   const before = bucket('usdc')?.held ?? 0n;
   const answers = await venue.askAll(sell(3n * WETH));
   const quotes = answers.filter((answer) => answer.type === 'quote');
@@ -196,14 +196,14 @@ test('one request, two firm times: the shorter one pays more, and both are one p
   expect(floored).toEqual([now + 40]);
 });
 
-test('exact output: the taker gets precisely what it asked for', async () => {
+test('exact output: the taker gets the exact amount', async () => {
   const quote = await venue.ask(buy(1n * WETH, { side: 'exactOutput' }));
   if (quote.type !== 'quote') throw new Error(`no quote: ${JSON.stringify(quote)}`);
   expect(quote.order.outputs[0]?.amount).toBe(WETH.toString());
   expect(BigInt(quote.order.inputs[0]?.[1] ?? 0)).toBeGreaterThan(2_500n * USDC);
 });
 
-test('whoever takes every live quote at once is paid: promises never exceed the balance', async () => {
+test('a taker that takes every live quote is paid: holds never exceed the balance', async () => {
   const answers = await Promise.all(Array.from({ length: 60 }, () => venue.ask(buy(5_000n * USDC))));
   const quotes = answers.filter((answer) => answer.type === 'quote');
   const promised = quotes.reduce((sum, { order }) => sum + BigInt(order.outputs[0]?.amount ?? 0), 0n);
@@ -218,7 +218,7 @@ test('whoever takes every live quote at once is paid: promises never exceed the 
   expect(BigInt(most ?? -1)).toBeLessThan(5_000n * USDC);
 });
 
-test('what it cannot take whole it offers in part, and signs a slice of exactly that', async () => {
+test('an amount that is too large is offered in part, and a slice of exactly that part is signed', async () => {
   const rfq = sell(60n * WETH, { maxSplitParts: 4 });
   const partial = await venue.ask(rfq);
   if (partial.type !== 'partial') throw new Error(`no ladder: ${JSON.stringify(partial)}`);
@@ -292,7 +292,7 @@ test('what it cannot take whole it offers in part, and signs a slice of exactly 
   expect(recovery.recover(digest, commit.commitment.signature)).toBe(operator.address);
 });
 
-test('reasons: unknown pair, foreign escrow, too long a validity, too small', async () => {
+test('reasons: unknown pair, wrong escrow, validity too long, amount too small', async () => {
   const reason = async (rfq: ReturnType<typeof sell>) => {
     const answer = await venue.ask(rfq);
     return answer.type === 'decline' ? answer.reason : answer.type;
@@ -311,7 +311,7 @@ test('reasons: unknown pair, foreign escrow, too long a validity, too small', as
   );
 });
 
-test('the kill switch: nothing is signed from then on, and the venue knows', async () => {
+test('the kill switch: nothing more is signed, and the venue is notified', async () => {
   lp.pause('operator said so');
   expect(await venue.ask(sell(WETH / 10n))).toMatchObject({ type: 'decline', reason: 'standby' });
   await venue.until(
@@ -322,7 +322,7 @@ test('the kill switch: nothing is signed from then on, and the venue knows', asy
   expect(await venue.ask(sell(WETH / 10n))).toMatchObject({ type: 'quote' });
 });
 
-test('the link comes back by itself, and asks what was awarded meanwhile', async () => {
+test('the link reconnects and asks for awards it missed', async () => {
   const before = venue.resyncs;
   venue.drop();
   while (venue.resyncs === before) await new Promise((resolve) => setTimeout(resolve, 20));

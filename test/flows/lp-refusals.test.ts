@@ -157,7 +157,7 @@ const worth = (sell: boolean, side: Rfq['side'], usd: number): bigint => {
   return inWeth ? parseUnits((usd / 2500).toFixed(9), 18) : parseUnits(usd.toFixed(6), 6);
 };
 
-describe('law: the size that a refusal names passes right after, and one per cent more does not', () => {
+describe('law: the maximum size named by a refusal passes, and one per cent more does not', () => {
   const causes: Record<string, { state: State; reasons: readonly string[]; control?: string }> = {
     inventory: { state: { usdc: '41000.123456', weth: '17.000000000000000001' }, reasons: ['no_inventory'] },
     'largest size': {
@@ -226,8 +226,8 @@ describe('law: the size that a refusal names passes right after, and one per cen
   });
 });
 
-describe('several firm times', () => {
-  test('law: the shorter the better, one nonce, and together they hold no more than the largest', () => {
+describe('several tenors', () => {
+  test('law: shorter tenors pay more, share one nonce, and hold no more than the largest', () => {
     fc.assert(
       fc.property(
         fc.boolean(),
@@ -281,7 +281,7 @@ describe('several firm times', () => {
     );
   });
 
-  test('where only one of them fits, the other is not given', () => {
+  test('where only one tenor fits, the other is not quoted', () => {
     const state = {
       usdc: '1000000',
       weth: '400',
@@ -301,7 +301,7 @@ describe('several firm times', () => {
     ]);
   });
 
-  test('a floor lengthens what is shorter, wild markets cut what is longer', () => {
+  test('the minimum validity lengthens short tenors, and a volatile market shortens long ones', () => {
     const { desk } = maker({ usdc: '1000000', weth: '400' });
     const now = desk.book.now(chain.chain.id);
     const seconds = (rest: object) =>

@@ -204,8 +204,8 @@ async function shows(stage: Stage, control: Control): Promise<void> {
   expect(stage.node.risk().tripped.map((each) => each.control)).toContain(control);
 }
 
-describe('alone, because they stop the chain or the watch', () => {
-  test('a kill file stops every signature, and its removal lets quoting go on', async () => {
+describe('isolated: these stop the chain or the feed', () => {
+  test('a kill file stops every signature, and its removal allows quoting again', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'firmquote-kill-'));
     const path = join(folder, 'stop');
     await play({}, async (stage) => {
@@ -255,7 +255,7 @@ describe('alone, because they stop the chain or the watch', () => {
 });
 
 describe.concurrent('kill switch', () => {
-  test('a signature under way when it is pulled never leaves', async () => {
+  test('a signature in progress when the switch is pulled is not sent', async () => {
     let finish: (() => void)[] = [];
     const sign = commitmentSigner(operator.signer);
     const commit: NonNullable<LpNodeDeps['commit']> = (domain, commitment) =>
@@ -291,7 +291,7 @@ describe.concurrent('kill switch', () => {
     },
   );
 
-  test('live quotes stay honoured: an award of one is taken, and its money stays held', async () => {
+  test('live quotes stay valid: an award of one is accepted, and its money stays held', async () => {
     await play({}, async (stage) => {
       await active(stage);
       const trade = await takeQuote(devnet, stage.venue, taker, sell());
@@ -306,7 +306,7 @@ describe.concurrent('kill switch', () => {
 });
 
 describe.concurrent('prices', () => {
-  test('stale: refused at once, standby only when it lasts, and over as soon as the price is back', async () => {
+  test('stale: refused immediately, standby only if it lasts, and over when the price is back', async () => {
     await play({ risk: { standbyAfterSeconds: 2 } }, async (stage) => {
       await active(stage);
       stage.eth(undefined);
@@ -325,7 +325,7 @@ describe.concurrent('prices', () => {
     });
   });
 
-  test('deviation: an oracle far away stops the pair', async () => {
+  test('deviation: a distant oracle price stops the pair', async () => {
     const oracle = puppetFeed('oracle', { ETHUSD: 2_500 });
     await play(
       { prices: { references: [{ feed: 'oracle', symbol: 'ETHUSD' }] }, more: { feeds: [oracle] } },
@@ -342,7 +342,7 @@ describe.concurrent('prices', () => {
     );
   });
 
-  test('confidence: sources that disagree too much', async () => {
+  test('confidence: sources that disagree too much stop the pair', async () => {
     await play({}, async (stage) => {
       await active(stage);
       stage.feeds[0]?.say('ETHUSD', 2_490);
@@ -398,7 +398,7 @@ describe.concurrent('prices', () => {
 });
 
 describe.concurrent('chains', () => {
-  test('a sequencer that is down takes its chain out', async () => {
+  test('a chain whose sequencer is down is not quoted', async () => {
     let up = true;
     const sequencer: Sequencer = {
       chainId: 41061,
@@ -422,8 +422,8 @@ describe.concurrent('chains', () => {
   });
 });
 
-describe.concurrent('the market', () => {
-  test('one jump: short, small and careful; a second: stopped, and quoting again after', async () => {
+describe.concurrent('market moves', () => {
+  test('one jump: short, small and wide quotes; a second jump: a stop, and quotes again later', async () => {
     await play(
       { risk: { leastValiditySeconds: 3, volSpike: { haltSeconds: 2, calmSeconds: 10 } } },
       async (stage) => {
@@ -455,7 +455,7 @@ describe.concurrent('the market', () => {
     );
   });
 
-  test('what a jump would cost stays within its budget, side by side', async () => {
+  test('the gap loss of all live quotes stays within its budget', async () => {
     // Ten basis points of two hundred thousand dollars are 200; 40,000 dollars at a hundred less the spread
     // are more than that.
     await play({ risk: { gapLoss: { budgetBps: 10 } } }, async (stage) => {
@@ -467,7 +467,7 @@ describe.concurrent('the market', () => {
     });
   });
 
-  test('a burst of fills freezes the pair, and it thaws', async () => {
+  test('a burst of fills freezes the pair for a time', async () => {
     await play({ alone: true, risk: { burst: { fills: 2, freezeSeconds: 2 } } }, async (stage) => {
       await active(stage);
       for (let taken = 0; taken < 3; taken++) {
@@ -486,7 +486,7 @@ describe.concurrent('the market', () => {
 });
 
 describe.concurrent('takers', () => {
-  test('three live quotes for one taker on one pair, by default', async () => {
+  test('by default at most three live quotes per taker and pair', async () => {
     await play({ limits: {} }, async (stage) => {
       await active(stage);
       for (let n = 0; n < 3; n++) expect(await stage.ask()).toBe('quote');
@@ -512,7 +512,7 @@ describe.concurrent('takers', () => {
     });
   });
 
-  test('no more than half of what we own may be out at once', async () => {
+  test('at most half of the inventory may be quoted at one time', async () => {
     await play({ risk: { totalBps: 100 } }, async (stage) => {
       await active(stage);
       // One per cent of 200,000 dollars.
@@ -521,7 +521,7 @@ describe.concurrent('takers', () => {
     });
   });
 
-  test('asking too often', async () => {
+  test('too many requests', async () => {
     await play({ alone: true, risk: { rate: { perSecond: 1, burst: 5 } } }, async (stage) => {
       await active(stage);
       const answers = [];
@@ -533,7 +533,7 @@ describe.concurrent('takers', () => {
     });
   });
 
-  test('asking and never taking: dearer, then shorter, then nothing; who trades elsewhere is not meant', async () => {
+  test('requests without acceptance: wider, then shorter, then refused; takers who trade elsewhere are exempt', async () => {
     await play(
       { alone: true, risk: { leastValiditySeconds: 3, freeOption: { liveSeconds: 30, memorySeconds: 20 } } },
       async (stage) => {
@@ -585,7 +585,7 @@ describe.concurrent('takers', () => {
     );
   });
 
-  test('taking at the last moment, after the price has moved: the option costs more', async () => {
+  test('late acceptance after a price move: the option costs more', async () => {
     await play(
       {
         alone: true,
@@ -624,7 +624,7 @@ describe.concurrent('takers', () => {
 });
 
 describe.concurrent('capital', () => {
-  test('losses halve the sizes, then pull the kill switch, and a restart does not forget them', async () => {
+  test('losses halve the sizes, then pull the kill switch, and survive a restart', async () => {
     await play(
       {
         risk: {
@@ -673,7 +673,7 @@ describe.concurrent('capital', () => {
 });
 
 describe.concurrent('fat finger', () => {
-  test('a size above the bound of the house is never signed, whatever its pair is told', async () => {
+  test('a size above the global bound is never signed, whatever the pair allows', async () => {
     await play({ risk: { fatFinger: { maxUsd: 1_000 } } }, async (stage) => {
       await active(stage);
       expect(await stage.ask()).toBe('quote');
@@ -689,7 +689,7 @@ describe.concurrent('fat finger', () => {
     });
   });
 
-  test('a token with other decimals than configured does not start', async () => {
+  test('a token whose decimals differ from the configuration prevents the start', async () => {
     const venue = await startScriptedVenue([chain.chain]);
     const { port } = chain;
     const wrong = {
@@ -718,7 +718,7 @@ describe.concurrent('fat finger', () => {
   });
 });
 
-test.concurrent('band: beyond it only what brings us back', async () => {
+test.concurrent('band: beyond the hard band only trades that reduce the position are quoted', async () => {
   await play(
     {
       assets: { USDC: { price: 'USD' }, WETH: { price: 'ETH', target: '10', softBand: '5', hardBand: '10' } },

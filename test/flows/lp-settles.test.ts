@@ -146,7 +146,7 @@ async function booksAgree(): Promise<void> {
 
 const stageOf = async (id: Hex) => (await lp.awards()).find(({ orderId: one }) => one === id)?.stage;
 
-test('one chain: awarded, settled, and the books show it at depth', async () => {
+test('one chain: awarded, settled, and booked when final', async () => {
   const before = [bucket(here, 'usdc').onchain, bucket(here, 'weth').onchain] as const;
   const trade = await quote(buy(here, here, 2_500n * USDC));
   const output = trade.order.outputs[0]?.amount ?? 0n;
@@ -163,7 +163,7 @@ test('one chain: awarded, settled, and the books show it at depth', async () => 
   await booksAgree();
 });
 
-test('one chain, and the venue says nothing: the chain alone is enough', async () => {
+test('one chain, without a message from the venue: chain events are enough', async () => {
   const before = bucket(here, 'weth').onchain;
   const trade = await quote(buy(here, here, 1_000n * USDC));
   await settle(trade, here);
@@ -171,7 +171,7 @@ test('one chain, and the venue says nothing: the chain alone is enough', async (
   await booksAgree();
 });
 
-test('a nonce used elsewhere ends the other promises under it at depth, before their time', async () => {
+test('a final use of a nonce elsewhere releases the other holds under it before they expire', async () => {
   const [first, held] = [buy(here, here, 1_000n * USDC), bucket(here, 'weth').held];
   const winner = await quote(first);
   const loser = await quote({ ...buy(here, here, 3_000n * USDC), skeleton: first.skeleton });
@@ -182,7 +182,7 @@ test('a nonce used elsewhere ends the other promises under it at depth, before t
   await booksAgree();
 });
 
-test('whoever takes every live quote at once is paid, every one, on the chain', async () => {
+test('a taker that takes every live quote is paid for each on the chain', async () => {
   const answers = await Promise.all(
     Array.from({ length: 20 }, () => quote(buy(here, here, 3_500n * USDC)).catch(() => undefined)),
   );
@@ -197,7 +197,7 @@ test('whoever takes every live quote at once is paid, every one, on the chain', 
   await booksAgree();
 });
 
-test('across chains: filled only when open at depth, proven, claimed, credited', async () => {
+test('across chains: filled only when open at depth, then proven, claimed and credited', async () => {
   const [paid, earned] = [bucket(there, 'usdc').onchain, bucket(here, 'usdc').onchain];
   const trade = await quote(bridge(4_000n * USDC));
   const output = trade.order.outputs[0]?.amount ?? 0n;
@@ -215,7 +215,7 @@ test('across chains: filled only when open at depth, proven, claimed, credited',
   await booksAgree();
 });
 
-test('an order that a sponsor paid for stands, though its user uses the nonce up afterwards', async () => {
+test('an order paid by a sponsor stands, although its user uses the nonce afterwards', async () => {
   const { chain } = here;
   await here.send(
     sponsor.address,
@@ -253,7 +253,7 @@ test('an order that a sponsor paid for stands, though its user uses the nonce up
   await booksAgree();
 });
 
-test('a sponsor who opens an order under another’s nonce uses nothing up: what was promised under it is still held, and paid', async () => {
+test('a sponsor that opens an order under another user’s nonce leaves it unused: the holds stay and are paid', async () => {
   const { chain } = here;
   await here.send(
     sponsor.address,
@@ -289,7 +289,7 @@ test('a sponsor who opens an order under another’s nonce uses nothing up: what
   await booksAgree();
 });
 
-test('an award that is no promise of ours binds nobody', async () => {
+test('an award without a quote of this LP does not bind it', async () => {
   const trade = await quote(bridge(100n * USDC));
   const forged = { ...awardOf(trade), order: { ...trade.message.order, nonce: '77' } };
   const id = orderId({ chainId: here.chain.id, escrow: here.chain.escrow }, orderFromMessage(forged.order));
@@ -300,7 +300,7 @@ test('an award that is no promise of ours binds nobody', async () => {
   expect(await stageOf(id)).toBeUndefined();
 });
 
-test('the owner pays in and asks for money back: both count, the request at once', async () => {
+test('deposits and withdrawal requests of the owner count, requests immediately', async () => {
   const before = bucket(there, 'weth');
   await there.deposit(owner.address, there.weth.address, 3n * WETH);
   await eventually(() => bucket(there, 'weth').onchain === before.onchain + 3n * WETH);
@@ -311,7 +311,7 @@ test('the owner pays in and asks for money back: both count, the request at once
   await eventually(() => bucket(there, 'weth').withdrawing === 0n);
 });
 
-test('a clean stop keeps every hold and quotes again at once', async () => {
+test('after a clean stop every hold is kept and quoting resumes immediately', async () => {
   await quote(buy(here, here, 1_500n * USDC));
   expect(await lp.curves()).toContainEqual(
     expect.objectContaining({
@@ -337,7 +337,7 @@ test('a clean stop keeps every hold and quotes again at once', async () => {
   expect(await venue.ask(buy(here, here, 100n * USDC))).toMatchObject({ type: 'quote' });
 });
 
-test('a nonce that is used up after a restart ends what was promised under it before', async () => {
+test('a nonce used after a restart releases the holds made before it', async () => {
   const trade = await quote(buy(here, here, 1_500n * USDC));
   await lp.stop();
   lp = await startLp();
@@ -350,7 +350,7 @@ test('a nonce that is used up after a restart ends what was promised under it be
   expect(timestamp).toBeLessThanOrEqual(trade.order.fillDeadline);
 });
 
-test('after a crash: nothing is signed until every forgotten promise has lapsed, and those taken meanwhile are honoured', async () => {
+test('after a crash nothing is signed until every lost quote has expired, and those taken meanwhile are honoured', async () => {
   const crossed = await quote(bridge(2_000n * USDC));
   const later = await quote(bridge(1_500n * USDC));
   const local = await quote(buy(here, here, 700n * USDC));

@@ -97,12 +97,12 @@ async function adverse(taker: TestAccount): Promise<number> {
   return explained?.terms.find(({ name }) => name === 'adv')?.bps ?? Number.NaN;
 }
 
-test('before anything is known everybody pays the assumption', async () => {
+test('unknown takers pay the prior cost', async () => {
   expect(await adverse(toxic)).toBe(1);
   expect(await adverse(kind)).toBe(1);
 });
 
-test('the mid runs away after a trade: marked at one second, charged from then on, and after a restart', async () => {
+test('the mid moves after a trade: marked at one second, charged from then on and after a restart', async () => {
   const trade = await buy(toxic);
   venue.send({ type: 'award', ...awardOf(trade) });
   await eventually(

@@ -12,7 +12,7 @@ import { breakingChanges } from '../support/openapi-diff.ts';
 const ROOT = resolve(import.meta.dirname, '../..');
 const read = (path: string) => JSON.parse(readFileSync(resolve(ROOT, path), 'utf8')) as OpenApi;
 
-test('nothing that was released breaks', () => {
+test('no released operation breaks', () => {
   // docs/openapi.json is what the venue serves: documents.test.ts holds it to that.
   expect(breakingChanges(read('docs/released/openapi.json'), read('docs/openapi.json'))).toEqual([]);
 });
@@ -91,7 +91,7 @@ const answer = (post: Loose) =>
 const set = (target: Loose | undefined, key: string, value: unknown) =>
   void Object.assign(target as object, { [key]: value });
 
-describe('a breaking change is found', () => {
+describe('a breaking change is detected', () => {
   test.each<[string, (post: Loose, document: Loose) => void, RegExp]>([
     ['path removed', (_, document) => delete document['paths']?.['/a'], /POST \/a: removed/],
     [

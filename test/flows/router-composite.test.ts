@@ -108,7 +108,7 @@ const approved = async (taker: TestAccount) => {
 };
 
 describe('RFQ across the corridor, then a pool', () => {
-  test('to the end: quoted, first leg delivered, second quoted afresh and settled; one route in the books', async () => {
+  test('completed: first leg delivered, second leg quoted again and settled, one route in the history', async () => {
     const taker = await w.taker();
     await approved(taker);
     const candidate = await sequential(taker);
@@ -183,7 +183,7 @@ describe('RFQ across the corridor, then a pool', () => {
     });
   });
 
-  test('the taker never comes back: it holds the middle asset, and nothing else happens', async () => {
+  test('the taker does not return: it holds the intermediate asset, and nothing else happens', async () => {
     const taker = await w.taker();
     const candidate = await sequential(taker);
     const asset = candidate['composite']?.['legs']?.[0]?.['output']?.['asset'] as unknown as string;
@@ -196,7 +196,7 @@ describe('RFQ across the corridor, then a pool', () => {
     expect(await w.v.store.nextLegs(parentId)).toEqual([]);
   });
 
-  test('a later leg without a price: the plan says so, what the taker holds, and to come back; later it is there', async () => {
+  test('a later leg without a price: the plan says what the taker holds and to return later', async () => {
     const taker = await w.taker();
     await approved(taker);
     const candidate = await sequential(taker);
@@ -224,8 +224,8 @@ describe('RFQ across the corridor, then a pool', () => {
   });
 });
 
-describe('whatever else may happen', () => {
-  test('the first leg is not filled: refunded, and the route says that it is over', async () => {
+describe('other endings', () => {
+  test('the first leg is not filled: refunded, and the route ends', async () => {
     const taker = await w.taker();
     const candidate = await sequential(taker);
     const paid = await w.held(taker, w.a, w.a.usdc);
@@ -240,7 +240,7 @@ describe('whatever else may happen', () => {
     expect(over.json['detail']?.[0]?.['msg']).toContain('expired_unfilled');
   });
 
-  test('the second leg is submitted twice: one order, however often and with whichever candidate', async () => {
+  test('the second leg is submitted twice: one order, whichever candidate is used', async () => {
     const taker = await w.taker();
     await approved(taker);
     const candidate = await sequential(taker);
@@ -261,7 +261,7 @@ describe('whatever else may happen', () => {
     await w.reaches(accepted[0]?.json['id'] as unknown as Hex, 'settled');
   });
 
-  test('another candidate of the same answer was used meanwhile: this one cannot be', async () => {
+  test('a candidate is refused when another candidate of the same answer was used', async () => {
     const taker = await w.taker();
     const quotes = await w.candidates(
       ask(taker, { output: { asset: w.asset(w.b, w.b.weth) }, maxCandidates: 20 }),
@@ -278,7 +278,7 @@ describe('whatever else may happen', () => {
     await w.reaches(used, 'settled');
   });
 
-  test('a second leg that failed may be tried again', async () => {
+  test('a failed second leg may be tried again', async () => {
     const taker = await w.taker();
     await approved(taker);
     const candidate = await sequential(taker);
@@ -302,7 +302,7 @@ describe('whatever else may happen', () => {
     expect((await w.v.store.nextLegs(parentId)).map(({ orderId }) => orderId)).toEqual([failedId, childId]);
   });
 
-  test("somebody else's route is nobody's: other workspaces and keys get the same refusal as for a forged one", async () => {
+  test("another workspace's route gets the same refusal as a forged one", async () => {
     const taker = await w.taker();
     const candidate = await sequential(taker);
     await w.submit(taker, candidate);

@@ -53,7 +53,7 @@ const outputOf = (candidate: Json) =>
   BigInt(candidate['preview']?.['outputs']?.[0]?.['amount'] as unknown as string);
 
 describe('one intent, every source', () => {
-  test('RFQ and both kinds of pool, best first, in exactly the router shape', async () => {
+  test('RFQ and both kinds of pool, best first, in the router shape', async () => {
     const answer = await w.quotes(ask());
     expect(answer.status, answer.text).toBe(200);
     zRouterQuoteResponse.strict().parse(answer.json);
@@ -119,7 +119,7 @@ describe('one intent, every source', () => {
     expect(BigInt(out['minimumAmount'] as string)).toBeLessThan(BigInt(out['amount'] as string));
   });
 
-  test('the better of RFQ and DEX comes first, whichever that is', async () => {
+  test('the better of RFQ and DEX comes first', async () => {
     lpGives = 9_999n;
     expect((await w.candidates(ask()))[0]?.['solverId']).toBe('lp-1');
     lpGives = 9_500n;
@@ -201,7 +201,7 @@ describe('one intent, every source', () => {
     );
   });
 
-  test('who is asked: include, exclude, and the workspace', async () => {
+  test('sources: include, exclude, and the workspace', async () => {
     expect(
       new Set(
         (await w.candidates(ask({ solvers: { include: ['uniswap-v2'] } }))).map((quote) => quote['solverId']),
@@ -226,7 +226,7 @@ describe('one intent, every source', () => {
     );
   });
 
-  test("a silent LP costs its own offer and nobody else's", async () => {
+  test('a silent LP delays no other offer', async () => {
     lpSilent = true;
     expect(new Set((await w.candidates(ask())).map((quote) => quote['solverId']))).toEqual(
       new Set(['uniswap-v2', 'uniswap-v3']),
@@ -234,7 +234,7 @@ describe('one intent, every source', () => {
     lpSilent = false;
   });
 
-  test('too much for everybody: the one reason a taker can act on', async () => {
+  test('an amount too large for every source: the reason that the taker can act on', async () => {
     expect(
       (
         await w.quotes(
@@ -244,7 +244,7 @@ describe('one intent, every source', () => {
     ).toMatchObject({ quotes: [], productUnavailable: { code: 'amount_too_large' } });
   });
 
-  test('the roster and the pairs of the router know every name a candidate can carry', async () => {
+  test('roster and pairs contain every name that a candidate can carry', async () => {
     const { json } = await w.v.call('GET', '/api/v1/router/solvers', { key: w.key });
     const shown = json['solvers'] as unknown as Json[];
     expect(shown.map(({ id }) => id)).toEqual(['lp-1', 'uniswap-v2', 'uniswap-v3']);
@@ -258,7 +258,7 @@ describe('one intent, every source', () => {
 });
 
 describe('the seal', () => {
-  test('a candidate belongs to its namespace, both ways', async () => {
+  test('a candidate is refused in the other namespace, both ways', async () => {
     const [routed] = await w.candidates(ask());
     const rfq = (await w.v.call('POST', '/api/v1/rfq/quotes', { key: w.key, body: ask() })).json[
       'quotes'
@@ -278,7 +278,7 @@ describe('the seal', () => {
     }
   });
 
-  test('any change of any value at any path of any candidate is refused', async () => {
+  test('any changed value at any path of any candidate is refused', async () => {
     const third = w.asset(w.a, w.a.deployment.tokens[2] as never);
     const quotes = [
       ...(await w.candidates(ask())),
@@ -382,7 +382,7 @@ function other(value: unknown): unknown {
   return { ...(value as object), more: 1 };
 }
 
-test('open quotes count in both namespaces alike', async () => {
+test('open quotes of both namespaces count together', async () => {
   await w.v.workspace('few', { limits: { openQuotes: 1, openNotionalUsd: null } });
   const key = await w.v.key('service', { workspaceId: 'few' });
   const post = (namespace: string) => w.v.call('POST', `/api/v1/${namespace}/quotes`, { key, body: ask() });
@@ -391,6 +391,6 @@ test('open quotes count in both namespaces alike', async () => {
     expect((await post(namespace)).json).toMatchObject({ error: { code: 'rate_limited' } });
 });
 
-test('shape: what the router returns parses as its own schema', async () => {
+test('shape: router answers parse with their own schema', async () => {
   for (const quote of await w.candidates(ask())) zRouterCandidate.parse(quote);
 });

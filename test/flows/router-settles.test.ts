@@ -103,7 +103,7 @@ test.each(['uniswap-v2', 'uniswap-v3'])(
   },
 );
 
-test('the pool moves away: tried until the end, failed in words, the taker has paid nothing', async () => {
+test('the pool moves away: retried until the deadline, failed with a reason, the taker paid nothing', async () => {
   const taker = await w.taker();
   const candidate = await best(ask(taker, 'uniswap-v2', { input: { asset: usdc, amount: '2000000000' } }));
   const paid = await w.held(taker, w.a, w.a.usdc);
@@ -127,7 +127,7 @@ test('the pool moves away: tried until the end, failed in words, the taker has p
   await w.seen();
 });
 
-test('the pool comes back in time: the same order settles', async () => {
+test('the pool returns in time: the same order settles', async () => {
   const taker = await w.taker();
   const candidate = await best(
     ask(taker, 'uniswap-v3', { output: { asset: w.asset(w.a, w.a.deployment.tokens[2] as never) } }),
@@ -143,7 +143,7 @@ test('the pool comes back in time: the same order settles', async () => {
   await w.seen();
 });
 
-test('walletBroadcast: the taker sends the prepared settlement itself', async () => {
+test('walletBroadcast: the taker sends the prepared settlement', async () => {
   w.v.relayer.healthy = false;
   try {
     const taker = await w.taker();
@@ -186,7 +186,7 @@ test('a bridge: opened, delivered from its own account, proven, and paid like an
   expect(await w.a.port.ledgerBalance(bridgeAccount.address, w.a.usdc.address)).toBeGreaterThan(credit);
 });
 
-test('a bridge that is down: asked again and again, then the input goes back', async () => {
+test('a bridge that is down: asked again, then the input is refunded', async () => {
   bridgeWorks = false;
   const taker = await w.taker();
   const candidate = await best(ask(taker, 'test-bridge', { output: { asset: w.asset(w.b, w.b.usdc) } }));

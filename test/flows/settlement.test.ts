@@ -334,7 +334,7 @@ describe('one chain', () => {
     expect(progress.fills.map((fill) => fill?.solver)).toEqual(lps.map(({ address }) => address));
   });
 
-  test('sixty orders at once all settle, each with its own transaction', async () => {
+  test('sixty concurrent orders settle, each with its own transaction', async () => {
     const worker = await startWorker();
     const taker = await newTaker(a);
     const trades = await Promise.all(
@@ -345,7 +345,7 @@ describe('one chain', () => {
     expect(new Set(done.map(({ finalised }) => finalised?.txHash)).size).toBe(60);
   });
 
-  test('somebody else settling first is success', async () => {
+  test('settlement by a third party counts as success', async () => {
     const taker = await newTaker(a);
     const trade = await accept({ taker });
     await a.send(
@@ -372,7 +372,7 @@ describe('one chain', () => {
     expect((await reaches(trade, 'settled')).sent).toEqual([]);
   });
 
-  test('walletBroadcast that never comes fails with not_broadcast, and not before the chain is past the deadline', async () => {
+  test('walletBroadcast without a broadcast fails with not_broadcast after the chain passes the deadline', async () => {
     await startWorker();
     const trade = await accept({ taker: await newTaker(a), lock: 'self', executionMode: 'walletBroadcast' });
     await new Promise((done) => setTimeout(done, 500));
@@ -385,7 +385,7 @@ describe('one chain', () => {
     expect(await eventsOf(trade)).toEqual(['order.created', 'order.failed']);
   });
 
-  test('a taker without money: tried until the deadline, then funding_failed with the reason', async () => {
+  test('a taker without money: retried until the deadline, then funding_failed with the reason', async () => {
     await startWorker();
     const taker = await newTaker();
     const trade = await accept({ taker });
@@ -406,7 +406,7 @@ describe('one chain', () => {
     await reaches(trade, 'settled');
   });
 
-  test('an LP that broke its promise: settlement_reverted, and nothing was taken', async () => {
+  test('an LP that moved its money: settlement_reverted, and nothing was taken', async () => {
     await startWorker();
     const taker = await newTaker(a);
     const trade = await accept({ taker, outputAmount: 10n ** 24n });
@@ -418,7 +418,7 @@ describe('one chain', () => {
     expect(await a.port.tokenBalance(taker.address, a.usdc.address)).toBe(1_000_000n * 10n ** 6n);
   });
 
-  test('a nonce that the taker invalidated fails the order at once: the chain excludes it', async () => {
+  test('a nonce that the taker invalidated fails the order immediately', async () => {
     const taker = await newTaker(a);
     const trade = await accept({ taker });
     await a.send(taker.address, a.chain.escrow, invalidateNonceCall(trade.order.nonce));
@@ -426,7 +426,7 @@ describe('one chain', () => {
     expect(await reaches(trade, 'failed')).toMatchObject({ failure: { code: 'not_opened' } });
   });
 
-  test('a worker that dies between sending and seeing leaves an order that the next one finishes, with one transaction', async () => {
+  test('a worker that dies between sending and seeing the receipt leaves an order that the next worker finishes with one transaction', async () => {
     const relayer = await newRelayer();
     const first = await startWorker({ relayer });
     const taker = await newTaker(a);
@@ -461,7 +461,7 @@ describe('one chain', () => {
     expect(sent.reduce((sum, count) => sum + count)).toBe(trades.length);
   });
 
-  test('two workers with one relayer: whoever may send has the orders, and the other has them when the first stops', async () => {
+  test('two workers with one relayer: the fenced one sends, and the other continues when it stops', async () => {
     const relayer = await newRelayer();
     const [first, second] = [await startWorker({ relayer }), await startWorker({ relayer })] as const;
     const taker = await newTaker(a);
@@ -481,7 +481,7 @@ describe('one chain', () => {
     expect(await a.port.transactionCount(relayer.address, 'latest')).toBe(early.length + late.length);
   });
 
-  test('a settlement that a reorganisation takes back before it is final comes back', async () => {
+  test('a settlement that a reorganisation removes before it is final is sent again', async () => {
     const relayer = await newRelayer();
     const worker = await startWorker({ relayer });
     const taker = await newTaker(a);
@@ -555,7 +555,7 @@ describe('two chains', () => {
     expect((await reaches(trade, 'settled')).fills).toHaveLength(3);
   });
 
-  test('filled, proven and finalised by others while no worker ran: the next one records all of it, with the right evidence', async () => {
+  test('filled, proven and finalised by others while no worker ran: the next worker records all of it with the right evidence', async () => {
     const worker = await startWorker();
     const taker = await newTaker(a, b);
     const trade = await accept({ taker, dest: b });
@@ -622,7 +622,7 @@ describe('two chains', () => {
     });
   });
 
-  test('left unfilled: failed at the deadline, refunded after expires, once', async () => {
+  test('not filled: failed at the deadline, refunded once after expires', async () => {
     await startWorker();
     const taker = await newTaker(a);
     const trade = await accept({ taker, dest: b });
@@ -642,7 +642,7 @@ describe('two chains', () => {
     expect(await eventsOf(trade)).toEqual(['order.created', 'order.failed']);
   });
 
-  test('released early by its LP: refunded, and the failure says so', async () => {
+  test('released early by its LP: refunded, with the reason', async () => {
     await startWorker();
     const taker = await newTaker(a);
     const trade = await accept({ taker, dest: b });
@@ -666,7 +666,7 @@ describe('two chains', () => {
     expect(await reaches(trade, 'refunded')).toMatchObject({ failure: { code: 'solver_released' } });
   });
 
-  test("filled, but the attesters are away: it waits past expires rather than take the LP's money, and settles when they are back", async () => {
+  test('filled while the attesters are down: not refunded after expires, and settled when they return', async () => {
     let away = true;
     const real = createAttestationClient(
       {

@@ -138,7 +138,7 @@ const held = (chain: TestChain, who: TestAccount) =>
     args: [who.address],
   });
 
-test('it knows of firmquote only what the document says', async () => {
+test('the example imports nothing of firmquote', async () => {
   const program = await readFile(PROGRAM, 'utf8');
   const imports = [...program.matchAll(/from '([^']+)'/g)].map((match) => match[1]);
   expect(imports.filter((name) => !name?.startsWith('node:')).sort()).toEqual([
@@ -166,7 +166,7 @@ test('the document names every message and every field', async () => {
   for (const text of [LINK_PATH, LINK_PROOF_TYPE, ...DECLINE_REASONS]) expect(page).toContain(text);
 });
 
-test('one chain: what it signed settles', { timeout: 180_000 }, async () => {
+test('one chain: the order it signed settles', { timeout: 180_000 }, async () => {
   const { taker, checked } = await submitted({
     output: { asset: assetId({ chainId: origin.chain.id, token: origin.weth.address }) },
   });
@@ -181,7 +181,7 @@ test('one chain: what it signed settles', { timeout: 180_000 }, async () => {
   expect((await held(origin, taker)) - before).toBe(checked.outputAmount);
 });
 
-test('exact output, and more than it has', async () => {
+test('exact output, and an amount above its balance', async () => {
   const { checked } = await submitted({
     input: { asset: assetId({ chainId: origin.chain.id, token: origin.usdc.address }) },
     output: { asset: assetId({ chainId: origin.chain.id, token: origin.weth.address }), amount: 10n ** 17n },
@@ -198,7 +198,7 @@ test('exact output, and more than it has', async () => {
   expect(productUnavailable).toMatchObject({ code: expect.stringMatching(/amount_too_large|no_quotes/) });
 });
 
-test('two chains: it fills when the input is in escrow, and not before', { timeout: 180_000 }, async () => {
+test('two chains: it fills after the input is in escrow', { timeout: 180_000 }, async () => {
   const { taker, checked } = await submitted({
     output: { asset: assetId({ chainId: dest.chain.id, token: dest.weth.address }) },
   });

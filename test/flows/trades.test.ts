@@ -169,7 +169,7 @@ const everything = async (query = '', key = owner): Promise<Json[]> => {
 };
 
 describe('the list', () => {
-  test('newest first, 25 a page, every field there and nothing else', async () => {
+  test('newest first, 25 per page, exactly the documented fields', async () => {
     const { json } = await trades();
     zTradesResponse.strict().parse(json);
     expect(json).toMatchObject({ total: SEEDED + 1, offset: 0, limit: 25 });
@@ -224,7 +224,7 @@ describe('the list', () => {
     for (const item of json['items'] as unknown as Json[]) expect(Object.keys(item).sort()).toEqual(keys);
   });
 
-  test('A33: limit and offset are clamped, what is no integer is 422, an unknown sort is created_at', async () => {
+  test('A33: limit and offset are clamped, a non-integer is 422, an unknown sort falls back to created_at', async () => {
     for (const [asked, limit] of [
       ['0', 1],
       ['101', 100],
@@ -268,7 +268,7 @@ describe('the list', () => {
     expect(await items('?sort=nonsense&limit=50')).toEqual(await items('?sort=created_at&limit=50'));
   });
 
-  test('A35: dates are RFC 3339 with their offset, to the day of the calendar', async () => {
+  test('A35: dates are RFC 3339 with offset and must exist in the calendar', async () => {
     for (const bad of [
       '2026-01-31',
       '2026-01-31T10:00:00',
@@ -301,7 +301,7 @@ describe('the list', () => {
     ).toMatchObject({ total: 0, items: [] });
   });
 
-  test('buckets part the trades; corridor, notional and LP narrow them', async () => {
+  test('buckets partition the trades; corridor, notional and LP filter them', async () => {
     const all = await everything();
     const buckets = {
       pending: ['awaiting_escrow', 'escrowed', 'delivered', 'proven'],
@@ -341,7 +341,7 @@ describe('the list', () => {
     );
   });
 
-  test('A34: search is literal, whatever a database or a regular expression would make of it', async () => {
+  test('A34: search is literal: SQL and regular-expression characters have no meaning', async () => {
     const find = async (term: string) =>
       (await trades(`?member=${encodeURIComponent(term)}`)).json['total'] as unknown as number;
     const percent = await find('100%_CENT');
@@ -358,7 +358,7 @@ describe('the list', () => {
     }
   });
 
-  test('every sort orders by what it says, in both directions, and pages meet without a gap', async () => {
+  test('every sort orders by its column in both directions, and pages have no gaps', async () => {
     const all = await everything();
     const value: Record<string, (item: Json) => string | number> = {
       created_at: ({ createdAt }) => createdAt as unknown as string,
@@ -386,8 +386,8 @@ describe('the list', () => {
   }, 30_000);
 });
 
-describe('who may see what', () => {
-  test('A3, A4: a service key is refused; another workspace, mode or trade is one that does not exist', async () => {
+describe('access', () => {
+  test('A3, A4: a service key is refused; trades of another workspace or mode do not exist', async () => {
     const service = await v.key('service');
     for (const path of ['trades', `trades/${orderId}`, 'trades/export']) {
       expect((await v.call('GET', `/api/v1/workspaces/w1/${path}`, { key: service })).json).toMatchObject({
@@ -418,7 +418,7 @@ describe('who may see what', () => {
     ).toHaveLength(2);
   });
 
-  test('A5: members are for owners and admins; for others the filter and the sort do nothing and the field is not there', async () => {
+  test('A5: members are visible to owners and admins; for others the filter, the sort and the field have no effect', async () => {
     const admin = await v.key('workspace', { role: 'admin' });
     for (const key of [owner, admin])
       expect((await trades('?member=ada', key)).json['total']).toBeLessThan(SEEDED);
@@ -460,7 +460,7 @@ describe('who may see what', () => {
 });
 
 describe('the dossier', () => {
-  test('one settled trade with its transactions, gas and fees in asset and USD, price, speed and what happens next', async () => {
+  test('one settled trade with transactions, gas and fees in asset and USD, price, speed and next step', async () => {
     const upkeep = createUpkeep(
       {
         trades: v.store.trades,
@@ -532,7 +532,7 @@ describe('the dossier', () => {
     expect(Object.keys(found)).not.toContain('orderKind');
   });
 
-  test('every kind of trade has a dossier that says what happens next; fees older than their capture are left out', async () => {
+  test('every kind of trade has a dossier with its next step; uncaptured fees are omitted', async () => {
     const seen = new Set<string>();
     for (const item of (await everything()).filter((_, index) => index < 60 || index % 5 === 0)) {
       const { status, json } = await v.call(
@@ -558,7 +558,7 @@ describe('the export', () => {
   const exported = (query = '', key = owner) =>
     v.call('GET', `/api/v1/workspaces/w1/trades/export${query}`, { key });
 
-  test('read back as CSV it is the list, row for row', async () => {
+  test('parsed back from CSV it equals the list, row for row', async () => {
     for (const query of [
       '',
       '?status=settled&sort=amount_usd&direction=asc',
@@ -603,7 +603,7 @@ describe('the export', () => {
     }
   });
 
-  test('A36: no cell is a formula, however a member or an LP is called', async () => {
+  test('A36: no cell is a formula, whatever the name of a member or an LP', async () => {
     const rows = parseCsv((await exported()).text).slice(1);
     const cells = rows.flat().filter((cell) => cell !== '');
     expect(cells.filter((cell) => /^[=+@\t\r\n]/.test(cell))).toEqual([]);
@@ -613,7 +613,7 @@ describe('the export', () => {
     expect(rows.flat()).toContain(`'=HYPERLINK("x")`);
   });
 
-  test('A37: one at a time for a workspace; an abandoned one gives its place and its connection back', async () => {
+  test('A37: one export per workspace; an abandoned one frees its slot and its connection', async () => {
     const open = async () =>
       (
         await v.db.query<{ n: number }>(
@@ -658,7 +658,7 @@ describe('the export', () => {
   }, 120_000);
 });
 
-test('any text survives a cell, and only the guard is added', async () => {
+test('any text survives a cell, with only the guard added', async () => {
   const row = await v.store.trades.trade(orderId);
   if (!row) throw new Error('no row');
   const chains = new Map(v.devnet.chains.map(({ chain }) => [chain.id, chain]));

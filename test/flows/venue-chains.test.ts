@@ -56,7 +56,7 @@ async function funded(n: number): Promise<TestAccount> {
   return taker;
 }
 
-test('cross-chain: the order opens on the origin with exactly what was stored, and the LP is told', async () => {
+test('cross-chain: the stored order is opened on the origin, and the LP is notified', async () => {
   const taker = await funded(6_000);
   const quote = (await ask(taker.address)).json['quotes']?.[0] as Json;
   const message = quote['order']?.['payload']?.['message'] as Json;
@@ -133,7 +133,7 @@ test('a contract wallet: EIP1271 for order and permit, settled on chain', async 
   expect(await here.port.orderStatus(record.orderId)).toBe('claimed');
 });
 
-test("F39: a candidate sealed by the key before the last is taken until that key's end", async () => {
+test('F39: a candidate sealed by the previous key is accepted until that key expires', async () => {
   const quote = (await ask(account(6_004).address)).json['quotes']?.[0] as unknown as QuoteCandidate;
   const chains = new Map(v.devnet.chains.map(({ chain }) => [chain.id, chain]));
   const owner = { account: 'w1', namespace: 'rfq', mode: 'test' } as const;

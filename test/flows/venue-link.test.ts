@@ -168,7 +168,7 @@ describe('answers are verified before they are ranked', () => {
     await solver.stop();
   });
 
-  test('A46: a liar, a sleeper, a late one and a rude one do not keep an honest solver from the taker', async () => {
+  test('A46: lying, silent, late and malformed solvers do not keep an honest solver from the taker', async () => {
     const late: (() => void)[] = [];
     const solvers = await Promise.all([
       v.solver(n++, (rfq, make) => make.quote(rfq, { output: fair(rfq) }), { inventory: 1_000n }),
@@ -195,7 +195,7 @@ describe('answers are verified before they are ranked', () => {
     for (const solver of [...solvers, slow, rude]) await solver.stop();
   });
 
-  test('the fan-out closes as soon as everybody has answered', async () => {
+  test('the fan-out ends when every solver has answered', async () => {
     const patient = await startTestVenue({ chainIds: [31_403], fanOut: { timeoutMs: 30_000 } });
     try {
       const patientKey = await patient.key('service');
@@ -228,7 +228,7 @@ describe('answers are verified before they are ranked', () => {
     }
   });
 
-  test('several firm times of one solver stand side by side, best price first, and the venue waits for what is announced', async () => {
+  test('several tenors of one solver are separate candidates, best price first, and the venue waits for all announced ones', async () => {
     const number = n++;
     const solver = await v.solver(
       number,
@@ -258,7 +258,7 @@ describe('answers are verified before they are ranked', () => {
     await solver.stop();
   });
 
-  test('one that announces more and then says nothing costs the taker the deadline, not the answer', async () => {
+  test('a solver that announces more quotes and sends none delays the answer to the deadline, not beyond', async () => {
     const solver = await v.solver(
       n++,
       (rfq, make) => ({ ...make.quote(rfq, { output: fair(rfq) }), more: true }),
@@ -269,7 +269,7 @@ describe('answers are verified before they are ranked', () => {
     await solver.stop();
   });
 
-  test('live promises count against the balance, and one request counts once', async () => {
+  test('live quotes count against the balance, and one request counts once', async () => {
     const number = n++;
     // 1,000 WETH in the ledger; each answer takes 400.
     const solver = await v.solver(number, (rfq, make) => make.quote(rfq, { output: 400n * 10n ** 18n }), {
@@ -282,7 +282,7 @@ describe('answers are verified before they are ranked', () => {
     await solver.stop();
   });
 
-  test('a promise that was kept no longer counts: the balance has fallen instead', async () => {
+  test('a kept promise stops counting once the balance has fallen', async () => {
     const solver = await v.solver(n++, (rfq, make) => make.quote(rfq, { output: 400n * 10n ** 18n }), {
       inventory: 1_000n,
     });
@@ -309,7 +309,7 @@ describe('answers are verified before they are ranked', () => {
     await solver.stop();
   });
 
-  test('until the fallen balance has been read, a kept promise still counts', async () => {
+  test('a kept promise counts until the fallen balance was read', async () => {
     const solver = await v.solver(n++, (rfq, make) => make.quote(rfq, { output: 400n * 10n ** 18n }), {
       inventory: 1_000n,
     });
@@ -347,7 +347,7 @@ describe('answers are verified before they are ranked', () => {
     await solver.stop();
   });
 
-  test('an announced withdrawal counts as gone', async () => {
+  test('a requested withdrawal counts as gone', async () => {
     const solver = await v.solver(n++, (rfq, make) => make.quote(rfq, { output: fair(rfq) }), {
       inventory: 1_000n,
     });
@@ -362,7 +362,7 @@ describe('answers are verified before they are ranked', () => {
   });
 });
 
-describe('receiving into the ledger', () => {
+describe('delivery into the ledger', () => {
   const deferred = { settlement: 'ledger_auto_withdraw' };
 
   test('the candidate shows the receiver, and the order credits it in the ledger', async () => {
@@ -411,7 +411,7 @@ describe('receiving into the ledger', () => {
     await solver.stop();
   });
 
-  test('what will be paid out by itself is nothing an LP can promise; what stays is', async () => {
+  test('a deferred delivery cannot be quoted; a permanent one can', async () => {
     const wei = 10n ** 18n;
     // As many WETH as USDC, so that the request says how much the LP has to have.
     const solver = await v.solver(
@@ -546,7 +546,7 @@ describe('splits', () => {
     for (const solver of solvers) await solver.stop();
   });
 
-  test('an LP that will not sign its slice is left out of the second plan', async () => {
+  test('an LP that refuses its slice is left out of the second plan', async () => {
     const solvers = await Promise.all(
       [2_500n, 2_510n, 2_520n].map((price, index) =>
         v.solver(n++, ladder(MAX, price), {
@@ -588,7 +588,7 @@ describe('splits', () => {
     for (const solver of solvers) await solver.stop();
   });
 
-  test('a slice signed by a stranger makes no split', async () => {
+  test('a slice signed by a third party makes no split', async () => {
     const solvers = await Promise.all(
       [2_500n, 2_510n].map((price, index) =>
         v.solver(n++, ladder(MAX, price), {
@@ -627,7 +627,7 @@ describe('splits', () => {
 });
 
 describe('joining and leaving', () => {
-  test('offline when killed, active when back; every transition is kept', async () => {
+  test('offline when killed, active when reconnected; every transition is stored', async () => {
     const solver = await v.solver(n++, (rfq, make) => make.quote(rfq, { output: fair(rfq) }), {
       inventory: 1_000n,
     });
@@ -658,7 +658,7 @@ describe('joining and leaving', () => {
     await newer.stop();
   });
 
-  test("refused: another solver's id, a proof by a stranger, an operator the chain does not know, a disabled solver", async () => {
+  test("refused: another solver's id, a proof by another key, an operator unknown to the chain, a disabled solver", async () => {
     const solver = await v.solver(n++, () => undefined, { inventory: 0n });
     await solver.stop();
     const spec = {
@@ -707,7 +707,7 @@ describe('joining and leaving', () => {
     expect([answer.status, answer.json['detail']?.[0]?.['type']]).toEqual([422, 'quote_expired']);
   });
 
-  test('the breaker rests a solver that answers nonsense, says until when, and lets it back', async () => {
+  test('the breaker excludes a solver that sends nonsense, says until when, and readmits it', async () => {
     const solver = await v.solver(
       n++,
       (rfq, make) => make.quote(rfq, { output: fair(rfq) }, { signer: account(2) }),
@@ -726,7 +726,7 @@ describe('joining and leaving', () => {
     await solver.stop();
   });
 
-  test('awards that are not final come back on request; siblings hear that they are free', async () => {
+  test('open awards are sent again on request; losing siblings are released', async () => {
     const winner = await v.solver(n++, (rfq, make) => make.quote(rfq, { output: fair(rfq) + 1n }), {
       inventory: 1_000n,
     });
@@ -775,7 +775,7 @@ describe('joining and leaving', () => {
     await Promise.all([winner.stop(), loser.stop()]);
   });
 
-  test('whoever says hello late, twice or not at all is shown out', async () => {
+  test('a connection whose hello is late, repeated or missing is closed', async () => {
     const solver = await v.solver(n++, () => undefined, { inventory: 0n });
     const socket = new WebSocket(`${v.url.replace('http', 'ws')}/api/v1/solver/ws`, {
       headers: { 'X-API-Key': solver.apiKey },

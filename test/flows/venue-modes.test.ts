@@ -178,7 +178,7 @@ test.each(MODES)(
   },
 );
 
-test('an Idempotency-Key means something else in each world', async () => {
+test('an Idempotency-Key is separate per mode', async () => {
   for (const mode of MODES) {
     const { keys, submission, orderId } = worlds[mode];
     const again = await v.call('POST', '/api/v1/rfq/orders', {
@@ -190,7 +190,7 @@ test('an Idempotency-Key means something else in each world', async () => {
   }
 });
 
-test('pairs: a live key is told of production, a test key of both, and trades on one of them', async () => {
+test('pairs: a live key sees production, a test key sees both and trades on one', async () => {
   const [sandbox, production] = v.devnet.chains as [TestChain, TestChain];
   expect((await v.call('GET', '/api/v1/rfq/pairs', { key: worlds.live.keys.service })).json).toEqual({
     [production.chain.slug]: PRODUCTION,

@@ -136,7 +136,7 @@ async function submitted(
 }
 
 describe('screening', () => {
-  test('a denied taker gets no quote, a denied receiver neither, and both are told no more than that', async () => {
+  test('a denied taker or receiver gets no quote and no details', async () => {
     const [taker, other] = [account(people++), account(people++)];
     await deny(other.address);
     const refused = await ask(other.address);
@@ -153,7 +153,7 @@ describe('screening', () => {
     expect((await ask(taker.address)).json['quotes']).toHaveLength(1);
   });
 
-  test('whoever is listed between quote and submission cannot go on; what was accepted before stays', async () => {
+  test('a taker listed between quote and submission is refused; accepted orders continue', async () => {
     const taker = await fundedTaker();
     await deny();
     const before = await submitted(taker);
@@ -169,7 +169,7 @@ describe('screening', () => {
     expect([again.status, again.json['id']]).toEqual([200, before.id]);
   });
 
-  test('a receiver who is listed in between is refused at the receiver', async () => {
+  test('a receiver listed in between is refused as the receiver', async () => {
     const [taker, receiver] = [await fundedTaker(), account(people++)];
     await deny();
     const candidate = (await ask(taker.address, { receiver: receiver.address })).json['quotes']?.[0] as Json;
@@ -182,7 +182,7 @@ describe('screening', () => {
     });
   });
 
-  test('the snapshot is what was said then, whatever the list says now', async () => {
+  test('the stored snapshot keeps the answer of its time', async () => {
     const [taker, receiver] = [await fundedTaker(), account(people++)];
     await deny(account(people++).address);
     const version = denyList.version();
@@ -210,7 +210,7 @@ describe('screening', () => {
     expect(denyList.version()).not.toBe(version);
   });
 
-  test('the service denies too; while it is down nobody new is quoted, and whom it knows still is', async () => {
+  test('the service denies too; while it is down new addresses are refused and cached ones continue', async () => {
     await deny();
     const [listed, known, stranger] = [account(people++), account(people++), account(people++)];
     onServiceList.add(listed.address);
@@ -252,7 +252,7 @@ describe('travel rule', () => {
     createHttpTransmitter({ outbound }, { url, headers: { authorization: 'secret' }, timeoutMs: 5_000 });
   const state = async (id: Bytes32) => (await v.store.travelRule(id))?.state;
 
-  test('from the threshold on, one record; below it and without a threshold, none', async () => {
+  test('one record from the threshold on; none below it or without a threshold', async () => {
     const taker = await fundedTaker();
     const above = await submitted(taker, { by: watched });
     const below = await submitted(taker, { by: watched, input: { asset: usdc, amount: '999000000' } });
@@ -299,7 +299,7 @@ describe('travel rule', () => {
     });
   });
 
-  test('a service that refuses is asked again under the same key; each attempt is one record', async () => {
+  test('a failing service is retried with the same key, one record per attempt', async () => {
     travelStatus = 500;
     const { id } = await submitted(await fundedTaker(), { by: watched });
     courier(http());
@@ -320,7 +320,7 @@ describe('travel rule', () => {
     expect(told).toHaveLength(history.length);
   });
 
-  test('after the last attempt it is given up, and said', async () => {
+  test('after the last attempt the report is marked as given up', async () => {
     travelStatus = 403;
     const { id } = await submitted(await fundedTaker(), { by: watched });
     courier(http(), { maxAttempts: 2 });
@@ -343,7 +343,7 @@ describe('travel rule', () => {
     ]);
   });
 
-  test('two couriers send each record once; one that dies while sending leaves it unknown and due again', async () => {
+  test('two workers send each record once; a worker that dies while sending leaves it unknown and due again', async () => {
     const taker = await fundedTaker();
     const ids: Bytes32[] = [];
     for (let n = 0; n < 5; n++) ids.push((await submitted(taker, { by: watched })).id);
@@ -369,7 +369,7 @@ describe('travel rule', () => {
     ).toBe(false);
   });
 
-  test('the built-in file: one JSON line each, readable by its owner alone', async () => {
+  test('the file provider: one JSON line each, readable by its owner only', async () => {
     const { id } = await submitted(await fundedTaker(), { by: watched });
     const path = join(folder, 'travel.jsonl');
     courier(createFileTransmitter({ path }));

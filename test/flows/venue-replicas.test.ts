@@ -113,7 +113,7 @@ async function solver(
   return { ...known, there };
 }
 
-test('an LP linked to both: asked by one, held once; accepted by the other, awarded once; one status', async () => {
+test('an LP linked to both replicas: asked by one, held once; accepted by the other, awarded once; one status', async () => {
   const [owner, operator] = [account(7_100), account(7_101)];
   await v.chain.fund(owner.address, 100_000n);
   for (const token of [v.chain.usdc, v.chain.weth])
@@ -174,7 +174,7 @@ test('an LP linked to both: asked by one, held once; accepted by the other, awar
   }
 });
 
-test('live quotes of a key count wherever they were asked for, until one is submitted anywhere', async () => {
+test('live quotes of a key count on every replica until one is submitted', async () => {
   const { id } = await solver((rfq, make) => make.quote(rfq, { output: fair(rfq) }));
   await v.workspace('limited', { limits: { openQuotes: 4, openNotionalUsd: null } });
   key = await v.key('service', { workspaceId: 'limited' });
@@ -194,7 +194,7 @@ test('live quotes of a key count wherever they were asked for, until one is subm
   await until(async () => (await ask(b.url, id)).status === 200);
 });
 
-test('a key has one rate for both', async () => {
+test('a key has one rate for both replicas', async () => {
   const slow = await v.replica({ rates: { readsPerSecond: 1, burst: 10 } });
   try {
     const read = async (url: string) =>
@@ -208,7 +208,7 @@ test('a key has one rate for both', async () => {
   }
 });
 
-test('what an LP promised through one is not taken from it through the other', async () => {
+test('inventory promised through one replica is not promised through the other', async () => {
   // It would promise the same 1,000 twice.
   const { id } = await solver((rfq, make) => make.quote(rfq, { output: 900n * WETH }), { inventory: 1_000n });
   expect((await ask(a(), id)).json['quotes']).toHaveLength(1);
@@ -216,7 +216,7 @@ test('what an LP promised through one is not taken from it through the other', a
   expect((await ask(b.url, id)).json['quotes']).toEqual([]);
 });
 
-test('answers that do not hold are counted together: the breaker rests the solver at both', async () => {
+test('invalid answers are counted together: the breaker excludes the solver at both', async () => {
   const { id } = await solver((rfq, make) =>
     make.quote(rfq, { output: fair(rfq) }, { signer: account(7_200) }),
   );
@@ -231,7 +231,7 @@ test('answers that do not hold are counted together: the breaker rests the solve
   }
 });
 
-test('linked to one of two it is shown by both, asked by one; gone, it is gone from both', async () => {
+test('a solver linked to one replica is shown by both and asked by one; when it leaves, it leaves both', async () => {
   const known = await v.solver(n++, (rfq, make) => make.quote(rfq, { output: fair(rfq) }));
   await v.agree([b]);
   expect(await rosterAt(b.url, known.id)).toEqual(await rosterAt(a(), known.id));
@@ -245,7 +245,7 @@ test('linked to one of two it is shown by both, asked by one; gone, it is gone f
   expect(await rosterAt(b.url, known.id)).toMatchObject({ status: 'offline' });
 });
 
-test('two replicas that see an LP for the first time at once say the earlier of the two', async () => {
+test('two replicas that see an LP for the first time concurrently keep the earlier time', async () => {
   const known = await v.solver(n++, () => undefined);
   await v.agree([b]);
   const early = Date.parse(String((await rosterAt(a(), known.id))['firstSeenAt'])) - 7;
@@ -256,7 +256,7 @@ test('two replicas that see an LP for the first time at once say the earlier of 
     await until(async () => (await rosterAt(url, known.id))['firstSeenAt'] === new Date(early).toISOString());
 });
 
-test('a replica that stops takes its solvers out of what the others show, and tells its own to come back', async () => {
+test("a stopping replica removes its solvers from the other's roster and tells its own to reconnect", async () => {
   const other = await v.replica();
   const known = await v.solver(n++, () => undefined);
   await known.stop();

@@ -116,7 +116,7 @@ describe('a revoked key', () => {
     for (const url of replicas()) expect(await pairsAt(url, kept)).toBe(200);
   });
 
-  test('that is revoked while a socket is being opened with it never keeps that socket', async () => {
+  test('that is revoked during a WebSocket handshake never keeps that socket', async () => {
     for (let round = 0; round < 5; round++) {
       const { key, text } = await admin.keys.issue('test', {
         kind: 'service',
@@ -133,7 +133,7 @@ describe('a revoked key', () => {
     }
   });
 
-  test('of a solver ends its link on whichever replica it is, and nobody is quoted by it any more', async () => {
+  test('of a solver ends its link on any replica, and the solver is no longer asked', async () => {
     const service = await v.key('service');
     const { id, lp, operator } = await v.solver(7, answer);
     const { key, text } = await admin.keys.issue('test', {
@@ -155,7 +155,7 @@ describe('a revoked key', () => {
   });
 });
 
-test('a member who is removed takes their keys along', async () => {
+test("a removed member's keys are revoked", async () => {
   await admin.members.add('test', 'w1', {
     userId: 'owner-1',
     firstName: 'Olga',
@@ -185,7 +185,7 @@ test('a member who is removed takes their keys along', async () => {
   await Promise.all(replicas().map((url) => until(async () => (await pairsAt(url, text)) === 401)));
 });
 
-test('an open price stream follows its workspace: whoever may not quote it any more is out of it', async () => {
+test('an open price stream follows its workspace: a solver that may no longer quote leaves it', async () => {
   const { chain, usdc, weth } = v.chain;
   const [input, output] = [
     assetId({ chainId: chain.id, token: usdc.address }),
@@ -217,7 +217,7 @@ test('an open price stream follows its workspace: whoever may not quote it any m
   await solver.stop();
 });
 
-test('a changed fee and a changed eligibility are in the next quote of every replica', async () => {
+test('a changed fee or eligibility applies to the next quote of every replica', async () => {
   await admin.workspaces.add('test', { id: 'w2', name: 'Two', platformFeeBps: 3 });
   const { text } = await admin.keys.issue('test', {
     kind: 'service',

@@ -101,7 +101,7 @@ const written = async (workspaceId = 'w1', after = 0) =>
   );
 
 describe('orders', () => {
-  test('who begins to listen while events are being read hears them: they come after the place it was told', async () => {
+  test('a subscriber that joins during a read gets the later events exactly once', async () => {
     let listening = false;
     const told: { place: number; known: boolean }[] = [];
     const store: TestVenue['store'] = {
@@ -136,7 +136,7 @@ describe('orders', () => {
     ]);
   });
 
-  test('every event once, in the order of the database, whoever wrote it', async () => {
+  test('every event once, in database order, whoever wrote it', async () => {
     const stream = await listen(v.url);
     stream.say({ op: 'subscribe', topics: ['orders'], id: 1 });
     await until(() => stream.frames.length > 0);
@@ -152,7 +152,7 @@ describe('orders', () => {
     stream.socket.close();
   });
 
-  test('killed in the middle, then the replica too: what was heard in all is what is written', async () => {
+  test('worker and replica killed: the events received equal the events stored', async () => {
     const heard: string[] = [];
     let cursor = String(await v.store.placeEvents());
     const from = Number(cursor);
@@ -191,7 +191,7 @@ describe('orders', () => {
     await other.stop();
   });
 
-  test('one order: its events so far, then what comes, each once', async () => {
+  test('one order: past events, then new ones, each once', async () => {
     const id = await accepted();
     const early = await listen(v.url);
     early.say({ op: 'subscribe', topics: [`orders:${id}`] });
@@ -211,7 +211,7 @@ describe('orders', () => {
     for (const { socket } of [early, racing]) socket.close();
   });
 
-  test('from the beginning; and cursors that are none', async () => {
+  test('from the beginning; and invalid cursors', async () => {
     const stream = await listen(v.url);
     stream.say({ op: 'subscribe', topics: ['orders'], since: '0', id: 'all' });
     const all = await written();
@@ -231,7 +231,7 @@ describe('orders', () => {
     stream.socket.close();
   });
 
-  test('another workspace, and the other mode, hear nothing of it', async () => {
+  test('another workspace and the other mode receive nothing', async () => {
     const [foreign, live] = await Promise.all([
       listen(v.url, await v.key('service', { workspaceId: 'elsewhere' })),
       listen(v.url, await v.key('service', { mode: 'live' })),
@@ -254,7 +254,7 @@ describe('orders', () => {
     for (const { socket } of [foreign, live]) socket.close();
   });
 
-  test('a reader that stops reading is closed with 1013, and loses nothing by it', async () => {
+  test('a reader that stops reading is closed with 1013 and loses nothing', async () => {
     const slow = await listen(v.url);
     const since = String(await v.store.placeEvents());
     slow.say({ op: 'subscribe', topics: ['orders'] });
@@ -293,7 +293,7 @@ describe('orders', () => {
 });
 
 describe('solvers', () => {
-  test('changes reach those who may trade with them', async () => {
+  test('changes reach the workspaces that may trade with the solver', async () => {
     await v.workspace('picky', { eligibleSolvers: ['lp-other'] });
     const [all, picky] = await Promise.all([
       listen(v.url),
@@ -322,7 +322,7 @@ describe('prices', () => {
   const told = (stream: Stream) =>
     stream.events().map((event) => zPriceEvent.strict().parse(event)) as PriceEventFrame[];
 
-  test('two sides from two solvers, conflated, aged, dropped when stale and when their solver goes', async () => {
+  test('two sides from two solvers, conflated, aged, dropped when stale or when their solver leaves', async () => {
     const [one, two] = [await v.solver(11, () => undefined), await v.solver(12, () => undefined)];
     const stream = await listen(v.url);
     stream.say({ op: 'subscribe', topics: [TOPIC], id: 5 });
@@ -418,7 +418,7 @@ describe('prices', () => {
     await Promise.all([one.stop(), two.stop()]);
   });
 
-  test('nonsense from a solver is dropped, and what breaks the protocol is held against it', async () => {
+  test('invalid levels are dropped, and protocol violations count against the solver', async () => {
     const solver = await v.solver(13, () => undefined);
     const stream = await listen(v.url);
     stream.say({ op: 'subscribe', topics: [TOPIC] });
@@ -462,7 +462,7 @@ describe('prices', () => {
     await solver.stop();
   });
 
-  test('markets that there are not', async () => {
+  test('unknown markets', async () => {
     const stream = await listen(v.url);
     for (const [topic, code] of [
       ['prices:chain1-chain9:USDC-WETH', 'not_found'],
@@ -485,7 +485,7 @@ describe('prices', () => {
     for (const { socket } of [stream, live]) socket.close();
   });
 
-  test('what ladders give together', () => {
+  test('merged ladders', () => {
     const offer = (solverId: string, ladder: [bigint, bigint][]) => ({ solverId, ladder, atMs: 0 });
     expect(together([], 4)).toEqual([]);
     // Alone: the best of each size. Together: 100 of both where an order may be split, and never where it may

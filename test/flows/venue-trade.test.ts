@@ -74,7 +74,7 @@ async function settle(orderId: string): Promise<Hex> {
 }
 
 describe('quotes', () => {
-  test('ranked best first, every field present, every signature there to be checked', async () => {
+  test('ranked best first, every field present, every signature verifiable', async () => {
     const taker = await fundedTaker();
     const { status, json, headers } = await ask(taker);
     expect(status).toBe(200);
@@ -129,7 +129,7 @@ describe('quotes', () => {
     expect(headers.get('ratelimit-limit')).toBe('1000');
   });
 
-  test('the relayer is paid out of the trade, and the LP is told how much', async () => {
+  test('the relayer is paid out of the trade, and the LP learns how much', async () => {
     const taker = await fundedTaker();
     const { json } = await ask(taker, { solvers: { include: ['lp-1'] } });
     const context = json['quotes']?.[0]?.['order']?.['payload']?.['message']?.['outputs']?.[0]?.[
@@ -138,7 +138,7 @@ describe('quotes', () => {
     expect(BigInt(`0x${context.slice(-32)}`)).toBeGreaterThan(0n);
   });
 
-  test('who is asked: include, exclude, maxCandidates', async () => {
+  test('solvers: include, exclude, maxCandidates', async () => {
     const taker = await fundedTaker();
     const ids = async (body: object) =>
       ((await ask(taker, body)).json['quotes'] as unknown as Json[]).map((quote) => quote['solverId']);
@@ -253,7 +253,7 @@ describe('every lock', () => {
     await delivered(taker, made, v.chain.weth, v.chain.usdc);
   });
 
-  test('ResourceLock: the balance is there already', async () => {
+  test('ResourceLock: the balance exists already', async () => {
     const taker = await fundedTaker();
     await v.chain.approve(taker.address, v.chain.weth.address, v.chain.chain.escrow);
     await v.chain.send(taker.address, v.chain.chain.escrow, depositCall(v.chain.weth.address, 10n ** 18n));
@@ -296,7 +296,7 @@ describe('every lock', () => {
     expect(again).toMatchObject({ ready: true, fundingLock: 'ResourceLock' });
   });
 
-  test('walletBroadcast: the relayer cannot pay, so the wallet sends the prepared call itself', async () => {
+  test('walletBroadcast: the relayer cannot pay, so the wallet sends the prepared call', async () => {
     const taker = await fundedTaker();
     v.relayer.healthy = false;
     try {
@@ -360,7 +360,7 @@ describe('awards and events', () => {
     });
   }
 
-  test('the LP is awarded the order; a subscriber hears it created, settled, and the same again after a reconnect', async () => {
+  test('the LP is awarded the order; a subscriber sees it created and settled, and the same again after a reconnect', async () => {
     const all = await subscribe(['orders']);
     await until(() => all.frames.length > 0);
     const { id, candidate } = await submitted();

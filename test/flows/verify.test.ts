@@ -247,7 +247,7 @@ const verify = ({ record, dossier }: Told, knownEscrows = new Map<number, Hex>()
 const failed = async (changed: Told) =>
   (await verify(changed)).flatMap(({ id, result }) => (result === 'failed' ? [id] : []));
 
-describe('an honest dossier holds', () => {
+describe('an honest dossier passes', () => {
   test.each([
     [
       'two LPs on one chain, paid by EIP-3009',
@@ -290,7 +290,7 @@ describe('an honest dossier holds', () => {
     expect(exitCode(checks)).toBe(0);
   });
 
-  test('attesters and quorum are counted, and a word on which escrow is held against it', async () => {
+  test('attesters and quorum are counted, and the trusted escrow is enforced', async () => {
     const checks = await verify(
       crossed,
       new Map([
@@ -310,7 +310,7 @@ describe('an honest dossier holds', () => {
   });
 });
 
-describe('a changed dossier is refused by name', () => {
+describe('a changed dossier is refused, and the change is named', () => {
   const other = `0x${'12'.repeat(32)}`;
   type Deep = { [key: string]: Deep } & Deep[] & string & number;
   /** Whatever is changed, the rest is as it was. */
@@ -561,7 +561,7 @@ describe('the command', () => {
   };
   const nodes = () => devnet.chains.flatMap(({ chain, anvil }) => ['--rpc', `${chain.id}=${anvil.url}`]);
 
-  test('a saved dossier, a sentence each, exit 0', async () => {
+  test('a saved dossier, one sentence per check, exit 0', async () => {
     const file = await save(crossed, 'crossed');
     const { status, stdout } = await firmquote([
       'verify',
@@ -575,7 +575,7 @@ describe('the command', () => {
     expect(stdout).toMatch(/All \d+ checks held for 0x[0-9a-f]{64}, by signatures and chains alone\.\n$/);
   });
 
-  test('error: a lie is exit 1, as JSON too; a chain that nobody could ask is exit 2', async () => {
+  test('error: a false dossier exits 1, as JSON too; an unreachable chain exits 2', async () => {
     const lie = structuredClone(crossed);
     Object.assign(lie.dossier['trade'] as unknown as object, {
       status: 'failed',

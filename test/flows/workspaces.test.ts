@@ -143,7 +143,7 @@ const PRINTS: readonly [string, RegExp][] = [
   ],
 ];
 
-test('every command of the page works, in its order', async () => {
+test('every command of the page works in order', async () => {
   const page = await readFile(join(ROOT, 'docs', 'venue', 'workspaces.md'), 'utf8');
   const lines = [...page.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].flatMap(([, block = '']) =>
     block.trim().split('\n'),
@@ -164,8 +164,8 @@ test('every command of the page works, in its order', async () => {
   }
 });
 
-describe('what may not be', () => {
-  test('the last owner leaves neither by removal nor by a lower role, and two owners do not leave at once', async () => {
+describe('refusals', () => {
+  test('the last owner cannot leave or be demoted, and two owners cannot leave concurrently', async () => {
     const person = (n: number, role: string) => ({
       userId: `p${n}`,
       firstName: 'P',
@@ -196,7 +196,7 @@ describe('what may not be', () => {
     );
   });
 
-  test('keys: no more than the member, none for whoever left, and lower with the member', async () => {
+  test('keys: no more rights than the member, none after the member leaves, fewer after a demotion', async () => {
     await api('POST', '/admin/v1/workspaces', { id: 'keys', name: 'Keys' });
     for (const [userId, role] of [
       ['boss', 'owner'],
@@ -311,8 +311,8 @@ describe('what may not be', () => {
   });
 });
 
-describe('the admin door', () => {
-  test('opens to an admin key only, and no API key is one', async () => {
+describe('the admin API', () => {
+  test('accepts an admin key only, and no API key', async () => {
     const issued = await api('POST', '/admin/v1/keys', {
       kind: 'workspace',
       workspaceId: 'main',
@@ -341,7 +341,7 @@ describe('the admin door', () => {
     ).toBe(404);
   });
 
-  test('describes itself, and every route of the description answers to its key', async () => {
+  test('describes itself, and every described route accepts its key', async () => {
     const document = (await (await fetch(`${adminUrl}/openapi.json`)).json()) as {
       info: { title: string };
       paths: Record<string, Record<string, unknown>>;
@@ -385,7 +385,7 @@ describe('the admin door', () => {
     }
   });
 
-  test('what was done stays on record as it was: no row changes, none goes', async () => {
+  test('the audit log keeps every row unchanged', async () => {
     for (const statement of [
       "update admin_audit set who = 'nobody'",
       'delete from admin_audit',
@@ -419,7 +419,7 @@ describe('the admin door', () => {
   });
 });
 
-test('the configuration seeds a database once; what an administrator changed outlives a restart', async () => {
+test('the configuration seeds a database once; later changes by an administrator survive a restart', async () => {
   expect(
     (await firmquote('firmquote workspace set main --name "Another name" --fee-bps 7 -c venue.json')).status,
   ).toBe(0);
