@@ -10,8 +10,7 @@ import type { HoldRequest } from '../src/inventory/event.ts';
 import { createLpStore } from '../src/adapters/postgres/lp/lp-store.ts';
 import { LP_MIGRATIONS } from '../src/adapters/postgres/migrations/lp.ts';
 import { createLedger, type Ledger, type LedgerOptions } from '../src/inventory/ledger.ts';
-import { restoring } from '../src/inventory/restore.ts';
-import { inTurns } from '../src/lp/quoting/turns.ts';
+import { restoreLedger } from '../src/inventory/restore.ts';
 import { startTestPostgres } from '../test/support/postgres.ts';
 
 const LIVE = [0, 1_000, 10_000, 100_000] as const;
@@ -167,14 +166,15 @@ async function stopAndStart(
     for (let n = 0; n < size; n += 1) ledger.hold(request(1, NOW + 60 + (n % 60)), NOW);
     await store.open();
     const stop = await timed(async () => {
-      if (!(await store.stop({ ledger: ledger.pieces(), cursors: [] }))) throw new Error('not stopped');
+      if (!(await store.stop({ ledger: ledger.snapshotChunks(), cursors: [] })))
+        throw new Error('not stopped');
     });
     const [{ bytes } = { bytes: 0 }] = await db.query<{ bytes: number }>(
       'select octet_length(clean::text) as bytes from lp_owner',
     );
     const start = await timed(async () => {
       const { clean } = await store.open();
-      const again = clean && (await inTurns(restoring(options, clean.ledger)));
+      const again = clean && restoreLedger(options, clean.ledger);
       if (again?.live !== size) throw new Error('not restored');
     });
     return { holds: size, megabytes: round(bytes / 1e6), stop, start };

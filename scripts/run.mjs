@@ -14,17 +14,10 @@ import { vitest } from './vitest.mjs';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const bin = (name) => join(ROOT, 'node_modules', '.bin', name);
-/** As in src/apps/lp/node-options.ts, which says why. */
-const LP_NODE_OPTIONS = ['--max-semi-space-size=2', '--v8-pool-size=1'];
-/** Run what an LP runs in their own process, so as an LP is run. */
-const LP_BENCHES = new Set(['pricing', 'ledger']);
 
 const commands = {
   demo: (args) => (install(), typescript('src/apps/cli/main.ts', ['demo', ...args])),
-  cli: (args) => (
-    install(),
-    typescript('src/apps/cli/main.ts', args, args[0] === 'lp' ? LP_NODE_OPTIONS : [])
-  ),
+  cli: (args) => (install(), typescript('src/apps/cli/main.ts', args)),
   sim: (args) => (install(), typescript('src/apps/cli/main.ts', ['sim', ...args])),
   bench: ([name, ...args]) => {
     install();
@@ -37,12 +30,7 @@ const commands = {
     const built = run(bin('tsc'), ['-p', 'tsconfig.bench.json']);
     return built.then((status) =>
       status === 0
-        ? run(process.execPath, [
-            '--enable-source-maps',
-            ...(LP_BENCHES.has(name) ? LP_NODE_OPTIONS : []),
-            `dist/bench/bench/${name}.js`,
-            ...args,
-          ])
+        ? run(process.execPath, ['--enable-source-maps', `dist/bench/bench/${name}.js`, ...args])
         : status,
     );
   },
@@ -340,10 +328,10 @@ function captured(program, words) {
   return new Promise((done) => child.on('close', (status) => done({ status, output })));
 }
 
-function typescript(file, words, nodeOptions = []) {
+function typescript(file, words) {
   // An absolute path to the loader lets the command be called from any folder.
   const loader = pathToFileURL(join(ROOT, 'node_modules/tsx/dist/loader.mjs')).href;
-  return run(process.execPath, [...nodeOptions, '--import', loader, file, ...words]);
+  return run(process.execPath, ['--import', loader, file, ...words]);
 }
 
 /** Runs a program to its end, passes signals on, and returns its exit status. */

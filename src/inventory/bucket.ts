@@ -1,9 +1,9 @@
-/** A bucket is one token on one chain: what lies there, and what of it is spoken for. */
+/** A bucket is one token on one chain: its balance and the claims on it, in base units. */
 
 import type { Address } from '../domain/hex.ts';
 
-/** What promises add to the exposure of an asset, in atto; shared by all its buckets. */
-export interface Promised {
+/** What accepted orders and live quotes add to the exposure to an asset, in atto; its buckets share it. */
+export interface PromisedExposure {
   committed: bigint;
   quoted: bigint;
 }
@@ -15,16 +15,16 @@ export interface Bucket {
   readonly decimals: number;
   buffer: bigint;
   readonly dust: bigint;
-  readonly promised: Promised;
-  /** Deposits, withdrawals, and trades that are over and forgotten. */
+  readonly exposure: PromisedExposure;
+  /** Deposits, withdrawals and forgotten trades. */
   base: bigint;
-  /** What trades still remembered added to that: final fills leave, finalised inputs arrive. */
+  /** What remembered trades added to that: final fills left, finalised inputs arrived. */
   moved: bigint;
   pendingOut: bigint;
   committed: bigint;
   held: bigint;
   receivable: bigint;
-  /** Of `receivable`: owed for so long that it counts for nothing. */
+  /** The part of `receivable` that is owed for so long that the exposure ignores it. */
   overdue: bigint;
   withdrawing: bigint;
   drift: bigint | null;
@@ -39,7 +39,7 @@ export function createBucket(
     buffer = 0n,
     dust = 0n,
   }: { chainId: number; token: Address; asset: string; decimals: number; buffer?: bigint; dust?: bigint },
-  promised: Promised,
+  exposure: PromisedExposure,
 ): Bucket {
   return {
     chainId,
@@ -48,7 +48,7 @@ export function createBucket(
     decimals,
     buffer,
     dust,
-    promised,
+    exposure,
     base: 0n,
     moved: 0n,
     pendingOut: 0n,
@@ -61,10 +61,7 @@ export function createBucket(
   };
 }
 
-/**
- * What a new promise may take. Negative: promises exceed the money, which only the owner or a thief of keys
- * can cause.
- */
+/** What a new hold may take. Negative when claims exceed the balance: only the owner's key can cause it. */
 export function freeOf(bucket: Bucket): bigint {
   return (
     bucket.base +
@@ -77,11 +74,11 @@ export function freeOf(bucket: Bucket): bigint {
   );
 }
 
-/** Balances less what has left, plus what is owed to us and may still be counted on. */
+/** The balance less fills that are not final, plus receivables that are not overdue. */
 export const ownedOf = (bucket: Bucket): bigint =>
   bucket.base + bucket.moved - bucket.pendingOut + bucket.receivable - bucket.overdue;
 
-/** The amounts that people and metrics look at. */
+/** The bucket as operators and metrics see it. */
 export function amountsOf(bucket: Bucket) {
   const {
     chainId,
@@ -98,7 +95,7 @@ export function amountsOf(bucket: Bucket) {
     drift,
   } = bucket;
   const free = freeOf(bucket);
-  // A buffer or a withdrawal eats only what is free; money short of promises is a shortfall.
+  // A buffer or a withdrawal only reduces what is free. Claims that exceed the balance are a shortfall.
   const short = pendingOut + committed + held - bucket.base - bucket.moved;
   return {
     chainId,

@@ -1,174 +1,109 @@
 /**
- * What live quotes add up to against every cap. Each quote counts against six: those it shares with everybody
- * on its pair are found once for all, and its taker's hang from the taker, so that one look finds all six.
+ * What live quotes add up to against every cap: one counter per taker, pair, side, asset and for the whole
+ * book. A hold keeps references to its six counters, so that booking looks nothing up.
  */
 
-import { createTextTable } from '../domain/text-table.ts';
-import type { Side } from './event.ts';
+import type { HoldRequest, Side } from './event.ts';
 import type { Outstanding, Scope } from './limits.ts';
-import { createTallies, type Taker, type Tally } from './tallies.ts';
 
-const FEW = 8;
-/** Takers that a visitor sees in well under a millisecond. */
-const AT_A_STEP = 500;
-
-/** What quotes on one side of a pair share, whoever asks. */
-export interface Way {
-  readonly ofPair: Outstanding;
-  readonly ofSide: Outstanding;
-  readonly ofAsset: Outstanding;
-  readonly asset: string;
-}
-
-type Amounts = Pick<Outstanding, 'notional' | 'gapLoss'>;
+/** The counters of one hold in the order of `SCOPES`. */
+export type HoldCounters = readonly Outstanding[];
 
 /**
- * Hears what counts against one cap now, and whose it is: a taker, a pair, a pair and side ...; the whole
- * book's has no name. A taker's pair comes in a part of its own, for there are very many.
+ * Called with one counter that is not zero. `of` names its taker, pair, pair and side, or asset and side; it
+ * is empty for the whole book. `pair` is the pair of a `perTakerPair` counter, else empty.
  */
 export type CounterVisitor = (scope: Scope, counter: Readonly<Outstanding>, of: string, pair: string) => void;
 
 export interface Counters {
-  /** `asset` is the one that its quotes buy or sell. The counters are the same for good. */
-  wayOf(pair: string, side: Side, asset: string): Way;
-  /** Whoever does not count anything here afterwards drops it. */
-  tallyOf(taker: string, pair: string): Tally;
-  /**
-   * The six that a quote counts against, in the order of `SCOPES`. Not to be kept: a taker's second pair
-   * gives it a counter of its own.
-   */
-  of(tally: Tally, way: Way): readonly Outstanding[];
-  /** The same, to be kept while something counts there. */
-  keptOf(tally: Tally, way: Way): readonly Outstanding[];
-  /** One live quote more against all of them. */
-  add(tally: Tally, way: Way, amounts: Amounts): void;
-  takeOff(tally: Tally, way: Way, amounts: Amounts): void;
-  /**
-   * A taker with nothing that counts is forgotten, and another look makes new counters: so whoever stops
-   * counting holds on to none.
-   */
-  drop(tally: Tally): void;
-  /**
-   * Shows those that anything counts against now, some takers at a step: between two steps they may change,
-   * come and go, and one that went and came again may be shown twice.
-   */
-  visit(visitor: CounterVisitor): Generator<void>;
+  /** The counters of a request. `asset` is the one that it would buy or sell. */
+  of(request: Pick<HoldRequest, 'taker' | 'pair' | 'side'>, asset: string): HoldCounters;
+  /** A hold with these counters is remembered: its taker's counters stay until it is released. */
+  retain(request: Pick<HoldRequest, 'taker' | 'pair'>, counters: HoldCounters): void;
+  release(request: Pick<HoldRequest, 'taker' | 'pair'>): void;
+  visit(visitor: CounterVisitor): void;
 }
 
-const NOTHING: never[] = [];
-
-const nothing = (): Outstanding => ({ count: 0, notional: 0n, gapLoss: 0n });
-
-export function count(counter: Outstanding, { notional, gapLoss }: Amounts): void {
-  counter.count += 1;
-  counter.notional += notional;
-  counter.gapLoss += gapLoss;
+interface Counter extends Outstanding {
+  /** Remembered holds that refer to this counter; only counted for takers. */
+  holds: number;
 }
 
-export function discount(counter: Outstanding, { notional, gapLoss }: Amounts): void {
-  counter.count -= 1;
-  counter.notional -= notional;
-  counter.gapLoss -= gapLoss;
+type BySide = Record<Side, Counter>;
+
+interface PairCounters {
+  all: Counter;
+  sides: BySide;
+  takers: Map<string, Counter>;
 }
+
+const SIDES = ['buy', 'sell'] as const;
+const zero = (): Counter => ({ count: 0, notional: 0n, gapLoss: 0n, holds: 0 });
+const bothSides = (): BySide => ({ buy: zero(), sell: zero() });
 
 export function createCounters(): Counters {
-  const total = nothing();
-  const pairs = new Map<string, Outstanding>();
-  const sides = new Map<string, Outstanding>();
-  const assets = new Map<string, Outstanding>();
-  const tallies = createTallies();
-  /** By name, what it asked for first. */
-  const takers = createTextTable<string, Tally>();
-  const ways = { buy: new Map<string, Way>(), sell: new Map<string, Way>() };
+  const total = zero();
+  const takers = new Map<string, Counter>();
+  const pairs = new Map<string, PairCounters>();
+  const assets = new Map<string, BySide>();
 
-  function counterIn(counters: Map<string, Outstanding>, of: string): Outstanding {
-    const counter = counters.get(of) ?? nothing();
-    counters.set(of, counter);
-    return counter;
+  function pairOf(name: string): PairCounters {
+    let pair = pairs.get(name);
+    if (pair === undefined) pairs.set(name, (pair = { all: zero(), sides: bothSides(), takers: new Map() }));
+    return pair;
   }
 
-  /** All six, without making a list of them: every quote does this twice. */
-  function change(by: typeof count, tally: Tally, { ofPair, ofSide, ofAsset }: Way, amounts: Amounts): void {
-    by(total, amounts);
-    by(tally, amounts);
-    if (tally.all !== undefined) by(tally.all, amounts);
-    by(ofPair, amounts);
-    by(ofSide, amounts);
-    by(ofAsset, amounts);
+  function assetOf(name: string): BySide {
+    let asset = assets.get(name);
+    if (asset === undefined) assets.set(name, (asset = bothSides()));
+    return asset;
   }
-
-  /** A taker's own counter, from now on beside that of its first pair. */
-  function allOf(tally: Tally): Taker {
-    const { count: quotes, notional, gapLoss } = tally;
-    tally.all ??= { count: quotes, notional, gapLoss, first: tally, others: [], byPair: undefined };
-    return tally.all;
-  }
-
-  const six = (all: Outstanding, tally: Tally, { ofPair, ofSide, ofAsset }: Way): readonly Outstanding[] => [
-    total,
-    all,
-    tally,
-    ofPair,
-    ofSide,
-    ofAsset,
-  ];
 
   return {
-    wayOf(pair, side, asset) {
-      const known = ways[side].get(pair);
-      if (known?.asset === asset) return known;
-      const way = {
-        ofPair: counterIn(pairs, pair),
-        ofSide: counterIn(sides, `${pair} ${side}`),
-        ofAsset: counterIn(assets, `${asset} ${side}`),
-        asset,
+    of(request, asset) {
+      const pair = pairOf(request.pair);
+      return [
+        total,
+        takers.get(request.taker) ?? zero(),
+        pair.takers.get(request.taker) ?? zero(),
+        pair.all,
+        pair.sides[request.side],
+        assetOf(asset)[request.side],
+      ];
+    },
+    retain({ taker, pair }, [, ofTaker, ofTakerPair]) {
+      retainIn(takers, taker, ofTaker as Counter);
+      retainIn(pairOf(pair).takers, taker, ofTakerPair as Counter);
+    },
+    release({ taker, pair }) {
+      releaseIn(takers, taker);
+      releaseIn(pairOf(pair).takers, taker);
+    },
+    visit(visitor) {
+      const show: CounterVisitor = (scope, counter, of, pair) => {
+        if (counter.count > 0) visitor(scope, counter, of, pair);
       };
-      ways[side].set(pair, way);
-      return way;
-    },
-    tallyOf(taker, pair) {
-      const first = takers.get(taker);
-      if (first === undefined) {
-        const tally = tallies.make(taker, pair, undefined);
-        takers.set(taker, tally);
-        return tally;
+      show('total', total, '', '');
+      for (const [taker, counter] of takers) show('perTaker', counter, taker, '');
+      for (const [name, pair] of pairs) {
+        show('perPair', pair.all, name, '');
+        for (const side of SIDES) show('perPairSide', pair.sides[side], `${name} ${side}`, '');
+        for (const [taker, counter] of pair.takers) show('perTakerPair', counter, taker, name);
       }
-      if (first.pair === pair) return first;
-      const all = allOf(first);
-      const known =
-        all.byPair === undefined ? all.others.find((tally) => tally.pair === pair) : all.byPair.get(pair);
-      if (known !== undefined) return known;
-      const tally = tallies.make(taker, pair, all);
-      all.others.push(tally);
-      if (all.byPair !== undefined) all.byPair.set(pair, tally);
-      else if (all.others.length > FEW) all.byPair = new Map(all.others.map((each) => [each.pair, each]));
-      return tally;
-    },
-    of: (tally, way) => six(tally.all ?? tally, tally, way),
-    keptOf: (tally, way) => six(allOf(tally), tally, way),
-    add: (tally, way, amounts) => change(count, tally, way, amounts),
-    takeOff: (tally, way, amounts) => change(discount, tally, way, amounts),
-    drop(tally) {
-      const { taker, all } = tally;
-      const first = all?.first ?? tally;
-      if ((all ?? tally).count !== 0 || takers.get(taker) !== first) return;
-      takers.delete(taker);
-      tallies.free(first);
-      for (const other of all?.others ?? NOTHING) tallies.free(other);
-    },
-    *visit(visitor) {
-      if (total.count > 0) visitor('total', total, '', '');
-      let seen = 0;
-      for (const first of takers.values()) {
-        const { taker, all = first } = first;
-        if (all.count > 0) visitor('perTaker', all, taker, '');
-        for (const tally of [first, ...(first.all?.others ?? NOTHING)])
-          if (tally.count > 0) visitor('perTakerPair', tally, taker, tally.pair);
-        if (++seen % AT_A_STEP === 0) yield;
-      }
-      for (const [pair, counter] of pairs) if (counter.count > 0) visitor('perPair', counter, pair, '');
-      for (const [side, counter] of sides) if (counter.count > 0) visitor('perPairSide', counter, side, '');
-      for (const [side, counter] of assets) if (counter.count > 0) visitor('perAssetSide', counter, side, '');
+      for (const [name, asset] of assets)
+        for (const side of SIDES) show('perAssetSide', asset[side], `${name} ${side}`, '');
     },
   };
+}
+
+function retainIn(counters: Map<string, Counter>, name: string, counter: Counter): void {
+  if (counter.holds === 0) counters.set(name, counter);
+  counter.holds += 1;
+}
+
+function releaseIn(counters: Map<string, Counter>, name: string): void {
+  const counter = counters.get(name);
+  if (counter === undefined) return;
+  counter.holds -= 1;
+  if (counter.holds === 0) counters.delete(name);
 }

@@ -6,7 +6,6 @@
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { atOnce } from '../domain/steps.ts';
 import type { HoldRequest, LedgerEvent } from './event.ts';
 import { covers, type Lease, renew, resume, stopped } from './lease.ts';
 import { createLedger, type Ledger, type LedgerOptions } from './ledger.ts';
@@ -374,22 +373,22 @@ describe('invariants', () => {
         const ledger = createLedger(optionsWith({}));
         for (const event of world.log) {
           const before = TOKENS.map((token) => total(ledger, token));
-          const stage = 'orderId' in event ? ledger.quote(event.orderId)?.stage : undefined;
+          const state = 'orderId' in event ? ledger.quote(event.orderId)?.state : undefined;
           const request = 'orderId' in event ? ledger.quote(event.orderId)?.request : undefined;
           ledger.apply(event);
-          const after = 'orderId' in event ? ledger.quote(event.orderId)?.stage : undefined;
+          const after = 'orderId' in event ? ledger.quote(event.orderId)?.state : undefined;
           const change = (token: string) =>
             total(ledger, token) - (before[TOKENS.indexOf(token as (typeof TOKENS)[number])] ?? 0n);
           if (event.type === 'deposited') expect(change(event.token)).toBe(event.amount);
           else if (event.type === 'withdrawal_ended') expect(change(event.token)).toBe(-event.amount);
-          else if (stage === after || request === undefined)
+          else if (state === after || request === undefined)
             for (const token of TOKENS) expect(change(token)).toBe(0n);
           else {
             // Filled or not, claimed or not: four amounts say what a quote is worth to the sums.
             const out = (at: string | undefined) =>
-              at === 'filled' || at === 'final' || at === 'finalised' ? -request.amount : 0n;
+              at === 'filled' || at === 'fill_final' || at === 'received' ? -request.amount : 0n;
             const into = (at: string | undefined, claim: bigint) =>
-              at === 'filled' || at === 'final' ? request.input.amount : at === 'finalised' ? claim : 0n;
+              at === 'filled' || at === 'fill_final' ? request.input.amount : at === 'received' ? claim : 0n;
             const claim =
               event.type === 'finalised'
                 ? event.received
@@ -401,8 +400,8 @@ describe('invariants', () => {
                   )?.received ?? 0n);
             for (const token of TOKENS) {
               const expected =
-                (request.token === token ? out(after) - out(stage) : 0n) +
-                (request.input.token === token ? into(after, claim) - into(stage, claim) : 0n);
+                (request.token === token ? out(after) - out(state) : 0n) +
+                (request.input.token === token ? into(after, claim) - into(state, claim) : 0n);
               expect(change(token)).toBe(expected);
             }
           }
@@ -576,7 +575,9 @@ describe('invariants', () => {
             .all()
             .map(({ request }) => request.orderId)
             .filter((orderId) =>
-              ['accepted', 'filled', 'final', 'finalised'].includes(world.ledger.quote(orderId)?.stage ?? ''),
+              ['accepted', 'filled', 'fill_final', 'received'].includes(
+                world.ledger.quote(orderId)?.state ?? '',
+              ),
             ),
         );
         for (const { request } of world.all())
@@ -607,8 +608,8 @@ describe('invariants', () => {
           world.known() > request.lapsesAt + GRACE
         )
           continue;
-        expect(['held', 'accepted', 'filled', 'final', 'finalised']).toContain(
-          world.ledger.quote(request.orderId)?.stage,
+        expect(['held', 'accepted', 'filled', 'fill_final', 'received']).toContain(
+          world.ledger.quote(request.orderId)?.state,
         );
       }
     });
@@ -618,9 +619,9 @@ describe('invariants', () => {
     everyStep({}, (world) => {
       let live = 0;
       for (const { request } of world.all()) {
-        const stage = world.ledger.quote(request.orderId)?.stage;
-        if (stage === 'held') live += 1;
-        if (stage !== 'lapsed') continue;
+        const state = world.ledger.quote(request.orderId)?.state;
+        if (state === 'held') live += 1;
+        if (state !== 'expired') continue;
         const before = world.ledger.buckets();
         const answer = world.ledger.apply({ type: 'accepted', orderId: request.orderId });
         expect(answer).toMatchObject(
@@ -671,7 +672,7 @@ describe('invariants', () => {
     everyStep(LIMITS, (world) => {
       const groups = new Map<string, Map<string, bigint>>();
       for (const { request } of world.all()) {
-        if (world.ledger.quote(request.orderId)?.stage !== 'held') continue;
+        if (world.ledger.quote(request.orderId)?.state !== 'held') continue;
         // A nonce that the chain used at depth has nothing live any more.
         if (
           world
@@ -679,7 +680,7 @@ describe('invariants', () => {
             .some(
               ({ request: other }) =>
                 other.group === request.group &&
-                ['final', 'finalised'].includes(world.ledger.quote(other.orderId)?.stage ?? ''),
+                ['fill_final', 'received'].includes(world.ledger.quote(other.orderId)?.state ?? ''),
             )
         )
           continue;
@@ -712,11 +713,9 @@ describe('invariants', () => {
       // Each with what counts against it, to the unit, and nothing else: whoever came back meanwhile counts
       // once.
       const shown: [string, number, bigint][] = [];
-      atOnce(
-        world.ledger.visitCounters((scope, { count, notional }, ...of) => {
-          if (scope !== 'perAssetSide') shown.push([[scope, ...of].join(' ').trim(), count, notional]);
-        }),
-      );
+      world.ledger.visitCounters((scope, { count, notional }, ...of) => {
+        if (scope !== 'perAssetSide') shown.push([[scope, ...of].join(' ').trim(), count, notional]);
+      });
       const wanted = [...groups].map(([key, sums]): [string, number, bigint] => [
         key,
         sums.size,
@@ -744,8 +743,8 @@ describe('invariants', () => {
 
   test('11. what binds is what was accepted, or filled and not yet at depth, after every step', () => {
     everyStep(LIMITS, (world) => {
-      const binds = (stage = '') => stage === 'accepted' || stage === 'filled';
-      const wanted = world.all().filter(({ request }) => binds(world.ledger.quote(request.orderId)?.stage));
+      const binds = (state = '') => state === 'accepted' || state === 'filled';
+      const wanted = world.all().filter(({ request }) => binds(world.ledger.quote(request.orderId)?.state));
       expect(
         world.ledger
           .binding()
@@ -755,7 +754,7 @@ describe('invariants', () => {
     });
   });
 
-  test('12. promises that are one word in a row, that are two, and that are too wide for it and objects, count alike', () => {
+  test('12. amounts of any width count alike', () => {
     // Four digits to spare: no exposure is rounded.
     const fine = 10_000n;
     const units = [fine, fine << 70n, fine << 130n] as const;
@@ -780,7 +779,7 @@ describe('invariants', () => {
       ),
       quotes: all().map(({ request: { orderId, group } }) => [
         orderId,
-        ledger.quote(orderId)?.stage,
+        ledger.quote(orderId)?.state,
         ledger.ofNonce(group),
         ledger.nearest(orderId),
       ]),
@@ -804,7 +803,7 @@ describe('invariants', () => {
     );
   });
 
-  test('a promise is what it was asked to be, as a row and as an object, taken and not', () => {
+  test('a hold keeps its request unchanged, accepted or not', () => {
     // As many of each width, and those at the edges of a word.
     const widths = (...bits: bigint[]) =>
       fc.oneof(
@@ -844,9 +843,9 @@ describe('invariants', () => {
             fillProbabilityBps: a.chance,
           };
           expect(ledger.hold(request, 1_000)).toEqual({ held: true });
-          expect(ledger.quote('q')).toEqual({ request, stage: 'held' });
+          expect(ledger.quote('q')).toEqual({ request, state: 'held' });
           ledger.apply({ type: 'accepted', orderId: 'q' });
-          expect(ledger.quote('q')).toEqual({ request, stage: 'accepted' });
+          expect(ledger.quote('q')).toEqual({ request, state: 'accepted' });
           expect(ledger.binding()).toEqual([request]);
         },
       ),

@@ -1,10 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { atOnce } from '../domain/steps.ts';
 import type { HoldRequest, LedgerEvent } from './event.ts';
 import { createLedger, type LedgerOptions } from './ledger.ts';
-import { replay, restoreLedger, restoring } from './restore.ts';
-import { whole } from './snapshot.ts';
+import { replay, restoreLedger } from './restore.ts';
 
 const USDC = `0x${'a'.repeat(40)}` as const;
 const WETH = `0x${'b'.repeat(40)}` as const;
@@ -105,11 +103,9 @@ test('law: each cap counts every nonce with something live once, with its larges
           }
         }
         const shown: typeof expected = new Map();
-        atOnce(
-          ledger.visitCounters((scope, { count, notional }, ...of) => {
-            if (scope !== 'perAssetSide') shown.set([scope, ...of].join(' ').trim(), { count, notional });
-          }),
-        );
+        ledger.visitCounters((scope, { count, notional }, ...of) => {
+          if (scope !== 'perAssetSide') shown.set([scope, ...of].join(' ').trim(), { count, notional });
+        });
         expect(shown).toEqual(expected);
       }
     }),
@@ -120,11 +116,9 @@ test('a quote that counts again, after its taker had nothing that counted, count
   const ledger = funded({ limits: { perTaker: { count: 2 } } });
   const ofAlice = () => {
     const found: object[] = [];
-    atOnce(
-      ledger.visitCounters((scope, { count, notional }, of) => {
-        if (scope === 'perTaker') found.push({ of, count, notional });
-      }),
-    );
+    ledger.visitCounters((scope, { count, notional }, of) => {
+      if (scope === 'perTaker') found.push({ of, count, notional });
+    });
     return found;
   };
   ledger.hold(request('a', 100n, { group: 'one nonce' }), 1_000);
@@ -192,7 +186,7 @@ describe('life of a quote', () => {
       receivable: 0n,
       free: 6n,
     });
-    expect(ledger.quote('q')?.stage).toBe('finalised');
+    expect(ledger.quote('q')?.state).toBe('received');
     // Forgotten later, the money stays where it went.
     ledger.advance(1, 2_000);
     ledger.advance(1, 3_000);
@@ -207,9 +201,9 @@ describe('life of a quote', () => {
     ledger.apply({ type: 'accepted', orderId: 'q' });
     ledger.apply({ type: 'reorged', orderId: 'q', id: 'gone' });
     ledger.apply({ type: 'filled', orderId: 'q', id: 'gone' });
-    expect(ledger.quote('q')?.stage).toBe('accepted');
+    expect(ledger.quote('q')?.state).toBe('accepted');
     ledger.apply({ type: 'filled', orderId: 'q', id: 'again' });
-    expect(ledger.quote('q')?.stage).toBe('filled');
+    expect(ledger.quote('q')?.state).toBe('filled');
   });
 
   test('fills that stand and are not final are named, and what was taken back is known', () => {
@@ -239,7 +233,7 @@ describe('life of a quote', () => {
     expect(ledger.free(1, USDC)).toBe(600n);
     expect(ledger.advance(1, 1_076)).toBe(1);
     expect(ledger.free(1, USDC)).toBe(1_000n);
-    expect(ledger.quote('q')?.stage).toBe('lapsed');
+    expect(ledger.quote('q')?.state).toBe('expired');
     expect(ledger.apply({ type: 'accepted', orderId: 'q' })).toEqual({
       applied: false,
       why: 'late',
@@ -276,7 +270,7 @@ describe('life of a quote', () => {
     ledger.apply({ type: 'finalised', orderId: 'short', id: 'x', received: 7n });
     ledger.advance(1, 2_000);
     expect(ledger.quote('short')).toBeUndefined();
-    expect(ledger.quote('long')?.stage).toBe('released');
+    expect(ledger.quote('long')?.state).toBe('released');
     expect(view(ledger)).toMatchObject({ onchain: 800n, held: 0n, free: 700n });
   });
 
@@ -553,20 +547,19 @@ test('what is owed for too long counts for nothing until it arrives, and then in
   expect(ledger.exposure('WETH').total).toBe(7n);
 });
 
-test('in pieces it is the same ledger: written, restored a step at a time, and never of two moments', () => {
+test('a snapshot in chunks is the same ledger, and never of two points in time', () => {
   const ledger = createLedger(options);
   ledger.apply({ type: 'deposited', id: 'd', chainId: 1, token: USDC, amount: 10_000n });
   for (let at = 0; at < 501; at++) ledger.hold(request(`q${at}`, 1n), 1_000);
   ledger.apply({ type: 'accepted', orderId: 'q7' });
-  const pieces = ledger.pieces();
-  const promises = [...pieces.promises];
-  // A transaction that has to begin again asks for all of them again.
-  expect([...pieces.promises]).toEqual(promises);
-  expect(promises.map(({ length }) => length)).toEqual([200, 200, 101]);
-  const steps = restoring(options, { books: ledger.pieces().books, promises: promises.reverse() });
-  const seen = [steps.next(), steps.next(), steps.next(), steps.next()];
-  expect(seen.map(({ done }) => done)).toEqual([false, false, false, true]);
-  const again = seen[3]?.value ?? expect.fail();
+  const { books, chunks } = ledger.snapshotChunks();
+  const written = chunks.map((write) => write());
+  // A transaction that starts again writes every chunk again.
+  expect(chunks.map((write) => write())).toEqual(written);
+  expect(written.map(({ length }) => length)).toEqual([200, 200, 101]);
+  const again = createLedger(options);
+  again.loadBooks(books);
+  for (const chunk of written.reverse()) again.loadHolds(chunk);
   expect(again.snapshot()).toEqual(ledger.snapshot());
   expect([again.live, view(again)]).toEqual([500, view(ledger)]);
 
@@ -576,23 +569,49 @@ test('in pieces it is the same ledger: written, restored a step at a time, and n
     () => void ledger.apply({ type: 'deposited', id: 'more', chainId: 1, token: USDC, amount: 1n }),
     () => void ledger.advance(1, 1_076),
   ]) {
-    const writing = ledger.pieces().promises[Symbol.iterator]();
-    writing.next();
+    const [write] = ledger.snapshotChunks().chunks;
+    write?.();
     change();
-    expect(() => writing.next()).toThrow('of no one moment');
+    expect(() => write?.()).toThrow('changed while its snapshot was written');
   }
-  expect(() => ledger.load(again.pieces()).next()).toThrow('empty');
+  expect(() => ledger.loadBooks(books)).toThrow('empty');
 });
 
-test('what lapsed while a stop was written ends at the first look after the start', () => {
+test('holds that expired before a snapshot in chunks end when the clock first advances after the start', () => {
   const ledger = funded();
   for (let at = 0; at < 75; at++) ledger.hold(request(`q${at}`, 1n), 1_000);
   ledger.advance(1, 1_076);
-  const { books, promises } = ledger.pieces();
-  const again = restoreLedger(options, whole({ books, promises }));
+  const { books, chunks } = ledger.snapshotChunks();
+  const again = restoreLedger(options, { ...books, promises: chunks.flatMap((write) => write()) });
   expect([again.live, again.behind(1)]).toEqual([25, true]);
   while (again.behind(1)) again.advance(1, 1_076);
   expect(again.live).toBe(0);
+});
+
+test('a nonce lists its orders that have not ended, oldest first', () => {
+  const ledger = funded();
+  for (const orderId of ['a', 'b', 'c', 'd']) ledger.hold(request(orderId, 100n, { group: 'nonce' }), 1_000);
+  ledger.apply({ type: 'released', orderId: 'b' });
+  expect(ledger.ofNonce('nonce')).toEqual(['a', 'c', 'd']);
+  ledger.apply({ type: 'accepted', orderId: 'c' });
+  ledger.apply({ type: 'released', orderId: 'd' });
+  expect(ledger.ofNonce('nonce')).toEqual(['a', 'c']);
+  expect(ledger.ofNonce('another')).toEqual([]);
+});
+
+test('what was scheduled for a forgotten hold does not happen to a new hold of the same order', () => {
+  const ledger = funded();
+  ledger.hold(request('q', 100n), 1_000);
+  for (const type of ['fill_final', 'finalised'] as const)
+    ledger.apply({ type, orderId: 'q', id: 'x', received: 7n });
+  // Scheduled to be forgotten at 1,976, then reorganised away and failed: forgotten at 1,136.
+  ledger.apply({ type: 'reorged', orderId: 'q', id: 'x' });
+  ledger.apply({ type: 'failed', orderId: 'q' });
+  ledger.advance(1, 1_136);
+  expect(ledger.quote('q')).toBeUndefined();
+  ledger.hold(request('q', 100n, { lapsesAt: 3_000 }), 1_136);
+  ledger.advance(1, 1_976);
+  expect([ledger.live, ledger.quote('q')?.state]).toEqual([1, 'held']);
 });
 
 test('snapshot and restore: the same bytes, the same behaviour', () => {

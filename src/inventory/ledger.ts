@@ -1,257 +1,247 @@
 /**
- * The inventory ledger: what we own on each chain, what we have promised, and what we are owed.
+ * The inventory ledger: what the LP owns on each chain, what it has promised, and what it is owed.
  *
  * Hazard: two live quotes promise the same coin. Rule: the full output is held before its signature leaves
- * the process, and the hold ends only when the chain's own clock is past the promise's last second plus a
- * grace, or when the chain proves that it can never execute. So a taker who accepts everything at once is
- * always paid.
+ * the process, and the hold ends only when the chain's own clock is past the quote's last second plus a
+ * grace, or when the chain proves that the order can never execute. So every taker who accepts is paid.
  */
 
 import type { Decline } from '../domain/decline.ts';
 import { InvariantError } from '../domain/errors.ts';
 import type { Address } from '../domain/hex.ts';
 import { isUnixSeconds, type UnixSeconds } from '../domain/time.ts';
-import { amountsOf, type Bucket, createBucket, freeOf, ownedOf, type Promised, toAtto } from './bucket.ts';
+import {
+  amountsOf,
+  type Bucket,
+  createBucket,
+  freeOf,
+  ownedOf,
+  type PromisedExposure,
+  toAtto,
+} from './bucket.ts';
 import { createCounters } from './counters.ts';
 import type { HoldRequest, LedgerEvent, Money } from './event.ts';
-import type { Clock } from './group.ts';
-import type { Place } from './holds.ts';
-import { createLapses } from './lapses.ts';
-import { nearestCap, type Outstanding, overCap } from './limits.ts';
+import { createExpiryQueue } from './expiry.ts';
+import type { ChainClock, Hold } from './hold.ts';
+import {
+  type Facts,
+  hasEnded,
+  type HoldState,
+  holdStateOf,
+  NO_FACTS,
+  sameRequest,
+  withReleased,
+} from './hold-state.ts';
+import { createHoldStore } from './hold-store.ts';
+import { fullestCap, overCap } from './limits.ts';
 import { createMoneyBook } from './money-book.ts';
-import { NO_FACTS, sameRequest, type Facts, type Stage, Standing, standingOf, stageOf } from './promise.ts';
-import { createPromises } from './promises.ts';
-import { readBooks, readPromise, type SnapshotPieces, whole, writeBooks, writePieces } from './snapshot.ts';
-import type { Tally } from './tallies.ts';
+import { countedAgainst, isNonceUsed, largestOutput } from './nonce-group.ts';
+import {
+  chunksOf,
+  readBooks,
+  readHold,
+  type StoredBooks,
+  type StoredHold,
+  writeBooks,
+  writeHold,
+} from './snapshot.ts';
 import { type Applied, DUPLICATE, type Exposure, type Ledger, type LedgerOptions } from './views.ts';
 
 export type * from './views.ts';
 
 const DEFAULT_GROUP_SIZE = 16;
 /**
- * Ends per step of a clock, half a millisecond: a crowd that lapses in one second never holds up anybody.
- * Ending late is always safe.
+ * Holds taken from the queue in one step of a clock, so that a crowd that expires in one second delays
+ * nothing else. Ending a hold late is always safe. The limit is part of the event log: a replay must end the
+ * same holds at the same event.
  */
 const MOST_AT_ONCE = 50;
-/** The same on the way of a quote, which waits for it: more than it adds, so that quotes alone keep up. */
-const MOST_MEANWHILE = 8;
-const NOTHING: never[] = [];
+/** The same before a quote is held, which waits for it: more than one, so that quotes alone keep up. */
+const MOST_BEFORE_HOLD = 8;
+const NOTHING: readonly never[] = [];
 
-const done = (stage: Stage | null): Applied => ({ applied: true, stage });
+const done = (state: HoldState | null): Applied => ({ applied: true, state });
 
 export function createLedger(options: LedgerOptions): Ledger {
   const { graceSeconds, rememberSeconds = 60, rememberSpentSeconds = 900, onEvent } = options;
   let limits = options.limits;
   const chains = new Map<number, Map<string, Bucket>>();
-  const clocks = new Map<number, Clock>();
+  const clocks = new Map<number, ChainClock>();
+  const assets = new Map<string, { exposure: PromisedExposure; buckets: Bucket[] }>();
   const counters = createCounters();
-  const promises = createPromises(counters, {
+  const holds = createHoldStore(counters, {
     endedSeconds: rememberSeconds,
-    spentSeconds: rememberSpentSeconds,
+    filledSeconds: rememberSpentSeconds,
   });
-  const assets = new Map<string, { promised: Promised; places: Bucket[] }>();
   const moneyBook = createMoneyBook();
-  /** How often money was changed. */
   let moneyChanges = 0;
 
   for (const config of options.buckets) {
     const tokens = chains.get(config.chainId) ?? new Map<string, Bucket>();
-    const asset = assets.get(config.asset) ?? { promised: { committed: 0n, quoted: 0n }, places: [] };
+    const asset = assets.get(config.asset) ?? { exposure: { committed: 0n, quoted: 0n }, buckets: [] };
     assets.set(config.asset, asset);
-    const bucket = createBucket(config, asset.promised);
-    asset.places.push(bucket);
+    const bucket = createBucket(config, asset.exposure);
+    asset.buckets.push(bucket);
     tokens.set(config.token, bucket);
     chains.set(config.chainId, tokens);
   }
 
-  const tallyFor = ({ taker, pair }: HoldRequest): Tally => counters.tallyOf(taker, pair);
-  const clockChainOf = ({ clockChainId, input }: HoldRequest): number => clockChainId ?? input.chainId;
-
-  /** undefined: we have no such inventory. */
-  function placeOf(request: HoldRequest): Place | undefined {
-    const out = bucketOf(request.chainId, request.token);
-    const into = bucketOf(request.input.chainId, request.input.token);
-    if (out === undefined || into === undefined) return undefined;
-    // What comes in is what we buy, what goes out is what we sell.
-    const { asset } = request.side === 'buy' ? into : out;
-    return {
-      out,
-      in: into,
-      clock: clockOf(clockChainOf(request)),
-      way: counters.wayOf(request.pair, request.side, asset),
-    };
-  }
-
   const bucketOf = (chainId: number, token: Address): Bucket | undefined => chains.get(chainId)?.get(token);
-  const everyBucket = () => [...chains.values()].flatMap((tokens) => [...tokens.values()]);
+  const everyBucket = (): Bucket[] => [...chains.values()].flatMap((tokens) => [...tokens.values()]);
 
-  function clockOf(chainId: number): Clock {
-    const known = clocks.get(chainId);
-    if (known !== undefined) return known;
-    const clock = {
-      chainId,
-      now: 0,
-      grace: graceSeconds(chainId),
-      lapses: createLapses<number>(),
-      backlog: false,
-    };
-    clocks.set(chainId, clock);
+  function clockOf(chainId: number): ChainClock {
+    let clock = clocks.get(chainId);
+    if (clock === undefined) {
+      const queue = createExpiryQueue<Hold>();
+      clock = { chainId, now: 0, graceSeconds: graceSeconds(chainId), queue, backlog: false };
+      clocks.set(chainId, clock);
+    }
     return clock;
   }
 
-  function advance(chainId: number, now: UnixSeconds, most = MOST_AT_ONCE): number {
-    const clock = clockOf(chainId);
-    if (now < clock.now || (now === clock.now && !clock.backlog)) return 0;
-    if (!isUnixSeconds(now))
-      throw new InvariantError('A chain clock counts whole seconds.', { facts: { chainId, now } });
-    clock.now = now;
-    let lapsed = 0;
-    const over: number[] = [];
-    // First what lapses, then what is forgotten: whatever the order within a second, the outcome is one.
-    const due = clock.lapses.due(now, most);
-    clock.backlog = due.length === most;
-    for (const row of due) {
-      const said = promises.due(row, now);
-      if (said === 'ended') lapsed += 1;
-      else if (said === 'over') over.push(row);
-    }
-    for (const row of over) promises.forget(row);
-    onEvent?.({ type: 'time', chainId, now, ...(most !== MOST_AT_ONCE && { most }) });
-    return lapsed;
+  const clockFor = ({ clockChainId, input }: HoldRequest): ChainClock =>
+    clockOf(clockChainId ?? input.chainId);
+
+  /** A hold that is not on the books yet; undefined where a bucket of the request is not configured. */
+  function createHold(request: HoldRequest, clock: ChainClock, facts: Facts): Hold | undefined {
+    const out = bucketOf(request.chainId, request.token);
+    const into = bucketOf(request.input.chainId, request.input.token);
+    if (out === undefined || into === undefined) return undefined;
+    // The input is what we buy, the output what we sell.
+    const { asset } = request.side === 'buy' ? into : out;
+    return {
+      request,
+      facts,
+      state: holdStateOf(facts),
+      out,
+      in: into,
+      clock,
+      counters: counters.of(request, asset),
+      group: holds.group(request.group) ?? { id: request.group, holds: NOTHING },
+      forgetAt: 0,
+    };
   }
 
-  /** Why this promise may not be made as things stand; undefined when nothing is in its way. */
-  function objection(
-    request: HoldRequest,
-    clock: Clock,
-    counted: readonly Outstanding[] | undefined,
-    out: Bucket | undefined,
-  ): Decline | undefined {
+  function advance(clock: ChainClock, now: UnixSeconds, most: number): number {
+    if (now < clock.now || (now === clock.now && !clock.backlog)) return 0;
+    if (!isUnixSeconds(now))
+      throw new InvariantError('A chain clock counts whole seconds.', {
+        facts: { chainId: clock.chainId, now },
+      });
+    clock.now = now;
+    const due = clock.queue.due(now, most);
+    clock.backlog = due.length === most;
+    let expired = 0;
+    // First expiry, then forgetting: the result must not depend on the order within a second.
+    for (const hold of due) if (holds.expire(hold, now)) expired += 1;
+    for (const hold of due) holds.forget(hold, now);
+    onEvent?.({ type: 'time', chainId: clock.chainId, now, ...(most !== MOST_AT_ONCE && { most }) });
+    return expired;
+  }
+
+  /** Why this request cannot be held now; undefined when it can. */
+  function refusalOf(request: HoldRequest, clock: ChainClock, hold: Hold | undefined): Decline | undefined {
     if (request.amount <= 0n || request.input.amount < 0n || request.notional < 0n)
       return { declined: 'internal', detail: 'not an amount' };
     if (!isUnixSeconds(request.lapsesAt) || request.lapsesAt <= clock.now)
       return { declined: 'validity', detail: 'over before it begins' };
-    if (out === undefined || counted === undefined) return { declined: 'pair', detail: 'no such inventory' };
+    if (hold === undefined) return { declined: 'pair', detail: 'no such inventory' };
+    const { out, group } = hold;
     if (out.drift !== null)
       return { declined: 'standby', control: 'drift', detail: 'ledger and chain disagree' };
-
-    const own = promises.own(request.group, out);
-    if (own !== undefined && own.size >= (limits.groupSize ?? DEFAULT_GROUP_SIZE))
+    if (group.holds.length >= (limits.groupSize ?? DEFAULT_GROUP_SIZE))
       return {
         declined: 'limit',
         control: 'limit_taker',
         detail: 'too many quotes for one nonce',
         maxAmount: 0n,
       };
-    if (own?.nonceUsed === true) return { declined: 'validity', detail: 'nonce is used' };
-    const shared = own?.most ?? 0n;
+    if (isNonceUsed(group)) return { declined: 'validity', detail: 'nonce is used' };
+    const shared = largestOutput(group, out);
     const free = freeOf(out);
     if (free < 0n || request.amount - shared > free)
       return { declined: 'no_inventory', maxAmount: free < 0n ? 0n : free + shared };
-    return overCap(request, limits, counted, (counter) => own?.against(counter));
+    return overCap(request, limits, hold.counters, (scope, counter) => countedAgainst(group, scope, counter));
   }
 
   function hold(request: HoldRequest, now: UnixSeconds): { held: true } | Decline {
-    const clockChainId = clockChainOf(request);
-    advance(clockChainId, now, MOST_MEANWHILE);
-    const known = promises.find(request.orderId);
-    if (known !== undefined) {
-      const again =
-        sameRequest(promises.request(known), request) && standingOf(promises.facts(known)) === Standing.held;
-      return again ? { held: true } : { declined: 'internal', detail: 'orderId was used before' };
-    }
-    const place = placeOf(request);
-    const tally = tallyFor(request);
-    const no = objection(request, clockOf(clockChainId), place && counters.of(tally, place.way), place?.out);
-    if (no !== undefined) {
-      counters.drop(tally);
-      return no;
-    }
-    promises.insert(request, NO_FACTS, place as Place, tally);
+    const clock = clockFor(request);
+    advance(clock, now, MOST_BEFORE_HOLD);
+    const known = holds.get(request.orderId);
+    if (known !== undefined)
+      return known.state === 'held' && sameRequest(known.request, request)
+        ? { held: true }
+        : { declined: 'internal', detail: 'orderId was used before' };
+    const added = createHold(request, clock, NO_FACTS);
+    const refusal = refusalOf(request, clock, added);
+    if (refusal !== undefined) return refusal;
+    holds.insert(added as Hold);
     onEvent?.({ type: 'held', request });
     return { held: true };
   }
 
   function wouldRefuse(request: HoldRequest): Decline | undefined {
-    const place = placeOf(request);
-    const tally = tallyFor(request);
-    const no = objection(
-      request,
-      clockOf(clockChainOf(request)),
-      place && counters.of(tally, place.way),
-      place?.out,
-    );
-    counters.drop(tally);
-    return no;
+    const clock = clockFor(request);
+    return refusalOf(request, clock, createHold(request, clock, NO_FACTS));
   }
 
-  /**
-   * A promise that is a fact already: from the log, or found on venue or chain after a crash. No limit can
-   * refuse it.
-   */
-  function take(event: Extract<LedgerEvent, { type: 'held' | 'restored' }>): Applied {
-    const { request, type } = event;
-    const known = promises.find(request.orderId);
-    if (known !== undefined) {
-      if (type === 'held' || promises.facts(known).restored) return DUPLICATE;
-      return change(known, { restored: true });
-    }
-    const place = placeOf(request);
-    if (place === undefined) return { applied: false, why: 'unknown_bucket', critical: true };
-    const row = promises.insert(
-      request,
-      type === 'restored' ? { ...NO_FACTS, restored: true } : NO_FACTS,
-      place,
-      tallyFor(request),
-    );
-    return done(stageOf(promises.facts(row)));
+  /** Adds a hold from the log, or one found on venue or chain after a crash. No limit refuses it. */
+  function takeOver({ request, type }: Extract<LedgerEvent, { type: 'held' | 'restored' }>): Applied {
+    const known = holds.get(request.orderId);
+    const restored = type === 'restored';
+    if (known !== undefined)
+      return restored && !known.facts.restored
+        ? change(known, { ...known.facts, restored: true })
+        : DUPLICATE;
+    const facts = restored ? { ...NO_FACTS, restored } : NO_FACTS;
+    const added = createHold(request, clockFor(request), facts);
+    if (added === undefined) return { applied: false, why: 'unknown_bucket', critical: true };
+    holds.insert(added);
+    return done(added.state);
   }
 
-  function change(row: number, news: Partial<Facts>): Applied {
-    promises.learn(row, news);
-    return done(stageOf(promises.facts(row)));
+  function change(hold: Hold, facts: Facts): Applied {
+    holds.change(hold, facts);
+    return done(hold.state);
   }
 
-  function learn(row: number, event: Exclude<QuoteEvent, { type: 'held' | 'restored' }>): Applied {
-    const facts = promises.facts(row);
+  function learn(hold: Hold, event: OrderEvent): Applied {
+    const { facts } = hold;
     switch (event.type) {
       case 'accepted': {
         if (facts.accepted) return DUPLICATE;
-        const late = standingOf(facts) === Standing.ended;
-        const applied = change(row, { accepted: true });
+        const late = hasEnded(hold.state);
+        const applied = change(hold, { ...facts, accepted: true });
         return late ? { applied: false, why: 'late', critical: true } : applied;
       }
       case 'released':
-        return facts.released ? DUPLICATE : change(row, { released: true });
+        return facts.released ? DUPLICATE : change(hold, withReleased(facts));
       case 'failed':
-        return facts.failed ? DUPLICATE : change(row, { failed: true });
+        return facts.failed ? DUPLICATE : change(hold, { ...facts, failed: true });
       case 'overdue':
-        return facts.overdue ? DUPLICATE : change(row, { overdue: true });
+        return facts.overdue ? DUPLICATE : change(hold, { ...facts, overdue: true });
       case 'filled':
         return facts.fills.includes(event.id)
           ? DUPLICATE
-          : change(row, { fills: [...facts.fills, event.id] });
+          : change(hold, { ...facts, fills: [...facts.fills, event.id] });
       case 'fill_final':
         return facts.finals.includes(event.id)
           ? DUPLICATE
-          : change(row, { finals: [...facts.finals, event.id] });
-      case 'finalised':
-        return facts.finalised.some(({ id }) => id === event.id)
+          : change(hold, { ...facts, finals: [...facts.finals, event.id] });
+      case 'finalised': {
+        const { id, received } = event;
+        return facts.finalised.some((claim) => claim.id === id)
           ? DUPLICATE
-          : change(row, { finalised: [...facts.finalised, { id: event.id, received: event.received }] });
+          : change(hold, { ...facts, finalised: [...facts.finalised, { id, received }] });
+      }
       case 'reorged':
-        return facts.undone.includes(event.id)
+        return facts.reorged.includes(event.id)
           ? DUPLICATE
-          : change(row, { undone: [...facts.undone, event.id] });
+          : change(hold, { ...facts, reorged: [...facts.reorged, event.id] });
     }
   }
 
-  function money(
-    event: Extract<
-      LedgerEvent,
-      { type: 'deposited' | 'withdrawal_requested' | 'withdrawal_ended' | 'reconciled' }
-    >,
-  ): Applied {
+  function applyMoney(event: MoneyEvent): Applied {
     if (event.amount < 0n)
       throw new InvariantError('An amount is never negative.', {
         facts: { type: event.type, amount: event.amount },
@@ -264,35 +254,32 @@ export function createLedger(options: LedgerOptions): Ledger {
 
   function apply(event: LedgerEvent): Applied {
     if (event.type === 'time') {
-      const { now, backlog } = clockOf(event.chainId);
-      advance(event.chainId, event.now, event.most);
+      const clock = clockOf(event.chainId);
+      const { now, backlog } = clock;
+      advance(clock, event.now, event.most ?? MOST_AT_ONCE);
       return event.now > now || (event.now === now && backlog) ? done(null) : DUPLICATE;
     }
-    const answer = step(event);
-    // A late acceptance changes nothing that counts, but it is a fact, and the log keeps facts.
+    const answer = applyFact(event);
+    // A late acceptance changes no balance, but the log keeps every fact.
     if (answer.applied || answer.why === 'late') onEvent?.(event);
     return answer;
   }
 
-  function step(event: Exclude<LedgerEvent, { type: 'time' }>): Applied {
+  function applyFact(event: Exclude<LedgerEvent, { type: 'time' }>): Applied {
     switch (event.type) {
       case 'deposited':
       case 'withdrawal_requested':
       case 'withdrawal_ended':
       case 'reconciled':
-        return money(event);
+        return applyMoney(event);
       case 'held':
       case 'restored':
-        return take(event);
+        return takeOver(event);
       default: {
-        const row = promises.find(event.orderId);
-        if (row === undefined)
-          return {
-            applied: false,
-            why: 'unknown_quote',
-            critical: event.type !== 'released' && event.type !== 'failed',
-          };
-        return learn(row, event);
+        const hold = holds.get(event.orderId);
+        if (hold !== undefined) return learn(hold, event);
+        const critical = event.type !== 'released' && event.type !== 'failed';
+        return { applied: false, why: 'unknown_order', critical };
       }
     }
   }
@@ -300,55 +287,46 @@ export function createLedger(options: LedgerOptions): Ledger {
   function exposure(asset: string): Exposure {
     const known = assets.get(asset);
     if (known === undefined) return { owned: 0n, committed: 0n, quoted: 0n, total: 0n };
-    const { committed, quoted } = known.promised;
+    const { committed, quoted } = known.exposure;
     let owned = 0n;
-    for (const bucket of known.places) owned += toAtto(ownedOf(bucket), bucket.decimals);
+    for (const bucket of known.buckets) owned += toAtto(ownedOf(bucket), bucket.decimals);
     return { owned, committed, quoted, total: owned + committed + quoted };
   }
 
-  function* load({ books, promises: written }: SnapshotPieces): Generator<void> {
-    if (changes() > 0) throw new InvariantError('Only an empty ledger can become another one.');
-    const saved = readBooks(books);
-    // What lapsed while it was written is ended at the first look.
-    for (const [chainId, now] of saved.clocks) Object.assign(clockOf(chainId), { now, backlog: true });
-    for (const { chainId, token, base, drift } of saved.buckets) {
-      const bucket = bucketOf(chainId, token) ?? missing({ chainId, token });
-      bucket.base = base;
-      bucket.drift = drift;
-    }
-    moneyBook.load(saved, (place) => bucketOf(place.chainId, place.token) ?? missing(place));
-    for (const piece of written) {
-      for (const { request, facts, forgetAt } of piece.map(readPromise)) {
-        const place =
-          placeOf(request) ??
-          missing(bucketOf(request.chainId, request.token) === undefined ? request : request.input);
-        promises.setForgetAt(promises.insert(request, facts, place, tallyFor(request)), forgetAt);
-      }
-      yield;
-    }
-  }
+  const changes = (): number => holds.changes + moneyChanges;
 
-  /** What is written in pieces must be of one moment. */
-  const changes = (): number => promises.changes + moneyChanges;
-
-  function pieces(): SnapshotPieces {
-    const since = changes();
-    const books = writeBooks({
+  function savedBooks(): StoredBooks {
+    return writeBooks({
       clocks: [...clocks.values()].map(({ chainId, now }) => [chainId, now]),
       buckets: everyBucket(),
       ...moneyBook.saved(),
     });
-    return {
-      books,
-      promises: { [Symbol.iterator]: () => writePieces(promises.saved(), () => changes() === since) },
-    };
+  }
+
+  function loadBooks(stored: StoredBooks): void {
+    if (changes() > 0) throw new InvariantError('Only an empty ledger can load a snapshot.');
+    const saved = readBooks(stored);
+    // Holds that expired while the snapshot was written end when the clock next advances.
+    for (const [chainId, now] of saved.clocks) Object.assign(clockOf(chainId), { now, backlog: true });
+    for (const { chainId, token, base, drift } of saved.buckets)
+      Object.assign(bucketOf(chainId, token) ?? missing({ chainId, token }), { base, drift });
+    moneyBook.load(saved, (place) => bucketOf(place.chainId, place.token) ?? missing(place));
+  }
+
+  function loadHolds(stored: readonly StoredHold[]): void {
+    for (const { request, facts, forgetAt } of stored.map(readHold)) {
+      const loaded = createHold(request, clockFor(request), facts);
+      if (loaded === undefined)
+        return missing(bucketOf(request.chainId, request.token) === undefined ? request : request.input);
+      holds.insert(loaded, forgetAt);
+    }
   }
 
   return {
     hold,
     wouldRefuse,
     apply,
-    advance: (chainId, now) => advance(chainId, now),
+    advance: (chainId, now) => advance(clockOf(chainId), now, MOST_AT_ONCE),
     behind: (chainId) => clockOf(chainId).backlog,
     free(chainId, token) {
       const free = freeOf(bucketOf(chainId, token) ?? missing({ chainId, token }));
@@ -358,34 +336,32 @@ export function createLedger(options: LedgerOptions): Ledger {
       const bucket = bucketOf(chainId, token);
       return bucket === undefined ? undefined : amountsOf(bucket);
     },
-    places: (asset) => assets.get(asset)?.places ?? NOTHING,
+    places: (asset) => assets.get(asset)?.buckets ?? NOTHING,
     buckets: (asset) =>
-      (asset === undefined ? everyBucket() : (assets.get(asset)?.places ?? [])).map(amountsOf),
+      (asset === undefined ? everyBucket() : (assets.get(asset)?.buckets ?? [])).map(amountsOf),
     quote(orderId) {
-      const row = promises.find(orderId);
-      return row === undefined
-        ? undefined
-        : { request: promises.request(row), stage: stageOf(promises.facts(row)) };
+      const hold = holds.get(orderId);
+      return hold === undefined ? undefined : { request: hold.request, state: hold.state };
     },
-    undone(orderId, id) {
-      const row = promises.find(orderId);
-      return row !== undefined && promises.facts(row).undone.includes(id);
-    },
-    ofNonce: promises.ofNonce,
+    undone: (orderId, id) => holds.get(orderId)?.facts.reorged.includes(id) === true,
+    ofNonce: (group) =>
+      (holds.group(group)?.holds ?? NOTHING)
+        .filter(({ state }) => !hasEnded(state))
+        .map(({ request }) => request.orderId),
     shallow: (chainId) =>
-      [...promises.bound].flatMap(({ request: { orderId }, out, facts }) =>
-        out.chainId === chainId && standingOf(facts) === Standing.filled
-          ? facts.fills.filter((id) => !facts.undone.includes(id)).map((id) => ({ orderId, id }))
+      [...holds.open].flatMap(({ request: { orderId }, out, facts, state }) =>
+        out.chainId === chainId && state === 'filled'
+          ? facts.fills.filter((id) => !facts.reorged.includes(id)).map((id) => ({ orderId, id }))
           : [],
       ),
-    binding: () => [...promises.bound].map(({ request }) => request),
+    binding: () => [...holds.open].map(({ request }) => request),
     nearest(orderId) {
-      const row = promises.find(orderId);
-      return row === undefined ? undefined : nearestCap(limits, promises.countersOf(row));
+      const hold = holds.get(orderId);
+      return hold === undefined ? undefined : fullestCap(limits, hold.counters);
     },
     exposure,
     get live() {
-      return promises.live;
+      return holds.live;
     },
     setLimits(next) {
       limits = next;
@@ -394,18 +370,36 @@ export function createLedger(options: LedgerOptions): Ledger {
     setBuffer: (chainId, token, buffer) =>
       void ((bucketOf(chainId, token) ?? missing({ chainId, token })).buffer = buffer),
     snapshot() {
-      for (const clock of clocks.values()) while (clock.backlog) advance(clock.chainId, clock.now);
-      return whole(pieces());
+      for (const clock of clocks.values()) while (clock.backlog) advance(clock, clock.now, MOST_AT_ONCE);
+      return {
+        ...savedBooks(),
+        promises: [...holds.all()].map(writeHold).sort((a, b) => (a.quoteId < b.quoteId ? -1 : 1)),
+      };
     },
-    pieces,
-    load,
+    snapshotChunks() {
+      const since = changes();
+      return {
+        books: savedBooks(),
+        chunks: chunksOf([...holds.all()]).map((chunk) => () => {
+          if (changes() !== since)
+            throw new InvariantError('The ledger changed while its snapshot was written.');
+          return chunk.map(writeHold);
+        }),
+      };
+    },
+    loadBooks,
+    loadHolds,
   };
 }
 
-type QuoteEvent = Extract<LedgerEvent, { orderId: string } | { request: HoldRequest }>;
+type OrderEvent = Exclude<Extract<LedgerEvent, { orderId: string }>, { type: 'held' | 'restored' }>;
+type MoneyEvent = Extract<
+  LedgerEvent,
+  { type: 'deposited' | 'withdrawal_requested' | 'withdrawal_ended' | 'reconciled' }
+>;
 
 function missing({ chainId, token }: Pick<Money, 'chainId' | 'token'>): never {
-  throw new InvariantError('The ledger has no such bucket; every token it ever held must stay configured.', {
+  throw new InvariantError('The ledger has no such bucket. Keep every token configured that it ever held.', {
     facts: { chainId, token },
   });
 }

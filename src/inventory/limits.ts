@@ -28,14 +28,19 @@ export interface Limits {
   groupSize?: number;
 }
 
-/** What quotes add up to against one cap: of the whole book, a taker, a pair ... */
-export interface Outstanding {
-  count: number;
+/** What one nonce group counts against a cap. */
+export interface CapAmounts {
   notional: bigint;
   gapLoss: bigint;
 }
 
-/** Whom a cap is for; counters stand in this order. */
+/** What live quotes add up to against one cap: of the whole book, a taker, a pair ... */
+export interface Outstanding extends CapAmounts {
+  /** Nonce groups. */
+  count: number;
+}
+
+/** What a cap applies to. Lists of counters have this order. */
 export const SCOPES = [
   'total',
   'perTaker',
@@ -68,15 +73,15 @@ function keysOf(
 }
 
 /**
- * Would this quote break a cap? `counters` have what counts already, in the order of `SCOPES`, and `shared`
- * tells how much of one is its own group's: a group counts once, with its largest member, so only what it
- * adds is asked for. Of several caps the one that leaves least room speaks.
+ * The refusal of a request that would exceed a cap: of several, the one that leaves the least room.
+ * `counters` are in the order of `SCOPES`. `counted` is what the request's own nonce group counts against one
+ * of them already: a group counts once, with its largest hold, so the request only adds what exceeds that.
  */
 export function overCap(
   request: HoldRequest,
   limits: Limits,
   counters: readonly Outstanding[],
-  shared: (counter: Outstanding) => Pick<Outstanding, 'notional' | 'gapLoss'> | undefined,
+  counted: (scope: number, counter: Outstanding) => CapAmounts | undefined,
 ): Decline | undefined {
   let least: Decline | undefined;
   const gapLoss = request.gapLoss ?? 0n;
@@ -89,7 +94,7 @@ export function overCap(
     const cap = limits[scope];
     if (cap === undefined) continue;
     const now = counters[at] as Outstanding;
-    const own = shared(now);
+    const own = counted(at, now);
     if (cap.count !== undefined && now.count + (own === undefined ? 1 : 0) > cap.count)
       tighter(0n, CONTROLS[scope], `${scope}: ${cap.count} live quotes`);
     if (cap.notional !== undefined) {
@@ -118,7 +123,7 @@ export interface Nearest {
  * Which cap is fullest with these counters, in the order of `SCOPES`; undefined when none that anything
  * counts against is set. Cheap: asked for every quote.
  */
-export function nearestCap(limits: Limits, counters: readonly Outstanding[]): Nearest | undefined {
+export function fullestCap(limits: Limits, counters: readonly Outstanding[]): Nearest | undefined {
   let fullest = -1;
   let scope: Nearest['scope'] = 'total';
   let what: Nearest['what'] = 'count';

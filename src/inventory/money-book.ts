@@ -24,7 +24,7 @@ export interface MoneyBook {
   ): void;
 }
 
-const DONE: Applied = { applied: true, stage: null };
+const DONE: Applied = { applied: true, state: null };
 
 export function createMoneyBook(): MoneyBook {
   const deposits = new Set<string>();

@@ -1,28 +1,21 @@
 /**
- * The ledger at rest: plain JSON for a clean stop. Holds only what cannot be derived: money that moved,
- * facts, clocks. Sums are rebuilt, so a file can never contradict itself. Whole it is sorted, so that equal
- * ledgers are equal bytes; a hundred thousand promises would hold up everybody else, so a stop writes them,
- * and a start reads them, some at a time.
+ * The ledger as JSON, written by a clean stop. It has only what cannot be derived: money that moved, facts,
+ * clocks. Sums are rebuilt, so a snapshot cannot contradict itself. The names of its fields are stored and
+ * must stay readable: `quoteId` is the order id, `lapsed` the fact `expired`, `undone` the fact `reorged`.
  */
 
 import { InvariantError } from '../domain/errors.ts';
 import type { Address } from '../domain/hex.ts';
-import type { HoldRequest, Side } from './event.ts';
-import { type Facts, NO_FACTS } from './promise.ts';
+import type { Side } from './event.ts';
+import type { Hold } from './hold.ts';
+import { NO_FACTS } from './hold-state.ts';
 
 export interface Withdrawal {
   chainId: number;
   token: Address;
-  /** null: only its end is known so far. */
+  /** null while only its end is known. */
   requested: bigint | null;
   ended: bigint | null;
-}
-
-export interface SavedPromise {
-  request: HoldRequest;
-  facts: Facts;
-  /** 0: not scheduled. */
-  forgetAt: number;
 }
 
 export interface SavedBooks {
@@ -32,7 +25,7 @@ export interface SavedBooks {
   withdrawals: [id: string, withdrawal: Withdrawal][];
 }
 
-export interface PromiseAtRest {
+export interface StoredHold {
   quoteId: string;
   chainId: number;
   token: string;
@@ -57,8 +50,8 @@ export interface PromiseAtRest {
   forgetAt: number;
 }
 
-/** All but the promises. */
-export interface BooksAtRest {
+/** Everything but the holds. */
+export interface StoredBooks {
   version: 1;
   clocks: { chainId: number; now: number }[];
   buckets: { chainId: number; token: string; base: string; drift: string | null }[];
@@ -72,20 +65,28 @@ export interface BooksAtRest {
   }[];
 }
 
-export interface LedgerSnapshot extends BooksAtRest {
-  promises: PromiseAtRest[];
+export interface LedgerSnapshot extends StoredBooks {
+  promises: StoredHold[];
 }
 
-/** The same in pieces of about a millisecond each, in any order. */
-export interface SnapshotPieces {
-  books: BooksAtRest;
-  /** All of them each time it is walked through: a transaction may have to begin again. */
-  promises: Iterable<readonly PromiseAtRest[]>;
+/** The same in chunks, for a writer that lets others run between two of them. */
+export interface SnapshotChunks {
+  books: StoredBooks;
+  /** Each can be called again. Throws `InvariantError` if the ledger changed since the snapshot was taken. */
+  chunks: readonly (() => readonly StoredHold[])[];
 }
 
-const FLAGS = ['accepted', 'restored', 'lapsed', 'released', 'failed', 'overdue'] as const;
-/** About a millisecond to write, and to restore. */
-const PIECE = 200;
+/** Names of facts as they are stored. */
+const FLAGS = [
+  ['accepted', 'accepted'],
+  ['restored', 'restored'],
+  ['expired', 'lapsed'],
+  ['released', 'released'],
+  ['failed', 'failed'],
+  ['overdue', 'overdue'],
+] as const;
+/** Holds; about a millisecond to write or to load. */
+const CHUNK = 200;
 const order =
   <T>(key: (item: T) => string | number) =>
   (a: T, b: T) =>
@@ -93,7 +94,7 @@ const order =
 const text = (amount: bigint | null): string | null => (amount === null ? null : amount.toString());
 const amount = (value: string | null): bigint | null => (value === null ? null : BigInt(value));
 
-export function writeBooks({ clocks, buckets, deposits, withdrawals }: SavedBooks): BooksAtRest {
+export function writeBooks({ clocks, buckets, deposits, withdrawals }: SavedBooks): StoredBooks {
   return {
     version: 1,
     clocks: clocks.map(([chainId, now]) => ({ chainId, now })).sort(order(({ chainId }) => chainId)),
@@ -118,7 +119,7 @@ export function writeBooks({ clocks, buckets, deposits, withdrawals }: SavedBook
   };
 }
 
-export function writePromise({ request, facts, forgetAt }: SavedPromise): PromiseAtRest {
+export function writeHold({ request, facts, forgetAt }: Hold): StoredHold {
   return {
     quoteId: request.orderId,
     chainId: request.chainId,
@@ -136,10 +137,10 @@ export function writePromise({ request, facts, forgetAt }: SavedPromise): Promis
     notional: request.notional.toString(),
     gapLoss: (request.gapLoss ?? 0n).toString(),
     fillProbabilityBps: request.fillProbabilityBps ?? 10_000,
-    is: FLAGS.filter((flag) => facts[flag]),
+    is: FLAGS.filter(([fact]) => facts[fact]).map(([, stored]) => stored),
     fills: [...facts.fills].sort(),
     finals: [...facts.finals].sort(),
-    undone: [...facts.undone].sort(),
+    undone: [...facts.reorged].sort(),
     finalised: facts.finalised
       .map(({ id, received }) => ({ id, received: received.toString() }))
       .sort(order(({ id }) => id)),
@@ -147,36 +148,14 @@ export function writePromise({ request, facts, forgetAt }: SavedPromise): Promis
   };
 }
 
-/** Throws `InvariantError` between two pieces when they are not `unchanged` any more. */
-export function* writePieces(
-  promises: Iterable<SavedPromise>,
-  unchanged: () => boolean,
-): Generator<PromiseAtRest[]> {
-  let piece: PromiseAtRest[] = [];
-  for (const promise of promises) {
-    if (!unchanged())
-      throw new InvariantError(
-        'The ledger changed while it was written: what is written is of no one moment.',
-      );
-    if (piece.push(writePromise(promise)) < PIECE) continue;
-    yield piece;
-    piece = [];
-  }
-  if (piece.length > 0) yield piece;
+export function chunksOf<T>(items: readonly T[]): T[][] {
+  const chunks: T[][] = [];
+  for (let from = 0; from < items.length; from += CHUNK) chunks.push(items.slice(from, from + CHUNK));
+  return chunks;
 }
 
-export const whole = ({ books, promises }: SnapshotPieces): LedgerSnapshot => ({
-  ...books,
-  promises: [...promises].flat().sort(order(({ quoteId }) => quoteId)),
-});
-
-export const inPieces = ({ promises, ...books }: LedgerSnapshot): SnapshotPieces => ({
-  books,
-  promises: [promises],
-});
-
-/** Throws `InvariantError` on another version; whoever reads the file decides what a broken file means. */
-export function readBooks(books: BooksAtRest): SavedBooks {
+/** Throws `InvariantError` on another version. */
+export function readBooks(books: StoredBooks): SavedBooks {
   if (books.version !== 1)
     throw new InvariantError('This ledger snapshot was written by another version.', {
       facts: { version: books.version },
@@ -197,7 +176,7 @@ export function readBooks(books: BooksAtRest): SavedBooks {
   };
 }
 
-export function readPromise({ is, ...saved }: PromiseAtRest): SavedPromise {
+export function readHold({ is, ...saved }: StoredHold): Pick<Hold, 'request' | 'facts' | 'forgetAt'> {
   const { fills, finals, undone, finalised } = saved;
   const plain = is.length + fills.length + finals.length + undone.length + finalised.length === 0;
   return {
@@ -226,13 +205,13 @@ export function readPromise({ is, ...saved }: PromiseAtRest): SavedPromise {
       : {
           accepted: is.includes('accepted'),
           restored: is.includes('restored'),
-          lapsed: is.includes('lapsed'),
+          expired: is.includes('lapsed'),
           released: is.includes('released'),
           failed: is.includes('failed'),
           overdue: is.includes('overdue'),
           fills,
           finals,
-          undone,
+          reorged: undone,
           finalised: finalised.map(({ id, received }) => ({ id, received: BigInt(received) })),
         },
     forgetAt: saved.forgetAt,

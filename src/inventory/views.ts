@@ -7,8 +7,8 @@ import type { Bucket } from './bucket.ts';
 import type { HoldRequest, LedgerEvent } from './event.ts';
 import type { CounterVisitor } from './counters.ts';
 import type { Limits, Nearest } from './limits.ts';
-import type { Stage } from './promise.ts';
-import type { LedgerSnapshot, SnapshotPieces } from './snapshot.ts';
+import type { HoldState } from './hold-state.ts';
+import type { LedgerSnapshot, SnapshotChunks, StoredBooks, StoredHold } from './snapshot.ts';
 
 /** One token on one chain that we may hold, pay or receive. */
 export interface BucketConfig {
@@ -66,13 +66,13 @@ export interface BucketView {
 
 export interface QuoteView {
   request: HoldRequest;
-  stage: Stage;
+  state: HoldState;
 }
 
 /** `critical`: it cannot happen when everybody is honest and up to date; log it as critical and page. */
 export type Applied =
-  | { applied: true; stage: Stage | null }
-  | { applied: false; why: 'duplicate' | 'late' | 'unknown_quote' | 'unknown_bucket'; critical: boolean };
+  | { applied: true; state: HoldState | null }
+  | { applied: false; why: 'duplicate' | 'late' | 'unknown_order' | 'unknown_bucket'; critical: boolean };
 
 export const DUPLICATE: Applied = { applied: false, why: 'duplicate', critical: false };
 
@@ -132,23 +132,18 @@ export interface Ledger {
   /** Live quotes: held, not yet accepted or ended. */
   readonly live: number;
   setLimits(limits: Limits): void;
-  /**
-   * Shows what counts against each limit that anything counts against now, a few takers at a step: there may
-   * be very many.
-   */
-  visitCounters(visitor: CounterVisitor): Generator<void>;
+  /** Shows every counter that is not zero. */
+  visitCounters(visitor: CounterVisitor): void;
   /** What of a token is never quoted; live promises stay as they are. */
   setBuffer(chainId: number, token: Address, buffer: bigint): void;
-  /** What a clean stop keeps, sorted; what has lapsed is ended first. */
+  /** The whole ledger, sorted, so that equal ledgers are equal bytes. Ends first what has expired. */
   snapshot(): LedgerSnapshot;
+  /** The same unsorted and in chunks. */
+  snapshotChunks(): SnapshotChunks;
   /**
-   * The same for a loop that has others to serve. Throws `InvariantError` between two pieces when a promise
-   * or money changed since the call.
+   * Fills an empty ledger from a snapshot: first the books, then the holds in any number of chunks. Throws
+   * `InvariantError` when the ledger is not empty or lacks a bucket.
    */
-  pieces(): SnapshotPieces;
-  /**
-   * Makes an empty ledger the one that was written, a piece for each step. Throws `InvariantError` when this
-   * one is not empty, or lacks a bucket.
-   */
-  load(pieces: SnapshotPieces): Generator<void>;
+  loadBooks(books: StoredBooks): void;
+  loadHolds(holds: readonly StoredHold[]): void;
 }

@@ -828,7 +828,7 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
             'LP is down with more live quotes than are worth writing: the next start waits them out',
           );
         const ours = await store.stop({
-          ledger: ledger.pieces(),
+          ledger: ledger.snapshotChunks(),
           cursors: [...followers.values()].map((follower) => follower.cursor()),
         });
         log.info({ clean: ours }, 'LP is down');
@@ -878,8 +878,7 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
     receivables: () => live?.receivables() ?? [],
     rebalancing: () => live?.rebalancing() ?? [],
     limits: async () => ({
-      limits:
-        live === undefined ? [] : await unhurried(limitUse(live.desk().book.ledger, live.risk.limits())),
+      limits: live === undefined ? [] : limitUse(live.desk().book.ledger, live.risk.limits()),
     }),
     curves: async () => (live === undefined ? [] : await unhurried(live.curves())),
     awards: (limit = 50) => store.listAwards(limit),

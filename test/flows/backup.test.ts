@@ -167,7 +167,7 @@ test('an LP restored from an old backup signs nothing until every later signatur
   await store.writeLease(chainId, { signedUpTo: now + 20, clean: false });
   // A clean stop: without the backup's age it would sign at once.
   await store.stop({
-    ledger: { books: { version: 1, clocks: [], buckets: [], deposits: [], withdrawals: [] }, promises: [] },
+    ledger: { books: { version: 1, clocks: [], buckets: [], deposits: [], withdrawals: [] }, chunks: [] },
     cursors: [],
   });
   const lpFile = join(folder, 'lp.backup');

@@ -27,7 +27,7 @@ const hearing = (twist: (event: LedgerEvent) => LedgerEvent | undefined): Sabota
   but(({ apply }) => ({
     apply(event) {
       const heard = twist(event);
-      return heard === undefined ? { applied: true, stage: null } : apply(heard);
+      return heard === undefined ? { applied: true, state: null } : apply(heard);
     },
   }));
 const holding = (twist: (request: HoldRequest) => HoldRequest | undefined): Sabotage =>
@@ -127,7 +127,7 @@ describe('it notices a ledger that', () => {
       but(({ apply, quote }) => ({
         apply(event) {
           const known = event.type === 'accepted' ? quote(event.orderId) : undefined;
-          return known?.stage === 'lapsed'
+          return known?.state === 'expired'
             ? apply({ type: 'restored', request: known.request })
             : apply(event);
         },

@@ -114,7 +114,7 @@ export function soak({
     throw new Error(`${invariant} (event ${count.events}, seed ${seed}): ${text(facts)} after ${text(last)}`);
   }
 
-  const stageOf = (each: Signed) => ledger.quote(each.request.orderId)?.stage;
+  const stateOf = (each: Signed) => ledger.quote(each.request.orderId)?.state;
   const pick = <T>(list: readonly T[]): T => list[random.int(list.length)] as T;
 
   /* Telling the ledger, and looking at it after every word. */
@@ -224,12 +224,12 @@ export function soak({
   }
 
   function award(each: Signed): void {
-    const before = stageOf(each);
+    const before = stateOf(each);
     last = { type: 'accepted', orderId: each.request.orderId };
     count.events += 1;
     const held = ledger.bucket(each.request.chainId, each.request.token);
     const answer = ledger.apply({ type: 'accepted', orderId: each.request.orderId });
-    if (before !== 'lapsed') return look();
+    if (before !== 'expired') return look();
     // 7
     demand(
       !answer.applied && (answer.why === 'duplicate' || (answer.why === 'late' && answer.critical)),
@@ -270,8 +270,8 @@ export function soak({
 
   function deliver(each: Signed): void {
     // A fill is sent for what the ledger knows to be accepted, and for nothing else.
-    demand(stageOf(each) === 'accepted', '5: an open order is not owed', {
-      stage: stageOf(each),
+    demand(stateOf(each) === 'accepted', '5: an open order is not owed', {
+      state: stateOf(each),
       orderId: each.request.orderId,
     });
     world.fill(each);
@@ -338,7 +338,7 @@ export function soak({
   }
 
   function buryDead(): void {
-    for (const each of world.signed()) if (stageOf(each) === 'accepted') world.bury(each);
+    for (const each of world.signed()) if (stateOf(each) === 'accepted') world.bury(each);
   }
 
   /** 3, 4, 6, 7, 9: everything recomputed from what was signed and what became of it. */
@@ -352,34 +352,34 @@ export function soak({
       else members.push(each);
     }
     for (const each of world.signed()) {
-      const stage = stageOf(each);
+      const state = stateOf(each);
       const known = world.known(each.origin);
       const dead =
         each.failed ||
-        (forgotten.has(each) && stage === undefined) ||
+        (forgotten.has(each) && state === undefined) ||
         groups.get(each.request.group)?.some((other) => other !== each && other.final) === true;
       if (each.block === undefined && !dead && known <= each.request.lapsesAt + GRACE)
-        demand(stage === 'held' || stage === 'accepted', '6: released before its time', {
-          stage,
+        demand(state === 'held' || state === 'accepted', '6: released before its time', {
+          state,
           request: each.request,
           known,
         });
-      if (stage === 'held')
+      if (state === 'held')
         demand(known <= each.request.lapsesAt + GRACE, '7: held beyond its time', {
           request: each.request,
           known,
         });
       if (each.block === undefined)
         demand(
-          stage !== 'filled' && stage !== 'final' && stage !== 'finalised',
+          state !== 'filled' && state !== 'fill_final' && state !== 'received',
           '4: a fill that vanished is still on the books',
-          { stage, request: each.request },
+          { state, request: each.request },
         );
       else
         demand(
-          stage === undefined ? each.claimed : ['filled', 'final', 'finalised'].includes(stage),
+          state === undefined ? each.claimed : ['filled', 'fill_final', 'received'].includes(state),
           '4: a fill is not on the books',
-          { stage, request: each.request },
+          { state, request: each.request },
         );
     }
     const sums = new Map(
@@ -388,14 +388,14 @@ export function soak({
     const caps = new Map<string, { count: number; notional: bigint; gapLoss: bigint }>();
     let live = 0;
     for (const members of groups.values()) {
-      const staged = members.map((each) => [each.request, stageOf(each)] as const);
-      if (staged.some(([, stage]) => stage === 'final' || stage === 'finalised')) continue;
+      const withStates = members.map((each) => [each.request, stateOf(each)] as const);
+      if (withStates.some(([, state]) => state === 'fill_final' || state === 'received')) continue;
       for (const bucket of BUCKETS) {
-        const most = (stages: readonly string[]) =>
-          staged.reduce(
-            (max, [request, stage]) =>
-              stage !== undefined &&
-              stages.includes(stage) &&
+        const most = (states: readonly string[]) =>
+          withStates.reduce(
+            (max, [request, state]) =>
+              state !== undefined &&
+              states.includes(state) &&
               keyOf(request) === keyOf(bucket) &&
               request.amount > max
                 ? request.amount
@@ -412,7 +412,7 @@ export function soak({
         sum.committed += taken - filled;
         sum.held += all - taken;
       }
-      const held = staged.filter(([, stage]) => stage === 'held').map(([request]) => request);
+      const held = withStates.filter(([, state]) => state === 'held').map(([request]) => request);
       live += held.length;
       const counted = new Map<string, { notional: bigint; gapLoss: bigint }>();
       for (const request of held) {
@@ -477,7 +477,7 @@ export function soak({
     }
     world.prune(
       (each) =>
-        stageOf(each) === undefined &&
+        stateOf(each) === undefined &&
         !world.payable(each) &&
         (each.block === undefined || each.claimed) &&
         world.nowOf(each.origin) > each.request.lapsesAt + GRACE,
@@ -546,7 +546,7 @@ export function soak({
     count.crashes += 1;
     // The lease covers the longest quote from now; nothing with a later deadline was ever signed.
     quarantine = Math.max(...CHAINS.map(world.nowOf)) + LONGEST + GRACE;
-    const open = world.signed().filter((each) => stageOf(each) === 'accepted' && world.payable(each));
+    const open = world.signed().filter((each) => stateOf(each) === 'accepted' && world.payable(each));
     const requested = withdrawals.map(({ id, bucket, amount }) => ({
       type: 'withdrawal_requested' as const,
       id: `${id} again`,
@@ -596,7 +596,7 @@ export function soak({
         world.take(each);
       }
     } else if (roll < 66) {
-      if (each.opened && world.payable(each) && stageOf(each) === 'accepted') deliver(each);
+      if (each.opened && world.payable(each) && stateOf(each) === 'accepted') deliver(each);
     } else if (roll < 70) world.finalise(each);
     else if (roll < 74) world.claim(each);
     else if (roll < 76) {

@@ -6,7 +6,6 @@ import { UpstreamError } from '../../domain/errors.ts';
 import { startEmbeddedPostgres } from '../../adapters/postgres/embedded/embedded.ts';
 import { type WatchedChild, spawnWatched } from '../../adapters/process/parent-watchdog.ts';
 import type { Log } from '../../ports/log.ts';
-import { LP_NODE_OPTIONS } from '../lp/node-options.ts';
 import { startAnvil } from './chains/anvil.ts';
 import { attesterProcess, chainProcess, lpProcess } from './configs.ts';
 import type { Layout } from './layout.ts';
@@ -109,14 +108,7 @@ export function appSpecs(state: DemoState, layout: Layout, databaseBase: string)
       async start() {
         const child = await spawnWatched(
           process.execPath,
-          [
-            ...process.execArgv,
-            ...(command === 'lp' ? LP_NODE_OPTIONS : []),
-            ...commandLine(),
-            command,
-            '--config',
-            layout.config(name),
-          ],
+          [...process.execArgv, ...commandLine(), command, '--config', layout.config(name)],
           {
             // Only what a program needs to run: our own options must not reach the children.
             env: {

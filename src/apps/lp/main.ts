@@ -37,7 +37,6 @@ import { createBrake } from './brake.ts';
 import { type LpAppConfig, zLpAppConfig } from './config.ts';
 import { openOperatorLog } from './operator-log.ts';
 import { watchKillFile } from './kill-file.ts';
-import { collectEvenly } from './node-options.ts';
 import { createReloader, sha256Of } from './reload.ts';
 import { LP_SCHEMA, LP_TABLES } from './schema.ts';
 import { makeAdminToken } from './token.ts';
@@ -57,7 +56,6 @@ export async function runLp(
   { config: file }: { config: string },
   { wrap = (ground) => ground }: { wrap?: (ground: LpGround) => LpGround } = {},
 ): Promise<void> {
-  collectEvenly();
   const read = () => loadConfig(zLpAppConfig, file, process.env);
   const { config } = await read();
   const redactor = createRedactor();

@@ -82,8 +82,8 @@ export function createReceivables(
 
   function list(): Receivable[] {
     return awards.open().flatMap((award): Receivable[] => {
-      const stage = ledger.quote(award.orderId)?.stage;
-      if (award.fill === null || (stage !== 'filled' && stage !== 'final')) return [];
+      const state = ledger.quote(award.orderId)?.state;
+      if (award.fill === null || (state !== 'filled' && state !== 'fill_final')) return [];
       const seconds = Math.max(0, time(award.slice.originChainId) - award.fill.timestamp);
       const limitSeconds = times.limit(between(award));
       return [

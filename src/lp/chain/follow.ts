@@ -13,7 +13,7 @@ import { min } from '../../domain/amount.ts';
 import type { UnixSeconds } from '../../domain/time.ts';
 import type { Money } from '../../inventory/event.ts';
 import type { Ledger } from '../../inventory/ledger.ts';
-import type { Stage } from '../../inventory/promise.ts';
+import { hasEnded } from '../../inventory/hold-state.ts';
 import type { Block, ChainPort, EscrowEvent } from '../../ports/chain.ts';
 import type { Log } from '../../ports/log.ts';
 import type { ChainCursor } from '../../ports/stores/lp-store.ts';
@@ -82,8 +82,6 @@ const partsOf = (fact: string): Pick<EscrowEvent, 'blockHash' | 'txHash'> => {
   return { blockHash, txHash };
 };
 
-const ENDED: ReadonlySet<Stage | undefined> = new Set<Stage>(['lapsed', 'released', 'failed']);
-
 export function createFollower(
   { port, ledger, log, listener, restore, learn }: FollowDeps,
   { account, operator, maxBlocks }: { account: Address; operator: Address; maxBlocks: number },
@@ -151,7 +149,8 @@ export function createFollower(
         const before = opened.get(group) ?? NONE;
         if (!before.includes(event.orderId)) opened.set(group, [...before, event.orderId]);
         ledger.apply({ type: 'accepted', orderId: event.orderId });
-        if (ENDED.has(ledger.quote(event.orderId)?.stage)) {
+        const quote = ledger.quote(event.orderId);
+        if (quote !== undefined && hasEnded(quote.state)) {
           log.fatal(
             { orderId: event.orderId },
             'an order opened after its hold had ended: it is not honoured',
@@ -214,7 +213,7 @@ export function createFollower(
       case 'refunded': {
         const quote = ledger.quote(event.orderId);
         if (quote === undefined) return;
-        if (quote.stage === 'filled' || quote.stage === 'final')
+        if (quote.state === 'filled' || quote.state === 'fill_final')
           log.fatal(
             { orderId: event.orderId },
             'a filled order was refunded to the taker: the input is lost',

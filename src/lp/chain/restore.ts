@@ -10,12 +10,12 @@ import { addressToBytes32 } from '../../domain/hex.ts';
 import { outputHash } from '../../domain/order.ts';
 import type { LedgerEvent } from '../../inventory/event.ts';
 import { createLedger, type Ledger, type LedgerOptions } from '../../inventory/ledger.ts';
-import { restoring } from '../../inventory/restore.ts';
+import { chunksOf } from '../../inventory/snapshot.ts';
 import type { ChainPort } from '../../ports/chain.ts';
 import type { Log } from '../../ports/log.ts';
 import type { ChainCursor, LpAward, LpStore, Opening } from '../../ports/stores/lp-store.ts';
 import { holdOf, ownSlice } from '../quoting/order.ts';
-import { inTurns } from '../quoting/turns.ts';
+import { turn } from '../quoting/turns.ts';
 
 export interface Restored {
   ledger: Ledger;
@@ -44,17 +44,23 @@ export async function restore(
 ): Promise<Restored> {
   const { clean } = opening;
   if (clean !== null && (await canonical(clean.cursors, ports))) {
-    const ledger = await inTurns(restoring(options, clean.ledger));
+    const { promises, ...books } = clean.ledger;
+    const ledger = createLedger(options);
+    ledger.loadBooks(books);
+    for (const chunk of chunksOf(promises)) {
+      ledger.loadHolds(chunk);
+      await turn();
+    }
     const cursors = new Map(clean.cursors.map((cursor) => [cursor.chainId, cursor]));
     // Tokens added to the configuration start from the chain's balance.
-    const known = new Set(clean.ledger.books.buckets.map(({ chainId, token }) => `${chainId}:${token}`));
+    const known = new Set(books.buckets.map(({ chainId, token }) => `${chainId}:${token}`));
     for (const { chainId, token } of options.buckets) {
       const at =
         cursors.get(chainId) ?? cursors.set(chainId, await finalCursor(portOf(ports, chainId))).get(chainId);
       if (at !== undefined && !known.has(`${chainId}:${token}`))
         ledger.apply(await startingBalance(portOf(ports, chainId), account, token, at, 0n));
     }
-    const requests = clean.ledger.books.withdrawals.flatMap(({ id, chainId, token, requested, ended }) =>
+    const requests = books.withdrawals.flatMap(({ id, chainId, token, requested, ended }) =>
       requested === null || ended !== null
         ? []
         : [{ id, chainId, token: token as Address, amount: BigInt(requested) }],

@@ -84,8 +84,9 @@ export function createReplica(
   async function endOf({ orderId, order }: LpAward): Promise<AwardStage | undefined> {
     const origin = followers.get(Number(order.originChainId));
     for (;;) {
-      const stage = ledger.quote(orderId)?.stage;
-      if (stage === 'finalised' || stage === 'failed') return stage;
+      const state = ledger.quote(orderId)?.state;
+      if (state === 'received') return 'finalised';
+      if (state === 'failed') return 'failed';
       const at = origin?.cursor().block;
       if (origin === undefined || at === undefined) return undefined;
       const status = await origin.port.orderStatus(orderId, at);

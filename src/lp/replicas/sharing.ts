@@ -195,12 +195,12 @@ export function createSharing(
     const found = await inventory.kept();
     for (const { orderId, bucket } of found ?? []) {
       const chainId = Number(bucket.split(':')[0]);
-      const stage = deps.ledger().quote(orderId)?.stage;
-      let over = stage === 'final' || stage === 'finalised' || stage === 'failed' || stage === 'released';
+      const state = deps.ledger().quote(orderId)?.state;
+      let over = state === 'fill_final' || state === 'received' || state === 'failed' || state === 'released';
       const origin = followers.get(
         Number(found?.find((each) => each.orderId === orderId)?.group.split(':')[0]),
       );
-      if (stage === undefined && origin !== undefined) {
+      if (state === undefined && origin !== undefined) {
         const status = await origin.port
           .orderStatus(orderId as Bytes32, origin.cursor().block)
           .catch(() => undefined);
@@ -277,7 +277,7 @@ export function createSharing(
         case 'accepted':
         case 'filled': {
           const quote = deps.ledger().quote(event.orderId);
-          if (quote !== undefined && (quote.stage === 'accepted' || quote.stage === 'filled'))
+          if (quote !== undefined && (quote.state === 'accepted' || quote.state === 'filled'))
             keep(quote.request);
           return;
         }

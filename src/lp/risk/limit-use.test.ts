@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { atOnce } from '../../domain/steps.ts';
 import type { Ledger } from '../../inventory/ledger.ts';
 import { limitUse } from './limit-use.ts';
 
@@ -22,8 +21,8 @@ test('law: of each kind the fullest come first, as many as wanted, and a cap tha
   fc.assert(
     fc.property(fc.array(arbCounter, { maxLength: 30 }), fc.integer({ min: 1, max: 5 }), (counters, most) => {
       const ledger: Pick<Ledger, 'visitCounters'> = {
-        *visitCounters(visitor) {
-          for (const { scope, of, pair, ...counter } of counters) yield visitor(scope, counter, of, pair);
+        visitCounters(visitor) {
+          for (const { scope, of, pair, ...counter } of counters) visitor(scope, counter, of, pair);
         },
       };
       const used = {
@@ -31,7 +30,7 @@ test('law: of each kind the fullest come first, as many as wanted, and a cap tha
           Math.max(count / 10, Number(notional) / 5e8),
         perTakerPair: ({ gapLoss }: (typeof counters)[number]) => Number(gapLoss) / 5e7,
       };
-      const rows = atOnce(limitUse(ledger, limits, most));
+      const rows = limitUse(ledger, limits, most);
       for (const scope of ['perTaker', 'perTakerPair'] as const) {
         const wanted = counters
           .filter((each) => each.scope === scope)
@@ -63,11 +62,11 @@ test('law: of each kind the fullest come first, as many as wanted, and a cap tha
 
 test('a row says whose it is, in dollars', () => {
   const ledger: Pick<Ledger, 'visitCounters'> = {
-    *visitCounters(visitor) {
-      yield visitor('perTakerPair', { count: 2, notional: 250_500_000n, gapLoss: 0n }, '0xa', 'WETH-USDC');
+    visitCounters(visitor) {
+      visitor('perTakerPair', { count: 2, notional: 250_500_000n, gapLoss: 0n }, '0xa', 'WETH-USDC');
     },
   };
-  expect(atOnce(limitUse(ledger, { perTakerPair: { count: 4, notional: 1_000_000_000n } }))).toEqual([
+  expect(limitUse(ledger, { perTakerPair: { count: 4, notional: 1_000_000_000n } })).toEqual([
     {
       scope: 'perTakerPair',
       of: '0xa WETH-USDC',

@@ -21,18 +21,11 @@ export interface LimitUse {
   used: number;
 }
 
-/**
- * At most `most` of each kind, in steps and without making anything for the others: there may be a hundred
- * thousand, and quotes would wait meanwhile.
- */
-export function* limitUse(
-  ledger: Pick<Ledger, 'visitCounters'>,
-  limits: Limits,
-  most = 10,
-): Generator<void, LimitUse[]> {
+/** At most `most` rows of each scope, the fullest first. */
+export function limitUse(ledger: Pick<Ledger, 'visitCounters'>, limits: Limits, most = 10): LimitUse[] {
   const { groupSize: _, ...caps } = limits;
   const fullest = new Map<string, { used: number; use: LimitUse }[]>();
-  yield* ledger.visitCounters((scope, counter, of, pair) => {
+  ledger.visitCounters((scope, counter, of, pair) => {
     const cap = caps[scope];
     if (cap === undefined) return;
     const used = fullness(cap, counter);

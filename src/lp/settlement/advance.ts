@@ -117,8 +117,8 @@ export function createAwardRunner(
 
   function fillOf(orderId: Bytes32, sameChain: boolean): 'none' | 'shallow' | 'final' {
     if (sameChain) return 'none';
-    const stage = ledger.quote(orderId)?.stage;
-    return stage === 'final' ? 'final' : stage === 'filled' ? 'shallow' : 'none';
+    const state = ledger.quote(orderId)?.state;
+    return state === 'fill_final' ? 'final' : state === 'filled' ? 'shallow' : 'none';
   }
 
   const attestationOf = ({ order, slice, orderId }: OpenAward, timestamp: number): Attestation | undefined =>

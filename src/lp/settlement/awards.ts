@@ -9,7 +9,7 @@ import { type Address, type Bytes32, ZERO_BYTES32 } from '../../domain/hex.ts';
 import { orderId as idOf, type StandardOrder } from '../../domain/order.ts';
 import type { UnixSeconds } from '../../domain/time.ts';
 import type { Ledger } from '../../inventory/ledger.ts';
-import type { Stage } from '../../inventory/promise.ts';
+import type { HoldState } from '../../inventory/hold-state.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { AwardStage, LpAward, LpStore } from '../../ports/stores/lp-store.ts';
@@ -122,40 +122,40 @@ export function createAwards(
         Object.assign(known, { quoteId: message.quoteId, commitment: message.commitment });
       return 'known';
     }
-    return bind(message, order, slice, ledger.quote(message.orderId)?.stage);
+    return bind(message, order, slice, ledger.quote(message.orderId)?.state);
   }
 
   const over = (slice: OwnSlice, order: StandardOrder) => deps.time(slice.originChainId) > order.fillDeadline;
 
   /** After its deadline by the origin's clock the order cannot be opened, so a late award is harmless. */
-  function refuse(orderId: Bytes32, stage: Stage | undefined, harmless: boolean): void {
-    if (harmless) log.warn({ orderId, stage }, 'refused an award whose order can no longer be opened');
-    else log.fatal({ orderId, stage }, 'refused an award for a quote whose hold has ended');
+  function refuse(orderId: Bytes32, state: HoldState | undefined, harmless: boolean): void {
+    if (harmless) log.warn({ orderId, state }, 'refused an award whose order can no longer be opened');
+    else log.fatal({ orderId, state }, 'refused an award for a quote whose hold has ended');
   }
 
   function bind(
     message: Omit<Award, 'type'>,
     order: StandardOrder,
     slice: OwnSlice,
-    stage: Stage | undefined,
+    state: HoldState | undefined,
   ): AwardAnswer {
     const { orderId, quoteId, commitment } = message;
-    switch (stage) {
+    switch (state) {
       case 'held':
       case 'accepted':
       case 'filled':
-      case 'final':
+      case 'fill_final':
         ledger.apply({ type: 'accepted', orderId });
         fresh(orderId, quoteId, order, slice, commitment);
         return 'taken';
-      case 'finalised':
+      case 'received':
       case 'failed':
         return 'known';
-      case 'lapsed':
+      case 'expired':
       case 'released':
         // The ledger records the fact and answers "late, critical": the inventory may be promised again.
         ledger.apply({ type: 'accepted', orderId });
-        refuse(orderId, stage, over(slice, order));
+        refuse(orderId, state, over(slice, order));
         return 'late';
       case undefined: {
         if (message.status !== 'pending') return 'known';
@@ -173,7 +173,7 @@ export function createAwards(
           return 'not_ours';
         }
         if (over(slice, order)) {
-          refuse(orderId, stage, true);
+          refuse(orderId, state, true);
           return 'late';
         }
         log.warn({ orderId }, 'a quote lost in a crash was proven by its signature: it is honoured');

@@ -8,7 +8,7 @@ import type { Bytes32, Hex } from '../../domain/hex.ts';
 import type { StandardOrder } from '../../domain/order.ts';
 import type { UnixSeconds } from '../../domain/time.ts';
 import type { Lease } from '../../inventory/lease.ts';
-import type { SnapshotPieces } from '../../inventory/snapshot.ts';
+import type { LedgerSnapshot, SnapshotChunks } from '../../inventory/snapshot.ts';
 
 /** `committed` and `filled` are open; the others are final. */
 export type AwardStage = 'committed' | 'filled' | 'finalised' | 'failed';
@@ -37,9 +37,9 @@ export interface ChainCursor {
   hash: Hex;
 }
 
-/** Written last by a process that has stopped signing. */
+/** What a process wrote last, after it had stopped signing. */
 export interface CleanStop {
-  ledger: SnapshotPieces;
+  ledger: LedgerSnapshot;
   cursors: readonly ChainCursor[];
 }
 
@@ -115,7 +115,7 @@ export interface LpStore {
    * Writes a clean stop in one transaction: ledger, cursors, all leases marked clean. A replica only gives up
    * its leadership.
    */
-  stop(clean: CleanStop): Promise<boolean>;
+  stop(clean: { ledger: SnapshotChunks; cursors: readonly ChainCursor[] }): Promise<boolean>;
   ping(): Promise<void>;
   close(): Promise<void>;
 }

@@ -7,7 +7,6 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestPostgres, type TestPostgres } from '../../../../test/support/postgres.ts';
 import { createLedger } from '../../../inventory/ledger.ts';
 import { restoreLedger } from '../../../inventory/restore.ts';
-import { whole } from '../../../inventory/snapshot.ts';
 import type { LpAward, LpStore } from '../../../ports/stores/lp-store.ts';
 import { createLpStore } from './lp-store.ts';
 import { LP_MIGRATIONS } from '../migrations/lp.ts';
@@ -80,7 +79,7 @@ test('a second process takes over, and the first can write nothing more', async 
   expect(await first.putAward(award())).toBe(false);
   expect(
     await first.stop({
-      ledger: createLedger({ buckets: [], graceSeconds: () => 1, limits: {} }).pieces(),
+      ledger: createLedger({ buckets: [], graceSeconds: () => 1, limits: {} }).snapshotChunks(),
       cursors: [],
     }),
   ).toBe(false);
@@ -98,9 +97,9 @@ test('a clean stop is handed out once; a crash after that is a crash', async () 
   });
   ledger.apply({ type: 'deposited', id: 'start', chainId: 1, token: `0x${'d'.repeat(40)}`, amount: 5n });
   const cursors = [{ chainId: 1, block: 2n ** 60n, hash: word('4') }];
-  expect(await store.stop({ ledger: ledger.pieces(), cursors })).toBe(true);
+  expect(await store.stop({ ledger: ledger.snapshotChunks(), cursors })).toBe(true);
   const opening = await store.open();
-  expect(opening.clean).toEqual({ ledger: { books: ledger.pieces().books, promises: [] }, cursors });
+  expect(opening.clean).toEqual({ ledger: ledger.snapshot(), cursors });
   expect(opening.leases.get(1)).toEqual({ signedUpTo: 100, clean: true });
   const again = await store.open();
   expect(again.clean).toBeNull();
@@ -137,9 +136,10 @@ test('a crowd of holds comes back from a clean stop', async () => {
       1_000,
     );
   }
-  expect(await store.stop({ ledger: ledger.pieces(), cursors: [] })).toBe(true);
+  expect(await store.stop({ ledger: ledger.snapshotChunks(), cursors: [] })).toBe(true);
   const { clean } = await store.open();
-  const kept = whole(clean?.ledger ?? expect.fail());
+  const kept = clean?.ledger ?? expect.fail();
+  // The order of insertion here is the order of the ids.
   expect(kept).toEqual(ledger.snapshot());
   const again = restoreLedger(options, kept);
   expect([again.live, again.bucket(1, token)?.held]).toEqual([10_000, 10n ** 10n]);

@@ -8,8 +8,15 @@ import type { SignedCommitment } from '../../../domain/commitment.ts';
 import { InvariantError } from '../../../domain/errors.ts';
 import type { Hex } from '../../../domain/hex.ts';
 import type { OrderMessage } from '../../../domain/order.ts';
-import type { BooksAtRest, PromiseAtRest } from '../../../inventory/snapshot.ts';
-import type { AwardStage, CleanStop, LpAward, LpStore, Opening } from '../../../ports/stores/lp-store.ts';
+import type { SnapshotChunks, StoredBooks, StoredHold } from '../../../inventory/snapshot.ts';
+import type {
+  AwardStage,
+  ChainCursor,
+  CleanStop,
+  LpAward,
+  LpStore,
+  Opening,
+} from '../../../ports/stores/lp-store.ts';
 import { orderFromMessage, orderToMessage } from '../../../protocol/wire.ts';
 import { bytes, toHex } from '../venue/order-rows.ts';
 import type { Database, Queryable, Row } from '../pool.ts';
@@ -325,13 +332,12 @@ const FETCHED = 200;
  */
 async function writeClean(
   session: Queryable,
-  { ledger: { books, promises }, cursors }: CleanStop,
+  { ledger: { books, chunks }, cursors }: { ledger: SnapshotChunks; cursors: readonly ChainCursor[] },
 ): Promise<void> {
-  let piece = 0;
-  for (const some of promises)
+  for (const [piece, write] of chunks.entries())
     await session.query(
       { name: 'lp-clean-piece', text: 'insert into lp_clean_piece (piece, promises) values ($1, $2)' },
-      [piece++, JSON.stringify(some).slice(1, -1)],
+      [piece, JSON.stringify(write()).slice(1, -1)],
     );
   const text = JSON.stringify({
     cursors: cursors.map((cursor) => ({ ...cursor, block: cursor.block.toString() })),
@@ -351,25 +357,25 @@ const ENDING = ']}}';
 async function readClean(session: Queryable): Promise<CleanStop> {
   // Every path into so long a text reads all of it again.
   const [stored] = await session.query<
-    Row & BooksAtRest & { cursors: { chainId: number; block: string; hash: Hex }[] }
+    Row & StoredBooks & { cursors: { chainId: number; block: string; hash: Hex }[] }
   >(
     `select cursors, books.* from lp_owner, json_to_record(clean) as stop (cursors json, ledger json),
       json_to_record(ledger) as books (version integer, clocks json, buckets json, deposits json, withdrawals json)`,
   );
   if (stored === undefined) throw new InvariantError('The clean stop is gone from a row that was locked.');
-  const promises: PromiseAtRest[][] = [];
+  const promises: StoredHold[] = [];
   await session.query(
     `declare lp_clean no scroll cursor for select json_array_elements(clean #> '{ledger,promises}') as promise from lp_owner`,
   );
   for (;;) {
-    const some = await session.query<{ promise: PromiseAtRest }>(`fetch ${FETCHED} from lp_clean`);
+    const some = await session.query<{ promise: StoredHold }>(`fetch ${FETCHED} from lp_clean`);
     if (some.length === 0) break;
-    promises.push(some.map(({ promise }) => promise));
+    for (const { promise } of some) promises.push(promise);
   }
   await session.query('close lp_clean');
   const { cursors, ...books } = stored;
   return {
-    ledger: { books, promises },
+    ledger: { ...books, promises },
     cursors: cursors.map((cursor) => ({ ...cursor, block: BigInt(cursor.block) })),
   };
 }

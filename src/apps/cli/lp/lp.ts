@@ -2,7 +2,6 @@
 
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { RequestError } from '../../../domain/errors.ts';
-import { compileAhead } from '../../lp/node-options.ts';
 import type { DoorOptions } from './admin-client.ts';
 import type { InitOptions } from './init.ts';
 
@@ -23,7 +22,6 @@ export function lpCommand(): Command {
         'Which LP? Name its configuration file: firmquote lp --config FILE. A new one is made with: firmquote lp init',
         { code: 'bad_config' },
       );
-    compileAhead();
     await (await import('../../lp/main.ts')).runLp({ config });
   });
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createLapses } from './lapses.ts';
+import { createExpiryQueue } from './expiry.ts';
 
-test('gives out what is due, by time and then by order of scheduling, once', () => {
+test('returns what is due once, by second and then first in first out', () => {
   fc.assert(
     fc.property(
       fc.array(
@@ -14,10 +14,10 @@ test('gives out what is due, by time and then by order of scheduling, once', () 
         { maxLength: 80 },
       ),
       (steps) => {
-        const lapses = createLapses<number>();
+        const queue = createExpiryQueue<number>();
         let waiting: { at: number; id: number }[] = [];
         for (const [id, { at, ask, most }] of steps.entries()) {
-          lapses.schedule(at, id);
+          queue.schedule(at, id);
           waiting.push({ at, id });
           if (ask === undefined) continue;
           const due = waiting
@@ -25,7 +25,7 @@ test('gives out what is due, by time and then by order of scheduling, once', () 
             .sort((a, b) => a.at - b.at || a.id - b.id)
             .slice(0, most);
           waiting = waiting.filter((each) => !due.includes(each));
-          expect(lapses.due(ask, most)).toEqual(due.map((each) => each.id));
+          expect(queue.due(ask, most)).toEqual(due.map((each) => each.id));
         }
       },
     ),

@@ -1,53 +1,48 @@
 /**
- * What ends when: things scheduled at whole seconds of one chain's clock. One list for each second and a heap
- * of the seconds in use, so that scheduling and ending cost the same whether ten things wait or a hundred
- * thousand.
+ * A queue of things that are due at whole seconds of one chain's clock: a list per second and a binary heap
+ * of the seconds in use.
  */
 
 import type { UnixSeconds } from '../domain/time.ts';
 
-export interface Lapses<T> {
+export interface ExpiryQueue<T> {
   schedule(at: UnixSeconds, thing: T): void;
-  /**
-   * Takes out what was scheduled at or before `now`, earliest first, in the order it was scheduled, and at
-   * most `most` of it.
-   */
-  due(now: UnixSeconds, most?: number): T[];
+  /** Removes and returns at most `most` things due at `now`, by second, then in order of scheduling. */
+  due(now: UnixSeconds, most?: number): readonly T[];
 }
 
-const NOTHING: never[] = [];
+const NOTHING: readonly never[] = [];
 
-export function createLapses<T>(): Lapses<T> {
-  const at = new Map<UnixSeconds, { things: T[]; taken: number }>();
+export function createExpiryQueue<T>(): ExpiryQueue<T> {
+  const bySecond = new Map<UnixSeconds, { things: T[]; taken: number }>();
   const heap: UnixSeconds[] = [];
 
   return {
-    schedule(second, thing) {
-      const list = at.get(second);
+    schedule(at, thing) {
+      const list = bySecond.get(at);
       if (list !== undefined) {
         list.things.push(thing);
         return;
       }
-      at.set(second, { things: [thing], taken: 0 });
-      push(heap, second);
+      bySecond.set(at, { things: [thing], taken: 0 });
+      push(heap, at);
     },
     due(now, most = Number.POSITIVE_INFINITY) {
       const first = heap[0];
       if (first === undefined || first > now) return NOTHING;
-      const out: T[] = [];
+      const due: T[] = [];
       for (let second = heap[0]; second !== undefined && second <= now; second = heap[0]) {
-        const list = at.get(second);
+        const list = bySecond.get(second);
         if (list !== undefined) {
-          // Taken from where the last step stopped: cutting a crowd's list short would cost its whole length
-          // each time.
-          const end = Math.min(list.things.length, list.taken + most - out.length);
-          for (; list.taken < end; list.taken += 1) out.push(list.things[list.taken] as T);
+          // Starts where the last call stopped: cutting the list would move all that is left of it.
+          const end = Math.min(list.things.length, list.taken + most - due.length);
+          for (; list.taken < end; list.taken += 1) due.push(list.things[list.taken] as T);
           if (list.taken < list.things.length) break;
         }
         pop(heap);
-        at.delete(second);
+        bySecond.delete(second);
       }
-      return out;
+      return due;
     },
   };
 }
