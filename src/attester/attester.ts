@@ -1,7 +1,8 @@
 /**
- * Signs what it saw: a fill that stands at depth in a canonical block of the escrow it knows, whose payload
- * hash it derives itself from the log and whose record the escrow confirms. It keeps nothing that it could
- * not derive again.
+ * Signs a fill after checking it: final, in a canonical block, its payload hash derived from the log and its
+ * record confirmed by the escrow. Stores nothing that the chain does not tell again.
+ *
+ * follow finds the fills.
  */
 
 import { attestationDigest, fillPayloadHash, fillRecordOf } from '../domain/attestation.ts';
@@ -25,16 +26,16 @@ export interface AttesterDeps {
 }
 
 export interface AttesterOptions {
-  /** Fills older than this are not looked for any more. */
+  /** Older fills are not looked for. */
   lookBackSeconds?: number;
-  /** A chain that showed nothing new for this long makes us unready. */
+  /** A chain without a new block for this long makes the attester unready. */
   staleMs?: number;
 }
 
 export interface RunningAttester extends Attester {
   start(): Promise<void>;
   stop(): Promise<void>;
-  /** Why it should not be asked now; empty when it may. */
+  /** Why it is not ready; empty when it is. */
   ready(): readonly string[];
 }
 
@@ -70,7 +71,7 @@ export function createAttester(
     return best.kind === 'unknown' ? { kind: 'unknown', signer: signer.address } : best;
   }
 
-  /** undefined when everything holds. */
+  /** undefined when every check passes. */
   async function check(
     fill: Filled,
     payloadHash: Bytes32,
@@ -83,13 +84,13 @@ export function createAttester(
       return refused('the output names another chain or escrow');
     if (output.oracle !== addressToBytes32(chain.oracle)) return refused('the output names another oracle');
     const head = remote.head();
-    // Where the chain took back what was final, nothing is sure any more.
+    // After a chain took back final blocks nothing on it is certain.
     if (!head || remote.doubt()?.kind === 'reorg') return { kind: 'unknown' };
     const deep = head.number - BigInt(chain.depth);
     if (fill.blockNumber > deep) return { kind: 'not_final', blocksToGo: Number(fill.blockNumber - deep) };
-    // At depth the block has to be canonical, hold the time that the fill claims, and the contract has to say
-    // the same by itself. An
-    // attester knows no prices: every signature wants as many endpoints as the largest amount.
+    // The block must be canonical and final and hold the fill's time, and the contract itself must confirm
+    // the fill. An attester does not know an order's value, so every signature needs as many endpoints as the
+    // largest amount.
     const sure = remote.deciding(undefined);
     const [block, hash, record] = await Promise.all([
       remote.block(fill.blockNumber),

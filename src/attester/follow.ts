@@ -1,6 +1,6 @@
 /**
- * The fills of one chain by their payload hash, as its events tell. Only a place to look: what is signed is
- * checked again.
+ * The fills of one chain by payload hash, from its events. Only an index: every fill is checked again before
+ * it is signed.
  */
 
 import { fillPayloadHash } from '../domain/attestation.ts';
@@ -12,15 +12,13 @@ import type { Log } from '../ports/log.ts';
 export type Filled = Extract<EscrowEvent, { kind: 'filled' }>;
 
 export interface FillFollower {
-  /** Newest first: after a reorganisation one fill may stand in several blocks, one of them canonical. */
+  /** Newest first: after a reorganisation a fill may be in several blocks, one of them canonical. */
   fills(payloadHash: Bytes32): readonly Filled[];
-  /** Asks the chain itself for the fills of an order. */
+  /** Reads the fills of an order from the chain. */
   search(orderId: Bytes32): Promise<void>;
-  /** Wall milliseconds of the last complete look; undefined before the first. */
+  /** Wall milliseconds of the last complete read; undefined before the first. */
   lookedAtMs(): number | undefined;
-  /**
-   * Resolves when it has looked, or has found that the node does not answer: then the next block tries again.
-   */
+  /** Resolves after the first read, successful or not; after a failure the next block reads again. */
   start(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -70,7 +68,7 @@ export function createFillFollower(
       );
   }
 
-  /** Fills from before we started that may still want a proof. */
+  /** Reads fills from before the start that may still need a proof. */
   async function backfill(head: Block): Promise<void> {
     const oldest = head.timestamp - lookBackSeconds;
     for (let to = head.number; to > 0n && !stopped; to -= BACKFILL_BLOCKS) {

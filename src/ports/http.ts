@@ -60,7 +60,9 @@ export interface Route<Body = unknown, Query = unknown, Params = unknown, Key = 
   summary: string;
   tag: string;
   body?: Schema<Body>;
-  /** A faster parser for common bodies: returns what the schema would, or undefined to leave it to the schema. */
+  /**
+   * A faster parser for common bodies: returns what the schema would, or undefined to leave it to the schema.
+   */
   plainBody?(json: unknown): Body | undefined;
   query?: Schema<Query>;
   params?: Schema<Params>;
@@ -92,8 +94,8 @@ export interface AccessGate<Key = ApiKey> {
     door: { keyKinds: readonly DoorKind[]; rate: RateClass },
   ): Promise<Admission<Key>>;
   /**
-   * Takes a slot for the request, after `authenticate`. Throws `ApiError` when there is none: 429 when the key
-   * uses more than its share, 503 when the venue is busy.
+   * Takes a slot for the request, after `authenticate`. Throws `ApiError` when there is none: 429 when the
+   * key uses more than its share, 503 when the venue is busy.
    */
   takeSlot(kind: LoadKind, keyId: string): Promise<Release>;
   /** Calls `revoked` once, when this key is revoked. Returns a function that stops watching. */

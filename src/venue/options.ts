@@ -1,23 +1,23 @@
-/** What a venue can be told, with defaults that work. Wall times in milliseconds, chain times in seconds. */
+/** The venue's options and their defaults. Wall times in milliseconds, chain times in seconds. */
 
 import type { AssetId } from '../domain/asset.ts';
 import type { SealKey } from '../auction/seal.ts';
 import type { LoadKind } from '../ports/http.ts';
 
 export interface ChainSettings {
-  /** Who lands transactions here. `apiSubmit` turns into `walletBroadcast` while the relayer cannot pay. */
+  /** Who sends transactions. `apiSubmit` becomes `walletBroadcast` while the relayer cannot pay. */
   executionMode: 'apiSubmit' | 'walletBroadcast';
   /** Reference price symbol of the native currency. */
   nativeSymbol: string;
   /**
-   * Gas of one settlement, of each output beyond the first, of an `open`, and of a settlement through a
-   * filler without what the filler uses.
+   * Gas of a settlement, of each further output, of an `open`, and of a settlement through a filler without
+   * the filler's own gas.
    */
   settleGas: bigint;
   outputGas: bigint;
   openGas: bigint;
   throughGas: bigint;
-  /** Added to the relayer's cost for fees that rise before it lands. */
+  /** Added to the relayer's cost, because gas prices may rise before the transaction lands. */
   relayBufferBps: number;
 }
 
@@ -32,13 +32,13 @@ export const CHAIN_DEFAULTS: ChainSettings = {
 };
 
 export interface VenueOptions {
-  /** Named in every link challenge. */
+  /** Sent in every link challenge. */
   venueId: string;
-  /** The first seals; the others still verify. */
+  /** The first seals; all of them verify. */
   sealKeys: readonly SealKey[];
-  /** By chain id; missing chains take the defaults. */
+  /** By chain id; other chains have the defaults. */
   chainSettings?: ReadonlyMap<number, Partial<ChainSettings>>;
-  /** Chains that the pairs endpoint lists although no escrow of ours is there. */
+  /** Chains that the pairs endpoint lists although they have no escrow of this venue. */
   listedChains?: readonly { slug: string; id: number; sandbox: boolean }[];
   fanOut?: Partial<FanOutOptions>;
   router?: Partial<RouterOptions>;
@@ -50,27 +50,27 @@ export interface VenueOptions {
 }
 
 export interface RouterOptions {
-  /** Everything that one router request asks shares this deadline. */
+  /** Deadline of one router request, shared by all its sources. */
   timeoutMs: number;
-  /** Tried first between two legs. */
+  /** Assets tried first between two legs. */
   middles: readonly AssetId[];
-  /** Assets tried at most between two legs of one request. */
+  /** Most assets tried between two legs of one request. */
   maxMiddles: number;
 }
 
 export interface FanOutOptions {
-  /** Shared deadline of the first round. */
+  /** Deadline of the first round. */
   timeoutMs: number;
-  /** Of the second, in which a planned split is committed. */
+  /** Deadline of the second round, in which LPs commit to a split. */
   sliceTimeoutMs: number;
-  /** After everybody has answered: further quotes of the same answer are often in flight. */
+  /** Wait after the last solver's answer, for further quotes of the same answer. */
   lingerMs: number;
   maxSplitParts: number;
-  /** Longest validity that a quote may have: the escrow's withdrawal delay must outlive it. */
+  /** Longest validity of a quote; the escrow's withdrawal delay must be longer. */
   maxValiditySeconds: number;
-  /** Shorter ones carry warning 1004. */
+  /** Shorter validities carry warning 1004. */
   shortValiditySeconds: number;
-  /** Further from the reference than this carries warning 1001. */
+  /** Prices further from the reference carry warning 1001. */
   farFromMidBps: number;
 }
 
@@ -82,10 +82,10 @@ export interface RateOptions {
   perIpPerSecond: number;
   /** A bucket holds this many seconds of its rate. */
   burst: number;
-  /** Live, unsubmitted quote requests of one key. */
+  /** Live quote requests of one key that have not been submitted. */
   openQuotes: number;
   openNotionalUsd: number;
-  /** Addresses of our own proxies or benches that the per-address limit does not count. */
+  /** Addresses (own proxies, benches) exempt from the limit by address. */
   trustedIps: readonly string[];
 }
 
@@ -95,48 +95,47 @@ export interface BreakerOptions {
   halfLifeMs: number;
   firstCoolDownMs: number;
   longestCoolDownMs: number;
-  /** A quiet spell this long forgives one step of the exponential cool-down. */
+  /** Each quiet spell of this length takes one step off the exponential cool-down. */
   forgiveAfterMs: number;
 }
 
 /**
- * How much may be at work at once in this process; what is beyond it is refused with 429 or 503 before it
- * costs anything.
+ * Limits of work in progress in one process. Requests beyond them are refused with 429 or 503 before any
+ * work.
  */
 export interface AdmissionOptions {
-  /** Requests at work, by kind. */
+  /** Requests in progress, by kind. */
   places: Readonly<Record<LoadKind, number>>;
-  /** Requests that may wait for a place, by kind, and for how long. */
+  /** Requests that may wait for a slot, by kind, and for how long. */
   waiting: Readonly<Record<LoadKind, number>>;
   maxWaitMs: number;
   /**
-   * While the event loop is this late, quotes and exports begin to be refused; at twice this, all of them.
-   * Submissions come last.
+   * At this event loop lag some quotes and exports are refused, at twice this all of them; submissions come
+   * last.
    */
   shedAtLagMs: number;
-  /** While a statement waits this long for a connection, what needs the database begins to be refused. */
+  /** At this wait for a database connection, requests that need the database begin to be refused. */
   shedAtDatabaseWaitMs: number;
-  /** Submissions and preflights that may wait for one chain's node. */
+  /** Submissions and preflights in progress per chain. */
   perChain: number;
 }
 
 export interface SocketOptions {
   pingEveryMs: number;
   maxBufferedBytes: number;
-  /** Of all event streams together: beyond it those that lag most are closed. */
+  /** Of all event streams together; beyond it those with the most unread bytes are closed. */
   maxTotalBufferedBytes: number;
   maxPerKey: number;
   /** Frames that one client may send per second. */
   maxFramesPerSecond: number;
 }
 
-/** Indicative ladders of solvers. */
 export interface LevelsOptions {
-  /** Older ones are not shown. */
+  /** Older ladders are not shown. */
   maxAgeMs: number;
-  /** Markets that one solver may have ladders for. */
+  /** Markets for which one solver may publish ladders. */
   maxMarkets: number;
-  /** Ladders that one solver may send. */
+  /** Ladders that one solver may send per second. */
   maxPerSecond: number;
 }
 

@@ -1,17 +1,16 @@
 /**
- * Why a process of the venue cannot do its work at the moment, whichever its role: what it stands on does not
- * answer.
+ * Why a process of the venue, of any role, should get no traffic: its database or a chain does not answer.
  */
 
 import type { ChainPort } from '../ports/chain.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { VenueStore } from '../ports/stores/venue-store.ts';
 
-/** A head older than this many blocks makes a chain unfit to quote on; never less than this. */
+/** A chain is unfit when its newest block is older than this many blocks and than `STALE_FLOOR_MS`. */
 const STALE_BLOCKS = 10;
 const STALE_FLOOR_MS = 15_000;
 
-/** Empty when all is well. */
+/** Empty when the process is ready. */
 export async function unready({
   store,
   chains,

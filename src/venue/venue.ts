@@ -1,6 +1,10 @@
 /**
- * The venue's api, whole: give it the world as ports and it gives back routes and socket doors for a server
- * to open.
+ * Wires the venue's api from its ports: returns routes and socket doors for a server to open.
+ *
+ * In this order: reference data and access, solvers, quoting, router, orders and trades, replicas, streams.
+ * Each folder's first file says how it works: quoting/quote, orders/submit, orders/advance/advancer,
+ * solvers/roster, market/markets, access/gate, stream/order-events, replicas/peers, router/router,
+ * trades/history.
  */
 
 import { createSealer } from '../auction/seal.ts';
@@ -79,20 +83,19 @@ export interface VenueDeps {
   store: VenueStore;
   bus: Bus;
   queue: Queue;
-  /** Every chain with an escrow of ours, by id. */
+  /** Chains with an escrow of this venue, by id. */
   chains: ReadonlyMap<number, ChainPort>;
-  /** Beside the RFQ venue: DEX pools, bridges, issuers, fiat rails. */
+  /** DEX pools, bridges, issuers, fiat rails. */
   routeVenues: readonly RouteVenue[];
   /**
-   * Whoever lands transactions, by chain id (a `Transactor` is one); a chain without one trades by
-   * walletBroadcast.
+   * Transaction senders by chain id, such as a `Transactor`; a chain without one trades by walletBroadcast.
    */
   relayers: ReadonlyMap<number, Relayer>;
   reference: Reference;
-  /** All are asked about every taker and receiver; none: nobody is screened. */
+  /** Every taker and receiver is checked by all of them; without any, addresses are not screened. */
   screeners: readonly Screener[];
   recovery: Recovery;
-  /** Milliseconds that the longest waiting statement has waited for a connection to the database. */
+  /** How long the longest waiting statement has waited for a database connection. */
   databaseWaitMs(): number;
   clock: Clock;
   random: Random;
@@ -104,14 +107,13 @@ export interface Venue {
   readonly routes: readonly Route[];
   readonly doors: readonly SocketRoute[];
   readonly gate: AccessGate;
-  /** For the operator's views. */
   readonly roster: Roster;
-  /** Why this process should not be sent traffic; empty when it may. */
+  /** Why this process should get no traffic; empty when it is ready. */
   ready(): Promise<string[]>;
-  /** Resolves when the other replicas have been told all that is new here. */
+  /** Resolves when all changes so far have been published to the other replicas. */
   flushed(): Promise<void>;
   start(): Promise<void>;
-  /** Says goodbye to solvers and stops following chains; the server closes the rest. */
+  /** Ends solver sessions and stops following chains; the server closes the rest. */
   stop(): Promise<void>;
 }
 
@@ -225,17 +227,17 @@ export function createVenue(deps: VenueDeps, options: VenueOptions): Venue {
     metrics,
   });
   const orderEvents = createOrderEventDispatcher({ bus, store, roster, nonceGroups, log });
-  // Wherever it was submitted, nothing of its request is an option any more.
+  // Wherever it was submitted, its request's quotes no longer count.
   orderEvents.onOrder(({ keyId, originChainId, order }, { event }) => {
     if (event === 'order.created')
       openQuotes.close(keyId, nonceGroupOf(originChainId, order.user, order.nonce));
   });
   const peers = createPeers({ bus, clock, random, log, metrics });
   for (const part of [
-    gate.shared(peers.publishSoon),
-    openQuotes.shared(() => chainNow(clock, undefined), peers.publishSoon),
-    exposure.shared(peers.publishSoon),
-    roster.shared(peers.publishSoon),
+    gate.replicaShare(peers.publishSoon),
+    openQuotes.replicaShare(() => chainNow(clock, undefined), peers.publishSoon),
+    exposure.replicaShare(peers.publishSoon),
+    roster.replicaShare(peers.publishSoon),
   ])
     peers.share(part);
   const levelsOptions = { ...LEVELS, ...options.levels };
@@ -291,7 +293,7 @@ export function createVenue(deps: VenueDeps, options: VenueOptions): Venue {
 
   let cancelSweep = () => {};
   function sweep(): void {
-    // A promise is forgotten only when every chain is past it; theirs is the clock that counts.
+    // Promises expire by the slowest chain's time.
     const now = Math.min(
       ...[...chains.values()].map((port) => port.head()?.timestamp ?? chainNow(clock, port)),
     );

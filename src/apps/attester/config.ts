@@ -1,4 +1,4 @@
-/** Everything an attester can be told. */
+/** The configuration of `firmquote attester`. */
 
 import { z } from 'zod';
 import { zChain, zDoor, zKeySource, zLogSection } from '../config/parts.ts';
@@ -12,11 +12,11 @@ export const zAttesterConfig = z.strictObject({
   ops: zDoor(9300).prefault({}),
   log: zLogSection.prefault({}),
   keys: z.strictObject({ attester: zKeySource }),
-  /** Fills older than this are not looked for any more. */
+  /** Older fills are not looked for. */
   lookBackSeconds: z.int().min(60).default(86_400),
-  /** A chain that showed nothing new for this long makes it unready. */
+  /** A chain without a new block for this long makes the attester unready. */
   staleMs: z.int().min(1_000).default(60_000),
-  /** The chains it watches for fills, and those whose oracles it signs for: the same list. */
+  /** The chains whose fills it watches and whose oracles it signs for. */
   chains: z.array(zChain).min(1),
 });
 

@@ -1,4 +1,4 @@
-/** `firmquote attester`: wiring of a watcher that signs fills it has seen deep enough. */
+/** `firmquote attester`: wires a watcher that signs final fills. */
 
 import { attestationRoutes } from '../../adapters/attestations/routes.ts';
 import type { EvmChain } from '../../adapters/evm/chain/chain.ts';
@@ -14,12 +14,12 @@ import { openChains } from '../networks.ts';
 import { liveAs } from '../process.ts';
 import { zAttesterConfig } from './config.ts';
 
-/** What an attester stands on. */
+/** The parts of an attester. */
 export interface AttesterGround {
   chains: readonly EvmChain[];
 }
 
-/** `wrap` may put something of its own around what the attester stands on: a fault, a recorder. */
+/** `wrap` may replace parts, for fault injection and recording. */
 export async function runAttester(
   { config: file }: { config: string },
   { wrap = (ground) => ground }: { wrap?: (ground: AttesterGround) => AttesterGround } = {},

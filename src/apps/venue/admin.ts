@@ -1,7 +1,4 @@
-/**
- * The administrators' door of a venue: its own server on its own port, opened only when the configuration
- * names an admin key.
- */
+/** The admin API's own server on its own port; opened only when the configuration has an admin key. */
 
 import { startHttp } from '../../adapters/http/server.ts';
 import { createAdminStore } from '../../adapters/postgres/venue/admin-store.ts';
@@ -18,7 +15,6 @@ import { openSecret, type SecretContext } from '../keys.ts';
 import type { Life } from '../process.ts';
 import type { VenueConfig } from './config.ts';
 
-/** A change is a few hundred bytes. */
 const BODY_LIMIT_BYTES = 64 * 1024;
 const MAX_CONNECTIONS = 100;
 

@@ -1,4 +1,4 @@
-/** Everything a venue can be told. The numbers' defaults are the venue room's own. */
+/** The configuration of `firmquote venue`. Numbers default to those of the venue's options. */
 
 import { z } from 'zod';
 import { COURIER } from '../../venue/orders/travel-rule.ts';
@@ -37,7 +37,7 @@ const zPerKind = (standard: Readonly<Record<LoadKind, number>>, least: number) =
     )
     .prefault({});
 
-/** How the venue lands transactions on a chain. */
+/** How the venue sends transactions on a chain. */
 const zVenueChain = zChain.extend({
   executionMode: z.enum(['apiSubmit', 'walletBroadcast']).default(CHAIN_DEFAULTS.executionMode),
   /** Reference price symbol of the native currency. */
@@ -50,13 +50,13 @@ const zVenueChain = zChain.extend({
   /** Highest fee per gas that the relayer pays. */
   maxFeeGwei: z.number().positive().default(500),
   /**
-   * The contract Batch of this chain's escrow: many settlements in one transaction when many wait. null: each
-   * has its own.
+   * The contract Batch of this chain's escrow, which puts several settlements into one transaction. null: one
+   * transaction each.
    */
   batch: zAddress.nullable().default(null),
 });
 
-/** Reference prices, for display, limits and the relayer's pay; nothing is traded on them. */
+/** Reference prices, for display, limits and the relay fee. No quote is priced from them. */
 const zReferencePrice = z.union([
   z.strictObject({
     fixed: z
@@ -74,34 +74,31 @@ export const zVenueConfig = z.strictObject({
   app: z.literal('venue'),
   venueId: z.string().min(1).max(64),
   /**
-   * api answers takers and solvers, worker lands and watches, all does both; `--role` wins. Several processes
-   * share a database of their own server.
+   * api serves takers and solvers, worker settles orders, all does both; `--role` wins. Several processes
+   * need a database server.
    */
   role: z.enum(['api', 'worker', 'all']).default('all'),
-  /** The public door: REST, events and the LP link. */
+  /** The public server: REST, events and the LP link. */
   http: z
     .strictObject({
       host: z.string().default('127.0.0.1'),
       port: z.int().min(0).max(65_535).default(8080),
-      /** Believe X-Forwarded-For from these addresses (our own load balancer). */
+      /** Addresses of load balancers whose X-Forwarded-For is trusted. */
       trustProxy: z.array(z.string()).default([]),
       /**
-       * After a SIGTERM /readyz says no for this long before the door turns anybody away: the time a load
-       * balancer takes to see it.
+       * After SIGTERM /readyz fails for this long before requests are refused: the time a load balancer takes
+       * to notice.
        */
       drainMs: z.int().min(0).max(2_000).default(0),
     })
     .prefault({}),
   ops: zDoor(9100).prefault({}),
-  /** The administrators' API; closed while it has no key. */
+  /** The admin API; closed without keys. */
   admin: z
     .strictObject({
       host: z.string().default('127.0.0.1'),
       port: z.int().min(0).max(65_535).default(9101),
-      /**
-       * Whoever shows one may change everything that `firmquote workspace` can; its id is what the audit
-       * trail says.
-       */
+      /** A key may change everything that `firmquote workspace` can. Its id appears in the audit log. */
       keys: z
         .array(z.strictObject({ id: z.string().regex(/^[a-z0-9-]{1,32}$/), secret: zSecretSource }))
         .default([]),
@@ -112,25 +109,25 @@ export const zVenueConfig = z.strictObject({
   database: zDatabase('firmquote_venue').prefault({}),
   queue: z
     .strictObject({
-      /** REDIS_URL wins; null: on PostgreSQL. */ redisUrl: zSecretText.nullable().default(null),
+      /** REDIS_URL wins; null: queues are on PostgreSQL. */ redisUrl: zSecretText.nullable().default(null),
     })
     .prefault({}),
   keys: z.strictObject({
     /**
-     * Pays gas; holds nothing else. Several keys are as many lanes: each sends by itself, and one that cannot
-     * pay stops no other.
+     * Pays gas and holds nothing else. Each key sends independently; one without funds does not stop the
+     * others.
      */
     relayer: z.union([zKeySource, z.array(zKeySource).min(1)]),
     /**
-     * Seal candidates; the first seals, all verify. Keep an old one until the longest quote it sealed has
-     * lapsed.
+     * Keys that seal candidates: the first seals, all of them verify. Keep an old key until its longest quote
+     * has expired.
      */
     seals: z
       .array(
         z.strictObject({
           id: z.string().regex(/^[a-z0-9-]{1,16}$/),
           secret: zSecretSource,
-          /** Of a key that was rotated out: the longest validUntil it can have sealed. */ acceptUntil: z
+          /** For a retired key: the longest validUntil that it can have sealed. */ acceptUntil: z
             .int()
             .min(0)
             .nullable()
@@ -140,7 +137,7 @@ export const zVenueConfig = z.strictObject({
       .min(1),
   }),
   chains: z.array(zVenueChain).min(1),
-  /** Chains that the pairs endpoint lists although no escrow of ours is there. */
+  /** Chains that the pairs endpoint lists although they have no escrow of this venue. */
   listedChains: z
     .array(z.strictObject({ slug: z.string(), id: z.int(), sandbox: z.boolean().default(false) }))
     .default([]),
@@ -149,59 +146,63 @@ export const zVenueConfig = z.strictObject({
     .prefault({}),
   feeds: z.record(z.string(), zFeed).default({}),
   prices: z.record(z.string(), zReferencePrice).default({}),
-  /** Whom this process may ask over HTTP on its own account (screening service, travel-rule service). */
+  /** Hosts that this process may call over HTTP (screening service, travel-rule service). */
   outbound: z
     .strictObject({
-      /** Host names; nobody else is asked. */
+      /** Host names; no other host is called. */
       allowHosts: z.array(z.string().min(1)).default([]),
-      /** Also plain http, and addresses inside our own network. */
+      /** Also plain http, and addresses in private networks. */
       allowPrivate: z.boolean().default(false),
     })
     .prefault({}),
-  /** Takers and receivers are checked before every quote, plan and submission. */
+  /** Takers and receivers are screened before every quote, preflight and submission. */
   screening: z
     .strictObject({
-      /** Addresses not served, JSON or one per line; read again when it changes and on SIGHUP. null: none. */
+      /**
+       * File of denied addresses, JSON or one per line; read again when it changes and on SIGHUP. null: none.
+       */
       denyListFile: z.string().min(1).nullable().default(null),
-      /** A service asked with GET about one address. */
+      /** A service that is asked with GET about one address. */
       provider: z
         .strictObject({
           name: z.string().min(1).max(60).default('screening-service'),
-          /** `{address}` stands for the address. null: no service is asked. */
+          /** `{address}` is replaced by the address. null: no service is asked. */
           url: zSecretText.nullable().default(null),
           headers: z.record(z.string(), zSecretText).default({}),
-          /** Where the verdict stands in the JSON answer, names joined by dots. */
+          /** Path of the verdict in the JSON answer, joined by dots. */
           deniedPath: z.string().min(1).default('identifications'),
           /** The verdict that denies; null: any list that is not empty. */
           deniedEquals: z.union([z.string(), z.number(), z.boolean()]).nullable().default(null),
           versionPath: z.string().min(1).nullable().default(null),
-          /** Of one attempt; and of all of them together, which is what a taker waits at most. */
+          /** Of one attempt, and of all attempts together: the longest that a taker waits. */
           timeoutMs: z.int().min(50).default(800),
           attempts: z.int().min(1).max(5).default(2),
           deadlineMs: z.int().min(50).default(1_500),
           cacheTtlMs: z.int().min(0).default(300_000),
           maxCached: z.int().min(1).default(100_000),
-          /** closed: who cannot be screened is not quoted. open: is, and the record says so. */
+          /**
+           * When the service does not answer: closed refuses to quote; open quotes, and the record says so.
+           */
           onFailure: z.enum(['closed', 'open']).default('closed'),
         })
         .prefault({}),
     })
     .prefault({}),
-  /** Where travel-rule records go; what has to be reported is decided by each workspace's threshold. */
+  /** Where travel-rule records are sent. Each workspace's threshold decides what is reported. */
   travelRule: z
     .strictObject({
-      /** A service that takes each message with POST; wins over `file`. */
+      /** A service that takes each record with POST; wins over `file`. */
       url: zSecretText.nullable().default(null),
       headers: z.record(z.string(), zSecretText).default({}),
       timeoutMs: z.int().min(50).default(10_000),
-      /** One JSON line per message. null, and no url: records wait. */
+      /** Appends one JSON line per record. null, and no url: records wait. */
       file: z.string().min(1).nullable().default(null),
       maxAttempts: zCount(COURIER.maxAttempts),
       firstRetryMs: zCount(COURIER.firstRetryMs),
       longestRetryMs: zCount(COURIER.longestRetryMs),
     })
     .prefault({}),
-  /** Put into a database that does not know them yet; from then on `firmquote workspace set` changes them. */
+  /** Added to a database that lacks them; afterwards `firmquote workspace set` changes them. */
   workspaces: z
     .array(
       z.strictObject({
@@ -216,10 +217,7 @@ export const zVenueConfig = z.strictObject({
       }),
     )
     .default([]),
-  /**
-   * The onboarded, who may take part in the fan-out: like workspaces, for a database that does not know them
-   * yet.
-   */
+  /** Onboarded solvers; added to a database that lacks them, as workspaces are. */
   solvers: z
     .array(
       z.strictObject({
@@ -242,19 +240,17 @@ export const zVenueConfig = z.strictObject({
       farFromMidBps: zCount(FAN_OUT.farFromMidBps),
     })
     .prefault({}),
-  /**
-   * The router namespace: one deadline for everything it asks, and what its two-leg routes may pass through.
-   */
+  /** The router: one deadline for all its sources, and the assets between two legs. */
   router: z
     .strictObject({
       timeoutMs: zCount(ROUTER.timeoutMs),
-      /** Assets (CAIP-19) that are tried first between two legs. */
+      /** Assets (CAIP-19) tried first between two legs. */
       middles: z.array(zAssetId).default([]),
-      /** Assets tried at most for one request; 0: no two-leg routes. */
+      /** Most assets tried per request; 0: no two-leg routes. */
       maxMiddles: z.int().min(0).max(8).default(ROUTER.maxMiddles),
     })
     .prefault({}),
-  /** DEX liquidity that the router may fill orders with. */
+  /** DEX liquidity that the router may fill orders from. */
   dex: zDexes,
   rates: z
     .strictObject({
@@ -281,28 +277,25 @@ export const zVenueConfig = z.strictObject({
     .strictObject({
       pingEveryMs: zCount(SOCKETS.pingEveryMs),
       maxBufferedBytes: zCount(SOCKETS.maxBufferedBytes),
-      /** Of all event streams together; beyond it those that lag most are closed. */
+      /** Of all event streams together; beyond it those with the most unread bytes are closed. */
       maxTotalBufferedBytes: zCount(SOCKETS.maxTotalBufferedBytes),
       maxPerKey: zCount(SOCKETS.maxPerKey),
       maxFramesPerSecond: zCount(SOCKETS.maxFramesPerSecond),
     })
     .prefault({}),
-  /** What may be at work at once in one process; the rest is refused early with 429 or 503. */
+  /** Limits of work in progress in one process; requests beyond them get 429 or 503. */
   admission: z
     .strictObject({
-      /** Requests at work, by kind. */
+      /** Requests in progress, by kind. */
       places: zPerKind(ADMISSION.places, 1),
-      /** Requests that may wait for a place, by kind. */
+      /** Requests that may wait for a slot, by kind. */
       waiting: zPerKind(ADMISSION.waiting, 0),
       maxWaitMs: zCount(ADMISSION.maxWaitMs),
-      /**
-       * While the event loop is steadily this late, quotes and exports begin to be refused; at twice this,
-       * all of them.
-       */
+      /** At this steady event loop lag some quotes and exports are refused, at twice this all of them. */
       shedAtLagMs: zCount(ADMISSION.shedAtLagMs),
-      /** While a statement waits this long for a connection, what needs the database begins to be refused. */
+      /** At this wait for a database connection, requests that need the database begin to be refused. */
       shedAtDatabaseWaitMs: zCount(ADMISSION.shedAtDatabaseWaitMs),
-      /** Submissions and preflights that may wait for one chain's node. */
+      /** Submissions and preflights in progress per chain. */
       perChain: zCount(ADMISSION.perChain),
     })
     .prefault({}),
@@ -314,17 +307,14 @@ export const zVenueConfig = z.strictObject({
       maxPerSecond: zCount(LEVELS.maxPerSecond),
     })
     .prefault({}),
-  /**
-   * Rows that have done their duty are let go after so many days; null: kept for good. Orders, facts and
-   * history always are.
-   */
+  /** Days until rows are deleted; null keeps them. Orders, facts and history are always kept. */
   retention: z
     .strictObject({
-      /** An Idempotency-Key means the same order for one day. */
+      /** An Idempotency-Key must hold for at least one day. */
       idempotencyDays: z.int().min(2).nullable().default(2),
-      /** Nonces of the relayer with all that was ever signed for them. */
+      /** The relayer's nonces with every transaction signed for them. */
       slotDays: z.int().min(7).nullable().default(90),
-      /** Events of orders that are over: a stream cannot be resumed from before that. */
+      /** Events of ended orders: a stream cannot resume from before that. */
       eventDays: z.int().min(7).nullable().default(null),
     })
     .prefault({}),

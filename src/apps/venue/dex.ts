@@ -1,7 +1,4 @@
-/**
- * Direct DEX liquidity as the configuration lists it: which pools, through which of our fillers, and how
- * carefully.
- */
+/** DEX liquidity from the configuration: which pools, through which filler, within which limits. */
 
 import { z } from 'zod';
 import { createDexVenue } from '../../adapters/dex/venue.ts';
@@ -13,24 +10,22 @@ import { zAddress } from '../../protocol/wire.ts';
 const zPool = z.strictObject({
   tokens: z.tuple([zAddress, zAddress]),
   /**
-   * Millionths, by which a concentrated pool is found; null for constant-product pairs, which have one fee
-   * for all.
+   * Fee in millionths, which selects a concentrated pool; null for constant-product pairs, which have one
+   * fee.
    */
   fee: z.int().min(1).max(999_999).nullable().default(null),
 });
 
 const zDex = z
   .strictObject({
-    /** Public, and in every order filled through it: never reused. */
+    /** Public, and stored in every order filled through it: never reuse an id. */
     id: z.string().regex(ROUTE_VENUE_ID, 'must be lower-case words joined by hyphens'),
     name: z.string().min(1).max(80),
-    /**
-     * constant_product: Uniswap v2 and what is built like it with its fee of 0.3 %. concentrated: Uniswap v3.
-     */
+    /** constant_product: Uniswap v2 and forks with its fee of 0.3 %. concentrated: Uniswap v3. */
     kind: z.enum(['constant_product', 'concentrated']),
     /**
-     * One for each chain: whose pools, our filler deployed for them, and the pools that paths may lead
-     * through. List no token that charges for transfers.
+     * One per chain: the factory, our filler for it, and the pools that paths may use. Do not list tokens
+     * that charge for transfers.
      */
     places: z
       .array(
@@ -43,11 +38,11 @@ const zDex = z
       )
       .min(1),
     /**
-     * How far the pools may move against the taker before an order cannot be filled any more; what they give
-     * beyond is the taker's anyway.
+     * How far pools may move against the taker before an order cannot be filled. A better price goes to the
+     * taker.
      */
     toleranceBps: z.int().min(0).max(1_000).default(10),
-    /** How far one trade may move any pool's price; more is declined as too large. */
+    /** How far one trade may move a pool's price; larger amounts are declined. */
     maxMoveBps: z.int().min(1).max(9_000).default(1_000),
     validSeconds: z.int().min(1).max(600).default(30),
     timeoutMs: z.int().min(50).default(500),
@@ -76,7 +71,7 @@ const zDex = z
     );
   });
 
-/** Ids differ, and each stands on a chain once. */
+/** Requires distinct ids, each once per chain. */
 export const zDexes = z
   .array(zDex)
   .superRefine((dexes, context) => {

@@ -1,6 +1,6 @@
 /**
- * `firmquote venue`: wiring of the market. The api answers takers and solvers, the worker lands and watches;
- * together or apart.
+ * `firmquote venue`: wires the venue. The api role serves takers and solvers, the worker role settles orders;
+ * one process may have both.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -53,7 +53,7 @@ import { seed } from './seed.ts';
 
 export type ProcessRole = 'api' | 'worker' | 'all';
 
-/** What a venue stands on, before anything is built on it. */
+/** The parts that every role needs. */
 export interface VenueGround {
   store: VenueStore;
   transactions: TxStore;
@@ -62,7 +62,7 @@ export interface VenueGround {
   chains: readonly EvmChain[];
 }
 
-/** `wrap` may put something of its own around what the venue stands on: a fault, a recorder. */
+/** `wrap` may replace parts, for fault injection and recording. */
 export async function runVenue(
   { config: file, role: wanted }: { config: string; role?: ProcessRole },
   { wrap = (ground) => ground }: { wrap?: (ground: VenueGround) => VenueGround } = {},
@@ -135,8 +135,7 @@ export async function runVenue(
       const addresses =
         signers?.map(({ address }) => address) ??
         (await Promise.all([relayerKey, ...moreKeys].map((key) => keystoreAddressOf(key, secrets))));
-      // Whoever sends on a chain knows best whether it can; where another process does, its account is
-      // watched.
+      // The process that sends on a chain knows whether it can; otherwise the account's balance is watched.
       const relayers = new Map(
         chains.map((chain) => {
           const sender = senders?.get(chain.chain.id);
@@ -172,7 +171,7 @@ export async function runVenue(
         { routes: venue.routes, doors: venue.doors, gate: venue.gate, clock: systemClock, log },
         { host: config.http.host, port: config.http.port, trustProxy: config.http.trustProxy },
       );
-      // Last in, first out: no new request is taken while everything behind the door still works.
+      // Stopped in reverse order: new requests are refused while the rest still works.
       life.onStop('public door', async () => {
         await new Promise((resolve) => setTimeout(resolve, config.http.drainMs));
         await server.close();
@@ -256,10 +255,7 @@ export async function runVenue(
   });
 }
 
-/**
- * The embedded server is one process's: with a role of its own a process would be alone on it, and half a
- * venue.
- */
+/** Only one process can use the embedded server, so it needs both roles. */
 function requireServer(role: ProcessRole, { database }: VenueConfig, { env }: SecretContext): void {
   if (role === 'all' || database.url !== null || (env['DATABASE_URL'] ?? '') !== '') return;
   throw new RequestError(
@@ -269,7 +265,7 @@ function requireServer(role: ProcessRole, { database }: VenueConfig, { env }: Se
 }
 
 /**
- * Chains on which this worker is to send and no lane of it can pay. An api says less: takers can still
+ * Chains on which this worker should send and no relayer can pay. An api does not report them: takers can
  * broadcast themselves.
  */
 const penniless = (chains: readonly EvmChain[], senders: ReadonlyMap<number, Transactor>): string[] =>

@@ -1,4 +1,4 @@
-/** The configured screeners and the courier of travel-rule records, from the world's files and services. */
+/** Screeners and the travel-rule courier, from the configured files and services. */
 
 import { createOutbound, type Outbound } from '../../adapters/outbound/request.ts';
 import { createDenyList } from '../../adapters/screening/deny-list.ts';
@@ -30,7 +30,7 @@ export function openOutbound(
   return opened;
 }
 
-/** The deny list first: what it knows costs nothing to ask. SIGHUP reads it again. */
+/** The deny list comes first, because it answers from memory. SIGHUP reads it again. */
 export async function openScreeners(
   { screening: { denyListFile, provider } }: Pick<VenueConfig, 'screening'>,
   outbound: Outbound,
@@ -72,7 +72,7 @@ export async function openScreeners(
   return screeners;
 }
 
-/** undefined: nothing is transmitted, and records of due orders wait. */
+/** undefined: nothing is transmitted, and due records wait. */
 export function openTransmitter(
   { travelRule: { file, url, headers, timeoutMs } }: Pick<VenueConfig, 'travelRule'>,
   outbound: Outbound,

@@ -1,7 +1,4 @@
-/**
- * The venue's own reference prices, from fixed values and from feeds: the middle of the last top of book, as
- * long as it is fresh.
- */
+/** The venue's reference prices: fixed values, and the mid of fresh feeds. */
 
 import { systemClock } from '../../adapters/system/clock.ts';
 import { parseUnits } from '../../domain/amount.ts';
@@ -28,7 +25,7 @@ export function createReference(
     start() {
       for (const feed of feeds) {
         feed.start({
-          // An oracle is read every block and may be old all the same.
+          // An oracle is read every block, but its price may be old.
           quote: ({ source, symbol, bid, ask, receivedMs, exchangeTimeMs }) =>
             void last.set(key(source, symbol), {
               usdE8: (toE8(bid) + toE8(ask)) / 2n,
@@ -47,7 +44,7 @@ export function createReference(
   };
 }
 
-/** Exchanges write at most eight decimals that matter; the rest is cut. */
+/** Exchanges publish at most eight significant decimals; the rest is cut. */
 function toE8(text: string): bigint {
   const [whole = '0', fraction = ''] = text.split('.');
   return parseUnits(`${whole}.${fraction.slice(0, 8) || '0'}`, 8);

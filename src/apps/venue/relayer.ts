@@ -1,6 +1,6 @@
 /**
- * What an api replica needs to know of the relayers, whose transactions a worker sends: can one of them pay
- * for gas? Asked now and then.
+ * Tells an api replica whether a relayer can pay for gas. The relayers' transactions are sent by a worker, so
+ * the api reads their balances.
  */
 
 import type { Address } from '../../domain/hex.ts';
@@ -23,7 +23,7 @@ export function watchRelayers(chain: ChainPort, addresses: readonly Address[]): 
       )
       .finally(() => (asking = false));
   }
-  // A quiet chain brings no head for long, and until one comes takers would be told to broadcast themselves.
+  // A quiet chain has no new block for long, so the balance is also read on a timer.
   look();
   const stop = chain.onHead(look);
   return { healthy: () => funded, stop };

@@ -1,6 +1,6 @@
 /**
- * The configuration's workspaces and solvers, put into a database that does not know them yet; from then on
- * administrators change them there.
+ * Adds the configuration's workspaces and solvers to a database that lacks them. Afterwards administrators
+ * change them in the database.
  */
 
 import { isDeepStrictEqual } from 'node:util';

@@ -1,9 +1,12 @@
-/** So many at once behind each wall: what waits for one slow chain fills its own room and nobody else's. */
+/**
+ * Limits concurrent work per key: requests that wait for one slow chain cannot occupy the capacity of the
+ * others.
+ */
 
 import { ApiError } from '../../protocol/errors.ts';
 
 export interface Bulkhead<K> {
-  /** Throws 503 at once when this room is full. */
+  /** Throws 503 when this room is full. */
   run<T>(room: K, work: () => Promise<T>): Promise<T>;
 }
 

@@ -1,4 +1,9 @@
-/** Who may come in, and how often: address before key, key before body. */
+/**
+ * Access to the venue's API: rate limit by address, then API key, then rate limit by key.
+ *
+ * Read first in this folder; then keys and workspaces (with read-through-cache), token-buckets, admission
+ * (slots) and bulkhead.
+ */
 
 import { ApiError } from '../../protocol/errors.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -18,10 +23,10 @@ const KIND_NAMES: Record<DoorKind, string> = {
   solver: 'a solver key',
 };
 
-/** A key's rate is counted over all replicas, an address's here. */
+/** A key's rate is counted over all replicas, an address's rate per replica. */
 export interface VenueAccessGate extends AccessGate {
-  /** How the replicas tell each other what their keys take. `soon`: something just changed. */
-  shared(soon: () => void): ReplicaShare;
+  /** The counts that replicas exchange. `publishSoon` is called on changes. */
+  replicaShare(publishSoon: () => void): ReplicaShare;
 }
 
 export function createAccessGate(
@@ -42,9 +47,9 @@ export function createAccessGate(
     read: createBuckets(clock, { perSecond: rates.readsPerSecond, burst }),
     socket: createBuckets(clock, { perSecond: rates.readsPerSecond, burst }),
   };
-  /** Since the other replicas were last told. */
+  /** Requests per key since the last update to the other replicas. */
   const taken = new Map<string, number>();
-  let soon = () => {};
+  let publishSoon = () => {};
   const refused = metrics.counter('firmquote_venue_refused_total', 'Requests refused at the gate', ['why']);
 
   function limited(take: Take, why: string): never {
@@ -75,7 +80,7 @@ export function createAccessGate(
     if (!take.ok) limited(take, 'rate_key');
     const slot = `${rate} ${key.id}`;
     taken.set(slot, (taken.get(slot) ?? 0) + 1);
-    soon();
+    publishSoon();
     return {
       key,
       headers: {
@@ -95,13 +100,14 @@ export function createAccessGate(
     authenticate: async (apiKey, door) => limitByKey(await keyring.find(apiKey), door),
     takeSlot: (kind, keyId) => slots.take(kind, keyId),
     onRevoked: (key, revoked) => keyring.watch(key, revoked),
-    shared(tell) {
-      soon = tell;
+    replicaShare(publish) {
+      publishSoon = publish;
       return {
         name: 'rates',
-        *updates(): Iterable<PeerUpdate> {
-          yield* taken;
+        updates(): PeerUpdate[] {
+          const updates = [...taken];
           taken.clear();
+          return updates;
         },
         apply(_replica, [slot, count]) {
           const [rate, keyId = ''] = slot.split(' ');

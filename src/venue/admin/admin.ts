@@ -1,4 +1,9 @@
-/** Everything that an administrator may do, for the admin API and the command line alike. */
+/**
+ * All operations of an administrator, for the admin API and the command line.
+ *
+ * Read first in this folder; then workspaces, members, keys, solvers (the operations), change (how they are
+ * audited), routes and gate (the admin API).
+ */
 
 import type { AdminStore } from '../../ports/stores/admin-store.ts';
 import type { ChangeView } from '../../protocol/api/admin.ts';
@@ -14,7 +19,7 @@ export interface Admin {
   members: MemberAdmin;
   keys: KeyAdmin;
   solvers: SolverAdmin;
-  /** What was changed, newest first. */
+  /** Audit entries, newest first. */
   changes(filter: Parameters<AdminStore['changes']>[0]): Promise<ChangeView[]>;
 }
 

@@ -1,4 +1,4 @@
-/** One administrator's change: what every kind of it needs, and how it goes on record. */
+/** What every administrator's change needs, and how it is audited. */
 
 import type { AdminEntry, AdminStore, AdminTx } from '../../ports/stores/admin-store.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -9,14 +9,11 @@ import { ApiError } from '../../protocol/errors.ts';
 
 export interface AdminDeps {
   store: AdminStore;
-  /** For reading what is not being changed. */
+  /** For reads outside the transaction. */
   venue: Pick<VenueStore, 'listWorkspaces' | 'workspace' | 'listMembers' | 'listKeys' | 'listSolvers'>;
   clock: Clock;
   random: Random;
-  /**
-   * What each chain's escrow takes as a platform fee at most. Throws `UpstreamError` when a chain does not
-   * answer.
-   */
+  /** The highest platform fee of each chain's escrow. Throws `UpstreamError` when a chain does not answer. */
   feeCaps(): Promise<readonly { slug: string; maxFeeBps: number }[]>;
 }
 

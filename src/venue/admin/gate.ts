@@ -1,4 +1,7 @@
-/** Access to the admin API: named keys from the configuration, compared in constant time, and a low rate limit. */
+/**
+ * Access to the admin API: named keys from the configuration, compared in constant time, and a low rate
+ * limit.
+ */
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../ports/clock.ts';
@@ -37,7 +40,7 @@ export function createAdminGate(
     },
     async authenticate(text) {
       const given = sha256(text ?? '');
-      // Every key is compared whole, so that the time says nothing about which one came close.
+      // All keys are compared, so that timing reveals nothing.
       let caller: ApiCaller | undefined;
       for (const { id, digest } of kept) if (timingSafeEqual(digest, given)) caller = { id };
       if (!caller) {

@@ -1,4 +1,4 @@
-/** Keys: issued for what they are for and no more, revoked on every replica at once. */
+/** API keys: issued with the least rights, and revoked on every replica. */
 
 import type { AdminTx } from '../../ports/stores/admin-store.ts';
 import type { Role } from '../../ports/stores/store.ts';
@@ -16,8 +16,8 @@ export interface KeyAdmin {
     live?: boolean | undefined;
   }): Promise<KeyView[]>;
   /**
-   * The text is shown here and never again. Throws 404 for an unknown workspace, member or solver, 422 for a
-   * key that cannot be.
+   * Shows the text this once. Throws 404 for an unknown workspace, member or solver, 422 for an impossible
+   * key.
    */
   issue(who: string, wanted: NewKeyRequest): Promise<{ key: KeyView; text: string }>;
   /** Throws 404 when there is no such live key. */
@@ -81,7 +81,7 @@ export function createKeyAdmin({ store, venue, clock, random }: AdminDeps): KeyA
   };
 }
 
-/** A member's key shows what the member may see, or less. */
+/** A member's key has the member's role or a lower one. */
 async function roleOf(
   tx: AdminTx,
   workspaceId: string,

@@ -1,5 +1,6 @@
 /**
- * Members: a workspace that has an owner keeps one, and nobody's keys outlive or outrank their membership.
+ * Members of workspaces. A workspace with an owner keeps at least one, and no key outlives or outranks its
+ * membership.
  */
 
 import type { AdminTx } from '../../ports/stores/admin-store.ts';
@@ -11,13 +12,13 @@ import { type AdminDeps, conflict, knownWorkspace, missing, recorder } from './c
 import { keyView, memberView } from './views.ts';
 
 export interface MemberAdmin {
-  /** Without those who left, unless they are asked for. Throws 404. */
+  /** Former members only on request. Throws 404. */
   list(workspaceId: string, options?: { removed: boolean }): Promise<MemberView[]>;
-  /** Throws 404, and 409 for an id or an address that is taken. */
+  /** Throws 404, and 409 for an id or address that is taken. */
   add(who: string, workspaceId: string, wanted: NewMember): Promise<MemberView>;
-  /** A lower role lowers this member's keys with it. Throws 404, and 409 when it would leave no owner. */
+  /** A lower role lowers this member's keys too. Throws 404, and 409 for the last owner. */
   set(who: string, workspaceId: string, userId: string, change: MemberChange): Promise<MemberView>;
-  /** Revokes this member's keys at once. Throws 404, and 409 for the last owner. */
+  /** Revokes this member's keys. Throws 404, and 409 for the last owner. */
   remove(who: string, workspaceId: string, userId: string): Promise<MemberView>;
 }
 

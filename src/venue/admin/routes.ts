@@ -1,7 +1,4 @@
-/**
- * The admin API: the same powers as the command line, each change under the name of the admin key that made
- * it.
- */
+/** The admin API: the operations of the command line, each change audited under the admin key's name. */
 
 import { z } from 'zod';
 import type { ApiCaller, Route } from '../../ports/http.ts';
@@ -36,7 +33,7 @@ const zWorkspacePath = z.strictObject({ workspace: zText });
 const zMemberPath = z.strictObject({ workspace: zText, member: zText });
 const zKeyPath = z.strictObject({ key: zText });
 const zSolverPath = z.strictObject({ solver: zText });
-/** Query text, as everything in a URL is. */
+/** Query values arrive as text. */
 const zFlag = z.enum(['true', 'false']).transform((text) => text === 'true');
 const zMembersQuery = z.strictObject({ removed: zFlag.optional() });
 const zKeysQuery = z.strictObject({
@@ -61,7 +58,7 @@ export function venueAdminRoutes(admin: Admin): AdminRoute[] {
   const writing = { method: 'POST', keyKinds: ['admin'], rate: 'submit' } as const;
   const changing = { ...writing, method: 'PATCH' } as const;
   const ending = { ...writing, method: 'DELETE' } as const;
-  /** In the audit trail, beside `cli:…`. */
+  /** The actor in the audit log, beside `cli:…`. */
   const who = ({ id }: ApiCaller): string => `admin:${id}`;
 
   const workspaces: AdminRoute<never, never, At<typeof zWorkspacePath>>[] = [

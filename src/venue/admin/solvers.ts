@@ -1,4 +1,4 @@
-/** Solvers: onboarded, changed, disabled; rosters of every replica follow at once. */
+/** Solvers: onboarded, changed, disabled. Every replica's roster follows. */
 
 import type { NewSolver, OnboardedView, SolverChange } from '../../protocol/api/admin.ts';
 import { SOLVERS_TOPIC } from '../solvers/roster.ts';
@@ -7,9 +7,9 @@ import { solverView } from './views.ts';
 
 export interface SolverAdmin {
   list(): Promise<OnboardedView[]>;
-  /** Throws 409 when there is one. */
+  /** Throws 409 when it exists. */
   add(who: string, wanted: NewSolver): Promise<OnboardedView>;
-  /** What is absent stays as it is. Disabling ends the solver's link at once. Throws 404. */
+  /** Absent fields stay as they are. Disabling closes the solver's connections. Throws 404. */
   set(who: string, id: string, change: SolverChange): Promise<OnboardedView>;
 }
 

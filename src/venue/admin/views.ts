@@ -1,4 +1,4 @@
-/** Rows as administrators read them, in answers and in the audit trail; a key's hash is in neither. */
+/** Database rows as administrators see them, in responses and in the audit log, without key hashes. */
 
 import { toIso } from '../../domain/time.ts';
 import type { AdminEntry } from '../../ports/stores/admin-store.ts';

@@ -1,4 +1,4 @@
-/** Workspaces: added and changed; venues quote by the change from the next request on. */
+/** Workspaces: added and changed. Quotes follow a change from the next request on. */
 
 import type { AdminTx } from '../../ports/stores/admin-store.ts';
 import type { Workspace } from '../../ports/stores/store.ts';
@@ -12,14 +12,14 @@ export interface WorkspaceAdmin {
   list(): Promise<WorkspaceView[]>;
   /** Throws 404. */
   show(id: string): Promise<WorkspaceView>;
-  /** Throws 409 when there is one, 422 for a fee that an escrow refuses or a solver that nobody onboarded. */
+  /** Throws 409 when it exists, 422 for a fee that an escrow refuses or a solver that is not onboarded. */
   add(who: string, wanted: NewWorkspace): Promise<WorkspaceView>;
-  /** What is absent stays as it is. Throws 404, 422. */
+  /** Absent fields stay as they are. Throws 404, 422. */
   set(who: string, id: string, change: WorkspaceChange): Promise<WorkspaceView>;
 }
 
 export function createWorkspaceAdmin({ store, venue, clock, feeCaps }: AdminDeps): WorkspaceAdmin {
-  /** Asked before the transaction: a slow node must not hold a row. */
+  /** Read before the transaction, so that a slow node does not hold a row lock. */
   async function requireFee(bps: number | undefined): Promise<void> {
     if (!bps) return;
     for (const { slug, maxFeeBps } of await feeCaps()) {

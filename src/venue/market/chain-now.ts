@@ -1,9 +1,9 @@
-/** What time it is on a chain, as far as we know it. */
+/** The current time of a chain. */
 
 import { toSeconds, type UnixSeconds } from '../../domain/time.ts';
 import type { ChainPort } from '../../ports/chain.ts';
 import type { Clock } from '../../ports/clock.ts';
 
-/** A node's head may be old, and our clock may be behind it: whichever is later. */
+/** The later of the newest block's time and our clock: the block may be old, and our clock may be slow. */
 export const chainNow = (clock: Clock, port: ChainPort | undefined): UnixSeconds =>
   Math.max(toSeconds(clock.nowMs()), port?.head()?.timestamp ?? 0);

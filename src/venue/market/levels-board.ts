@@ -1,6 +1,6 @@
 /**
- * The prices topics: solvers' ladders put together into one two-sided view per market, told when it changes
- * and at most five times a second.
+ * The prices topics: combines solvers' ladders into one two-sided view per market, and publishes it when it
+ * changes, at most five times a second.
  */
 
 import { type AssetId, assetId } from '../../domain/asset.ts';
@@ -24,7 +24,6 @@ interface Side {
   asset: AssetId;
 }
 
-/** What a prices topic is about. */
 export interface PriceMarket {
   topic: string;
   input: Side;
@@ -32,7 +31,7 @@ export interface PriceMarket {
 }
 
 export interface LevelsBoard {
-  /** undefined when this key knows no such market. */
+  /** undefined when this key cannot see such a market. */
   market(topic: string, corridor: string, pair: string, mode: KeyMode): PriceMarket | undefined;
   join(client: StreamClient, market: PriceMarket, workspace: Pick<Workspace, 'eligibleSolvers'>): void;
   leave(client: StreamClient, topic: string): void;
@@ -40,19 +39,19 @@ export interface LevelsBoard {
   stop(): void;
 }
 
-/** One topic as one set of eligible solvers makes it: made once for everybody who may see the same. */
+/** One topic for one set of eligible solvers, shared by all clients with the same set. */
 interface View {
   market: PriceMarket;
   eligible: ReadonlySet<string> | undefined;
   clients: Set<StreamClient>;
   dirty: boolean;
   toldMs: number;
-  /** From then on one of its ladders is too old. */
+  /** When the first of its ladders expires. */
   staleMs: number;
 }
 
 const TICK_MS = PRICES_EVERY_MS / 4;
-/** Steps of a side. */
+/** Steps per side. */
 const STEPS = 8;
 
 export function createLevelsBoard(
@@ -134,7 +133,7 @@ export function createLevelsBoard(
         [...chains.values()].filter((chain) => tradesOn(chain, mode)),
       );
       if (!found) return undefined;
-      // Symbols may hold hyphens, so only the tokens themselves can split a pair.
+      // Symbols may contain hyphens, so every split is compared with the known tokens.
       for (let at = pair.indexOf('-'); at !== -1; at = pair.indexOf('-', at + 1)) {
         const [input, output] = [
           sideOf(found.source, pair.slice(0, at)),
@@ -192,8 +191,8 @@ function sideOf(chain: Chain, symbol: string): Side | undefined {
 }
 
 /**
- * The best that these ladders together would give at rising sizes: one solver's answer, or, where an order
- * can be split, a plan of several. Exported for its test.
+ * The best output at rising sizes: of one solver or, where splits are allowed, of a plan of several. Exported
+ * for its test.
  */
 export function together(offered: readonly Offered[], maxParts: number): [bigint, bigint][] {
   const ladders = new Map(offered.map(({ solverId, ladder }): [string, Ladder] => [solverId, ladder]));
@@ -221,7 +220,6 @@ export function together(offered: readonly Offered[], maxParts: number): [bigint
   return steps;
 }
 
-/** The first, the last and evenly between. */
 function thinned(sizes: bigint[]): bigint[] {
   if (sizes.length <= STEPS) return sizes;
   return Array.from(
@@ -230,10 +228,7 @@ function thinned(sizes: bigint[]): bigint[] {
   );
 }
 
-/**
- * Whole output tokens for one whole input token, rounded down to twelve significant digits; for reading, not
- * for reckoning.
- */
+/** Output tokens per input token, rounded down to twelve significant digits. For display only. */
 function priceText(outputs: bigint, outputDecimals: number, inputs: bigint, inputDecimals: number): string {
   if (inputs === 0n) return '0';
   const SCALE = 36;

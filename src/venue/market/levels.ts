@@ -1,6 +1,6 @@
 /**
- * Indicative ladders that solvers publish over their link: read strictly, capped, and believed for a short
- * while only. Never executed, never firm.
+ * Indicative ladders that solvers publish over their link. They are checked, limited in number, and expire
+ * soon. They are never firm.
  */
 
 import type { AssetId } from '../../domain/asset.ts';
@@ -17,20 +17,20 @@ import type { Markets } from './markets.ts';
 export interface Offered {
   solverId: string;
   ladder: Ladder;
-  /** When it was made, by the solver's clock or ours, whichever is earlier. */
+  /** When it was made: the earlier of the solver's time and ours. */
   atMs: number;
 }
 
-/** What became of a message; only `broken` is held against its sender. */
+/** `broken` counts as a fault of the solver; the other outcomes do not. */
 export type LevelsOutcome = 'taken' | 'withdrawn' | 'broken' | 'unknown' | 'stale' | 'too_many';
 
 export interface SolverLevels {
   accept(session: SolverSession, message: Message<'levels', FromSolver>): LevelsOutcome;
-  /** Fresh ladders of solvers that are pricing now. */
+  /** Unexpired ladders of active solvers. */
   of(input: AssetId, output: AssetId): Offered[];
-  /** Called with `<input>><output>` whose ladders changed. */
+  /** The listener gets the `<input>><output>` whose ladders changed. */
   onChange(listener: (market: string) => void): void;
-  /** Its connection is gone: what it said on it is void. */
+  /** Drops the ladders of a closed connection. */
   forget(session: SolverSession): void;
 }
 
@@ -115,7 +115,7 @@ export function createSolverLevels(
   };
 }
 
-/** undefined unless every step is more in and more out than the one before. */
+/** undefined unless inputs and outputs rise at every step. */
 function rising(levels: readonly (readonly [string, string])[]): Ladder | undefined {
   const ladder: [bigint, bigint][] = [];
   let [lastIn, lastOut] = [0n, 0n];

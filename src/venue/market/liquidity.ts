@@ -1,7 +1,6 @@
 /**
- * What the LPs' ledger accounts hold and who may sign for them, remembered per chain so that a quote never
- * waits for a node. Escrow events say which balances to read again; a full round every so often heals
- * whatever an event could not tell.
+ * Caches what LPs' ledger accounts hold and who may sign for them, so that a quote never waits for a node.
+ * Escrow events name the balances to read again; a full read every 30 blocks repairs the rest.
  */
 
 import { max } from '../../domain/amount.ts';
@@ -13,18 +12,15 @@ import type { Log } from '../../ports/log.ts';
 import { type PromisedOutputs, nonceGroupOf } from '../quoting/exposure.ts';
 
 export interface Liquidity {
-  /** Starts remembering an account on a chain: all token balances, and whether this operator may sign. */
+  /** Starts following an account: reads all token balances, and returns whether this operator may sign. */
   watch(chainId: number, account: Address, operator: Address): Promise<boolean>;
-  /** As far as we know by now. The account itself may always sign. */
+  /** From the cache. The account itself may always sign. */
   maySign(chainId: number, account: Address, signer: Address): boolean;
-  /** The same, asked of the chain when this replica has never seen the signer. */
+  /** From the cache, or from the chain when this replica has not seen the signer before. */
   maySignNow(chainId: number, account: Address, signer: Address): Promise<boolean>;
-  /**
-   * Ledger balance less what a withdrawal has been announced for and what is paid out by itself; undefined
-   * while unknown.
-   */
+  /** Ledger balance less announced withdrawals and deferred deliveries; undefined before the first read. */
   available(chainId: number, account: Address, token: Address): bigint | undefined;
-  /** Someone may no longer sign for an account. */
+  /** Called when an operator may no longer sign for an account. */
   onRevoked(listener: (chainId: number, account: Address, operator: Address) => void): void;
   start(): void;
   stop(): void;
@@ -34,7 +30,7 @@ interface Holding {
   balance: bigint;
   pending: bigint;
   lapsesAt: UnixSeconds;
-  /** Was delivered to be paid out by itself, and will be. */
+  /** Delivered in order to be paid out later. */
   deferred: bigint;
 }
 
@@ -44,8 +40,8 @@ interface Ledger {
   holdings: Map<string, Holding>;
   operators: Map<string, boolean>;
   /**
-   * Promises that events ended; they count until the balances that they moved have been read, or the same
-   * money would be offered twice.
+   * Nonce groups that events ended. They count until the changed balances have been read; otherwise the same
+   * money could be promised twice.
    */
   ended: Set<string>;
   /** Last block whose events have been read. */
@@ -68,7 +64,7 @@ export function createLiquidity({
   log: Log;
 }): Liquidity {
   const revoked: ((chainId: number, account: Address, operator: Address) => void)[] = [];
-  /** Opened cross-chain orders and the promise that a fill of theirs keeps. */
+  /** Opened cross-chain orders and their nonce groups; a fill ends the group. */
   const groups = new Map<Bytes32, string>();
   const ledgers = new Map<number, Ledger>(
     [...chains].map(([id, port]) => [
@@ -88,8 +84,8 @@ export function createLiquidity({
   );
 
   /**
-   * What is deferred is read before and after the balance: whichever way money moves meanwhile, none of it is
-   * counted as there to stay.
+   * Deferred amounts are read before and after the balance, and the larger counts: money that is paid out
+   * meanwhile must not appear free.
    */
   async function readHolding({ port, holdings }: Ledger, account: Address, token: Address): Promise<void> {
     const before = await port.ledgerDeferred(account, token);
@@ -110,7 +106,8 @@ export function createLiquidity({
     Promise.all(ledger.port.chain.tokens.map(({ address }) => readHolding(ledger, account, address)));
 
   /**
-   * Which (account, token) an event may have moved; null: only a look at everything of the account can tell.
+   * Collects the (account, token) pairs that an event may have changed; null stands for all tokens of the
+   * account.
    */
   function touched(ledger: Ledger, event: EscrowEvent, dirty: Map<Address, Set<Address> | null>): void {
     const mark = (account: Address, token: Address | null) => {
@@ -123,13 +120,14 @@ export function createLiquidity({
       case 'ledger':
         return mark(event.account, event.token);
       case 'filled':
-        // The LP's output went out; on one chain its share of the input came in within the same transaction.
+        // The output left the LP's account. On one chain its share of the input arrived in the same
+        // transaction.
         if (event.solver.startsWith('0x000000000000000000000000')) mark(bytes32ToAddress(event.solver), null);
         return release(ledger, event.orderId);
       case 'open': {
         const { order } = event;
         const group = nonceGroupOf(order.originChainId, order.user, order.nonce);
-        // On one chain opening is settling. Across chains the promise stands until the fill.
+        // On one chain opening settles the order. Across chains the promise remains until the fill.
         if (order.outputs.every((output) => output.chainId === order.originChainId)) ledger.ended.add(group);
         else groups.set(event.orderId, group);
         return;
@@ -180,7 +178,7 @@ export function createLiquidity({
       for (const group of ledger.ended) exposure.release(group);
       ledger.ended.clear();
     } catch (error) {
-      // Whatever was missed is read again with the next head; until then the old figures stand.
+      // The next block reads everything again; until then the old figures are used.
       ledger.blocksSinceFull = FULL_ROUND_BLOCKS;
       log.warn({ chain: ledger.port.chain.slug, error }, 'ledger balances could not be read');
     } finally {

@@ -1,4 +1,9 @@
-/** Which chains and tokens this venue knows, which of them a key may see, and on which it may trade. */
+/**
+ * The chains and tokens of this venue: which of them a key can see, and on which it may trade.
+ *
+ * Read first in this folder; then liquidity (LP balances), prices (reference prices), levels and levels-board
+ * (indicative ladders).
+ */
 
 import { type Asset, parseAssetId } from '../../domain/asset.ts';
 import { type Chain, tokenOf, type TokenInfo } from '../../domain/chain.ts';
@@ -10,7 +15,7 @@ export interface ListedAsset {
   token: TokenInfo;
 }
 
-/** A chain of ours, one that is only listed, or none that this key knows. */
+/** A token that can be traded, one on a chain that is only listed, or a chain that this key cannot see. */
 export type Lookup =
   | { kind: 'market'; market: ListedAsset }
   | { kind: 'unsupported' }
@@ -22,10 +27,7 @@ export interface Markets {
   pairs(mode: KeyMode): Record<string, number>;
 }
 
-/**
- * A test key trades on sandbox chains and a live key on production: neither can reach the other's money,
- * whatever else it may name.
- */
+/** A test key trades on sandbox chains and a live key on production chains, never the other way round. */
 export const tradesOn = ({ sandbox }: { sandbox: boolean }, mode: KeyMode): boolean =>
   sandbox === (mode === 'test');
 
@@ -46,7 +48,7 @@ export function createMarkets(
       const token = chain && tokenOf(chain, asset.token);
       return chain && token ? { kind: 'market', market: { asset, chain, token } } : { kind: 'unsupported' };
     },
-    // A test key is told of production too, so that whoever builds with it knows what a live key will find.
+    // A test key sees production chains too, to prepare for a live key.
     pairs: (mode) =>
       Object.fromEntries(
         roster.filter(({ sandbox }) => mode === 'test' || !sandbox).map(({ slug, id }) => [slug, id]),

@@ -1,6 +1,6 @@
 /**
- * Reference prices put to use: what an amount is worth, what the relayer must be paid in the input token.
- * Integers until the last display step.
+ * Reference prices: the value of an amount, and what the relayer must be paid in the input token. Integers
+ * until the last step for display.
  */
 
 import { divUp } from '../../domain/amount.ts';
@@ -16,9 +16,9 @@ export interface Prices {
   /** USD of an amount, for display and limits. */
   amountUsd(token: TokenInfo, amount: bigint): number | null;
   nativeUsd(symbol: string, wei: bigint): number | null;
-  /** Token base units that are worth this much native currency, rounded up. undefined without both prices. */
+  /** Token base units worth this much native currency, rounded up. undefined without both prices. */
   tokenForNativeUp(token: TokenInfo, nativeSymbol: string, wei: bigint): bigint | undefined;
-  /** (what is paid / what it is worth) - 1 at reference prices: negative is worse for the taker. */
+  /** (value received / value paid) - 1 at reference prices: negative is worse for the taker. */
   deltaFromMid(input: TokenInfo, inputAmount: bigint, output: TokenInfo, outputAmount: bigint): number | null;
 }
 

@@ -1,6 +1,6 @@
 /**
- * How a submitted order is paid for: the lock its taker sent, verified, or the standing one that makes
- * sending unnecessary.
+ * How the escrow collects the input of a submitted order: the lock that the taker sent, verified, or a
+ * standing one.
  */
 
 import type { Hex } from '../../domain/hex.ts';
@@ -95,7 +95,8 @@ async function permit2(
     BigInt(deadline),
   );
   const normal = normalSignature(signature);
-  // Permit2 asks the code at the address first, so a delegated account must answer for itself.
+  // Permit2 asks the code at the address first, so an account with delegated code must verify the signature
+  // itself.
   const holds = taker.funding.takerHasCode
     ? await port.isValidSignature(order.user, digest, signature)
     : normal !== undefined && recovery.recover(digest, normal) === order.user;

@@ -1,6 +1,6 @@
 /**
- * POST …/orders/preflight: what still stands between this candidate and its submission, in the order to do
- * it, from the chain as it is now.
+ * POST …/orders/preflight: the steps that remain before this candidate can be submitted, in order, from the
+ * current state of the chain.
  */
 
 import { mulDivUp } from '../../domain/amount.ts';
@@ -51,9 +51,9 @@ export interface PreflightDeps {
 }
 
 export interface Preflighter {
-  /** Throws a 422 like the submission would. */
+  /** Throws the same 422 as a submission. */
   plan(request: PreflightRequest | RouterPreflightRequest, from: PreflightCaller): Promise<PreflightResponse>;
-  /** The same for a candidate that has been opened already. */
+  /** The same for a candidate whose seal has been verified. */
   planFor(
     opened: VerifiedQuote,
     fundingLock: FundingLock | undefined,
@@ -67,13 +67,13 @@ export interface PreflightCaller {
   namespace: SealOwner['namespace'];
 }
 
-/** Locks outlive the last second of settlement by this much, for clocks that differ. */
+/** Seconds by which locks outlive the last second of settlement, because clocks differ. */
 const LOCK_MARGIN_SECONDS = 60;
-/** A standing grant covers some trades of this size, for a month: bounded in both. */
+/** A standing grant covers a limited number of trades of this size, for a limited time. */
 const GRANT_TRADES = 10n;
 const GRANT_SECONDS = 30 * 24 * 3600;
 const MAX_UINT160 = (1n << 160n) - 1n;
-/** Where a call cannot be simulated yet, because an earlier action has to come first. */
+/** The call cannot be simulated until an earlier action is done. */
 const GAS = { approve: 60_000n, permit2Grant: 70_000n, deposit: 120_000n };
 
 export function createPreflighter({
@@ -266,7 +266,7 @@ export function createPreflighter({
           data: permit2GrantCall(inputToken.address, origin.escrow, amount, expiration),
           gas: GAS.permit2Grant,
           after: ['rerunPreflight'],
-          // Instead of the signature below, not besides it.
+          // A grant replaces the signature below.
           details: { alternativeTo: 'permit2Lock', amount: amount.toString(), expiration },
         });
         const lockSignature = signature(opened, 'permit2Lock', typedData, submitTo, {
@@ -282,9 +282,7 @@ export function createPreflighter({
     }
   }
 
-  /**
-   * The taker's own wallet pays by plain allowance and sends the one transaction itself, after submission.
-   */
+  /** The taker's wallet pays from a plain allowance and sends the transaction itself, after submission. */
   async function broadcastPlan(
     port: ChainPort,
     opened: VerifiedQuote,

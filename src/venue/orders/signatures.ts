@@ -1,12 +1,11 @@
 /**
- * The one rule for signatures: 65 bytes with v 27, 28, 0 or 1, or 64 bytes compact (ERC-2098), s in the lower
- * half. Whatever comes in is kept as 65 bytes with v 27 or 28, the only form that every contract on the way
- * reads alike.
+ * Accepted signature forms: 65 bytes with v 27, 28, 0 or 1, or 64 bytes compact (ERC-2098), with low s. All
+ * are stored as 65 bytes with v 27 or 28, the only form that every contract involved reads alike.
  */
 
 import type { Hex } from '../../domain/hex.ts';
 
-/** undefined for any other length. Whether it recovers anybody is for `Recovery` to say. */
+/** undefined for any other length. `Recovery` tells who signed. */
 export function normalSignature(signature: Hex): Hex | undefined {
   const digits = signature.slice(2).toLowerCase();
   if (digits.length === 128) {
@@ -20,6 +19,6 @@ export function normalSignature(signature: Hex): Hex | undefined {
   return v === '1b' || v === '1c' ? `0x${digits}` : undefined;
 }
 
-/** ERC-6492 wraps a signature with the deployment of its wallet; we never run anybody's deployment. */
+/** ERC-6492 wraps a signature with the deployment of its wallet. The venue never deploys wallets. */
 export const isWrapped = (signature: Hex): boolean =>
   signature.toLowerCase().endsWith('6492649264926492649264926492649264926492649264926492649264926492');

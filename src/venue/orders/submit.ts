@@ -1,6 +1,6 @@
 /**
- * POST …/orders. One database commit makes a candidate an order, and nothing is answered before it. The checks
- * before it, in this order:
+ * POST …/orders. One database commit makes a candidate an order, and nothing is answered before it. The
+ * checks before it, in this order:
  *
  * 1. the seal: this very candidate was issued to this account, namespace and mode
  * 2. the chains: connected, and no final block was taken back
@@ -14,8 +14,8 @@
  *
  * An order that was accepted before skips 5 to 9: `existingOrder` answers its repetition.
  *
- * Order of reading in this folder: submit (taker, lock, signatures, screening, travel-rule), preflight, status,
- * then advance/.
+ * Order of reading in this folder: submit (taker, lock, signatures, screening, travel-rule), preflight,
+ * status, then advance/.
  */
 
 import { createHash } from 'node:crypto';

@@ -1,6 +1,6 @@
 /**
- * What the chain says about a taker and its candidate, read at once: who signed, what it holds, what it has
- * granted.
+ * Reads the taker's state from the chain in one batch: balances, allowances, nonce. Also verifies the taker's
+ * signature.
  */
 
 import { max } from '../../domain/amount.ts';
@@ -68,7 +68,7 @@ export async function readTaker(
   };
 }
 
-/** The signature in its one kept form. Throws a 422 when it does not bind the order's user. */
+/** The signature in its stored form. Throws a 422 unless it binds the order's user. */
 export async function verifyTakerSignature(
   { port, recovery }: { port: ChainPort; recovery: Recovery },
   user: Hex,

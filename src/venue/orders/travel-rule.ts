@@ -1,6 +1,6 @@
 /**
- * Which orders are reported under the travel rule, what is said of them, and getting it said: beside
- * settlement, never in its way.
+ * Which orders are reported under the travel rule, what the report says, and its transmission, which never
+ * delays settlement.
  */
 
 import { createHash } from 'node:crypto';
@@ -22,7 +22,7 @@ import { canonicalJson } from '../../protocol/canonical-json.ts';
 import { inputToken } from '../../settlement/funding.ts';
 import { receiverOf } from '../quoting/receiver.ts';
 
-/** An order without a price is reported: that it is small is exactly what nobody knows. */
+/** An order of unknown value is reported. */
 export function dutyOf(
   { travelRuleThresholdUsd: thresholdUsd }: Workspace,
   amountUsd: number | null,
@@ -31,7 +31,7 @@ export function dutyOf(
   return amountUsd === null || amountUsd >= thresholdUsd ? { thresholdUsd, amountUsd } : null;
 }
 
-/** The same text for every attempt, whoever makes it. */
+/** The same text in every attempt. */
 export function travelRuleMessage(record: OrderRecord, workspaceName: string): TravelRuleMessage {
   const { order, originChainId, travelRule } = record;
   const [[token, amount]] = order.inputs as [readonly [bigint, bigint]];
@@ -71,7 +71,7 @@ export interface CourierDeps {
 
 export interface CourierOptions {
   maxAttempts: number;
-  /** Pause before the second attempt; it doubles from there. */
+  /** Pause before the second attempt; it doubles with each further one. */
   firstRetryMs: number;
   longestRetryMs: number;
   lookEveryMs: number;
@@ -91,11 +91,11 @@ const AT_ONCE = 20;
 
 export interface Courier {
   start(): void;
-  /** Waits for what is being sent. */
+  /** Waits for transmissions in progress. */
   stop(): Promise<void>;
 }
 
-/** Any number of couriers may run: a record is taken by one of them. */
+/** Several couriers may run: one of them leases each record. */
 export function createCourier(
   { store, transmitter, clock, log, metrics }: CourierDeps,
   options: CourierOptions,
@@ -126,7 +126,7 @@ export function createCourier(
       await close({ ...sent, state: 'transmitted', reference }, null);
     } catch (error) {
       const last = taken.attempt >= maxAttempts;
-      // A message that somebody wrote for us, not a stack: adapters keep secrets out of theirs.
+      // Only the message: a stack may contain secrets of the adapter.
       const detail = (error instanceof Error ? error.message : 'The transmission failed.').slice(0, 300);
       const pauseMs = Math.min(longestRetryMs, firstRetryMs * 2 ** (taken.attempt - 1));
       await close(

@@ -1,8 +1,8 @@
 /**
- * What each LP has promised to takers through this venue and could still have to pay. Quotes that share an
- * order nonce exclude each other on chain, so a group counts once, with its largest member. An entry lapses
- * after its commitment's deadline, or when the nonce is spent. What the other replicas promised counts as
- * they last told it: the LP's own hold is what keeps money from being promised twice.
+ * What each LP has promised to takers through this venue and may still have to pay. Quotes of one nonce group
+ * exclude each other on chain, so a group counts once, with its largest quote. A promise ends after its
+ * commitment's deadline, or when the nonce is used. Promises of other replicas count as they last reported
+ * them; the LP's own hold is what prevents promising the same money twice.
  */
 
 import type { Address } from '../../domain/hex.ts';
@@ -15,66 +15,63 @@ export interface Owed {
   lp: Address;
   token: Address;
   amount: bigint;
-  /** See `groupOf`. */
+  /** See `nonceGroupOf`. */
   group: string;
-  /** The commitment's deadline: after it the escrow no longer pays. */
+  /** The commitment's deadline; after it the escrow does not pay. */
   until: UnixSeconds;
 }
 
 export interface PromisedOutputs {
   add(promise: Owed): void;
-  /** Live promises of this account in this token, without those of one group. */
+  /** Live promises of this account in this token, except those of one group. */
   promised(chainId: number, lp: Address, token: Address, exceptGroup: string): bigint;
-  /** The nonce was spent, or the promise kept: nothing of this group is due any more. */
+  /** Ends the group's promises: the nonce was used, or the output delivered. */
   release(group: string): void;
-  /** Forgets what lapsed before this chain time. */
+  /** Ends promises that expired before this chain time. */
   expire(now: UnixSeconds): void;
   /** Number of live groups, for metrics. */
   size(): number;
-  /** How the replicas tell each other what they promised. `soon`: something just changed. */
-  shared(soon: () => void): ReplicaShare;
+  /** The totals that replicas exchange. `publishSoon` is called on changes. */
+  replicaShare(publishSoon: () => void): ReplicaShare;
 }
 
-/** Quotes of one nonce of one user on one origin. */
+/** Quotes of one nonce of one user on one origin chain. */
 export const nonceGroupOf = (originChainId: number | bigint, user: Address, nonce: bigint | string): string =>
   `${originChainId}:${user}:${nonce}`;
 
-/**
- * What one group may still cost one account in one token. Thousands live at once, so an entry is the only
- * thing that is kept for it.
- */
-interface Entry {
-  book: Book;
+/** What one group may still cost one account in one token. */
+interface GroupPromise {
+  account: AccountPromises;
   group: string;
   amount: bigint;
   until: UnixSeconds;
 }
 
-interface Book {
+interface AccountPromises {
   key: string;
   total: bigint;
-  groups: Map<string, Entry>;
+  groups: Map<string, GroupPromise>;
   until: UnixSeconds;
 }
 
 export function createPromisedOutputs(): PromisedOutputs {
-  const books = new Map<string, Book>();
-  const others = createPeerTotals<bigint>();
-  /** Books whose total is another than the other replicas have been told. */
+  const accounts = new Map<string, AccountPromises>();
+  const peerTotals = createPeerTotals<bigint>();
+  /** Accounts whose total changed since the last update to the other replicas. */
   const changed = new Set<string>();
-  let soon = () => {};
-  /** Of the lapses seen so far. */
+  let publishSoon = () => {};
+  /** Chain time of the last call of `expire`. */
   let seen: UnixSeconds = 0;
-  const groups = new Map<string, Entry[]>();
-  const due = new Map<UnixSeconds, Entry[]>();
+  const groups = new Map<string, GroupPromise[]>();
+  const due = new Map<UnixSeconds, GroupPromise[]>();
 
-  function remove(entry: Entry): void {
-    const { book, group } = entry;
-    if (book.groups.get(group) !== entry) return;
-    changed.add(book.key);
-    book.groups.delete(group);
-    book.total -= entry.amount;
-    if (book.groups.size === 0) books.delete(book.key);
+  function remove(entry: GroupPromise): void {
+    const { account, group } = entry;
+    if (account.groups.get(group) !== entry) return;
+    changed.add(account.key);
+    account.groups.delete(group);
+    account.total -= entry.amount;
+    if (account.groups.size === 0) accounts.delete(account.key);
     const left = groups.get(group)?.filter((other) => other !== entry) ?? [];
     if (left.length > 0) groups.set(group, left);
     else groups.delete(group);
@@ -83,22 +80,23 @@ export function createPromisedOutputs(): PromisedOutputs {
   return {
     add({ chainId, lp, token, amount, group, until }) {
       const key = `${chainId}:${lp}:${token}`;
-      let book = books.get(key);
-      if (!book) books.set(key, (book = { key, total: 0n, groups: new Map(), until: 0 }));
-      let entry = book.groups.get(group);
+      let account = accounts.get(key);
+      if (!account) accounts.set(key, (account = { key, total: 0n, groups: new Map(), until: 0 }));
+      let entry = account.groups.get(group);
       if (!entry) {
-        entry = { book, group, amount: 0n, until: 0 };
-        book.groups.set(group, entry);
-        // A list that is pushed to keeps room for sixteen more.
-        groups.set(group, groups.get(group)?.concat(entry) ?? [entry]);
+        entry = { account, group, amount: 0n, until: 0 };
+        account.groups.set(group, entry);
+        const entries = groups.get(group);
+        if (entries) entries.push(entry);
+        else groups.set(group, [entry]);
       }
       if (amount > entry.amount) {
-        book.total += amount - entry.amount;
+        account.total += amount - entry.amount;
         entry.amount = amount;
       }
-      book.until = Math.max(book.until, until);
-      changed.add(book.key);
-      soon();
+      account.until = Math.max(account.until, until);
+      changed.add(account.key);
+      publishSoon();
       if (until <= entry.until) return;
       entry.until = until;
       const list = due.get(until);
@@ -106,18 +104,18 @@ export function createPromisedOutputs(): PromisedOutputs {
       else due.set(until, [entry]);
     },
     promised(chainId, lp, token, exceptGroup) {
-      const bookKey = `${chainId}:${lp}:${token}`;
-      const book = books.get(bookKey);
-      const ours = book ? book.total - (book.groups.get(exceptGroup)?.amount ?? 0n) : 0n;
-      // A request is answered by one replica, so its group is in no other's total.
-      return others.of(bookKey, seen).reduce((sum, total) => sum + total, ours);
+      const key = `${chainId}:${lp}:${token}`;
+      const account = accounts.get(key);
+      const ours = account ? account.total - (account.groups.get(exceptGroup)?.amount ?? 0n) : 0n;
+      // One replica answers a request, so no other replica's total contains its group.
+      return peerTotals.of(key, seen).reduce((sum, total) => sum + total, ours);
     },
     release(group) {
       for (const entry of groups.get(group) ?? []) remove(entry);
     },
     expire(now) {
       seen = now;
-      others.lapse(now);
+      peerTotals.expire(now);
       for (const [second, entries] of due) {
         if (second >= now) continue;
         due.delete(second);
@@ -125,19 +123,21 @@ export function createPromisedOutputs(): PromisedOutputs {
       }
     },
     size: () => groups.size,
-    shared(tell) {
-      soon = tell;
+    replicaShare(publish) {
+      publishSoon = publish;
       return {
         name: 'promised',
-        *updates(all): Iterable<PeerUpdate> {
-          for (const bookKey of all ? new Set([...changed, ...books.keys()]) : changed) {
-            const { total, until } = books.get(bookKey) ?? { total: 0n, until: 0 };
-            yield [bookKey, total.toString(), until];
-          }
+        updates(all): PeerUpdate[] {
+          const keys = all ? new Set([...changed, ...accounts.keys()]) : changed;
+          const updates = [...keys].map((key): PeerUpdate => {
+            const { total, until } = accounts.get(key) ?? { total: 0n, until: 0 };
+            return [key, total.toString(), until];
+          });
           changed.clear();
+          return updates;
         },
-        apply(replica, [bookKey, total, until]) {
-          others.put(replica, bookKey, BigInt(total as string), Number(until));
+        apply(replica, [key, total, until]) {
+          peerTotals.put(replica, key, BigInt(total as string), Number(until));
         },
       };
     },

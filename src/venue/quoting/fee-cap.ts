@@ -1,15 +1,15 @@
 /**
- * The highest platform fee that every escrow of the venue takes: an order with more could never settle, so
- * none is ever quoted.
+ * The highest platform fee that every escrow of the venue accepts. An order with a higher fee could never
+ * settle, so it is never quoted.
  */
 
 import type { ChainPort } from '../../ports/chain.ts';
 import type { Log } from '../../ports/log.ts';
 
 export interface FeeCap {
-  /** The fee itself, or the most that the escrows take; basis points. */
+  /** The given fee, or the cap where that is lower; basis points. */
   cap(bps: number): number;
-  /** Asks every chain once, and again at its next block where it does not answer. */
+  /** Reads the cap of every chain once, and retries at the chain's next block. */
   start(): void;
   stop(): void;
 }

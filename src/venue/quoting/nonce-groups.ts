@@ -1,6 +1,6 @@
 /**
- * Which published quotes exclude each other: when one of a group executes, the LPs of the others hear that
- * they are free.
+ * The published quotes of each nonce group. When one of them executes, the LPs of the others are told that
+ * their holds are released.
  */
 
 import type { Bytes32 } from '../../domain/hex.ts';
@@ -8,45 +8,36 @@ import type { UnixSeconds } from '../../domain/time.ts';
 
 export interface NonceGroups {
   add(group: string, solverId: string, quoteId: Bytes32, until: UnixSeconds): void;
-  /** The other quotes of the group, by solver; the group is forgotten. */
+  /** Removes the group and returns its other quotes by solver. */
   take(group: string, executed: Bytes32): Map<string, Bytes32[]>;
+  /** Removes groups whose quotes have all expired. */
   expire(now: UnixSeconds): void;
 }
 
-interface Group {
-  /** Of each quote in turn its solver and its id; one list, because thousands of groups live at once. */
-  quotes: string[];
-  until: UnixSeconds;
-}
-
 export function createNonceGroups(): NonceGroups {
-  const groups = new Map<string, Group>();
+  const groups = new Map<string, { quotes: [solverId: string, quoteId: Bytes32][]; until: UnixSeconds }>();
   return {
     add(group, solverId, quoteId, until) {
-      const known = groups.get(group);
-      if (!known) groups.set(group, { quotes: [solverId, quoteId], until });
+      const entry = groups.get(group);
+      if (!entry) groups.set(group, { quotes: [[solverId, quoteId]], until });
       else {
-        // A list that is pushed to keeps room for sixteen more.
-        known.quotes = known.quotes.concat(solverId, quoteId);
-        known.until = Math.max(known.until, until);
+        entry.quotes.push([solverId, quoteId]);
+        entry.until = Math.max(entry.until, until);
       }
     },
     take(group, executed) {
       const bySolver = new Map<string, Bytes32[]>();
-      const { quotes = [] } = groups.get(group) ?? {};
-      for (let at = 0; at < quotes.length; at += 2) {
-        const [solverId, quoteId] = quotes.slice(at, at + 2) as [string, Bytes32];
+      for (const [solverId, quoteId] of groups.get(group)?.quotes ?? [])
         if (quoteId !== executed) bySolver.set(solverId, [...(bySolver.get(solverId) ?? []), quoteId]);
-      }
       groups.delete(group);
       return bySolver;
     },
     expire(now) {
-      // Insertion order is nearly order of lapsing, so a pass ends at the first few that live.
-      let alive = 0;
+      // Groups are nearly in order of expiry, so the pass ends at the first few that are live.
+      let live = 0;
       for (const [group, { until }] of groups) {
         if (until < now) groups.delete(group);
-        else if (++alive > 64) break;
+        else if (++live > 64) break;
       }
     },
   };

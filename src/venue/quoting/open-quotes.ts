@@ -1,6 +1,6 @@
 /**
- * Limits how many live quotes one key may hold, and for how much: asking is free, but every quote ties up an
- * LP's inventory until it expires. An entry ends when its quotes expire or when one of them is submitted.
+ * Limits how many live quotes one key may hold, and for how much: inProgress is free, but every quote ties up
+ * an LP's inventory until it expires. An entry ends when its quotes expire or when one of them is submitted.
  * Quotes of the other replicas count too.
  */
 
@@ -32,31 +32,29 @@ export interface OpenQuotes {
    */
   reserve(keyId: string, limits: OpenQuoteLimits, now: UnixSeconds): () => void;
   add(keyId: string, group: string, notionalUsd: number, until: UnixSeconds): void;
-  /** A quote of this group was submitted: nothing of it is an option any more. */
+  /** A quote of this group was submitted: the group no longer counts. */
   close(keyId: string, group: string): void;
-  /**
-   * How the replicas tell each other what their keys hold. `now`: chain time. `soon`: something just changed.
-   */
-  shared(now: () => UnixSeconds, soon: () => void): ReplicaShare;
+  /** The counts that replicas exchange. `now`: chain time. `publishSoon` is called on changes. */
+  replicaShare(now: () => UnixSeconds, publishSoon: () => void): ReplicaShare;
 }
 
 interface Held {
   count: number;
-  /** Requests that are being answered. */
-  asking: number;
+  /** Requests in progress. */
+  inProgress: number;
   notionalUsd: number;
   groups: Map<string, { notionalUsd: number; until: UnixSeconds }>;
-  /** Groups by the second they lapse in. */
-  lapses: Map<UnixSeconds, string[]>;
+  /** Groups by the second in which they expire. */
+  expiries: Map<UnixSeconds, string[]>;
   prunedTo: UnixSeconds;
 }
 
 export function createOpenQuotes(): OpenQuotes {
   const keys = new Map<string, Held>();
-  const others = createPeerTotals<{ count: number; notionalUsd: number }>();
-  /** Keys that hold something else than the other replicas have been told. */
+  const peerTotals = createPeerTotals<{ count: number; notionalUsd: number }>();
+  /** Keys that changed since the last update to the other replicas. */
   const changed = new Set<string>();
-  let soon = () => {};
+  let publishSoon = () => {};
 
   function remove(held: Held, group: string, until?: UnixSeconds): void {
     const entry = held.groups.get(group);
@@ -69,12 +67,12 @@ export function createOpenQuotes(): OpenQuotes {
   function prune(held: Held, now: UnixSeconds): void {
     if (now <= held.prunedTo) return;
     held.prunedTo = now;
-    for (const [second, groups] of held.lapses) {
+    for (const [second, groups] of held.expiries) {
       if (second > now) continue;
-      held.lapses.delete(second);
+      held.expiries.delete(second);
       for (const group of groups) remove(held, group, second);
     }
-    // Sums of floats drift; an empty book is exactly nothing.
+    // Sums of floats drift; without quotes the sum is exactly 0.
     if (held.count === 0) held.notionalUsd = 0;
   }
 
@@ -83,14 +81,21 @@ export function createOpenQuotes(): OpenQuotes {
     if (!held)
       keys.set(
         keyId,
-        (held = { count: 0, asking: 0, notionalUsd: 0, groups: new Map(), lapses: new Map(), prunedTo: 0 }),
+        (held = {
+          count: 0,
+          inProgress: 0,
+          notionalUsd: 0,
+          groups: new Map(),
+          expiries: new Map(),
+          prunedTo: 0,
+        }),
       );
     return held;
   }
 
   function change(keyId: string): void {
     changed.add(keyId);
-    soon();
+    publishSoon();
   }
 
   return {
@@ -99,23 +104,23 @@ export function createOpenQuotes(): OpenQuotes {
       const before = held.count;
       prune(held, now);
       if (held.count !== before) changed.add(keyId);
-      const elsewhere = others.of(keyId, now);
+      const elsewhere = peerTotals.of(keyId, now);
       const sum = (of: 'count' | 'notionalUsd') => elsewhere.reduce((total, each) => total + each[of], 0);
       if (
-        held.count + held.asking + sum('count') < count &&
+        held.count + held.inProgress + sum('count') < count &&
         held.notionalUsd + sum('notionalUsd') < notionalUsd
       ) {
-        held.asking++;
-        let answered = false;
+        held.inProgress++;
+        let released = false;
         return () => {
-          if (!answered) held.asking--;
-          answered = true;
+          if (!released) held.inProgress--;
+          released = true;
         };
       }
-      const soonest = Math.min(...held.lapses.keys(), others.until(keyId) ?? Number.POSITIVE_INFINITY);
+      const soonest = Math.min(...held.expiries.keys(), peerTotals.until(keyId) ?? Number.POSITIVE_INFINITY);
       throw new ApiError(
         'rate_limited',
-        'This key holds as many live quotes as it may. Submit some or let them lapse before asking for more.',
+        'This key holds as many live quotes as it may. Submit some or let them lapse before inProgress for more.',
         { retryAfterSeconds: Math.max(1, Number.isFinite(soonest) ? soonest - now : 1) },
       );
     },
@@ -125,9 +130,9 @@ export function createOpenQuotes(): OpenQuotes {
       held.count++;
       held.notionalUsd += notionalUsd;
       change(keyId);
-      const due = held.lapses.get(until);
+      const due = held.expiries.get(until);
       if (due) due.push(group);
-      else held.lapses.set(until, [group]);
+      else held.expiries.set(until, [group]);
     },
     close(keyId, group) {
       const held = keys.get(keyId);
@@ -135,30 +140,31 @@ export function createOpenQuotes(): OpenQuotes {
       remove(held, group);
       change(keyId);
     },
-    shared(now, tell) {
-      soon = tell;
-      let lookedAt: UnixSeconds = 0;
+    replicaShare(now, publish) {
+      publishSoon = publish;
+      let checkedAt: UnixSeconds = 0;
       return {
         name: 'quotes',
-        *updates(all): Iterable<PeerUpdate> {
+        updates(all): PeerUpdate[] {
           const second = now();
-          if (all || second > lookedAt) {
-            lookedAt = second;
-            others.lapse(second);
+          if (all || second > checkedAt) {
+            checkedAt = second;
+            peerTotals.expire(second);
             for (const [keyId, held] of keys) {
               const before = held.count;
               prune(held, second);
               if (held.count !== before || (all && held.count > 0)) changed.add(keyId);
             }
           }
-          for (const keyId of changed) {
-            const { count = 0, notionalUsd = 0, lapses } = keys.get(keyId) ?? {};
-            yield [keyId, count, notionalUsd, Math.max(0, ...(lapses?.keys() ?? []))];
-          }
+          const updates = [...changed].map((keyId): PeerUpdate => {
+            const { count = 0, notionalUsd = 0, expiries } = keys.get(keyId) ?? {};
+            return [keyId, count, notionalUsd, Math.max(0, ...(expiries?.keys() ?? []))];
+          });
           changed.clear();
+          return updates;
         },
         apply(replica, [keyId, count, notionalUsd, until]) {
-          others.put(
+          peerTotals.put(
             replica,
             keyId,
             { count: Number(count), notionalUsd: Number(notionalUsd) },

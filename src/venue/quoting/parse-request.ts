@@ -131,7 +131,9 @@ export function createRequestParser(
     return placed.kind === 'market' ? placed.market : undefined;
   }
 
-  /** Refuses addresses at which the money would be lost: the zero address, the trade's contracts, LP accounts. */
+  /**
+   * Refuses addresses at which the money would be lost: the zero address, the trade's contracts, LP accounts.
+   */
   function refuseParties(taker: Address, receiver: Address, input: ListedAsset, output: ListedAsset): void {
     const isRefused = (party: Address) =>
       party === ZERO_ADDRESS || isContract(party, input) || isContract(party, output) || isLpAccount(party);

@@ -1,6 +1,6 @@
 /**
- * What landing a trade costs, from fees that are read with every head, and who pays: the trade itself
- * (apiSubmit) or the taker's wallet.
+ * The cost of landing a trade, from gas prices read at every block, and who pays it: the trade itself
+ * (apiSubmit) or the taker's wallet (walletBroadcast).
  */
 
 import { mulDivUp } from '../../domain/amount.ts';
@@ -10,34 +10,34 @@ import type { Log } from '../../ports/log.ts';
 import { CHAIN_DEFAULTS, type ChainSettings } from '../options.ts';
 import type { Prices } from '../market/prices.ts';
 
-/** The part of a transactor that decides whether the venue can land anything. */
+/** The part of a transactor that tells whether it can send. */
 export interface Relayer {
   healthy(): boolean;
 }
 
 export interface Landing {
   executionMode: 'apiSubmit' | 'walletBroadcast';
-  /** Input token base units that the trade pays its relayer; 0 on walletBroadcast. */
+  /** Base units of the input token that the trade pays the relayer; 0 on walletBroadcast. */
   relayFee: bigint;
   /** Wei that the taker pays itself; 0 on apiSubmit. */
   takerGasWei: bigint;
 }
 
-/** Of a trade. */
+/** The properties of a trade that determine its gas. */
 export interface Shape {
   crossChain: boolean;
   outputs: number;
-  /** A settlement through a filler that uses this much. */
+  /** Gas that the filler of a route uses. */
   fillGas?: bigint;
-  /** The chain on which the outputs go into the ledger and are paid out by the relayer later. */
+  /** The chain on which the relayer later pays the outputs out of the ledger. */
   deferredOn?: number | undefined;
 }
 
 export interface RelayFees {
   landing(chainId: number, token: TokenInfo, shape: Shape): Landing;
   /**
-   * What the taker pays for gas itself, in base units of the side that competes, rounded up; 0n on apiSubmit
-   * and where nobody knows a price.
+   * The taker's own gas cost in base units of the side that competes, rounded up; 0n on apiSubmit, and where
+   * a price is missing.
    */
   takerGas(
     trade: {
@@ -48,7 +48,7 @@ export interface RelayFees {
     },
     landing: Landing,
   ): bigint;
-  /** Wei per gas that a wallet should offer; undefined until the first fees are in. */
+  /** Wei per gas to suggest to a wallet; undefined before the first reading. */
   gasPrice(chainId: number): bigint | undefined;
   settings(chainId: number): ChainSettings;
   start(): Promise<void>;
@@ -56,10 +56,7 @@ export interface RelayFees {
 }
 
 const BPS = 10_000n;
-/**
- * What a deferred delivery costs its settlement more than one to a wallet, where the account is new to the
- * ledger, and what paying it out costs.
- */
+/** Extra gas of a deferred delivery to an account that is new to the ledger, and gas of paying it out. */
 const DEFER_GAS = 60_000n;
 const PAYOUT_GAS = 60_000n;
 
@@ -125,7 +122,8 @@ export function createRelayFees(
               settingsOf(deferredOn).nativeSymbol,
             );
       const relayFee = landed === undefined || paidOut === undefined ? undefined : landed + paidOut;
-      // Without a price for the input we cannot be paid in it, so the taker lands its own trade.
+      // Without a price of the input the relayer cannot be paid in it, so the taker sends the transaction
+      // itself.
       return relayFee === undefined
         ? { executionMode: 'walletBroadcast', relayFee: 0n, takerGasWei: wei }
         : { executionMode: 'apiSubmit', relayFee, takerGasWei: 0n };

@@ -327,7 +327,9 @@ export function createRfqSource(deps: RfqSourceDeps, options: FanOutOptions): Rf
   };
 }
 
-/** The chain on which the relayer later pays the outputs out of the ledger; undefined for other settlements. */
+/**
+ * The chain on which the relayer later pays the outputs out of the ledger; undefined for other settlements.
+ */
 export const deferredOn = ({
   request,
   output,

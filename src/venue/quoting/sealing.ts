@@ -1,4 +1,7 @@
-/** Candidates sealed on the way out and opened on the way in: nothing of a quote is stored in between. */
+/**
+ * Seals candidates when they are returned, and verifies the seal when they come back. The venue stores
+ * nothing of a quote in between.
+ */
 
 import type { Sealer } from '../../auction/seal.ts';
 import type { Chain, TokenInfo } from '../../domain/chain.ts';
@@ -40,8 +43,7 @@ export interface SealOwner {
 }
 
 /**
- * A candidate that is ours, unchanged, with its order read back. Whether it is still executable is another
- * question.
+ * A candidate with a valid seal, and its order read back. Whether it can still execute is checked elsewhere.
  */
 export interface VerifiedQuote {
   quoteId: Bytes32;
@@ -53,11 +55,11 @@ export interface VerifiedQuote {
   /** One per output; none when a route venue settles. */
   commitments: SignedCommitment[];
   route: OrderRoute | null;
-  /** What the filler of a route may use, beside the escrow's own gas; 0n without one. */
+  /** Gas that the filler of a route may use in addition to the escrow's; 0n without one. */
   fillGas: bigint;
-  /** The order whose delivery this one spends. */
+  /** The order whose delivery this order spends. */
   parentOrderId: Bytes32 | null;
-  /** What follows this order in a sequential route. */
+  /** The leg that follows in a sequential route. */
   nextLeg: LaterLeg | null;
   /** One per output. */
   solverIds: string[];
@@ -65,12 +67,12 @@ export interface VerifiedQuote {
   dest: Chain;
   inputToken: TokenInfo;
   inputAmount: bigint;
-  /** JSON as it was sealed, checksum included. */
+  /** The sealed JSON text, checksum included. */
   text: string;
 }
 
 export interface LaterLeg {
-  /** What this order delivers, to the taker's own wallet. */
+  /** What this order delivers to the taker's wallet. */
   input: Asset;
   output: Asset;
   receiver: Address;
@@ -78,14 +80,14 @@ export interface LaterLeg {
 }
 
 export interface Sealing {
-  /** The candidate as JSON text, checksum and all: serialised this once. */
+  /** The candidate as JSON text, checksum included. */
   seal(
     owner: SealOwner,
     terms: Terms | RouterTerms,
     commitments: readonly SignedCommitment[],
     route?: SealedRoute | null,
   ): string;
-  /** Throws a 422 unless this very candidate was sealed for this very owner. */
+  /** Throws a 422 unless exactly this candidate was sealed for exactly this owner. */
   open(owner: SealOwner, candidate: QuoteCandidate | RouterCandidate, now: UnixSeconds): VerifiedQuote;
 }
 
@@ -132,10 +134,7 @@ export function createSealing(sealer: Sealer, chains: ReadonlyMap<number, Chain>
     },
   };
 
-  /**
-   * What the seal vouches for, read back and held against itself once more: the shown terms are the signed
-   * terms.
-   */
+  /** Reads the sealed candidate back, and checks once more that the shown terms are the signed terms. */
   function read(candidate: QuoteCandidate | RouterCandidate, seal: SealText, text: string): VerifiedQuote {
     const commitments = decodeCommitments(seal.commitments);
     const route = routeIn(seal);
@@ -194,8 +193,8 @@ export function createSealing(sealer: Sealer, chains: ReadonlyMap<number, Chain>
 }
 
 /**
- * Shown output against enforced output. A sequential route shows its last leg's; what the escrow enforces
- * then is its first leg's.
+ * Compares the shown output with the enforced one. A sequential route shows the output of its last leg, and
+ * the escrow enforces that of its first leg.
  */
 function requireOutput(
   candidate: QuoteCandidate | RouterCandidate,
@@ -232,7 +231,7 @@ function requireOutput(
     shown.receiver !== output.receiver
   )
     throw mismatch('preview', 'outputs', 0);
-  // Liquidity that is not committed may give more than the floor, never less.
+  // Liquidity without a commitment may give more than the minimum, never less.
   const amountHolds = route?.venue
     ? BigInt(shown.amount) >= BigInt(output.amount)
     : shown.amount === output.amount;
@@ -240,7 +239,7 @@ function requireOutput(
   return null;
 }
 
-/** undefined for a route that we never wrote; null where there is none. */
+/** undefined for a malformed route; null when the seal has none. */
 function routeIn({ route }: SealText): SealedRoute | null | undefined {
   if (route === null) return null;
   const parsed = zSealedRoute.safeParse(JSON.parse(Buffer.from(route, 'base64url').toString()));
@@ -266,11 +265,11 @@ function solversOf(candidate: QuoteCandidate | RouterCandidate, order: StandardO
     : [candidate.solverId];
 }
 
-/** Nothing in a seal has to be escaped. */
+/** A checksum needs no JSON escapes. */
 const sealedText = (candidate: string, checksum: string): string =>
   `${candidate.slice(0, -1)},"integrityChecksum":"${checksum}"}`;
 
-/** All outputs of an order of ours are slices of one delivery. undefined when these are not. */
+/** All outputs of an order are slices of one delivery; undefined when they are not. */
 function previewOf(
   order: StandardOrder,
   dest: Chain,

@@ -27,7 +27,9 @@ export interface PlannedSplit {
   sessions: SolverSession[];
 }
 
-/** undefined when the ladders together cannot carry the amount. `relayFee`: by the order's number of outputs. */
+/**
+ * undefined when the ladders together cannot carry the amount. `relayFee`: by the order's number of outputs.
+ */
 export function planSplitOrder(
   asked: SolverRequest,
   offers: PartialOffers,

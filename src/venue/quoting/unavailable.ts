@@ -1,4 +1,4 @@
-/** Why there is nothing to offer, in the one word and one sentence that tell a taker what to change. */
+/** Why there are no quotes: a code, and a sentence that tells the taker what to change. */
 
 import { formatUnits } from '../../domain/amount.ts';
 import type { ProductUnavailable, UnavailableCode } from '../../protocol/api/quote.ts';
@@ -17,7 +17,7 @@ export function unavailable(
   return { code, message, corridor };
 }
 
-/** Several solvers, several reasons: the one a taker can act on comes first. */
+/** Chooses the reason that the taker can act on. */
 export function whyNoQuotes(
   declines: readonly Declined[],
   { asked, invalid, corridor, unit }: { asked: number; invalid: number; corridor: string; unit: SizeUnit },
@@ -58,7 +58,7 @@ export function whyNoQuotes(
   );
 }
 
-/** There was something when solvers were asked, and others have been promised it since. */
+/** The solvers offered something that other requests have taken since. */
 export const promisedMeanwhile = (corridor: string): ProductUnavailable =>
   unavailable(
     'no_quotes',

@@ -1,43 +1,40 @@
 /**
- * Totals as the other replicas last told them, by replica and name, until they say otherwise or their time is
- * over.
+ * Totals that the other replicas reported, by replica and key. Each holds until it is replaced or expires.
  */
 
 export interface PeerTotals<T> {
   put(replica: string, key: string, total: T, until: number): void;
-  /** Of this name, those whose time is not over. */
+  /** The unexpired totals of this key. */
   of(key: string, now: number): T[];
-  /** The latest time of any of this name; undefined when nobody told of it. */
+  /** The latest expiry of this key's totals; undefined without any. */
   until(key: string): number | undefined;
-  /** Forgets what is over. */
-  lapse(now: number): void;
+  /** Removes expired totals. */
+  expire(now: number): void;
 }
 
-/**
- * A replica that dies takes its promises nowhere: what it told of stands until it would have ended anyway.
- */
+/** The totals of a replica that stops remain until they expire: its promises are still valid. */
 export function createPeerTotals<T>(): PeerTotals<T> {
-  const told = new Map<string, Map<string, { total: T; until: number }>>();
+  const reported = new Map<string, Map<string, { total: T; until: number }>>();
   return {
     put(replica, key, total, until) {
-      const known = told.get(key);
-      if (known) known.set(replica, { total, until });
-      else told.set(key, new Map([[replica, { total, until }]]));
+      const byReplica = reported.get(key);
+      if (byReplica) byReplica.set(replica, { total, until });
+      else reported.set(key, new Map([[replica, { total, until }]]));
     },
     of(key, now) {
-      const entries = told.get(key);
+      const entries = reported.get(key);
       return entries
         ? [...entries.values()].flatMap(({ total, until }) => (until >= now ? [total] : []))
         : [];
     },
     until: (key) => {
-      const entries = told.get(key);
+      const entries = reported.get(key);
       return entries && Math.max(...[...entries.values()].map(({ until }) => until));
     },
-    lapse(now) {
-      for (const [key, entries] of told) {
+    expire(now) {
+      for (const [key, entries] of reported) {
         for (const [replica, { until }] of entries) if (until < now) entries.delete(replica);
-        if (entries.size === 0) told.delete(key);
+        if (entries.size === 0) reported.delete(key);
       }
     },
   };

@@ -1,7 +1,7 @@
 /**
- * What the api replicas of one venue tell each other as it happens, so that a limit is the venue's and not
- * the process's. Totals and states travel, never money: whoever misses a message is a moment behind, until
- * everything is said again some seconds later.
+ * How the api replicas of one venue exchange totals and statuses over the bus, so that limits hold for the
+ * venue and not for each process. A lost message is made up for by the next full update, at most `ALL_MS`
+ * later.
  */
 
 import type { Bus } from '../../ports/bus.ts';
@@ -10,57 +10,51 @@ import type { Log } from '../../ports/log.ts';
 import type { Metrics } from '../../ports/metrics.ts';
 import type { Random } from '../../ports/random.ts';
 
-/** Bus topic: news of one replica for the others. */
+/** Bus topic: updates of one replica for the others. */
 export const REPLICAS_TOPIC = 'replicas';
 
-/** A name within its part, and what it says. */
+/** A key publishIn its part, and the values. */
 export type PeerUpdate = readonly [key: string, ...facts: (string | number)[]];
 
-/** Something that each replica knows a share of. */
+/** A part of the venue's state of which each replica reports its own share. */
 export interface ReplicaShare {
-  /** In every message, so a short word. */
+  /** Sent in every message, so keep it short. */
   name: string;
-  /**
-   * What changed since this was last asked, which is every second at least; `all`: whatever there is, for a
-   * replica that has just come.
-   */
-  updates(all: boolean): Iterable<PeerUpdate>;
+  /** The changes since the last call, which is at most a second ago; with `all` the whole share. */
+  updates(all: boolean): PeerUpdate[];
   apply(replica: string, news: PeerUpdate): void;
-  /** This replica has said goodbye or fallen silent. */
+  /** The replica has stopped, or has been silent for `SILENT_MS`. */
   peerGone?(replica: string): void;
 }
 
 export interface Peers {
-  /** Before `start`. */
+  /** Call it before `start`. */
   share(part: ReplicaShare): void;
-  /** Something changed. Costs nothing while no other replica is there. */
+  /** Publishes changes publishSoon; does nothing while there are no other replicas. */
   publishSoon(): void;
-  /** Resolves when all that is new has been said. */
+  /** Resolves when all changes so far have been published. */
   flushed(): Promise<void>;
   start(): Promise<void>;
-  /** Says what is new and goodbye. */
+  /** Publishes the last changes and takes leave. */
   stop(): Promise<void>;
 }
 
 interface Message {
   from: string;
-  /** Of which part. Absent: alive. */
+  /** Absent in a sign of life. */
   part?: string;
   news?: PeerUpdate[];
   bye?: true;
 }
 
-/**
- * What is new leaves at once, then with this much between: however many quotes a second there are, the bus
- * carries fifty messages of them.
- */
+/** The first change is published at once, later ones at this interval: at most fifty messages a second. */
 const BETWEEN_MS = 20;
-/** Something is said this often in any case; not heard of for longer than `SILENT_MS`, a replica is gone. */
+/** Every replica publishes at least this often. After `SILENT_MS` without a message it counts as gone. */
 const ALIVE_MS = 1_000;
 const SILENT_MS = 5_000;
-/** A message that was lost costs this long at most. */
+/** Interval of full updates, which make up for lost messages. */
 const ALL_MS = 10_000;
-/** Of one message on the bus, beside what is around it; the adapter takes no more than 7,900. */
+/** Bytes of updates in one message; the bus adapter takes 7,900 with the envelope. */
 export const MAX_UPDATE_BYTES = 7_000;
 
 export function createPeers({
@@ -78,17 +72,17 @@ export function createPeers({
 }): Peers {
   const me = random.bytes32().slice(2, 14);
   const parts = new Map<string, ReplicaShare>();
-  const heardMs = new Map<string, number>();
+  const lastSeenMs = new Map<string, number>();
   let unsubscribe = async (): Promise<void> => {};
   let cancel = () => {};
-  let speaking: Promise<void> | undefined;
+  let publishing: Promise<void> | undefined;
   let due = false;
   let stopped = false;
-  let spokeMs = Number.NEGATIVE_INFINITY;
+  let publishedMs = Number.NEGATIVE_INFINITY;
   let allMs = Number.NEGATIVE_INFINITY;
   let failing = false;
-  metrics.gauge('firmquote_venue_replicas', 'Other api replicas that this one hears of', [], (gauge) =>
-    gauge.set(heardMs.size),
+  metrics.gauge('firmquote_venue_replicas', 'Other api replicas in touch with this one', [], (gauge) =>
+    gauge.set(lastSeenMs.size),
   );
 
   function messages(all: boolean): Message[] {
@@ -110,84 +104,87 @@ export function createPeers({
     return made;
   }
 
-  async function speak(): Promise<void> {
+  async function publishUpdates(): Promise<void> {
     const nowMs = clock.monotonicMs();
-    spokeMs = nowMs;
-    for (const [replica, atMs] of heardMs) if (nowMs - atMs > SILENT_MS) lose(replica);
+    publishedMs = nowMs;
+    for (const [replica, atMs] of lastSeenMs) if (nowMs - atMs > SILENT_MS) removePeer(replica);
     const all = nowMs - allMs >= ALL_MS;
     if (all) allMs = nowMs;
     const news = messages(all);
-    // Alone there is nobody to tell; that we are here is said all the same, for whoever comes.
-    const said = heardMs.size > 0 && news.length > 0 ? news : [{ from: me }];
+    // Without other replicas a sign of life is enough.
+    const outgoing = lastSeenMs.size > 0 && news.length > 0 ? news : [{ from: me }];
     try {
-      for (const message of said) await bus.publish(REPLICAS_TOPIC, JSON.stringify(message));
+      for (const message of outgoing) await bus.publish(REPLICAS_TOPIC, JSON.stringify(message));
       failing = false;
     } catch (error) {
-      // What was not said is said again, whole.
+      // Send everything again.
       allMs = Number.NEGATIVE_INFINITY;
       if (!failing)
-        log.warn({ error }, 'the other replicas could not be told; until they are, limits are per replica');
+        log.warn(
+          { error },
+          'the other replicas could not be flushed; until they are, limits are per replica',
+        );
       failing = true;
     }
   }
 
-  function within(ms: number): void {
+  function publishIn(ms: number): void {
     cancel();
-    cancel = clock.after(Math.max(0, ms), () => void speakNow());
+    cancel = clock.after(Math.max(0, ms), () => void publishNow());
   }
 
-  function speakNow(): Promise<void> {
-    if (speaking) return speaking;
+  function publishNow(): Promise<void> {
+    if (publishing) return publishing;
     cancel();
     due = false;
-    speaking = speak().finally(() => {
-      speaking = undefined;
-      if (!stopped) within(due && !failing ? spokeMs + BETWEEN_MS - clock.monotonicMs() : ALIVE_MS);
+    publishing = publishUpdates().finally(() => {
+      publishing = undefined;
+      if (!stopped) publishIn(due && !failing ? publishedMs + BETWEEN_MS - clock.monotonicMs() : ALIVE_MS);
     });
-    return speaking;
+    return publishing;
   }
 
-  async function told(): Promise<void> {
-    // What is being said now may have been gathered before the newest came.
-    await speaking;
-    await speakNow();
+  async function flushed(): Promise<void> {
+    // The message that is being sent may have been built before the latest change.
+    await publishing;
+    await publishNow();
   }
 
-  function soon(): void {
-    if (heardMs.size === 0 || due || stopped) return;
+  function publishSoon(): void {
+    if (lastSeenMs.size === 0 || due || stopped) return;
     due = true;
-    if (!speaking) within(spokeMs + BETWEEN_MS - clock.monotonicMs());
+    if (!publishing) publishIn(publishedMs + BETWEEN_MS - clock.monotonicMs());
   }
 
-  function lose(replica: string): void {
-    if (!heardMs.delete(replica)) return;
+  function removePeer(replica: string): void {
+    if (!lastSeenMs.delete(replica)) return;
     for (const part of parts.values()) part.peerGone?.(replica);
   }
 
-  function hear(payload: string): void {
+  function receive(payload: string): void {
     const { from, part, news = [], bye } = JSON.parse(payload) as Message;
     if (from === me) return;
-    if (bye) return lose(from);
-    // It knows nothing of us yet.
-    if (!heardMs.has(from)) allMs = Number.NEGATIVE_INFINITY;
-    const before = heardMs.size;
-    heardMs.set(from, clock.monotonicMs());
-    if (heardMs.size > before) soon();
+    if (bye) return removePeer(from);
+    // A new replica needs a full update.
+    if (!lastSeenMs.has(from)) allMs = Number.NEGATIVE_INFINITY;
+    const before = lastSeenMs.size;
+    lastSeenMs.set(from, clock.monotonicMs());
+    if (lastSeenMs.size > before) publishSoon();
     const known = part === undefined ? undefined : parts.get(part);
-    // A replica of another version may have more to say than we understand.
+    // A replica of another version may send parts that this one does not have.
     if (known) for (const each of news) known.apply(from, each);
   }
 
   return {
     share: (part) => void parts.set(part.name, part),
-    publishSoon: soon,
-    flushed: told,
+    publishSoon: publishSoon,
+    flushed: flushed,
     async start() {
-      unsubscribe = await bus.subscribe(REPLICAS_TOPIC, hear);
-      within(0);
+      unsubscribe = await bus.subscribe(REPLICAS_TOPIC, receive);
+      publishIn(0);
     },
     async stop() {
-      await told();
+      await flushed();
       stopped = true;
       cancel();
       await unsubscribe();

@@ -1,17 +1,17 @@
 /**
- * A route venue's answer held against the ask before it may compete. Adapters speak to the outside world;
- * their word alone counts for nothing.
+ * Compares a route venue's answer with the request before it may compete. Adapters talk to outside services,
+ * so nothing in an answer is trusted.
  */
 
 import { ZERO_ADDRESS } from '../../domain/hex.ts';
 import type { RouteAsk, RouteLimits, RouteQuote } from '../../ports/route-venue.ts';
 
-/** A label of metrics, so the set is small. */
+/** A metrics label. */
 export type RouteObjection = 'amount' | 'slack' | 'times' | 'execution';
 
 const BPS = 10_000n;
 
-/** undefined when the answer holds. */
+/** undefined when the answer is valid. */
 export function objectionTo(
   quote: RouteQuote,
   ask: RouteAsk,
@@ -73,12 +73,12 @@ function executionObjection(
     receiver,
   ];
   if (!/^0x[0-9a-f]{40}$/.test(solver) || nobody.includes(solver)) return 'execution';
-  // Fees that eat the whole input leave nothing to deliver with, and the escrow refuses such an order.
+  // The escrow refuses an order whose fees take the whole input.
   return fees.handedOver(inputAmount, gas) > 0n ? undefined : 'amount';
 }
 
 const MOST_STOPS = 3;
-/** A fill beyond this has no place beside others in a block. */
+/** A fill with more gas would not fit into a block beside others. */
 const MOST_GAS = 3_000_000n;
-/** Hex characters: the calldata travels in the candidate's seal. */
+/** Hex characters: the call data is part of the candidate's seal. */
 const MOST_DATA = 2 + 2 * 4_096;

@@ -1,6 +1,6 @@
 /**
- * One intent asked of every source at once, and of every two of them across a middle asset, under one
- * deadline. It ends early when everybody has answered; whoever is late or broken costs only its own offer.
+ * Asks every source for the whole request, and every two sources for two legs across a middle asset, under
+ * one deadline. Ends early when all have answered; a late or failing source loses only its own offer.
  */
 
 import { setMaxListeners } from 'node:events';
@@ -17,22 +17,22 @@ import type { PairRequest } from '../quoting/rfq-source.ts';
 import type { RouteLeg, RouteOffer, RouteSource } from './source.ts';
 
 export interface RouteCandidate extends Ranked {
-  /** What is signed now: all of the route, or its first leg. */
+  /** What the taker signs now: the whole route, or its first leg. */
   first: RouteOffer;
   legs: readonly RouteLeg[];
-  /** `sequential`: legs after the first are orders of their own, later. */
+  /** `sequential`: later legs are orders of their own, submitted later. */
   model: 'atomic' | 'sequential';
 }
 
 export interface RouteCandidates {
-  /** In no order. */
+  /** Unsorted. */
   candidates: RouteCandidate[];
-  /** What the direct sources said that had nothing. Empty when nobody could be asked. */
+  /** The reasons of direct sources without an offer; empty when no source could be asked. */
   whys: ProductUnavailable[];
 }
 
 export interface Gatherer {
-  /** All orders that are signed first share `nonce`. `twoLegs: false`: direct routes only. */
+  /** All orders that are signed first share `nonce`. `twoLegs: false` asks for direct routes only. */
   gather(intent: PairRequest, nonce: bigint, options?: { twoLegs: boolean }): Promise<RouteCandidates>;
 }
 
@@ -44,7 +44,7 @@ export interface GathererDeps {
   log: Log;
 }
 
-/** What the leg that is asked first may use of the time that is left. */
+/** Share of the remaining time for the leg that is asked first. */
 const FIRST_SHARE = 0.5;
 
 export function createGatherer(
@@ -60,7 +60,7 @@ export function createGatherer(
     const endsAtMs = clock.monotonicMs() + options.timeoutMs;
     const leftMs = () => Math.max(1, endsAtMs - clock.monotonicMs());
     const over = new AbortController();
-    // As many as there are asks.
+    // Every source adds a listener to the signal.
     setMaxListeners(0, over.signal);
 
     const direct = async (source: RouteSource): Promise<void> => {
@@ -83,11 +83,11 @@ export function createGatherer(
     ];
     await inTime(tasks, options.timeoutMs);
     over.abort();
-    // Whoever still answers adds to a list that nobody reads any more.
+    // Copies, because late sources still add to the originals.
     return { candidates: [...gathered.candidates], whys: [...gathered.whys] };
   }
 
-  /** The first leg says how much arrives; the second is asked for exactly that. */
+  /** The first leg tells how much arrives; the second is asked for exactly that. */
   async function forwards(
     intent: PairRequest,
     middle: ListedAsset,
@@ -114,7 +114,7 @@ export function createGatherer(
     return second && [first.offer, second.offer];
   }
 
-  /** The second leg says how much it takes; the first is asked to deliver exactly that. */
+  /** The second leg tells how much it takes; the first is asked to deliver exactly that. */
   async function backwards(
     intent: PairRequest,
     middle: ListedAsset,
@@ -148,7 +148,7 @@ export function createGatherer(
     withinMs: number,
     signal: AbortSignal,
   ): Promise<{ source: RouteSource; offer: RouteOffer } | undefined> {
-    // Each ask over the link needs an id of its own.
+    // Each request to solvers needs its own id.
     const found = await Promise.all(
       asked.map((source) =>
         source.find({ ...leg, requestId: random.bytes32().slice(2, 34) }, nonce, withinMs, signal),

@@ -1,6 +1,6 @@
 /**
- * Which assets a two-leg route may pass through: the configured ones, then those that are most like the two
- * ends, as far as somebody serves both legs.
+ * The assets that a two-leg route may pass through: configured ones first, then those most like either end,
+ * as far as sources serve both legs.
  */
 
 import { assetId, type AssetId } from '../../domain/asset.ts';
@@ -10,7 +10,7 @@ import type { ListedAsset } from '../market/markets.ts';
 import type { PairRequest } from '../quoting/rfq-source.ts';
 import { pairOf, type RouteSource } from './source.ts';
 
-/** Best first. Markets of the two chains of the intent only. */
+/** Best first; only assets on the request's two chains. */
 export function middlesOf(
   intent: PairRequest,
   sources: readonly RouteSource[],
@@ -38,8 +38,7 @@ export function middlesOf(
 }
 
 /**
- * Two pools on one chain are one transaction of one venue, not two orders; and whoever is asked twice could
- * have offered the whole.
+ * Two pools on one chain are one order of one venue, and a source that serves both legs can quote the whole.
  */
 export const makesSense = (first: RouteSource, second: RouteSource): boolean =>
   !(first.kind === 'dex' && second.kind === 'dex') && (first.kind === 'rfq' || first.id !== second.id);
@@ -47,7 +46,7 @@ export const makesSense = (first: RouteSource, second: RouteSource): boolean =>
 export const serving = (intent: PairRequest, sources: readonly RouteSource[]): RouteSource[] =>
   sources.filter((source) => source.serves(intent, pairOf(intent)));
 
-/** To the taker's own wallet: whatever happens next, the money is its own. */
+/** The first leg delivers to the taker's own wallet, so the money is the taker's whatever happens next. */
 export const firstLeg = (intent: PairRequest, middle: ListedAsset): PairRequest => ({
   ...legOf(intent, intent.input, middle),
   receiver: intent.taker,
@@ -59,7 +58,7 @@ export const secondLeg = (intent: PairRequest, middle: ListedAsset): PairRequest
   minValidUntil: null,
 });
 
-/** A slice of a leg would be a part of a part: each leg is one counterparty's. */
+/** A leg is not split any further. */
 const legOf = (intent: PairRequest, input: ListedAsset, output: ListedAsset): PairRequest => ({
   ...intent,
   input,
@@ -78,7 +77,7 @@ function rankOf(
 ): number {
   const configured = middles.indexOf(assetId(asset));
   if (configured !== -1) return configured;
-  // The same money on the other side of the corridor.
+  // The same currency on the other chain.
   const alike =
     token.priceSymbol !== null &&
     (token.priceSymbol === input.token.priceSymbol || token.priceSymbol === output.token.priceSymbol);

@@ -1,7 +1,7 @@
 /**
- * Preflight of routes whose legs follow each other. Before the first leg is submitted the plan is that of its
- * order; afterwards the same candidate brings what comes next: wait, the sealed candidate of the next leg
- * with its own plan, or where that leg stands.
+ * Preflight of sequential routes. Before the first leg is submitted, the plan is that of its order.
+ * Afterwards the same candidate returns what comes next: wait, the sealed candidate of the next leg with its
+ * plan, or the status of that leg.
  */
 
 import type { ApiKey, OrderRecord, OrderStore, Workspace } from '../../ports/stores/store.ts';
@@ -45,7 +45,7 @@ export function createRoutePreflighter({
     return continued(record, nextLeg, request, caller);
   }
 
-  /** The plan of the first order, and the hint that it is not the last. */
+  /** The plan of the first order, with a hint that another follows. */
   async function firstLegPlan(
     opened: VerifiedQuote,
     request: PreflightRequest | RouterPreflightRequest,
@@ -72,8 +72,7 @@ export function createRoutePreflighter({
         `The first leg of this route failed (${progress.failure?.code}): ${progress.failure?.message} Nothing of the route is left to do; ask for a new one.`,
       );
     }
-    // At depth on the chain that delivers: from here on it is in the taker's wallet, whenever the LP
-    // collects.
+    // Final on the destination chain: the money is in the taker's wallet, whenever the LP finalises.
     const delivered = receivedBy(progress);
     if (delivered === undefined)
       return waiting(parent.quoteId, parent, { purpose: 'legDelivery', details: standing(parent) });
@@ -120,7 +119,7 @@ export function createRoutePreflighter({
     const owner = { account: caller.workspace.id, namespace: caller.namespace, mode: caller.key.mode };
     const opened = sealing.open(owner, candidate, chainNow(clock, undefined));
     const response = await base.planFor(opened, request.fundingLock, caller.namespace);
-    // The candidate to submit is this one, not the one that preflight was asked with.
+    // The next leg's candidate is submitted, not the one of this request.
     const nextActions = response.nextActions.map((action): Action =>
       action.purpose === 'orderSignature'
         ? { ...action, details: { ...action.details, quoteResponse: candidate } }
@@ -138,7 +137,7 @@ const standing = (order: OrderRecord) => ({
   stage: progressOf(order).stage,
 });
 
-/** Nothing to sign or send now. `over`: nor later. */
+/** Nothing to sign or send now; with `over`, never. */
 function waiting(
   quoteId: string,
   { originChainId }: OrderRecord,

@@ -1,7 +1,4 @@
-/**
- * The RFQ venue as one source of the router: the same solvers, the same verification, the same splits, inside
- * the process.
- */
+/** Solvers as a source of the router. */
 
 import type { RfqCandidate, RfqSource } from '../quoting/rfq-source.ts';
 import type { SolverRequest } from '../quoting/verify.ts';

@@ -1,5 +1,5 @@
 /**
- * The order that a route venue's offer becomes: one output, exclusive to the filler or account that will fill
+ * Builds the order of a route venue's offer: one output, exclusive to the account or filler that will fill
  * it.
  */
 
@@ -46,10 +46,9 @@ export function routeOrder({
     user: taker,
     nonce,
     originChainId: BigInt(origin.id),
-    // What settles in one transaction needs no time for proofs. An escrow does not open an order without it,
-    // so nobody who sees the taker's
-    // signature can open this one instead, which no filler could fill then, and lock the input up until the
-    // refund.
+    // A settlement in one transaction needs no time for proofs. Without that time the escrow does not open
+    // the order, so nobody can open it with the taker's signature instead, where no filler could fill it and
+    // the input would be locked until the refund.
     expires: execution.kind === 'through' ? times.fillDeadline + 1 : times.expires,
     fillDeadline: times.fillDeadline,
     inputOracle: sameChain ? origin.escrow : origin.oracle,

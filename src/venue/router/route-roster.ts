@@ -1,4 +1,4 @@
-/** Route venues as entries of the roster, so that every `solverId` of a candidate can be looked up there. */
+/** Route venues as entries of the roster, so that every `solverId` of a candidate can be looked up. */
 
 import type { Chain } from '../../domain/chain.ts';
 import { corridorOf } from '../../domain/corridor.ts';
@@ -10,7 +10,7 @@ import type { Solver } from '../../protocol/api/roster.ts';
 import { tradesOn } from '../market/markets.ts';
 import type { Router } from './router.ts';
 
-/** Those that serve anything on the chains that keys of this mode trade on. */
+/** Venues that serve a pair on the chains of this key mode. */
 export type RouteRoster = (mode: KeyMode) => Solver[];
 
 export function createRouteRoster({
@@ -65,7 +65,7 @@ function servesAny(venue: RouteVenue, source: Chain, dest: Chain): boolean {
       ),
     );
   } catch {
-    // The router counts this against it; here it serves nothing.
+    // The router counts the failure; here the venue serves nothing.
     return false;
   }
 }

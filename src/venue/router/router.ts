@@ -1,8 +1,9 @@
 /**
- * POST /router/quotes, from top to bottom: parse the request, gather candidates from all sources, rank, record
- * exposure, seal. Also quotes the next leg of a route under way.
+ * POST /router/quotes, from top to bottom: parse the request, gather candidates from all sources, rank,
+ * record exposure, seal. Also quotes the next leg of a route under way.
  *
- * Read in this order: source (what a source is), gather, middles, venue-source, terms; preflight for the legs.
+ * Read in this order: source (what a source is), gather, middles, venue-source, terms; preflight for the
+ * legs.
  */
 
 import { rank } from '../../auction/rank.ts';
@@ -56,10 +57,10 @@ export interface RouterDeps {
 }
 
 export interface Router {
-  /** The response as JSON text. Throws a 422, 429 or 503. */
+  /** The response body as JSON text. Throws a 422, 429 or 503. */
   quote(request: QuoteRequest, key: ApiKey, workspace: Workspace): Promise<string>;
   /**
-   * The leg after a delivered one: a sealed candidate for exactly what arrived, or why there is none now.
+   * Quotes the leg after a delivered one: a sealed candidate for exactly what arrived, or why there is none.
    * Throws 429.
    */
   nextLeg(

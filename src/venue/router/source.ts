@@ -19,10 +19,10 @@ export interface RouteLeg {
   venue: string;
   chainId: number;
   input: { asset: Asset; amount: bigint };
-  /** `minimum`: what the escrow enforces; null while that is not firm. */
+  /** `minimum`: what the escrow enforces; null while the output is not firm. */
   output: { asset: Asset; amount: bigint; minimum: bigint | null };
   eta: number | null;
-  /** Indices of legs that have to come first. */
+  /** Indices of legs that must come first. */
   dependsOn: readonly number[];
 }
 
@@ -38,7 +38,7 @@ export interface RouteOffer extends Ranked {
   commitments: readonly SignedCommitment[];
   settledBy: Pick<SealedRoute, 'venue' | 'through'> | null;
   lpSpreadBps: number | null;
-  /** More than one when the order has several parts or passes through several pools. */
+  /** Several when the order is split or passes through several pools. */
   legs: readonly RouteLeg[];
   /** The trade takes more than half of what an LP holds. */
   thin: boolean;
@@ -50,9 +50,9 @@ export interface RouteOffer extends Ranked {
 }
 
 export interface Found {
-  /** In no order. */
+  /** Unsorted. */
   offers: readonly RouteOffer[];
-  /** Why there are none. */
+  /** Why there are no offers. */
   why: ProductUnavailable | null;
 }
 

@@ -1,6 +1,6 @@
 /**
- * A route as the taker sees it: every field of the router's candidate, from the order that is signed now and
- * the legs that follow.
+ * The fields of a router candidate, as the taker sees them: the order that is signed now, and the legs that
+ * follow.
  */
 
 import { assetId } from '../../domain/asset.ts';
@@ -19,7 +19,7 @@ export interface RouterTermsContext {
   prices: Prices;
   gas: RelayFees;
   options: Pick<FanOutOptions, 'shortValiditySeconds' | 'farFromMidBps'>;
-  /** Legs of the same route that have been delivered. */
+  /** Delivered legs of the same route. */
   delivered?: readonly Leg[];
 }
 
@@ -69,7 +69,7 @@ export function routerTerms(
     routingPath: direct ? 'direct' : 'composite',
     platformFeeBps: workspace.platformFeeBps,
     lpSpreadBps: first.lpSpreadBps,
-    // One order of one LP has no parts to show.
+    // A single order of one LP has no parts to show.
     composite:
       direct && parts === 1 && first.settledBy === null
         ? null
@@ -91,7 +91,7 @@ export function routerTerms(
   };
 }
 
-/** `before`: how many legs have been delivered already; the first of these waits for the last of them. */
+/** `before`: number of delivered legs; the first of these legs depends on the last of them. */
 function show(
   { kind, solverId, venue, chainId, input, output, eta, dependsOn }: RouteLeg,
   index: number,

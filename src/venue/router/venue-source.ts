@@ -1,6 +1,6 @@
 /**
- * A route venue as one source of the router: asked with a deadline of its own, held to the port's rules, left
- * alone for a while when it keeps failing.
+ * A route venue as a source of the router: asked under its own deadline, its answers checked, and not asked
+ * for a while when it keeps failing.
  */
 
 import { isDecline, type Decline } from '../../domain/decline.ts';
@@ -31,7 +31,7 @@ export interface VenueSourceDeps {
   metrics: Metrics;
 }
 
-/** Longer than any venue needs whose prices are at hand. */
+/** Deadline for a venue that has its prices in memory. */
 const FAIR_MS = 200;
 const SECONDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 1];
 
@@ -59,8 +59,8 @@ export function createVenueSource(
     !request.solvers?.exclude?.includes(id);
 
   /**
-   * Fees and who pays the gas, settled once for a request: gas prices and the relayer's health may change
-   * while the venue thinks, its offer may not.
+   * Fees and execution mode, fixed once per request: gas prices and the relayer's health may change
+   * meanwhile.
    */
   function landingsOf({ input, output, request }: PairRequest): (fillGas: bigint) => Landing {
     const deferred = deferredOn({ request, output });
@@ -123,7 +123,7 @@ export function createVenueSource(
     try {
       const answer = await within(Math.min(withinMs, limits.timeoutMs), venue.quote(ask), waiting.signal);
       if (answer === 'late') {
-        // Who was given no time to speak of is not to blame.
+        // A venue that was given too little time is not at fault.
         if (clock.monotonicMs() - startedMs >= Math.min(limits.timeoutMs, FAIR_MS))
           fault('silent', undefined);
         else answers.add({ venue: id, answer: 'late' });
@@ -165,7 +165,7 @@ export function createVenueSource(
         why: unavailable('no_quotes', 'A venue answered wrongly and was left out.', intent.corridor),
       };
     }
-    // Half of it priced for one sender and half for another.
+    // The relay fee changed the price: half of the answer is for one sender, half for another.
     if (landing(gasOf(answer)).executionMode !== landing(0n).executionMode)
       return {
         offers: [],
@@ -199,8 +199,7 @@ export function createVenueSource(
       minimumOutput: quote.minimumOutput,
       takerGas: gas.takerGas(ask, landing),
       eta: quote.eta,
-      // No history is kept of venues that are not solvers: an order of theirs either executes whole or costs
-      // nothing.
+      // There is no fill history of route venues: their orders execute whole or cost nothing.
       fillRateBps: 10_000,
       validUntil: quote.validUntil,
       solverId: id,
@@ -258,7 +257,7 @@ export function createVenueSource(
   };
 }
 
-/** Each hop waits for the one before it, all in one transaction. */
+/** Each hop depends on the one before, all in one transaction. */
 function hopsOf(
   { id, kind }: RouteVenue,
   ask: RouteAsk,

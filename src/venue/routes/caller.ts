@@ -1,4 +1,4 @@
-/** What every trading route needs to know of its caller. */
+/** The caller of a trading route. */
 
 import type { ApiKey, Workspace } from '../../ports/stores/store.ts';
 import type { Workspaces } from '../access/workspaces.ts';

@@ -1,7 +1,7 @@
 /**
- * A candidate that does not have the shape we issue was changed after we issued it: whatever a schema would
- * call it, that is an integrity failure. Only an added field keeps its own name, and a candidate of the other
- * namespace is told where it belongs.
+ * A submitted candidate of a wrong shape was changed after it was quoted, so it is reported as an integrity
+ * failure instead of a schema error. Two cases keep their own type: an added field, and a candidate of the
+ * other namespace.
  */
 
 import type { Detail } from '../../protocol/errors.ts';

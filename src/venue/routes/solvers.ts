@@ -23,7 +23,7 @@ export function solversRoute(
     roster: Roster;
     workspaces: Workspaces;
     chains: ReadonlyMap<number, Chain>;
-    /** Absent where no route venue is ever asked. */ routes?: RouteRoster;
+    /** Absent where no route venues are asked. */ routes?: RouteRoster;
   },
   path: string,
   tag: string,

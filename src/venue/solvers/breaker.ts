@@ -1,6 +1,6 @@
 /**
- * Takes a solver out of the fan-out when it answers nonsense or fails what it promised: for longer each time,
- * forgiven by good conduct.
+ * Takes a solver out of the fan-out after invalid answers or failed orders: longer each time it opens,
+ * shorter again after a quiet spell.
  */
 
 import type { BreakerOptions } from '../options.ts';
@@ -12,9 +12,9 @@ export interface Breaker {
   fault(kind: SolverFault, nowMs: number): boolean;
   /** Wall milliseconds until which the breaker is open; undefined while it is closed. */
   openUntil(nowMs: number): number | undefined;
-  /** What opened it last. */
+  /** The fault that opened it last. */
   reason(): SolverFault | undefined;
-  /** Something is held against this solver, although not enough to bar it. */
+  /** Whether the solver has recent faults, although too few to open the breaker. */
   underWatch(nowMs: number): boolean;
 }
 

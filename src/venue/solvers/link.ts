@@ -1,6 +1,6 @@
 /**
- * The venue's end of the LP link: challenge, proof, welcome; then frames in and out until either side goes
- * silent. Nothing a solver sends can throw here.
+ * The venue's end of the LP link: challenge, proof, welcome, then frames in both directions until the
+ * connection closes or heartbeats stop. No frame of a solver can make this code throw.
  */
 
 import { parseCorridor } from '../../domain/corridor.ts';
@@ -53,15 +53,12 @@ export interface LinkDeps {
 }
 
 const HANDSHAKE_MS = 10_000;
-/** A solver that does not read is as good as gone. */
+/** A solver that does not read is disconnected at this many unsent bytes. */
 const MAX_BUFFERED_BYTES = 1024 * 1024;
-/**
- * What waits to be read for longer than a request lives is not worth adding to: such a solver is not asked
- * until it has caught up.
- */
+/** With this many unsent bytes a solver is not asked: it would read a request after its deadline. */
 const BUSY_BYTES = 128 * 1024;
 const MAX_FRAMES_PER_SECOND = 50_000;
-/** A frame of the link holds 64 KB; awards of a resync travel in pieces well below that. */
+/** A frame of the link holds 64 KB. The awards of a resync are split into frames well below that. */
 const RESYNC_PIECE_CHARS = 40_000;
 
 export function createLinkDoor(deps: LinkDeps, { venueId }: { venueId: string }): SocketRoute {
@@ -97,7 +94,7 @@ export function createLinkDoor(deps: LinkDeps, { venueId }: { venueId: string })
     );
 
     const say = (message: FromVenue) => socket.send(JSON.stringify(message));
-    /** The chains that this key's mode trades on; of the others it is told nothing. */
+    /** The chains that keys of this mode trade on. */
     const ours = [...chains.values()].filter(({ chain }) => tradesOn(chain, key.mode));
 
     function refuse(code: string, message: string): void {
@@ -145,7 +142,7 @@ export function createLinkDoor(deps: LinkDeps, { venueId }: { venueId: string })
             ) !== undefined,
         ),
         maxInFlight: hello.maxInFlight,
-        // Nobody is asked before saying that it prices.
+        // The solver is asked only after it has reported `active`.
         status: 'standby',
         note: null,
         inFlight: 0,
@@ -203,7 +200,7 @@ export function createLinkDoor(deps: LinkDeps, { venueId }: { venueId: string })
         case 'commit':
           return fanOut.receive(session, message);
         case 'levels':
-          // A ladder that falls is nonsense; all else that is wrong with one costs nobody anything.
+          // A ladder that is not rising is a fault; other rejected ladders are only counted.
           if (levels.accept(session, message) === 'broken') roster.recordFault(solverId, 'invalid');
           return;
         case 'fill':
@@ -217,7 +214,7 @@ export function createLinkDoor(deps: LinkDeps, { venueId }: { venueId: string })
       }
     }
 
-    /** A hint only: whoever works on the order reads the chain. */
+    /** Only a hint: the worker reads the chain. */
     function wake(orderId: string): void {
       if (isBytes32(orderId)) queue.wake(ORDERS_TOPIC, orderId).catch(() => {});
     }
@@ -299,7 +296,9 @@ export function createLinkDoor(deps: LinkDeps, { venueId }: { venueId: string })
   };
 }
 
-/** What a solver needs to keep its promise, its own signature included: it may have lost the memory of it. */
+/**
+ * What a solver needs to fill an order. Its own signature is included, for a solver that has lost its memory.
+ */
 export function awardOf(record: OrderRecord, solverId: string): Award {
   const { stage, status } = progressOf(record);
   const commitment = record.commitments[record.solverIds.indexOf(solverId)];

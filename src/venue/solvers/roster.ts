@@ -1,7 +1,9 @@
 /**
- * Who can be asked right now, and why the others cannot: every change has a time and a reason, is kept,
- * counted and told. A solver is asked over its connection here; it is shown as the best that any replica
- * knows of it.
+ * Which solvers can be asked now, and why the others cannot. Every change of status has a time and a reason,
+ * and is stored, counted and sent to subscribers. A solver is asked over its connection to this replica; its
+ * public status is the best of all replicas.
+ *
+ * Read first in this folder; then link (the connection) and breaker.
  */
 
 import type { Entrant } from '../../auction/eligible.ts';
@@ -26,23 +28,23 @@ import { MAX_UPDATE_BYTES, type PeerUpdate, type ReplicaShare } from '../replica
 /** Bus topic: a solver was added, changed or disabled. */
 export const SOLVERS_TOPIC = 'solvers';
 
-/** A solver's live connection, as the rest of the venue sees it. */
+/** A solver's live connection. */
 export interface SolverSession {
   readonly solverId: string;
-  /** Which of the solver's replicas this is; absent: it has but one. */
+  /** The solver's replica; absent when it has only one. */
   readonly replica?: string | undefined;
-  /** Of its key: it hears of such requests and orders only. */
+  /** The mode of its key: only requests and orders of this mode are sent to it. */
   readonly mode: KeyMode;
   /** LP account and its operator, by chain. */
   readonly accounts: ReadonlyMap<number, { account: Address; operator: Address }>;
-  /** What it says it serves. */
+  /** The corridors that it says it serves. */
   readonly corridors: readonly string[];
   readonly maxInFlight: number;
-  /** What it says of itself. */
+  /** Its own status message. */
   status: 'active' | 'standby';
   note: string | null;
   inFlight: number;
-  /** Does it read what it is sent? */
+  /** Whether it reads what it is sent in time. */
   readsInTime(): boolean;
   send(text: string | Buffer): void;
   end(code: number, reason: string): void;
@@ -58,21 +60,21 @@ export interface RosterEntry extends Entrant {
   disabled: boolean;
   firstSeenAtMs: number | null;
   lastQuoteAtMs: number | null;
-  /** The one that speaks for it: active if any is. */
+  /** The session that represents the solver: an active one if there is any. */
   session: SolverSession | undefined;
-  /** One for each of its replicas, in the order in which they came. */
+  /** One per replica of the solver, in order of arrival. */
   sessions: readonly SolverSession[];
   breaker: Breaker;
   settled: number;
   faded: number;
-  /** What the other replicas say of it, by replica. */
+  /** Its status at the venue's other replicas, by replica. */
   elsewhere: Map<string, Presence>;
 }
 
-/** A solver as one replica sees it. */
+/** A solver as one replica of the venue sees it. */
 interface Presence {
   status: RosterStatus;
-  /** null: too many to tell; then it is shown with those it is onboarded for. */
+  /** null when the list is too long to send; then the onboarded corridors are shown. */
   corridors: readonly string[] | null;
   note: string | null;
 }
@@ -81,27 +83,27 @@ export interface Roster {
   entries(): Iterable<RosterEntry>;
   entry(solverId: string): RosterEntry | undefined;
   /**
-   * A solver has proven who it is. An older connection of the same replica of it is closed. false: it may not
-   * join.
+   * Adds a session after its proof of identity, and closes an older one of the same solver replica. false
+   * when the solver may not join.
    */
   join(session: SolverSession): boolean;
-  /** A connection of it is gone; ignored when a newer one has taken its place. */
+  /** Removes a closed session; ignored when a newer one has taken its place. */
   leave(session: SolverSession, reason: string): void;
   setStatus(session: SolverSession, status: 'active' | 'standby', note: string | null): void;
   recordFault(solverId: string, kind: SolverFault): void;
   recordSettled(solverId: string): void;
   recordQuoted(solverId: string): void;
-  /** As keys of this mode see it: with the corridors that they can ask for; undefined when there is none. */
+  /** The solver as keys of this mode see it; undefined when it serves no corridor of that mode. */
   view(entry: RosterEntry, mode: KeyMode): Solver | undefined;
-  /** Its status here changed. */
+  /** Called when a solver's status at this replica changes. */
   onChange(listener: (entry: RosterEntry, transition: RosterTransition) => void): () => void;
-  /** What `view` says of it changed. */
+  /** Called when the result of `view` changes. */
   onShown(listener: (entry: RosterEntry, atMs: number) => void): () => void;
   /**
-   * How the replicas tell each other who is connected where, and whose answers did not hold. `soon`:
-   * something just changed.
+   * The part of the roster that replicas exchange: connections, and faults. `publishSoon` is called on
+   * changes.
    */
-  shared(soon: () => void): ReplicaShare;
+  replicaShare(publishSoon: () => void): ReplicaShare;
   start(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -134,10 +136,10 @@ export function createRoster(
   const corridorsIn = { test: new Set(known.test), live: new Set(known.live) };
   const listeners = new Set<(entry: RosterEntry, transition: RosterTransition) => void>();
   const watchers = new Set<(entry: RosterEntry, atMs: number) => void>();
-  /** Since the other replicas were last told. */
+  /** Changes since the last update to the other replicas. */
   const changed = new Set<string>();
   const faults = new Map<string, number>();
-  let soon = () => {};
+  let publishSoon = () => {};
   const quotedWrittenAt = new Map<string, number>();
   let unsubscribe: (() => Promise<void>) | undefined;
   let cancelTick = () => {};
@@ -180,8 +182,7 @@ export function createRoster(
   }
 
   /**
-   * The best that any replica knows of it; this one's word where it is as good. What the operator of the
-   * venue says is the same everywhere.
+   * The best status of all replicas, this one's where they are equal. `disabled` is the same on all of them.
    */
   function shown({ status, corridors, note, disabled, elsewhere }: RosterEntry): {
     status: RosterStatus;
@@ -216,7 +217,7 @@ export function createRoster(
     };
     entry.status = status;
     changed.add(entry.id);
-    soon();
+    publishSoon();
     transitions.add({ solver: entry.id, to: status });
     log.info({ solver: entry.id, from: transition.from, to: status, reason: transition.reason }, 'roster');
     for (const listener of listeners) listener(entry, transition);
@@ -224,24 +225,23 @@ export function createRoster(
     store
       .addTransition(transition)
       .catch((error: unknown) =>
-        log.warn({ solver: entry.id, error }, 'a roster transition could not be kept'),
+        log.warn({ solver: entry.id, error }, 'a roster transition could not be stored'),
       );
-    tell(entry);
+    notifyShown(entry);
   }
 
-  function tell(entry: RosterEntry): void {
+  function notifyShown(entry: RosterEntry): void {
     const atMs = clock.nowMs();
     for (const watcher of watchers) watcher(entry, atMs);
   }
 
-  /** Another replica's word. */
-  function hearOf(solverId: string, replica: string, presence: Presence | undefined): void {
+  function applyPresence(solverId: string, replica: string, presence: Presence | undefined): void {
     const entry = entries.get(solverId);
     if (!entry) return;
     const was = shown(entry).status;
     if (presence) entry.elsewhere.set(replica, presence);
     else entry.elsewhere.delete(replica);
-    if (shown(entry).status !== was) tell(entry);
+    if (shown(entry).status !== was) notifyShown(entry);
   }
 
   function corridorsOf(
@@ -254,8 +254,8 @@ export function createRoster(
 
   const onboarded = new Map<string, readonly string[] | null>();
 
-  /** Who speaks for the solver from now on: whoever did, for as long as no other is more able to. */
-  function choose(entry: RosterEntry, sessions: readonly SolverSession[]): void {
+  /** Keeps the current session unless another one is active and it is not. */
+  function chooseSessions(entry: RosterEntry, sessions: readonly SolverSession[]): void {
     entry.sessions = sessions;
     const spoke = entry.session !== undefined && sessions.includes(entry.session) ? entry.session : undefined;
     entry.session =
@@ -270,7 +270,7 @@ export function createRoster(
     const seen = new Set<string>();
     for (const record of records) {
       seen.add(record.id);
-      take(record);
+      upsert(record);
     }
     for (const entry of entries.values()) {
       if (seen.has(entry.id)) continue;
@@ -279,7 +279,7 @@ export function createRoster(
     }
   }
 
-  function take(record: SolverRecord): void {
+  function upsert(record: SolverRecord): void {
     onboarded.set(record.id, record.corridors);
     const entry = entries.get(record.id);
     if (!entry) {
@@ -319,7 +319,9 @@ export function createRoster(
   function tick(): void {
     for (const entry of entries.values()) update(entry);
     if (++ticks % RELOAD_TICKS === 0)
-      reload().catch((error: unknown) => log.warn({ error }, 'the roster could not be reloaded'));
+      reload().catch((error: unknown) =>
+        log.warn({ error }, 'the roster could not be reloaded; the next tick tries again'),
+      );
     cancelTick = clock.after(TICK_MS, tick);
   }
 
@@ -330,14 +332,14 @@ export function createRoster(
       const entry = entries.get(session.solverId);
       if (!entry || entry.disabled) return false;
       const older = entry.sessions.find(({ replica }) => replica === session.replica);
-      choose(entry, [...entry.sessions.filter((each) => each !== older), session]);
+      chooseSessions(entry, [...entry.sessions.filter((each) => each !== older), session]);
       older?.end(1008, 'another connection of this solver took over');
       const nowMs = clock.nowMs();
       entry.firstSeenAtMs ??= nowMs;
       store
         .solverSeen(entry.id, nowMs)
         .catch((error: unknown) =>
-          log.warn({ solver: entry.id, error }, 'first sight of a solver could not be kept'),
+          log.warn({ solver: entry.id, error }, 'the time a solver was first seen could not be stored'),
         );
       update(entry);
       return true;
@@ -345,7 +347,7 @@ export function createRoster(
     leave(session, reason) {
       const entry = entries.get(session.solverId);
       if (!entry?.sessions.includes(session)) return;
-      choose(
+      chooseSessions(
         entry,
         entry.sessions.filter((each) => each !== session),
       );
@@ -356,16 +358,16 @@ export function createRoster(
       session.note = note;
       const entry = entries.get(session.solverId);
       if (!entry?.sessions.includes(session)) return;
-      choose(entry, entry.sessions);
+      chooseSessions(entry, entry.sessions);
       update(entry);
     },
     recordFault(solverId, kind) {
       const entry = entries.get(solverId);
       if (!entry) return;
       if (kind === 'fade') entry.faded++;
-      // Of a fade every replica hears from the order itself.
+      // Every replica learns of a fade from the order's event.
       else faults.set(solverId, (faults.get(solverId) ?? 0) + 1);
-      soon();
+      publishSoon();
       if (entry.breaker.fault(kind, clock.nowMs())) update(entry);
     },
     recordSettled(solverId) {
@@ -382,7 +384,7 @@ export function createRoster(
       store
         .solverQuoted(solverId, nowMs)
         .catch((error: unknown) =>
-          log.warn({ solver: solverId, error }, 'the time of a last quote could not be kept'),
+          log.warn({ solver: solverId, error }, "the time of a solver's last quote could not be stored"),
         );
     },
     view(entry, mode) {
@@ -407,25 +409,26 @@ export function createRoster(
       watchers.add(watcher);
       return () => watchers.delete(watcher);
     },
-    shared(now) {
-      soon = now;
+    replicaShare(now) {
+      publishSoon = now;
       return {
         name: 'roster',
-        *updates(all): Iterable<PeerUpdate> {
-          for (const [solverId, count] of faults) yield [solverId, 'invalid', count];
+        updates(all): PeerUpdate[] {
+          const updates = [...faults].map(([solverId, count]): PeerUpdate => [solverId, 'invalid', count]);
           faults.clear();
           for (const { id, status, corridors, note, firstSeenAtMs } of entries.values()) {
             if ((all && status !== 'offline') || changed.has(id))
-              yield presenceOf(id, status, [...corridors], note ?? '', firstSeenAtMs ?? 0);
+              updates.push(presenceUpdate(id, status, [...corridors], note ?? '', firstSeenAtMs ?? 0));
           }
           changed.clear();
+          return updates;
         },
         apply(replica, [solverId, what, of, note, firstSeenAtMs]) {
           const entry = entries.get(solverId);
           if (!entry) return;
           if (what !== 'invalid') {
             entry.firstSeenAtMs = earlier(entry.firstSeenAtMs, Number(firstSeenAtMs) || null);
-            return hearOf(solverId, replica, {
+            return applyPresence(solverId, replica, {
               status: what as RosterStatus,
               corridors: of === '' ? null : String(of).split(' '),
               note: note === '' ? null : String(note),
@@ -435,7 +438,7 @@ export function createRoster(
           update(entry);
         },
         peerGone(replica) {
-          for (const { id } of entries.values()) hearOf(id, replica, undefined);
+          for (const { id } of entries.values()) applyPresence(id, replica, undefined);
         },
       };
     },
@@ -443,7 +446,9 @@ export function createRoster(
       unsubscribe = await bus.subscribe(
         SOLVERS_TOPIC,
         () =>
-          void reload().catch((error: unknown) => log.warn({ error }, 'the roster could not be reloaded')),
+          void reload().catch((error: unknown) =>
+            log.warn({ error }, 'the roster could not be reloaded; the next tick tries again'),
+          ),
       );
       await reload();
       cancelTick = clock.after(TICK_MS, tick);
@@ -457,12 +462,12 @@ export function createRoster(
   };
 }
 
-/** Two replicas may see a solver for the first time at once: both say the earlier of the two. */
+/** Two replicas may record the first sight of a solver concurrently: both keep the earlier time. */
 function earlier(a: number | null, b: number | null): number | null {
   return a === null || b === null ? (a ?? b) : Math.min(a, b);
 }
 
-function presenceOf(
+function presenceUpdate(
   id: string,
   status: RosterStatus,
   corridors: readonly string[],

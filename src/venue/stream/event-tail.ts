@@ -1,6 +1,6 @@
 /**
- * Reads the stream of order events as it grows, once for everybody on this replica: the bus only says when to
- * look, the database says what happened.
+ * Reads new order events once for all streams of this replica. The bus says when to read, the database says
+ * what happened.
  */
 
 import type { Bytes32 } from '../../domain/hex.ts';
@@ -11,14 +11,14 @@ import type { EventStore, OrderNews, OrderRecord, PlacedEvent } from '../../port
 import { ORDERS_TOPIC } from '../orders/submit.ts';
 
 export interface EventListener {
-  /** Is anybody here waiting for it? Orders that nobody waits for are not read. */
+  /** Whether a client waits for this event. Orders of other events are not read. */
   wants(event: PlacedEvent): boolean;
-  /** Every event once, in the order of their places. `record` only where it was wanted. */
+  /** Receives every event once, in order of place. `record` is given only where it was wanted. */
   tell(event: PlacedEvent, record: OrderRecord | undefined): void;
 }
 
 export interface EventTail {
-  /** Place of the last event that was told. */
+  /** Place of the last event that was delivered. */
   place(): number;
   listen(listener: EventListener): void;
   start(): Promise<void>;
@@ -26,13 +26,10 @@ export interface EventTail {
 }
 
 const PAGE = 500;
-/**
- * A burst of events costs a few reads, not a few reads each: the first is looked for at once, what follows it
- * at this pace.
- */
+/** Events are read in batches: the first after `GATHER_MS`, the following ones at `PACE_MS`. */
 const GATHER_MS = 5;
 const PACE_MS = 40;
-/** Looked at without being told, should the bus ever be deaf for a moment. */
+/** Reads without a bus message, in case one was lost. */
 const SWEEP_MS = 2_000;
 
 export function createEventTail({
@@ -78,8 +75,7 @@ export function createEventTail({
     for (;;) {
       const events = await store.eventsAfter(place, PAGE);
       const records = new Map<Bytes32, OrderRecord | undefined>();
-      // Who begins to listen while orders are read was told a place before these events, and waits for them
-      // too.
+      // A client that subscribes while orders are read waits for these events too.
       for (let wanted = wantedOf(events, records); wanted.length > 0; wanted = wantedOf(events, records)) {
         const found = await store.ordersWith(wanted);
         for (const orderId of wanted) records.set(orderId, found.get(orderId));
@@ -92,7 +88,7 @@ export function createEventTail({
     }
   }
 
-  /** Orders that somebody waits for and that were not asked for yet. */
+  /** Orders of wanted events that have not been read yet. */
   function wantedOf(events: readonly PlacedEvent[], asked: ReadonlyMap<Bytes32, unknown>): Bytes32[] {
     const wanted = events.filter(
       (event) => !asked.has(event.orderId) && listeners.some((listener) => listener.wants(event)),

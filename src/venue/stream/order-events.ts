@@ -1,6 +1,9 @@
 /**
- * One ear on the bus for all that happens to orders, on whichever replica: solvers get awards and progress,
- * takers their events, the roster its lessons.
+ * Dispatches order events of all replicas: solvers get awards and progress, the roster counts fills and
+ * fades, and other parts of the venue subscribe with `onOrder`.
+ *
+ * Read first in this folder; then event-tail and order-topics (what clients receive) and stream (their
+ * connections).
  */
 
 import type { Evidence, Fact } from '../../domain/fact.ts';
@@ -27,7 +30,7 @@ export interface OrderEventDispatcher {
   stop(): Promise<void>;
 }
 
-/** Failures that are a solver's: it had promised and did not deliver. */
+/** Failures that count against the solver. */
 const FADES: ReadonlySet<string> = new Set(['expired_unfilled', 'solver_released', 'settlement_reverted']);
 
 export function createOrderEventDispatcher({
@@ -54,7 +57,7 @@ export function createOrderEventDispatcher({
     for (const listener of listeners) listener(record, news);
   }
 
-  /** A connection with a key of the other mode hears nothing of this order. */
+  /** A session of the other mode gets nothing about this order. */
   function sessionOf(solverId: string, { mode }: OrderRecord): SolverSession | undefined {
     const session = roster.entry(solverId)?.session;
     return session?.mode === mode ? session : undefined;
@@ -75,7 +78,7 @@ export function createOrderEventDispatcher({
     if (progress.opened) sendReleases(record);
   }
 
-  /** The nonce is spent on chain: nothing else of that request can execute. */
+  /** The nonce is used on chain: no other quote of that request can execute. */
   function sendReleases(record: OrderRecord): void {
     const { originChainId, order, quoteId } = record;
     for (const [solverId, quoteIds] of nonceGroups.take(

@@ -1,6 +1,6 @@
 /**
- * The order topics of the stream: what is new as it happens, and what was missed before that, each event in
- * its place.
+ * The order topics of the stream: replays missed events, then sends new ones as they happen, each exactly
+ * once and in order.
  */
 
 import type { Chain } from '../../domain/chain.ts';
@@ -18,26 +18,26 @@ import type {
 import type { EventTail } from './event-tail.ts';
 import { statusResponse } from '../orders/status.ts';
 
-/** A connection as topics see it. */
+/** A connection, as topics see it. */
 export interface StreamClient {
   readonly key: ApiKey;
   send(text: string | Buffer): void;
   bufferedBytes(): number;
   readonly gone: boolean;
-  /** Does not read what it asked for. */
+  /** Disconnects a client that does not read. */
   drop(): void;
 }
 
 export interface OrderStream {
-  /** The last place there is: no cursor that was ever given out is beyond it. */
+  /** The last place; no cursor that was given out is beyond it. */
   last(): Promise<number>;
   /**
-   * The workspace's events, from after a place when one is given and from now on otherwise. Answers with that
-   * place.
+   * Subscribes to the workspace's events, from after `since` or from now on. Returns the place it starts
+   * from.
    */
   joinAll(client: StreamClient, since: number | undefined): Joined;
   leaveAll(client: StreamClient): void;
-  /** One order's events, from its first on. */
+  /** Subscribes to one order, from its first event on. */
   join(client: StreamClient, orderId: Bytes32): Joined;
   leave(client: StreamClient, orderId: Bytes32): void;
 }
@@ -45,7 +45,8 @@ export interface OrderStream {
 export interface Joined {
   place: number;
   /**
-   * Sends what was missed; call it once the client knows that it has joined. Throws what the store throws.
+   * Sends the missed events. Call it after the client has been told that it is subscribed. Rejects when the
+   * store does.
    */
   catchUp(): Promise<void>;
 }
@@ -55,7 +56,7 @@ interface Follower {
   /** Of the last event sent. */
   place: number;
   live: boolean;
-  /** Something happened while it was being caught up. */
+  /** An event happened during the replay. */
   missed: boolean;
 }
 
@@ -65,7 +66,7 @@ interface Sent {
   missed: boolean;
 }
 
-/** Events read at once for one client, and how full its buffer may be before the next are. */
+/** Events per read in a replay, and the buffered bytes below which the next are read. */
 const PAGE = 100;
 const LOW_WATER_BYTES = 128 * 1024;
 const DRAIN_MS = 20;
@@ -90,7 +91,7 @@ export function createOrderStream({
     tell(event, record) {
       if (!record) return;
       const body = bodyOf(event, record);
-      // Made once, however many listen.
+      // Serialised once for all clients.
       const forAll = Buffer.from(workspaceFrame(event, body));
       for (const [client, follower] of ofWorkspace.get(scopeOf(event)) ?? []) {
         if (!follower.live) follower.missed = true;
@@ -101,7 +102,7 @@ export function createOrderStream({
       }
       const forOne = Buffer.from(orderFrame(event, body));
       for (const [client, sent] of ofOrder.get(event.orderId) ?? []) {
-        // A gap: what came before is still being read, and this will be read with it.
+        // Earlier events are still being read; this one will be read with them.
         if (event.seq > sent.seq + 1) sent.missed = true;
         if (event.seq !== sent.seq + 1) continue;
         sent.seq = event.seq;
@@ -125,7 +126,7 @@ export function createOrderStream({
     of: Pick<PlacedEvent, 'workspaceId' | 'mode'>,
     still: () => boolean,
   ): Promise<void> {
-    // What was committed by now has its place by now.
+    // Gives places to all committed events.
     await store.placeEvents();
     while (still()) {
       follower.missed = false;
@@ -145,7 +146,7 @@ export function createOrderStream({
     }
   }
 
-  /** Waits for a reader as long as it reads at all. */
+  /** Waits until the client has read enough. */
   async function drained(client: StreamClient): Promise<void> {
     for (let waited = 0; client.bufferedBytes() > LOW_WATER_BYTES && !client.gone; waited += DRAIN_MS) {
       if (waited > DRAIN_WITHIN_MS) return client.drop();
@@ -188,7 +189,7 @@ export function createOrderStream({
       return {
         place: tail.place(),
         async catchUp() {
-          // Read now that live events reach us: what happens in between is in one of the two.
+          // Live events already reach this client: an event in between is in the read or comes live.
           do {
             sent.missed = false;
             const events = await store.events(orderId);

@@ -1,6 +1,6 @@
 /**
- * The public WebSocket: topics in, events out. Subscribing replays what was missed, so the stream always
- * agrees with polling.
+ * The public WebSocket: clients subscribe to topics and receive events. Subscribing replays missed events, so
+ * that the stream agrees with polling.
  */
 
 import type { Bytes32 } from '../../domain/hex.ts';
@@ -31,7 +31,7 @@ import type { Workspaces } from '../access/workspaces.ts';
 
 interface Client extends StreamClient {
   topics: Set<string>;
-  /** Of its prices topics. */
+  /** Its prices topics. */
   markets: Map<string, PriceMarket>;
 }
 
@@ -67,10 +67,7 @@ export function createStreamDoor(
   );
   const sentFrames = metrics.counter('firmquote_venue_stream_frames_total', 'Frames sent to event streams');
 
-  /**
-   * All together stay within one budget: those that lag most go first, until the rest fits. Looked at while
-   * anybody is here.
-   */
+  /** Keeps all clients together within one budget by disconnecting those with the most unread bytes. */
   let cancelWeighing = () => {};
   function weigh(): void {
     const lagging = [...clients]
@@ -87,10 +84,7 @@ export function createStreamDoor(
     cancelWeighing = clients.size > 0 ? clock.after(WEIGH_MS, weigh) : () => {};
   }
 
-  /**
-   * Whoever may see a solver is looked up per client, which may wait: one change at a time keeps them in
-   * order.
-   */
+  /** Eligibility is looked up per client asynchronously; the queue keeps the changes in order. */
   let turn = Promise.resolve();
   roster.onShown((entry, atMs) => {
     if (rosterListeners.size === 0) return;
@@ -121,7 +115,7 @@ export function createStreamDoor(
     }
   }
 
-  /** Prices are put together from the ladders of eligible solvers: who is may have changed. */
+  /** Prices come from the ladders of eligible solvers, and eligibility may have changed. */
   workspaces.onChange(
     () =>
       void rejoinPrices().catch((error: unknown) =>
@@ -179,7 +173,7 @@ export function createStreamDoor(
     let second = 0;
     let inSecond = 0;
     let cancelPing = clock.after(pingEveryMs, ping);
-    /** One subscription after the other, so that their answers keep the order of the questions. */
+    /** Subscriptions run one after the other, so that answers come in the order of the requests. */
     let work = Promise.resolve();
 
     function ping(): void {
@@ -193,7 +187,7 @@ export function createStreamDoor(
     const fail = (code: string, message: string, id: FrameId) =>
       say({ op: 'error', error: { code, message }, id });
 
-    /** All of the topics or none. */
+    /** Subscribes to all of the topics or to none. */
     async function subscribe(
       texts: readonly string[],
       since: string | undefined,
@@ -260,15 +254,15 @@ export function createStreamDoor(
         client.markets.set(market.topic, market);
         prices.join(client, market, workspace);
       }
-      // Not waited for: whoever asked for a long past may still ask for other things.
+      // Not awaited: a long replay must not block the client's next request.
       Promise.all(joined.map((one) => one.catchUp())).catch((error: unknown) => {
-        // Nobody shall think that a stream with a hole in it is whole.
+        // A stream with missing events must not look complete.
         for (const { text } of topics) leave(text);
         broke(error, id);
       });
     }
 
-    /** undefined, and the client has been told, when there is no room. */
+    /** undefined when there is no slot; the client has got the error. */
     async function enter(id: FrameId): Promise<Release | undefined> {
       try {
         return await slots.take('subscribe', key.id);

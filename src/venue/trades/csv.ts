@@ -1,7 +1,4 @@
-/**
- * History as CSV (RFC 4180): numbers stay numbers, and no cell is a formula to whoever opens it in a
- * spreadsheet.
- */
+/** Trade history as CSV (RFC 4180). Numbers stay numbers, and no cell is a formula in a spreadsheet. */
 
 import type { TradeRow } from '../../ports/stores/trades.ts';
 import type { TradeItem } from '../../protocol/api/trades.ts';
@@ -12,10 +9,7 @@ type Cell = { text: string | null } | { number: number | string | null };
 const text = (value: string | null | undefined): Cell => ({ text: value ?? null });
 const number = (value: number | string | null | undefined): Cell => ({ number: value ?? null });
 
-/**
- * An amount is in whole tokens; in base units, with an empty symbol, when the venue no longer knows the
- * token.
- */
+/** In whole tokens; in base units with an empty symbol when the venue does not know the token any more. */
 const amountOf = ({ decimalAmount, rawAmount }: TradeItem['route']['input']): Cell =>
   number(decimalAmount ?? rawAmount);
 
@@ -66,7 +60,7 @@ export function csvLine(row: TradeRow, names: Names): string {
     .join(',')}\r\n`;
 }
 
-/** What a spreadsheet would take for a formula, also behind a full-width sign. */
+/** Characters that start a formula in a spreadsheet, also after a full-width sign. */
 const FORMULA = /^[=+\-@\t\r\n\0\uFF1D\uFF0B\uFF0D\uFF20]/u;
 
 function write(cell: Cell): string {

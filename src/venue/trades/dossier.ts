@@ -1,6 +1,6 @@
 /**
- * One trade in full: a view of its order, its facts and the gas that was captured, with what only owners and
- * admins may see left out for others.
+ * One trade in full, from its order, facts and captured gas. Fields for owners and admins are left out for
+ * other roles.
  */
 
 import { divUp } from '../../domain/amount.ts';
@@ -23,16 +23,16 @@ import { substatusOf } from './words.ts';
 export interface DossierParts {
   row: TradeRow;
   record: OrderRecord;
-  /** All orders of the route in the order of their legs, this one among them. */
+  /** The orders of all legs of the route, in order, this one included. */
   route: readonly OrderRecord[];
   gas: readonly CapturedGas[];
   names: Names;
   nativeSymbol(chainId: number): string;
-  /** undefined: the caller may not see it. */
+  /** undefined when the caller may not see it. */
   restricted: { screenedNow: Screened; travelRule: TravelRuleRecord | undefined } | undefined;
 }
 
-/** What of a candidate a dossier shows. */
+/** The parts of a candidate that a dossier shows. */
 interface Quoted {
   preview?: {
     inputs?: { priceUsd?: number | null }[];
@@ -72,7 +72,7 @@ export function tradeDossier(parts: DossierParts): TradeDossier {
   };
 }
 
-/** How far below the shown amount the escrow would still deliver; 0 on firm quotes. */
+/** How far below the shown amount the escrow would deliver; 0 on firm quotes. */
 function tolerance({ preview }: Quoted): number {
   const { amount, minimumAmount } = preview?.outputs?.[0] ?? {};
   if (amount === undefined || !minimumAmount || BigInt(amount) === 0n) return 0;
@@ -101,7 +101,7 @@ function settlementOf(
   ];
   const seen = new Set<string>();
   const transactions = every.flatMap(([kind, evidence]) => {
-    // One transaction may do several things; it is listed under the first.
+    // A transaction with several effects is listed under the first.
     const id = evidence && `${evidence.chainId} ${evidence.txHash}`;
     if (!evidence || !id || seen.has(id)) return [];
     seen.add(id);
@@ -127,7 +127,7 @@ function transaction(
 
 const usdOf = ({ feeWei, nativeUsd }: CapturedGas): number | null =>
   feeWei === null || nativeUsd === null ? null : inUsd(feeWei, 18, nativeUsd);
-/** For display: the amount keeps its digits until the last step. */
+/** For display: rounded only in the last step. */
 const inUsd = (amount: bigint, decimals: number, price: number): number =>
   Number((amount * BigInt(Math.round(price * 1e8))) / 10n ** BigInt(decimals)) / 1e8;
 
@@ -152,7 +152,7 @@ function lpOf({ row, record, names }: DossierParts, { fills }: Progress): TradeD
   };
 }
 
-/** The legs as they were quoted, each with the order that executes it; legs of one atomic order share it. */
+/** The legs as quoted, each with the order that executes it. Legs of one atomic order share it. */
 function legsOf({ record, route }: DossierParts, { composite }: Quoted): NonNullable<TradeDossier['legs']> {
   const legs = composite?.legs ?? [];
   const atomic = composite?.executionModel !== 'sequential';
@@ -207,13 +207,13 @@ function feesOf(
   return {
     gas: gasFee(gas, row.terms.sourceChainId, nativeSymbol),
     protocolFee: fee(input, platform, inputUsd),
-    // What the taker would have had more without the LP's spread, rounded down.
+    // The output that the LP's spread cost the taker, rounded down.
     solverFee: fee(output, (delivered * spread) / (10_000n - spread), outputUsd),
     relayerTip: fee(input, relay, inputUsd),
   };
 }
 
-/** As the escrow divides the first input among the slices, the remainder to the last. */
+/** Divides the first input among the slices as the escrow does, the remainder to the last. */
 function sharesOf({ order }: OrderRecord): { platform: bigint; relay: bigint } {
   const amount = order.inputs[0]?.[1] ?? 0n;
   const last = order.outputs.length - 1;
@@ -229,10 +229,10 @@ function sharesOf({ order }: OrderRecord): { platform: bigint; relay: bigint } {
   return { platform, relay };
 }
 
-/** CAIP-19 of native coins goes by the coin's number in SLIP-44. */
+/** CAIP-19 names native coins by their number in SLIP-44. */
 const SLIP44: Record<string, number> = { ETH: 60, POL: 966, BNB: 714, AVAX: 9000 };
 
-/** Wei of the origin's coin over all chains that use the same one; USD over all of them. */
+/** Wei summed over the chains that share the origin's coin; USD over all of them. */
 function gasFee(
   gas: readonly CapturedGas[],
   originChainId: number,

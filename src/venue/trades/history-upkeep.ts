@@ -1,6 +1,6 @@
 /**
- * What history needs beside the facts: the gas of every transaction, and counts of what has ended. No order
- * ever waits for either.
+ * Background task that completes trade history: gas of every transaction, and counts of ended orders. No
+ * order waits for it.
  */
 
 import { divUp } from '../../domain/amount.ts';
@@ -24,15 +24,15 @@ export interface UpkeepDeps {
 }
 
 export interface Upkeep {
-  /** Resumes whatever an earlier process left undone. */
+  /** Continues what an earlier process left undone. */
   start(): void;
-  /** Finishes what it is doing. */
+  /** Finishes work in progress. */
   stop(): Promise<void>;
 }
 
 const EVERY_MS = 1_000;
 const AT_ONCE = 64;
-/** A node that does not have a receipt yet is asked again after this. */
+/** Retry interval while a node does not have a receipt yet. */
 const AGAIN_MS = 15_000;
 const WEI = 10n ** 18n;
 
@@ -65,7 +65,7 @@ export function createUpkeep(
     await trades.fold();
   }
 
-  /** The price is the one of now, seconds after the transaction is deep enough to be a fact. */
+  /** Priced now, seconds after the transaction became final. */
   async function capture(due: DueGas): Promise<void> {
     const port = chains.get(due.chainId);
     const receipt = await port?.receipt(due.txHash, port.chain.escrow).catch(() => undefined);
@@ -74,7 +74,7 @@ export function createUpkeep(
       return trades.postponeGas(due, clock.nowMs() + AGAIN_MS);
     }
     captured.add({ result: 'captured' });
-    // Orders that were settled in one transaction share what it cost.
+    // Orders of one bundled transaction share its cost.
     const orders = BigInt(
       Math.max(1, receipt.logs?.filter(({ topics }) => topics[0] === TOPICS.Finalised).length ?? 0),
     );

@@ -1,4 +1,9 @@
-/** A workspace's history to whoever holds one of its keys: list, one trade in full, and all of it as CSV. */
+/**
+ * A workspace's trade history for holders of its keys: list, one trade in full, and the whole as CSV.
+ *
+ * Read first in this folder; then search (the query), item (a row), dossier and record-sections (one trade),
+ * words (its labels), csv. history-upkeep runs in the background.
+ */
 
 import type { Chain } from '../../domain/chain.ts';
 import { type Bytes32, isBytes32 } from '../../domain/hex.ts';
@@ -40,7 +45,7 @@ export interface TradeHistory {
   exportCsv(key: ApiKey, workspaceId: string, filter: TradesFilter): Promise<Download>;
 }
 
-/** Somebody else's workspace or trade answers exactly like one that does not exist. */
+/** Another workspace's trade answers exactly like one that does not exist. */
 const nowhere = () => new ApiError('not_found', 'No such workspace or trade.');
 const EXPORT_RETRY_SECONDS = 10;
 
@@ -71,7 +76,7 @@ export function createTradeHistory({
     };
   }
 
-  /** Of a route, the orders of all its legs; a later leg finds the first through its parent. */
+  /** The orders of all legs of a route; a later leg finds the first through its parent. */
   async function routeOf(record: OrderRecord): Promise<OrderRecord[]> {
     if (record.namespace !== 'router') return [record];
     let first = record;
@@ -83,8 +88,7 @@ export function createTradeHistory({
     const route = [first];
     for (let last: OrderRecord | undefined = first; last;) {
       const next: OrderRecord[] = await store.nextLegs(last.orderId);
-      // A leg that failed may have been asked for again: the one that is shown leads to the trade that was
-      // asked about.
+      // A failed leg may have been requested again: the one shown belongs to this trade.
       last = next.find(({ orderId }) => orderId === record.orderId) ?? next.at(-1);
       if (last) route.push(last);
     }
@@ -147,7 +151,7 @@ export function createTradeHistory({
   };
 }
 
-/** One chunk a batch. Giving up at any moment, also before the first, gives the rows up. */
+/** One chunk per batch. Stopping at any time, also before the first chunk, releases the rows. */
 function csvChunks(rows: AsyncGenerator<TradeRow[]>, names: Names): AsyncIterable<string> {
   let head: string | undefined = csvHeader(names);
   return {

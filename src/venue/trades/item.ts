@@ -1,7 +1,4 @@
-/**
- * A trade as the list shows it: a view of one row of history, with the names that chains, tokens, LPs and
- * members have now.
- */
+/** A trade as the list shows it: one row of history with current names of chains, tokens, LPs and members. */
 
 import { formatUnits } from '../../domain/amount.ts';
 import { assetId } from '../../domain/asset.ts';
@@ -17,9 +14,9 @@ import { lifecycleStatus } from './words.ts';
 
 export interface Names {
   chains: ReadonlyMap<number, Chain>;
-  /** Of the roster. */
+  /** From the roster. */
   solvers: ReadonlyMap<string, { name: string; kind: string }>;
-  /** undefined: the caller may not see them. */
+  /** undefined when the caller may not see members. */
   members: ReadonlyMap<string, Member> | undefined;
   nowMs: number;
 }
@@ -114,8 +111,8 @@ function legOf(
 const PRICE_DIGITS = 18;
 
 /**
- * Output tokens for one input token as they were quoted: every digit up to the eighteenth that counts, the
- * rest cut. null while a token is unknown.
+ * Quoted output tokens per input token, cut after the eighteenth significant digit. null while a token is
+ * unknown.
  */
 function executionPrice({ terms }: TradeRow, { chains }: Names): TradeItem['executionPrice'] {
   const [source, dest] = [chains.get(terms.sourceChainId), chains.get(terms.destChainId)];
@@ -125,7 +122,7 @@ function executionPrice({ terms }: TradeRow, { chains }: Names): TradeItem['exec
   ];
   const paid = BigInt(terms.input.amount);
   if (!base || !quote || paid === 0n) return null;
-  // 78 digits more than any quotient of two token amounts can lose.
+  // More digits than any quotient of two token amounts can lose.
   const scale = 78;
   const digits = (
     (BigInt(terms.output.amount) * 10n ** BigInt(base.decimals + scale)) /
@@ -141,8 +138,8 @@ function executionPrice({ terms }: TradeRow, { chains }: Names): TradeItem['exec
 }
 
 /**
- * What was delivered against what was quoted, in basis points, rounded against the taker; 0 where the escrow
- * delivers exactly. null until delivered.
+ * Delivered against quoted, in basis points, rounded against the taker; 0 where the escrow delivers exactly.
+ * null until delivered.
  */
 function slippageBps({ terms, state }: TradeRow): number | null {
   const quoted = BigInt(terms.output.quoted ?? terms.output.amount);

@@ -1,7 +1,4 @@
-/**
- * Sections of a dossier made of what an order's record holds: pure views, the same whenever they are asked
- * for.
- */
+/** Sections of a dossier that come from the order's stored record alone. */
 
 import type { Chain } from '../../domain/chain.ts';
 import { commitmentDigest } from '../../domain/commitment.ts';
@@ -22,10 +19,7 @@ import { decodeFunding } from '../../settlement/funding.ts';
 import { intentOf } from '../../settlement/intent.ts';
 import { foldFacts } from '../../settlement/lifecycle.ts';
 
-/**
- * Both `compliance` (what the screeners say now) and `snapshotCompliance` (what they said when the order was
- * accepted).
- */
+/** `compliance` is the screeners' current result, `snapshotCompliance` that at acceptance. */
 export const complianceSection = ({ decision, taker, receiver }: Screened): Compliance => ({
   decision,
   taker: partySection(taker),
@@ -44,7 +38,7 @@ const partySection = ({ address, decision, checks }: ScreenedParty): Compliance[
   })),
 });
 
-/** null when nothing has to be reported about the order. */
+/** null when the order is not reported. */
 export function travelRuleSection(
   { travelRule }: Pick<OrderRecord, 'travelRule'>,
   latest: TravelRuleRecord | undefined,
@@ -69,8 +63,8 @@ export function travelRuleSection(
 const isoOrNull = (ms: number | null): string | null => (ms === null ? null : toIso(ms));
 
 /**
- * Every signature and receipt that there is so far, and what each of them shows to somebody who trusts
- * nobody. null on a chain that the venue has forgotten.
+ * Every signature and receipt so far, and what each of them proves. null on a chain that the venue no longer
+ * has.
  */
 export function proofsSection(
   record: OrderRecord,
@@ -173,8 +167,8 @@ function checksumOf({ candidate }: OrderRecord): ComplianceProofs['checksum'] {
 }
 
 /**
- * The order as it was submitted, as ERC-7683 writes intents, with every signature over it. null on a chain
- * that the venue has forgotten.
+ * The submitted order as ERC-7683 writes intents, with its signatures. null on a chain that the venue no
+ * longer has.
  */
 export function intentSection(record: OrderRecord, chains: ReadonlyMap<number, Chain>): IntentSection | null {
   const { order, orderId, quoteId, commitments, signature, signScheme, funding } = record;

@@ -1,5 +1,5 @@
 /**
- * What a caller asks of history, as a query: names become ids here, and what a role may not ask is not asked.
+ * Turns a caller's search into a query: resolves names to ids, and leaves out what the role may not search.
  */
 
 import type { Chain } from '../../domain/chain.ts';
@@ -13,10 +13,10 @@ import { fullName, lpName, type Names, slugOf } from './item.ts';
 
 const PRIVILEGED: ReadonlySet<Role | null> = new Set<Role | null>(['owner', 'admin']);
 
-/** May this key see who traded, and what compliance keeps? */
+/** Whether this key may see members and compliance data. */
 export const isPrivileged = ({ role }: ApiKey): boolean => PRIVILEGED.has(role);
 
-/** Each stage is in one bucket: a refunded trade is not also a failed one here. */
+/** Each stage is in one bucket: a refunded trade does not also count as failed. */
 const BUCKETS: Record<Exclude<NonNullable<TradesFilter['status']>, 'all'>, readonly Stage[]> = {
   pending: ['awaiting_escrow', 'escrowed', 'delivered', 'proven'],
   settled: ['settled'],
@@ -24,7 +24,7 @@ const BUCKETS: Record<Exclude<NonNullable<TradesFilter['status']>, 'all'>, reado
   refunded: ['refunded'],
 };
 
-/** `names.members` present means that the caller may ask about members. */
+/** With `names.members` the caller may search by member. */
 export function tradeQuery(book: TradeBook, filter: TradesFilter, names: Names): TradeQuery {
   const {
     status = 'all',
@@ -48,7 +48,7 @@ export function tradeQuery(book: TradeBook, filter: TradesFilter, names: Names):
 }
 
 function matcher({ corridor, member, lp, routingPath }: TradesFilter, names: Names): TradeQuery['matches'] {
-  // Nobody trades through a broker here yet, so nothing matches.
+  // There are no brokers yet, so nothing matches.
   if (routingPath === 'via_broker') return () => false;
   const chains = corridor === undefined ? undefined : parseCorridor(corridor, names.chains.values());
   if (corridor !== undefined && !chains) return () => false;
@@ -60,13 +60,13 @@ function matcher({ corridor, member, lp, routingPath }: TradesFilter, names: Nam
     (!people || (family.memberId !== null && people.has(family.memberId)));
 }
 
-/** Literal, whatever the case. */
+/** A literal match, ignoring case. */
 function searcher(term: string): (text: string) => boolean {
   const wanted = term.toLowerCase();
   return (text) => text.toLowerCase().includes(wanted);
 }
 
-/** By id or by name; there are few LPs and many families. */
+/** By id or name; there are few LPs. */
 function remembering(fits: (text: string) => boolean, names: Names): (lp: string) => boolean {
   const known = new Map<string, boolean>();
   return (lp) => {
@@ -95,7 +95,7 @@ function sortOf(asked: string | undefined, names: Names): TradeQuery['sort'] {
       return { by: sort };
     case 'member': {
       const { members } = names;
-      // The order alone would tell who traded together.
+      // The order of members alone would reveal who traded together.
       return members
         ? { by: 'group', key: ({ memberId }) => nameOf(memberId, members) }
         : { by: 'created_at' };

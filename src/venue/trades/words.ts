@@ -1,7 +1,4 @@
-/**
- * Where a trade stands in words that a person understands: labels for a list, and for one trade what happens
- * next.
- */
+/** The status of a trade in words: labels for a list, and what happens next for one trade. */
 
 import type { FailureCode } from '../../domain/fact.ts';
 import { toIso } from '../../domain/time.ts';
@@ -86,7 +83,7 @@ export interface Substatus {
   substatusMessage: string;
 }
 
-/** Finer than the stage, and always with what comes next. Times are the chain's. */
+/** Finer than the stage, always with what comes next. Times are chain times. */
 export function substatusOf(
   { order, executionMode }: Pick<OrderRecord, 'order' | 'executionMode'>,
   progress: Progress,
@@ -167,6 +164,8 @@ function inLedger({
   return { substatus: `ledger_${stage}`, substatusMessage: message };
 }
 
-/** What a failure says, up to where it speaks of the refund, which is said here with what is known now. */
+/**
+ * The failure message up to its sentence about the refund, which the caller replaces by the current state.
+ */
 const firstSentence = (message: string | undefined): string =>
   message === undefined ? '' : `${/^[^.]*\./.exec(message)?.[0] ?? message} `;

@@ -1,8 +1,11 @@
 /**
- * Moves every open order on: looks at the chains, records what they say, takes the step that is ours. Events
- * and submissions wake it; a sweep looks at everything again, so that a lost wake-up costs seconds and
- * nothing else. Several workers may run: an order belongs to whoever holds its claim, and only who may send
- * on its origin claims it.
+ * Advances every open order: reads the chains, records what they say as facts, and runs the step that is the
+ * venue's. Events and submissions wake it; a sweep looks at every order again, so a lost wake-up costs
+ * seconds. Several workers may run: an order belongs to the worker that holds its claim, and only a worker
+ * that may send on the order's origin claims it.
+ *
+ * Read first in this folder; then chain-view and event-cache (what the chains say), observe (the facts of one
+ * order), run-step and send (its next step), failure. withdrawals runs beside them.
  */
 
 import { fillPayloadHash } from '../../../domain/attestation.ts';
@@ -29,9 +32,9 @@ import { type ChainWatch, createChainWatch, type PinnedBlocks } from './chain-vi
 export interface OrderAdvancerDeps {
   store: OrderStore & Pick<EventStore, 'ordersWith'>;
   chains: ReadonlyMap<number, ChainPort>;
-  /** Relayers by chain; without one the orders of that chain are only watched. */
+  /** Relayers by chain; orders of a chain without one are only observed. */
   transactors: ReadonlyMap<number, Transactor>;
-  /** Those that fill from accounts of their own are asked to deliver. */
+  /** Venues that fill from their own accounts are asked to deliver. */
   routeVenues: readonly RouteVenue[];
   attestations: Attestations;
   queue: Queue;
@@ -46,16 +49,16 @@ export interface OrderAdvancerOptions {
   owner: string;
   leaseMs?: number;
   sweepMs?: number;
-  /** Proving and finalising are left to the LP for this long. */
+  /** How long proving and finalising are left to the LP. */
   graceMs?: number;
-  /** Queue topic on which submissions wake us with their orderId. */
+  /** Queue topic on which submissions send their orderId. */
   topic?: string;
 }
 
 export interface OrderAdvancer {
   /** Looks at every open order, then follows events, wake-ups and its sweep until stopped. */
   start(): Promise<void>;
-  /** Finishes what it is doing and gives its claims back. */
+  /** Finishes work in progress and releases its claims. */
   stop(): Promise<void>;
 }
 
@@ -65,13 +68,13 @@ interface Work {
   claim: Claim;
   running: boolean;
   again: boolean;
-  /** Of the monotonic clock: when its last look began. */
+  /** When the last look began, by the monotonic clock. */
   lookedAtMs: number;
-  /** Look again when this chain's clock is past this second. */
+  /** Look again when this chain's time has passed. */
   waitFor: Extract<Plan, { kind: 'wait' }> | undefined;
   /** Look again when this transaction is no longer pending. */
   sent: { key: string; chainId: number } | undefined;
-  /** Why the chain would not take our transaction when last asked. */
+  /** Why the chain refused the last transaction in simulation. */
   refusal: Revert | undefined;
 }
 
@@ -113,7 +116,7 @@ export function createOrderAdvancer(deps: OrderAdvancerDeps, options: OrderAdvan
   ]);
 
   const work = new Map<Bytes32, Work>();
-  /** Payload hashes of fills whose proofs wake their orders. */
+  /** Orders by the payload hash of a fill, whose proof wakes them. */
   const proofsOf = new Map<Bytes32, Bytes32>();
   const stepExecutor = createStepExecutor(
     {
@@ -141,7 +144,7 @@ export function createOrderAdvancer(deps: OrderAdvancerDeps, options: OrderAdvan
   let cancelRenewal = () => {};
   let unsubscribe = async (): Promise<void> => {};
 
-  /* Waking */
+  /** Waking */
 
   function onChainMoved(chainId: number, { head, final }: PinnedBlocks, touched: ReadonlySet<Bytes32>): void {
     for (const id of touched) {
@@ -161,7 +164,7 @@ export function createOrderAdvancer(deps: OrderAdvancerDeps, options: OrderAdvan
       .get(sent.chainId)
       ?.status(sent.key)
       .then((status) => {
-        // A mined success wakes us by its event, once that is final.
+        // A successful transaction wakes the order by its event, once that is final.
         if (status?.state === 'void' || (status?.state === 'mined' && status.receipt.status === 'reverted'))
           wake(orderId);
       })
@@ -191,12 +194,12 @@ export function createOrderAdvancer(deps: OrderAdvancerDeps, options: OrderAdvan
     running.add(run);
   }
 
-  /* Taking orders on */
+  /** Claiming */
 
-  /** A chain without a relayer is only watched, by whoever comes first. */
+  /** Orders of a chain without a relayer are observed by any worker. */
   const maySend = (chainId: number): boolean => deps.transactors.get(chainId)?.holds() ?? true;
 
-  /** Wake-ups of the same moment share one claim. */
+  /** Wake-ups within 2 ms share one claim. */
   function claimSoon(orderIds: Iterable<Bytes32>): Promise<void> {
     for (const orderId of orderIds) if (!work.has(orderId)) adopting.add(orderId);
     adoption ??= (async () => {
@@ -212,13 +215,13 @@ export function createOrderAdvancer(deps: OrderAdvancerDeps, options: OrderAdvan
     return adoption;
   }
 
-  /** Read after they were claimed: what a former owner recorded meanwhile would be missing otherwise. */
+  /** Records are read after the claim, so that facts of a former owner are not missed. */
   async function startClaimed(claims: readonly Claim[]): Promise<void> {
     if (claims.length === 0) return;
     const records = await store.ordersWith(claims.map(({ orderId }) => orderId));
     for (const claim of claims) {
       const [item, record] = [work.get(claim.orderId), records.get(claim.orderId)];
-      // Claimed twice in the same moment: only the later fence counts.
+      // Two claims of the same order: the later fence counts.
       if (item) item.claim = claim.fence > item.claim.fence ? claim : item.claim;
       else if (record) startWork(record, claim);
     }
@@ -273,7 +276,7 @@ export function createOrderAdvancer(deps: OrderAdvancerDeps, options: OrderAdvan
       }
     } while (after && !stopped);
     const before = clock.monotonicMs() - sweepMs;
-    // What is on its way wakes by what comes of it; everything else is tried again each time.
+    // An order with a pending transaction is woken by its outcome; all others are tried again.
     for (const [orderId, { sent, lookedAtMs }] of work) if (!sent || lookedAtMs <= before) wake(orderId);
     const counts = new Map<string, number>();
     for (const { progress } of work.values())
@@ -301,7 +304,7 @@ export function createOrderAdvancer(deps: OrderAdvancerDeps, options: OrderAdvan
     }
   }
 
-  /** Orders of chains on which another worker sends by now are that worker's. */
+  /** Releases orders of chains on which another worker sends now. */
   async function releaseUnsendable(): Promise<void> {
     const others = [...work.values()].filter(
       ({ record, running: busy }) => !busy && !maySend(record.originChainId),
@@ -310,7 +313,7 @@ export function createOrderAdvancer(deps: OrderAdvancerDeps, options: OrderAdvan
     await store.release(others.map(({ claim }) => claim));
   }
 
-  /* One look at one order */
+  /** Advancing one order */
 
   async function advanceOrder(item: Work): Promise<void> {
     const seen = await observeOrder(item.record, item.progress, watches);
@@ -328,7 +331,7 @@ export function createOrderAdvancer(deps: OrderAdvancerDeps, options: OrderAdvan
         ])
       ) {
         if (item.progress.final) drop(item);
-        // Escrowed: what comes next is the refund.
+        // The input is in the escrow: the refund comes next.
         else item.again = true;
       }
       return;
@@ -347,7 +350,7 @@ export function createOrderAdvancer(deps: OrderAdvancerDeps, options: OrderAdvan
     return plan({ order, progress, executionMode, openReserveSeconds: Math.floor(margin / 2), timeOf });
   }
 
-  /** A refund that nobody announced: the LPs released the order, or somebody was faster than our keeper. */
+  /** A refund without a recorded failure: the LPs released the order, or another keeper refunded it first. */
   function withFailure({ progress, record: order }: Work, { facts }: ChainObservation): Fact[] {
     const refund = facts.find((fact) => fact.kind === 'refunded');
     if (refund?.kind !== 'refunded' || progress.failure) return facts;
@@ -367,7 +370,7 @@ export function createOrderAdvancer(deps: OrderAdvancerDeps, options: OrderAdvan
     taken: StepResult,
   ): Promise<void> {
     if (taken.kind === 'refused') {
-      // That time is over by now says nothing about why it did not work before.
+      // A passed deadline does not explain why the step failed before.
       if (taken.revert.name !== 'DeadlinePassed') item.refusal = taken.revert;
       log.info(
         { orderId: item.record.orderId, step: next.step, reason: taken.revert.text },
@@ -384,7 +387,7 @@ export function createOrderAdvancer(deps: OrderAdvancerDeps, options: OrderAdvan
     await appendFacts(item, [{ kind: 'sent', step, chainId: taken.chainId, txHash: taken.hash }]);
   }
 
-  /** false when the order is no longer ours. */
+  /** false when this worker no longer owns the order. */
   async function appendFacts(item: Work, facts: readonly Fact[]): Promise<boolean> {
     const before = item.progress.status;
     const all = [...item.record.facts.map(({ fact }) => fact), ...facts];
@@ -474,7 +477,7 @@ export function createOrderAdvancer(deps: OrderAdvancerDeps, options: OrderAdvan
       await sweep();
       cancelSweep = repeat(sweepMs, sweep, 'the sweep over open orders');
       cancelRenewal = repeat(leaseMs / 3, renew, 'the renewal of claims');
-      // A wake-up goes to one worker, perhaps not to the one that may send; news goes to all of them.
+      // The queue wakes one worker, perhaps not the one that may send; the bus reaches all of them.
       unsubscribe = await bus.subscribe(topic, (payload) => {
         const { orderId, event } = JSON.parse(payload) as OrderNews;
         if (event === 'order.created' && !stopped)

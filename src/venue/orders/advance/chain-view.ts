@@ -1,6 +1,5 @@
 /**
- * One chain as the advancing of orders sees it: the newest block and the newest final one, and recent events
- * by order.
+ * One chain as the advancer sees it: the newest block, the newest final block, and recent events by order.
  */
 
 import type { Bytes32, Hex } from '../../../domain/hex.ts';
@@ -10,23 +9,23 @@ import { createOrderEventCache, cacheableEvent, type CachedOrderEvent } from './
 
 export interface PinnedBlocks {
   head: Block;
-  /** The newest block that counts as final; everything read to decide something is read here. */
+  /** The newest final block; decisions read the chain there. */
   final: Block;
 }
 
 export interface ChainWatch {
   readonly chain: ChainPort;
-  /** Both blocks from one look; undefined until the chain was seen. */
+  /** Both blocks from one reading; undefined before the first. */
   pinned(): PinnedBlocks | undefined;
   /**
-   * Final events of an order, in chain order. Asks the node when what was followed does not hold `isEnough`.
+   * Final events of an order, in chain order. Asks the node when the cached events do not satisfy `isEnough`.
    */
   orderEvents(
     orderId: Bytes32,
     since: number,
     isEnough: (events: readonly CachedOrderEvent[]) => boolean,
   ): Promise<CachedOrderEvent[]>;
-  /** The final event that proved this payload to the oracle, in no block before `from`. */
+  /** The final event that proved this payload to the oracle, in block `from` or later. */
   proof(payloadHash: Bytes32, from: bigint): Promise<EscrowEvent | undefined>;
   /** A final block. */
   blockAt(number: bigint, expected?: Hex): Promise<Block>;
@@ -35,7 +34,7 @@ export interface ChainWatch {
 }
 
 /**
- * Ranges overlap by this many blocks beyond the depth: a node may have had no logs yet, or those of another
+ * Blocks by which ranges overlap beyond the depth: a node may have served no logs yet, or those of another
  * fork.
  */
 const OVERLAP = 4n;
@@ -52,7 +51,7 @@ export function createChainWatch(
   const proofs = new Map<Bytes32, EscrowEvent>();
   const blocks = new Map<bigint, Block>();
   const asking = new Map<bigint, Promise<Block>>();
-  /** Orders with events that are not final yet, by the block of the event. */
+  /** Orders with events that are not final yet, by the event's block. */
   const notFinal = new Map<Bytes32, bigint>();
   let pinned: PinnedBlocks | undefined;
   let scannedTo: bigint | undefined;
@@ -80,7 +79,7 @@ export function createChainWatch(
       depth === 0n ? head : chain.block(deepNumber),
       chain.events(from > 0n ? from : 0n, head.number),
     ]);
-    // The block vanished between two questions: the next head brings another.
+    // The block was reorganised away between two requests; the next head starts again.
     if (!final) return;
     for (const event of found) keep(event);
     scannedTo = head.number;
@@ -112,14 +111,12 @@ export function createChainWatch(
     })();
   }
 
-  /**
-   * `expected`: a hash that the block should have; what is remembered is asked for again when it does not.
-   */
+  /** `expected`: the hash that the block should have; a cached block with another hash is read again. */
   async function blockAt(number: bigint, expected?: Hex): Promise<Block> {
     const known = blocks.get(number);
-    // A reorganisation deeper than our depth, or a development chain that came back from an older state.
+    // The cached block may have been reorganised away, or the development chain reset.
     if (known && (expected === undefined || known.hash === expected)) return known;
-    // All orders of a block ask for it in one moment: one of them does.
+    // Concurrent requests for one block share one read.
     const asked = asking.get(number) ?? readBlock(number);
     asking.set(number, asked);
     return asked;
@@ -138,7 +135,7 @@ export function createChainWatch(
     }
   }
 
-  /** Of the canonical chain, and final. */
+  /** Keeps events that are final and on the canonical chain. */
   async function finalOnes<E extends CachedOrderEvent | EscrowEvent>(
     candidates: readonly E[],
     final: Block,
@@ -175,7 +172,7 @@ export function createChainWatch(
       const known = async () => (await finalOnes([proofs.get(payloadHash) ?? []].flat(), final))[0];
       const followed = await known();
       if (followed) return followed;
-      // From before we started: what the oracle emitted since the order was opened.
+      // The proof may be older than this process: read from the block in which the order was opened.
       for (const event of await chain.events(from, final.number)) keep(event);
       return known();
     },

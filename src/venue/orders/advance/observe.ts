@@ -1,4 +1,4 @@
-/** What the chains say about an order at their final blocks, as the facts that are not recorded yet. */
+/** What the chains say about an order at their final blocks, as facts that are not recorded yet. */
 
 import { fillPayloadHash, fillRecordOf } from '../../../domain/attestation.ts';
 import type { Evidence, Fact, FactKind } from '../../../domain/fact.ts';
@@ -14,15 +14,15 @@ import type { ChainWatch, PinnedBlocks } from './chain-view.ts';
 
 export interface ChainObservation {
   facts: Fact[];
-  /** The order's nonce is used up on the origin while the order is not open: it can never open. */
+  /** The order's nonce is used on the origin while the order is not open: it can never open. */
   nonceGone: boolean;
-  /** The clocks of exactly the blocks that were read. */
+  /** The times of exactly the blocks that were read. */
   timeOf: (chainId: number) => ChainTime | undefined;
 }
 
 /**
- * undefined while one of the chains has not been seen, or took back what was final. Facts come in the order
- * in which they have to be recorded.
+ * undefined while a chain has not been read, or has taken back final blocks. Facts are in the order in which
+ * they must be recorded.
  */
 export async function observeOrder(
   { orderId, order, createdAtMs, route, amountUsd }: OrderRecord,
@@ -38,7 +38,7 @@ export async function observeOrder(
   }
   const pin = origin && pins.get(origin.chain.chain.id);
   if (!origin || !pin || order.outputs.some(({ chainId }) => !pins.has(Number(chainId)))) return undefined;
-  // Wall and chain clocks differ; what is missing is looked for a little before the order was accepted.
+  // Wall and chain clocks differ, so events are read from shortly before the order was accepted.
   const since = Math.floor(createdAtMs / 1_000) - 120;
   const at = pin.final.number;
   const facts: Fact[] = [];
@@ -71,7 +71,7 @@ export async function observeOrder(
     const watch = output && watches.get(Number(output.chainId));
     if (!record || !output || !watch) continue;
     const key = outputHash(output);
-    // The log says who is owed; the escrow keeps a hash of just that.
+    // The log names the solver; the escrow stores a hash of it.
     const isOurs = (event: CachedOrderEvent) =>
       event.kind === 'filled' && outputHash(event.output) === key && fillRecordOf(event) === record;
     const event = (await watch.orderEvents(orderId, since, (found) => found.some(isOurs))).find(isOurs);
@@ -104,7 +104,7 @@ export async function observeOrder(
   ): Promise<Fact[]> {
     if (event.kind !== 'filled') return [];
     const evidence = await evidenceOf(event, watch);
-    // What pools gave beyond the order's amount reached the receiver too, past the escrow.
+    // Output beyond the order's amount went from the pools to the receiver directly.
     const surplus = route?.through
       ? await watch.chain.surplus(route.through.filler, orderId, event.blockNumber)
       : 0n;
@@ -136,7 +136,7 @@ export async function observeOrder(
     ];
   }
 
-  /** Proofs of fills that other chains reported, once the origin's oracle has them at depth. */
+  /** Proofs of fills on other chains, once they are final in the origin's oracle. */
   async function proofFacts(): Promise<Fact[]> {
     const found: Fact[] = [];
     await Promise.all(
@@ -184,7 +184,7 @@ export async function observeOrder(
   }
 }
 
-/** Whoever looks late sees everything at once; a final fact closes the order, so it is recorded last. */
+/** A late look finds several facts; a final fact closes the order, so it is recorded last. */
 const RANK: Record<FactKind, number> = {
   accepted: 0,
   sent: 1,

@@ -1,7 +1,7 @@
 /**
- * Taking a step: simulate the exact calldata, then one transaction under a key that names the step for ever.
- * Having sent something proves nothing; the next observation does. Somebody else having taken the step is
- * success.
+ * Runs one step: simulates the exact call data, then sends one transaction under a key that names the step
+ * for ever. Sending proves nothing; the next observation does. A step that was taken by another party counts
+ * as success.
  */
 
 import { fillAttestation } from '../../../domain/attestation.ts';
@@ -37,14 +37,14 @@ export interface StepExecutorDeps {
 }
 
 export interface StepExecutorOptions {
-  /** The LP earns by proving and finalising, so it goes first; after this long we do it. */
+  /** Proving and finalising are left to the LP, which earns by them, for this long. */
   graceMs: number;
 }
 
 export type StepResult =
-  /** A refusal is tried again until the step's time is over. */
+  /** A refused step is tried again until its time has passed. */
   | Sent
-  /** Not ours, not yet, or somebody is at it. */
+  /** Not the venue's step, not due yet, or in progress. */
   | { kind: 'nothing' };
 
 type StepPlan = Extract<Plan, { kind: 'step' }>;
@@ -53,7 +53,7 @@ export function createStepExecutor(
   { chains, transactors, routeVenues, attestations, clock, log, steps }: StepExecutorDeps,
   { graceMs }: StepExecutorOptions,
 ) {
-  /** When we first saw that a step of the LP's was due. */
+  /** When a step of the LP's was first seen to be due. */
   const dueSinceMs = new Map<string, number>();
   const delivering = new Set<Hex>();
   const send = createSend({ log, steps });
@@ -74,8 +74,7 @@ export function createStepExecutor(
       switch (step.step) {
         case 'settle':
           if (step.by !== 'venue') return { kind: 'nothing' };
-          // What goes through pools pays receivers past the escrow: whose transfer is whose could not be told
-          // among others'.
+          // A settlement through pools is not bundled: the transfers of several could not be told apart.
           return send(
             chain,
             transactor,
@@ -107,8 +106,7 @@ export function createStepExecutor(
   };
 
   /**
-   * The venue fills from its own account; the next look sees whether it has. One call at a time: it is slow,
-   * and looks are frequent.
+   * A route venue fills from its own account; the next observation shows whether it has. One call at a time.
    */
   async function deliver(
     { order, orderId }: OrderRecord,
@@ -154,8 +152,7 @@ export function createStepExecutor(
         timestamp: fill.timestamp,
         output,
       });
-      // At the head, not at depth: finalising right after a proof is harmless, since without it the chain
-      // just refuses.
+      // Read at the head: without the proof the chain just refuses to finalise.
       if (
         !(await chain.isProven(
           order.inputOracle,

@@ -1,6 +1,6 @@
 /**
- * One transaction for a step, whatever crashes: simulated first, then under a key that names the step for
- * ever.
+ * Sends exactly one transaction per step, across crashes: simulated first, then under a key that names the
+ * step for ever.
  */
 
 import { SettlementError } from '../../../domain/errors.ts';
@@ -13,9 +13,9 @@ import type { Transactor, TxStatus } from '../../../ports/transactor.ts';
 import { decodeRevert, type Revert } from '../../../settlement/revert.ts';
 
 /**
- * `name`: `<orderId>-<step>`, and what else tells it from others. After `notAfter` (chain time) it makes no
- * sense any more. `together`: it may share its first transaction with others; what failed among others goes
- * by itself from then on.
+ * `name`: `<orderId>-<step>` and a suffix where needed. After `notAfter` (chain time) the step makes no
+ * sense. `together`: the first attempt may share a transaction with other steps; after a failure it is sent
+ * alone.
  */
 export type Send = (
   chain: ChainPort,
@@ -28,12 +28,12 @@ export type Send = (
 ) => Promise<Sent>;
 
 export type Sent =
-  /** Under this key a transaction is on its way or mined. */
+  /** A transaction under this key is pending or mined. */
   | { kind: 'sent'; key: string; chainId: number; hash: Hex | undefined }
-  /** The chain would refuse it now. */
+  /** The simulation failed. */
   | { kind: 'refused'; revert: Revert };
 
-/** Every reverted try costs gas, and each is under a key of its own. */
+/** Every reverted attempt costs gas and has its own key. */
 const MOST_TRIES = 5;
 
 export function createSend({ log, steps }: { log: Log; steps: Counter }): Send {
@@ -62,7 +62,7 @@ export function createSend({ log, steps }: { log: Log; steps: Counter }): Send {
   };
 }
 
-/** What the chain answered when it was asked, before anything was sent; whatever else went wrong goes on. */
+/** A failed simulation is a refusal; other errors are thrown. */
 function refusalOf(error: unknown): Revert {
   if (error instanceof SettlementError && error.code === 'would_revert')
     return decodeRevert(error.facts['data'] as Hex);

@@ -1,7 +1,6 @@
 /**
- * What leaves the ledger after it was delivered there. Deferred deliveries are paid out as soon as the escrow
- * lets them; and whoever took its money out, this keeper, the receiver or a stranger, the chain's final
- * events say so and become facts, each once.
+ * Money that leaves the ledger after a delivery. Pays deferred deliveries out as soon as the escrow allows
+ * it, and records every withdrawal that final events show, by whomever it was sent, once.
  */
 
 import type { Evidence, Fact } from '../../../domain/fact.ts';
@@ -27,7 +26,7 @@ import { createSend } from './send.ts';
 export interface WithdrawalsDeps {
   store: DeliveryStore & Pick<OrderStore, 'order'>;
   chains: ReadonlyMap<number, ChainPort>;
-  /** Relayers by chain; without one the withdrawals of that chain are only followed. */
+  /** Relayers by chain; without one the venue only records that chain's withdrawals. */
   transactors: ReadonlyMap<number, Transactor>;
   clock: Clock;
   log: Log;
@@ -36,26 +35,24 @@ export interface WithdrawalsDeps {
 
 export interface Withdrawals {
   start(): void;
-  /** Resolves when nothing is being done any more. */
+  /** Resolves when no work is in progress. */
   stop(): Promise<void>;
 }
 
-/** Blocks asked for at once. */
+/** Blocks per request for events. */
 const RANGE = 500n;
-/**
- * Blocks after which a place is written down even if nothing happened: what a restart reads again at most.
- */
+/** Blocks after which the position is stored even without events: the most that a restart reads again. */
 const PLACE_EVERY = 50n;
 const MOST_DUE = 100;
-/** Chain seconds after which a payment that was sent, or refused for the first time, is looked at again. */
+/** Chain seconds until a payment that was sent, or refused once, is checked again. */
 const LOOK_AGAIN_SECONDS = 15;
 const LONGEST_PAUSE_SECONDS = 3_600;
 const WHOLE_BLOCK = Number.MAX_SAFE_INTEGER;
 
 export interface WithdrawalsOptions {
   /**
-   * What an account asks for or takes is looked at this much later, chain time, so that whatever was
-   * delivered before it is on record.
+   * Requests and withdrawals of an account are read this many chain seconds late, so that earlier deliveries
+   * have been recorded.
    */
   recordingSeconds?: number;
 }
@@ -79,7 +76,7 @@ export function createWithdrawals(
 
   function follow(port: ChainPort): { stop(): Promise<void> } {
     const chainId = port.chain.id;
-    /** How often in a row a payment was refused, by its name. */
+    /** Consecutive refusals, by payment. */
     const refusals = new Map<string, number>();
     let place: EventPlace | undefined;
     let written = 0n;
@@ -93,13 +90,13 @@ export function createWithdrawals(
       await pay(head.timestamp);
     }
 
-    /* What the chain says */
+    /** Reading events */
 
     async function read(deep: bigint, now: UnixSeconds): Promise<void> {
       place ??= await store.withdrawalsRead(chainId, deep);
       while (place.block < deep && !stopped) {
         const to: bigint = place.block + RANGE < deep ? place.block + RANGE : deep;
-        // The last block once more: an event in its middle may have been the last one that was written.
+        // The last block is read again: the stored position may be in its middle.
         const events = await port.events(place.block, to);
         const paid = new Set(
           events.flatMap((event) =>
@@ -115,7 +112,7 @@ export function createWithdrawals(
       }
     }
 
-    /** false: not now; the next block tries again from the same place. */
+    /** false when the event cannot be recorded yet; the next block tries again from the same position. */
     async function write(event: EscrowEvent, now: UnixSeconds): Promise<boolean> {
       if (
         event.kind !== 'deferral_ended' &&
@@ -158,8 +155,8 @@ export function createWithdrawals(
     }
 
     /**
-     * The account itself has asked for money or taken it: its oldest deliveries are meant. Each workspace's
-     * by themselves, so that nobody's dust stands before another's money.
+     * The account itself requested or withdrew money. It counts against its oldest deliveries, separately per
+     * workspace, so that small deliveries of one workspace do not hide those of another.
      */
     async function ownMove(
       { account, token, amount, request }: Extract<EscrowEvent, { kind: 'ledger' }>,
@@ -179,7 +176,7 @@ export function createWithdrawals(
         const { outputIndex, requested } = credit;
         if (request === undefined && part > 0n)
           say(credit, { kind: 'withdrawn', outputIndex, amount: part, ended: false, evidence });
-        // A withdrawal ends its request, whatever was left of it.
+        // A withdrawal ends its request, even if it took less than was requested.
         else if (part !== requested)
           say(credit, {
             kind: 'withdrawal_requested',
@@ -204,13 +201,13 @@ export function createWithdrawals(
       return { chainId, txHash, blockNumber, blockHash, at: block.timestamp };
     }
 
-    /* Paying */
+    /** Paying out */
 
     async function pay(now: UnixSeconds): Promise<void> {
       const transactor = transactors.get(chainId);
       const due = await store.dueDeliveries(chainId, now, MOST_DUE);
       waiting.set(due.length, { chain: port.chain.slug });
-      // Without the signer's lease another worker pays.
+      // Another worker pays while this one does not hold the signer's lease.
       if (!transactor?.healthy()) return;
       for (const delivery of due) {
         if (stopped) return;
@@ -233,7 +230,7 @@ export function createWithdrawals(
       if (!before || !output) return;
       const name = payoutKey(orderId, outputIndex);
       const until = await port.deferredUntil(orderId, outputHash(output));
-      // Paid, kept or not delivered (any more) at the head; depth will tell which.
+      // At the head the deferral is paid, kept or not delivered; the final block will tell which.
       if (until === 0) return store.postponeDelivery({ orderId, outputIndex }, now + LOOK_AGAIN_SECONDS);
       if (until > now) return store.postponeDelivery({ orderId, outputIndex }, until);
       const sent = await send(
