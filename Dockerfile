@@ -19,8 +19,6 @@ COPY --from=build /app/dist ./dist
 COPY config ./config
 # Mount keys read-only at /app/secrets (mode 0600, owned by this user). ./data holds an embedded database, if used.
 RUN install -d -o node -g node /app/data
-# Signs in two thirds of the time of the library that npm carries; without it the image works all the same.
-RUN apt-get -qq update && apt-get -qq install -y --no-install-recommends '^libsecp256k1-[1-9].*' && rm -rf /var/lib/apt/lists/*
 USER node
 VOLUME /app/data
 STOPSIGNAL SIGTERM

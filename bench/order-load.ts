@@ -7,7 +7,6 @@ import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { assetId } from '../src/domain/asset.ts';
 import type { Chain } from '../src/domain/chain.ts';
-import type { Hex } from '../src/domain/hex.ts';
 import { orderDigest } from '../src/domain/order.ts';
 import { orderFromMessage, zOrderMessage } from '../src/protocol/wire.ts';
 import { account } from '../test/support/devnet.ts';
@@ -117,9 +116,7 @@ async function drive({ urls, key, chain, solver }: OrderTarget): Promise<void> {
       // Nobody answered in time: a quote that was not given measures nothing.
       if (!quote) continue;
       const order = orderFromMessage(zOrderMessage.parse(quote.order.payload.message));
-      const signature = taker.signer.sign(
-        orderDigest({ chainId: chain.id, escrow: chain.escrow }, order),
-      ) as Hex;
+      const signature = taker.sign(orderDigest({ chainId: chain.id, escrow: chain.escrow }, order));
       return JSON.stringify({ quoteResponse: quote, signature });
     }
   }

@@ -6,13 +6,11 @@
  */
 
 import { cpus } from 'node:os';
-import { ecdsa, loadPrebuilt } from '../src/adapters/secp256k1/ecdsa.ts';
+import { ecdsa, noble } from '../src/adapters/secp256k1/ecdsa.ts';
 import { createRecovery } from '../src/adapters/secp256k1/recovery.ts';
-import { createSigner } from '../src/adapters/secp256k1/signer.ts';
-import { loadSystemLibrary } from '../src/adapters/secp256k1/system-library.ts';
 import type { Chain, TokenInfo } from '../src/domain/chain.ts';
 import { isDecline } from '../src/domain/decline.ts';
-import { bytesToHex, type Address, type Bytes32, type Hex } from '../src/domain/hex.ts';
+import { type Address, type Bytes32, bytesToHex, type Hex, hexToBytes } from '../src/domain/hex.ts';
 import { createLedger } from '../src/inventory/ledger.ts';
 import type { HoldRequest } from '../src/inventory/event.ts';
 import { type ChainState, createBook } from '../src/lp/quoting/pricing-context.ts';
@@ -163,20 +161,19 @@ const promises = SCALES.map(([pairs, live, asked]) => ({
   asked,
   ...shown(`promise: ${pairs} pairs, ${asked} asked, ${live} live`, promise(pairs, live, asked)),
 }));
-/**
- * By every native library of this machine, the one that signs here first, then the one it would fall back to.
- */
-const natives = [loadSystemLibrary(), loadPrebuilt()].filter((library) => library !== undefined);
-const libraries = (natives.length > 0 ? natives : [ecdsa]).map((library) => {
-  const signer = createSigner(KEY, library);
+/** The addon where this platform has it, and the fallback. */
+const libraries = [...new Set([ecdsa, noble])].map((library) => {
   const { recover } = createRecovery(library);
-  const signature = signer.sign(digest);
-  const count = Math.min(COUNT, 10_000);
+  const key = hexToBytes(KEY);
+  const digestBytes = hexToBytes(digest);
+  const { signature: rs, recovery: id } = library.sign(digestBytes, key);
+  const signature: Hex = `${bytesToHex(rs)}0${id}`;
+  const count = Math.min(COUNT, library === noble ? 1_000 : 10_000);
   return {
     library: library.name,
     sign: shown(
       `one signature (${library.name})`,
-      measure(() => signer.sign(digest), undefined, count),
+      measure(() => library.sign(digestBytes, key), undefined, count),
     ),
     recover: shown(
       `one recovery (${library.name})`,

@@ -78,7 +78,7 @@ export async function startQuoteMaker(
                     chainId: chain.id,
                     account: lp,
                     operator: operator.address,
-                    signature: operator.signer.sign(digest) as `0x${string}`,
+                    signature: operator.sign(digest),
                   };
                   return void say({
                     type: 'hello',

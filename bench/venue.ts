@@ -11,7 +11,6 @@
 import { cpus } from 'node:os';
 import { createMetrics } from '../src/adapters/prometheus/metrics.ts';
 import { createRecovery } from '../src/adapters/secp256k1/recovery.ts';
-import type { Hex } from '../src/domain/hex.ts';
 import { keccakText } from '../src/domain/keccak.ts';
 import { account } from '../test/support/devnet.ts';
 import { startTestVenue } from '../test/support/venue.ts';
@@ -103,10 +102,10 @@ console.log(
 
 /** CPU of one signature recovery, in microseconds, in this process. */
 function recoveries(): number {
-  const [{ signer }, recovery] = [account(1), createRecovery()];
+  const [{ sign }, recovery] = [account(1), createRecovery()];
   const signed = Array.from({ length: 1_000 }, (_, n) => keccakText(`bench ${n}`)).map((digest) => ({
     digest,
-    signature: signer.sign(digest) as Hex,
+    signature: sign(digest),
   }));
   for (const { digest, signature } of signed) recovery.recover(digest, signature);
   const before = process.cpuUsage();

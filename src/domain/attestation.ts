@@ -1,11 +1,11 @@
 /** What attesters sign: that a payload (a fill) was seen in a contract on another chain, deep enough. */
 
 import { separatorOf } from './escrow-domain.ts';
-import { type Address, type Bytes32, hexToBytes } from './hex.ts';
-import { keccak, keccakBytes, keccakText, typedDataDigest } from './keccak.ts';
+import type { Address, Bytes32, Hex } from './hex.ts';
+import { keccakHex, keccakText, typedDataDigest } from './keccak.ts';
 import type { MandateOutput } from './order.ts';
 import type { UnixSeconds } from './time.ts';
-import { writeHexWord, writeUint } from './word.ts';
+import { byteLength, encodeWords, uint, word } from './word.ts';
 
 export const ATTESTATION_TYPEHASH = keccakText(
   'Attestation(uint256 remoteChainId,bytes32 application,bytes32 payloadHash)',
@@ -22,52 +22,34 @@ export interface Attestation {
   payloadHash: Bytes32;
 }
 
-/** Digest on the oracle that will believe it. */
+/** Digest for the oracle contract that accepts it. */
 export function attestationDigest(
   oracle: { chainId: number; oracle: Address },
   { remoteChainId, application, payloadHash }: Attestation,
 ): Bytes32 {
-  const words = Buffer.allocUnsafe(4 * 32);
-  writeHexWord(words, 0, ATTESTATION_TYPEHASH);
-  writeUint(words, 32, remoteChainId);
-  writeHexWord(words, 64, application);
-  writeHexWord(words, 96, payloadHash);
   const separator = separatorOf({
     name: ORACLE_DOMAIN_NAME,
     version: ORACLE_DOMAIN_VERSION,
     chainId: oracle.chainId,
     verifyingContract: oracle.oracle,
   });
-  return typedDataDigest(separator, keccakBytes(words));
+  const struct = encodeWords([ATTESTATION_TYPEHASH, remoteChainId, application, payloadHash]);
+  return typedDataDigest(separator, keccakHex(struct));
 }
 
-/** What the escrow keeps of a fill: who delivered, and when. */
+/** What the escrow stores of a fill: keccak256 of who delivered (32 bytes) and when (4 bytes). */
 export function fillRecordOf({ solver, timestamp }: Pick<FillFacts, 'solver' | 'timestamp'>): Bytes32 {
-  const bytes = Buffer.allocUnsafe(36);
-  writeHexWord(bytes, 0, solver);
-  bytes.writeUInt32BE(timestamp, 32);
-  return keccak(bytes);
+  return keccakHex(`0x${word(solver)}${uint(timestamp, 4)}`);
 }
 
 /**
  * OIF's fill description: solver(32) orderId(32) timestamp(4) token(32) amount(32) recipient(32) callLen(2)
  * call ctxLen(2) ctx.
  */
-export function fillDescription({ solver, orderId, timestamp, output }: FillFacts): Buffer {
-  const call = hexToBytes(output.callbackData);
-  const context = hexToBytes(output.context);
-  const payload = Buffer.allocUnsafe(168 + call.length + context.length);
-  writeHexWord(payload, 0, solver);
-  writeHexWord(payload, 32, orderId);
-  payload.writeUInt32BE(timestamp, 64);
-  writeHexWord(payload, 68, output.token);
-  writeUint(payload, 100, output.amount);
-  writeHexWord(payload, 132, output.recipient);
-  let at = payload.writeUInt16BE(call.length, 164);
-  payload.set(call, at);
-  at = payload.writeUInt16BE(context.length, at + call.length);
-  payload.set(context, at);
-  return payload;
+export function fillDescription({ solver, orderId, timestamp, output }: FillFacts): Hex {
+  const { token, amount, recipient, callbackData, context } = output;
+  const counted = (hex: Hex) => uint(byteLength(hex), 2) + hex.slice(2);
+  return `0x${word(solver)}${word(orderId)}${uint(timestamp, 4)}${word(token)}${word(amount)}${word(recipient)}${counted(callbackData)}${counted(context)}`;
 }
 
 export interface FillFacts {
@@ -79,7 +61,7 @@ export interface FillFacts {
   output: MandateOutput;
 }
 
-export const fillPayloadHash = (facts: FillFacts): Bytes32 => keccak(fillDescription(facts));
+export const fillPayloadHash = (facts: FillFacts): Bytes32 => keccakHex(fillDescription(facts));
 
 /** The attestation that proves this fill, made on `output.chainId` by `output.settler`. */
 export function fillAttestation(facts: FillFacts): Attestation {

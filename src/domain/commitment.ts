@@ -6,9 +6,9 @@
 import type { EscrowDomain } from './escrow-domain.ts';
 import { domainSeparator } from './escrow-domain.ts';
 import type { Address, Bytes32, Hex } from './hex.ts';
-import { keccakBytes, keccakText, typedDataDigest } from './keccak.ts';
+import { keccakHex, keccakText, typedDataDigest } from './keccak.ts';
 import type { UnixSeconds } from './time.ts';
-import { unsetBytes, writeHexWord, writeNumber } from './word.ts';
+import { encodeWords } from './word.ts';
 
 export const QUOTE_COMMITMENT_TYPEHASH = keccakText(
   'QuoteCommitment(bytes32 orderId,bytes32 quoteId,address lp,uint32 deadline)',
@@ -28,7 +28,7 @@ export interface QuoteCommitment {
   deadline: UnixSeconds;
 }
 
-/** A commitment as it travels: the order and quote it belongs to are known from where it stands. */
+/** A commitment in a message; the message around it names the order and the quote. */
 export interface SignedCommitment {
   lp: Address;
   deadline: UnixSeconds;
@@ -40,16 +40,9 @@ export function commitmentDigest(
   domain: EscrowDomain,
   { orderId, quoteId, lp, deadline }: QuoteCommitment,
 ): Bytes32 {
-  writeHexWord(COMMITMENT, 32, orderId);
-  writeHexWord(COMMITMENT, 64, quoteId);
-  writeHexWord(COMMITMENT, 96, lp);
-  writeNumber(COMMITMENT, 128, deadline);
-  return typedDataDigest(domainSeparator(domain), keccakBytes(COMMITMENT));
+  const struct = encodeWords([QUOTE_COMMITMENT_TYPEHASH, orderId, quoteId, lp, deadline]);
+  return typedDataDigest(domainSeparator(domain), keccakHex(struct));
 }
-
-/** Written anew for every quote: nothing here waits, so one is enough. */
-const COMMITMENT = new Uint8Array(5 * 32);
-writeHexWord(COMMITMENT, 0, QUOTE_COMMITMENT_TYPEHASH);
 
 /**
  * Digest of a `FillApproval`: one LP's consent, on the destination escrow, to have its slice filled from its
@@ -57,23 +50,17 @@ writeHexWord(COMMITMENT, 0, QUOTE_COMMITMENT_TYPEHASH);
  */
 export function fillApprovalDigest(
   domain: EscrowDomain,
-  approval: { orderId: Bytes32; outputHash: Bytes32; deadline: UnixSeconds },
+  { orderId, outputHash, deadline }: { orderId: Bytes32; outputHash: Bytes32; deadline: UnixSeconds },
 ): Bytes32 {
-  const words = unsetBytes(4 * 32);
-  writeHexWord(words, 0, FILL_APPROVAL_TYPEHASH);
-  writeHexWord(words, 32, approval.orderId);
-  writeHexWord(words, 64, approval.outputHash);
-  writeNumber(words, 96, approval.deadline);
-  return typedDataDigest(domainSeparator(domain), keccakBytes(words));
+  const struct = encodeWords([FILL_APPROVAL_TYPEHASH, orderId, outputHash, deadline]);
+  return typedDataDigest(domainSeparator(domain), keccakHex(struct));
 }
 
 /**
- * Digest of a `Release`: an exclusive LP's word, on the origin escrow, that it will not fill, so the taker
- * may be refunded early.
+ * Digest of a `Release`: an exclusive LP's statement, on the origin escrow, that it will not fill, so the
+ * taker may be refunded early.
  */
 export function releaseDigest(domain: EscrowDomain, orderId: Bytes32): Bytes32 {
-  const words = unsetBytes(2 * 32);
-  writeHexWord(words, 0, RELEASE_TYPEHASH);
-  writeHexWord(words, 32, orderId);
-  return typedDataDigest(domainSeparator(domain), keccakBytes(words));
+  const struct = encodeWords([RELEASE_TYPEHASH, orderId]);
+  return typedDataDigest(domainSeparator(domain), keccakHex(struct));
 }

@@ -1,8 +1,8 @@
 /** The EIP-712 domain of an escrow: what ties a signature to one contract on one chain. */
 
-import type { Address } from './hex.ts';
-import { keccakBytes, keccakText } from './keccak.ts';
-import { unsetBytes, writeHexWord, writeNumber } from './word.ts';
+import type { Address, Bytes32 } from './hex.ts';
+import { keccakHex, keccakText } from './keccak.ts';
+import { encodeWords } from './word.ts';
 
 export interface EscrowDomain {
   chainId: number;
@@ -15,48 +15,38 @@ export const ESCROW_DOMAIN_VERSION = '1';
 const TYPE_HASH = keccakText(
   'EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)',
 );
-const cache = new Map<string, Uint8Array>();
+/** By `chainId:escrow`. There is one per chain; the bound is for tests that make up domains. */
+const separators = new Map<string, Bytes32>();
+const MAX_SEPARATORS = 1_000;
 
-/**
- * Separator of `{name: "EscrowV0", version: "1", chainId, verifyingContract: escrow}`. Cached: there is one
- * per chain.
- */
-export function domainSeparator(domain: EscrowDomain): Uint8Array {
-  // Most ask for the same one again.
-  if (last?.escrow === domain.escrow && last.chainId === domain.chainId) return last.separator;
-  const separator = cached(domain);
-  last = { chainId: domain.chainId, escrow: domain.escrow, separator };
-  return separator;
-}
-
-let last: (EscrowDomain & { separator: Uint8Array }) | undefined;
-
-function cached(domain: EscrowDomain): Uint8Array {
-  const key = `${domain.chainId}:${domain.escrow}`;
-  const known = cache.get(key);
-  if (known) return known;
+/** Separator of `{name: "EscrowV0", version: "1", chainId, verifyingContract: escrow}`. Cached. */
+export function domainSeparator({ chainId, escrow }: EscrowDomain): Bytes32 {
+  const key = `${chainId}:${escrow}`;
+  const cached = separators.get(key);
+  if (cached) return cached;
   const separator = separatorOf({
     name: ESCROW_DOMAIN_NAME,
     version: ESCROW_DOMAIN_VERSION,
-    chainId: domain.chainId,
-    verifyingContract: domain.escrow,
+    chainId,
+    verifyingContract: escrow,
   });
-  if (cache.size < 1_000) cache.set(key, separator);
+  if (separators.size < MAX_SEPARATORS) separators.set(key, separator);
   return separator;
 }
 
-/** Any EIP-712 domain with these four fields (the oracle's and EIP-3009 tokens' too). */
-export function separatorOf(domain: {
+/** Separator of any EIP-712 domain with these four fields, such as the oracle's or an EIP-3009 token's. */
+export function separatorOf({
+  name,
+  version,
+  chainId,
+  verifyingContract,
+}: {
   name: string;
   version: string;
   chainId: number;
   verifyingContract: Address;
-}): Uint8Array {
-  const words = unsetBytes(5 * 32);
-  writeHexWord(words, 0, TYPE_HASH);
-  writeHexWord(words, 32, keccakText(domain.name));
-  writeHexWord(words, 64, keccakText(domain.version));
-  writeNumber(words, 96, domain.chainId);
-  writeHexWord(words, 128, domain.verifyingContract);
-  return keccakBytes(words);
+}): Bytes32 {
+  return keccakHex(
+    encodeWords([TYPE_HASH, keccakText(name), keccakText(version), chainId, verifyingContract]),
+  );
 }

@@ -1,7 +1,6 @@
-/** Hex strings and bytes: the two spellings of the same value that every encoder here moves between. */
+/** Hex strings, the bytes they stand for, and addresses inside 32-byte words. */
 
-import { RequestError } from './errors.ts';
-import { writeHex } from './word.ts';
+import { InvariantError, RequestError } from './errors.ts';
 
 /** `0x`-prefixed, lower case in everything that firmquote itself writes. */
 export type Hex = `0x${string}`;
@@ -17,7 +16,7 @@ const HEX = /^0x(?:[0-9a-fA-F]{2})*$/;
 const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
 const BYTES32 = /^0x[0-9a-fA-F]{64}$/;
 /** The upper 12 bytes of a word that is an address. */
-const CLEAN = `0x${'0'.repeat(24)}` as const;
+const ADDRESS_PADDING = `0x${'0'.repeat(24)}` as const;
 
 export const isHex = (text: string): text is Hex => HEX.test(text);
 export const isAddress = (text: string): text is Address => ADDRESS.test(text);
@@ -29,35 +28,37 @@ export function toAddress(text: string): Address {
   return text.toLowerCase() as Address;
 }
 
-/** Bytes of a hex string; the caller has checked that it is one. */
+/** Throws `InvariantError` when the text is not `0x` and an even number of hex digits. */
 export function hexToBytes(hex: string): Uint8Array {
-  if (nodeBuffer) return nodeBuffer.from(hex.slice(2), 'hex');
-  const bytes = new Uint8Array((hex.length - 2) >> 1);
-  writeHex(bytes, 0, hex);
+  const length = (hex.length - 2) / 2;
+  // Node's Buffer stops at the first character that is no digit.
+  const bytes = nodeBuffer
+    ? nodeBuffer.from(hex.slice(2), 'hex')
+    : Uint8Array.from({ length: HEX.test(hex) ? length : 0 }, (_, at) =>
+        Number.parseInt(hex.slice(2 + 2 * at, 4 + 2 * at), 16),
+      );
+  if (bytes.length !== length) throw new InvariantError('Not hex.', { facts: { length: hex.length } });
   return bytes;
 }
 
 export function bytesToHex(bytes: Uint8Array): Hex {
   if (!nodeBuffer) return `0x${Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')}`;
-  const buffer = nodeBuffer.isBuffer(bytes)
-    ? bytes
-    : nodeBuffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  return `0x${buffer.toString('hex')}`;
+  return `0x${nodeBuffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex')}`;
 }
 
-/** Node's, several times faster than loops. Browsers run this room too and have none. */
+/** Several times faster than loops. Browsers run this file too and have no Buffer. */
 const nodeBuffer = (globalThis as { Buffer?: typeof Buffer }).Buffer;
 
 /** An address in the low 20 bytes of a word, as OIF writes oracles, settlers, tokens and recipients. */
 export function addressToBytes32(address: Address): Bytes32 {
-  return `${CLEAN}${address.slice(2).toLowerCase()}`;
+  return `${ADDRESS_PADDING}${address.slice(2).toLowerCase()}`;
 }
 
 /**
- * The address in a word. Throws `HexError` when the upper 12 bytes are not zero: a dirty word names nobody.
+ * The address in a word. Throws `HexError` when the upper 12 bytes are not zero: such a word is no address.
  */
 export function bytes32ToAddress(word: Bytes32): Address {
-  if (!word.startsWith(CLEAN) || word.length !== 66)
+  if (!word.startsWith(ADDRESS_PADDING) || word.length !== 66)
     throw new HexError({ text: word, want: 'an address in 32 bytes' });
   return `0x${word.slice(26).toLowerCase()}`;
 }

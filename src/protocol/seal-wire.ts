@@ -5,8 +5,8 @@
  */
 
 import type { SignedCommitment } from '../domain/commitment.ts';
-import { bytesToHex, type Hex } from '../domain/hex.ts';
-import { writeHex, writeHexWord, writeNumber } from '../domain/word.ts';
+import { bytesToHex, hexToBytes } from '../domain/hex.ts';
+import { encodeBytes, word } from '../domain/word.ts';
 
 export const SEAL_VERSION = 'v1';
 
@@ -42,22 +42,13 @@ export function parseSeal(text: string): SealText | undefined {
 
 /** abi.encode of the commitments, in base64url. */
 export function encodeCommitments(commitments: readonly SignedCommitment[]): string {
-  const tails = commitments.map(({ signature }) => 4 * 32 + padded(lengthOf(signature)));
-  const encoded = new Uint8Array((2 + tails.length) * 32 + tails.reduce((sum, length) => sum + length, 0));
-  writeNumber(encoded, 0, 32);
-  writeNumber(encoded, 32, tails.length);
-  let at = tails.length * 32;
-  commitments.forEach(({ lp, deadline, signature }, index) => {
-    writeNumber(encoded, (2 + index) * 32, at);
-    const tail = 64 + at;
-    writeHexWord(encoded, tail, lp);
-    writeNumber(encoded, tail + 32, deadline);
-    writeNumber(encoded, tail + 64, 96);
-    writeNumber(encoded, tail + 96, lengthOf(signature));
-    writeHex(encoded, tail + 128, signature);
-    at += tails[index] as number;
-  });
-  return toBase64Url(encoded);
+  let offsets = '';
+  let tails = '';
+  for (const { lp, deadline, signature } of commitments) {
+    offsets += word(commitments.length * 32 + tails.length / 2);
+    tails += word(lp) + word(deadline) + word(3 * 32) + encodeBytes(signature);
+  }
+  return toBase64Url(hexToBytes(`0x${word(32)}${word(commitments.length)}${offsets}${tails}`));
 }
 
 /**
@@ -115,6 +106,3 @@ function fromBase64Url(text: string): Uint8Array | undefined {
     return undefined;
   }
 }
-
-const lengthOf = (hex: Hex): number => (hex.length - 2) >> 1;
-const padded = (length: number): number => Math.ceil(length / 32) * 32;

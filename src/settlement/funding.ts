@@ -5,11 +5,11 @@
 
 import { decodeAbiParameters, encodeAbiParameters, parseAbiParameters } from 'viem';
 import { type EscrowDomain, separatorOf } from '../domain/escrow-domain.ts';
-import { type Address, type Bytes32, type Hex, hexToBytes } from '../domain/hex.ts';
-import { keccakBytes, keccakText, typedDataDigest } from '../domain/keccak.ts';
+import type { Address, Bytes32, Hex } from '../domain/hex.ts';
+import { keccakHex, keccakText, typedDataDigest } from '../domain/keccak.ts';
 import { MANDATE_OUTPUT_TYPE, ORDER_TYPES, outputsHash, type StandardOrder } from '../domain/order.ts';
 import type { UnixSeconds } from '../domain/time.ts';
-import { writeHexWord, writeNumber, writeUint } from '../domain/word.ts';
+import { encodeWords } from '../domain/word.ts';
 
 /** The API's names. */
 export type FundingLock = 'Permit2' | 'EIP-3009' | 'ResourceLock';
@@ -237,38 +237,28 @@ export function permit2LockDigest(
   order: StandardOrder,
   deadline: bigint,
 ): Bytes32 {
-  const rows = Buffer.allocUnsafe(order.inputs.length * 32);
-  order.inputs.forEach(([token, amount], index) => {
-    const row = Buffer.allocUnsafe(96);
-    writeHexWord(row, 0, TOKEN_PERMISSIONS_TYPEHASH);
-    writeUint(row, 32, token);
-    writeUint(row, 64, amount);
-    rows.set(keccakBytes(row), index * 32);
-  });
-  const witness = Buffer.allocUnsafe(5 * 32);
-  writeHexWord(witness, 0, WITNESS_TYPEHASH);
-  writeHexWord(witness, 32, order.user);
-  writeNumber(witness, 64, order.expires);
-  writeHexWord(witness, 96, order.inputOracle);
-  witness.set(outputsHash(order.outputs), 128);
-  const words = Buffer.allocUnsafe(6 * 32);
-  writeHexWord(words, 0, PERMIT2_TYPEHASH);
-  words.set(keccakBytes(rows), 32);
-  writeHexWord(words, 64, escrow.escrow);
-  writeUint(words, 96, order.nonce);
-  writeUint(words, 128, deadline);
-  words.set(keccakBytes(witness), 160);
-  return typedDataDigest(permit2Separator(escrow.chainId, permit2), keccakBytes(words));
+  const permitted = order.inputs.map((row) => keccakHex(encodeWords([TOKEN_PERMISSIONS_TYPEHASH, ...row])));
+  const witness = encodeWords([
+    WITNESS_TYPEHASH,
+    order.user,
+    order.expires,
+    order.inputOracle,
+    outputsHash(order.outputs),
+  ]);
+  const struct = encodeWords([
+    PERMIT2_TYPEHASH,
+    keccakHex(encodeWords(permitted)),
+    escrow.escrow,
+    order.nonce,
+    deadline,
+    keccakHex(witness),
+  ]);
+  return typedDataDigest(permit2Separator(escrow.chainId, permit2), keccakHex(struct));
 }
 
 /** Permit2's domain has no version. */
-function permit2Separator(chainId: number, permit2: Address): Uint8Array {
-  const words = Buffer.allocUnsafe(4 * 32);
-  writeHexWord(words, 0, PERMIT2_DOMAIN_TYPEHASH);
-  writeHexWord(words, 32, PERMIT2_NAME_HASH);
-  writeNumber(words, 64, chainId);
-  writeHexWord(words, 96, permit2);
-  return keccakBytes(words);
+function permit2Separator(chainId: number, permit2: Address): Bytes32 {
+  return keccakHex(encodeWords([PERMIT2_DOMAIN_TYPEHASH, PERMIT2_NAME_HASH, chainId, permit2]));
 }
 
 export interface Eip3009Token {
@@ -326,17 +316,10 @@ export function eip3009Digest(
   { chainId, address, name, version }: Eip3009Token,
   { from, to, value, validAfter, validBefore, nonce }: ReceiveAuthorization,
 ): Bytes32 {
-  const words = Buffer.allocUnsafe(7 * 32);
-  writeHexWord(words, 0, RECEIVE_TYPEHASH);
-  writeHexWord(words, 32, from);
-  writeHexWord(words, 64, to);
-  writeUint(words, 96, value);
-  writeUint(words, 128, validAfter);
-  writeUint(words, 160, validBefore);
-  words.set(hexToBytes(nonce), 192);
+  const struct = encodeWords([RECEIVE_TYPEHASH, from, to, value, validAfter, validBefore, nonce]);
   return typedDataDigest(
     separatorOf({ name, version, chainId, verifyingContract: address }),
-    keccakBytes(words),
+    keccakHex(struct),
   );
 }
 

@@ -6,7 +6,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Clock } from '../ports/clock.ts';
-import { portable } from '../adapters/secp256k1/ecdsa.ts';
+import { noble } from '../adapters/secp256k1/ecdsa.ts';
 import { createRecovery } from '../adapters/secp256k1/recovery.ts';
 import { createSigner } from '../adapters/secp256k1/signer.ts';
 import type { TokenInfo } from '../domain/chain.ts';
@@ -157,15 +157,15 @@ test('breaker: opens at its limit, rests longer each time, forgives', () => {
   expect(breaker.openUntil(300_000)).toBe(300_100);
 });
 
-test('law: every accepted spelling of a signature becomes the same 65 bytes', () => {
-  const recovery = createRecovery(portable);
+test('law: every accepted spelling of a signature becomes the same 65 bytes', async () => {
+  const recovery = createRecovery(noble);
   const bytes32 = fc
     .uint8Array({ minLength: 32, maxLength: 32 })
     .map((data): Hex => `0x${Buffer.from(data).toString('hex')}`);
-  fc.assert(
-    fc.property(bytes32, fc.bigInt(1n, 1n << 250n), (digest, key) => {
-      const signer = createSigner(`0x${key.toString(16).padStart(64, '0')}`, portable);
-      const signature = signer.sign(digest) as Hex;
+  await fc.assert(
+    fc.asyncProperty(bytes32, fc.bigInt(1n, 1n << 250n), async (digest, key) => {
+      const signer = createSigner(`0x${key.toString(16).padStart(64, '0')}`, noble);
+      const signature = await signer.sign(digest);
       const v = Number.parseInt(signature.slice(130), 16) - 27;
       const compact: Hex = `0x${signature.slice(2, 66)}${(BigInt(`0x${signature.slice(66, 130)}`) | (BigInt(v) << 255n)).toString(16).padStart(64, '0')}`;
       for (const spelling of [signature, `${signature.slice(0, 130)}0${v}` as Hex, compact]) {

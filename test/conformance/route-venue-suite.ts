@@ -368,7 +368,7 @@ export function routeVenueConformance(name: string, start: () => Promise<RouteVe
           attestation,
         );
         const signers = ATTESTERS.slice(0, 2).sort((x, y) => (x.address < y.address ? -1 : 1));
-        const signatures = signers.map(({ signer }) => signer.sign(digest) as Hex);
+        const signatures = signers.map(({ sign }) => sign(digest));
         await origin.send(
           relayer.address,
           origin.chain.oracle,

@@ -2,7 +2,6 @@
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { assetId } from '../../src/domain/asset.ts';
-import type { Hex } from '../../src/domain/hex.ts';
 import { orderDigest } from '../../src/domain/order.ts';
 import { orderFromMessage, zOrderMessage } from '../../src/protocol/wire.ts';
 import { ADMISSION } from '../../src/venue/options.ts';
@@ -71,9 +70,7 @@ test.each(['rfq', 'router'] as const)('F31: 200 at once on inventory for 10, %s'
 
   const submit = (quote: Json, copy: number): Promise<Answer> => {
     const order = orderFromMessage(zOrderMessage.parse(quote['order']?.['payload']?.['message']));
-    const signature = taker.signer.sign(
-      orderDigest({ chainId: chain.id, escrow: chain.escrow }, order),
-    ) as Hex;
+    const signature = taker.sign(orderDigest({ chainId: chain.id, escrow: chain.escrow }, order));
     return v.call('POST', `/api/v1/${namespace}/orders`, {
       key,
       body: { quoteResponse: quote, signature },

@@ -539,7 +539,7 @@ describe('two chains', () => {
     const domain = { chainId: b.chain.id, escrow: b.chain.escrow };
     const approvals = trade.order.outputs.map((output) => ({
       deadline: trade.order.fillDeadline,
-      signature: operator.signer.sign(
+      signature: operator.sign(
         fillApprovalDigest(domain, {
           orderId: trade.orderId,
           outputHash: outputHash(output),
@@ -647,7 +647,7 @@ describe('two chains', () => {
     const taker = await newTaker(a);
     const trade = await accept({ taker, dest: b });
     await reaches(trade, 'escrowed');
-    const signature = operator.signer.sign(
+    const signature = operator.sign(
       releaseDigest({ chainId: a.chain.id, escrow: a.chain.escrow }, trade.orderId),
     );
     const data = encodeFunctionData({

@@ -156,7 +156,7 @@ async function settledAcross(): Promise<OrderRecord> {
   );
   const signatures = ATTESTERS.slice(0, 2)
     .toSorted((x, y) => (x.address < y.address ? -1 : 1))
-    .map(({ signer }) => signer.sign(digest) as Hex);
+    .map(({ sign }) => sign(digest));
   await a.send(
     DEPLOYER.address,
     a.chain.oracle,
@@ -381,7 +381,7 @@ describe('a changed dossier is refused, and the change is named', () => {
       'a commitment of nobody’s operator',
       () => split,
       (d) => {
-        const forged = account(999).signer.sign(commitment(d)['digest'] as unknown as Hex);
+        const forged = account(999).sign(commitment(d)['digest'] as unknown as Hex);
         set(commitment(d), 'signature', forged);
         set(d['intent']?.['signatures']?.['commitments']?.[0] as Deep, 'signature', forged);
       },

@@ -6,12 +6,9 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 export const PROGRAM = join(ROOT, 'dist/apps/cli/main.js');
-/** What a thread runs has to be JavaScript, even where a test runs from source. */
-export const RECOVERY_PROGRAM = pathToFileURL(join(ROOT, 'dist/adapters/secp256k1/recovery-worker.js'));
 
 export default function build(): void {
   const { stdout } = spawnSync(

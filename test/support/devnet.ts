@@ -6,10 +6,12 @@
 import { encodeFunctionData, erc20Abi } from 'viem';
 import { createChain, type EvmChain } from '../../src/adapters/evm/chain/chain.ts';
 import { deployDevnet, type Deployment, fundDevnet } from '../../src/adapters/evm/deploy/deploy.ts';
+import { ecdsa } from '../../src/adapters/secp256k1/ecdsa.ts';
 import { createSigner } from '../../src/adapters/secp256k1/signer.ts';
 import { systemClock } from '../../src/adapters/system/clock.ts';
 import type { Chain, TokenInfo } from '../../src/domain/chain.ts';
-import type { Address, Hex } from '../../src/domain/hex.ts';
+import { type Address, type Bytes32, bytesToHex, type Hex, hexToBytes } from '../../src/domain/hex.ts';
+import type { Signer } from '../../src/ports/signer.ts';
 import { depositCall, setOperatorCall } from '../../src/settlement/call.ts';
 import { startAnvil, type TestAnvil } from './anvil.ts';
 import { silentLog, silentMetrics } from './silent.ts';
@@ -17,14 +19,24 @@ import { silentLog, silentMetrics } from './silent.ts';
 export interface TestAccount {
   privateKey: Hex;
   address: Address;
-  signer: ReturnType<typeof createSigner>;
+  signer: Signer;
+  /** As `signer.sign`, for tests that build values without waiting. */
+  sign(digest: Bytes32): Hex;
 }
 
-/** Distinct, deterministic, and nobody's on any public chain. */
+/** Distinct and deterministic; no public chain has funds on these accounts. */
 export function account(n: number): TestAccount {
   const privateKey: Hex = `0x${(0xf17a0000n + BigInt(n)).toString(16).padStart(64, '0')}`;
   const signer = createSigner(privateKey);
-  return { privateKey, address: signer.address, signer };
+  return {
+    privateKey,
+    address: signer.address,
+    signer,
+    sign(digest) {
+      const { signature, recovery } = ecdsa.sign(hexToBytes(digest), hexToBytes(privateKey));
+      return `${bytesToHex(signature)}${recovery === 0 ? '1b' : '1c'}`;
+    },
+  };
 }
 
 export const DEPLOYER = account(1);

@@ -109,7 +109,7 @@ export function forge(
       ? {
           lp,
           deadline: order.fillDeadline,
-          signature: signer.signer.sign(
+          signature: signer.sign(
             commitmentDigest(domain, { orderId: id, quoteId, lp, deadline: order.fillDeadline }),
           ),
         }

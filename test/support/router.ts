@@ -95,14 +95,13 @@ export async function startRouterWorld(
         signatures: async (attestation, oracle) =>
           [...ATTESTERS.slice(0, 2)]
             .sort((x, y) => (x.address < y.address ? -1 : 1))
-            .map(
-              ({ signer }) =>
-                signer.sign(
-                  attestationDigest(
-                    oracle.chainId ? { chainId: oracle.chainId, oracle: oracle.oracle } : oracle,
-                    attestation,
-                  ),
-                ) as Hex,
+            .map(({ sign }) =>
+              sign(
+                attestationDigest(
+                  oracle.chainId ? { chainId: oracle.chainId, oracle: oracle.oracle } : oracle,
+                  attestation,
+                ),
+              ),
             ),
       },
       queue: { wake: async () => {}, process: async () => {}, close: async () => {} },

@@ -80,8 +80,7 @@ export interface ScriptedSolver {
   stop(): Promise<void>;
 }
 
-/** The key is in this process, so the promise never is one. */
-const sign = (who: TestAccount, digest: Hex): Hex => who.signer.sign(digest) as Hex;
+const sign = (who: TestAccount, digest: Hex): Hex => who.sign(digest);
 
 /** A link to each replica behind the address, or to each address; what all of them tell is heard once. */
 export async function startSolver(

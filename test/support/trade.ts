@@ -84,7 +84,7 @@ export function fund(
   mode: Funding['mode'],
 ): { funding: Hex; signature: Hex } {
   const escrow = { chainId: origin.chain.id, escrow: origin.chain.escrow };
-  const orderSignature = taker.signer.sign(orderDigest(escrow, order));
+  const orderSignature = taker.sign(orderDigest(escrow, order));
   const [, amount] = order.inputs[0] as readonly [bigint, bigint];
   switch (mode) {
     case 'eip3009': {
@@ -95,14 +95,12 @@ export function fund(
       );
       return {
         signature: orderSignature,
-        funding: encodeFunding({ mode, orderSignature, ...window, authSignature: taker.signer.sign(digest) }),
+        funding: encodeFunding({ mode, orderSignature, ...window, authSignature: taker.sign(digest) }),
       };
     }
     case 'permit2Lock': {
       const deadline = BigInt(order.fillDeadline);
-      const permitSignature = taker.signer.sign(
-        permit2LockDigest(escrow, origin.chain.permit2, order, deadline),
-      );
+      const permitSignature = taker.sign(permit2LockDigest(escrow, origin.chain.permit2, order, deadline));
       return {
         signature: orderSignature,
         funding: encodeFunding({ mode, orderSignature, deadline, permitSignature }),
@@ -139,7 +137,7 @@ export function makeTrade(terms: TradeTerms): NewOrder {
     commitments: lps.map(({ account, operator = account }) => ({
       lp: account.address,
       deadline: order.fillDeadline,
-      signature: operator.signer.sign(
+      signature: operator.sign(
         commitmentDigest(escrow, { orderId, quoteId, lp: account.address, deadline: order.fillDeadline }),
       ),
     })),

@@ -15,10 +15,6 @@ import { UpstreamError } from '../../domain/errors.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Queue } from '../../ports/queue.ts';
 import { createBatcher } from '../batcher.ts';
-import { keepStringsFast } from '../system/fast-strings.ts';
-
-// What was just imported has a class that extends String.
-keepStringsFast();
 
 export type QueueConnection =
   /** A schema of its own: BullMQ's tables are not ours. */

@@ -12,11 +12,7 @@ import type { Log } from '../../ports/log.ts';
 import type { Metrics } from '../../ports/metrics.ts';
 import type { Random } from '../../ports/random.ts';
 import type { SharedInventory, SharedState, SharedSum, Verdict } from '../../ports/shared-inventory.ts';
-import { keepStringsFast } from '../system/fast-strings.ts';
 import { BASE, JOIN, KEPT, PROMISE, SUMMED, TELL } from './scripts.ts';
-
-// What was just imported has a class that extends String.
-keepStringsFast();
 
 export interface SharedInventoryOptions {
   url: string;

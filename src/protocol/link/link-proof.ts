@@ -6,8 +6,8 @@
 import type { EscrowDomain } from '../../domain/escrow-domain.ts';
 import { separatorOf } from '../../domain/escrow-domain.ts';
 import type { Address, Bytes32 } from '../../domain/hex.ts';
-import { keccakBytes, keccakText, typedDataDigest } from '../../domain/keccak.ts';
-import { unsetBytes, writeHexWord } from '../../domain/word.ts';
+import { keccakHex, keccakText, typedDataDigest } from '../../domain/keccak.ts';
+import { encodeWords } from '../../domain/word.ts';
 import { LINK_DOMAIN_NAME, LINK_DOMAIN_VERSION, LINK_PROOF_TYPE } from './link.ts';
 
 export interface LinkProof {
@@ -21,22 +21,17 @@ export interface LinkProof {
 
 const TYPEHASH = keccakText(LINK_PROOF_TYPE);
 
-/** What the operator signs, once a chain, when it says `hello`. */
+/** What the operator signs for its `hello`, one signature per chain. */
 export function linkProofDigest(
   { chainId, escrow }: EscrowDomain,
   { nonce, venueId, solverId, account }: LinkProof,
 ): Bytes32 {
-  const words = unsetBytes(5 * 32);
-  writeHexWord(words, 0, TYPEHASH);
-  writeHexWord(words, 32, nonce);
-  writeHexWord(words, 64, keccakText(venueId));
-  writeHexWord(words, 96, keccakText(solverId));
-  writeHexWord(words, 128, account);
   const separator = separatorOf({
     name: LINK_DOMAIN_NAME,
     version: LINK_DOMAIN_VERSION,
     chainId,
     verifyingContract: escrow,
   });
-  return typedDataDigest(separator, keccakBytes(words));
+  const struct = encodeWords([TYPEHASH, nonce, keccakText(venueId), keccakText(solverId), account]);
+  return typedDataDigest(separator, keccakHex(struct));
 }

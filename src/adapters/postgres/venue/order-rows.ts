@@ -5,7 +5,7 @@ import type { Evidence, Fact, RecordedFact } from '../../../domain/fact.ts';
 import type { OrderMessage } from '../../../domain/order.ts';
 import type { NewOrder, OrderRecord } from '../../../ports/stores/store.ts';
 import { orderFromMessage, orderToMessage } from '../../../protocol/wire.ts';
-import { writeUint } from '../../../domain/word.ts';
+import { uint } from '../../../domain/word.ts';
 
 /** A fact as JSON. */
 export const factToJson = (fact: Fact): string => toJson(fact);
@@ -168,8 +168,4 @@ export const NEW_ORDER_COLUMNS = [
 export const bytes = (hex: Hex): Buffer => Buffer.from(hex.slice(2), 'hex');
 export const toHex = (buffer: Buffer): Bytes32 => bytesToHex(buffer);
 
-export function uintBytes(value: bigint): Buffer {
-  const word = Buffer.alloc(32);
-  writeUint(word, 0, value);
-  return word;
-}
+export const uintBytes = (value: bigint): Buffer => Buffer.from(uint(value, 32), 'hex');
