@@ -21,7 +21,7 @@ export interface Ecdsa {
   publicKey(privateKey: Uint8Array): Uint8Array;
 }
 
-/** undefined where the addon has no binary. The package's own index would fall back to a slow curve silently. */
+/** undefined where the addon has no binary. The package's index would fall back to a slow curve silently. */
 export function loadAddon(): Ecdsa | undefined {
   let addon: typeof import('secp256k1');
   try {

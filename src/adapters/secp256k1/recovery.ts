@@ -8,7 +8,7 @@ import type { Recovery } from '../../ports/signer.ts';
 import { type Ecdsa, ecdsa as fastest } from './ecdsa.ts';
 import { publicKeyAddress } from './signer.ts';
 
-/** n / 2 of secp256k1. Each s above it has a twin below it that is also valid; only the low one is accepted. */
+/** n / 2 of secp256k1. Each s above it has a valid twin below it; only the low one is accepted. */
 const HALF_ORDER = Buffer.from('7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0', 'hex');
 
 export function createRecovery(ecdsa: Ecdsa = fastest): Recovery {
