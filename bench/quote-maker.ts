@@ -15,7 +15,6 @@ import {
   type Rfq,
 } from '../src/protocol/link/link.ts';
 import { linkProofDigest } from '../src/protocol/link/link-proof.ts';
-import { plainQuote } from '../src/protocol/link/plain-quote.ts';
 import type { TestAccount } from '../test/support/devnet.ts';
 import { silentLog } from '../test/support/silent.ts';
 import { createMaker } from '../test/support/solver.ts';
@@ -60,7 +59,7 @@ export async function startQuoteMaker(
                 case 'rfq':
                   // As our own LP does, it says when it has said all.
                   return void link.send(
-                    plainQuote({
+                    JSON.stringify({
                       ...maker.quote(message, { output: output(message) }, { validSeconds }),
                       more: false,
                     }),

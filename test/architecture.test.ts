@@ -29,7 +29,8 @@ const PACKAGES: Record<string, readonly string[]> = {
   // HMAC and constant-time comparison are pure functions of their arguments.
   auction: ['node:crypto'],
   settlement: ['viem'],
-  protocol: ['zod', 'node:crypto'],
+  // canonicalize writes RFC 8785 JSON, a pure function of its argument.
+  protocol: ['zod', 'canonicalize', 'node:crypto'],
   ports: [],
   client: ['viem', 'zod'],
 };

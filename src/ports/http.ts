@@ -60,10 +60,6 @@ export interface Route<Body = unknown, Query = unknown, Params = unknown, Key = 
   summary: string;
   tag: string;
   body?: Schema<Body>;
-  /**
-   * A faster parser for common bodies: returns what the schema would, or undefined to leave it to the schema.
-   */
-  plainBody?(json: unknown): Body | undefined;
   query?: Schema<Query>;
   params?: Schema<Params>;
   response: Schema;

@@ -19,8 +19,7 @@ import {
   zUnsubscribed,
 } from '../../src/protocol/api/events.ts';
 import { readFromSolver, readFromVenue } from '../../src/protocol/link/link.ts';
-import { RECORDED } from '../../src/protocol/api/recorded.ts';
-import type { Recording } from '../../src/protocol/api/recording.ts';
+import { RECORDED, type Recording } from '../../src/protocol/api/recording.ts';
 import { play, stageOf } from '../support/api-examples.ts';
 import { shapeOf } from '../support/shape.ts';
 import { createSchemas } from '../support/openapi-schemas.ts';
@@ -36,10 +35,7 @@ beforeAll(async () => {
   v = await startTestVenue();
   played = await play(await stageOf(v));
   if (RENEW)
-    writeFileSync(
-      resolve(ROOT, 'src/protocol/api/recorded.ts'),
-      `/** Recorded by \`npm run docs\`; do not edit. */\n\nimport type { Recording } from './recording.ts';\n\nexport const RECORDED: Recording = ${JSON.stringify(played, null, 1)};\n`,
-    );
+    writeFileSync(resolve(ROOT, 'src/protocol/api/recorded.json'), `${JSON.stringify(played, null, 1)}\n`);
 });
 afterAll(() => v.stop());
 

@@ -28,8 +28,8 @@ import type {
 import type { Log } from '../../ports/log.ts';
 import { asyncApiDocument } from '../../protocol/api/asyncapi.ts';
 import { answerFor, ApiError, detailsOf, InvalidError } from '../../protocol/errors.ts';
-import { RECORDED } from '../../protocol/api/recorded.ts';
-import { plainNothing, type Schema, zNothing } from '../../protocol/schema.ts';
+import { RECORDED } from '../../protocol/api/recording.ts';
+import { type Schema, zNothing } from '../../protocol/schema.ts';
 import { readStrictJson } from '../../protocol/strict-json.ts';
 import { openDoors } from '../ws/doors.ts';
 import { DOCS_POLICY, docsPage, type Streams } from './docs-page.ts';
@@ -204,15 +204,9 @@ export async function startHttp<Key extends ApiCaller>(
       else done(read.error);
     },
   );
-  // Where a route has a quick way to read what most people send, the schema is asked about the rest.
-  const quickReaders = new Map<unknown, (json: unknown) => unknown>([[zNothing, plainNothing]]);
-  for (const { body, plainBody } of routes) if (body && plainBody) quickReaders.set(body, plainBody);
   app.setValidatorCompiler(({ schema, httpPart }) => {
     const part = httpPart === 'querystring' ? 'query' : httpPart === 'params' ? 'path' : (httpPart ?? 'body');
-    const quick = quickReaders.get(schema);
     return (data: unknown) => {
-      const plain = quick?.(data);
-      if (plain !== undefined) return { value: plain };
       const parsed = (schema as unknown as Schema).safeParse(data);
       return parsed.success
         ? { value: parsed.data }

@@ -20,7 +20,6 @@ import {
   type Slice,
 } from '../../protocol/link/link.ts';
 import { linkProofDigest } from '../../protocol/link/link-proof.ts';
-import { plainQuote } from '../../protocol/link/plain-quote.ts';
 import type { Awards } from '../settlement/awards.ts';
 import type { LpConfig } from '../config/config.ts';
 import type { Desk } from './quoting-config.ts';
@@ -148,9 +147,7 @@ export function createSession(deps: SessionDeps, { solver }: Pick<LpConfig, 'sol
       // Too late is worth nothing to the venue; the hold stays, for a signature that nobody has would be
       // worse assumed dead.
       if (tookMs > rfq.deadlineMs) tooLate(rfq);
-      else
-        for (const answer of answers)
-          link.send(answer.type === 'quote' ? plainQuote(answer) : JSON.stringify(answer));
+      else for (const answer of answers) link.send(JSON.stringify(answer));
       metrics.quoteSeconds.observe(tookMs / 1000);
       const [first] = answers;
       if (first?.type === 'quote') metrics.quotes.add({}, answers.length);

@@ -1,7 +1,6 @@
-/**
- * What a real venue was asked and answered once, kept as the examples of its documents. `npm run docs`
- * records anew.
- */
+/** Examples for the API documents: requests to a real venue and its answers. `npm run docs` records anew. */
+
+import recorded from './recorded.json' with { type: 'json' };
 
 export interface RecordedExchange {
   request: {
@@ -16,7 +15,10 @@ export interface RecordedExchange {
 export interface Recording {
   /** By `METHOD /path/{parameter}`. */
   http: Readonly<Record<string, RecordedExchange>>;
-  /** Frames of GET /api/v1/ws and of the solver link, by message name. */
+  /** Frames of GET /api/v1/ws, by message name. */
   events: Readonly<Record<string, readonly unknown[]>>;
+  /** Frames of the solver link, by message name. */
   link: Readonly<Record<string, readonly unknown[]>>;
 }
+
+export const RECORDED: Recording = recorded;

@@ -7,8 +7,6 @@ import { z } from 'zod';
 import { DECLINE_REASONS } from '../../domain/decline.ts';
 import { addressToBytes32 } from '../../domain/hex.ts';
 import type { MandateOutput } from '../../domain/order.ts';
-import { plainAnswer } from './plain-answer.ts';
-import { plainRfq } from './plain-rfq.ts';
 import { zAddress, zAmount, zAssetId, zBytes32, zHex, zOrderMessage, zSeconds } from '../wire.ts';
 
 export const LINK_PROTOCOL_VERSION = 1;
@@ -304,16 +302,10 @@ export type Read<M> =
   | { ok: true; message: M }
   | { ok: false; kind: 'unknown_type' | 'invalid'; detail: string };
 
-export const readFromVenue = (text: string): Read<FromVenue> => read(text, zFromVenue, VENUE_TYPES, plainRfq);
-export const readFromSolver = (text: string): Read<FromSolver> =>
-  read(text, zFromSolver, SOLVER_TYPES, plainAnswer);
+export const readFromVenue = (text: string): Read<FromVenue> => read(text, zFromVenue, VENUE_TYPES);
+export const readFromSolver = (text: string): Read<FromSolver> => read(text, zFromSolver, SOLVER_TYPES);
 
-function read<M>(
-  text: string,
-  schema: z.ZodType<M>,
-  types: ReadonlySet<string>,
-  quick?: (json: object) => M | undefined,
-): Read<M> {
+function read<M>(text: string, schema: z.ZodType<M>, types: ReadonlySet<string>): Read<M> {
   let json: unknown;
   try {
     json = JSON.parse(text);
@@ -323,8 +315,6 @@ function read<M>(
   const type = typeof json === 'object' && json !== null && 'type' in json ? json.type : undefined;
   if (typeof type !== 'string') return { ok: false, kind: 'invalid', detail: 'no type' };
   if (!types.has(type)) return { ok: false, kind: 'unknown_type', detail: type.slice(0, 40) };
-  const plain = quick?.(json as object);
-  if (plain !== undefined) return { ok: true, message: plain };
   const parsed = schema.safeParse(json);
   if (parsed.success) return { ok: true, message: parsed.data };
   const issue = parsed.error.issues[0];

@@ -17,7 +17,6 @@ import type { OrderRoute } from '../../ports/stores/store.ts';
 import { canonicalJson } from '../../protocol/canonical-json.ts';
 import type { QuoteCandidate, Terms } from '../../protocol/api/candidate.ts';
 import { ORDER_TYPE } from '../../protocol/api/candidate.ts';
-import { plainTerms } from '../../protocol/api/plain-terms.ts';
 import { invalid, type InvalidError } from '../../protocol/errors.ts';
 import {
   type RouterCandidate,
@@ -104,7 +103,7 @@ export function createSealing(sealer: Sealer, chains: ReadonlyMap<number, Chain>
     seal(owner, terms, signed, sealedRoute = null) {
       const route = sealedRoute && Buffer.from(canonicalJson(sealedRoute)).toString('base64url');
       const commitments = encodeCommitments(signed);
-      const candidate = 'validity' in terms ? plainTerms(terms) : canonicalJson(terms);
+      const candidate = canonicalJson(terms);
       const mac = sealer.mac({ ...owner, commitments: sealedParts({ commitments, route }), candidate });
       return sealedText(candidate, formatSeal({ kid: sealer.kid, mac, commitments, route }));
     },

@@ -1,7 +1,6 @@
 /** POST /quotes */
 
 import type { Route } from '../../ports/http.ts';
-import { plainRequest } from '../../protocol/link/plain-request.ts';
 import { type QuoteRequest, zQuoteRequest } from '../../protocol/api/quote.ts';
 import type { Schema } from '../../protocol/schema.ts';
 import type { RfqQuoter } from '../quoting/quote.ts';
@@ -21,7 +20,6 @@ export function quotesRoute(
     tag: namespace,
     summary: 'Ask for firm quotes; the answer is ranked, best first',
     body: zQuoteRequest,
-    plainBody: plainRequest,
     response,
     handle: async ({ body, key }) => quoter.quote(body, key, await workspaces.of(key)),
   };
