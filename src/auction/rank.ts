@@ -18,14 +18,14 @@ export interface Ranked {
   validUntil: number;
 }
 
-export type Side = 'exactInput' | 'exactOutput';
+export type FixedSide = 'exactInput' | 'exactOutput';
 
 /**
  * What competes: output less gas on exact input (more is better), input plus gas on exact output (less is
  * better).
  */
 export function netOf(
-  side: Side,
+  side: FixedSide,
   { inputAmount, outputAmount, takerGas }: Pick<Ranked, 'inputAmount' | 'outputAmount' | 'takerGas'>,
 ): bigint {
   return side === 'exactInput' ? outputAmount - takerGas : inputAmount + takerGas;
@@ -35,7 +35,7 @@ export function netOf(
  * Negative when `a` is the better quote. Ties go to the shorter eta, then the better fill history, then the
  * longer validity, then the smaller quoteId.
  */
-export function compareQuotes(side: Side, a: Ranked, b: Ranked): number {
+export function compareQuotes(side: FixedSide, a: Ranked, b: Ranked): number {
   const [netA, netB] = [netOf(side, a), netOf(side, b)];
   if (netA !== netB) return netA > netB === (side === 'exactInput') ? -1 : 1;
   const [etaA, etaB] = [a.eta ?? Number.POSITIVE_INFINITY, b.eta ?? Number.POSITIVE_INFINITY];
@@ -46,6 +46,6 @@ export function compareQuotes(side: Side, a: Ranked, b: Ranked): number {
 }
 
 /** Best first; the input is left as it was. */
-export function rank<Q extends Ranked>(side: Side, quotes: readonly Q[]): Q[] {
+export function rank<Q extends Ranked>(side: FixedSide, quotes: readonly Q[]): Q[] {
   return [...quotes].sort((a, b) => compareQuotes(side, a, b));
 }

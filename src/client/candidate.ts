@@ -6,7 +6,7 @@ import { DistrustError } from './errors.ts';
 
 export type Candidate = QuoteCandidate | RouterCandidate;
 
-export interface Shown extends RouterCandidate {
+export interface ReadCandidate extends RouterCandidate {
   splitFill: NonNullable<QuoteCandidate['splitFill']> | null;
   validity: NonNullable<QuoteCandidate['validity']> | null;
   /** Of legs that have not been delivered yet, from the one that this order is. */
@@ -20,7 +20,7 @@ export function shownBy(
   candidate: Candidate,
   route: Pick<SealedRoute, 'next' | 'parent'> | null,
   input: string,
-): Shown {
+): ReadCandidate {
   const { splitFill = null, validity = null } = candidate as Partial<QuoteCandidate>;
   const { composite = null } = candidate as Partial<RouterCandidate>;
   return {
@@ -51,7 +51,7 @@ function legsFrom(legs: readonly Leg[], input: string): Leg[] {
  * hand: all outputs, or the first leg's of a sequential route.
  */
 export function matchLegs(
-  shown: Shown,
+  shown: ReadCandidate,
   {
     input,
     output,

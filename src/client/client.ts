@@ -7,7 +7,7 @@ import type { z } from 'zod';
 import type { Hex } from '../domain/hex.ts';
 import { isBytes32 } from '../domain/hex.ts';
 import { zPairsResponse } from '../protocol/api/pairs.ts';
-import { type FundingLock, zPreflightResponse } from '../protocol/api/preflight.ts';
+import { type PreflightLock, zPreflightResponse } from '../protocol/api/preflight.ts';
 import { zQuoteResponse } from '../protocol/api/quote.ts';
 import { zRouterQuoteResponse } from '../protocol/api/router.ts';
 import { type Solver, zSolversResponse } from '../protocol/api/roster.ts';
@@ -52,7 +52,7 @@ export type {
   Expectations,
   Following,
   FollowOptions,
-  FundingLock,
+  PreflightLock,
   History,
   Limits,
   Locks,
@@ -97,7 +97,7 @@ export interface Client {
    */
   check(candidate: Candidate, expectations: Expectations): Promise<Checked>;
   /** What still has to be sent and signed, checked step by step and written anew. */
-  preflight(checked: Checked, options?: Approvals & { fundingLock?: FundingLock }): Promise<Plan>;
+  preflight(checked: Checked, options?: Approvals & { fundingLock?: PreflightLock }): Promise<Plan>;
   /** Sends the plan's transactions and signs its locks. When `rerun` is true, run preflight again. */
   runActions(checked: Checked, plan: Plan, wallet: Wallet, options?: RunOptions): Promise<Done>;
   sign(checked: Checked, wallet: Wallet): Promise<Hex>;

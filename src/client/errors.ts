@@ -3,8 +3,14 @@
  * it did not answer, the wallet cannot.
  */
 
-import { BaseError, type Facts, RequestError, SettlementError, UpstreamError } from '../domain/errors.ts';
-import { type Detail, ERROR_STATUS, type ErrorCode, type Refusal, REFUSALS } from '../protocol/errors.ts';
+import {
+  BaseError,
+  type ErrorFacts,
+  RequestError,
+  SettlementError,
+  UpstreamError,
+} from '../domain/errors.ts';
+import { type Detail, ERROR_STATUS, type ErrorCode, type RefusalType, REFUSALS } from '../protocol/errors.ts';
 
 /** 422 `type`s of plain validation: the request itself has the wrong shape. */
 export const VALIDATION_CODES = [
@@ -27,7 +33,7 @@ export const VALIDATION_CODES = [
  * Every code a venue of this version answers with; `unknown_error` stands for one that a newer venue made up
  * (its own word is in `facts.code`).
  */
-export type VenueErrorCode = ErrorCode | Refusal | (typeof VALIDATION_CODES)[number] | 'unknown_error';
+export type VenueErrorCode = ErrorCode | RefusalType | (typeof VALIDATION_CODES)[number] | 'unknown_error';
 
 const KNOWN: ReadonlySet<string> = new Set([...Object.keys(ERROR_STATUS), ...REFUSALS, ...VALIDATION_CODES]);
 
@@ -133,7 +139,7 @@ export type DistrustCode = (typeof DISTRUST_CODES)[number];
 export class DistrustError extends BaseError {
   declare readonly code: DistrustCode;
 
-  constructor(code: DistrustCode, message: string, facts: Facts = {}) {
+  constructor(code: DistrustCode, message: string, facts: ErrorFacts = {}) {
     super(message, { code, facts });
   }
 }
@@ -176,7 +182,7 @@ export class WalletError extends RequestError {
   constructor(
     code: 'wrong_account' | 'wrong_wallet_chain' | 'insufficient_balance' | 'would_revert',
     message: string,
-    facts: Facts = {},
+    facts: ErrorFacts = {},
   ) {
     super(message, { code, facts });
   }

@@ -30,7 +30,7 @@ import { ORDER_TYPE } from '../protocol/api/candidate.ts';
 import { type SealedRoute, zSealedRoute } from '../protocol/api/router.ts';
 import { decodeCommitments, parseSeal } from '../protocol/seal-wire.ts';
 import { orderFromMessage, zOrderMessage } from '../protocol/wire.ts';
-import { type Candidate, matchLegs, type Shown, shownBy } from './candidate.ts';
+import { type Candidate, matchLegs, type ReadCandidate, shownBy } from './candidate.ts';
 import { DistrustError, type DistrustCode } from './errors.ts';
 import { DEFAULT_LIMITS, type Limits, type TradeRequest } from './request.ts';
 import type { Trust } from './trust.ts';
@@ -123,7 +123,7 @@ export function readTerms(
 }
 
 /** The order inside the envelope, on an escrow that is trusted. */
-function readOrder(candidate: Shown, trust: Trust): { order: StandardOrder; domain: EscrowDomain } {
+function readOrder(candidate: ReadCandidate, trust: Trust): { order: StandardOrder; domain: EscrowDomain } {
   must(isBytes32(candidate.quoteId), 'quote_id', 'A quoteId is 32 bytes of hex.');
   const payload = candidate.order?.payload;
   must(payload !== undefined, 'order_missing', 'The candidate carries no order to sign.');
@@ -161,7 +161,7 @@ function readOrder(candidate: Shown, trust: Trust): { order: StandardOrder; doma
 }
 
 /** The digest that a wallet would compute from the payload as it came. */
-function foreignDigest(candidate: Shown): string | undefined {
+function foreignDigest(candidate: ReadCandidate): string | undefined {
   try {
     return hashTypedData(candidate.order?.payload as unknown as TypedDataDefinition);
   } catch {
@@ -171,7 +171,7 @@ function foreignDigest(candidate: Shown): string | undefined {
 
 /** Who pays what, who gets what, and where: request, preview and signed order have to agree. */
 function matchSides(
-  shown: Shown,
+  shown: ReadCandidate,
   request: TradeRequest,
   order: StandardOrder,
   domain: EscrowDomain,
@@ -318,7 +318,7 @@ function lastBytes(word: Bytes32): Address | undefined {
  * Exclusive to one account an output for the order's whole life; shares that make up the whole; one fee for
  * all.
  */
-function matchContexts({ executionMode }: Shown, order: StandardOrder): OutputContext[] {
+function matchContexts({ executionMode }: ReadCandidate, order: StandardOrder): OutputContext[] {
   const contexts = order.outputs.map(({ context }) => {
     const decoded = decodeContext(context);
     must(
@@ -353,7 +353,7 @@ function matchContexts({ executionMode }: Shown, order: StandardOrder): OutputCo
 }
 
 function matchFees(
-  { platformFeeBps: shown, gas, executionMode }: Shown,
+  { platformFeeBps: shown, gas, executionMode }: ReadCandidate,
   { maxPlatformFeeBps = DEFAULT_LIMITS.maxPlatformFeeBps, maxRelayFee, maxInput }: Limits,
   contexts: OutputContext[],
   inputAmount: bigint,
@@ -390,7 +390,7 @@ function matchFees(
 }
 
 function matchTimes(
-  { validUntil, validity }: Shown,
+  { validUntil, validity }: ReadCandidate,
   { minValidUntil }: TradeRequest,
   { fillDeadline, expires }: StandardOrder,
   contexts: OutputContext[],
@@ -415,7 +415,7 @@ function matchTimes(
 
 /** What the preview promises, and what the caller wants at least, against what the escrow enforces. */
 function matchAmounts(
-  shown: Shown,
+  shown: ReadCandidate,
   { input, output }: TradeRequest,
   { minOutput, maxSlippageBps = DEFAULT_LIMITS.maxSlippageBps }: Limits,
   { inputAmount, outputAmount: enforced }: Pick<Terms, 'inputAmount' | 'outputAmount'>,
@@ -471,7 +471,7 @@ function matchAmounts(
 }
 
 function matchSplit(
-  { splitFill, composite }: Shown,
+  { splitFill, composite }: ReadCandidate,
   contexts: OutputContext[],
   outputs: readonly MandateOutput[],
 ): void {
@@ -492,7 +492,7 @@ function matchSplit(
 }
 
 function matchSolvers(
-  { solverId, splitFill, composite }: Shown,
+  { solverId, splitFill, composite }: ReadCandidate,
   { solvers, splitFill: wanted }: TradeRequest,
 ): void {
   const named = [solverId, ...(splitFill?.fills ?? composite?.legs ?? []).map((fill) => fill.solverId)];
@@ -536,7 +536,7 @@ function jsonOf(base64url: string): unknown {
  * filled.
  */
 function matchCommitments(
-  { integrityChecksum }: Shown,
+  { integrityChecksum }: ReadCandidate,
   order: StandardOrder,
   contexts: OutputContext[],
   route: SealedRoute | null,

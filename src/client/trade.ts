@@ -3,7 +3,7 @@
  * watched, and confirmed on the chain.
  */
 
-import type { FundingLock } from '../protocol/api/preflight.ts';
+import type { PreflightLock } from '../protocol/api/preflight.ts';
 import type { OrderStatusResponse } from '../protocol/api/status.ts';
 import type { Candidate } from './candidate.ts';
 import type { Checked, Expectations } from './check.ts';
@@ -22,7 +22,7 @@ export interface TakeOptions extends Approvals, RunOptions {
    */
   wallet: Wallet | ((chainId: number) => Wallet);
   /** Default: what preflight chooses. */
-  fundingLock?: FundingLock;
+  fundingLock?: PreflightLock;
   /** "EIP1271" when the taker is a contract. */
   signScheme?: 'EIP712' | 'EIP1271';
   /** How long to wait for a price of the next leg of a route. Default 60,000 ms. */

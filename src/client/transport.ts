@@ -19,7 +19,7 @@ export interface TransportOptions {
   fetch?: typeof globalThis.fetch;
 }
 
-export interface Call {
+export interface VenueCall {
   method?: 'GET' | 'POST';
   body?: unknown;
   headers?: Record<string, string>;
@@ -30,9 +30,9 @@ export interface Transport {
   url: string;
   key: string | undefined;
   /** Throws `VenueError`, `UnreachableError`, or `DistrustError` for an answer that is none. */
-  call<T>(schema: z.ZodType<T>, path: string, call?: Call): Promise<T>;
+  call<T>(schema: z.ZodType<T>, path: string, call?: VenueCall): Promise<T>;
   /** The body in pieces as they come; the status has been checked. */
-  stream(path: string, call?: Call): AsyncGenerator<string, void>;
+  stream(path: string, call?: VenueCall): AsyncGenerator<string, void>;
 }
 
 export function createTransport({
@@ -45,7 +45,7 @@ export function createTransport({
 
   async function send(
     path: string,
-    { method = 'GET', body, headers = {}, signal }: Call,
+    { method = 'GET', body, headers = {}, signal }: VenueCall,
     untilMs: number | null,
   ): Promise<Response> {
     const signals = [

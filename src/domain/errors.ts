@@ -1,12 +1,12 @@
 /** The one error type and its four families: who has to act, and whether trying again can help. */
 
-export type Facts = Record<string, string | number | bigint | boolean | null | undefined>;
+export type ErrorFacts = Record<string, string | number | bigint | boolean | null | undefined>;
 
 export interface ErrorOptions {
   /** Stable, machine readable; the status tables key on it. */
   code: string;
   /** Named values for logs. Never a secret, a signature or an RPC URL. */
-  facts?: Facts;
+  facts?: ErrorFacts;
   cause?: unknown;
   /** May the same call succeed if it is simply made again? */
   retry?: 'never' | 'later';
@@ -14,7 +14,7 @@ export interface ErrorOptions {
 
 export class BaseError extends Error {
   readonly code: string;
-  readonly facts: Facts;
+  readonly facts: ErrorFacts;
   readonly retry: 'never' | 'later';
 
   constructor(message: string, { code, facts = {}, cause, retry = 'never' }: ErrorOptions) {

@@ -88,7 +88,7 @@ export interface PriceInputs {
 }
 
 /** Why the price is what it is: bps of mid, positive is worse for the taker. */
-export interface Terms {
+export interface SpreadTerms {
   conf: number;
   adv: number;
   inv: number;
@@ -148,7 +148,7 @@ export interface Priced {
   platformFeeBps: number;
   /** Millionths of the reference currency, rounded up. The hold's `notional`. */
   notional: bigint;
-  terms: Terms;
+  terms: SpreadTerms;
 }
 
 /** `maxAmount` and `minAmount` are of the side that the request fixed. */
@@ -334,7 +334,7 @@ function evaluateAt(
   inputs: PriceInputs,
   frame: Frame,
   input: bigint,
-  fixed: { terms: Terms; spread: bigint } | undefined,
+  fixed: { terms: SpreadTerms; spread: bigint } | undefined,
 ): Priced | PriceDecline {
   const { params } = inputs;
   if (input > frame.largestInput) return frame.aboveInput;
@@ -380,7 +380,7 @@ function evaluateAt(
  * Too wide because gas is a large part of it: too small. Otherwise because of what grows with size: too
  * large.
  */
-function tooWide(terms: Terms): PriceDecline {
+function tooWide(terms: SpreadTerms): PriceDecline {
   const detail = `spread of ${terms.D.toFixed(2)} bps is out of bounds`;
   if (2 * terms.gas > terms.D) return { declined: 'size_below_min', detail };
   return { declined: 'size_above_max', detail };

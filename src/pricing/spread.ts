@@ -7,14 +7,14 @@ import { firmness, winProbability } from './firmness.ts';
 import { walkedImpact } from './hedge-book.ts';
 import { jumpCost, optionCost, perRootSecond, type MidMotion } from './option.ts';
 import { consult, DEFAULT_ADVERSE_BPS, viewOf } from './plugin.ts';
-import type { PriceInputs, Terms } from './price.ts';
+import type { PriceInputs, SpreadTerms } from './price.ts';
 import { capitalTerm, confidenceTerm, impactTerm, inventoryTerm, skewSlope } from './terms.ts';
 
 /**
  * `size` in the reference currency; `gas` in bps of it, own and relayed. Throws `PluginFault` when a plug-in
  * does.
  */
-export function spreadTerms(inputs: PriceInputs, size: number, gas: number): Terms {
+export function spreadTerms(inputs: PriceInputs, size: number, gas: number): SpreadTerms {
   const { plugin, params, exploreBps: explore = 0 } = inputs;
   const sigma = perRootSecond(inputs.sigma);
   const motion: MidMotion = {
@@ -39,7 +39,7 @@ function modelled(
   sigma: number,
   motion: MidMotion,
   extra: Record<string, number> | undefined,
-): Terms {
+): SpreadTerms {
   const { params, exploreBps: explore = 0 } = inputs;
   const side = inputs.lp === 'buy' ? 1 : -1;
   const slopeAtBand =
@@ -95,7 +95,7 @@ function replaced(
   gas: number,
   motion: MidMotion,
   parts: Record<string, number> | undefined,
-): Terms {
+): SpreadTerms {
   const c0 = gas + sum(parts);
   const asked = c0 + fee + explore;
   const D = Math.max(asked, params.minSpreadBps);
@@ -132,6 +132,6 @@ function walked({ hedgeBook, mid, quoteValue }: PriceInputs, side: 1 | -1, size:
 }
 
 /** What is left for the LP, D - fee - gas, as the integer of 1e-4 bps that prices; rounded up. */
-export function spreadInteger({ D, fee, gas }: Pick<Terms, 'D' | 'fee' | 'gas'>): bigint {
+export function spreadInteger({ D, fee, gas }: Pick<SpreadTerms, 'D' | 'fee' | 'gas'>): bigint {
   return BigInt(Math.ceil((D - fee - gas) * 1e4));
 }

@@ -18,7 +18,7 @@ export interface CurveFit extends Curve {
   lost: number;
 }
 
-export interface Outcome {
+export interface QuoteOutcome {
   /** All-in, bps of mid: what the taker was asked to pay. */
   delta: number;
   won: boolean;
@@ -54,7 +54,7 @@ export function startFit({ alpha, beta }: Curve): CurveFit {
  * A win says that the best alternative R lay above delta, a loss that it lay below; with the winner's price R
  * itself is seen, and R is logistic: density beta * f * (1 - f).
  */
-export function learn(fit: CurveFit, { delta, won, winnerDelta }: Outcome, kept = 1): CurveFit {
+export function learn(fit: CurveFit, { delta, won, winnerDelta }: QuoteOutcome, kept = 1): CurveFit {
   const at = !won && winnerDelta !== undefined && winnerDelta < delta ? winnerDelta : delta;
   const seen = at !== delta;
   const f = 1 / (1 + Math.exp(fit.alpha + fit.beta * at));
@@ -77,7 +77,7 @@ export function learn(fit: CurveFit, { delta, won, winnerDelta }: Outcome, kept 
   };
 }
 
-export interface Trust {
+export interface CurveTrust {
   /** Outcomes before a fit is used at all, a twentieth of them of either kind. */
   minOutcomes: number;
   /** The most that the spread taken by half of all takers may be moved away from the configured curve. */
@@ -92,7 +92,7 @@ export interface Trust {
 export function trusted(
   fit: CurveFit,
   configured: Curve,
-  { minOutcomes, maxShiftBps }: Trust,
+  { minOutcomes, maxShiftBps }: CurveTrust,
 ): Curve | undefined {
   if (fit.won + fit.lost < minOutcomes || Math.min(fit.won, fit.lost) < minOutcomes / 20) return undefined;
   const beta = clamp(fit.beta, configured.beta / 2, configured.beta * 2);

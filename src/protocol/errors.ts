@@ -43,7 +43,7 @@ export const REFUSALS = [
   'json_invalid',
   'value_error',
 ] as const;
-export type Refusal = (typeof REFUSALS)[number];
+export type RefusalType = (typeof REFUSALS)[number];
 
 export type Location = readonly (string | number)[];
 export interface Detail {
@@ -69,7 +69,7 @@ export class InvalidError extends RequestError {
   }
 }
 
-export const invalid = (type: Refusal, loc: Location, msg: string): InvalidError =>
+export const invalid = (type: RefusalType, loc: Location, msg: string): InvalidError =>
   new InvalidError([{ loc, msg, type }]);
 
 /** Any other refusal that the table knows. */

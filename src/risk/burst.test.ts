@@ -2,11 +2,11 @@
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type Burst, type BurstRule, type Fill, filled, NO_FILLS } from './burst.ts';
+import { type Burst, type BurstRule, type Fill, recordFill, NO_FILLS } from './burst.ts';
 
 const rule: BurstRule = { fills: 4, deltaUsd: 100_000, withinSeconds: 10, freezeSeconds: 30 };
 const fold = (fills: readonly Fill[]): Burst =>
-  fills.reduce((burst, fill) => filled(burst, fill, rule), NO_FILLS);
+  fills.reduce((burst, fill) => recordFill(burst, fill, rule), NO_FILLS);
 const fill = (second: number, side: 'buy' | 'sell' = 'buy', usd = 1_000): Fill => ({
   atMs: second * 1_000,
   side,
@@ -46,7 +46,7 @@ test('memory stays short and a freeze is never cut', () => {
       let atMs = 0;
       let burst = NO_FILLS;
       for (const { gap, side, usd } of steps) {
-        const next = filled(burst, { atMs: (atMs += gap), side, usd }, rule);
+        const next = recordFill(burst, { atMs: (atMs += gap), side, usd }, rule);
         expect(next.fills.length).toBeLessThanOrEqual(2 * rule.fills);
         expect(next.frozenUntilMs).toBeGreaterThanOrEqual(burst.frozenUntilMs);
         burst = next;

@@ -30,7 +30,7 @@ export const NO_FILLS: Burst = { fills: [], frozenUntilMs: 0 };
 /**
  * Takes a fill in. A freeze forgets the fills that made it, so that the next one needs a burst of its own.
  */
-export function filled({ fills, frozenUntilMs }: Burst, fill: Fill, rule: BurstRule): Burst {
+export function recordFill({ fills, frozenUntilMs }: Burst, fill: Fill, rule: BurstRule): Burst {
   const since = fill.atMs - rule.withinSeconds * 1000;
   const recent = [...fills.filter(({ atMs }) => atMs > since), fill];
   const sameSide = recent.filter(({ side }) => side === fill.side).length;

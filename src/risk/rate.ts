@@ -15,7 +15,7 @@ export interface Tokens {
 export const fullBucket = ({ burst }: RateRule, nowMs: number): Tokens => ({ left: burst, atMs: nowMs });
 
 /** Takes a token; false when there is none. */
-export function take(tokens: Tokens, nowMs: number, { perSecond, burst }: RateRule): boolean {
+export function takeToken(tokens: Tokens, nowMs: number, { perSecond, burst }: RateRule): boolean {
   if (nowMs > tokens.atMs) {
     tokens.left = Math.min(burst, tokens.left + ((nowMs - tokens.atMs) / 1000) * perSecond);
     tokens.atMs = nowMs;

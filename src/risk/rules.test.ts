@@ -8,7 +8,7 @@ import { CONTROLS } from '../domain/control.ts';
 import { CONTROL_CARDS } from './control.ts';
 import { type DrawdownRule, judged, lossOf, moved, rolled } from './drawdown.ts';
 import { gapLoss, jumpOf } from './gap-loss.ts';
-import { fullBucket, take } from './rate.ts';
+import { fullBucket, takeToken } from './rate.ts';
 
 describe('gap loss', () => {
   const rule = { deviations: 4, leastBps: 100 };
@@ -99,7 +99,7 @@ describe('rate', () => {
   test('a burst passes, then ten a second', () => {
     const tokens = fullBucket(rule, 0);
     const asked = (at: number, count: number) =>
-      Array.from({ length: count }, () => take(tokens, at, rule)).filter(Boolean).length;
+      Array.from({ length: count }, () => takeToken(tokens, at, rule)).filter(Boolean).length;
     expect(asked(0, 20)).toBe(5);
     expect(asked(100, 20)).toBe(1);
     expect(asked(1_100, 20)).toBe(5);
@@ -113,7 +113,7 @@ describe('rate', () => {
         for (const gap of gaps) {
           now = Math.max(0, now + gap);
           latest = Math.max(latest, now);
-          if (take(tokens, now, rule)) passed += 1;
+          if (takeToken(tokens, now, rule)) passed += 1;
           expect(passed).toBeLessThanOrEqual(rule.burst + (latest / 1000) * rule.perSecond + 1e-6);
         }
       }),

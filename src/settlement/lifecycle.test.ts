@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Fact } from '../domain/fact.ts';
 import type { MandateOutput, StandardOrder } from '../domain/order.ts';
-import { foldFacts, isFinal, type Stage } from './lifecycle.ts';
+import { foldFacts, isFinal, type OrderStage } from './lifecycle.ts';
 import { plan, type PlanInput } from './plan.ts';
 
 const word = (n: number) => `0x${n.toString(16).padStart(64, '0')}` as const;
@@ -68,7 +68,7 @@ const anyFact = fc.oneof(
 );
 
 describe('fold', () => {
-  test.each<[string, bigint[], Fact[], Stage]>([
+  test.each<[string, bigint[], Fact[], OrderStage]>([
     ['accepted', [1n], [], 'awaiting_escrow'],
     ['settled on one chain', [1n], [opened, filled(0), finalised], 'settled'],
     ['opened', [2n], [opened], 'escrowed'],
@@ -87,7 +87,7 @@ describe('fold', () => {
   test('law: a final stage is never left', () => {
     fc.assert(
       fc.property(order2, fc.array(anyFact, { maxLength: 12 }), (order, facts) => {
-        let last: Stage | undefined;
+        let last: OrderStage | undefined;
         for (let n = 0; n <= facts.length; n += 1) {
           const { stage, status, final } = foldFacts(order, facts.slice(0, n));
           if (last && isFinal(last)) expect(stage).toBe(last);

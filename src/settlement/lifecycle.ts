@@ -8,7 +8,7 @@ import type { Hex } from '../domain/hex.ts';
 import type { StandardOrder } from '../domain/order.ts';
 
 /** Also the public `settlementStatus`. */
-export type Stage =
+export type OrderStage =
   /** Accepted; the chain has not taken the input yet. */
   | 'awaiting_escrow'
   /** The input is in escrow; not everything is delivered. */
@@ -36,12 +36,12 @@ export const STAGES = [
   'refund_pending',
   'refunded',
   'failed',
-] as const satisfies readonly Stage[];
+] as const satisfies readonly OrderStage[];
 
 export type OrderStatus = 'pending' | 'settled' | 'failed';
 
 export interface Progress {
-  stage: Stage;
+  stage: OrderStage;
   status: OrderStatus;
   /** Nothing is left to be done. */
   final: boolean;
@@ -59,23 +59,23 @@ export interface Progress {
   sent: FactOf<'sent'>[];
 }
 
-const FINAL: ReadonlySet<Stage> = new Set<Stage>(['settled', 'refunded', 'failed']);
+const FINAL: ReadonlySet<OrderStage> = new Set<OrderStage>(['settled', 'refunded', 'failed']);
 
 /** What the receiver got of a fill, base units. */
 export const receivedIn = ({ amount, surplus = 0n }: Pick<FactOf<'filled'>, 'amount' | 'surplus'>): bigint =>
   amount + surplus;
 
 /** All that the receiver got, base units; undefined while an output is missing. */
-export function receivedBy({ fills }: Pick<Progress, 'fills'>): bigint | undefined {
+export function lpReceived({ fills }: Pick<Progress, 'fills'>): bigint | undefined {
   return fills.reduce<bigint | undefined>(
     (sum, fill) => (sum === undefined || !fill ? undefined : sum + receivedIn(fill)),
     0n,
   );
 }
 
-export const isFinal = (stage: Stage): boolean => FINAL.has(stage);
+export const isFinal = (stage: OrderStage): boolean => FINAL.has(stage);
 
-export const statusOf = (stage: Stage): OrderStatus =>
+export const orderStatusOf = (stage: OrderStage): OrderStatus =>
   stage === 'settled'
     ? 'settled'
     : stage === 'refund_pending' || stage === 'refunded' || stage === 'failed'
@@ -105,7 +105,7 @@ export function foldFacts(order: StandardOrder, facts: Iterable<Fact>): Progress
     if (progress.final) break;
     take(progress, fact);
     progress.stage = stageOf(order, progress);
-    progress.status = statusOf(progress.stage);
+    progress.status = orderStatusOf(progress.stage);
     progress.final = isFinal(progress.stage);
   }
   return progress;
@@ -149,7 +149,7 @@ function take(progress: Progress, fact: Fact): void {
 function stageOf(
   order: StandardOrder,
   { opened, fills, attested, finalised, refunded, failure }: Progress,
-): Stage {
+): OrderStage {
   if (finalised) return 'settled';
   if (refunded) return 'refunded';
   if (failure) return opened ? 'refund_pending' : 'failed';

@@ -8,7 +8,7 @@ import type { StandardOrder } from '../domain/order.ts';
 import type { UnixSeconds } from '../domain/time.ts';
 import type { Progress } from './lifecycle.ts';
 
-export type Step = 'settle' | 'open' | 'fill' | 'attest' | 'finalise' | 'refund';
+export type SettlementStep = 'settle' | 'open' | 'fill' | 'attest' | 'finalise' | 'refund';
 export type Actor = 'venue' | 'lp' | 'taker' | 'anyone';
 
 /** What time it is on a chain. */
@@ -19,12 +19,12 @@ export interface ChainTime {
   deep: UnixSeconds;
 }
 
-export type Plan =
+export type SettlementPlan =
   | { kind: 'done' }
   /** A transaction is due. After `notAfter` (chain time) it makes no sense any more. */
   | {
       kind: 'step';
-      step: Step;
+      step: SettlementStep;
       by: Actor;
       chainId: number;
       outputs: readonly number[];
@@ -50,7 +50,13 @@ export interface PlanInput {
 }
 
 /** Total: until the stage is final there is always a step, something to wait for, or a failure. */
-export function plan({ order, progress, executionMode, openReserveSeconds, timeOf }: PlanInput): Plan {
+export function plan({
+  order,
+  progress,
+  executionMode,
+  openReserveSeconds,
+  timeOf,
+}: PlanInput): SettlementPlan {
   const originId = Number(order.originChainId);
   switch (progress.stage) {
     case 'settled':
@@ -99,7 +105,7 @@ function planEscrow(
   executionMode: PlanInput['executionMode'],
   openReserveSeconds: number,
   now: ChainTime | undefined,
-): Plan {
+): SettlementPlan {
   const originId = Number(order.originChainId);
   if (now && now.deep > order.fillDeadline)
     return { kind: 'fail', code: executionMode === 'walletBroadcast' ? 'not_broadcast' : 'not_opened' };
@@ -117,7 +123,7 @@ function planEscrow(
   };
 }
 
-function planFill(order: StandardOrder, progress: Progress, timeOf: PlanInput['timeOf']): Plan {
+function planFill(order: StandardOrder, progress: Progress, timeOf: PlanInput['timeOf']): SettlementPlan {
   const open = order.outputs.flatMap((output, index) =>
     progress.fills[index] ? [] : [{ index, chainId: Number(output.chainId) }],
   );

@@ -7,10 +7,10 @@ import type { RecordedFact } from '../domain/fact.ts';
 import type { Hex } from '../domain/hex.ts';
 import type { StandardOrder } from '../domain/order.ts';
 import { foldCredits, type LedgerCredit } from './deferred.ts';
-import { foldFacts, receivedBy, type Stage } from './lifecycle.ts';
+import { foldFacts, lpReceived, type OrderStage } from './lifecycle.ts';
 
 export interface TradeState {
-  stage: Stage;
+  stage: OrderStage;
   failureCode: string | null;
   /** Base units of all outputs together, decimal; null until every output is filled. */
   delivered: string | null;
@@ -34,7 +34,7 @@ export function tradeState(order: StandardOrder, facts: readonly RecordedFact[])
   );
   const seenAt = (which: (fact: RecordedFact['fact']) => boolean) =>
     facts.find(({ fact }) => which(fact))?.recordedAtMs ?? null;
-  const delivered = receivedBy(progress)?.toString() ?? null;
+  const delivered = lpReceived(progress)?.toString() ?? null;
   const sent = progress.sent.findLast(({ step }) => step !== 'refund');
   const settled = progress.stage === 'settled';
   return {

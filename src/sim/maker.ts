@@ -15,7 +15,7 @@ import type { PricingParams } from '../pricing/params.ts';
 import type { PricingPlugin } from '../pricing/plugin.ts';
 import { price, type Priced, type PriceInputs } from '../pricing/price.ts';
 import { deviationOver, observeMid, sigmaOf, UNSEEN, wildness } from '../pricing/volatility.ts';
-import { type Burst, type BurstRule, filled, NO_FILLS } from '../risk/burst.ts';
+import { type Burst, type BurstRule, recordFill, NO_FILLS } from '../risk/burst.ts';
 import {
   accepted,
   type Conduct,
@@ -28,7 +28,7 @@ import {
 } from '../risk/conduct.ts';
 import { type DrawdownRule, judged, type Marks, rolled } from '../risk/drawdown.ts';
 import { gapLoss, type GapRule, jumpOf } from '../risk/gap-loss.ts';
-import { fullBucket, type RateRule, take, type Tokens } from '../risk/rate.ts';
+import { fullBucket, type RateRule, takeToken, type Tokens } from '../risk/rate.ts';
 import { CALM_MARKET, look, type Regime, type SpikeRule } from '../risk/regime.ts';
 
 export interface SimToken {
@@ -219,7 +219,7 @@ export function createMaker(setup: MakerSetup): Maker {
     if (risk === null) return { sigma: 1, size: 1, omega: 1, mostSeconds: Number.POSITIVE_INFINITY };
     if (killed) return { declined: 'standby', control: 'kill_switch' };
     const one = known(taker, atMs);
-    if (!take(one.tokens, atMs, risk.rate)) return { declined: 'limit', control: 'rate_limit' };
+    if (!takeToken(one.tokens, atMs, risk.rate)) return { declined: 'limit', control: 'rate_limit' };
     one.conduct = faded(one.conduct, atMs, risk.freeOption);
     const suspect = suspicion(one.conduct, risk.freeOption);
     if (suspect === 3) return { declined: 'limit', control: 'free_option' };
@@ -420,7 +420,7 @@ export function createMaker(setup: MakerSetup): Maker {
       );
       gasPaid += route.sameChain ? 0 : setup.gasUsd;
       const usd = Number(priced.notional) / MICRO;
-      if (risk !== null) burst = filled(burst, { atMs, side: route.lp, usd }, risk.burst);
+      if (risk !== null) burst = recordFill(burst, { atMs, side: route.lp, usd }, risk.burst);
       const life = validUntil * 1000 - quotedAtMs;
       const share = life > 0 ? Math.min(1, (atMs - quotedAtMs) / life) : 1;
       const edgeUsd =

@@ -25,7 +25,7 @@ import {
   type TradeRequest,
   type Wallet,
 } from '../../src/client/client.ts';
-import { matchLegs, type Shown } from '../../src/client/candidate.ts';
+import { matchLegs, type ReadCandidate } from '../../src/client/candidate.ts';
 import { assetId } from '../../src/domain/asset.ts';
 import { decodeContext, encodeContext, type OutputContext } from '../../src/domain/context.ts';
 import { addressToBytes32, type Address } from '../../src/domain/hex.ts';
@@ -1244,7 +1244,7 @@ describe('legs that do not belong to the trade', () => {
         composite: { legs, executionModel },
         sequential: executionModel === 'sequential',
         preview: { inputs: [], outputs: [{ asset: c, amount: '70' }] },
-      } as unknown as Shown,
+      } as unknown as ReadCandidate,
       { input: a, output: c, inputAmount: 100n, enforced },
     );
 

@@ -10,7 +10,7 @@ import { assetId } from '../../src/domain/asset.ts';
 import type { Hex } from '../../src/domain/hex.ts';
 import type { Route } from '../../src/ports/http.ts';
 import type { KeyKind } from '../../src/ports/stores/store.ts';
-import type { Message, FromSolver, Rfq } from '../../src/protocol/link/link.ts';
+import type { LinkMessage, FromSolver, Rfq } from '../../src/protocol/link/link.ts';
 import type { RecordedExchange, Recording } from '../../src/protocol/api/recording.ts';
 import { account, type TestAccount } from './devnet.ts';
 import type { Maker } from './solver.ts';
@@ -407,7 +407,7 @@ async function quotedBy({ v }: Stage, id: string) {
 }
 
 /** Ends an order without a chain's help, so that its last event is told. */
-async function settledBy({ v }: Stage, orderId: Message<'award'>['orderId']): Promise<void> {
+async function settledBy({ v }: Stage, orderId: LinkMessage<'award'>['orderId']): Promise<void> {
   const [claim] = await v.store.claim([orderId], 'examples', 10_000);
   const record = await v.store.order(orderId);
   if (!claim || !record) throw new Error('the order could not be claimed');

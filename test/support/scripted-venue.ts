@@ -15,7 +15,7 @@ import {
   type FromSolver,
   type FromVenue,
   type Hello,
-  type Message,
+  type LinkMessage,
   readFromSolver,
   type Rfq,
 } from '../../src/protocol/link/link.ts';
@@ -27,28 +27,28 @@ export interface ScriptedVenue {
   /** The newest hello, once there is one. */
   hello(): Promise<Hello>;
   /** Every status message so far, newest last. */
-  statuses: Message<'status', FromSolver>[];
+  statuses: LinkMessage<'status', FromSolver>[];
   /** Frames that were no valid message of a solver. */
   broken: string[];
   /** Waits until the newest status satisfies. */
-  until(what: (status: Message<'status', FromSolver>) => boolean): Promise<void>;
-  fills: Message<'fill', FromSolver>[];
+  until(what: (status: LinkMessage<'status', FromSolver>) => boolean): Promise<void>;
+  fills: LinkMessage<'fill', FromSolver>[];
   /** Indicative ladders so far, newest last. */
-  levels: Message<'levels', FromSolver>[];
+  levels: LinkMessage<'levels', FromSolver>[];
   /**
    * Sends a request and waits for its first answer; to the replica that calls itself so, where several are
    * connected.
    */
   ask(rfq: Rfq, replica?: string): Promise<Answer>;
   /** What a replica said of itself last; undefined while it is not connected or has said nothing. */
-  said(replica: string): Message<'status', FromSolver> | undefined;
+  said(replica: string): LinkMessage<'status', FromSolver> | undefined;
   /** Sends a request and waits for all that is said to it. */
   askAll(rfq: Rfq): Promise<Answer[]>;
   /** Sends anything; the answer, if one comes, is for whoever waits on its rfqId. */
   send(message: FromVenue, replica?: string): void;
   answerTo(rfqId: string): Promise<Answer>;
   /** What a `resync` is answered with. */
-  awards: Message<'resync', FromVenue>['awards'];
+  awards: LinkMessage<'resync', FromVenue>['awards'];
   resyncs: number;
   keys: (string | undefined)[];
   drop(): void;
@@ -68,7 +68,7 @@ export async function startScriptedVenue(chains: readonly Chain[]): Promise<Scri
   const waiting = new Map<string, (answer: Answer) => void>();
   const early = new Map<string, Answer[]>();
   /** Replicas of the LP that are connected, with what each said last. */
-  const sockets = new Map<WebSocket, Message<'status', FromSolver> | undefined>();
+  const sockets = new Map<WebSocket, LinkMessage<'status', FromSolver> | undefined>();
   const names = new Map<WebSocket, string | undefined>();
   /** Who offered a ladder: its slice is asked of nobody else. */
   const offered = new Map<string, WebSocket>();

@@ -17,7 +17,7 @@ import type { NewOrder } from '../../src/ports/stores/store.ts';
 import type { VenueStore } from '../../src/ports/stores/venue-store.ts';
 import type { TxStore } from '../../src/ports/stores/tx-store.ts';
 import { fillCall } from '../../src/settlement/call.ts';
-import { foldFacts, type Stage } from '../../src/settlement/lifecycle.ts';
+import { foldFacts, type OrderStage } from '../../src/settlement/lifecycle.ts';
 import { createOrderAdvancer } from '../../src/venue/orders/advance/advancer.ts';
 import { account, type Devnet, startDevnet, type TestAccount, type TestChain } from './devnet.ts';
 import { willingAttesters } from './lp-trades.ts';
@@ -48,9 +48,9 @@ export interface Settling {
   accept(terms?: Partial<TradeTerms>, change?: Partial<NewOrder>, into?: VenueStore): Promise<NewOrder>;
   /** As the LP of a cross-chain order would, once it is escrowed. */
   fill(trade: NewOrder): Promise<void>;
-  stageOf(trade: NewOrder, from?: VenueStore): Promise<Stage | undefined>;
+  stageOf(trade: NewOrder, from?: VenueStore): Promise<OrderStage | undefined>;
   /** Mines until every one of these is there. */
-  reach(stage: Stage, trades: readonly NewOrder[], from?: VenueStore): Promise<void>;
+  reach(stage: OrderStage, trades: readonly NewOrder[], from?: VenueStore): Promise<void>;
   mine(blocks?: number): Promise<void>;
   stop(): Promise<void>;
 }

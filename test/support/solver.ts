@@ -18,11 +18,11 @@ import {
   LINK_PATH,
   LINK_PROTOCOL_VERSION,
   type LinkQuote,
-  type Message,
+  type LinkMessage,
   readFromVenue,
   recipientFor,
   type Rfq,
-  type Slice,
+  type SliceRequest,
 } from '../../src/protocol/link/link.ts';
 import { linkProofDigest } from '../../src/protocol/link/link-proof.ts';
 import { orderFromMessage, orderToMessage } from '../../src/protocol/wire.ts';
@@ -39,7 +39,7 @@ export interface SolverSpec {
   /** What to answer a request with; nothing: silence. */
   answer: (rfq: Rfq, make: Maker) => FromSolver | FromSolver[] | undefined;
   /** What to answer a slice with; the default signs it. */
-  slice?: (slice: Slice, make: Maker) => FromSolver | undefined;
+  slice?: (slice: SliceRequest, make: Maker) => FromSolver | undefined;
   status?: 'active' | 'standby';
   /** Chain time: a chain that mines on demand runs ahead of the wall. */
   now?: () => number;
@@ -60,10 +60,10 @@ export interface Maker {
   ): LinkQuote;
   decline(
     rfq: Pick<Rfq, 'rfqId'>,
-    reason: Message<'decline', FromSolver>['reason'],
+    reason: LinkMessage<'decline', FromSolver>['reason'],
     maxAmount?: bigint,
   ): FromSolver;
-  commit(slice: Slice, signer?: TestAccount): FromSolver;
+  commit(slice: SliceRequest, signer?: TestAccount): FromSolver;
 }
 
 export interface ScriptedSolver {
@@ -73,8 +73,8 @@ export interface ScriptedSolver {
   /** The next message of a type, whether it has come already or not. */
   next<T extends FromVenue['type']>(
     type: T,
-    which?: (message: Message<T, FromVenue>) => boolean,
-  ): Promise<Message<T, FromVenue>>;
+    which?: (message: LinkMessage<T, FromVenue>) => boolean,
+  ): Promise<LinkMessage<T, FromVenue>>;
   say(message: FromSolver | string): void;
   closed: Promise<{ code: number; reason: string }>;
   stop(): Promise<void>;

@@ -13,13 +13,13 @@ import type { Random } from '../../ports/random.ts';
 import { ladder } from '../../pricing/ladder.ts';
 import { price, type PriceInputs } from '../../pricing/price.ts';
 import { ten } from '../../pricing/rational.ts';
-import type { FromSolver, Message } from '../../protocol/link/link.ts';
+import type { FromSolver, LinkMessage } from '../../protocol/link/link.ts';
 import type { Desk } from './quoting-config.ts';
 import type { Guard } from '../risk/guard.ts';
 import type { Route } from './route.ts';
 import { unhurried } from './turns.ts';
 
-export type LevelsMessage = Message<'levels', FromSolver>;
+export type LevelsMessage = LinkMessage<'levels', FromSolver>;
 
 export interface LevelsDeps {
   /** The one in force. */

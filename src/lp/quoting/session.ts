@@ -14,10 +14,10 @@ import {
   LINK_PROTOCOL_VERSION,
   type FromSolver,
   type FromVenue,
-  type Message,
+  type LinkMessage,
   readFromVenue,
   type Rfq,
-  type Slice,
+  type SliceRequest,
 } from '../../protocol/link/link.ts';
 import { linkProofDigest } from '../../protocol/link/link-proof.ts';
 import type { Awards } from '../settlement/awards.ts';
@@ -33,7 +33,7 @@ export interface Session {
   status(): void;
   tell(orderId: Bytes32, stage: string, txHash: Hex | null): void;
   /** Indicative prices; false when nobody is there to hear. */
-  levels(message: Message<'levels', FromSolver>): boolean;
+  levels(message: LinkMessage<'levels', FromSolver>): boolean;
   /** Says hello anew: what it said of our corridors is not true any more. */
   renew(reason: string): void;
   readonly welcome: boolean;
@@ -84,12 +84,12 @@ export function createSession(deps: SessionDeps, { solver }: Pick<LpConfig, 'sol
     venueId,
     protocolVersion,
     chains,
-  }: Message<'challenge', FromVenue>): Promise<void> {
+  }: LinkMessage<'challenge', FromVenue>): Promise<void> {
     if (protocolVersion !== LINK_PROTOCOL_VERSION)
       return link.reconnect(
         `the venue speaks protocol ${protocolVersion}, we speak ${LINK_PROTOCOL_VERSION}`,
       );
-    const accounts: Message<'hello', FromSolver>['accounts'] = [];
+    const accounts: LinkMessage<'hello', FromSolver>['accounts'] = [];
     for (const { chainId, escrow, oracle } of chains) {
       const ours = deps.chains.get(chainId);
       if (ours === undefined) continue;
@@ -136,7 +136,7 @@ export function createSession(deps: SessionDeps, { solver }: Pick<LpConfig, 'sol
   }
 
   /** The venue has gone on without us; it hears why, and nothing is held or signed for it. */
-  function tooLate(question: Rfq | Slice, quoteId?: Bytes32): void {
+  function tooLate(question: Rfq | SliceRequest, quoteId?: Bytes32): void {
     metrics.late.add();
     send(decline(question, { declined: 'limit' }, quoteId));
   }
@@ -158,7 +158,7 @@ export function createSession(deps: SessionDeps, { solver }: Pick<LpConfig, 'sol
   );
 
   const sliced = answering(
-    (slice: Slice) => deps.desk().slicer.answer(slice),
+    (slice: SliceRequest) => deps.desk().slicer.answer(slice),
     (_, answer) => {
       send(answer);
       metrics.slices.add({ kind: answer.type });

@@ -10,14 +10,14 @@ import { orderId, type StandardOrder } from '../../domain/order.ts';
 import { orderTimes } from '../../domain/time.ts';
 import type { HoldRequest } from '../../inventory/event.ts';
 import { price, type Priced, type PriceInputs } from '../../pricing/price.ts';
-import { type Commit, type LinkDecline, recipientFor, type Slice } from '../../protocol/link/link.ts';
+import { type Commit, type LinkDecline, recipientFor, type SliceRequest } from '../../protocol/link/link.ts';
 import { orderFromMessage } from '../../protocol/wire.ts';
 import type { Offer } from './ladder.ts';
 import { holdOf, ownSlice, type OwnSlice } from './order.ts';
 import { decline, doubtOf, type QuoterDeps } from './quote.ts';
 
 export interface Slicer {
-  answer(slice: Slice): Commit | LinkDecline | Promise<Commit | LinkDecline>;
+  answer(slice: SliceRequest): Commit | LinkDecline | Promise<Commit | LinkDecline>;
 }
 
 /** Our part, with what priced it. */
@@ -26,7 +26,7 @@ type PricedSlice = OwnSlice & { priced: Priced; inputs: PriceInputs };
 export function createSlicer(deps: QuoterDeps): Slicer {
   const { book, leases, ladders, log } = deps;
 
-  function answer(slice: Slice): Commit | LinkDecline | Promise<Commit | LinkDecline> {
+  function answer(slice: SliceRequest): Commit | LinkDecline | Promise<Commit | LinkDecline> {
     const offer = ladders.find(slice.rfqId);
     if (offer === undefined) return decline(slice, { declined: 'validity' }, slice.quoteId);
     const refusal = deps.refusal(offer.route);
@@ -42,7 +42,7 @@ export function createSlicer(deps: QuoterDeps): Slicer {
     return committed(slice, order, offer, read);
   }
 
-  function readSlice(slice: Slice, order: StandardOrder, offer: Offer): PricedSlice | Decline {
+  function readSlice(slice: SliceRequest, order: StandardOrder, offer: Offer): PricedSlice | Decline {
     const { rfq, route, inputs, times } = offer;
     const wrong = (detail: string): Decline => ({ declined: 'internal', detail });
     const now = book.now(route.origin.id);
@@ -112,7 +112,7 @@ export function createSlicer(deps: QuoterDeps): Slicer {
   }
 
   function committed(
-    slice: Slice,
+    slice: SliceRequest,
     order: StandardOrder,
     offer: Offer,
     mine: PricedSlice,
@@ -140,7 +140,7 @@ export function createSlicer(deps: QuoterDeps): Slicer {
 
   /** Held, by all who share the inventory. */
   function signed(
-    slice: Slice,
+    slice: SliceRequest,
     order: StandardOrder,
     offer: Offer,
     mine: PricedSlice,

@@ -5,7 +5,7 @@
 
 import type { Decline } from '../../domain/decline.ts';
 import { deviationOver } from '../../pricing/volatility.ts';
-import { type Burst, filled, NO_FILLS } from '../../risk/burst.ts';
+import { type Burst, recordFill, NO_FILLS } from '../../risk/burst.ts';
 import { CALM_MARKET, look, type Regime } from '../../risk/regime.ts';
 import type { PairPrice } from '../market/market.ts';
 import type { LpRisk } from '../config/risk-config.ts';
@@ -19,7 +19,7 @@ export interface Watch {
   /** Is the pair stopped? Cheap. */
   stopped(pairName: string, nowMs: number): Decline | undefined;
   /** Somebody took a promise of ours. */
-  filled(pairName: string, fill: { side: 'buy' | 'sell'; usd: number }, nowMs: number): void;
+  recordFill(pairName: string, fill: { side: 'buy' | 'sell'; usd: number }, nowMs: number): void;
   /** What holds now, for people: by pair. */
   wild(nowMs: number): Map<string, string>;
   frozen(nowMs: number): Map<string, string>;
@@ -77,9 +77,9 @@ export function createWatch(rule: () => Pick<LpRisk, 'volSpike' | 'burst'>): Wat
     },
     known: (pairName, nowMs) =>
       stopped(pairName, nowMs) ?? ((pairs.get(pairName)?.regime.mood ?? 'calm') === 'calm' ? 'calm' : 'wild'),
-    filled(pairName, fill, nowMs) {
+    recordFill(pairName, fill, nowMs) {
       const nerves = nervesOf(pairName);
-      nerves.burst = filled(nerves.burst, { ...fill, atMs: nowMs }, rule().burst);
+      nerves.burst = recordFill(nerves.burst, { ...fill, atMs: nowMs }, rule().burst);
     },
     wild: (nowMs) =>
       new Map(

@@ -140,7 +140,7 @@ export function createRisk(deps: RiskDeps, first: LpConfig): Risk {
     conduct.accepted(award, request === undefined ? 0 : markBps(award), nowMs);
     // A promise that was forgotten in a crash does not say which pair it was of.
     if (request !== undefined && request.notional > 0n)
-      watch.filled(request.pair, { side: request.side, usd: Number(request.notional) / 1e6 }, nowMs);
+      watch.recordFill(request.pair, { side: request.side, usd: Number(request.notional) / 1e6 }, nowMs);
   }
 
   /** What the trade is worth to us at the market of this moment, of what we give. */

@@ -18,7 +18,7 @@ import {
   tradedElsewhere,
   UNKNOWN,
 } from '../../risk/conduct.ts';
-import { fullBucket, take, type Tokens } from '../../risk/rate.ts';
+import { fullBucket, takeToken, type Tokens } from '../../risk/rate.ts';
 import type { OpenAward } from '../settlement/awards.ts';
 import type { QuoteRecord } from '../quote-log/quote-events.ts';
 import type { LpRisk } from '../config/risk-config.ts';
@@ -184,7 +184,7 @@ export function createConductBook(rule: () => Pick<LpRisk, 'freeOption' | 'rate'
     asked(taker, nowMs) {
       const row = known(taker, nowMs);
       const tokens = { left: rows.get(row, TOKENS_LEFT), atMs: rows.get(row, TOKENS_AT) };
-      const took = take(tokens, nowMs, rule().rate);
+      const took = takeToken(tokens, nowMs, rule().rate);
       setTokens(row, tokens);
       if (!took) return 'too_often';
       return rows.get(row, SUSPICION) === 0 ? 0 : waited(taker, row, nowMs);

@@ -1,7 +1,7 @@
 /** The trade history of a workspace: rows derived from facts, to filter, sort, count and export. */
 
 import type { Address, Bytes32, Hex } from '../../domain/hex.ts';
-import type { Stage } from '../../settlement/lifecycle.ts';
+import type { OrderStage } from '../../settlement/lifecycle.ts';
 import type { TradeState } from '../../settlement/trade-state.ts';
 import type { KeyMode } from './store.ts';
 
@@ -63,7 +63,7 @@ export interface TradeQuery {
   /** Selects trades by their family. */
   matches(family: TradeFamily): boolean;
   /** null: every stage. */
-  stages: ReadonlySet<Stage> | null;
+  stages: ReadonlySet<OrderStage> | null;
   /** Both inclusive. */
   createdFromMs: number | null;
   createdToMs: number | null;
@@ -78,7 +78,7 @@ export interface TradeQuery {
 }
 
 /** What sorting by group may use. */
-export type TradeGroup = Omit<TradeFamily, 'id'> & { stage: Stage };
+export type TradeGroup = Omit<TradeFamily, 'id'> & { stage: OrderStage };
 
 export interface TradePage {
   rows: TradeRow[];

@@ -65,7 +65,7 @@ export type QuoteCandidate = z.infer<typeof zQuoteCandidate>;
  * A candidate as the venue makes it: every field present, null where it does not apply. Its checksum is added
  * by the seal.
  */
-export interface Terms {
+export interface CandidateTerms {
   quoteId: string;
   solverId: string;
   executionMode: (typeof EXECUTION_MODES)[number];

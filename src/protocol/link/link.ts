@@ -264,7 +264,7 @@ export const zFromSolver = z.discriminatedUnion('type', [
 
 export type FromVenue = z.infer<typeof zFromVenue>;
 export type FromSolver = z.infer<typeof zFromSolver>;
-export type Message<
+export type LinkMessage<
   T extends (FromVenue | FromSolver)['type'],
   From extends FromVenue | FromSolver = FromVenue | FromSolver,
 > = Extract<From, { type: T }>;
@@ -274,7 +274,7 @@ export type Hello = z.infer<typeof zHello>;
 export type LinkQuote = z.infer<typeof zQuote>;
 export type Partial = z.infer<typeof zPartial>;
 export type LinkDecline = z.infer<typeof zDecline>;
-export type Slice = z.infer<typeof zSlice>;
+export type SliceRequest = z.infer<typeof zSlice>;
 export type Commit = z.infer<typeof zCommit>;
 export type Award = z.infer<typeof zAward>;
 

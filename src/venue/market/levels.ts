@@ -8,7 +8,7 @@ import { corridorOf } from '../../domain/corridor.ts';
 import type { Ladder } from '../../auction/split.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Metrics } from '../../ports/metrics.ts';
-import type { Message, FromSolver } from '../../protocol/link/link.ts';
+import type { LinkMessage, FromSolver } from '../../protocol/link/link.ts';
 import { createBuckets } from '../access/token-buckets.ts';
 import type { LevelsOptions } from '../options.ts';
 import type { Roster, SolverSession } from '../solvers/roster.ts';
@@ -25,7 +25,7 @@ export interface Offered {
 export type LevelsOutcome = 'taken' | 'withdrawn' | 'broken' | 'unknown' | 'stale' | 'too_many';
 
 export interface SolverLevels {
-  accept(session: SolverSession, message: Message<'levels', FromSolver>): LevelsOutcome;
+  accept(session: SolverSession, message: LinkMessage<'levels', FromSolver>): LevelsOutcome;
   /** Unexpired ladders of active solvers. */
   of(input: AssetId, output: AssetId): Offered[];
   /** The listener gets the `<input>><output>` whose ladders changed. */
@@ -51,7 +51,7 @@ export function createSolverLevels(
 
   function judged(
     session: SolverSession,
-    { input, output, levels, atMs }: Message<'levels', FromSolver>,
+    { input, output, levels, atMs }: LinkMessage<'levels', FromSolver>,
   ): LevelsOutcome {
     if (!rate.take(session.solverId).ok) return 'too_many';
     const ladder = rising(levels);

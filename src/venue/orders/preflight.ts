@@ -12,7 +12,7 @@ import type { ApiKey, Workspace } from '../../ports/stores/store.ts';
 import { ApiError, invalid } from '../../protocol/errors.ts';
 import type {
   Action,
-  FundingLock,
+  PreflightLock,
   PreflightRequest,
   PreflightResponse,
 } from '../../protocol/api/preflight.ts';
@@ -56,7 +56,7 @@ export interface Preflighter {
   /** The same for a candidate whose seal has been verified. */
   planFor(
     opened: VerifiedQuote,
-    fundingLock: FundingLock | undefined,
+    fundingLock: PreflightLock | undefined,
     namespace: SealOwner['namespace'],
   ): Promise<PreflightResponse>;
 }
@@ -102,7 +102,7 @@ export function createPreflighter({
 
   async function planFor(
     opened: VerifiedQuote,
-    fundingLock: FundingLock | undefined,
+    fundingLock: PreflightLock | undefined,
     namespace: SealOwner['namespace'],
   ): Promise<PreflightResponse> {
     const port = chains.get(opened.origin.id);
@@ -138,7 +138,7 @@ export function createPreflighter({
     port: ChainPort,
     opened: VerifiedQuote,
     taker: TakerState,
-    asked: FundingLock | undefined,
+    asked: PreflightLock | undefined,
     submitTo: string,
   ): Promise<PreflightResponse> {
     const choice = choiceOf(taker, asked);
@@ -165,7 +165,7 @@ export function createPreflighter({
     choice: LockChoice,
     submitTo: string,
   ): Promise<{
-    lock: FundingLock;
+    lock: PreflightLock;
     lockDetails: NonNullable<PreflightResponse['lockDetails']>;
     actions: Action[];
   }> {
@@ -368,7 +368,7 @@ export function createPreflighter({
   return { plan, planFor };
 }
 
-function choiceOf({ funding, choice }: TakerState, asked: FundingLock | undefined): LockChoice {
+function choiceOf({ funding, choice }: TakerState, asked: PreflightLock | undefined): LockChoice {
   if (asked === undefined || asked === choice.lock) return choice;
   const sufficient = funding.tokenBalance >= funding.amount;
   switch (asked) {

@@ -3,7 +3,7 @@
 import type { Address } from '../../domain/hex.ts';
 import type { Metrics } from '../../ports/metrics.ts';
 import type { Screened, ScreenedParty, Screener } from '../../ports/screening.ts';
-import { ApiError, InvalidError, type Location, type Refusal } from '../../protocol/errors.ts';
+import { ApiError, InvalidError, type Location, type RefusalType } from '../../protocol/errors.ts';
 
 export interface Parties {
   taker: Address;
@@ -54,7 +54,7 @@ export function createScreening({
         denied.map((side) => ({
           loc: at[side],
           msg: `The venue does not serve this ${side}. Nothing was quoted or submitted.`,
-          type: 'address_denied' satisfies Refusal,
+          type: 'address_denied' satisfies RefusalType,
         })),
       );
     }

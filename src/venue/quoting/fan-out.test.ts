@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest';
 import { silentMetrics } from '../../../test/support/silent.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { Commit, LinkDecline, LinkQuote, Rfq, Slice } from '../../protocol/link/link.ts';
+import type { Commit, LinkDecline, LinkQuote, Rfq, SliceRequest } from '../../protocol/link/link.ts';
 import { createFanOut } from './fan-out.ts';
 import type { SolverSession } from '../solvers/roster.ts';
 
@@ -128,7 +128,7 @@ test('a closed connection ends the wait for its solver, and a rejected answer is
 test('a round of commits ends with the first refusal, and ignores answers to another plan', async () => {
   const [first, second] = [session('first'), session('second')];
   const { fanOut } = startFanOut();
-  const slices = [first, second].map((each) => ({ session: each, slice: { rfqId: 'r' } as Slice }));
+  const slices = [first, second].map((each) => ({ session: each, slice: { rfqId: 'r' } as SliceRequest }));
   const commit = (quoteId: string) => ({ type: 'commit', rfqId: 'r', quoteId }) as Commit;
   const replies = fanOut.requestCommits('0x01', slices);
   fanOut.receive(first, commit('0x02'));

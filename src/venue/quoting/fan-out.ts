@@ -8,7 +8,7 @@ import type { DeclineReason } from '../../domain/decline.ts';
 import type { Bytes32 } from '../../domain/hex.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Metrics } from '../../ports/metrics.ts';
-import type { Commit, LinkDecline, LinkQuote, Partial, Rfq, Slice } from '../../protocol/link/link.ts';
+import type { Commit, LinkDecline, LinkQuote, Partial, Rfq, SliceRequest } from '../../protocol/link/link.ts';
 import type { FanOutOptions } from '../options.ts';
 import type { Roster, SolverSession } from '../solvers/roster.ts';
 import type { Objection } from './verify.ts';
@@ -45,7 +45,7 @@ export interface FanOut {
   /** Second round: asks each LP of a planned split to sign its slice of one order. Never rejects. */
   requestCommits(
     quoteId: Bytes32,
-    slices: readonly { session: SolverSession; slice: Omit<Slice, 'deadlineMs'> }[],
+    slices: readonly { session: SolverSession; slice: Omit<SliceRequest, 'deadlineMs'> }[],
     withinMs?: number,
   ): Promise<CommitReplies>;
   /** Takes an answer that a solver sent over its connection. */

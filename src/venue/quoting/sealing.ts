@@ -15,7 +15,7 @@ import { orderDigest, orderId, type StandardOrder } from '../../domain/order.ts'
 import type { UnixSeconds } from '../../domain/time.ts';
 import type { OrderRoute } from '../../ports/stores/store.ts';
 import { canonicalJson } from '../../protocol/canonical-json.ts';
-import type { QuoteCandidate, Terms } from '../../protocol/api/candidate.ts';
+import type { QuoteCandidate, CandidateTerms } from '../../protocol/api/candidate.ts';
 import { ORDER_TYPE } from '../../protocol/api/candidate.ts';
 import { invalid, type InvalidError } from '../../protocol/errors.ts';
 import {
@@ -82,7 +82,7 @@ export interface Sealing {
   /** The candidate as JSON text, checksum included. */
   seal(
     owner: SealOwner,
-    terms: Terms | RouterTerms,
+    terms: CandidateTerms | RouterTerms,
     commitments: readonly SignedCommitment[],
     route?: SealedRoute | null,
   ): string;

@@ -8,7 +8,7 @@ import { decodeContext, encodeContext } from '../../domain/context.ts';
 import { addressToBytes32, type Bytes32 } from '../../domain/hex.ts';
 import { orderId, type StandardOrder } from '../../domain/order.ts';
 import { orderTimes } from '../../domain/time.ts';
-import { type Commit, type Partial, recipientFor, type Slice } from '../../protocol/link/link.ts';
+import { type Commit, type Partial, recipientFor, type SliceRequest } from '../../protocol/link/link.ts';
 import { orderToMessage } from '../../protocol/wire.ts';
 import type { FanOut } from './fan-out.ts';
 import type { SolverSession } from '../solvers/roster.ts';
@@ -77,7 +77,7 @@ export async function commitSplit(
 ): Promise<FirmQuote | { missing: readonly SolverSession[] }> {
   const { fanOut } = deps;
   const id = orderId({ chainId: asked.origin.id, escrow: asked.origin.escrow }, order);
-  const message = orderToMessage(order) as Slice['order'];
+  const message = orderToMessage(order) as SliceRequest['order'];
   const slices = sessions.map((session, outputIndex) => ({
     session,
     slice: {

@@ -2,7 +2,7 @@
 
 import { orderEnvelope } from '../../domain/order.ts';
 import { assetId } from '../../domain/asset.ts';
-import { ORDER_TYPE, type Terms, WARNINGS } from '../../protocol/api/candidate.ts';
+import { ORDER_TYPE, type CandidateTerms, WARNINGS } from '../../protocol/api/candidate.ts';
 import type { Prices } from '../market/prices.ts';
 import type { RfqCandidate } from './rfq-source.ts';
 import type { SolverRequest } from './verify.ts';
@@ -18,7 +18,7 @@ export function candidateTerms(
   asked: SolverRequest,
   { quote, landing, underWatch }: RfqCandidate,
   { prices, nativeSymbol, ...thresholds }: TermsContext,
-): Terms {
+): CandidateTerms {
   const { origin, dest, inputToken, outputToken, rfq } = asked;
   const amount = quote.outputAmount.toString();
   const delta = prices.deltaFromMid(inputToken, quote.inputAmount, outputToken, quote.outputAmount);
@@ -92,8 +92,8 @@ export function warningsFor(
     laterLeg = false,
   }: { delta: number | null; thin: boolean; secondsLeft: number; underWatch: boolean; laterLeg?: boolean },
   { shortValiditySeconds, farFromMidBps }: Pick<TermsContext, 'shortValiditySeconds' | 'farFromMidBps'>,
-): Terms['warnings'] {
-  const warnings: Terms['warnings'] = [];
+): CandidateTerms['warnings'] {
+  const warnings: CandidateTerms['warnings'] = [];
   if (delta === null)
     warnings.push({
       code: WARNINGS.noReference,

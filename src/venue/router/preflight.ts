@@ -5,7 +5,7 @@
  */
 
 import type { ApiKey, OrderRecord, OrderStore, Workspace } from '../../ports/stores/store.ts';
-import { receivedBy } from '../../settlement/lifecycle.ts';
+import { lpReceived } from '../../settlement/lifecycle.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { invalid } from '../../protocol/errors.ts';
 import type { Action, PreflightRequest, PreflightResponse } from '../../protocol/api/preflight.ts';
@@ -73,7 +73,7 @@ export function createRoutePreflighter({
       );
     }
     // Final on the destination chain: the money is in the taker's wallet, whenever the LP finalises.
-    const delivered = receivedBy(progress);
+    const delivered = lpReceived(progress);
     if (delivered === undefined)
       return waiting(parent.quoteId, parent, { purpose: 'legDelivery', details: standing(parent) });
     const later = (await store.nextLegs(parent.orderId)).find(

@@ -11,7 +11,7 @@ import type { Bytes32 } from '../../domain/hex.ts';
 import type { Bus } from '../../ports/bus.ts';
 import type { Log } from '../../ports/log.ts';
 import type { OrderNews, OrderRecord, OrderStore } from '../../ports/stores/store.ts';
-import type { Message } from '../../protocol/link/link.ts';
+import type { LinkMessage } from '../../protocol/link/link.ts';
 import type { Progress } from '../../settlement/lifecycle.ts';
 import { nonceGroupOf } from '../quoting/exposure.ts';
 import { awardOf } from '../solvers/link.ts';
@@ -85,7 +85,7 @@ export function createOrderEventDispatcher({
       nonceGroupOf(originChainId, order.user, order.nonce),
       quoteId,
     )) {
-      const released: Message<'released'> = { type: 'released', quoteIds, proof: 'nonce_used' };
+      const released: LinkMessage<'released'> = { type: 'released', quoteIds, proof: 'nonce_used' };
       sessionOf(solverId, record)?.send(JSON.stringify(released));
     }
   }
@@ -107,7 +107,7 @@ export function createOrderEventDispatcher({
   };
 }
 
-function progressFrame(orderId: Bytes32, { stage }: Progress, last: Fact | undefined): Message<'order'> {
+function progressFrame(orderId: Bytes32, { stage }: Progress, last: Fact | undefined): LinkMessage<'order'> {
   const evidence: Evidence | undefined = last && 'evidence' in last ? last.evidence : undefined;
   return {
     type: 'order',

@@ -14,7 +14,7 @@ import type { TravelRuleRecord } from '../../ports/stores/travel-rule.ts';
 import type { CapturedGas, TradeRow } from '../../ports/stores/trades.ts';
 import type { Composite } from '../../protocol/api/router.ts';
 import type { TradeDossier, TradeFee, TradeTransaction } from '../../protocol/api/trades.ts';
-import { type Progress, receivedBy, receivedIn, settlementTxHash } from '../../settlement/lifecycle.ts';
+import { type Progress, lpReceived, receivedIn, settlementTxHash } from '../../settlement/lifecycle.ts';
 import { complianceSection, intentSection, proofsSection, travelRuleSection } from './record-sections.ts';
 import { progressOf } from '../orders/status.ts';
 import { deferralOf, lpName, memberOf, type Names, tradeItem } from './item.ts';
@@ -161,7 +161,7 @@ function legsOf({ record, route }: DossierParts, { composite }: Quoted): NonNull
     if (!order) return { ...leg, execution: null };
     const progress = progressOf(order);
     const last = !atomic || index === legs.length - 1;
-    const delivered = (last ? receivedBy(progress)?.toString() : undefined) ?? null;
+    const delivered = (last ? lpReceived(progress)?.toString() : undefined) ?? null;
     return {
       ...leg,
       execution: {

@@ -9,7 +9,7 @@ import type { Member } from '../../ports/stores/members.ts';
 import type { OrderKind, TradeRow } from '../../ports/stores/trades.ts';
 import type { TradeItem, TradeMember } from '../../protocol/api/trades.ts';
 import { type DeferredSettlement, deferredSettlement } from '../../settlement/deferred.ts';
-import { statusOf } from '../../settlement/lifecycle.ts';
+import { orderStatusOf } from '../../settlement/lifecycle.ts';
 import { lifecycleStatus } from './words.ts';
 
 export interface Names {
@@ -44,7 +44,7 @@ export function tradeItem(row: TradeRow, names: Names): TradeItem {
     lpName: lpName(terms.lp, names),
     lpSource: names.solvers.has(terms.lp) ? 'roster' : 'external',
     routingPathLabel: PATH_LABELS[terms.orderKind],
-    status: statusOf(state.stage),
+    status: orderStatusOf(state.stage),
     settlementStatus: state.stage,
     lifecycleStatus: lifecycleStatus(row, deferred),
     executionPrice: executionPrice(row, names),

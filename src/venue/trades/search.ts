@@ -8,7 +8,7 @@ import type { Member } from '../../ports/stores/members.ts';
 import type { ApiKey, Role } from '../../ports/stores/store.ts';
 import { ORDER_KINDS, type TradeBook, type TradeGroup, type TradeQuery } from '../../ports/stores/trades.ts';
 import { TRADE_SORTS, type TradesFilter, type TradeSort } from '../../protocol/api/trades.ts';
-import { type Stage, STAGES } from '../../settlement/lifecycle.ts';
+import { type OrderStage, STAGES } from '../../settlement/lifecycle.ts';
 import { fullName, lpName, type Names, slugOf } from './item.ts';
 
 const PRIVILEGED: ReadonlySet<Role | null> = new Set<Role | null>(['owner', 'admin']);
@@ -17,7 +17,7 @@ const PRIVILEGED: ReadonlySet<Role | null> = new Set<Role | null>(['owner', 'adm
 export const isPrivileged = ({ role }: ApiKey): boolean => PRIVILEGED.has(role);
 
 /** Each stage is in one bucket: a refunded trade does not also count as failed. */
-const BUCKETS: Record<Exclude<NonNullable<TradesFilter['status']>, 'all'>, readonly Stage[]> = {
+const BUCKETS: Record<Exclude<NonNullable<TradesFilter['status']>, 'all'>, readonly OrderStage[]> = {
   pending: ['awaiting_escrow', 'escrowed', 'delivered', 'proven'],
   settled: ['settled'],
   failed: ['failed', 'refund_pending'],

@@ -6,11 +6,11 @@ import type { OrderRecord } from '../../ports/stores/store.ts';
 import type { TradeRow } from '../../ports/stores/trades.ts';
 import type { TradeItem } from '../../protocol/api/trades.ts';
 import type { DeferredSettlement } from '../../settlement/deferred.ts';
-import { isFinal, type Progress, type Stage, STAGES } from '../../settlement/lifecycle.ts';
+import { isFinal, type Progress, type OrderStage, STAGES } from '../../settlement/lifecycle.ts';
 
 type State = TradeItem['lifecycleStatus']['primary'];
 
-const PRIMARY: Record<Stage, Omit<State, 'key'>> = {
+const PRIMARY: Record<OrderStage, Omit<State, 'key'>> = {
   awaiting_escrow: { label: 'Awaiting escrow', tone: 'neutral' },
   escrowed: { label: 'Input in escrow', tone: 'info' },
   delivered: { label: 'Delivered', tone: 'info' },
@@ -65,13 +65,13 @@ export function lifecycleStatus(
   };
 }
 
-function executionOf(stage: Stage, delivered: boolean, submitted: boolean): keyof typeof EXECUTION {
+function executionOf(stage: OrderStage, delivered: boolean, submitted: boolean): keyof typeof EXECUTION {
   if (delivered) return 'filled';
   if (stage === 'failed' || stage === 'refund_pending' || stage === 'refunded') return 'failed';
   return submitted ? 'submitted' : 'quoted';
 }
 
-function settlementOf(stage: Stage, delivered: boolean): keyof typeof SETTLEMENT {
+function settlementOf(stage: OrderStage, delivered: boolean): keyof typeof SETTLEMENT {
   if (stage === 'settled') return 'finalised';
   if (stage === 'refunded') return 'refunded';
   if (stage === 'awaiting_escrow' || stage === 'failed') return 'none';

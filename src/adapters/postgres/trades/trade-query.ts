@@ -5,7 +5,7 @@
  */
 
 import type { NumericSort, TradeFamily, TradeGroup, TradeQuery } from '../../../ports/stores/trades.ts';
-import { type Stage, STAGES } from '../../../settlement/lifecycle.ts';
+import { type OrderStage, STAGES } from '../../../settlement/lifecycle.ts';
 import type { Queryable } from '../pool.ts';
 import { EVERY_CELL, everyCellOf, SORT_NUMBERS } from './trade-counts.ts';
 import { CELL_STAGES } from './trade-rows.ts';
@@ -298,7 +298,7 @@ function cellsOf(cells: readonly number[], families: readonly TradeFamily[]): Ce
   return cells.flatMap((cell) => {
     const family = byId.get(Math.floor(cell / CELL_STAGES));
     const rank = cell % CELL_STAGES;
-    return family ? [{ cell, rank, family, group: { ...family, stage: STAGES[rank] as Stage } }] : [];
+    return family ? [{ cell, rank, family, group: { ...family, stage: STAGES[rank] as OrderStage } }] : [];
   });
 }
 

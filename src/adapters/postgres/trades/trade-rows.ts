@@ -14,14 +14,14 @@ import type {
   TradeRow,
   TradeTerms,
 } from '../../../ports/stores/trades.ts';
-import { type Stage, STAGES } from '../../../settlement/lifecycle.ts';
+import { type OrderStage, STAGES } from '../../../settlement/lifecycle.ts';
 import { tradeState, type TradeState } from '../../../settlement/trade-state.ts';
 import { toHex } from '../venue/order-rows.ts';
 import type { Queryable, Row } from '../pool.ts';
 
 export const CELL_STAGES = STAGES.length;
-export const stageRank = (stage: Stage): number => STAGES.indexOf(stage);
-export const cellOf = (family: number, stage: Stage): number => family * CELL_STAGES + stageRank(stage);
+export const stageRank = (stage: OrderStage): number => STAGES.indexOf(stage);
+export const cellOf = (family: number, stage: OrderStage): number => family * CELL_STAGES + stageRank(stage);
 
 /** What of a candidate history keeps. Whatever cannot be read of an old one is unknown. */
 interface Quoted {

@@ -19,7 +19,7 @@ import {
   type TradeStore,
   type TradeUpkeep,
 } from '../../../ports/stores/trades.ts';
-import { STAGES, type Stage } from '../../../settlement/lifecycle.ts';
+import { STAGES, type OrderStage } from '../../../settlement/lifecycle.ts';
 import { VENUE_MIGRATIONS } from '../migrations/venue.ts';
 import type { Database } from '../pool.ts';
 import { recountTrades } from './trade-counts.ts';
@@ -164,7 +164,7 @@ interface Asked {
   lp: string | null;
   member: string | null;
   sourceChainId: number | null;
-  stages: Stage[] | null;
+  stages: OrderStage[] | null;
   from: number | null;
   to: number | null;
   min: number | null;

@@ -22,7 +22,7 @@ import type { RouteVenue } from '../../../ports/route-venue.ts';
 import type { Claim, EventStore, OrderNews, OrderRecord, OrderStore } from '../../../ports/stores/store.ts';
 import type { Transactor } from '../../../ports/transactor.ts';
 import { foldFacts, type Progress } from '../../../settlement/lifecycle.ts';
-import { type Plan, plan } from '../../../settlement/plan.ts';
+import { type SettlementPlan, plan } from '../../../settlement/plan.ts';
 import { isFundingRevert, type Revert } from '../../../settlement/revert.ts';
 import { explainFailure } from './failure.ts';
 import { observeOrder, type ChainObservation } from './observe.ts';
@@ -71,7 +71,7 @@ interface Work {
   /** When the last look began, by the monotonic clock. */
   lookedAtMs: number;
   /** Look again when this chain's time has passed. */
-  waitFor: Extract<Plan, { kind: 'wait' }> | undefined;
+  waitFor: Extract<SettlementPlan, { kind: 'wait' }> | undefined;
   /** Look again when this transaction is no longer pending. */
   sent: { key: string; chainId: number } | undefined;
   /** Why the chain refused the last transaction in simulation. */
@@ -344,7 +344,7 @@ export function createOrderAdvancer(deps: OrderAdvancerDeps, options: OrderAdvan
   function decide(
     { record: { order, executionMode }, progress }: Work,
     { nonceGone, timeOf }: ChainObservation,
-  ): Plan {
+  ): SettlementPlan {
     if (nonceGone && !progress.opened) return { kind: 'fail', code: 'not_opened' };
     const margin = chains.get(Number(order.originChainId))?.chain.landingMarginSeconds ?? 0;
     return plan({ order, progress, executionMode, openReserveSeconds: Math.floor(margin / 2), timeOf });
@@ -366,7 +366,7 @@ export function createOrderAdvancer(deps: OrderAdvancerDeps, options: OrderAdvan
 
   async function recordResult(
     item: Work,
-    next: Extract<Plan, { kind: 'step' }>,
+    next: Extract<SettlementPlan, { kind: 'step' }>,
     taken: StepResult,
   ): Promise<void> {
     if (taken.kind === 'refused') {

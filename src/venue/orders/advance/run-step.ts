@@ -23,7 +23,7 @@ import {
   submitAttestationsCall,
 } from '../../../settlement/call.ts';
 import type { Progress } from '../../../settlement/lifecycle.ts';
-import type { Plan } from '../../../settlement/plan.ts';
+import type { SettlementPlan } from '../../../settlement/plan.ts';
 import { createSend, type Sent } from './send.ts';
 
 export interface StepExecutorDeps {
@@ -47,7 +47,7 @@ export type StepResult =
   /** Not the venue's step, not due yet, or in progress. */
   | { kind: 'nothing' };
 
-type StepPlan = Extract<Plan, { kind: 'step' }>;
+type StepPlan = Extract<SettlementPlan, { kind: 'step' }>;
 
 export function createStepExecutor(
   { chains, transactors, routeVenues, attestations, clock, log, steps }: StepExecutorDeps,
