@@ -1,8 +1,7 @@
 /**
- * A whole pricer in the place of the model: it names the parts of the spread in bps; gas, platform fee, the
- * bounds of the configuration, the amounts and every check stay the LP's. This one is the plainest that still
- * respects what a firm quote gives away: a fixed edge, a skew for the position, and a charge that grows with
- * the root of the time it is firm.
+ * A pricer that replaces the model. It returns the parts of the spread in bps; the LP adds gas and platform
+ * fee, applies the configured bounds, computes the amounts and checks them. This one has a fixed edge, a skew
+ * for the position, and a firmness charge that grows with the square root of time.
  *
  * @type {import('../../src/pricing/plugin.ts').PricingPlugin}
  */

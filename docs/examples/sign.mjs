@@ -1,7 +1,4 @@
-/**
- * Signs the best candidate of a quote response and what its preflight plan asks for: all that a taker's
- * wallet does.
- */
+/** Signs the best candidate of a quote response, and the lock that its preflight plan asks for. */
 
 import { readFileSync } from 'node:fs';
 import { privateKeyToAccount } from 'viem/accounts';

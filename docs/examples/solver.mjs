@@ -1,12 +1,12 @@
 /**
- * A whole solver in one file, written from docs/lp/solver-protocol.md alone: it joins a venue's fan-out, quotes
- * at fixed prices plus a spread, signs what it promises, and fills what it owes on other chains. It needs
- * `ws` and `viem` and nothing of firmquote.
+ * A complete solver in one file, written from docs/lp/solver-protocol.md and solver-protocol-settlement.md. It
+ * connects to a venue, quotes fixed prices plus a spread, signs its quotes, and fills cross-chain orders. It
+ * needs `ws` and `viem`, and no code of firmquote.
  *
  *   node solver.mjs solver.json
  *
- * A real one would price from a market, keep its promises on disk and watch its gas; see "What it leaves out"
- * in that document.
+ * A real solver prices from a market, stores its holds on disk and watches its gas: see "What the example
+ * leaves out" in the second page.
  */
 
 import { readFileSync } from 'node:fs';
@@ -29,10 +29,11 @@ import { privateKeyToAccount } from 'viem/accounts';
 import { WebSocket } from 'ws';
 
 /**
- * { urls, key, solverId, account, operatorKey, spreadBps, validSeconds, restSeconds, urls: of every replica
- * of the venue
- *   chains: { "8453": { rpc, escrow, oracle, depth } },          what we know of each chain ourselves
- *   assets: { "eip155:8453/erc20:0x…": { decimals, usdE8 } } }   what we trade, and its price in 1e-8 USD
+ * The configuration file:
+ * { urls, key, solverId, account, operatorKey, spreadBps, validSeconds, restSeconds,
+ *   chains: { "8453": { rpc, escrow, oracle, depth } },          our own settings of each chain
+ *   assets: { "eip155:8453/erc20:0x…": { decimals, usdE8 } } }   traded assets, with prices in 1e-8 USD
+ * `urls` lists every replica of the venue.
  */
 const config = JSON.parse(readFileSync(process.argv[2], 'utf8'));
 const operator = privateKeyToAccount(config.operatorKey);
@@ -85,11 +86,11 @@ const log = (what, facts = {}) =>
 
 /* What we have, and what of it is promised */
 
-/** Ledger balance less what is being withdrawn, by asset. Read beside the quoting, never in it. */
+/** Ledger balance minus pending withdrawals, by asset. Read in the background, never while quoting. */
 const balances = new Map();
-/** quoteId -> what it may cost us, and until when. */
+/** Holds by quoteId: the reserved amount, and until when. */
 const promises = new Map();
-/** Chain time runs with the blocks; never quote less than it. */
+/** The newest block time of each chain: a quote's times are at least that. */
 let chainNow = 0;
 
 async function readBalances() {
@@ -129,7 +130,7 @@ function free(text) {
 
 /* Prices */
 
-/** Fees come out of the input before it reaches us, so they are priced in. Rounded in our favour. */
+/** Fees are taken out of the input before it reaches us, so the price includes them. Rounded in our favour. */
 function amountsFor({ side, amount, platformFeeBps, relayFee }, input, output) {
   const [fee, relay, spread] = [BigInt(platformFeeBps), BigInt(relayFee), BigInt(config.spreadBps)];
   const [up, down] = [
@@ -156,7 +157,7 @@ function amountsFor({ side, amount, platformFeeBps, relayFee }, input, output) {
 const word = (address) => pad(address.toLowerCase(), { size: 32 });
 const domainOf = (name, chainId, verifyingContract) => ({ name, version: '1', chainId, verifyingContract });
 
-/** 0xe2: exclusive to us for the order's whole life, all of the input for this output, and the two fees. */
+/** 0xe2: exclusive to us until the deadline, the whole input for this output, and the two fees. */
 const contextOf = (fillDeadline, feeBps, relayFee) =>
   concat([
     '0xe2',
@@ -203,14 +204,14 @@ const commitmentOf = (orderId, quoteId, deadline, origin) => ({
   message: { orderId, quoteId, lp: account, deadline },
 });
 
-/** The request, answered: a quote, or the reason why not. */
+/** Answers a request with a quote or a decline. */
 async function answer(rfq) {
   const [input, output] = [assetOf(rfq.input), assetOf(rfq.output)];
   const { skeleton } = rfq;
   const decline = (reason, maxAmount = null) => ({ type: 'decline', rfqId: rfq.rfqId, reason, maxAmount });
   if (!input?.chain || !output?.chain) return decline('pair');
   const [origin, dest] = [input.chain, output.chain];
-  // Whoever proves a fill decides whether we are paid: only what we know ourselves.
+  // The oracle decides whether our fill is paid, so accept only the oracles we configured.
   const across = origin !== dest;
   const known =
     skeleton.originChainId === origin.id &&
@@ -246,7 +247,7 @@ async function answer(rfq) {
     ],
   };
   const quoteId = toHex(crypto.getRandomValues(new Uint8Array(32)));
-  // Promised before it is signed: from here on the money is spoken for until nobody can ask for it any more.
+  // Hold before signing: the amount stays reserved until the quote can no longer be executed.
   promises.set(quoteId, { asset: rfq.output, amount: given, until: fillDeadline + 60 });
   const signature = await operator.signTypedData(
     commitmentOf(orderIdOf(origin.escrow, order), quoteId, fillDeadline, origin),
@@ -269,12 +270,12 @@ async function answer(rfq) {
 
 const filling = new Set();
 const delivered = new Set();
-/** Won and not over, whichever replica told us first. */
+/** Orders we won that are not final, from any replica. */
 const orders = new Map();
 
 /**
- * Pays what we owe on another chain: when the taker's money is in escrow at depth, in time, and our own
- * signature says that we promised it.
+ * Fills an order on another chain, if its input is in escrow at depth, the deadline has not passed, and the
+ * award carries our own signature.
  */
 async function deliver(say, { orderId, quoteId, order, commitment }) {
   const origin = chains.get(Number(order.originChainId));
@@ -290,7 +291,7 @@ async function deliver(say, { orderId, quoteId, order, commitment }) {
       signature: commitment.signature,
     });
     if (ours !== operator.address || orderIdOf(origin.escrow, order) !== orderId)
-      throw new Error('this is not an order that we promised');
+      throw new Error('the award does not carry our signature');
     while (Number((await dest.rpc.getBlock()).timestamp) + 5 < order.fillDeadline) {
       const head = await origin.rpc.getBlockNumber({ cacheTime: 0 });
       const blockNumber = head > BigInt(origin.depth) ? head - BigInt(origin.depth) : 0n;
@@ -306,8 +307,7 @@ async function deliver(say, { orderId, quoteId, order, commitment }) {
         await sleep(500);
         continue;
       }
-      // From the ledger of our account, because the sender is its operator; a second one would deliver
-      // nothing.
+      // Paid from our account's ledger, because the sender is its operator. A second fill delivers nothing.
       const txHash = await dest.wallet.writeContract({
         chain: null,
         address: dest.escrow,
@@ -362,7 +362,7 @@ async function hello({ nonce, venueId, chains: theirs }) {
   };
 }
 
-/** One connection, from the challenge to its end. */
+/** One connection to a venue replica. */
 function connect(url) {
   return new Promise((ended) => {
     const socket = new WebSocket(`${url.replace(/^http/, 'ws')}/api/v1/solver/ws`, {
@@ -371,7 +371,7 @@ function connect(url) {
     });
     const say = (message) => socket.readyState === WebSocket.OPEN && socket.send(JSON.stringify(message));
     let heardAt = Date.now();
-    // Three heartbeats missed: it is gone, whatever the socket believes.
+    // After three missed heartbeats the venue counts as disconnected.
     const watch = setInterval(() => Date.now() - heardAt > 15_000 && socket.terminate(), 1_000);
     const handlers = {
       ping: () => say({ type: 'pong' }),
@@ -379,7 +379,7 @@ function connect(url) {
       refused: ({ code, message }) => log('refused', { code, message }),
       async welcome() {
         await readBalances();
-        // What an earlier life of ours signed may still be taken: say nothing until it has lapsed.
+        // Quotes signed before a restart may still be executed: wait until they have expired.
         await sleep((config.restSeconds ?? 0) * 1_000);
         say({ type: 'resync' });
         say({ type: 'status', status: 'active', note: null });

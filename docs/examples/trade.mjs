@@ -1,6 +1,6 @@
 /**
- * One whole trade with the client: 1,000 USDC for WETH on the demo's first chain. Nothing that the venue says
- * is believed unless it was checked.
+ * One trade with the client: 1,000 USDC for WETH on the demo's first chain. The client checks every statement
+ * of the venue before it signs.
  */
 
 import { readFileSync } from 'node:fs';
@@ -17,7 +17,7 @@ const asset = (symbol) =>
 const client = createClient({
   url: demo.venue.url,
   key: demo.venue.keys.service,
-  // What you know of the chain yourself: your own endpoint, and the escrow you are willing to deal with.
+  // Your own RPC endpoint, and the escrow address that you accept.
   chains: {
     [chain.id]: { rpc: createPublicClient({ transport: http(chain.rpcUrl) }), escrow: chain.escrow },
   },

@@ -71,7 +71,7 @@ export type LedgerEvent =
       type: 'time';
       chainId: number;
       now: UnixSeconds;
-      /** Ends no more than this at once. Default 200. */ most?: number;
+      /** Ends no more than this at once. Default 50. */ most?: number;
     }
 
   /* Promises */

@@ -100,7 +100,7 @@ export interface Ledger {
   /** Takes one event in. Never throws for what the outside world does. */
   apply(event: LedgerEvent): Applied;
   /**
-   * Moves a chain's clock (see the `time` event: apply a block's events first) and ends what has lapsed, 200
+   * Moves a chain's clock (see the `time` event: apply a block's events first) and ends what has lapsed, 50
    * at once at most; returns how many holds that ended.
    */
   advance(chainId: number, now: UnixSeconds): number;
