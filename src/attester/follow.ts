@@ -63,7 +63,7 @@ export function createFillFollower(
       backfill(head).catch((error: unknown) =>
         log.warn(
           { chain: chain.chain.slug, error },
-          'older fills could not be read; they are looked for when somebody asks',
+          'older fills could not be read; they are read when a proof is requested',
         ),
       );
   }

@@ -67,7 +67,7 @@ beforeAll(async () => {
     SECRET: 'cd'.repeat(32),
     RELAYER: `0x${'11'.repeat(32)}`,
   });
-  await venue.says('administrators may come in');
+  await venue.says('admin API is open');
 }, 120_000);
 
 afterAll(async () => {
@@ -189,7 +189,7 @@ describe('refusals', () => {
     ])
       expect(refusal(answer)).toEqual([
         409,
-        'This is the last owner of the workspace. Make somebody else an owner first.',
+        'This is the last owner of the workspace. Make another member an owner first.',
       ]);
     expect((await firmquote(`firmquote member remove pair ${left} -c venue.json`)).stderr).toContain(
       'This is the last owner',

@@ -62,5 +62,5 @@ export async function openAdmin(
     },
   );
   life.onStop('admin door', () => server.close());
-  log.info({ url: server.url }, 'administrators may come in');
+  log.info({ url: server.url }, 'admin API is open');
 }

@@ -45,7 +45,7 @@ export function createMemberAdmin({ store, venue, clock, random }: AdminDeps): M
 
   function requireOwner(others: readonly Member[]): void {
     if (!others.some(({ role }) => role === 'owner'))
-      throw conflict('This is the last owner of the workspace. Make somebody else an owner first.');
+      throw conflict('This is the last owner of the workspace. Make another member an owner first.');
   }
 
   return {

@@ -33,7 +33,7 @@ export function createFeeCap({ chains, log }: { chains: ReadonlyMap<number, Chai
         .catch((error: unknown) =>
           log.warn(
             { chain: port.chain.slug, error },
-            'the highest fee of this escrow is not known yet; the next block asks again',
+            'the fee cap of an escrow could not be read; the next block tries again',
           ),
         )
         .finally(() => (asking = false));

@@ -88,7 +88,7 @@ export function createRelayFees(
       const { baseFee, priorityFee } = await port.fees();
       perGas.set(chainId, baseFee + priorityFee);
     } catch (error) {
-      log.warn({ chain: port.chain.slug, error }, 'gas fees could not be read; the last ones stand');
+      log.warn({ chain: port.chain.slug, error }, 'gas prices could not be read; the last ones are used');
     } finally {
       reading.delete(chainId);
     }

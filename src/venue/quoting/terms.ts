@@ -117,7 +117,7 @@ export function warningsFor(
   if (underWatch)
     warnings.push({
       code: WARNINGS.underWatch,
-      message: 'The solver has failed or answered wrongly of late.',
+      message: 'The solver has failed or answered wrongly recently.',
     });
   if (laterLeg)
     warnings.push({

@@ -63,7 +63,7 @@ function executionObjection(
     (origin.id !== dest.id || gas <= 0n || gas > MOST_GAS || execution.data.length > MOST_DATA)
   )
     return 'execution';
-  const nobody = [
+  const notSolvers = [
     ZERO_ADDRESS,
     origin.escrow,
     dest.escrow,
@@ -72,7 +72,7 @@ function executionObjection(
     taker,
     receiver,
   ];
-  if (!/^0x[0-9a-f]{40}$/.test(solver) || nobody.includes(solver)) return 'execution';
+  if (!/^0x[0-9a-f]{40}$/.test(solver) || notSolvers.includes(solver)) return 'execution';
   // The escrow refuses an order whose fees take the whole input.
   return fees.handedOver(inputAmount, gas) > 0n ? undefined : 'amount';
 }

@@ -45,7 +45,7 @@ export function createRouteRoster({
           corridors,
           ...(quotedAtMs !== undefined && { lastQuoteAt: toIso(quotedAtMs) }),
           eligibilityNote: barred
-            ? 'It has failed or answered wrongly of late.'
+            ? 'It has failed or answered wrongly recently.'
             : `${venue.name} (${venue.kind}), asked by the router only.`,
         },
       ];

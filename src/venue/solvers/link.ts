@@ -271,7 +271,7 @@ export function createLinkDoor(deps: LinkDeps, { venueId }: { venueId: string })
         if (!warned)
           log.warn(
             { solver: solverId, kind: read.kind, detail: read.detail },
-            'a solver sent a frame that is ignored; further ones are only counted',
+            'a frame of a solver was ignored; further ones are only counted',
           );
         warned = true;
       },

@@ -65,7 +65,7 @@ export function createEventTail({
       again = false;
       lookedAtMs = clock.monotonicMs();
       await readOn().catch((error: unknown) =>
-        log.warn({ error }, 'events could not be read; they will be with the next look'),
+        log.warn({ error }, 'events could not be read; the next read tries again'),
       );
     }
   }

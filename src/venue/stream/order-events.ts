@@ -97,7 +97,7 @@ export function createOrderEventDispatcher({
         ORDERS_TOPIC,
         (payload) =>
           void hear(payload).catch((error: unknown) =>
-            log.warn({ error }, 'news of an order could not be passed on; whoever asks will still see it'),
+            log.warn({ error }, 'an order event could not be dispatched; polling still shows the order'),
           ),
       );
     },

@@ -101,7 +101,7 @@ export function createStreamDoor(
     turn = turn
       .then(() => tellRoster(entry, frames))
       .catch((error: unknown) =>
-        log.warn({ error }, 'a roster change could not be told; GET /solvers shows it'),
+        log.warn({ error }, 'a roster change could not be sent; GET /solvers shows it'),
       );
   });
 

@@ -54,7 +54,7 @@ export function createUpkeep(
     if (!adopted) {
       const rows = await trades.adopt();
       adopted = true;
-      if (rows > 0) log.info({ rows }, 'orders without a row in history got one');
+      if (rows > 0) log.info({ rows }, 'missing rows of trade history were added');
     }
     for (
       let due = await trades.dueGas(AT_ONCE);
@@ -90,7 +90,7 @@ export function createUpkeep(
     cancel = clock.after(everyMs, () => {
       working = work()
         .catch((error: unknown) =>
-          log.warn({ error }, 'history could not be kept up; it is tried again in a moment'),
+          log.warn({ error }, 'trade history could not be completed; the next run tries again'),
         )
         .finally(() => {
           if (!stopped) next();

@@ -185,7 +185,10 @@ export function createOrderAdvancer(deps: OrderAdvancerDeps, options: OrderAdvan
           () => looks.add({ result: 'ok' }),
           (error: unknown) => {
             looks.add({ result: 'error' });
-            log.warn({ orderId, error }, 'an order could not be advanced; it will be looked at again');
+            log.warn(
+              { orderId, error },
+              'an order could not be advanced; the next wake-up or sweep tries again',
+            );
           },
         );
       }
@@ -374,7 +377,7 @@ export function createOrderAdvancer(deps: OrderAdvancerDeps, options: OrderAdvan
       if (taken.revert.name !== 'DeadlinePassed') item.refusal = taken.revert;
       log.info(
         { orderId: item.record.orderId, step: next.step, reason: taken.revert.text },
-        'the chain would refuse this step now',
+        'the simulation refused this step',
       );
     }
     item.sent = taken.kind === 'sent' ? { key: taken.key, chainId: taken.chainId } : undefined;
@@ -432,7 +435,7 @@ export function createOrderAdvancer(deps: OrderAdvancerDeps, options: OrderAdvan
           stage: progress.stage,
           ...(progress.failure && { code: progress.failure.code }),
         },
-        'an order came to its end',
+        'order ended',
       );
     }
     return true;
@@ -482,7 +485,7 @@ export function createOrderAdvancer(deps: OrderAdvancerDeps, options: OrderAdvan
         const { orderId, event } = JSON.parse(payload) as OrderNews;
         if (event === 'order.created' && !stopped)
           claimSoon([orderId]).catch((error: unknown) =>
-            log.warn({ orderId, error }, 'a new order could not be taken on; the sweep will'),
+            log.warn({ orderId, error }, 'a new order could not be claimed; the sweep tries again'),
           );
       });
       await queue.process(topic, 64, (orderId) => claimSoon([orderId as Bytes32]));

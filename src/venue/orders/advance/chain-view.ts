@@ -103,7 +103,7 @@ export function createChainWatch(
         await look().catch((error: unknown) =>
           log.warn(
             { chain: chain.chain.slug, error },
-            'a block could not be looked at; the next one will be',
+            'a block could not be read; the next block tries again',
           ),
         );
       }

@@ -57,7 +57,7 @@ export function createSend({ log, steps }: { log: Log; steps: Counter }): Send {
       steps.add({ step: name.split('-')[1] ?? '', chain: chain.chain.slug });
       return { kind: 'sent', key, chainId: chain.chain.id, hash: newest(sent) };
     }
-    log.error({ step: name }, 'the chain refused a step again and again, though simulations passed');
+    log.error({ step: name }, 'every transaction of a step reverted although its simulation passed');
     return { kind: 'refused', revert: { name: 'reverted', text: `${MOST_TRIES} transactions reverted` } };
   };
 }

@@ -134,7 +134,7 @@ export function createWithdrawals(
         for (const { before, facts } of late)
           log.info(
             { orderId: before.orderId, facts: facts.map(({ kind }) => kind) },
-            'money of an order left the ledger, or was asked for',
+            'money of an order left the ledger, or its withdrawal was requested',
           );
       return result !== 'moved';
     }
@@ -244,8 +244,8 @@ export function createWithdrawals(
       if (sent.kind === 'sent') {
         refusals.delete(name);
         const { hash } = sent;
-        const told = before.facts.some(({ fact }) => fact.kind === 'payout_sent' && fact.txHash === hash);
-        if (hash && !told)
+        const recorded = before.facts.some(({ fact }) => fact.kind === 'payout_sent' && fact.txHash === hash);
+        if (hash && !recorded)
           await store.appendLate(
             { before, facts: [{ kind: 'payout_sent', outputIndex, chainId, txHash: hash }] },
             clock.nowMs(),
