@@ -25,7 +25,8 @@ import type { Clock } from '../src/ports/clock.ts';
 import { baseUnitRate, exactIn } from '../src/pricing/amounts.ts';
 import { check } from '../src/pricing/check.ts';
 import { DEFAULT_PARAMS } from '../src/pricing/params.ts';
-import { price, type PriceInputs, type Priced } from '../src/pricing/price.ts';
+import { price, type Priced } from '../src/pricing/price.ts';
+import type { PriceInputs } from '../src/pricing/price-inputs.ts';
 import { silentLog, silentMetrics } from '../test/support/silent.ts';
 
 const COUNT = Number(process.argv.find((word) => word.startsWith('--count='))?.slice(8) ?? 40_000);

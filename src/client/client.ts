@@ -3,11 +3,9 @@
  * WebSocket and viem are all it needs.
  */
 
-import type { z } from 'zod';
-import type { Hex } from '../domain/hex.ts';
 import { isBytes32 } from '../domain/hex.ts';
 import { zPairsResponse } from '../protocol/api/pairs.ts';
-import { type PreflightLock, zPreflightResponse } from '../protocol/api/preflight.ts';
+import { type FundingLock, zPreflightResponse } from '../protocol/api/preflight.ts';
 import { zQuoteResponse } from '../protocol/api/quote.ts';
 import { zRouterQuoteResponse } from '../protocol/api/router.ts';
 import { type Solver, zSolversResponse } from '../protocol/api/roster.ts';
@@ -25,11 +23,19 @@ import {
   platformSocket,
 } from './follow.ts';
 import { createHistory, type History } from './history.ts';
-import { expectationsOfNext, type NextLeg, readNextLeg } from './next-leg.ts';
+import { expectationsOfNext, readNextLeg } from './next-leg.ts';
 import { type Approvals, type Plan, readPlan } from './plan.ts';
 import { type Limits, requestBody, type TradeRequest } from './request.ts';
 import { type Order, sendOrder, type Submission } from './submit.ts';
-import { take, type TakeOptions, type Trade, trade, type TradeOptions } from './trade.ts';
+import {
+  type QuoteAnswer,
+  take,
+  type TakeOptions,
+  type Trade,
+  type TradeCalls,
+  trade,
+  type TradeOptions,
+} from './trade.ts';
 import { createTransport, type TransportOptions } from './transport.ts';
 import { createTrust, type TrustedChain, type TrustedChains } from './trust.ts';
 import {
@@ -52,7 +58,7 @@ export type {
   Expectations,
   Following,
   FollowOptions,
-  PreflightLock,
+  FundingLock,
   History,
   Limits,
   Locks,
@@ -61,6 +67,7 @@ export type {
   OrderEvent,
   OrderStatusResponse,
   Plan,
+  QuoteAnswer,
   RunOptions,
   Solver,
   Submission,
@@ -82,41 +89,11 @@ export interface ClientOptions extends TransportOptions {
   openSocket?: OpenSocket;
 }
 
-export type QuoteAnswer = Omit<z.infer<typeof zQuoteResponse>, 'quotes'> & { quotes: Candidate[] };
-
 /**
  * Every call throws `VenueError` when the venue refuses, `UnreachableError` when nothing answers,
  * `DistrustError` when an answer does not hold.
  */
-export interface Client {
-  /** Candidates best first, or `productUnavailable` with the reason. Nothing in it has been checked yet. */
-  requestQuotes(request: TradeRequest): Promise<QuoteAnswer>;
-  /**
-   * Holds a candidate against the request, its own signed payload and the chains. What it returns is what the
-   * following calls take.
-   */
-  check(candidate: Candidate, expectations: Expectations): Promise<Checked>;
-  /** What still has to be sent and signed, checked step by step and written anew. */
-  preflight(checked: Checked, options?: Approvals & { fundingLock?: PreflightLock }): Promise<Plan>;
-  /** Sends the plan's transactions and signs its locks. When `rerun` is true, run preflight again. */
-  runActions(checked: Checked, plan: Plan, wallet: Wallet, options?: RunOptions): Promise<Done>;
-  sign(checked: Checked, wallet: Wallet): Promise<Hex>;
-  /** Safe to repeat with the same arguments, in this process or another: it can only happen once. */
-  submit(checked: Checked, submission: Submission): Promise<Order>;
-  /**
-   * walletBroadcast quotes, after `submit`: the wallet sends the settlement. undefined when there is nothing
-   * to send.
-   */
-  broadcast(checked: Checked, plan: Plan, wallet: Wallet): Promise<Hex | undefined>;
-  /**
-   * Sequential routes, once the order of `checked` has been submitted: what follows. A leg that comes is
-   * checked already.
-   */
-  nextLeg(checked: Checked): Promise<Exclude<NextLeg, { kind: 'leg' }> | { kind: 'leg'; checked: Checked }>;
-  /** Events until the order is settled or has failed; `final` resolves then. */
-  follow(orderId: string, options?: FollowOptions): Following;
-  /** Does the chain agree that it is settled? Throws `DistrustError` "not_settled". */
-  confirm(checked: Checked): Promise<void>;
+export interface Client extends TradeCalls {
   /**
    * All that comes after `check`, in order, with the candidate that was chosen. To ask once more for what was
    * just quoted is to ask for twice as much: LPs keep their word on the first answer.

@@ -12,7 +12,7 @@ import {
   type TypedDataDefinition,
 } from 'viem';
 import { type Address, type Hex, isBytes32 } from '../domain/hex.ts';
-import type { Action, PreflightLock, PreflightResponse } from '../protocol/api/preflight.ts';
+import type { Action, FundingLock, PreflightResponse } from '../protocol/api/preflight.ts';
 import { DistrustError, type DistrustCode } from './errors.ts';
 import type { Terms } from './terms.ts';
 import { ESCROW_ABI } from './trust.ts';
@@ -42,7 +42,7 @@ type SignedPurpose = 'permit2Lock' | 'eip3009Authorization' | 'orderSignature' |
 export interface Plan {
   /** Nothing but signatures and the submission remain. */
   ready: boolean;
-  fundingLock: PreflightLock | null;
+  fundingLock: FundingLock | null;
   /** In the order to do them. Calldata and typed data are the client's own. */
   steps: Step[];
 }
@@ -67,7 +67,7 @@ const TRADES_ASKED = 10;
 const GRANT_SECONDS = 32 * 24 * 3_600;
 
 /** What may follow from which lock. A plan that asks for more asks for what it has no business to ask. */
-const PURPOSES: Record<PreflightLock | 'none', readonly Action['purpose'][]> = {
+const PURPOSES: Record<FundingLock | 'none', readonly Action['purpose'][]> = {
   Permit2: ['tokenApproval', 'permit2Grant', 'permit2Lock', 'orderSignature'],
   'EIP-3009': ['eip3009Authorization', 'orderSignature'],
   ResourceLock: ['tokenApproval', 'resourceLockDeposit', 'orderSignature'],
@@ -77,7 +77,7 @@ const PURPOSES: Record<PreflightLock | 'none', readonly Action['purpose'][]> = {
 interface Context {
   terms: Terms;
   permit2: Address;
-  lock: PreflightLock | null;
+  lock: FundingLock | null;
   /** Chain time of the origin, Unix seconds. */
   now: number;
   /** Of a standing approval or grant: what the caller allows, and what a venue may ask for. */

@@ -3,17 +3,54 @@
  * watched, and confirmed on the chain.
  */
 
-import type { PreflightLock } from '../protocol/api/preflight.ts';
+import type { z } from 'zod';
+import type { Hex } from '../domain/hex.ts';
+import type { FundingLock } from '../protocol/api/preflight.ts';
+import type { zQuoteResponse } from '../protocol/api/quote.ts';
 import type { OrderStatusResponse } from '../protocol/api/status.ts';
 import type { Candidate } from './candidate.ts';
 import type { Checked, Expectations } from './check.ts';
-import type { Client } from './client.ts';
 import { DistrustError, NoQuoteError } from './errors.ts';
-import type { OrderEvent } from './follow.ts';
+import type { Following, FollowOptions, OrderEvent } from './follow.ts';
+import type { NextLeg } from './next-leg.ts';
 import type { Approvals, Plan } from './plan.ts';
 import type { Limits, TradeRequest } from './request.ts';
-import type { Order } from './submit.ts';
+import type { Order, Submission } from './submit.ts';
 import type { Done, RunOptions, Wallet } from './wallet.ts';
+
+export type QuoteAnswer = Omit<z.infer<typeof zQuoteResponse>, 'quotes'> & { quotes: Candidate[] };
+
+/** The calls that one trade consists of, in order. */
+export interface TradeCalls {
+  /** Candidates best first, or `productUnavailable` with the reason. Nothing in it has been checked yet. */
+  requestQuotes(request: TradeRequest): Promise<QuoteAnswer>;
+  /**
+   * Holds a candidate against the request, its own signed payload and the chains. What it returns is what the
+   * following calls take.
+   */
+  check(candidate: Candidate, expectations: Expectations): Promise<Checked>;
+  /** What still has to be sent and signed, checked step by step and written anew. */
+  preflight(checked: Checked, options?: Approvals & { fundingLock?: FundingLock }): Promise<Plan>;
+  /** Sends the plan's transactions and signs its locks. When `rerun` is true, run preflight again. */
+  runActions(checked: Checked, plan: Plan, wallet: Wallet, options?: RunOptions): Promise<Done>;
+  sign(checked: Checked, wallet: Wallet): Promise<Hex>;
+  /** Safe to repeat with the same arguments, in this process or another: it can only happen once. */
+  submit(checked: Checked, submission: Submission): Promise<Order>;
+  /**
+   * walletBroadcast quotes, after `submit`: the wallet sends the settlement. undefined when there is nothing
+   * to send.
+   */
+  broadcast(checked: Checked, plan: Plan, wallet: Wallet): Promise<Hex | undefined>;
+  /**
+   * Sequential routes, once the order of `checked` has been submitted: what follows. A leg that comes is
+   * checked already.
+   */
+  nextLeg(checked: Checked): Promise<Exclude<NextLeg, { kind: 'leg' }> | { kind: 'leg'; checked: Checked }>;
+  /** Events until the order is settled or has failed; `final` resolves then. */
+  follow(orderId: string, options?: FollowOptions): Following;
+  /** Does the chain agree that it is settled? Throws `DistrustError` "not_settled". */
+  confirm(checked: Checked): Promise<void>;
+}
 
 export interface TakeOptions extends Approvals, RunOptions {
   /**
@@ -22,7 +59,7 @@ export interface TakeOptions extends Approvals, RunOptions {
    */
   wallet: Wallet | ((chainId: number) => Wallet);
   /** Default: what preflight chooses. */
-  fundingLock?: PreflightLock;
+  fundingLock?: FundingLock;
   /** "EIP1271" when the taker is a contract. */
   signScheme?: 'EIP712' | 'EIP1271';
   /** How long to wait for a price of the next leg of a route. Default 60,000 ms. */
@@ -58,13 +95,13 @@ const NEXT_LEG_TIMEOUT_MS = 60_000;
 const BETWEEN_LOOKS_MS = 500;
 
 /** Throws `NoQuoteError` when nobody quotes, `DistrustError` when no candidate holds. */
-export async function trade(client: Client, options: TradeOptions): Promise<Trade> {
+export async function trade(client: TradeCalls, options: TradeOptions): Promise<Trade> {
   return take(client, await best(client, options), options);
 }
 
 /** By our own comparison of what they promise: the venue's ranking is a claim like any other. */
 async function best(
-  client: Client,
+  client: TradeCalls,
   {
     request,
     onRefused,
@@ -100,7 +137,7 @@ async function best(
 }
 
 /** Everything after the check. Throws `DistrustError` where an answer does not hold. */
-export async function take(client: Client, checked: Checked, options: TakeOptions): Promise<Trade> {
+export async function take(client: TradeCalls, checked: Checked, options: TakeOptions): Promise<Trade> {
   const { signScheme, onEvent, signal } = options;
   const wallet =
     typeof options.wallet === 'function' ? options.wallet(checked.domain.chainId) : options.wallet;
@@ -119,7 +156,7 @@ export async function take(client: Client, checked: Checked, options: TakeOption
 }
 
 async function prepare(
-  client: Client,
+  client: TradeCalls,
   checked: Checked,
   wallet: Wallet,
   { fundingLock, standingGrant, unlimitedPermit2, tradesAhead }: TakeOptions,
@@ -137,7 +174,7 @@ async function prepare(
 
 /** The first leg is in the taker's wallet: nothing is lost if the route ends here. */
 async function goOn(
-  client: Client,
+  client: TradeCalls,
   checked: Checked,
   options: TakeOptions,
 ): Promise<Pick<Trade, 'next' | 'stopped'>> {

@@ -25,7 +25,7 @@ import type { SharedInventory } from '../ports/shared-inventory.ts';
 import type { Recovery, Signer } from '../ports/signer.ts';
 import type { TxStore } from '../ports/stores/tx-store.ts';
 import type { Transactor } from '../ports/transactor.ts';
-import type { PricingPlugin } from '../pricing/plugin.ts';
+import type { PricingPlugin } from '../pricing/price-inputs.ts';
 import { type Accounts, createAccounts } from './accounting/accounts.ts';
 import { createAfterwards } from './quote-log/afterwards.ts';
 import { createAwardRunner } from './settlement/advance.ts';

@@ -6,7 +6,8 @@
  * should have been is the market maker's affair.
  */
 
-import type { PriceInputs, Priced } from './price.ts';
+import type { Priced } from './price.ts';
+import type { PriceInputs } from './price-inputs.ts';
 
 const E8 = 100_000_000n;
 const E4 = 10_000n;

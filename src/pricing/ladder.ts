@@ -4,7 +4,8 @@
  */
 
 import { isDecline } from '../domain/decline.ts';
-import { price, type PriceInputs } from './price.ts';
+import { price } from './price.ts';
+import type { PriceInputs } from './price-inputs.ts';
 
 export interface Rung {
   input: bigint;

@@ -4,8 +4,9 @@ import { isDecline } from '../domain/decline.ts';
 import { check } from './check.ts';
 import { ladder } from './ladder.ts';
 import { DEFAULT_PARAMS } from './params.ts';
-import { pluginProblems, type PricingPlugin, type PricingView } from './plugin.ts';
-import { price, type PriceInputs, type Priced } from './price.ts';
+import { pluginProblems } from './plugin.ts';
+import type { PriceInputs, PricingPlugin, PricingView } from './price-inputs.ts';
+import { price, type Priced } from './price.ts';
 
 const inputs: PriceInputs = {
   side: 'exactInput',

@@ -6,57 +6,7 @@
  */
 
 import { UpstreamError } from '../domain/errors.ts';
-import type { PriceInputs } from './price.ts';
-
-/** What a plug-in is shown of one request: plain numbers, frozen, made anew for every call. */
-export interface PricingView {
-  /**
-   * Asset symbols such as "WETH-USDC", and `<source>-<dest>`; empty where a price is asked for outside a
-   * market.
-   */
-  readonly pair: string;
-  readonly corridor: string;
-  readonly lp: 'buy' | 'sell';
-  /** Value at mid in the reference currency (USD). */
-  readonly size: number;
-  /** Whole quote tokens for one whole base token, and the reference currency for one quote token. */
-  readonly mid: number;
-  readonly quoteValue: number;
-  /** bps of mid. */
-  readonly confidenceBps: number;
-  /** Annualised: 0.9 is 90 %. */
-  readonly sigma: number;
-  /** Seconds that the quote can be exercised after the mid was seen. */
-  readonly firmSeconds: number;
-  /** Position of the base asset over the half-band. */
-  readonly q: number;
-  readonly lockSeconds: number;
-  readonly adverseBps: number;
-  readonly rebalanceBps: number;
-  /** Own gas and relay fee, and the platform fee: bps of mid, charged whatever a plug-in answers. */
-  readonly gas: number;
-  readonly fee: number;
-  readonly params: Readonly<PriceInputs['params']>;
-}
-
-/**
- * A plug-in is the default export of an ES module: a name, and either terms or a pricer. Functions have to be
- * pure and quick: no I/O, no clock, no dice, the same answer for the same view. One that throws, waits or
- * answers anything but finite numbers makes the LP decline; it never makes it sign.
- */
-export interface PricingPlugin {
-  readonly name: string;
-  /**
-   * bps of mid by name, positive is worse for the taker; each is summed into c0 and shown beside the model's
-   * own terms.
-   */
-  readonly terms?: Readonly<Record<string, (view: PricingView) => number>>;
-  /**
-   * Parts of the spread in bps, by name: D is their sum with gas and fee, within the bounds of the
-   * configuration.
-   */
-  readonly pricer?: (view: PricingView) => Readonly<Record<string, number>>;
-}
+import type { PriceInputs, PricingPlugin, PricingView } from './price-inputs.ts';
 
 /** Nothing that a plug-in says is worth more than the whole price. */
 const MOST_BPS = 10_000;

@@ -5,7 +5,8 @@ import { check } from './check.ts';
 import { ladder } from './ladder.ts';
 import { aggregate, observe } from './mid.ts';
 import { DEFAULT_PARAMS } from './params.ts';
-import { price, type PriceInputs, type Priced } from './price.ts';
+import { price, type Priced } from './price.ts';
+import type { PriceInputs } from './price-inputs.ts';
 
 const source = (name: string, text: string, atMs = 10_000) => {
   const seen = observe({ source: name, bid: text, ask: text, receivedMs: atMs });

@@ -7,7 +7,7 @@ import { firmness, winProbability } from './firmness.ts';
 import { walkedImpact } from './hedge-book.ts';
 import { jumpCost, optionCost, perRootSecond, type MidMotion } from './option.ts';
 import { consult, DEFAULT_ADVERSE_BPS, viewOf } from './plugin.ts';
-import type { PriceInputs, SpreadTerms } from './price.ts';
+import type { PriceInputs, SpreadTerms } from './price-inputs.ts';
 import { capitalTerm, confidenceTerm, impactTerm, inventoryTerm, skewSlope } from './terms.ts';
 
 /**

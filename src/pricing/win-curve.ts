@@ -18,7 +18,7 @@ export interface CurveFit extends Curve {
   lost: number;
 }
 
-export interface QuoteOutcome {
+export interface WinObservation {
   /** All-in, bps of mid: what the taker was asked to pay. */
   delta: number;
   won: boolean;
@@ -54,7 +54,7 @@ export function startFit({ alpha, beta }: Curve): CurveFit {
  * A win says that the best alternative R lay above delta, a loss that it lay below; with the winner's price R
  * itself is seen, and R is logistic: density beta * f * (1 - f).
  */
-export function learn(fit: CurveFit, { delta, won, winnerDelta }: QuoteOutcome, kept = 1): CurveFit {
+export function learn(fit: CurveFit, { delta, won, winnerDelta }: WinObservation, kept = 1): CurveFit {
   const at = !won && winnerDelta !== undefined && winnerDelta < delta ? winnerDelta : delta;
   const seen = at !== delta;
   const f = 1 / (1 + Math.exp(fit.alpha + fit.beta * at));

@@ -12,7 +12,7 @@ import type { UnixSeconds } from '../domain/time.ts';
 import { encodeWords } from '../domain/word.ts';
 
 /** The API's names. */
-export type FundingLock = 'Permit2' | 'EIP-3009' | 'ResourceLock';
+export type OrderLock = 'Permit2' | 'EIP-3009' | 'ResourceLock';
 
 export type Funding =
   /** The sender of the transaction is the taker and has approved the escrow. */
@@ -123,7 +123,7 @@ export interface FundingState {
 }
 
 export interface LockChoice {
-  lock: FundingLock;
+  lock: OrderLock;
   mode: Exclude<Funding['mode'], 'self'>;
   /** The token must first be approved to Permit2. */
   needsTokenApproval: boolean;

@@ -13,7 +13,7 @@ import { baseUnitRate, type Charges, exactIn, exactOut } from '../pricing/amount
 import { winProbability } from '../pricing/firmness.ts';
 import { optionCost, perRootSecond } from '../pricing/option.ts';
 import { DEFAULT_PARAMS, type PricingParams } from '../pricing/params.ts';
-import type { PriceInputs } from '../pricing/price.ts';
+import type { PriceInputs } from '../pricing/price-inputs.ts';
 import { spreadInteger, spreadTerms } from '../pricing/spread.ts';
 import { createDice } from './random.ts';
 import { addToSums, noSums, type SumStats } from './sums.ts';

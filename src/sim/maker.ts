@@ -12,8 +12,8 @@ import { type BucketConfig, createLedger, type Ledger } from '../inventory/ledge
 import type { Cap, Limits } from '../inventory/limits.ts';
 import { check } from '../pricing/check.ts';
 import type { PricingParams } from '../pricing/params.ts';
-import type { PricingPlugin } from '../pricing/plugin.ts';
-import { price, type Priced, type PriceInputs } from '../pricing/price.ts';
+import type { PriceInputs, PricingPlugin } from '../pricing/price-inputs.ts';
+import { price, type Priced } from '../pricing/price.ts';
 import { deviationOver, observeMid, sigmaOf, UNSEEN, wildness } from '../pricing/volatility.ts';
 import { type Burst, type BurstRule, recordFill, NO_FILLS } from '../risk/burst.ts';
 import {

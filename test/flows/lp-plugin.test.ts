@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { loadPlugin } from '../../src/apps/lp/plugin.ts';
 import type { LpNode } from '../../src/lp/node.ts';
 import { pricingParams } from '../../src/lp/config/params.ts';
-import type { PricingPlugin, PricingView } from '../../src/pricing/plugin.ts';
+import type { PricingPlugin, PricingView } from '../../src/pricing/price-inputs.ts';
 import { account, type Devnet, startDevnet, type TestChain } from '../support/devnet.ts';
 import { createTestLp, lpConfig } from '../support/lp.ts';
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts';

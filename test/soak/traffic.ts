@@ -3,7 +3,7 @@
  * write down all they are told.
  */
 
-import type { PreflightLock } from '../../src/protocol/api/preflight.ts';
+import type { FundingLock } from '../../src/protocol/api/preflight.ts';
 import type { QuoteCandidate } from '../../src/protocol/api/candidate.ts';
 import type { SignedOrder } from '../../src/apps/demo/taker.ts';
 import { createClient, type Client, someUsdc } from '../faults/support/client.ts';
@@ -22,7 +22,7 @@ export interface Counts {
     refused: number;
     givenUp: number;
     crossChain: number;
-    byLock: Record<PreflightLock, number>;
+    byLock: Record<FundingLock, number>;
   };
 }
 
@@ -40,12 +40,12 @@ export interface Traffic {
 
 interface Person {
   wallet: TestAccount;
-  lock: PreflightLock;
+  lock: FundingLock;
   /** The same one at every door. */
   at: readonly Client[];
 }
 
-const LOCKS: readonly PreflightLock[] = ['Permit2', 'EIP-3009', 'ResourceLock'];
+const LOCKS: readonly FundingLock[] = ['Permit2', 'EIP-3009', 'ResourceLock'];
 const PEOPLE_PER_LOCK = 2;
 const USDC = 1_000_000n;
 /** How long somebody looks for a price, and how long after a quote has lapsed for an answer. */
@@ -217,7 +217,7 @@ export function startTraffic(
     here: () => Client,
     next: () => void,
     path: ReturnType<typeof route>,
-    lock: PreflightLock,
+    lock: FundingLock,
   ) {
     for (const untilMs = performance.now() + PATIENCE_MS; performance.now() < untilMs && !stopped; next()) {
       const { taker } = here();

@@ -19,7 +19,7 @@ import { createLinkClient } from '../../src/adapters/ws/link-client.ts';
 import type { Attestations } from '../../src/ports/attestations.ts';
 import { type LpConfig, zLpConfig } from '../../src/lp/config/config.ts';
 import { createLpNode, type LpNode, type LpNodeDeps } from '../../src/lp/node.ts';
-import type { PricingPlugin } from '../../src/pricing/plugin.ts';
+import type { PricingPlugin } from '../../src/pricing/price-inputs.ts';
 import type { Transactor } from '../../src/ports/transactor.ts';
 import type { Devnet, TestAccount } from './devnet.ts';
 import type { TestPostgres } from './postgres.ts';

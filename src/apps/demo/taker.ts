@@ -16,7 +16,7 @@ import type { Settlement } from '../../domain/delivery.ts';
 import type { QuoteCandidate } from '../../protocol/api/candidate.ts';
 import {
   type Action,
-  type PreflightLock,
+  type FundingLock,
   type PreflightResponse,
   zPreflightResponse,
 } from '../../protocol/api/preflight.ts';
@@ -47,7 +47,7 @@ export interface WantedQuote {
 
 export interface TakeChoices {
   /** The funding lock to ask preflight for; absent: preflight chooses. */
-  lock?: PreflightLock;
+  lock?: FundingLock;
   /** Grant Permit2 a standing allowance instead of one lock per trade. */
   standingGrant?: boolean;
   idempotencyKey?: string;
@@ -112,7 +112,7 @@ export function createDemoTaker({ venueUrl, apiKey, privateKey, contractWallet, 
 
   const quote = (ask: WantedQuote): Promise<QuoteResponse> =>
     ok(zQuoteResponse, call('POST', '/api/v1/rfq/quotes', { taker: address, ...ask }));
-  const preflight = (quoteResponse: unknown, lock?: PreflightLock): Promise<PreflightResponse> =>
+  const preflight = (quoteResponse: unknown, lock?: FundingLock): Promise<PreflightResponse> =>
     ok(
       zPreflightResponse,
       call('POST', '/api/v1/rfq/orders/preflight', { quoteResponse, ...(lock ? { fundingLock: lock } : {}) }),

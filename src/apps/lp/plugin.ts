@@ -4,7 +4,8 @@ import { access } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { RequestError } from '../../domain/errors.ts';
-import { pluginProblems, type PricingPlugin } from '../../pricing/plugin.ts';
+import { pluginProblems } from '../../pricing/plugin.ts';
+import type { PricingPlugin } from '../../pricing/price-inputs.ts';
 
 /** Relative paths start at the working directory. Throws `RequestError` with all problems of the module. */
 export async function loadPlugin(path: string): Promise<PricingPlugin> {

@@ -7,7 +7,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { corridorOf } from '../../domain/corridor.ts';
 import { DEFAULT_PARAMS } from '../../pricing/params.ts';
-import { price, type Priced, type PriceInputs } from '../../pricing/price.ts';
+import { price, type Priced } from '../../pricing/price.ts';
+import type { PriceInputs } from '../../pricing/price-inputs.ts';
 import type { Rfq } from '../../protocol/link/link.ts';
 import {
   createExplainer,

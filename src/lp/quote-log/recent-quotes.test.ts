@@ -6,7 +6,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { DEFAULT_PARAMS } from '../../pricing/params.ts';
-import { price, type PriceInputs } from '../../pricing/price.ts';
+import { price } from '../../pricing/price.ts';
+import type { PriceInputs } from '../../pricing/price-inputs.ts';
 import type { Evidence } from '../quoting/pricing-context.ts';
 import { createKeptQuotes } from './recent-quotes.ts';
 import type { QuoteRecord } from './quote-events.ts';

@@ -5,7 +5,8 @@
 
 import { expect, test } from 'vitest';
 import { DEFAULT_PARAMS } from '../../pricing/params.ts';
-import { price, type Priced, type PriceInputs } from '../../pricing/price.ts';
+import { price, type Priced } from '../../pricing/price.ts';
+import type { PriceInputs } from '../../pricing/price-inputs.ts';
 import type { Rfq } from '../../protocol/link/link.ts';
 import type { OpenAward } from '../settlement/awards.ts';
 import { createFlow } from './recorded-requests.ts';

@@ -7,7 +7,8 @@
 import type { OrderTimes } from '../../domain/time.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { ladder as rungsOf } from '../../pricing/ladder.ts';
-import type { PriceDecline, PriceInputs } from '../../pricing/price.ts';
+import type { PriceDecline } from '../../pricing/price.ts';
+import type { PriceInputs } from '../../pricing/price-inputs.ts';
 import type { Partial, Rfq } from '../../protocol/link/link.ts';
 import type { Route } from './route.ts';
 

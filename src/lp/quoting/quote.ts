@@ -17,7 +17,8 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Random } from '../../ports/random.ts';
 import type { Signer } from '../../ports/signer.ts';
 import { check } from '../../pricing/check.ts';
-import { price, type Priced, type PriceInputs } from '../../pricing/price.ts';
+import { price, type Priced } from '../../pricing/price.ts';
+import type { PriceInputs } from '../../pricing/price-inputs.ts';
 import {
   type LinkDecline,
   type LinkQuote,

@@ -7,7 +7,7 @@ import { zQuoteCandidate } from './candidate.ts';
  * `fundingLock` asks for a particular lock, such as a deposit into the ledger; without it preflight chooses.
  */
 export const FUNDING_LOCKS = ['Permit2', 'EIP-3009', 'ResourceLock'] as const;
-export type PreflightLock = (typeof FUNDING_LOCKS)[number];
+export type FundingLock = (typeof FUNDING_LOCKS)[number];
 
 export const zPreflightRequest = z.strictObject({
   quoteResponse: zQuoteCandidate,

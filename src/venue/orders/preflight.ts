@@ -12,7 +12,7 @@ import type { ApiKey, Workspace } from '../../ports/stores/store.ts';
 import { ApiError, invalid } from '../../protocol/errors.ts';
 import type {
   Action,
-  PreflightLock,
+  FundingLock,
   PreflightRequest,
   PreflightResponse,
 } from '../../protocol/api/preflight.ts';
@@ -56,7 +56,7 @@ export interface Preflighter {
   /** The same for a candidate whose seal has been verified. */
   planFor(
     opened: VerifiedQuote,
-    fundingLock: PreflightLock | undefined,
+    fundingLock: FundingLock | undefined,
     namespace: SealOwner['namespace'],
   ): Promise<PreflightResponse>;
 }
@@ -102,7 +102,7 @@ export function createPreflighter({
 
   async function planFor(
     opened: VerifiedQuote,
-    fundingLock: PreflightLock | undefined,
+    fundingLock: FundingLock | undefined,
     namespace: SealOwner['namespace'],
   ): Promise<PreflightResponse> {
     const port = chains.get(opened.origin.id);
@@ -138,7 +138,7 @@ export function createPreflighter({
     port: ChainPort,
     opened: VerifiedQuote,
     taker: TakerState,
-    asked: PreflightLock | undefined,
+    asked: FundingLock | undefined,
     submitTo: string,
   ): Promise<PreflightResponse> {
     const choice = choiceOf(taker, asked);
@@ -165,7 +165,7 @@ export function createPreflighter({
     choice: LockChoice,
     submitTo: string,
   ): Promise<{
-    lock: PreflightLock;
+    lock: FundingLock;
     lockDetails: NonNullable<PreflightResponse['lockDetails']>;
     actions: Action[];
   }> {
@@ -368,7 +368,7 @@ export function createPreflighter({
   return { plan, planFor };
 }
 
-function choiceOf({ funding, choice }: TakerState, asked: PreflightLock | undefined): LockChoice {
+function choiceOf({ funding, choice }: TakerState, asked: FundingLock | undefined): LockChoice {
   if (asked === undefined || asked === choice.lock) return choice;
   const sufficient = funding.tokenBalance >= funding.amount;
   switch (asked) {

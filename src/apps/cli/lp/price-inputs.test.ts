@@ -3,7 +3,8 @@ import type { z } from 'zod';
 import worked from '../../../../docs/examples/worked-example.json' with { type: 'json' };
 import { isDecline } from '../../../domain/decline.ts';
 import { DEFAULT_PARAMS } from '../../../pricing/params.ts';
-import { price, type PriceInputs, type Priced } from '../../../pricing/price.ts';
+import { price, type Priced } from '../../../pricing/price.ts';
+import type { PriceInputs } from '../../../pricing/price-inputs.ts';
 import { readPriceInputs, type zPriceInputs } from './price-inputs.ts';
 
 /** Fails to compile when a field of the model cannot be set from a file. */

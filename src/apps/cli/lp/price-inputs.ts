@@ -9,7 +9,8 @@ import { isDecline } from '../../../domain/decline.ts';
 import { RequestError } from '../../../domain/errors.ts';
 import { pricingParams, zPricingParams } from '../../../lp/config/params.ts';
 import { aggregate, DEFAULT_MID_OPTIONS, type Mid, observe } from '../../../pricing/mid.ts';
-import type { PriceDecline, PriceInputs } from '../../../pricing/price.ts';
+import type { PriceDecline } from '../../../pricing/price.ts';
+import type { PriceInputs } from '../../../pricing/price-inputs.ts';
 import { parseDecimal } from '../../../pricing/rational.ts';
 import { describeIssues } from '../../config/load.ts';
 

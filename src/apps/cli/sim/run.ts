@@ -2,7 +2,7 @@
 
 import { writeFile } from 'node:fs/promises';
 import { RequestError } from '../../../domain/errors.ts';
-import type { PricingPlugin } from '../../../pricing/plugin.ts';
+import type { PricingPlugin } from '../../../pricing/price-inputs.ts';
 import { barChart, lineChart } from '../../../sim/chart.ts';
 import { createDice } from '../../../sim/random.ts';
 import { drawPrices, realised } from '../../../sim/exchange.ts';

@@ -2,7 +2,7 @@
 
 import { formatUnits } from '../../../domain/amount.ts';
 import type { QuoteCandidate } from '../../../protocol/api/candidate.ts';
-import type { PreflightLock } from '../../../protocol/api/preflight.ts';
+import type { FundingLock } from '../../../protocol/api/preflight.ts';
 import type { OrderStatusResponse } from '../../../protocol/api/status.ts';
 import type { WantedQuote, TakeChoices, DemoTaker } from '../taker.ts';
 import { type ChainView, viewChain, type DemoWorld } from '../world.ts';
@@ -59,7 +59,7 @@ export function askOf(
 export interface Settled {
   candidate: QuoteCandidate;
   status: OrderStatusResponse;
-  lock: PreflightLock | null;
+  lock: FundingLock | null;
   setUp: string[];
   sentence: string;
   orderId: string;
