@@ -146,7 +146,7 @@ describe('split', () => {
               plan.slices.map(({ portionBps }) => portionBps),
             ),
           ).toEqual(plan.slices.map(({ inputAmount }) => inputAmount));
-          // Nobody is asked for more than its ladder pays at that size.
+          // No LP is asked for more than its ladder pays at that size.
           for (const slice of plan.slices)
             expect(slice.outputAmount).toBeLessThanOrEqual(
               outputAt(all.get(slice.solverId) as Ladder, slice.inputAmount) as bigint,

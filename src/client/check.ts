@@ -40,7 +40,7 @@ export function createChecker(trust: Trust, namespace: 'rfq' | 'router'): Checke
         input: candidate.preview.inputs[0]?.decimals ?? null,
         output: candidate.preview.outputs[0]?.decimals ?? null,
       });
-      // Frozen with a copy inside: nobody changes it between the check and the signature.
+      // A frozen copy: it cannot change between the check and the signature.
       const checked = deepFreeze<Checked>({
         ...structuredClone(terms),
         candidate: structuredClone(candidate),

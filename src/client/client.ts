@@ -1,6 +1,6 @@
 /**
- * A client of a venue that believes nothing it can compute or read for itself. Browsers and Node; fetch, a
- * WebSocket and viem are all it needs.
+ * Client of a venue. It checks everything that it can compute or read from the chain itself. Runs in browsers
+ * and Node on fetch, a WebSocket and viem.
  */
 
 import { isBytes32 } from '../domain/hex.ts';
@@ -82,7 +82,7 @@ export type {
 };
 
 export interface ClientOptions extends TransportOptions {
-  /** What the caller itself knows of each chain it trades on. Needed for everything from `check` on. */
+  /** The caller's own data about each chain it trades on. Needed for everything from `check` on. */
   chains?: TrustedChains;
   /** Default "rfq": firm quotes of LPs only. "router": these and every other source the venue has. */
   namespace?: 'rfq' | 'router';

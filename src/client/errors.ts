@@ -170,7 +170,7 @@ export class SubmissionUnknownError extends UpstreamError {
   }
 }
 
-/** `productUnavailable`: nobody can quote this now. */
+/** `productUnavailable`: no LP can quote this now. */
 export class NoQuoteError extends UpstreamError {
   constructor(code: string, message: string) {
     super(message, { code, facts: {} });

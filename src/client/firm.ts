@@ -12,7 +12,7 @@ import { signerOf } from './signature.ts';
 import type { Terms } from './terms.ts';
 import { asked, ESCROW_ABI, type Trust, type TrustedChain } from './trust.ts';
 
-/** What was read, for whoever wants to show it. */
+/** What was read, for display. */
 export interface ReadAt {
   /** Chain time of the origin, Unix seconds. */
   now: number;

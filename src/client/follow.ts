@@ -73,7 +73,7 @@ export function followOrder(
   let resolve: (status: OrderStatusResponse) => void = () => {};
   let reject: (error: unknown) => void = () => {};
   const final = new Promise<OrderStatusResponse>((yes, no) => ([resolve, reject] = [yes, no]));
-  // Whoever only iterates gets the error there.
+  // A caller that only iterates gets the error there.
   final.catch(() => {});
 
   let streaming = false;

@@ -62,7 +62,7 @@ const PERMIT2_ABI = parseAbi([
 ]);
 /** A lock may outlive the fill deadline by this much, for clocks that differ. */
 const LOCK_MARGIN_SECONDS = 3_600n;
-/** Venues ask for about so many trades of the same size at once. */
+/** Venues ask for an allowance of about this many trades of the same size. */
 const TRADES_ASKED = 10;
 const GRANT_SECONDS = 32 * 24 * 3_600;
 

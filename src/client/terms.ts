@@ -57,7 +57,7 @@ export interface Terms {
   receiver: Address;
   /** One per output; none where no LP has promised anything and the escrow alone enforces the minimum. */
   commitments: SignedCommitment[];
-  /** The contract that fills within the settlement itself, and what it is told. */
+  /** The contract that fills within the settlement itself, and its call data. */
   through: { filler: Address; data: Hex } | null;
   /** More legs follow, quoted when this order has been delivered to the taker. */
   sequential: boolean;

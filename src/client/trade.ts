@@ -1,5 +1,5 @@
 /**
- * One whole trade, from the question to the money: the best candidate that holds, planned, signed, submitted,
+ * One whole trade, from the quote request to settlement: the best candidate that holds, planned, signed, submitted,
  * watched, and confirmed on the chain.
  */
 
@@ -94,7 +94,7 @@ const MOST_PLANS = 4;
 const NEXT_LEG_TIMEOUT_MS = 60_000;
 const BETWEEN_LOOKS_MS = 500;
 
-/** Throws `NoQuoteError` when nobody quotes, `DistrustError` when no candidate holds. */
+/** Throws `NoQuoteError` when no LP quotes, `DistrustError` when no candidate holds. */
 export async function trade(client: TradeCalls, options: TradeOptions): Promise<Trade> {
   return take(client, await best(client, options), options);
 }

@@ -63,7 +63,7 @@ export function createTransport({
         },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
         ...(signals.length === 0 ? {} : { signal: AbortSignal.any(signals) }),
-        // A redirect would carry the key to somebody else.
+        // A redirect would carry the API key to another host.
         redirect: 'error',
       });
     } catch (cause) {

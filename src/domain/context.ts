@@ -1,6 +1,6 @@
 /**
- * The 57-byte output context 0xe2: whose fill it is, until when, which share of the input it earns, and the
- * two fees.
+ * The 57-byte output context 0xe2: the exclusive filler, its deadline, its share of the input, and the two
+ * fees.
  */
 
 import type { Address, Hex } from './hex.ts';

@@ -15,7 +15,7 @@ export type Settlement = (typeof SETTLEMENTS)[number];
 
 export interface Delivery {
   settlement: Settlement;
-  /** Whose wallet or ledger balance grows. */
+  /** Account whose wallet or ledger balance grows. */
   account: Address;
 }
 
@@ -33,7 +33,7 @@ export function recipientOf(
 
 /**
  * undefined for an output that calls its recipient back, or whose recipient is its own escrow without naming
- * an account: neither is of ours.
+ * an account: firmquote makes neither.
  */
 export function readDelivery({
   settler,

@@ -1,5 +1,5 @@
 /**
- * Our keccak against two others, at every length around the edges of blocks, and whatever was hashed before.
+ * keccak-256 against viem and ethers, at every length around block boundaries and in any sequence.
  */
 
 import { keccak256 as ethersKeccak256 } from 'ethers';
@@ -44,7 +44,7 @@ test('law: equal to two libraries on any bytes, long ones after short ones and s
   );
 });
 
-test('what was given back is not written over by the next', () => {
+test('a returned digest stays unchanged by later hashes', () => {
   const first = keccakBytes(new Uint8Array([1]));
   const copy = Uint8Array.from(first);
   keccakBytes(new Uint8Array([2]));

@@ -110,7 +110,6 @@ describe('laws, against two independent libraries', () => {
   });
 
   test('law: an orderId does not depend on which orders were identified before', () => {
-    // Neighbours of one route differ in little, and what has not changed is not written again.
     const part = fc.record({
       user: arbAddress,
       nonce: fc.bigInt(0n, 2n ** 256n - 1n),
@@ -144,7 +143,7 @@ describe('laws, against two independent libraries', () => {
             outputs:
               head === undefined ? [] : twice ? [{ ...head, ...more }, ...rest] : [{ ...head, ...more }],
           };
-          // One that cannot be encoded leaves nothing behind.
+          // A failed encoding must not affect the next one.
           expect(() => orderId({ chainId, escrow }, { ...order, nonce: 2n ** 256n })).toThrow('does not fit');
           expect(orderId({ chainId, escrow }, order)).toBe(viemOrderId({ chainId, escrow }, order));
         }

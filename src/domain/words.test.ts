@@ -44,7 +44,7 @@ test('behavior: slugs with hyphens split only where two chains meet', () => {
   expect(parseCorridor('base', chains)).toBeUndefined();
 });
 
-test('law: an address survives a word, and a dirty word names nobody', () => {
+test('law: an address survives a word, and a word with dirty upper bytes is refused', () => {
   fc.assert(fc.property(arbAddress, (address) => bytes32ToAddress(addressToBytes32(address)) === address));
   expect(() => bytes32ToAddress(`0x01${ZERO_BYTES32.slice(4)}`)).toThrow(HexError);
 });

@@ -1,5 +1,5 @@
 /**
- * What it costs to pass a position on at once: the average price of walking the hedge venue's book to its
+ * Cost of hedging a position immediately: the average price of walking the hedge venue's book to its
  * size.
  */
 

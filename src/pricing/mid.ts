@@ -85,7 +85,7 @@ export interface Mid {
   atMs: number;
   used: readonly string[];
   dropped: readonly { source: string; why: 'stale' | 'future' | 'crossed' | 'deviant' }[];
-  /** Everything that was looked at, used or not: prices and ages for whoever explains this mid. */
+  /** Every source considered, used or not, with price and age, to explain this mid. */
   seen: readonly Observation[];
 }
 

@@ -34,7 +34,7 @@ export function bachelierCall(strike: number, deviation: number): number {
   return Math.max(deviation * (normalPdf(d) - d * normalCdf(-d)), 0);
 }
 
-/** Value of the jumps to whoever holds the quote. */
+/** Value of the jumps to the quote's holder, the taker. */
 export function jumpCost(strike: number, { jumps, jumpBps }: MidMotion): number {
   return jumps === 0 ? 0 : 0.5 * jumps * jumpBps * Math.exp(-Math.max(strike, 0) / jumpBps);
 }

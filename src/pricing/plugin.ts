@@ -8,7 +8,7 @@
 import { UpstreamError } from '../domain/errors.ts';
 import type { PriceInputs, PricingPlugin, PricingView } from './price-inputs.ts';
 
-/** Nothing that a plug-in says is worth more than the whole price. */
+/** A plug-in's term can never exceed the whole price. */
 const MOST_BPS = 10_000;
 const NAME = /^[a-zA-Z][a-zA-Z0-9_-]{0,39}$/;
 
@@ -72,7 +72,7 @@ export function consult(plugin: PricingPlugin, view: PricingView): Record<string
   return answered;
 }
 
-/** Frozen and of its own, so that what a plug-in does to it reaches nobody. */
+/** A frozen copy, so that a plug-in cannot change our data. */
 export function viewOf(inputs: PriceInputs, size: number, gas: number): PricingView {
   return Object.freeze({
     pair: inputs.market?.pair ?? '',
@@ -94,5 +94,5 @@ export function viewOf(inputs: PriceInputs, size: number, gas: number): PricingV
   });
 }
 
-/** What a taker is taken to cost us before it has a history. */
+/** Adverse selection assumed for a taker without history. */
 export const DEFAULT_ADVERSE_BPS = 1.5;

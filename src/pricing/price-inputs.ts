@@ -40,18 +40,18 @@ export interface PriceInputs {
   /** Moving inventory between chains: `rebalanceBps` of terms.ts. Default 0. */
   rebalanceBps?: number;
   /**
-   * A peg is broken: nobody is paid to take a position over, neither by the skew nor by rebalancing. Default
+   * A peg is broken: no rebate for taking a position over, neither from skew nor from rebalancing. Default
    * false.
    */
   noRebates?: boolean;
   /**
-   * What passing the position on at once would cost: as a number, or as the book to walk when it is fresh.
+   * Cost of hedging the position immediately: a number, or the book to walk when it is fresh.
    * The larger counts.
    */
   walkedImpactBps?: number;
   hedgeBook?: readonly HedgeLevel[];
   /**
-   * A slice of a split: how long our output stays locked should another LP fail. Default 0: nobody else can.
+   * A slice of a split: how long our output stays locked should another LP fail. Default 0: no other LP.
    */
   splitHoldSeconds?: number;
   /** Noise in bps, to learn what the market makes of a price; drawn by the caller. Default 0. */

@@ -181,7 +181,7 @@ describe('properties of the spread', () => {
     const { capital } = priced({ splitHoldSeconds: 9_000, ...params({ coFailureRate: 0.1 }) }).terms;
     expect(capital).toBeCloseTo(2 * priced().terms.capital, 12);
   });
-  test('noise for learning goes to the price in full, but for what it takes off the premium, and is told', () => {
+  test('noise for learning goes to the price in full, less what it takes off the premium, and is reported', () => {
     const { terms } = priced({ exploreBps: 1 });
     expect(terms.explore).toBe(1);
     expect(priced({ exploreBps: 1, ...params({ omega: 0 }) }).terms.D).toBeCloseTo(
@@ -250,7 +250,7 @@ describe('both directions, relay fee', () => {
     expect(answer.received).toBe(10n ** 19n - 2n * 10n ** 15n - relayFee);
     expect(answer.terms.gas).toBeCloseTo(0.1, 12);
   });
-  test('a broken peg pays nobody to take a position over, and the second opinion agrees', () => {
+  test('a broken peg pays no rebate for taking a position over, and the independent check agrees', () => {
     const eager = { q: -1, rebalanceBps: -3 };
     expect(priced(eager).terms).toMatchObject({ inv: expect.closeTo(-12.385905, 5) as number, rebal: -3 });
     const answer = priced({ ...eager, noRebates: true });
@@ -274,14 +274,14 @@ describe('declines', () => {
     if (!isDecline(answer)) throw new Error('priced');
     return answer;
   };
-  test('size below gas: the smallest that passes is told, and passes', () => {
+  test('size below gas: the smallest passing size is reported, and passes', () => {
     for (const side of ['exactInput', 'exactOutput'] as const) {
       const answer = declined({ side, amount: 1n });
       expect(answer.declined).toBe('size_below_min');
       expect(isDecline(price({ ...example, side, amount: answer.minAmount ?? 0n }))).toBe(false);
     }
   });
-  test('size above max: the largest that passes is told, to the unit for an exact input', () => {
+  test('size above max: the largest passing size is reported, to the unit for an exact input', () => {
     const answer = declined({ amount: 101n * 10n ** 18n });
     expect(answer).toMatchObject({ declined: 'size_above_max' });
     expect(answer.maxAmount).toBe(100n * 10n ** 18n + 399_999_999n);

@@ -3,12 +3,12 @@
 import { YEAR_SECONDS } from './option.ts';
 
 /**
- * E[max of n standard normals]: how much the best of n noisy mids is off on average. Four digits, as
+ * E[max of n standard normals]: the average error of the best of n noisy mids. Four digits, as
  * tabulated.
  */
 const LARGEST_OF = [0, 0, 0.5642, 0.8463, 1.0294, 1.163, 1.2672, 1.3522, 1.4236, 1.485, 1.5388];
 
-/** Winner's curse: whoever wins among n has probably misjudged the mid by this much. */
+/** Winner's curse: the winner among n has probably misjudged the mid by this much. */
 export function confidenceTerm(confidenceBps: number, rivals: number): number {
   const largest = LARGEST_OF[Math.min(Math.max(Math.trunc(rivals), 0), LARGEST_OF.length - 1)] ?? 0;
   return largest * confidenceBps;

@@ -1,4 +1,4 @@
-/** What a route needs of a schema, named so that rooms above need not know the library. */
+/** The schema type of routes, so that rooms above do not import zod. */
 
 import { z } from 'zod';
 

@@ -32,7 +32,7 @@ export const formatSeal = ({ kid, mac, commitments, route }: SealText): string =
 export const sealedParts = ({ commitments, route }: Pick<SealText, 'commitments' | 'route'>): string =>
   route === null ? commitments : `${commitments}.${route}`;
 
-/** undefined for anything that we never wrote. */
+/** undefined for any text that `formatSeal` never writes. */
 export function parseSeal(text: string): SealText | undefined {
   const match = SEAL.exec(text);
   return match?.[1] && match[2] && match[3]

@@ -1,5 +1,5 @@
 /**
- * Many fills on one side within seconds: somebody knows something, or something is broken. The pair freezes
+ * Many fills on one side within seconds: informed flow, or a fault. The pair freezes
  * and thinks.
  */
 

@@ -40,7 +40,7 @@ describe('asking and never taking', () => {
     expect(suspicion(asks(1, trader), rule)).not.toBe(0);
   });
 
-  test('who trades with somebody else is no option holder', () => {
+  test('a taker who trades with another LP is no option holder', () => {
     expect(
       suspicion(
         times(80, (conduct) => tradedElsewhere(conduct, 10), asks(80)),

@@ -1,6 +1,6 @@
 /**
  * How a taker uses the options that our quotes are. Who asks for many and takes none, or takes only at the
- * last moment and only when the price has moved against us, holds options and does not trade. All evidence
+ * last second and only when the price has moved against us, holds options and does not trade. All evidence
  * fades with time.
  */
 

@@ -1,8 +1,8 @@
-/** How often somebody may ask: a bucket of tokens that fills with time. */
+/** Rate limit of one taker: a token bucket that refills with time. */
 
 export interface RateRule {
   perSecond: number;
-  /** How many at once. */
+  /** Size of the bucket. */
   burst: number;
 }
 

@@ -67,7 +67,7 @@ export function fillCall(
   });
 }
 
-/** Several slices at once, each by its LP's approval: all or none. */
+/** Several slices in one call, each with its LP's approval: all or none. */
 export function fillWithApprovalsCall(
   orderId: Bytes32,
   outputs: readonly MandateOutput[],

@@ -39,7 +39,7 @@ export interface DeferredSettlement {
   stage: DeferredStage;
   autoWithdraw: boolean;
   executedAt: string;
-  /** null until somebody has asked for what is not paid out by itself. */
+  /** null until a payout is requested, where it is not automatic. */
   estimatedSettlementAvailableAt: string | null;
   /** The withdrawal delay in hours, rounded up. */
   settlementWindowHours: number;

@@ -79,7 +79,7 @@ describe('fold', () => {
     ['never opened', [2n], [failed], 'failed'],
     ['unfilled', [2n], [opened, failed], 'refund_pending'],
     ['refunded', [2n], [opened, failed, refunded], 'refunded'],
-    ['refunded by somebody else', [2n], [opened, refunded], 'refunded'],
+    ['refunded by a third party', [2n], [opened, refunded], 'refunded'],
   ])('%s', (_, chains, facts, stage) => {
     expect(foldFacts(orderOf(chains), facts).stage).toBe(stage);
   });
@@ -232,7 +232,7 @@ describe('plan', () => {
     expect(next([2n], [opened, failed], at(2_001))).toMatchObject({ step: 'refund', chainId: 1 });
   });
 
-  test('a chain that nobody has seen decides nothing', () => {
+  test('an unread chain decides nothing', () => {
     expect(next([2n], [], () => undefined)).toMatchObject({ kind: 'step', step: 'open' });
     expect(next([2n], [opened, failed], () => undefined)).toMatchObject({ kind: 'wait' });
   });

@@ -38,11 +38,11 @@ export const STAGES = [
   'failed',
 ] as const satisfies readonly OrderStage[];
 
-export type OrderStatus = 'pending' | 'settled' | 'failed';
+export type PublicStatus = 'pending' | 'settled' | 'failed';
 
 export interface Progress {
   stage: OrderStage;
-  status: OrderStatus;
+  status: PublicStatus;
   /** Nothing is left to be done. */
   final: boolean;
   flow: 'same_chain' | 'cross_chain';
@@ -75,7 +75,7 @@ export function lpReceived({ fills }: Pick<Progress, 'fills'>): bigint | undefin
 
 export const isFinal = (stage: OrderStage): boolean => FINAL.has(stage);
 
-export const orderStatusOf = (stage: OrderStage): OrderStatus =>
+export const orderStatusOf = (stage: OrderStage): PublicStatus =>
   stage === 'settled'
     ? 'settled'
     : stage === 'refund_pending' || stage === 'refunded' || stage === 'failed'

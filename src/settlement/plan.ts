@@ -71,7 +71,7 @@ export function plan({
       const outputs = order.outputs.flatMap(({ chainId }, index) =>
         chainId !== order.originChainId && !progress.attested[index] ? [index] : [],
       );
-      // Also after `expires`: what was delivered stays claimable until somebody refunds.
+      // Also after `expires`: what was delivered stays claimable until the refund.
       return { kind: 'step', step: 'attest', by: 'anyone', chainId: originId, outputs, notAfter: null };
     }
     case 'proven':

@@ -1,4 +1,4 @@
-/** Keystore files on disk: written once, mode 0600, and refused when anybody else could read them. */
+/** Keystore files on disk: written once, mode 0600, and refused when other users could read them. */
 
 import { constants } from 'node:fs';
 import { mkdir, open, rename, rm } from 'node:fs/promises';
@@ -7,7 +7,7 @@ import { KeystoreError } from './keystore.ts';
 
 const SECRET_MODE = 0o600;
 
-/** Never overwrites: a key that is gone is money that is gone. */
+/** Never overwrites: a lost key is lost money. */
 export async function writeSecretFile(path: string, text: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const file = await open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, SECRET_MODE).catch(

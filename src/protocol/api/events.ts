@@ -1,5 +1,5 @@
 /**
- * GET /api/v1/ws: what a client may say, and what it hears. The AsyncAPI document is generated from these
+ * GET /api/v1/ws: the frames that a client sends and receives. The AsyncAPI document is generated from these
  * schemas.
  */
 

@@ -18,7 +18,7 @@ export type PreflightRequest = z.infer<typeof zPreflightRequest>;
 export const zAction = z.object({
   /**
    * `wait` asks nothing of the caller but to come back: an earlier leg of a route is under way, or a later
-   * one has no price at the moment.
+   * one has no price.
    */
   type: z.enum(['evmTransaction', 'signature', 'wait']),
   purpose: z.enum([

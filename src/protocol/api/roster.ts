@@ -1,4 +1,4 @@
-/** GET …/solvers: who is on the roster, and why somebody is not being asked. */
+/** GET …/solvers: who is on the roster, and why a solver is not asked. */
 
 import { z } from 'zod';
 

@@ -142,7 +142,7 @@ const zDeferredSettlement = z.object({
   stage: z.enum(['executed', 'available', 'requested', 'withdrawn']),
   autoWithdraw: z.boolean(),
   executedAt: z.iso.datetime(),
-  /** null while nobody has asked for what is not paid out by itself. */
+  /** null until a payout is requested, where it is not automatic. */
   estimatedSettlementAvailableAt: z.iso.datetime().nullable(),
   settlementWindowHours: z.int(),
   withdrawalStatus: z.string(),

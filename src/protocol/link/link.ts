@@ -150,7 +150,7 @@ export const zHello = z.strictObject({
     .min(1)
     .max(64),
   corridors: z.array(z.string().max(80)).max(512),
-  /** Requests it wants to have open at once; further ones are not sent. */
+  /** Most requests it accepts in flight; the venue sends no more. */
   maxInFlight: z.int().min(1).max(100_000),
   protocolVersion: z.int(),
 });
