@@ -90,7 +90,7 @@ export async function createCaller(url: string, key: string, connections = 400):
             resolve({ status, text, ms: performance.now() - started });
           connection.socket.write(`${head}\r\n${body}`);
         };
-        // The one that has rested longest: the venue closes those that never ask anything.
+        // The longest idle connection, because the venue closes idle ones.
         let connection = idle.shift();
         while (connection && !all.has(connection)) connection = idle.shift();
         connection ??= all.size < connections ? open() : undefined;
@@ -120,7 +120,7 @@ export interface LoadFigures {
   maxMs: number;
   /** Answers by HTTP status; 0 counts connections that broke. */
   statuses: Record<number, number>;
-  /** Of those that were refused. */
+  /** Of refused requests. */
   refusalP99Ms: number;
 }
 

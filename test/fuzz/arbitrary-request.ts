@@ -15,7 +15,7 @@ export interface FuzzRequest {
   body: Buffer | undefined;
 }
 
-/** What is known to be right at this venue, to start from. */
+/** Values that are valid at this venue, to start from. */
 export interface Seeds {
   /** Requests that succeed, by operation. */
   happy: Readonly<Record<string, { path: string; body?: unknown }>>;

@@ -1,4 +1,4 @@
-/** Randomness that can be had again: the same seed kills the same process at the same moment. */
+/** Repeatable randomness: the same seed kills the same process at the same time. */
 
 export interface Seeded {
   /** 0 <= x < 1. */

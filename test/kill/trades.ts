@@ -61,7 +61,7 @@ async function quoted(taker: DemoTaker, ask: () => Parameters<DemoTaker['quote']
         if (candidate.validUntil - Date.now() / 1000 > 2) return prepared;
       }
     } catch {
-      // The venue or a chain is away at the moment: that is what this test is about.
+      // The venue or a chain is away, which is the subject of this test.
     }
     await new Promise((resolve) => setTimeout(resolve, 250));
   }

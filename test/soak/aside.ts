@@ -61,7 +61,7 @@ export function openAside(file: URL): Aside {
   };
 }
 
-/** The other side: answers with these functions, and ends with whoever asks. */
+/** The child's side: answers with these functions, and ends with its parent. */
 export function answerAside(functions: Readonly<Record<string, (...words: never[]) => unknown>>): void {
   const answer = (said: Answer) => process.connected && process.send?.(said);
   process.once('disconnect', () => process.exit());

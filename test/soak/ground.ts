@@ -30,7 +30,7 @@ export interface Ground {
   /** By chain. */
   nodes: readonly (readonly ChainNode[])[];
   redis: { line: Line; lose(): Promise<void>; back(): Promise<void> };
-  /** Parts that are down because somebody wants it. */
+  /** Parts that a trouble has stopped on purpose. */
   down: Set<string>;
   stop(): Promise<void>;
 }
@@ -95,7 +95,7 @@ export async function startGround(): Promise<Ground> {
     doors.set(name, await network.line(world.venueUrl(name)));
     for (const lp of LPS) links.set(`${lp} ${name}`, await network.line(world.venueUrl(name)));
   }
-  // Whoever pays for gas never runs out of it here, at whatever price.
+  // Accounts that pay for gas never run out of it here.
   for (const { anvil } of world.devnet.chains)
     for (const { address } of [world.relayer, ...world.lps.map(({ operator }) => operator)])
       await anvil.rpc('anvil_setBalance', [address, `0x${(10n ** 24n).toString(16)}`]);

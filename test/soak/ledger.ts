@@ -90,7 +90,7 @@ export function soak({
   let start: LedgerSnapshot = ledger.snapshot();
   let last: unknown;
   let serial = 0;
-  /** Nothing may be signed on a chain before this: somebody forgot what is out there. */
+  /** Nothing may be signed on a chain before this time: the ledger lost its record of live quotes. */
   let quarantine = 0;
   let forgotten = new Set<Signed>();
   const withdrawals: { id: string; bucket: BucketConfig; amount: bigint; readyAt: number }[] = [];
@@ -484,7 +484,7 @@ export function soak({
     );
   }
 
-  /** 3: a surplus is credited to nobody and freezes its bucket, until it is gone. */
+  /** 3: a surplus is not credited and freezes its bucket, until it is gone. */
   function drift(): void {
     settleDown();
     const bucket = pick(BUCKETS);

@@ -3,7 +3,7 @@
 import type { TcpMode } from '../faults/support/tcp-proxy.ts';
 import { openAside } from './aside.ts';
 
-/** A `TcpProxy` that is told from another process. */
+/** A `TcpProxy` that another process controls. */
 export interface Line {
   readonly port: number;
   /** The target's URL, through it. */

@@ -12,7 +12,7 @@ export type NodeFault =
   | { do: 'lie'; about: 'the newest block' | 'state' | 'receipts' }
   | { do: 'drop' };
 
-/** An `RpcProxy` that is told from another process. */
+/** An `RpcProxy` that another process controls. */
 export interface ChainNode {
   readonly url: string;
   /** Returns how to lift it. */

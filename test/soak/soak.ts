@@ -235,7 +235,7 @@ async function soak(
       supervise();
       if (turn % (60 / LOOK_EVERY_S) !== 0) continue;
       await minute(traffic, streams, vitals);
-      // The database may be away just now, and then nobody can say.
+      // The database may be away, and then the count is unknown.
       found(
         await brokenNow(ground).then(
           (problems) => ((looks += 1), problems),
@@ -326,7 +326,7 @@ async function soak(
   };
 }
 
-/** For whoever has to find out why. */
+/** For finding the cause of a failure. */
 function keepLogs({ parts }: Ground): void {
   const folder = mkdtempSync(join(tmpdir(), `firmquote-soak-${seed}-`));
   for (const part of parts) writeFileSync(join(folder, `${part.name}.log`), part.output());

@@ -7,7 +7,7 @@ import { WebSocket } from 'ws';
 import { answerAside } from './aside.ts';
 
 interface Hearer {
-  /** Times that each event was heard, by its number in `known`. */
+  /** How often each event was received, by its number in `known`. */
   heard: Uint8Array;
   cursor: string;
   socket: WebSocket | undefined;
@@ -20,7 +20,7 @@ const LONGEST_SILENCE_MS = 75_000;
 /** After a first break, and at most; each break in a row doubles it. */
 const RETRY_MS = 500;
 const LONGEST_RETRY_MS = 8_000;
-/** A venue with no time is not helped by those who leave its line to stand in it again. */
+/** A busy venue is not helped by clients that leave its queue and join it again. */
 const HANDSHAKE_MS = 30_000;
 
 let clients: ReturnType<typeof listen> | undefined;
@@ -32,7 +32,7 @@ answerAside({
   problems: (written: readonly string[]) => clients?.problems(written),
 });
 
-/** `urls` of the stream at each replica; whoever lost one tries the next. */
+/** `urls` of the stream at each replica; a client that lost one tries the next. */
 function listen(urls: readonly string[], apiKey: string, count: number) {
   /** Numbers of events, so that two hundred clients do not keep two hundred copies of their names. */
   const known = new Map<string, number>();

@@ -7,7 +7,7 @@ import type { Queryable } from '../../src/adapters/postgres/pool.ts';
 import { openAside } from './aside.ts';
 
 export interface Streams {
-  /** Those connected now, connections that ended and were made anew, frames that came. */
+  /** Open connections, reconnects, received frames. */
   state(): Promise<{ connected: number; broken: number; frames: number }>;
   /**
    * What clients missed, heard twice or heard though it never was, a sentence each; empty when every client
@@ -17,7 +17,7 @@ export interface Streams {
   stop(): Promise<void>;
 }
 
-/** `urls` of the stream at each replica; whoever lost one tries the next. */
+/** `urls` of the stream at each replica; a client that lost one tries the next. */
 export async function openStreams(urls: readonly string[], apiKey: string, count: number): Promise<Streams> {
   const aside = openAside(new URL('./streams-process.ts', import.meta.url));
   await aside.ask('open', urls, apiKey, count);

@@ -30,9 +30,9 @@ export interface Traffic {
   counts: Counts;
   /** Milliseconds that quotes took which were answered since the last time this was asked. */
   latencies(): number[];
-  /** Trades that somebody still looks at. */
+  /** Trades that are still followed. */
   underWay(): number;
-  /** No new ones; those under way are followed on. */
+  /** Starts no new trades; open ones are followed to their end. */
   cease(): void;
   /** Lets go of all of them, when they have noticed. */
   stop(): Promise<void>;
@@ -48,10 +48,10 @@ interface Person {
 const LOCKS: readonly FundingLock[] = ['Permit2', 'EIP-3009', 'ResourceLock'];
 const PEOPLE_PER_LOCK = 2;
 const USDC = 1_000_000n;
-/** How long somebody looks for a price, and how long after a quote has lapsed for an answer. */
+/** How long a taker waits for a price, and for an answer after its quote has expired. */
 const PATIENCE_MS = 20_000;
 const MOST_UNDER_WAY = 400;
-/** Connections that takers keep waiting at once; each quote has one of its own. */
+/** Most connections that wait at the same time; each quote has one. */
 const MOST_QUOTES_UNDER_WAY = 100;
 
 /** Takers with money where they pay from, so that a trade takes signatures only. */
@@ -179,7 +179,7 @@ export function startTraffic(
     const prepared = await prepare(here, () => (door += 1), path, person.lock);
     if (!prepared) return void (counts.orders.notPriced += 1);
     let answer = undefined as Awaited<ReturnType<Client['submit']>>;
-    // Some hurry: the same order at every door at once.
+    // Some takers submit the same order at every replica together.
     const hurried =
       manner > 0.85 ? await Promise.all(person.at.map((client) => client.submit(prepared, key))) : [];
     answer = hurried.find((each) => each?.status === 200) ?? hurried.find((each) => final(each?.status));
@@ -274,5 +274,5 @@ export function startTraffic(
   };
 }
 
-/** Nothing that is said later will change this. 409: somebody else's copy of it is at work, or has been. */
+/** Answers that are final. 409: another copy of the submission runs, or ran. */
 const final = (status: number | undefined): boolean => status === 200 || status === 400 || status === 422;

@@ -103,7 +103,7 @@ const network =
     };
   };
 
-/** Resets what is open and lets everybody dial again. */
+/** Resets open connections; clients may connect again. */
 const severed =
   (of: (ground: Ground) => ReadonlyMap<string, Line>, where: string): Kind =>
   (ground, dice) => {

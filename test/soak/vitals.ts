@@ -17,7 +17,7 @@ interface Sample {
    * Share of the time since the last sample in which it could have run and other processes had the processor.
    */
   waited: number;
-  /** Nobody has done anything to it since the last sample. */
+  /** No trouble has touched it since the last sample. */
   untouched: boolean;
 }
 

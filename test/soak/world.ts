@@ -9,14 +9,14 @@ import type { BucketConfig } from '../../src/inventory/ledger.ts';
 export interface Signed {
   request: HoldRequest;
   origin: number;
-  /** Across chains it is opened first; on one chain it settles at once. */
+  /** Across chains it is opened first; on one chain it settles in one step. */
   crosses: boolean;
   opened: boolean;
   /** The block in which its output left. */
   block: string | undefined;
   final: boolean;
   claimed: boolean;
-  /** Dead, and the ledger was told. */
+  /** Dead, and the ledger has the event. */
   failed: boolean;
 }
 
@@ -136,7 +136,7 @@ export function createWorld(buckets: readonly BucketConfig[], random: Random) {
       weigh(nonce);
     },
 
-    /** The taker takes it on its origin: paid at once on one chain, opened across two. */
+    /** The taker takes it on its origin: paid in one step on one chain, opened across two. */
     take(each: Signed) {
       const nonce = nonceOf(each);
       nonce.used = true;
@@ -207,7 +207,7 @@ export function createWorld(buckets: readonly BucketConfig[], random: Random) {
       tell(each.origin, { type: 'failed', orderId: each.request.orderId });
     },
 
-    /** The next thing the ledger hears, not always the oldest and sometimes once more. */
+    /** The next event for the ledger, not always the oldest and sometimes repeated. */
     hear(): LedgerEvent | undefined {
       if (rumours.length === 0) return undefined;
       const at = random.int(rumours.length);

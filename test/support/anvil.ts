@@ -1,5 +1,5 @@
 /**
- * A real EVM chain for a test file: mines each transaction at once unless told otherwise, dies with the test.
+ * A real EVM chain for a test file: mines each transaction without delay by default, and ends with the test.
  */
 
 import { mkdtempSync, rmSync } from 'node:fs';

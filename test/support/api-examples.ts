@@ -78,7 +78,7 @@ const HAPPY: readonly { of: RegExp; ask(stage: Stage, path: string): Promise<Ask
   },
 ];
 
-/** Well-formed, and nobody's. */
+/** Well-formed, but of no account. */
 const NOWHERE = `0x${'12'.repeat(32)}`;
 const nowhere = (path: string) => path.replace(/:[a-zA-Z]+/g, NOWHERE);
 
@@ -133,7 +133,7 @@ export async function stageOf(v: TestVenue): Promise<Stage> {
   return stage;
 }
 
-/** The request that succeeds. Throws for a route that nobody wrote one for. */
+/** The request that succeeds. Throws for a route without an example. */
 export async function happyRequest(stage: Stage, route: Pick<Route, 'method' | 'path'>): Promise<Ask> {
   const id = `${route.method} ${route.path}`;
   const found = HAPPY.find(({ of }) => of.test(id));
@@ -223,7 +223,7 @@ export async function play(stage: Stage): Promise<Recording> {
   return { http, ...sockets };
 }
 
-/** Known to nobody's memory: only the database can tell who they are. */
+/** Keys that no cache has: only the database can tell whose they are. */
 async function freshKeys(v: TestVenue): Promise<Record<KeyKind, string>> {
   return {
     service: await v.key('service'),
@@ -259,7 +259,7 @@ async function asked(
   };
 }
 
-/** The same submission many times at once: whoever comes while another is at work is told to wait. */
+/** The same submission many times together: one that arrives while another runs gets 409. */
 async function race({ v, keys, signed }: Stage, { path, method }: Route): Promise<Answer> {
   for (let round = 0; ; round++) {
     const body = await signed(namespaceOf(path));
@@ -423,7 +423,7 @@ async function settledBy({ v }: Stage, orderId: LinkMessage<'award'>['orderId'])
   });
 }
 
-/** What a solver hears that shows another's key. */
+/** What a solver that uses another's key gets. */
 async function refusal({ v, keys }: Stage): Promise<unknown> {
   const socket = new WebSocket(`${v.url.replace('http', 'ws')}/api/v1/solver/ws`, {
     headers: { 'X-API-Key': keys.solver },

@@ -62,7 +62,7 @@ export interface TestChain {
 }
 
 export interface DevnetOptions {
-  /** 0 mines each transaction at once. */
+  /** 0 mines each transaction without delay. */
   blockTimeSeconds?: number;
   depth?: number;
   landingMarginSeconds?: number;
@@ -147,7 +147,7 @@ async function startChain(
   await port.start();
   await anvil.rpc('anvil_autoImpersonateAccount', [true]);
 
-  /** anvil picks the nonce: two sends at once could get the same. */
+  /** anvil picks the nonce: two simultaneous sends could get the same one. */
   let sending: Promise<unknown> = Promise.resolve();
   async function send(from: Address, to: Address, data: Hex): Promise<Hex> {
     const sent = sending.then(() =>

@@ -25,7 +25,7 @@ export function asOne(nodes: readonly LpNode[]): LpNode {
         liveQuotes: nodes.reduce((sum, node) => sum + node.status().liveQuotes, 0),
       };
     },
-    // Of what all of them hold, whoever asked last knows best.
+    // The replica that asked last has the newest sum of all holds.
     inventory: () =>
       leader()
         .inventory()

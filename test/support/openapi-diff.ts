@@ -113,7 +113,7 @@ export function breakingChanges(before: OpenApi, after: OpenApi): string[] {
     mapped(at, old, now, asked);
   }
 
-  /** What a client hears: whatever was there is there, and it can be nothing that it could not be. */
+  /** Responses: every released field stays, and no field may take a value that it could not take before. */
   function told(at: string, old: Schema = {}, now: Schema = {}): void {
     [old, now] = [resolved(before, old), resolved(after, now)];
     kinds(at, now, old, 'tells');
@@ -121,7 +121,7 @@ export function breakingChanges(before: OpenApi, after: OpenApi): string[] {
       if (old.enum && !old.enum.includes(value))
         found.push(`${at}: ${JSON.stringify(value)} is new to every client`);
     if (old.enum && !now.enum) found.push(`${at}: can be anything now`);
-    // A value that is said no more is a promise that is kept no more: whoever waits for it waits forever.
+    // A client that waits for a removed value would wait forever.
     for (const value of old.enum ?? [])
       if (now.enum && !now.enum.includes(value))
         found.push(`${at}: ${JSON.stringify(value)} is told no more`);

@@ -44,7 +44,7 @@ export interface ScriptedVenue {
   said(replica: string): LinkMessage<'status', FromSolver> | undefined;
   /** Sends a request and waits for all that is said to it. */
   askAll(rfq: Rfq): Promise<Answer[]>;
-  /** Sends anything; the answer, if one comes, is for whoever waits on its rfqId. */
+  /** Sends any message; an answer resolves the wait on its rfqId. */
   send(message: FromVenue, replica?: string): void;
   answerTo(rfqId: string): Promise<Answer>;
   /** What a `resync` is answered with. */
@@ -70,7 +70,7 @@ export async function startScriptedVenue(chains: readonly Chain[]): Promise<Scri
   /** Replicas of the LP that are connected, with what each said last. */
   const sockets = new Map<WebSocket, LinkMessage<'status', FromSolver> | undefined>();
   const names = new Map<WebSocket, string | undefined>();
-  /** Who offered a ladder: its slice is asked of nobody else. */
+  /** The session that offered a ladder: only that session is asked for its slice. */
   const offered = new Map<string, WebSocket>();
   let turn = 0;
   let hello: Hello | undefined;

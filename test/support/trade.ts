@@ -113,7 +113,7 @@ export function fund(
   }
 }
 
-/** Everything signed by everybody. */
+/** All signatures of the trade. */
 export function makeTrade(terms: TradeTerms): NewOrder {
   const { origin, taker, lps, lock = 'eip3009', executionMode = 'apiSubmit' } = terms;
   const order = makeOrder(terms);

@@ -50,7 +50,7 @@ export interface TestVenue {
     options?: { mode?: KeyMode; workspaceId?: string; solverId?: string; role?: Role; memberId?: string },
   ): Promise<string>;
   workspace(id: string, change?: Partial<Workspace>): Promise<void>;
-  /** Those connected so far. */
+  /** Solvers connected so far. */
   solvers: readonly (ScriptedSolver & { id: string })[];
   /** Onboards, funds and connects an LP; waits until it is active. */
   solver(
@@ -250,9 +250,9 @@ async function assemble(
   let turn = 0;
   /** The database was stopped. */
   let isCut = false;
-  /** Replicas are a moment apart in what they know. */
+  /** Replicas learn of changes some milliseconds apart. */
   async function agree(others: readonly Replica[]): Promise<void> {
-    // Whoever has just come introduces itself first, and is told of everything then.
+    // A new replica announces itself first, and then receives the state of the others.
     if (others.length > 0) await meet(others);
     if (others.length > 0) await meet(others);
   }
@@ -319,7 +319,7 @@ async function assemble(
     async solver(n, answer, { inventory = 1_000_000n, ...more } = {}) {
       const id = more.id ?? `lp-${n}`;
       const [lp, operator] = [account(1_000 + n), account(2_000 + n)];
-      // One deployer funds everybody: two at once would use one nonce twice.
+      // One deployer funds all accounts: two simultaneous calls would use one nonce twice.
       const before = funding;
       let funded = () => {};
       funding = new Promise((resolve) => (funded = resolve));

@@ -13,7 +13,7 @@ import type { TxStore } from '../../../src/ports/stores/tx-store.ts';
 export const CRASH_POINTS = [
   /** Venue: a submission is verified, nothing is written. */
   'before_commit',
-  /** Venue: the order is committed, nobody has been answered. */
+  /** Venue: the order is committed, the answer is not sent. */
   'before_reply',
   /** Venue worker: orders are claimed, nothing is done about them. */
   'after_claim',
@@ -25,7 +25,7 @@ export const CRASH_POINTS = [
   'before_persist',
   /** The signed bytes are in the database, no node has seen them. */
   'after_sign',
-  /** A node has the bytes; nobody has written down that it does. */
+  /** A node has the bytes; the database does not record that. */
   'after_send',
   /** A slot is about to be called mined. */
   'before_finish',
@@ -70,7 +70,7 @@ export function pointsOf(env: NodeJS.ProcessEnv): Reached {
     while (existsSync(env['BLOCK_FILE'] ?? '')) Atomics.wait(idle, 0, 0, 20);
   });
   on('HOLD_AT', (say) => {
-    // The signal may come the moment that it is said, and nobody listening would lose it.
+    // The test may send the signal as soon as it reads the line, so that the handler is set first.
     const released = new Promise<void>((resolve) => void process.once('SIGWINCH', () => resolve()));
     say();
     return released;

@@ -17,7 +17,7 @@ export interface PlayedExchange {
   say(price: number): void;
   /** It repeats its last message, answers pings, and knows nothing new. */
   freeze(frozen: boolean): void;
-  /** Connections end and nobody listens, until `back` on the same port. */
+  /** Connections end and the port is closed, until `back`. */
   gone(): Promise<void>;
   back(): Promise<void>;
   stop(): Promise<void>;

@@ -54,7 +54,7 @@ export function lieAbout(contract: Address, view: View, orderId: Bytes32, word: 
   };
 }
 
-/** A log of our escrow as a node would show it, in a real block and of a transaction that nobody sent. */
+/** A log of our escrow as a node would show it, in a real block, of a transaction that never was. */
 export function forgedLog(
   escrow: Address,
   block: { number: bigint; hash: Hex },
@@ -77,7 +77,7 @@ export function forgedLog(
   };
 }
 
-/** Shows it beside what is there, wherever somebody looks for logs. */
+/** Adds it to every answer to eth_getLogs. */
 export const addLog = (log: object): RpcFault => ({
   do: 'lie',
   answer: (honest) => [...(honest as object[]), log],

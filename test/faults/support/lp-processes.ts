@@ -42,7 +42,7 @@ export interface LpProcesses {
   exhaust(replicas: readonly string[], sizes: () => number): Promise<Trade[]>;
   /** A quote that came some other way. */
   trade(message: LinkQuote): Promise<Trade>;
-  /** Takes all of them in the same moment, and wants every one paid. */
+  /** Takes all of them together, and expects each to be paid. */
   takeAll(trades: readonly Trade[]): Promise<void>;
   /** So much more WETH to quote. */
   deposit(weth: bigint): Promise<void>;

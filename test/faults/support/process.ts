@@ -35,7 +35,7 @@ export interface Part {
   output(): string;
   /** What it has said in its present life. */
   said(): string;
-  /** What /readyz answers; undefined while nobody answers. */
+  /** What /readyz answers; undefined without an answer. */
   ready(): Promise<{ status: number; reasons: string[] } | undefined>;
 }
 
@@ -91,7 +91,7 @@ export function createPart({
       if (program === undefined)
         throw new Error('The program with faults was not built: see test/faults/support/build.ts.');
       const file = await config();
-      // Twice at once would be two processes.
+      // Two simultaneous starts would make two processes.
       if (alive()) throw new Error(`${name} is running.`);
       born = output.length;
       const started = spawn(process.execPath, [program, ...words, '--config', file], {

@@ -44,14 +44,14 @@ export interface RpcProxy {
   fault(method: string, fault: RpcFault, when?: (params: Params) => boolean): () => void;
   /** Lifts every fault; replies that were kept back stay lost. */
   heal(): void;
-  /** Nobody listens any more: connections are refused until `up`. */
+  /** Connections are refused until `up`. */
   down(): Promise<void>;
   up(): Promise<void>;
   /** Requests seen so far, of one method or of all; a batch counts each. */
   calls(method?: string): number;
   /** Requests to which a fault was applied. */
   faulted(method?: string): number;
-  /** HTTP requests that wait for their answer now, and the most that ever did at once. */
+  /** HTTP requests that wait for their answer now, and the most that ever did. */
   waiting(): { now: number; most: number };
   stop(): Promise<void>;
 }
@@ -180,7 +180,7 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
         },
       );
       onward.on('error', reject).end(body);
-      // Answered, or whoever asked has left.
+      // Answered, or the client has left.
       response.once('close', () => {
         if (!response.writableFinished) onward.destroy();
         resolve();

@@ -2,7 +2,7 @@
  * A network that fails on command: a TCP proxy to put before PostgreSQL, Redis, a node or a venue. What it
  * does to connections can be changed while they are open.
  *
- * - `pass`            forwards both ways, at once.
+ * - `pass`            forwards both ways, without delay.
  * - `delay`           forwards both ways, every byte `ms` later; order is kept.
  * - `blackhole` a cable pulled out: connections are accepted and stay open, nothing moves either way. With
  *   the next mode that
@@ -10,7 +10,7 @@
  * - `half_open`       the same in one direction: `up` is what clients say, `down` what the server answers.
  * - `truncate` each connection gets `bytes` more of the server's answers, then it is closed in the middle of
  *   whatever that was.
- * - `reset`           open connections are reset at once, and so is every new one. Nobody is home.
+ * - `reset`           open connections are reset, and so is every new one, as if no server ran.
  */
 
 import { type AddressInfo, createServer, connect, type Socket } from 'node:net';
@@ -62,7 +62,7 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
 
   function end(pair: Pair): void {
     pairs.delete(pair);
-    // A reset, not a farewell: whoever waits for an answer learns at once that none will come.
+    // A reset tells the client without delay that no answer will come.
     for (const socket of [pair.client, pair.server]) if (!socket.destroyed) socket.resetAndDestroy();
   }
 

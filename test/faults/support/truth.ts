@@ -43,9 +43,9 @@ export interface ChainTruth {
   ledger(token: Address, account: Address): Promise<bigint>;
   deferred(token: Address, account: Address): Promise<bigint>;
   supply(token: Address): Promise<bigint>;
-  /** Whoever ever had some of it. */
+  /** Every account that ever had a balance of it. */
   holders(token: Address): readonly Address[];
-  /** Whoever can have a balance in the ledger. */
+  /** Every account that can have a balance in the ledger. */
   accounts: readonly Address[];
   feeRecipient: Address;
   /** Who got how much of a token out of the escrow in a transaction. */

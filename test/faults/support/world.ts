@@ -89,7 +89,7 @@ export interface World {
   quoting(venue?: string): Promise<void>;
   /** Of the workspace that all clients belong to. */
   apiKey: string;
-  /** A funded taker who writes down whatever it was told. */
+  /** A funded taker who records every answer. */
   client(venue?: string): Promise<Client>;
   /** Of all clients, in the order of time. */
   log: ClientEntry[];
@@ -128,7 +128,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
 
   /* Accounts and keys */
 
-  // One deployer funds everybody: two at once would use one nonce twice.
+  // One deployer funds all accounts: two simultaneous calls would use one nonce twice.
   let funding: Promise<unknown> = Promise.resolve();
   const funded = (work: () => Promise<void>) => {
     const mine = funding.then(work);
