@@ -1,6 +1,6 @@
 /**
- * CPU of this process and of everything it started, by what each is: what a bench shares its cores with.
- * Linux only; empty elsewhere.
+ * CPU of this process and of all its children, by program: the load shares its cores with what a bench
+ * measures. Linux only; empty elsewhere.
  */
 
 import { readdirSync, readFileSync } from 'node:fs';

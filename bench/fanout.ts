@@ -1,9 +1,9 @@
 /**
- * What the number of LPs in a fan-out costs: 3, 30 and 300 that all quote every request. Everybody is asked,
- * everybody's terms are held against the request, and signatures are recovered, best price first, for as many
- * as the taker is shown.
+ * What the number of LPs in a fan-out costs: 3, 30 and 300 LPs that all quote every request. The venue asks
+ * all of them, checks the terms of each quote against the request, and recovers signatures, best price first,
+ * for as many quotes as the taker is shown.
  *
- *   npm run bench -- fanout [--seconds=5]
+ * npm run bench -- fanout [--seconds=5]
  */
 
 import { cpus } from 'node:os';

@@ -1,6 +1,7 @@
 /**
- * `npm run bench -- growth [--rows N]`: what an order that is over keeps on disk, by table, indexes included,
- * measured on made-up trades of every kind.
+ * What an ended order keeps on disk, by table with indexes, measured on made-up trades of every kind.
+ *
+ *   npm run bench -- growth [--rows N]
  */
 
 import { parseArgs } from 'node:util';

@@ -1,10 +1,9 @@
 /**
- * How fast history answers with a million trades behind it: every filter, every sort, deep pages and several
- * filters at once, asked over HTTP with a real key, and the export of all of it. Beside each figure stands
- * what the same pool takes for a bare indexed SELECT of one page, and what the same server takes for an
- * answer without any database.
+ * How fast the trade history answers with a million trades: every filter, every sort, deep pages and several
+ * filters together, over HTTP with a real key, and the export of all trades. Next to it, in the same run, an
+ * indexed SELECT of one page on the same pool, and an HTTP answer of the same server without a database.
  *
- *   npm run bench -- history [--rows=1000000] [--runs=200] [--dir=data/bench-history]
+ * npm run bench -- history [--rows=1000000] [--runs=200] [--dir=data/bench-history]
  *
  * The database stays in its folder: the first run fills it, which takes minutes. `p99Ms` is wall time at the
  * client, in the same process as the server; measure on a quiet machine.

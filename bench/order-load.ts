@@ -1,6 +1,6 @@
 /**
- * Submissions of a taker whose orders one solver will fill, both in a process of their own: signed
- * beforehand, then offered at a rate or all at once.
+ * Submissions of a taker whose orders one solver fills, both in a process of their own: signed beforehand,
+ * then sent at a rate or all together.
  */
 
 import { fork } from 'node:child_process';

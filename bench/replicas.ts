@@ -1,10 +1,9 @@
 /**
- * What replicas cost: the venue as one api process and one worker, then as two of each, over the same
- * database and chain, offered the same. On a machine of two cores two replicas cannot answer twice as much;
- * what can be read is the CPU per unit, which is what n machines would pay: the part that grows with replicas
- * is what they tell each other.
+ * What replicas cost: the venue as one api process and one worker, then as two of each, on the same database
+ * and chain with the same load. Two cores cannot answer twice as much with two replicas; the figure to read
+ * is the CPU per unit, of which the part that grows with replicas is what they send each other.
  *
- *   npm run bench -- replicas [--seconds=5]
+ * npm run bench -- replicas [--seconds=5]
  */
 
 import { cpus } from 'node:os';

@@ -1,9 +1,9 @@
 /**
- * A venue that dies with 1,000 open orders and comes back: how long until it is ready, until the last of them
- * has settled, and that each was sent once. The orders are accepted while no block is mined, so that their
- * transactions are out and unmined when it dies.
+ * A venue that is killed with 1,000 open orders and started again: how long until it is ready and until the
+ * last order has settled, and whether each was sent once. No block is mined while the orders are accepted, so
+ * that their transactions are sent and unmined at the kill.
  *
- *   npm run bench -- restart [--orders=1000]
+ * npm run bench -- restart [--orders=1000]
  */
 
 import { cpus } from 'node:os';

@@ -1,6 +1,6 @@
 /**
- * A database with a history of made-up trades in it. Filling it takes minutes, so it stays in its folder for
- * the next bench.
+ * A database with a history of made-up trades. Filling it takes minutes, so the folder is kept for later
+ * benches.
  */
 
 import { mkdir } from 'node:fs/promises';

@@ -1,8 +1,10 @@
 /**
- * Accepted orders to settled, one-second blocks, real database with fsync: `npm run bench -- settle
- * [orders/s] [seconds]`, with `--lanes 2` for more relayer accounts than one and `--single` for a transaction
- * per order. anvil shares the cores: its own ceiling, transfers that were signed beforehand, is measured in
- * the same run, and CPU is told by program.
+ * Time and rate from accepted order to settled, with blocks of one second and a database with fsync. anvil
+ * shares the cores, so its own rate for transfers that were signed beforehand is measured in the same run,
+ * and CPU is listed by program.
+ *
+ * npm run bench -- settle [orders/s] [seconds] [--lanes 2 (relayer accounts)] [--single (one transaction per
+ * order)]
  */
 
 import { cpus } from 'node:os';
@@ -180,7 +182,7 @@ console.log(
   }),
 );
 
-/** Transfers of nothing that anvil takes and mines per second when nobody else wants anything. */
+/** Empty transfers that anvil takes and mines per second without other load. */
 async function ceilingOfTheChain(count: number): Promise<number> {
   const to = stranger.address;
   const signed: Hex[] = [];

@@ -1,11 +1,11 @@
 /**
- * How many submissions one venue process makes durable: seal, taker's signature, chain state and one commit
- * each, on a real chain and PostgreSQL with fsync. Then 500 at once, followed until every one of them has
- * ended. Takers and the solver live in a process of their own. `--history=N` measures twice, on an empty
- * database and on one with so many trades in it: the folder of `bench -- history`, which is filled first
- * (minutes) and copied, so that nothing is added to it.
+ * How many submissions one venue process makes durable: each with its seal, the taker's signature, chain
+ * state and one commit, on a real chain and PostgreSQL with fsync. Then 500 together, followed until each has
+ * ended. Takers and the solver run in a process of their own. `--history=N` measures twice, on an empty
+ * database and on one with N trades: a copy of the folder of `bench -- history`, which is filled first
+ * (minutes).
  *
- *   npm run bench -- submit [--seconds=5] [--history=1000000] [--dir=data/bench-history] [--profile=FILE]
+ * npm run bench -- submit [--seconds=5] [--history=1000000] [--dir=data/bench-history] [--profile=FILE]
  */
 
 import { cpus } from 'node:os';

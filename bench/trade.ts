@@ -1,7 +1,7 @@
 /**
- * How long a trade takes and how many fit through: quote, plan, sign, submit, settled at the configured
- * depth, over the public API of a running demo with 1 s blocks. The baseline is a bare token transfer on the
- * same chain, waited for to the same depth: nothing can settle sooner than that.
+ * How long a trade takes, and how many run at the same time: quote, plan, sign, submit, settled at the
+ * configured depth, over the public API of a running demo with blocks of one second. The baseline is a token
+ * transfer on the same chain to the same depth: no trade can settle sooner.
  */
 
 import { fork } from 'node:child_process';

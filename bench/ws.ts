@@ -1,9 +1,9 @@
 /**
- * The event stream under a crowd: 2,000 connections that hear nothing, 20 that hear 200 events a second, each
- * event an order that was really accepted; then 500 readers that stop reading, until the venue has closed
- * them all. Clients live in a process of their own.
+ * The event stream with many clients: 2,000 idle connections, 20 that get 200 events a second, each event an
+ * accepted order; then 500 readers that stop reading, until the venue has closed them all. Clients run in a
+ * process of their own.
  *
- *   npm run bench -- ws [--seconds=10] [--idle=2000] [--slow=500]
+ * npm run bench -- ws [--seconds=10] [--idle=2000] [--slow=500]
  */
 
 import { fork } from 'node:child_process';
