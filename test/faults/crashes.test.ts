@@ -158,7 +158,7 @@ test('F5: killed after broadcasting, before writing down that it has', async () 
   await unharmed();
 });
 
-test('F12: the database dies while an order commits: nobody knows whether it has', async () => {
+test('F12: the database dies while an order commits, and the client cannot tell whether it did', async () => {
   const proxy = await startTcpProxy(world.postgres.url);
   databaseUrl = `${proxy.url.slice(0, proxy.url.lastIndexOf('/'))}/venue`;
   try {

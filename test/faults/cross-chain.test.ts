@@ -173,7 +173,7 @@ describe('the checker finds', () => {
     expect(found).toContainEqual(expect.stringMatching(words));
   });
 
-  test('what clients were told and should not have been', async () => {
+  test('finds wrong answers that clients received', async () => {
     const scene = sceneOf(world);
     const entry = scene.log.find(
       (each) => each.kind === 'answered' && each.key === 'one' && each.status === 200,
@@ -245,7 +245,7 @@ describe('the checker finds', () => {
     ]);
   });
 
-  test('a delivery without an escrow behind it, one that nobody pays for, and a refund that is too small', async () => {
+  test('finds a delivery without an escrow, an unpaid delivery, and a refund that is too small', async () => {
     const [lp] = world.lps;
     if (!lp) throw new Error('there is no LP');
     const trade = makeTrade({

@@ -267,7 +267,7 @@ async function passedOver(): Promise<void> {
   await there.anvil.rpc('anvil_setNextBlockBaseFeePerGas', ['0x1']);
 }
 
-test('F16: an answer that got lost counts as sent, and bytes that are known already as sent too: one transaction, one nonce', async () => {
+test('F16: a lost answer counts as sent, and so do bytes that the node already has: one transaction, one nonce', async () => {
   await there.anvil.rpc('evm_setAutomine', [false]);
   try {
     const lost: RpcFault = { do: 'swallow', how: diceOf('F16').pick(['hang_up', 'silence']) };
@@ -313,7 +313,7 @@ test('F17: bytes that a node keeps to itself go out through the others, and what
   expect(await minedUntil(async () => (await stateOf('f17-evicted')) === 'mined')).toBe(true);
 });
 
-test('F18: a node that goes back or falls behind is not believed, the head never goes down, and what is due is done', async () => {
+test('F18: a node that goes back or falls behind is left out, the head never goes down, and due steps are taken', async () => {
   const heads: bigint[] = [];
   const unfollow = here.port.onHead(({ number }) => heads.push(number));
   await minedUntil(async () => heads.length > 2);

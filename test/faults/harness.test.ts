@@ -23,7 +23,7 @@ describe('a network that fails', () => {
     return { say: (words: string) => client.write(words), seen };
   }
 
-  test('pass: what is said comes back; the proxy counts', async () => {
+  test('pass: bytes come back unchanged; the proxy counts them', async () => {
     const { say, seen } = dial();
     say('hello');
     await expect.poll(() => seen.text).toBe('hello');

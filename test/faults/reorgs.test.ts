@@ -229,7 +229,7 @@ test('F21: a fill that another block mines again in the same breath stands, and 
   );
 });
 
-test('F21: a fill that vanished while nobody looked is not on the books after a clean restart, though it can never be made again', async () => {
+test('F21: a fill that vanished while no process ran is not on the books after a clean restart, though it can never be made again', async () => {
   const others = bucket()?.committed ?? 0n;
   const trade = await bridge(700n * USDC);
   const before = await balance();

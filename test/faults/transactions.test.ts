@@ -124,7 +124,7 @@ test("F24: whichever of a slot's attempts is mined, original or replacement, is 
   });
 });
 
-test('F25: a nonce that somebody else spent is not taken for ours, and what it was meant for gets another', async () => {
+test('F25: a nonce spent by another holder of the key is not taken for ours, and our step gets another one', async () => {
   const dice = diceOf('F25');
   const signer = await newSigner();
   await c.anvil.rpc('evm_setAutomine', [false]);
@@ -188,7 +188,7 @@ test('F26: a nonce that will never be sent is filled, and what waited behind it 
   expect(await minedCount(signer)).toBe(6);
 });
 
-test('F27: gas above the cap is waited out, what is too late by then gives its nonce to a no-op, and no attempt ever goes above the cap', async () => {
+test('F27: transactions wait while gas is above the cap, late ones give their nonce to a no-op, and no attempt goes above the cap', async () => {
   const dice = diceOf('F27');
   const signer = await newSigner();
   const cap = 20n * GWEI;

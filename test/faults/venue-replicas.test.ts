@@ -225,7 +225,7 @@ function listen(urls: () => string): Heard {
 const ofThese = ({ events }: Heard, ids: readonly string[]) =>
   events.filter(({ orderId }) => ids.includes(orderId));
 
-test('F36: replicas die under listeners, one reads nothing for long, and the cable of another goes half dead: each hears every event once, in its order, and polling says the same', async () => {
+test("F36: replicas die under listeners, one reads nothing for long, and another's connection goes half dead: each gets every event once, in order, and polling answers the same", async () => {
   const dice = diceOf('F36');
   const half = await startTcpProxy(w.venueUrl('a'));
   // One is moved about, two go to whoever is there and one of them is slow, one sits behind a bad cable and

@@ -104,7 +104,7 @@ test('the audit names what was lost, and nothing else', async () => {
   ]);
 });
 
-test('a lost order cannot be executed twice: its nonce is spent, whoever submits it again', async () => {
+test('a lost order cannot be executed twice: its nonce is spent', async () => {
   expect(await ground.here.port.isNonceUsed(later.order.user, later.order.nonce)).toBe(true);
   expect(await ground.here.port.orderStatus(later.orderId)).toBe('claimed');
 });

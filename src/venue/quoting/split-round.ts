@@ -121,7 +121,7 @@ export async function commitSplit(
     commits.push(commit);
     thin ||= backing.thin;
   }
-  if (missing.length > 0) return { missing };
+  if (!hasAllSlices(commits, sessions)) return { missing };
   const largest = plan.slices.reduce((best, slice) => (slice.portionBps > best.portionBps ? slice : best));
   // The order's spread is the mean of its slices' spreads, weighed by share, rounded up.
   const weighed = commits.reduce(
@@ -148,6 +148,10 @@ export async function commitSplit(
     thin,
   };
 }
+
+/** A split settles as a whole, so that each slice needs the signature of its LP. */
+export const hasAllSlices = (commits: readonly Commit[], sessions: readonly SolverSession[]): boolean =>
+  commits.length === sessions.length;
 
 function splitOrder(
   asked: SolverRequest,

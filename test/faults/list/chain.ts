@@ -4,7 +4,7 @@ import type { Fault } from '../fault.ts';
 import { withPorts } from './with-ports.ts';
 
 const ENDPOINTS = 'test/faults/endpoints.test.ts';
-const LP_ADVANCER = 'src/lp/settlement/advance.ts#createAdvancer';
+const LP_ADVANCER = 'src/lp/settlement/advance.ts#createAwardRunner';
 const OBSERVE = 'src/venue/orders/advance/observe.ts#observeOrder';
 
 export const CHAIN: readonly Fault[] = [
@@ -29,7 +29,7 @@ export const CHAIN: readonly Fault[] = [
       },
       {
         what: 'a venue whose clock differs asks no LP for quotes',
-        symbol: 'src/venue/quoting/intent.ts#createReception',
+        symbol: 'src/venue/quoting/parse-request.ts#createRequestParser',
         becomes: `(deps, ...rest) => original({ ...deps, chains: ${withPorts('deps.chains', 'doubt: () => undefined')} }, ...rest)`,
       },
     ],

@@ -16,7 +16,7 @@ export const LOAD: readonly Fault[] = [
       {
         what: 'right before a candidate is shown its backing is checked again: other takers may have been shown it',
         symbol: 'src/venue/quoting/rfq-source.ts#createRfqSource',
-        becomes: '(...args) => ({ ...original(...args), affords: () => true })',
+        becomes: '(...args) => ({ ...original(...args), isStillBacked: () => true })',
       },
       {
         what: 'quotes that were shown count as exposure until they expire',

@@ -95,7 +95,7 @@ export const LP_REPLICAS: readonly Fault[] = [
         what: 'the signer’s authority is read again when an order is submitted',
         symbol: 'src/venue/orders/submit.ts#createSubmitter',
         becomes:
-          '(deps) => original({ ...deps, liquidity: { ...deps.liquidity, mayBindNow: async () => true } })',
+          '(deps) => original({ ...deps, liquidity: { ...deps.liquidity, maySignNow: async () => true } })',
       },
     ],
   },

@@ -19,7 +19,7 @@ export const MARKET: readonly Fault[] = [
       },
       {
         what: 'a fill is sent only when enough attesters answer right before it',
-        symbol: 'src/lp/settlement/advance.ts#createAdvancer',
+        symbol: 'src/lp/settlement/advance.ts#createAwardRunner',
         becomes: `(deps, ...rest) => original({ ...deps,
           proving: deps.proving && { ...deps.proving, sure: async () => true } }, ...rest)`,
       },

@@ -55,21 +55,14 @@ export const VENUE_REPLICAS: readonly Fault[] = [
     defences: [
       {
         what: 'a slice counts only with a signature of a key that may sign for its LP',
-        symbol: 'src/venue/quoting/verify.ts#bindingObjection',
+        symbol: 'src/venue/quoting/verify.ts#verifyCommitment',
         becomes: `(deps, ...rest) =>
-          original({ ...deps, liquidity: { ...deps.liquidity, mayBind: () => true } }, ...rest)`,
+          original({ ...deps, liquidity: { ...deps.liquidity, maySign: () => true } }, ...rest)`,
       },
       {
         what: 'a split with a missing slice is no candidate',
-        symbol: 'src/venue/quoting/split-round.ts#commitSplit',
-        becomes: `async (deps, ask, planned, withinMs) => original({ ...deps, fanOut: { ...deps.fanOut,
-          commit: async (...args) => {
-            const { committed } = await deps.fanOut.commit(...args);
-            const [some] = committed.values();
-            for (const { solverId } of planned.plan.slices)
-              if (some && !committed.has(solverId)) committed.set(solverId, some);
-            return { committed, missing: [] };
-          } } }, ask, planned, withinMs)`,
+        symbol: 'src/venue/quoting/split-round.ts#hasAllSlices',
+        becomes: '() => true',
       },
     ],
   },
