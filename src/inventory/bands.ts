@@ -1,14 +1,13 @@
 /**
- * How far from where we want to be we are, and how far we may go. Inside the soft band the price alone brings
- * us back; beyond the hard band nothing is promised that leads further away. Amounts of one call are in one
- * unit.
+ * Inventory bands around a target. Inside the soft band only the skew of the price leads back to the target;
+ * beyond the hard band the LP quotes nothing that leads further away. Amounts of one call share a unit.
  */
 
 export interface Band {
   target: bigint;
-  /** Half-bands: distances from the target. */
+  /** Distances from the target. */
   soft: bigint;
-  /** undefined: as far as the money goes. */
+  /** undefined: no hard band. */
   hard: bigint | undefined;
 }
 
@@ -17,10 +16,7 @@ export function bandQ(position: bigint, { target, soft }: Pick<Band, 'target' | 
   return soft <= 0n ? 0 : Number(((position - target) * 1_000_000n) / soft) / 1e6;
 }
 
-/**
- * What may still come in and go out before the hard band is left; 0n beyond its edge, undefined where there
- * is none.
- */
+/** What may come in and go out before the hard band is left; 0n beyond its edge, undefined without one. */
 export function bandRoom(
   position: bigint,
   { target, hard }: Pick<Band, 'target' | 'hard'>,
@@ -30,10 +26,7 @@ export function bandRoom(
   return { in: up > 0n ? up : 0n, out: down > 0n ? down : 0n };
 }
 
-/**
- * Of what lies on all chains, one chain's share out of the sum of all shares: moving it changes places, not
- * the sum.
- */
+/** One chain's part of the total on all chains, by its share of the sum of shares. */
 export function fairShare(total: bigint, share: bigint, shares: bigint): bigint {
   return shares === 0n ? 0n : (total * share) / shares;
 }

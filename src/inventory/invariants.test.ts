@@ -1,7 +1,6 @@
 /**
- * The ten invariants of the ledger, each under its own name. A small world plays the chain: balances, clocks,
- * nonces and deadlines that the ledger knows only by hearsay, late, twice and out of order; and a taker who
- * accepts everything.
+ * The invariants of the ledger. A small world plays the chain (balances, clocks, nonces, deadlines) and tells
+ * the ledger late, twice and out of order; its taker accepts everything.
  */
 
 import fc from 'fast-check';
@@ -342,7 +341,7 @@ describe('invariants', () => {
     });
   });
 
-  test('2b. an adversary who then really executes all of it, in any order, never finds an empty bucket', () => {
+  test('2b. an adversary who executes everything in any order never finds an empty bucket', () => {
     fc.assert(
       fc.property(someOps, fc.nat(), (ops, seed) => {
         const world = createWorld({});
@@ -598,7 +597,7 @@ describe('invariants', () => {
     );
   });
 
-  test('6. no hold ends before its last second and the grace are over, unless the chain proves it dead', () => {
+  test('6. no hold ends before its deadline and the grace, unless the chain proves it dead', () => {
     everyStep({}, (world) => {
       for (const { request, block, failed } of world.all()) {
         if (
@@ -741,7 +740,7 @@ describe('invariants', () => {
     );
   });
 
-  test('11. what binds is what was accepted, or filled and not yet at depth, after every step', () => {
+  test('11. open holds are the accepted and the filled ones that are not final, after every step', () => {
     everyStep(LIMITS, (world) => {
       const binds = (state = '') => state === 'accepted' || state === 'filled';
       const wanted = world.all().filter(({ request }) => binds(world.ledger.quote(request.orderId)?.state));

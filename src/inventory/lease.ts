@@ -1,11 +1,10 @@
 /**
- * The "signed up to" lease: how a quoter that writes nothing per quote still remembers, after a crash, that
- * it may have promised something.
+ * The "signed up to" lease: protects quotes that a crash forgets, without a write per quote.
  *
- * On disk lies one time per chain clock: nothing was ever signed with a later deadline. It is renewed ahead
- * of need, so the hot path never waits for it. After a crash nothing is signed until that time and the grace
- * have passed, for then no forgotten signature can execute any more. A clean stop writes its holds beside it
- * and needs no waiting.
+ * The store has one time per chain clock: no signature with a later deadline exists. It is renewed ahead of
+ * need, so a quote never waits for it. After a crash nothing is signed until that time and the grace have
+ * passed, because then no forgotten signature can execute. After a clean stop, which stored the holds, the
+ * LP need not wait.
  */
 
 import type { UnixSeconds } from '../domain/time.ts';
@@ -18,9 +17,9 @@ export interface Lease {
 }
 
 export interface LeaseRule {
-  /** The longest deadline a quote may have from now: validity and landing margin. */
+  /** The longest time from now to a quote's deadline: validity and landing margin. */
   longestQuoteSeconds: number;
-  /** How far ahead of that the lease reaches. Longer: fewer writes, and a longer quarantine after a crash. */
+  /** How far beyond that the lease reaches. Longer means fewer writes and a longer wait after a crash. */
   aheadSeconds: number;
   /** Added to `signedUpTo` before quoting again. */
   graceSeconds: number;
@@ -29,21 +28,21 @@ export interface LeaseRule {
 /** `wait`: sign nothing until chain time is past `until`. */
 export type Resumption = { kind: 'resume' } | { kind: 'wait'; until: UnixSeconds };
 
-/** Asked once at start, with what lies on disk (null: never signed here) and the chain's clock. */
+/** Decides at start from the stored lease (null: never signed here) and the chain's clock. */
 export function resume(lease: Lease | null, now: UnixSeconds, rule: LeaseRule): Resumption {
   if (lease === null || lease.clean) return { kind: 'resume' };
   const until = lease.signedUpTo + rule.graceSeconds;
   return now > until ? { kind: 'resume' } : { kind: 'wait', until };
 }
 
-/** May this deadline be signed, given what is *durably* on disk? Asked before every signature. */
+/** Whether this deadline may be signed under the lease that is durably stored. Ask before every signature. */
 export function covers(lease: Lease | null, deadline: UnixSeconds): boolean {
   return lease !== null && !lease.clean && deadline <= lease.signedUpTo;
 }
 
 /**
- * The lease to write now, or null while the one on disk is good for long enough. Sign under it only once it
- * is durable. Never shortens: an earlier process may have signed up to the old time.
+ * The lease to write now, or null while the stored one suffices. Sign under it only once it is durable. It
+ * never shortens, because an earlier process may have signed up to the old time.
  */
 export function renew(lease: Lease | null, now: UnixSeconds, rule: LeaseRule): Lease | null {
   const needed = now + rule.longestQuoteSeconds;
@@ -54,8 +53,8 @@ export function renew(lease: Lease | null, now: UnixSeconds, rule: LeaseRule): L
 }
 
 /**
- * What an orderly stop writes, after the ledger's snapshot is durable and nothing more will be signed. Still
- * in quarantine, it must not look clean: the promises of the process that crashed are not in that snapshot.
+ * What a clean stop writes once the snapshot is durable and nothing more is signed. During a quarantine the
+ * lease stays unclean, because the snapshot lacks the quotes of the process that crashed.
  */
 export function stopped(lease: Lease, quarantined: boolean): Lease {
   return { signedUpTo: lease.signedUpTo, clean: !quarantined };

@@ -42,7 +42,7 @@ const view = (ledger: ReturnType<typeof createLedger>, token: typeof USDC | type
   return { onchain, pendingOut, committed, held, receivable, free };
 };
 
-test('the fullest cap is named, with what fills it', () => {
+test('names the fullest cap and its use', () => {
   const ledger = funded({ limits: { perTaker: { count: 10, notional: 1_000n }, total: { count: 4 } } });
   ledger.hold(request('a', 100n), 1_000);
   expect(ledger.nearest('a')).toEqual({ scope: 'total', what: 'count', used: 1n, cap: 4n });
@@ -55,7 +55,7 @@ test('the fullest cap is named, with what fills it', () => {
   expect(free.nearest('c')).toBeUndefined();
 });
 
-test('law: each cap counts every nonce with something live once, with its largest, whoever asked for what under it', () => {
+test('law: each cap counts a live nonce group once, with its largest hold', () => {
   const arbStep = fc.record({
     group: fc.integer({ min: 0, max: 3 }),
     taker: fc.integer({ min: 0, max: 2 }),
@@ -112,7 +112,7 @@ test('law: each cap counts every nonce with something live once, with its larges
   );
 });
 
-test('a quote that counts again, after its taker had nothing that counted, counts with what the taker has by then', () => {
+test('a hold that becomes live again counts with the newer holds of its taker', () => {
   const ledger = funded({ limits: { perTaker: { count: 2 } } });
   const ofAlice = () => {
     const found: object[] = [];
@@ -135,8 +135,8 @@ test('a quote that counts again, after its taker had nothing that counted, count
   expect(ledger.hold(request('d', 100n), 1_000)).toEqual({ held: true });
 });
 
-describe('life of a quote', () => {
-  test('held, accepted, filled, final, finalised', () => {
+describe('life of a hold', () => {
+  test('held, accepted, filled, final fill, received', () => {
     const ledger = funded();
     expect(ledger.hold(request('q', 400n), 1_000)).toEqual({ held: true });
     expect(view(ledger)).toEqual({
@@ -195,7 +195,7 @@ describe('life of a quote', () => {
     expect(view(ledger, WETH).onchain).toBe(6n);
   });
 
-  test('a reorganised fill is committed again, also when the reorg is heard of first', () => {
+  test('a reorganised fill is accepted again, also when the reorg event arrives first', () => {
     const ledger = funded();
     ledger.hold(request('q', 400n), 1_000);
     ledger.apply({ type: 'accepted', orderId: 'q' });
@@ -206,7 +206,7 @@ describe('life of a quote', () => {
     expect(ledger.quote('q')?.state).toBe('filled');
   });
 
-  test('fills that stand and are not final are named, and what was taken back is known', () => {
+  test('lists fills that are not final, and remembers reorganised facts', () => {
     const ledger = funded();
     for (const orderId of ['q', 'r']) ledger.hold(request(orderId, 100n), 1_000);
     ledger.apply({ type: 'filled', orderId: 'q', id: 'gone' });
@@ -226,7 +226,7 @@ describe('life of a quote', () => {
     expect(ledger.shallow(1)).toEqual([{ orderId: 'q', id: 'gone#2' }]);
   });
 
-  test('lapses only when chain time is past the last second and the grace', () => {
+  test('expires only after the last second and the grace by chain time', () => {
     const ledger = funded();
     ledger.hold(request('q', 400n), 1_000);
     expect(ledger.advance(1, 1_075)).toBe(0);
@@ -242,7 +242,7 @@ describe('life of a quote', () => {
     expect(view(ledger).committed).toBe(0n);
   });
 
-  test('a settlement nobody told us about is still a fact', () => {
+  test('a fill after the hold expired still counts', () => {
     const ledger = funded();
     ledger.hold(request('q', 400n), 1_000);
     ledger.advance(1, 1_076);
@@ -250,7 +250,7 @@ describe('life of a quote', () => {
     expect(view(ledger)).toMatchObject({ pendingOut: 400n, free: 600n });
   });
 
-  test('a settlement nobody told us about, reorganised away, may come back: committed until it is proven dead', () => {
+  test('a fill after expiry that is reorganised away stays accepted until it is proven dead', () => {
     const ledger = funded();
     ledger.hold(request('q', 400n), 1_000);
     ledger.advance(1, 1_076);
@@ -261,7 +261,7 @@ describe('life of a quote', () => {
     expect(ledger.free(1, USDC)).toBe(1_000n);
   });
 
-  test('when a spent quote is forgotten, the quotes of its nonce stay dead', () => {
+  test('when a received order is forgotten, the other holds of its nonce stay dead', () => {
     const ledger = funded();
     const shared = { group: '1:alice:77' };
     ledger.hold(request('short', 300n, shared), 1_000);
@@ -282,7 +282,7 @@ describe('life of a quote', () => {
     expect(ledger.free(1, USDC)).toBe(1_000n);
   });
 
-  test('restored after a crash: committed whatever is free', () => {
+  test('restored after a crash: accepted whatever is free', () => {
     const ledger = createLedger(options);
     ledger.apply({ type: 'restored', request: request('q', 400n) });
     expect(ledger.bucket(1, USDC)).toMatchObject({ committed: 400n, free: 0n, shortfall: 400n });
@@ -292,7 +292,7 @@ describe('life of a quote', () => {
 });
 
 describe('hold', () => {
-  test('no_inventory tells the largest output that would pass', () => {
+  test('no_inventory names the largest output that would pass', () => {
     const ledger = funded();
     ledger.hold(request('q', 400n), 1_000);
     expect(ledger.hold(request('r', 601n), 1_000)).toEqual({ declined: 'no_inventory', maxAmount: 600n });
@@ -300,7 +300,7 @@ describe('hold', () => {
     expect(ledger.hold(request('s', 1n), 1_000)).toEqual({ declined: 'no_inventory', maxAmount: 0n });
   });
 
-  test('quotes that share a nonce hold their largest, and end together when the chain used it', () => {
+  test('a nonce group holds its largest quote and ends when the nonce is used', () => {
     const ledger = funded();
     const shared = { group: '1:alice:77' };
     ledger.hold(request('a', 900n, shared), 1_000);
@@ -326,7 +326,7 @@ describe('hold', () => {
     expect(ledger.hold(request('d', 1n, shared), 1_000)).toMatchObject({ declined: 'validity' });
   });
 
-  test('the same again is held once; another under the same id is refused', () => {
+  test('a repeated request is held once; a different one under its order id is declined', () => {
     const ledger = funded();
     ledger.hold(request('q', 400n), 1_000);
     expect(ledger.hold(request('q', 400n), 1_001)).toEqual({ held: true });
@@ -373,7 +373,7 @@ describe('hold', () => {
       expect(ledger.hold(risky('e', 50n, { lapsesAt: 2_000 }), 1_076)).toEqual({ held: true });
     });
 
-    test('the other side, and another asset, have budgets of their own', () => {
+    test('each side and each asset has its own budget', () => {
       const ledger = cap({ perAssetSide: { gapLoss: 50n } });
       for (const [chainId, token] of [
         [1, WETH],
@@ -397,7 +397,7 @@ describe('hold', () => {
       ).toEqual({ held: true });
     });
 
-    test('a group counts its worst member, once', () => {
+    test('a nonce group counts once, with its largest loss', () => {
       const ledger = cap({ perPairSide: { gapLoss: 50n } });
       const shared = { group: '1:alice:77' };
       ledger.hold(risky('a', 30n, shared), 1_000);
@@ -422,7 +422,7 @@ describe('hold', () => {
     expect(ledger.hold(request('r', 100n), 1_000)).toMatchObject({ declined: 'limit', control });
   });
 
-  test('one group counts once', () => {
+  test('a nonce group counts once', () => {
     const ledger = funded({ limits: { perTaker: { count: 1, notional: 500n } } });
     const shared = { group: '1:alice:77' };
     ledger.hold(request('a', 400n, shared), 1_000);
@@ -431,7 +431,7 @@ describe('hold', () => {
     expect(ledger.hold(request('d', 1n, { taker: 'bob' }), 1_000)).toEqual({ held: true });
   });
 
-  test('refuses what is over, unknown inventory, and a frozen bucket', () => {
+  test('declines a past deadline, an unknown bucket and a frozen bucket', () => {
     const ledger = funded();
     expect(ledger.hold(request('q', 1n, { lapsesAt: 1_000 }), 1_000)).toMatchObject({ declined: 'validity' });
     expect(ledger.hold(request('q', 1n, { chainId: 9 }), 1_000)).toMatchObject({ declined: 'pair' });
@@ -443,7 +443,7 @@ describe('hold', () => {
   });
 });
 
-test('a crowd that lapses in one second ends in steps, a stop ends the rest', () => {
+test('many holds that expire in one second end in steps; a snapshot ends the rest', () => {
   const log: LedgerEvent[] = [];
   const ledger = createLedger({ ...options, onEvent: (event) => log.push(event) });
   ledger.apply({ type: 'deposited', id: 'd', chainId: 1, token: USDC, amount: 10_000n });
@@ -459,7 +459,7 @@ test('a crowd that lapses in one second ends in steps, a stop ends the rest', ()
 });
 
 describe('owner', () => {
-  test('a requested withdrawal is gone at once, what was signed stays payable', () => {
+  test('a requested withdrawal is not free, and signed quotes stay payable', () => {
     const ledger = funded();
     ledger.hold(request('q', 400n), 1_000);
     const money = { id: 'w', chainId: 1, token: USDC };
@@ -479,7 +479,7 @@ describe('owner', () => {
   });
 });
 
-test('exposure: all chains, receivables, accepted orders, and live quotes by their chance', () => {
+test('exposure: all chains, receivables, accepted orders, and live quotes by chance of acceptance', () => {
   const ledger = funded();
   ledger.apply({ type: 'deposited', id: 'd2', chainId: 2, token: USDC, amount: 1_000_000n });
   expect(ledger.exposure('USDC').owned).toBe(1_001_100n * 10n ** 12n);
@@ -498,7 +498,7 @@ test('exposure: all chains, receivables, accepted orders, and live quotes by the
   expect(ledger.exposure('USDC').total).toBe(1_000_700n * 10n ** 12n);
 });
 
-test('exposure: what one request is answered with weighs once, by its largest and then its likeliest member', () => {
+test('exposure: a nonce group weighs once, by its largest and then its likeliest hold', () => {
   const ledger = funded();
   const point = (orderId: string, chance: number, change: Partial<HoldRequest> = {}) =>
     request(orderId, 400n, { group: '1:alice:77', notional: 400n, fillProbabilityBps: chance, ...change });
@@ -518,7 +518,7 @@ test('exposure: what one request is answered with weighs once, by its largest an
   expect(ledger.exposure('USDC')).toMatchObject({ committed: -400n * 10n ** 12n, quoted: 0n });
 });
 
-test('exposure: buying and selling one asset cancel, on whatever chains', () => {
+test('exposure: buying and selling one asset cancel across chains', () => {
   const ledger = funded();
   ledger.apply({ type: 'deposited', id: 'w', chainId: 1, token: WETH, amount: 1_000n });
   ledger.hold(request('we buy', 400n), 1_000);
@@ -530,7 +530,7 @@ test('exposure: buying and selling one asset cancel, on whatever chains', () => 
   expect([ledger.exposure('WETH').quoted, ledger.exposure('USDC').quoted]).toEqual([0n, 0n]);
 });
 
-test('what is owed for too long counts for nothing until it arrives, and then in full', () => {
+test('an overdue receivable does not count until it arrives', () => {
   const ledger = funded();
   ledger.hold(request('q', 400n), 1_000);
   for (const type of ['accepted', 'overdue'] as const) ledger.apply({ type, orderId: 'q' });
@@ -547,7 +547,7 @@ test('what is owed for too long counts for nothing until it arrives, and then in
   expect(ledger.exposure('WETH').total).toBe(7n);
 });
 
-test('a snapshot in chunks is the same ledger, and never of two points in time', () => {
+test('a snapshot in chunks restores the same ledger and fails if the ledger changes meanwhile', () => {
   const ledger = createLedger(options);
   ledger.apply({ type: 'deposited', id: 'd', chainId: 1, token: USDC, amount: 10_000n });
   for (let at = 0; at < 501; at++) ledger.hold(request(`q${at}`, 1n), 1_000);
@@ -577,7 +577,7 @@ test('a snapshot in chunks is the same ledger, and never of two points in time',
   expect(() => ledger.loadBooks(books)).toThrow('empty');
 });
 
-test('holds that expired before a snapshot in chunks end when the clock first advances after the start', () => {
+test('holds that expired before a chunked snapshot end when the clock next advances', () => {
   const ledger = funded();
   for (let at = 0; at < 75; at++) ledger.hold(request(`q${at}`, 1n), 1_000);
   ledger.advance(1, 1_076);

@@ -1,18 +1,15 @@
-/**
- * Caps on live quotes: how many, for how much, and how much a jump may cost, for one taker, pair, side and
- * the whole book.
- */
+/** Caps on live quotes, by count, notional and loss by a jump: per taker, pair, side, asset and in total. */
 
 import type { Control } from '../domain/control.ts';
 import type { Decline } from '../domain/decline.ts';
 import type { HoldRequest } from './event.ts';
 
 export interface Cap {
-  /** Exclusion groups (several answers to one request count once). */
+  /** Nonce groups: several quotes for one request count once. */
   count?: number;
   /** Millionths of the reference currency. */
   notional?: bigint;
-  /** What one jump of the mid could cost on all of them together, same unit. */
+  /** Loss on all of them together by one jump of the mid, same unit. */
   gapLoss?: bigint;
 }
 
@@ -21,10 +18,10 @@ export interface Limits {
   perTakerPair?: Cap;
   perPair?: Cap;
   perPairSide?: Cap;
-  /** Quotes of all pairs by which we would buy the asset, or sell it. */
+  /** Quotes of all pairs that buy the asset, or sell it. */
   perAssetSide?: Cap;
   total?: Cap;
-  /** Quotes that may share one nonce. Default 16; keeps every step short however a taker asks. */
+  /** Quotes that may share one nonce. Default 16. */
   groupSize?: number;
 }
 
@@ -51,7 +48,7 @@ export const SCOPES = [
 ] as const;
 export type Scope = (typeof SCOPES)[number];
 
-/** What refused, in the words of the risk controls. */
+/** The risk control that a full cap is. */
 const CONTROLS = {
   total: 'limit_total',
   perTaker: 'limit_taker',
@@ -62,8 +59,8 @@ const CONTROLS = {
 } as const satisfies Record<Scope, Control>;
 
 /**
- * The names of what a quote counts against, in the order of `SCOPES`. `asset` is the one we would buy or
- * sell.
+ * Names of a request's counters in the order of `SCOPES`, as replicas share them in Redis. `asset` is the one
+ * we would buy or sell.
  */
 function keysOf(
   { taker, pair, side }: Pick<HoldRequest, 'taker' | 'pair' | 'side'>,
@@ -111,7 +108,7 @@ export function overCap(
   return least;
 }
 
-/** The cap that what is live fills most. */
+/** The fullest cap. */
 export interface Nearest {
   scope: Scope;
   what: 'count' | 'notional' | 'gapLoss';
@@ -119,10 +116,7 @@ export interface Nearest {
   cap: bigint;
 }
 
-/**
- * Which cap is fullest with these counters, in the order of `SCOPES`; undefined when none that anything
- * counts against is set. Cheap: asked for every quote.
- */
+/** The fullest cap of these counters, which are in the order of `SCOPES`. Called for every quote. */
 export function fullestCap(limits: Limits, counters: readonly Outstanding[]): Nearest | undefined {
   let fullest = -1;
   let scope: Nearest['scope'] = 'total';
@@ -150,11 +144,11 @@ export function fullestCap(limits: Limits, counters: readonly Outstanding[]): Ne
 
 const KINDS = ['count', 'notional', 'gapLoss'] as const;
 
-/** The part of an amount that fits into a room which the whole of it would overfill. */
+/** The share of `amount` that fits: `room` is left, and all of it would use `whole`. */
 const within = (amount: bigint, room: bigint, whole: bigint): bigint =>
   room <= 0n || whole <= 0n ? 0n : (amount * room) / whole;
 
-/** What a promise claims of one cap that others count against too. */
+/** What a request adds to one cap that replicas share. */
 export interface CapClaim {
   key: string;
   amount: bigint;
@@ -163,7 +157,7 @@ export interface CapClaim {
   what: 'count' | 'notional' | 'gapLoss';
 }
 
-/** Its claims against every cap that is set. `asset` is the one we would buy or sell. */
+/** What the request adds to every cap that is set. `asset` is the one we would buy or sell. */
 export function claimsOf(request: HoldRequest, asset: string, limits: Limits): CapClaim[] {
   const claims: CapClaim[] = [];
   const keys = keysOf(request, asset);
@@ -180,7 +174,7 @@ export function claimsOf(request: HoldRequest, asset: string, limits: Limits): C
   return claims;
 }
 
-/** The refusal that a full cap is: `room` is what is left of it for this promise. */
+/** The refusal by a full cap, of which `room` is left. */
 export function capRefusal(
   { amount }: Pick<HoldRequest, 'amount'>,
   { scope, what, amount: claimed }: CapClaim,

@@ -1,7 +1,4 @@
-/**
- * What the owner and the outside world do with the money, each thing once: deposits, withdrawals, and what
- * the chain says when it is compared.
- */
+/** Applies deposits, withdrawals and balance comparisons to buckets, each of them once. */
 
 import type { Bucket } from './bucket.ts';
 import type { LedgerEvent, Money } from './event.ts';
@@ -17,7 +14,7 @@ export interface MoneyBook {
     bucket: Bucket,
   ): Applied;
   saved(): Pick<SavedBooks, 'deposits' | 'withdrawals'>;
-  /** `bucketOf` throws for a place that is not configured. */
+  /** `bucketOf` throws for a bucket that is not configured. */
   load(
     saved: Pick<SavedBooks, 'deposits' | 'withdrawals'>,
     bucketOf: (place: Pick<Money, 'chainId' | 'token'>) => Bucket,

@@ -34,7 +34,7 @@ describe('two chains', () => {
     ]);
   });
 
-  test('not while nobody drains that chain: moving would cost and save nothing; unless moving is free', () => {
+  test('no advice while no taker drains the chain, unless moving is free', () => {
     const rebalancer = createRebalancer(rule);
     expect(rebalancer.advise('USDC', places({ base: 2_000n, arc: 0n }, { drainedPerDay: 0n }), 0)).toEqual(
       [],

@@ -1,20 +1,19 @@
 /**
- * Which money to move between chains: advice, for moving funds is the owner's. A chain that runs far from its
- * part of an asset makes us charge takers for what they drain there; when moving costs less than a day of
- * that, it is worth saying.
+ * Advises the owner to move inventory between chains. Where a chain is far below its target, takers pay a
+ * charge for draining it; advice is given when moving costs less than a day of these charges.
  */
 
-/** One chain's part of an asset. Amounts in one unit. */
+/** An asset on one chain. Amounts share a unit. */
 export interface RebalancePlace {
   chain: string;
   available: bigint;
   target: bigint;
   /** (available - target) / soft band. */
   q: number;
-  /** What bringing some there costs, and what we charge now for draining it there, in bps. */
+  /** Cost of moving it to this chain, and the charge for draining it there, in bps. */
   costBps: number;
   chargeBps: number;
-  /** What takers drain there in a day. */
+  /** Amount that takers drain per day. */
   drainedPerDay: bigint;
 }
 
@@ -23,23 +22,23 @@ export interface Advice {
   from: string;
   to: string;
   amount: bigint;
-  /** What moving it costs, and what a day of charges comes to, in the asset. */
+  /** Cost of moving it and one day of charges, in the asset. */
   cost: bigint;
   charges: bigint;
 }
 
 export interface Rebalancer {
-  /** What to move now. Advice once given stands until the imbalance is nearly gone; call often. */
+  /** What to move now. Advice stands until the imbalance is nearly gone; call often. */
   advise(asset: string, places: readonly RebalancePlace[], nowSeconds: number): Advice[];
-  /** The owner took some of it out on this chain: what is on its way is not asked for again. */
+  /** The owner withdrew some of it on this chain: advice to move it from there ends. */
   left(asset: string, chain: string, nowSeconds: number): void;
 }
 
 export interface RebalanceRule {
-  /** |q| that starts advice, and below which it ends. */
+  /** |q| above which advice starts, and below which it ends. */
   startQ: number;
   stopQ: number;
-  /** How long two chains are left alone after money moved between them, or after advice about them ended. */
+  /** Pause between two chains after money moved or advice ended. */
   cooldownSeconds: number;
 }
 
@@ -75,7 +74,7 @@ export function createRebalancer({ startQ, stopQ, cooldownSeconds }: RebalanceRu
           const key = keyOf(asset, from.chain, to.chain);
           if ((restsUntil.get(key) ?? 0) > nowSeconds) continue;
           const [cost, charges] = [ofBps(amount, to.costBps), ofBps(to.drainedPerDay, to.chargeBps)];
-          // What costs nothing needs no reason but the imbalance itself.
+          // Where moving is free, the imbalance alone is reason enough.
           if (!standing.has(key) && cost > 0n && cost >= charges) continue;
           from.off -= amount;
           to.off += amount;
@@ -93,13 +92,13 @@ export function createRebalancer({ startQ, stopQ, cooldownSeconds }: RebalanceRu
   };
 }
 
-/** Rounded up, so that only what is free costs nothing. */
+/** Rounded up, so that only a free move costs nothing. */
 function ofBps(amount: bigint, bps: number): bigint {
   const scaled = amount * BigInt(Math.round(bps * 1e4));
   return (scaled + 99_999_999n) / 100_000_000n;
 }
 
-/** How much of something happens in a day, from what happened lately: the past fades with a day's time. */
+/** Flow per day, as an exponential average with a time constant of one day. */
 export interface DailyFlow {
   add(key: string, amount: bigint, nowSeconds: number): void;
   perDay(key: string, nowSeconds: number): bigint;

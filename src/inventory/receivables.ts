@@ -1,24 +1,20 @@
-/**
- * How long an input takes to reach us after our output left, per corridor, and so when one that is owed is
- * overdue.
- */
+/** Time from our fill to the final claim per corridor, which decides when a receivable is overdue. */
 
 export interface SettleTimes {
-  /** One that arrived: seconds from our fill to the final claim. */
+  /** An input arrived: seconds from our fill to the final claim. */
   arrived(corridor: string, seconds: number): void;
   /** Beyond this many seconds an input is overdue. */
   limit(corridor: string): number;
 }
 
-/** The last so many are what a corridor is like now. */
+/** How many of the last times per corridor are used. */
 const REMEMBERED = 31;
-/** Fewer say nothing yet. */
+/** Fewer times than this give no median. */
 const ENOUGH = 5;
 
 /**
- * Overdue is `factor` times the corridor's median, and never less than `leastSeconds`: a chain that is
- * usually done in two seconds is not in trouble after six. `expectedSeconds` stands in for the median until
- * enough arrived.
+ * The limit is `factor` times the corridor's median and at least `leastSeconds`, because a fast corridor is
+ * not in trouble after a few seconds. `expectedSeconds` replaces the median until enough inputs arrived.
  */
 export function createSettleTimes({
   factor,

@@ -1,4 +1,4 @@
-/** What the ledger is asked and what it shows: the shapes that everybody outside it sees. */
+/** The interface of the ledger: its options, its operations and the views it returns. */
 
 import type { Decline } from '../domain/decline.ts';
 import type { Address } from '../domain/hex.ts';
@@ -10,40 +10,34 @@ import type { Limits, Nearest } from './limits.ts';
 import type { HoldState } from './hold-state.ts';
 import type { LedgerSnapshot, SnapshotChunks, StoredBooks, StoredHold } from './snapshot.ts';
 
-/** One token on one chain that we may hold, pay or receive. */
+/** One token on one chain that the LP may own, pay or receive. */
 export interface BucketConfig {
   chainId: number;
   /** Lower case. */
   token: Address;
-  /** The asset it is a location of, such as "WETH"; price risk is counted per asset over all chains. */
+  /** The asset, such as "WETH"; price risk counts per asset over all its chains. */
   asset: string;
   decimals: number;
-  /** Never quoted: a floor kept for gas and mishaps. Default 0n. */
+  /** Never quoted; a reserve. Default 0n. */
   buffer?: bigint;
-  /** How far ledger and chain may differ before the bucket freezes. Default 0n. */
+  /** Largest difference between ledger and chain that does not freeze the bucket. Default 0n. */
   dust?: bigint;
 }
 
 export interface LedgerOptions {
   buckets: readonly BucketConfig[];
-  /**
-   * Seconds after a promise's last second before its hold ends, per chain clock: skew, two blocks, submit
-   * latency.
-   */
+  /** Seconds from a quote's last second to the end of its hold: skew, two blocks, submit latency. */
   graceSeconds: (chainId: number) => number;
   limits: Limits;
-  /** How long an ended quote is remembered, to tell a late acceptance from an unknown one. Default 60. */
+  /** Seconds for which an ended hold is remembered, to recognise a late acceptance. Default 60. */
   rememberSeconds?: number;
-  /** The same for one that was executed: events may be read again from that far back. Default 900. */
+  /** The same for a filled one, because chain events may be read again from so far back. Default 900. */
   rememberSpentSeconds?: number;
-  /** Every change of state, after it happened, in order. `replay` rebuilds the ledger from them. */
+  /** Called after every change, in order. `replay` rebuilds the ledger from these events. */
   onEvent?: (event: LedgerEvent) => void;
 }
 
-/**
- * What a bucket holds, in base units. `free` is what a new quote may promise; `shortfall` what promises
- * exceed the money by.
- */
+/** A bucket in base units. `free`: available to new quotes. `shortfall`: claims beyond the balance. */
 export interface BucketView {
   chainId: number;
   token: Address;
@@ -54,13 +48,13 @@ export interface BucketView {
   committed: bigint;
   held: bigint;
   receivable: bigint;
-  /** Of `receivable`: owed for so long that it counts for nothing in the exposure. */
+  /** The part of `receivable` that the exposure ignores. */
   overdue: bigint;
   buffer: bigint;
   withdrawing: bigint;
   free: bigint;
   shortfall: bigint;
-  /** Chain balance less ledger balance at the last comparison, when that froze the bucket; else null. */
+  /** Chain balance less ledger balance where that froze the bucket; else null. */
   drift: bigint | null;
 }
 
@@ -69,72 +63,67 @@ export interface QuoteView {
   state: HoldState;
 }
 
-/** `critical`: it cannot happen when everybody is honest and up to date; log it as critical and page. */
+/** `critical`: impossible while every part is correct and up to date; log it as critical and page. */
 export type Applied =
   | { applied: true; state: HoldState | null }
   | { applied: false; why: 'duplicate' | 'late' | 'unknown_order' | 'unknown_bucket'; critical: boolean };
 
 export const DUPLICATE: Applied = { applied: false, why: 'duplicate', critical: false };
 
-/** Position of an asset over all its chains, in 1e-18 of a whole token, whatever the token's decimals. */
+/** Exposure to an asset over all its chains, in 1e-18 of a whole token, whatever its decimals. */
 export interface Exposure {
-  /** Balances less what has left, plus what is owed to us and not overdue. */
+  /** Balances less fills that are not final, plus receivables that are not overdue. */
   owned: bigint;
-  /** Accepted orders not yet filled: what they will bring less what they will take. */
+  /** Accepted orders that are not filled: their inputs less their outputs. */
   committed: bigint;
-  /** Live quotes, weighted by their chance to be taken. */
+  /** Live quotes, weighted by the chance of acceptance. */
   quoted: bigint;
-  /** V of the model: the sum of the three. */
+  /** The sum of the three: V of the pricing model. */
   total: bigint;
 }
 
 export interface Ledger {
   /**
-   * Reserves the output of a quote about to be signed, or says why not (`no_inventory`, `limit`, `validity`,
-   * `standby`, `pair`), with the largest output amount that would pass. The same request again is held once.
-   * `now` is chain time of the request's clock chain.
+   * Holds the output of a quote about to be signed, or declines (`no_inventory`, `limit`, `validity`,
+   * `standby`, `pair`) with the largest output that would pass. Repeating a request holds it once. `now` is
+   * the time of the request's clock chain.
    */
   hold(request: HoldRequest, now: UnixSeconds): { held: true } | Decline;
-  /** What `hold` would say against a promise that it has not seen, at the time it knows; holds nothing. */
+  /** What `hold` would decline a new request for, at the time of the last event; holds nothing. */
   wouldRefuse(request: HoldRequest): Decline | undefined;
-  /** Takes one event in. Never throws for what the outside world does. */
+  /** Applies one event. Never throws for what takers, chains or the venue do. */
   apply(event: LedgerEvent): Applied;
   /**
-   * Moves a chain's clock (see the `time` event: apply a block's events first) and ends what has lapsed, 50
-   * at once at most; returns how many holds that ended.
+   * Advances a chain's clock (apply the block's events first) and takes at most 50 holds from its queue.
+   * Returns how many live quotes expired.
    */
   advance(chainId: number, now: UnixSeconds): number;
-  /** More has lapsed on this chain than was ended: advance again, when others have had their turn. */
+  /** More holds are due on this chain than the last step took: advance again. */
   behind(chainId: number): boolean;
   free(chainId: number, token: Address): bigint;
   bucket(chainId: number, token: Address): BucketView | undefined;
   /** All of them, or those of one asset. */
   buckets(asset?: string): BucketView[];
-  /**
-   * The books of one asset themselves, in the order of `buckets` and the same for good: for the hot path.
-   * What is in them changes.
-   */
+  /** The live buckets of an asset, in the order of `buckets`: for the quote path, which makes no copies. */
   places(asset: string): readonly Readonly<Bucket>[];
   quote(orderId: string): QuoteView | undefined;
-  /**
-   * Quotes of a nonce that are not over, oldest first: what one of them, or none, has used up for the others.
-   */
+  /** The orders of a nonce whose holds have not ended, oldest first. */
   ofNonce(group: string): readonly string[];
-  /** Has this chain fact about a quote been taken back? */
+  /** Whether a reorganisation took this chain fact back. */
   undone(orderId: string, id: string): boolean;
-  /** Fills on this chain that stand and are not final: what may have vanished while nobody looked. */
+  /** Fills on this chain that stand and are not final: a reorganisation may take them back. */
   shallow(chainId: number): { orderId: string; id: string }[];
-  /** Promises that bind: accepted or restored, filled and not at depth. */
+  /** Requests of holds that are accepted or filled and not final. */
   binding(): HoldRequest[];
-  /** Of the caps that a quote counts against, the one that is fullest now; undefined when none is set. */
+  /** The cap that is fullest among those the hold counts against; undefined when none is set. */
   nearest(orderId: string): Nearest | undefined;
   exposure(asset: string): Exposure;
-  /** Live quotes: held, not yet accepted or ended. */
+  /** Live quotes: held, not accepted, not ended. */
   readonly live: number;
   setLimits(limits: Limits): void;
   /** Shows every counter that is not zero. */
   visitCounters(visitor: CounterVisitor): void;
-  /** What of a token is never quoted; live promises stay as they are. */
+  /** Changes the reserve that is never quoted; live holds stay. */
   setBuffer(chainId: number, token: Address, buffer: bigint): void;
   /** The whole ledger, sorted, so that equal ledgers are equal bytes. Ends first what has expired. */
   snapshot(): LedgerSnapshot;
