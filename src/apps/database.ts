@@ -39,11 +39,11 @@ export async function openDatabase(
   for (let pauseMs = 100; !life.stopping; pauseMs = Math.min(pauseMs * 2, 5_000)) {
     try {
       const applied = await migrate(db, migrations);
-      if (applied.length > 0) log.info({ applied }, 'the database schema was brought up to date');
+      if (applied.length > 0) log.info({ applied }, 'the database schema was migrated');
       break;
     } catch (error) {
       if (!(error instanceof UpstreamError && error.retry === 'later')) throw error;
-      log.warn({ err: error, pauseMs }, 'the database does not answer yet');
+      log.warn({ err: error, pauseMs }, 'the database does not answer yet; retrying');
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }
   }
@@ -59,7 +59,7 @@ function watchSchema(db: Database, migrations: readonly Migration[], life: Life)
     });
   }, SCHEMA_WATCH_MS);
   timer.unref();
-  life.onStop('watch over the schema', () => clearInterval(timer));
+  life.onStop('schema check', () => clearInterval(timer));
 }
 
 async function databaseUrl(section: DatabaseSection, { life, log, secrets }: DatabaseTools): Promise<string> {
@@ -76,13 +76,13 @@ async function databaseUrl(section: DatabaseSection, { life, log, secrets }: Dat
   life.onStop('embedded PostgreSQL', () => server.stop());
   void server.exited.then((code) => {
     // A restart of the process restarts the server too.
-    if (!life.stopping) life.stop(`the embedded PostgreSQL ended with code ${code}`, 1);
+    if (!life.stopping) life.stop(`the embedded PostgreSQL exited with code ${code}`, 1);
   });
   const url = await server.database(section.name);
   secrets.redactor.hide(new URL(url).password);
   log.info(
     { dataDir: dir, port: server.port },
-    'embedded PostgreSQL is running; set DATABASE_URL to use a server of your own',
+    'embedded PostgreSQL is running; set DATABASE_URL to use another server',
   );
   return url;
 }
@@ -124,9 +124,8 @@ async function runningUrl(dir: string, name: string): Promise<string> {
   const password = await readFile(join(dir, 'postgres.password'), 'utf8').catch(() => '');
   const port = Number(pidFile.split('\n')[3]);
   if (!Number.isInteger(port) || port <= 0 || password === '')
-    throw new UpstreamError(
-      `The embedded database in ${dir} is just starting or stopping. Try again in a moment.`,
-      { code: 'database_unavailable' },
-    );
+    throw new UpstreamError(`The embedded database in ${dir} is starting or stopping. Try again shortly.`, {
+      code: 'database_unavailable',
+    });
   return `postgres://firmquote:${password.trim()}@127.0.0.1:${port}/${name}`;
 }

@@ -22,7 +22,7 @@ export async function lockDirectory(dir: string): Promise<() => Promise<void>> {
     await rm(path, { force: true });
   }
   throw new RequestError(
-    `The data directory ${dir} is in use by another firmquote process. Stop that one, or give this one a directory of its own.`,
+    `The data directory ${dir} is in use by another firmquote process. Stop that process or use another directory.`,
     { code: 'data_dir_in_use' },
   );
 }

@@ -83,7 +83,7 @@ async function untilStarted(chain: EvmChain, life: Life, log: Log): Promise<void
     } catch (error) {
       // A node on the wrong chain is an error; an unreachable one may come back.
       if (!(error instanceof Error && 'retry' in error && error.retry === 'later')) throw error;
-      log.warn({ chain: chain.chain.slug, err: error, pauseMs }, 'the chain does not answer yet');
+      log.warn({ chain: chain.chain.slug, err: error, pauseMs }, 'the chain does not answer yet; retrying');
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }
   }

@@ -58,7 +58,7 @@ export async function liveAs(name: string, log: Log, start: (life: Life) => Prom
     if (firstSignalAt > 0 && performance.now() - firstSignalAt < ECHO_MS) return;
     firstSignalAt ||= performance.now();
     if (stopping) {
-      log.warn({ signal }, 'second signal: leaving at once');
+      log.warn({ signal }, 'second signal: exiting immediately');
       process.exit(1);
     }
     life.stop(signal);
@@ -68,7 +68,7 @@ export async function liveAs(name: string, log: Log, start: (life: Life) => Prom
   const onBug = (err: unknown, kind: string) => {
     log.fatal(
       { err },
-      `${kind}: leaving, the next start plans everything again from the database and the chain`,
+      `${kind}: exiting; the next start plans everything again from the database and the chain`,
     );
     process.exit(70);
   };
@@ -86,7 +86,7 @@ export async function liveAs(name: string, log: Log, start: (life: Life) => Prom
     exitCode = 1;
   }
   const giveUp = setTimeout(() => {
-    log.error({ waitingFor: closers.at(-1)?.name ?? 'nothing' }, 'did not close in time: leaving');
+    log.error({ waitingFor: closers.at(-1)?.name ?? 'nothing' }, 'did not close in time: exiting');
     process.exit(exitCode || 1);
   }, GRACE_MS);
   for (let closer = closers.at(-1); closer; closers.pop(), closer = closers.at(-1)) {

@@ -15,7 +15,7 @@ export function openQueue(
     secrets.env['REDIS_URL'] ?? (section.redisUrl === null ? undefined : expand(section.redisUrl, secrets));
   if (redisUrl !== undefined && redisUrl !== '') {
     secrets.redactor.hide(redisUrl);
-    log.info({}, 'wake-ups go through Redis');
+    log.info({}, 'the wake-up queue uses Redis');
     return createBullQueue({
       connection: { kind: 'redis', url: redisUrl, prefix: `firmquote-${db.schema}` },
       log,

@@ -12,7 +12,7 @@ const EVERY_MS = 60_000;
 /** While more rows are due. */
 const BUSY_MS = 1_000;
 
-export interface Retaining {
+export interface Retention {
   /** Finishes the current batch. */
   stop(): Promise<void>;
 }
@@ -22,13 +22,11 @@ export function startRetention(
   { db, clock, log, metrics }: { db: Queryable; clock: Clock; log: Log; metrics: Metrics },
   days: Partial<Record<Kept, number | null>>,
   { everyMs = EVERY_MS, busyMs = BUSY_MS, batch = BATCH } = {},
-): Retaining {
-  const gone = metrics.counter(
-    'firmquote_database_rows_let_go_total',
-    'Rows that were let go because their time was over',
-    ['table'],
-  );
-  const duties = Object.entries(days).flatMap(([what, kept]) =>
+): Retention {
+  const deleted = metrics.counter('firmquote_database_rows_let_go_total', 'Old rows deleted by retention', [
+    'table',
+  ]);
+  const rules = Object.entries(days).flatMap(([what, kept]) =>
     kept === null ? [] : [{ what: what as Kept, keptMs: kept * DAY_MS }],
   );
   let stopped = false;
@@ -37,18 +35,18 @@ export function startRetention(
 
   async function work(): Promise<boolean> {
     let more = false;
-    for (const { what, keptMs } of duties) {
+    for (const { what, keptMs } of rules) {
       if (stopped) return false;
       const rows = await letGo(db, what, clock.nowMs() - keptMs, batch);
-      gone.add({ table: what }, rows);
+      deleted.add({ table: what }, rows);
       more ||= rows >= batch;
     }
     return more;
   }
 
-  async function turn(): Promise<void> {
+  async function runOnce(): Promise<void> {
     const more = await work().catch((error: unknown) => {
-      log.warn({ error }, 'rows whose time is over could not be let go; it is tried again');
+      log.warn({ error }, 'old rows could not be deleted; retrying');
       return false;
     });
     if (!stopped) schedule(more ? busyMs : everyMs);
@@ -56,7 +54,7 @@ export function startRetention(
 
   function schedule(ms: number): void {
     cancel = clock.after(ms, () => {
-      working = turn();
+      working = runOnce();
     });
   }
   schedule(busyMs);

@@ -13,7 +13,7 @@ import { backUp, restore } from '../../src/adapters/postgres/backup.ts';
 import type { Migration } from '../../src/adapters/postgres/migrate.ts';
 import type { Database } from '../../src/adapters/postgres/pool.ts';
 import { auditVenue } from '../../src/apps/audit/audit.ts';
-import { lpComesBack, venueComesBack } from '../../src/apps/backup/after-restore.ts';
+import { markLpRestored, markVenueRestored } from '../../src/apps/backup/after-restore.ts';
 import { LP_SCHEMA, LP_TABLES } from '../../src/apps/lp/schema.ts';
 import { VENUE_TABLES } from '../../src/apps/venue/schema.ts';
 import { createLpStore } from '../../src/adapters/postgres/lp/lp-store.ts';
@@ -76,7 +76,7 @@ test('a backup taken while orders arrive and settle', async () => {
   const seenPlaces = await ground.store.placeEvents();
   const paid = await ledgers();
   await destroy(ground.db);
-  await restore(ground.db, file(), VENUE_TABLES, venueComesBack);
+  await restore(ground.db, file(), VENUE_TABLES, markVenueRestored);
   const again = await ground.worker({ relayer: worker.relayer });
   await ground.reach('settled', inBackup);
   await again.stop();
@@ -110,7 +110,7 @@ test('a lost order cannot be executed twice: its nonce is spent', async () => {
 });
 
 test('a restore into a database with rows is refused', async () => {
-  await expect(restore(ground.db, file(), VENUE_TABLES, venueComesBack)).rejects.toThrow(
+  await expect(restore(ground.db, file(), VENUE_TABLES, markVenueRestored)).rejects.toThrow(
     /not empty.*new database/s,
   );
 });
@@ -127,15 +127,17 @@ test('a file that is truncated, changed, of another schema or of a newer version
   const empty = await ground.postgres.database('venue', [], 'spoilt');
   for (const [name, bytes, why] of spoilt) {
     await writeFile(join(folder, name), bytes);
-    await expect(restore(empty, join(folder, name), VENUE_TABLES, venueComesBack), name).rejects.toThrow(why);
+    await expect(restore(empty, join(folder, name), VENUE_TABLES, markVenueRestored), name).rejects.toThrow(
+      why,
+    );
   }
-  await expect(restore(empty, join(folder, 'missing'), VENUE_TABLES, venueComesBack)).rejects.toThrow(
+  await expect(restore(empty, join(folder, 'missing'), VENUE_TABLES, markVenueRestored)).rejects.toThrow(
     /no such file/,
   );
   await expect(
-    restore(await ground.postgres.database('other', []), file(), VENUE_TABLES, venueComesBack),
+    restore(await ground.postgres.database('other', []), file(), VENUE_TABLES, markVenueRestored),
   ).rejects.toThrow(/backup of "venue"/);
-  await expect(restore(empty, file(), VENUE_TABLES.slice(0, -1), venueComesBack)).rejects.toThrow(
+  await expect(restore(empty, file(), VENUE_TABLES.slice(0, -1), markVenueRestored)).rejects.toThrow(
     /newer firmquote/,
   );
   // Nothing of any of them was written, so the sound one still fits; a later migration runs over what it
@@ -144,7 +146,7 @@ test('a file that is truncated, changed, of another schema or of a newer version
     id: 'z-next',
     sql: 'alter table trade_order add column seal text; update trade_order set seal = order_id::text',
   };
-  await restore(empty, file(), [...VENUE_TABLES, next], venueComesBack);
+  await restore(empty, file(), [...VENUE_TABLES, next], markVenueRestored);
   expect(await empty.query('select count(*)::int as n from trade_order where seal is not null')).toEqual([
     { n: 3 },
   ]);
@@ -178,7 +180,7 @@ test('an LP restored from an old backup signs nothing until every later signatur
   await destroy(db);
   const signedUpTo = now + 4_000 + 5_000;
   await restore(db, lpFile, LP_TABLES, (session) =>
-    lpComesBack(session, { chainIds: [chainId, ground.there.chain.id], signedUpTo }),
+    markLpRestored(session, { chainIds: [chainId, ground.there.chain.id], signedUpTo }),
   );
 
   const opening = await createLpStore(db).open();

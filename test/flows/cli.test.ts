@@ -111,9 +111,7 @@ test('keys: issue, list and revoke on the embedded database', async () => {
     new RegExp(`^key .*\n${id}  fq_test_.{8}…  service  main +-  .*  live   first\n$`),
   );
   expect(listed.stdout).not.toContain(issued.stdout.trim());
-  expect((await firmquote(['keys', 'revoke', id, '-c', config])).stdout).toBe(
-    `${id} is revoked everywhere.\n`,
-  );
+  expect((await firmquote(['keys', 'revoke', id, '-c', config])).stdout).toBe(`${id} is revoked.\n`);
   expect((await firmquote(['keys', 'revoke', id, '-c', config])).stderr).toContain('There is no live key');
   const unknown = await firmquote([
     'keys',

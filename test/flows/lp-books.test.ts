@@ -523,7 +523,7 @@ test('the admin API returns books and profit, and says what to do for unknown id
   // The operator's tools say the same in a terminal.
   const admin = { admin: door.url };
   expect(await printed(() => showAccounting(admin))).toMatch(
-    /chain1 +USDC +\d+ +(\d+) +\1 .*[\s\S]*Books and chains agree/,
+    /chain1 +USDC +\d+ +(\d+) +\1 .*[\s\S]*The accounting ledger agrees/,
   );
   expect(await printed(() => showAccounting({ ...admin, order: rows[0]?.key ?? '' }))).toMatch(
     /sent[\s\S]*assets:inventory[\s\S]*credit/,
@@ -544,7 +544,7 @@ test('the admin API returns books and profit, and says what to do for unknown id
     showProfit({ ...admin, since: 'lately', by: 'pair', format: 'table', limit: '10' }),
   ).rejects.toThrow(/24h, 7d, all/);
   expect(await printed(() => explain(first?.orderId ?? '', admin))).toMatch(
-    /^We promised[\s\S]*rounding[\s\S]*together[\s\S]*nearest limits/,
+    /^We promised[\s\S]*rounding[\s\S]*total[\s\S]*nearest limits/,
   );
   await expect(explain('nobody', admin)).rejects.toThrow(/lp\.explain\.keep/);
   expect(await get('/pnl?by=weather')).toMatchObject({

@@ -141,7 +141,7 @@ test('asks at the terminal, reads the rest from venue and chains, and writes a c
   }
   // Nobody allowed this operator yet: it says how, and what lies there already.
   expect(printed.join('\n')).toMatch(
-    /· chain1: the account has 1000 USDC in the escrow; the operator is not allowed yet[\s\S]*firmquote lp operator set --config .*lp\.json --chain chain1 --owner/,
+    /· chain1: the account has 1000 USDC in the escrow; the operator may not sign yet[\s\S]*firmquote lp operator set --config .*lp\.json --chain chain1 --owner/,
   );
   expect(
     terminal.asked.some((question) => /operator's key/i.test(question) && !/Password/.test(question)),
@@ -190,7 +190,7 @@ test.each<[string, object, Partial<InitOptions>, RegExp]>([
     'a key that the venue does not know',
     { venue: { url: 'REFUSING', keyEnv: 'INIT_VENUE_KEY' } },
     {},
-    /does not know this key as a solver key/,
+    /does not accept this key as a solver key/,
   ],
   [
     'an endpoint that does not answer',
@@ -208,7 +208,7 @@ test.each<[string, object, Partial<InitOptions>, RegExp]>([
     'nobody to ask',
     { solver: {} },
     {},
-    /Your id on the roster\? There is nobody to ask \(--yes\): say it with --solver-id/,
+    /Missing: Your id on the roster\. There is no terminal to ask \(--yes\)\. Give it with --solver-id/,
   ],
   ['answers that say too much', { privateKey: '0x1' }, {}, /Unrecognized key/],
   ["the owner's own key", {}, { operatorKeyEnv: 'INIT_OWNER_KEY' }, /key of the account itself/],

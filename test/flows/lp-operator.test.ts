@@ -59,7 +59,7 @@ const json = async <T = Record<string, unknown>>(...args: string[]): Promise<T> 
 
 async function start(): Promise<Running> {
   const process = startFirmquote(['lp', '-c', file], { DATABASE_URL: databaseUrl });
-  await process.says('LP is open');
+  await process.says('LP is running');
   return process;
 }
 
@@ -195,28 +195,25 @@ describe('the admin API', () => {
         expect.stringMatching(/^Quoting\. 0 live quotes, 0 open orders\./),
       ]);
     const without = await lpCommandHere('status', '--admin', url);
-    expect([without.status, without.stderr]).toEqual([
-      1,
-      expect.stringContaining('wants the token of its admin door'),
-    ]);
+    expect([without.status, without.stderr]).toEqual([1, expect.stringContaining('needs its token')]);
   });
 
   test('error: no LP, the wrong LP, no LP named', async () => {
     const free = await freePort();
     expect((await lpCommandHere('status', '--admin', `http://127.0.0.1:${free}`)).stderr).toContain(
-      `No LP answers at http://127.0.0.1:${free}. Is it running?`,
+      `No LP answers at http://127.0.0.1:${free}. Start it with: firmquote lp`,
     );
     expect(
       (await lpCommandHere('status', '--admin', `http://127.0.0.1:${config.ops.port}`)).stderr,
-    ).toContain('is not the admin door of an LP');
-    expect((await lpCommandHere('status')).stderr).toContain('Which LP?');
+    ).toContain('is not the admin API of an LP');
+    expect((await lpCommandHere('status')).stderr).toContain('Give the configuration of the LP');
   });
 });
 
 test('pause stops signing immediately and records who and why; resume ends it', async () => {
   const paused = await lpCommandHere('pause', '-c', file, '--note', 'lunch');
   expect(paused.stdout).toMatch(
-    /^Not quoting\..*\nPaused by cli \(.+\) at .*: lunch\. Ends with: firmquote lp resume/,
+    /^Not quoting\..*\nPaused by cli \(.+\) at .*: lunch\. Resume with: firmquote lp resume/,
   );
   expect(await venue.ask(sell())).toMatchObject({ type: 'decline', reason: 'standby' });
   expect(venue.statuses.at(-1)).toMatchObject({ status: 'standby', note: 'lunch' });
@@ -237,7 +234,7 @@ test('inventory and limits as tables and as JSON', async () => {
     json<{ curves: object[] }>('curves'),
   ]);
   expect(curves.stdout).toMatch(
-    learned.curves.length === 0 ? /Nothing is learned yet/ : /pair +corridor +size USD +won +lost/,
+    learned.curves.length === 0 ? /No curves yet/ : /pair +corridor +size USD +won +lost/,
   );
 });
 
@@ -271,7 +268,7 @@ describe('reload', () => {
       expect.stringContaining('lp.limits.perPair: - → {count: 7}'),
     ]);
     expect((await lpCommandHere('reload', '-c', file)).stdout).toBe(
-      'The file says what is in force already.\n',
+      'Nothing changed: the file equals the running configuration.\n',
     );
     expect(
       (await json<{ limits: { scope: string }[] }>('limits')).limits.map(({ scope }) => scope),
@@ -332,7 +329,7 @@ describe('reload', () => {
 test('drain waits for the last live quote, the pause survives a restart, and the audit log records it', async () => {
   await outputOf(sell(WETH / 10n));
   const late = await lpCommandHere('drain', '-c', file, '--timeout', '0.1');
-  expect([late.status, late.stderr]).toEqual([1, expect.stringMatching(/Not empty after .* live quotes/)]);
+  expect([late.status, late.stderr]).toEqual([1, expect.stringMatching(/Not drained after .* live quotes/)]);
   const drained = await lpCommandHere('drain', '-c', file, '--note', 'upgrade');
   expect([drained.status, drained.stdout]).toEqual([
     0,

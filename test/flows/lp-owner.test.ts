@@ -88,17 +88,17 @@ test('deposit: simulated without a key, then approved and paid with it', async (
 
 test('withdraw: request, wait, complete, with the remaining time shown', async () => {
   expect((await look('withdraw', '--token', 'USDC')).stdout).toBe(
-    'No withdrawal of USDC stands on chain1.\n',
+    'No withdrawal of USDC is pending on chain1.\n',
   );
   const requested = await own('withdraw', '--token', 'USDC', '--amount', '250.5');
   expect([requested.status, requested.stdout]).toEqual([
     0,
     expect.stringMatching(
-      /completed 900 s after the request is mined\.[\s\S]*250\.5 USDC can be taken out from 20.*Z until 20.*Z/,
+      /completed 900 s after the request is mined\.[\s\S]*250\.5 USDC can be withdrawn from 20.*Z until 20.*Z/,
     ),
   ]);
   expect((await own('withdraw', '--token', 'USDC', '--complete')).stderr).toMatch(
-    /can be completed from .* on, which is \d+ s away/,
+    /can be completed from .* on, in \d+ s by the clock/,
   );
   expect((await own('withdraw', '--token', 'USDC', '--amount', '1')).stderr).toContain('--replace');
   await chain.anvil.advance(901);
@@ -107,17 +107,17 @@ test('withdraw: request, wait, complete, with the remaining time shown', async (
   expect([completed.status, completed.stderr]).toEqual([0, '']);
   expect((await chain.port.tokenBalance(owner.address, chain.usdc.address)) - before).toBe(250_500_000n);
   expect((await own('withdraw', '--token', 'USDC', '--complete')).stderr).toContain(
-    'it was never requested, was completed, or lapsed',
+    'it was never requested, was completed, or expired',
   );
 });
 
 test('withdraw: a cancelled request keeps the money, and a new request restarts the delay', async () => {
   await own('withdraw', '--token', 'USDC', '--amount', 'all');
   expect((await own('withdraw', '--token', 'USDC', '--amount', '10', '--replace')).stdout).toMatch(
-    /10 USDC can be taken out/,
+    /10 USDC can be withdrawn/,
   );
   const cancelled = await own('withdraw', '--token', 'USDC', '--cancel');
-  expect(cancelled.stdout).toMatch(/No withdrawal of USDC stands on chain1\.\n$/);
+  expect(cancelled.stdout).toMatch(/No withdrawal of USDC is pending on chain1\.\n$/);
   expect(await ledger()).toBe(349_500_000n);
 });
 
@@ -147,7 +147,7 @@ test.each([
     ['deposit', '--chain', 'mars', '--token', 'USDC', '--amount', '1'],
     'has no chain "mars". It has: chain1.',
   ],
-  ['two things at once', ['withdraw', '--token', 'USDC', '--amount', '1', '--cancel'], 'One thing at a time'],
+  ['two things at once', ['withdraw', '--token', 'USDC', '--amount', '1', '--cancel'], 'Give only one of'],
 ])('error: %s', async (_, args, sentence) => {
   const { status, stderr } = await own(...args);
   expect([status, stderr]).toEqual([1, expect.stringContaining(sentence)]);
@@ -165,7 +165,7 @@ test('error: any key but the owner’s is refused', async () => {
     '--owner',
   ];
   expect((await look(...args, join(folder, 'operator.json'))).stderr).toContain(
-    "is the operator's key, which can never withdraw",
+    "is the operator's key, which cannot withdraw",
   );
   await writeSecretFile(
     join(folder, 'other.json'),
@@ -175,7 +175,7 @@ test('error: any key but the owner’s is refused', async () => {
     `but the account of the LP on chain1 is ${owner.address}`,
   );
   expect((await look('withdraw', '--token', 'USDC', '--amount', '1')).stderr).toContain(
-    "This takes the owner's key",
+    "Give the owner's keystore",
   );
   expect(await ledger()).toBe(349_500_000n);
 });
@@ -183,8 +183,8 @@ test('error: any key but the owner’s is refused', async () => {
 test('operator: set and revoke, by default the configured operator', async () => {
   expect((await own('operator', 'set')).stdout).toContain('may now sign quotes and fills for the account');
   expect(await chain.port.isOperator(owner.address, operator.address)).toBe(true);
-  expect((await own('operator', 'set', operator.address)).stdout).toContain('is an operator already');
+  expect((await own('operator', 'set', operator.address)).stdout).toContain('is already an operator');
   expect((await own('operator', 'revoke', operator.address, '--chain', 'chain1')).status).toBe(0);
   expect(await chain.port.isOperator(owner.address, operator.address)).toBe(false);
-  expect((await own('operator', 'set', owner.address)).stderr).toContain('an operator is another key');
+  expect((await own('operator', 'set', owner.address)).stderr).toContain('An operator is a different key');
 });

@@ -49,7 +49,7 @@ test('the worked example: every term to nine digits, and the exact output', asyn
     output: '24973895500',
   };
   expect(Object.fromEntries(Object.keys(terms).map((name) => [name, line(name)]))).toEqual(terms);
-  expect(stdout).toContain('The second opinion agrees.');
+  expect(stdout).toContain('The independent check agrees.');
   expect(stdout).toContain('dropped stale (stale); dropped outlier (deviant)');
 });
 

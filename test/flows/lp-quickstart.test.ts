@@ -24,7 +24,7 @@ const EXPECTED: readonly { block: string; prints?: RegExp; until?: RegExp }[] = 
   {
     block: 'lp init',
     prints:
-      /✓ the venue firmquote-demo knows the key; chains: base, arc[\s\S]*✓ arc: the account has .*USDC.*the operator may sign[\s\S]*Written: /,
+      /✓ the venue firmquote-demo accepts the key; chains: base, arc[\s\S]*✓ arc: the account has .*USDC.*the operator may sign[\s\S]*Written: /,
   },
   {
     block: 'config check',
@@ -89,7 +89,7 @@ test('every command of the page works in order', { timeout: 600_000 }, async () 
     if (name === 'npm run demo') continue;
     if (name.startsWith('npm run -s firmquote')) {
       lp = startFirmquote(['lp', '--config', join(folder, 'my-lp', 'lp.json')]);
-      await lp.says('LP is open');
+      await lp.says('LP is running');
       continue;
     }
     const typed = block

@@ -1,7 +1,7 @@
 /** The configuration of `firmquote attester`. */
 
 import { z } from 'zod';
-import { zChain, zDoor, zKeySource, zLogSection } from '../config/parts.ts';
+import { zChain, zServer, zKeySource, zLogSection } from '../config/parts.ts';
 
 export const zAttesterConfig = z.strictObject({
   app: z.literal('attester'),
@@ -9,7 +9,7 @@ export const zAttesterConfig = z.strictObject({
   http: z
     .strictObject({ host: z.string().default('127.0.0.1'), port: z.int().min(0).max(65_535).default(8090) })
     .prefault({}),
-  ops: zDoor(9300).prefault({}),
+  ops: zServer(9300).prefault({}),
   log: zLogSection.prefault({}),
   keys: z.strictObject({ attester: zKeySource }),
   /** Older fills are not looked for. */

@@ -13,7 +13,7 @@ import { systemClock } from '../../adapters/system/clock.ts';
 import { RequestError } from '../../domain/errors.ts';
 import type { Address } from '../../domain/hex.ts';
 import type { ChainPort } from '../../ports/chain.ts';
-import { openDoor } from '../cli/lp/admin-client.ts';
+import { openAdminClient } from '../cli/lp/admin-client.ts';
 import { loadConfig } from '../config/load.ts';
 import type { ChainSection } from '../config/parts.ts';
 import { borrowDatabaseUrl, type DatabaseSection } from '../database.ts';
@@ -78,7 +78,7 @@ async function ofLp(file: string, options: AuditOptions): Promise<AuditReport> {
 
 /** undefined when the LP is down: it has saved its reservations, or will derive them at the next start. */
 async function committedOf(config: string): Promise<LpView['committed']> {
-  const said = await openDoor({ config })
+  const said = await openAdminClient({ config })
     .then(
       (door) => door.get<{ buckets: { chainId: number; token: Address; committed: string }[] }>('/inventory'),
       () => undefined,

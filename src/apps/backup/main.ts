@@ -18,49 +18,49 @@ import { LP_SCHEMA, LP_TABLES } from '../lp/schema.ts';
 import { chainOf } from '../networks.ts';
 import { zVenueConfig } from '../venue/config.ts';
 import { VENUE_SCHEMA, VENUE_TABLES } from '../venue/schema.ts';
-import { lpComesBack, venueComesBack } from './after-restore.ts';
+import { markLpRestored, markVenueRestored } from './after-restore.ts';
 
-export interface BackupWords {
+export interface BackupOptions {
   venue?: string;
   lp?: string;
 }
 
-export async function runBackup(file: string, words: BackupWords): Promise<void> {
-  await withSubject(words, async ({ db, tables }) => {
+export async function runBackup(file: string, options: BackupOptions): Promise<void> {
+  await withSubject(options, async ({ db, tables }) => {
     await checkSchema(db, tables);
     const facts = await backUp(db, file, Date.now());
     console.log(
-      `${countOf(facts)} rows of "${facts.schema}" are in ${file}. It holds everything the database does: keep it as you keep the database.`,
+      `${countOf(facts)} rows of "${facts.schema}" were written to ${file}. Protect it like the database itself.`,
     );
   });
 }
 
-export async function runRestore(file: string, words: BackupWords): Promise<void> {
-  await withSubject(words, async ({ db, tables, lp, secrets }) => {
+export async function runRestore(file: string, options: BackupOptions): Promise<void> {
+  await withSubject(options, async ({ db, tables, lp, secrets }) => {
     const now = lp && (await latestTime(lp, secrets));
     const facts = await restore(db, file, tables, (session) =>
       lp && now !== undefined
-        ? lpComesBack(session, {
+        ? markLpRestored(session, {
             chainIds: lp.networks.map(({ id }) => id),
-            signedUpTo: now + longestPromise(lp),
+            signedUpTo: now + longestQuoteSeconds(lp),
           })
-        : venueComesBack(session),
+        : markVenueRestored(session),
     );
     console.log(
-      `${countOf(facts)} rows of "${facts.schema}" are back as they were at ${new Date(facts.takenAtMs).toISOString()}.`,
+      `${countOf(facts)} rows of "${facts.schema}" were restored as of ${new Date(facts.takenAtMs).toISOString()}.`,
     );
     if (lp)
       console.log(
-        `The LP signs nothing until ${longestPromise(lp)} s from now have passed on every chain: by then whatever it signed after the backup has lapsed.`,
+        `The LP signs nothing for ${longestQuoteSeconds(lp)} s on every chain: by then every quote signed after the backup has expired.`,
       );
-    console.log('Start the processes, then see what was lost: firmquote audit.');
+    console.log('Start the processes, then find what was lost with: firmquote audit');
   });
 }
 
 const countOf = ({ rows }: BackupFacts): number => Object.values(rows).reduce((sum, n) => sum + n, 0);
 
 /** Longest time in seconds from a signature until it can no longer be executed. */
-function longestPromise({ lp: { quoting, lease } }: { lp: LpConfig }): number {
+function longestQuoteSeconds({ lp: { quoting, lease } }: { lp: LpConfig }): number {
   return (
     Math.max(quoting.maxValiditySeconds, quoting.validitySeconds, ...quoting.pointsSeconds) +
     quoting.maxLandingMarginSeconds +
@@ -100,14 +100,13 @@ interface Subject {
 }
 
 async function withSubject(
-  { venue, lp }: BackupWords,
+  { venue, lp }: BackupOptions,
   work: (subject: Subject) => Promise<void>,
 ): Promise<void> {
   if ((venue === undefined) === (lp === undefined))
-    throw new RequestError(
-      'Whose database? Name one configuration: --venue FILE, or --lp FILE. Attesters keep nothing.',
-      { code: 'bad_request' },
-    );
+    throw new RequestError('Give one configuration: --venue FILE or --lp FILE. Attesters have no database.', {
+      code: 'bad_request',
+    });
   const redactor = createRedactor();
   const secrets: SecretContext = { env: process.env, redactor };
   const log = createLog({ app: 'backup', level: 'silent', redactor });

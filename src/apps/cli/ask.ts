@@ -53,7 +53,7 @@ export function openTerminal(): Terminal | undefined {
 export async function askSecret(question: string, instead: string): Promise<string> {
   const terminal = openTerminal();
   if (terminal === undefined)
-    throw new RequestError(`There is no terminal to ask at. ${instead}`, { code: 'no_terminal' });
+    throw new RequestError(`No terminal to ask for input. ${instead}`, { code: 'no_terminal' });
   try {
     return await terminal.secret(question);
   } finally {

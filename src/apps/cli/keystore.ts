@@ -61,7 +61,7 @@ export async function changePassword(
 
 export async function printAddress(file: string): Promise<void> {
   const address = keystoreAddress(await readSecretFile(file));
-  if (!address) throw new RequestError(`${file} does not say whose key it holds.`, { code: 'keystore' });
+  if (!address) throw new RequestError(`${file} contains no address.`, { code: 'keystore' });
   console.log(address);
 }
 
@@ -80,7 +80,7 @@ export async function newPassword({
         ? (process.env[passwordEnv] ?? '')
         : await typedTwice();
   if (password.length < MIN_PASSWORD)
-    throw new RequestError(`The password is shorter than ${MIN_PASSWORD} characters. Take a longer one.`, {
+    throw new RequestError(`The password is shorter than ${MIN_PASSWORD} characters. Use a longer one.`, {
       code: 'keystore',
     });
   return password;

@@ -12,7 +12,7 @@ import { tradesCommand } from './admin/trades.ts';
 
 const program = new Command('firmquote')
   .description(
-    'Make markets with firm, escrow-backed quotes: the LP daemon, the venue, the attesters, and a demo of all of them.',
+    'Make markets with firm, escrow-backed quotes: the LP daemon, the venue, the attesters, and a demo of all three.',
   )
   .version('0.1.0')
   // Options after a subcommand belong to it.
@@ -24,10 +24,10 @@ const configOption = () =>
 
 program
   .command('venue')
-  .description('serve quotes, orders and history; settle what was accepted')
+  .description('run a venue: serve quotes, orders and history, and settle accepted orders')
   .addOption(configOption())
   .addOption(
-    new Option('--role <role>', 'which half to run, whatever the configuration says').choices([
+    new Option('--role <role>', 'which part to run; overrides the configuration').choices([
       'api',
       'worker',
       'all',
@@ -43,19 +43,19 @@ program.addCommand(tradesCommand());
 
 program
   .command('attester')
-  .description('watch fills to their depth and sign what was seen')
+  .description('run an attester: watch fills until they are final and sign them')
   .addOption(configOption())
   .action(async (options: { config: string }) => (await import('../attester/main.ts')).runAttester(options));
 
 program
   .command('demo')
-  .description('run everything on two local chains and trade')
-  .option('--once', 'run a fixed list of trades and refusals, check each, and exit')
-  .option('--risk', 'with --once: trip every risk control of the running LPs instead')
-  .option('--data-dir <folder>', 'where demo.json and everything else goes', './data')
-  .option('--port <port>', 'first of the 60 ports that it uses', readPort, 8100)
-  .option('--config <file>', 'what the demo is made of', undefined)
-  .option('--quiet-market', 'no trades of its own')
+  .description('run the whole system on two local chains and trade')
+  .option('--once', 'run a fixed list of checked trades and refusals, then exit')
+  .option('--risk', 'with --once: trip every risk control of the LPs instead')
+  .option('--data-dir <folder>', 'folder for demo.json and all other files', './data')
+  .option('--port <port>', 'first of the 60 ports in use', readPort, 8100)
+  .option('--config <file>', 'configuration of the demo', undefined)
+  .option('--quiet-market', 'without its own trades')
   .action(
     async (options: {
       once?: boolean;
@@ -70,21 +70,21 @@ program
 program
   .command('verify')
   .description(
-    'check the dossier of a trade against signatures and chains, trusting no venue; exit 0 all held, 1 something is false, 2 not everything could be asked',
+    'check the dossier of a trade against signatures and chains, without trusting the venue; exit code 0: all held, 1: something failed, 2: some checks could not be made',
   )
   .argument('<orderId>')
-  .option('--file <file>', 'a saved dossier (JSON), instead of asking the venue')
-  .option('--url <url>', 'the venue')
-  .option('--workspace <id>', 'whose trade it is')
-  .option('--key <key>', 'a workspace key of an owner or admin; better in the variable FIRMQUOTE_KEY')
+  .option('--file <file>', 'a saved dossier (JSON) instead of asking the venue')
+  .option('--url <url>', 'URL of the venue')
+  .option('--workspace <id>', 'workspace of the trade')
+  .option('--key <key>', 'workspace key of an owner or admin; preferably in the variable FIRMQUOTE_KEY')
   .option('--rpc <chain=url>', 'your own node of a chain; repeat for each chain of the order', collect, [])
   .option(
     '--escrow <chain=address>',
-    'the escrow that you know on a chain, to be held against the signed one',
+    'the escrow you expect on a chain, compared with the signed one',
     collect,
     [],
   )
-  .option('--json', 'one JSON object')
+  .option('--json', 'print one JSON object')
   .action(async (orderId: string, options: { rpc: string[]; escrow: string[] }) =>
     (await import('../verify/main.ts')).runVerify(orderId, options),
   );
@@ -92,19 +92,19 @@ program
 program
   .command('audit')
   .description(
-    "compare a venue's or an LP's database, ledger and chains and print every difference; exit 0 none, 1 some, 2 none but not everything could be asked",
+    "compare a venue's or an LP's database and accounting ledger with the chains and print every difference; exit code 0: none, 1: some, 2: none, but some checks could not be made",
   )
-  .option('--venue <file>', "a venue's configuration; DATABASE_URL wins over its database")
-  .option('--lp <file>', "an LP's configuration")
+  .option('--venue <file>', 'configuration of a venue; DATABASE_URL overrides its database')
+  .option('--lp <file>', 'configuration of an LP')
   .option(
     '--days <n>',
-    'look one by one at open orders and at those of the last days; 0: at all there ever were',
+    'check open orders and those of the last n days one by one; 0: all orders',
     readWhole,
     7,
   )
-  .option('--patience <seconds>', 'how long a difference has to stand until it is one', readWhole, 30)
-  .option('--others', 'other venues use the same escrows: orders that we do not know are no difference')
-  .option('--json', 'one JSON object')
+  .option('--patience <seconds>', 'how long a difference must last to be reported', readWhole, 30)
+  .option('--others', 'other venues use the same escrows, so unknown orders are no difference')
+  .option('--json', 'print one JSON object')
   .action(
     async (options: {
       venue?: string;
@@ -117,35 +117,27 @@ program
   );
 
 for (const [name, says, run] of [
-  [
-    'backup',
-    'write everything a database holds into one file, as it is at this moment, while its processes go on',
-    'runBackup',
-  ],
-  [
-    'restore',
-    'put a backup into an empty database and tell it that time has passed; its processes must be down',
-    'runRestore',
-  ],
+  ['backup', 'write a snapshot of a database into one file; its processes may keep running', 'runBackup'],
+  ['restore', 'load a backup into an empty database; its processes must be stopped', 'runRestore'],
 ] as const) {
   program
     .command(name)
     .description(says)
     .argument('<file>')
-    .option('--venue <file>', "a venue's configuration; DATABASE_URL wins over its database")
-    .option('--lp <file>', "an LP's configuration")
+    .option('--venue <file>', 'configuration of a venue; DATABASE_URL overrides its database')
+    .option('--lp <file>', 'configuration of an LP')
     .action(async (file: string, options: { venue?: string; lp?: string }) =>
       (await import('../backup/main.ts'))[run](file, options),
     );
 }
 
-const config = program.command('config').description('look at configuration files');
+const config = program.command('config').description('work with configuration files');
 config
   .command('check')
-  .description('print what a configuration file means, or everything that is wrong with it')
+  .description('print every option as understood, or everything that is wrong with the file')
   .argument('<file>')
   .addOption(
-    new Option('--app <app>', 'what the file configures; found out by itself when absent').choices([
+    new Option('--app <app>', 'what the file configures; default: as the file says').choices([
       'venue',
       'lp',
       'attester',
@@ -162,15 +154,15 @@ program
   .command('feed')
   .description('tools for price feeds')
   .command('replay')
-  .description('run the price feed over a recording and print mids, gaps and stale spells')
+  .description('run the price feed on a recording and print mids, gaps and stale periods')
   .argument(
     '<file>',
-    'JSON lines, gzip or not: receive time in nanoseconds, then the message as the exchange sent it',
+    'JSON lines, may be gzipped: receive time in nanoseconds, then the message of the exchange',
   )
-  .option('--every <ms>', 'recorded time between two printed mids; 0 prints every one', readWhole, 1_000)
-  .option('--max-age <ms>', 'older than this is stale', readWhole, 2_000)
-  .option('--gap <ms>', 'no new top of book for this long is a gap', readWhole, 1_000)
-  .option('--symbol <symbol>', 'only this one')
+  .option('--every <ms>', 'recorded time between printed mids; 0: print all', readWhole, 1_000)
+  .option('--max-age <ms>', 'a mid older than this is stale', readWhole, 2_000)
+  .option('--gap <ms>', 'this long without a new top of book is a gap', readWhole, 1_000)
+  .option('--symbol <symbol>', 'only this symbol')
   .action(
     async (
       file: string,
@@ -187,28 +179,28 @@ program
 const keystore = program.command('keystore').description('encrypted private keys');
 keystore
   .command('new')
-  .description('draw a key and write it encrypted; prints the address')
+  .description('generate a key, write it encrypted and print the address')
   .argument('<file>')
-  .option('--password-file <file>', 'file (mode 0600) with the password; asked for otherwise')
+  .option('--password-file <file>', 'file (mode 0600) with the password; default: ask')
   .option('--password-env <name>', 'variable with the password')
-  .option('--import-env <name>', 'encrypt the private key in this variable instead of drawing one')
+  .option('--import-env <name>', 'encrypt the private key in this variable instead of a new one')
   .action(async (file: string, options: object) =>
     (await import('./keystore.ts')).newKeystore(file, options),
   );
 keystore
   .command('address')
-  .description('print the address that a keystore file holds the key of')
+  .description('print the address of the key in a keystore file')
   .argument('<file>')
   .action(async (file: string) => (await import('./keystore.ts')).printAddress(file));
 
 keystore
   .command('change-password')
-  .description('encrypt the same key anew')
+  .description('encrypt the same key with a new password')
   .argument('<file>')
-  .option('--old-password-file <file>', 'the present password, first line of a file of mode 0600')
-  .option('--old-password-env <name>', 'the variable that holds the present password')
-  .option('--password-file <file>', 'the new password')
-  .option('--password-env <name>', 'the variable that holds the new password')
+  .option('--old-password-file <file>', 'file (mode 0600) with the present password')
+  .option('--old-password-env <name>', 'variable with the present password')
+  .option('--password-file <file>', 'file (mode 0600) with the new password')
+  .option('--password-env <name>', 'variable with the new password')
   .action(async (file: string, options: object) =>
     (await import('./keystore.ts')).changePassword(file, options),
   );

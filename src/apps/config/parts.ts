@@ -15,7 +15,7 @@ export const zSecretText = z.string().min(1);
 export const zLogSection = z.strictObject({ level: z.enum(LOG_LEVELS).default('info') });
 
 /** Health and metrics server: /healthz, /readyz, /metrics. */
-export const zDoor = (port: number) =>
+export const zServer = (port: number) =>
   z.strictObject({ host: z.string().default('127.0.0.1'), port: z.int().min(0).max(65_535).default(port) });
 
 /**

@@ -11,24 +11,20 @@ import type { OperatorLog } from './operator-log.ts';
 import type { Reloader } from './reload.ts';
 
 const NOTE = 'paused by the operator';
-const NOBODY = 'admin door';
+const UNNAMED = 'admin API';
 
 export function operatorRoutes({
   node,
   brake,
-  journal,
+  log,
   reloader,
 }: {
   node: LpNode;
   brake: Brake;
-  journal: OperatorLog;
+  log: OperatorLog;
   reloader: Reloader;
 }): OpsRoute[] {
-  const status = () => ({
-    ...node.status(),
-    sending: brake.held() ? 'held' : 'free',
-    pause: journal.pause(),
-  });
+  const status = () => ({ ...node.status(), sending: brake.held() ? 'held' : 'free', pause: log.pause() });
   const get = (path: string, answer: (query: URLSearchParams) => unknown): OpsRoute => ({
     method: 'GET',
     path,
@@ -39,9 +35,9 @@ export function operatorRoutes({
     method: 'POST',
     path,
     async handle({ query, body }) {
-      const { by, note } = readWord(query, body);
+      const { by, note } = readNote(query, body);
       act(note);
-      void journal.note(by, what, { note });
+      void log.note(by, what, { note });
       return { status: 200, body: status() };
     },
   });
@@ -57,7 +53,7 @@ export function operatorRoutes({
     get('/curves', async () => ({ curves: await node.curves() })),
     get('/risk', () => node.risk()),
     get('/awards', async (query) => ({ awards: await node.awards(countOf(query.get('limit'))) })),
-    get('/audit', async (query) => ({ entries: await journal.newest(countOf(query.get('limit'))) })),
+    get('/audit', async (query) => ({ entries: await log.newest(countOf(query.get('limit'))) })),
     // The kill switch: nothing is signed from here on; signed quotes stay valid.
     post('/pause', 'pause', (note) => node.pause(note ?? NOTE)),
     post('/resume', 'resume', () => node.resume()),
@@ -67,15 +63,12 @@ export function operatorRoutes({
       method: 'POST',
       path: '/reload',
       async handle({ query, body }) {
-        const done = await reloader.reload(readWord(query, body).by);
+        const done = await reloader.reload(readNote(query, body).by);
         if (done.applied) return { status: 200, body: done };
         return {
           status: 409,
           body: {
-            error: {
-              code: 'reload_refused',
-              message: 'Nothing changed: the new configuration cannot be put in force as a whole.',
-            },
+            error: { code: 'reload_refused', message: 'Nothing changed: the new configuration was refused.' },
             ...done,
           },
         };
@@ -85,21 +78,21 @@ export function operatorRoutes({
 }
 
 /** The caller's name and note, from a JSON body or the query. */
-function readWord(query: URLSearchParams, body: string): { by: string; note: string | null } {
+function readNote(query: URLSearchParams, body: string): { by: string; note: string | null } {
   let said: { by?: unknown; note?: unknown } = {};
   if (body.trim() !== '') {
     try {
       const json: unknown = JSON.parse(body);
       if (typeof json === 'object' && json !== null) said = json;
     } catch {
-      throw new RequestError('The body is not JSON. Send {"note": "…", "by": "…"}, or nothing.', {
+      throw new RequestError('The body is not JSON. Send {"note": "…", "by": "…"} or no body.', {
         code: 'bad_request',
       });
     }
   }
-  const word = (value: unknown): string | undefined =>
+  const textOf = (value: unknown): string | undefined =>
     typeof value === 'string' && value.trim() !== '' ? value.trim().slice(0, 200) : undefined;
-  return { by: word(said.by) ?? NOBODY, note: word(said.note) ?? word(query.get('note')) ?? null };
+  return { by: textOf(said.by) ?? UNNAMED, note: textOf(said.note) ?? textOf(query.get('note')) ?? null };
 }
 
 function countOf(text: string | null): number {

@@ -18,7 +18,7 @@ export function bookRoutes(node: LpNode, audit: Pick<OperatorLog, 'note'>): OpsR
         const explanations = await node.accounts().explain(id);
         if (explanations.length > 0) return { status: 200, body: { explanations } };
         throw new RequestError(
-          `Nothing is known under ${id.slice(0, 80)}. Give the quote's, order's or request's id in full; quotes that nobody took are kept for the last lp.explain.keep (raise it to look further back), accepted ones for good.`,
+          `No quote, order or request has the id ${id.slice(0, 80)}. Give the whole id. Only the last lp.explain.keep quotes are kept; accepted ones are kept for ever.`,
           { code: 'unknown_quote' },
         );
       },
@@ -30,7 +30,7 @@ export function bookRoutes(node: LpNode, audit: Pick<OperatorLog, 'note'>): OpsR
       async handle({ query }) {
         const after = Number(query.get('after') ?? -1);
         if (!Number.isSafeInteger(after))
-          throw new RequestError('Ask with after=<the `next` of the answer before>.', {
+          throw new RequestError('`after` must be the `next` of the previous answer.', {
             code: 'bad_request',
           });
         return { status: 200, body: node.recorded(after) };
@@ -81,7 +81,7 @@ export function bookRoutes(node: LpNode, audit: Pick<OperatorLog, 'note'>): OpsR
       path: '/books/adjust',
       // Books a difference that no event explains: by a person, with a reason, and only the exact difference.
       async handle({ body }) {
-        const { chain, token, amount, note, by } = wordOf(body);
+        const { chain, token, amount, note, by } = adjustmentOf(body);
         await node.accounts().adjust(chain, token, BigInt(amount));
         await audit.note(by, 'adjust', {
           note,
@@ -98,21 +98,29 @@ export function bookRoutes(node: LpNode, audit: Pick<OperatorLog, 'note'>): OpsR
       path: '/books/:id',
       async handle({ id }) {
         if (!/^0x[0-9a-f]{64}$/.test(id))
-          throw new RequestError('Name an order: 0x and 64 lower-case hex digits.', { code: 'bad_request' });
+          throw new RequestError('The order id must be 0x and 64 lower-case hex digits.', {
+            code: 'bad_request',
+          });
         return { status: 200, body: { entries: await node.accounts().entries(id as `0x${string}`) } };
       },
     },
   ];
 }
 
-function wordOf(body: string): { chain: string; token: string; amount: string; note: string; by: string } {
+function adjustmentOf(body: string): {
+  chain: string;
+  token: string;
+  amount: string;
+  note: string;
+  by: string;
+} {
   let said: Record<string, unknown> = {};
   try {
     said = JSON.parse(body) as Record<string, unknown>;
   } catch {
     // Reported below.
   }
-  const { chain, token, amount, note, by = 'admin door' } = said;
+  const { chain, token, amount, note, by = 'admin API' } = said;
   if (
     typeof chain !== 'string' ||
     typeof token !== 'string' ||

@@ -27,7 +27,7 @@ export function createBrake(): Brake {
         // A transaction that was already signed cannot be taken back; it is followed to its end.
         if (held && (await transactor.status(intent.key)) === undefined)
           throw new UpstreamError(
-            'Sending is held by the operator. Free it at the admin door: POST /fills/resume.',
+            'The operator holds transactions. Release them at the admin API: POST /fills/resume.',
             { code: 'sending_held' },
           );
         return transactor.submit(intent);

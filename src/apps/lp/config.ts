@@ -13,7 +13,7 @@ import { feedProblems, zFeed } from '../config/feeds.ts';
 import {
   zChain,
   zDatabase,
-  zDoor,
+  zServer,
   zKeySource,
   zLogSection,
   zSecretSource,
@@ -32,7 +32,7 @@ const zLpNetwork = zChain.extend({
     .default(null),
 });
 
-const zOps = zDoor(9200);
+const zOps = zServer(9200);
 
 /** The admin API, on loopback only. */
 const zAdmin = z.strictObject({
@@ -63,7 +63,7 @@ const zReplicas = z.strictObject({
  * Where a running LP listens. Ignores the rest of the file, so that an LP can be stopped while its file is
  * being edited.
  */
-export const zLpDoors = z.object({ ops: zOps.prefault({}), admin: zAdmin.prefault({}) });
+export const zLpServers = z.object({ ops: zOps.prefault({}), admin: zAdmin.prefault({}) });
 
 const zParts = z.strictObject({
   app: z.literal('lp'),

@@ -67,7 +67,7 @@ export async function runLp(
   await liveAs(`lp ${config.lp.solver.id}`, log, async (life) => {
     // SIGHUP would end the process by default.
     let reload = async (): Promise<unknown> =>
-      log.warn({}, 'SIGHUP: the LP is not up yet, nothing to reload');
+      log.warn({}, 'SIGHUP: the LP is still starting; nothing was reloaded');
     process.on(
       'SIGHUP',
       () =>
@@ -82,7 +82,7 @@ export async function runLp(
       log,
       routes: healthRoutes({ ready: async () => startup.ready(), metrics }),
     });
-    life.onStop('operator door', () => ops.close());
+    life.onStop('health server', () => ops.close());
 
     const signer = await openSigner(config.keys.operator, secrets);
     refuseOwner(config, signer.address);
@@ -121,7 +121,7 @@ export async function runLp(
       log,
       metrics,
     });
-    const journal = await openOperatorLog({ audit: createLpAudit(db), clock: systemClock, log });
+    const operatorLog = await openOperatorLog({ audit: createLpAudit(db), clock: systemClock, log });
     if (life.stopping) return;
     const shared = openShared(config, { metrics, log, secrets });
     if (shared !== undefined) life.onStop('shared inventory', () => shared.inventory.close());
@@ -147,16 +147,19 @@ export async function runLp(
         ...(config.attesters.urls.length > 0 && { voices: proofs }),
         // Actions of the operator are logged by the admin API.
         killed: (by, note) =>
-          void (by !== 'operator' && journal.note(`kill switch (${by})`, 'kill', { note })),
+          void (by !== 'operator' && operatorLog.note(`kill switch (${by})`, 'kill', { note })),
         ...(config.lp.pricing.module !== null && { plugin: await loadPlugin(config.lp.pricing.module) }),
       },
       config.lp,
     );
     // Registered before the start, so that a failed start is stopped too.
     life.onStop('LP', () => node.stop());
-    const paused = journal.pause();
+    const paused = operatorLog.pause();
     if (paused !== null) {
-      log.warn(paused, 'still paused by the operator, as before the restart: firmquote lp resume ends it');
+      log.warn(
+        paused,
+        'still paused by the operator, as before the restart; resume with: firmquote lp resume',
+      );
       node.pause(paused.note || 'paused by the operator');
     }
     const killFile = watchKillFile(config.lp.risk.killFile, node);
@@ -164,10 +167,10 @@ export async function runLp(
     const killed = () => node.kill('signal', 'stopped by a signal');
     process.on('SIGUSR2', killed);
     life.onStop('kill signal', () => process.off('SIGUSR2', killed));
-    const reloader = createReloader({ node, journal, metrics, file, read }, config);
-    await journal.note('process', 'start', { configSha256: await sha256Of(file) });
+    const reloader = createReloader({ node, log: operatorLog, metrics, file, read }, config);
+    await operatorLog.note('process', 'start', { configSha256: await sha256Of(file) });
     await node.start();
-    life.onStop('audit trail', () => journal.note('process', 'stop'));
+    life.onStop('audit log', () => operatorLog.note('process', 'stop'));
     reload = () => reloader.reload('SIGHUP');
     const retaining = startRetention(
       { db, clock: systemClock, log, metrics },
@@ -185,14 +188,17 @@ export async function runLp(
       host: '127.0.0.1',
       port,
       log,
-      routes: [...operatorRoutes({ node, brake, journal, reloader }), ...bookRoutes(node, journal)],
+      routes: [
+        ...operatorRoutes({ node, brake, log: operatorLog, reloader }),
+        ...bookRoutes(node, operatorLog),
+      ],
       localOnly: true,
       ...(token !== undefined && { token }),
     });
-    life.onStop('admin door', () => admin.close());
+    life.onStop('admin API', () => admin.close());
     log.info(
       { operator: signer.address, signing: ecdsa.name, admin: admin.url, metrics: `${ops.url}/metrics` },
-      'LP is open',
+      'LP is running',
     );
   });
 }
@@ -201,7 +207,7 @@ export async function runLp(
 function refuseOwner({ keys, lp }: LpAppConfig, operator: string): void {
   if (keys.operatorMayBeOwner || !lp.chains.some(({ account }) => account === operator)) return;
   throw new SecretError(
-    `The operator's key is the key of the account ${operator} itself, which can withdraw everything. Make another one (firmquote keystore new FILE), allow it on the chain (firmquote lp operator set), and configure that. For development: keys.operatorMayBeOwner.`,
+    `The operator's key is the key of the account ${operator} itself, which can withdraw everything. Create another key (firmquote keystore new FILE), allow it on the chain (firmquote lp operator set) and configure it. For development: keys.operatorMayBeOwner.`,
   );
 }
 

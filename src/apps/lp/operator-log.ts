@@ -36,7 +36,7 @@ export async function openOperatorLog({
       await audit
         .append(entry)
         .catch((error: unknown) =>
-          log.error({ err: error, who, what }, 'the audit trail could not be written'),
+          log.error({ err: error, who, what }, 'the audit log could not be written'),
         );
     },
     newest: (limit) => audit.newest(limit),

@@ -38,7 +38,7 @@ export interface OwnerDeps {
   account: Address;
   /** Absent: steps are simulated and not sent. */
   signer?: Signer;
-  told(line: string): void;
+  report(line: string): void;
   sleep(ms: number): Promise<void>;
 }
 
@@ -62,7 +62,7 @@ export interface Owner {
 const POLL_MS = 500;
 const MINED_WITHIN_MS = 180_000;
 
-export function createOwner({ chain: port, account, signer, told, sleep }: OwnerDeps): Owner {
+export function createOwner({ chain: port, account, signer, report, sleep }: OwnerDeps): Owner {
   const { chain } = port;
   const show = (amount: bigint, { decimals, symbol }: TokenInfo) =>
     `${formatUnits(amount, decimals)} ${symbol}`;
@@ -72,11 +72,13 @@ export function createOwner({ chain: port, account, signer, told, sleep }: Owner
   const nowOf = async (): Promise<UnixSeconds> => {
     const head = port.head();
     if (head === undefined)
-      throw new UpstreamError(`The chain ${chain.slug} has not been seen yet.`, { code: 'chain_unknown' });
+      throw new UpstreamError(`No block of ${chain.slug} has been read yet. Try again shortly.`, {
+        code: 'chain_unknown',
+      });
     return head.timestamp;
   };
 
-  async function take(what: string, to: Address, data: Hex): Promise<OwnerStep> {
+  async function runStep(what: string, to: Address, data: Hex): Promise<OwnerStep> {
     const tried = await port.simulate({ from: account, to, data });
     if (!tried.ok)
       throw new SettlementError(`${chain.slug} would refuse to ${what}: ${tried.reason}. Nothing was sent.`, {
@@ -94,7 +96,7 @@ export function createOwner({ chain: port, account, signer, told, sleep }: Owner
       txHash: null,
       blockNumber: null,
     };
-    told(
+    report(
       `${signer === undefined ? 'would' : 'to'} ${what}: about ${tried.gasUsed} gas, at most ${formatUnits(gas * maxFeePerGas, 18)} of the chain's currency`,
     );
     if (signer === undefined) return step;
@@ -119,7 +121,7 @@ export function createOwner({ chain: port, account, signer, told, sleep }: Owner
       throw new UpstreamError(`${chain.slug} did not take the transaction to ${what}: ${sent.message}`, {
         code: 'not_sent',
       });
-    told(`sent ${hash}`);
+    report(`sent ${hash}`);
     const receipt = await mined(hash, what);
     return { ...step, txHash: hash, blockNumber: receipt.blockNumber };
   }
@@ -129,27 +131,27 @@ export function createOwner({ chain: port, account, signer, told, sleep }: Owner
       const receipt = await port.receipt(hash);
       if (receipt?.status === 'reverted')
         throw new SettlementError(
-          `The transaction to ${what} was mined and reverted: ${hash}. Something changed since it was tried; look at the balances and try again.`,
+          `The transaction to ${what} was mined and reverted: ${hash}. The chain's state changed after the simulation: check the balances and try again.`,
           { code: 'reverted' },
         );
       if (receipt !== undefined) return receipt;
       await sleep(POLL_MS);
     }
     throw new UpstreamError(
-      `The transaction to ${what} is not mined after ${MINED_WITHIN_MS / 60_000} minutes: ${hash}. It may still be; look for it before sending another.`,
+      `The transaction to ${what} is not mined after ${MINED_WITHIN_MS / 60_000} minutes: ${hash}. It may still be mined: check before sending another.`,
       { code: 'not_mined' },
     );
   }
 
-  async function standing(token: TokenInfo): Promise<PendingWithdrawal | undefined> {
+  async function pendingOf(token: TokenInfo): Promise<PendingWithdrawal | undefined> {
     const { amount, availableAt, lapsesAt } = await port.pendingWithdrawal(account, token.address);
     return amount > 0n && lapsesAt >= (await nowOf()) ? { amount, availableAt, lapsesAt } : undefined;
   }
 
   return {
-    pending: standing,
+    pending: pendingOf,
     async deposit(token, amount) {
-      if (amount <= 0n) refuse('Deposit how much? An amount above zero.');
+      if (amount <= 0n) refuse('The amount to deposit must be above zero.');
       const balance = await port.tokenBalance(account, token.address);
       if (balance < amount)
         refuse(
@@ -161,10 +163,10 @@ export function createOwner({ chain: port, account, signer, told, sleep }: Owner
         // Some tokens refuse to change an allowance that is not zero.
         if (allowance > 0n)
           steps.push(
-            await take('take back an earlier approval', token.address, approveCall(chain.escrow, 0n)),
+            await runStep('revoke an earlier approval', token.address, approveCall(chain.escrow, 0n)),
           );
         steps.push(
-          await take(
+          await runStep(
             `let the escrow take ${show(amount, token)}`,
             token.address,
             approveCall(chain.escrow, amount),
@@ -174,32 +176,32 @@ export function createOwner({ chain: port, account, signer, told, sleep }: Owner
       const what = `deposit ${show(amount, token)}`;
       const data = depositCall(token.address, amount);
       if (signer === undefined && steps.length > 0) {
-        told(`would ${what}, once the approval is mined`);
+        report(`would ${what}, once the approval is mined`);
         return [
           ...steps,
           { what, to: chain.escrow, data, gas: null, feeWei: null, txHash: null, blockNumber: null },
         ];
       }
-      return [...steps, await take(what, chain.escrow, data)];
+      return [...steps, await runStep(what, chain.escrow, data)];
     },
     async request(token, amount, { replace }) {
-      if (amount <= 0n) refuse('Withdraw how much? An amount above zero; --cancel takes a request back.');
+      if (amount <= 0n) refuse('The amount to withdraw must be above zero. To cancel a request: --cancel.');
       const balance = await port.ledgerBalance(account, token.address);
       if (balance < amount)
         refuse(
           `The account has ${show(balance, token)} in the escrow on ${chain.slug}: ${show(amount, token)} cannot be withdrawn.`,
         );
-      const known = await standing(token);
-      if (known !== undefined && !replace)
+      const pending = await pendingOf(token);
+      if (pending !== undefined && !replace)
         refuse(
-          `A withdrawal of ${show(known.amount, token)} stands already and can be completed from ${dateOf(known.availableAt)} on. A new one would start the delay again: say --replace if you mean it, --cancel to take it back.`,
+          `A withdrawal of ${show(pending.amount, token)} is pending and can be completed from ${dateOf(pending.availableAt)} on. A new request restarts the delay: use --replace to do so, or --cancel.`,
         );
       const delay = await port.withdrawalDelay();
-      told(
-        `From the request on it is not quoted any more; what was signed before may still use it. It can be completed ${delay} s after the request is mined.`,
+      report(
+        `The LP stops quoting this amount; quotes signed before may still use it. It can be withdrawn ${delay} s after the request is mined.`,
       );
       return [
-        await take(
+        await runStep(
           `request the withdrawal of ${show(amount, token)}`,
           chain.escrow,
           requestWithdrawalCall(token.address, amount),
@@ -207,55 +209,59 @@ export function createOwner({ chain: port, account, signer, told, sleep }: Owner
       ];
     },
     async cancel(token) {
-      const known = await standing(token);
-      if (known === undefined)
+      const pending = await pendingOf(token);
+      if (pending === undefined)
         return refuse(
-          `No withdrawal of ${token.symbol} stands on ${chain.slug}: there is nothing to cancel.`,
+          `No withdrawal of ${token.symbol} is pending on ${chain.slug}: there is nothing to cancel.`,
         );
       return [
-        await take(
-          `cancel the withdrawal of ${show(known.amount, token)}`,
+        await runStep(
+          `cancel the withdrawal of ${show(pending.amount, token)}`,
           chain.escrow,
           requestWithdrawalCall(token.address, 0n),
         ),
       ];
     },
     async complete(token, to) {
-      const known = await standing(token);
-      if (known === undefined)
+      const pending = await pendingOf(token);
+      if (pending === undefined)
         return refuse(
-          `No withdrawal of ${token.symbol} stands on ${chain.slug}: it was never requested, was completed, or lapsed. Request it with --amount.`,
+          `No withdrawal of ${token.symbol} is pending on ${chain.slug}: it was never requested, was completed, or expired. Request it with --amount.`,
         );
       const now = await nowOf();
-      if (now < known.availableAt)
+      if (now < pending.availableAt)
         return refuse(
-          `The withdrawal of ${show(known.amount, token)} can be completed from ${dateOf(known.availableAt)} on, which is ${known.availableAt - now} s away on ${chain.slug}'s clock.`,
+          `The withdrawal of ${show(pending.amount, token)} can be completed from ${dateOf(pending.availableAt)} on, in ${pending.availableAt - now} s by the clock of ${chain.slug}.`,
         );
       const balance = await port.ledgerBalance(account, token.address);
-      const amount = balance < known.amount ? balance : known.amount;
+      const amount = balance < pending.amount ? balance : pending.amount;
       if (amount === 0n)
         return refuse(
-          `Nothing of ${token.symbol} is left in the escrow on ${chain.slug}: quotes signed before the request used it.`,
+          `No ${token.symbol} is left in the escrow on ${chain.slug}: quotes signed before the request used it.`,
         );
-      if (amount < known.amount)
-        told(
-          `${show(amount, token)} of ${show(known.amount, token)} are left: quotes signed before the request used the rest`,
+      if (amount < pending.amount)
+        report(
+          `${show(amount, token)} of ${show(pending.amount, token)} are left: quotes signed before the request used the rest`,
         );
       return [
-        await take(`withdraw ${show(amount, token)} to ${to}`, chain.escrow, withdrawCall(token.address, to)),
+        await runStep(
+          `withdraw ${show(amount, token)} to ${to}`,
+          chain.escrow,
+          withdrawCall(token.address, to),
+        ),
       ];
     },
     async setOperator(operator, allowed) {
       if (allowed && operator === account)
         return refuse(
-          'The account may always act for itself: an operator is another key, one that cannot withdraw.',
+          'The account itself needs no permission. An operator is a different key that cannot withdraw.',
         );
       if ((await port.isOperator(account, operator)) === allowed) {
-        told(`${operator} is ${allowed ? 'an operator already' : 'no operator'} on ${chain.slug}`);
+        report(`${operator} is ${allowed ? 'already an operator' : 'not an operator'} on ${chain.slug}`);
         return [];
       }
       return [
-        await take(
+        await runStep(
           `${allowed ? 'allow' : 'revoke'} the operator ${operator} on ${chain.slug}`,
           chain.escrow,
           setOperatorCall(operator, allowed),

@@ -27,7 +27,7 @@ export interface Reloader {
 
 export interface ReloaderDeps {
   node: Pick<LpNode, 'reload'>;
-  journal: Pick<OperatorLog, 'note'>;
+  log: Pick<OperatorLog, 'note'>;
   metrics: Metrics;
   /** Named in the audit log. */
   file: string;
@@ -36,7 +36,7 @@ export interface ReloaderDeps {
 }
 
 export function createReloader(
-  { node, journal, metrics, file, read }: ReloaderDeps,
+  { node, log, metrics, file, read }: ReloaderDeps,
   running: LpAppConfig,
 ): Reloader {
   const reloads = metrics.counter(
@@ -48,15 +48,15 @@ export function createReloader(
   let queue: Promise<unknown> = Promise.resolve();
 
   async function attempt(): Promise<Reload> {
-    let next: LpAppConfig;
+    let wanted: LpAppConfig;
     try {
-      next = (await read()).config;
+      wanted = (await read()).config;
     } catch (error) {
       if (error instanceof ConfigError) return { applied: false, reasons: error.problems, changes: [] };
       throw error;
     }
-    const changes = atOnce(changesBetween(current, next));
-    const told = changes.map(tell);
+    const changes = atOnce(changesBetween(current, wanted));
+    const redactedChanges = changes.map(redactChange);
     const fixed = changes.filter(({ path: [section, ...rest] }) => section !== 'lp' || !isLive(rest));
     if (fixed.length > 0)
       return {
@@ -64,39 +64,39 @@ export function createReloader(
         reasons: fixed.map(
           ({ path }) => `${path.join('.')} is read only at start: restart the LP to change it.`,
         ),
-        changes: told,
+        changes: redactedChanges,
       };
     if (changes.length === 0) return { applied: true, reasons: [], changes: [] };
-    const answer = await node.reload(next.lp);
-    if ('refused' in answer) return { applied: false, reasons: answer.refused, changes: told };
-    current = next;
-    return { applied: true, reasons: [], changes: told };
+    const answer = await node.reload(wanted.lp);
+    if ('refused' in answer) return { applied: false, reasons: answer.refused, changes: redactedChanges };
+    current = wanted;
+    return { applied: true, reasons: [], changes: redactedChanges };
   }
 
   return {
     reload(who) {
-      const turn = queue.then(async () => {
+      const next = queue.then(async () => {
         const done = await attempt();
         reloads.add({ outcome: done.applied ? 'applied' : 'refused' });
         const note = done.applied
           ? done.changes.length === 0
-            ? 'nothing differs'
+            ? 'no changes'
             : null
           : done.reasons.join(' ');
-        await journal.note(who, done.applied ? 'reload' : 'reload_refused', {
+        await log.note(who, done.applied ? 'reload' : 'reload_refused', {
           note,
           changes: done.changes,
           configSha256: await sha256Of(file),
         });
         return done;
       });
-      queue = turn.catch(() => {});
-      return turn;
+      queue = next.catch(() => {});
+      return next;
     },
   };
 }
 
-const tell = ({ path, from, to }: Change) => ({
+const redactChange = ({ path, from, to }: Change) => ({
   path: path.join('.'),
   from: side(path, from),
   to: side(path, to),

@@ -19,7 +19,7 @@ export async function readAdminToken(file: string): Promise<string> {
   const token = (await readSecretFile(file)).trim();
   if (token.length < 32)
     throw new SecretError(
-      `The token in ${file} is too short to be safe. Remove the file: the next start of the LP makes a new one.`,
+      `The token in ${file} is too short to be safe. Remove the file: the LP creates a new one at its next start.`,
     );
   return token;
 }

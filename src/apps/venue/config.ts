@@ -18,7 +18,7 @@ import { zFeed } from '../config/feeds.ts';
 import {
   zChain,
   zDatabase,
-  zDoor,
+  zServer,
   zKeySource,
   zLogSection,
   zSecretSource,
@@ -92,7 +92,7 @@ export const zVenueConfig = z.strictObject({
       drainMs: z.int().min(0).max(2_000).default(0),
     })
     .prefault({}),
-  ops: zDoor(9100).prefault({}),
+  ops: zServer(9100).prefault({}),
   /** The admin API; closed without keys. */
   admin: z
     .strictObject({

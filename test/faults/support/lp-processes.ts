@@ -36,7 +36,7 @@ export interface LpProcesses {
   bridge(usdc: number, replica: string): Promise<Trade>;
   /** Does this replica act for all of them? */
   leads(replica: string): Promise<boolean>;
-  /** What the admin door of this replica answers. */
+  /** What the admin API of this replica answers. */
   admin(replica: string, method: 'GET' | 'POST', path: string): Promise<Record<string, unknown>>;
   /** Asks until all that is left is promised. */
   exhaust(replicas: readonly string[], sizes: () => number): Promise<Trade[]>;

@@ -14,29 +14,29 @@ const inVenue = (command: Command): Command =>
     .addOption(
       new Option(
         '-c, --config <file>',
-        "the venue's configuration; DATABASE_URL wins over it",
+        'configuration of the venue; DATABASE_URL overrides its database',
       ).makeOptionMandatory(),
     )
-    .option('--json', 'one JSON object instead of a table');
+    .option('--json', 'print one JSON object instead of a table');
 
 const load = () => import('./workspaces.ts');
 const loadKeys = () => import('./keys.ts');
 
 function workspaceCommand(): Command {
-  const workspace = new Command('workspace').description('who trades at a venue, and on which terms');
+  const workspace = new Command('workspace').description('workspaces of a venue and their terms');
   const terms = (command: Command): Command =>
     inVenue(command)
-      .option('--name <text>', 'as people see it')
-      .option('--fee-bps <n>', 'platform fee in basis points, at most what every escrow takes', readWhole)
-      .option('--solvers <ids>', 'who may be asked, with commas between them, or "all"')
-      .option('--open-quotes <n>', 'live, unsubmitted quote requests per key, or "default"')
-      .option('--open-notional-usd <n>', 'the same by what they are worth, or "default"')
-      .option('--travel-rule-usd <n>', 'orders of this much or more are reported, or "none"');
+      .option('--name <text>', 'display name')
+      .option('--fee-bps <n>', 'platform fee in basis points, at most the maximum of every escrow', readWhole)
+      .option('--solvers <ids>', 'solvers that may be asked, separated by commas, or "all"')
+      .option('--open-quotes <n>', 'limit of open quote requests per key, or "default"')
+      .option('--open-notional-usd <n>', 'limit of their value, or "default"')
+      .option('--travel-rule-usd <n>', 'report orders from this value on, or "none"');
   inVenue(workspace.command('list'))
-    .description('every workspace')
+    .description('list workspaces')
     .action(async (options) => (await load()).listWorkspaces(options));
   inVenue(workspace.command('show'))
-    .description('one workspace with its members')
+    .description('show a workspace with its members')
     .argument('<id>')
     .action(async (id, options) => (await load()).showWorkspace(id, options));
   terms(workspace.command('add'))
@@ -44,43 +44,43 @@ function workspaceCommand(): Command {
     .argument('<id>')
     .action(async (id, options) => (await load()).addWorkspace(id, options));
   terms(workspace.command('set'))
-    .description('change a workspace; the next quote follows')
+    .description('change a workspace; effective from the next quote')
     .argument('<id>')
     .action(async (id, options) => (await load()).setWorkspace(id, options));
   inVenue(workspace.command('audit'))
-    .description('who changed what and when, newest first')
-    .argument('[id]', 'only of this workspace')
-    .option('--limit <n>', 'at most so many', readWhole, 50)
+    .description('show the audit log, newest first')
+    .argument('[id]', 'only this workspace')
+    .option('--limit <n>', 'maximum number of entries', readWhole, 50)
     .action(async (id, options) => (await load()).showChanges(id, options));
   return workspace;
 }
 
 function memberCommand(): Command {
-  const member = new Command('member').description('people of a workspace');
+  const member = new Command('member').description('members of a workspace');
   const person = (command: Command): Command =>
     inVenue(command)
       .option('--first-name <text>', 'first name')
       .option('--last-name <text>', 'last name')
-      .option('--email <address>', 'address, one member each')
-      .addOption(new Option('--role <role>', 'what they and their keys may see').choices(ROLES))
-      .addOption(new Option('--kyc <status>', 'how far their identity was checked').choices(KYC));
+      .option('--email <address>', 'email address, unique')
+      .addOption(new Option('--role <role>', 'role of the member and of the keys').choices(ROLES))
+      .addOption(new Option('--kyc <status>', 'status of the identity check').choices(KYC));
   inVenue(member.command('list'))
-    .description('members of a workspace')
+    .description('list the members of a workspace')
     .argument('<workspace>')
-    .option('--removed', 'those who left as well')
+    .option('--removed', 'including removed members')
     .action(async (workspace, options) => (await load()).listMembers(workspace, options));
   person(member.command('add'))
     .description('add a member')
     .argument('<workspace>')
-    .option('--id <id>', 'the member’s id; made up when absent')
+    .option('--id <id>', 'id of the member; default: a new one')
     .action(async (workspace, options) => (await load()).addMember(workspace, options));
   person(member.command('set'))
-    .description('change a member; a lower role lowers their keys')
+    .description('change a member; a lower role applies to the keys too')
     .argument('<workspace>')
     .argument('<member>')
     .action(async (workspace, id, options) => (await load()).setMember(workspace, id, options));
   inVenue(member.command('remove'))
-    .description('remove a member and revoke their keys')
+    .description('remove a member and revoke all keys of the member')
     .argument('<workspace>')
     .argument('<member>')
     .action(async (workspace, id, options) => (await load()).removeMember(workspace, id, options));
@@ -90,47 +90,45 @@ function memberCommand(): Command {
 function keysCommand(): Command {
   const keys = new Command('keys').description('issue, list and revoke API keys of a venue');
   inVenue(keys.command('issue'))
-    .description('make a key and print it, once')
+    .description('create a key and print it once')
     .addOption(
-      new Option('--kind <kind>', 'who will use it')
+      new Option('--kind <kind>', 'kind of the key')
         .choices(['service', 'workspace', 'solver'])
         .makeOptionMandatory(),
     )
     .addOption(new Option('--mode <mode>', 'sandbox or production').choices(['test', 'live']).default('test'))
-    .option('--workspace <id>', 'the workspace it belongs to (service and workspace keys)')
-    .addOption(
-      new Option('--role <role>', "workspace keys only; the member's own when absent").choices(ROLES),
-    )
-    .option('--member <id>', 'whose key it is (service and workspace keys); it ends with the membership')
-    .option('--solver <id>', 'the roster entry it belongs to (solver keys)')
+    .option('--workspace <id>', 'its workspace (service and workspace keys)')
+    .addOption(new Option('--role <role>', "workspace keys only; default: the member's role").choices(ROLES))
+    .option('--member <id>', 'its member (service and workspace keys); it ends with the membership')
+    .option('--solver <id>', 'its solver on the roster (solver keys)')
     .option('--label <text>', 'a note for the list', '')
     .action(async (options) => (await loadKeys()).issueKey(options));
   inVenue(keys.command('list'))
-    .description('list keys; their text is not kept')
-    .option('--workspace <id>', 'only of this workspace')
-    .option('--solver <id>', 'only of this solver')
+    .description('list keys; their text is not stored')
+    .option('--workspace <id>', 'only this workspace')
+    .option('--solver <id>', 'only this solver')
     .option('--live', 'without revoked ones')
     .action(async (options) => (await loadKeys()).listKeys(options));
   inVenue(keys.command('revoke'))
-    .description('end a key at once')
+    .description('revoke a key with immediate effect')
     .argument('<id>')
     .action(async (id, options) => (await loadKeys()).revokeKey(id, options));
   return keys;
 }
 
 function solverCommand(): Command {
-  const solver = new Command('solver').description('who may take part in the fan-out');
+  const solver = new Command('solver').description('solvers that may quote');
   const terms = (command: Command): Command =>
     inVenue(command)
-      .option('--name <text>', 'as people see it')
+      .option('--name <text>', 'display name')
       .addOption(new Option('--kind <kind>', 'what it is').choices(['lp', 'solver']))
       .option(
         '--corridors <list>',
-        'which it may quote, as <source>-<dest> with commas between them, or "all"',
+        'corridors it may quote, as <source>-<dest> separated by commas, or "all"',
       )
-      .option('--disabled', 'ends its link at once');
+      .option('--disabled', 'disable it and close its link');
   inVenue(solver.command('list'))
-    .description('everybody who is onboarded')
+    .description('list onboarded solvers')
     .action(async (options) => (await load()).listSolvers(options));
   terms(solver.command('add'))
     .description('onboard a solver')
@@ -138,7 +136,7 @@ function solverCommand(): Command {
     .action(async (id, options) => (await load()).addSolver(id, options));
   terms(solver.command('set'))
     .description('change, disable or enable a solver')
-    .option('--enabled', 'lets it in again')
+    .option('--enabled', 'enable it again')
     .argument('<id>')
     .action(async (id, options) => (await load()).setSolver(id, options));
   return solver;
@@ -150,13 +148,11 @@ function readWhole(text: string): number {
 }
 
 function travelRuleCommand(): Command {
-  const records = new Command('travel-rule').description(
-    'what the venue reported of large orders, and what nobody took',
-  );
+  const records = new Command('travel-rule').description('travel-rule records of large orders');
   inVenue(records.command('list'))
-    .description('the newest record of each order')
+    .description('list the newest record of each order')
     .addOption(
-      new Option('--state <state>', 'only these').choices([
+      new Option('--state <state>', 'only records in this state').choices([
         'due',
         'sending',
         'transmitted',
@@ -167,7 +163,7 @@ function travelRuleCommand(): Command {
     )
     .action(async (options) => (await import('./travel-rule.ts')).listTravelRule(options));
   inVenue(records.command('retry'))
-    .description('send once more what was given up')
+    .description('send an abandoned record again')
     .argument('<orderId>')
     .action(async (orderId, options) => (await import('./travel-rule.ts')).retryTravelRule(orderId, options));
   return records;

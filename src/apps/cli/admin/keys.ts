@@ -43,7 +43,7 @@ export const issueKey = ({
     );
     const { key, text } = await admin.keys.issue(who, wanted);
     if (json) return console.log(JSON.stringify({ key, text }));
-    console.error(`Key ${key.id}. This is the only time that its text is shown:`);
+    console.error(`Key ${key.id}. Its text is shown only this once:`);
     console.log(text);
   });
 
@@ -71,7 +71,7 @@ export const listKeys = ({
       ],
     );
     for (const line of rows.length === 0
-      ? ['No key was issued yet.']
+      ? ['No keys.']
       : table(['key', 'begins', 'kind', 'belongs to', 'role', 'member', 'issued', 'state', 'label'], rows))
       console.log(line);
   });
@@ -79,5 +79,5 @@ export const listKeys = ({
 export const revokeKey = (id: string, { config, json }: AdminOptions): Promise<void> =>
   withAdmin(config, async ({ admin, who }) => {
     const key = await admin.keys.revoke(who, id);
-    console.log(json ? JSON.stringify(key) : `${id} is revoked everywhere.`);
+    console.log(json ? JSON.stringify(key) : `${id} is revoked.`);
   });

@@ -29,7 +29,7 @@ export const listTravelRule = ({
     ]);
     for (const line of rows.length === 0
       ? ['No such record.']
-      : table(['order', 'attempt', 'state', 'due', 'transmitter', 'reference', 'why not'], rows))
+      : table(['order', 'attempt', 'state', 'due', 'transmitter', 'reference', 'detail'], rows))
       console.log(line);
   });
 
@@ -42,12 +42,12 @@ export const retryTravelRule = (orderId: string, { config, json }: AdminOptions)
       );
     if (!(await records.retryTravelRule(orderId.toLowerCase() as Bytes32, systemClock.nowMs())))
       throw new RequestError(
-        'The last attempt for this order was not given up, so there is nothing to send again. See: firmquote travel-rule list',
+        'The record of this order is not abandoned, so there is nothing to send again. See: firmquote travel-rule list',
         { code: 'bad_request' },
       );
     console.log(
       json
         ? JSON.stringify({ orderId, state: 'due' })
-        : `${orderId} will be sent again within seconds, by a running venue worker.`,
+        : `A running venue worker will send the record of ${orderId} again within seconds.`,
     );
   });

@@ -41,7 +41,7 @@ export const listWorkspaces = ({ config, json }: AdminOptions): Promise<void> =>
     if (json) return say({ workspaces });
     print(
       workspaces.length === 0
-        ? ['There is no workspace yet: firmquote workspace add <id>']
+        ? ['No workspace yet. Add one with: firmquote workspace add <id>']
         : workspaceTable(workspaces),
     );
   });
@@ -59,7 +59,7 @@ export const showWorkspace = (id: string, { config, json }: AdminOptions): Promi
       '',
       ...memberTable(members),
       '',
-      `${keys.length} live ${keys.length === 1 ? 'key' : 'keys'}: firmquote keys list --workspace ${id}`,
+      `${keys.length} live ${keys.length === 1 ? 'key' : 'keys'}. List them with: firmquote keys list --workspace ${id}`,
     ]);
   });
 
@@ -69,7 +69,7 @@ export const addWorkspace = (id: string, options: WorkspaceOptions): Promise<voi
       options,
       await admin.workspaces.add(
         who,
-        readInput(zNewWorkspace, { id, ...wishes(options), name: options.name ?? id }, WORKSPACE_OPTIONS),
+        readInput(zNewWorkspace, { id, ...changesOf(options), name: options.name ?? id }, WORKSPACE_OPTIONS),
       ),
       (workspace) => workspaceTable([workspace]),
     ),
@@ -82,13 +82,13 @@ export const setWorkspace = (id: string, options: WorkspaceOptions): Promise<voi
       await admin.workspaces.set(
         who,
         id,
-        readInput(zWorkspaceChange, requireChange(wishes(options)), WORKSPACE_OPTIONS),
+        readInput(zWorkspaceChange, requireChange(changesOf(options)), WORKSPACE_OPTIONS),
       ),
       (workspace) => workspaceTable([workspace]),
     ),
   );
 
-function wishes({
+function changesOf({
   name,
   feeBps,
   solvers,
@@ -201,7 +201,9 @@ export const listSolvers = ({ config, json }: AdminOptions): Promise<void> =>
     const solvers = await admin.solvers.list();
     if (json) return say({ solvers });
     print(
-      solvers.length === 0 ? ['No solver is onboarded yet: firmquote solver add <id>'] : solverTable(solvers),
+      solvers.length === 0
+        ? ['No solver yet. Add one with: firmquote solver add <id>']
+        : solverTable(solvers),
     );
   });
 
@@ -211,12 +213,12 @@ export const addSolver = (id: string, options: SolverOptions): Promise<void> =>
       options,
       await admin.solvers.add(
         who,
-        readInput(zNewSolver, { id, ...market(options), name: options.name ?? id }, SOLVER_OPTIONS),
+        readInput(zNewSolver, { id, ...solverTerms(options), name: options.name ?? id }, SOLVER_OPTIONS),
       ),
       (solver) => [
         ...solverTable([solver]),
         '',
-        `Its key: firmquote keys issue --kind solver --solver ${id} -c ${options.config}`,
+        `Issue its key with: firmquote keys issue --kind solver --solver ${id} -c ${options.config}`,
       ],
     ),
   );
@@ -228,13 +230,13 @@ export const setSolver = (id: string, options: SolverOptions): Promise<void> =>
       await admin.solvers.set(
         who,
         id,
-        readInput(zSolverChange, requireChange(market(options)), SOLVER_OPTIONS),
+        readInput(zSolverChange, requireChange(solverTerms(options)), SOLVER_OPTIONS),
       ),
       (solver) => solverTable([solver]),
     ),
   );
 
-function market({ name, kind, corridors, disabled, enabled }: SolverOptions): object {
+function solverTerms({ name, kind, corridors, disabled, enabled }: SolverOptions): object {
   if (disabled && enabled)
     throw new RequestError('A solver is either --disabled or --enabled.', { code: 'bad_request' });
   return {
@@ -262,7 +264,7 @@ export const showChanges = (
     ]);
     print(
       rows.length === 0
-        ? ['Nothing was changed yet.']
+        ? ['The audit log is empty.']
         : table(['at', 'who', 'what', 'workspace', 'of', 'change'], rows),
     );
   });
@@ -338,7 +340,7 @@ const listOr = (text: string, everything: string): string[] | null =>
 
 function requireChange<T extends object>(wanted: T): T {
   if (Object.values(wanted).every((value) => value === undefined))
-    throw new RequestError('Nothing is to be changed: name at least one option.', { code: 'bad_request' });
+    throw new RequestError('Nothing to change. Give at least one option.', { code: 'bad_request' });
   return wanted;
 }
 

@@ -4,7 +4,7 @@
  */
 
 import { RequestError } from '../../../domain/errors.ts';
-import { type Door, type DoorOptions, openDoor } from './admin-client.ts';
+import { type AdminClient, type AdminClientOptions, openAdminClient } from './admin-client.ts';
 import { table } from '../table.ts';
 
 /** Amounts are decimal text. */
@@ -31,7 +31,7 @@ interface Entry {
   postings: { account: string; chainId: number; token: string; amount: string }[];
 }
 
-export interface AccountingOptions extends DoorOptions {
+export interface AccountingOptions extends AdminClientOptions {
   order?: string;
   adjust?: string;
   chain?: string;
@@ -47,19 +47,18 @@ export async function showAccounting({
   note,
   ...options
 }: AccountingOptions): Promise<void> {
-  const door = await openDoor(options);
-  if (order !== undefined) return showEntries(door, order, options);
+  const client = await openAdminClient(options);
+  if (order !== undefined) return showEntries(client, order, options);
   if (adjust !== undefined) {
     if (chain === undefined || token === undefined || note === undefined)
-      throw new RequestError(
-        'Which difference, and what explains it? Name --chain, --token and --note with --adjust.',
-        { code: 'bad_request' },
-      );
-    await door.post('/books/adjust', { chain, token, amount: adjust, note });
+      throw new RequestError('--adjust needs --chain, --token and --note (the reason).', {
+        code: 'bad_request',
+      });
+    await client.post('/books/adjust', { chain, token, amount: adjust, note });
   }
-  const books = await door.get<Books>('/books');
+  const books = await client.get<Books>('/books');
   if (options.json) return console.log(JSON.stringify(books));
-  const right = ['block', 'books', 'chain says', 'ledger', 'difference'];
+  const right = ['block', 'accounting', 'chain', 'inventory', 'difference'];
   const rows = books.reconciled.map(
     ({ chain: on, token: of, block, journal, chainSays, ledger, difference }) => [
       on,
@@ -73,7 +72,7 @@ export async function showAccounting({
   );
   const gas = books.gas.map(({ chain: on, block, journal, chainSays }) => [
     on,
-    "operator's native",
+    'operator gas',
     block,
     journal,
     chainSays,
@@ -85,21 +84,19 @@ export async function showAccounting({
   console.log('');
   console.log(
     off.length === 0
-      ? 'Books and chains agree, in base units, at these blocks.'
-      : `${off.length} of ${rows.length} differ. Nothing is adjusted by itself: find what moved (docs/lp/reconcile.md), then book it with --adjust.`,
+      ? 'The accounting ledger agrees with the chains at these blocks, in base units.'
+      : `${off.length} of ${rows.length} differ. Nothing is adjusted automatically: find the reason (docs/lp/reconcile.md), then book it with --adjust.`,
   );
-  if (books.lag.waiting > 0) console.log(`${books.lag.waiting} notes wait to be written.`);
+  if (books.lag.waiting > 0) console.log(`${books.lag.waiting} entries wait to be written.`);
 }
 
-async function showEntries(door: Door, order: string, { json }: DoorOptions): Promise<void> {
-  const { entries } = await door.get<{ entries: Entry[] }>(
+async function showEntries(client: AdminClient, order: string, { json }: AdminClientOptions): Promise<void> {
+  const { entries } = await client.get<{ entries: Entry[] }>(
     `/books/${encodeURIComponent(order.toLowerCase())}`,
   );
   if (json) return console.log(JSON.stringify(entries));
   if (entries.length === 0)
-    return console.log(
-      'No entry: nothing of this order has been final on a chain yet, or it is none of ours.',
-    );
+    return console.log('No entries: no event of this order is final yet, or it is not an order of this LP.');
   const rows = entries.flatMap(({ kind, atMs, block, chainId, postings }) => [
     [kind, new Date(atMs).toISOString(), `block ${block ?? '-'} of ${chainId}`, ''],
     ...postings.map(({ account, chainId: on, token, amount }) => [

@@ -3,10 +3,10 @@
 import { userInfo } from 'node:os';
 import { RequestError, UpstreamError } from '../../../domain/errors.ts';
 import { loadConfig } from '../../config/load.ts';
-import { zLpDoors } from '../../lp/config.ts';
+import { zLpServers } from '../../lp/config.ts';
 import { readAdminToken } from '../../lp/token.ts';
 
-export interface DoorOptions {
+export interface AdminClientOptions {
   config?: string;
   /** Overrides the configuration. */
   admin?: string;
@@ -14,46 +14,46 @@ export interface DoorOptions {
   json?: boolean;
 }
 
-export interface Door {
+export interface AdminClient {
   readonly url: string;
   get<T>(path: string): Promise<T>;
   /** Answers the body also of a refusal (409). Throws when no LP answers. */
-  post<T>(path: string, word?: Readonly<Record<string, string>>): Promise<{ ok: boolean; body: T }>;
+  post<T>(path: string, fields?: Readonly<Record<string, string>>): Promise<{ ok: boolean; body: T }>;
 }
 
 const TIMEOUT_MS = 10_000;
 
-export async function openDoor(options: DoorOptions): Promise<Door> {
+export async function openAdminClient(options: AdminClientOptions): Promise<AdminClient> {
   const { url, tokenFile, opsUrl, config } = await find(options);
   const token = tokenFile === null ? undefined : await readAdminToken(tokenFile);
 
-  async function knock(
+  async function call(
     method: 'GET' | 'POST',
     path: string,
-    word?: object,
+    fields?: object,
   ): Promise<{ status: number; body: unknown }> {
     const headers = {
       ...(token !== undefined && { authorization: `Bearer ${token}` }),
-      ...(word !== undefined && { 'content-type': 'application/json' }),
+      ...(fields !== undefined && { 'content-type': 'application/json' }),
     };
     const response = await fetch(`${url}${path}`, {
       method,
       headers,
-      ...(word !== undefined && { body: JSON.stringify(word) }),
+      ...(fields !== undefined && { body: JSON.stringify(fields) }),
       signal: AbortSignal.timeout(TIMEOUT_MS),
     }).catch(async (cause: unknown) => {
-      throw new UpstreamError(await silence(url, opsUrl, config), { code: 'lp_unreachable', cause });
+      throw new UpstreamError(await explainSilence(url, opsUrl, config), { code: 'lp_unreachable', cause });
     });
     const body = await response.json().catch(() => undefined);
     const error = (body as { error?: { code?: string; message?: string } } | undefined)?.error;
     if (response.status === 401)
       throw new RequestError(
-        `The LP at ${url} wants the token of its admin door. Name the configuration (--config FILE), or the token's file (--token-file FILE).`,
+        `The admin API at ${url} needs its token. Give the configuration (--config FILE) or the token file (--token-file FILE).`,
         { code: 'unauthorized' },
       );
     if (body === undefined || response.status === 404 || response.status === 405)
       throw new RequestError(
-        `What answers at ${url} is not the admin door of an LP that knows ${path}. Is that the right port (admin.port), and the same version of firmquote?`,
+        `The server at ${url} is not the admin API of an LP that has ${path}. Check the port (admin.port) and the version of firmquote.`,
         { code: 'wrong_door' },
       );
     if (response.status >= 400 && !(response.status === 409 && method === 'POST'))
@@ -65,9 +65,9 @@ export async function openDoor(options: DoorOptions): Promise<Door> {
 
   return {
     url,
-    get: async <T>(path: string) => (await knock('GET', path)).body as T,
-    async post<T>(path: string, word: Readonly<Record<string, string>> = {}) {
-      const { status, body } = await knock('POST', path, { by: whoAmI(), ...word });
+    get: async <T>(path: string) => (await call('GET', path)).body as T,
+    async post<T>(path: string, fields: Readonly<Record<string, string>> = {}) {
+      const { status, body } = await call('POST', path, { by: whoAmI(), ...fields });
       return { ok: status < 400, body: body as T };
     },
   };
@@ -77,23 +77,23 @@ async function find({
   config: file,
   admin,
   tokenFile,
-}: DoorOptions): Promise<{ url: string; tokenFile: string | null; opsUrl?: string; config?: string }> {
+}: AdminClientOptions): Promise<{ url: string; tokenFile: string | null; opsUrl?: string; config?: string }> {
   if (admin !== undefined) {
     if (!URL.canParse(admin) || !admin.startsWith('http'))
-      throw new RequestError(`"${admin}" is not the URL of an admin door, such as http://127.0.0.1:9201.`, {
+      throw new RequestError(`"${admin}" is not the URL of an admin API, such as http://127.0.0.1:9201.`, {
         code: 'bad_request',
       });
     return { url: admin.replace(/\/+$/, ''), tokenFile: tokenFile ?? null };
   }
   if (file === undefined)
     throw new RequestError(
-      'Which LP? Name its configuration (--config FILE) or its admin door (--admin URL).',
+      'Give the configuration of the LP (--config FILE) or its admin API (--admin URL).',
       { code: 'bad_request' },
     );
-  const doors = Object.fromEntries(
+  const adminEnv = Object.fromEntries(
     Object.entries(process.env).filter(([name]) => /^FIRMQUOTE__(?:OPS|ADMIN)__/.test(name)),
   );
-  const { config } = await loadConfig(zLpDoors, file, doors);
+  const { config } = await loadConfig(zLpServers, file, adminEnv);
   const host = config.ops.host === '0.0.0.0' ? '127.0.0.1' : config.ops.host;
   return {
     url: `http://127.0.0.1:${config.admin.port}`,
@@ -104,7 +104,11 @@ async function find({
 }
 
 /** The admin API opens last: a starting LP answers only at its health endpoint. */
-async function silence(url: string, opsUrl: string | undefined, config: string | undefined): Promise<string> {
+async function explainSilence(
+  url: string,
+  opsUrl: string | undefined,
+  config: string | undefined,
+): Promise<string> {
   const health =
     opsUrl === undefined
       ? undefined
@@ -113,8 +117,8 @@ async function silence(url: string, opsUrl: string | undefined, config: string |
           () => undefined,
         );
   if (health !== undefined)
-    return `The LP is up but its admin door at ${url} is not open yet (${health.reasons?.join('; ') || 'no reason given'}). Try again in a moment; its log says what it waits for.`;
-  return `No LP answers at ${url}. Is it running? Start it with: firmquote lp --config ${config ?? 'FILE'}. If it listens elsewhere, see admin.port in its configuration.`;
+    return `The LP is running, but its admin API at ${url} is not open yet (${health.reasons?.join('; ') || 'no reason given'}). Try again shortly; the log of the LP says what it waits for.`;
+  return `No LP answers at ${url}. Start it with: firmquote lp --config ${config ?? 'FILE'}. If it is running, check admin.port in its configuration.`;
 }
 
 /** Who runs the command, for the audit log. */

@@ -4,7 +4,7 @@ import { RequestError } from '../../../domain/errors.ts';
 import type { LpStatus } from '../../../lp/node.ts';
 import type { AuditEntry } from '../../../ports/stores/audit-log.ts';
 import type { Reload } from '../../lp/reload.ts';
-import { type DoorOptions, openDoor } from './admin-client.ts';
+import { type AdminClientOptions, openAdminClient } from './admin-client.ts';
 import { table } from '../table.ts';
 
 /** Amounts are decimal text. */
@@ -16,20 +16,20 @@ type Status = Omit<LpStatus, 'chains'> & {
 
 const POLL_MS = 1_000;
 
-export async function showStatus(options: DoorOptions): Promise<void> {
-  const door = await openDoor(options);
-  print(options, await door.get<Status>('/status'));
+export async function showStatus(options: AdminClientOptions): Promise<void> {
+  const client = await openAdminClient(options);
+  print(options, await client.get<Status>('/status'));
 }
 
-export async function pauseLp({ note, ...options }: DoorOptions & { note?: string }): Promise<void> {
-  const door = await openDoor(options);
-  const { body } = await door.post<Status>('/pause', { ...(note !== undefined && { note }) });
+export async function pauseLp({ note, ...options }: AdminClientOptions & { note?: string }): Promise<void> {
+  const client = await openAdminClient(options);
+  const { body } = await client.post<Status>('/pause', { ...(note !== undefined && { note }) });
   print(options, body);
 }
 
-export async function resumeLp(options: DoorOptions): Promise<void> {
-  const door = await openDoor(options);
-  const { body } = await door.post<Status>('/resume');
+export async function resumeLp(options: AdminClientOptions): Promise<void> {
+  const client = await openAdminClient(options);
+  const { body } = await client.post<Status>('/resume');
   print(options, body);
 }
 
@@ -38,16 +38,16 @@ export async function drainLp({
   note = 'draining',
   timeout,
   ...options
-}: DoorOptions & { note?: string; timeout?: number }): Promise<void> {
-  const door = await openDoor(options);
+}: AdminClientOptions & { note?: string; timeout?: number }): Promise<void> {
+  const client = await openAdminClient(options);
   const startedMs = performance.now();
-  await door.post<Status>('/pause', { note });
+  await client.post<Status>('/pause', { note });
   let last = '';
   for (;;) {
-    const { liveQuotes, openAwards, pause: standing } = await door.get<Status>('/status');
+    const { liveQuotes, openAwards, pause: standing } = await client.get<Status>('/status');
     if (standing === null)
       throw new RequestError(
-        'Somebody resumed the LP while it was being drained: it quotes again. See: firmquote lp audit',
+        'The LP was resumed while it was draining and quotes again. See: firmquote lp audit',
         { code: 'resumed' },
       );
     const seconds = Math.round((performance.now() - startedMs) / 1000);
@@ -55,7 +55,7 @@ export async function drainLp({
       if (options.json) console.log(JSON.stringify({ drained: true, seconds }));
       else
         console.log(
-          `Drained after ${seconds} s: nothing is promised, nothing is open. It stays paused, over a restart too, until: firmquote lp resume`,
+          `Drained after ${seconds} s: no live quotes, no open orders. It stays paused, also after a restart, until: firmquote lp resume`,
         );
       return;
     }
@@ -64,16 +64,16 @@ export async function drainLp({
     last = now;
     if (timeout !== undefined && seconds >= timeout)
       throw new RequestError(
-        `Not empty after ${seconds} s (${now}). It stays paused; run drain again to go on waiting.`,
+        `Not drained after ${seconds} s (${now}). It stays paused. Run drain again to wait longer.`,
         { code: 'timeout' },
       );
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
 }
 
-export async function reloadLp(options: DoorOptions): Promise<void> {
-  const door = await openDoor(options);
-  const { ok, body } = await door.post<Reload & { error?: { message: string } }>('/reload');
+export async function reloadLp(options: AdminClientOptions): Promise<void> {
+  const client = await openAdminClient(options);
+  const { ok, body } = await client.post<Reload & { error?: { message: string } }>('/reload');
   if (!ok) process.exitCode = 1;
   if (options.json) return console.log(JSON.stringify(body));
   if (!ok) {
@@ -83,8 +83,8 @@ export async function reloadLp(options: DoorOptions): Promise<void> {
   }
   console.log(
     body.changes.length === 0
-      ? 'The file says what is in force already.'
-      : `In force from the next request on; live quotes keep the terms they were signed with.`,
+      ? 'Nothing changed: the file equals the running configuration.'
+      : 'Applied from the next request on; live quotes keep their terms.',
   );
   for (const { path, from, to } of body.changes) console.log(`  ${path}: ${from} → ${to}`);
 }
@@ -92,9 +92,11 @@ export async function reloadLp(options: DoorOptions): Promise<void> {
 export async function showAudit({
   limit = '20',
   ...options
-}: DoorOptions & { limit?: string }): Promise<void> {
-  const door = await openDoor(options);
-  const { entries } = await door.get<{ entries: AuditEntry[] }>(`/audit?limit=${encodeURIComponent(limit)}`);
+}: AdminClientOptions & { limit?: string }): Promise<void> {
+  const client = await openAdminClient(options);
+  const { entries } = await client.get<{ entries: AuditEntry[] }>(
+    `/audit?limit=${encodeURIComponent(limit)}`,
+  );
   if (options.json) return console.log(JSON.stringify(entries));
   for (const { atMs, who, what, note, changes, configSha256 } of entries) {
     console.log(
@@ -110,7 +112,7 @@ export async function showAudit({
   }
 }
 
-function print({ json }: DoorOptions, status: Status): void {
+function print({ json }: AdminClientOptions, status: Status): void {
   if (json) return console.log(JSON.stringify(status));
   for (const line of lines(status)) console.log(line);
 }
@@ -132,16 +134,16 @@ function lines({
     ...(standing === null
       ? []
       : [
-          `Paused by ${standing.by} at ${new Date(standing.atMs).toISOString()}${standing.note === '' ? '' : `: ${standing.note}`}. Ends with: firmquote lp resume`,
+          `Paused by ${standing.by} at ${new Date(standing.atMs).toISOString()}${standing.note === '' ? '' : `: ${standing.note}`}. Resume with: firmquote lp resume`,
         ]),
     ...reasons
       .filter(({ kind }) => kind !== 'paused' || standing === null)
       .map(({ kind, note }) => `  ${kind}: ${note}`),
-    ...(sending === 'held' ? ['Transactions are held by the operator (POST /fills/resume frees them).'] : []),
+    ...(sending === 'held' ? ['The operator holds transactions. Release them with: POST /fills/resume'] : []),
     '',
     ...table(
       ['venue', 'link'],
-      venues.map(({ name, welcome }) => [name, welcome ? 'welcome' : 'not connected']),
+      venues.map(({ name, welcome }) => [name, welcome ? 'connected' : 'not connected']),
     ),
     '',
     ...table(

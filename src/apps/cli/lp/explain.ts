@@ -6,12 +6,12 @@ import type {
   ExplainedQuote,
   Explanation,
 } from '../../../lp/quote-log/explain.ts';
-import { type DoorOptions, openDoor } from './admin-client.ts';
+import { type AdminClientOptions, openAdminClient } from './admin-client.ts';
 import { table } from '../table.ts';
 
-export async function explain(id: string, options: DoorOptions): Promise<void> {
-  const door = await openDoor(options);
-  const { explanations } = await door.get<{ explanations: Explanation[] }>(
+export async function explain(id: string, options: AdminClientOptions): Promise<void> {
+  const client = await openAdminClient(options);
+  const { explanations } = await client.get<{ explanations: Explanation[] }>(
     `/explain/${encodeURIComponent(id)}`,
   );
   if (options.json) return console.log(JSON.stringify({ explanations }));
@@ -57,17 +57,17 @@ export function quoteLines({
       ],
       [
         'firm',
-        `until ${time(times.validUntil)}; binds us until ${time(times.fillDeadline)}, refundable after ${time(times.expires)}`,
+        `until ${time(times.validUntil)}; fill deadline ${time(times.fillDeadline)}, refundable after ${time(times.expires)}`,
       ],
       ['held', `${hold.amount.units} ${hold.token} on ${hold.chain}`],
     ]),
     '',
     ...table(
-      ['why', 'bps', symbol],
+      ['term', 'bps', symbol],
       [
         ['value of the input at mid', '', price.gross.units],
         ...rows,
-        ['together', bps(difference.bps), difference.amount.units],
+        ['total', bps(difference.bps), difference.amount.units],
         ['output', '', request.output.amount?.units ?? ''],
       ],
       { right },
@@ -76,7 +76,7 @@ export function quoteLines({
     ...pairs([
       [
         'all-in spread',
-        `${bps(price.allInBps)} bps, of which ours ${bps(price.spreadBps)}; wins with ${(price.winProbability * 100).toFixed(1)} % by the curve`,
+        `${bps(price.allInBps)} bps, of which LP spread ${bps(price.spreadBps)}; win probability ${(price.winProbability * 100).toFixed(1)} %`,
       ],
       [
         'option',
@@ -86,7 +86,7 @@ export function quoteLines({
       ['position', `${(Math.round(inputs.q * 1e4) / 1e4 || 0).toFixed(4)} of the half-band`],
       [
         'mid',
-        `${Number(price.mid.toPrecision(10))}, ${age(inputs.mid.ageMs)} old, uncertain by ${inputs.mid.confidenceBps.toFixed(4)} bps`,
+        `${Number(price.mid.toPrecision(10))}, ${age(inputs.mid.ageMs)} old, uncertainty ${inputs.mid.confidenceBps.toFixed(4)} bps`,
       ],
     ]),
     ...(inputs.mid.sources.length === 0
@@ -109,7 +109,7 @@ export function quoteLines({
       : [
           '',
           ...table(
-            ['checked by', 'price', 'age', 'off', 'allowed'],
+            ['reference', 'price', 'age', 'off', 'allowed'],
             inputs.mid.references.map(({ source, price: at, ageMs, deviationBps, allowedBps, stale }) => [
               source,
               String(Number(at.toPrecision(10))),
@@ -141,7 +141,7 @@ export function quoteLines({
       [...(limits.nearestCap === null ? [] : [limits.nearestCap]), ...limits.gates].map(limitRow),
       { right: ['was', 'limit', 'used'] },
     ),
-    ...(limits.caution.length === 0 ? [] : ['', `Caution was in force: ${limits.caution.join(', ')}.`]),
+    ...(limits.caution.length === 0 ? [] : ['', `Risk adjustments in force: ${limits.caution.join(', ')}.`]),
   ];
 }
 
@@ -161,7 +161,7 @@ function declineLines({
       ['request', rfqId],
       ['when', new Date(atMs).toISOString()],
       ['taker', request.taker],
-      ['market', `${request.pair ?? 'no pair of ours'}, ${request.corridor ?? 'no corridor of ours'}`],
+      ['market', `${request.pair ?? 'unknown pair'}, ${request.corridor ?? 'unknown corridor'}`],
       [
         'reason',
         `${reason}${control === null ? '' : `, by ${control}`}${detail === null ? '' : `: ${detail}`}`,

@@ -23,7 +23,7 @@ import {
   EXCHANGES,
   networkOf,
   defaultPairs,
-  type Place,
+  type NetworkSection,
   defaultPrices,
   priceSymbolOf,
 } from '../../lp/init/compose.ts';
@@ -81,7 +81,7 @@ export async function initLp(
       there.push(file);
   if (there.length > 0 && !options.force)
     throw new RequestError(
-      `${there.join(' and ')} exist${there.length > 1 ? '' : 's'} already. Choose another folder (--dir), or say --force: the old files are kept beside the new ones.`,
+      `${there.join(' and ')} exist${there.length > 1 ? '' : 's'} already. Choose another folder (--dir) or use --force: the old files are kept under another name.`,
       { code: 'exists' },
     );
 
@@ -90,7 +90,7 @@ export async function initLp(
     options.answers === undefined ? {} : await readAnswers(options.answers),
     fromFlags(options),
   );
-  const told = (line: string): void => console.log(line);
+  const report = (line: string): void => console.log(line);
   const asker = createAsker(terminal, options.yes === true);
 
   try {
@@ -100,8 +100,8 @@ export async function initLp(
       (await asker.need('Address of the venue (wss://…)', '--venue-url'));
     const venueKey = await venueKeyOf(answers, demo, asker, secrets);
     const venue = await probeVenue(venueUrl, venueKey);
-    told(
-      `✓ the venue ${venue.venueId} knows the key; chains: ${venue.chains.map(({ slug }) => slug).join(', ')}`,
+    report(
+      `✓ the venue ${venue.venueId} accepts the key; chains: ${venue.chains.map(({ slug }) => slug).join(', ')}`,
     );
 
     const id =
@@ -112,35 +112,35 @@ export async function initLp(
     const account = (
       answers.account ??
       demo?.account ??
-      (await asker.need("The owner's address, whose balance in the escrow pays", '--account'))
+      (await asker.need("The owner's address, whose escrow balance pays for quotes", '--account'))
     ).toLowerCase() as Address;
-    const networks = await networksOf({ answers, demo, venue, asker, secrets, told });
+    const networks = await networksOf({ answers, demo, venue, asker, secrets, report });
 
-    const drawn = operatorKeyOf(answers, demo, secrets);
-    const operator = createSigner(drawn);
+    const operatorKey = operatorKeyOf(answers, demo, secrets);
+    const operator = createSigner(operatorKey);
     if (operator.address === account)
       throw new RequestError(
-        'That is the key of the account itself, which can withdraw everything. The operator needs a key of its own: leave it out and one is drawn.',
+        'This is the key of the account itself, which can withdraw everything. The operator needs its own key: leave it out to generate one.',
         { code: 'wrong_key' },
       );
     const password = await passwordOf(answers, asker);
 
     const symbols = [...new Set(networks.flatMap(({ tokens }) => tokens.map(({ symbol }) => symbol)))];
     const params = {
-      minSpreadBps: asker.number(await asker.or('Least spread in basis points', '1')),
-      maxSize: asker.number(await asker.or('Largest trade in USD', '20000')),
+      minSpreadBps: asker.number(await asker.or('Minimum spread in basis points', '1')),
+      maxSize: asker.number(await asker.or('Maximum trade size in USD', '20000')),
     };
     const attesters =
       answers.attesters ??
       (demo === undefined
         ? listOf(
             await asker.or(
-              'Addresses of attesters, for cross-chain trades (commas between; none: leave empty)',
+              'URLs of attesters for cross-chain trades, separated by commas (may be empty)',
               '',
             ),
           )
         : undefined);
-    const port = answers.port ?? (await freePair());
+    const port = answers.port ?? (await freePorts());
     const config = compose({
       solver: { id, name },
       account,
@@ -167,12 +167,12 @@ export async function initLp(
       dataDir: join(options.dir, 'data'),
     });
     const { config: understood } = parseConfig(zLpAppConfig, config, {}, files.config);
-    const todo = await lookAtAccount(understood, {
+    const todo = await checkAccount(understood, {
       account,
       operator: operator.address,
       config: files.config,
       secrets,
-      told,
+      report,
     });
 
     for (const file of there) await rename(file, `${file}.${Date.now()}.old`);
@@ -181,18 +181,18 @@ export async function initLp(
     await writeSecretFile(
       files.keystore,
       await encryptKey(
-        { privateKey: drawn, address: operator.address },
+        { privateKey: operatorKey, address: operator.address },
         'text' in password ? password.text : password.value,
       ),
     );
     await writeSecretFile(files.venueKey, venueKey);
     await writeFile(files.config, `${JSON.stringify(config, null, 2)}\n`, { mode: 0o600 });
 
-    told(
-      `\nWritten: ${files.config}, and below ${join(options.dir, 'secrets')} the operator's keystore${'text' in password ? ', its password' : ''} and the venue's key, for this user only. The operator is ${operator.address}.`,
+    report(
+      `\nWritten: ${files.config}, and below ${join(options.dir, 'secrets')} the operator's keystore${'text' in password ? ', its password' : ''} and the venue's key, readable only by this user. The operator is ${operator.address}.`,
     );
-    if (todo.length > 0) told(`\nBefore it can quote:\n${todo.map((line) => `  ${line}`).join('\n')}`);
-    told(
+    if (todo.length > 0) report(`\nBefore the LP can quote:\n${todo.map((line) => `  ${line}`).join('\n')}`);
+    report(
       `\nNext:\n  firmquote config check ${files.config}\n  firmquote lp --config ${files.config}\n  firmquote lp status --config ${files.config}`,
     );
   } finally {
@@ -207,17 +207,17 @@ interface Asker {
   /** A question with a proposal. */
   or(question: string, preset: string): Promise<string>;
   number(text: string): number;
-  readonly sits: boolean;
+  readonly interactive: boolean;
 }
 
 function createAsker(terminal: Terminal | undefined, yes: boolean): Asker {
   const missing = (question: string, flag: string) =>
     new RequestError(
-      `${question}? There is nobody to ask${yes ? ' (--yes)' : ''}: say it with ${flag}, or in an answers file.`,
+      `Missing: ${question}. There is no terminal to ask${yes ? ' (--yes)' : ''}. Give it with ${flag} or in an answers file.`,
       { code: 'no_answer' },
     );
   return {
-    sits: terminal !== undefined,
+    interactive: terminal !== undefined,
     async need(question, flag) {
       if (terminal === undefined) throw missing(question, flag);
       for (;;) {
@@ -263,7 +263,7 @@ function fromFlags({
       const at = text.indexOf('=');
       if (at <= 0)
         throw new RequestError(
-          `${flag} wants the chain too, such as ${flag} base=${flag === '--rpc' ? 'https://…' : '0x…'}.`,
+          `${flag} needs the chain too, such as ${flag} base=${flag === '--rpc' ? 'https://…' : '0x…'}.`,
           { code: 'bad_answers' },
         );
       const slug = text.slice(0, at);
@@ -297,7 +297,7 @@ async function venueKeyOf(
   if (venue?.keyEnv !== undefined) return openSecret({ env: venue.keyEnv }, secrets);
   return (
     demo?.venueKey ??
-    asker.secret('The solver key that the venue gave you (fq_…)', '--venue-key-file or --venue-key-env')
+    asker.secret('The solver key from the venue (fq_…)', '--venue-key-file or --venue-key-env')
   );
 }
 
@@ -307,7 +307,7 @@ interface Search {
   venue: VenueFacts;
   asker: Asker;
   secrets: SecretContext;
-  told(line: string): void;
+  report(line: string): void;
 }
 
 /** The venue names the contracts; the chain confirms that they exist. */
@@ -317,19 +317,19 @@ async function networksOf({
   venue,
   asker,
   secrets,
-  told,
-}: Search): Promise<Place['network'][]> {
-  const networks: Place['network'][] = [];
+  report,
+}: Search): Promise<NetworkSection[]> {
+  const networks: NetworkSection[] = [];
   for (const place of venue.chains) {
-    const known = demo?.networks.find(({ id }) => id === place.chainId) as Place['network'] | undefined;
+    const known = demo?.networks.find(({ id }) => id === place.chainId) as NetworkSection | undefined;
     const said = answers.chains?.[place.slug];
     const knownUrl = (known?.['rpcUrls'] as string[] | undefined)?.[0];
     const rpcUrl =
       said?.rpcUrl ||
       knownUrl ||
-      (asker.sits && answers.chains === undefined
+      (asker.interactive && answers.chains === undefined
         ? await asker.or(
-            `Endpoint of ${place.slug} (chain ${place.chainId}); \${NAME} takes it from the environment; empty: not there`,
+            `RPC endpoint of ${place.slug} (chain ${place.chainId}); \${NAME} takes it from the environment; empty: skip this chain`,
             '',
           )
         : '');
@@ -340,7 +340,7 @@ async function networksOf({
       said?.tokens ??
       (known
         ? undefined
-        : listOf(await asker.need(`Tokens on ${place.slug}: addresses, commas between`, '--token')));
+        : listOf(await asker.need(`Token addresses on ${place.slug}, separated by commas`, '--token')));
     const tokens =
       addresses === undefined
         ? undefined
@@ -350,13 +350,13 @@ async function networksOf({
             addresses.map((address) => address.toLowerCase() as Address),
           );
     networks.push(known ?? networkOf(place, facts, rpcUrl, tokens ?? []));
-    told(
-      `✓ ${place.slug}: chain ${place.chainId}, the escrow is there, a block every ${(facts.blockTimeMs / 1000).toFixed(1)} s; tokens ${(known?.tokens ?? tokens ?? []).map(({ symbol }) => symbol).join(', ')}`,
+    report(
+      `✓ ${place.slug}: chain ${place.chainId}, the escrow exists, a block every ${(facts.blockTimeMs / 1000).toFixed(1)} s; tokens ${(known?.tokens ?? tokens ?? []).map(({ symbol }) => symbol).join(', ')}`,
     );
   }
   if (networks.length === 0)
     throw new RequestError(
-      `An LP needs a chain: name an endpoint and tokens for one of ${venue.chains.map(({ slug }) => slug).join(', ')} (--rpc base=https://… --token base=0x…).`,
+      `An LP needs at least one chain. Give an endpoint and tokens for one of ${venue.chains.map(({ slug }) => slug).join(', ')} (--rpc base=https://… --token base=0x…).`,
       { code: 'no_answer' },
     );
   return networks;
@@ -388,35 +388,35 @@ async function passwordOf(
       value: await newPassword({ passwordEnv: operator.passwordEnv }),
       source: { passwordEnv: operator.passwordEnv },
     };
-  const typed = asker.sits
+  const typed = asker.interactive
     ? await asker.secret(
-        "Password of the operator's keystore; the LP takes it from OPERATOR_PASSWORD (empty: one is drawn and kept in a file)",
+        "Password of the operator's keystore, which the LP reads from OPERATOR_PASSWORD (empty: generate one and store it in a file)",
         '',
       )
     : '';
   if (typed === '') return { text: systemRandom.bytes32().slice(2) };
   if (typed.length < 8)
-    throw new RequestError('The password is shorter than 8 characters. Take a longer one.', {
+    throw new RequestError('The password is shorter than 8 characters. Use a longer one.', {
       code: 'keystore',
     });
   return { value: typed, source: { passwordEnv: 'OPERATOR_PASSWORD' } };
 }
 
 /** Prints balances and permissions of the account. Returns the commands for what is missing. */
-async function lookAtAccount(
+async function checkAccount(
   { networks, lp }: LpAppConfig,
   {
     account,
     operator,
     config,
     secrets,
-    told,
+    report,
   }: {
     account: Address;
     operator: Address;
     config: string;
     secrets: SecretContext;
-    told(line: string): void;
+    report(line: string): void;
   },
 ): Promise<string[]> {
   const todo: string[] = [];
@@ -430,8 +430,8 @@ async function lookAtAccount(
     const held = balances
       .filter(({ amount }) => amount > 0n)
       .map(({ symbol, decimals, amount }) => `${formatUnits(amount, decimals)} ${symbol}`);
-    told(
-      `${operatorAllowed && held.length > 0 ? '✓' : '·'} ${network.slug}: the account has ${held.join(', ') || 'nothing'} in the escrow; the operator ${operatorAllowed ? 'may sign' : 'is not allowed yet'} and has ${formatUnits(operatorGas, 18)} for gas`,
+    report(
+      `${operatorAllowed && held.length > 0 ? '✓' : '·'} ${network.slug}: the account has ${held.join(', ') || 'nothing'} in the escrow; the operator ${operatorAllowed ? 'may sign' : 'may not sign yet'} and has ${formatUnits(operatorGas, 18)} for gas`,
     );
     if (!operatorAllowed)
       todo.push(
@@ -443,7 +443,7 @@ async function lookAtAccount(
       );
     const crosses = lp.chains.length > 1;
     if (crosses && operatorGas === 0n)
-      todo.push(`send ${operator} some of ${network.slug}'s currency: it pays for cross-chain fills`);
+      todo.push(`send ${operator} some native currency of ${network.slug}, for the gas of cross-chain fills`);
   }
   return todo;
 }
@@ -455,7 +455,7 @@ const listOf = (text: string): string[] =>
     .filter((part) => part !== '');
 
 /** Two adjacent free ports, so that several LPs fit on one machine. */
-async function freePair(): Promise<number> {
+async function freePorts(): Promise<number> {
   for (let port = FIRST_PORT; port < FIRST_PORT + 400; port += 2)
     if ((await isFree(port)) && (await isFree(port + 1))) return port;
   return FIRST_PORT;

@@ -8,7 +8,7 @@ import type { CurveView } from '../../../lp/quoting/win-rates.ts';
 import type { LimitUse } from '../../../lp/risk/limit-use.ts';
 import type { RiskStatus } from '../../../lp/risk/risk.ts';
 import type { Receivable } from '../../../lp/accounting/receivables.ts';
-import { type DoorOptions, openDoor } from './admin-client.ts';
+import { type AdminClientOptions, openAdminClient } from './admin-client.ts';
 import { table } from '../table.ts';
 
 /** A JSON answer: bigints are decimal text. */
@@ -32,18 +32,18 @@ const AMOUNTS = [
   'held',
   'committed',
   'in flight',
-  'owed to us',
+  'receivable',
   'buffer',
   'withdrawing',
   'free',
 ] as const;
 const WANTED = ['position', 'target', 'soft band', 'hard band', 'q'] as const;
 
-export async function showInventory(options: DoorOptions): Promise<void> {
-  const door = await openDoor(options);
+export async function showInventory(options: AdminClientOptions): Promise<void> {
+  const client = await openAdminClient(options);
   const [inventory, { chains }] = await Promise.all([
-    door.get<Inventory>('/inventory'),
-    door.get<{ chains: { chainId: number; slug: string }[] }>('/status'),
+    client.get<Inventory>('/inventory'),
+    client.get<{ chains: { chainId: number; slug: string }[] }>('/status'),
   ]);
   if (options.json) return console.log(JSON.stringify(inventory));
   const { buckets } = inventory;
@@ -62,8 +62,10 @@ export async function showInventory(options: DoorOptions): Promise<void> {
       bucket.free,
     ].map(whole);
     const trouble = [
-      bucket.drift === null ? '' : `frozen: the chain has ${whole(bucket.drift)} more than the ledger`,
-      bucket.shortfall === '0' ? '' : `short of promises by ${whole(bucket.shortfall)}`,
+      bucket.drift === null
+        ? ''
+        : `frozen: the chain has ${whole(bucket.drift)} more than the inventory ledger`,
+      bucket.shortfall === '0' ? '' : `short by ${whole(bucket.shortfall)}`,
     ];
     return [bucket.asset, slug(bucket.chainId), ...amounts, trouble.filter(Boolean).join('; ')];
   });
@@ -74,12 +76,12 @@ export async function showInventory(options: DoorOptions): Promise<void> {
     const bucket = buckets.find(({ chainId, token }) => chainId === owed.chainId && token === owed.token);
     if (overdue)
       console.log(
-        `\nOverdue on ${corridor}: ${bucket === undefined ? owed.amount : `${short(formatUnits(BigInt(owed.amount), bucket.decimals))} ${bucket.asset}`}, owed for ${seconds} s (usual limit ${limitSeconds} s), order ${orderId}. It counts for nothing until it arrives.`,
+        `\nOverdue on ${corridor}: ${bucket === undefined ? owed.amount : `${short(formatUnits(BigInt(owed.amount), bucket.decimals))} ${bucket.asset}`}, owed for ${seconds} s (usual limit ${limitSeconds} s), order ${orderId}. It is not counted until it arrives.`,
       );
   }
   for (const { asset, from, to, amount, cost, charges } of inventory.rebalancing) {
     console.log(
-      `\nWorth moving: ${atto(amount)} ${asset} from ${from} to ${to}. It costs about ${atto(cost)}; a day of charging takers for the shortage comes to ${atto(charges)}.`,
+      `\nRebalancing advice: move ${atto(amount)} ${asset} from ${from} to ${to}. It costs about ${atto(cost)}; charging takers for the shortage costs ${atto(charges)} per day.`,
     );
   }
 }
@@ -129,15 +131,15 @@ interface Award {
 export async function showAwards({
   limit = '20',
   ...options
-}: DoorOptions & { limit?: string }): Promise<void> {
-  const door = await openDoor(options);
+}: AdminClientOptions & { limit?: string }): Promise<void> {
+  const client = await openAdminClient(options);
   const [{ awards }, { buckets }, { chains }] = await Promise.all([
-    door.get<{ awards: Award[] }>(`/awards?limit=${encodeURIComponent(limit)}`),
-    door.get<{ buckets: Bucket[] }>('/inventory'),
-    door.get<{ chains: { chainId: number; slug: string }[] }>('/status'),
+    client.get<{ awards: Award[] }>(`/awards?limit=${encodeURIComponent(limit)}`),
+    client.get<{ buckets: Bucket[] }>('/inventory'),
+    client.get<{ chains: { chainId: number; slug: string }[] }>('/status'),
   ]);
   if (options.json) return console.log(JSON.stringify({ awards }));
-  if (awards.length === 0) return console.log('No order yet.');
+  if (awards.length === 0) return console.log('No orders yet.');
   const place = (chainId: string, token: string, amount: string): string => {
     const address = `0x${BigInt(token).toString(16).padStart(40, '0').slice(-40)}`;
     const bucket = buckets.find((one) => one.chainId === Number(chainId) && one.token === address);
@@ -148,7 +150,7 @@ export async function showAwards({
   };
   const rows = awards.map(({ orderId, stage, note, acceptedAtMs, order, outputIndex }) => {
     const [input, output] = [order.inputs[0], order.outputs[outputIndex]];
-    const split = order.outputs.length > 1 ? ' (our part of a split)' : '';
+    const split = order.outputs.length > 1 ? ' (part of a split)' : '';
     return [
       new Date(acceptedAtMs).toISOString().slice(0, 19),
       stage,
@@ -158,15 +160,15 @@ export async function showAwards({
       note ?? '',
     ];
   });
-  for (const line of table(['accepted', 'stage', 'we give', 'the taker gives', 'order', ''], rows))
+  for (const line of table(['accepted', 'stage', 'LP pays', 'taker pays', 'order', ''], rows))
     console.log(line);
 }
 
-export async function showLimits(options: DoorOptions): Promise<void> {
-  const door = await openDoor(options);
+export async function showLimits(options: AdminClientOptions): Promise<void> {
+  const client = await openAdminClient(options);
   const [{ limits }, risk] = await Promise.all([
-    door.get<{ limits: LimitUse[] }>('/limits'),
-    door.get<RiskStatus>('/risk'),
+    client.get<{ limits: LimitUse[] }>('/limits'),
+    client.get<RiskStatus>('/risk'),
   ]);
   if (options.json) return console.log(JSON.stringify({ limits, risk }));
   const of = (now: string, most: string | null) => (most === null ? now : `${now} / ${most}`);
@@ -180,9 +182,9 @@ export async function showLimits(options: DoorOptions): Promise<void> {
       `${(used * 100).toFixed(0)} %`,
     ],
   );
-  const headings = ['cap', 'of', 'live quotes', 'notional USD', 'loss by a jump USD', 'used'];
+  const headings = ['limit', 'of', 'live quotes', 'notional USD', 'gap loss USD', 'used'];
   for (const line of rows.length === 0
-    ? ['No caps are configured: see lp.limits.']
+    ? ['No limits are configured (lp.limits).']
     : table(headings, rows, { right: headings.slice(2) }))
     console.log(line);
   for (const line of ['', ...riskLines(risk)]) console.log(line);
@@ -191,7 +193,7 @@ export async function showLimits(options: DoorOptions): Promise<void> {
 function riskLines({ tripped, navUsd, loss, suspects }: RiskStatus): string[] {
   return [
     ...(tripped.length === 0
-      ? ['No risk control is at work.']
+      ? ['No risk control has tripped.']
       : table(
           ['risk control', 'about', 'since', ''],
           tripped.map(({ control, about, sinceMs, detail }) => [
@@ -211,7 +213,7 @@ function riskLines({ tripped, navUsd, loss, suspects }: RiskStatus): string[] {
       : [
           '',
           ...table(
-            ['taker treated as an option holder', 'step', 'quotes', 'accepted'],
+            ['suspected option holder', 'step', 'quotes', 'accepted'],
             suspects.map(({ taker, step, quotes, accepts }) => [
               taker,
               String(step),
@@ -229,8 +231,8 @@ const short = (text: string): string => text.replace(/(\.\d{6})\d+$/, '$1');
 const money = (usd: number): string => usd.toLocaleString('en-US', { maximumFractionDigits: 2 });
 
 /** "half bps" is the all-in spread at which half of all takers accept. */
-export async function showCurves(options: DoorOptions): Promise<void> {
-  const { curves } = await (await openDoor(options)).get<{ curves: CurveView[] }>('/curves');
+export async function showCurves(options: AdminClientOptions): Promise<void> {
+  const { curves } = await (await openAdminClient(options)).get<{ curves: CurveView[] }>('/curves');
   if (options.json) return console.log(JSON.stringify({ curves }));
   const shown = ({ alpha, beta }: CurveView['learned']) => [
     alpha.toFixed(2),
@@ -262,7 +264,7 @@ export async function showCurves(options: DoorOptions): Promise<void> {
     'prices',
   ];
   for (const line of rows.length === 0
-    ? ['Nothing is learned yet: no quote was taken or ran out, or lp.pricing.calibration.mode is off.']
+    ? ['No curves yet: no quote was accepted or expired, or lp.pricing.calibration.mode is off.']
     : table(headings, rows, { right: headings.slice(3, -1) }))
     console.log(line);
 }

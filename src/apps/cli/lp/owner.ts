@@ -29,7 +29,7 @@ export interface OwnerOptions {
   json?: boolean;
 }
 
-interface Place {
+interface OwnerContext {
   config: LpAppConfig;
   account: Address;
   port: ChainPort;
@@ -47,7 +47,7 @@ export async function deposit({ amount, ...options }: OwnerOptions & { amount: s
       steps[0]?.txHash === null
         ? []
         : [
-            `The account has ${formatUnits(balance, token.decimals)} ${token.symbol} in the escrow on ${port.chain.slug}; a running LP counts it when the block has its depth (${port.chain.depth}).`,
+            `The account has ${formatUnits(balance, token.decimals)} ${token.symbol} in the escrow on ${port.chain.slug}; a running LP uses it when the block is final (depth ${port.chain.depth}).`,
           ],
     );
   });
@@ -71,10 +71,9 @@ export async function withdraw({
   ...options
 }: WithdrawOptions): Promise<void> {
   if ([amount !== undefined, complete, cancel].filter(Boolean).length > 1)
-    throw new RequestError(
-      'One thing at a time: --amount to request, --complete to take it out, or --cancel.',
-      { code: 'bad_request' },
-    );
+    throw new RequestError('Give only one of --amount (request), --complete (withdraw) and --cancel.', {
+      code: 'bad_request',
+    });
   if (to !== undefined && !/^0x[0-9a-fA-F]{40}$/.test(to))
     throw new RequestError(`"${to}" is not an address: 0x and 40 hex digits.`, { code: 'bad_request' });
   const looks = amount === undefined && !complete && !cancel;
@@ -96,9 +95,9 @@ export async function withdraw({
     const standing = await owner.pending(token);
     const told =
       standing === undefined
-        ? [`No withdrawal of ${token.symbol} stands on ${port.chain.slug}.`]
+        ? [`No withdrawal of ${token.symbol} is pending on ${port.chain.slug}.`]
         : [
-            `${formatUnits(standing.amount, token.decimals)} ${token.symbol} can be taken out from ${dateOf(standing.availableAt)} until ${dateOf(standing.lapsesAt)}, with: firmquote lp withdraw --complete`,
+            `${formatUnits(standing.amount, token.decimals)} ${token.symbol} can be withdrawn from ${dateOf(standing.availableAt)} until ${dateOf(standing.lapsesAt)} with: firmquote lp withdraw --complete`,
           ];
     answer(
       options,
@@ -138,13 +137,13 @@ export async function setOperator(
     { operator, steps },
     steps.some(({ txHash }) => txHash !== null)
       ? [
-          `${operator} may ${allowed ? 'now sign quotes and fills for the account; it can never withdraw' : 'not sign for the account any more: what it signed and is not on the chain yet cannot be executed'}.`,
+          `${operator} ${allowed ? 'may now sign quotes and fills for the account; it cannot withdraw' : 'may no longer sign for the account: its signed quotes can no longer be executed'}.`,
         ]
       : [],
   );
 }
 
-async function onChain(options: OwnerOptions, work: (place: Place) => Promise<void>): Promise<void> {
+async function onChain(options: OwnerOptions, work: (context: OwnerContext) => Promise<void>): Promise<void> {
   const { config } = await read(options);
   const named = options.chain;
   const network =
@@ -155,7 +154,7 @@ async function onChain(options: OwnerOptions, work: (place: Place) => Promise<vo
   if (network === undefined)
     throw new RequestError(
       named === undefined
-        ? `On which chain? --chain with one of: ${slugs}.`
+        ? `Give the chain with --chain. One of: ${slugs}.`
         : `The configuration has no chain "${named}". It has: ${slugs}.`,
       { code: 'bad_request' },
     );
@@ -178,7 +177,7 @@ async function onChain(options: OwnerOptions, work: (place: Place) => Promise<vo
     metrics: createMetrics(),
     timeoutMs: network.timeoutMs,
   });
-  const told = (line: string): void => void (options.json || console.log(line));
+  const report = (line: string): void => void (options.json || console.log(line));
   try {
     await port.start();
     await work({
@@ -189,7 +188,7 @@ async function onChain(options: OwnerOptions, work: (place: Place) => Promise<vo
         chain: port,
         account,
         ...(signer && { signer }),
-        told,
+        report,
         sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
       }),
     });
@@ -200,9 +199,7 @@ async function onChain(options: OwnerOptions, work: (place: Place) => Promise<vo
 
 async function read({ config: file }: OwnerOptions): Promise<{ config: LpAppConfig }> {
   if (file === undefined)
-    throw new RequestError('Whose money? Name the configuration of the LP: --config FILE.', {
-      code: 'bad_request',
-    });
+    throw new RequestError('Give the configuration of the LP: --config FILE.', { code: 'bad_request' });
   return loadConfig(zLpAppConfig, file, process.env);
 }
 
@@ -215,12 +212,12 @@ async function openOwner(
 ) {
   if (owner === undefined)
     throw new RequestError(
-      "This takes the owner's key: --owner KEYSTORE. To see what would be sent, for a multisig or a hardware wallet: --dry-run.",
+      "Give the owner's keystore: --owner KEYSTORE. To print the transactions for a multisig or hardware wallet: --dry-run.",
       { code: 'bad_request' },
     );
   if ('keystore' in keys.operator && keys.operator.keystore === owner)
     throw new RequestError(
-      `${owner} is the operator's key, which can never withdraw. Name the owner's own keystore.`,
+      `${owner} is the operator's key, which cannot withdraw. Give the owner's keystore.`,
       { code: 'wrong_key' },
     );
   if (ownerPasswordFile !== undefined)
@@ -240,7 +237,7 @@ async function openOwner(
 function tokenOf({ chain }: ChainPort, symbol: string | undefined): TokenInfo {
   const symbols = chain.tokens.map((token) => token.symbol).join(', ');
   if (symbol === undefined)
-    throw new RequestError(`Which token? --token with one of: ${symbols}.`, { code: 'bad_request' });
+    throw new RequestError(`Give the token with --token. One of: ${symbols}.`, { code: 'bad_request' });
   const token = chain.tokens.find((one) => one.symbol === symbol || one.address === symbol.toLowerCase());
   if (token === undefined)
     throw new RequestError(

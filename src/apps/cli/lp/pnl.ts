@@ -2,7 +2,7 @@
 
 import { formatUnits } from '../../../domain/amount.ts';
 import { RequestError } from '../../../domain/errors.ts';
-import { type DoorOptions, openDoor } from './admin-client.ts';
+import { type AdminClientOptions, openAdminClient } from './admin-client.ts';
 import { table } from '../table.ts';
 
 /** Amounts are decimal text. */
@@ -57,15 +57,15 @@ export async function showProfit({
   format,
   limit,
   ...options
-}: DoorOptions & {
+}: AdminClientOptions & {
   since: string;
   by: string;
   format: 'table' | 'csv' | 'json';
   limit: string;
 }): Promise<void> {
-  const door = await openDoor(options);
+  const client = await openAdminClient(options);
   const sinceMs = sinceOf(since, Date.now());
-  const profit = await door.get<Profit>(
+  const profit = await client.get<Profit>(
     `/pnl?by=${by}&sinceMs=${sinceMs}&limit=${encodeURIComponent(limit)}`,
   );
   if (options.json || format === 'json') return console.log(JSON.stringify(profit));
@@ -81,7 +81,7 @@ export function sinceOf(text: string, nowMs: number): number {
   if (span) return Math.max(0, nowMs - Number(span[1]) * SECONDS[span[2] as keyof typeof SECONDS] * 1_000);
   const date = Date.parse(text);
   if (Number.isNaN(date))
-    throw new RequestError(`"${text}" is no span and no date: write 24h, 7d, all, or 2026-01-31.`, {
+    throw new RequestError(`"${text}" is not a time span or date. Use 24h, 7d, all, or 2026-01-31.`, {
       code: 'bad_request',
     });
   return date;
@@ -122,7 +122,7 @@ function tables({ sinceMs, by, rows, totals, positions }: Profit): string[] {
   const total = (name: string) => usd(BigInt(totals[name] ?? 0));
   return [
     sinceMs === 0
-      ? 'Since the books were opened, USD:'
+      ? 'Since the start, USD:'
       : `Trades accepted since ${new Date(sinceMs).toISOString()}, USD:`,
     '',
     ...table(
@@ -136,10 +136,10 @@ function tables({ sinceMs, by, rows, totals, positions }: Profit): string[] {
       { right: FIGURES },
     ),
     '',
-    'Positions over all chains, average cost, since the books were opened:',
+    'Positions over all chains since the start, at average cost:',
     '',
     ...table(
-      ['asset', 'quantity', 'price', 'value', 'cost', 'realised', 'unrealised', "owner's own"],
+      ['asset', 'quantity', 'price', 'value', 'cost', 'realised', 'unrealised', 'owner transfers'],
       positions.map(
         ({
           asset,
@@ -159,14 +159,12 @@ function tables({ sinceMs, by, rows, totals, positions }: Profit): string[] {
           ),
         ],
       ),
-      { right: ['quantity', 'price', 'value', 'cost', 'realised', 'unrealised', "owner's own"] },
+      { right: ['quantity', 'price', 'value', 'cost', 'realised', 'unrealised', 'owner transfers'] },
     ),
     '',
     `spread ${total('spread')} + realised ${total('realised')} + unrealised ${total('unrealised')} - gas ${total('gas')} - lost ${total('lost')} = ${total('total')}`,
     ...(late > 0
-      ? [
-          `${late} of these trades were priced or looked at late: the LP was down or without a price at the moment itself.`,
-        ]
+      ? [`${late} of these trades were valued late: the LP was down or had no price at the time.`]
       : []),
   ];
 }

@@ -42,8 +42,8 @@ export async function priceFile({
   say(table(inputs, answer, read.mid).join('\n'));
   say(
     doubts.length === 0
-      ? 'The second opinion agrees.'
-      : `The second opinion does not agree: ${doubts.join('; ')}`,
+      ? 'The independent check agrees.'
+      : `The independent check disagrees: ${doubts.join('; ')}`,
   );
 }
 
@@ -99,12 +99,12 @@ function refusal({ declined: reason, detail, maxAmount, minAmount }: PriceDeclin
 }
 
 const TERMS: readonly (readonly [keyof Priced['terms'], string])[] = [
-  ['conf', 'uncertain mid, winner’s curse'],
+  ['conf', 'uncertainty of the mid, winner’s curse'],
   ['adv', 'adverse selection of this taker'],
   ['inv', 'inventory skew'],
-  ['impact', 'impact of passing it on'],
-  ['capital', 'capital locked'],
-  ['rebal', 'moving inventory between chains'],
+  ['impact', 'market impact of the hedge'],
+  ['capital', 'cost of locked capital'],
+  ['rebal', 'rebalancing between chains'],
   ['gas', 'own gas and relay fee'],
 ];
 
@@ -124,7 +124,7 @@ function table(inputs: PriceInputs, priced: Priced, mid: Mid | undefined): strin
   const tokens = (units: bigint) => `${formatUnits(units, takenDecimals)} ${taken}`;
   return [
     `${given} to ${taken}, ${inputs.side === 'exactInput' ? 'exact input' : 'exact output'}; the LP ${inputs.lp === 'buy' ? 'buys' : 'sells'} ${base}.`,
-    `mid ${toNumber(inputs.mid)}, uncertain by ${inputs.confidenceBps.toFixed(6)} bps${mid === undefined ? '' : `; used ${mid.used.join(', ')}${mid.dropped.map(({ source, why }) => `; dropped ${source} (${why})`).join('')}`}`,
+    `mid ${toNumber(inputs.mid)}, uncertainty ${inputs.confidenceBps.toFixed(6)} bps${mid === undefined ? '' : `; used ${mid.used.join(', ')}${mid.dropped.map(({ source, why }) => `; dropped ${source} (${why})`).join('')}`}`,
     '',
     `${'term'.padEnd(12)} ${'bps'.padStart(15)} ${taken.padStart(18)}`,
     ...TERMS.map(([name, what]) => row(name, terms[name] as number, what)),
@@ -139,8 +139,8 @@ function table(inputs: PriceInputs, priced: Priced, mid: Mid | undefined): strin
       `firmness premium, of an option worth ${terms.optionCost.toFixed(DIGITS)} (jumps ${terms.jumpCost.toFixed(DIGITS)}); S = ${terms.deviation.toFixed(DIGITS)}`,
     ),
     row('m', terms.m, 'markup'),
-    ...(terms.explore === undefined ? [] : [row('explore', terms.explore, 'noise, to learn')]),
-    row('D', terms.D, `all-in; taken with probability ${terms.winProbability.toFixed(DIGITS)}`),
+    ...(terms.explore === undefined ? [] : [row('explore', terms.explore, 'random exploration')]),
+    row('D', terms.D, `all-in; win probability ${terms.winProbability.toFixed(DIGITS)}`),
     '',
     amount('input', priced.input, `${formatUnits(priced.input, givenDecimals)} ${given}`),
     amount('gross', priced.gross, `at mid, ${tokens(priced.gross)}`),

@@ -26,7 +26,7 @@ export const firmTimesCheck: DemoCheck = {
     );
     const { status, sentence } = await settleAndCompare(trade, ask, tally, { candidate: long });
     expectEqual(status.status, 'settled', 'the longer tenor');
-    const gain = Number(formatUnits(better - worse, trade.dest.token('WETH').decimals)).toPrecision(2);
+    const gain = formatUnits(better - worse, trade.dest.token('WETH').decimals).slice(0, 12);
     return `${long.validUntil - short.validUntil} s shorter pays ${gain} WETH more; the longer was taken: ${sentence}`;
   },
 };

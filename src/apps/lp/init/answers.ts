@@ -106,14 +106,14 @@ const zDemo = z.object({
 export async function readDemo(file: string): Promise<RunningDemo> {
   const missing = (why: string) =>
     new RequestError(
-      `${file} ${why}. Start the demo first (npm run demo) and leave it running: it writes the file when it is ready.`,
+      `${file} ${why}. Start the demo (npm run demo) and keep it running: it writes the file when it is ready.`,
       { code: 'no_demo' },
     );
   await readFile(file).catch(() => {
     throw missing('does not exist');
   });
   const parsed = zDemo.safeParse(JSON.parse(await readSecretFile(file)));
-  if (!parsed.success) throw missing('is not the description of a running demo of this version');
+  if (!parsed.success) throw missing('was not written by a demo of this version');
   const { venue, lp, lpSections } = parsed.data;
   const { networks, ...sections } = lpSections;
   return {

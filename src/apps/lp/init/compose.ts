@@ -2,22 +2,20 @@
 
 import type { ChainFacts, TokenFacts, VenueFacts } from './probe.ts';
 
-export interface Place {
-  network: Record<string, unknown> & {
-    id: number;
-    slug: string;
-    tokens: { symbol: string }[];
-    proofWindowSeconds: number;
-    landingMarginSeconds: number;
-  };
-}
+export type NetworkSection = Record<string, unknown> & {
+  id: number;
+  slug: string;
+  tokens: { symbol: string }[];
+  proofWindowSeconds: number;
+  landingMarginSeconds: number;
+};
 
 export interface Parts {
   solver: { id: string; name: string };
   account: string;
   venue: { name: string; url: string; keyFile: string };
   operator: object;
-  networks: Place['network'][];
+  networks: NetworkSection[];
   /** The same on every chain, apart from the account. */
   chain: object;
   attesters: unknown;
@@ -42,7 +40,7 @@ export function networkOf(
   { blockTimeMs, minProofWindowSeconds }: ChainFacts,
   rpcUrl: string,
   tokens: readonly TokenFacts[],
-): Place['network'] {
+): NetworkSection {
   return {
     id: chainId,
     slug,
@@ -82,7 +80,7 @@ export function defaultPrices(symbols: readonly string[]): Record<string, unknow
 
 /** Every asset against every dollar token, and the first dollar token across chains. */
 export function defaultPairs(
-  networks: readonly Place['network'][],
+  networks: readonly NetworkSection[],
   params: object,
 ): { base: string; quote: string; params: object }[] {
   const symbols = [...new Set(networks.flatMap(({ tokens }) => tokens.map(({ symbol }) => symbol)))];

@@ -55,21 +55,19 @@ export async function probeVenue(url: string, apiKey: string): Promise<VenueFact
   const heard = await hearFirst({ url, apiKey });
   if (heard.kind === 'unreachable')
     throw new RequestError(
-      `The venue at ${url} cannot be reached: ${heard.why}. Check the address, and that it runs.`,
+      `The venue at ${url} cannot be reached: ${heard.why}. Check the address and that the venue is running.`,
       { code: 'bad_venue' },
     );
   if (heard.kind === 'refused') {
     const why =
       heard.status === 401 || heard.status === 403
-        ? 'does not know this key as a solver key: its operator makes one with firmquote keys issue --kind solver'
-        : `answered ${heard.status}: is that the address of a venue?`;
+        ? 'does not accept this key as a solver key. The venue issues one with: firmquote keys issue --kind solver'
+        : `answered ${heard.status}. Check that this is the address of a venue`;
     throw new RequestError(`The venue at ${url} ${why}.`, { code: 'bad_venue' });
   }
   const read = readFromVenue(heard.frame);
   if (!read.ok || read.message.type !== 'challenge')
-    throw new RequestError(`What answers at ${url} does not speak as a venue of this version does.`, {
-      code: 'bad_venue',
-    });
+    throw new RequestError(`The server at ${url} is not a venue of this version.`, { code: 'bad_venue' });
   return { venueId: read.message.venueId, chains: read.message.chains };
 }
 
@@ -81,7 +79,7 @@ export async function probeChain(
   return withRpc(rpcUrl, slug, async (rpc) => {
     const id = Number(await rpc.request<Hex>('eth_chainId', []));
     if (id !== chainId)
-      throw new RequestError(`That endpoint is on chain ${id}, not on ${slug} (${chainId}).`, {
+      throw new RequestError(`This endpoint is on chain ${id}, not on ${slug} (${chainId}).`, {
         code: 'wrong_chain',
       });
     for (const [what, address] of [
@@ -90,7 +88,7 @@ export async function probeChain(
     ] as const) {
       if ((await rpc.request<Hex>('eth_getCode', [address, 'latest'])) === '0x')
         throw new RequestError(
-          `There is no ${what} on ${slug} at ${address}, where the venue says it is. Is the endpoint in step, and the venue the right one?`,
+          `There is no ${what} on ${slug} at ${address}, which the venue names. Check that the endpoint is synchronised and the venue is the right one.`,
           { code: 'no_escrow' },
         );
     }
@@ -128,7 +126,7 @@ export async function probeTokens(
         ]).catch((cause: unknown) => {
           if (cause instanceof RpcRefusal || cause instanceof ViemError)
             throw new RequestError(
-              `${address} on ${slug} is not an ERC-20 token: it does not tell its symbol, name and decimals.`,
+              `${address} on ${slug} is not an ERC-20 token: it has no symbol, name or decimals.`,
               { code: 'not_a_token', cause },
             );
           throw cause;
