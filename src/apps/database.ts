@@ -91,28 +91,48 @@ async function databaseUrl(section: DatabaseSection, { life, log, secrets }: Dat
  * For command-line tools: the configured server, the embedded server of a running process, or an embedded
  * server started for this command.
  */
-export async function borrowDatabaseUrl(
+async function borrowDatabaseUrl(
   section: DatabaseSection,
   { log, secrets }: Omit<DatabaseTools, 'life'>,
-): Promise<{ url: string; giveBack(): Promise<void> }> {
+): Promise<{ url: string; release(): Promise<void> }> {
   const given =
     secrets.env['DATABASE_URL'] ?? (section.url === null ? undefined : expand(section.url, secrets));
-  if (given !== undefined && given !== '') return { url: given, giveBack: async () => {} };
+  if (given !== undefined && given !== '') return { url: given, release: async () => {} };
   const dir = join(section.embeddedDir, section.name);
   await mkdir(dir, { recursive: true });
   const unlock = await lockDirectory(dir).catch(() => undefined);
-  if (!unlock) return { url: await runningUrl(dir, section.name), giveBack: async () => {} };
+  if (!unlock) return { url: await runningUrl(dir, section.name), release: async () => {} };
   const server = await startEmbeddedPostgres({ dataDir: dir, log }).catch(async (error: unknown) => {
     await unlock();
     throw error;
   });
   return {
     url: await server.database(section.name),
-    async giveBack() {
+    async release() {
       await server.stop();
       await unlock();
     },
   };
+}
+
+/** Connects to a process's database for one command. */
+export async function withToolDatabase<T>(
+  section: DatabaseSection,
+  {
+    schema,
+    maxConnections = 2,
+    ...tools
+  }: Omit<DatabaseTools, 'life'> & { schema: string; maxConnections?: number },
+  work: (db: Database) => Promise<T>,
+): Promise<T> {
+  const { url, release } = await borrowDatabaseUrl(section, tools);
+  const db = connectDatabase({ url, schema, maxConnections, log: tools.log });
+  try {
+    return await work(db);
+  } finally {
+    await db.close();
+    await release();
+  }
 }
 
 /** PostgreSQL writes its port into line 4 of postmaster.pid. */

@@ -6,6 +6,7 @@ import type { Address } from '../domain/hex.ts';
 import { createChain, type EvmChain } from '../adapters/evm/chain/chain.ts';
 import { createLanes } from '../adapters/evm/transactor/lanes.ts';
 import { createTransactor } from '../adapters/evm/transactor/transactor.ts';
+import { createMetrics } from '../adapters/prometheus/metrics.ts';
 import { systemClock } from '../adapters/system/clock.ts';
 import type { Log } from '../ports/log.ts';
 import type { Metrics } from '../ports/metrics.ts';
@@ -23,33 +24,23 @@ export interface NetworkTools {
   secrets: SecretContext;
 }
 
-export function chainOf({
-  id,
-  slug,
-  sandbox,
-  escrow,
-  oracle,
-  permit2,
-  depth,
-  blockTimeMs,
-  landingMarginSeconds,
-  proofWindowSeconds,
-  tokens,
-}: ChainSection): Chain {
-  return {
-    id,
-    slug,
-    sandbox,
-    escrow,
-    oracle,
-    permit2,
-    depth,
-    blockTimeMs,
-    landingMarginSeconds,
-    proofWindowSeconds,
-    tokens,
-  };
-}
+const CHAIN_FIELDS = [
+  'id',
+  'slug',
+  'sandbox',
+  'escrow',
+  'oracle',
+  'permit2',
+  'depth',
+  'blockTimeMs',
+  'landingMarginSeconds',
+  'proofWindowSeconds',
+  'tokens',
+] as const satisfies readonly (keyof Chain)[];
+
+/** The chain itself, without endpoints and other settings of the process. */
+export const chainOf = (section: ChainSection): Chain =>
+  Object.fromEntries(CHAIN_FIELDS.map((field) => [field, section[field]])) as unknown as Chain;
 
 /** Starts all chains. Waits for a node that is down. */
 export async function openChains(
@@ -74,6 +65,34 @@ export async function openChains(
   life.onStop('chains', () => Promise.all(chains.map((chain) => chain.close())));
   await Promise.all(chains.map((chain) => untilStarted(chain, life, log)));
   return chains;
+}
+
+/** A chain for one command, without logs or metrics. The caller starts and closes it. */
+export const createToolChain = (
+  section: ChainSection,
+  { secrets, log }: Pick<NetworkTools, 'secrets' | 'log'>,
+) =>
+  createChain(chainOf(section), {
+    rpcUrls: section.rpcUrls.map((url) => expand(url, secrets)),
+    clock: systemClock,
+    log,
+    metrics: createMetrics(),
+    timeoutMs: section.timeoutMs,
+  });
+
+/** Opens a chain for one command and closes it afterwards. */
+export async function withChain<T>(
+  section: ChainSection,
+  tools: Pick<NetworkTools, 'secrets' | 'log'>,
+  work: (chain: EvmChain) => Promise<T>,
+): Promise<T> {
+  const chain = createToolChain(section, tools);
+  try {
+    await chain.start();
+    return await work(chain);
+  } finally {
+    await chain.close();
+  }
 }
 
 async function untilStarted(chain: EvmChain, life: Life, log: Log): Promise<void> {

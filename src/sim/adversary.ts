@@ -9,7 +9,7 @@ import type { Address } from '../domain/hex.ts';
 import { createLedger } from '../inventory/ledger.ts';
 import { DEFAULT_PARAMS } from '../pricing/params.ts';
 import { price } from '../pricing/price.ts';
-import { createDice } from './random.ts';
+import { createRandom } from './random.ts';
 
 export interface AdversaryResult {
   events: number;
@@ -23,7 +23,7 @@ export interface AdversaryResult {
   shortfalls: number;
 }
 
-interface Place {
+interface Bucket {
   chainId: number;
   token: Address;
   asset: 'ETH' | 'USD';
@@ -33,7 +33,7 @@ interface Place {
 
 const ETH: Address = '0x1111111111111111111111111111111111111111';
 const USD: Address = '0x2222222222222222222222222222222222222222';
-const PLACES: readonly Place[] = [1, 2].flatMap((chainId) => [
+const BUCKETS: readonly Bucket[] = [1, 2].flatMap((chainId) => [
   { chainId, token: ETH, asset: 'ETH' as const, decimals: 18, start: 100n * 10n ** 18n },
   {
     chainId,
@@ -44,10 +44,10 @@ const PLACES: readonly Place[] = [1, 2].flatMap((chainId) => [
   },
 ]);
 
-interface Promised {
+interface LiveQuote {
   orderId: string;
-  out: Place;
-  into: Place;
+  out: Bucket;
+  into: Bucket;
   amount: bigint;
   received: bigint;
   lapsesAt: number;
@@ -58,10 +58,10 @@ interface Promised {
  * that the check can fail.
  */
 export function runAdversary(mostEvents: number, seed: number, graceSeconds = 2): AdversaryResult {
-  const dice = createDice(seed);
-  const balances = new Map(PLACES.map((place) => [place, place.start]));
+  const random = createRandom(seed);
+  const balances = new Map(BUCKETS.map((bucket) => [bucket, bucket.start]));
   const ledger = createLedger({
-    buckets: PLACES,
+    buckets: BUCKETS,
     graceSeconds: () => graceSeconds,
     limits: {},
     rememberSeconds: 5,
@@ -75,40 +75,40 @@ export function runAdversary(mostEvents: number, seed: number, graceSeconds = 2)
     unpayable: 0,
     shortfalls: 0,
   };
-  const live = new Map<string, Promised[]>();
-  const unclaimed: Promised[] = [];
+  const live = new Map<string, LiveQuote[]>();
+  const unclaimed: LiveQuote[] = [];
   const now = new Map([
     [1, 1_000_000],
     [2, 1_000_000],
   ]);
   let [mid, nonce] = [2500, 0];
-  for (const place of PLACES)
+  for (const bucket of BUCKETS)
     ledger.apply({
       type: 'deposited',
-      chainId: place.chainId,
-      token: place.token,
-      id: `start ${place.asset}`,
-      amount: place.start,
+      chainId: bucket.chainId,
+      token: bucket.token,
+      id: `start ${bucket.asset}`,
+      amount: bucket.start,
     });
 
-  const pick = <T>(items: readonly T[]): T => items[dice.below(items.length)] as T;
-  const tell = (event: Parameters<typeof ledger.apply>[0]) => {
+  const pick = <T>(items: readonly T[]): T => items[random.below(items.length)] as T;
+  const apply = (event: Parameters<typeof ledger.apply>[0]) => {
     result.events += 1;
     return ledger.apply(event).applied;
   };
 
   function ask(): void {
     result.events += 1;
-    mid *= 1 + 0.0005 * dice.normal();
+    mid *= 1 + 0.0005 * random.normal();
     // A nonce belongs to one origin chain, so its quotes share that chain.
-    const shared = live.size > 0 && dice.uniform() < 0.3 ? pick([...live]) : undefined;
+    const shared = live.size > 0 && random.uniform() < 0.3 ? pick([...live]) : undefined;
     const into = pick(
-      PLACES.filter(({ chainId }) => shared === undefined || chainId === shared[1][0]?.into.chainId),
+      BUCKETS.filter(({ chainId }) => shared === undefined || chainId === shared[1][0]?.into.chainId),
     );
-    const out = pick(PLACES.filter(({ asset }) => asset !== into.asset));
+    const out = pick(BUCKETS.filter(({ asset }) => asset !== into.asset));
     const lp = out.asset === 'USD' ? 'buy' : 'sell';
-    const [base, quote] = lp === 'buy' ? [into, out] : [out, into];
-    const size = 10 ** (2 + 3 * dice.uniform());
+    const [base, counter] = lp === 'buy' ? [into, out] : [out, into];
+    const size = 10 ** (2 + 3 * random.uniform());
     const answer = price({
       side: 'exactInput',
       amount:
@@ -119,13 +119,13 @@ export function runAdversary(mostEvents: number, seed: number, graceSeconds = 2)
       relayFee: 0n,
       lp,
       baseDecimals: base.decimals,
-      quoteDecimals: quote.decimals,
+      quoteDecimals: counter.decimals,
       mid: { num: BigInt(Math.round(mid * 1e6)), den: 1_000_000n },
       quoteValue: 1,
       confidenceBps: 1,
       sigma: 0.9,
       firmSeconds: 30,
-      q: 2 * dice.uniform() - 1,
+      q: 2 * random.uniform() - 1,
       ownGas: 0n,
       lockSeconds: 60,
       params: DEFAULT_PARAMS,
@@ -135,23 +135,23 @@ export function runAdversary(mostEvents: number, seed: number, graceSeconds = 2)
       return;
     }
     const [group, answers] = shared ?? [`nonce ${nonce++}`, []];
-    const promise: Promised = {
+    const quote: LiveQuote = {
       orderId: `quote ${result.events}`,
       out,
       into,
       amount: answer.output,
       received: answer.received,
-      lapsesAt: (now.get(into.chainId) as number) + 1 + dice.below(30),
+      lapsesAt: (now.get(into.chainId) as number) + 1 + random.below(30),
     };
     const held = ledger.hold(
       {
-        orderId: promise.orderId,
+        orderId: quote.orderId,
         chainId: out.chainId,
         token: out.token,
         amount: answer.output,
         input: { chainId: into.chainId, token: into.token, amount: answer.received },
         group,
-        lapsesAt: promise.lapsesAt,
+        lapsesAt: quote.lapsesAt,
         taker: 'adversary',
         pair: 'ETH-USD',
         side: lp,
@@ -164,13 +164,13 @@ export function runAdversary(mostEvents: number, seed: number, graceSeconds = 2)
       return;
     }
     result.quoted += 1;
-    live.set(group, [...answers, promise]);
+    live.set(group, [...answers, quote]);
   }
 
   /** Accepts every quote that the chain would still execute. */
   function strike(): void {
     result.strikes += 1;
-    const wanted = pick(PLACES);
+    const wanted = pick(BUCKETS);
     for (const [group, answers] of live) {
       const open = answers.filter(({ lapsesAt, into }) => lapsesAt >= (now.get(into.chainId) as number));
       const [worst] = open.sort(
@@ -178,43 +178,43 @@ export function runAdversary(mostEvents: number, seed: number, graceSeconds = 2)
       );
       live.delete(group);
       if (worst === undefined) continue;
-      tell({ type: 'accepted', orderId: worst.orderId });
+      apply({ type: 'accepted', orderId: worst.orderId });
       const left = (balances.get(worst.out) as bigint) - worst.amount;
       if (left < 0n) {
         result.unpayable += 1;
-        tell({ type: 'failed', orderId: worst.orderId });
+        apply({ type: 'failed', orderId: worst.orderId });
         continue;
       }
       balances.set(worst.out, left);
       result.paid += 1;
-      tell({ type: 'filled', orderId: worst.orderId, id: `fill ${worst.orderId}` });
+      apply({ type: 'filled', orderId: worst.orderId, id: `fill ${worst.orderId}` });
       unclaimed.push(worst);
     }
   }
 
   function claim(): void {
-    const paid = unclaimed.splice(dice.below(unclaimed.length), 1)[0];
+    const paid = unclaimed.splice(random.below(unclaimed.length), 1)[0];
     if (paid === undefined) return;
-    tell({ type: 'fill_final', orderId: paid.orderId, id: `fill ${paid.orderId}` });
-    tell({ type: 'finalised', orderId: paid.orderId, id: `claim ${paid.orderId}`, received: paid.received });
+    apply({ type: 'fill_final', orderId: paid.orderId, id: `fill ${paid.orderId}` });
+    apply({ type: 'finalised', orderId: paid.orderId, id: `claim ${paid.orderId}`, received: paid.received });
     balances.set(paid.into, (balances.get(paid.into) as bigint) + paid.received);
   }
 
-  function pass(): void {
-    const chainId = 1 + dice.below(2);
-    const time = (now.get(chainId) as number) + 1 + dice.below(5);
+  function passTime(): void {
+    const chainId = 1 + random.below(2);
+    const time = (now.get(chainId) as number) + 1 + random.below(5);
     now.set(chainId, time);
-    tell({ type: 'time', chainId, now: time });
+    apply({ type: 'time', chainId, now: time });
     for (const [group, answers] of live)
       if (answers.every(({ lapsesAt, into }) => lapsesAt < (now.get(into.chainId) as number)))
         live.delete(group);
   }
 
   while (result.events < mostEvents) {
-    const draw = dice.uniform();
+    const draw = random.uniform();
     if (draw < 0.8) ask();
     else if (draw < 0.9) claim();
-    else if (draw < 0.99) pass();
+    else if (draw < 0.99) passTime();
     else strike();
     if (ledger.buckets().some(({ shortfall }) => shortfall > 0n)) result.shortfalls += 1;
   }

@@ -4,7 +4,7 @@ import { baseUnitRate, exactIn, exactOut } from '../pricing/amounts.ts';
 import { price } from '../pricing/price.ts';
 import { runAdversary } from './adversary.ts';
 import { bars } from './bars.ts';
-import { createDice } from './random.ts';
+import { createRandom } from './random.ts';
 import { drawPrices } from './exchange.ts';
 import { FIRM, firmInputs, noResult, runFirm } from './firm.ts';
 import { deviationOf, meanOf } from './sums.ts';
@@ -15,7 +15,7 @@ const HOURS_4 = { ...FIRM, seconds: 14_400, rfqSeconds: 20 };
 describe('the firm-quote backtest', () => {
   const prices = drawPrices(
     { seconds: 600, start: 2500, sigma: 0.9, jumpsPerHour: 6, jumpBps: 30 },
-    createDice(5),
+    createRandom(5),
   );
   const report = bars({ paths: 24, seed: 1, events: 30_000, prices });
 

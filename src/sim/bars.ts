@@ -71,14 +71,14 @@ export function bars({
   inWorlds(table, paths, seed, (path) => drawWorld({ ...FIRM, ...HOURS_4 }, seed, path), progress);
 
   const few = Math.max(Math.ceil(paths / FEWER), Math.min(paths, 20));
-  const wrong = misbeliefs();
+  const wrong = wrongBeliefs();
   const crowd = crowds();
   inWorlds(
     [...wrong, ...crowd].map(([, cell]) => cell),
     few,
     seed,
     (path) => drawWorld({ ...FIRM, ...HOURS_4 }, seed, path),
-    (done) => progress(`misspecified and competing: ${done}`),
+    (done) => progress(`wrong beliefs and competition: ${done}`),
   );
 
   progress('adversary');
@@ -136,7 +136,7 @@ function cellRows({ setup, result }: Cell): ReportRow[] {
     informs(`${name}: q rms`, positionOf(result)),
     informs(`${name}: uninformed fills`, meanOf(result.fills)),
     informs(`${name}: pick-off`, meanOf(result.pickOff)),
-    informs(`${name}: PnL without the luck of holding a position`, meanOf(result.edge)),
+    informs(`${name}: PnL without position changes`, meanOf(result.edge)),
     informs(`${name}: paid per option, bps`, meanOf(result.optionPaid)),
     informs(`${name}: C(D) per option, bps`, meanOf(result.optionCost)),
   ];
@@ -208,7 +208,7 @@ function barRows(table: readonly Cell[], paths: number): ReportRow[] {
       ),
       meanRow(`Bar 1, θ=${theta} T=${validity} s: mean of full over symmetric`, full, symmetric, paths),
       atLeast(
-        `Bar 1, θ=${theta} T=${validity} s: the same without the luck of holding a position`,
+        `Bar 1, θ=${theta} T=${validity} s: mean edge of full over symmetric, without position changes`,
         meanOf(full.edge) / meanOf(symmetric.edge),
         0.97,
       ),
@@ -238,20 +238,20 @@ function barRows(table: readonly Cell[], paths: number): ReportRow[] {
 function adversaryRows({ events, paid, unpayable, shortfalls }: AdversaryResult): ReportRow[] {
   return [
     {
-      name: `Bar 4, adversary who accepts everything, ${events} events: unpayable quotes`,
+      name: `Bar 4, adversary that accepts everything, ${events} events: unpayable quotes`,
       ours: unpayable,
       reference: 0,
       tolerance: 'exactly',
       ok: unpayable === 0,
     },
     {
-      name: 'Bar 4: events after which the ledger had promised more than it has',
+      name: 'Bar 4: events after which the ledger was short',
       ours: shortfalls,
       reference: 0,
       tolerance: 'exactly',
       ok: shortfalls === 0,
     },
-    atLeast('Bar 4: promises that were called in and paid', paid, events / 100),
+    atLeast('Bar 4: accepted quotes that were paid', paid, events / 100),
   ];
 }
 
@@ -264,11 +264,11 @@ function meanRow(name: string, full: FirmResult, symmetric: FirmResult, paths: n
   const row = atLeast(name, meanOf(full.profit) / meanOf(symmetric.profit), 0.97 - noise);
   return noise === 0
     ? row
-    : { ...row, reference: 0.97, tolerance: 'at least, less 3 standard errors of so few worlds' };
+    : { ...row, reference: 0.97, tolerance: 'at least, minus 3 standard errors (few worlds)' };
 }
 
 /** Engines with wrong beliefs about the market. */
-function misbeliefs(): [string, Cell][] {
+function wrongBeliefs(): [string, Cell][] {
   const wrong = (
     name: string,
     validitySeconds: number,

@@ -1,7 +1,7 @@
 /** The market's mid: drawn second by second. */
 
 import { perRootSecond } from '../pricing/option.ts';
-import type { Dice } from './random.ts';
+import type { Random } from './random.ts';
 
 export interface PathSetup {
   seconds: number;
@@ -14,14 +14,14 @@ export interface PathSetup {
 /** Geometric diffusion with Laplace jumps. One price per second, including the start. */
 export function drawPrices(
   { seconds, start, sigma, jumpsPerHour, jumpBps }: PathSetup,
-  dice: Dice,
+  random: Random,
 ): number[] {
   const step = perRootSecond(sigma);
   const prices = [start];
   let price = start;
   for (let at = 1; at <= seconds; at++) {
-    let bps = step * dice.normal();
-    if (dice.uniform() < jumpsPerHour / 3600) bps += dice.laplace(jumpBps);
+    let bps = step * random.normal();
+    if (random.uniform() < jumpsPerHour / 3600) bps += random.laplace(jumpBps);
     price *= Math.exp(bps / 1e4);
     prices.push(price);
   }

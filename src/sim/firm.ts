@@ -15,7 +15,7 @@ import { optionCost, perRootSecond } from '../pricing/option.ts';
 import { DEFAULT_PARAMS, type PricingParams } from '../pricing/params.ts';
 import type { PriceInputs } from '../pricing/price-inputs.ts';
 import { spreadInteger, spreadTerms } from '../pricing/spread.ts';
-import { createDice } from './random.ts';
+import { createRandom } from './random.ts';
 import { addToSums, noSums, type SumStats } from './sums.ts';
 import type { SimWorld } from './world.ts';
 
@@ -114,7 +114,7 @@ const SKEW_SECONDS = 1;
 /** An arbitrary chain time above 0. */
 const START = 1_000_000;
 
-interface Held {
+interface FirmQuote {
   orderId: string;
   dueAt: number;
   side: 1 | -1;
@@ -129,11 +129,11 @@ export function runFirm(setup: FirmSetup, world: SimWorld, noiseSeed: number, re
   const { theta, validitySeconds, engines, noiseBps } = setup;
   const seconds = world.mids.length - 1;
   const makers = Array.from({ length: engines }, () => createMaker(setup, world));
-  const noise = createDice(noiseSeed);
+  const noise = createRandom(noiseSeed);
 
   for (const [index, { at, side, who, whether }] of world.arrivals.entries()) {
     const mid = world.mids[at] as number;
-    let best: { maker: Maker; held: Held; away: number } | undefined;
+    let best: { maker: Maker; held: FirmQuote; away: number } | undefined;
     for (const maker of makers) {
       maker.until(at);
       const seen = noiseBps === 0 ? mid : mid + noiseBps * noise.normal();
@@ -154,7 +154,7 @@ export function runFirm(setup: FirmSetup, world: SimWorld, noiseSeed: number, re
     const ledger = fund(capUnits);
     const funds = BigInt(4 * capUnits * UNIT_USD) * BigInt(MICRO);
     const spreadAt = spreads(setup, world);
-    const held: Held[] = [];
+    const held: FirmQuote[] = [];
     const motion = {
       deviation: perRootSecond(setup.sigma) * Math.sqrt(validitySeconds + SKEW_SECONDS),
       jumps: (setup.jumpsPerHour / 3600) * (validitySeconds + SKEW_SECONDS),
@@ -163,14 +163,14 @@ export function runFirm(setup: FirmSetup, world: SimWorld, noiseSeed: number, re
     let [first, q, changedAt, squares, fills, exercised, pickOff, edge] = [0, 0, 0, 0, 0, 0, 0, 0];
     const live = { buy: 0, sell: 0 };
 
-    function settle(quote: Held, at: number): void {
+    function settle(quote: FirmQuote, at: number): void {
       const { orderId, side, money } = quote;
       for (const applied of [
         ledger.apply({ type: 'accepted', orderId }),
         ledger.apply({ type: 'finalised', orderId, id: orderId, received: side === 1 ? UNIT : money }),
       ]) {
         if (!applied.applied)
-          throw new InvariantError('The ledger did not take a fill of a quote that it holds.', {
+          throw new InvariantError('The ledger refused the fill of a quote that it holds.', {
             facts: { orderId, why: applied.why },
           });
       }
@@ -199,16 +199,16 @@ export function runFirm(setup: FirmSetup, world: SimWorld, noiseSeed: number, re
         ledger.advance(CHAIN, START + at);
       },
 
-      quote(orderId: string, side: 1 | -1, mid: number, at: number): Held | undefined {
-        const word = side === 1 ? 'buy' : 'sell';
-        if (side * q + live[word] + 1 > capUnits) {
+      quote(orderId: string, side: 1 | -1, mid: number, at: number): FirmQuote | undefined {
+        const action = side === 1 ? 'buy' : 'sell';
+        if (side * q + live[action] + 1 > capUnits) {
           result.declined += 1;
           return undefined;
         }
         const charges: Charges = {
           rate: baseUnitRate(
             { num: BigInt(Math.round((UNIT_USD + mid) * MICRO)), den: BigInt(MICRO) },
-            word,
+            action,
             18,
             6,
           ),
@@ -238,27 +238,27 @@ export function runFirm(setup: FirmSetup, world: SimWorld, noiseSeed: number, re
             lapsesAt: START + dueAt,
             taker: 'taker',
             pair: 'U-USD',
-            side: word,
+            side: action,
             notional: BigInt(UNIT_USD * MICRO),
           },
           START + at,
         );
         if (isDecline(answer))
-          throw new InvariantError('The ledger refuses a quote within the position limit.', {
+          throw new InvariantError('The ledger refused a quote within the position limit.', {
             facts: { declined: answer.declined, detail: answer.detail },
           });
-        live[word] += 1;
-        const quote: Held = { orderId, dueAt, side, money, option: undefined };
+        live[action] += 1;
+        const quote: FirmQuote = { orderId, dueAt, side, money, option: undefined };
         held.push(quote);
         return quote;
       },
 
-      sellOption(quote: Held, away: number): void {
+      sellOption(quote: FirmQuote, away: number): void {
         quote.option = optionCost(away, motion);
       },
 
       /** An ordinary taker accepts at once. */
-      fill(quote: Held, at: number): void {
+      fill(quote: FirmQuote, at: number): void {
         fills += 1;
         settle(quote, at);
         live[quote.side === 1 ? 'buy' : 'sell'] -= 1;
@@ -287,9 +287,9 @@ export function runFirm(setup: FirmSetup, world: SimWorld, noiseSeed: number, re
 
 type Maker = {
   until(at: number): void;
-  quote(orderId: string, side: 1 | -1, mid: number, at: number): Held | undefined;
-  sellOption(quote: Held, away: number): void;
-  fill(quote: Held, at: number): void;
+  quote(orderId: string, side: 1 | -1, mid: number, at: number): FirmQuote | undefined;
+  sellOption(quote: FirmQuote, away: number): void;
+  fill(quote: FirmQuote, at: number): void;
 };
 
 function fund(capUnits: number): Ledger {
@@ -410,13 +410,13 @@ function spreads(setup: FirmSetup, { sigmas }: SimWorld): (side: 1 | -1, q: numb
     );
   if (sigmas !== undefined)
     return (side, q, at) => compute(side, q, (sigmas[at] as number) * setup.believed.sigma);
-  const known = new Map<number, bigint>();
+  const cache = new Map<number, bigint>();
   return (side, q) => {
     const key = side * (q + 1000);
-    const found = known.get(key);
+    const found = cache.get(key);
     if (found !== undefined) return found;
     const made = compute(side, q, common.sigma);
-    known.set(key, made);
+    cache.set(key, made);
     return made;
   };
 }

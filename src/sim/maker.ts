@@ -153,7 +153,7 @@ const NAV_EVERY_MS = 60_000;
 /** Resolution of the exact mid: 1e-9 of a quote token. */
 const NANO = 1_000_000_000;
 
-interface Known {
+interface TakerState {
   tokens: Tokens;
   conduct: Conduct;
 }
@@ -168,12 +168,15 @@ export function createMaker(setup: MakerSetup): Maker {
   });
   for (const { chainId, token, start } of setup.buckets)
     ledger.apply({ type: 'deposited', chainId, token, id: `start ${chainId} ${token}`, amount: start });
-  const started = { base: ledger.exposure(setup.base).owned, quote: ledger.exposure(setup.quote).owned };
-  const target = setup.target === null ? started.base : atto(setup.target);
+  const startBalances = {
+    base: ledger.exposure(setup.base).owned,
+    quote: ledger.exposure(setup.quote).owned,
+  };
+  const target = setup.target === null ? startBalances.base : atto(setup.target);
   const chains = [...new Set(setup.buckets.map(({ chainId }) => chainId))];
   const longest = Math.max(quoting.validitySeconds, ...quoting.pointsSeconds);
   const due: { atSecond: number; event: LedgerEvent }[] = [];
-  const takers = new Map<string, Known>();
+  const takers = new Map<string, TakerState>();
 
   let volatility = UNSEEN;
   let regime: Regime = CALM_MARKET;
@@ -194,7 +197,7 @@ export function createMaker(setup: MakerSetup): Maker {
     return owned + committed;
   };
 
-  function known(taker: string, atMs: number): Known {
+  function stateOf(taker: string, atMs: number): TakerState {
     const found = takers.get(taker);
     if (found !== undefined) return found;
     const one = {
@@ -205,20 +208,20 @@ export function createMaker(setup: MakerSetup): Maker {
     return one;
   }
 
-  function learn(taker: string, atMs: number, lesson: (conduct: Conduct) => Conduct): void {
+  function updateConduct(taker: string, atMs: number, update: (conduct: Conduct) => Conduct): void {
     if (risk === null) return;
-    const one = known(taker, atMs);
-    one.conduct = lesson(faded(one.conduct, atMs, risk.freeOption));
+    const one = stateOf(taker, atMs);
+    one.conduct = update(faded(one.conduct, atMs, risk.freeOption));
   }
 
   /** The risk controls' verdict: a decline, or adjustments. */
-  function caution(
+  function applyControls(
     { taker }: SimRequest,
     atMs: number,
   ): { sigma: number; size: number; omega: number; mostSeconds: number } | Decline {
     if (risk === null) return { sigma: 1, size: 1, omega: 1, mostSeconds: Number.POSITIVE_INFINITY };
     if (killed) return { declined: 'standby', control: 'kill_switch' };
-    const one = known(taker, atMs);
+    const one = stateOf(taker, atMs);
     if (!takeToken(one.tokens, atMs, risk.rate)) return { declined: 'limit', control: 'rate_limit' };
     one.conduct = faded(one.conduct, atMs, risk.freeOption);
     const suspect = suspicion(one.conduct, risk.freeOption);
@@ -247,13 +250,13 @@ export function createMaker(setup: MakerSetup): Maker {
       firmSeconds: validSeconds + quoting.clockSkewSeconds + (atMs - midAtMs) / 1000,
     });
     if (isDecline(quote)) return quote;
-    const [doubt] = check(
+    const [problem] = check(
       { ...inputs, firmSeconds: validSeconds + quoting.clockSkewSeconds + (atMs - midAtMs) / 1000 },
       quote,
     );
-    if (doubt !== undefined)
-      throw new InvariantError('A simulated price did not survive the second opinion.', {
-        facts: { doubt, request: request.id },
+    if (problem !== undefined)
+      throw new InvariantError('A simulated price failed the independent check.', {
+        facts: { problem, request: request.id },
       });
     const now = Math.floor(atMs / 1000);
     const id = `${setup.name} ${request.id} ${validSeconds}`;
@@ -330,11 +333,11 @@ export function createMaker(setup: MakerSetup): Maker {
     },
     ask(request, atMs) {
       const { route } = request;
-      const careful = caution(request, atMs);
-      if (isDecline(careful)) return careful;
+      const adjusted = applyControls(request, atMs);
+      if (isDecline(adjusted)) return adjusted;
       if (
         request.minValidSeconds >
-        Math.min(Math.max(quoting.maxValiditySeconds, longest), careful.mostSeconds + 1)
+        Math.min(Math.max(quoting.maxValiditySeconds, longest), adjusted.mostSeconds + 1)
       )
         return { declined: 'validity' };
       const bounds = band();
@@ -353,7 +356,7 @@ export function createMaker(setup: MakerSetup): Maker {
         mid: { num: BigInt(Math.round(mid * NANO)), den: BigInt(NANO) },
         quoteValue: 1,
         confidenceBps: setup.noiseBps,
-        sigma: sigmaOf(volatility, setup.sigmaFloor) * careful.sigma,
+        sigma: sigmaOf(volatility, setup.sigmaFloor) * adjusted.sigma,
         firmSeconds: longest,
         q: bandQ(exposed, bounds),
         ownGas: route.sameChain
@@ -371,8 +374,8 @@ export function createMaker(setup: MakerSetup): Maker {
         }),
         params: {
           ...route.params,
-          maxSize: route.params.maxSize * careful.size,
-          omega: route.params.omega * careful.omega,
+          maxSize: route.params.maxSize * adjusted.size,
+          omega: route.params.omega * adjusted.omega,
         },
         market: { pair: `${setup.base}-${setup.quote}`, corridor: route.corridor },
         ...(setup.plugin && { plugin: setup.plugin }),
@@ -380,7 +383,7 @@ export function createMaker(setup: MakerSetup): Maker {
       const times = [
         ...new Set(
           [...quoting.pointsSeconds, quoting.validitySeconds].map((seconds) =>
-            Math.max(Math.min(seconds, careful.mostSeconds), request.minValidSeconds),
+            Math.max(Math.min(seconds, adjusted.mostSeconds), request.minValidSeconds),
           ),
         ),
       ].sort((a, b) => a - b);
@@ -392,7 +395,7 @@ export function createMaker(setup: MakerSetup): Maker {
         else offers.push(made);
       }
       if (offers.length === 0) return refusal ?? { declined: 'internal' };
-      learn(request.taker, atMs, (conduct) => quoted(conduct, times.at(-1) ?? 0, 1));
+      updateConduct(request.taker, atMs, (conduct) => quoted(conduct, times.at(-1) ?? 0, 1));
       return offers;
     },
     accept({ id, request, atMs: quotedAtMs, validUntil, priced }, atMs) {
@@ -401,7 +404,7 @@ export function createMaker(setup: MakerSetup): Maker {
       const done = (event: LedgerEvent) => {
         const applied = ledger.apply(event);
         if (!applied.applied)
-          throw new InvariantError('The ledger did not take what happened to a quote that it holds.', {
+          throw new InvariantError('The ledger refused an event of a quote that it holds.', {
             facts: { event: event.type, quote: id, why: applied.why },
           });
       };
@@ -427,7 +430,7 @@ export function createMaker(setup: MakerSetup): Maker {
         route.lp === 'buy'
           ? toWholeTokens(priced.received, route.input) * mid - toWholeTokens(priced.output, route.output)
           : toWholeTokens(priced.received, route.input) - toWholeTokens(priced.output, route.output) * mid;
-      learn(taker, atMs, (conduct) =>
+      updateConduct(taker, atMs, (conduct) =>
         accepted(conduct, { share, markBps: (edgeUsd / usd) * 1e4, unused: (1 - share) * (life / 1000) }),
       );
       return steps;
@@ -435,7 +438,7 @@ export function createMaker(setup: MakerSetup): Maker {
     elsewhere(offers, atMs) {
       const [first] = offers;
       if (first === undefined) return;
-      learn(first.request.taker, atMs, (conduct) =>
+      updateConduct(first.request.taker, atMs, (conduct) =>
         tradedElsewhere(
           conduct,
           Math.max(...offers.map(({ validUntil, atMs: from }) => validUntil - from / 1000)),
@@ -455,8 +458,8 @@ export function createMaker(setup: MakerSetup): Maker {
       for (const chainId of chains) ledger.advance(chainId, now);
     },
     change: () => ({
-      base: Number((held(setup.base) - started.base) / 1_000_000n) / 1e12,
-      quote: Number((held(setup.quote) - started.quote) / 1_000_000n) / 1e12,
+      base: Number((held(setup.base) - startBalances.base) / 1_000_000n) / 1e12,
+      quote: Number((held(setup.quote) - startBalances.quote) / 1_000_000n) / 1e12,
     }),
     q: () => bandQ(ledger.exposure(setup.base).owned, band()),
     get gasPaid() {

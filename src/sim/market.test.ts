@@ -2,14 +2,14 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { simulatedMaker, simulatedMarket } from '../../test/support/simulated.ts';
 import { barChart, lineChart, ticksOf } from './chart.ts';
-import { createDice } from './random.ts';
+import { createRandom } from './random.ts';
 import { drawPrices, realised } from './exchange.ts';
 import { createMaker, type MakerQuote, type SimRoute } from './maker.ts';
 import { runMarket } from './market.ts';
 import { pageOf } from './page.ts';
 
 const path = (seconds: number, sigma: number, seed: number, jumpsPerHour = 1) =>
-  drawPrices({ seconds, start: 2500, sigma, jumpsPerHour, jumpBps: 30 }, createDice(seed));
+  drawPrices({ seconds, start: 2500, sigma, jumpsPerHour, jumpBps: 30 }, createRandom(seed));
 
 describe('a simulated market', () => {
   test('conserves money to the unit, whatever is played', () => {

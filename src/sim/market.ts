@@ -7,7 +7,7 @@ import { isDecline } from '../domain/decline.ts';
 import { InvariantError } from '../domain/errors.ts';
 import { winProbability } from '../pricing/firmness.ts';
 import { optionCost, perRootSecond } from '../pricing/option.ts';
-import { createDice, type Dice } from './random.ts';
+import { createRandom, type Random } from './random.ts';
 import {
   createMaker,
   type Maker,
@@ -79,12 +79,12 @@ export function runMarket(setup: MarketSetup): MarketResult {
   const makers = setup.makers.map(createMaker);
   const counters: EventCounter[] = makers.map(createCounter);
   const [arrivals, crowd, noise] = [
-    createDice(setup.seed, 1),
-    createDice(setup.seed, 2),
-    createDice(setup.seed, 3),
+    createRandom(setup.seed, 1),
+    createRandom(setup.seed, 2),
+    createRandom(setup.seed, 3),
   ];
-  const books = createBooks(makers);
-  const before = books.total(makers);
+  const money = createMoneyCount(makers);
+  const before = money.total(makers);
   const waiting = new Map<number, Pending[]>();
   const series: MarketResult['series'] = [];
   const result = { requests: 0, unanswered: 0, refused: 0 };
@@ -94,7 +94,7 @@ export function runMarket(setup: MarketSetup): MarketResult {
   function take({ maker, offer, others }: Pending, atMs: number, mid: number, exercised: boolean): void {
     const steps = (makers[maker] as Maker).accept(offer, atMs);
     (counters[maker] as EventCounter).taken(offer, mid, exercised);
-    books.accepted(offer, steps);
+    money.accepted(offer, steps);
     for (const other of others)
       if (other.maker !== maker) (makers[other.maker] as Maker).elsewhere(other.offers, atMs);
   }
@@ -129,7 +129,7 @@ export function runMarket(setup: MarketSetup): MarketResult {
       maker.see(noiseBps === 0 ? mid : mid * (1 + (noiseBps * noise.normal()) / 1e4), atMs);
       maker.step(atMs);
     }
-    books.step(Math.floor(atMs / 1000));
+    money.step(Math.floor(atMs / 1000));
     // Holders decide at the end of the window, before new requests of that second.
     for (const pending of waiting.get(Math.floor(atMs / 1000)) ?? []) {
       if (awayBps(pending.offer, mid) < 0) take(pending, atMs, mid, true);
@@ -139,11 +139,11 @@ export function runMarket(setup: MarketSetup): MarketResult {
       ask(drawRequest(crowd, takers, routes, mid, `rfq ${result.requests}`), atMs, mid);
     if (second % setup.sampleSeconds === 0 || second === prices.length - 1) {
       series.push({ second, mid, makers: counters.map((counter) => counter.sample(mid)) });
-      books.assertWhole(before, makers);
+      money.assertUnchanged(before, makers);
     }
   }
   const last = prices.at(-1) as number;
-  const after = books.total(makers);
+  const after = money.total(makers);
   return {
     seconds: prices.length - 1,
     ...result,
@@ -195,17 +195,17 @@ export function mostValuable<T extends { offer: MakerQuote }>(
 
 /** Draws taker, side and size. Sizes are drawn in dollars, and fixed on the input or the output. */
 export function drawRequest(
-  dice: Dice,
+  random: Random,
   { theta, takers, holders, medianUsd, sizeSpread, mostUsd, platformFeeBps }: TakerSetup,
   routes: readonly SimRoute[],
   mid: number,
   id: string,
 ): Drawn {
-  const holder = dice.uniform() < theta;
-  const taker = holder ? `holder ${dice.below(holders)}` : `taker ${dice.below(takers)}`;
-  const route = routes[dice.below(routes.length)] as SimRoute;
-  const usd = Math.min(medianUsd * Math.exp(sizeSpread * dice.normal()), mostUsd);
-  const side = dice.uniform() < 0.5 ? 'exactInput' : 'exactOutput';
+  const holder = random.uniform() < theta;
+  const taker = holder ? `holder ${random.below(holders)}` : `taker ${random.below(takers)}`;
+  const route = routes[random.below(routes.length)] as SimRoute;
+  const usd = Math.min(medianUsd * Math.exp(sizeSpread * random.normal()), mostUsd);
+  const side = random.uniform() < 0.5 ? 'exactInput' : 'exactOutput';
   const token = side === 'exactInput' ? route.input : route.output;
   const inBase = (side === 'exactInput') === (route.lp === 'buy');
   const units = Math.round((inBase ? usd / mid : usd) * 1e6);
@@ -216,45 +216,46 @@ export function drawRequest(
   return {
     request: { id, taker, route, side, amount, platformFeeBps, minValidSeconds: 0 },
     holder,
-    whether: dice.uniform(),
+    whether: random.uniform(),
   };
 }
 
 /** Balances outside the LPs: takers, the venue and the escrow. */
 
-interface Place {
+interface TokenOnChain {
   chainId: number;
   token: string;
   symbol: string;
 }
 
-interface Books {
+interface MoneyCount {
   accepted(offer: MakerQuote, steps: { filled: number; finalised: number }): void;
   step(second: number): void;
-  total(makers: readonly Maker[]): Map<Place, bigint>;
+  total(makers: readonly Maker[]): Map<TokenOnChain, bigint>;
   /** Throws `InvariantError` when any total changed. */
-  assertWhole(before: ReadonlyMap<Place, bigint>, makers: readonly Maker[]): void;
+  assertUnchanged(before: ReadonlyMap<TokenOnChain, bigint>, makers: readonly Maker[]): void;
 }
 
-function createBooks(makers: readonly Maker[]): Books {
-  const places: Place[] = (makers[0]?.setup.buckets ?? []).map(({ chainId, token, asset }) => ({
+function createMoneyCount(makers: readonly Maker[]): MoneyCount {
+  const places: TokenOnChain[] = (makers[0]?.setup.buckets ?? []).map(({ chainId, token, asset }) => ({
     chainId,
     token,
     symbol: asset,
   }));
-  const outside = new Map<Place, bigint>(places.map((place) => [place, 0n]));
-  const due = new Map<number, { place: Place; amount: bigint }[]>();
-  const placeOf = ({ chainId, token }: { chainId: number; token: string }): Place => {
+  const outside = new Map<TokenOnChain, bigint>(places.map((place) => [place, 0n]));
+  const due = new Map<number, { place: TokenOnChain; amount: bigint }[]>();
+  const placeOf = ({ chainId, token }: { chainId: number; token: string }): TokenOnChain => {
     const found = places.find((place) => place.chainId === chainId && place.token === token);
     if (found === undefined)
-      throw new InvariantError('A trade touched a token that nobody has.', { facts: { chainId, token } });
+      throw new InvariantError('A trade uses a token that no LP has.', { facts: { chainId, token } });
     return found;
   };
-  const later = (second: number, entry: { place: Place; amount: bigint }) =>
+  const later = (second: number, entry: { place: TokenOnChain; amount: bigint }) =>
     due.set(second, [...(due.get(second) ?? []), entry]);
-  const move = (place: Place, amount: bigint) => outside.set(place, (outside.get(place) as bigint) + amount);
+  const move = (place: TokenOnChain, amount: bigint) =>
+    outside.set(place, (outside.get(place) as bigint) + amount);
 
-  function total(all: readonly Maker[]): Map<Place, bigint> {
+  function total(all: readonly Maker[]): Map<TokenOnChain, bigint> {
     const sums = new Map(outside);
     for (const { ledger } of all) {
       for (const place of places) {
@@ -277,11 +278,11 @@ function createBooks(makers: readonly Maker[]): Books {
       due.delete(second);
     },
     total,
-    assertWhole(before, all) {
+    assertUnchanged(before, all) {
       const now = total(all);
       for (const [place, amount] of before) {
         if (now.get(place) !== amount)
-          throw new InvariantError('Money was made or lost in the simulation.', {
+          throw new InvariantError('The total amount of a token changed in the simulation.', {
             facts: { chainId: place.chainId, symbol: place.symbol, before: amount, now: now.get(place) },
           });
       }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { simulatedMaker, simulatedMarket } from '../../test/support/simulated.ts';
-import { createDice } from './random.ts';
+import { createRandom } from './random.ts';
 import { drawPrices } from './exchange.ts';
 import type { MakerSetup } from './maker.ts';
 import { runReplay, type ReplaySetup } from './replay.ts';
@@ -9,7 +9,7 @@ import { parseRfqs, type RfqRecord } from './rfq-record.ts';
 const startMs = Date.UTC(2026, 0, 1);
 const prices = drawPrices(
   { seconds: 300, start: 2500, sigma: 0.9, jumpsPerHour: 1, jumpBps: 30 },
-  createDice(9),
+  createRandom(9),
 );
 
 function setup(a: MakerSetup, b: MakerSetup, records?: readonly RfqRecord[]): ReplaySetup {
@@ -64,7 +64,7 @@ describe('a replay', () => {
       if (differenceBps !== null) expect(differenceBps).toBeGreaterThan(0);
   });
 
-  test('what was recorded happens again at the recorded price, whatever the dice say', () => {
+  test('what was recorded happens again at the recorded price, whatever the random say', () => {
     const [quote] = runReplay(setup(one, one, [record()])).quotes;
     const quoted = quote?.legs[0].amount as string;
     for (let seed = 0; seed < 40; seed++) {
@@ -131,8 +131,8 @@ describe('recorded requests', () => {
     ['nonsense', /line 1: not JSON/],
     [JSON.stringify({ ...record(), amount: '0' }), /amount: must be base units/],
     [JSON.stringify({ ...record(), extra: 1 }), /Unrecognized key/],
-    [JSON.stringify(record({ outcome: 'accepted' })), /quoted: must be there where the outcome is accepted/],
-    [JSON.stringify(record({ acceptedAtMs: 1 })), /acceptedAtMs: only of what was accepted/],
+    [JSON.stringify(record({ outcome: 'accepted' })), /quoted: is required when the outcome is accepted/],
+    [JSON.stringify(record({ acceptedAtMs: 1 })), /acceptedAtMs: only for accepted requests/],
   ])('%s is refused with its line', (text, message) => {
     expect(() => parseRfqs(text, 'f')).toThrow(message);
   });

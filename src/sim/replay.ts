@@ -7,7 +7,7 @@
 
 import { type Decline, isDecline } from '../domain/decline.ts';
 import { winProbability } from '../pricing/firmness.ts';
-import { createDice } from './random.ts';
+import { createRandom } from './random.ts';
 import {
   createMaker,
   type Maker,
@@ -78,9 +78,9 @@ export interface ReplayResult {
 }
 
 /** A taker that waits longer counts as an option holder. */
-const AT_ONCE_MS = 2_000;
+const HESITATION_MS = 2_000;
 
-interface Planned {
+interface PlannedRequest {
   id: string;
   atMs: number;
   taker: string;
@@ -98,7 +98,7 @@ interface Planned {
 }
 
 /** A quote that its taker may still accept. */
-interface Waiting {
+interface OpenQuote {
   side: 0 | 1;
   offer: MakerQuote;
   /** null: at the end of its validity, if it is worth exercising. */
@@ -111,23 +111,23 @@ export function runReplay(setup: ReplaySetup): ReplayResult {
   const makers = setup.makers.map(createMaker) as [Maker, Maker];
   const counters = makers.map(createCounter) as [EventCounter, EventCounter];
   const endMs = startMs + (prices.length - 1) * 1000;
-  const noises = [createDice(setup.seed, 3), createDice(setup.seed, 3)] as const;
+  const noises = [createRandom(setup.seed, 3), createRandom(setup.seed, 3)] as const;
   const planned = setup.records === undefined ? drawn(setup) : recorded(setup.records, setup.seed);
-  const waiting = new Map<number, Waiting[]>();
+  const waiting = new Map<number, OpenQuote[]>();
   const quotes: ReplayedQuote[] = [];
   const series: ReplayResult['series'] = [];
   let [next, skipped] = [0, 0];
 
-  function take({ side, offer, leg }: Waiting, atMs: number, mid: number, exercised: boolean): void {
+  function take({ side, offer, leg }: OpenQuote, atMs: number, mid: number, exercised: boolean): void {
     makers[side].accept(offer, atMs);
     counters[side].taken(offer, mid, exercised);
     leg.outcome = 'won';
     leg.edgeUsd = edgeUsd(offer, mid);
   }
 
-  const wait = (second: number, one: Waiting) => waiting.set(second, [...(waiting.get(second) ?? []), one]);
+  const wait = (second: number, one: OpenQuote) => waiting.set(second, [...(waiting.get(second) ?? []), one]);
 
-  function answer(plan: Planned, side: 0 | 1, atMs: number, mid: number): ReplayLeg {
+  function answer(plan: PlannedRequest, side: 0 | 1, atMs: number, mid: number): ReplayLeg {
     const maker = makers[side];
     const route = maker.setup.routes.find(
       (each) =>
@@ -161,18 +161,22 @@ export function runReplay(setup: ReplaySetup): ReplayResult {
     };
     const { record } = plan;
     const backAt = record?.acceptedAtMs ?? null;
-    const late = backAt !== null && backAt > plan.atMs + AT_ONCE_MS;
+    const late = backAt !== null && backAt > plan.atMs + HESITATION_MS;
     if (late) wait(Math.floor((backAt as number) / 1000), { side, offer, record: record ?? null, leg });
     else if (plan.holder) wait(offer.validUntil, { side, offer, record: null, leg });
     else if (
       beatsRival(offer, record) &&
-      fitted(plan, offer, mid, takers) < winProbability(awayBps(offer, mid), takers)
+      conditionedDraw(plan, offer, mid, takers) < winProbability(awayBps(offer, mid), takers)
     )
       take({ side, offer, record: null, leg }, atMs, mid, false);
     return leg;
   }
 
-  function chosen({ holder, record }: Planned, offers: readonly MakerQuote[], mid: number): MakerQuote {
+  function chosen(
+    { holder, record }: PlannedRequest,
+    offers: readonly MakerQuote[],
+    mid: number,
+  ): MakerQuote {
     const backAt = record?.acceptedAtMs ?? null;
     // A taker that accepted late needed a quote valid until then; others take the best price.
     const lasting = backAt === null ? offers : offers.filter(({ validUntil }) => validUntil * 1000 >= backAt);
@@ -186,17 +190,18 @@ export function runReplay(setup: ReplaySetup): ReplayResult {
     return of.reduce((best, offer) => (awayBps(offer, mid) < awayBps(best, mid) ? offer : best));
   }
 
-  function back(second: number, atMs: number, mid: number): void {
+  function decideWaiting(second: number, atMs: number, mid: number): void {
     for (const one of waiting.get(second) ?? []) {
       const { offer, record } = one;
       const inTheMoney = awayBps(offer, mid) < 0;
-      const asGood = record !== null && record.quoted !== null && noWorse(offer, BigInt(record.quoted));
+      const asGood =
+        record !== null && record.quoted !== null && isAtLeastAsGood(offer, BigInt(record.quoted));
       if (offer.validUntil >= second && (inTheMoney || asGood)) take(one, atMs, mid, true);
     }
     waiting.delete(second);
   }
 
-  function finished(plan: Planned, legs: [ReplayLeg, ReplayLeg]): ReplayedQuote {
+  function toReplayedQuote(plan: PlannedRequest, legs: [ReplayLeg, ReplayLeg]): ReplayedQuote {
     const [a, b] = legs;
     const { id, atMs, corridor, side, amount, record } = plan;
     const lp = plan.input === setup.makers[0].base ? 'buy' : 'sell';
@@ -219,7 +224,7 @@ export function runReplay(setup: ReplaySetup): ReplayResult {
     };
   }
 
-  while (planned[next] !== undefined && (planned[next] as Planned).atMs < startMs)
+  while (planned[next] !== undefined && (planned[next] as PlannedRequest).atMs < startMs)
     [next, skipped] = [next + 1, skipped + 1];
   for (const [at, mid] of prices.entries()) {
     const atMs = startMs + at * 1000;
@@ -229,13 +234,13 @@ export function runReplay(setup: ReplaySetup): ReplayResult {
       makers[side].see(noiseBps === 0 ? mid : mid * (1 + (noiseBps * noises[side].normal()) / 1e4), atMs);
       makers[side].step(atMs);
     }
-    back(second, atMs, mid);
+    decideWaiting(second, atMs, mid);
     for (
       let plan = planned[next];
       plan !== undefined && plan.atMs < atMs + 1000 && plan.atMs <= endMs + 999;
       plan = planned[++next]
     )
-      quotes.push(finished(plan, [answer(plan, 0, atMs, mid), answer(plan, 1, atMs, mid)]));
+      quotes.push(toReplayedQuote(plan, [answer(plan, 0, atMs, mid), answer(plan, 1, atMs, mid)]));
     if (at % setup.sampleSeconds === 0 || at === prices.length - 1)
       series.push({ second: at, mid, makers: counters.map((counter) => counter.sample(mid)) });
   }
@@ -258,14 +263,14 @@ export function runReplay(setup: ReplaySetup): ReplayResult {
 }
 
 function requestOf(
-  { id, taker, side, amount, platformFeeBps, minValidSeconds }: Planned,
+  { id, taker, side, amount, platformFeeBps, minValidSeconds }: PlannedRequest,
   route: SimRoute,
 ): SimRequest {
   return { id, taker, route, side, amount, platformFeeBps, minValidSeconds };
 }
 
-function recorded(records: readonly RfqRecord[], seed: number): Planned[] {
-  const dice = createDice(seed, 2);
+function recorded(records: readonly RfqRecord[], seed: number): PlannedRequest[] {
+  const random = createRandom(seed, 2);
   return records.map((record, at) => ({
     id: `${at} ${record.id}`,
     atMs: record.atMs,
@@ -278,14 +283,14 @@ function recorded(records: readonly RfqRecord[], seed: number): Planned[] {
     platformFeeBps: record.platformFeeBps,
     minValidSeconds: record.minValidSeconds,
     holder: false,
-    whether: dice.uniform(),
+    whether: random.uniform(),
     record,
   }));
 }
 
-function drawn({ seed, takers, prices, startMs, makers }: ReplaySetup): Planned[] {
-  const [arrivals, crowd] = [createDice(seed, 1), createDice(seed, 2)];
-  const planned: Planned[] = [];
+function drawn({ seed, takers, prices, startMs, makers }: ReplaySetup): PlannedRequest[] {
+  const [arrivals, crowd] = [createRandom(seed, 1), createRandom(seed, 2)];
+  const planned: PlannedRequest[] = [];
   for (
     let time = arrivals.exponential(takers.rfqSeconds);
     time < prices.length - 1;
@@ -319,8 +324,8 @@ function drawn({ seed, takers, prices, startMs, makers }: ReplaySetup): Planned[
 }
 
 /** The taker's draw, conditioned on what it did at the recorded price. */
-function fitted(
-  { whether, record, side, amount }: Planned,
+function conditionedDraw(
+  { whether, record, side, amount }: PlannedRequest,
   { request: { route } }: MakerQuote,
   mid: number,
   takers: TakerSetup,
@@ -345,12 +350,12 @@ const freeSide = ({ request: { side }, priced: { input, output } }: MakerQuote):
   side === 'exactInput' ? output : input;
 
 /** At least as good for the taker as `amount` on the free side. */
-const noWorse = (offer: MakerQuote, amount: bigint): boolean =>
+const isAtLeastAsGood = (offer: MakerQuote, amount: bigint): boolean =>
   offer.request.side === 'exactInput' ? freeSide(offer) >= amount : freeSide(offer) <= amount;
 
 /** The rival's amount must be beaten strictly. */
 function beatsRival(offer: MakerQuote, record: RfqRecord | undefined): boolean {
   if (record === undefined || record.rival === null) return true;
   const rival = BigInt(record.rival);
-  return noWorse(offer, rival) && freeSide(offer) !== rival;
+  return isAtLeastAsGood(offer, rival) && freeSide(offer) !== rival;
 }

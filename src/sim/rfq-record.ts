@@ -45,7 +45,7 @@ export function parseRfqs(text: string, source: string): RfqRecord[] {
   }
   if (problems.length > 0)
     throw new RequestError(
-      `${source} is no file of requests.\n${problems.map((problem) => `  - ${problem}`).join('\n')}\nThe format is described in docs/lp/replay.md.`,
+      `${source} is not a file of recorded requests.\n${problems.map((problem) => `  - ${problem}`).join('\n')}\nThe format is described in docs/lp/replay.md.`,
       { code: 'bad_request' },
     );
   return records.sort((a, b) => a.atMs - b.atMs);
@@ -65,9 +65,9 @@ function read(line: string, into: RfqRecord[]): string | undefined {
       .join('; ');
   const { outcome, quoted, acceptedAtMs, atMs } = parsed.data;
   if ((outcome === 'accepted' || outcome === 'lost' || outcome === 'expired') && quoted === null)
-    return `quoted: must be there where the outcome is ${outcome}`;
+    return `quoted: is required when the outcome is ${outcome}`;
   if (acceptedAtMs !== null && (outcome !== 'accepted' || acceptedAtMs < atMs))
-    return 'acceptedAtMs: only of what was accepted, and not before it was asked for';
+    return 'acceptedAtMs: only for accepted requests, and not before atMs';
   into.push(parsed.data);
   return undefined;
 }

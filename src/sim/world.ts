@@ -5,7 +5,7 @@
 
 import { perRootSecond } from '../pricing/option.ts';
 import { observeMid, sigmaOf, UNSEEN } from '../pricing/volatility.ts';
-import { createDice, type Dice } from './random.ts';
+import { createRandom, type Random } from './random.ts';
 
 export interface Arrival {
   /** Second of the request. */
@@ -39,19 +39,19 @@ export function drawWorld(
   seed: number,
   path: number,
 ): SimWorld {
-  const dice = createDice(seed, 2 * path);
+  const random = createRandom(seed, 2 * path);
   const step = perRootSecond(sigma);
   const jump = jumpsPerHour / 3600;
   const mids = new Float64Array(seconds + 1);
   let mid = 0;
   for (let at = 1; at <= seconds; at++) {
-    mid += step * dice.normal();
-    if (dice.uniform() < jump) mid += dice.laplace(jumpBps);
+    mid += step * random.normal();
+    if (random.uniform() < jump) mid += random.laplace(jumpBps);
     mids[at] = mid;
   }
   return {
     mids,
-    arrivals: drawArrivals(seconds, rfqSeconds, createDice(seed, 2 * path + 1)),
+    arrivals: drawArrivals(seconds, rfqSeconds, createRandom(seed, 2 * path + 1)),
     sigmas: undefined,
   };
 }
@@ -71,11 +71,11 @@ export function replayWorld(
   seed: number,
   path: number,
 ): SimWorld {
-  const dice = createDice(seed, 2 * path);
+  const random = createRandom(seed, 2 * path);
   const mids = new Float64Array(seconds + 1);
   const moves = prices.slice(1).map((price, at) => Math.log(price / (prices[at] as number)) * 1e4);
   if (moves.length >= seconds) {
-    const from = dice.below(moves.length - seconds + 1);
+    const from = random.below(moves.length - seconds + 1);
     for (let at = 1; at <= seconds; at++)
       mids[at] = (mids[at - 1] as number) + (moves[from + at - 1] as number);
   } else {
@@ -83,20 +83,20 @@ export function replayWorld(
     let [from, left, sign] = [0, 0, 1];
     for (let at = 1; at <= seconds; at++) {
       if (left === 0)
-        [from, left, sign] = [dice.below(moves.length - block + 1), block, dice.uniform() < 0.5 ? 1 : -1];
+        [from, left, sign] = [random.below(moves.length - block + 1), block, random.uniform() < 0.5 ? 1 : -1];
       mids[at] = (mids[at - 1] as number) + sign * (moves[from + block - left] as number);
       left -= 1;
     }
   }
   return {
     mids,
-    arrivals: drawArrivals(seconds, rfqSeconds, createDice(seed, 2 * path + 1)),
-    sigmas: watch(mids),
+    arrivals: drawArrivals(seconds, rfqSeconds, createRandom(seed, 2 * path + 1)),
+    sigmas: estimateSigmas(mids),
   };
 }
 
 /** The LP's own estimate at each second. */
-function watch(mids: Float64Array): Float64Array {
+function estimateSigmas(mids: Float64Array): Float64Array {
   let seen = UNSEEN;
   return mids.map((mid, at) => {
     seen = observeMid(seen, Math.exp(mid / 1e4), at * 1000);
@@ -104,14 +104,14 @@ function watch(mids: Float64Array): Float64Array {
   });
 }
 
-function drawArrivals(seconds: number, every: number, dice: Dice): Arrival[] {
+function drawArrivals(seconds: number, every: number, random: Random): Arrival[] {
   const arrivals: Arrival[] = [];
-  for (let time = dice.exponential(every); time < seconds; time += dice.exponential(every)) {
+  for (let time = random.exponential(every); time < seconds; time += random.exponential(every)) {
     arrivals.push({
       at: Math.floor(time),
-      side: dice.uniform() < 0.5 ? 1 : -1,
-      who: dice.uniform(),
-      whether: dice.uniform(),
+      side: random.uniform() < 0.5 ? 1 : -1,
+      who: random.uniform(),
+      whether: random.uniform(),
     });
   }
   return arrivals;

@@ -366,7 +366,7 @@ test('a chain that does not answer is reported as unanswered, not as a differenc
   );
   expect(report.differences).toEqual([]);
   expect(report.unasked).toEqual([
-    { what: `everything on ${ground.there.chain.slug}`, why: 'no node of it showed a final block' },
+    { what: `everything on ${ground.there.chain.slug}`, why: 'no node answered with a final block' },
   ]);
 });
 

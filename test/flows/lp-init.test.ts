@@ -90,10 +90,10 @@ test('asks at the terminal, reads the rest from venue and chains, and writes a c
     [/Your id/, 'mine'],
     [/Your name/, 'Mine & Co'],
     [/owner's address/, owner.address],
-    [/Endpoint of chain1/, chain.anvil.url],
-    [/Tokens on chain1/, `${chain.usdc.address}, ${chain.weth.address}`],
+    [/endpoint of chain1/, chain.anvil.url],
+    [/Token addresses on chain1/, `${chain.usdc.address}, ${chain.weth.address}`],
     [/Password/, 'typed by hand'],
-    [/Least spread/, '3'],
+    [/Minimum spread/, '3'],
   ]);
   await initLp({ dir: join(folder, 'asked') }, terminal);
   const { config } = await loadConfig(zLpAppConfig, join(folder, 'asked', 'lp.json'), {});

@@ -94,7 +94,7 @@ test('withdraw: request, wait, complete, with the remaining time shown', async (
   expect([requested.status, requested.stdout]).toEqual([
     0,
     expect.stringMatching(
-      /completed 900 s after the request is mined\.[\s\S]*250\.5 USDC can be withdrawn from 20.*Z until 20.*Z/,
+      /withdrawn 900 s after the request is mined\.[\s\S]*250\.5 USDC can be withdrawn from 20.*Z until 20.*Z/,
     ),
   ]);
   expect((await own('withdraw', '--token', 'USDC', '--complete')).stderr).toMatch(

@@ -603,7 +603,7 @@ describe('the command', () => {
       knownEscrows: new Map(),
     });
     expect(unasked.filter(({ result }) => result === 'unchecked').map(({ says }) => says)).toContain(
-      `No node was named for chain ${b.chain.id}: add --rpc ${b.chain.id}=URL.`,
+      `No node was given for chain ${b.chain.id}: add --rpc ${b.chain.id}=URL.`,
     );
     expect(exitCode(unasked)).toBe(2);
   });
@@ -623,7 +623,7 @@ describe('the command', () => {
       ).stderr,
     ).toContain('only owners and admins');
     await expect(runVerify(crossed.record.orderId, { rpc: [], escrow: [] })).rejects.toThrow(
-      'Where is the dossier?',
+      'Give a saved dossier',
     );
     await expect(runVerify('0x12', { rpc: [], escrow: [] })).rejects.toThrow('An order id is');
   });

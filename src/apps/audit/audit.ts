@@ -6,13 +6,13 @@
 import type { Database } from '../../adapters/postgres/pool.ts';
 import type { Address } from '../../domain/hex.ts';
 import type { ChainPort } from '../../ports/chain.ts';
-import { atOneMoment, type Cut } from './cut.ts';
+import { withConsistentCut, type Cut } from './cut.ts';
 import {
   type FindingsCollector,
   createFindings,
   type Difference,
   type Findings,
-  markOf,
+  identityOf,
 } from './difference.ts';
 import { auditEscrow } from './escrow.ts';
 import { auditLp, type LpView } from './lp.ts';
@@ -41,12 +41,12 @@ export interface AuditReport extends Findings {
 }
 
 export const auditVenue = (ground: AuditGround, options: AuditOptions): Promise<AuditReport> =>
-  lookUntilSure(ground, options, async (cut, book) => {
-    await auditVenueTables(cut, book);
-    await auditOrders(cut, book, options);
-    await auditSlots(cut, book);
+  compareUntilStable(ground, options, async (cut, findings) => {
+    await auditVenueTables(cut, findings);
+    await auditOrders(cut, findings, options);
+    await auditSlots(cut, findings);
     for (const chain of cut.chains)
-      await auditEscrow(cut, book, chain, {
+      await auditEscrow(cut, findings, chain, {
         startBlock: ground.startBlock(chain.port.chain.id),
         others: options.others ?? false,
       });
@@ -58,21 +58,21 @@ export const auditLpNode = (
   { account, committed }: { account: Address; committed?: () => Promise<LpView['committed']> },
   options: AuditOptions,
 ): Promise<AuditReport> =>
-  lookUntilSure(ground, options, async (cut, book) => {
+  compareUntilStable(ground, options, async (cut, findings) => {
     const said = await committed?.();
-    await auditLp(cut, book, { account, ...(said && { committed: said }) }, options);
-    await auditSlots(cut, book);
+    await auditLp(cut, findings, { account, ...(said && { committed: said }) }, options);
+    await auditSlots(cut, findings);
   });
 
-async function lookUntilSure(
+async function compareUntilStable(
   { db, chains, sleep }: AuditGround,
   { patienceMs, everyMs = 2_000 }: AuditOptions,
-  compare: (cut: Cut, book: FindingsCollector) => Promise<void>,
+  compare: (cut: Cut, findings: FindingsCollector) => Promise<void>,
 ): Promise<AuditReport> {
   let standing: Map<string, Difference> | undefined;
   for (let looks = 1, left = patienceMs; ; looks += 1, left -= everyMs) {
     const { differences, unasked, compared } = await look(db, chains, compare);
-    const seen = new Map(differences.map((difference) => [markOf(difference), difference]));
+    const seen = new Map(differences.map((difference) => [identityOf(difference), difference]));
     const before = standing;
     standing = new Map([...seen].filter(([mark]) => before === undefined || before.has(mark)));
     if (standing.size === 0 || left <= 0)
@@ -84,13 +84,13 @@ async function lookUntilSure(
 async function look(
   db: Database,
   chains: readonly ChainPort[],
-  compare: (cut: Cut, book: FindingsCollector) => Promise<void>,
+  compare: (cut: Cut, findings: FindingsCollector) => Promise<void>,
 ): Promise<Findings> {
-  const book = createFindings();
-  await atOneMoment(db, chains, async (cut, silent) => {
+  const findings = createFindings();
+  await withConsistentCut(db, chains, async (cut, silent) => {
     for (const slug of silent)
-      book.unasked.push({ what: `everything on ${slug}`, why: 'no node of it showed a final block' });
-    await compare(cut, book);
+      findings.unasked.push({ what: `everything on ${slug}`, why: 'no node answered with a final block' });
+    await compare(cut, findings);
   });
-  return book;
+  return findings;
 }

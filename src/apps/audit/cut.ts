@@ -24,7 +24,7 @@ export interface Cut {
  * Runs `work` in one read-only REPEATABLE READ transaction. `silent`: slugs of the chains that did not
  * answer.
  */
-export async function atOneMoment<T>(
+export async function withConsistentCut<T>(
   db: Database,
   ports: readonly ChainPort[],
   work: (cut: Cut, silent: readonly string[]) => Promise<T>,

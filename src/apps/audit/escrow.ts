@@ -20,7 +20,7 @@ const BPS = 10_000n;
 type OpenEvent = Extract<EscrowEvent, { kind: 'open' }>;
 type FilledEvent = Extract<EscrowEvent, { kind: 'filled' }>;
 
-interface EscrowLife {
+interface EscrowEvents {
   opened: Map<Bytes32, OpenEvent>;
   over: Map<Bytes32, EscrowEvent & { kind: 'finalised' | 'refunded' }>;
   filled: Map<Bytes32, FilledEvent[]>;
@@ -35,52 +35,54 @@ export interface EscrowOptions {
 
 export async function auditEscrow(
   cut: Cut,
-  book: FindingsCollector,
+  findings: FindingsCollector,
   chain: PinnedChain,
   options: EscrowOptions,
 ): Promise<void> {
   const { port, deep } = chain;
-  const events = await book.ask(`events of the escrow on ${port.chain.slug}`, () =>
+  const events = await findings.ask(`events of the escrow on ${port.chain.slug}`, () =>
     port.events(BigInt(options.startBlock), deep.number),
   );
   if (events === undefined) return;
-  book.count('escrow events', events.length);
-  const life = lifeOf(events);
-  await auditKnown(cut, book, chain, life, options);
-  await book.ask(`money in the escrow on ${port.chain.slug}`, () => auditMoney(book, chain, life));
+  findings.count('escrow events', events.length);
+  const grouped = groupEvents(events);
+  await auditOrdersOf(cut, findings, chain, grouped, options);
+  await findings.ask(`balances of the escrow on ${port.chain.slug}`, () =>
+    auditMoney(findings, chain, grouped),
+  );
 }
 
-function lifeOf(events: readonly EscrowEvent[]): EscrowLife {
-  const life: EscrowLife = { opened: new Map(), over: new Map(), filled: new Map(), ledger: [] };
+function groupEvents(events: readonly EscrowEvent[]): EscrowEvents {
+  const grouped: EscrowEvents = { opened: new Map(), over: new Map(), filled: new Map(), ledger: [] };
   for (const event of events) {
-    if (event.kind === 'open') life.opened.set(event.orderId, event);
-    if (event.kind === 'finalised' || event.kind === 'refunded') life.over.set(event.orderId, event);
+    if (event.kind === 'open') grouped.opened.set(event.orderId, event);
+    if (event.kind === 'finalised' || event.kind === 'refunded') grouped.over.set(event.orderId, event);
     if (event.kind === 'filled')
-      life.filled.set(event.orderId, [...(life.filled.get(event.orderId) ?? []), event]);
-    if (event.kind === 'ledger') life.ledger.push(event);
+      grouped.filled.set(event.orderId, [...(grouped.filled.get(event.orderId) ?? []), event]);
+    if (event.kind === 'ledger') grouped.ledger.push(event);
   }
-  return life;
+  return grouped;
 }
 
 /** Orders */
 
-interface Known {
+interface KnownOrder {
   order_id: Buffer;
   facts: { fact: Parameters<typeof factFromJson>[0] }[];
   [column: string]: unknown;
 }
 
-async function auditKnown(
+async function auditOrdersOf(
   { session }: Cut,
-  book: FindingsCollector,
+  findings: FindingsCollector,
   { port }: PinnedChain,
-  { opened, over, filled }: EscrowLife,
+  { opened, over, filled }: EscrowEvents,
   { others }: EscrowOptions,
 ): Promise<void> {
   const ids = [...new Set([...opened.keys(), ...filled.keys()])];
   for (let from = 0; from < ids.length; from += PAGE) {
     const page = ids.slice(from, from + PAGE);
-    const rows = await session.query<Known>(
+    const rows = await session.query<KnownOrder>(
       `select o.order_id, (select json_agg(json_build_object('fact', f.fact)) from order_fact f where f.order_id = o.order_id and f.fact ->> 'kind' in ('opened', 'filled', 'finalised', 'refunded')) as facts from trade_order o where o.order_id = any($1::bytea[])`,
       [page.map(bytes)],
     );
@@ -93,10 +95,10 @@ async function auditKnown(
       if (facts === undefined) {
         // Reported by the audit of the origin chain.
         if (!others && open)
-          book.differ({
+          findings.differ({
             kind: 'unknown_order',
             subject: `${port.chain.slug} ${orderId}`,
-            expected: 'an order on record',
+            expected: 'a recorded order',
             found: `${end?.kind ?? `escrowed until ${open.order.expires}`}, opened in ${open.txHash}`,
           });
         continue;
@@ -108,10 +110,10 @@ async function auditKnown(
       for (const fact of facts) {
         if (!('evidence' in fact) || fact.evidence.chainId !== port.chain.id) continue;
         const { kind, evidence } = fact;
-        if (kind === 'filled') againstFill(book, orderId, fact, filled.get(orderId) ?? []);
+        if (kind === 'filled') againstFill(findings, orderId, fact, filled.get(orderId) ?? []);
         // An event missing in the database is reported through the order status.
         else if (!steps.some(([what, txHash]) => what === kind && txHash === evidence.txHash))
-          book.differ({
+          findings.differ({
             kind: 'fact_without_log',
             subject: `${orderId} ${kind}`,
             expected: steps.find(([what]) => what === kind)?.[1] ?? 'no such event',
@@ -123,7 +125,7 @@ async function auditKnown(
 }
 
 function againstFill(
-  book: FindingsCollector,
+  findings: FindingsCollector,
   orderId: Bytes32,
   { outputIndex, amount, solver, evidence }: FactOf<'filled'>,
   events: readonly FilledEvent[],
@@ -132,9 +134,9 @@ function againstFill(
   const event = events.find(
     (each) => each.txHash === evidence.txHash && each.solver === addressToBytes32(solver),
   );
-  if (event) book.amount('output_amount', subject, event.amount, amount);
+  if (event) findings.amount('output_amount', subject, event.amount, amount);
   else
-    book.differ({
+    findings.differ({
       kind: 'fact_without_log',
       subject,
       expected: events[0]?.txHash ?? 'no such event',
@@ -143,9 +145,9 @@ function againstFill(
 }
 
 async function auditMoney(
-  book: FindingsCollector,
+  findings: FindingsCollector,
   { port, deep }: PinnedChain,
-  { opened, over, ledger }: EscrowLife,
+  { opened, over, ledger }: EscrowEvents,
 ): Promise<void> {
   const at = deep.number;
   const feeRecipient = await feeRecipientOf(port, at);
@@ -193,26 +195,26 @@ async function auditMoney(
     [...deposits].map(async ([token, deposited]) => {
       const symbol = port.chain.tokens.find(({ address }) => address === token)?.symbol ?? token;
       const subject = `${slug} ${symbol}`;
-      book.amount(
+      findings.amount(
         'escrow_balance',
         subject,
         deposited + (owned.get(token) ?? 0n),
         await port.tokenBalance(port.chain.escrow, token, at),
       );
       if (feesKnown)
-        book.amount(
+        findings.amount(
           'fee_sum',
           subject,
           fees.get(token) ?? 0n,
           await port.ledgerBalance(feeRecipient, token, at),
         );
-      book.count('tokens in escrow');
+      findings.count('tokens in escrow');
     }),
   );
   if (!feesKnown)
-    book.unasked.push({
+    findings.unasked.push({
       what: `fees on ${slug}`,
-      why: 'the fee recipient trades itself, so its balance does not tell what were fees',
+      why: 'the fee recipient trades itself, so its balance is more than fees',
     });
 }
 
@@ -236,7 +238,7 @@ async function feeRecipientOf(port: PinnedChain['port'], at: bigint): Promise<Ad
     at,
   );
   if (answer === undefined)
-    throw new RangeError('The escrow names no fee recipient. Is the configured address the right contract?');
+    throw new RangeError('The escrow has no fee recipient. Check the configured contract address.');
   return decodeFunctionResult({
     abi: escrowAbi,
     functionName: 'feeRecipient',

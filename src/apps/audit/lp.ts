@@ -22,23 +22,27 @@ export interface LpView {
 
 export async function auditLp(
   cut: Cut,
-  book: FindingsCollector,
+  findings: FindingsCollector,
   view: LpView,
   { sinceMs }: { sinceMs: number },
 ): Promise<void> {
-  await auditBooks(cut, book, view.account);
-  await auditAwards(cut, book, view.account, sinceMs);
-  await auditReservations(cut, book, view);
+  await auditBooks(cut, findings, view.account);
+  await auditAwards(cut, findings, view.account, sinceMs);
+  await auditReservations(cut, findings, view);
 }
 
 /** Accounting ledger */
 
-async function auditBooks({ session, chain }: Cut, book: FindingsCollector, account: Address): Promise<void> {
+async function auditBooks(
+  { session, chain }: Cut,
+  findings: FindingsCollector,
+  account: Address,
+): Promise<void> {
   const unbalanced = await session.query<{ id: string; chain_id: number; token: string; sum: string }>(
     'select e.id, p.chain_id, p.token, sum(p.amount) as sum from lp_posting p join lp_entry e on e.n = p.entry group by e.id, p.chain_id, p.token having sum(p.amount) <> 0',
   );
   for (const { id, chain_id, token, sum } of unbalanced)
-    book.amount('lp_entry', `${id} ${chain_id} ${token}`, 0n, BigInt(sum));
+    findings.amount('lp_entry', `${id} ${chain_id} ${token}`, 0n, BigInt(sum));
   const astray = await session.query<{
     account: string;
     chain_id: number;
@@ -50,7 +54,7 @@ async function auditBooks({ session, chain }: Cut, book: FindingsCollector, acco
      select account, chain_id, token, coalesce(sums.amount, 0) as postings, coalesce(b.amount, 0) as balance from sums full join lp_balance b using (account, chain_id, token) where coalesce(sums.amount, 0) <> coalesce(b.amount, 0)`,
   );
   for (const { account: name, chain_id, token, postings, balance } of astray)
-    book.amount('lp_balance', `${name} ${chain_id} ${token}`, BigInt(postings), BigInt(balance));
+    findings.amount('lp_balance', `${name} ${chain_id} ${token}`, BigInt(postings), BigInt(balance));
 
   // Balances and cursor are written in one transaction, so they match at the cursor's block.
   const cursors = await session.query<{ chain_id: number; block: number; hash: Buffer }>(
@@ -59,12 +63,12 @@ async function auditBooks({ session, chain }: Cut, book: FindingsCollector, acco
   for (const { chain_id, block, hash } of cursors) {
     const port = chain(chain_id)?.port;
     if (!port) continue;
-    const seen = await book.ask(`block ${block} of ${port.chain.slug}`, () =>
+    const seen = await findings.ask(`block ${block} of ${port.chain.slug}`, () =>
       port.block(BigInt(block)).then((found) => found ?? null),
     );
     if (seen === undefined) continue;
     if (seen?.hash !== bytesToHex(hash)) {
-      book.differ({
+      findings.differ({
         kind: 'lp_journal',
         subject: port.chain.slug,
         expected: `block ${block} ${bytesToHex(hash)}`,
@@ -78,12 +82,12 @@ async function auditBooks({ session, chain }: Cut, book: FindingsCollector, acco
     );
     await Promise.all(
       balances.map(async ({ token, amount }) => {
-        const found = await book.ask(`balance of ${token} on ${port.chain.slug}`, () =>
+        const found = await findings.ask(`balance of ${token} on ${port.chain.slug}`, () =>
           port.ledgerBalance(account, token as Address, BigInt(block)),
         );
         if (found !== undefined)
-          book.amount('lp_journal', `${port.chain.slug} ${token}`, found, BigInt(amount));
-        book.count('balances of the LP');
+          findings.amount('lp_journal', `${port.chain.slug} ${token}`, found, BigInt(amount));
+        findings.count('balances of the LP');
       }),
     );
   }
@@ -100,7 +104,7 @@ interface AwardRow {
 
 async function auditAwards(
   cut: Cut,
-  book: FindingsCollector,
+  findings: FindingsCollector,
   account: Address,
   sinceMs: number,
 ): Promise<void> {
@@ -122,15 +126,15 @@ async function auditAwards(
           cut.chain(Number(order.originChainId)),
           slice && cut.chain(slice.destChainId),
         ];
-        book.count('awards');
+        findings.count('awards');
         if (!origin || !dest || !slice) return;
-        const status = await book.ask(`status of ${orderId}`, () =>
+        const status = await findings.ask(`status of ${orderId}`, () =>
           origin.port.orderStatus(orderId, origin.deep.number),
         );
         if (status === undefined) return;
         const crossed =
           slice.originChainId !== slice.destChainId &&
-          (await book.ask(`fill of ${orderId}`, () =>
+          (await findings.ask(`fill of ${orderId}`, () =>
             dest.port.fillRecord(orderId, outputHash(slice.output), dest.deep.number),
           )) !== undefined;
         const expected =
@@ -143,17 +147,18 @@ async function auditAwards(
                 : stage === 'failed'
                   ? 'failed'
                   : 'committed';
-        if (stage !== expected) book.differ({ kind: 'lp_award', subject: orderId, expected, found: stage });
+        if (stage !== expected)
+          findings.differ({ kind: 'lp_award', subject: orderId, expected, found: stage });
         // Fees are booked when the input has been received.
         if (platform !== null)
-          book.amount(
+          findings.amount(
             'lp_fees',
             `${orderId} platform fee`,
             platform === '0' ? 0n : slice.portion - slice.earns.amount - slice.context.relayFee,
             BigInt(platform),
           );
         if (relay !== null)
-          book.amount(
+          findings.amount(
             'lp_fees',
             `${orderId} relay fee`,
             relay === '0' ? 0n : slice.context.relayFee,
@@ -172,7 +177,7 @@ async function auditAwards(
  */
 async function auditReservations(
   { session, chains }: Cut,
-  book: FindingsCollector,
+  findings: FindingsCollector,
   { account, committed }: LpView,
 ): Promise<void> {
   const described = new Map(chains.map(({ port }) => [port.chain.id, port.chain]));
@@ -201,22 +206,22 @@ async function auditReservations(
       const promise = held.get(orderId);
       held.delete(orderId);
       if (promise === undefined)
-        book.differ({
+        findings.differ({
           kind: 'lp_reservation',
           subject: orderId,
           expected: `${pays.amount} reserved`,
           found: 'nothing reserved',
         });
-      else book.amount('lp_reservation', orderId, pays.amount, BigInt(promise.amount));
+      else findings.amount('lp_reservation', orderId, pays.amount, BigInt(promise.amount));
     }
     for (const [orderId, { amount }] of held)
-      book.differ({
+      findings.differ({
         kind: 'lp_reservation',
         subject: orderId,
         expected: 'nothing reserved',
         found: `${amount} reserved`,
       });
-    book.count('reservations', slices.length);
+    findings.count('reservations', slices.length);
   } else if (committed) {
     for (const { chainId, token, committed: found } of committed) {
       const expected = slices.reduce(
@@ -225,8 +230,13 @@ async function auditReservations(
           (stage === 'committed' && pays.chainId === chainId && pays.token === token ? pays.amount : 0n),
         0n,
       );
-      book.amount('lp_reservation', `${described.get(chainId)?.slug ?? chainId} ${token}`, expected, found);
+      findings.amount(
+        'lp_reservation',
+        `${described.get(chainId)?.slug ?? chainId} ${token}`,
+        expected,
+        found,
+      );
     }
-    book.count('reservations', slices.length);
+    findings.count('reservations', slices.length);
   }
 }

@@ -3,31 +3,27 @@
  * Read-only.
  */
 
-import { createChain } from '../../adapters/evm/chain/chain.ts';
 import { createLog } from '../../adapters/pino/log.ts';
 import { createRedactor } from '../../adapters/pino/redact.ts';
 import { checkSchema, type Migration } from '../../adapters/postgres/migrate.ts';
-import { connectDatabase, type Database } from '../../adapters/postgres/pool.ts';
-import { createMetrics } from '../../adapters/prometheus/metrics.ts';
-import { systemClock } from '../../adapters/system/clock.ts';
 import { RequestError } from '../../domain/errors.ts';
 import type { Address } from '../../domain/hex.ts';
 import type { ChainPort } from '../../ports/chain.ts';
 import { openAdminClient } from '../cli/lp/admin-client.ts';
 import { loadConfig } from '../config/load.ts';
 import type { ChainSection } from '../config/parts.ts';
-import { borrowDatabaseUrl, type DatabaseSection } from '../database.ts';
-import { expand, type SecretContext } from '../keys.ts';
+import { type DatabaseSection, withToolDatabase } from '../database.ts';
+import type { SecretContext } from '../keys.ts';
 import { zLpAppConfig } from '../lp/config.ts';
 import { LP_SCHEMA, LP_TABLES } from '../lp/schema.ts';
-import { chainOf } from '../networks.ts';
+import { createToolChain } from '../networks.ts';
 import { zVenueConfig } from '../venue/config.ts';
 import { VENUE_SCHEMA, VENUE_TABLES } from '../venue/schema.ts';
 import { type AuditGround, type AuditOptions, auditLpNode, auditVenue, type AuditReport } from './audit.ts';
 import { KINDS, type Unasked } from './difference.ts';
 import type { LpView } from './lp.ts';
 
-export interface AuditWords {
+export interface AuditCommand {
   venue?: string;
   lp?: string;
   days: number;
@@ -44,11 +40,9 @@ export async function runAudit({
   patience,
   others = false,
   json,
-}: AuditWords): Promise<void> {
+}: AuditCommand): Promise<void> {
   if ((venue === undefined) === (lp === undefined))
-    throw new RequestError('Whose books? Name one configuration: --venue FILE, or --lp FILE.', {
-      code: 'bad_request',
-    });
+    throw new RequestError('Give one configuration: --venue FILE or --lp FILE.', { code: 'bad_request' });
   const options: AuditOptions = {
     sinceMs: days === 0 ? 0 : Date.now() - days * 86_400_000,
     patienceMs: patience * 1_000,
@@ -61,7 +55,7 @@ export async function runAudit({
 
 async function ofVenue(file: string, options: AuditOptions): Promise<AuditReport> {
   const { config } = await loadConfig(zVenueConfig, file, process.env);
-  return on(
+  return withGround(
     config.database,
     { schema: VENUE_SCHEMA, tables: VENUE_TABLES, sections: config.chains },
     (ground) => auditVenue(ground, options),
@@ -71,8 +65,10 @@ async function ofVenue(file: string, options: AuditOptions): Promise<AuditReport
 async function ofLp(file: string, options: AuditOptions): Promise<AuditReport> {
   const { config } = await loadConfig(zLpAppConfig, file, process.env);
   const account = config.lp.chains[0]?.account as Address;
-  return on(config.database, { schema: LP_SCHEMA, tables: LP_TABLES, sections: config.networks }, (ground) =>
-    auditLpNode(ground, { account, committed: () => committedOf(file) }, options),
+  return withGround(
+    config.database,
+    { schema: LP_SCHEMA, tables: LP_TABLES, sections: config.networks },
+    (ground) => auditLpNode(ground, { account, committed: () => committedOf(file) }, options),
   );
 }
 
@@ -91,7 +87,7 @@ async function committedOf(config: string): Promise<LpView['committed']> {
   }));
 }
 
-async function on(
+async function withGround(
   section: DatabaseSection,
   {
     schema,
@@ -103,43 +99,35 @@ async function on(
   const redactor = createRedactor();
   const log = createLog({ app: 'audit', level: 'silent', redactor });
   const secrets: SecretContext = { env: process.env, redactor };
-  const { url, giveBack } = await borrowDatabaseUrl(section, { log, secrets });
-  const db: Database = connectDatabase({ url, schema, maxConnections: 2, log });
   const opened: { close(): Promise<void> }[] = [];
   const silent: Unasked[] = [];
-  try {
-    await checkSchema(db, tables);
-    const chains: ChainPort[] = [];
-    for (const each of sections) {
-      const chain = createChain(chainOf(each), {
-        rpcUrls: each.rpcUrls.map((rpc) => expand(rpc, secrets)),
-        clock: systemClock,
-        log,
-        metrics: createMetrics(),
-        timeoutMs: each.timeoutMs,
+  return withToolDatabase(section, { schema, log, secrets }, async (db) => {
+    try {
+      await checkSchema(db, tables);
+      const chains: ChainPort[] = [];
+      for (const each of sections) {
+        const chain = createToolChain(each, { log, secrets });
+        opened.push(chain);
+        await chain.start().then(
+          () => chains.push(chain),
+          (error: unknown) =>
+            silent.push({
+              what: `everything on ${each.slug}`,
+              why: error instanceof Error ? error.message : String(error),
+            }),
+        );
+      }
+      const report = await work({
+        db,
+        chains,
+        startBlock: (chainId) => sections.find(({ id }) => id === chainId)?.startBlock ?? 0,
+        sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
       });
-      opened.push(chain);
-      await chain.start().then(
-        () => chains.push(chain),
-        (error: unknown) =>
-          silent.push({
-            what: `everything on ${each.slug}`,
-            why: error instanceof Error ? error.message : String(error),
-          }),
-      );
+      return { ...report, unasked: [...silent, ...report.unasked] };
+    } finally {
+      await Promise.all(opened.map((chain) => chain.close()));
     }
-    const report = await work({
-      db,
-      chains,
-      startBlock: (chainId) => sections.find(({ id }) => id === chainId)?.startBlock ?? 0,
-      sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
-    });
-    return { ...report, unasked: [...silent, ...report.unasked] };
-  } finally {
-    await Promise.all(opened.map((chain) => chain.close()));
-    await db.close();
-    await giveBack();
-  }
+  });
 }
 
 const exitCode = ({ differences, unasked }: AuditReport): 0 | 1 | 2 =>
@@ -160,9 +148,9 @@ const asJson = (report: AuditReport) => ({
 function page({ differences, unasked, compared, looks }: AuditReport): string {
   const found = differences.flatMap(({ kind, subject, expected, found: is, by }) => [
     `NO  ${kind}  ${subject}`,
-    `      should be  ${expected}`,
-    `      is         ${is}${by === undefined ? '' : `   (${by})`}`,
-    `      that is    ${KINDS[kind][0]}`,
+    `      expected   ${expected}`,
+    `      found      ${is}${by === undefined ? '' : `   (${by})`}`,
+    `      meaning    ${KINDS[kind][0]}`,
     `      what to do ${KINDS[kind][1]}`,
   ]);
   const asked = unasked.map(({ what, why }) => `?   ${what}: ${why}`);
@@ -171,9 +159,9 @@ function page({ differences, unasked, compared, looks }: AuditReport): string {
     .join(', ');
   const verdict =
     differences.length > 0
-      ? `${differences.length} difference${differences.length === 1 ? '' : 's'} stood in all of ${looks} looks.`
+      ? `${differences.length} difference${differences.length === 1 ? '' : 's'} found in all ${looks} comparisons.`
       : unasked.length > 0
-        ? `No difference, but ${unasked.length} question${unasked.length === 1 ? ' was' : 's were'} not answered.`
+        ? `No difference, but ${unasked.length} check${unasked.length === 1 ? '' : 's'} could not be made.`
         : 'No difference.';
   return [...found, ...asked, `Compared: ${counts}.`, verdict].join('\n');
 }

@@ -44,7 +44,7 @@ const COLUMNS = `${ORDER_COLUMNS}, o.status, o.final, o.last_seq,
 /** All open orders and those updated since `sinceMs`. */
 export async function auditOrders(
   cut: Cut,
-  book: FindingsCollector,
+  findings: FindingsCollector,
   { sinceMs }: { sinceMs: number },
 ): Promise<void> {
   const solvers = new Set(
@@ -56,7 +56,7 @@ export async function auditOrders(
       `select ${COLUMNS} from trade_order o where o.order_id > $1 and (not o.final or o.updated_at_ms >= $2) order by o.order_id limit ${PAGE}`,
       [after, sinceMs],
     );
-    await Promise.all(rows.map((row) => auditOrder(cut, book, row, solvers, blocks)));
+    await Promise.all(rows.map((row) => auditOrder(cut, findings, row, solvers, blocks)));
     if (rows.length < PAGE) return;
     after = (rows.at(-1) as AuditRow).order_id;
   }
@@ -64,50 +64,55 @@ export async function auditOrders(
 
 async function auditOrder(
   cut: Cut,
-  book: FindingsCollector,
+  findings: FindingsCollector,
   row: AuditRow,
   solvers: ReadonlySet<string>,
   blocks: Map<string, Promise<string | undefined>>,
 ): Promise<void> {
   const record = orderFromRow(row);
   const facts = record.facts.map(({ fact }) => fact);
-  book.count('orders');
-  const said = foldFacts(record.order, facts);
-  againstFacts(book, row, record, said);
-  againstRoster(book, record, solvers);
-  await againstChain(cut, book, record, facts);
-  await againstBlocks(cut, book, record, facts, blocks);
+  findings.count('orders');
+  const progress = foldFacts(record.order, facts);
+  compareWithFacts(findings, row, record, progress);
+  compareWithRoster(findings, record, solvers);
+  await compareWithChain(cut, findings, record, facts);
+  await compareWithBlocks(cut, findings, record, facts, blocks);
 }
 
 /** Within the database */
 
-function againstFacts(book: FindingsCollector, row: AuditRow, record: OrderRecord, said: Progress): void {
+function compareWithFacts(
+  findings: FindingsCollector,
+  row: AuditRow,
+  record: OrderRecord,
+  progress: Progress,
+): void {
   const { orderId: subject } = record;
   const seqs = record.facts.map(({ seq }) => seq);
   const differ = (
     kind: Parameters<FindingsCollector['differ']>[0]['kind'],
     expected: string,
     found: string,
-  ) => void (expected !== found && book.differ({ kind, subject, expected, found }));
+  ) => void (expected !== found && findings.differ({ kind, subject, expected, found }));
   differ('fact_sequence', Array.from({ length: row.last_seq }, (_, at) => at + 1).join(' '), seqs.join(' '));
   differ(
     'order_row',
-    `${said.status}${said.final ? ', final' : ''}`,
+    `${progress.status}${progress.final ? ', final' : ''}`,
     `${row.status}${row.final ? ', final' : ''}`,
   );
 
-  const wanted = ['order.created', ...(said.status === 'pending' ? [] : [`order.${said.status}`])];
+  const wanted = ['order.created', ...(progress.status === 'pending' ? [] : [`order.${progress.status}`])];
   const events = (row.events ?? []).map(({ type }) => type);
   // Retention deletes all events of a finished order together.
-  const gone = events.length === 0 && said.final;
+  const gone = events.length === 0 && progress.final;
   for (const type of wanted)
     if (!gone && !events.includes(type))
-      book.differ({ kind: 'fact_without_event', subject, expected: type, found: 'no event' });
+      findings.differ({ kind: 'fact_without_event', subject, expected: type, found: 'no event' });
   for (const [at, type] of events.entries())
     if (!wanted.includes(type) || events.indexOf(type) !== at)
-      book.differ({ kind: 'event_without_fact', subject, expected: 'no event', found: type });
-  book.count('facts', seqs.length);
-  book.count('events', events.length);
+      findings.differ({ kind: 'event_without_fact', subject, expected: 'no event', found: type });
+  findings.count('facts', seqs.length);
+  findings.count('events', events.length);
 
   const { rank, terms, state, ...rest } = tradeColumns(record);
   const shown = row.trade && {
@@ -144,25 +149,25 @@ const canonical = (value: unknown): string =>
       : each,
   );
 
-function againstRoster(
-  book: FindingsCollector,
+function compareWithRoster(
+  findings: FindingsCollector,
   { orderId, solverIds, commitments, order, route }: OrderRecord,
   solvers: ReadonlySet<string>,
 ): void {
   if (route !== null) return;
   for (const id of solverIds)
     if (!solvers.has(id))
-      book.differ({
+      findings.differ({
         kind: 'solver_account',
         subject: orderId,
-        expected: 'a solver of the roster',
+        expected: 'a solver on the roster',
         found: id,
       });
   for (const [index, output] of order.outputs.entries()) {
-    const bound = decodeContext(output.context)?.exclusiveFor ?? 'nobody';
-    const lp = commitments[index]?.lp ?? 'nobody';
+    const bound = decodeContext(output.context)?.exclusiveFor ?? 'no LP';
+    const lp = commitments[index]?.lp ?? 'no LP';
     if (bound !== lp)
-      book.differ({
+      findings.differ({
         kind: 'solver_account',
         subject: `${orderId} output ${index}`,
         expected: bound,
@@ -173,9 +178,9 @@ function againstRoster(
 
 /** Database against chains, at their final blocks */
 
-async function againstChain(
+async function compareWithChain(
   cut: Cut,
-  book: FindingsCollector,
+  findings: FindingsCollector,
   { orderId, order }: OrderRecord,
   facts: readonly Fact[],
 ): Promise<void> {
@@ -183,36 +188,36 @@ async function againstChain(
   if (!origin) return;
   const { opened, finalised, refunded, fills } = foldFacts(order, facts);
   const expected = finalised ? 'claimed' : refunded ? 'refunded' : opened ? 'deposited' : 'none';
-  const found = await book.ask(`status of ${orderId}`, () =>
+  const found = await findings.ask(`status of ${orderId}`, () =>
     origin.port.orderStatus(orderId, origin.deep.number),
   );
   if (found !== undefined && found !== expected)
-    book.differ({
+    findings.differ({
       kind: 'order_status',
       subject: orderId,
       expected: `${found} on chain ${order.originChainId}`,
-      found: `${expected} on record`,
+      found: `${expected} in the database`,
     });
   await Promise.all(
     order.outputs.map(async (output, index) => {
-      book.count('outputs');
+      findings.count('outputs');
       const dest = cut.chain(Number(output.chainId));
       // A same-chain settlement leaves an event but no fill record.
       if (!dest || dest === origin) return;
       const fill = fills[index];
       const subject = `${orderId} output ${index}`;
-      const record = await book.ask(`fill of ${subject}`, () =>
+      const record = await findings.ask(`fill of ${subject}`, () =>
         dest.port.fillRecord(orderId, outputHash(output), dest.deep.number).then((known) => known ?? null),
       );
       const wanted = fill ? recordOf(addressToBytes32(fill.solver), fill.timestamp) : null;
       // An output may be filled after the order ended, at the filler's own cost.
       const late = fill === undefined && (finalised ?? refunded ?? false) !== false;
       if (record === undefined || record === wanted || late) return;
-      book.differ({
+      findings.differ({
         kind: fill ? 'fact_without_log' : 'log_without_fact',
         subject,
         expected: record ?? 'not filled',
-        found: fill ? `filled by ${fill.solver} at ${fill.timestamp}` : 'no fill on record',
+        found: fill ? `filled by ${fill.solver} at ${fill.timestamp}` : 'no recorded fill',
       });
     }),
   );
@@ -223,9 +228,9 @@ const recordOf = (solver: Bytes32, timestamp: number): Bytes32 =>
   keccak(Buffer.concat([hexToBytes(solver), Buffer.from(timestamp.toString(16).padStart(8, '0'), 'hex')]));
 
 /** Checks that the blocks of all facts still exist. */
-async function againstBlocks(
+async function compareWithBlocks(
   cut: Cut,
-  book: FindingsCollector,
+  findings: FindingsCollector,
   { orderId }: OrderRecord,
   facts: readonly Fact[],
   blocks: Map<string, Promise<string | undefined>>,
@@ -240,9 +245,9 @@ async function againstBlocks(
     const key = `${chainId} ${blockNumber}`;
     const asked = blocks.get(key) ?? chain.port.block(blockNumber).then((block) => block?.hash);
     blocks.set(key, asked);
-    const hash = await book.ask(`block ${blockNumber} of ${chain.port.chain.slug}`, () => asked);
+    const hash = await findings.ask(`block ${blockNumber} of ${chain.port.chain.slug}`, () => asked);
     if (hash !== undefined && hash !== blockHash)
-      book.differ({
+      findings.differ({
         kind: 'fact_without_log',
         subject: `${orderId} ${txHash}`,
         expected: `in block ${blockNumber} ${blockHash}`,

@@ -7,7 +7,7 @@ import type { FindingsCollector } from './difference.ts';
 /** Mined slots whose receipts are checked, newest first. */
 const RECEIPTS = 200;
 
-export async function auditVenueTables({ session }: Cut, book: FindingsCollector): Promise<void> {
+export async function auditVenueTables({ session }: Cut, findings: FindingsCollector): Promise<void> {
   const orphans = await session.query<{
     workspace_id: string;
     mode: string;
@@ -18,23 +18,23 @@ export async function auditVenueTables({ session }: Cut, book: FindingsCollector
     'select workspace_id, mode, namespace, key, order_id from idempotency i where not exists (select from trade_order o where o.order_id = i.order_id)',
   );
   for (const { workspace_id, mode, namespace, key, order_id } of orphans)
-    book.differ({
+    findings.differ({
       kind: 'idempotency',
       subject: `${workspace_id} ${mode} ${namespace} ${key}`,
       expected: 'an order',
-      found: `${bytesToHex(order_id)} is not on record`,
+      found: `${bytesToHex(order_id)} is not recorded`,
     });
   const [keys] = await session.query<{ n: number }>('select count(*) as n from idempotency');
-  book.count('idempotency keys', keys?.n ?? 0);
+  findings.count('idempotency keys', keys?.n ?? 0);
 
   const strays = await session.query<{ id: string; solver_id: string }>(
     `select id, solver_id from api_key k where kind = 'solver' and revoked_at_ms is null and not exists (select from solver s where s.id = k.solver_id)`,
   );
   for (const { id, solver_id } of strays)
-    book.differ({
+    findings.differ({
       kind: 'solver_account',
       subject: `key ${id}`,
-      expected: 'a solver of the roster',
+      expected: 'a solver on the roster',
       found: solver_id,
     });
 
@@ -49,7 +49,7 @@ export async function auditVenueTables({ session }: Cut, book: FindingsCollector
     'select b.id, b.workspace_id, b.mode, b.counted, (select count(*) from trade t where t.book = b.id and not exists (select from trade_fresh f where f.book = t.book and f.order_id = t.order_id)) as n from trade_book b',
   );
   for (const { workspace_id, mode, counted, n } of books)
-    book.amount('trade_count', `${workspace_id} ${mode}`, BigInt(n), BigInt(counted));
+    findings.amount('trade_count', `${workspace_id} ${mode}`, BigInt(n), BigInt(counted));
   const cells = await session.query<{ book: number; cell: number; rows: number; n: number }>(
     `select coalesce(r.book, c.book) as book, coalesce(r.cell, c.cell) as cell, coalesce(r.n, 0) as rows, coalesce(c.n, 0) as n
      from (select book, cell, count(*) as n from trade t where not exists (select from trade_fresh f where f.book = t.book and f.order_id = t.order_id) group by 1, 2) r
@@ -57,11 +57,11 @@ export async function auditVenueTables({ session }: Cut, book: FindingsCollector
      where coalesce(r.n, 0) <> coalesce(c.n, 0)`,
   );
   for (const { book: id, cell, rows, n } of cells)
-    book.amount('trade_count', `book ${id} cell ${cell}`, BigInt(rows), BigInt(n));
-  book.count('books of history', books.length);
+    findings.amount('trade_count', `book ${id} cell ${cell}`, BigInt(rows), BigInt(n));
+  findings.count('books of history', books.length);
 }
 
-export async function auditSlots(cut: Cut, book: FindingsCollector): Promise<void> {
+export async function auditSlots(cut: Cut, findings: FindingsCollector): Promise<void> {
   const signers = await cut.session.query<{ chain_id: number; signer: Buffer; next_nonce: number }>(
     'select chain_id, signer, next_nonce from tx_signer order by chain_id, signer',
   );
@@ -75,7 +75,7 @@ export async function auditSlots(cut: Cut, book: FindingsCollector): Promise<voi
       owned,
     );
     for (const { nonce, next } of gaps)
-      book.differ({
+      findings.differ({
         kind: 'nonce_gap',
         subject,
         expected: `a slot for nonce ${nonce + 1}`,
@@ -85,33 +85,33 @@ export async function auditSlots(cut: Cut, book: FindingsCollector): Promise<voi
       'select max(nonce) as nonce, count(*) as n from tx_slot where chain_id = $1 and signer = $2',
       owned,
     );
-    book.count('slots', last?.n ?? 0);
+    findings.count('slots', last?.n ?? 0);
     if (last?.nonce !== null && last?.nonce !== undefined && next_nonce !== last.nonce + 1)
-      book.differ({
+      findings.differ({
         kind: 'next_nonce',
         subject,
         expected: String(last.nonce + 1),
         found: String(next_nonce),
       });
-    if (chain) await auditMined(cut, book, chain, { subject, signer, address });
+    if (chain) await auditMined(cut, findings, chain, { subject, signer, address });
   }
 }
 
 async function auditMined(
   { session }: Cut,
-  book: FindingsCollector,
+  findings: FindingsCollector,
   { port }: PinnedChain,
   { subject, signer, address }: { subject: string; signer: Buffer; address: `0x${string}` },
 ): Promise<void> {
   const owned = [port.chain.id, signer];
-  const used = await book.ask(`nonce of ${subject}`, () => port.transactionCount(address, 'latest'));
+  const used = await findings.ask(`nonce of ${subject}`, () => port.transactionCount(address, 'latest'));
   if (used === undefined) return;
   const wrong = await session.query<{ nonce: number; state: string }>(
     `select nonce, state from tx_slot where chain_id = $1 and signer = $2 and ((state = 'open' and nonce < $3) or (state <> 'open' and nonce >= $3)) order by nonce`,
     [...owned, used],
   );
   for (const { nonce, state } of wrong)
-    book.differ({
+    findings.differ({
       kind: 'slot_state',
       subject: `${subject} nonce ${nonce}`,
       expected:
@@ -131,7 +131,7 @@ async function auditMined(
   await Promise.all(
     mined.map(async ({ nonce, mined_hash, mined_block_hash, ours }) => {
       const hash = bytesToHex(mined_hash);
-      const receipt = await book.ask(`receipt of ${hash}`, () =>
+      const receipt = await findings.ask(`receipt of ${hash}`, () =>
         port.receipt(hash).then((found) => found ?? null),
       );
       const expected = `${hash} in block ${bytesToHex(mined_block_hash)}`;
@@ -140,14 +140,14 @@ async function auditMined(
           ? 'no such transaction'
           : receipt && `${receipt.txHash} in block ${receipt.blockHash}`;
       if (found !== undefined && found !== expected)
-        book.differ({
+        findings.differ({
           kind: 'slot_state',
           subject: `${subject} nonce ${nonce}`,
           expected: found,
           found: expected,
         });
       else if (!ours)
-        book.differ({
+        findings.differ({
           kind: 'slot_state',
           subject: `${subject} nonce ${nonce}`,
           expected: 'one of its own attempts',

@@ -1,21 +1,18 @@
 /** `firmquote backup` and `firmquote restore`: a venue's or an LP's database as one file. */
 
-import { createChain } from '../../adapters/evm/chain/chain.ts';
 import { createLog } from '../../adapters/pino/log.ts';
 import { createRedactor } from '../../adapters/pino/redact.ts';
 import { type BackupFacts, backUp, restore } from '../../adapters/postgres/backup.ts';
 import { checkSchema, type Migration } from '../../adapters/postgres/migrate.ts';
-import { connectDatabase, type Database } from '../../adapters/postgres/pool.ts';
-import { createMetrics } from '../../adapters/prometheus/metrics.ts';
-import { systemClock } from '../../adapters/system/clock.ts';
+import type { Database } from '../../adapters/postgres/pool.ts';
 import { RequestError } from '../../domain/errors.ts';
 import type { LpConfig } from '../../lp/config/config.ts';
 import { loadConfig } from '../config/load.ts';
-import { borrowDatabaseUrl, type DatabaseSection } from '../database.ts';
-import { expand, type SecretContext } from '../keys.ts';
+import { type DatabaseSection, withToolDatabase } from '../database.ts';
+import type { SecretContext } from '../keys.ts';
 import { type LpAppConfig, zLpAppConfig } from '../lp/config.ts';
 import { LP_SCHEMA, LP_TABLES } from '../lp/schema.ts';
-import { chainOf } from '../networks.ts';
+import { withChain } from '../networks.ts';
 import { zVenueConfig } from '../venue/config.ts';
 import { VENUE_SCHEMA, VENUE_TABLES } from '../venue/schema.ts';
 import { markLpRestored, markVenueRestored } from './after-restore.ts';
@@ -73,21 +70,9 @@ function longestQuoteSeconds({ lp: { quoting, lease } }: { lp: LpConfig }): numb
 async function latestTime({ networks }: LpAppConfig, secrets: SecretContext): Promise<number> {
   const log = createLog({ app: 'restore', level: 'silent', redactor: secrets.redactor });
   const times = await Promise.all(
-    networks.map(async (network) => {
-      const chain = createChain(chainOf(network), {
-        rpcUrls: network.rpcUrls.map((url) => expand(url, secrets)),
-        clock: systemClock,
-        log,
-        metrics: createMetrics(),
-        timeoutMs: network.timeoutMs,
-      });
-      try {
-        await chain.start();
-        return chain.head()?.timestamp ?? 0;
-      } finally {
-        await chain.close();
-      }
-    }),
+    networks.map((network) =>
+      withChain(network, { log, secrets }, async (chain) => chain.head()?.timestamp ?? 0),
+    ),
   );
   return Math.max(Math.ceil(Date.now() / 1_000), ...times);
 }
@@ -114,12 +99,7 @@ async function withSubject(
   const section: DatabaseSection =
     lpConfig?.database ?? (await loadConfig(zVenueConfig, venue as string, process.env)).config.database;
   const [schema, tables] = lpConfig ? [LP_SCHEMA, LP_TABLES] : [VENUE_SCHEMA, VENUE_TABLES];
-  const { url, giveBack } = await borrowDatabaseUrl(section, { log, secrets });
-  const db = connectDatabase({ url, schema, maxConnections: 2, log });
-  try {
-    await work({ db, tables, lp: lpConfig, secrets });
-  } finally {
-    await db.close();
-    await giveBack();
-  }
+  await withToolDatabase(section, { schema, log, secrets }, (db) =>
+    work({ db, tables, lp: lpConfig, secrets }),
+  );
 }

@@ -3,7 +3,7 @@
 import type { Address, Bytes32, Hex } from '../../domain/hex.ts';
 import type { StandardOrder } from '../../domain/order.ts';
 import type { TradeClaim } from './claim.ts';
-import type { Seen, Witness } from './witness.ts';
+import type { TransactionEvidence, Witness } from './witness.ts';
 
 export interface VerifyCheck {
   /** Stable name, such as `taker.signature` or `output.0.filled`. */
@@ -38,9 +38,9 @@ export interface Case {
   judge(name: string, held: boolean, yes: string, no: string): void;
   /** No node was given for this chain. */
   unasked(name: string, chainId: number): void;
-  transaction(chainId: number, txHash: string): Promise<Seen | undefined>;
+  transaction(chainId: number, txHash: string): Promise<TransactionEvidence | undefined>;
   /** The transaction, if it is where the receipt says; records a failure otherwise. */
-  standing(name: string, place: ClaimedLocation): Promise<Seen | undefined>;
+  standing(name: string, place: ClaimedLocation): Promise<TransactionEvidence | undefined>;
 }
 
 export interface Material {
@@ -52,25 +52,25 @@ export interface Material {
 }
 
 export function openCase({ claim, order, domain, id, witnesses }: Material, checks: VerifyCheck[]): Case {
-  const seen = new Map<string, Seen | undefined>();
+  const seen = new Map<string, TransactionEvidence | undefined>();
   const note: Case['note'] = (name, result, says) => void checks.push({ id: name, result, says });
   const unasked: Case['unasked'] = (name, chainId) =>
-    note(name, 'unchecked', `No node was named for chain ${chainId}: add --rpc ${chainId}=URL.`);
+    note(name, 'unchecked', `No node was given for chain ${chainId}: add --rpc ${chainId}=URL.`);
 
-  async function transaction(chainId: number, txHash: string): Promise<Seen | undefined> {
+  async function transaction(chainId: number, txHash: string): Promise<TransactionEvidence | undefined> {
     const key = `${chainId} ${txHash}`;
     if (!seen.has(key)) seen.set(key, await witnesses.get(chainId)?.transaction(txHash as Hex));
     return seen.get(key);
   }
 
-  async function standing(name: string, place: ClaimedLocation): Promise<Seen | undefined> {
+  async function standing(name: string, place: ClaimedLocation): Promise<TransactionEvidence | undefined> {
     if (!witnesses.has(place.chainId)) {
       unasked(name, place.chainId);
       return undefined;
     }
     const tx = await transaction(place.chainId, place.txHash);
     if (!tx?.succeeded)
-      note(name, 'failed', `Chain ${place.chainId} knows no successful transaction ${place.txHash}.`);
+      note(name, 'failed', `Chain ${place.chainId} has no successful transaction ${place.txHash}.`);
     else if (
       tx.blockNumber !== BigInt(place.blockNumber) ||
       tx.blockHash !== place.blockHash ||
@@ -79,7 +79,7 @@ export function openCase({ claim, order, domain, id, witnesses }: Material, chec
       note(
         name,
         'failed',
-        `Transaction ${place.txHash} is in block ${tx.blockNumber} (${tx.blockHash}) of ${tx.at}, not where the dossier has it.`,
+        `Transaction ${place.txHash} is in block ${tx.blockNumber} (${tx.blockHash}) of ${tx.at}, not where the dossier says.`,
       );
     else return tx;
     return undefined;
@@ -104,5 +104,5 @@ export function openCase({ claim, order, domain, id, witnesses }: Material, chec
   };
 }
 
-export const asOfWords = (newest: boolean): string =>
+export const blockPhrase = (newest: boolean): string =>
   newest ? ', as of the newest block' : ' at that block';

@@ -4,9 +4,9 @@ import type { Address, Bytes32 } from '../../domain/hex.ts';
 import { orderId } from '../../domain/order.ts';
 import { type Case, type VerifyCheck, openCase } from './case.ts';
 import type { TradeClaim } from './claim.ts';
-import { addressOf, attested, ended, filled, open, state } from './seen.ts';
-import { amounts, fees, stages } from './shown.ts';
-import { checksum, commitment, envelope, readSigned, takerSignature } from './signed.ts';
+import { addressOf, checkAttestation, checkEnding, checkFill, checkOpening, checkState } from './on-chain.ts';
+import { checkAmounts, checkFees, checkStages } from './dossier.ts';
+import { checkChecksum, checkCommitment, checkEnvelope, readSigned, checkTakerSignature } from './signed.ts';
 import type { Witness } from './witness.ts';
 
 export type { VerifyCheck };
@@ -32,7 +32,7 @@ export async function verifyClaim({
       {
         id: 'order.envelope',
         result: 'failed',
-        says: 'The envelope is not that of an escrow-v0 order, so there is nothing that anybody could have signed.',
+        says: 'The envelope is not an escrow-v0 order, so nothing in it can be checked.',
       },
     ];
   const { order, domain, exact } = signed;
@@ -45,25 +45,25 @@ export async function verifyClaim({
     'order.id',
     id === asked && intent.orderId === id && trade.orderId === id,
     `The signed order is ${id}, recomputed from its own terms.`,
-    `The signed terms make order ${id}, which is not the order asked for (${asked}) or not the one named in the dossier.`,
+    `The signed terms make order ${id}, which is not the requested order (${asked}) or not the one in the dossier.`,
   );
-  envelope(c, exact);
+  checkEnvelope(c, exact);
   escrows(c, knownEscrows);
-  await takerSignature(c);
-  for (const index of order.outputs.keys()) await commitment(c, index);
-  checksum(c);
+  await checkTakerSignature(c);
+  for (const index of order.outputs.keys()) await checkCommitment(c, index);
+  checkChecksum(c);
 
   const delivered: bigint[] = [];
-  await open(c);
-  for (const index of order.outputs.keys()) await filled(c, delivered, index);
-  for (const index of order.outputs.keys()) await attested(c, index);
-  await ended(c, 'Finalised', 'order.finalised', trade.status === 'settled');
-  await ended(c, 'Refunded', 'order.refunded', trade.settlementStatus === 'refunded');
-  await state(c);
+  await checkOpening(c);
+  for (const index of order.outputs.keys()) await checkFill(c, delivered, index);
+  for (const index of order.outputs.keys()) await checkAttestation(c, index);
+  await checkEnding(c, 'Finalised', 'order.finalised', trade.status === 'settled');
+  await checkEnding(c, 'Refunded', 'order.refunded', trade.settlementStatus === 'refunded');
+  await checkState(c);
 
-  amounts(c, delivered);
-  fees(c);
-  await stages(c);
+  checkAmounts(c, delivered);
+  checkFees(c);
+  await checkStages(c);
   return checks;
 }
 
@@ -83,8 +83,8 @@ function escrows({ order, domain, judge }: Case, known: ReadonlyMap<number, Addr
       judge(
         `escrow.${chainId}`,
         !other,
-        `The escrow on chain ${chainId} is the one that you named.`,
-        `The order names escrow ${other?.escrow} on chain ${chainId}, and you named ${own}.`,
+        `The escrow on chain ${chainId} is the one you expected.`,
+        `The order names escrow ${other?.escrow} on chain ${chainId}; you expected ${own}.`,
       );
   }
 }

@@ -47,12 +47,12 @@ export function readClaim(json: unknown): TradeClaim {
     !('intent' in json && 'complianceProofs' in json);
   if (hidden)
     throw new RequestError(
-      'This dossier has no intent and no proofs: only owners and admins of a workspace see them. Fetch it with an admin key (fq_…, role admin or owner).',
+      'This dossier has no intent and no proofs: only owners and admins of a workspace see them. Fetch it with a key of an admin or owner (fq_…).',
       { code: 'no_proofs' },
     );
   const [issue] = parsed.error.issues;
   throw new RequestError(
-    `This is not a dossier as the venue writes them: ${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'unreadable'}`,
+    `This is not a dossier of a venue: ${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'unreadable'}`,
     { code: 'no_dossier' },
   );
 }
@@ -67,7 +67,7 @@ export async function claimFromFile(path: string): Promise<TradeClaim> {
   try {
     json = JSON.parse(text);
   } catch {
-    throw new RequestError(`${path} is not JSON. Save the dossier as the venue answered it.`, {
+    throw new RequestError(`${path} is not JSON. Save the venue's answer unchanged.`, {
       code: 'bad_request',
     });
   }
@@ -98,7 +98,7 @@ export async function claimFromVenue({
   const body: unknown = await response.json().catch(() => undefined);
   if (response.status === 200) return readClaim(body);
   const message = (body as { error?: { message?: string } } | undefined)?.error?.message;
-  throw new RequestError(`The venue answered ${response.status}: ${message ?? 'nothing that can be read'}`, {
+  throw new RequestError(`The venue answered ${response.status}: ${message ?? 'an unreadable body'}`, {
     code: 'venue_refused',
   });
 }

@@ -22,10 +22,9 @@ export interface VerifyOptions {
 /** Exit code 0: all held; 1: something failed; 2: nothing failed, but some checks could not be made. */
 export async function runVerify(order: string, options: VerifyOptions): Promise<void> {
   if (!isBytes32(order))
-    throw new RequestError(
-      'An order id is 0x and 64 hex digits, as the venue answered it and as the escrow knows it.',
-      { code: 'bad_request' },
-    );
+    throw new RequestError('An order id is 0x and 64 hex digits, as in the venue’s answers.', {
+      code: 'bad_request',
+    });
   const orderId = order.toLowerCase() as Bytes32;
   const claim = await claimOf(orderId, options);
   const escrows = new Map(
@@ -33,7 +32,7 @@ export async function runVerify(order: string, options: VerifyOptions): Promise<
       .map((text) => pair(text, '--escrow', '8453=0x…'))
       .map(([id, text]): [number, Address] => {
         if (!isAddress(text))
-          throw new RequestError(`--escrow ${id}=${text}: that is no address.`, { code: 'bad_request' });
+          throw new RequestError(`--escrow ${id}=${text}: this is not an address.`, { code: 'bad_request' });
         return [id, toAddress(text)];
       }),
   );
@@ -56,7 +55,7 @@ async function claimOf(
   if (file !== undefined) return claimFromFile(file);
   if (url === undefined || workspace === undefined || key === undefined) {
     throw new RequestError(
-      'Where is the dossier? Name a saved one (--file FILE), or the venue (--url URL --workspace ID, and an admin key in FIRMQUOTE_KEY or --key).',
+      'Give a saved dossier (--file FILE), or the venue (--url URL --workspace ID, with an admin key in FIRMQUOTE_KEY or --key).',
       { code: 'bad_request' },
     );
   }
@@ -76,7 +75,7 @@ function escrowOn(chainId: number, { intent }: TradeClaim): Address {
 function pair(text: string, option: string, example: string): [number, string] {
   const [, id, value] = /^(\d{1,15})=(\S+)$/.exec(text) ?? [];
   if (id === undefined || value === undefined)
-    throw new RequestError(`${option} wants a chain id and a value, such as ${option} ${example}`, {
+    throw new RequestError(`${option} needs a chain id and a value, such as ${option} ${example}`, {
       code: 'bad_request',
     });
   return [Number(id), value];
@@ -105,9 +104,9 @@ function page(orderId: Bytes32, checks: readonly VerifyCheck[]): string {
   const [failed, unchecked] = [count('failed'), count('unchecked')];
   const verdict =
     failed > 0
-      ? `This dossier is not the truth about ${orderId}: ${failed} of ${checks.length} checks failed.`
+      ? `The dossier of ${orderId} is wrong: ${failed} of ${checks.length} checks failed.`
       : unchecked > 0
-        ? `Nothing here contradicts ${orderId}, but ${unchecked} of ${checks.length} checks could not be made.`
+        ? `No check failed for ${orderId}, but ${unchecked} of ${checks.length} checks could not be made.`
         : `All ${checks.length} checks held for ${orderId}, by signatures and chains alone.`;
   return [...lines, '', verdict].join('\n');
 }

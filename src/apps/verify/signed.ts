@@ -9,7 +9,7 @@ import { canonicalJson } from '../../protocol/canonical-json.ts';
 import { decodeCommitments, parseSeal } from '../../protocol/seal-wire.ts';
 import { orderFromMessage, zOrderMessage } from '../../protocol/wire.ts';
 import { intentOf } from '../../settlement/intent.ts';
-import { asOfWords, type Case } from './case.ts';
+import { blockPhrase, type Case } from './case.ts';
 import type { TradeClaim } from './claim.ts';
 
 const recovery = createRecovery();
@@ -39,7 +39,7 @@ export function readSigned({ intent }: TradeClaim): Signed | undefined {
 }
 
 /** The ERC-7683 intent must express the same order. */
-export function envelope({ intent, order, domain, judge }: Case, exact: boolean): void {
+export function checkEnvelope({ intent, order, domain, judge }: Case, exact: boolean): void {
   const { maxSpent, minReceived, fillInstructions, ...head } = intentOf(domain.escrow, order);
   const {
     resolved,
@@ -69,12 +69,12 @@ export function envelope({ intent, order, domain, judge }: Case, exact: boolean)
   judge(
     'order.envelope',
     exact && canonicalJson(ours) === canonicalJson(shown),
-    'The envelope is escrow-v0 to the letter, and the ERC-7683 intent beside it says the same.',
-    'The envelope and the ERC-7683 intent beside it say different things.',
+    'The envelope is an exact escrow-v0 order, and the ERC-7683 intent matches it.',
+    'The envelope and the ERC-7683 intent differ.',
   );
 }
 
-export async function takerSignature(c: Case): Promise<void> {
+export async function checkTakerSignature(c: Case): Promise<void> {
   const { intent, proofs, order, domain, origin, opened, note, judge, unasked } = c;
   const digest = orderDigest(domain, order);
   const { scheme, signer, signature, digest: shown } = proofs.takerSignature;
@@ -87,7 +87,7 @@ export async function takerSignature(c: Case): Promise<void> {
     return note(
       'taker.signature',
       'failed',
-      'The taker’s signature is shown over another digest, for another signer, or in two versions.',
+      'The taker’s signature is for another digest or signer, or is shown in two versions.',
     );
   if (scheme === 'EIP712')
     return judge(
@@ -103,12 +103,12 @@ export async function takerSignature(c: Case): Promise<void> {
   judge(
     'taker.signature',
     value,
-    `The wallet contract ${order.user} accepts the signature over exactly these terms${asOfWords(newest)}.`,
-    `The wallet contract ${order.user} does not accept the signature over these terms${asOfWords(newest)}.`,
+    `The wallet contract ${order.user} accepts the signature over exactly these terms${blockPhrase(newest)}.`,
+    `The wallet contract ${order.user} does not accept the signature over these terms${blockPhrase(newest)}.`,
   );
 }
 
-export async function commitment(c: Case, index: number): Promise<void> {
+export async function checkCommitment(c: Case, index: number): Promise<void> {
   const { claim, intent, proofs, order, domain, id, origin, opened, note, judge, unasked } = c;
   const name = `lp.${index}.commitment`;
   const shown = proofs.commitments.filter(({ outputIndex }) => outputIndex === index);
@@ -119,7 +119,7 @@ export async function commitment(c: Case, index: number): Promise<void> {
     proofs.commitments.length === 0 &&
     intent.signatures.commitments.length === 0;
   if (filledFromElsewhere)
-    return note(name, 'held', 'No LP promised anything here: a route venue fills this order or nobody does.');
+    return note(name, 'held', 'No LP commitment is needed: a route venue fills this order.');
   const listed = intent.signatures.commitments[index];
   if (
     shown.length !== 1 ||
@@ -129,7 +129,7 @@ export async function commitment(c: Case, index: number): Promise<void> {
     listed.lp !== one.lp ||
     listed.deadline !== one.deadline
   )
-    return note(name, 'failed', `There is not exactly one commitment behind output ${index}.`);
+    return note(name, 'failed', `Output ${index} does not have exactly one commitment.`);
   const digest = commitmentDigest(domain, {
     orderId: id,
     quoteId: one.quoteId as Bytes32,
@@ -145,11 +145,11 @@ export async function commitment(c: Case, index: number): Promise<void> {
     return note(
       name,
       'failed',
-      `The commitment behind output ${index} is for another order, quote, LP or deadline.`,
+      `The commitment for output ${index} is for another order, quote, LP or deadline.`,
     );
   const signer = recovery.recover(digest, one.signature as Hex);
   if (signer === one.lp)
-    return note(name, 'held', `LP ${one.lp} itself promised to pay output ${index} of this order.`);
+    return note(name, 'held', `LP ${one.lp} itself committed to pay output ${index} of this order.`);
   if (!origin) return unasked(name, domain.chainId);
   const { value, newest } = await origin.asOf(
     opened && BigInt(opened.blockNumber),
@@ -160,12 +160,12 @@ export async function commitment(c: Case, index: number): Promise<void> {
   judge(
     name,
     value,
-    `An operator of LP ${one.lp} promised to pay output ${index} of this order${asOfWords(newest)}.`,
-    `Nobody who may sign for LP ${one.lp} signed the commitment behind output ${index}${asOfWords(newest)}.`,
+    `An operator of LP ${one.lp} committed to pay output ${index} of this order${blockPhrase(newest)}.`,
+    `No authorised signer of LP ${one.lp} signed the commitment for output ${index}${blockPhrase(newest)}.`,
   );
 }
 
-export function checksum(c: Case): void {
+export function checkChecksum(c: Case): void {
   const { intent, proofs, judge } = c;
   if (!proofs.checksum) return;
   const seal = parseSeal(proofs.checksum.value);
@@ -174,7 +174,7 @@ export function checksum(c: Case): void {
   judge(
     'venue.checksum',
     same,
-    'The checksum that the taker was shown carries these very commitments. Its MAC is the venue’s secret and is not checked here.',
-    'The checksum that the taker was shown carries other commitments than the dossier.',
+    'The checksum shown to the taker contains these commitments. Its MAC needs the venue’s secret and is not checked.',
+    'The checksum shown to the taker contains other commitments than the dossier.',
   );
 }

@@ -9,7 +9,7 @@ import { keccakText } from '../../domain/keccak.ts';
 import type { ChainViews } from '../../ports/chain.ts';
 import { decodeLog, type EscrowEvent } from '../../settlement/log.ts';
 
-export interface Seen {
+export interface TransactionEvidence {
   succeeded: boolean;
   blockNumber: bigint;
   blockHash: Hex;
@@ -27,7 +27,7 @@ export interface Seen {
 export interface Witness {
   readonly views: ChainViews;
   /** undefined: no such transaction on this chain, or not yet. */
-  transaction(hash: Hex): Promise<Seen | undefined>;
+  transaction(hash: Hex): Promise<TransactionEvidence | undefined>;
   /** A view at a block; at the newest block when the node has pruned that state. */
   asOf<T>(
     at: bigint | undefined,

@@ -3,7 +3,7 @@
  * section 3.3), simulated as its tables were: a fill within dt has the probability lambda * dt.
  */
 
-import type { Dice } from '../random.ts';
+import type { Random } from '../random.ts';
 import { addToSums, deviationOf, meanOf, noSums } from '../sums.ts';
 
 export interface AvellanedaSetup {
@@ -63,7 +63,7 @@ export function gridSpread(setup: Pick<AvellanedaSetup, 'gamma' | 'sigma' | 'k' 
   return averageSpread(setup) + (gamma * sigma * sigma * dt) / 2;
 }
 
-export function simulateAvellaneda(setup: AvellanedaSetup, dice: Dice): AvellanedaResult {
+export function simulateAvellaneda(setup: AvellanedaSetup, random: Random): AvellanedaResult {
   const { gamma, sigma, k, A, T, dt, paths, strategy, fills = 'literal', spread = 'journal' } = setup;
   const steps = Math.round(T / dt);
   const tick = sigma * Math.sqrt(dt);
@@ -82,7 +82,7 @@ export function simulateAvellaneda(setup: AvellanedaSetup, dice: Dice): Avellane
         strategy === 'inventory' ? [-q * risk, (spread === 'journal' ? risk : 0) + logarithm] : [0, average];
       const bid = total / 2 - shift;
       const ask = total / 2 + shift;
-      const [sold, bought] = [dice.uniform() < chance(ask), dice.uniform() < chance(bid)];
+      const [sold, bought] = [random.uniform() < chance(ask), random.uniform() < chance(bid)];
       if (sold) {
         cash += mid + ask;
         q -= 1;
@@ -91,7 +91,7 @@ export function simulateAvellaneda(setup: AvellanedaSetup, dice: Dice): Avellane
         cash -= mid - bid;
         q += 1;
       }
-      mid += dice.uniform() < 0.5 ? tick : -tick;
+      mid += random.uniform() < 0.5 ? tick : -tick;
     }
     addToSums(profits, cash + q * mid);
     addToSums(positions, q);

@@ -7,7 +7,7 @@ import { AS2008, averageSpread, simulateAvellaneda } from './avellaneda.ts';
 import { firmRows } from '../bars.ts';
 import { blackScholes } from './black-scholes.ts';
 import { breakEven } from './chances.ts';
-import { createDice } from '../random.ts';
+import { createRandom } from '../random.ts';
 import { FIRM, STRATEGIES } from '../firm.ts';
 import { glft } from './glft.ts';
 import { JOURNAL } from './published.ts';
@@ -53,7 +53,7 @@ const MODELS: Record<string, Model> = {
         spread: choice('spread', ['journal', 'preprint'], 'journal'),
       };
       if (setup.T / setup.dt > 1e6) throw wrong('dt', 'leaves more than a million steps in T');
-      const ours = simulateAvellaneda(setup, createDice(number('seed', 1, SEED)));
+      const ours = simulateAvellaneda(setup, createRandom(number('seed', 1, SEED)));
       const asTabled =
         setup.sigma === AS2008.sigma &&
         setup.k === AS2008.k &&

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createDice } from '../random.ts';
+import { createRandom } from '../random.ts';
 import { glft } from './glft.ts';
 import { modelRows } from './model.ts';
 import { addToSums, deviationOf, meanOf, noSums } from '../sums.ts';
@@ -91,22 +91,22 @@ describe('ground state of a tridiagonal matrix', () => {
   });
 });
 
-describe('dice', () => {
+describe('random', () => {
   test('moments of what is drawn, streams apart', () => {
-    const dice = createDice(7);
+    const random = createRandom(7);
     const [uniforms, normals, laplaces, exponentials] = [noSums(), noSums(), noSums(), noSums()];
     for (let at = 0; at < 200_000; at++) {
-      addToSums(uniforms, dice.uniform());
-      addToSums(normals, dice.normal());
-      addToSums(laplaces, dice.laplace(30));
-      addToSums(exponentials, dice.exponential(20));
+      addToSums(uniforms, random.uniform());
+      addToSums(normals, random.normal());
+      addToSums(laplaces, random.laplace(30));
+      addToSums(exponentials, random.exponential(20));
     }
     expect(meanOf(uniforms)).toBeCloseTo(0.5, 2);
     expect(meanOf(normals)).toBeCloseTo(0, 1.5);
     expect(deviationOf(normals)).toBeCloseTo(1, 1.5);
     expect(deviationOf(laplaces) / (30 * Math.SQRT2)).toBeCloseTo(1, 1.5);
     expect(meanOf(exponentials) / 20).toBeCloseTo(1, 1.5);
-    const [a, b] = [createDice(1, 0), createDice(1, 1)];
+    const [a, b] = [createRandom(1, 0), createRandom(1, 1)];
     const products = noSums();
     for (let at = 0; at < 100_000; at++) addToSums(products, (a.uniform() - 0.5) * (b.uniform() - 0.5) * 12);
     expect(meanOf(products)).toBeCloseTo(0, 1.5);

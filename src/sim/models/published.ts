@@ -20,7 +20,7 @@ import {
   payoutsToHold,
   poolLoss,
 } from './chances.ts';
-import { createDice } from '../random.ts';
+import { createRandom } from '../random.ts';
 import { glft } from './glft.ts';
 import {
   asPrinted,
@@ -93,7 +93,7 @@ function avellanedaRows(seed: number, paths: number): ReportRow[] {
   const rows: ReportRow[] = [];
   for (const [at, [gamma, strategy, spread, profit, profitStd, finalQ, finalQStd]] of JOURNAL.entries()) {
     const setup: AvellanedaSetup = { ...AS2008, paths, gamma, strategy };
-    const ours = simulateAvellaneda(setup, createDice(seed, at));
+    const ours = simulateAvellaneda(setup, createRandom(seed, at));
     const name = `Avellaneda-Stoikov 2008, γ=${gamma} ${strategy}`;
     // The journal prints two digits.
     rows.push(
@@ -130,7 +130,7 @@ function avellanedaRows(seed: number, paths: number): ReportRow[] {
     );
   }
   for (const [at, [name, setup, profit, std]] of TRAPS.entries()) {
-    const ours = simulateAvellaneda({ ...AS2008, paths, ...setup }, createDice(seed, 100 + at));
+    const ours = simulateAvellaneda({ ...AS2008, paths, ...setup }, createRandom(seed, 100 + at));
     rows.push(within(`Avellaneda-Stoikov, ${name}: profit`, ours.profit, profit, 0.02));
     if (std !== null)
       rows.push(within(`Avellaneda-Stoikov, ${name}: std of profit`, ours.profitStd, std, 0.1));
@@ -187,7 +187,7 @@ function glftRows(): ReportRow[] {
   rows.push(asPrinted('GLFT 2013, σ=0.3 A=0.9: η', near0.eta, '0.3256783558'));
   const share = (of: ReturnType<typeof glft>) => Math.abs(of.bid(20) / of.exactBid(20) - 1);
   rows.push(atMost('GLFT 2013: closed form against exact at q=20, small slope', share(near0), 0.002), {
-    name: 'GLFT 2013: where it breaks, q=20 at a large slope',
+    name: 'GLFT 2013: where the closed form breaks, q=20 at a large slope',
     ours: share(far),
     reference: 0.1,
     tolerance: 'at least: clip q to the band',

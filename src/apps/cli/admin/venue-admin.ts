@@ -2,17 +2,15 @@
 
 import { userInfo } from 'node:os';
 import type { z } from 'zod';
-import { createChain } from '../../../adapters/evm/chain/chain.ts';
 import { createAdminStore } from '../../../adapters/postgres/venue/admin-store.ts';
-import { createMetrics } from '../../../adapters/prometheus/metrics.ts';
 import { systemClock } from '../../../adapters/system/clock.ts';
 import { systemRandom } from '../../../adapters/system/random.ts';
 import { RequestError } from '../../../domain/errors.ts';
 import type { Log } from '../../../ports/log.ts';
 import type { VenueStore } from '../../../ports/stores/venue-store.ts';
 import { type Admin, createAdmin } from '../../../venue/admin/admin.ts';
-import { expand, type SecretContext } from '../../keys.ts';
-import { chainOf } from '../../networks.ts';
+import type { SecretContext } from '../../keys.ts';
+import { withChain } from '../../networks.ts';
 import type { VenueConfig } from '../../venue/config.ts';
 import { withVenueDatabase } from './venue-database.ts';
 
@@ -49,21 +47,12 @@ function readFeeCaps(
   secrets: SecretContext,
 ): Promise<{ slug: string; maxFeeBps: number }[]> {
   return Promise.all(
-    chains.map(async (section) => {
-      const port = createChain(chainOf(section), {
-        rpcUrls: section.rpcUrls.map((url) => expand(url, secrets)),
-        clock: systemClock,
-        log,
-        metrics: createMetrics(),
-        timeoutMs: section.timeoutMs,
-      });
-      try {
-        await port.start();
-        return { slug: section.slug, maxFeeBps: await port.maxFeeBps() };
-      } finally {
-        await port.close();
-      }
-    }),
+    chains.map((section) =>
+      withChain(section, { log, secrets }, async (chain) => ({
+        slug: section.slug,
+        maxFeeBps: await chain.maxFeeBps(),
+      })),
+    ),
   );
 }
 

@@ -3,12 +3,12 @@
 import { createLog } from '../../../adapters/pino/log.ts';
 import { createRedactor } from '../../../adapters/pino/redact.ts';
 import { migrate } from '../../../adapters/postgres/migrate.ts';
-import { connectDatabase, type Database } from '../../../adapters/postgres/pool.ts';
+import type { Database } from '../../../adapters/postgres/pool.ts';
 import { createVenueStore } from '../../../adapters/postgres/venue/venue-store.ts';
 import type { Log } from '../../../ports/log.ts';
 import type { VenueStore } from '../../../ports/stores/venue-store.ts';
 import { loadConfig } from '../../config/load.ts';
-import { borrowDatabaseUrl } from '../../database.ts';
+import { withToolDatabase } from '../../database.ts';
 import type { SecretContext } from '../../keys.ts';
 import { type VenueConfig, zVenueConfig } from '../../venue/config.ts';
 import { VENUE_SCHEMA, VENUE_TABLES } from '../../venue/schema.ts';
@@ -30,15 +30,11 @@ export async function withVenueDatabase(
   const redactor = createRedactor();
   const log = createLog({ app: 'cli', level: 'silent', redactor });
   const secrets: SecretContext = { env: process.env, redactor };
-  const { url, giveBack } = await borrowDatabaseUrl(config.database, { log, secrets });
-  const db = connectDatabase({ url, schema: VENUE_SCHEMA, maxConnections: 4, log });
-  try {
+  const tools = { schema: VENUE_SCHEMA, maxConnections: 4, log, secrets };
+  await withToolDatabase(config.database, tools, async (db) => {
     await migrate(db, VENUE_TABLES);
     const venue = createVenueStore(db);
     await seed(venue, config, log);
     await work({ db, venue, config, log, secrets });
-  } finally {
-    await db.close();
-    await giveBack();
-  }
+  });
 }

@@ -4,17 +4,14 @@ import { formatUnits, parseUnits } from '../../../domain/amount.ts';
 import { RequestError } from '../../../domain/errors.ts';
 import type { TokenInfo } from '../../../domain/chain.ts';
 import type { Address } from '../../../domain/hex.ts';
-import { createChain } from '../../../adapters/evm/chain/chain.ts';
 import { createLog } from '../../../adapters/pino/log.ts';
 import { createRedactor } from '../../../adapters/pino/redact.ts';
-import { createMetrics } from '../../../adapters/prometheus/metrics.ts';
-import { systemClock } from '../../../adapters/system/clock.ts';
 import type { ChainPort } from '../../../ports/chain.ts';
 import { loadConfig } from '../../config/load.ts';
-import { expand, keystoreAddressOf, openSigner, type SecretContext } from '../../keys.ts';
+import { keystoreAddressOf, openSigner, type SecretContext } from '../../keys.ts';
 import { type LpAppConfig, zLpAppConfig } from '../../lp/config.ts';
 import { createOwner, dateOf, type Owner, type OwnerStep } from '../../lp/owner.ts';
-import { chainOf } from '../../networks.ts';
+import { withChain } from '../../networks.ts';
 import { askSecret } from '../ask.ts';
 
 export interface OwnerOptions {
@@ -170,17 +167,10 @@ async function onChain(options: OwnerOptions, work: (context: OwnerContext) => P
       `This key is ${signer.address}'s, but the account of the LP on ${network.slug} is ${account}. Use the keystore of the account's owner.`,
       { code: 'wrong_key' },
     );
-  const port = createChain(chainOf(network), {
-    rpcUrls: network.rpcUrls.map((url) => expand(url, secrets)),
-    clock: systemClock,
-    log: createLog({ app: 'owner', level: 'silent', redactor: secrets.redactor }),
-    metrics: createMetrics(),
-    timeoutMs: network.timeoutMs,
-  });
   const report = (line: string): void => void (options.json || console.log(line));
-  try {
-    await port.start();
-    await work({
+  const log = createLog({ app: 'owner', level: 'silent', redactor: secrets.redactor });
+  await withChain(network, { log, secrets }, (port) =>
+    work({
       config,
       account,
       port,
@@ -191,10 +181,8 @@ async function onChain(options: OwnerOptions, work: (context: OwnerContext) => P
         report,
         sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
       }),
-    });
-  } finally {
-    await port.close();
-  }
+    }),
+  );
 }
 
 async function read({ config: file }: OwnerOptions): Promise<{ config: LpAppConfig }> {

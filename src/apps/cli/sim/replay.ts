@@ -3,13 +3,13 @@
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { RequestError } from '../../../domain/errors.ts';
-import { barChart, lineChart } from '../../../sim/chart.ts';
+import { lineChart } from '../../../sim/chart.ts';
 import { pageOf } from '../../../sim/page.ts';
 import { type ReplayLeg, type ReplayedQuote, type ReplayResult, runReplay } from '../../../sim/replay.ts';
 import { parseRfqs, type RfqRecord } from '../../../sim/rfq-record.ts';
 import type { SimTally } from '../../../sim/tally.ts';
 import { readMaker } from './maker.ts';
-import { type MarketOptions, pricesOf, save, takersOf } from './run.ts';
+import { chartsOf, type MarketOptions, pricesOf, save, takersOf } from './run.ts';
 import { table } from '../table.ts';
 
 interface ReplayOptions extends MarketOptions {
@@ -51,7 +51,7 @@ export async function replayMarket(options: ReplayOptions): Promise<void> {
 
   const facts = [
     `${a.base}-${a.quote}, ${Math.round(result.seconds / 6) / 10} minutes. Prices ${path.source}.`,
-    `${result.requests} requests ${records === undefined ? `drawn with seed ${options.seed}` : `from ${options.rfqs}`}${result.skipped > 0 ? `, ${result.skipped} outside of the prices' time left out` : ''}; ${result.changed} would have been answered or taken differently.`,
+    `${result.requests} requests ${records === undefined ? `drawn with seed ${options.seed}` : `from ${options.rfqs}`}${result.skipped > 0 ? `, ${result.skipped} outside the prices' time left out` : ''}; ${result.changed} were answered or accepted differently.`,
   ];
   for (const fact of facts) console.log(fact);
   console.log();
@@ -75,7 +75,7 @@ export async function replayMarket(options: ReplayOptions): Promise<void> {
   ];
   if (changed.length > 0) {
     console.log(
-      `\nWhat differs${changed.length > options.show ? `, the first ${options.show} of ${changed.length} (--show)` : ''}:`,
+      `\nDifferences${changed.length > options.show ? `, the first ${options.show} of ${changed.length} (--show)` : ''}:`,
     );
     for (const line of table(head, changed.slice(0, options.show).map(quoteCells), {
       right: ['bps', 'price diff bps'],
@@ -92,22 +92,22 @@ export async function replayMarket(options: ReplayOptions): Promise<void> {
         facts,
         tables: [
           {
-            title: 'In sum',
+            title: 'Summary',
             note: `USD at the last mid. Difference: ${b.name} less ${a.name}.`,
             head: ['', a.name, b.name, 'difference'],
             rows: sums,
           },
         ],
-        charts: chartsOf(result),
+        charts: chartsOf(result, [differenceChart(result)]),
         details:
           changed.length === 0
             ? []
             : [
                 {
-                  title: 'What differs, quote by quote',
+                  title: 'Differences, quote by quote',
                   note:
                     changed.length > MOST_ON_PAGE
-                      ? `The first ${MOST_ON_PAGE} of ${changed.length}; all of them are in the JSON.`
+                      ? `The first ${MOST_ON_PAGE} of ${changed.length}; all are in the JSON file.`
                       : 'Price difference: positive is worse for the taker.',
                   head,
                   rows: changed.slice(0, MOST_ON_PAGE).map(quoteCells),
@@ -124,7 +124,7 @@ export async function replayMarket(options: ReplayOptions): Promise<void> {
         ...tallyRows(one),
         ...tallyRows(other),
         { name: 'requests', ours: result.requests, reference: null, ok: true },
-        { name: 'answered or taken differently', ours: result.changed, reference: null, ok: true },
+        { name: 'answered or accepted differently', ours: result.changed, reference: null, ok: true },
       ],
     }),
   );
@@ -158,16 +158,16 @@ function sumsOf({ makers: [a, b] }: ReplayResult): string[][] {
     row('quoted', ({ quoted }) => quoted),
     ...reasons.map((reason) => row(`declined: ${reason}`, ({ declines }) => declines[reason] ?? 0)),
     row('fills', ({ fills }) => fills),
-    row('of them options', ({ exercised }) => exercised),
+    row('fills by option holders', ({ exercised }) => exercised),
     row('volume, USD', ({ volumeUsd }) => volumeUsd),
     row('mean spread D, bps', ({ meanSpreadBps }) => meanSpreadBps, 3),
     row('mean skew, bps', ({ meanSkewBps }) => meanSkewBps, 3),
     row('spread earned, USD', ({ spreadUsd }) => spreadUsd),
     row('pick-off, USD', ({ pickOffUsd }) => pickOffUsd),
     row('PnL, USD', ({ pnlUsd }) => pnlUsd),
-    row('worst drop, USD', ({ worstDrawdownUsd }) => worstDrawdownUsd),
+    row('max drawdown, USD', ({ worstDrawdownUsd }) => worstDrawdownUsd),
     row('q rms', ({ qRms }) => qRms, 4),
-    row('most held, USD', ({ mostHeldUsd }) => mostHeldUsd),
+    row('max held, USD', ({ mostHeldUsd }) => mostHeldUsd),
   ];
 }
 
@@ -218,43 +218,15 @@ function tallyRows({
   }).map(([what, ours]) => ({ name: `${name}: ${what}`, ours, reference: null, ok: true }));
 }
 
-function chartsOf({ series, makers, quotes }: ReplayResult): string[] {
-  const minutes = series.map(({ second }) => second / 60);
-  const lines = (of: 'pnlUsd' | 'q' | 'heldUsd' | 'spreadBps') =>
-    makers.map(({ name }, at) => ({ name, values: series.map((sample) => sample.makers[at]?.[of] ?? null) }));
+function differenceChart({ quotes }: ReplayResult): string {
   const fromMs = quotes[0]?.atMs ?? 0;
   const compared = quotes.filter(({ differenceBps }) => differenceBps !== null);
-  return [
-    lineChart({
-      title: 'Mid',
-      unit: 'quote tokens',
-      minutes,
-      lines: [{ name: 'mid', values: series.map(({ mid }) => mid) }],
-    }),
-    lineChart({ title: 'Profit and loss', unit: 'USD at mid', minutes, lines: lines('pnlUsd'), level: 0 }),
-    lineChart({ title: 'Position', unit: 'over the soft band', minutes, lines: lines('q'), level: 0 }),
-    lineChart({
-      title: 'All-in spread offered',
-      unit: 'bps, mean since the last sample',
-      minutes,
-      lines: lines('spreadBps'),
-    }),
-    lineChart({
-      title: 'Price difference',
-      unit: 'bps per request, positive is worse for the taker',
-      minutes: compared.map(({ atMs }) => (atMs - fromMs) / 60_000),
-      lines: [{ name: 'difference', values: compared.map(({ differenceBps }) => differenceBps) }],
-      level: 0,
-      dots: true,
-    }),
-    lineChart({ title: 'Held for live quotes', unit: 'USD', minutes, lines: lines('heldUsd'), level: 0 }),
-    barChart({
-      title: 'Declines',
-      unit: 'by control or reason',
-      bars: makers.map(({ name, declines }) => ({
-        name,
-        values: Object.entries(declines).map(([why, value]) => ({ name: why, value })),
-      })),
-    }),
-  ];
+  return lineChart({
+    title: 'Price difference',
+    unit: 'bps per request, positive is worse for the taker',
+    minutes: compared.map(({ atMs }) => (atMs - fromMs) / 60_000),
+    lines: [{ name: 'difference', values: compared.map(({ differenceBps }) => differenceBps) }],
+    level: 0,
+    dots: true,
+  });
 }

@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { RequestError } from '../../../domain/errors.ts';
 import type { PricingPlugin } from '../../../pricing/price-inputs.ts';
 import { barChart, lineChart } from '../../../sim/chart.ts';
-import { createDice } from '../../../sim/random.ts';
+import { createRandom } from '../../../sim/random.ts';
 import { drawPrices, realised } from '../../../sim/exchange.ts';
 import type { MakerSetup } from '../../../sim/maker.ts';
 import {
@@ -68,7 +68,7 @@ export async function pricesOf({
   if (file === undefined) {
     const prices = drawPrices(
       { seconds: seconds ?? 3_600, start, sigma, jumpsPerHour: jumps, jumpBps },
-      createDice(seed, 0),
+      createRandom(seed, 0),
     );
     return {
       prices,
@@ -134,8 +134,8 @@ export async function simulateMarket(options: RunOptions): Promise<void> {
   const result = runMarket(setup);
   const facts = [
     `${own.base}-${own.quote}, ${Math.round(result.seconds / 6) / 10} minutes, seed ${options.seed}. Prices ${path.source}.`,
-    `${result.requests} requests, one in ${options.rfqSeconds} s, ${Math.round(options.informed * 100)} % from option holders; ${result.unanswered} found no quote, ${result.refused} no price they liked.`,
-    'Money was counted on all sides once a sample: not a unit was made or lost.',
+    `${result.requests} requests, one per ${options.rfqSeconds} s on average, ${Math.round(options.informed * 100)} % from option holders; ${result.unanswered} got no quote, ${result.refused} did not accept.`,
+    'The total of every token was checked at each sample and did not change.',
   ];
   for (const fact of facts) console.log(fact);
   console.log();
@@ -159,7 +159,7 @@ export async function simulateMarket(options: RunOptions): Promise<void> {
         tables: [
           {
             title: 'Results',
-            note: 'USD at the last mid. Spread: what ordinary fills were worth when taken, after gas. Pick-off: the same of fills by option holders.',
+            note: 'USD at the last mid. Spread: value of ordinary fills when taken, after gas. Pick-off: the same for option holders.',
             head: HEAD,
             rows: result.makers.map(cells),
           },
@@ -185,12 +185,12 @@ const HEAD = [
   'spread',
   'pick-off',
   'PnL',
-  'worst drop',
+  'max drawdown',
   'mean D bps',
   'mean skew bps',
   'q rms',
   'q end',
-  'most held',
+  'max held',
 ];
 
 const usd = (value: number): string =>
@@ -246,26 +246,31 @@ function rowsOf({ name, pnlUsd, fills, exercised, spreadUsd, pickOffUsd, quoted,
   }).map(([what, ours]) => ({ name: `${name}: ${what}`, ours, reference: null, ok: true }));
 }
 
-function chartsOf({ series, makers }: MarketResult): string[] {
+/** The charts of a run, or of a replay, which adds its own before the holdings. */
+export function chartsOf(
+  { series, makers }: Pick<MarketResult, 'series' | 'makers'>,
+  more: readonly string[] = [],
+): string[] {
   const minutes = series.map(({ second }) => second / 60);
-  const lines = (of: 'pnlUsd' | 'q' | 'heldUsd' | 'spreadBps') =>
-    makers.map(({ name }, at) => ({ name, values: series.map((sample) => sample.makers[at]?.[of] ?? null) }));
+  const chart = (of: 'pnlUsd' | 'q' | 'heldUsd' | 'spreadBps', title: string, unit: string, level?: number) =>
+    lineChart({
+      title,
+      unit,
+      minutes,
+      lines: makers.map(({ name }, at) => ({
+        name,
+        values: series.map((sample) => sample.makers[at]?.[of] ?? null),
+      })),
+      ...(level !== undefined && { level }),
+    });
+  const mids = [{ name: 'mid', values: series.map(({ mid }) => mid) }];
   return [
-    lineChart({
-      title: 'Mid',
-      unit: 'quote tokens',
-      minutes,
-      lines: [{ name: 'mid', values: series.map(({ mid }) => mid) }],
-    }),
-    lineChart({ title: 'Profit and loss', unit: 'USD at mid', minutes, lines: lines('pnlUsd'), level: 0 }),
-    lineChart({ title: 'Position', unit: 'over the soft band', minutes, lines: lines('q'), level: 0 }),
-    lineChart({
-      title: 'All-in spread offered',
-      unit: 'bps, mean since the last sample',
-      minutes,
-      lines: lines('spreadBps'),
-    }),
-    lineChart({ title: 'Held for live quotes', unit: 'USD', minutes, lines: lines('heldUsd'), level: 0 }),
+    lineChart({ title: 'Mid', unit: 'quote tokens', minutes, lines: mids }),
+    chart('pnlUsd', 'Profit and loss', 'USD at mid', 0),
+    chart('q', 'Position', 'relative to the soft band', 0),
+    chart('spreadBps', 'All-in spread offered', 'bps, mean since the last sample'),
+    ...more,
+    chart('heldUsd', 'Held for live quotes', 'USD', 0),
     barChart({
       title: 'Declines',
       unit: 'by control or reason',

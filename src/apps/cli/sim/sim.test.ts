@@ -39,7 +39,7 @@ async function sim(
   return JSON.parse(printed.at(-1) as string) as Awaited<ReturnType<typeof sim>>;
 }
 
-test('what an LP writes down of its requests is what a replay reads', () => {
+test('a replay reads the requests that an LP records', () => {
   const line: RecordedRfq = {
     atMs: 1,
     id: 'r',
@@ -160,12 +160,12 @@ describe('firmquote sim', () => {
     );
     expect(rows).toContainEqual({ name: 'requests', ours: 5, reference: null, ok: true });
     expect(rows).toContainEqual({
-      name: 'answered or taken differently',
+      name: 'answered or accepted differently',
       ours: 5,
       reference: null,
       ok: true,
     });
-    expect(printed.join('\n')).toMatch(/PnL, USD[\s\S]*What differs/);
+    expect(printed.join('\n')).toMatch(/PnL, USD[\s\S]*Differences/);
     expect(JSON.parse(await readFile(join(folder, 'replay.json'), 'utf8'))).toMatchObject({
       names: ['lp.example', 'changed'],
       result: { requests: 5 },

@@ -16,7 +16,7 @@ interface SimOptions {
 export function simCommand(): Command {
   const sim = new Command('sim')
     .description(
-      'hold pricing and inventory to published figures, play a market around them, replay a recorded one',
+      'check pricing and inventory against published figures, simulate a market, or replay a recorded one',
     )
     // A closed pipe, such as `| head`, is not an error.
     .hook('preAction', () => void process.stdout.off('error', ignoreClosedPipe).on('error', ignoreClosedPipe))
@@ -27,41 +27,44 @@ export function simCommand(): Command {
     .allowExcessArguments()
     .option(
       '--published',
-      'reproduce every printed figure of the model: published tables, closed forms, options, fees',
+      'recompute every published figure behind the model: tables, closed forms, options, fees',
     )
-    .option('--bars', 'the firm-quote backtest and the bars that the engine must clear')
+    .option('--bars', 'run the firm-quote backtest and the criteria (bars) the engine must meet')
     .option(
       '--model <name>',
-      'one row at parameters of your choice: as2008, glft, blackscholes, bachelier, lambertw, breakeven, firm',
+      'run one model with your own parameters: as2008, glft, blackscholes, bachelier, lambertw, breakeven, firm',
     )
-    .option('--seed <n>', 'where chance starts; the same seed gives the same bytes')
-    .option('--paths <n>', 'worlds or paths; default: as printed')
-    .option('--events <n>', 'bars: events of the adversary, 1000000 by default', natural)
+    .option('--seed <n>', 'random seed; the same seed gives the same output')
+    .option('--paths <n>', 'number of worlds or paths; default: as published')
+    .option('--events <n>', 'bars: events of the adversary; default: 1000000', natural)
     .option(
       '--recording <file>',
-      'bars: recorded exchange prices for bar 6, as `firmquote feed replay` reads them',
+      'bars: recorded exchange prices for bar 6, in the format of `firmquote feed replay`',
     )
     .action(async (options: SimOptions, command: Command) => act(options, command.args));
   marketOptions(
     sim
       .command('run')
       .description(
-        "a market around an LP's own configuration: takers, option holders, rivals; prices drawn or recorded",
+        "simulate a market around an LP's configuration: takers, option holders, rivals; drawn or recorded prices",
       ),
   )
-    .requiredOption('-c, --config <file>', 'configuration of the LP, as config/lp.example.json')
-    .option('--copies <n>', 'copies of this LP that compete', within(0, 20, true), 0)
-    .option('--fixed <bps>', 'a rival with this spread for everybody; may be given several times', many, [])
+    .requiredOption('-c, --config <file>', 'configuration of the LP, as in config/lp.example.json')
+    .option('--copies <n>', 'competing copies of this LP', within(0, 20, true), 0)
+    .option('--fixed <bps>', 'a rival with a fixed spread; may be repeated', many, [])
     .action(async (options) => (await import('./run.ts')).simulateMarket(options));
   marketOptions(
     sim
       .command('replay')
       .description('the same prices and requests against two configurations: what would have differed'),
   )
-    .requiredOption('-c, --config <file>', 'the configuration that was')
-    .requiredOption('--against <file>', 'the configuration to compare it with')
-    .option('--rfqs <file>', 'recorded requests, JSON lines as in docs/lp/replay.md; default: drawn ones')
-    .option('--show <n>', 'differing quotes that are printed', within(0, 100_000, true), 20)
+    .requiredOption('-c, --config <file>', 'first configuration')
+    .requiredOption('--against <file>', 'second configuration')
+    .option(
+      '--rfqs <file>',
+      'recorded requests as JSON lines, see docs/lp/replay.md; default: drawn requests',
+    )
+    .option('--show <n>', 'number of differing quotes to print', within(0, 100_000, true), 20)
     .action(async (options) => (await import('./replay.ts')).replayMarket(options));
   return sim;
 }
@@ -69,45 +72,40 @@ export function simCommand(): Command {
 /** Options of both `run` and `replay`. */
 function marketOptions(command: Command): Command {
   return command
-    .option('--seed <n>', 'where chance starts', within(0, 2 ** 31, true), 1)
-    .option('--minutes <n>', 'how long; default: an hour, or the whole recording', within(1, 100_000))
+    .option('--seed <n>', 'random seed', within(0, 2 ** 31, true), 1)
+    .option('--minutes <n>', 'duration; default: an hour, or the whole recording', within(1, 100_000))
     .option(
       '--prices <file>',
-      'recorded exchange prices instead of drawn ones, as `firmquote feed replay` reads them',
+      'recorded exchange prices instead of drawn ones, in the format of `firmquote feed replay`',
     )
     .option('--start <price>', 'first mid', within(1e-9, 1e12), 2500)
-    .option('--sigma <share>', 'volatility of the mid, a year: 0.9 is 90 %', within(0, 20), 0.9)
-    .option('--jumps <n>', 'jumps of the mid an hour', within(0, 3600), 1)
-    .option('--jump-bps <bps>', 'their mean size', within(0.1, 10_000), 30)
-    .option('--rfq-seconds <seconds>', 'mean time between two requests', within(0.01, 86_400), 10)
+    .option('--sigma <share>', 'yearly volatility of the mid: 0.9 is 90 %', within(0, 20), 0.9)
+    .option('--jumps <n>', 'jumps of the mid per hour', within(0, 3600), 1)
+    .option('--jump-bps <bps>', 'mean size of a jump', within(0.1, 10_000), 30)
+    .option('--rfq-seconds <seconds>', 'mean time between requests', within(0.01, 86_400), 10)
     .option(
       '--informed <share>',
-      'share of requests from option holders, who wait to the last second',
+      'share of requests from option holders, who decide in the last second',
       within(0, 1),
       0.2,
     )
-    .option('--takers <n>', 'ordinary takers', within(1, 100_000, true), 50)
-    .option('--holders <n>', 'option holders', within(1, 100_000, true), 3)
+    .option('--takers <n>', 'number of ordinary takers', within(1, 100_000, true), 50)
+    .option('--holders <n>', 'number of option holders', within(1, 100_000, true), 3)
     .option('--size-usd <usd>', 'median size of a request', within(1, 1e9), 10_000)
     .option(
       '--alpha <n>',
-      'how ordinary takers answer: 1 / (1 + e^(alpha + beta * bps))',
+      'acceptance probability of ordinary takers: 1 / (1 + e^(alpha + beta * bps))',
       within(-20, 20),
       -2,
     )
     .option('--beta <n>', 'see alpha', within(0.01, 10), 0.25)
     .option('--fee-bps <bps>', 'platform fee', within(0, 100, true), 2)
-    .option('--capital-usd <usd>', 'what an LP owns of either asset at the start', within(1, 1e12), 500_000)
+    .option('--capital-usd <usd>', 'starting balance of an LP in each asset', within(1, 1e12), 500_000)
     .option('--gas-usd <usd>', 'own gas of a cross-chain trade', within(0, 1e6), 0.1)
-    .option(
-      '--noise-bps <bps>',
-      "how far an LP's mid is off the exchange's, one standard deviation",
-      within(0, 100),
-      0.5,
-    )
-    .option('--pair <pair>', 'such as WETH-USDC; default: the first of two assets')
+    .option('--noise-bps <bps>', "standard deviation of an LP's mid from the exchange's", within(0, 100), 0.5)
+    .option('--pair <pair>', 'such as WETH-USDC; default: the first pair of two different assets')
     .option('--no-risk', 'without the risk controls')
-    .option('--json <file>', 'write everything as JSON')
+    .option('--json <file>', 'write all results as JSON')
     .option('--html <file>', 'write a page with charts');
 }
 
@@ -132,7 +130,7 @@ async function act(options: SimOptions, rest: readonly string[]): Promise<void> 
   ).length;
   if (chosen !== 1)
     throw new RequestError(
-      'What shall be simulated? One of: --published, --bars, --model NAME, or the commands run and replay. See: firmquote sim --help',
+      'Choose what to simulate. One of: --published, --bars, --model NAME, or the commands run and replay. See: firmquote sim --help',
       { code: 'bad_request' },
     );
   const named = namedOptions(rest);
@@ -186,8 +184,8 @@ async function act(options: SimOptions, rest: readonly string[]): Promise<void> 
   if (process.stderr.isTTY) process.stderr.write('\r\x1b[K');
   printReport(report, [
     recorded === undefined
-      ? '\nBar 6 was not run: it needs a recording of an exchange, which is not part of the repository. Give one with --recording FILE.'
-      : `\nBar 6: ${recorded.prices.length} seconds of ${recorded.symbol} from ${new Date(recorded.startMs).toISOString()}${recorded.prices.length <= 14_400 ? ', put together to four hours from blocks of a minute' : ''}.`,
+      ? '\nBar 6 was not run: it needs a recording of an exchange, which is not part of the repository. Add one with --recording FILE.'
+      : `\nBar 6: ${recorded.prices.length} seconds of ${recorded.symbol} from ${new Date(recorded.startMs).toISOString()}${recorded.prices.length <= 14_400 ? ', resampled to four hours in blocks of a minute' : ''}.`,
   ]);
 }
 

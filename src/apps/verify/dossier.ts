@@ -5,9 +5,9 @@ import type { StandardOrder } from '../../domain/order.ts';
 import { inputToken } from '../../settlement/funding.ts';
 import type { Case } from './case.ts';
 import { feesOf } from './fees.ts';
-import { addressOf } from './seen.ts';
+import { addressOf } from './on-chain.ts';
 
-export function amounts(c: Case, delivered: readonly bigint[]): void {
+export function checkAmounts(c: Case, delivered: readonly bigint[]): void {
   const { trade, order, domain, judge } = c;
   const { input, output } = trade.route;
   const [[token, amount]] = order.inputs as [readonly [bigint, bigint]];
@@ -24,12 +24,12 @@ export function amounts(c: Case, delivered: readonly bigint[]): void {
   judge(
     'trade.amounts',
     same,
-    `The trade shown, ${amount} for ${output.rawAmount} base units, is the trade signed.`,
-    'The trade shown has other amounts or assets than the trade signed.',
+    `The trade shown, ${amount} for ${output.rawAmount} base units, is the signed trade.`,
+    'The trade shown has other amounts or assets than the signed trade.',
   );
 }
 
-export function fees(c: Case): void {
+export function checkFees(c: Case): void {
   const { claim, order, domain, judge } = c;
   const shown = claim.fees;
   const due = feesOf(order);
@@ -43,13 +43,13 @@ export function fees(c: Case): void {
   judge(
     'trade.fees',
     same(shown.protocolFee, due.protocol) && same(shown.relayerTip, due.relayer),
-    `Out of the input go ${due.protocol} to the platform and ${due.relayer} to the relayer, as signed.`,
-    `By the signed terms ${due.protocol} go to the platform and ${due.relayer} to the relayer; the dossier says otherwise.`,
+    `The fees of ${due.protocol} for the platform and ${due.relayer} for the relayer are as signed.`,
+    `The signed fees are ${due.protocol} for the platform and ${due.relayer} for the relayer; the dossier differs.`,
   );
 }
 
 /** Checks block and gas of each transaction in the dossier's stages. */
-export async function stages(c: Case): Promise<void> {
+export async function checkStages(c: Case): Promise<void> {
   const { claim, trade, proofs, opened, witnesses, transaction, note, judge, unasked } = c;
   const proven: Record<string, readonly string[]> = {
     fill: proofs.receipts.filter(({ event }) => event === 'OutputFilled').map(({ txHash }) => txHash),
@@ -65,7 +65,7 @@ export async function stages(c: Case): Promise<void> {
       note(
         name,
         'failed',
-        `The stage "${stage}" names transaction ${shown.txHash}, and the proofs name another.`,
+        `The stage "${stage}" names transaction ${shown.txHash}; the proofs name another.`,
       );
       continue;
     }
@@ -85,7 +85,7 @@ export async function stages(c: Case): Promise<void> {
         name,
         same,
         `The transaction of stage "${stage}" is on chain ${shown.chainId}, with the block and gas shown.`,
-        `The transaction of stage "${stage}" has another block or other gas than shown, or is not there.`,
+        `The transaction of stage "${stage}" has another block or gas than shown, or does not exist.`,
       );
   }
 }

@@ -9,8 +9,8 @@ import { type MandateOutput, orderId, outputHash } from '../../domain/order.ts';
 import type { EscrowEvent } from '../../ports/chain.ts';
 import { attestationOracleAbi } from '../../settlement/abi/attestation-oracle.ts';
 import { inputToken } from '../../settlement/funding.ts';
-import { asOfWords, type Case, type ClaimedReceipt } from './case.ts';
-import type { Seen } from './witness.ts';
+import { blockPhrase, type Case, type ClaimedReceipt } from './case.ts';
+import type { TransactionEvidence } from './witness.ts';
 
 const recovery = createRecovery();
 
@@ -18,18 +18,18 @@ const recovery = createRecovery();
 export const addressOf = (word: Hex): Address =>
   word.startsWith(`0x${'0'.repeat(24)}`) ? bytes32ToAddress(word) : word;
 
-export async function open(c: Case): Promise<void> {
+export async function checkOpening(c: Case): Promise<void> {
   const { trade, proofs, order, domain, id, opened, note, judge, standing } = c;
   if (!opened) {
     if (trade.status === 'settled' || proofs.receipts.length > 0)
-      note('order.opened', 'failed', 'The dossier shows no receipt for the taking of the input.');
+      note('order.opened', 'failed', 'The dossier has no receipt for the opening.');
     return;
   }
   if (opened.chainId !== domain.chainId || opened.contract !== domain.escrow)
     return note(
       'order.opened',
       'failed',
-      'The receipt for the taking of the input is from another chain or contract than the signed escrow.',
+      'The opening receipt is from another chain or contract than the signed escrow.',
     );
   const tx = await standing('order.opened', opened);
   if (!tx) return;
@@ -43,7 +43,7 @@ export async function open(c: Case): Promise<void> {
   );
 }
 
-export async function filled(c: Case, delivered: bigint[], index: number): Promise<void> {
+export async function checkFill(c: Case, delivered: bigint[], index: number): Promise<void> {
   const { trade, proofs, order, id, note, judge, standing } = c;
   const name = `output.${index}.filled`;
   const output = order.outputs[index] as MandateOutput;
@@ -52,7 +52,7 @@ export async function filled(c: Case, delivered: bigint[], index: number): Promi
   );
   if (!receipt?.fill) {
     if (trade.status === 'settled')
-      note(name, 'failed', `The dossier says settled and shows no delivery of output ${index}.`);
+      note(name, 'failed', `The dossier says settled and has no delivery of output ${index}.`);
     return;
   }
   const { fill } = receipt;
@@ -62,7 +62,7 @@ export async function filled(c: Case, delivered: bigint[], index: number): Promi
     return note(
       name,
       'failed',
-      `The receipt for output ${index} is from another chain or contract, or for another output, than was signed.`,
+      `The receipt for output ${index} does not match the signed chain, contract and output.`,
     );
   const tx = await standing(name, receipt);
   if (!tx) return;
@@ -74,27 +74,32 @@ export async function filled(c: Case, delivered: bigint[], index: number): Promi
     );
   const context = decodeContext(output.context);
   if (!event) return note(name, 'failed', `The transaction did not fill output ${index} of this order.`);
-  const told =
+  const asShown =
     addressOf(event.solver) === fill.solver &&
     event.timestamp === fill.timestamp &&
     event.amount.toString() === fill.amount;
-  const lawful =
+  const asSigned =
     event.amount >= output.amount &&
     event.timestamp <= order.fillDeadline &&
     event.timestamp === tx.at &&
     (!context || addressToBytes32(context.exclusiveFor) === event.solver);
   judge(
     name,
-    told && lawful,
-    `Output ${index} was filled with ${event.amount} by ${fill.solver} in block ${tx.blockNumber}: no less than signed, in time, by the one who had promised it.`,
-    `The fill of output ${index} on chain is not the one in the dossier, or not what was signed.`,
+    asShown && asSigned,
+    `Output ${index} was filled with ${event.amount} by ${fill.solver} in block ${tx.blockNumber}: at least the signed amount, in time, by the committed LP.`,
+    `The fill of output ${index} on chain differs from the dossier or from the signed terms.`,
   );
   delivered[index] = event.amount;
-  moved(c, delivered, index, tx);
+  checkTransfer(c, delivered, index, tx);
 }
 
 /** The fill event is the escrow's statement; the token's own transfer log proves the payment. */
-function moved({ proofs, order, note, judge }: Case, delivered: bigint[], index: number, tx: Seen): void {
+function checkTransfer(
+  { proofs, order, note, judge }: Case,
+  delivered: bigint[],
+  index: number,
+  tx: TransactionEvidence,
+): void {
   const name = `output.${index}.delivered`;
   const output = order.outputs[index] as MandateOutput;
   const [recipient, token] = [addressOf(output.recipient), addressOf(output.token)];
@@ -102,7 +107,7 @@ function moved({ proofs, order, note, judge }: Case, delivered: bigint[], index:
     return note(
       name,
       'held',
-      `Output ${index} was credited inside the escrow's ledger, as signed; the fill is the receipt of that.`,
+      `Output ${index} was credited inside the escrow's ledger, as signed; the fill proves it.`,
     );
   const txOf = (at: number) => proofs.receipts.find(({ fill }) => fill?.outputIndex === at)?.txHash;
   // Transfers to one recipient in one transaction cannot be told apart, so their sum is compared.
@@ -122,12 +127,12 @@ function moved({ proofs, order, note, judge }: Case, delivered: bigint[], index:
   judge(
     name,
     arrived >= together,
-    `${recipient} received it: the token's own log says ${arrived}.`,
-    `The token's own log shows only ${arrived} for ${recipient}.`,
+    `${recipient} received it: the token's transfer log shows ${arrived}.`,
+    `The token's transfer log shows only ${arrived} for ${recipient}.`,
   );
 }
 
-export async function attested(c: Case, index: number): Promise<void> {
+export async function checkAttestation(c: Case, index: number): Promise<void> {
   const { trade, proofs, order, domain, id, origin, note, judge, standing } = c;
   const name = `output.${index}.attested`;
   const output = order.outputs[index] as MandateOutput;
@@ -138,12 +143,12 @@ export async function attested(c: Case, index: number): Promise<void> {
       note(
         name,
         'failed',
-        `Output ${index} was delivered on the origin itself, which needs no attestation, and one is shown.`,
+        `Output ${index} was delivered on the origin itself, which needs no attestation, but one is shown.`,
       );
     return;
   }
   if (!attestation || !fill) {
-    if (trade.status === 'settled') await provenAnyhow(c, name, index, output, fill);
+    if (trade.status === 'settled') await checkProof(c, name, index, output, fill);
     return;
   }
   const expected = fillAttestation({
@@ -162,7 +167,7 @@ export async function attested(c: Case, index: number): Promise<void> {
     return note(
       name,
       'failed',
-      `The attestation shown for output ${index} is about another fill, or made to another oracle than was signed.`,
+      `The attestation shown for output ${index} is for another fill or another oracle than was signed.`,
     );
   const tx = await standing(name, attestation);
   if (!tx || !origin) return;
@@ -184,19 +189,19 @@ export async function attested(c: Case, index: number): Promise<void> {
     return note(
       name,
       'held',
-      `The oracle took output ${index} for proven in block ${tx.blockNumber}; it was told through another contract, so the attesters' signatures are not in plain sight.`,
+      `The oracle accepted output ${index} as proven in block ${tx.blockNumber}; it was called through another contract, so the signatures are not visible.`,
     );
   const members = new Set(signers.filter((signer) => committee.signers.includes(signer)));
   judge(
     name,
     members.size === signers.length && members.size >= committee.threshold,
-    `${members.size} of ${committee.signers.length} attesters signed for output ${index}; ${committee.threshold} are needed${asOfWords(newest)}.`,
-    `${members.size} members of the oracle's committee signed for output ${index}, of ${signers.length} signatures; ${committee.threshold} are needed${asOfWords(newest)}.`,
+    `${members.size} of ${committee.signers.length} attesters signed for output ${index}; ${committee.threshold} are needed${blockPhrase(newest)}.`,
+    `${members.size} members of the oracle's committee signed for output ${index}, of ${signers.length} signatures; ${committee.threshold} are needed${blockPhrase(newest)}.`,
   );
 }
 
 /** A settled order without a recorded attestation: asks the oracle. */
-async function provenAnyhow(
+async function checkProof(
   c: Case,
   name: string,
   index: number,
@@ -208,7 +213,7 @@ async function provenAnyhow(
     return note(
       name,
       'failed',
-      `The dossier says settled and shows no delivery of output ${index} that could have been attested.`,
+      `The dossier says settled and shows no delivery of output ${index} that could be attested.`,
     );
   if (!origin) return unasked(name, domain.chainId);
   const { remoteChainId, application, payloadHash } = fillAttestation({
@@ -220,12 +225,12 @@ async function provenAnyhow(
   judge(
     name,
     await origin.views.isProven(order.inputOracle, remoteChainId, output.oracle, application, payloadHash),
-    `The oracle holds output ${index} for proven; the dossier has no receipt of that.`,
-    `The oracle does not hold output ${index} for proven.`,
+    `The oracle has output ${index} as proven; the dossier has no receipt for it.`,
+    `The oracle does not have output ${index} as proven.`,
   );
 }
 
-export async function ended(
+export async function checkEnding(
   c: Case,
   event: 'Finalised' | 'Refunded',
   name: string,
@@ -235,7 +240,7 @@ export async function ended(
   const receipt = proofs.receipts.find((one) => one.event === event);
   if (!receipt) {
     if (claimed)
-      note(name, 'failed', `The dossier says ${trade.settlementStatus} and shows no receipt for it.`);
+      note(name, 'failed', `The dossier says ${trade.settlementStatus} and has no receipt for it.`);
     return;
   }
   if (receipt.chainId !== domain.chainId || receipt.contract !== domain.escrow)
@@ -248,12 +253,12 @@ export async function ended(
     tx.events(domain.escrow).some((found) => found.kind === kind && found.orderId === id),
     event === 'Finalised'
       ? `The escrow released the input in block ${tx.blockNumber}.`
-      : `The escrow gave the input back in block ${tx.blockNumber}.`,
+      : `The escrow refunded the input in block ${tx.blockNumber}.`,
     `The transaction did not end this order as ${kind}.`,
   );
 }
 
-export async function state(c: Case): Promise<void> {
+export async function checkState(c: Case): Promise<void> {
   const { trade, domain, id, origin, judge, unasked } = c;
   if (!origin) return unasked('order.state', domain.chainId);
   const now = await origin.views.orderStatus(id);
@@ -276,8 +281,8 @@ export async function state(c: Case): Promise<void> {
   judge(
     'order.state',
     fits && coarse,
-    `The escrow holds the order as "${now}", which is what "${trade.settlementStatus}" means.`,
-    `The escrow holds the order as "${now}"; the dossier says "${trade.status}", "${trade.settlementStatus}".`,
+    `The order is "${now}" in the escrow, which matches "${trade.settlementStatus}".`,
+    `The order is "${now}" in the escrow; the dossier says "${trade.status}", "${trade.settlementStatus}".`,
   );
 }
 
@@ -286,7 +291,7 @@ export async function state(c: Case): Promise<void> {
  * contract.
  */
 function attestersIn(
-  { to, input }: Seen,
+  { to, input }: TransactionEvidence,
   oracle: Address,
   attestation: ReturnType<typeof fillAttestation>,
   chainId: number,
