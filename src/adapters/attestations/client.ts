@@ -1,7 +1,7 @@
 /**
- * Collects m-of-n signatures from attesters. Each is checked before it counts: made over this very
- * attestation by a member of the oracle's committee, each member once. A slow or lying attester costs nothing
- * but its own voice.
+ * Collects m-of-n signatures from attesters. A signature counts only if it covers the attestation and
+ * recovers to a member of the oracle's committee, each member once. A slow or lying attester costs only its
+ * own signature.
  */
 
 import { attestationDigest } from '../../domain/attestation.ts';
@@ -22,7 +22,7 @@ import type { Recovery } from '../../ports/signer.ts';
 import { ATTESTATIONS_PATH, toQuery, zAttestAnswer } from './wire.ts';
 
 export interface AttestationClientDeps {
-  /** Where the oracles are, to ask them whom they believe. */
+  /** Chains of the oracles, to read their committees. */
   chains: ReadonlyMap<number, ChainPort>;
   recovery: Recovery;
   clock: Clock;
@@ -35,10 +35,10 @@ export interface AttestationClientOptions {
   timeoutMs?: number;
 }
 
-/** Committees change after a long delay; asking every minute is plenty. */
+/** Committees change after a long delay, so a minute of caching is safe. */
 const COMMITTEE_MS = 60_000;
 const MAX_ANSWER_BYTES = 4_096;
-/** An attester that has said nothing for this long is away; a slow answer or two are not that. */
+/** An attester without an answer for this long counts as away. */
 const AWAY_MS = 10_000;
 const NO_FILL: Bytes32 = `0x${'00'.repeat(32)}`;
 
@@ -75,8 +75,8 @@ export function createAttestationClient(
   }
 
   /**
-   * By oracle and attester: when it answered last, and who it is. Until one has been asked for `AWAY_MS` it
-   * is believed to be there.
+   * By oracle and attester: when it last answered and its signer. An attester counts as present until it has
+   * been asked for `AWAY_MS`.
    */
   const heard = new Map<string, { atMs: number; signer: Address | undefined }>();
   const bornMs = clock.monotonicMs();
@@ -100,7 +100,7 @@ export function createAttestationClient(
     try {
       const answer = await question(url, request);
       if (answer.kind !== 'signed') return void count(answer.kind);
-      // Who signed is what the signature says, not what the answer says.
+      // Trust the recovered signer, not the one that the answer names.
       const signer = recovery.recover(digest, answer.signature);
       if (!signer) return void count('invalid');
       count('signed');
@@ -120,7 +120,7 @@ export function createAttestationClient(
       const digest = attestationDigest(oracle, attestation);
       const bySigner = new Map<Address, Hex>();
       const enough = () => bySigner.size >= committee.threshold;
-      // As soon as there are enough, the rest is not waited for.
+      // Resolves as soon as there are enough signatures.
       await new Promise<void>((resolve) => {
         let open = urls.length;
         if (open === 0) resolve();
@@ -156,7 +156,7 @@ export function createAttestationClient(
       const committee = committees.get(`${oracle.chainId}:${oracle.oracle}`);
       if (!committee) return undefined;
       const nowMs = clock.monotonicMs();
-      // Two addresses of one attester give one signature.
+      // Two URLs of one attester count once.
       const speaking = new Set<Address | number>();
       for (const index of urls.keys()) {
         const said = heard.get(keyOf(oracle, index));
@@ -167,7 +167,9 @@ export function createAttestationClient(
   };
 }
 
-/** Whether this attester's signature counts. Attesters of the previous release do not name their signer. */
+/**
+ * Whether the signature of this attester counts. Attesters of the previous release do not name their signer.
+ */
 export const isMember = ({ signers }: Committee, signer: Address | undefined): boolean =>
   signer === undefined || signers.has(signer);
 

@@ -1,11 +1,11 @@
-/** An attester's door. */
+/** HTTP route of an attester. */
 
 import { RequestError } from '../../domain/errors.ts';
 import type { Attester } from '../../ports/attestations.ts';
 import type { OpsRoute } from '../http/ops.ts';
 import { ATTESTATIONS_PATH, zAttestQuery } from './wire.ts';
 
-/** For `startOps`. 200 with an answer of any kind; 400 for a question that makes no sense. */
+/** For `startOps`. 200 for every answer of the attester; 400 for an invalid request. */
 export function attestationRoutes(attester: Attester): OpsRoute[] {
   return [
     {

@@ -1,4 +1,4 @@
-/** How signatures are asked for and given over HTTP: `GET /attestations?…`, strict in, canonical out. */
+/** The wire format of `GET /attestations?…`: strict parsing, canonical output. */
 
 import { z } from 'zod';
 import type { AttestAnswer, AttestRequest } from '../../ports/attestations.ts';

@@ -1,6 +1,6 @@
 /**
- * Wake-ups on BullMQ: in PostgreSQL by default, in Redis when there is one. A job is an id and nothing else;
- * losing all of them costs a sweep.
+ * Wake-ups on BullMQ, in PostgreSQL by default or in Redis. A job holds ids only; losing all jobs costs one
+ * sweep.
  */
 
 import type { EventEmitter } from 'node:events';
@@ -17,34 +17,31 @@ import type { Queue } from '../../ports/queue.ts';
 import { createBatcher } from '../batcher.ts';
 
 export type QueueConnection =
-  /** A schema of its own: BullMQ's tables are not ours. */
+  /** BullMQ's tables live in a schema of their own. */
   | { kind: 'postgres'; url: string; schema: string }
-  /** `prefix` separates installations that share a Redis. Its policy has to be noeviction. */
+  /** `prefix` separates installations that share a Redis. Its eviction policy must be noeviction. */
   | { kind: 'redis'; url: string; prefix: string };
 
 export interface BullOptions {
   connection: QueueConnection;
   log: Log;
-  /** How long a worker may be silent before its jobs go to another one. */
+  /** After this silence of a worker, other workers take its jobs; ms. */
   lockMs?: number;
 }
 
-/**
- * A queue that has not answered by then counts as away: a wake-up is not worth more, and neither is a
- * farewell.
- */
+/** The queue counts as unavailable after this long without an answer. */
 const ANSWER_MS = 2_000;
 const AGAIN_MS = 1_000;
 const FIRST_RETRY_MS = 200;
 const LONGEST_RETRY_MS = 30_000;
 const MOST_TRIES = 1_000;
 
-/** Wake-ups of the same time share a job, at most so many. */
+/** Maximum wake-ups in one job. */
 const SHARED = 100;
 
 interface Job {
   id: string;
-  /** Woken with it. */
+  /** Further ids to wake. */
   others?: readonly string[];
 }
 
@@ -75,8 +72,7 @@ export function createBullQueue({ connection, log, lockMs = 30_000 }: BullOption
           { ...options, connection: settings } as QueueOptions<never>,
           createPostgresBackend as never,
         ),
-      // Producers answer at once, with an error if need be; they do not collect commands for a Redis that is
-      // away.
+      // Fails fast instead of queueing commands while Redis is away.
       (settings, prefix) =>
         new BullQueue<Job>(topic, {
           ...options,
@@ -99,8 +95,7 @@ export function createBullQueue({ connection, log, lockMs = 30_000 }: BullOption
     onRedis: (settings: { url: string }, prefix: string) => T,
   ): T {
     if (connection.kind === 'redis') return onRedis({ url: connection.url }, connection.prefix);
-    // A connection that is lost while BullMQ migrates has no listener of its own, and would take the process
-    // with it.
+    // BullMQ adds no error listener to this connection while it migrates; losing it would crash the process.
     return onPostgres({
       connectionString: connection.url,
       schema: connection.schema,
@@ -111,8 +106,8 @@ export function createBullQueue({ connection, log, lockMs = 30_000 }: BullOption
   }
 
   /**
-   * BullMQ on PostgreSQL remembers for ever that it could not come up: whatever did not is given up, and made
-   * anew by who wants it.
+   * BullMQ on PostgreSQL never recovers from a failed start: `giveUp` drops the instance so that the next
+   * call creates a new one.
    */
   async function up<T extends BullQueue<Job> | Worker<Job>>(end: T, giveUp: () => void): Promise<void> {
     await end.waitUntilReady().catch((error: Error) => {
@@ -122,7 +117,7 @@ export function createBullQueue({ connection, log, lockMs = 30_000 }: BullOption
     });
   }
 
-  /** One answer is awaited at a time: what comes meanwhile is asked together. */
+  /** While one batch is being added, further wake-ups collect for the next. */
   function waker(topic: string): (id: string) => Promise<void> {
     const known = wakers.get(topic);
     if (known) return known;
@@ -180,7 +175,8 @@ export function createBullQueue({ connection, log, lockMs = 30_000 }: BullOption
         );
         const [first, ...rest] = failed;
         if (!first) return;
-        // Those that were handled need not be again; if this is lost, they are, which does no harm.
+        // Ids that were handled need no retry. If this update is lost they are handled twice, which is
+        // harmless.
         if (failed.length < ids.length)
           await job.updateData({ id: first.id, others: rest.map(({ id }) => id) }).catch(() => {});
         throw first.reason;
@@ -214,14 +210,14 @@ export function createBullQueue({ connection, log, lockMs = 30_000 }: BullOption
           if (!closed) retries.add(setTimeout(() => void start().catch(warn(topic)), AGAIN_MS));
         });
       };
-      // It may be away for now: the worker connects when it is back, and until then the sweep does its work.
+      // The queue may be away: the worker connects when it is back, and the sweep covers the meantime.
       await withinAnswerTime(start()).catch(warn(topic));
     },
     async close() {
       closed = true;
       for (const retry of retries) clearTimeout(retry);
-      // One that does not answer is left without a farewell. All at once: a process has ten seconds for
-      // everything that it closes.
+      // Closes everything in parallel, because a process has ten seconds to stop. What does not answer is
+      // disconnected.
       await Promise.allSettled(
         [...workers, ...producers.values()].map((end) =>
           withinAnswerTime(end.close()).catch(() => withinAnswerTime(end.disconnect())),
@@ -231,7 +227,7 @@ export function createBullQueue({ connection, log, lockMs = 30_000 }: BullOption
   };
 }
 
-/** So many at work; the rest in line. */
+/** Runs at most `most` functions in parallel, first in, first out. */
 function createLimit(most: number): (work: () => Promise<void>) => Promise<void> {
   const line: (() => void)[] = [];
   let busy = 0;

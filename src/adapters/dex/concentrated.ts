@@ -1,32 +1,32 @@
-/**
- * What a Uniswap v3 pool gives and takes, to the unit: its own arithmetic, step by step, over the ticks
- * around its price.
- */
+/** Exact swap amounts of a Uniswap v3 pool, in its own integer arithmetic and rounding. */
 
 import { MAX_TICK, MIN_TICK, sqrtPriceAtTick } from './tick-price.ts';
 
 export interface ConcentratedPool {
-  /** Q64.96, of token1 in token0. */
+  /** Q64.96, token1 per token0. */
   sqrtPrice: bigint;
   tick: number;
   liquidity: bigint;
   /** Millionths. */
   fee: bigint;
   tickSpacing: number;
-  /** Initialised ticks and what liquidity each adds upwards, ascending; complete as far as a swap may go. */
+  /**
+   * Initialised ticks with the liquidity each adds in upward direction, ascending; complete within the reach
+   * of a swap.
+   */
   ticks: readonly { tick: number; net: bigint }[];
 }
 
 export interface Swap {
   amountIn: bigint;
   amountOut: bigint;
-  /** Initialised ticks that were crossed: each costs gas. */
+  /** Initialised ticks crossed; each costs gas. */
   crossed: number;
 }
 
 interface Step {
   next: bigint;
-  /** Without the fee. */
+  /** Excludes the fee. */
   taken: bigint;
   given: bigint;
   fee: bigint;
@@ -36,13 +36,14 @@ const Q96 = 96n;
 const MILLION = 1_000_000n;
 const TWO_256 = 1n << 256n;
 /**
- * Ticks, in spacings, that a pool looks through at once. Where it pauses matters, because every step rounds.
+ * Tick spacings in one bitmap word. A swap pauses at word ends, and every step rounds, so this changes
+ * results.
  */
 const WORD = 256;
 
 /**
- * Swaps exactly `amount`: of the input when `exactInput`, else of the output. Undefined when the pool would
- * have to move more than `reach` ticks, or has not that much.
+ * Swaps exactly `amount` of the input when `exactInput`, else of the output. undefined when the price would
+ * move more than `reach` ticks or liquidity runs out.
  */
 export function swapConcentrated(
   pool: ConcentratedPool,
@@ -82,7 +83,7 @@ export function swapConcentrated(
     : { amountIn: other, amountOut: amount, crossed };
 }
 
-/** The next initialised tick of the same word, or where the word ends. */
+/** The next initialised tick in the same bitmap word, or the end of the word. */
 function nextStop(
   ticks: ConcentratedPool['ticks'],
   tick: number,
@@ -99,9 +100,7 @@ function nextStop(
   return found ?? { tick: Math.min(MAX_TICK, Math.max(MIN_TICK, edge)) };
 }
 
-/**
- * As far towards `target` as the rest of the amount carries. Undefined where the pool itself would give up.
- */
+/** One step towards `target`, as far as the remaining amount goes. undefined where the pool would revert. */
 function stepTo(
   target: bigint,
   price: bigint,
@@ -139,32 +138,32 @@ function stepTo(
 
 const feeOn = (taken: bigint, fee: bigint): bigint => divideUp(taken * fee, MILLION - fee);
 
-/** Token0 between two prices. */
+/** Amount of token0 between two prices. */
 function amount0(a: bigint, b: bigint, liquidity: bigint, up: boolean): bigint {
   const [low, high] = a < b ? [a, b] : [b, a];
   const product = (liquidity << Q96) * (high - low);
   return up ? divideUp(divideUp(product, high), low) : product / high / low;
 }
 
-/** Token1 between two prices. */
+/** Amount of token1 between two prices. */
 function amount1(a: bigint, b: bigint, liquidity: bigint, up: boolean): bigint {
   const product = liquidity * (a < b ? b - a : a - b);
   return up ? divideUp(product, 1n << Q96) : product >> Q96;
 }
 
-/** Rounded so that the pool never gives more than the input pays for. */
+/** Rounded in favour of the pool. */
 function priceAfterInput(price: bigint, liquidity: bigint, amount: bigint, zeroForOne: boolean): bigint {
   if (!zeroForOne) return price + (amount << Q96) / liquidity;
   if (amount === 0n) return price;
   const whole = liquidity << Q96;
   const exact = amount * price;
-  // Where the exact formula does not fit into a word, pools take another one.
+  // The pool uses this formula when the exact one overflows 256 bits.
   return exact < TWO_256 && whole + exact < TWO_256
     ? divideUp(whole * price, whole + exact)
     : divideUp(whole, whole / price + amount);
 }
 
-/** Rounded so that the pool has taken enough for the output. */
+/** Rounded in favour of the pool. */
 function priceAfterOutput(
   price: bigint,
   liquidity: bigint,

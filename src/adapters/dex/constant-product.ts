@@ -1,4 +1,4 @@
-/** What a Uniswap v2 pair gives and takes, to the unit. */
+/** Exact swap amounts of a Uniswap v2 pair. */
 
 export interface ConstantProductPair {
   reserve0: bigint;
@@ -8,8 +8,7 @@ export interface ConstantProductPair {
 const MAX_RESERVE = (1n << 112n) - 1n;
 
 /**
- * The most that leaves for this input, rounded down; 0n, which the pair refuses, when that is nothing.
- * Undefined when it would hold more than it can count.
+ * Maximum output for this input, rounded down; the pair refuses 0n. undefined when a reserve would overflow.
  */
 export function pairOutput(
   pair: ConstantProductPair,
@@ -22,7 +21,7 @@ export function pairOutput(
   return (afterFee * reserveOut) / (reserveIn * 1_000n + afterFee);
 }
 
-/** An input that suffices for this output, rounded up as the router does. Undefined when there is none. */
+/** Input that suffices for this output, rounded up as the router does. undefined when there is none. */
 export function pairInput(
   pair: ConstantProductPair,
   zeroForOne: boolean,
@@ -34,7 +33,7 @@ export function pairInput(
   return reserveIn + amountIn > MAX_RESERVE ? undefined : amountIn;
 }
 
-/** Does the pair's price stay within so many bps of where it is? */
+/** Whether the swap moves the pair's price by at most `maxMoveBps`. */
 export function pairHolds(
   pair: ConstantProductPair,
   zeroForOne: boolean,

@@ -1,4 +1,4 @@
-/** Ways from one token to another over listed pools, the shortest first, none through a token twice. */
+/** Finds paths between two tokens over listed pools, shortest first, visiting no token twice. */
 
 import type { Address } from '../../domain/hex.ts';
 

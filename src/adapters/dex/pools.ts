@@ -1,7 +1,4 @@
-/**
- * Listed pools as they stand at a block: read in one round trip where nothing has moved far, priced in memory
- * afterwards.
- */
+/** Reads listed pools at a block, usually in one round trip, so that swaps can be priced in memory. */
 
 import { type Address, ZERO_ADDRESS } from '../../domain/hex.ts';
 import type { ChainPort } from '../../ports/chain.ts';
@@ -20,20 +17,20 @@ export type DexKind = 'constant_product' | 'concentrated';
 
 export interface ListedPool {
   tokens: readonly [Address, Address];
-  /** Millionths, by which a concentrated pool is found; null where the kind has one fee for all. */
+  /** Fee of a concentrated pool in millionths; null for constant-product pairs. */
   fee: number | null;
 }
 
 /**
- * One pool at one block. Undefined: more than it has, or it would move further than allowed. An `amountOut`
- * of 0n: too little to swap.
+ * One pool at one block. Swaps are undefined when liquidity or the allowed price move is exceeded; an
+ * `amountOut` of 0n means the amount is too small to swap.
  */
 export interface PoolState {
-  /** For exactly this input. */
+  /** Swap of exactly this input. */
   give(tokenIn: Address, amountIn: bigint): Swap | undefined;
   /**
-   * For exactly this output. The least input that the pool itself would name; swapping that may give a unit
-   * less.
+   * Swap for exactly this output, with the input that the pool quotes. Swapping that input may return one
+   * unit less.
    */
   take(tokenIn: Address, amountOut: bigint): Swap | undefined;
 }
@@ -41,15 +38,15 @@ export interface PoolState {
 export interface PoolReader {
   readonly pool: ListedPool;
   /**
-   * Undefined while the factory has no such pool, or nobody has set its price. Throws `UpstreamError` when no
-   * node answers.
+   * undefined while the pool does not exist or is not initialised. Throws `UpstreamError` when no node
+   * answers.
    */
   read(at: bigint): Promise<PoolState | undefined>;
 }
 
 export interface PoolOptions {
   factory: Address;
-  /** How far a trade may move a pool's price. */
+  /** How far one trade may move a pool's price. */
   maxMoveBps: number;
 }
 
@@ -126,10 +123,7 @@ function pairReader(chain: ChainPort, token0: Address, maxMoveBps: number): Stat
   };
 }
 
-/**
- * Remembers where the price was and which ticks it found, so that the next block usually takes one round
- * trip.
- */
+/** Caches the last ticks found, so that reading the next block usually takes one round trip. */
 function concentratedReader(chain: ChainPort, token0: Address, fee: bigint, maxMoveBps: number): StateReader {
   const reach = Math.floor(Math.log(10_000 / (10_000 - maxMoveBps)) / Math.log(1.0001));
   let tickSpacing: number | undefined;
@@ -187,7 +181,7 @@ function concentratedReader(chain: ChainPort, token0: Address, fee: bigint, maxM
   };
 }
 
-/** Asked for on the chance that it is needed: when it is not, nobody hears that it failed. */
+/** For speculative reads: ignores the rejection of a read whose result is not used. */
 function spare<T>(reading: Promise<T>): Promise<T> {
   reading.catch(() => {});
   return reading;

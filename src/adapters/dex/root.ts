@@ -1,4 +1,4 @@
-/** The square root of a whole number, as pools of every kind need it. */
+/** Integer square root, used for pool prices. */
 
 /** Rounded down. */
 export function rootDown(square: bigint): bigint {

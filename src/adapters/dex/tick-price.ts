@@ -1,11 +1,11 @@
 /**
- * Square-root prices at ticks, bit for bit as Uniswap v3 pools compute them: 1.0001^(tick/2) in Q64.96, from
- * rounded powers, rounded up.
+ * Square-root prices at ticks, bit for bit as in Uniswap v3: 1.0001^(tick/2) in Q64.96, from rounded powers,
+ * rounded up.
  */
 
 import { rootDown } from './root.ts';
 
-/** Pools know no ticks beyond these. */
+/** Tick range of Uniswap v3. */
 export const MAX_TICK = 887_272;
 export const MIN_TICK = -MAX_TICK;
 

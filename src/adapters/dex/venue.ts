@@ -1,7 +1,6 @@
 /**
- * Direct DEX liquidity as a route venue: the best path over listed pools of one kind, priced in memory from
- * their state at the pinned block, executed by the kind's filler contract within the transaction that takes
- * the taker's input.
+ * DEX liquidity as a route venue: prices the best path over listed pools from their state at the pinned
+ * block; a filler contract executes it in the transaction that takes the taker's input.
  */
 
 import type { Decline } from '../../domain/decline.ts';
@@ -14,7 +13,7 @@ import { createPoolReader, type DexKind, type ListedPool, type PoolReader, type 
 export interface DexPlace {
   chain: ChainPort;
   factory: Address;
-  /** Our contract of this kind, for this escrow and factory. */
+  /** Our filler contract for this escrow and factory. */
   filler: Address;
   pools: readonly ListedPool[];
 }
@@ -24,21 +23,18 @@ export interface DexVenueOptions {
   name: string;
   kind: DexKind;
   places: readonly DexPlace[];
-  /**
-   * How far the pools may move against the taker between quote and landing before the order cannot be filled
-   * any more.
-   */
+  /** How far the pools may move against the taker before the order can no longer be filled. */
   toleranceBps: number;
-  /** How far one trade may move any pool's price. More is declined as too large. */
+  /** How far one trade may move any pool's price. Larger trades are declined. */
   maxMoveBps: number;
-  /** How long a quote may be taken. */
+  /** How long a quote may be taken, seconds. */
   validSeconds: number;
   limits: Pick<RouteVenue['limits'], 'timeoutMs' | 'maxInFlight'>;
 }
 
 type Path = readonly Hop<ListedPool>[];
 type States = ReadonlyMap<ListedPool, PoolState | undefined>;
-/** Amounts along a path: one more than it has hops. */
+/** Amounts along a path, one more than it has hops. */
 type Walk = { amounts: readonly bigint[]; crossed: number } | 'too_much' | 'too_little' | 'no_pool';
 
 interface Offer {
@@ -52,12 +48,15 @@ interface Offer {
 
 const MAX_HOPS = 3;
 const BPS = 10_000n;
-/** Gas of `fillThrough`, measured over the real contracts, with room for tokens that cost more to move. */
+/**
+ * Gas limit of `fillThrough`, measured with the real contracts, plus a margin for tokens with expensive
+ * transfers.
+ */
 const GAS: Readonly<Record<DexKind, { base: bigint; hop: bigint; crossed: bigint }>> = {
   constant_product: { base: 90_000n, hop: 135_000n, crossed: 0n },
   concentrated: { base: 110_000n, hop: 105_000n, crossed: 35_000n },
 };
-/** Blocks whose pools are remembered: asks come for the newest, a few for the ones just before. */
+/** Blocks with cached pools; asks pin the newest block or one just before. */
 const BLOCKS_KEPT = 8;
 
 export function createDexVenue({
@@ -140,7 +139,7 @@ function createPlace(kind: DexKind, { chain, factory, filler, pools }: DexPlace,
     const states = await Promise.all(
       missing.map(async (pool) => [pool, await readers.get(pool)?.read(block.number)] as const),
     );
-    // Nodes are asked by number; the hash says afterwards whose state that was.
+    // Nodes are asked by number; check that the state belongs to the pinned block.
     if ((await chain.block(block.number))?.hash !== block.hash) throw new Reorganised();
     return new Map(states);
   }
@@ -152,12 +151,12 @@ function createPlace(kind: DexKind, { chain, factory, filler, pools }: DexPlace,
       let paths = known.get(key);
       if (paths === undefined) {
         paths = findPaths(pools, from, to, MAX_HOPS);
-        // Only what leads somewhere is remembered: what else is asked for has no end.
+        // Cache only pairs that have a path, because requests can name any pair.
         if (paths.length > 0) known.set(key, paths);
       }
       return paths;
     },
-    /** Undefined when the block was replaced by another. */
+    /** undefined when the block was reorganised away. */
     async statesAt(block: Block, wanted: ReadonlySet<ListedPool>): Promise<States | undefined> {
       let states = blocks.get(block.hash);
       if (states === undefined) {
@@ -189,7 +188,7 @@ function createPlace(kind: DexKind, { chain, factory, filler, pools }: DexPlace,
 
 class Reorganised extends Error {}
 
-/** From the taker's side: what arrives is swapped whole, and a little less than it gives is promised. */
+/** exactInput: swaps all of the input that arrives, and promises slightly less than the output. */
 function offerForInput(
   kind: DexKind,
   path: Path,
@@ -213,7 +212,7 @@ function offerForInput(
   };
 }
 
-/** From the receiver's side: enough is taken that a little more than promised comes out. */
+/** exactOutput: takes enough input for slightly more output than promised. */
 function offerForOutput(
   kind: DexKind,
   path: Path,
@@ -222,7 +221,7 @@ function offerForOutput(
   tolerance: bigint,
 ): Offer | Exclude<Walk, object> {
   const wanted = amount + divideUp(amount * tolerance, BPS);
-  // Pools round against whoever swaps, so the input that one names for an output may give a unit less of it.
+  // Pools round in their own favour, so the quoted input may return one unit less.
   for (let more = 0n; more <= MOST_ROUNDING; more = more === 0n ? 1n : more * 2n) {
     const back = walkBackwards(path, states, wanted + more);
     if (typeof back === 'string') return back;
@@ -296,9 +295,7 @@ const gasOf = (kind: DexKind, path: Path, crossed: number): bigint =>
 const stopsOf = (path: Path, amounts: readonly bigint[]): RouteQuote['via'] =>
   path.slice(0, -1).map(({ tokenOut }, index) => ({ token: tokenOut, amount: amounts[index + 1] as bigint }));
 
-/**
- * As the fillers read it: tokens packed, with the fee of each pool between them where the kind has several.
- */
+/** The fillers' path format: packed tokens, with pool fees in between for concentrated pools. */
 function encodePath(path: Path): Hex {
   const hops = path.map(
     ({ pool, tokenOut }) =>

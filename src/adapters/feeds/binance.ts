@@ -1,6 +1,4 @@
-/**
- * Binance's combined bookTicker stream: the symbols stand in the address, nothing is said after connecting.
- */
+/** Binance's combined bookTicker stream. The URL names the symbols; nothing is sent after connecting. */
 
 import { readMessage } from './book-ticker.ts';
 import { createSequence, type Format, NOTHING, refused } from './format.ts';

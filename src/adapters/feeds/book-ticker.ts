@@ -1,11 +1,9 @@
 /**
- * Reads an exchange's bookTicker stream as Binance writes it: `{"u":…,"s":…,"b":…,"B":…,"a":…,"A":…}`, alone
- * or wrapped as `{"stream":…,"data":…}`. The live feed and the replay of recordings read through this one
- * door.
+ * Reads Binance's bookTicker messages: `{"u":…,"s":…,"b":…,"B":…,"a":…,"A":…}`, alone or wrapped as
+ * `{"stream":…,"data":…}`. Live feed and replay share it.
  *
- * `u` rises with every change of the order book, but a message comes only when the top changes: a jump of `u`
- * is normal and proves nothing. A repeat or a step back is refused, and a repeat does not make the price any
- * younger.
+ * `u` rises with every change of the order book, but a message comes only when the top changes, so jumps of
+ * `u` are normal. Repeats and steps back are refused; a repeat does not refresh the price's age.
  */
 
 import { isRecord, isText, type Refusal, wrongBook } from './format.ts';
@@ -17,7 +15,7 @@ export interface Ticker {
   update: number;
 }
 
-/** Binance says nothing of whether its market is open. */
+/** Binance does not say whether its market is open. */
 export type BookTickerRefusal = Exclude<Refusal, 'closed'>;
 
 /** `other`: a message of another stream, or an answer to a command; `data` is its payload. */
@@ -26,7 +24,7 @@ export type Message =
   | { kind: 'refused'; why: BookTickerRefusal; symbol: string | null }
   | { kind: 'other'; data: Record<string, unknown> };
 
-/** Splits a frame into a ticker, a refusal, or something else. Never throws, whatever arrives. */
+/** Parses a frame as a ticker, a refusal, or something else. Never throws. */
 export function readMessage(text: string): Message {
   let json: unknown;
   try {
@@ -54,6 +52,6 @@ function readTicker(data: Record<string, unknown>): Message {
     : refuse(wrong);
 }
 
-/** Diff depth also has `u`, `b` and `a`, but names its event; a ticker of the spot market does not. */
+/** Diff-depth messages also have `u`, `b` and `a`, but name their event; spot tickers do not. */
 const looksLikeTicker = (data: Record<string, unknown>): boolean =>
   data['e'] === undefined && 'u' in data && 's' in data;

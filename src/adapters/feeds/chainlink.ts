@@ -1,9 +1,9 @@
 /**
- * Chainlink aggregators, read at the head of their chain.
+ * Chainlink aggregators, read at each head.
  *
- * A price is as old as its round's `updatedAt`, however recently we read it: whoever uses it compares that
- * with the feed's heartbeat. A round that is not complete, not positive, dated after the block, or on a
- * rollup whose sequencer is not known to be up is refused.
+ * A price is as old as its round's `updatedAt`, however recently it was read; compare that with the feed's
+ * heartbeat. A round is refused when it is incomplete, not positive, dated after the block, or on a rollup
+ * whose sequencer is not up.
  */
 
 import { formatUnits } from '../../domain/amount.ts';
@@ -23,7 +23,7 @@ export interface ChainlinkFeedOptions {
 export interface ChainlinkTools {
   clock: Clock;
   chain: ChainPort;
-  /** Of the same chain, where it has one. */
+  /** Sequencer of the same chain, where it has one. */
   sequencer?: Sequencer;
 }
 
@@ -33,7 +33,7 @@ export function createChainlinkFeed(
 ): Feed {
   const told = new Map<string, string>();
 
-  /** Heads come every second; the same trouble is worth saying once. */
+  /** Reports the same trouble only once, because heads arrive every second. */
   function tell(listener: FeedListener, symbol: string, trouble: FeedTrouble | undefined): void {
     const now = trouble === undefined ? '' : JSON.stringify(trouble);
     if (trouble !== undefined && told.get(symbol) !== now) listener.trouble?.(trouble);
@@ -56,8 +56,7 @@ export function createChainlinkFeed(
     if (why !== undefined) return tell(listener, symbol, { kind: 'refused', why, symbol });
     tell(listener, symbol, undefined);
     const price = formatUnits(round.answer, decimals);
-    // The low half counts rounds within a phase, the high half phases: together they pass what a number can
-    // hold.
+    // Round ids combine phase and round and exceed 53 bits, so there is no sequence.
     listener.quote({
       source,
       symbol,

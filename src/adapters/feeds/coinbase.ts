@@ -1,10 +1,9 @@
 /**
  * Coinbase Exchange's `ticker` and `heartbeat` channels.
  *
- * A ticker comes with every match and says the top of book then. Its `sequence` counts every event of the
- * product, so a jump is normal and only a repeat or a step back is refused. What proves a loss is the
- * heartbeat, once a second, with the id of the last trade: if a trade that one heartbeat named has no ticker
- * by the next, a message was dropped, and we subscribe anew.
+ * Each match brings a ticker with the top of book. Its `sequence` counts every event of the product, so jumps
+ * are normal and only repeats and steps back are refused. A heartbeat per second names the last trade: if
+ * that trade has no ticker by the next heartbeat, a message was lost and the feed subscribes again.
  */
 
 import {
@@ -22,7 +21,7 @@ import {
 export const COINBASE: Format = {
   canonical: (symbol) => symbol.toUpperCase(),
   address: (url) => url,
-  // One message a product: a product that does not exist refuses its whole message.
+  // One message per product, because a product that does not exist fails its whole message.
   greeting: (symbols) =>
     symbols.map((symbol) =>
       JSON.stringify({ type: 'subscribe', product_ids: [symbol], channels: ['ticker', 'heartbeat'] }),

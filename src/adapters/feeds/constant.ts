@@ -1,7 +1,4 @@
-/**
- * A price that does not move, for pegged pairs and tests: said again and again, so that it never looks old
- * while the process lives.
- */
+/** A constant price for pegged pairs and tests, repeated so that it never grows stale. */
 
 import { RequestError } from '../../domain/errors.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -9,7 +6,7 @@ import type { Feed } from '../../ports/feed.ts';
 import { parseDecimal } from '../../pricing/rational.ts';
 
 export interface ConstantFeedOptions {
-  /** Symbol to price, as decimal text. */
+  /** Decimal text by symbol. */
   prices: Readonly<Record<string, string>>;
   /** Default "constant". */
   source?: string;

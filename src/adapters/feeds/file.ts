@@ -1,7 +1,4 @@
-/**
- * A recording played as a feed, at its own pace or faster: the same messages through the same reader, only
- * the clock is ours.
- */
+/** Plays a recording as a feed, at its own pace or faster, through the same reader as the live feed. */
 
 import type { Clock } from '../../ports/clock.ts';
 import type { Feed, FeedListener } from '../../ports/feed.ts';
@@ -11,11 +8,11 @@ import { readRecording } from './recording.ts';
 
 export interface FileFeedOptions {
   path: string;
-  /** Whose messages were recorded. Default Binance's. */
+  /** Exchange format of the recording. Default Binance's. */
   format?: Format;
   /** Default "file". */
   source?: string;
-  /** 1: as recorded; 10: ten times as fast. Default 1. */
+  /** Playback speed: 1 as recorded, 10 ten times as fast. Default 1. */
   speed?: number;
   /** Start over at the end. Default false. */
   loop?: boolean;
@@ -44,7 +41,7 @@ export function createFileFeed(
     for await (const { atMs, text } of readRecording(path)) {
       if (stopped) return;
       for (const heard of atMs === undefined ? [refused('malformed', null)] : read(text)) {
-        // The recorder had its reasons to stay connected.
+        // The recorder stayed connected.
         if (heard.kind === 'resync') continue;
         if (heard.kind !== 'quote' || atMs === undefined) {
           if (heard.kind !== 'quote') listener.trouble?.(heard);
@@ -55,7 +52,7 @@ export function createFileFeed(
         if (waitMs >= 1) await sleep(waitMs);
         if (stopped) return;
         const { symbol, bid, ask, sequence } = heard;
-        // What was recorded happened in another time: here it happens now.
+        // Recorded times are in the past; quotes are dated now.
         listener.quote({
           source,
           symbol,
@@ -82,7 +79,7 @@ export function createFileFeed(
         });
         return;
       }
-      // A file without a single price must not spin.
+      // Do not spin on a file without prices.
       if (loop && !stopped) await sleep(100);
     }
     if (!stopped) listener.trouble?.({ kind: 'disconnected', detail: 'end of recording', retryInMs: null });

@@ -1,36 +1,34 @@
 /**
- * What differs between exchanges: where to connect, what to ask for, and how to read what comes. Everything
- * else is in socket.ts.
+ * What differs between exchanges: the address, the subscription, and the message format. The rest is in
+ * socket.ts.
  */
 
 import { compare, parseDecimal } from '../../pricing/rational.ts';
 import type { FeedQuote, FeedTrouble } from '../../ports/feed.ts';
 
 export interface Format {
-  /** A symbol as the exchange writes it. */
+  /** The exchange's spelling of a symbol. */
   canonical(symbol: string): string;
-  /** Where to connect for these symbols. */
+  /** WebSocket URL for these symbols. */
   address(url: string, symbols: readonly string[]): string;
-  /** What to say once connected, in this order. */
+  /** Messages to send after connecting, in order. */
   greeting(symbols: readonly string[]): readonly string[];
-  /**
-   * A reader with a memory of its own: one for each connection, because a new one may start counting anew.
-   */
+  /** Creates a reader with its own state; one per connection, because a new one may restart its sequence. */
   reader(): Reader;
 }
 
-/** What one frame said: nothing for heartbeats and acknowledgements. Never throws, whatever arrives. */
+/** What one frame contains; empty for heartbeats and acknowledgements. Never throws. */
 export type Reader = (text: string) => readonly Heard[];
 
 export type Heard =
   | ({ kind: 'quote' } & Pick<FeedQuote, 'symbol' | 'bid' | 'ask' | 'exchangeTimeMs' | 'sequence'>)
   | Extract<FeedTrouble, { kind: 'refused' | 'gap' | 'rejected' }>
-  /** What we hold can no longer be trusted to be the newest: connect anew. */
+  /** Messages may be missing: connect again. */
   | { kind: 'resync'; detail: string };
 
 export type Refusal = Extract<FeedTrouble, { kind: 'refused' }>['why'];
 
-/** Longer than any top of book; what is longer is not read at all. */
+/** Larger than any top of book; longer messages are not read. */
 export const MAX_MESSAGE_BYTES = 64 * 1024;
 
 export const NOTHING: readonly Heard[] = [];
@@ -48,7 +46,10 @@ export const isRecord = (value: unknown): value is Record<string, unknown> =>
 export const isText = (value: unknown): value is string =>
   typeof value === 'string' && value.length <= LONGEST_TEXT;
 
-/** Why these texts are no top of book; undefined: they are one. Sizes count where the exchange gives them. */
+/**
+ * Why bid and ask are not a valid top of book; undefined when they are. Sizes are checked where the exchange
+ * sends them.
+ */
 export function wrongBook(
   bid: unknown,
   ask: unknown,
@@ -61,13 +62,13 @@ export function wrongBook(
   if (!bidPrice || !askPrice || amounts.some((amount) => amount === undefined)) return 'malformed';
   if (bidPrice.num === 0n || askPrice.num === 0n || amounts.some((amount) => amount?.num === 0n))
     return 'empty';
-  // One exchange matches its own orders: even a locked book means that we see a mixture of two moments.
+  // An exchange matches its own orders, so even a locked book is a mix of two states.
   return compare(bidPrice, askPrice) >= 0 ? 'crossed' : undefined;
 }
 
 /** Keeps each symbol's updates in order. */
 export interface Sequence {
-  /** Why this update comes too late, or undefined and it is the newest now. */
+  /** Why the update is refused; undefined when it is the newest. */
   take(symbol: string, update: number): 'duplicate' | 'out_of_order' | undefined;
 }
 

@@ -1,9 +1,8 @@
 /**
- * A price that is asked for again and again over HTTP: any JSON answer, with paths to the bid and the ask.
+ * Polls a JSON price over HTTP, with paths to bid and ask.
  *
- * It is dated by when we asked, not by when the answer came, less the time it spent in a cache on the way: an
- * answer is never younger than its question. One question a symbol at a time; after a failure the pauses
- * grow.
+ * The price is dated by the time of the request, less the age reported by caches, so it is never younger than
+ * the request. One request per symbol at a time; pauses grow after failures.
  */
 
 import type { Feed, FeedListener, FeedQuote } from '../../ports/feed.ts';
@@ -12,28 +11,26 @@ import { decimalText, parseLossless } from './json.ts';
 import type { FeedTools } from './socket.ts';
 
 export interface HttpFeedOptions {
-  /** `{symbol}` stands for the symbol, encoded. */
+  /** `{symbol}` stands for the symbol, URL-encoded. */
   url: string;
   symbols: readonly string[];
   source: string;
-  /**
-   * Names joined by dots from the top of the answer, such as "result.*.b.0"; `*` is the only member there.
-   */
+  /** Path of names joined by dots, such as "result.*.b.0"; `*` is the only member at that level. */
   bid: string;
   ask: string;
   /**
-   * Where the source says when it happened: RFC 3339, or seconds, milliseconds, microseconds or nanoseconds
-   * since 1970. Default: it does not say.
+   * Path of the source's time: RFC 3339, or seconds, milliseconds, microseconds or nanoseconds since 1970.
+   * Default: none.
    */
   time?: string;
   headers?: Readonly<Record<string, string>>;
-  /** From one question to the next. Default 1 s. */
+  /** Between requests. Default 1 s. */
   everyMs?: number;
-  /** For the whole answer. Default 2 s. */
+  /** For the whole response. Default 2 s. */
   timeoutMs?: number;
 }
 
-/** Far more than any ticker; what is longer is not read to its end. */
+/** Larger than any ticker; reading stops there. */
 const MOST_BYTES = 256 * 1024;
 
 type Answer =
@@ -72,7 +69,7 @@ export function createHttpFeed({ clock, backoff }: FeedTools, options: HttpFeedO
       const age = Number(response.headers.get('age') ?? '0');
       return read(parseLossless(text), Number.isFinite(age) && age > 0 ? age * 1_000 : 0);
     } catch {
-      // The error's message may hold the address and with it a key.
+      // The error message may contain the URL and with it a key.
       return { ok: false, failed: late ? `no answer within ${timeoutMs} ms` : 'no connection' };
     } finally {
       cancelTimeout();
@@ -105,7 +102,7 @@ export function createHttpFeed({ clock, backoff }: FeedTools, options: HttpFeedO
       connected = true;
       if (!answer.ok) return listener.trouble?.({ kind: 'refused', why: answer.why, symbol });
       const { exchangeTimeMs } = answer;
-      // Behind one address stand many machines, and some are late.
+      // One URL may be served by several machines, some of them behind.
       if (exchangeTimeMs !== null && exchangeTimeMs < newestMs)
         return listener.trouble?.({ kind: 'refused', why: 'out_of_order', symbol });
       newestMs = exchangeTimeMs ?? newestMs;
@@ -159,7 +156,7 @@ export function createHttpFeed({ clock, backoff }: FeedTools, options: HttpFeedO
   };
 }
 
-/** As a top of book, but bid and ask may be one number: a price. */
+/** Like a top of book, but bid and ask may be equal: a single price. */
 function wrongPrice(bid: string | undefined, ask: string | undefined): Refusal | undefined {
   const wrong = wrongBook(bid, ask, []);
   return wrong === 'crossed' && bid === ask ? undefined : wrong;
@@ -184,9 +181,7 @@ function at(json: unknown, path: readonly string[]): unknown {
   return here;
 }
 
-/**
- * Numbers tell their unit by their size: seconds reach 1e11 in the year 5138, milliseconds passed it in 1973.
- */
+/** The unit follows from the size: seconds reach 1e11 in the year 5138, milliseconds passed it in 1973. */
 function timeOf(value: unknown): number | undefined {
   const micros = microsOf(value);
   if (micros !== undefined) return Math.floor(micros / 1_000);
@@ -197,7 +192,7 @@ function timeOf(value: unknown): number | undefined {
   );
 }
 
-/** undefined: it is longer. */
+/** undefined when the body is longer. */
 async function readAtMost(response: Response, bytes: number): Promise<string | undefined> {
   const parts: Uint8Array[] = [];
   let total = 0;

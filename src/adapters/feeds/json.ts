@@ -1,15 +1,12 @@
-/**
- * JSON whose numbers stay the text they were: a price that was a float for one moment is no longer the price
- * that was sent.
- */
+/** JSON parsing that keeps numbers as text, so that no price passes through a float. */
 
 /**
- * A string, however long and whether or not it ends, or a number outside of one. Each is met once, so this
- * takes linear time.
+ * A string, terminated or not, or a number outside of one. Each character is matched once, so this takes
+ * linear time.
  */
 const TOKEN = /"(?:[^"\\]|\\[^])*"?|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 
-/** As JSON.parse, with every number as its own text. undefined when it is no JSON. */
+/** As JSON.parse, with every number as text. undefined for invalid JSON. */
 export function parseLossless(text: string): unknown {
   try {
     return JSON.parse(text.replace(TOKEN, (token) => (token.startsWith('"') ? token : `"${token}"`)));
@@ -20,10 +17,7 @@ export function parseLossless(text: string): unknown {
 
 const NUMBER = /^(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,2}))?$/;
 
-/**
- * A non-negative number's text without an exponent: "1.5e-7" is "0.00000015". undefined for anything that is
- * none.
- */
+/** A non-negative number without exponent: "1.5e-7" becomes "0.00000015". undefined for anything else. */
 export function decimalText(text: string): string | undefined {
   const match = NUMBER.exec(text);
   if (match === null) return undefined;

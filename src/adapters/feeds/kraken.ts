@@ -1,11 +1,10 @@
 /**
- * Kraken's `ticker` channel, WebSocket v2, triggered by changes of the best bid or offer.
+ * Kraken's `ticker` channel, WebSocket v2, on every change of the best bid or offer.
  *
- * Prices are bare JSON numbers, read as the text they are. There is no sequence: the exchange's own time, in
- * microseconds, keeps the order, and a repeat is the same time with the same prices. A snapshot is the book
- * as it is now, whenever it changed last, so it is dated by its arrival: in a market that stands still that
- * is the only proof that it still stands. While the engine does not match orders (its `status` says so), the
- * top of book is nobody's price and is refused.
+ * Prices are JSON numbers, read as text. There is no sequence: the exchange's time in microseconds keeps the
+ * order, and a repeat has the same time and prices. A snapshot is the current book whatever its time, so it
+ * is dated by its arrival; in a quiet market it is the only proof that the book still stands. While the
+ * engine does not match orders (by its `status`), prices are refused.
  */
 
 import {
@@ -20,7 +19,7 @@ import {
 } from './format.ts';
 import { decimalText, parseLossless } from './json.ts';
 
-/** Limit orders still meet each other in these. */
+/** States in which limit orders are matched. */
 const MATCHING = new Set(['online', 'limit_only']);
 
 export const KRAKEN: Format = {

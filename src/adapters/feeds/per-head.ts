@@ -1,7 +1,4 @@
-/**
- * Reading contracts beside the hot path: once for each new head, never two readings at a time, all of one
- * reading at one block.
- */
+/** Reads contracts once per new head: one reading at a time, each at a single block. */
 
 import type { Address } from '../../domain/hex.ts';
 import { aggregatorAbi, tryReadContract } from '../evm/chain/read-contract.ts';
@@ -9,8 +6,8 @@ import type { Block, ChainPort } from '../../ports/chain.ts';
 import type { Feed, FeedListener } from '../../ports/feed.ts';
 
 /**
- * Reads at the newest head now and at each one that comes; heads that arrive meanwhile are skipped but for
- * the last. Returns how to stop.
+ * Reads at the current head and at each new one. Heads that arrive during a reading are skipped except the
+ * last. Returns a stop function.
  */
 export function perHead(chain: ChainPort, read: (block: Block) => Promise<void>): () => void {
   let stopped = false;
@@ -41,8 +38,8 @@ export function perHead(chain: ChainPort, read: (block: Block) => Promise<void>)
 }
 
 /**
- * A feed that asks each of its contracts at every head; a node that does not answer is a lost connection
- * until it does again.
+ * A feed that reads each of its contracts at every head. It counts as disconnected while the node does not
+ * answer.
  */
 export function contractFeed<T>(
   chain: ChainPort,

@@ -1,4 +1,4 @@
-/** Recordings of a stream: lines of `<receive time in ns> <message as it was sent>`, plain or gzipped. */
+/** Recordings of a stream: lines of `<receive time in ns> <message as sent>`, plain or gzipped. */
 
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
@@ -6,17 +6,14 @@ import { createGunzip } from 'node:zlib';
 import { UpstreamError } from '../../domain/errors.ts';
 
 export interface RecordedLine {
-  /**
-   * When it was received, in milliseconds of the recorder's clock; undefined: the line is none of a
-   * recording.
-   */
+  /** Receive time, ms of the recorder's clock; undefined when the line is malformed. */
   atMs: number | undefined;
   text: string;
 }
 
 const LINE = /^([0-9]{13,19}) (.+)$/;
 
-/** Reads line by line, however long the file is. Throws `UpstreamError` when it cannot be read to its end. */
+/** Reads line by line, in constant memory. Throws `UpstreamError` when the file cannot be read to its end. */
 export async function* readRecording(path: string): AsyncGenerator<RecordedLine> {
   const file = createReadStream(path);
   const plain = path.endsWith('.gz') ? file.pipe(createGunzip()) : file;

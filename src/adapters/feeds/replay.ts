@@ -1,12 +1,10 @@
 /**
- * `firmquote feed replay FILE`: what our feed would have made of a recorded stream. Prints the mids it would
- * have had, where the stream has holes, and when the price would have been too old to quote from; last, one
- * line of JSON.
+ * `firmquote feed replay FILE`: replays a recorded stream through our feed. Prints the mids, the gaps in the
+ * stream, and when the price would have been too old to quote from; the last line is one JSON object.
  *
- * Holes are proven by the streams that number every event: diff depth (U must follow the last u) and trades
- * (t). The top of book alone cannot prove one, for its ids jump whenever something moves deeper in the book;
- * its silences are reported, first as a gap, then, once the price would be too old to quote from, as a stale
- * spell.
+ * Streams that number every event prove gaps: diff depth (U must follow the last u) and trades (t). The top
+ * of book cannot, because its ids also jump when deeper levels change; its silences are reported as gaps, and
+ * as stale once the price would be too old.
  */
 
 import { formatUnits } from '../../domain/amount.ts';
@@ -19,9 +17,9 @@ import { readRecording } from './recording.ts';
 export interface ReplayOptions {
   /** Recorded time between two printed mids of a symbol; 0 prints every one. Default 1 s. */
   everyMs?: number;
-  /** A price older than this is stale. Default 2 s, as the mid's. */
+  /** A price older than this is stale. Default 2 s, like the mid's. */
   maxAgeMs?: number;
-  /** No new top of book for this long is a gap, proven or not. Default 1 s. */
+  /** This long without a new top of book is a gap. Default 1 s. */
   gapMs?: number;
   /** Only this symbol. */
   symbol?: string;
@@ -34,12 +32,12 @@ export interface SymbolSummary {
   lastMid: string | null;
   lowMid: string | null;
   highMid: string | null;
-  /** Annualised, by the short horizons of the model at the end of the recording. */
+  /** Annualised, with the model's short horizon, at the end of the recording. */
   sigma: number;
-  /** Numbered events that are missing, and how many. */
+  /** Gaps in numbered streams, and events missing in them. */
   sequenceGaps: number;
   missing: number;
-  /** Silences of the top of book. */
+  /** Gaps in the top of book. */
   silentGaps: number;
   staleSpells: number;
   staleMs: number;
@@ -54,14 +52,14 @@ export interface ReplaySummary {
   quotes: number;
   other: number;
   refused: Record<BookTickerRefusal, number>;
-  /** Of both kinds. */
+  /** Gaps of both kinds. */
   gaps: number;
   missing: number;
   staleSpells: number;
   staleMs: number;
   /**
-   * Least of receive time less the exchange's event time: clock offset and fastest delivery together; null
-   * without event times.
+   * Minimum of receive time less exchange time: clock offset plus fastest delivery; null without exchange
+   * times.
    */
   offsetMs: number | null;
   symbols: SymbolSummary[];
@@ -177,7 +175,7 @@ export async function replayFeed(
     print(`mid     ${iso(nowMs)} ${symbol} ${text} (${bid} / ${ask})`);
   }
 
-  /** Streams that number every event prove what is missing. */
+  /** Finds missing events in streams that number every event. */
   function numbered(data: Record<string, unknown>): void {
     const { e: event, s: symbol, E: eventMs } = data;
     if (typeof symbol !== 'string' || typeof event !== 'string' || (only !== undefined && symbol !== only))
@@ -212,7 +210,7 @@ export async function replayFeed(
       refuse('malformed', null);
       continue;
     }
-    // A recorder's clock that jumps back must not make silences negative.
+    // The recorder's clock may jump back; silences must not become negative.
     nowMs = Math.max(nowMs, atMs);
     firstMs ??= nowMs;
     const message = readMessage(text);
@@ -259,7 +257,7 @@ export async function replayFeed(
 
 const iso = (ms: number): string => new Date(ms).toISOString();
 
-/** A fraction over 2 * 10^k as the decimal it is. */
+/** The fraction, whose denominator is 2 * 10^k, as decimal text. */
 function decimal({ num, den }: Rational): string {
   const places = den.toString().length;
   return formatUnits((num * 10n ** BigInt(places)) / den, places);

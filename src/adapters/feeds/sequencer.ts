@@ -1,8 +1,8 @@
 /**
- * A rollup's uptime feed: whether people could act on that chain, and since when.
+ * A rollup's sequencer uptime feed.
  *
- * Down, uninitialised, unreadable, or back for less than the grace all mean the same to us: prices of that
- * chain may be ones that nobody could react to, and orders may wait in a queue that we cannot see.
+ * Down, uninitialised, unreadable, or back for less than the grace period all count as down: orders may be
+ * stuck in a queue that we cannot see, and prices may be ones that nobody could trade at.
  */
 
 import type { Address } from '../../domain/hex.ts';
@@ -12,10 +12,10 @@ import type { Sequencer } from '../../ports/feed.ts';
 import { perHead, readRound, type Round } from './per-head.ts';
 
 export interface SequencerOptions {
-  /** Of the chain's L2 sequencer uptime feed: answer 0 is up, 1 is down, `startedAt` is since when. */
+  /** L2 sequencer uptime feed: answer 0 is up, 1 is down, since `startedAt`. */
   address: Address;
   graceSeconds: number;
-  /** A reading older than this says nothing any more. Default 60 s. */
+  /** Older readings count as down. Default 60 s. */
   maxAgeMs?: number;
 }
 
@@ -52,7 +52,7 @@ export function createSequencer(
     start() {
       stop = perHead(chain, async (block) => {
         const round = await readRound(chain, address, block.number).catch(() => null);
-        // A node that does not answer is not news of the sequencer; the reading before it grows old.
+        // A node that does not answer says nothing about the sequencer; the last reading ages.
         if (round !== null) read = { round, blockTime: block.timestamp, atMs: clock.nowMs() };
       });
     },

@@ -1,11 +1,10 @@
 /**
- * A live feed over one WebSocket for all its symbols, whatever the exchange's format.
+ * A live feed over one WebSocket for all its symbols, for any exchange format.
  *
- * A connection is given up when it says nothing: no message for `silentMs`, no price for `quietMs` although
- * it beats, or no answer to a ping. A frozen feed may still answer pings and send heartbeats, so those keep
- * the connection and never the price alive. How long to wait before the next attempt is handed in, jitter and
- * all; the count starts anew once a connection has brought prices for a while, so that an exchange which
- * hangs up at once is not hammered.
+ * The connection is replaced after no message for `silentMs`, no price for `quietMs`, or no answer to a ping.
+ * Pings and heartbeats keep the connection alive but not the price. `backoff` gives the wait before each
+ * attempt; its count restarts once a connection has delivered prices for a while, so an exchange that
+ * disconnects right away is not flooded.
  */
 
 import { WebSocket } from 'ws';
@@ -17,7 +16,7 @@ export interface SocketFeedOptions {
   format: Format;
   /** Such as "wss://stream.binance.com:9443". */
   url: string;
-  /** Quotes come back under these very spellings. */
+  /** Quotes use these spellings. */
   symbols: readonly string[];
   source: string;
   /** Default 10 s. */
@@ -30,7 +29,7 @@ export interface SocketFeedOptions {
 
 export interface FeedTools {
   clock: Clock;
-  /** Milliseconds to wait before attempt n (0 is the first retry). */
+  /** Wait before attempt n in ms (0 is the first retry). */
   backoff: (attempt: number) => number;
 }
 
@@ -80,7 +79,7 @@ export function createSocketFeed(
       }
       if (now - lastPongMs >= 2 * pingMs) return end('no pong');
       if (socket.readyState === WebSocket.OPEN) socket.ping();
-      // Wakes for whichever comes first: the next ping, or the moment the silence is too long.
+      // Wakes for the next ping or the end of the allowed silence, whichever is first.
       cancelWatch = clock.after(Math.max(1, Math.min(pingMs, silentMs - silent, quietMs - quiet)), watch);
     };
 
@@ -99,7 +98,7 @@ export function createSocketFeed(
     socket.on('pong', () => {
       lastPongMs = clock.monotonicMs();
     });
-    // Errors are always followed by close; the message may hold the URL and is not passed on.
+    // A close event follows every error. The error message may contain the URL and is dropped.
     socket.on('error', () => {});
     socket.on('close', (code) => end(`closed with ${code}`));
     socket.on('message', (frame, binary) => {

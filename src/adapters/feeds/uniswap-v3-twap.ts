@@ -1,8 +1,8 @@
 /**
- * The time-weighted mean price of a Uniswap v3 pool, over a window that ends at the head.
+ * Time-weighted average price of a Uniswap v3 pool, over a window that ends at the head.
  *
- * It lags by half its window and whoever owns enough of the pool can push it, so it may doubt a mid and never
- * be one: this feed has no quotes to give, only references.
+ * It lags by half its window, and a large liquidity owner can move it. So it provides reference prices only,
+ * never quotes.
  */
 
 import type { Address } from '../../domain/hex.ts';
@@ -15,7 +15,7 @@ import { contractFeed, readDecimals } from './per-head.ts';
 
 export interface TwapPool {
   address: Address;
-  /** The token that is priced, in whole tokens of the pool's other one. */
+  /** The token to price, in whole tokens of the other one. */
   base: Address;
   windowSeconds: number;
 }
@@ -30,9 +30,7 @@ export function createUniswapV3TwapFeed(
   { clock, chain }: { clock: Clock; chain: ChainPort },
   { source, pools }: TwapFeedOptions,
 ): Feed {
-  /**
-   * 10^(decimals of token0 - decimals of token1), and whether the base is token0: fixed for a pool's life.
-   */
+  /** Decimals of token0 less those of token1, and whether the base is token0; fixed per pool. */
   const scales = new Map<string, { power: number; baseFirst: boolean }>();
   const told = new Map<string, string>();
 
@@ -89,14 +87,14 @@ export function createUniswapV3TwapFeed(
   return contractFeed(chain, source, pools, one);
 }
 
-/** Whole tokens of the other side for one whole base token. A float is fine: it guards, it prices nothing. */
+/** Whole tokens of the other side per whole base token. A float suffices, because it only checks prices. */
 function priceAtTick(tick: bigint, { power, baseFirst }: { power: number; baseFirst: boolean }): number {
-  // token1 for token0 in base units is 1.0001^tick.
+  // token1 per token0 in base units is 1.0001^tick.
   const exponent = Number(tick) * Math.log10(1.0001) + power;
   return 10 ** (baseFirst ? exponent : -exponent);
 }
 
-/** Rounded to negative infinity, as Uniswap's own library does. */
+/** Rounded towards negative infinity, as in Uniswap's library. */
 function floorDiv(a: bigint, b: bigint): bigint {
   return a / b - (a < 0n && a % b !== 0n ? 1n : 0n);
 }

@@ -1,4 +1,4 @@
-/** A block as a node tells it, and as we read it. */
+/** Blocks of JSON-RPC, and their parsed form. */
 
 import type { Hex } from '../../../domain/hex.ts';
 import type { Block } from '../../../ports/chain.ts';

@@ -28,7 +28,7 @@ import { sendRaw } from '../transactor/send.ts';
 import { createViews } from './views.ts';
 import type { ChainViews } from '../../../ports/chain.ts';
 
-/** Blocks in one eth_getLogs: what public nodes allow. */
+/** Blocks in one eth_getLogs, within the limits of public nodes. */
 const LOG_RANGE = 2_000n;
 const TIP_CACHE_MS = 5_000;
 const DEFAULT_TIP = 1_000_000_000n;
@@ -38,35 +38,38 @@ export interface ChainOptions {
   clock: Clock;
   log: Log;
   metrics: Metrics;
-  /** Of one answer, when no other endpoint is left to ask; milliseconds. */
+  /** Time limit of a request at the last endpoint tried, ms. */
   timeoutMs?: number;
-  /** Of one answer while there is another endpoint to ask. */
+  /** Time limit of a request while another endpoint remains, ms. */
   tryMs?: number;
-  /** An endpoint this many blocks behind or ahead of the others is not believed. */
+  /** Blocks that an endpoint may be behind or ahead of the others. */
   maxLagBlocks?: number;
-  /** How long an endpoint that was not believed has to behave before it is. */
+  /** How long an ejected endpoint must behave before it is used again, ms. */
   readmitAfterMs?: number;
-  /** This machine's clock and the chain's may be so far apart, milliseconds. */
+  /** Allowed difference between this machine's clock and the chain's, ms. */
   maxClockSkewMs?: number;
   quorum?: QuorumOptions;
-  /** Whether a chain that takes back what was final is left alone: so unless this is false. */
+  /** Whether to stop acting on a chain after a reorganisation deeper than its depth; true by default. */
   stopOnDeepReorg?: boolean;
 }
 
 export interface QuorumOptions {
-  /** Decisions over this much, or over an unknown amount, need several endpoints; whole USD. */
+  /** From this many whole USD on, or when the value is not known, several endpoints must agree. */
   aboveUsd: number;
-  /** So many have to agree; all of them where there are fewer, and nobody can where there is one. */
+  /** How many endpoints must agree; all of them where there are fewer. */
   agree: number;
 }
 
 export const QUORUM: QuorumOptions = { aboveUsd: 10_000, agree: 2 };
 const MAX_CLOCK_SKEW_MS = 5_000;
-/** All endpoints are compared this often, or once per block where blocks are slower. */
+/** Endpoints are compared this often, or once per block where blocks are slower. */
 const PROBE_MS = 1_000;
 
 export interface EvmChain extends ChainPort {
-  /** Checks that the node is on this chain, reads the first head and follows from there. */
+  /**
+   * Checks the nodes' chain id, reads the first head and follows from there. Throws `wrong_chain` for another
+   * id.
+   */
   start(): Promise<void>;
 }
 
@@ -213,7 +216,7 @@ export function createChain(chain: Chain, options: ChainOptions): EvmChain {
     blockHash(number: bigint): Promise<Hex | undefined>;
   }
 
-  /** The views of one endpoint alone. */
+  /** Views of one endpoint only. */
   function witness(index: number): Witness {
     const only = rpc.only(index);
     return {
@@ -344,7 +347,7 @@ export function createChain(chain: Chain, options: ChainOptions): EvmChain {
       if (answers === undefined) throw ids[0] as UpstreamError;
       await head.start();
       if (rpc.endpoints > 1) probe.start();
-      // What a sandbox loses is nothing.
+      // A sandbox has nothing to lose.
       if (rpc.endpoints === 1)
         log[chain.sandbox ? 'info' : 'warn'](
           {},

@@ -1,7 +1,7 @@
 /**
- * This machine's clock against the chain's. Deadlines are chain time, so whoever has another idea of the time
- * signs for longer, or for shorter, than it believes: it should not, until the clocks agree. What is due on
- * chain goes on by the chain's own clock.
+ * Compares this machine's clock with the chain's. Deadlines are chain time, so a process with a wrong clock
+ * signs quotes for a longer or shorter time than it believes. It must stop quoting until the clocks agree;
+ * open orders proceed by chain time.
  */
 
 import type { UnixSeconds } from '../../../domain/time.ts';
@@ -10,12 +10,12 @@ import type { Clock } from '../../../ports/clock.ts';
 import type { Log } from '../../../ports/log.ts';
 
 export interface Skew {
-  /** The newest block is being asked for. */
+  /** The newest block is being requested. */
   asked(): void;
-  /** A new block came; `first` when nobody knows for how long it has been there. */
+  /** A new block arrived; `first` when its age is not known. */
   saw(timestamp: UnixSeconds, first: boolean): void;
   doubt(): ChainDoubt | undefined;
-  /** This machine ahead of the chain, milliseconds; negative when behind. As of the last block. */
+  /** How far this machine's clock is ahead of the chain, ms; negative when behind. As of the last block. */
   aheadMs(): number;
 }
 
@@ -23,7 +23,7 @@ export function createSkew(
   { clock, log }: { clock: Clock; log: Log },
   { slug, maxClockSkewMs }: { slug: string; maxClockSkewMs: number },
 ): Skew {
-  /** When the last two questions began: a new block came to be after the earlier one. */
+  /** Start of the last two requests: a new block was mined after the earlier one. */
   let askedMs = clock.monotonicMs();
   let askedBeforeMs = askedMs;
   let seen: { nowMs: number; monotonicMs: number } | undefined;
@@ -31,7 +31,7 @@ export function createSkew(
 
   function apart(): number {
     if (seen === undefined) return 0;
-    // A clock that was set since the last block shows before the next one comes.
+    // Detects a change of the clock before the next block arrives.
     const jumpedMs = clock.nowMs() - seen.nowMs - (clock.monotonicMs() - seen.monotonicMs);
     return aheadMs + jumpedMs;
   }
@@ -45,8 +45,7 @@ export function createSkew(
       const was = Math.abs(aheadMs) > maxClockSkewMs;
       seen = { nowMs: clock.nowMs(), monotonicMs: clock.monotonicMs() };
       const ageMs = seen.nowMs - timestamp * 1_000;
-      // Whole seconds on the chain, and a block that was there before we looked: both make it older without
-      // any clock being wrong.
+      // Chain time has whole seconds, and the first block may be old. Neither means that a clock is wrong.
       const explainedMs = first ? Number.POSITIVE_INFINITY : 1_000 + seen.monotonicMs - askedBeforeMs;
       aheadMs = ageMs < 0 ? ageMs : Math.max(0, ageMs - explainedMs);
       const is = Math.abs(aheadMs) > maxClockSkewMs;

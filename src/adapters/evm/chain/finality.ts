@@ -1,8 +1,7 @@
 /**
- * Does the chain still hold what it showed as final? A reorganisation deeper than the depth that we were told
- * to wait for breaks what everything here rests on: money may have been delivered for a deposit that is no
- * more. Nobody can undo that, but nobody has to go on either: the chain counts as doubtful until the old
- * block is back, or until a process that is started anew takes it as it is.
+ * Detects reorganisations deeper than the configured depth. Such a reorganisation can take back a deposit
+ * that was already paid for. The chain then counts as doubtful until the old block is back, or until the
+ * process is restarted.
  */
 
 import type { Hex } from '../../../domain/hex.ts';
@@ -18,9 +17,9 @@ interface Final {
 }
 
 export interface Finality {
-  /** Asks whether the last final block is still there; false while it is not, or cannot be shown. */
+  /** Checks that the last final block is still canonical; false while it is not, or cannot be verified. */
   stands(): Promise<boolean>;
-  /** Takes the block at depth below this head as final. */
+  /** Marks the block `depth` below this head as final. */
   advance(head: HeadBlock): Promise<void>;
   doubt(): ChainDoubt | undefined;
 }
@@ -30,7 +29,7 @@ export function createFinality(
   { slug, depth, stop }: { slug: string; depth: number; stop: boolean },
 ): Finality {
   let final: Final | undefined;
-  /** What the chain shows in its place. */
+  /** The block now at that height. */
   let broken: { found: Hex } | undefined;
 
   const read = async (from: Pick<Rpc, 'request'>, number: bigint): Promise<HeadBlock | undefined> => {
@@ -42,8 +41,8 @@ export function createFinality(
   };
 
   /**
-   * One node may be on a fork of its own: it is a reorganisation when nobody in service knows our block any
-   * more, and somebody has another.
+   * A single node may be on a fork of its own. It is a reorganisation when no endpoint in service has our
+   * block and at least one has another.
    */
   async function confirmed({ number, hash }: Final): Promise<Hex | undefined> {
     const seen = await Promise.all(
@@ -96,8 +95,8 @@ export function createFinality(
       const number = head.number > BigInt(depth) ? head.number - BigInt(depth) : 0n;
       if (final && number <= final.number) return;
       const block = depth === 0 ? head : await read(rpc, number);
-      // Between two questions the chain may have turned: what does not follow on what is final never becomes
-      // it, and `stands` will tell.
+      // The chain may have switched branches between two requests: a block that does not extend the final one
+      // is not final.
       if (!block || (final && number === final.number + 1n && block.parentHash !== final.hash)) return;
       final = { number, hash: block.hash };
     },

@@ -1,7 +1,6 @@
 /**
- * Follows the head of a chain: pushed where the node pushes, otherwise asked for about when the next block is
- * due. Nobody hears of a block whose chain has taken back what was final before: until that heals, nothing on
- * it may be acted on.
+ * Follows the head of a chain by subscription or by polling when the next block is due. No heads are
+ * announced while a final block is missing from the chain.
  */
 
 import type { Block, ChainDoubt } from '../../../ports/chain.ts';
@@ -20,7 +19,7 @@ export interface Head {
   current(): HeadBlock | undefined;
   seenAtMs(): number;
   onHead(listener: (head: Block) => void): () => void;
-  /** Why nothing should be promised on this chain now. Cheap. */
+  /** Why no quote should be signed on this chain now. Reads memory only. */
   doubt(): ChainDoubt | undefined;
   /** Resolves with the first head. Throws when the chain cannot be reached. */
   start(): Promise<void>;
@@ -32,15 +31,15 @@ export interface HeadOptions {
   blockTimeMs: number;
   /** Blocks on top before a fact counts as final. */
   depth: number;
-  /** More blocks than this at once are believed only when other endpoints see them too. */
+  /** A jump of more blocks than this must be confirmed by other endpoints. */
   maxJumpBlocks: number;
-  /** How far this machine's clock and the chain's may be apart. */
+  /** Allowed difference between this machine's clock and the chain's, ms. */
   maxClockSkewMs: number;
-  /** Whether a chain that takes back what was final is left alone. */
+  /** Whether to stop acting on a chain after a reorganisation deeper than `depth`. */
   stopOnDeepReorg: boolean;
 }
 
-/** An older block never replaces the head: the node that answered may lag, or stand behind a lagging proxy. */
+/** An older block never replaces the head, because the answering node may lag. */
 export const isNewHead = (block: HeadBlock, head: HeadBlock | undefined): boolean =>
   head === undefined || (block.number >= head.number && block.hash !== head.hash);
 
@@ -64,8 +63,8 @@ export function createHead(
     const block = toBlock(await rpc.request<RpcBlock>('eth_getBlockByNumber', ['latest', false]));
     const leap = head === undefined || block.number - head.number > BigInt(maxJumpBlocks);
     if (!leap || rpc.endpoints === 1) return block;
-    // A head that is never taken back must not be invented by one node: of what all see now, the middle, or
-    // of two the lower.
+    // The head never goes back, so one node must not be able to invent it: take the median of all endpoints,
+    // or the lower of two.
     const seen = await Promise.all(
       health.order().map((index) =>
         rpc
@@ -123,7 +122,7 @@ export function createHead(
   function nextPollMs(fresh: boolean): number {
     if (failures > 0) return Math.min(MAX_POLL_MS, 100 * 2 ** Math.min(failures, 6));
     const due = fresh ? intervalMs * 0.85 : intervalMs / 12;
-    // Pushed heads make polling a mere safety net.
+    // With pushed heads, polling is only a fallback.
     return Math.min(MAX_POLL_MS, Math.max(MIN_POLL_MS, unsubscribe ? intervalMs : due));
   }
 

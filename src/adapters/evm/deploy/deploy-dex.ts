@@ -1,7 +1,4 @@
-/**
- * The real Uniswap v2 and v3 on a development chain, from the artifacts that their npm packages ship, with
- * pools and our fillers.
- */
+/** Deploys Uniswap v2 and v3 from their npm artifacts on a development chain, with pools and our fillers. */
 
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -22,9 +19,9 @@ import { connectDev, type Dev } from './deploy.ts';
 
 export interface DevPool {
   tokens: readonly [Address, Address];
-  /** Of a concentrated pool, in millionths: 500, 3000 or 10000. null: a constant-product pair. */
+  /** Fee of a concentrated pool in millionths: 500, 3000 or 10000. null: a constant-product pair. */
   fee: number | null;
-  /** What is put in, minted for it: it makes the price, over the whole range. */
+  /** Initial liquidity over the whole range, minted for the pool; sets the price. */
   amounts: readonly [bigint, bigint];
 }
 
@@ -33,7 +30,7 @@ export interface DexDeployment {
   concentrated: { factory: Address; filler: Address };
   /** In the order of the request. */
   pools: Address[];
-  /** Trades and provides for whoever asks, out of what it holds. */
+  /** Contract that trades and provides liquidity for any caller, with its own tokens. */
   trader: Address;
 }
 
@@ -139,8 +136,7 @@ function provide(dev: Dev, { tokens, fee, amounts }: DevPool, pool: Address, tra
   );
   const spacing = TICK_SPACINGS[fee] as number;
   const edge = Math.floor(MAX_TICK / spacing) * spacing;
-  // A little less than the amounts would carry: the price is rounded, and what the pool asks for is rounded
-  // up.
+  // Slightly less than the amounts allow: the price is rounded, and the pool rounds its demand up.
   const liquidity = (rootDown(amount0 * amount1) * 999_999n) / 1_000_000n;
   dev.send(
     trader,
@@ -148,7 +144,7 @@ function provide(dev: Dev, { tokens, fee, amounts }: DevPool, pool: Address, tra
   );
 }
 
-/** They are installed with the development tools only, like the chain itself. */
+/** The artifacts come from development dependencies, like anvil. */
 function artifact(path: string): { abi: Abi; bytecode: Hex } {
   const { abi, bytecode } = JSON.parse(
     readFileSync(createRequire(import.meta.url).resolve(path), 'utf8'),

@@ -1,6 +1,6 @@
 /**
- * Puts everything a development chain needs on it: Permit2 and Multicall3 at their well-known addresses, our
- * contracts, tokens.
+ * Prepares a development chain: Permit2 and Multicall3 at their well-known addresses, our contracts, and
+ * tokens.
  */
 
 import {
@@ -31,14 +31,14 @@ import { permit2Address, permit2Bytecode, permit2Salt } from '../../../settlemen
 import { MULTICALL3_ADDRESS } from '../chain/multicall.ts';
 import { MULTICALL3_CREATION } from './multicall-creation.ts';
 
-/** Arachnid's deployer, preset in anvil. */
+/** Arachnid's CREATE2 deployer, preinstalled in anvil. */
 const CREATE2_DEPLOYER: Address = '0x4e59b44847b379578588920ca78fbf26c0b4956c';
 
 export interface DevToken {
   symbol: string;
   name: string;
   decimals: number;
-  /** With EIP-3009 it is the USDC-like token, whose name, symbol and decimals are fixed in its code. */
+  /** true: the USDC-like token, whose name, symbol and decimals are fixed in its code. */
   eip3009: boolean;
   priceSymbol: string | null;
 }
@@ -46,7 +46,7 @@ export interface DevToken {
 export interface DeployOptions {
   rpcUrl: string;
   chainId: number;
-  /** Gets native currency from anvil; owns the oracle; may mint. */
+  /** Receives native currency from anvil, owns the oracle, and may mint. */
   deployerPrivateKey: Hex;
   attesters: readonly Address[];
   threshold: number;
@@ -69,8 +69,8 @@ export interface Deployment {
 }
 
 /**
- * All transactions leave at once with rising nonces, so that a chain with one-second blocks needs one block
- * and not ten.
+ * Sends all transactions in parallel with rising nonces, so that a chain with one-second blocks needs one
+ * block.
  */
 export async function deployDevnet(options: DeployOptions): Promise<Deployment> {
   const dev = await connectDev(options.rpcUrl, options.chainId, options.deployerPrivateKey);
@@ -114,7 +114,7 @@ export async function deployDevnet(options: DeployOptions): Promise<Deployment> 
   return { escrow, oracle, permit2, batch, tokens };
 }
 
-/** Mints tokens and hands out native currency (wei) on a development chain. */
+/** Mints tokens and transfers native currency (wei) on a development chain. */
 export async function fundDevnet({
   rpcUrl,
   chainId,
@@ -135,7 +135,7 @@ export async function fundDevnet({
   await dev.settled();
 }
 
-/** Price oracles, each with its first answer in its own decimals. */
+/** Deploys price oracles with a first answer in their own decimals. */
 export async function deployAggregators({
   rpcUrl,
   chainId,
@@ -161,7 +161,7 @@ export async function deployAggregators({
   return addresses;
 }
 
-/** ERC-1271 wallets, one per owner. */
+/** Deploys ERC-1271 wallets, one per owner. */
 export async function deployContractWallets({
   rpcUrl,
   chainId,
@@ -207,7 +207,7 @@ export async function connectDev(rpcUrl: string, chainId: number, privateKey: He
   let nonce = await client.getTransactionCount({ address: account.address, blockTag: 'pending' });
   let sent: { nonce: number; raw: Promise<Hex>; hash: Promise<Hex> }[] = [];
   const send = (to: Address | null, data: Hex) => {
-    // A fixed gas limit: estimating would need the transactions before it to be mined.
+    // A fixed gas limit, because estimation would need the earlier transactions to be mined.
     const request = {
       account,
       chain,
@@ -227,14 +227,14 @@ export async function connectDev(rpcUrl: string, chainId: number, privateKey: He
   };
 
   /**
-   * A chain that mines on demand leaves lying what did not fit into the block that the last transaction
-   * caused. And anvil may put a transaction behind one that it mines in that moment, for which it then waits
-   * for ever, and all later ones with it: those are handed in again.
+   * Works around two anvil problems: with on-demand mining it leaves transactions that did not fit into the
+   * last block, and it may queue a transaction behind one that it is just mining, which blocks all later
+   * ones. Both are submitted again.
    */
   async function nudge(stuckAt: number | undefined): Promise<number> {
     const next = await client.getTransactionCount({ address: account.address, blockTag: 'latest' });
     if (next === stuckAt) {
-      // It drops no single transaction that waits.
+      // anvil cannot drop a single pending transaction.
       await rpc('anvil_removePoolTransactions', [account.address]);
       for (const { nonce: waiting, raw } of sent)
         if (waiting >= next) await client.sendRawTransaction({ serializedTransaction: await raw });

@@ -1,7 +1,4 @@
-/**
- * Creation code of Multicall3 as viem ships it (viem does not export it), for development chains that lack
- * the contract.
- */
+/** Creation code of Multicall3 as viem ships it (viem does not export it), for development chains. */
 
 import type { Hex } from '../../../domain/hex.ts';
 

@@ -1,7 +1,6 @@
 /**
- * Which endpoints of a chain may be believed at the moment. One that fails, lags, goes backwards or
- * contradicts the others is taken out of service, and comes back only after it has behaved for a while: an
- * answer from a node that is wrong costs more than none.
+ * Health of a chain's RPC endpoints. An endpoint that fails, lags, goes backwards or contradicts the others
+ * is ejected and returns only after behaving for a while, because a wrong answer costs more than none.
  */
 
 import type { Hex } from '../../../domain/hex.ts';
@@ -10,9 +9,9 @@ import type { Log } from '../../../ports/log.ts';
 import type { Metrics } from '../../../ports/metrics.ts';
 
 export interface HealthOptions {
-  /** An endpoint may be this many blocks behind, or ahead of, the others. */
+  /** Blocks that an endpoint may be behind or ahead of the others. */
   maxLagBlocks: number;
-  /** How long one that was taken out has to behave before it is asked again, milliseconds. */
+  /** How long an ejected endpoint must behave before it is used again, ms. */
   readmitAfterMs: number;
 }
 
@@ -20,48 +19,50 @@ export const HEALTH: HealthOptions = { maxLagBlocks: 5, readmitAfterMs: 30_000 }
 
 export type Fault = 'failing' | 'lagging' | 'ahead' | 'backwards' | 'contradicting';
 
-/** What one endpoint said in a round in which all were asked at once. */
+/** Answer of one endpoint in a round that asks all of them. */
 export interface Sighting {
   head: bigint;
-  /** Hash of the block that all were asked for, deep enough to be settled; undefined where it has none. */
+  /** Hash of an old, settled block that all were asked for; undefined where the endpoint lacks it. */
   deep: Hex | undefined;
 }
 
 export interface Health {
   /**
-   * Whom to ask, in this order: those in service, best first; when none is, all of them, those first that
-   * only failed to answer.
+   * Endpoints to ask, best first. When none is in service: all of them, starting with those that only failed
+   * to answer.
    */
   order(): readonly number[];
   inService(): readonly number[];
   /**
-   * Whose answers may count where several have to be equal, in this order: those in service, then those that
-   * only failed to answer. After an outage of ours everybody had failed; who never said anything wrong need
-   * not behave for a while first to agree with others.
+   * Endpoints whose answers may be compared: those in service, then those that only failed to answer. After
+   * an outage on our side all have failed, and one that never gave a wrong answer may agree with others right
+   * away.
    */
   witnesses(): readonly number[];
   answered(index: number, tookMs: number): void;
-  /** A request that began at `startedMs` (monotonic) came to nothing. */
+  /** A request that began at `startedMs` (monotonic) failed. */
   failed(index: number, startedMs: number): void;
-  /** An endpoint told its newest block; no older one may follow. */
+  /** An endpoint reported its newest block; an older one later ejects it. */
   saw(index: number, head: bigint): void;
-  /** All were asked at once; undefined for who did not answer. */
+  /** One answer per endpoint, asked in parallel; undefined where there was none. */
   round(sightings: readonly (Sighting | undefined)[]): void;
   eject(index: number, fault: Fault): void;
 }
 
-/** Failures in a row, each begun after the one before was over: a burst that fails together counts once. */
+/**
+ * Consecutive failures, each begun after the previous one had ended: a burst that fails together counts once.
+ */
 const MOST_FAILURES = 3;
 const SMOOTHING = 0.2;
 
 interface Endpoint {
-  /** The newest block it told last: an older one after it, and it is out. */
+  /** The last newest block reported. */
   head: bigint | undefined;
   latencyMs: number | undefined;
   failures: number;
   failedAtMs: number;
   out: Fault | undefined;
-  /** Since when it has behaved while it was out. */
+  /** Since when an ejected endpoint has behaved, monotonic ms. */
   goodSinceMs: number | undefined;
 }
 
@@ -110,7 +111,7 @@ export function createHealth(
   function eject(index: number, fault: Fault): void {
     const endpoint = at(index);
     endpoint.goodSinceMs = undefined;
-    // The only one is asked whatever it did.
+    // A single endpoint is always used.
     if (endpoint.out || count === 1) return;
     endpoint.out = fault;
     changed(index);
@@ -155,16 +156,15 @@ export function createHealth(
     saw(index, head) {
       const endpoint = at(index);
       const back = endpoint.head !== undefined && head < endpoint.head;
-      // What it says now is what the next answer is measured by: after a reorganisation to a shorter chain it
-      // has to be able to prove itself.
+      // Compare the next answer with this one: after a reorganisation to a shorter chain the endpoint can
+      // prove itself.
       endpoint.head = head;
       if (back) eject(index, 'backwards');
     },
     round(sightings) {
       const answers = sightings.flatMap((sighting, index) => (sighting ? [{ index, ...sighting }] : []));
       if (answers.length === 0) return;
-      // With three the one in the middle is the measure; with two the later one is, for a node is behind more
-      // often than ahead.
+      // The median of three; the higher of two, because nodes lag more often than they lead.
       const heads = answers.map(({ head }) => head).sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
       const measure = heads[heads.length === 2 ? 1 : Math.floor((heads.length - 1) / 2)] as bigint;
       const settled = majority(answers.flatMap(({ deep }) => deep ?? []));
@@ -196,7 +196,7 @@ export function createHealth(
   };
 }
 
-/** What more than half say; undefined when they are divided. */
+/** The hash that more than half report; undefined without a majority. */
 function majority(hashes: readonly Hex[]): Hex | undefined {
   return hashes.find((hash) => hashes.filter((other) => other === hash).length * 2 > hashes.length);
 }

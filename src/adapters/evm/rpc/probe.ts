@@ -1,7 +1,4 @@
-/**
- * Asks every endpoint of a chain for its head and one settled block, all at the same moment, so that who lags
- * or lies shows before it is believed.
- */
+/** Compares the endpoints of a chain: asks all of them in parallel for their head and one settled block. */
 
 import type { Hex } from '../../../domain/hex.ts';
 import type { Clock } from '../../../ports/clock.ts';
@@ -10,7 +7,7 @@ import { type RpcBlock, toBlock } from '../chain/block.ts';
 import type { Rpc } from './rpc.ts';
 
 export interface Probe {
-  /** One round. */
+  /** Runs one round. */
   look(): Promise<void>;
   start(): void;
   stop(): Promise<void>;
@@ -20,7 +17,7 @@ export function createProbe(
   { rpc, health, clock }: { rpc: Rpc; health: Pick<Health, 'round'>; clock: Clock },
   { depth, everyMs }: { depth: number; everyMs: number },
 ): Probe {
-  /** The lowest head of the last round: everybody who keeps up has the block `depth` below it. */
+  /** The lowest head of the last round: every endpoint that keeps up has the block `depth` below it. */
   let lowest: bigint | undefined;
   let looking = Promise.resolve();
   let cancel = () => {};

@@ -1,7 +1,6 @@
 /**
- * An answer that several endpoints give by themselves, about one and the same block. What releases money is
- * decided on nothing less, from the value on that the operator named: one node that lies, or was taken over,
- * must not be enough to be paid by us.
+ * Reads that several endpoints must agree on, about the same block. Above a configured value money is
+ * released only on such reads, so that one lying or compromised node cannot cause a payout.
  */
 
 import { UpstreamError } from '../../../domain/errors.ts';
@@ -12,7 +11,7 @@ import type { Health } from './health.ts';
 
 export interface QuorumDeps<W> {
   chain: string;
-  /** One per endpoint, in their order: each asks its own endpoint and no other. */
+  /** One per endpoint, in order; each reads from its own endpoint only. */
   witnesses: readonly W[];
   hashOf: (witness: W, block: bigint) => Promise<Hex | undefined>;
   health: Health;
@@ -20,7 +19,7 @@ export interface QuorumDeps<W> {
   metrics: Metrics;
 }
 
-/** Reads at one block from `needed` endpoints. Throws `UpstreamError` `no_quorum` while not so many agree. */
+/** Reads at one block from `needed` endpoints. Throws `UpstreamError` `no_quorum` while too few agree. */
 export type Agreed<W> = <T extends string | boolean | undefined>(
   at: bigint,
   read: (witness: W) => Promise<T>,
@@ -46,7 +45,8 @@ export function createQuorum<W>(
     const votes = new Map<string, Vote>();
     const ask = async (index: number): Promise<void> => {
       const witness = witnesses[index] as W;
-      // Both of the same endpoint: without the hash, two nodes on two forks could agree by chance.
+      // Hash and answer come from the same endpoint; without the hash, nodes on two forks could agree by
+      // chance.
       const [hash, answer] = await Promise.all([hashOf(witness, at), read(witness)]);
       if (hash === undefined) return;
       const ballot = `${hash} ${String(answer)}`;
@@ -55,7 +55,7 @@ export function createQuorum<W>(
     const enough = (): Vote | undefined => [...votes.values()].find(({ by }) => by.length >= needed);
     const order = health.witnesses();
     await Promise.allSettled(order.slice(0, needed).map(ask));
-    // Whoever did not answer is made up for, one at a time.
+    // Replace endpoints that did not answer, one at a time.
     for (const index of order.slice(needed)) {
       if (enough()) break;
       await ask(index).catch(() => {});

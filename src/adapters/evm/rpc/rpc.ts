@@ -1,7 +1,6 @@
 /**
- * JSON-RPC to one chain over one or more endpoints: batched, timed, the next endpoint where one does not
- * answer in time. What leaves this file as an error names the method and the node's own words, never the URL,
- * which may hold a key.
+ * JSON-RPC over one or more endpoints of a chain: batched, with time limits, falling back to the next
+ * endpoint. Errors name the method and the node's message, never the URL, which may contain a key.
  */
 
 import { webSocket } from 'viem';
@@ -12,13 +11,13 @@ import type { Health } from './health.ts';
 import { createHttpTransport } from './http-transport.ts';
 
 export interface RpcOptions {
-  /** How long the last endpoint that is left may take, milliseconds. */
+  /** Time limit at the last endpoint tried, ms. */
   timeoutMs?: number;
-  /** How long one may take while there is another to ask. */
+  /** Time limit while another endpoint remains, ms. */
   tryMs?: number;
 }
 
-/** Who keeps account of how the endpoints behave. A caller that asks one endpoint, once, needs none. */
+/** Tracks the endpoints' health. Not needed for a single request to a single endpoint. */
 export interface RpcWatch {
   clock: Clock;
   health: Health;
@@ -27,20 +26,20 @@ export interface RpcWatch {
 export interface Rpc {
   readonly endpoints: number;
   /**
-   * Asks the endpoints in service in turn, each once. Throws `RpcRefusal` when a node says no,
+   * Asks the endpoints in service in order, each once. Throws `RpcRefusal` when a node refuses,
    * `UpstreamError` when none answers.
    */
   request<T>(method: string, params: readonly unknown[]): Promise<T>;
-  /** The same question to every endpoint at once, in their order. */
+  /** The same request to every endpoint in parallel, in endpoint order. */
   requestEach<T>(method: string, params: readonly unknown[]): Promise<T | RpcRefusal | UpstreamError>[];
-  /** One endpoint alone, by its index. */
+  /** One endpoint only, by its index. */
   only(index: number): Pick<Rpc, 'request'>;
-  /** New heads as the first WebSocket endpoint pushes them; undefined when all endpoints are plain HTTP. */
+  /** Subscribes to new heads of the first WebSocket endpoint; undefined when there is none. */
   subscribeHeads(onHead: () => void): Promise<(() => Promise<void>) | undefined>;
   close(): void;
 }
 
-/** A node understood and declined. */
+/** The node understood the request and refused it. */
 export class RpcRefusal extends UpstreamError {
   readonly rpcCode: number;
   readonly data: unknown;
@@ -95,13 +94,13 @@ export function createRpc(
       return answer;
     } catch (error) {
       const told = translate(error, method);
-      // A no is an answer, except from a node that has no time for us.
+      // A refusal is a valid answer, unless the node is overloaded.
       if (!(told instanceof RpcRefusal) || isOverloaded(told)) watch?.health.failed(index, startedMs);
       throw told;
     }
   }
 
-  /** An answer that takes longer is not waited for; the socket underneath has a limit of its own. */
+  /** Stops waiting after `limitMs`; the transport has its own, longer limit. */
   function within<T>(answer: Promise<T>, limitMs: number, method: string): Promise<T> {
     if (!watch || limitMs >= timeoutMs) return answer;
     return new Promise((resolve, reject) => {
@@ -150,7 +149,7 @@ export function createRpc(
           await subscription.unsubscribe().catch(() => {});
         };
       } catch {
-        // Polling goes on without it.
+        // Polling continues without the subscription.
         return undefined;
       }
     },
@@ -204,15 +203,15 @@ function translate(error: unknown, method: string): UpstreamError {
   });
 }
 
-/** A node that is behind does not have the block we name: another one may. */
+/** A lagging node lacks the block; another may have it. */
 const isMissingState = ({ message }: RpcRefusal): boolean =>
   /header not found|unknown block|block not found|missing trie node|BlockOutOfRange/i.test(message);
 
-/** "Limit exceeded" of EIP-1474, and what providers say in place of it. */
+/** "Limit exceeded" of EIP-1474, and provider-specific equivalents. */
 const isOverloaded = ({ rpcCode, message }: RpcRefusal): boolean =>
   rpcCode === -32_005 || rpcCode === 429 || /too many requests|rate limit|capacity/i.test(message);
 
-/** Is the refusal about this node rather than about the question? */
+/** Whether the refusal concerns this node, not the request. */
 const isItsOwn = (refusal: RpcRefusal): boolean => isMissingState(refusal) || isOverloaded(refusal);
 
 const withoutUrls = (text: string): string =>

@@ -1,6 +1,6 @@
 /**
- * Fees of a transaction and of its replacements. Nodes refuse a replacement below +10 % (geth) or +12.5 %; we
- * add 15 %.
+ * Fees of a transaction and its replacements. Nodes require +10 % (geth) or +12.5 % for a replacement; we add
+ * 15 %.
  */
 
 import type { Fees } from '../../../ports/chain.ts';
@@ -12,14 +12,14 @@ export interface TxFees {
 
 const BUMP_PERCENT = 115n;
 
-/** Room for the base fee to double before it is mined; never above the cap. */
+/** Leaves room for the base fee to double; never above the cap. */
 export function firstFees({ baseFee, priorityFee }: Fees, capPerGas: bigint): TxFees {
   return capped({ maxFeePerGas: baseFee * 2n + priorityFee, maxPriorityFeePerGas: priorityFee }, capPerGas);
 }
 
 /**
- * What replaces `last`: both fees up by 15 % rounded up, and at least what is usual now. undefined when the
- * cap leaves no room.
+ * Fees to replace `last`: 15 % more, rounded up, and at least the current ones. undefined when the cap leaves
+ * no room.
  */
 export function bumpFees(last: TxFees, now: Fees, capPerGas: bigint): TxFees | undefined {
   const least = {
@@ -37,7 +37,7 @@ export function bumpFees(last: TxFees, now: Fees, capPerGas: bigint): TxFees | u
     : fees;
 }
 
-/** What an intent may cost per gas, so that the no-op that replaces it has room below the cap. */
+/** Maximum fee per gas of an intent, so that its no-op replacement fits below the cap. */
 export const belowCap = (capPerGas: bigint): bigint => (capPerGas * 100n) / BUMP_PERCENT - 1n;
 
 const raise = (fee: bigint): bigint => (fee * BUMP_PERCENT + 99n) / 100n;

@@ -1,13 +1,13 @@
 /**
- * Several signers on one chain as one sender. A key stays with the lane that has its slot, for ever; one that
- * has none goes to its own lane by a hash of what it belongs to, or, while that one cannot pay or is another
- * process's, to the next that can. That two lanes never have slots of one key is the database's part.
+ * Several signers on one chain as one transactor. A key stays with the signer that has its slot. A new key
+ * goes to a signer by hash of its order, or to the next one while that signer cannot pay or another process
+ * holds it. The database ensures that two signers never have slots of one key.
  */
 
 import type { Transactor } from '../../../ports/transactor.ts';
 
 export interface Lane extends Transactor {
-  /** Has it a slot of this key in its memory, and is it that slot's keeper at the moment? */
+  /** Whether it has a slot of this key in memory and holds the signer's lease. */
   knows(key: string): boolean;
 }
 
@@ -25,7 +25,7 @@ export function createLanes(lanes: readonly [Lane, ...Lane[]]): Transactor {
   return {
     address: first.address,
     submit: (intent) => (keeperOf(intent.key) ?? laneFor(intent.key)).submit(intent),
-    // Whichever is asked looks for the slots of all.
+    // Every signer looks up the slots of all.
     status: (key) => (keeperOf(key) ?? first).status(key),
     healthy: () => lanes.some((lane) => lane.healthy()),
     holds: () => lanes.some((lane) => lane.holds()),
@@ -38,7 +38,7 @@ export function createLanes(lanes: readonly [Lane, ...Lane[]]): Transactor {
   };
 }
 
-/** `<orderId>-settle-2` belongs to its order: all its steps go one way. */
+/** `<orderId>-settle-2` belongs to its order: all steps of an order use one signer. */
 const ownerOf = (key: string): string => key.slice(0, key.includes('-') ? key.indexOf('-') : undefined);
 
 function hash(text: string): number {

@@ -1,4 +1,4 @@
-/** A slot as the process that holds its signer knows it, and what each of its keys is told of it. */
+/** In-memory state of a slot in the process that holds its signer, and the status reported for its keys. */
 
 import type { Hex } from '../../../domain/hex.ts';
 import type { ChainPort, Receipt, SendOutcome } from '../../../ports/chain.ts';
@@ -11,15 +11,15 @@ export interface Live {
   slot: TxSlot;
   /** Head number at the last attempt or rebroadcast. */
   sentAtBlock: bigint;
-  /** Since when the nonce is used without a receipt of ours. */
+  /** Head number since which the nonce is used without one of our receipts. */
   missingSince: bigint | undefined;
   receipt: Receipt | undefined;
   mustReplace: boolean;
-  /** No node will ever take the intent: its nonce has to go to a no-op. */
+  /** No node accepts the intent: a no-op must take its nonce. */
   mustEnd: boolean;
-  /** Being signed by `place` right now. */
+  /** Being signed by `place`. */
   busy: boolean;
-  /** How often in a row no signature was to be had. */
+  /** Consecutive failures to get a signature. */
   unsigned: number;
 }
 

@@ -1,7 +1,7 @@
 /**
- * From intents to slots: each is simulated as it will be sent, and refused before it costs a nonce. Where
- * many of those that may share a transaction wait at once, they do: one simulation of all of them says which
- * would fail, and those go the way of the others.
+ * Turns intents into slots. Each intent is simulated first and refused before it takes a nonce. Intents that
+ * may share a transaction are bundled when several wait: one simulation shows which would fail, and those are
+ * handled alone.
  */
 
 import { SettlementError } from '../../../domain/errors.ts';
@@ -14,28 +14,28 @@ import { readRun, runCall } from '../../../settlement/batch.ts';
 
 export interface Prepared {
   slots: NewSlot[];
-  /** By key: the chain would not take it now, or could not be asked. */
+  /** By key: the chain would refuse the intent, or could not be asked. */
   refused: ReadonlyMap<string, Error>;
 }
 
-/** Two in one are 13 % cheaper than two apart, and eight 26 % (contracts/snapshots). */
+/** A bundle of two costs 13 % less gas than two transactions, of eight 26 % (contracts/snapshots). */
 export const BUNDLE_FROM = 2;
 const BUNDLE_MOST = 32;
-/** Below what one transaction may use anywhere (EIP-7825), and a part of any block. */
+/** Below the limit of one transaction (EIP-7825), and a fraction of any block. */
 const BUNDLE_GAS = 12_000_000n;
-/** What each call may use while it is simulated. */
+/** Gas limit of each simulated call. */
 const SIMULATED_GAS = 2_000_000n;
-/** Estimates hold for the state they saw; other transactions of the same block change it. */
+/** Other transactions in the same block change the state that an estimate saw. */
 const GAS_MARGIN_PERCENT = 130n;
 const TRANSACTION_GAS = 21_000n;
-/** Around each call, and what the contract wants to see beyond the limit of the last one. */
+/** Overhead per call, including what the contract requires on top of the last call's limit. */
 const CALL_GAS = 4_000n;
 const SPARE_GAS = 40_000n;
 
 export interface PrepareDeps {
   chain: ChainPort;
   signer: Address;
-  /** The contract Batch of the chain; null: nothing is bundled. */
+  /** The chain's Batch contract; null disables bundling. */
   batch: Address | null;
   log: Log;
 }
@@ -46,7 +46,7 @@ export function createPreparation({
   batch,
   log,
 }: PrepareDeps): (intents: readonly TxIntent[], apart: ReadonlySet<string>) => Promise<Prepared> {
-  /** Keys in `apart` share nothing this time. */
+  /** Keys in `apart` are not bundled. */
   return async (intents, apart) => {
     const slots: NewSlot[] = [];
     const refused = new Map<string, Error>();
@@ -98,7 +98,7 @@ export function createPreparation({
     return found.flat();
   }
 
-  /** One after the other, as they will run: what the first takes, the second has not. */
+  /** Simulates in order of execution: each call sees the effects of the earlier ones. */
   async function bundlesOf(intents: readonly TxIntent[]): Promise<NewSlot[]> {
     const answer = await chain.dryRun({
       from: signer,
@@ -115,7 +115,7 @@ export function createPreparation({
       let [to, gas] = [from, 0n];
       for (let call = calls[to]; call && (gas === 0n || gas + call.gas <= BUNDLE_GAS); call = calls[++to])
         gas += call.gas;
-      // The last one left over goes by itself.
+      // A single leftover goes alone.
       if (to - from >= BUNDLE_FROM) slots.push(bundle(calls.slice(from, to)));
       from = to;
     }
@@ -133,7 +133,7 @@ export function createPreparation({
       limits.reduce((sum, limit) => sum + limit + CALL_GAS, 0n) +
       largest / 60n +
       SPARE_GAS;
-    // Whose time is over is refused by the escrow, and by it alone.
+    // The escrow itself refuses a call whose time has passed; the others still run.
     const ends = calls.map(({ intent: { notAfter } }) => notAfter ?? null);
     const notAfter = ends.includes(null) ? null : Math.max(...(ends as number[]));
     return { key: `bundle-${keys[0]}`, keys, to: batch as Address, data, gas, notAfter };
@@ -142,7 +142,7 @@ export function createPreparation({
 
 const withMargin = (gas: bigint): bigint => (gas * GAS_MARGIN_PERCENT) / 100n;
 
-/** Four for a zero byte, sixteen for any other. */
+/** 4 gas per zero byte, 16 per other byte. */
 function dataGas(data: Hex): bigint {
   let gas = 0;
   for (let at = 2; at < data.length; at += 2)

@@ -1,6 +1,6 @@
 /**
- * What a node's answer to raw bytes means. Revert text comes first: a contract can make it look like any
- * other answer.
+ * Interprets a node's answer to a raw transaction. Check for reverts first: a contract chooses its revert
+ * text and can imitate any other answer.
  */
 
 import type { UpstreamError } from '../../../domain/errors.ts';
@@ -28,8 +28,8 @@ export function classifyRefusal(message: string): SendOutcome['kind'] {
 }
 
 /**
- * Sends to every endpoint, those out of service included; the first that takes it is enough, and the others
- * are not waited for. No answer at all counts as sent, because it may be.
+ * Sends to every endpoint, also ejected ones, and resolves with the first acceptance. No answer counts as
+ * sent, because the node may have the transaction.
  */
 export async function sendRaw(rpc: Rpc, raw: Hex): Promise<SendOutcome> {
   const outcomes = rpc
@@ -48,7 +48,7 @@ function meaningOf(answer: Hex | RpcRefusal | UpstreamError, raw: Hex): SendOutc
   return kind === 'sent' ? { kind, hash: keccakHex(raw) } : { kind, message: answer.message };
 }
 
-/** Of several that did not take it, the one that asks for the most care. */
+/** Of several refusals, the one that needs the most care. */
 function worst(outcomes: readonly SendOutcome[]): SendOutcome {
   const best = (kind: SendOutcome['kind']) => outcomes.find((outcome) => outcome.kind === kind);
   return (

@@ -1,4 +1,4 @@
-/** An EIP-1559 transaction as signed bytes, and the hash it will have on chain. */
+/** Signs an EIP-1559 transaction; returns its bytes and hash. */
 
 import { serializeTransaction } from 'viem';
 import type { Address, Hex } from '../../../domain/hex.ts';

@@ -1,8 +1,7 @@
 /**
- * Transactions that a crash neither loses nor doubles. A key gets a nonce in the database, its bytes are in
- * the database before any node sees them, and a slot ends only with something mined: the intent, or a no-op
- * in its place. Receipts of all attempts are looked for, and what a reorganisation takes back is sent again,
- * byte for byte.
+ * Sends transactions so that no crash loses or doubles one. The database stores a key's nonce, and then its
+ * signed bytes, before any node sees them. A slot ends only when the intent or a no-op is mined. Receipts of
+ * all attempts are checked, and what a reorganisation removes is sent again unchanged.
  */
 
 import { InvariantError, UpstreamError } from '../../../domain/errors.ts';
@@ -41,10 +40,10 @@ export interface TransactorCapabilities {
 }
 
 export interface TransactorOptions {
-  /** Unique per process: whoever holds the signer's lease. */
+  /** Unique per process; identifies the holder of the signer's lease. */
   owner: string;
   leaseMs?: number;
-  /** Wei per gas that is never exceeded, replacements included. */
+  /** Maximum wei per gas, replacements included. */
   maxFeePerGasCap?: bigint;
   /** Blocks that a transaction may wait before it is replaced. */
   bumpAfterBlocks?: number;
@@ -52,31 +51,28 @@ export interface TransactorOptions {
   minBalanceWei?: bigint;
   /** Ended slots are watched for reorganisations for this many blocks. */
   reorgBlocks?: number;
-  /** Which of several this is, for metrics. */
+  /** Label for metrics when there are several signers. */
   lane?: string;
-  /** Signers of ours on this chain, this one among them: a key has one slot over all of them. */
+  /** All our signers on this chain, this one included: a key has one slot over all of them. */
   lanes?: readonly Address[];
-  /** The contract Batch of the chain; null: every intent has a transaction of its own. */
+  /** The chain's Batch contract; null disables bundling. */
   batch?: Address | null;
 }
 
 const NOOP_GAS = 21_000n;
 const BATCH = 64;
 const BUMPED_AT_ONCE = 32;
-/** A signer that was away for a moment is asked again. */
+/** Attempts to get a signature before a no-op takes the nonce. */
 export const MOST_UNSIGNED = 3;
-/**
- * Once several wait that may share a transaction, others are waited for: an eighth of a block, and no longer
- * than this.
- */
+/** Longest wait for more intents to bundle, ms; an eighth of a block where that is shorter. */
 const LINGER_MS = 150;
 const DEFAULT_CAP = 500_000_000_000n;
-/** Ended slots kept at hand for `status`. */
+/** Ended slots cached for `status`. */
 const REMEMBERED = 5_000;
 
 interface Waiting {
   intent: TxIntent;
-  /** Of a bundle that came to nothing. */
+  /** The bundle failed, so this intent is sent alone. */
   apart?: boolean;
   resolve(status: TxStatus): void;
   reject(error: unknown): void;
@@ -185,12 +181,11 @@ export function createTransactor(
     const startedMs = clock.monotonicMs();
     const renewed = await store.renewSigner(lease, leaseMs);
     if (renewed && lease) {
-      // The answer may have come late: whether it had lapsed by then is what counts, not whether it had when
-      // it was asked for.
+      // Check at the time of the answer, not of the request: the answer may be late.
       const lapsed = clock.monotonicMs() >= lease.untilMs;
       lease.untilMs = startedMs + leaseMs;
-      // Heads that came while it had lapsed, or while something failed, were not looked at, and a quiet chain
-      // brings no other soon.
+      // Heads were skipped while the lease had lapsed or something failed, and a quiet chain may not bring
+      // another soon.
       if (lapsed || reload) onHead();
       return;
     }
@@ -210,7 +205,7 @@ export function createTransactor(
     });
   }
 
-  /** What an earlier process, or we before a database outage, left behind. */
+  /** Loads slots left by an earlier process, or from before a database outage. */
   async function resume(): Promise<void> {
     minedCount = await chain.transactionCount(signer.address, 'latest');
     const head = chain.head()?.number ?? 0n;
@@ -219,14 +214,13 @@ export function createTransactor(
       nonce: minedCount,
       block: head > BigInt(reorgBlocks) ? head - BigInt(reorgBlocks) : 0n,
     });
-    // What was submitted while the store was asked, or is being signed at this moment, is newer than its
-    // answer.
+    // Slots submitted or signed while the store was read are newer than its answer.
     const newer = [...live.values()].filter((entry) => !before.has(entry) || entry.busy);
     live.clear();
     byKey.clear();
     for (const entry of newer) file(entry);
     for (const slot of slots) if (!live.has(slot.id)) remember(slot, head);
-    // They may never have left, or be forgotten by now; what a node knows already it takes calmly.
+    // The bytes may never have been sent or may be forgotten; nodes ignore those they have.
     broadcast([...live.values()].filter((entry) => mayBeUnsent(entry, minedCount)));
     if (slots.length > 0)
       log.info(
@@ -268,7 +262,7 @@ export function createTransactor(
     draining = undefined;
   }
 
-  /** Answers whether some of them shared a transaction. */
+  /** Returns whether some of them shared a transaction. */
   async function place(batch: readonly Waiting[]): Promise<boolean> {
     const held = holder();
     const waiting = new Map<string, Waiting[]>();
@@ -300,7 +294,7 @@ export function createTransactor(
       if (slot && keys.length > 1) sharedTotal.add(labels, keys.length);
       for (const each of keys.flatMap((key) => waiting.get(key) ?? [])) {
         if (entry) each.resolve(statusOf(entry, each.intent.key));
-        // Another lane has one of them already: each for itself finds out where it is.
+        // Another signer has one of these keys: submit each alone to find out which.
         else if (keys.length > 1) queue.push({ ...each, apart: true });
         else
           each.reject(
@@ -311,7 +305,7 @@ export function createTransactor(
     return wanted.some(({ keys }) => keys.length > 1);
   }
 
-  /** Signs, persists, and only then lets the bytes go. */
+  /** Signs, stores, then broadcasts. */
   async function attempt(entries: readonly Live[], kind: 'first' | 'bump' | 'noop'): Promise<void> {
     if (entries.length === 0) return;
     const held = holder();
@@ -334,7 +328,7 @@ export function createTransactor(
         made.push({ entry, attempt: { ...signed, ...fees, gas, noop } });
         entry.unsigned = 0;
       } catch (error) {
-        // What comes after it in line waits for this nonce: a no-op takes it, if that can be signed.
+        // Later slots wait for this nonce, so a no-op takes it if that can be signed.
         entry.unsigned += 1;
         if (entry.unsigned >= MOST_UNSIGNED) entry.mustEnd = true;
         log.warn({ key: slot.key, error, times: entry.unsigned }, 'a transaction could not be signed');
@@ -362,7 +356,7 @@ export function createTransactor(
     return last ? bumpFees(last, now, cap) : firstFees(now, cap);
   }
 
-  /** Not awaited by callers: an answer may take long, and the next head looks again anyway. */
+  /** Not awaited: an answer may take long, and the next head checks again. */
   function broadcast(entries: readonly Live[]): void {
     const head = chain.head()?.number ?? 0n;
     for (const entry of entries) {
@@ -397,7 +391,7 @@ export function createTransactor(
     openGauge.set([...live.values()].filter(({ slot }) => slot.state === 'open').length, labels);
   }
 
-  /** Blocks that ended slots of ours and are not canonical any more give the slots back. */
+  /** Reopens slots that ended in blocks which are no longer canonical. */
   async function takeBackReorganised(head: Block): Promise<void> {
     const ended = [...live.values()]
       .filter(({ slot }) => slot.mined !== null)
@@ -426,8 +420,7 @@ export function createTransactor(
       { transactions: lostEntries.length },
       'a reorganisation took transactions back; they are sent again',
     );
-    // A void slot keeps its state, because its key may have a successor; its no-op goes out again all the
-    // same.
+    // A void slot stays void, because its key may have a successor; its no-op is sent again.
     const reopened = lostEntries.filter(({ slot }) => slot.state === 'mined');
     if (
       reopened.length > 0 &&
@@ -456,7 +449,7 @@ export function createTransactor(
           ends.push({ entry, receipt, end: endOf(entry.slot, at, receipt) });
           return;
         }
-        // A node may know the count before the receipt: wait a little before believing in a stranger.
+        // A node may report the count before the receipt: wait before assuming a foreign transaction.
         entry.missingSince ??= head.number;
         if (head.number >= entry.missingSince + BigInt(chain.chain.depth) + 2n) {
           ends.push({ entry, receipt, end: endOf(entry.slot, at, receipt) });
@@ -481,7 +474,7 @@ export function createTransactor(
   }
 
   /**
-   * Open slots whose nonce is not used yet: sign what was never signed, replace what is late or over, repeat
+   * For open slots with an unused nonce: signs what is unsigned, replaces what is late or expired, repeats
    * what may be lost.
    */
   async function push(head: Block): Promise<void> {
@@ -500,13 +493,13 @@ export function createTransactor(
     await attempt(over, 'noop');
     await attempt(unsigned, 'first');
     const before = new Map(late.map((entry) => [entry, entry.slot.attempts.length]));
-    // Nonces are mined in order, so only the first few can be what holds the others up.
+    // Nonces are mined in order, so only the first few can block the rest.
     await attempt(late.slice(0, BUMPED_AT_ONCE), 'bump');
-    // The rest, and those at the cap: the node may have forgotten the bytes.
+    // The rest, and those at the fee cap: the node may have forgotten the bytes.
     broadcast(late.filter((entry) => before.get(entry) === entry.slot.attempts.length));
   }
 
-  /** What is in memory counts while the lease does: without it another process goes on with our slots. */
+  /** Memory counts only while we hold the lease; otherwise another process works on our slots. */
   const known = (key: string): Live | undefined => (holds() ? byKey.get(key) : undefined);
 
   async function statusFromStore(key: string): Promise<TxStatus | undefined> {
@@ -595,7 +588,7 @@ export function createTransactor(
       stopped = true;
       unfollow();
       cancelRenewal();
-      // A renewal under way would take the lease back right after it was released.
+      // A renewal under way would retake the lease right after its release.
       await renewing;
       await draining;
       await working;
