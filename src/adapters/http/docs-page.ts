@@ -1,6 +1,5 @@
 /**
- * `/docs`: the OpenAPI document for people, written by the server so that the page needs no script and no
- * stranger's code.
+ * `/docs`: the OpenAPI document as one HTML page, rendered by the server without scripts or third-party code.
  */
 
 import { createHash } from 'node:crypto';
@@ -19,7 +18,7 @@ table{border-collapse:collapse;width:100%;margin:.6rem 0}td,th{border:1px solid 
 details{margin:.35rem 0}summary{cursor:pointer}pre{overflow:auto;max-height:26rem;background:var(--soft);padding:.8rem;border-radius:6px;margin:.4rem 0}
 @media(max-width:800px){body{display:block}nav{position:static;height:auto;border:0}main{padding:1rem}}`;
 
-/** The page runs nothing and loads nothing; even text that looked like markup could do nothing. */
+/** The page runs and loads nothing, so injected markup is harmless too. */
 export const DOCS_POLICY = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 
 const escaped = (text: string): string => text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
@@ -29,7 +28,7 @@ const folded = (label: string, value: unknown): string =>
   value === undefined ? '' : `<details><summary>${inline(label)}</summary>${json(value)}</details>`;
 const anchor = (method: string, path: string): string => `${method}${path}`.replace(/[^a-zA-Z0-9]+/g, '-');
 
-/** As much of an AsyncAPI document as people are told. */
+/** The parts of an AsyncAPI document that the page shows. */
 export interface Streams {
   channels: Record<
     string,
@@ -103,14 +102,14 @@ function answer([status, { description = '', content = {} }]: [string, Answer]):
   return `${folded(label, body?.example)}${status === '200' ? folded('200: schema', body?.schema) : ''}`;
 }
 
-/** A parameter's schema in a line. */
+/** A parameter's schema in one line. */
 function briefly(schema: unknown): string {
   const { description: _, ...rest } = (schema ?? {}) as Record<string, unknown>;
   const text = JSON.stringify(rest);
   return text === '{}' ? '' : ` ${text.length > 300 ? `${text.slice(0, 300)}…` : text}`;
 }
 
-/** Paragraphs, code in backquotes and tables: as much of Markdown as the description uses. */
+/** Renders the Markdown that descriptions use: paragraphs, inline code and tables. */
 function prose(text: string): string {
   return text
     .split('\n\n')

@@ -1,6 +1,6 @@
 /**
- * The OpenAPI document: what the routes themselves say, with every error a route can answer, the headers
- * around it, and examples that really happened.
+ * Builds the OpenAPI document from the routes, with all errors a route can return, headers, and recorded
+ * examples.
  */
 
 import type { Route } from '../../ports/http.ts';
@@ -62,7 +62,7 @@ const MEANING: Record<ErrorCode, string> = {
     'A part of the venue does not answer, or it is too busy; nothing was done. Retry-After says when to come back.',
 };
 
-/** What every route may answer, whatever it does. */
+/** Errors that every route can return. */
 const ALWAYS: readonly ErrorCode[] = ['unauthorized', 'wrong_key_kind', 'rate_limited', 'unavailable'];
 const WITH_BODY: readonly ErrorCode[] = ['body_too_large', 'unsupported_media_type'];
 
@@ -84,10 +84,10 @@ const KINDS: Record<string, string> = {
 
 export const exampleKey = (route: Pick<Route, 'method' | 'path'>): string =>
   `${route.method} ${templated(route.path)}`;
-/** Fastify's `:id` as OpenAPI's `{id}`. */
+/** Converts Fastify's `:id` to OpenAPI's `{id}`. */
 export const templated = (path: string): string => path.replace(/:([a-zA-Z]+)/g, '{$1}');
 
-/** Statuses that a route documents, beside 200. */
+/** Statuses that a route documents, besides 200. */
 export function errorStatuses(route: Pick<Route, 'method' | 'params' | 'errors'>): string[] {
   const codes = [
     ...ALWAYS,
@@ -98,7 +98,7 @@ export function errorStatuses(route: Pick<Route, 'method' | 'params' | 'errors'>
   return [...new Set([...codes.map((code) => String(ERROR_STATUS[code])), '422'])].sort();
 }
 
-/** `made` is what fastify's own schemas give; it is not changed. */
+/** `made` is the document that fastify generated; it is not modified. */
 export function openApiDocument(
   made: OpenApi,
   routes: readonly Route[],
@@ -202,7 +202,7 @@ function operationOf(route: Route, plain: Operation, example: RecordedExchange |
       },
     };
   }
-  // What no single route says of itself: a broken request line, a body on a GET, another method.
+  // Errors outside any route: a malformed request line, a body on a GET, a wrong method.
   answers['default'] = {
     description: 'Any other refusal; see the table of codes.',
     content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
@@ -237,7 +237,7 @@ function describe(status: string, route: Pick<Route, 'params' | 'errors'>): stri
   return codes.map((code) => `${code}: ${MEANING[code]}`).join(' ');
 }
 
-/** `get /api/v1/rfq/orders/{id}` as `getRfqOrdersById`. */
+/** `get /api/v1/rfq/orders/{id}` becomes `getRfqOrdersById`. */
 function operationId({ method, path }: Pick<Route, 'method' | 'path'>): string {
   const words = path
     .replace(/^\/api\/v1\//, '')

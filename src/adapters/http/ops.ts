@@ -1,7 +1,4 @@
-/**
- * The operator's door of every process: alive, ready and metrics, on a port of its own that takers never
- * reach.
- */
+/** The operations server of every process: health, readiness, metrics and admin routes, on its own port. */
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
@@ -19,7 +16,7 @@ export interface OpsAnswer {
 
 export interface OpsRoute {
   method: 'GET' | 'POST';
-  /** Exact, or with `/:id` at its end for whatever stands there. */
+  /** Exact, or with a final `/:id`. */
   path: string;
   handle(request: { query: URLSearchParams; body: string; id: string }): Promise<OpsAnswer>;
 }
@@ -27,23 +24,23 @@ export interface OpsRoute {
 export interface OpsServer {
   readonly url: string;
   readonly port: number;
-  /** Stops listening and ends open connections. */
+  /** Stops listening and closes open connections. */
   close(): Promise<void>;
 }
 
 export interface OpsOptions {
   host: string;
-  /** 0 takes a free one. */
+  /** 0 chooses a free port. */
   port: number;
   routes: readonly OpsRoute[];
   log: Log;
-  /** Refuse requests that a web page could have made: for doors that change something. */
+  /** Refuses requests that a web page could have made; for routes that change something. */
   localOnly?: boolean;
-  /** Whoever knocks has to show it: `Authorization: Bearer <token>`. */
+  /** Required as `Authorization: Bearer <token>`. */
   token?: string;
 }
 
-/** Which reasons of its own keep a process from serving; none: it may. */
+/** Why the process is not ready; empty when it is. */
 export type Readiness = () => Promise<readonly string[]>;
 
 const MAX_BODY_BYTES = 64 * 1024;
@@ -189,15 +186,13 @@ export async function startOps({
 const bigintAsText = (_: string, value: unknown): unknown =>
   typeof value === 'bigint' ? value.toString() : value;
 
-/** In a time that says nothing about how much of it was right. */
+/** Compares in constant time. */
 const sameText = (given: string, wanted: string): boolean => {
   const digest = (text: string) => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(given), digest(wanted));
 };
 
-/**
- * What stands in the place of `:id`, or '' where there is no such place; undefined when the path is another.
- */
+/** The value of `:id`, or '' for a path without one; undefined when the path does not match. */
 function idAt(pattern: string, path: string): string | undefined {
   if (pattern === path) return '';
   if (!pattern.endsWith('/:id')) return undefined;
@@ -215,7 +210,7 @@ async function readBody(request: IncomingMessage): Promise<string> {
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     size += chunk.length;
-    // Read on, so that the answer reaches a client that is still writing, but keep nothing.
+    // Read to the end so that the client receives the answer, but keep nothing.
     if (size <= MAX_BODY_BYTES) chunks.push(chunk);
   }
   return size <= MAX_BODY_BYTES ? Buffer.concat(chunks).toString('utf8') : '';

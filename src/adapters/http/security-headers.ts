@@ -1,12 +1,9 @@
-/**
- * Headers that keep a browser from doing anything with our answers: helmet's, asked for once, because it
- * would work out the same ones for every answer.
- */
+/** Helmet's security headers, computed once because they are the same for every response. */
 
 import helmet from '@fastify/helmet';
 import Fastify from 'fastify';
 
-/** What helmet adds to any answer, names in lower case. */
+/** Helmet's headers for any response, names in lower case. */
 export async function securityHeaders(): Promise<Readonly<Record<string, string>>> {
   const [bare, guarded] = await Promise.all([headersOf(false), headersOf(true)]);
   return Object.fromEntries(

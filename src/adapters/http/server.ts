@@ -1,6 +1,6 @@
 /**
- * The venue's front door: fastify with explicit timeouts and limits, strict bodies, and errors in the API's
- * own two shapes.
+ * The venue's HTTP server: fastify with explicit timeouts and limits, strict bodies, and the API's two error
+ * shapes.
  */
 
 import type { AddressInfo } from 'node:net';
@@ -39,40 +39,39 @@ import { securityHeaders } from './security-headers.ts';
 export interface HttpServer {
   readonly url: string;
   readonly port: number;
-  /** The OpenAPI document as it is served. */
+  /** The OpenAPI document as served. */
   openapi(): OpenApi;
-  /** The AsyncAPI document of its sockets; undefined without any. */
+  /** The AsyncAPI document of the sockets; undefined without any. */
   asyncapi(): object | undefined;
   /**
-   * Sends newcomers elsewhere (503), lets requests in work finish with everything they need, then tells
-   * sockets to come back and stops listening.
+   * Refuses new requests with 503, finishes those in progress, asks sockets to reconnect elsewhere, then
+   * stops listening.
    */
   close(): Promise<void>;
 }
 
 export interface HttpOptions {
   host?: string;
-  /** 0 takes a free one. */
+  /** 0 chooses a free port. */
   port: number;
   bodyLimitBytes?: number;
   maxConnections?: number;
   maxSocketsPerAddress?: number;
-  /** From a connection's first moment to the end of its request's headers, and to the end of its request. */
+  /**
+   * Limits from the start of a connection to the end of the request's headers, and of the whole request; ms.
+   */
   headersTimeoutMs?: number;
   requestTimeoutMs?: number;
-  /** Nothing sent or read on a plain connection for so long, and it is closed. */
+  /** An HTTP connection without any traffic for this long is closed; ms. */
   stalledMs?: number;
-  /** Addresses of proxies whose X-Forwarded-For counts; nobody's by default. */
+  /** Proxies whose X-Forwarded-For is trusted; none by default. */
   trustProxy?: string[];
   /** Shown in the OpenAPI document. */
   title?: string;
 }
 
 const KEEP_ALIVE_MS = 30_000;
-/**
- * A connection on which nothing moves for so long is closed: whoever does not read its answer holds memory,
- * or an export's place.
- */
+/** A client that stops reading would hold memory, or an export slot. */
 const STALLED_MS = 60_000;
 const CLOSE_GRACE_MS = 4_000;
 
@@ -85,13 +84,13 @@ declare module 'fastify' {
 interface Sent {
   admission?: Admission<ApiCaller>;
   startedMs: number;
-  /** Its place, which it has until it has been worked on and answered, whichever is later. */
+  /** Slot of the request, released after the handler has finished and the response is sent. */
   release?: Release;
   atWork: boolean;
   over: boolean;
 }
 
-/** A schema said no; what a handler says is final, but this a route may put in its own words. */
+/** A schema violation. Errors of handlers are final, but a route may rewrite this one. */
 class ShapeError extends InvalidError {}
 
 export async function startHttp<Key extends ApiCaller>(
@@ -173,7 +172,7 @@ export async function startHttp<Key extends ApiCaller>(
     const answer = answerFor(error);
     if (answer.ours) log.error({ error }, 'a request failed through our own fault');
     if (answer.retryAfterSeconds !== null) reply.header('Retry-After', String(answer.retryAfterSeconds));
-    // Whoever sends too much may still be sending.
+    // The client may still be sending the oversized body.
     if (answer.status === 413) reply.header('Connection', 'close');
     return reply.code(answer.status).type('application/json').send(JSON.stringify(answer.body));
   }
@@ -213,7 +212,7 @@ export async function startHttp<Key extends ApiCaller>(
         : { error: new ShapeError(detailsOf(parsed.error, part, data)) };
     };
   });
-  // What we say about our answers in the OpenAPI document is held by tests, not paid for on every answer.
+  // Response schemas are documentation; tests verify them, not each response.
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));
 
   app.setErrorHandler((error: FastifyError, request, reply) => {
@@ -237,7 +236,7 @@ export async function startHttp<Key extends ApiCaller>(
   });
 
   let closing = false;
-  /** Requests without an answer, and who waits for the last of them. */
+  /** Requests in progress, and the callback for the last of them. */
   let atWork = 0;
   let idle = () => {};
   app.server.on('request', (_request: unknown, response: ServerResponse) => {
@@ -280,7 +279,7 @@ export async function startHttp<Key extends ApiCaller>(
     maxPerAddress: maxSocketsPerAddress,
   });
   await app.ready();
-  // Nothing of it changes while we run, so it is written once.
+  // The document is constant, so it is rendered once.
   const openapi = openApiDocument(
     app.swagger() as OpenApi,
     routes as unknown as readonly Route[],
@@ -301,7 +300,7 @@ export async function startHttp<Key extends ApiCaller>(
     async close() {
       closing = true;
       sockets.shut();
-      // Solvers stay until the last quote is made: they are what it is made of.
+      // Solver sockets stay open until the last quote is made, because quotes need them.
       const inTime = new Promise<void>((resolve) => (idle = resolve));
       const giveUp = clock.after(CLOSE_GRACE_MS, idle);
       if (atWork > 0) await inTime;
@@ -328,13 +327,13 @@ function register<Key extends ApiCaller>(
     summary: route.summary,
     tags: [route.tag],
     ...(route.body && { body: route.body }),
-    // A parameter that nobody reads is a mistake that nobody would find.
+    // Unknown query parameters are refused, because they hide mistakes.
     querystring: route.query ?? zNothing,
     ...(route.params && { params: route.params }),
     response: { 200: route.response },
   } as unknown as FastifySchema;
 
-  /** Size, key and rate, the media type, then a place to work: everything that needs no body. */
+  /** Body size, key and rate limit, media type, then a slot: everything that needs no body. */
   async function onRequest(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const state: Sent = { startedMs: clock.monotonicMs(), atWork: false, over: false };
     request.sent = state;
@@ -398,9 +397,7 @@ function register<Key extends ApiCaller>(
   });
 }
 
-/**
- * As fast as the reader takes it, never ahead by more than a chunk; a reader that goes away ends the making.
- */
+/** Streams one chunk at a time at the client's pace; ends the generator when the client disconnects. */
 function download(reply: FastifyReply, { contentType, filename, chunks }: Download): FastifyReply {
   reply
     .type(contentType)
@@ -427,7 +424,7 @@ function mediaError(request: FastifyRequest, method: Route['method'], length: nu
     : new ApiError('unsupported_media_type', 'Send JSON with Content-Type: application/json.');
 }
 
-/** Whoever keeps the connection would only hear it again. */
+/** The client could keep the connection and be refused again. */
 function refusal(reply: FastifyReply): ApiError {
   reply.header('Connection', 'close');
   return new ApiError(
@@ -447,7 +444,7 @@ function translated(error: FastifyError): unknown {
       return new ApiError('unsupported_media_type', 'Send JSON with Content-Type: application/json.');
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
       return new ApiError('bad_request', 'The body is not as long as Content-Length says.');
-    // Whoever sent half a body has gone: nobody hears this, and nobody is to blame here.
+    // The client disconnected in the middle of its body.
     case 'ECONNRESET':
       return new ApiError('bad_request', 'The body broke off.');
     case 'FST_ERR_REOPENED_CLOSE_SERVER':
@@ -470,7 +467,7 @@ function pattern(path: string): RegExp {
   return found;
 }
 
-/** Fastify knows proxies only within its own requests; an upgrade asks the same question by hand. */
+/** Client address of an upgrade request, where fastify's own proxy handling does not apply. */
 function addressOf(request: IncomingMessage, trusted: readonly string[] | undefined): string {
   const peer = request.socket.remoteAddress ?? '';
   if (!trusted?.includes(peer)) return peer;

@@ -1,7 +1,6 @@
 /**
- * HTTP requests that a process makes to somebody else's service on its own account: only to hosts that the
- * operator listed, never to an address inside our own network unless allowed, never wherever a redirect
- * points, with an end in time and in size.
+ * Outgoing HTTP requests to configured third-party services. Only listed hosts, no private addresses unless
+ * allowed, no redirects, with limits on time and size.
  */
 
 import { lookup as resolve } from 'node:dns';
@@ -19,10 +18,7 @@ import { RequestError, UpstreamError } from '../../domain/errors.ts';
 export interface OutboundOptions {
   /** Host names, without a port. */
   allowHosts: readonly string[];
-  /**
-   * Loopback, link-local and private addresses, and plain http. For development and for a sidecar on this
-   * host.
-   */
+  /** Allows loopback, link-local and private addresses and plain http, for development and sidecars. */
   allowPrivate: boolean;
 }
 
@@ -31,17 +27,19 @@ export interface OutboundRequest {
   method: 'GET' | 'POST';
   headers?: Readonly<Record<string, string>>;
   body?: string;
-  /** From the first byte sent to the last one read. */
+  /** For the whole request and response. */
   timeoutMs: number;
   maxBytes: number;
 }
 
 export interface Outbound {
-  /** Throws `OutboundRefused` for a URL that may not be asked. For configuration, before anything is sent. */
+  /**
+   * Throws `OutboundRefused` for a URL that may not be requested. For configuration checks; sends nothing.
+   */
   check(url: string): void;
   /**
-   * Whatever status came, with its body. Throws `UpstreamError` when nothing whole came in time; no error
-   * names the URL, which may hold a key.
+   * Resolves with any status and its body. Throws `UpstreamError` without a complete response in time. Errors
+   * never contain the URL, which may hold a key.
    */
   request(request: OutboundRequest): Promise<{ status: number; body: string }>;
   close(): void;
@@ -72,10 +70,7 @@ export function createOutbound({ allowHosts, allowPrivate }: OutboundOptions): O
     return url;
   }
 
-  /**
-   * The name is resolved once, here, and what is connected to is what was checked: a name that changes its
-   * mind gains nothing.
-   */
+  /** Resolves the name once and connects to the checked addresses, so that DNS rebinding has no effect. */
   const lookup: NonNullable<RequestOptions['lookup']> = (hostname, options, callback) => {
     resolve(hostname, { ...options, all: true }, (error, found) => {
       if (error) return callback(error, '', 0);
@@ -171,8 +166,7 @@ for (const [net, bits] of [
   ['240.0.0.0', 4],
 ] as const)
   PRIVATE.addSubnet(net, bits, 'ipv4');
-// The last two carry an IPv4 address inside them; of a mapped one (::ffff:a.b.c.d) BlockList looks at that by
-// itself.
+// The last two embed an IPv4 address; BlockList handles IPv4-mapped ones (::ffff:a.b.c.d) itself.
 for (const [net, bits] of [
   ['::', 128],
   ['::1', 128],
@@ -184,7 +178,7 @@ for (const [net, bits] of [
 ] as const)
   PRIVATE.addSubnet(net, bits, 'ipv6');
 
-/** Not an address of the public internet. */
+/** Whether the address is not on the public internet. */
 export const isPrivate = (address: string): boolean =>
   PRIVATE.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
 

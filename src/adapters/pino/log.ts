@@ -1,4 +1,4 @@
-/** The Log port on pino: one JSON object a line, everything redacted before it is written. */
+/** The Log port on pino: one JSON object per line, redacted before it is written. */
 
 import { pino, type DestinationStream } from 'pino';
 import type { Log } from '../../ports/log.ts';
@@ -8,10 +8,10 @@ export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'fatal', 'silent'] 
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 export interface LogOptions {
-  /** Which process speaks, such as "venue" or "lp". */
+  /** Name of the process, such as "venue" or "lp". */
   app: string;
   level?: LogLevel;
-  /** Share one to hide secrets that become known later. */
+  /** Share one to hide secrets that are learned later. */
   redactor?: Redactor;
   destination?: DestinationStream;
 }
@@ -35,8 +35,8 @@ export function createLog({
 }
 
 /**
- * A log that cannot be written (its disk is full, its reader has gone) is no reason to stop: what was said
- * meanwhile is dropped, beyond a little that waits.
+ * A failing log (full disk, closed reader) must not stop the process: entries beyond a small buffer are
+ * dropped.
  */
 export function standardOutput(): DestinationStream {
   const output = pino.destination({ fd: 1, sync: true, maxLength: 1 << 20 });

@@ -1,27 +1,24 @@
-/**
- * What must never reach a log: keys, signatures, funding locks, RPC and database URLs, wherever in the facts
- * they hide.
- */
+/** Removes secrets from log entries: keys, signatures, funding locks, RPC and database URLs. */
 
 const REDACTED = '[redacted]';
 const MAX_DEPTH = 8;
 const MAX_ITEMS = 100;
 
-/** Names whose values are secret whatever they hold; compared without case, hyphens and underscores. */
+/** Field names whose values are always secret; compared without case, hyphens and underscores. */
 const SECRET_NAMES =
   /^(?:xapikey|apikeys?|keytext|authorization|cookie|password|passphrase|passwordfile|secrets?|hmac(?:key)?|mnemonic|private(?:key)?s?|.*privatekey|signature|.*signatures?|permit2lock|eip3009authorization|integritychecksum|rpc|rpcurls?|rpcs|databaseurl|redisurl|raw|rawtransaction)$/;
 const KEY_TEXT = /\bfq_(test|live)_[A-Za-z0-9_-]+/g;
-/** 64-byte compact and 65-byte signatures, and any longer blob that may carry one: shown as their length. */
+/** Signatures (64 or 65 bytes) and longer data that may contain one; shown as their length. */
 const LONG_HEX = /0x[0-9a-fA-F]{128,}/g;
 const URL_TEXT = /\b([a-z][a-z0-9+.-]*):\/\/[^\s"'<>)\]}]+/gi;
 const LOOPBACK = /^(?:[^@/]*@)?(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::\d+)?$/i;
 
 export interface Redactor {
-  /** Text with every known or recognisable secret taken out. */
+  /** Removes every known or recognisable secret. */
   text(text: string): string;
-  /** A plain copy, fit for JSON: bigints as decimals, errors as objects, secrets gone. */
+  /** A copy ready for JSON: bigints as decimals, errors as objects, secrets removed. */
   facts(facts: object): Record<string, unknown>;
-  /** Remembers one more value that must never appear (a decrypted key, a password). */
+  /** Registers a value that must never appear, such as a decrypted key or a password. */
   hide(secret: string): void;
 }
 
@@ -78,7 +75,7 @@ export function createRedactor(): Redactor {
     return Object.fromEntries(shown);
   }
 
-  /** viem's errors print the RPC URL and the whole request in their message; text() takes both out. */
+  /** viem's error messages contain the RPC URL and the request; text() removes both. */
   function error(input: Error, depth: number, seen: ReadonlySet<object>): Record<string, unknown> {
     const own = Object.entries(input).filter(
       ([name]) =>
@@ -106,8 +103,7 @@ export function createRedactor(): Redactor {
 }
 
 /**
- * Path, query and credentials of a URL may be a key, and a provider's host says who is asked: only loopback
- * hosts stay.
+ * Path, query, credentials and host of a URL can reveal a key or a provider, so only loopback hosts are kept.
  */
 function maskUrl(url: string, scheme: string): string {
   const rest = url.slice(scheme.length + 3);

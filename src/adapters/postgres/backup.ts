@@ -1,10 +1,9 @@
 /**
- * One schema as one file: every row of every table as the database had them at one moment, with what made the
- * schema and a checksum over all of it. For embedded servers, whose binaries bring no pg_dump; on a server of
- * one's own, pg_dump does as well.
+ * Backs up one schema into one file: a consistent snapshot of every row, the migrations, and a checksum. For
+ * embedded servers, which have no pg_dump; other servers can use pg_dump.
  *
- * Lines, gzipped: a head, then per table `= name` and its rows (each a JSON object as PostgreSQL writes it),
- * then `~` and a tail with the counts and the SHA-256 of every line before it.
+ * The file is gzipped lines: a head, then per table `= name` and its rows (one JSON object each), then `~`
+ * and a tail with the counts and the SHA-256 of all lines before it.
  */
 
 import { createHash, type Hash } from 'node:crypto';
@@ -20,7 +19,7 @@ import type { Database, Queryable } from './pool.ts';
 
 const FORMAT = 1;
 const FETCH = 500;
-/** Rows of one insert; a row may be large (an LP's ledger of a clean stop is one). */
+/** Rows per insert; a row may be large (an LP's ledger of a clean stop). */
 const INSERT = 200;
 
 interface Head {
@@ -42,7 +41,7 @@ export interface BackupFacts {
   rows: Record<string, number>;
 }
 
-/** Writes while everybody goes on. The file appears under its name only when it is whole and on disk. */
+/** Backs up a running database. The file gets its name only when it is complete and on disk. */
 export async function backUp(db: Database, file: string, nowMs: number): Promise<BackupFacts> {
   const draft = `${file}.part`;
   const rows: Record<string, number> = {};
@@ -87,7 +86,7 @@ async function* lines(
   for (const table of await tablesOf(session, schema)) {
     yield say(`= ${table}`);
     rows[table] = 0;
-    // A line break between two parts of a JSON column is only white space.
+    // A line break between two parts of a JSON column is white space.
     await session.query(
       `declare backup no scroll cursor for select translate(row_to_json(t)::text, E'\\n\\r', '  ') as row from ${table} t`,
     );
@@ -111,8 +110,8 @@ const tablesOf = async (session: Queryable, schema: string): Promise<string[]> =
   ).map(({ name }) => name);
 
 /**
- * Reads the whole file before anything is written. `then` runs in the transaction of the rows: what has to be
- * told about a past that came back.
+ * Verifies the whole file before writing anything. `then` runs in the same transaction, for changes that a
+ * restored past needs.
  */
 export async function restore(
   db: Database,
@@ -133,7 +132,7 @@ export async function restore(
       { code: 'bad_backup' },
     );
   const facts: BackupFacts = { schema: head.schema, takenAtMs: head.takenAtMs, rows: tail.rows };
-  // The schema as it was: what came later then runs over the rows, as it did in the past.
+  // Recreates the schema of the backup; later migrations then run over the rows.
   await migrate(
     db,
     migrations.filter(({ id }) => head.migrations.includes(id)),
@@ -145,7 +144,7 @@ export async function restore(
     await requireEmpty(session, tables, file);
     await deferReferences(session, db.schema, true);
     await fill(session, file, tables);
-    // Checks of references come due before they may be made immediate again.
+    // Deferred foreign keys must be checked before they can be made immediate again.
     await session.query('set constraints all immediate');
     await deferReferences(session, db.schema, false);
     await moveSequences(session, db.schema);
@@ -215,7 +214,7 @@ async function moveSequences(session: Queryable, schema: string): Promise<void> 
     );
 }
 
-/** Throws `RequestError` for anything but a whole backup. */
+/** Throws `RequestError` unless the file is a complete backup. */
 async function verify(file: string): Promise<{ head: Head; tail: Tail }> {
   const broken = (why: string) =>
     new RequestError(
@@ -255,7 +254,7 @@ async function verify(file: string): Promise<{ head: Head; tail: Tail }> {
 async function* linesIn(file: string): AsyncGenerator<string> {
   const source = createReadStream(file);
   const plain = createGunzip();
-  // A broken stream must end the reading, wherever it breaks.
+  // An error of the file must also end the unzipped stream.
   source.on('error', (error) => plain.destroy(error));
   source.pipe(plain);
   for await (const line of createInterface({ input: plain, crlfDelay: Number.POSITIVE_INFINITY })) yield line;

@@ -1,7 +1,4 @@
-/**
- * Events between replicas over LISTEN/NOTIFY: one connection listens for all topics and comes back by itself
- * when it is lost.
- */
+/** The Bus port on LISTEN/NOTIFY: one connection listens for all topics and reconnects when it is lost. */
 
 import { createHash } from 'node:crypto';
 import pg from 'pg';
@@ -9,23 +6,22 @@ import type { Bus } from '../../ports/bus.ts';
 import type { Log } from '../../ports/log.ts';
 import { type Database, toDatabaseError } from './pool.ts';
 
-/** PostgreSQL refuses longer payloads (8,000 bytes). */
+/** PostgreSQL's limit is 8,000 bytes. */
 const MAX_PAYLOAD_BYTES = 7_900;
 const RECONNECT_MS = 250;
 
 interface BusOptions {
-  /** How long the server may take to answer until the connection counts as lost. */
+  /** How long the server may take to answer until the connection counts as lost, ms. */
   silenceMs?: number;
   /**
-   * So often the connection is asked whether it still stands: it only ever listens, and a cable that was
-   * pulled out lets nobody know.
+   * Interval of connection checks, ms. A listening connection would not notice a broken network by itself.
    */
   everyMs?: number;
 }
 
 /**
- * A channel belongs to a database, so the schema is part of its name; names are cut at 63 bytes, so long
- * topics are hashed.
+ * Channels are shared by a whole database, so the name contains the schema. Names are limited to 63 bytes, so
+ * long topics are hashed.
  */
 export function channelOf(schema: string, topic: string): string {
   const name = `${schema}_${topic}`;
@@ -43,7 +39,7 @@ export function createPostgresBus(
   let retry: NodeJS.Timeout | undefined;
   let check: NodeJS.Timeout | undefined;
   let closed = false;
-  /** A connection takes one query at a time: each waits for the one before it. */
+  /** A connection runs one query at a time. */
   let turn: Promise<unknown> = Promise.resolve();
 
   const ask = (session: pg.Client, text: string): Promise<unknown> =>
@@ -99,7 +95,7 @@ export function createPostgresBus(
     check.unref();
   }
 
-  /** It does not wait for a farewell that may never come. */
+  /** Does not wait for the server to confirm. */
   const drop = (session: pg.Client) => void session.end().catch(() => {});
 
   function lost(which: pg.Client): void {

@@ -1,6 +1,6 @@
 /**
- * Forward-only migrations under a lock: any number of replicas may start at once, and programs of the release
- * before go on working on the result.
+ * Forward-only migrations under a lock. Replicas may start in parallel, and programs of the previous release
+ * keep working on the result.
  */
 
 import { createHash } from 'node:crypto';
@@ -10,29 +10,28 @@ import type { Database, Queryable } from './pool.ts';
 export interface Migration {
   /** `<room>-<number>-<what>`; never changes once released. */
   id: string;
-  /** Never changes once released either: its checksum is kept where it ran. */
+  /** Never changes once released: its checksum is stored where it ran. */
   sql: string;
   /**
-   * Programs that do not know this migration cannot work on its result: they refuse to start, and stop where
-   * they run. Absent, it only adds (expand), and the release before must be able to go on. Take away
-   * (contract) a release after the last program that needed it.
+   * Programs without this migration refuse to start and stop. Without it a migration may only add (expand).
+   * Remove things (contract) one release after the last program that needed them.
    */
   contract?: true;
 }
 
 const LOCK_KEY = 7_163_001;
-/** A table that is busy for longer holds up everybody who queues behind us: give way, and try again later. */
+/** Waiting longer for a busy table would block everyone queued behind us: give up and retry later. */
 const LOCK_TIMEOUT_MS = 4_000;
 
 /**
- * Brings the database's schema up to date; answers with what was done. Safe to call from every process at
- * every start. Throws `SchemaError` where this program must not work on what is there.
+ * Migrates the schema and returns what was done. Safe to call from every process at every start. Throws
+ * `SchemaError` when this program must not work on the schema.
  */
 export async function migrate(database: Database, migrations: readonly Migration[]): Promise<string[]> {
   if (!/^[a-z][a-z0-9_]{0,40}$/.test(database.schema))
     throw new InvariantError(`"${database.schema}" is no schema name: lower-case letters, digits and _.`);
   return database.transaction(async (session) => {
-    // An index over years of history takes as long as it takes.
+    // Creating an index on a large table may take long.
     await session.query('set local statement_timeout = 0');
     await lockMigrations(session);
     await session.query(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`);
@@ -52,14 +51,14 @@ export async function migrate(database: Database, migrations: readonly Migration
   });
 }
 
-/** Throws `SchemaError` once somebody has changed the schema in a way that this program cannot work with. */
+/** Throws `SchemaError` once another program has changed the schema incompatibly. */
 export async function checkSchema(database: Queryable, migrations: readonly Migration[]): Promise<void> {
   requireLivable(await readDone(database), migrations);
 }
 
 interface Done {
   id: string;
-  /** null: it ran before checksums were kept. */
+  /** null: it ran before checksums were stored. */
   sha256: string | null;
   contract: boolean;
   [column: string]: unknown;
@@ -70,7 +69,7 @@ async function prepare(session: Queryable, schema: string): Promise<void> {
   await session.query(
     'create table if not exists migration (id text primary key, applied_at timestamptz not null default now())',
   );
-  // Only where it is missing: the statement would wait for whoever reads the table.
+  // Only where it is missing, because the statement waits for readers of the table.
   const [row] = await session.query(
     `select 1 from information_schema.columns where table_schema = $1 and table_name = 'migration' and column_name = 'contract'`,
     [schema],
@@ -84,12 +83,12 @@ async function prepare(session: Queryable, schema: string): Promise<void> {
 const readDone = (session: Queryable): Promise<Done[]> =>
   session.query<Done>('select id, sha256, contract from migration');
 
-/** Held until the transaction ends, so that replicas that start together migrate one after the other. */
+/** Held until the transaction ends, so that replicas migrate one after the other. */
 export async function lockMigrations(session: Queryable): Promise<void> {
   await session.query('select pg_advisory_xact_lock($1)', [LOCK_KEY]);
 }
 
-/** Throws `SchemaError` when this program cannot work with the migrations that the database has had. */
+/** Throws `SchemaError` when this program cannot work with the migrations that were applied. */
 export function requireLivable(done: readonly Done[], migrations: readonly Migration[]): void {
   const known = new Map(migrations.map(({ id, sql }) => [id, sql]));
   for (const { id, sha256, contract } of done) {

@@ -1,7 +1,4 @@
-/**
- * Connections to one schema of one database, with the two things that pg leaves to its callers: an error
- * listener and plain errors.
- */
+/** A connection pool for one schema, with error listeners and errors that contain nothing private. */
 
 import pg from 'pg';
 import { UpstreamError } from '../../domain/errors.ts';
@@ -9,7 +6,7 @@ import type { Log } from '../../ports/log.ts';
 
 export interface DatabaseOptions {
   url: string;
-  /** Tables are looked up here and nowhere else; each daemon has its own. */
+  /** The only schema in the search path; each process has its own. */
   schema: string;
   maxConnections?: number;
   log: Log;
@@ -19,7 +16,7 @@ export interface Row {
   [column: string]: unknown;
 }
 
-/** A statement that PostgreSQL parses once per connection: busy paths name theirs. */
+/** A statement that PostgreSQL parses once per connection; for frequent ones. */
 export interface Statement {
   name: string;
   text: string;
@@ -33,24 +30,23 @@ export interface Database extends Queryable {
   readonly url: string;
   readonly schema: string;
   readonly pool: pg.Pool;
-  /** Milliseconds that the longest waiting statement has waited for a connection; 0 while none waits. */
+  /** How long the longest waiting statement has waited for a connection, ms; 0 when none waits. */
   waitMs(): number;
   transaction<T>(work: (session: Queryable) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 
 /**
- * The server ends what takes too long, but a cable that was pulled out lets nobody know: whoever waits for an
- * answer must stop waiting. Busy paths have named statements, which take milliseconds; what has no name may
- * take as long as the server lets it.
+ * The server limits statements, but a broken network goes unnoticed without our own limit. Named statements
+ * take milliseconds; others may take as long as the server allows.
  */
 const SILENCE_MS = 12_000;
 const SLOW_SILENCE_MS = 35_000;
 const ENDS: ReadonlySet<string> = new Set(['begin', 'commit']);
 const INT8 = 20;
 /**
- * bigint columns hold milliseconds, sequence numbers and chain ids, all below 2^53; what is larger is kept as
- * text or bytes.
+ * bigint columns hold milliseconds, sequence numbers and chain ids, all below 2^53; larger values are text or
+ * bytes.
  */
 const types = {
   getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
@@ -69,14 +65,13 @@ export function connectDatabase({ url, schema, maxConnections = 12, log }: Datab
     idle_in_transaction_session_timeout: 30_000,
     keepAlive: true,
   });
-  // Without a listener a server that stops takes the process with it.
+  // Without a listener a stopping server would crash the process.
   pool.on('error', (error) =>
     log.warn({ reason: databaseReason(error) }, 'an idle database connection was lost'),
   );
-  // The pool listens to idle connections only. One that is lost while it is in use fails whatever it was
-  // asked, and must not do more than that.
+  // The pool listens to idle connections only. Losing one in use must fail only its query.
   pool.on('connect', (client) => void client.on('error', () => {}));
-  /** When those who wait for a connection began to, the oldest first. */
+  /** Start times of waits for a connection, oldest first. */
   const waiting = new Set<{ sinceMs: number }>();
   async function connection(): Promise<pg.PoolClient> {
     const me = { sinceMs: performance.now() };
@@ -87,7 +82,7 @@ export function connectDatabase({ url, schema, maxConnections = 12, log }: Datab
       waiting.delete(me);
     }
   }
-  /** `silenceMs`: how long a connection may say nothing until it counts as lost; 0: as long as it likes. */
+  /** `silenceMs`: how long a connection may be silent until it counts as lost; 0: no limit. */
   const run = async <R extends Row>(
     session: pg.PoolClient,
     statement: Statement | string,
@@ -126,7 +121,7 @@ export function connectDatabase({ url, schema, maxConnections = 12, log }: Datab
       await scope.query('commit');
       return result;
     } catch (error) {
-      // A connection that fell silent would not answer this either.
+      // A silent connection would not answer a rollback either.
       if (isLost(error)) broken = error as Error;
       else {
         await session.query('rollback').catch((failure: Error) => {
@@ -157,7 +152,7 @@ export function connectDatabase({ url, schema, maxConnections = 12, log }: Datab
     }
   }
 
-  /** Each connection finds out for itself that a plan is stale, and is thrown away for it. */
+  /** Repeats the work after a stale plan; each connection that has one is closed. */
   async function withFreshPlans<T>(work: () => Promise<T>): Promise<T> {
     for (let left = maxConnections; ; left -= 1) {
       try {
@@ -186,9 +181,7 @@ export function connectDatabase({ url, schema, maxConnections = 12, log }: Datab
   };
 }
 
-/**
- * A newer program has added a column while this connection had planned a statement: planned anew, it works.
- */
+/** A newer program added a column after this connection had planned a statement. */
 class StalePlan extends UpstreamError {
   constructor() {
     super('The database was changed under a prepared statement.', { code: 'database_unavailable' });
@@ -198,7 +191,7 @@ class StalePlan extends UpstreamError {
 const isLost = (error: unknown): boolean =>
   error instanceof UpstreamError && error.facts['reason'] === 'timeout';
 
-/** How long a connection may stay silent after a statement until it counts as lost, milliseconds; 0: no limit. */
+/** How long a connection may be silent after a statement until it counts as lost, ms; 0: no limit. */
 export const silenceLimitMs = (statement: Statement | string, unnamedMs: number): number =>
   typeof statement === 'string' ? unnamedMs : SILENCE_MS;
 
@@ -206,7 +199,7 @@ export const isStalePlan = (error: unknown): boolean =>
   (error as { code?: string }).code === '0A000' &&
   /cached plan must not change/.test((error as { message?: string }).message ?? '');
 
-/** A violated unique constraint: an expected answer to some statements, so it names which. */
+/** A violated unique constraint, by name; an expected outcome of some statements. */
 export class UniqueViolation extends UpstreamError {
   readonly constraint: string;
   constructor(constraint: string) {
@@ -219,26 +212,23 @@ export class UniqueViolation extends UpstreamError {
   }
 }
 
-/**
- * The server said no to this statement, and nothing of it was written: its values, a constraint, or a
- * transaction in its way.
- */
+/** The server refused the statement (values, a constraint, a conflicting transaction) and wrote nothing. */
 export const isRefusal = (error: unknown): boolean =>
   error instanceof UniqueViolation ||
   (error instanceof UpstreamError && /^(?:22|23|40)/.test(String(error.facts['reason'])));
 
-/** What pg throws, without what may be private in it. */
+/** Converts pg's errors, without anything private. */
 export function toDatabaseError(error: unknown): Error {
   const { code, constraint } = error as { code?: string; constraint?: string };
   if (code === '23505') return new UniqueViolation(constraint ?? '');
-  // No cause: its message may quote values or the connection string.
+  // Without the cause, whose message may quote values or the connection string.
   return new UpstreamError(
     `The database did not answer (${databaseReason(error)}). Try again; if it stays, look at the database's own log.`,
     { code: 'database_unavailable', facts: { reason: databaseReason(error) } },
   );
 }
 
-/** The SQLSTATE or the socket's error code, which say enough and hold nothing private. */
+/** The SQLSTATE or the socket's error code. */
 function databaseReason(error: unknown): string {
   const { code, message } = error as { code?: string; message?: string };
   return (

@@ -1,27 +1,21 @@
-/**
- * Letting go of rows that have done their duty, a few at a time: what somebody is using is passed over, and
- * nobody waits.
- */
+/** Deletes old rows in small batches, skipping locked rows and blocking nobody. */
 
 import type { Queryable } from './pool.ts';
 
 export const KEPT = ['idempotency', 'events', 'slots', 'explanations'] as const;
 export type Kept = (typeof KEPT)[number];
 
-/**
- * `$1`: rows that ended before this, Unix milliseconds. `$2`: how many at most. Each answers with one row for
- * each that is gone.
- */
+/** `$1`: rows that ended before this, Unix ms. `$2`: maximum number. Each returns one row per deleted row. */
 const LET_GO: Record<Kept, string> = {
-  // An order that is submitted again under a key that is gone is still recognised by its own id.
+  // An order submitted again under a deleted key is still recognised by its own id.
   idempotency: `delete from idempotency where ctid = any(array(select ctid from idempotency where created_at_ms < $1 order by created_at_ms limit $2 for update skip locked)) returning 1`,
-  // Of an order all or none, and none of one that is not over; what has no place yet nobody has been told.
+  // All events of a final order or none, and only events with a position, because others have not been
+  // streamed.
   events: `delete from order_event where order_id in (
       select o.order_id from trade_order o where o.final and o.updated_at_ms < $1 and exists (select from order_event e where e.order_id = o.order_id)
         and not exists (select from order_event e where e.order_id = o.order_id and (e.place is null or e.place = (select max(place) from order_event)))
       order by o.created_at_ms limit $2 for update of o skip locked) returning 1`,
-  // From the lowest nonce upwards, so that no gap ever appears; never one that is open, nor what is beyond
-  // one that is open or younger.
+  // In order of nonce, so that no gap appears; never an open slot, nor slots after an open or younger one.
   slots: `with gone as (
       select s.id from tx_slot s where s.state <> 'open' and s.created_at_ms < $1
         and not exists (select from tx_slot o where o.chain_id = s.chain_id and o.signer = s.signer and o.nonce <= s.nonce and (o.state = 'open' or o.created_at_ms >= $1))
@@ -32,7 +26,7 @@ const LET_GO: Record<Kept, string> = {
   explanations: `delete from lp_explanation where ctid = any(array(select ctid from lp_explanation where at_ms < $1 order by at_ms limit $2 for update skip locked)) returning 1`,
 };
 
-/** Answers with how many rows are gone. */
+/** Returns the number of deleted rows. */
 export async function letGo(db: Queryable, what: Kept, beforeMs: number, limit: number): Promise<number> {
   return (await db.query(LET_GO[what], [beforeMs, limit])).length;
 }

@@ -1,6 +1,6 @@
 /**
- * Slots and attempts of a transactor in PostgreSQL. The signer's row is the lock: whoever cannot show its
- * fence writes nothing.
+ * Slots and attempts of a transactor in PostgreSQL. Every write checks the fence in the signer's row under a
+ * lock.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -10,7 +10,7 @@ import type { NewSlot, TxAttempt, TxSigner, TxSlot, TxStore } from '../../ports/
 import { bytes, toHex } from './venue/order-rows.ts';
 import type { Database, Queryable, Row } from './pool.ts';
 
-/** Lanes that want the same keys at once: each try sees what the one before lost to. */
+/** Tries when several signers want the same keys; each try sees the slots of the winner. */
 const MOST_TRIES = 5;
 
 /** SQL: the signer's lease has lapsed, or is the asking process's own. */
@@ -21,9 +21,9 @@ export const WRITES_UNDER_FENCE = 'fence = $3';
 /** SQL: a step may take another nonce once the slot of its key ended without it. */
 export const KEY_IS_FREE = "o.state = 'void'";
 
-/** Takes a database that `migrate` brought up to date with `TRANSACTION_MIGRATIONS`. */
+/** The database must be migrated with `TRANSACTION_MIGRATIONS`. */
 export function createTxStore(db: Database): TxStore {
-  /** Runs a write only while the fence holds. The row lock keeps a takeover waiting until the write is in. */
+  /** Runs a write only while the fence holds. The row lock delays a takeover until the write is committed. */
   async function fenced(holder: TxSigner, write: (session: Queryable) => Promise<void>): Promise<boolean> {
     return db.transaction(async (session) => {
       const held = await session.query(
@@ -57,7 +57,7 @@ export function createTxStore(db: Database): TxStore {
     return rows.map(toSlot);
   }
 
-  /** Both ways, because a program of the release before writes slots without telling their keys. */
+  /** Looks in both tables, because programs of the previous release write slots without their keys. */
   const newestSlots = (
     session: Queryable,
     chainId: number,
@@ -73,7 +73,8 @@ export function createTxStore(db: Database): TxStore {
     );
 
   /**
-   * Slots with nonces from `first` on. Throws `KeyTaken` when a key has a live slot that was not seen before.
+   * Inserts slots with nonces from `first` on. Throws `KeyTaken` when a key has a live slot that was not seen
+   * before.
    */
   async function insertSlots(
     session: Queryable,
@@ -179,7 +180,7 @@ export function createTxStore(db: Database): TxStore {
             );
           });
         } catch (error) {
-          // Another lane took one of the keys in the same moment: what it has is seen the next time.
+          // Another signer took one of the keys: the next try sees its slot.
           if (!(error instanceof KeyTaken) || tries === MOST_TRIES) throw error;
         }
       }
@@ -241,7 +242,7 @@ export function createTxStore(db: Database): TxStore {
   };
 }
 
-/** Another lane has a live slot for a key. */
+/** Another signer has a live slot for a key. */
 class KeyTaken extends UpstreamError {
   constructor() {
     super('Another lane has just taken this step; it will be looked at again.', { code: 'key_taken' });

@@ -1,4 +1,4 @@
-/** How the process itself is doing: CPU, memory, file descriptors, event-loop lag. */
+/** Process metrics: CPU, memory, file descriptors, event-loop lag. */
 
 import { readdirSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
@@ -14,8 +14,7 @@ export function collectProcess(metrics: Metrics): void {
   let seenMicros = 0;
   metrics.gauge('firmquote_process_resident_memory_bytes', 'Resident memory.', [], (gauge) => {
     gauge.set(process.memoryUsage.rss());
-    // Counters cannot be set, only raised; this gauge is read on every scrape, so it raises the CPU counter
-    // as well.
+    // Counters cannot be set, so this gauge, read at each scrape, also raises the CPU counter.
     const { user, system } = process.cpuUsage();
     cpu.add({}, Math.max(0, user + system - seenMicros) / 1e6);
     seenMicros = user + system;

@@ -1,12 +1,12 @@
 /**
- * The scripts that Redis runs, each one step that nothing comes between. Lua counts in doubles, exact up to
- * 2^53 only, so an amount is two numbers, high and low, of fourteen digits each: every sum here is exact.
+ * Lua scripts of the shared inventory; each runs atomically. Lua numbers are doubles, exact up to 2^53, so an
+ * amount is two numbers (high, low) of fourteen digits each, and all sums are exact.
  *
- * Keys: 1 meta, 2 rooms, 3 sums, 4 groups, 5 ids; the lapses of a chain lie in a sorted set beside them. A
- * group is JSON: { id: { e: ends at, c: clock chain, k: kept, a: { key: [high, low] } } }.
+ * Keys: 1 meta, 2 rooms, 3 sums, 4 groups, 5 ids; expiries are in a sorted set per chain. A group is JSON: {
+ * id: { e: ends at, c: clock chain, k: kept, a: { key: [high, low] } } }.
  */
 
-/** 10^14: what a double prints without losing a digit. */
+/** 10^14, so that both halves print exactly. */
 export const BASE = 100_000_000_000_000n;
 
 /** Lua: refuses every call once Redis has lost the memory that the caller joined. */
@@ -212,8 +212,8 @@ return { #due == q.most and 'more' or 'done', known, sums }
 `;
 
 /**
- * Who keeps the memory and since when. ARGV: identity of server and generation, an epoch to begin if there is
- * none of that identity, the chain times to wait for as JSON.
+ * Initialises the store. ARGV: identity of server and generation, an epoch to start if that identity has
+ * none, and the chain times to wait for as JSON.
  */
 export const JOIN = `
 local META = KEYS[1]
@@ -223,7 +223,7 @@ end
 return redis.call('HMGET', META, 'epoch', 'until')
 `;
 
-/** Everything that binds. */
+/** Returns all binding holds. */
 export const KEPT = `${SHARED}
 local found = {}
 for _, raw in ipairs(redis.call('HVALS', GROUPS)) do

@@ -1,8 +1,7 @@
 /**
- * The promises of all replicas of an LP in one Redis: every question is one script, so there is one order in
- * which everybody's promises are made. A connection that breaks, a server that was restarted or promoted, a
- * memory that was emptied: each is noticed before anything more is promised, because every script names the
- * epoch that this connection was joined to.
+ * Holds of all replicas of an LP in one Redis. Each call is one script, so holds are made in one global
+ * order. Every script names the epoch that this connection joined, so a lost connection, a restarted or
+ * promoted server and lost data are noticed before another hold is made.
  */
 
 import { Redis } from 'ioredis';
@@ -18,7 +17,7 @@ export interface SharedInventoryOptions {
   url: string;
   /** Separates LPs that share a Redis. */
   name: string;
-  /** How long an answer may take before the server counts as away. */
+  /** Answer time after which the server counts as unreachable, ms. */
   timeoutMs: number;
 }
 
@@ -33,14 +32,14 @@ type Scripts = Record<'promiseInventory' | 'tellInventory' | 'keptInventory' | '
   ): Promise<[epoch: string, until: string]>;
 };
 
-/** Ends in one step, so that a crowd that lapses in one second holds up nobody's quote. */
+/** Holds ended per call, so that many expiries in one second do not delay quotes. */
 const MOST_LAPSES = 500;
-/** The most that the scripts count to exactly: far beyond any balance. */
+/** The largest amount that scripts count exactly, far beyond any balance. */
 const MOST = BASE * BASE - 1n;
 const BUCKETS_SECONDS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5];
 
 const split = (amount: bigint): [number, number] => [Number(amount / BASE), Number(amount % BASE)];
-/** Rooms and caps: less is safe. */
+/** For rooms and caps, where less is safe. */
 const atMost = (amount: bigint): [number, number] => split(amount < 0n ? 0n : amount > MOST ? MOST : amount);
 const join = (text: string): bigint => {
   const [high, low] = text.split(':') as [string, string];
@@ -67,11 +66,11 @@ export function createSharedInventory(
     `${prefix}:groups`,
     `${prefix}:ids`,
   ];
-  /** This process among the others. */
+  /** Id of this process. */
   const me = random.bytes32().slice(2, 18);
   const listeners: (() => void)[] = [];
   let state: SharedState = { state: 'unreachable', note: 'Redis has not answered yet' };
-  /** Which connection this is: what was learned over an earlier one holds no more. */
+  /** Number of the connection: results of an earlier one are invalid. */
   let connection = 0;
   let closed = false;
   const seen = new Map<string, SharedSum>();
@@ -79,7 +78,7 @@ export function createSharedInventory(
     void seen.set(bucket, { sum: join(text), atMs: clock.monotonicMs() });
 
   const redis = new Redis(url, {
-    // Nothing is collected for later and nothing is sent twice: a promise is made now or not at all.
+    // No command is queued or sent twice: a hold is made now or not at all.
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     autoResendUnfulfilledCommands: false,
@@ -113,7 +112,7 @@ export function createSharedInventory(
     become({ state: 'unreachable', note: 'Redis cannot be reached' });
   });
 
-  /** A question to the memory that was joined; undefined when it is another one by now, or is not there. */
+  /** Calls a script; undefined when the store is unreachable or not the one that was joined. */
   async function ask(
     script: keyof Omit<Scripts, 'joinInventory'>,
     question: object,
@@ -134,7 +133,7 @@ export function createSharedInventory(
   function lost(error: unknown): void {
     const note = error instanceof Error ? error.message : String(error);
     become({ state: 'unreachable', note: `Redis does not answer: ${note.slice(0, 100)}` });
-    // A connection that said nothing in time, or something wrong, is not asked again.
+    // Drop a connection that was silent or gave a wrong answer.
     if (!closed) redis.disconnect(true);
   }
 
@@ -246,7 +245,7 @@ export function createSharedInventory(
   };
 }
 
-/** A server that drops keys when its memory is full would drop promises. */
+/** Throws for a server that evicts keys when memory is full, because it would drop holds. */
 function refuseForgetful(info: ReadonlyMap<string, string>): void {
   const policy = info.get('maxmemory_policy') ?? 'noeviction';
   if (policy.startsWith('allkeys') && info.get('maxmemory') !== '0') {

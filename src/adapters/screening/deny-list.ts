@@ -1,7 +1,6 @@
 /**
- * A list of addresses that the venue does not serve, in a file that somebody else may replace at any time:
- * read again when it changes and when asked, held in memory in between. A file that cannot be read in full
- * never takes the place of one that could.
+ * A deny list in a file, held in memory and reloaded when the file changes or on request. An invalid file
+ * never replaces a valid list.
  */
 
 import { createHash } from 'node:crypto';
@@ -15,14 +14,14 @@ import type { Screener } from '../../ports/screening.ts';
 
 export interface DenyList extends Screener {
   /**
-   * Throws `DenyListError` when there is no usable file: a venue that was told to screen does not start
-   * without its list.
+   * Throws `DenyListError` without a valid file, so that a venue configured to screen does not start
+   * unscreened.
    */
   start(): Promise<void>;
   stop(): void;
-  /** true when the list in force is the one in the file. Never throws. */
+  /** Returns whether the file's list is in use. Never throws. */
   reload(): Promise<boolean>;
-  /** Declared version, when the file has one, and what its content hashes to. */
+  /** The declared version, if any, and the content's hash. */
   version(): string;
 }
 
@@ -34,7 +33,7 @@ export interface DenyListDeps {
 
 export interface DenyListOptions {
   path: string;
-  /** How often the file is looked at for a change. */
+  /** Interval of checks for changes, ms. */
   lookEveryMs?: number;
 }
 
@@ -66,7 +65,7 @@ export function createDenyList(
   let turn: Promise<unknown> = Promise.resolve();
 
   async function read(): Promise<void> {
-    // The stamp is taken first: a file that changes while it is read is read again.
+    // Take the stamp first: a file that changes while it is read is read again.
     seen = await stampOf(path).catch(() => undefined);
     const next = parseDenyList(await readFile(path, 'utf8'));
     edition = next;
@@ -149,9 +148,9 @@ async function stampOf(path: string): Promise<string> {
 }
 
 /**
- * JSON `{"version": "...", "addresses": ["0x..."]}` or a plain array of addresses; anything else is text with
- * one address per line, where `#` begins a comment and the comment `# version: ...` declares one. All or
- * nothing: one bad line spoils the file.
+ * Parses JSON `{"version": "...", "addresses": ["0x..."]}` or a JSON array of addresses; or text with one
+ * address per line, where `#` begins a comment and `# version: ...` declares a version. One invalid entry
+ * invalidates the file.
  */
 export function parseDenyList(text: string): Edition {
   const { declared, addresses } = /^\s*[[{]/.test(text) ? fromJson(text) : fromText(text);

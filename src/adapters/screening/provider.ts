@@ -1,7 +1,6 @@
 /**
- * Somebody's screening service, asked over HTTP about one address at a time and believed for a while: what
- * was answered recently is answered from memory, everything else is awaited within one deadline, and silence
- * is a no unless the owner said otherwise.
+ * A screening service asked over HTTP, one address at a time. Answers are cached; others are awaited within
+ * one deadline; without an answer the address is refused unless configured otherwise.
  */
 
 import type { Address } from '../../domain/hex.ts';
@@ -12,23 +11,23 @@ import type { Screener, ScreeningCheck } from '../../ports/screening.ts';
 import type { Outbound } from '../outbound/request.ts';
 
 export interface ProviderOptions {
-  /** As records name it. */
+  /** Name in records. */
   name: string;
   /** `{address}` stands for the address, in lower case. */
   url: string;
   headers: Readonly<Record<string, string>>;
-  /** Where in the JSON answer the verdict stands (names joined by dots), and which value of it denies. */
+  /** Path to the verdict in the JSON answer (names joined by dots), and the value that denies. */
   denied: { path: string; when: 'nonEmpty' | { equals: string | number | boolean } };
-  /** Where the answer names its list's version; null: it does not. */
+  /** Path to the list's version; null when the answer has none. */
   versionPath: string | null;
-  /** Of one attempt. */
+  /** Per attempt. */
   timeoutMs: number;
   attempts: number;
-  /** Of all attempts together: what a taker waits at most. */
+  /** For all attempts together, which a taker waits for. */
   deadlineMs: number;
   cacheTtlMs: number;
   maxCached: number;
-  /** What silence means: `closed` trades with nobody it could not ask about. */
+  /** Without an answer: `closed` refuses the address, `open` allows it. */
   onFailure: 'closed' | 'open';
 }
 
@@ -90,10 +89,7 @@ export function createProvider(
     };
   }
 
-  /**
-   * Throws for an answer in which the verdict is not where it belongs: what cannot be understood allows
-   * nobody.
-   */
+  /** Throws when the verdict is missing, so that an unreadable answer never allows an address. */
   function read({ status, body }: { status: number; body: string }): ScreeningCheck {
     if (status !== 200) throw new Error(`status ${status}`);
     const json = JSON.parse(body) as unknown;

@@ -1,7 +1,4 @@
-/**
- * Travel-rule messages appended to a file of our own, one JSON line each, on disk before it is said that they
- * are there: for a process that picks them up.
- */
+/** Appends travel-rule messages to a file, one JSON line each, synced to disk before success is reported. */
 
 import { open } from 'node:fs/promises';
 import type { Transmitter } from '../../ports/stores/travel-rule.ts';
@@ -21,7 +18,7 @@ export function createFileTransmitter({ path }: { path: string }): Transmitter {
 
   return {
     name: 'file',
-    /** A line may be there twice after a crash: readers go by `idempotencyKey`. */
+    /** After a crash a line may appear twice: readers deduplicate by `idempotencyKey`. */
     async transmit(message, idempotencyKey) {
       const written = turn.then(() =>
         append(`{"idempotencyKey":${JSON.stringify(idempotencyKey)},"message":${message}}\n`),

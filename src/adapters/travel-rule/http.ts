@@ -1,6 +1,5 @@
 /**
- * Travel-rule messages posted to somebody's service, which takes them over by answering 2xx and may name its
- * own reference.
+ * Posts travel-rule messages to a service. A 2xx status confirms receipt; the answer may contain a reference.
  */
 
 import { UpstreamError } from '../../domain/errors.ts';
@@ -41,10 +40,7 @@ export function createHttpTransmitter(
   };
 }
 
-/**
- * `{"reference": "..."}` where the service names one; anything else is no reason to say that it did not take
- * the message.
- */
+/** `{"reference": "..."}` if the service sends one; any other body counts as confirmed without reference. */
 function referenceOf(body: string): string | null {
   try {
     const { reference } = JSON.parse(body) as { reference?: unknown };

@@ -1,6 +1,6 @@
 /**
- * One dial of a venue, to hear what it says first: which venue it is and on which contracts. Nothing is
- * answered.
+ * Connects to a venue once and returns its first message, which names the venue and its contracts. Sends
+ * nothing.
  */
 
 import { WebSocket } from 'ws';
@@ -12,7 +12,7 @@ export type Heard =
   | { kind: 'refused'; status: number }
   | { kind: 'unreachable'; why: string };
 
-/** Never throws for what the other side does. */
+/** Never throws for what the venue does. */
 export function hearFirst({
   url,
   apiKey,

@@ -1,6 +1,6 @@
 /**
- * WebSocket doors on the venue's HTTP server: key, rate and caps before the upgrade, small frames after it,
- * no compression.
+ * WebSocket endpoints on the venue's HTTP server: key, rate and caps before the upgrade, frame limits after
+ * it, no compression.
  */
 
 import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http';
@@ -12,22 +12,22 @@ import { answerFor, ApiError } from '../../protocol/errors.ts';
 import { CLOSE } from '../../protocol/api/events.ts';
 
 export interface Doors {
-  /** Takes nobody else in. */
+  /** Refuses new connections. */
   shut(): void;
-  /** Says goodbye to everybody: whoever comes back meets another replica, or us again. */
+  /** Closes every socket with a request to reconnect. */
   close(): void;
 }
 
-/** A message of ours is a few kilobytes: whoever sends it in crumbs is up to something. */
+/** Messages are a few kilobytes, so many fragments mean abuse. */
 const MAX_FRAGMENTS = 64;
 const MAX_BUFFERED_CHUNKS = 1_024;
-/** How long a closing handshake may take. */
+/** Time limit of a closing handshake. */
 const CLOSE_TIMEOUT_MS = 2_000;
-/** Pings and pongs of one client: each ping costs an answer, and nobody honest sends many. */
+/** Pings and pongs of one client; each ping costs an answer. */
 const MAX_CONTROL_FRAMES_PER_SECOND = 50;
 /**
- * Frames of one turn of the loop go to the kernel together, up to here: a busy venue has several for each
- * solver, and a system call costs more than a frame.
+ * Frames written in one event-loop tick are sent together, up to this size, because a system call costs more
+ * than a frame.
  */
 const TOGETHER_BYTES = 16 * 1024;
 
@@ -84,7 +84,7 @@ export function openDoors<Key extends ApiCaller>(
     const [path, query] = (request.url ?? '').split('?');
     const found = servers.get(path ?? '');
     if (!found) throw new ApiError('not_found', 'There is no socket here.');
-    // A browser would send its user's key to us from any page; keys belong to servers.
+    // A browser would send its user's key from any page; keys belong to servers.
     if (request.headers.origin !== undefined)
       throw new ApiError(
         'unauthorized',
@@ -109,7 +109,7 @@ export function openDoors<Key extends ApiCaller>(
       );
     if ((perAddress.get(address) ?? 0) >= maxPerAddress)
       throw new ApiError('rate_limited', 'Too many sockets from this address.', { retryAfterSeconds: 5 });
-    // A crowd that comes back at once is let in a few at a time.
+    // Limits how many clients reconnect in parallel.
     const release = await gate.takeSlot('socket', admission.key.id);
     stream.once('close', release);
     if (stream.destroyed) return release();
@@ -137,7 +137,7 @@ export function openDoors<Key extends ApiCaller>(
     let unwatch = () => {};
     const wrapped: Socket = {
       send(data) {
-        // Text frames, whatever form the text is in.
+        // Always text frames, also from a buffer.
         if (socket.readyState !== socket.OPEN) return;
         gather(data.length);
         socket.send(data, { binary: false });
@@ -154,8 +154,7 @@ export function openDoors<Key extends ApiCaller>(
       bufferedBytes: () => socket.bufferedAmount,
     };
     /**
-     * Once, and at once when the key is revoked: a closing handshake takes its time, and nothing that is said
-     * during it counts.
+     * Runs once. On revocation immediately, because messages during the closing handshake must be ignored.
      */
     const finish = (): void => {
       if (over) return;
@@ -186,7 +185,7 @@ export function openDoors<Key extends ApiCaller>(
       control();
       listener?.pong();
     });
-    // Too large, not UTF-8, too many fragments: ws closes with the right code by itself.
+    // Too large, not UTF-8, too many fragments: ws closes with the right code.
     socket.on('error', () => {});
     socket.on('close', finish);
     listener = door.open(wrapped, key);
@@ -211,10 +210,7 @@ export function openDoors<Key extends ApiCaller>(
   };
 }
 
-/**
- * Holds what is written to the stream until the loop has turned, or until it is enough; call it before each
- * write.
- */
+/** Corks the stream until the end of the tick or `TOGETHER_BYTES`; call it before each write. */
 function gathering(stream: Duplex): (bytes: number) => void {
   let gathered = 0;
   let holds = false;

@@ -1,6 +1,6 @@
 /**
- * The LP's WebSocket to a venue: dials with its key, comes back by itself after a jittered and growing pause,
- * never compresses.
+ * The LP's WebSocket to a venue: authenticates with its key, reconnects after jittered, growing pauses, never
+ * compresses.
  */
 
 import type { Socket } from 'node:net';
@@ -13,21 +13,18 @@ import { LINK_MAX_PAYLOAD_BYTES, LINK_PATH } from '../../protocol/link/link.ts';
 export interface LinkClientOptions {
   /** Short name of the venue, for logs and metrics. */
   name: string;
-  /** The venue's address, such as `ws://127.0.0.1:8080`; http and https are read as ws and wss. */
+  /** Such as `ws://127.0.0.1:8080`; http and https are read as ws and wss. */
   url: string;
-  /** A solver key. Travels in a header only, never in the address. */
+  /** A solver key, sent in a header, never in the URL. */
   apiKey: string;
   handshakeTimeoutMs?: number;
   firstPauseMs?: number;
   longestPauseMs?: number;
-  /** A connection that lived this long starts the pauses anew. */
+  /** A connection that lasted this long resets the pauses, ms. */
   goodAfterMs?: number;
-  /** More than this waiting to be sent and the peer counts as dead. */
+  /** With more unsent bytes than this the peer counts as dead. */
   maxBufferedBytes?: number;
-  /**
-   * A burst of frames is taken in turns of this length, in order, so that chains, feeds and timers are heard
-   * between them.
-   */
+  /** Frames are handled for this long, ms, before the event loop serves chains, feeds and timers. */
   turnMs?: number;
   /** 0 to 1; spreads the reconnects of many LPs. Default Math.random. */
   jitter?: () => number;
@@ -57,7 +54,7 @@ export function createLinkClient(
   let wire: Socket | undefined;
   let corked = false;
 
-  /** Answers to requests that arrived in one packet leave in one packet: a system call less for each. */
+  /** Sends answers to requests of one packet in one packet, which saves system calls. */
   function cork(): void {
     if (corked || wire === undefined) return;
     corked = true;
@@ -71,12 +68,10 @@ export function createLinkClient(
 
   const waiting: { from: WebSocket; text: string; sinceMs: number }[] = [];
   let turnEndsMs: number | undefined;
-  /**
-   * Of this turn frames were taken as they came in; what is left would follow in the same turn of the loop.
-   */
+  /** Whether frames were handled directly in this tick; the rest then waits for the next. */
   let taken = false;
 
-  /** At once while the turn lasts; whatever comes later waits for the next one. */
+  /** Handles the frame directly while the time slice lasts; otherwise queues it. */
   function hear(from: WebSocket, text: string): void {
     if (turnEndsMs === undefined) {
       beginTurn();
@@ -102,9 +97,9 @@ export function createLinkClient(
     if (waiting.length === 0) return;
     beginTurn();
     do {
-      // Out of the queue before it is handled: whatever a frame does, nobody hears it twice.
+      // Removed from the queue first, so that no frame is handled twice.
       const { from, text, sinceMs } = waiting.shift() as (typeof waiting)[number];
-      // What an earlier connection said last is for a conversation that is over.
+      // Frames of an earlier connection are obsolete.
       if (from === socket) listener?.frame(text, clock.monotonicMs() - sinceMs);
     } while (waiting.length > 0 && clock.monotonicMs() < (turnEndsMs as unknown as number));
   }
@@ -150,8 +145,8 @@ export function createLinkClient(
 
   function again(reason: string): void {
     if (stopped) return;
-    // Full jitter over the upper half: a venue that restarts is not hit by everybody at once, and nobody
-    // waits for nothing.
+    // Jitter over the upper half: LPs do not reconnect to a restarted venue all together, and none waits in
+    // vain.
     const waitMs = Math.round(pauseMs * (0.5 + jitter() / 2));
     log.info({ venue: name, reason, waitMs }, 'link down, dialling again');
     pauseMs = Math.min(pauseMs * 2, longestPauseMs);

@@ -1,7 +1,6 @@
 /**
- * The PostgreSQL binaries that npm installed, made runnable: npm packages hold no symbolic links, the link
- * script does not run with install scripts off, and our folder may be closed to the user that runs the
- * server. A private copy cures all three.
+ * Makes npm's PostgreSQL binaries runnable. npm packages contain no symbolic links, install scripts may be
+ * disabled, and the server's user may not have access to our folder: a private copy solves all three.
  */
 
 import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, symlink } from 'node:fs/promises';
@@ -57,7 +56,7 @@ function installedPackage(): Package {
   }
 }
 
-/** Makes the links that the package only lists. false where we may not write. */
+/** Creates the links that the package lists. Returns false without write access. */
 async function hydrate(folder: string): Promise<boolean> {
   const list = JSON.parse(
     await readFile(join(folder, 'native', 'pg-symlinks.json'), 'utf8').catch(() => '[]'),
@@ -82,7 +81,7 @@ async function makeExecutable(file: string): Promise<void> {
   if ((mode & 0o555) !== 0o555) await chmod(file, mode | 0o555);
 }
 
-/** Copied once a version, to a place that everybody can read and only we can write. */
+/** Copied once per version to a folder that all users can read and only we can write. */
 async function cachedCopy({ folder, version }: Package, user: SystemUser | undefined): Promise<string> {
   const cache = user
     ? await rootCache()
@@ -100,7 +99,7 @@ async function cachedCopy({ folder, version }: Package, user: SystemUser | undef
   await chmod(draft, 0o755);
   await cp(join(folder, 'native'), join(draft, 'native'), { recursive: true, verbatimSymlinks: true });
   await hydrate(draft);
-  // Two processes may copy at once: the first to rename wins, the other throws its copy away.
+  // Two processes may copy in parallel: the first rename wins, the other copy is removed.
   await rename(draft, target).catch(async (error: NodeJS.ErrnoException) => {
     await rm(draft, { recursive: true, force: true });
     if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
@@ -108,7 +107,7 @@ async function cachedCopy({ folder, version }: Package, user: SystemUser | undef
   return target;
 }
 
-/** Root runs nothing that somebody else could have put there. */
+/** Root must not run files that another user could have placed. */
 async function rootCache(): Promise<string> {
   for (const place of ['/var/cache/firmquote', join(tmpdir(), 'firmquote-cache')]) {
     const usable = await mkdir(place, { recursive: true, mode: 0o755 }).then(

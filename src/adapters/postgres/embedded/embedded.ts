@@ -1,7 +1,7 @@
 /**
- * A PostgreSQL server of our own, from the binaries that npm installed: the default database. It survives a
- * kill -9 of anybody, never outlives the process that started it, and runs as an unprivileged user where we
- * are root, because PostgreSQL insists.
+ * Runs a PostgreSQL server from npm's binaries, the default database. It survives a kill -9 of any process,
+ * stops with the process that started it, and runs as an unprivileged user when we are root, as PostgreSQL
+ * requires.
  */
 
 import { randomBytes } from 'node:crypto';
@@ -17,25 +17,25 @@ import { isReachable, type SystemUser, unprivilegedUser } from './unprivileged.t
 
 export interface EmbeddedPostgresOptions {
   /**
-   * The cluster lives in `<dataDir>/pg`; where an unprivileged user cannot reach that, in a folder that
-   * `dataDir/LOCATION` names.
+   * The cluster lives in `<dataDir>/pg`, or, where an unprivileged user cannot access that, in the folder
+   * named by `dataDir/LOCATION`.
    */
   dataDir: string;
-  /** A free port of 127.0.0.1 when absent. */
+  /** A free port of 127.0.0.1 by default. */
   port?: number;
   log: Log;
-  /** Server settings beyond ours. */
+  /** Additional server settings. */
   settings?: Record<string, string>;
 }
 
 export interface EmbeddedPostgres {
-  /** Of the database `postgres`; holds the password. */
+  /** URL of the database `postgres`, including the password. */
   readonly url: string;
   readonly port: number;
   readonly pid: number;
-  /** Where the cluster really is. */
+  /** Folder of the cluster. */
   readonly clusterDir: string;
-  /** Makes sure that a database exists and answers with its URL. */
+  /** Creates the database if needed and returns its URL. */
   database(name: string): Promise<string>;
   exited: Promise<number>;
   stop(): Promise<void>;
@@ -47,10 +47,10 @@ const SETTINGS: Record<string, string> = {
   unix_socket_directories: '',
   max_connections: '200',
   shared_buffers: '128MB',
-  // Small machines: no worker processes for queries that are all short.
+  // Our queries are short, so parallel workers only cost.
   max_parallel_workers_per_gather: '0',
   log_min_messages: 'warning',
-  // A client that died without a word must not hold its locks for hours.
+  // A dead client must not hold its locks for hours.
   tcp_keepalives_idle: '10',
   tcp_keepalives_interval: '5',
   tcp_keepalives_count: '3',
@@ -132,8 +132,8 @@ async function clusterFolder(home: string, user: SystemUser | undefined, log: Lo
 }
 
 /**
- * The cluster appears under its name only when initdb is through, so a crash in between leaves nothing half
- * made. Answers with its password.
+ * Renames the cluster into place after initdb, so that a crash leaves nothing half done. Returns its
+ * password.
  */
 async function ensureCluster({
   home,
@@ -204,7 +204,7 @@ interface Launch {
 }
 
 async function launch(options: Launch): Promise<WatchedChild> {
-  // Backends of a killed postmaster need a moment to notice; until then the new one refuses to start.
+  // After a kill, old backends need some time to exit; until then a new server refuses to start.
   for (let attempt = 1; ; attempt += 1) {
     const lines: string[] = [];
     const server = await spawnWatched(
@@ -240,10 +240,7 @@ async function launch(options: Launch): Promise<WatchedChild> {
   }
 }
 
-/**
- * Waits for the first answered query; false when the server ends first. Recovery after a crash may take a
- * while.
- */
+/** Waits for the first answered query, which crash recovery may delay; false when the server exits first. */
 async function answers(server: WatchedChild, url: string): Promise<boolean> {
   const deadline = performance.now() + 60_000;
   while (!server.hasExited() && performance.now() < deadline) {
@@ -263,8 +260,8 @@ async function answers(server: WatchedChild, url: string): Promise<boolean> {
 }
 
 /**
- * After a kill -9 the pid in `postmaster.pid` may belong to somebody else by now, and PostgreSQL would refuse
- * to start because of it.
+ * After a kill -9 the pid in `postmaster.pid` may be reused by another process, and PostgreSQL would refuse
+ * to start.
  */
 async function clearStalePid(clusterDir: string): Promise<void> {
   const file = join(clusterDir, 'postmaster.pid');
@@ -285,7 +282,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-// `cwd` because the folder we stand in may be closed to that user; the environment without our own secrets.
+// `cwd`, because that user may not have access to ours; `env` without our secrets.
 const identity = (user: SystemUser | undefined) => ({
   ...(user && { uid: user.uid, gid: user.gid }),
   cwd: '/',

@@ -1,4 +1,4 @@
-/** PostgreSQL refuses to run as root: who runs it instead, and which folders that user can enter. */
+/** PostgreSQL refuses to run as root: finds another user, and the folders that this user can access. */
 
 import { readFile, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -10,7 +10,7 @@ export interface SystemUser {
   gid: number;
 }
 
-/** undefined when we are not root and can run the server ourselves. */
+/** undefined when we are not root. */
 export async function unprivilegedUser(): Promise<SystemUser | undefined> {
   if (process.getuid?.() !== 0) return undefined;
   const passwd = await readFile('/etc/passwd', 'utf8');
@@ -28,7 +28,7 @@ export async function unprivilegedUser(): Promise<SystemUser | undefined> {
   );
 }
 
-/** Can that user enter this folder, through all folders above it? */
+/** Whether that user can enter the folder and all folders above it. */
 export async function isReachable(path: string, user: SystemUser): Promise<boolean> {
   for (let folder = path; ; folder = dirname(folder)) {
     const { mode, uid, gid } = await stat(folder);

@@ -1,6 +1,6 @@
 /**
- * The LP's books in PostgreSQL. A batch is one transaction behind the same fence as the LP's other writes, so
- * two processes can never both keep the books.
+ * The LP's books in PostgreSQL. Each batch is one transaction behind the same fence as the LP's other writes,
+ * so only one process keeps the books.
  */
 
 import { InvariantError } from '../../../domain/errors.ts';
@@ -22,12 +22,12 @@ import type {
 import { bytes, toHex } from '../venue/order-rows.ts';
 import type { Database, Queryable, Row } from '../pool.ts';
 
-/** Open trades and takers that a start takes up; more than can matter, and bounded. */
+/** Maximum open trades and takers loaded at start. */
 const MOST_OPEN = 20_000;
 const MOST_TAKERS = 1_000_000;
 const MARKS = ['1', '10', '60'] as const;
 
-/** Takes a database that `migrate` brought up to date with `LP_MIGRATIONS`. */
+/** The database must be migrated with `LP_MIGRATIONS`. */
 export function createJournalStore(db: Database): JournalStore {
   let epoch: number | undefined;
 
@@ -385,7 +385,7 @@ async function profit(db: Database, by: ProfitKey, sinceMs: number, limit: numbe
     `coalesce(round(sum(${what}) filter (where ${only})), 0)::text`;
   const mark = (horizon: string) =>
     `${sum(`-(marks -> '${horizon}' ->> 'bps')::numeric * paid_micros / 10000`)} as mark_${horizon}`;
-  // A trade that came to nothing can have cost gas all the same.
+  // A failed trade may have cost gas.
   const rows = await db.query<
     Record<string, string | number> & { key: string; trades: number; late: number }
   >(

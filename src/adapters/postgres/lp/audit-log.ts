@@ -1,12 +1,9 @@
-/**
- * The audit trail in PostgreSQL: a table that takes rows and gives none back, held by a trigger rather than
- * by good manners.
- */
+/** The audit log in PostgreSQL: a trigger makes its table append-only. */
 
 import type { Audit, AuditEntry } from '../../../ports/stores/audit-log.ts';
 import type { Database, Row } from '../pool.ts';
 
-/** Takes a database that `migrate` brought up to date with `LP_MIGRATIONS`. */
+/** The database must be migrated with `LP_MIGRATIONS`. */
 export function createLpAudit(db: Database): Audit {
   return {
     async append({ atMs, who, what, note, changes, configSha256 }) {

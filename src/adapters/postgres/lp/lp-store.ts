@@ -1,6 +1,6 @@
 /**
- * The LP's memory in PostgreSQL. Opening it raises the epoch, and every write shows the epoch it was opened
- * with: a process that was taken over can write nothing more.
+ * The LP's state in PostgreSQL. Opening it raises the epoch, and every write checks the epoch it was opened
+ * with, so a process that was replaced can no longer write.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -21,14 +21,14 @@ import { orderFromMessage, orderToMessage } from '../../../protocol/wire.ts';
 import { bytes, toHex } from '../venue/order-rows.ts';
 import type { Database, Queryable, Row } from '../pool.ts';
 
-/** Takes a database that `migrate` brought up to date with `LP_MIGRATIONS`; one schema for each LP. */
+/** The database must be migrated with `LP_MIGRATIONS`; one schema per LP. */
 export function createLpStore(db: Database): LpStore {
   let epoch: number | undefined;
-  /** As one of several: its name, this process's own name, and since when they share. */
+  /** Set on a replica: its name, this process's id, and the generation. */
   let shared: { replica: string; process: string; since: number } | undefined;
 
   /**
-   * Runs a write only while the epoch is ours. The row lock keeps a takeover waiting until the write is in.
+   * Runs a write only while the epoch is ours. The row lock delays a takeover until the write is committed.
    */
   async function owned(write: (session: Queryable) => Promise<unknown>): Promise<boolean> {
     if (epoch === undefined) throw new InvariantError('The LP store was not opened.');
@@ -43,7 +43,7 @@ export function createLpStore(db: Database): LpStore {
     });
   }
 
-  /** Runs a write of this replica while the LP is shared still. */
+  /** Runs a write of this replica while the LP is shared. */
   async function ours(
     { since }: { since: number },
     write: (session: Queryable) => Promise<unknown>,
@@ -87,7 +87,7 @@ export function createLpStore(db: Database): LpStore {
         );
         const awards = await session.query<AwardRow>(OPEN_AWARDS);
         const suffix = `@${replica}`;
-        // Of a version in which each replica had a switch of its own: what holds one of them holds all.
+        // An earlier version had one kill switch per replica: if any was on, the shared one is.
         const [own] = await session.query<{ value: unknown }>(
           'delete from lp_risk where name = $1 returning value',
           [`${KILL}${suffix}`],
@@ -171,8 +171,7 @@ export function createLpStore(db: Database): LpStore {
         const taken = (owner?.epoch ?? 0) + 1;
         const clean = owner?.stopped === true ? await readClean(session) : null;
         await session.query(OPEN_LP, [taken]);
-        // What replicas may have signed counts as signed by an owner that crashed: their promises are in no
-        // ledger here.
+        // Leases of replicas count as those of a crashed owner, because their holds are not in this ledger.
         await session.query(`insert into lp_lease (chain_id, signed_up_to, clean) select chain_id, max(signed_up_to), false from lp_replica_lease group by chain_id
           on conflict (chain_id) do update set signed_up_to = greatest(lp_lease.signed_up_to, excluded.signed_up_to), clean = false`);
         await session.query('delete from lp_replica_lease');
@@ -230,7 +229,7 @@ export function createLpStore(db: Database): LpStore {
         'lp-award',
       );
       if (await owned(whole)) return true;
-      // Whoever hears of an award writes it down; what becomes of it is for the one that leads to say.
+      // Any replica may insert an award; only the leader updates it.
       return (
         shared !== undefined &&
         ours(shared, put('commitment = coalesce(lp_award.commitment, excluded.commitment)', 'lp-award-heard'))
@@ -302,7 +301,7 @@ export function createLpStore(db: Database): LpStore {
   };
 }
 
-/** The row of the kill switch: of the process that runs alone, or of all replicas. */
+/** Row of the kill switch, of a single process or of all replicas. */
 const KILL = 'kill';
 /** SQL: a clean stop counts for one start only, so opening the store deletes it. */
 export const OPEN_LP = 'update lp_owner set epoch = $1, clean = null';
@@ -323,12 +322,12 @@ const awardValues = (award: LpAward): unknown[] => [
   award.updatedAtMs,
 ];
 
-/** Promises of one fetch. */
+/** Holds per fetch. */
 const FETCHED = 200;
 
 /**
- * One JSON text in the end, as every version of the program reads it; the database puts it together of what
- * we can write without standing still.
+ * Assembles the JSON in the database from pieces, because writing it as one text would block the event loop.
+ * Every version reads the result.
  */
 async function writeClean(
   session: Queryable,
@@ -347,15 +346,15 @@ async function writeClean(
     "update lp_owner set clean = ($1::text || (select coalesce(string_agg(promises, ',' order by piece), '') from lp_clean_piece) || $2::text)::json",
     [text.slice(0, -ENDING.length), ENDING],
   );
-  // Not truncated: that would wait for a backup that reads, and a stop does not.
+  // `truncate` would wait for a running backup.
   await session.query('delete from lp_clean_piece');
 }
 
-/** Of a text whose last list is still empty. */
+/** End of a text whose last list is still empty. */
 const ENDING = ']}}';
 
 async function readClean(session: Queryable): Promise<CleanStop> {
-  // Every path into so long a text reads all of it again.
+  // Extracting paths from a text this long would parse it again each time.
   const [stored] = await session.query<
     Row & StoredBooks & { cursors: { chainId: number; block: string; hash: Hex }[] }
   >(

@@ -1,4 +1,4 @@
-/** Tables of what was delivered into ledgers: derived from facts, found by who may withdraw it and when. */
+/** Tables of deliveries into ledgers, derived from facts. */
 
 import type { Migration } from '../migrate.ts';
 

@@ -1,5 +1,6 @@
 /**
- * A place in the one stream of order events, given after commit: whoever resumes from a place misses nothing.
+ * Positions in the stream of order events, assigned after commit so that a client that resumes misses
+ * nothing.
  */
 
 import type { Migration } from '../migrate.ts';

@@ -1,7 +1,4 @@
-/**
- * What several replicas of one LP need to know of each other: who leads them, and how far each may have
- * signed.
- */
+/** Shared state of an LP's replicas: who leads, and up to when each may have signed. */
 
 import type { Migration } from '../migrate.ts';
 

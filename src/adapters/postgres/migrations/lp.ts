@@ -1,4 +1,4 @@
-/** Tables of an LP: one row says who owns the store; awards, leases and the clean stop hang on it. */
+/** Tables of an LP: its owner, awards, leases and clean stop. */
 
 import type { Migration } from '../migrate.ts';
 import { LP_REPLICA_MIGRATIONS } from './lp-replicas.ts';

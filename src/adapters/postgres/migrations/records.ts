@@ -1,6 +1,4 @@
-/**
- * What compliance asks to be kept: the screening at creation, the travel-rule duty, and its transmissions.
- */
+/** Compliance records: screening at acceptance, travel-rule duty, and transmissions. */
 
 import type { Migration } from '../migrate.ts';
 

@@ -1,4 +1,4 @@
-/** Orders that route venues settle, and the legs of a route that are orders of their own. */
+/** Orders that route venues settle, and legs of a route that are orders of their own. */
 
 import type { Migration } from '../migrate.ts';
 

@@ -1,7 +1,4 @@
-/**
- * Tables of trade history: rows derived from orders and facts, the counts kept of them, and the gas that
- * transactions took.
- */
+/** Tables of trade history: rows derived from orders and facts, their counts, and gas. */
 
 import type { Migration } from '../migrate.ts';
 

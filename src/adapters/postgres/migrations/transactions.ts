@@ -1,7 +1,4 @@
-/**
- * A transactor's tables: who may use a signer, which nonces are taken and for what, and every byte ever
- * signed for them.
- */
+/** A transactor's tables: signer leases, nonces, and all signed bytes. */
 
 import type { Migration } from '../migrate.ts';
 import { TX_LANE_MIGRATIONS } from './tx-lanes.ts';

@@ -1,7 +1,4 @@
-/**
- * One key is one slot over all signers of a chain, and several keys may share a slot: what lanes and bundles
- * stand on.
- */
+/** One slot per key over all signers of a chain, and slots with several keys (bundles). */
 
 import type { Migration } from '../migrate.ts';
 

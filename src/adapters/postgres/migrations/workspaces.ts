@@ -1,4 +1,4 @@
-/** Tables of workspaces' people and of what administrators changed. */
+/** Tables of workspace members and administrative changes. */
 
 import type { Migration } from '../migrate.ts';
 

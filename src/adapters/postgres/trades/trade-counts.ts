@@ -1,8 +1,7 @@
 /**
- * Counts of history, kept beside it so that totals and deep pages need not walk it: ended trades by cell
- * (family and stage), and by bucket of each sortable value. Open trades, and those that ended a moment ago,
- * wait in `trade_fresh`; whoever counts adds them. One worker at a time folds them in, so no settlement ever
- * waits for a counter.
+ * Counts of the trade history, so that totals and deep pages need not read it: ended trades by cell (family
+ * and stage) and by bucket of each sortable value. Open and recently ended trades are listed in `trade_fresh`
+ * and counted by readers. One worker at a time folds them in, so settlement never waits for a counter.
  */
 
 import type { Database, Queryable } from '../pool.ts';
@@ -10,21 +9,21 @@ import type { Database, Queryable } from '../pool.ts';
 /** Numbers of the sorts in `trade_count` and `trade_fence`. */
 export const SORT_NUMBERS = { created_at: 1, amount_usd: 2, settlement_speed_ms: 3, order_id: 4 } as const;
 
-/** Every sortable value as a number; of an order id the first three bytes, which are as good as random. */
+/** Every sortable value as a number; for order ids the first three bytes, which are evenly distributed. */
 const VALUES = `(values (0, 0::double precision), (1, t.created_at_ms), (2, t.amount), (3, t.speed_ms),
   (4, get_byte(t.order_id, 0) * 65536 + get_byte(t.order_id, 1) * 256 + get_byte(t.order_id, 2))) v (sort, value)`;
 const ENDED = 't.cell % 8 in (4, 6, 7)';
 /**
- * One at a time counts. A table lock, because it is had before the snapshot is taken: whoever waited sees
- * what the other did. Readers do not notice.
+ * One counter at a time. A table lock is taken before the snapshot, so the next one sees the result; readers
+ * are not blocked.
  */
 const ALONE = 'lock table trade_fence in share row exclusive mode';
 const FOLD_AT_ONCE = 5_000;
-/** More than this is counted from the rows at once sooner than bit by bit. */
+/** From this many trades on, a full recount is faster than folding. */
 const MANY = 50_000;
 const SAMPLE = 40_000;
 
-/** Not a cell but a sum over cells: of everything, or of one stage. */
+/** Sum over all cells, of everything or of one stage. */
 export const EVERY_CELL = -1;
 export const everyCellOf = (stageRank: number): number => -2 - stageRank;
 
@@ -43,7 +42,7 @@ function countInto(from: string): string {
     on conflict (book, sort, cell, bucket) do update set n = trade_count.n + excluded.n`;
 }
 
-/** Counts what ended since the last time. Answers with how many trades that were. */
+/** Counts what has ended since the last call. Returns how many trades. */
 export async function foldTrades(db: Database, options: CountOptions = {}): Promise<number> {
   const books = await db.query<{ book: number; n: number }>(
     `select f.book, count(*) as n from trade_fresh f join trade t using (order_id) where ${ENDED} group by f.book`,
@@ -85,8 +84,8 @@ async function foldBook(session: Queryable, book: number): Promise<number> {
 }
 
 /**
- * Draws the buckets of a book anew and counts it from its rows. Settling goes on meanwhile: what ends now
- * stays fresh.
+ * Redraws the buckets of a book and recounts it from its rows. Settlement continues; trades that end
+ * meanwhile stay fresh.
  */
 export async function recountTrades(db: Database, book: number, options: CountOptions = {}): Promise<void> {
   await db.transaction(async (session) => {
@@ -117,7 +116,7 @@ export async function recountTrades(db: Database, book: number, options: CountOp
            select v.sort, v.value, ntile($2) over (partition by v.sort order by v.value) - 1 as bucket from trade t cross join lateral ${VALUES}
            where t.book = $1 and ${ENDED} and v.sort > 0 and get_byte(t.order_id, 31) < $3) x
          where bucket > 0 group by sort, bucket`,
-        // A sample is enough to part them about evenly, and an order id is as good as drawn by lot.
+        // A sample suffices for even buckets, and order ids are random.
         [book, buckets, Math.ceil((256 * SAMPLE) / Math.max(n, SAMPLE))],
       );
     }

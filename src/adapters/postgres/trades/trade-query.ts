@@ -1,7 +1,6 @@
 /**
- * One page of history and how many trades there are in all, from one snapshot. Small answers are gathered and
- * sorted; large ones are read along the index of their sort, starting in the bucket that the kept counts say
- * the page is in.
+ * Reads one page of history and the total, from one snapshot. Small results are collected and sorted; large
+ * ones are read along the sort's index, starting in the bucket that contains the page.
  */
 
 import type { NumericSort, TradeFamily, TradeGroup, TradeQuery } from '../../../ports/stores/trades.ts';
@@ -11,11 +10,11 @@ import { EVERY_CELL, everyCellOf, SORT_NUMBERS } from './trade-counts.ts';
 import { CELL_STAGES } from './trade-rows.ts';
 
 export interface QueryLimits {
-  /** This many rows are sooner gathered and sorted than looked for along an index. */
+  /** Up to this many rows, collecting and sorting is faster than an index scan. */
   gather: number;
-  /** Totals are exact up to here whatever the filter. */
+  /** Totals are exact up to here for every filter. */
   exact: number;
-  /** Offsets up to here are walked without asking the buckets. */
+  /** Offsets up to here are skipped without using buckets. */
   walk: number;
 }
 
@@ -35,7 +34,7 @@ interface Fresh {
   [column: string]: unknown;
 }
 
-/** Bounds of one value: from <= value < below. */
+/** Range of one value: from <= value < below. */
 interface Range {
   sort: 'created_at' | 'amount_usd';
   from: number;
@@ -64,8 +63,8 @@ const valueOf: Record<NumericSort, (row: Fresh) => number> = {
 type Direction = TradeQuery['direction'];
 
 /**
- * `session` is inside a repeatable-read transaction that discourages everything but reading along indexes:
- * only we know which bucket the page is in.
+ * `session` is inside a repeatable-read transaction that forces index scans, because the planner does not
+ * know which bucket contains the page.
  */
 export async function pageIds(
   session: Queryable,
@@ -88,8 +87,7 @@ export async function pageIds(
   const ranges = rangesOf(query);
   const look = createLook(session, book, { fresh, present, limits });
   const ours = every ? ledger.total + fresh.length : sumOf(cells);
-  // A range of another value than the sort's is only ever a filter; what it leaves is worth knowing before a
-  // path is chosen.
+  // A range of another value than the sort's is a filter; the size of its result decides the plan.
   const total = await totalOf();
   if (offset >= total && (total <= limits.exact || ranges.length < 2)) return { ids: [], total };
   const sortedGroups = query.sort.by === 'group' ? groups : undefined;
@@ -140,7 +138,7 @@ export async function pageIds(
     );
   }
 
-  /** Groups that are small together are one step. */
+  /** Consecutive small groups are read in one query. */
   async function byGroup(sorted: readonly number[][]): Promise<Buffer[]> {
     const ids: Buffer[] = [];
     let skip = offset;
@@ -198,12 +196,12 @@ export async function pageIds(
 
 const numericOf = ({ sort }: TradeQuery): NumericSort => (sort.by === 'group' ? 'created_at' : sort.by);
 
-/** What a process remembers of a book's counts, for as long as its version stays. */
+/** Cached counts of a book, valid for one version of the counts. */
 export interface Ledger {
   version: number;
   counts: ReadonlyMap<number, number>;
   total: number;
-  /** Its cells in the words of their families, as far as these are known. */
+  /** Cells joined with their families. */
   cells: readonly Cell[];
   families: readonly TradeFamily[];
 }
@@ -215,10 +213,7 @@ interface Cell {
   group: TradeGroup;
 }
 
-/**
- * Which cells a query is about, grouped and ordered when it is sorted by group; and everything that is not
- * counted yet.
- */
+/** The cells of a query (grouped and ordered when sorting by group) and all trades not yet counted. */
 export async function openBook(
   session: Queryable,
   book: number,
@@ -249,7 +244,7 @@ export async function openBook(
   );
   const fits = new Map<TradeFamily, boolean>();
   const stages = STAGES.map((stage) => query.stages === null || query.stages.has(stage));
-  /** Cells with a trade in them, by stage. */
+  /** Number of cells with trades, by stage. */
   const present = STAGES.map(() => 0);
   const shown: Cell[] = [];
   for (const list of [ledger.cells, uncounted]) {
@@ -326,7 +321,7 @@ export function rangesOf({ createdFromMs, createdToMs, minUsd, maxUsd }: TradeQu
       from: createdFromMs ?? Number.NEGATIVE_INFINITY,
       below: createdToMs === null ? Number.POSITIVE_INFINITY : createdToMs + 1,
     });
-  // A trade without a notional is in no range of notionals.
+  // Trades without a notional match no notional range.
   if (minUsd !== null || maxUsd !== null)
     ranges.push({
       sort: 'amount_usd',
@@ -336,7 +331,7 @@ export function rangesOf({ createdFromMs, createdToMs, minUsd, maxUsd }: TradeQu
   return ranges;
 }
 
-/** The next double, so that "up to and including" is "below". */
+/** The next double, to turn an inclusive bound into an exclusive one. */
 function nextUp(value: number): number {
   if (!Number.isFinite(value) || value === 0) return value === 0 ? Number.MIN_VALUE : value;
   const view = new DataView(new ArrayBuffer(8));
@@ -347,7 +342,7 @@ function nextUp(value: number): number {
 
 interface Scan {
   cells: readonly number[] | null;
-  /** Trades that fit, about. */
+  /** Estimated number of matching trades. */
   matching: number;
   ranges: readonly Range[];
   by: NumericSort;
@@ -361,10 +356,7 @@ export interface Where {
   values: unknown[];
 }
 
-/**
- * Which index is meant to find the rows: that of their cells, which belong to one book anyway, or one of the
- * book's sorts.
- */
+/** The index to use: of the cells, which belong to one book, or of one of the book's sorts. */
 export type Via = 'cells' | 'book';
 
 export function whereOf(
@@ -379,7 +371,7 @@ export function whereOf(
   if (via === 'book' || !cells) add('book = ?', book);
   if (cells) add('cell = any(?::int[])', `{${cells.join(',')}}`);
   for (const { sort, from, below } of ranges) {
-    // Whole milliseconds stay in the index's own type.
+    // Keeps whole milliseconds in the index's own type.
     const cast = sort === 'created_at' ? 'bigint' : 'double precision';
     const exact = (value: number) =>
       sort === 'created_at' ? Math.min(Math.ceil(value), Number.MAX_SAFE_INTEGER) : value;
@@ -411,7 +403,7 @@ function createLook(
     return lows;
   }
 
-  /** Trades in each bucket of a sort, fresh ones included. */
+  /** Trades in each bucket of a sort, including fresh ones. */
   async function buckets(
     sort: NumericSort,
     cells: readonly number[] | null,
@@ -432,7 +424,7 @@ function createLook(
     return { lows, sizes };
   }
 
-  /** Whole stages have sums of their own. */
+  /** Whole stages have their own sums. */
   function summed(cells: readonly number[] | null): readonly number[] {
     if (!cells) return [EVERY_CELL];
     const chosen = present.map(() => 0);
@@ -455,7 +447,7 @@ function createLook(
     return row?.n ?? 0;
   }
 
-  /** Whole buckets from the counts; the two that the bounds cut are counted row by row. */
+  /** Whole buckets come from the counts; the two at the bounds are counted row by row. */
   async function countRange(cells: readonly number[] | null, { sort, from, below }: Range): Promise<number> {
     if (from >= below) return 0;
     const { lows, sizes } = await buckets(sort, cells);
@@ -490,7 +482,7 @@ function createLook(
       return row?.n ?? 0;
     },
 
-    /** Few rows: all of them, then sorted. Groups rank before the sort. */
+    /** For few rows: reads all and sorts. Groups rank before the sort. */
     gather(
       cells: readonly number[] | null,
       via: Via,
@@ -521,10 +513,7 @@ function createLook(
       );
     },
 
-    /**
-     * Many rows: along the index. From whichever end is nearer, and past whole buckets without looking into
-     * them.
-     */
+    /** For many rows: scans the index from the nearer end and skips whole buckets. */
     async scan(scan: Scan, offset: number, limit: number): Promise<Buffer[]> {
       const { cells, matching, ranges, by, exact } = scan;
       const size = exact ? Math.min(limit, matching - offset) : limit;
@@ -574,7 +563,7 @@ function createLook(
   }
 }
 
-/** How many fences lie at or below a value. */
+/** Number of fences at or below a value. */
 function bucketOf(lows: readonly number[], value: number): number {
   let [low, high] = [0, lows.length];
   while (low < high) {

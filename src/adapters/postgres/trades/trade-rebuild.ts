@@ -1,6 +1,6 @@
 /**
- * History made anew from orders and facts, while the venue goes on: each batch holds its orders still for the
- * moment of its writing.
+ * Rebuilds the trade history from orders and facts while the venue runs; each batch locks its orders while it
+ * writes.
  */
 
 import { rebuildDeliveries } from '../venue/delivery-store.ts';
@@ -11,7 +11,7 @@ import { CELL_STAGES, createFamilies, type Families, tradeColumns, tradeTerms } 
 
 const BATCH = 500;
 
-/** Every trade row and every count. Answers with how many trades there are. */
+/** Rebuilds every trade row and count. Returns the number of trades. */
 export async function rebuildTrades(
   db: Database,
   options: CountOptions = {},
@@ -62,7 +62,7 @@ export async function adoptTrades(db: Database, options: CountOptions = {}): Pro
 
 async function writeBatch(db: Database, families: Families, ids: readonly Buffer[]): Promise<number> {
   return db.transaction(async (session) => {
-    // An append changes the order's row, so it waits for this batch and then finds the trade to change.
+    // An append updates the order's row, so it waits for this batch and then finds the trade.
     await session.query(
       'select from trade_order where order_id = any($1::bytea[]) order by order_id for share',
       [ids],

@@ -1,7 +1,4 @@
-/**
- * Trades as rows: what an order's history is derived into, the same whether it is written with the facts or
- * rebuilt from them.
- */
+/** Derives trade rows from orders and facts, for appending and for rebuilding alike. */
 
 import { decodeContext } from '../../../domain/context.ts';
 import type { Address, Bytes32 } from '../../../domain/hex.ts';
@@ -23,7 +20,7 @@ export const CELL_STAGES = STAGES.length;
 export const stageRank = (stage: OrderStage): number => STAGES.indexOf(stage);
 export const cellOf = (family: number, stage: OrderStage): number => family * CELL_STAGES + stageRank(stage);
 
-/** What of a candidate history keeps. Whatever cannot be read of an old one is unknown. */
+/** Fields of a candidate that history keeps; undefined where an old candidate lacks them. */
 interface Quoted {
   lpSpreadBps?: number | null;
   platformFeeBps?: number | null;
@@ -72,10 +69,10 @@ function kindOf({ namespace, order, route }: NewOrder, { composite }: Quoted): O
 const largest = (values: readonly number[]): number =>
   values.reduce((best, value, index) => (value > (values[best] ?? 0) ? index : best), 0);
 const tokenOf = (token: bigint): Address => `0x${token.toString(16).padStart(40, '0').slice(-40)}`;
-/** History refuses no order, so a dirty word is cut rather than complained about. */
+/** History accepts every order, so invalid upper bytes are cut off. */
 const addressIn = (word: Bytes32): Address => `0x${word.slice(-40)}`;
 
-/** Columns of one trade beyond its order id, book and family. */
+/** Columns of a trade besides order id, book and family. */
 export interface TradeColumns {
   created_at_ms: number;
   amount: number;
@@ -100,7 +97,7 @@ export function tradeColumns(record: OrderRecord): TradeColumns {
 const speedOf = (createdAtMs: number, { settledAtMs }: TradeState): number =>
   settledAtMs === null ? -1 : Math.max(0, settledAtMs - createdAtMs);
 
-/** The transactions of these facts, whose gas is to be captured. */
+/** Transactions in these facts whose gas is to be recorded. */
 export function transactionsOf(
   facts: readonly RecordedFact['fact'][],
 ): { chainId: number; txHash: `0x${string}` }[] {
@@ -138,13 +135,13 @@ export const tradeFromRow = (row: TradeDbRow): TradeRow => ({
 });
 
 export interface Families {
-  /** Number of the book and of the order's family in it; made when they are new. */
+  /** Ids of the book and of the order's family, created when new. */
   of(order: NewOrder, terms: TradeTerms): Promise<{ book: number; family: number }>;
   book(book: TradeBook): Promise<number | undefined>;
   list(book: number): Promise<readonly TradeFamily[]>;
 }
 
-/** Families never change, so whoever has seen one need not ask again. */
+/** Families never change, so they are cached. */
 export function createFamilies(db: Queryable): Families {
   const books = new Map<string, Promise<number>>();
   const families = new Map<string, Promise<number>>();

@@ -1,4 +1,4 @@
-/** History in PostgreSQL: pages, single trades, exports through a cursor, and the gas that was captured. */
+/** The trade history in PostgreSQL: pages, single trades, exports through a cursor, and gas. */
 
 import pg from 'pg';
 import type { Bytes32 } from '../../../domain/hex.ts';
@@ -29,17 +29,14 @@ import { createFamilies, TRADE_COLUMNS, type TradeDbRow, tradeFromRow } from './
 
 export interface TradeStoreOptions extends CountOptions {
   limits?: Partial<QueryLimits>;
-  /** Exports at work in this process at most; each has a connection of its own. */
+  /** Maximum concurrent exports of this process; each has its own connection. */
   maxExports?: number;
 }
 
 const EXPORT_LOCK_CLASS = 7_163_005;
-/**
- * Rows that one fetch brings: all that an export ever holds. More would outlive the young generation and pile
- * up as garbage.
- */
+/** Rows per fetch; small, so that an export needs little memory. */
 const FETCH = 25;
-/** A reader that takes nothing for this long has gone. */
+/** A client that reads nothing for this long counts as gone. */
 const STALLED_MS = 60_000;
 
 const SNAPSHOT =
@@ -70,9 +67,7 @@ export function createTradeStore(db: Database, options: TradeStoreOptions = {}):
     });
   }
 
-  /**
-   * Not from the pool: an export may take as long as its reader likes, and nobody else has to wait for it.
-   */
+  /** Uses its own connection, because an export takes as long as its client. */
   async function exportAll(query: TradeQuery): Promise<AsyncGenerator<TradeRow[]> | undefined> {
     if (exporting >= maxExports) return undefined;
     exporting += 1;
@@ -209,15 +204,14 @@ export function createTradeStore(db: Database, options: TradeStoreOptions = {}):
   };
 }
 
-/** bigint columns as numbers, as the pool reads them. */
+/** bigint columns as numbers, like the pool's. */
 const types: pg.CustomTypesConfig = {
   getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
     oid === 20 ? Number : pg.types.getTypeParser(oid, format as 'text')) as typeof pg.types.getTypeParser,
 };
 
 /**
- * Whatever ends the reading, the connection and with it cursor, snapshot and lock end too: also of a reader
- * that never began.
+ * However reading ends, even before it began, closes the connection and with it cursor, snapshot and lock.
  */
 function finish(rows: AsyncGenerator<TradeRow[]>, end: () => Promise<void>): AsyncGenerator<TradeRow[]> {
   const over = async <T>(result: Promise<T>): Promise<T> => {

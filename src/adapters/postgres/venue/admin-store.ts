@@ -1,4 +1,4 @@
-/** Administrators' changes in PostgreSQL: change, audit entry and announcement in one transaction. */
+/** Administrative changes in PostgreSQL: change, audit entry and announcement in one transaction. */
 
 import type { AdminEntry, AdminStore, AdminTx } from '../../../ports/stores/admin-store.ts';
 import { channelOf } from '../bus.ts';
@@ -16,13 +16,13 @@ import {
   type WorkspaceRow,
 } from './venue-rows.ts';
 
-/** Takes a database that `migrate` brought up to date with `VENUE_MIGRATIONS`. */
+/** The database must be migrated with `VENUE_MIGRATIONS`. */
 export function createAdminStore(db: Database): AdminStore {
   return {
     change: (work) =>
       db.transaction(async (session) => {
-        // Changes are few: one at a time, none can pass between another's look and its act, not even where
-        // there is no row to lock yet.
+        // Changes are rare, so they run one at a time: none can come between another's read and write, even
+        // where no row exists to lock.
         await session.query('select pg_advisory_xact_lock(hashtext($1))', [`${db.schema} admin`]);
         return work(transactionOn(session, db.schema));
       }),

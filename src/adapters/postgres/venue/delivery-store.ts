@@ -1,4 +1,4 @@
-/** Deliveries into ledgers in PostgreSQL: rows derived from facts in the statement that adds the facts. */
+/** Ledger deliveries in PostgreSQL: rows derived from facts, in the statement that adds the facts. */
 
 import type { Fact, FactOf } from '../../../domain/fact.ts';
 import type { DeliveryStore, LateFacts, LedgerDelivery } from '../../../ports/stores/deliveries.ts';
@@ -9,7 +9,7 @@ import { channelOf } from '../bus.ts';
 import { bytes, factToJson, toHex } from './order-rows.ts';
 import type { Database, Queryable, Row } from '../pool.ts';
 
-/** Puts the rows of `deliveryRows` for each order in `source`. */
+/** SQL that writes the rows of `deliveryRows` for each order in `source`. */
 export const putDeliveries = (orderId: string, rows: string, source: string): string => `
   insert into ledger_delivery (order_id, output_index, chain_id, account, token, remaining, requested, auto_withdraw, credited_at, due_at)
   select ${orderId}, d.* from ${source}, json_to_recordset(${rows}) as d (output_index int, chain_id bigint, account text, token text, remaining numeric, requested numeric, auto_withdraw boolean, credited_at bigint, due_at bigint)
@@ -33,7 +33,7 @@ interface DeliveryValues {
   due_at: number;
 }
 
-/** The rows that these facts move, from all of the order's facts. */
+/** Rows changed by the added facts, derived from all of the order's facts. */
 export function deliveryRows(before: readonly Fact[], added: readonly Fact[]): DeliveryValues[] {
   if (!added.some(({ kind }) => OURS.has(kind))) return [];
   const all = [...before, ...added];
@@ -57,7 +57,7 @@ export function deliveryRows(before: readonly Fact[], added: readonly Fact[]): D
   );
 }
 
-/** Writes an order's rows anew, from its facts alone. */
+/** Rewrites an order's rows from its facts. */
 export async function rebuildDeliveries(session: Queryable, { orderId, facts }: OrderRecord): Promise<void> {
   const rows = deliveryRows(
     [],
@@ -83,10 +83,10 @@ const APPEND_LATE = {
     select pg_notify($7, json_build_object('orderId', '0x' || encode($1, 'hex'), 'workspaceId', workspace_id, 'mode', mode, 'event', null::text)::text) from moved`,
 };
 
-/** Rolls back the transaction it is thrown in. */
+/** Rolls back the transaction. */
 class Moved extends Error {}
 
-/** Greater than any log's index: a block that has been read to its end. */
+/** Greater than any log index: the whole block has been read. */
 const WHOLE_BLOCK = 2 ** 31;
 
 interface DeliveryRow extends Row {
@@ -99,7 +99,7 @@ interface DeliveryRow extends Row {
 }
 
 const COLUMNS = 'order_id, output_index, workspace_id, remaining, requested, auto_withdraw';
-/** Whoever fills somebody's ledger with dust shall not fill our memory with it. */
+/** Limit, because anyone can create tiny deliveries for an account. */
 const MOST_OPEN = 1_000;
 
 export function createDeliveryStore(db: Database): DeliveryStore {

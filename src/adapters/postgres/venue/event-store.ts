@@ -1,6 +1,6 @@
 /**
- * The stream of order events: each gets its place after it was committed, under one lock, so that places
- * appear in their own order.
+ * The stream of order events. Each event gets its position after commit, under one lock, so that positions
+ * appear in order.
  */
 
 import type { Bytes32 } from '../../../domain/hex.ts';
@@ -9,7 +9,7 @@ import { bytes, ORDER_COLUMNS, orderFromRow, type OrderRow, toHex } from './orde
 import type { Database } from '../pool.ts';
 
 const LOCK_KEY = 7_163_002;
-/** Events placed with one statement. */
+/** Events per statement. */
 const BATCH = 2_000;
 
 const UNPLACED = {
@@ -17,9 +17,7 @@ const UNPLACED = {
   text: 'select exists (select from order_event where place is null) as waiting, (select max(place) from order_event) as last',
 };
 
-/**
- * Of one order an earlier event always comes first, whatever the clocks of the replicas that wrote them said.
- */
+/** Events of one order keep their order, whatever the clocks of the replicas said. */
 const PLACE = {
   name: 'event-place',
   text: `with fresh as (
@@ -50,7 +48,7 @@ export function createEventStore(db: Database): EventStore {
         const [row] = await db.query<{ waiting: boolean; last: number | null }>(UNPLACED);
         if (!row?.waiting) return row?.last ?? 0;
         const placed = await db.transaction(async (session) => {
-          // Two statements: what is read after the lock sees all that was placed before it.
+          // Two statements, so that the read after the lock sees all earlier positions.
           await session.query({ name: 'event-lock', text: 'select pg_advisory_xact_lock($1)' }, [LOCK_KEY]);
           return session.query<{ place: number }>(PLACE);
         });

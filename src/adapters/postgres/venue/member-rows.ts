@@ -1,4 +1,4 @@
-/** Members as rows, read alike by the venue and by administrators. */
+/** Converts members to and from rows. */
 
 import type { Member, MemberStore } from '../../../ports/stores/members.ts';
 import type { Queryable, Row } from '../pool.ts';

@@ -1,4 +1,4 @@
-/** Orders and facts as rows: the one place that knows both spellings. */
+/** Converts orders and facts to and from rows. */
 
 import { bytesToHex, type Bytes32, type Hex } from '../../../domain/hex.ts';
 import type { Evidence, Fact, RecordedFact } from '../../../domain/fact.ts';
@@ -7,10 +7,9 @@ import type { NewOrder, OrderRecord } from '../../../ports/stores/store.ts';
 import { orderFromMessage, orderToMessage } from '../../../protocol/wire.ts';
 import { uint } from '../../../domain/word.ts';
 
-/** A fact as JSON. */
 export const factToJson = (fact: Fact): string => toJson(fact);
 
-/** What is a bigint in memory is a decimal string here. */
+/** JSON with bigints as decimal strings. */
 export function toJson(value: unknown): string {
   return JSON.stringify(value, (_, each: unknown) => (typeof each === 'bigint' ? each.toString() : each));
 }

@@ -1,6 +1,5 @@
 /**
- * Orders in PostgreSQL: one statement accepts, one claims, one appends, so that no crash can fall between
- * their parts.
+ * Orders in PostgreSQL. Accepting, claiming and appending are one statement each, so no crash can split them.
  */
 
 import type { Fact } from '../../../domain/fact.ts';
@@ -35,7 +34,7 @@ import {
 import { type Database, isRefusal, UniqueViolation } from '../pool.ts';
 import { cellOf, createFamilies, stageRank, tradeTerms, transactionsOf } from '../trades/trade-rows.ts';
 
-/** An Idempotency-Key means the same order for this long. */
+/** How long an Idempotency-Key is remembered. */
 const IDEMPOTENCY_MS = 24 * 3_600_000;
 const N = NEW_ORDER_COLUMNS.length;
 
@@ -48,8 +47,7 @@ export const CLAIM_IS_CURRENT = 'o.fence = a.fence and o.last_seq = a.seq';
 
 const ACCEPT = {
   name: 'order-accept',
-  // The gate makes a submission that races another one with the same key wait outside rather than do the work
-  // twice.
+  // The advisory lock makes racing submissions with the same key wait, instead of doing the work twice.
   text: `with gate as (select $${N + 3}::bigint is null or pg_try_advisory_xact_lock($${N + 3}::bigint) as open),
     placed as (
       insert into trade_order (${NEW_ORDER_COLUMNS.join(', ')}, response, updated_at_ms)
@@ -97,8 +95,8 @@ function CAST(index: number): string {
 }
 
 /**
- * Of several orders, each for itself: what is stale among them is left as it is. Rows are locked in one
- * order, so that no two statements wait for each other.
+ * Appends to several orders independently; stale ones are skipped. Rows are locked in order, which prevents
+ * deadlocks.
  */
 const APPEND = {
   name: 'orders-append',
@@ -127,7 +125,7 @@ const APPEND = {
     delivered as (${putDeliveries('order_id', 'deliveries', 'news')})
     select "orderId" as id, pg_notify($2, json_build_object('orderId', "orderId", 'workspaceId', workspace_id, 'mode', mode, 'event', event)::text) from news`,
 };
-/** Orders in one statement. */
+/** Maximum orders in one statement. */
 const MAX_APPENDS = 200;
 
 export function createOrderStore(db: Database): OrderStore {
@@ -194,8 +192,8 @@ export function createOrderStore(db: Database): OrderStore {
   }
 
   /**
-   * Deletes the key if its 24 hours are over. Waits at the gate: an error arrives a moment before what failed
-   * has let go of it.
+   * Deletes the key if its 24 hours are over. Takes the lock first, because the failed statement may still
+   * hold it.
    */
   async function forgetKey(scope: IdempotencyScope): Promise<boolean> {
     const rows = await db.query(
@@ -212,7 +210,7 @@ export function createOrderStore(db: Database): OrderStore {
     return rows.length > 0;
   }
 
-  /** Why nothing was placed: one of the unique constraints stood in the way. */
+  /** Finds which unique constraint prevented the insert. */
   async function explain(order: NewOrder, scope: IdempotencyScope | null): Promise<Acceptance> {
     if (scope) {
       const state = await idempotency(scope);
@@ -281,7 +279,7 @@ export function createOrderStore(db: Database): OrderStore {
     );
   }
 
-  /** The order's row in history, written with it. */
+  /** Values of the order's trade row, inserted with it. */
   async function tradeValues(order: NewOrder): Promise<unknown[]> {
     const terms = tradeTerms(order);
     const { book, family } = await families.of(order, terms);
@@ -419,10 +417,7 @@ const toClaim = (row: { order_id: Buffer; fence: number; until: number }): Claim
   leaseUntilMs: Math.floor(Number(row.until)),
 });
 
-/**
- * 63 bits of a hash that is there anyway; a collision only means that one of two submissions has to ask
- * again.
- */
+/** A 63-bit hash (FNV-1a) for the advisory lock. A collision only makes one of two submissions retry. */
 function lockKey({ workspaceId, namespace, mode, key }: IdempotencyScope): string {
   let hash = 0xcbf29ce484222325n;
   for (const byte of Buffer.from(`${workspaceId}\0${namespace}\0${mode}\0${key}`))

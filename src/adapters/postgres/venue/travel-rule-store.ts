@@ -1,6 +1,6 @@
 /**
- * Travel-rule records in PostgreSQL: an attempt is one row, taken by one courier, ended once, and followed by
- * the next in the same statement.
+ * Travel-rule records in PostgreSQL: one row per attempt; the statement that ends an attempt creates the
+ * next.
  */
 
 import type { Bytes32 } from '../../../domain/hex.ts';
@@ -24,8 +24,8 @@ interface RecordRow extends Row {
 const COLUMNS =
   'order_id, attempt, state, due_at_ms, started_at_ms, ended_at_ms, transmitter, reference, detail, message_sha256';
 
-// Two statements: what a dead courier left is ended and followed by a new attempt first, which the second one
-// may then take.
+// Two statements: first ends the attempts of dead processes and creates their successors, which the second
+// may take.
 const LAPSE = {
   name: 'travel-rule-lapse',
   text: `with lapsed as (
@@ -74,7 +74,7 @@ export function createTravelRuleStore(db: Database): TravelRuleStore {
     },
     async takeTravelRule(nowMs, leaseMs, limit) {
       return db.transaction(async (session) => {
-        // An order has one open attempt at most: the old one is closed before its successor is written.
+        // An order has at most one open attempt: close the old one before inserting the next.
         const lapsed = await session.query<{ order_id: Buffer; attempt: number }>(LAPSE, [nowMs]);
         if (lapsed.length > 0) {
           await session.query(

@@ -1,7 +1,4 @@
-/**
- * Keys, workspaces and solvers as rows: the one place that knows both spellings, for the venue and for
- * administrators.
- */
+/** Converts keys, workspaces and solvers to and from rows. */
 
 import type { ApiKey, SolverRecord, Workspace } from '../../../ports/stores/store.ts';
 import type { Queryable, Row } from '../pool.ts';

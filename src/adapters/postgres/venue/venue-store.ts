@@ -1,4 +1,7 @@
-/** The venue's memory: keys, workspaces and solvers here, orders and members beside it. */
+/**
+ * The venue's store in PostgreSQL: keys, workspaces and solvers here, the rest composed from the files beside
+ * it.
+ */
 
 import type { VenueStore } from '../../../ports/stores/venue-store.ts';
 import { createEventStore } from './event-store.ts';
@@ -20,7 +23,7 @@ import {
   type WorkspaceRow,
 } from './venue-rows.ts';
 
-/** Takes a database that `migrate` brought up to date with `VENUE_MIGRATIONS`. */
+/** The database must be migrated with `VENUE_MIGRATIONS`. */
 export function createVenueStore(db: Database): VenueStore {
   return {
     ...createOrderStore(db),
