@@ -105,7 +105,7 @@ export interface Fees {
   priorityFee: bigint;
 }
 
-export interface Call {
+export interface ContractCall {
   from: Address;
   to: Address;
   data: Hex;
@@ -165,9 +165,9 @@ export interface ChainPort extends ChainViews {
   orderEvents(orderId: Bytes32, since: UnixSeconds): Promise<EscrowEvent[]>;
   /** What the filler contract paid the receiver on top of the order's amount in this block; base units. */
   surplus(filler: Address, orderId: Bytes32, block: bigint): Promise<bigint>;
-  simulate(call: Call, at?: bigint): Promise<Simulation>;
+  simulate(call: ContractCall, at?: bigint): Promise<Simulation>;
   /** Runs a call against the latest block without sending it. `data` is the answer, or the revert data. */
-  dryRun(call: Call): Promise<{ ok: boolean; data: Hex }>;
+  dryRun(call: ContractCall): Promise<{ ok: boolean; data: Hex }>;
   fees(): Promise<Fees>;
   transactionCount(address: Address, tag: 'latest' | 'pending'): Promise<number>;
   sendRaw(raw: Hex): Promise<SendOutcome>;

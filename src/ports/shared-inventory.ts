@@ -9,7 +9,7 @@ import type { UnixSeconds } from '../domain/time.ts';
 /**
  * Counts against a cap on live quotes over all replicas, in the cap's unit. Ends when the quote is accepted.
  */
-export interface CapClaim {
+export interface SharedCapClaim {
   key: string;
   amount: bigint;
   most: bigint;
@@ -23,7 +23,7 @@ export interface NewPromise {
   amount: bigint;
   /** First second of chain time at which it may end: deadline plus grace. */
   endsAt: UnixSeconds;
-  caps: readonly CapClaim[];
+  caps: readonly SharedCapClaim[];
 }
 
 /** Holds of one taker nonce. At most one can execute, so they count as their largest. */

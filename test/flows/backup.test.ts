@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { backUp, restore } from '../../src/adapters/postgres/backup.ts';
+import { backUp, restoreBackup } from '../../src/adapters/postgres/backup.ts';
 import type { Migration } from '../../src/adapters/postgres/migrate.ts';
 import type { Database } from '../../src/adapters/postgres/pool.ts';
 import { auditVenue } from '../../src/apps/audit/audit.ts';

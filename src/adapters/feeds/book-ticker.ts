@@ -6,7 +6,7 @@
  * `u` are normal. Repeats and steps back are refused; a repeat does not refresh the price's age.
  */
 
-import { isRecord, isText, type Refusal, wrongBook } from './format.ts';
+import { isRecord, isShortText, type QuoteRefusal, wrongBook } from './format.ts';
 
 export interface Ticker {
   symbol: string;
@@ -16,16 +16,16 @@ export interface Ticker {
 }
 
 /** Binance does not say whether its market is open. */
-export type BookTickerRefusal = Exclude<Refusal, 'closed'>;
+export type BookTickerRefusal = Exclude<QuoteRefusal, 'closed'>;
 
 /** `other`: a message of another stream, or an answer to a command; `data` is its payload. */
-export type Message =
+export type BookTickerMessage =
   | { kind: 'ticker'; ticker: Ticker }
   | { kind: 'refused'; why: BookTickerRefusal; symbol: string | null }
   | { kind: 'other'; data: Record<string, unknown> };
 
 /** Parses a frame as a ticker, a refusal, or something else. Never throws. */
-export function readMessage(text: string): Message {
+export function readMessage(text: string): BookTickerMessage {
   let json: unknown;
   try {
     json = JSON.parse(text);
@@ -40,10 +40,10 @@ export function readMessage(text: string): Message {
   return claims ? readTicker(data) : { kind: 'other', data };
 }
 
-function readTicker(data: Record<string, unknown>): Message {
+function readTicker(data: Record<string, unknown>): BookTickerMessage {
   const { u: update, s: symbol, b: bid, a: ask, B: bidSize, A: askSize } = data;
-  const named = isText(symbol) ? symbol : null;
-  const refuse = (why: BookTickerRefusal): Message => ({ kind: 'refused', why, symbol: named });
+  const named = isShortText(symbol) ? symbol : null;
+  const refuse = (why: BookTickerRefusal): BookTickerMessage => ({ kind: 'refused', why, symbol: named });
   if (named === null || typeof update !== 'number' || !Number.isSafeInteger(update) || update < 0)
     return refuse('malformed');
   const wrong = wrongBook(bid, ask, [bidSize, askSize]);

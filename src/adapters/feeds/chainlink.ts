@@ -11,7 +11,7 @@ import type { Address } from '../../domain/hex.ts';
 import type { Block, ChainPort } from '../../ports/chain.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Feed, FeedListener, FeedTrouble, Sequencer } from '../../ports/feed.ts';
-import type { Refusal } from './format.ts';
+import type { QuoteRefusal } from './format.ts';
 import { contractFeed, readDecimals, readRound, type Round } from './per-head.ts';
 
 export interface ChainlinkFeedOptions {
@@ -71,7 +71,7 @@ export function createChainlinkFeed(
   return contractFeed(chain, source, aggregators, one);
 }
 
-function wrongRound({ id, answer, updatedAt, answeredIn }: Round, block: Block): Refusal | undefined {
+function wrongRound({ id, answer, updatedAt, answeredIn }: Round, block: Block): QuoteRefusal | undefined {
   if (answer <= 0n || updatedAt === 0) return 'empty';
   if (answeredIn < id) return 'out_of_order';
   return updatedAt > block.timestamp ? 'malformed' : undefined;

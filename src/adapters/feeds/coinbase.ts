@@ -9,9 +9,9 @@
 import {
   createSequence,
   type Format,
-  type Heard,
+  type FeedEvent,
   isRecord,
-  isText,
+  isShortText,
   microsOf,
   NOTHING,
   refused,
@@ -40,8 +40,8 @@ export const COINBASE: Format = {
       best_ask_size: askSize,
       time,
       trade_id: trade,
-    }: Record<string, unknown>): Heard {
-      if (!isText(symbol)) return refused('malformed', null);
+    }: Record<string, unknown>): FeedEvent {
+      if (!isShortText(symbol)) return refused('malformed', null);
       const wrong = wrongBook(
         bid,
         ask,
@@ -66,8 +66,8 @@ export const COINBASE: Format = {
     function heartbeat({
       product_id: symbol,
       last_trade_id: last,
-    }: Record<string, unknown>): readonly Heard[] {
-      if (!isText(symbol) || !isCount(last)) return [refused('malformed', null)];
+    }: Record<string, unknown>): readonly FeedEvent[] {
+      if (!isShortText(symbol) || !isCount(last)) return [refused('malformed', null)];
       const [seen, before] = [trades.get(symbol), named.get(symbol)];
       named.set(symbol, last);
       if (seen === undefined || before === undefined || before <= seen) return NOTHING;

@@ -14,36 +14,35 @@ export interface Format {
   /** Messages to send after connecting, in order. */
   greeting(symbols: readonly string[]): readonly string[];
   /** Creates a reader with its own state; one per connection, because a new one may restart its sequence. */
-  reader(): Reader;
+  reader(): FrameReader;
 }
 
 /** What one frame contains; empty for heartbeats and acknowledgements. Never throws. */
-export type Reader = (text: string) => readonly Heard[];
+export type FrameReader = (text: string) => readonly FeedEvent[];
 
-export type Heard =
+export type FeedEvent =
   | ({ kind: 'quote' } & Pick<FeedQuote, 'symbol' | 'bid' | 'ask' | 'exchangeTimeMs' | 'sequence'>)
   | Extract<FeedTrouble, { kind: 'refused' | 'gap' | 'rejected' }>
   /** Messages may be missing: connect again. */
   | { kind: 'resync'; detail: string };
 
-export type Refusal = Extract<FeedTrouble, { kind: 'refused' }>['why'];
+export type QuoteRefusal = Extract<FeedTrouble, { kind: 'refused' }>['why'];
 
 /** Larger than any top of book; longer messages are not read. */
 export const MAX_MESSAGE_BYTES = 64 * 1024;
 
-export const NOTHING: readonly Heard[] = [];
+export const NOTHING: readonly FeedEvent[] = [];
 
-export const refused = (why: Refusal, symbol: string | null): Extract<Heard, { kind: 'refused' }> => ({
-  kind: 'refused',
-  why,
-  symbol,
-});
+export const refused = (
+  why: QuoteRefusal,
+  symbol: string | null,
+): Extract<FeedEvent, { kind: 'refused' }> => ({ kind: 'refused', why, symbol });
 
 const LONGEST_TEXT = 40;
 
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
-export const isText = (value: unknown): value is string =>
+export const isShortText = (value: unknown): value is string =>
   typeof value === 'string' && value.length <= LONGEST_TEXT;
 
 /**
@@ -55,9 +54,9 @@ export function wrongBook(
   ask: unknown,
   sizes: readonly unknown[],
 ): 'malformed' | 'empty' | 'crossed' | undefined {
-  if (!isText(bid) || !isText(ask)) return 'malformed';
+  if (!isShortText(bid) || !isShortText(ask)) return 'malformed';
   const [bidPrice, askPrice, ...amounts] = [bid, ask, ...sizes].map((text) =>
-    isText(text) ? parseDecimal(text) : undefined,
+    isShortText(text) ? parseDecimal(text) : undefined,
   );
   if (!bidPrice || !askPrice || amounts.some((amount) => amount === undefined)) return 'malformed';
   if (bidPrice.num === 0n || askPrice.num === 0n || amounts.some((amount) => amount?.num === 0n))

@@ -6,7 +6,7 @@
  */
 
 import type { Feed, FeedListener, FeedQuote } from '../../ports/feed.ts';
-import { isRecord, isText, microsOf, type Refusal, wrongBook } from './format.ts';
+import { isRecord, isShortText, microsOf, type QuoteRefusal, wrongBook } from './format.ts';
 import { decimalText, parseLossless } from './json.ts';
 import type { FeedTools } from './socket.ts';
 
@@ -35,7 +35,7 @@ const MOST_BYTES = 256 * 1024;
 
 type Answer =
   | { ok: true; bid: string; ask: string; exchangeTimeMs: number | null; inCacheMs: number }
-  | { ok: false; why: Refusal }
+  | { ok: false; why: QuoteRefusal }
   | { ok: false; failed: string };
 
 export function createHttpFeed({ clock, backoff }: FeedTools, options: HttpFeedOptions): Feed {
@@ -80,7 +80,7 @@ export function createHttpFeed({ clock, backoff }: FeedTools, options: HttpFeedO
   function read(json: unknown, inCacheMs: number): Answer {
     const [bidText, askText] = [paths.bid, paths.ask]
       .map((path) => at(json, path))
-      .map((value) => (isText(value) ? decimalText(value) : undefined));
+      .map((value) => (isShortText(value) ? decimalText(value) : undefined));
     const wrong = wrongPrice(bidText, askText);
     if (wrong !== undefined) return { ok: false, why: wrong };
     if (paths.time === undefined)
@@ -157,7 +157,7 @@ export function createHttpFeed({ clock, backoff }: FeedTools, options: HttpFeedO
 }
 
 /** Like a top of book, but bid and ask may be equal: a single price. */
-function wrongPrice(bid: string | undefined, ask: string | undefined): Refusal | undefined {
+function wrongPrice(bid: string | undefined, ask: string | undefined): QuoteRefusal | undefined {
   const wrong = wrongBook(bid, ask, []);
   return wrong === 'crossed' && bid === ask ? undefined : wrong;
 }
@@ -185,7 +185,7 @@ function at(json: unknown, path: readonly string[]): unknown {
 function timeOf(value: unknown): number | undefined {
   const micros = microsOf(value);
   if (micros !== undefined) return Math.floor(micros / 1_000);
-  const number = isText(value) && /^\d{9,19}(?:\.\d+)?$/.test(value) ? Number(value) : undefined;
+  const number = isShortText(value) && /^\d{9,19}(?:\.\d+)?$/.test(value) ? Number(value) : undefined;
   if (number === undefined) return undefined;
   return Math.floor(
     number < 1e11 ? number * 1_000 : number < 1e14 ? number : number < 1e17 ? number / 1e3 : number / 1e6,

@@ -9,9 +9,9 @@
 
 import {
   type Format,
-  type Heard,
+  type FeedEvent,
   isRecord,
-  isText,
+  isShortText,
   microsOf,
   NOTHING,
   refused,
@@ -35,11 +35,11 @@ export const KRAKEN: Format = {
     const newest = new Map<string, { micros: number; bid: string; ask: string }>();
     let matching = true;
 
-    function ticker(data: unknown, snapshot: boolean): Heard {
-      if (!isRecord(data) || !isText(data['symbol'])) return refused('malformed', null);
+    function ticker(data: unknown, snapshot: boolean): FeedEvent {
+      if (!isRecord(data) || !isShortText(data['symbol'])) return refused('malformed', null);
       const { symbol } = data;
       const [bid, ask, bidSize, askSize] = [data['bid'], data['ask'], data['bid_qty'], data['ask_qty']].map(
-        (value) => (isText(value) ? decimalText(value) : undefined),
+        (value) => (isShortText(value) ? decimalText(value) : undefined),
       );
       const wrong = wrongBook(bid, ask, [bidSize, askSize]);
       const micros = microsOf(data['timestamp']);
@@ -85,7 +85,7 @@ export const KRAKEN: Format = {
         return [
           {
             kind: 'rejected',
-            symbol: isText(json['symbol']) ? json['symbol'] : null,
+            symbol: isShortText(json['symbol']) ? json['symbol'] : null,
             detail:
               typeof json['error'] === 'string' ? json['error'].slice(0, 200) : 'refused without a reason',
           },

@@ -10,7 +10,7 @@
 import { WebSocket } from 'ws';
 import type { Clock } from '../../ports/clock.ts';
 import type { Feed, FeedListener, FeedTrouble } from '../../ports/feed.ts';
-import { type Format, MAX_MESSAGE_BYTES, type Reader, refused } from './format.ts';
+import { type Format, MAX_MESSAGE_BYTES, type FrameReader, refused } from './format.ts';
 
 export interface SocketFeedOptions {
   format: Format;
@@ -49,7 +49,7 @@ export function createSocketFeed(
       perMessageDeflate: false,
       handshakeTimeout: silentMs,
     });
-    const read: Reader = format.reader();
+    const read: FrameReader = format.reader();
     const tell = (trouble: FeedTrouble) => listener.trouble?.(trouble);
     let over = false;
     let openedMs = clock.monotonicMs();

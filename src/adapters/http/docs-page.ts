@@ -3,7 +3,7 @@
  */
 
 import { createHash } from 'node:crypto';
-import type { Answer, OpenApi, Operation } from './openapi.ts';
+import type { OpenApiAnswer, OpenApi, Operation } from './openapi.ts';
 
 const STYLE = `:root{color-scheme:light dark;--line:#8884;--soft:#8881;--ink:#3b5bdb}
 body{font:15px/1.55 system-ui,sans-serif;margin:0;display:grid;grid-template-columns:17rem minmax(0,1fr)}
@@ -95,7 +95,7 @@ function channel({ address, title, description, messages }: Streams['channels'][
   return `<section id="${anchor('ws', address)}"><h2><b class="m">WS</b><code>${escaped(address)}</code></h2><p>${escaped(title)}. ${inline(description)}</p>${each.join('')}</section>`;
 }
 
-function answer([status, { description = '', content = {} }]: [string, Answer]): string {
+function answer([status, { description = '', content = {} }]: [string, OpenApiAnswer]): string {
   const [body] = Object.values(content);
   const label = `${status}: ${description}`;
   if (body?.example === undefined && status !== '200') return `<p>${inline(label)}</p>`;

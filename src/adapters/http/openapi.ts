@@ -20,7 +20,7 @@ export interface Content {
   example?: unknown;
 }
 
-export interface Answer {
+export interface OpenApiAnswer {
   $ref?: string;
   description?: string;
   headers?: Record<string, unknown>;
@@ -34,7 +34,7 @@ export interface Operation {
   tags?: string[];
   parameters?: Parameter[];
   requestBody?: { required?: boolean; content?: Record<string, Content> };
-  responses?: Record<string, Answer>;
+  responses?: Record<string, OpenApiAnswer>;
 }
 
 export interface OpenApi {
@@ -182,7 +182,7 @@ function operationOf(route: Route, plain: Operation, example: RecordedExchange |
   const ok = responses?.['200'];
   const media = route.contentType ?? 'application/json';
   const okSchema = ok?.content?.['application/json']?.schema;
-  const answers: Record<string, Answer> = {
+  const answers: Record<string, OpenApiAnswer> = {
     '200': {
       description: 'Done.',
       headers: headers(RATE),

@@ -113,7 +113,7 @@ const tablesOf = async (session: Queryable, schema: string): Promise<string[]> =
  * Verifies the whole file before writing anything. `then` runs in the same transaction, for changes that a
  * restored past needs.
  */
-export async function restore(
+export async function restoreBackup(
   db: Database,
   file: string,
   migrations: readonly Migration[],

@@ -2,8 +2,8 @@
 
 import type { Queryable } from './pool.ts';
 
-export const KEPT = ['idempotency', 'events', 'slots', 'explanations'] as const;
-export type Kept = (typeof KEPT)[number];
+export const RETAINED = ['idempotency', 'events', 'slots', 'explanations'] as const;
+export type Kept = (typeof RETAINED)[number];
 
 /** `$1`: rows that ended before this, Unix ms. `$2`: maximum number. Each returns one row per deleted row. */
 const LET_GO: Record<Kept, string> = {

@@ -224,7 +224,7 @@ return redis.call('HMGET', META, 'epoch', 'until')
 `;
 
 /** Returns all binding holds. */
-export const KEPT = `${SHARED}
+export const KEPT_HOLDS = `${SHARED}
 local found = {}
 for _, raw in ipairs(redis.call('HVALS', GROUPS)) do
   for id, member in pairs(cjson.decode(raw)) do

@@ -88,7 +88,7 @@ export function createSharedInventory(
   }) as Redis & Scripts;
   redis.defineCommand('promiseInventory', { numberOfKeys: 5, lua: PROMISE });
   redis.defineCommand('tellInventory', { numberOfKeys: 5, lua: TELL });
-  redis.defineCommand('keptInventory', { numberOfKeys: 5, lua: KEPT });
+  redis.defineCommand('keptInventory', { numberOfKeys: 5, lua: KEPT_HOLDS });
   redis.defineCommand('sumInventory', { numberOfKeys: 5, lua: SUMMED });
   redis.defineCommand('joinInventory', { numberOfKeys: 1, lua: JOIN });
 

@@ -7,13 +7,13 @@ import { WebSocket } from 'ws';
 import { LINK_MAX_PAYLOAD_BYTES } from '../../protocol/link/link.ts';
 import { linkAddress } from './link-client.ts';
 
-export type Heard =
+export type FirstMessage =
   | { kind: 'said'; frame: string }
   | { kind: 'refused'; status: number }
   | { kind: 'unreachable'; why: string };
 
 /** Never throws for what the venue does. */
-export function hearFirst({
+export function readFirstMessage({
   url,
   apiKey,
   withinMs = 5_000,
@@ -21,7 +21,7 @@ export function hearFirst({
   url: string;
   apiKey: string;
   withinMs?: number;
-}): Promise<Heard> {
+}): Promise<FirstMessage> {
   return new Promise((resolve) => {
     const socket = new WebSocket(linkAddress(url), {
       headers: { 'X-API-Key': apiKey },
@@ -31,7 +31,7 @@ export function hearFirst({
       followRedirects: false,
     });
     const timer = setTimeout(() => end({ kind: 'unreachable', why: 'it says nothing' }), withinMs);
-    function end(heard: Heard): void {
+    function end(heard: FirstMessage): void {
       clearTimeout(timer);
       resolve(heard);
       socket.terminate();

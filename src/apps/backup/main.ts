@@ -2,7 +2,7 @@
 
 import { createLog } from '../../adapters/pino/log.ts';
 import { createRedactor } from '../../adapters/pino/redact.ts';
-import { type BackupFacts, backUp, restore } from '../../adapters/postgres/backup.ts';
+import { type BackupFacts, backUp, restoreBackup } from '../../adapters/postgres/backup.ts';
 import { checkSchema, type Migration } from '../../adapters/postgres/migrate.ts';
 import type { Database } from '../../adapters/postgres/pool.ts';
 import { RequestError } from '../../domain/errors.ts';
@@ -35,7 +35,7 @@ export async function runBackup(file: string, options: BackupOptions): Promise<v
 export async function runRestore(file: string, options: BackupOptions): Promise<void> {
   await withSubject(options, async ({ db, tables, lp, secrets }) => {
     const now = lp && (await latestTime(lp, secrets));
-    const facts = await restore(db, file, tables, (session) =>
+    const facts = await restoreBackup(db, file, tables, (session) =>
       lp && now !== undefined
         ? markLpRestored(session, {
             chainIds: lp.networks.map(({ id }) => id),

@@ -67,7 +67,7 @@ export interface Joining extends Opening {
 }
 
 /** Leadership among replicas, as last read. */
-export interface Lead {
+export interface Leadership {
   /** This replica leads and may write what only the leader writes. */
   mine: boolean;
   /** Some replica leads, perhaps this one. */
@@ -90,7 +90,7 @@ export interface LpStore {
    */
   join(replica: string): Promise<Joining>;
   /** Takes or extends leadership for `leaseMs` when no other replica holds it. */
-  lead(leaseMs: number): Promise<Lead>;
+  lead(leaseMs: number): Promise<Leadership>;
   /** Epoch of this replica's leadership, for other stores behind the same fence. */
   epoch(): number;
   /** By chain id, the latest time up to which any process of this LP may have signed. */

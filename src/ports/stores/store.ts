@@ -174,7 +174,7 @@ export interface OrderNews {
 }
 
 /** Status of an order after an append. */
-export interface Outcome {
+export interface AppendOutcome {
   status: 'pending' | 'settled' | 'failed';
   /** Nothing is left to do: settled, refunded, or failed with nothing escrowed. */
   final: boolean;
@@ -252,7 +252,7 @@ export interface OrderStore {
     claim: Claim,
     before: Pick<OrderRecord, 'order' | 'facts'>,
     facts: readonly Fact[],
-    outcome: Outcome,
+    outcome: AppendOutcome,
   ): Promise<boolean>;
   events(orderId: Bytes32): Promise<OrderEvent[]>;
 }

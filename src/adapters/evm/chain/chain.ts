@@ -23,7 +23,7 @@ import { createHealth, type Health, HEALTH } from '../rpc/health.ts';
 import { createViewCaller, isRevert, revertData } from './multicall.ts';
 import { createProbe } from '../rpc/probe.ts';
 import { type Agreed, createQuorum } from '../rpc/quorum.ts';
-import { createRpc, type Rpc, RpcRefusal } from '../rpc/rpc.ts';
+import { createRpc, type ChainRpc, RpcRefusal } from '../rpc/rpc.ts';
 import { sendRaw } from '../transactor/send.ts';
 import { createViews } from './views.ts';
 import type { ChainViews } from '../../../ports/chain.ts';
@@ -368,7 +368,11 @@ export function createChain(chain: Chain, options: ChainOptions): EvmChain {
 }
 
 /** The logs of all endpoints together: one that has lost logs answers without an error. */
-export async function logsOfAll(rpc: Rpc, health: Health, params: readonly unknown[]): Promise<RpcLog[]> {
+export async function logsOfAll(
+  rpc: ChainRpc,
+  health: Health,
+  params: readonly unknown[],
+): Promise<RpcLog[]> {
   const answers = await Promise.allSettled(
     health.order().map((index) => rpc.only(index).request<RpcLog[]>('eth_getLogs', params)),
   );
@@ -386,7 +390,7 @@ export async function logsOfAll(rpc: Rpc, health: Health, params: readonly unkno
 
 /** Asks the other endpoints too when the first one has no such block or receipt. */
 export async function askUntilFound<T>(
-  rpc: Rpc,
+  rpc: ChainRpc,
   health: Health,
   method: string,
   params: readonly unknown[],

@@ -9,7 +9,7 @@ import type { ChainDoubt } from '../../../ports/chain.ts';
 import type { Log } from '../../../ports/log.ts';
 import type { Health } from '../rpc/health.ts';
 import { type HeadBlock, type RpcBlock, toBlock } from './block.ts';
-import type { Rpc } from '../rpc/rpc.ts';
+import type { ChainRpc } from '../rpc/rpc.ts';
 
 interface Final {
   number: bigint;
@@ -25,14 +25,14 @@ export interface Finality {
 }
 
 export function createFinality(
-  { rpc, health, log }: { rpc: Rpc; health: Pick<Health, 'order' | 'eject'>; log: Log },
+  { rpc, health, log }: { rpc: ChainRpc; health: Pick<Health, 'order' | 'eject'>; log: Log },
   { slug, depth, stop }: { slug: string; depth: number; stop: boolean },
 ): Finality {
   let final: Final | undefined;
   /** The block now at that height. */
   let broken: { found: Hex } | undefined;
 
-  const read = async (from: Pick<Rpc, 'request'>, number: bigint): Promise<HeadBlock | undefined> => {
+  const read = async (from: Pick<ChainRpc, 'request'>, number: bigint): Promise<HeadBlock | undefined> => {
     const block = await from.request<RpcBlock | null>('eth_getBlockByNumber', [
       `0x${number.toString(16)}`,
       false,

@@ -9,7 +9,7 @@ import type { Log } from '../../../ports/log.ts';
 import { type HeadBlock, type RpcBlock, toBlock } from './block.ts';
 import { createFinality } from './finality.ts';
 import type { Health } from '../rpc/health.ts';
-import type { Rpc } from '../rpc/rpc.ts';
+import type { ChainRpc } from '../rpc/rpc.ts';
 import { createSkew } from './clock-skew.ts';
 
 const MIN_POLL_MS = 40;
@@ -44,7 +44,12 @@ export const isNewHead = (block: HeadBlock, head: HeadBlock | undefined): boolea
   head === undefined || (block.number >= head.number && block.hash !== head.hash);
 
 export function createHead(
-  { rpc, health, clock, log }: { rpc: Rpc; health: Pick<Health, 'order' | 'eject'>; clock: Clock; log: Log },
+  {
+    rpc,
+    health,
+    clock,
+    log,
+  }: { rpc: ChainRpc; health: Pick<Health, 'order' | 'eject'>; clock: Clock; log: Log },
   { slug, blockTimeMs, depth, maxJumpBlocks, maxClockSkewMs, stopOnDeepReorg }: HeadOptions,
 ): Head {
   const listeners = new Set<(head: Block) => void>();

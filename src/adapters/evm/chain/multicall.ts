@@ -2,7 +2,7 @@
 
 import { decodeFunctionResult, encodeFunctionData, multicall3Abi } from 'viem';
 import type { Address, Hex } from '../../../domain/hex.ts';
-import { type Rpc, RpcRefusal } from '../rpc/rpc.ts';
+import { type ChainRpc, RpcRefusal } from '../rpc/rpc.ts';
 
 export const MULTICALL3_ADDRESS: Address = '0xca11bde05977b3631167028862be2a173976ca11';
 /** Calls in one bundle, far below any node's gas cap for eth_call. */
@@ -18,7 +18,7 @@ interface Pending {
   reject(error: unknown): void;
 }
 
-export function createViewCaller(rpc: Pick<Rpc, 'request'>): ViewCaller {
+export function createViewCaller(rpc: Pick<ChainRpc, 'request'>): ViewCaller {
   const bundles = new Map<string, Pending[]>();
   let hasMulticall: Promise<boolean> | undefined;
 
@@ -79,7 +79,7 @@ export function createViewCaller(rpc: Pick<Rpc, 'request'>): ViewCaller {
 }
 
 async function single(
-  rpc: Pick<Rpc, 'request'>,
+  rpc: Pick<ChainRpc, 'request'>,
   { to, data }: Pending,
   tag: string,
 ): Promise<Hex | undefined> {

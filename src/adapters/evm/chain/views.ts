@@ -9,7 +9,7 @@ import { escrowAbi } from '../../../settlement/abi/escrow.ts';
 import { permit2Abi } from '../../../settlement/abi/permit2.ts';
 import { isRevert, type ViewCaller } from './multicall.ts';
 import { eip3009Abi, erc1271Abi, gasPriceOracleAbi, readContract, tryReadContract } from './read-contract.ts';
-import { type Rpc, RpcRefusal } from '../rpc/rpc.ts';
+import { type ChainRpc, RpcRefusal } from '../rpc/rpc.ts';
 
 const STATUSES: readonly EscrowStatus[] = ['none', 'deposited', 'claimed', 'refunded'];
 /** Gas that the escrow grants an ERC-1271 check, with a margin for the call itself. */
@@ -19,7 +19,7 @@ const ERC1271_MAGIC = '0x1626ba7e';
 /** A predeploy of every OP-stack chain. */
 export const GAS_PRICE_ORACLE: Address = '0x420000000000000000000000000000000000000f';
 
-export function createViews(chain: Chain, rpc: Pick<Rpc, 'request'>, call: ViewCaller): ChainViews {
+export function createViews(chain: Chain, rpc: Pick<ChainRpc, 'request'>, call: ViewCaller): ChainViews {
   const escrow = { abi: escrowAbi, address: chain.escrow } as const;
   const permit2 = { abi: permit2Abi, address: chain.permit2 } as const;
   const tag = (at: bigint | undefined): string => (at === undefined ? 'latest' : `0x${at.toString(16)}`);

@@ -17,7 +17,7 @@ export interface HealthOptions {
 
 export const HEALTH: HealthOptions = { maxLagBlocks: 5, readmitAfterMs: 30_000 };
 
-export type Fault = 'failing' | 'lagging' | 'ahead' | 'backwards' | 'contradicting';
+export type EndpointFault = 'failing' | 'lagging' | 'ahead' | 'backwards' | 'contradicting';
 
 /** Answer of one endpoint in a round that asks all of them. */
 export interface Sighting {
@@ -46,7 +46,7 @@ export interface Health {
   saw(index: number, head: bigint): void;
   /** One answer per endpoint, asked in parallel; undefined where there was none. */
   round(sightings: readonly (Sighting | undefined)[]): void;
-  eject(index: number, fault: Fault): void;
+  eject(index: number, fault: EndpointFault): void;
 }
 
 /**
@@ -61,7 +61,7 @@ interface Endpoint {
   latencyMs: number | undefined;
   failures: number;
   failedAtMs: number;
-  out: Fault | undefined;
+  out: EndpointFault | undefined;
   /** Since when an ejected endpoint has behaved, monotonic ms. */
   goodSinceMs: number | undefined;
 }
@@ -108,7 +108,7 @@ export function createHealth(
 
   const at = (index: number): Endpoint => endpoints[index] as Endpoint;
 
-  function eject(index: number, fault: Fault): void {
+  function eject(index: number, fault: EndpointFault): void {
     const endpoint = at(index);
     endpoint.goodSinceMs = undefined;
     // A single endpoint is always used.

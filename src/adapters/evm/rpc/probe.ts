@@ -4,7 +4,7 @@ import type { Hex } from '../../../domain/hex.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import type { Health, Sighting } from './health.ts';
 import { type RpcBlock, toBlock } from '../chain/block.ts';
-import type { Rpc } from './rpc.ts';
+import type { ChainRpc } from './rpc.ts';
 
 export interface Probe {
   /** Runs one round. */
@@ -14,7 +14,7 @@ export interface Probe {
 }
 
 export function createProbe(
-  { rpc, health, clock }: { rpc: Rpc; health: Pick<Health, 'round'>; clock: Clock },
+  { rpc, health, clock }: { rpc: ChainRpc; health: Pick<Health, 'round'>; clock: Clock },
   { depth, everyMs }: { depth: number; everyMs: number },
 ): Probe {
   /** The lowest head of the last round: every endpoint that keeps up has the block `depth` below it. */

@@ -23,7 +23,7 @@ export interface RpcWatch {
   health: Health;
 }
 
-export interface Rpc {
+export interface ChainRpc {
   readonly endpoints: number;
   /**
    * Asks the endpoints in service in order, each once. Throws `RpcRefusal` when a node refuses,
@@ -33,7 +33,7 @@ export interface Rpc {
   /** The same request to every endpoint in parallel, in endpoint order. */
   requestEach<T>(method: string, params: readonly unknown[]): Promise<T | RpcRefusal | UpstreamError>[];
   /** One endpoint only, by its index. */
-  only(index: number): Pick<Rpc, 'request'>;
+  only(index: number): Pick<ChainRpc, 'request'>;
   /** Subscribes to new heads of the first WebSocket endpoint; undefined when there is none. */
   subscribeHeads(onHead: () => void): Promise<(() => Promise<void>) | undefined>;
   close(): void;
@@ -74,7 +74,7 @@ export function createRpc(
   urls: readonly string[],
   { timeoutMs = 8_000, tryMs = 2_000 }: RpcOptions = {},
   watch?: RpcWatch,
-): Rpc {
+): ChainRpc {
   const transports = urls.map((url) => connect(url, timeoutMs));
   const all = urls.map((_, index) => index);
 

@@ -20,7 +20,7 @@ import { invalidateNonceCall, settleCall } from '../../../settlement/call.ts';
 import { TRANSACTION_MIGRATIONS } from '../../postgres/migrations/transactions.ts';
 import { createTxStore } from '../../postgres/tx-store.ts';
 import { systemClock } from '../../system/clock.ts';
-import { createLanes, type Lane } from './lanes.ts';
+import { createLanes, type SignerLane } from './lanes.ts';
 import { createTransactor, type TransactorOptions } from './transactor.ts';
 
 let postgres: TestPostgres;
@@ -76,7 +76,7 @@ async function start(
       },
     ),
   );
-  const whole = createLanes(lanes as [Lane, ...Lane[]]);
+  const whole = createLanes(lanes as [SignerLane, ...SignerLane[]]);
   running.push(whole);
   await whole.start();
   return whole;

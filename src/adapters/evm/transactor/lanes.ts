@@ -6,21 +6,23 @@
 
 import type { Transactor } from '../../../ports/transactor.ts';
 
-export interface Lane extends Transactor {
+export interface SignerLane extends Transactor {
   /** Whether it has a slot of this key in memory and holds the signer's lease. */
   knows(key: string): boolean;
 }
 
-export function createLanes(lanes: readonly [Lane, ...Lane[]]): Transactor {
+export function createLanes(lanes: readonly [SignerLane, ...SignerLane[]]): Transactor {
   const [first] = lanes;
   if (lanes.length === 1) return first;
 
-  function laneFor(key: string): Lane {
+  function laneFor(key: string): SignerLane {
     const start = hash(ownerOf(key)) % lanes.length;
     const order = [...lanes.slice(start), ...lanes.slice(0, start)];
-    return order.find((lane) => lane.healthy()) ?? order.find((lane) => lane.holds()) ?? (order[0] as Lane);
+    return (
+      order.find((lane) => lane.healthy()) ?? order.find((lane) => lane.holds()) ?? (order[0] as SignerLane)
+    );
   }
-  const keeperOf = (key: string): Lane | undefined => lanes.find((lane) => lane.knows(key));
+  const keeperOf = (key: string): SignerLane | undefined => lanes.find((lane) => lane.knows(key));
 
   return {
     address: first.address,

@@ -74,7 +74,7 @@ export function endOf({ id, attempts }: TxSlot, at: number, receipt: Receipt | u
 export const receiptOf = (chain: ChainPort, { keys, to }: TxSlot, hash: Hex): Promise<Receipt | undefined> =>
   chain.receipt(hash, keys.length > 1 ? to : undefined);
 
-export function statusOf({ slot, receipt }: Live, key: string): TxStatus {
+export function slotStatus({ slot, receipt }: Live, key: string): TxStatus {
   const hashes = slot.attempts.map(({ hash }) => hash);
   if (slot.state === 'void') return { state: 'void', reason: slot.reason ?? '', hashes };
   if (slot.state !== 'mined' || !receipt) return { state: 'pending', hashes };

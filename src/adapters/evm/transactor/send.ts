@@ -7,7 +7,7 @@ import type { UpstreamError } from '../../../domain/errors.ts';
 import type { Hex } from '../../../domain/hex.ts';
 import { keccakHex } from '../../../domain/keccak.ts';
 import type { SendOutcome } from '../../../ports/chain.ts';
-import { type Rpc, RpcRefusal } from '../rpc/rpc.ts';
+import { type ChainRpc, RpcRefusal } from '../rpc/rpc.ts';
 
 const CLASSES: readonly (readonly [
   RegExp,
@@ -31,7 +31,7 @@ export function classifyRefusal(message: string): SendOutcome['kind'] {
  * Sends to every endpoint, also ejected ones, and resolves with the first acceptance. No answer counts as
  * sent, because the node may have the transaction.
  */
-export async function sendRaw(rpc: Rpc, raw: Hex): Promise<SendOutcome> {
+export async function sendRaw(rpc: ChainRpc, raw: Hex): Promise<SendOutcome> {
   const outcomes = rpc
     .requestEach<Hex>('eth_sendRawTransaction', [raw])
     .map(async (answer): Promise<SendOutcome> => meaningOf(await answer, raw));

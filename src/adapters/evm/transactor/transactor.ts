@@ -14,7 +14,7 @@ import type { Signer } from '../../../ports/signer.ts';
 import type { SlotEnd, TxAttempt, TxSigner, TxSlot, TxStore } from '../../../ports/stores/tx-store.ts';
 import type { TxIntent, TxStatus } from '../../../ports/transactor.ts';
 import { belowCap, bumpFees, firstFees, type TxFees } from './fees.ts';
-import type { Lane } from './lanes.ts';
+import type { SignerLane } from './lanes.ts';
 import {
   endOf,
   lacksSignature,
@@ -24,7 +24,7 @@ import {
   needsNoop,
   noteOutcome,
   receiptOf,
-  statusOf,
+  slotStatus,
 } from './live-slots.ts';
 import { BUNDLE_FROM, createPreparation } from './prepare.ts';
 import { createSlotLookup } from './slot-lookup.ts';
@@ -81,7 +81,7 @@ interface Waiting {
 export function createTransactor(
   { chain, store, signer, clock, log: parentLog, metrics }: TransactorCapabilities,
   options: TransactorOptions,
-): Lane {
+): SignerLane {
   const {
     owner,
     leaseMs = 6_000,
@@ -293,7 +293,7 @@ export function createTransactor(
       const entry = slot && (live.get(slot.id) ?? liveOf(slot, head));
       if (slot && keys.length > 1) sharedTotal.add(labels, keys.length);
       for (const each of keys.flatMap((key) => waiting.get(key) ?? [])) {
-        if (entry) each.resolve(statusOf(entry, each.intent.key));
+        if (entry) each.resolve(slotStatus(entry, each.intent.key));
         // Another signer has one of these keys: submit each alone to find out which.
         else if (keys.length > 1) queue.push({ ...each, apart: true });
         else
@@ -511,7 +511,7 @@ export function createTransactor(
     }
     const { slot } = entry;
     if (slot.mined && !entry.receipt) entry.receipt = await receiptOf(chain, slot, slot.mined.txHash);
-    return statusOf(entry, key);
+    return slotStatus(entry, key);
   }
 
   function forgetOldKeys(): void {

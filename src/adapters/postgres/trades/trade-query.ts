@@ -73,7 +73,7 @@ export async function pageIds(
   query: TradeQuery,
   { limit, offset }: { limit: number; offset: number },
   limits: QueryLimits,
-  ledgers: Map<number, Ledger>,
+  ledgers: Map<number, BookCounts>,
 ): Promise<PageIds> {
   const { groups, cells, every, ledger, fresh, freshIn, present } = await openBook(
     session,
@@ -197,7 +197,7 @@ export async function pageIds(
 const numericOf = ({ sort }: TradeQuery): NumericSort => (sort.by === 'group' ? 'created_at' : sort.by);
 
 /** Cached counts of a book, valid for one version of the counts. */
-export interface Ledger {
+export interface BookCounts {
   version: number;
   counts: ReadonlyMap<number, number>;
   total: number;
@@ -219,7 +219,7 @@ export async function openBook(
   book: number,
   families: readonly TradeFamily[],
   query: TradeQuery,
-  ledgers: Map<number, Ledger>,
+  ledgers: Map<number, BookCounts>,
 ) {
   const known = ledgers.get(book);
   const [head] = await session.query<{ version: number; counts: string | null }>(
@@ -271,9 +271,9 @@ export async function openBook(
 function readLedger(
   version: number,
   text: string | null,
-  known: Ledger | undefined,
+  known: BookCounts | undefined,
   families: readonly TradeFamily[],
-): Ledger {
+): BookCounts {
   if (known?.version === version)
     return { ...known, families, cells: cellsOf([...known.counts.keys()], families) };
   const counts = new Map<number, number>();

@@ -15,7 +15,7 @@ import { bytes, toHex } from '../venue/order-rows.ts';
 import type { Database, Queryable } from '../pool.ts';
 import { type CountOptions, foldTrades } from './trade-counts.ts';
 import {
-  type Ledger,
+  type BookCounts,
   openBook,
   orderBy,
   pageIds,
@@ -46,7 +46,7 @@ export function createTradeStore(db: Database, options: TradeStoreOptions = {}):
   const families = createFamilies(db);
   const limits = { ...QUERY_LIMITS, ...options.limits };
   const { maxExports = 8 } = options;
-  const ledgers = new Map<number, Ledger>();
+  const ledgers = new Map<number, BookCounts>();
   let exporting = 0;
 
   async function page(query: TradeQuery, limit: number, offset: number): Promise<TradePage> {

@@ -15,7 +15,7 @@ import type {
   OrderNews,
   OrderRecord,
   OrderStore,
-  Outcome,
+  AppendOutcome,
 } from '../../../ports/stores/store.ts';
 import { createBatcher } from '../../batcher.ts';
 import { channelOf } from '../bus.ts';
@@ -387,7 +387,7 @@ interface Append {
   claim: Claim;
   before: Pick<OrderRecord, 'order' | 'facts'>;
   facts: readonly Fact[];
-  outcome: Outcome;
+  outcome: AppendOutcome;
 }
 
 function rowOf({ claim, before, facts, outcome }: Append): object {

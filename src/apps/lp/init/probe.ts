@@ -9,11 +9,11 @@ import {
   erc20Abi,
 } from 'viem';
 import { createChain } from '../../../adapters/evm/chain/chain.ts';
-import { createRpc, type Rpc, RpcRefusal } from '../../../adapters/evm/rpc/rpc.ts';
+import { createRpc, type ChainRpc, RpcRefusal } from '../../../adapters/evm/rpc/rpc.ts';
 import { createLog } from '../../../adapters/pino/log.ts';
 import { createMetrics } from '../../../adapters/prometheus/metrics.ts';
 import { systemClock } from '../../../adapters/system/clock.ts';
-import { hearFirst } from '../../../adapters/ws/challenge.ts';
+import { readFirstMessage } from '../../../adapters/ws/challenge.ts';
 import type { Chain } from '../../../domain/chain.ts';
 import { RequestError } from '../../../domain/errors.ts';
 import type { Address, Hex } from '../../../domain/hex.ts';
@@ -52,7 +52,7 @@ export async function probeVenue(url: string, apiKey: string): Promise<VenueFact
     throw new RequestError(`"${url}" is not the address of a venue, such as wss://venue.example.`, {
       code: 'bad_venue',
     });
-  const heard = await hearFirst({ url, apiKey });
+  const heard = await readFirstMessage({ url, apiKey });
   if (heard.kind === 'unreachable')
     throw new RequestError(
       `The venue at ${url} cannot be reached: ${heard.why}. Check the address and that the venue is running.`,
@@ -167,7 +167,7 @@ export async function probeAccount(
   }
 }
 
-async function withRpc<T>(url: string, slug: string, work: (rpc: Rpc) => Promise<T>): Promise<T> {
+async function withRpc<T>(url: string, slug: string, work: (rpc: ChainRpc) => Promise<T>): Promise<T> {
   if (!URL.canParse(url))
     throw new RequestError(`The endpoint of ${slug} is not a URL.`, { code: 'bad_rpc' });
   const rpc = createRpc([url], { timeoutMs: 8_000 });
@@ -186,7 +186,7 @@ async function withRpc<T>(url: string, slug: string, work: (rpc: Rpc) => Promise
 }
 
 async function view<const A extends Abi, N extends ContractFunctionName<A, 'view' | 'pure'>>(
-  rpc: Rpc,
+  rpc: ChainRpc,
   to: Address,
   abi: A,
   functionName: N,
