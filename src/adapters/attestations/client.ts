@@ -175,7 +175,7 @@ export const isMember = ({ signers }: Committee, signer: Address | undefined): b
 
 async function readLimited(response: Response): Promise<string> {
   if (!response.ok || !response.body)
-    throw new UpstreamError('The attester refused the question.', {
+    throw new UpstreamError('The attester refused the request.', {
       code: 'attester_refused',
       facts: { status: response.status },
     });
@@ -184,7 +184,7 @@ async function readLimited(response: Response): Promise<string> {
   for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
     size += chunk.length;
     if (size > MAX_ANSWER_BYTES)
-      throw new UpstreamError('The attester answered at unreasonable length.', { code: 'attester_refused' });
+      throw new UpstreamError('The answer of the attester is too long.', { code: 'attester_refused' });
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');

@@ -16,7 +16,7 @@ export function attestationRoutes(attester: Attester): OpsRoute[] {
         if (!parsed.success) {
           const issue = parsed.error.issues[0];
           throw new RequestError(
-            `The query is not complete: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}`,
+            `The query is incomplete: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}`,
             { code: 'bad_request' },
           );
         }

@@ -52,7 +52,10 @@ export function createBullQueue({ connection, log, lockMs = 30_000 }: BullOption
   let closed = false;
   const wakers = new Map<string, (id: string) => Promise<void>>();
   const warn = (topic: string) => (error: Error) =>
-    log.warn({ topic, reason: codeOf(error) }, 'the queue is in trouble; the sweep covers for it');
+    log.warn(
+      { topic, reason: codeOf(error) },
+      'the queue reported an error; the sweep covers missed wake-ups',
+    );
 
   function producer(topic: string): BullQueue<Job> {
     const known = producers.get(topic);
@@ -150,7 +153,7 @@ export function createBullQueue({ connection, log, lockMs = 30_000 }: BullOption
       try {
         await (delayMs > 0 ? withinAnswerTime(add(topic, [id], delayMs)) : waker(topic)(id));
       } catch (error) {
-        throw new UpstreamError('The queue did not take a wake-up; the next sweep does without it.', {
+        throw new UpstreamError('The queue did not accept a wake-up; the next sweep covers it.', {
           code: 'queue_unavailable',
           facts: { topic, reason: codeOf(error as Error) },
         });

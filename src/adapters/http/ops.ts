@@ -120,14 +120,14 @@ export async function startOps({
         return refuse(
           403,
           'forbidden',
-          'This door answers local programs only, not web pages. Ask from this machine, without an Origin header.',
+          'This server answers local programs only, not web pages. Send the request from this machine, without an Origin header.',
         );
       }
       if (token !== undefined && !sameText(request.headers.authorization ?? '', `Bearer ${token}`))
         return refuse(
           401,
           'unauthorized',
-          'This door wants its token: Authorization: Bearer <text of the token file that the configuration names>.',
+          'This server requires its token: Authorization: Bearer <text of the configured token file>.',
         );
       if (!URL.canParse(request.url ?? '', 'http://ops'))
         return refuse(400, 'bad_request', 'The request line holds no path.');
@@ -137,7 +137,7 @@ export async function startOps({
         return refuse(
           404,
           'not_found',
-          `Nothing is here. This door knows: ${routes.map((route) => `${route.method} ${route.path}`).join(', ')}.`,
+          `This path does not exist. Paths: ${routes.map((route) => `${route.method} ${route.path}`).join(', ')}.`,
         );
       const route = here.find(
         ({ method }) => method === (request.method === 'HEAD' ? 'GET' : request.method),
@@ -156,7 +156,7 @@ export async function startOps({
     } catch (error) {
       if (error instanceof BaseError && error.retry === 'never' && error.code !== 'invariant')
         return refuse(400, error.code, error.message);
-      log.error({ err: error, path: request.url }, 'the operator door could not answer');
+      log.error({ err: error, path: request.url }, 'the operations server could not answer a request');
       return refuse(503, 'unavailable', 'The answer could not be made; the log says why.');
     }
   }
@@ -165,7 +165,7 @@ export async function startOps({
     const refused = (cause: NodeJS.ErrnoException) =>
       reject(
         new UpstreamError(
-          `The operator port ${port} on ${host} cannot be opened (${cause.code ?? 'unknown error'}). Choose another one or stop what uses it.`,
+          `The operations port ${port} on ${host} cannot be opened (${cause.code ?? 'unknown error'}). Choose another port or stop the process that uses it.`,
           { code: 'port_unavailable', cause },
         ),
       );

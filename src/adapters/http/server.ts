@@ -144,7 +144,7 @@ export async function startHttp<Key extends ApiCaller>(
     frameworkErrors: (_error, _request, reply: FastifyReply) =>
       void fail(
         reply,
-        new ApiError('not_found', 'There is nothing here. GET /openapi.json lists what there is.'),
+        new ApiError('not_found', 'This path does not exist. GET /openapi.json lists all paths.'),
       ),
     clientErrorHandler(error, socket) {
       if (!socket.writable) return;
@@ -170,7 +170,7 @@ export async function startHttp<Key extends ApiCaller>(
 
   function fail(reply: FastifyReply, error: unknown): FastifyReply {
     const answer = answerFor(error);
-    if (answer.ours) log.error({ error }, 'a request failed through our own fault');
+    if (answer.ours) log.error({ error }, 'a request failed because of an internal error');
     if (answer.retryAfterSeconds !== null) reply.header('Retry-After', String(answer.retryAfterSeconds));
     // The client may still be sending the oversized body.
     if (answer.status === 413) reply.header('Connection', 'close');
@@ -227,7 +227,7 @@ export async function startHttp<Key extends ApiCaller>(
     if (methods.length === 0 || methods.includes(request.method as Route['method']))
       return fail(
         reply,
-        new ApiError('not_found', 'There is nothing here. GET /openapi.json lists what there is.'),
+        new ApiError('not_found', 'This path does not exist. GET /openapi.json lists all paths.'),
       );
     return fail(
       reply.header('Allow', methods.join(', ')),
@@ -413,7 +413,10 @@ function mediaError(request: FastifyRequest, method: Route['method'], length: nu
     'transfer-encoding': transfer,
   } = request.headers;
   if (encoding !== undefined && encoding !== 'identity')
-    return new ApiError('unsupported_media_type', 'Bodies are taken as they are: no Content-Encoding.');
+    return new ApiError(
+      'unsupported_media_type',
+      'Content-Encoding is not supported; send the body uncompressed.',
+    );
   if (method === 'GET' || method === 'DELETE')
     return length > 0 || transfer !== undefined
       ? new ApiError('unsupported_media_type', `A ${method} has no body.`)
@@ -429,7 +432,7 @@ function refusal(reply: FastifyReply): ApiError {
   reply.header('Connection', 'close');
   return new ApiError(
     'unavailable',
-    'The venue is restarting and takes nothing new. Ask again: another replica answers, or this one in a moment.',
+    'The venue is restarting and takes no new requests. Try again in a few seconds.',
     { retryAfterSeconds: 1 },
   );
 }
@@ -443,10 +446,10 @@ function translated(error: FastifyError): unknown {
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return new ApiError('unsupported_media_type', 'Send JSON with Content-Type: application/json.');
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
-      return new ApiError('bad_request', 'The body is not as long as Content-Length says.');
+      return new ApiError('bad_request', 'The body is shorter or longer than Content-Length says.');
     // The client disconnected in the middle of its body.
     case 'ECONNRESET':
-      return new ApiError('bad_request', 'The body broke off.');
+      return new ApiError('bad_request', 'The body is incomplete.');
     case 'FST_ERR_REOPENED_CLOSE_SERVER':
       return new ApiError('unavailable', 'The venue is stopping.', { retryAfterSeconds: 2 });
     default:

@@ -57,11 +57,11 @@ export function createOutbound({ allowHosts, allowPrivate }: OutboundOptions): O
     if (!url || (url.protocol !== 'https:' && !(allowPrivate && url.protocol === 'http:')))
       throw new OutboundRefused('the address must be an https:// URL');
     if (url.username !== '' || url.password !== '')
-      throw new OutboundRefused('the address must not hold a user name or password; use headers');
+      throw new OutboundRefused('the address must not contain a user name or password; use headers');
     const host = hostOf(url);
     if (!allowed.has(host))
       throw new OutboundRefused(
-        `the host "${host}" is not on the list of hosts that this process may ask (outbound.allowHosts)`,
+        `the host "${host}" is not in the list of allowed hosts (outbound.allowHosts)`,
       );
     if (!allowPrivate && isIP(host) !== 0 && isPrivate(host))
       throw new OutboundRefused(
@@ -97,7 +97,7 @@ export function createOutbound({ allowHosts, allowPrivate }: OutboundOptions): O
           clearTimeout(timer);
           sent?.destroy();
           fail(
-            new UpstreamError(`The service at ${hostOf(url)} could not be asked: ${why}.`, {
+            new UpstreamError(`The service at ${hostOf(url)} did not answer: ${why}.`, {
               code: 'outbound_failed',
               facts: { host: hostOf(url) },
             }),

@@ -159,7 +159,7 @@ async function requireEmpty(session: Queryable, tables: readonly string[], file:
     const [row] = await session.query(`select 1 from ${table} limit 1`);
     if (row)
       throw new RequestError(
-        `The database is not empty ("${table}" has rows), so ${file} was not restored into it: rows of two pasts would mix. Restore into a new database.`,
+        `The database is not empty ("${table}" has rows), so ${file} was not restored into it. Restore into a new database.`,
         { code: 'not_empty' },
       );
   }

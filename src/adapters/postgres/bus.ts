@@ -103,7 +103,7 @@ export function createPostgresBus(
     client = undefined;
     connecting = undefined;
     drop(which);
-    log.warn({}, 'the event connection was lost; events of this moment will be caught up from the database');
+    log.warn({}, 'the event connection was lost; missed events will be read from the database');
     retryLater();
   }
 
@@ -118,7 +118,7 @@ export function createPostgresBus(
     async publish(topic, payload) {
       if (Buffer.byteLength(payload) > MAX_PAYLOAD_BYTES)
         throw new RangeError(
-          `A bus message holds at most ${MAX_PAYLOAD_BYTES} bytes: announce that something changed, not what.`,
+          `A bus message holds at most ${MAX_PAYLOAD_BYTES} bytes. Announce that something changed, not what.`,
         );
       await db.query({ name: 'notify', text: 'select pg_notify($1, $2)' }, [
         channelOf(db.schema, topic),

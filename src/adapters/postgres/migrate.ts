@@ -29,7 +29,9 @@ const LOCK_TIMEOUT_MS = 4_000;
  */
 export async function migrate(database: Database, migrations: readonly Migration[]): Promise<string[]> {
   if (!/^[a-z][a-z0-9_]{0,40}$/.test(database.schema))
-    throw new InvariantError(`"${database.schema}" is no schema name: lower-case letters, digits and _.`);
+    throw new InvariantError(
+      `"${database.schema}" is not a schema name. Use lower-case letters, digits and _.`,
+    );
   return database.transaction(async (session) => {
     // Creating an index on a large table may take long.
     await session.query('set local statement_timeout = 0');
@@ -95,7 +97,7 @@ export function requireLivable(done: readonly Done[], migrations: readonly Migra
     const sql = known.get(id);
     if (sql === undefined && contract) {
       throw new SchemaError(
-        `A newer firmquote has changed this database ("${id}") in a way that this version cannot work with. Start the newer version; this one could write what the newer one would misread.`,
+        `A newer firmquote has changed this database ("${id}") in a way that this version cannot work with. Start the newer version.`,
         id,
       );
     }

@@ -31,7 +31,7 @@ export function collectProcess(metrics: Metrics): void {
   );
   metrics.gauge(
     'firmquote_process_open_fds',
-    'Open file descriptors; absent where the platform does not tell.',
+    'Open file descriptors; absent where the platform does not report them.',
     [],
     (gauge) => {
       try {

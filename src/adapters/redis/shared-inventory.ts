@@ -55,7 +55,7 @@ export function createSharedInventory(
   const log = parent.child({ redis: name });
   const seconds = metrics.histogram(
     'firmquote_lp_shared_seconds',
-    'Time that the shared inventory took to decide about a promise',
+    'Time that the shared inventory took to decide about a hold',
     BUCKETS_SECONDS,
   );
   const prefix = `firmquote:{${name}}`;
@@ -156,13 +156,13 @@ export function createSharedInventory(
       } catch (error) {
         if (error instanceof RequestError) throw error;
         throw new UpstreamError(
-          'Redis does not answer: the shared inventory cannot be joined. Check its URL and that it runs.',
+          'Redis does not answer, so this replica cannot join the shared inventory. Check its URL and that it runs.',
           { code: 'redis_unavailable', cause: error },
         );
       }
       if (asked !== connection)
         throw new UpstreamError(
-          'The connection to Redis broke while the shared inventory was joined. It is tried again.',
+          'The connection to Redis broke while this replica joined the shared inventory. It will try again.',
           { code: 'redis_unavailable' },
         );
       const [epoch, waits] = answer;
@@ -250,12 +250,12 @@ function refuseForgetful(info: ReadonlyMap<string, string>): void {
   const policy = info.get('maxmemory_policy') ?? 'noeviction';
   if (policy.startsWith('allkeys') && info.get('maxmemory') !== '0') {
     throw new RequestError(
-      `Redis drops keys when its memory is full (maxmemory-policy ${policy}), and with them promises. Set maxmemory-policy noeviction.`,
+      `Redis evicts keys when its memory is full (maxmemory-policy ${policy}), so holds could get lost. Set maxmemory-policy noeviction.`,
       { code: 'bad_config' },
     );
   }
   if (info.get('role') !== 'master')
-    throw new RequestError('This Redis is a read-only copy of another. Name the one that takes writes.', {
+    throw new RequestError('This Redis is a read-only replica. Configure the primary instead.', {
       code: 'bad_config',
     });
 }

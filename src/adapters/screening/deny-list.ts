@@ -55,7 +55,7 @@ export function createDenyList(
   );
   const reloads = metrics.counter(
     'firmquote_venue_deny_list_reloads_total',
-    'Times that the deny list was read again, by what came of it',
+    'Reloads of the deny list, by outcome',
     ['outcome'],
   );
   let edition: Edition | undefined;
@@ -89,7 +89,7 @@ export function createDenyList(
       reloads.add({ outcome: 'refused' });
       log.error(
         { path, err: sentence(err), inForce: before },
-        'the deny list file cannot be used; the list that was read before stays in force',
+        'the deny list file is invalid; the previous list stays in use',
       );
       return false;
     }
@@ -174,9 +174,9 @@ function fromJson(text: string): Listed {
     ? { addresses: json as unknown, version: undefined }
     : (json as Record<string, unknown>);
   if (!Array.isArray(addresses) || addresses.some((address) => typeof address !== 'string'))
-    throw new Error('"addresses" must be a list of texts');
+    throw new Error('"addresses" must be a list of strings');
   if (version !== undefined && (typeof version !== 'string' || version.length > 100))
-    throw new Error('"version" must be a text of at most 100 characters');
+    throw new Error('"version" must be a string of at most 100 characters');
   const [extra] = Object.keys(rest);
   if (extra !== undefined) throw new Error(`"${extra.slice(0, 40)}" is not a field of a deny list`);
   return { declared: version, addresses: addresses as string[] };
@@ -196,7 +196,7 @@ const sentence = (error: unknown): string => (error instanceof Error ? error.mes
 export class DenyListError extends RequestError {
   constructor(path: string, why: string) {
     super(
-      `The deny list ${path} cannot be used: ${why}. The venue was told to screen by it and does not start without. Correct the file, or take screening.denyListFile out of the configuration.`,
+      `The deny list ${path} cannot be used: ${why}. The venue does not start without it. Correct the file, or remove screening.denyListFile from the configuration.`,
       { code: 'deny_list' },
     );
   }

@@ -51,7 +51,7 @@ export function createProvider(
   const asking = new Map<Address, Promise<ScreeningCheck>>();
   const asked = metrics.counter(
     'firmquote_venue_screening_asked_total',
-    'Questions to the screening service by what came of them',
+    'Requests to the screening service, by outcome',
     ['outcome'],
   );
 

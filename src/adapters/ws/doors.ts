@@ -83,12 +83,12 @@ export function openDoors<Key extends ApiCaller>(
       throw new ApiError('unavailable', 'The venue is restarting. Connect again.', { retryAfterSeconds: 1 });
     const [path, query] = (request.url ?? '').split('?');
     const found = servers.get(path ?? '');
-    if (!found) throw new ApiError('not_found', 'There is no socket here.');
+    if (!found) throw new ApiError('not_found', 'There is no WebSocket endpoint at this path.');
     // A browser would send its user's key from any page; keys belong to servers.
     if (request.headers.origin !== undefined)
       throw new ApiError(
         'unauthorized',
-        'Sockets are not open to browsers: connect from a server, without an Origin header.',
+        'Browsers may not connect: connect from a server, without an Origin header.',
       );
     if (query !== undefined)
       throw new ApiError(
@@ -104,7 +104,7 @@ export function openDoors<Key extends ApiCaller>(
     if ((perKey.get(slot) ?? 0) >= found.door.maxPerKey)
       throw new ApiError(
         'rate_limited',
-        `This key has ${found.door.maxPerKey} open sockets, which is the most. Close one first.`,
+        `This key has ${found.door.maxPerKey} open sockets, which is the maximum. Close one first.`,
         { retryAfterSeconds: 5 },
       );
     if ((perAddress.get(address) ?? 0) >= maxPerAddress)

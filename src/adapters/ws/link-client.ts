@@ -148,7 +148,7 @@ export function createLinkClient(
     // Jitter over the upper half: LPs do not reconnect to a restarted venue all together, and none waits in
     // vain.
     const waitMs = Math.round(pauseMs * (0.5 + jitter() / 2));
-    log.info({ venue: name, reason, waitMs }, 'link down, dialling again');
+    log.info({ venue: name, reason, waitMs }, 'link lost, reconnecting');
     pauseMs = Math.min(pauseMs * 2, longestPauseMs);
     cancelPause = clock.after(waitMs, dial);
   }

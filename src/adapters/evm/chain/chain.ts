@@ -157,7 +157,7 @@ export function createChain(chain: Chain, options: ChainOptions): EvmChain {
   });
   metrics.gauge(
     'firmquote_chain_doubt',
-    'Whether a chain took back what was final (reorg), or its clock and ours differ (clock)',
+    'Whether a final block was reorganised away (reorg), or the clocks differ (clock)',
     ['chain', 'kind'],
     (gauge) => {
       for (const kind of ['reorg', 'clock'])
@@ -166,7 +166,7 @@ export function createChain(chain: Chain, options: ChainOptions): EvmChain {
   );
   const sends = metrics.counter(
     'firmquote_chain_sends_total',
-    'Raw transactions handed to the chain, by what it said',
+    'Raw transactions sent to the chain, by the node's answer',
     ['chain', 'outcome'],
   );
   let tip: { value: bigint; atMs: number } | undefined;
@@ -251,7 +251,7 @@ export function createChain(chain: Chain, options: ChainOptions): EvmChain {
     async orderEvents(orderId, since) {
       const found: EscrowEvent[] = [];
       const latest = head.current();
-      if (!latest) throw new UpstreamError('The chain has not been seen yet.', { code: 'chain_unknown' });
+      if (!latest) throw new UpstreamError('No block of the chain has been read yet.', { code: 'chain_unknown' });
       for (let to = latest.number; to >= 0n; to -= LOG_RANGE) {
         const from = to - LOG_RANGE + 1n > 0n ? to - LOG_RANGE + 1n : 0n;
         found.unshift(...(await logs(fromAll, from, to, [null, orderId])));
@@ -351,12 +351,12 @@ export function createChain(chain: Chain, options: ChainOptions): EvmChain {
       if (rpc.endpoints === 1)
         log[chain.sandbox ? 'info' : 'warn'](
           {},
-          'one RPC endpoint: what it says is believed, also about large amounts, and nothing goes on while it is away. Of three, by different providers, two have to agree (docs/venue/chains.md)',
+          'only one RPC endpoint is configured: it is trusted for all amounts, and work stops while it is away. Configure three from different providers, of which two must agree (docs/venue/chains.md)',
         );
       else if (rpc.endpoints < quorum.agree)
         log.warn(
           { endpoints: rpc.endpoints, quorum: quorum.agree },
-          'fewer RPC endpoints than the quorum: all of them have to agree about large amounts, so one that is away holds those up (docs/venue/chains.md)',
+          'fewer RPC endpoints than the quorum: all must agree about large amounts, so these wait while one is away (docs/venue/chains.md)',
         );
     },
     async close() {

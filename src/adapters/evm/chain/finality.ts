@@ -67,7 +67,7 @@ export function createFinality(
         if (broken)
           log.warn(
             { block: final.number },
-            'the chain is back on the branch that was final: it is acted on again',
+            'the chain is back on the branch that was final; work on it resumes',
           );
         broken = undefined;
         return true;
@@ -75,7 +75,7 @@ export function createFinality(
       if (!stop) {
         log.error(
           { block: final.number, was: final.hash, found: now?.hash, depth },
-          'the chain took back what was final, and is followed all the same, as it is configured',
+          'a final block was reorganised away; the chain is still followed, as configured',
         );
         final = undefined;
         return true;
@@ -86,7 +86,7 @@ export function createFinality(
         broken = { found };
         log.fatal(
           { block: final.number, was: final.hash, found, depth },
-          `${slug} was reorganised deeper than its depth of ${depth} blocks: what counted as final is gone. Nothing more is done on this chain. Statuses stay as they were; firmquote audit lists what is affected. When you have dealt with that, raise depth, and restart this process to go on with the chain as it is now (docs/venue/chains.md).`,
+          `${slug} was reorganised deeper than its depth of ${depth} blocks, so final blocks are gone. Work on this chain has stopped and statuses stay as they were; firmquote audit lists what is affected. After handling that, raise depth and restart this process to continue with the current chain (docs/venue/chains.md).`,
         );
       }
       return false;

@@ -115,7 +115,7 @@ export function createHead(
         },
         () => {
           failures += 1;
-          if (failures === 3) log.warn({}, 'the chain gives no head');
+          if (failures === 3) log.warn({}, 'the node returns no head');
         },
       )
       .finally(() => {

@@ -64,7 +64,7 @@ export async function readContract<
 export class ViewError extends UpstreamError {
   constructor(view: string) {
     super(
-      `The contract's ${view} view gave no answer. Is the configured address the right contract on this chain?`,
+      `The contract's ${view} view gave no valid answer. Check that the configured address is the right contract on this chain.`,
       { code: 'view_failed', facts: { view } },
     );
   }

@@ -272,7 +272,7 @@ export async function connectDev(rpcUrl: string, chainId: number, privateKey: He
       const failed = receipts.find(({ status }) => status !== 'success');
       if (failed)
         throw new UpstreamError(
-          'A deployment transaction reverted on the development chain. Start it afresh.',
+          'A deployment transaction reverted on the development chain. Restart the chain.',
           { code: 'deploy_failed', facts: { txHash: failed.transactionHash } },
         );
     },

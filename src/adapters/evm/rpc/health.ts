@@ -86,7 +86,7 @@ export function createHealth(
   const labels = (index: number) => ({ chain, endpoint: String(index) });
   const inServiceGauge = metrics.gauge(
     'firmquote_chain_endpoint_in_service',
-    'Whether an RPC endpoint, by its place in rpcUrls, is believed at the moment',
+    'Whether an RPC endpoint, by its index in rpcUrls, is in service',
     ['chain', 'endpoint'],
   );
   const latencyGauge = metrics.gauge(
@@ -101,7 +101,7 @@ export function createHealth(
   );
   const ejectionsTotal = metrics.counter(
     'firmquote_chain_endpoint_ejections_total',
-    'Times an RPC endpoint was taken out of service, by why',
+    'Times an RPC endpoint was taken out of service, by reason',
     ['chain', 'endpoint', 'fault'],
   );
   for (const index of all) inServiceGauge.set(1, labels(index));
@@ -118,14 +118,14 @@ export function createHealth(
     ejectionsTotal.add({ ...labels(index), fault });
     log.warn(
       { endpoint: index, fault, left: serving.length },
-      'an RPC endpoint is not believed any more; it comes back when it has behaved for a while',
+      'an RPC endpoint was taken out of service; it returns after it has behaved for a while',
     );
   }
 
   function readmit(index: number): void {
     Object.assign(at(index), { out: undefined, goodSinceMs: undefined, failures: 0 });
     changed(index);
-    log.info({ endpoint: index }, 'an RPC endpoint is believed again');
+    log.info({ endpoint: index }, 'an RPC endpoint is in service again');
   }
 
   function changed(index: number): void {

@@ -36,7 +36,7 @@ export function createQuorum<W>(
   );
   const missed = metrics.counter(
     'firmquote_chain_quorum_missed_total',
-    'Decisions put off because not enough RPC endpoints agreed',
+    'Decisions postponed because too few RPC endpoints agreed',
     ['chain'],
   );
 
@@ -75,7 +75,7 @@ export function createQuorum<W>(
     }
     missed.add({ chain });
     throw new UpstreamError(
-      `No ${needed} RPC endpoints of ${chain} agree about block ${at}; in service are ${health.inService().length}. Nothing is decided until they do.`,
+      `No ${needed} RPC endpoints of ${chain} agree about block ${at} (${health.inService().length} in service). The decision is postponed until they do.`,
       { code: 'no_quorum' },
     );
   };

@@ -89,7 +89,7 @@ export function createPreparation({
         bundlesOf(group).catch((error: unknown) => {
           log.warn(
             { error, settlements: group.length },
-            'settlements could not be simulated together; each goes by itself',
+            'settlements could not be simulated as a bundle; each is sent alone',
           );
           return [];
         }),

@@ -99,11 +99,11 @@ export function createTransactor(
   const lookUp = createSlotLookup(store, chainId, lanes);
   const prepare = createPreparation({ chain, signer: signer.address, batch: batchContract, log });
   const lingerMs = Math.min(LINGER_MS, chain.chain.blockTimeMs / 8);
-  const attemptsTotal = metrics.counter(
-    'firmquote_tx_attempts_total',
-    'Signed transactions, by why they were made',
-    ['chain', 'lane', 'kind'],
-  );
+  const attemptsTotal = metrics.counter('firmquote_tx_attempts_total', 'Signed transactions, by reason', [
+    'chain',
+    'lane',
+    'kind',
+  ]);
   const endedTotal = metrics.counter('firmquote_tx_slots_ended_total', 'Nonces that were used up, by how', [
     'chain',
     'lane',
@@ -160,7 +160,7 @@ export function createTransactor(
 
   function holder(): TxSigner {
     if (lease && holds()) return lease;
-    throw new UpstreamError('Another process holds this signer at the moment; it will be tried again.', {
+    throw new UpstreamError('Another process holds this signer. The transaction will be tried again.', {
       code: 'signer_not_held',
     });
   }
@@ -189,7 +189,7 @@ export function createTransactor(
       if (lapsed || reload) onHead();
       return;
     }
-    log.warn({}, 'the lease on the signer is lost');
+    log.warn({}, 'the lease on the signer was lost');
     lease = undefined;
     await takeLease();
     onHead();
@@ -225,7 +225,7 @@ export function createTransactor(
     if (slots.length > 0)
       log.info(
         { open: slots.filter(({ state }) => state === 'open').length },
-        'transactions of before are resumed',
+        'open transactions of an earlier process were resumed',
       );
     await work();
   }
@@ -298,7 +298,7 @@ export function createTransactor(
         else if (keys.length > 1) queue.push({ ...each, apart: true });
         else
           each.reject(
-            new InvariantError('A reserved slot was not answered.', { facts: { key: each.intent.key } }),
+            new InvariantError('A reserved slot got no answer.', { facts: { key: each.intent.key } }),
           );
       }
     }
@@ -418,7 +418,7 @@ export function createTransactor(
     if (lostEntries.length === 0) return;
     log.warn(
       { transactions: lostEntries.length },
-      'a reorganisation took transactions back; they are sent again',
+      'a reorganisation removed transactions; they are sent again',
     );
     // A void slot stays void, because its key may have a successor; its no-op is sent again.
     const reopened = lostEntries.filter(({ slot }) => slot.state === 'mined');
@@ -523,7 +523,7 @@ export function createTransactor(
 
   const lost = () => {
     lease = undefined;
-    return new UpstreamError('Another process took this signer over; nothing was sent.', {
+    return new UpstreamError('Another process took over this signer; nothing was sent.', {
       code: 'signer_not_held',
     });
   };
@@ -543,7 +543,7 @@ export function createTransactor(
           await readBalance();
         } catch (error) {
           reload = true;
-          log.warn({ error }, 'transactions could not be looked after; the next block tries again');
+          log.warn({ error }, 'checking open transactions failed; the next block tries again');
         }
         healthyGauge.set(healthy() ? 1 : 0, labels);
       }

@@ -50,7 +50,7 @@ function installedPackage(): Package {
     return { folder, version: `${manifest.version}-${platform}` };
   } catch (cause) {
     throw new UpstreamError(
-      `npm has no PostgreSQL for ${process.platform}-${process.arch} here. Install optional dependencies, or set DATABASE_URL to a server of your own.`,
+      `npm did not install PostgreSQL for ${process.platform}-${process.arch}. Install optional dependencies, or set DATABASE_URL to your own server.`,
       { code: 'database_unavailable', cause },
     );
   }

@@ -126,7 +126,7 @@ async function clusterFolder(home: string, user: SystemUser | undefined, log: Lo
   await writeFile(join(home, 'LOCATION'), `${elsewhere}\n`);
   log.info(
     { clusterDir: elsewhere },
-    'the data directory is closed to the database user, so the cluster lives elsewhere',
+    'the database user cannot access the data directory, so the cluster is in another folder',
   );
   return elsewhere;
 }
@@ -301,6 +301,6 @@ export async function freePort(): Promise<number> {
   const address = server.address();
   await new Promise((done) => server.close(done));
   if (address === null || typeof address === 'string')
-    throw new UpstreamError('No free port was found on 127.0.0.1.', { code: 'no_port' });
+    throw new UpstreamError('No free port on 127.0.0.1.', { code: 'no_port' });
   return address.port;
 }

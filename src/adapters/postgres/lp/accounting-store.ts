@@ -112,7 +112,7 @@ export function createJournalStore(db: Database): JournalStore {
       );
     },
     async write(batch) {
-      if (epoch === undefined) throw new InvariantError('The journal store was not opened.');
+      if (epoch === undefined) throw new InvariantError('The accounting store was not opened.');
       return db.transaction(async (session) => {
         const held = await session.query(
           { name: 'lp-owner', text: 'select 1 from lp_owner where epoch = $1 for share' },

@@ -118,7 +118,7 @@ export function createLpStore(db: Database): LpStore {
       });
     },
     async lead(leaseMs) {
-      if (shared === undefined) throw new InvariantError('Only a replica leads others.');
+      if (shared === undefined) throw new InvariantError('Only a replica can lead.');
       const { process, since } = shared;
       const [led] = await db.query<{ epoch: number }>(
         {
@@ -361,7 +361,7 @@ async function readClean(session: Queryable): Promise<CleanStop> {
     `select cursors, books.* from lp_owner, json_to_record(clean) as stop (cursors json, ledger json),
       json_to_record(ledger) as books (version integer, clocks json, buckets json, deposits json, withdrawals json)`,
   );
-  if (stored === undefined) throw new InvariantError('The clean stop is gone from a row that was locked.');
+  if (stored === undefined) throw new InvariantError('The clean stop disappeared from a locked row.');
   const promises: StoredHold[] = [];
   await session.query(
     `declare lp_clean no scroll cursor for select json_array_elements(clean #> '{ledger,promises}') as promise from lp_owner`,

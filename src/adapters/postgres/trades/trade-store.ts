@@ -105,7 +105,7 @@ export function createTradeStore(db: Database, options: TradeStoreOptions = {}):
     } catch (error) {
       await end();
       throw new UpstreamError(
-        'The export could not begin, because the database did not answer. Try again in a moment.',
+        'The export could not start, because the database did not answer. Try again in a few seconds.',
         { code: 'database_unavailable', facts: { reason: (error as { code?: string }).code ?? 'unknown' } },
       );
     }
