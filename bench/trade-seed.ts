@@ -49,7 +49,8 @@ export async function seedPeople(
     (await db.query<{ id: string }>(text, values)).map(({ id }) => id);
   if ((await ids('select id from solver limit 1')).length === 0)
     await db.query(
-      `insert into solver (id, name, kind, disabled) select 'seed-lp-' || n, 'Seed maker ' || n, 'lp', true from generate_series(1, 5) n`,
+      `insert into solver (id, name, kind, disabled) select 'seed-lp-' || n, 'Seed maker ' || n, ` +
+        `'lp', true from generate_series(1, 5) n`,
     );
   if ((await ids('select id from member where workspace_id = $1 limit 1', [workspaceId])).length === 0) {
     await db.query(
@@ -449,7 +450,9 @@ function factsOf(
 
 async function columnTypes(db: Database): Promise<ReadonlyMap<string, string>> {
   const rows = await db.query<{ name: string; type: string }>(
-    `select c.relname || '.' || a.attname as name, format_type(a.atttypid, a.atttypmod) as type from pg_attribute a join pg_class c on c.oid = a.attrelid where c.relnamespace = $1::regnamespace and a.attnum > 0`,
+    `select c.relname || '.' || a.attname as name, format_type(a.atttypid, a.atttypmod) as type from ` +
+      'pg_attribute a join pg_class c on c.oid = a.attrelid where c.relnamespace = $1::regnamespace ' +
+      'and a.attnum > 0',
     [db.schema],
   );
   return new Map(rows.map(({ name, type }) => [name, type]));

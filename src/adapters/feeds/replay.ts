@@ -143,14 +143,16 @@ export async function replayFeed(
     if (silentMs > gapMs) {
       summary.silentGaps += 1;
       print(
-        `gap     ${iso(track.quotedMs)} to ${iso(untilMs)} ${summary.symbol} top of book silent for ${(silentMs / 1000).toFixed(3)} s`,
+        `gap     ${iso(track.quotedMs)} to ${iso(untilMs)} ${summary.symbol} top of book silent for ` +
+          `${(silentMs / 1000).toFixed(3)} s`,
       );
     }
     if (silentMs <= maxAgeMs) return;
     summary.staleSpells += 1;
     summary.staleMs += silentMs - maxAgeMs;
     print(
-      `stale   ${iso(track.quotedMs + maxAgeMs)} to ${iso(untilMs)} ${summary.symbol} ${((silentMs - maxAgeMs) / 1000).toFixed(3)} s too old`,
+      `stale   ${iso(track.quotedMs + maxAgeMs)} to ${iso(untilMs)} ${summary.symbol} ` +
+        `${((silentMs - maxAgeMs) / 1000).toFixed(3)} s too old`,
     );
   }
 

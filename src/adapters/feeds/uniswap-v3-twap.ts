@@ -70,7 +70,8 @@ export function createUniswapV3TwapFeed(
     const [before, after] = observed?.[0] ?? [];
     if (before === undefined || after === undefined)
       return rejected(
-        `the pool stores less than ${pool.windowSeconds} s of history: raise its observation cardinality or shorten the window`,
+        `the pool stores less than ${pool.windowSeconds} s of history: raise its observation ` +
+          'cardinality or shorten the window',
       );
     told.delete(symbol);
     const price = priceAtTick(floorDiv(after - before, BigInt(pool.windowSeconds)), scale);

@@ -59,7 +59,8 @@ const MEANING: Record<ErrorCode, string> = {
   header_too_large: 'The headers exceed 16 KB.',
   internal: 'Our mistake; it is in our log.',
   unavailable:
-    'A part of the venue does not answer, or it is too busy; nothing was done. Retry-After says when to come back.',
+    'A part of the venue does not answer, or it is too busy; nothing was done. Retry-After says when ' +
+    'to come back.',
 };
 
 /** Errors that every route can return. */
@@ -255,7 +256,9 @@ function errorTable(): string {
     ([code, status]) => `| ${status} | ${code} | ${MEANING[code]} |`,
   );
   return [
-    'Errors are `{"error":{"code","message"}}`, and 422 is `{"detail":[{"loc","msg","type"}]}`. Requests are judged in this order: size, key, rate, media type, JSON, shape, seal, time, signer, state.',
+    'Errors are `{"error":{"code","message"}}`, and 422 is `{"detail":[{"loc","msg","type"}]}`. ' +
+      'Requests are judged in this order: size, key, rate, media type, JSON, shape, seal, time, ' +
+      'signer, state.',
     ['| Status | code | Meaning |', '|---|---|---|', ...rows].join('\n'),
     `Types of a 422 beyond plain validation: ${REFUSALS.map((type) => `\`${type}\``).join(', ')}.`,
   ].join('\n\n');

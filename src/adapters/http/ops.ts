@@ -120,7 +120,8 @@ export async function startOps({
         return refuse(
           403,
           'forbidden',
-          'This server answers local programs only, not web pages. Send the request from this machine, without an Origin header.',
+          'This server answers local programs only, not web pages. Send the request from this ' +
+            'machine, without an Origin header.',
         );
       }
       if (token !== undefined && !sameText(request.headers.authorization ?? '', `Bearer ${token}`))
@@ -165,7 +166,8 @@ export async function startOps({
     const refused = (cause: NodeJS.ErrnoException) =>
       reject(
         new UpstreamError(
-          `The operations port ${port} on ${host} cannot be opened (${cause.code ?? 'unknown error'}). Choose another port or stop the process that uses it.`,
+          `The operations port ${port} on ${host} cannot be opened ` +
+            `(${cause.code ?? 'unknown error'}). Choose another port or stop the process that uses it.`,
           { code: 'port_unavailable', cause },
         ),
       );

@@ -160,7 +160,10 @@ export async function startHttp<Key extends ApiCaller>(
       );
       const text = JSON.stringify(body);
       socket.end(
-        `HTTP/1.1 ${late ? 408 : status} ${late ? 'Request Timeout' : 'Bad Request'}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(text)}\r\nConnection: close\r\n\r\n${text}`,
+        `HTTP/1.1 ${late ? 408 : status} ` +
+          `${late ? 'Request Timeout' : 'Bad Request'}\r\nContent-Type: ` +
+          `application/json\r\nContent-Length: ${Buffer.byteLength(text)}\r\nConnection: ` +
+          `close\r\n\r\n${text}`,
       );
     },
   });

@@ -48,7 +48,8 @@ export async function backUp(db: Database, file: string, nowMs: number): Promise
   try {
     await db.transaction(async (session) => {
       await session.query(
-        'set transaction isolation level repeatable read read only; set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0',
+        'set transaction isolation level repeatable read read only; set local statement_timeout = 0; ' +
+          'set local idle_in_transaction_session_timeout = 0',
       );
       await pipeline(
         Readable.from(lines(session, db.schema, nowMs, rows)),
@@ -88,7 +89,8 @@ async function* lines(
     rows[table] = 0;
     // A line break between two parts of a JSON column is white space.
     await session.query(
-      `declare backup no scroll cursor for select translate(row_to_json(t)::text, E'\\n\\r', '  ') as row from ${table} t`,
+      `declare backup no scroll cursor for select translate(row_to_json(t)::text, E'\\n\\r', '  ') ` +
+        `as row from ${table} t`,
     );
     for (;;) {
       const batch = await session.query<{ row: string }>(`fetch ${FETCH} from backup`);
@@ -122,13 +124,15 @@ export async function restoreBackup(
   const { head, tail } = await verify(file);
   if (head.schema !== db.schema)
     throw new RequestError(
-      `${file} is a backup of "${head.schema}", and this is "${db.schema}". Name the configuration of what was backed up.`,
+      `${file} is a backup of "${head.schema}", and this is "${db.schema}". Name the configuration ` +
+        'of what was backed up.',
       { code: 'bad_backup' },
     );
   const unknown = head.migrations.filter((id) => !migrations.some((migration) => migration.id === id));
   if (unknown.length > 0)
     throw new RequestError(
-      `${file} was made by a newer firmquote, or by one with other tables (${unknown.join(', ')}). Restore it with the version that made it.`,
+      `${file} was made by a newer firmquote, or by one with other tables (${unknown.join(', ')}). ` +
+        'Restore it with the version that made it.',
       { code: 'bad_backup' },
     );
   const facts: BackupFacts = { schema: head.schema, takenAtMs: head.takenAtMs, rows: tail.rows };
@@ -159,7 +163,8 @@ async function requireEmpty(session: Queryable, tables: readonly string[], file:
     const [row] = await session.query(`select 1 from ${table} limit 1`);
     if (row)
       throw new RequestError(
-        `The database is not empty ("${table}" has rows), so ${file} was not restored into it. Restore into a new database.`,
+        `The database is not empty ("${table}" has rows), so ${file} was not restored into it. ` +
+          'Restore into a new database.',
         { code: 'not_empty' },
       );
   }
@@ -171,7 +176,8 @@ async function fill(session: Queryable, file: string, tables: readonly string[])
   const write = async (): Promise<void> => {
     if (batch.length > 0)
       await session.query(
-        `insert into ${table} overriding system value select * from json_populate_recordset(null::${table}, $1::json)`,
+        `insert into ${table} overriding system value select * from ` +
+          `json_populate_recordset(null::${table}, $1::json)`,
         [`[${batch.join(',')}]`],
       );
     batch = [];
@@ -194,23 +200,27 @@ async function fill(session: Queryable, file: string, tables: readonly string[])
 
 async function deferReferences(session: Queryable, schema: string, deferred: boolean): Promise<void> {
   const rows = await session.query<{ table: string; name: string }>(
-    `select c.conrelid::regclass::text as table, c.conname as name from pg_constraint c join pg_namespace n on n.oid = c.connamespace where n.nspname = $1 and c.contype = 'f'`,
+    'select c.conrelid::regclass::text as table, c.conname as name from pg_constraint c join ' +
+      `pg_namespace n on n.oid = c.connamespace where n.nspname = $1 and c.contype = 'f'`,
     [schema],
   );
   for (const { table, name } of rows)
     await session.query(
-      `alter table ${table} alter constraint ${name} ${deferred ? 'deferrable initially deferred' : 'not deferrable'}`,
+      `alter table ${table} alter constraint ${name} ` +
+        `${deferred ? 'deferrable initially deferred' : 'not deferrable'}`,
     );
 }
 
 async function moveSequences(session: Queryable, schema: string): Promise<void> {
   const rows = await session.query<{ table: string; column: string }>(
-    `select table_name as table, column_name as column from information_schema.columns where table_schema = $1 and is_identity = 'YES'`,
+    'select table_name as table, column_name as column from information_schema.columns where ' +
+      `table_schema = $1 and is_identity = 'YES'`,
     [schema],
   );
   for (const { table, column } of rows)
     await session.query(
-      `select setval(pg_get_serial_sequence('${schema}.${table}', '${column}'), coalesce((select max(${column}) from ${table}), 0) + 1, false)`,
+      `select setval(pg_get_serial_sequence('${schema}.${table}', '${column}'), coalesce((select ` +
+        `max(${column}) from ${table}), 0) + 1, false)`,
     );
 }
 

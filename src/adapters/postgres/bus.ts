@@ -118,7 +118,8 @@ export function createPostgresBus(
     async publish(topic, payload) {
       if (Buffer.byteLength(payload) > MAX_PAYLOAD_BYTES)
         throw new RangeError(
-          `A bus message holds at most ${MAX_PAYLOAD_BYTES} bytes. Announce that something changed, not what.`,
+          `A bus message holds at most ${MAX_PAYLOAD_BYTES} bytes. Announce that something changed, ` +
+            'not what.',
         );
       await db.query({ name: 'notify', text: 'select pg_notify($1, $2)' }, [
         channelOf(db.schema, topic),

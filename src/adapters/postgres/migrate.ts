@@ -69,11 +69,13 @@ interface Done {
 async function prepare(session: Queryable, schema: string): Promise<void> {
   await session.query(`create schema if not exists ${schema}`);
   await session.query(
-    'create table if not exists migration (id text primary key, applied_at timestamptz not null default now())',
+    'create table if not exists migration (id text primary key, applied_at timestamptz not null ' +
+      'default now())',
   );
   // Only where it is missing, because the statement waits for readers of the table.
   const [row] = await session.query(
-    `select 1 from information_schema.columns where table_schema = $1 and table_name = 'migration' and column_name = 'contract'`,
+    `select 1 from information_schema.columns where table_schema = $1 and table_name = 'migration' ` +
+      `and column_name = 'contract'`,
     [schema],
   );
   if (!row)
@@ -97,13 +99,16 @@ export function requireLivable(done: readonly Done[], migrations: readonly Migra
     const sql = known.get(id);
     if (sql === undefined && contract) {
       throw new SchemaError(
-        `A newer firmquote has changed this database ("${id}") in a way that this version cannot work with. Start the newer version.`,
+        `A newer firmquote has changed this database ("${id}") in a way that this version cannot ` +
+          'work with. Start the newer version.',
         id,
       );
     }
     if (sql !== undefined && sha256 !== null && sha256 !== checksum(sql)) {
       throw new SchemaError(
-        `Migration "${id}" of this version is not the one that ran on this database (its text has changed since). Start the version that made the database, or bring back the migration as it was: add a new one instead.`,
+        `Migration "${id}" of this version is not the one that ran on this database (its text has ` +
+          'changed since). Start the version that made the database, or bring back the migration as it ' +
+          'was: add a new one instead.',
         id,
       );
     }

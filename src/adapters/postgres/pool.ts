@@ -223,7 +223,8 @@ export function toDatabaseError(error: unknown): Error {
   if (code === '23505') return new UniqueViolation(constraint ?? '');
   // Without the cause, whose message may quote values or the connection string.
   return new UpstreamError(
-    `The database did not answer (${databaseReason(error)}). Try again; if the problem persists, check the database's log.`,
+    `The database did not answer (${databaseReason(error)}). Try again; if the problem persists, ` +
+      `check the database's log.`,
     { code: 'database_unavailable', facts: { reason: databaseReason(error) } },
   );
 }

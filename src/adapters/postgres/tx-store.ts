@@ -146,7 +146,8 @@ export function createTxStore(db: Database): TxStore {
     },
     async releaseSigner({ chainId, signer, fence }) {
       await db.query(
-        `update tx_signer set owner = $4, lease_until = '-infinity' where chain_id = $1 and signer = $2 and fence = $3`,
+        `update tx_signer set owner = $4, lease_until = '-infinity' where chain_id = $1 and signer = ` +
+          '$2 and fence = $3',
         [chainId, bytes(signer), fence.toString(), `released-${randomUUID()}`],
       );
     },
@@ -227,7 +228,8 @@ export function createTxStore(db: Database): TxStore {
     reopen: (holder, slotIds) =>
       fenced(holder, async (session) => {
         await session.query(
-          `update tx_slot set state = 'open', reason = null, mined_hash = null, mined_block = null, mined_block_hash = null where id = any($1::bigint[])`,
+          `update tx_slot set state = 'open', reason = null, mined_hash = null, mined_block = null, ` +
+            'mined_block_hash = null where id = any($1::bigint[])',
           [slotIds],
         );
       }),
@@ -235,7 +237,8 @@ export function createTxStore(db: Database): TxStore {
     liveSlots: (chainId, signer, { nonce, block }) =>
       loadSlots(
         db,
-        `s.chain_id = $1 and s.signer = $2 and (s.state = 'open' or s.nonce >= $3 or s.mined_block >= $4) order by s.nonce`,
+        `s.chain_id = $1 and s.signer = $2 and (s.state = 'open' or s.nonce >= $3 or s.mined_block ` +
+          '>= $4) order by s.nonce',
         [chainId, bytes(signer), nonce, block.toString()],
         'tx-live',
       ),

@@ -156,7 +156,8 @@ export function createSharedInventory(
       } catch (error) {
         if (error instanceof RequestError) throw error;
         throw new UpstreamError(
-          'Redis does not answer, so this replica cannot join the shared inventory. Check its URL and that it runs.',
+          'Redis does not answer, so this replica cannot join the shared inventory. Check its URL ' +
+            'and that it runs.',
           { code: 'redis_unavailable', cause: error },
         );
       }
@@ -250,7 +251,8 @@ function refuseForgetful(info: ReadonlyMap<string, string>): void {
   const policy = info.get('maxmemory_policy') ?? 'noeviction';
   if (policy.startsWith('allkeys') && info.get('maxmemory') !== '0') {
     throw new RequestError(
-      `Redis evicts keys when its memory is full (maxmemory-policy ${policy}), so holds could get lost. Set maxmemory-policy noeviction.`,
+      `Redis evicts keys when its memory is full (maxmemory-policy ${policy}), so holds could get ` +
+        'lost. Set maxmemory-policy noeviction.',
       { code: 'bad_config' },
     );
   }

@@ -196,7 +196,8 @@ const sentence = (error: unknown): string => (error instanceof Error ? error.mes
 export class DenyListError extends RequestError {
   constructor(path: string, why: string) {
     super(
-      `The deny list ${path} cannot be used: ${why}. The venue does not start without it. Correct the file, or remove screening.denyListFile from the configuration.`,
+      `The deny list ${path} cannot be used: ${why}. The venue does not start without it. Correct ` +
+        'the file, or remove screening.denyListFile from the configuration.',
       { code: 'deny_list' },
     );
   }

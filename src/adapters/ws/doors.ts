@@ -243,6 +243,8 @@ function reject(stream: Duplex, error: unknown): void {
   const text = JSON.stringify(body);
   const retry = retryAfterSeconds === null ? '' : `Retry-After: ${retryAfterSeconds}\r\n`;
   stream.end(
-    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(text)}\r\n${retry}Connection: close\r\n\r\n${text}`,
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\nContent-Type: ` +
+      `application/json\r\nContent-Length: ${Buffer.byteLength(text)}\r\n${retry}Connection: ` +
+      `close\r\n\r\n${text}`,
   );
 }

@@ -166,7 +166,7 @@ export function createChain(chain: Chain, options: ChainOptions): EvmChain {
   );
   const sends = metrics.counter(
     'firmquote_chain_sends_total',
-    'Raw transactions sent to the chain, by the node's answer',
+    'Raw transactions sent to the chain, by answer of the node',
     ['chain', 'outcome'],
   );
   let tip: { value: bigint; atMs: number } | undefined;
@@ -251,7 +251,8 @@ export function createChain(chain: Chain, options: ChainOptions): EvmChain {
     async orderEvents(orderId, since) {
       const found: EscrowEvent[] = [];
       const latest = head.current();
-      if (!latest) throw new UpstreamError('No block of the chain has been read yet.', { code: 'chain_unknown' });
+      if (!latest)
+        throw new UpstreamError('No block of the chain has been read yet.', { code: 'chain_unknown' });
       for (let to = latest.number; to >= 0n; to -= LOG_RANGE) {
         const from = to - LOG_RANGE + 1n > 0n ? to - LOG_RANGE + 1n : 0n;
         found.unshift(...(await logs(fromAll, from, to, [null, orderId])));
@@ -340,7 +341,8 @@ export function createChain(chain: Chain, options: ChainOptions): EvmChain {
       const stray = ids.find((id) => typeof id === 'number' && id !== chain.id);
       if (stray !== undefined)
         throw new UpstreamError(
-          `A node configured for ${chain.slug} (chain ${chain.id}) is on chain ${String(stray)}. Correct its rpcUrls.`,
+          `A node configured for ${chain.slug} (chain ${chain.id}) is on chain ${String(stray)}. ` +
+            'Correct its rpcUrls.',
           { code: 'wrong_chain', retry: 'never' },
         );
       const answers = ids.find((id) => typeof id === 'number');
@@ -351,12 +353,15 @@ export function createChain(chain: Chain, options: ChainOptions): EvmChain {
       if (rpc.endpoints === 1)
         log[chain.sandbox ? 'info' : 'warn'](
           {},
-          'only one RPC endpoint is configured: it is trusted for all amounts, and work stops while it is away. Configure three from different providers, of which two must agree (docs/venue/chains.md)',
+          'only one RPC endpoint is configured: it is trusted for all amounts, and work stops while ' +
+            'it is away. Configure three from different providers, of which two must agree ' +
+            '(docs/venue/chains.md)',
         );
       else if (rpc.endpoints < quorum.agree)
         log.warn(
           { endpoints: rpc.endpoints, quorum: quorum.agree },
-          'fewer RPC endpoints than the quorum: all must agree about large amounts, so these wait while one is away (docs/venue/chains.md)',
+          'fewer RPC endpoints than the quorum: all must agree about large amounts, so these wait ' +
+            'while one is away (docs/venue/chains.md)',
         );
     },
     async close() {

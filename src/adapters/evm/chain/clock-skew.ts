@@ -52,7 +52,8 @@ export function createSkew(
       if (is && !was)
         log.error(
           { aheadMs: Math.round(aheadMs) },
-          `this machine's clock and that of ${slug} differ too much: no quotes on this chain until they agree. Check that NTP is running.`,
+          `this machine's clock and that of ${slug} differ too much: no quotes on this chain until ` +
+            'they agree. Check that NTP is running.',
         );
       if (was && !is) log.info({}, `this machine's clock and that of ${slug} agree again`);
     },

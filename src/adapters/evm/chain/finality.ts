@@ -86,7 +86,10 @@ export function createFinality(
         broken = { found };
         log.fatal(
           { block: final.number, was: final.hash, found, depth },
-          `${slug} was reorganised deeper than its depth of ${depth} blocks, so final blocks are gone. Work on this chain has stopped and statuses stay as they were; firmquote audit lists what is affected. After handling that, raise depth and restart this process to continue with the current chain (docs/venue/chains.md).`,
+          `${slug} was reorganised deeper than its depth of ${depth} blocks, so final blocks are ` +
+            'gone. Work on this chain has stopped and statuses stay as they were; firmquote audit ' +
+            'lists what is affected. After handling that, raise depth and restart this process to ' +
+            'continue with the current chain (docs/venue/chains.md).',
         );
       }
       return false;

@@ -64,7 +64,8 @@ export async function readContract<
 export class ViewError extends UpstreamError {
   constructor(view: string) {
     super(
-      `The contract's ${view} view gave no valid answer. Check that the configured address is the right contract on this chain.`,
+      `The contract's ${view} view gave no valid answer. Check that the configured address is the ` +
+        'right contract on this chain.',
       { code: 'view_failed', facts: { view } },
     );
   }
@@ -80,7 +81,7 @@ export const gasPriceOracleAbi = parseAbi([
 /** `decimals` is a uint8, read as a uint256 so that an absurd value is recognised as one. */
 export const aggregatorAbi = parseAbi([
   'function decimals() view returns (uint256)',
-  'function latestRoundData() view returns (uint80 roundId, int256 answer, uint256 startedAt, uint256 updatedAt, uint80 answeredInRound)',
+  'function latestRoundData() view returns (uint80, int256 answer, uint256, uint256, uint80)',
 ]);
 export const v2FactoryAbi = parseAbi(['function getPair(address, address) view returns (address)']);
 export const v2PairAbi = parseAbi(['function getReserves() view returns (uint112, uint112, uint32)']);

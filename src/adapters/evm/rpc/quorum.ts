@@ -75,7 +75,8 @@ export function createQuorum<W>(
     }
     missed.add({ chain });
     throw new UpstreamError(
-      `No ${needed} RPC endpoints of ${chain} agree about block ${at} (${health.inService().length} in service). The decision is postponed until they do.`,
+      `No ${needed} RPC endpoints of ${chain} agree about block ${at} (${health.inService().length} ` +
+        'in service). The decision is postponed until they do.',
       { code: 'no_quorum' },
     );
   };

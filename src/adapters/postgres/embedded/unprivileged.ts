@@ -23,7 +23,8 @@ export async function unprivilegedUser(): Promise<SystemUser | undefined> {
     if (uid !== undefined && gid !== undefined) return { name: wanted, uid: Number(uid), gid: Number(gid) };
   }
   throw new UpstreamError(
-    'PostgreSQL cannot run as root, and this system has no user "postgres" or "nobody". Add one, or set DATABASE_URL to your own server.',
+    'PostgreSQL cannot run as root, and this system has no user "postgres" or "nobody". Add one, or ' +
+      'set DATABASE_URL to your own server.',
     { code: 'database_unavailable' },
   );
 }

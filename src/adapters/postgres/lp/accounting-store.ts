@@ -67,7 +67,8 @@ export function createJournalStore(db: Database): JournalStore {
         }>('select * from lp_position'),
         entriesWhere(db, 'e.id in (select id from lp_pending)', []),
         db.query<TradeRow>(
-          'select * from (select * from lp_trade where open order by accepted_at_ms desc limit $1) newest order by accepted_at_ms',
+          'select * from (select * from lp_trade where open order by accepted_at_ms desc limit $1) ' +
+            'newest order by accepted_at_ms',
           [MOST_OPEN],
         ),
         takersSince(0),
@@ -141,7 +142,8 @@ export function createJournalStore(db: Database): JournalStore {
         at_ms: number;
         explanation: object;
       }>(
-        'select * from lp_explanation where quote_id = $1 or rfq_id = $1 or order_id = $2 order by at_ms desc limit 100',
+        'select * from lp_explanation where quote_id = $1 or rfq_id = $1 or order_id = $2 order by ' +
+          'at_ms desc limit 100',
         [id, /^0x[0-9a-f]{64}$/.test(id) ? bytes(id as Hex) : null],
       );
       return rows.map((row): StoredExplanation => ({

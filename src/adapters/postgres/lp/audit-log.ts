@@ -8,7 +8,8 @@ export function createLpAudit(db: Database): Audit {
   return {
     async append({ atMs, who, what, note, changes, configSha256 }) {
       await db.query(
-        'insert into lp_audit (at_ms, who, what, note, changes, config_sha256) values ($1, $2, $3, $4, $5, $6)',
+        'insert into lp_audit (at_ms, who, what, note, changes, config_sha256) values ($1, $2, $3, ' +
+          '$4, $5, $6)',
         [atMs, who, what, note, JSON.stringify(changes), configSha256],
       );
     },

@@ -75,7 +75,8 @@ export function createLpStore(db: Database): LpStore {
         if (owner?.epoch !== owner?.led_epoch) {
           since = (owner?.epoch ?? 0) + 1;
           await session.query(
-            'update lp_owner set epoch = $1, led_epoch = $1, shared_since = $1, leader = null, leads_until = null, clean = null',
+            'update lp_owner set epoch = $1, led_epoch = $1, shared_since = $1, leader = null, ' +
+              'leads_until = null, clean = null',
             [since],
           );
         }
@@ -147,7 +148,9 @@ export function createLpStore(db: Database): LpStore {
     epoch: () => epoch ?? -1,
     async signedUpTo() {
       const rows = await db.query<{ chain_id: number; signed_up_to: number }>(
-        'select chain_id, max(signed_up_to) as signed_up_to from (select chain_id, signed_up_to from lp_lease union all select chain_id, signed_up_to from lp_replica_lease) every group by chain_id',
+        'select chain_id, max(signed_up_to) as signed_up_to from (select chain_id, signed_up_to from ' +
+          'lp_lease union all select chain_id, signed_up_to from lp_replica_lease) every group by ' +
+          'chain_id',
       );
       return new Map(rows.map((row) => [row.chain_id, row.signed_up_to]));
     },
@@ -225,7 +228,8 @@ export function createLpStore(db: Database): LpStore {
           awardValues(award),
         );
       const whole = put(
-        'commitment = coalesce(excluded.commitment, lp_award.commitment), stage = excluded.stage, fill = excluded.fill, note = excluded.note, updated_at_ms = excluded.updated_at_ms',
+        'commitment = coalesce(excluded.commitment, lp_award.commitment), stage = excluded.stage, ' +
+          'fill = excluded.fill, note = excluded.note, updated_at_ms = excluded.updated_at_ms',
         'lp-award',
       );
       if (await owned(whole)) return true;
@@ -343,7 +347,8 @@ async function writeClean(
     ledger: { ...books, promises: [] },
   });
   await session.query(
-    "update lp_owner set clean = ($1::text || (select coalesce(string_agg(promises, ',' order by piece), '') from lp_clean_piece) || $2::text)::json",
+    "update lp_owner set clean = ($1::text || (select coalesce(string_agg(promises, ',' order by " +
+      "piece), '') from lp_clean_piece) || $2::text)::json",
     [text.slice(0, -ENDING.length), ENDING],
   );
   // `truncate` would wait for a running backup.
@@ -364,7 +369,8 @@ async function readClean(session: Queryable): Promise<CleanStop> {
   if (stored === undefined) throw new InvariantError('The clean stop disappeared from a locked row.');
   const promises: StoredHold[] = [];
   await session.query(
-    `declare lp_clean no scroll cursor for select json_array_elements(clean #> '{ledger,promises}') as promise from lp_owner`,
+    `declare lp_clean no scroll cursor for select json_array_elements(clean #> '{ledger,promises}') ` +
+      'as promise from lp_owner',
   );
   for (;;) {
     const some = await session.query<{ promise: StoredHold }>(`fetch ${FETCHED} from lp_clean`);

@@ -45,7 +45,8 @@ function countInto(from: string): string {
 /** Counts what has ended since the last call. Returns how many trades. */
 export async function foldTrades(db: Database, options: CountOptions = {}): Promise<number> {
   const books = await db.query<{ book: number; n: number }>(
-    `select f.book, count(*) as n from trade_fresh f join trade t using (order_id) where ${ENDED} group by f.book`,
+    `select f.book, count(*) as n from trade_fresh f join trade t using (order_id) where ${ENDED} ` +
+      'group by f.book',
   );
   let folded = 0;
   for (const { book, n } of books) {
@@ -68,7 +69,9 @@ export async function foldTrades(db: Database, options: CountOptions = {}): Prom
 async function foldBook(session: Queryable, book: number): Promise<number> {
   await session.query(ALONE);
   const ended = await session.query<{ order_id: Buffer }>(
-    `delete from trade_fresh where book = $1 and order_id in (select f.order_id from trade_fresh f join trade t using (order_id) where f.book = $1 and ${ENDED} limit ${FOLD_AT_ONCE}) returning order_id`,
+    'delete from trade_fresh where book = $1 and order_id in (select f.order_id from trade_fresh f ' +
+      `join trade t using (order_id) where f.book = $1 and ${ENDED} limit ${FOLD_AT_ONCE}) returning ` +
+      'order_id',
     [book],
   );
   if (ended.length === 0) return 0;
@@ -90,7 +93,8 @@ async function foldBook(session: Queryable, book: number): Promise<number> {
 export async function recountTrades(db: Database, book: number, options: CountOptions = {}): Promise<void> {
   await db.transaction(async (session) => {
     await session.query(
-      "set transaction isolation level repeatable read; set local statement_timeout = 0; set local work_mem = '64MB'; set local jit = off",
+      'set transaction isolation level repeatable read; set local statement_timeout = 0; set local ' +
+        "work_mem = '64MB'; set local jit = off",
     );
     await session.query(ALONE);
     await session.query('delete from trade_count where book = $1', [book]);
@@ -100,7 +104,8 @@ export async function recountTrades(db: Database, book: number, options: CountOp
       [book],
     );
     await session.query(
-      `insert into trade_fresh (book, order_id) select book, order_id from trade t where book = $1 and not (${ENDED}) on conflict do nothing`,
+      'insert into trade_fresh (book, order_id) select book, order_id from trade t where book = $1 ' +
+        `and not (${ENDED}) on conflict do nothing`,
       [book],
     );
     const [row] = await session.query<{ n: number }>(

@@ -223,7 +223,9 @@ export async function openBook(
 ) {
   const known = ledgers.get(book);
   const [head] = await session.query<{ version: number; counts: string | null }>(
-    `select version, case when version <> $2 then (select string_agg(cell || ' ' || n, ',') from trade_count where book = $1 and sort = 0 and cell >= 0) end as counts from trade_book where id = $1`,
+    `select version, case when version <> $2 then (select string_agg(cell || ' ' || n, ',') from ` +
+      'trade_count where book = $1 and sort = 0 and cell >= 0) end as counts from trade_book where id ' +
+      '= $1',
     [book, known?.version ?? -1],
   );
   const ledger =
@@ -233,7 +235,8 @@ export async function openBook(
   ledgers.set(book, ledger);
   const { counts } = ledger;
   const fresh = await session.query<Fresh>(
-    'select t.order_id, t.cell, t.created_at_ms, t.amount, t.speed_ms from trade_fresh f join trade t on t.order_id = f.order_id where f.book = $1',
+    'select t.order_id, t.cell, t.created_at_ms, t.amount, t.speed_ms from trade_fresh f join trade ' +
+      't on t.order_id = f.order_id where f.book = $1',
     [book],
   );
   const freshIn = new Map<number, number>();
@@ -410,7 +413,8 @@ function createLook(
   ): Promise<{ lows: number[]; sizes: number[] }> {
     const lows = await lowsOf(sort);
     const rows = await session.query<{ bucket: number; n: number }>(
-      `select bucket, sum(n)::bigint as n from trade_count where book = $1 and sort = $2 and cell = any($3::int[]) group by bucket`,
+      'select bucket, sum(n)::bigint as n from trade_count where book = $1 and sort = $2 and cell = ' +
+        'any($3::int[]) group by bucket',
       [book, SORT_NUMBERS[sort], `{${summed(cells).join(',')}}`],
     );
     const sizes = Array.from({ length: lows.length + 1 }, () => 0);
@@ -504,7 +508,8 @@ function createLook(
       const ranked = groups.flatMap((group, rank) => group.map((cell) => [cell, rank] as const));
       const n = where.values.length;
       return ids(
-        `${found} select order_id from found join unnest($${n + 1}::int[], $${n + 2}::int[]) g (cell, rank) using (cell) order by g.rank, ${orderBy('created_at', direction)} ${page}`,
+        `${found} select order_id from found join unnest($${n + 1}::int[], $${n + 2}::int[]) g ` +
+          `(cell, rank) using (cell) order by g.rank, ${orderBy('created_at', direction)} ${page}`,
         [
           ...where.values,
           `{${ranked.map(([cell]) => cell).join(',')}}`,
@@ -525,7 +530,8 @@ function createLook(
       if (start.bound !== null)
         where.text += ` and ${COLUMN[by]} ${direction === 'asc' ? '>=' : '<'} $${where.values.push(start.bound)}`;
       const found = await ids(
-        `select order_id from trade where ${where.text} order by ${orderBy(by, direction)} limit ${size} offset ${start.skip}`,
+        `select order_id from trade where ${where.text} order by ${orderBy(by, direction)} limit ` +
+          `${size} offset ${start.skip}`,
         where.values,
       );
       return turned ? found.reverse() : found;

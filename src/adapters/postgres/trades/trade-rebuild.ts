@@ -44,7 +44,8 @@ export async function adoptTrades(db: Database, options: CountOptions = {}): Pro
   let done = 0;
   for (;;) {
     const ids = await db.query<{ order_id: Buffer }>(
-      'select order_id from trade_order o where not exists (select from trade t where t.order_id = o.order_id) limit $1',
+      'select order_id from trade_order o where not exists (select from trade t where t.order_id = ' +
+        'o.order_id) limit $1',
       [BATCH],
     );
     if (ids.length === 0) break;

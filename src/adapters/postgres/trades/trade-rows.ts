@@ -162,7 +162,8 @@ export function createFamilies(db: Queryable): Families {
 
   async function bookOf({ workspaceId, mode }: TradeBook): Promise<number> {
     await db.query(
-      'insert into trade_book (workspace_id, mode) select $1, $2 where not exists (select from trade_book where workspace_id = $1 and mode = $2) on conflict do nothing',
+      'insert into trade_book (workspace_id, mode) select $1, $2 where not exists (select from ' +
+        'trade_book where workspace_id = $1 and mode = $2) on conflict do nothing',
       [workspaceId, mode],
     );
     const [row] = await db.query<{ id: number }>(
@@ -181,7 +182,9 @@ export function createFamilies(db: Queryable): Families {
     const which =
       'book = $1 and source_chain = $2 and dest_chain = $3 and lp = $4 and member = $5 and kind = $6';
     await db.query(
-      `insert into trade_family (book, source_chain, dest_chain, lp, member, kind) select $1, $2, $3, $4, $5, $6 where not exists (select from trade_family where ${which}) on conflict do nothing`,
+      'insert into trade_family (book, source_chain, dest_chain, lp, member, kind) select $1, $2, ' +
+        `$3, $4, $5, $6 where not exists (select from trade_family where ${which}) on conflict do ` +
+        'nothing',
       values,
     );
     const [row] = await db.query<{ id: number }>(`select id from trade_family where ${which}`, values);

@@ -60,7 +60,8 @@ export function createTradeStore(db: Database, options: TradeStoreOptions = {}):
         ids.length === 0
           ? []
           : await session.query<TradeDbRow>(
-              `select ${TRADE_COLUMNS} from unnest($1::bytea[]) with ordinality p (order_id, n) join trade t using (order_id) join trade_family f on f.id = t.cell / 8 order by p.n`,
+              `select ${TRADE_COLUMNS} from unnest($1::bytea[]) with ordinality p (order_id, n) join ` +
+                'trade t using (order_id) join trade_family f on f.id = t.cell / 8 order by p.n',
               [ids],
             );
       return { rows: rows.map(tradeFromRow), total };
@@ -89,7 +90,8 @@ export function createTradeStore(db: Database, options: TradeStoreOptions = {}):
     try {
       await client.connect();
       await client.query(
-        `begin; set transaction isolation level repeatable read read only; set local idle_in_transaction_session_timeout = ${STALLED_MS}; set local cursor_tuple_fraction = 1`,
+        'begin; set transaction isolation level repeatable read read only; set local ' +
+          `idle_in_transaction_session_timeout = ${STALLED_MS}; set local cursor_tuple_fraction = 1`,
       );
       const book = await families.book(query.book);
       const { rows } = await client.query<{ ours: boolean }>(
@@ -127,7 +129,9 @@ export function createTradeStore(db: Database, options: TradeStoreOptions = {}):
     for (const group of query.sort.by === 'group' ? groups : [every ? null : cells]) {
       const where = whereOf(book, group, rangesOf(query));
       await client.query(
-        `declare trades no scroll cursor for select ${TRADE_COLUMNS} from trade t join trade_family f on f.id = t.cell / 8 where ${where.text.replaceAll('book =', 't.book =')} order by ${orderBy(by, query.direction)}`,
+        `declare trades no scroll cursor for select ${TRADE_COLUMNS} from trade t join trade_family ` +
+          `f on f.id = t.cell / 8 where ${where.text.replaceAll('book =', 't.book =')} order by ` +
+          `${orderBy(by, query.direction)}`,
         where.values,
       );
       for (;;) {

@@ -87,7 +87,8 @@ function transactionOn(session: Queryable, schema: string): AdminTx {
     },
     async keysOf(workspaceId, memberId) {
       const rows = await session.query<KeyRow>(
-        'select * from api_key where workspace_id = $1 and member_id = $2 and revoked_at_ms is null order by created_at_ms, id',
+        'select * from api_key where workspace_id = $1 and member_id = $2 and revoked_at_ms is null ' +
+          'order by created_at_ms, id',
         [workspaceId, memberId],
       );
       return rows.map(toKey);
@@ -97,7 +98,8 @@ function transactionOn(session: Queryable, schema: string): AdminTx {
     },
     async record({ atMs, who, what, workspaceId, subject, subjectId, before, after }) {
       await session.query(
-        'insert into admin_audit (at_ms, who, what, workspace_id, subject, subject_id, before, after) values ($1,$2,$3,$4,$5,$6,$7,$8)',
+        'insert into admin_audit (at_ms, who, what, workspace_id, subject, subject_id, before, ' +
+          'after) values ($1,$2,$3,$4,$5,$6,$7,$8)',
         [
           atMs,
           who,

@@ -165,7 +165,8 @@ export function createDeliveryStore(db: Database): DeliveryStore {
     appendLate: (late, atMs) => append(db, late, atMs),
     async withdrawalsRead(chainId, block) {
       await db.query(
-        'insert into withdrawals_read (chain_id, block, log_index) values ($1, $2, $3) on conflict do nothing',
+        'insert into withdrawals_read (chain_id, block, log_index) values ($1, $2, $3) on conflict ' +
+          'do nothing',
         [chainId, block.toString(), WHOLE_BLOCK],
       );
       const [row] = await db.query<{ block: string; log_index: number }>(
@@ -178,7 +179,8 @@ export function createDeliveryStore(db: Database): DeliveryStore {
       try {
         return await db.transaction(async (session) => {
           const first = await session.query(
-            'update withdrawals_read set block = $2, log_index = $3 where chain_id = $1 and (block, log_index) < ($2::numeric, $3::bigint) returning 1',
+            'update withdrawals_read set block = $2, log_index = $3 where chain_id = $1 and (block, ' +
+              'log_index) < ($2::numeric, $3::bigint) returning 1',
             [chainId, block.toString(), Math.min(logIndex, WHOLE_BLOCK)],
           );
           if (first.length === 0) return 'known';

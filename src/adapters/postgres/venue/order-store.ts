@@ -197,7 +197,9 @@ export function createOrderStore(db: Database): OrderStore {
    */
   async function forgetKey(scope: IdempotencyScope): Promise<boolean> {
     const rows = await db.query(
-      'delete from idempotency using (select pg_advisory_xact_lock($6::bigint)) gate where workspace_id = $1 and namespace = $2 and mode = $3 and key = $4 and created_at_ms < $5 returning 1',
+      'delete from idempotency using (select pg_advisory_xact_lock($6::bigint)) gate where ' +
+        'workspace_id = $1 and namespace = $2 and mode = $3 and key = $4 and created_at_ms < $5 ' +
+        'returning 1',
       [
         scope.workspaceId,
         scope.namespace,
@@ -233,7 +235,9 @@ export function createOrderStore(db: Database): OrderStore {
       signature: Buffer;
       response: string;
     }>(
-      'select order_id, quote_id, workspace_id, mode, namespace, signature, response from trade_order where order_id = $1 or quote_id = $2 or (origin_chain_id = $3 and taker = $4 and nonce = $5) order by order_id = $1 desc, quote_id = $2 desc limit 1',
+      'select order_id, quote_id, workspace_id, mode, namespace, signature, response from ' +
+        'trade_order where order_id = $1 or quote_id = $2 or (origin_chain_id = $3 and taker = $4 and ' +
+        'nonce = $5) order by order_id = $1 desc, quote_id = $2 desc limit 1',
       [
         bytes(order.orderId),
         bytes(order.quoteId),
@@ -265,7 +269,8 @@ export function createOrderStore(db: Database): OrderStore {
     atMs: number,
   ): Promise<void> {
     await db.query(
-      'insert into idempotency (workspace_id, namespace, mode, key, body_sha256, order_id, response, created_at_ms) values ($1,$2,$3,$4,$5,$6,$7,$8) on conflict do nothing',
+      'insert into idempotency (workspace_id, namespace, mode, key, body_sha256, order_id, response, ' +
+        'created_at_ms) values ($1,$2,$3,$4,$5,$6,$7,$8) on conflict do nothing',
       [
         scope.workspaceId,
         scope.namespace,

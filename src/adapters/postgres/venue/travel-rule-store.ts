@@ -58,7 +58,9 @@ export function createTravelRuleStore(db: Database): TravelRuleStore {
     async travelRulesIn(states, limit) {
       return (
         await db.query<RecordRow>(
-          `select ${COLUMNS} from (select distinct on (order_id) ${COLUMNS} from travel_rule_record order by order_id, attempt desc) newest where state = any($1) order by due_at_ms desc, order_id limit $2`,
+          `select ${COLUMNS} from (select distinct on (order_id) ${COLUMNS} from travel_rule_record ` +
+            'order by order_id, attempt desc) newest where state = any($1) order by due_at_ms desc, ' +
+            'order_id limit $2',
           [states, limit],
         )
       ).map(toRecord);
@@ -78,7 +80,8 @@ export function createTravelRuleStore(db: Database): TravelRuleStore {
         const lapsed = await session.query<{ order_id: Buffer; attempt: number }>(LAPSE, [nowMs]);
         if (lapsed.length > 0) {
           await session.query(
-            `insert into travel_rule_record (order_id, attempt, state, due_at_ms) select order_id, attempt + 1, 'due', $3 from unnest($1::bytea[], $2::int[]) as lapsed (order_id, attempt)`,
+            'insert into travel_rule_record (order_id, attempt, state, due_at_ms) select order_id, ' +
+              `attempt + 1, 'due', $3 from unnest($1::bytea[], $2::int[]) as lapsed (order_id, attempt)`,
             [lapsed.map((row) => row.order_id), lapsed.map((row) => row.attempt), nowMs],
           );
         }

@@ -5,7 +5,8 @@ import type { Queryable, Row } from '../pool.ts';
 
 export async function addKey(db: Queryable, key: ApiKey): Promise<void> {
   await db.query(
-    'insert into api_key (id, kind, mode, workspace_id, role, member_id, solver_id, lookup, sha256, label, created_at_ms, revoked_at_ms) values ($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12)',
+    'insert into api_key (id, kind, mode, workspace_id, role, member_id, solver_id, lookup, sha256, ' +
+      'label, created_at_ms, revoked_at_ms) values ($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12)',
     [
       key.id,
       key.kind,

@@ -81,7 +81,8 @@ export function createVenueStore(db: Database): VenueStore {
     putSolver: (solver) => putSolver(db, solver),
     async solverSeen(id, atMs) {
       await db.query(
-        'update solver set first_seen_at_ms = $2 where id = $1 and (first_seen_at_ms is null or first_seen_at_ms > $2)',
+        'update solver set first_seen_at_ms = $2 where id = $1 and (first_seen_at_ms is null or ' +
+          'first_seen_at_ms > $2)',
         [id, atMs],
       );
     },
@@ -93,7 +94,8 @@ export function createVenueStore(db: Database): VenueStore {
     },
     async addTransition({ solverId, from, to, reason, atMs }) {
       await db.query(
-        'insert into roster_transition (solver_id, from_status, to_status, reason, at_ms) values ($1,$2,$3,$4,$5)',
+        'insert into roster_transition (solver_id, from_status, to_status, reason, at_ms) values ' +
+          '($1,$2,$3,$4,$5)',
         [solverId, from, to, reason, atMs],
       );
     },
