@@ -106,7 +106,7 @@ test('a broken or missing file leaves the old list in force and says so', async 
     version,
   ]);
   expect(said.length).toBeGreaterThanOrEqual(2);
-  expect(said[0]).toContain('stays in force');
+  expect(said[0]).toContain('stays in use');
   await writeFile(path, WORSE);
   await until(async () => (await verdict(list, WORSE)) === 'denied');
 });
