@@ -400,7 +400,7 @@ describe('Uniswap v3', () => {
       troubles.flatMap((each) => (each.kind === 'rejected' ? [[each.symbol, each.detail]] : [])),
     );
     expect(details).toEqual({
-      long: expect.stringContaining('remembers less than 1000000 s'),
+      long: expect.stringContaining('stores less than 1000000 s'),
       stranger: `${pool} on base is no pool of ${NOBODY}`,
       nothing: `${NOBODY} on base is no pool of ${weth}`,
     });
