@@ -11,7 +11,7 @@ import type { Log } from '../../ports/log.ts';
 import type { Metrics } from '../../ports/metrics.ts';
 import type { Random } from '../../ports/random.ts';
 import type { SharedInventory, SharedState, SharedSum, Verdict } from '../../ports/shared-inventory.ts';
-import { BASE, JOIN, KEPT, PROMISE, SUMMED, TELL } from './scripts.ts';
+import { BASE, JOIN, KEPT_HOLDS, PROMISE, SUMMED, TELL } from './scripts.ts';
 
 export interface SharedInventoryOptions {
   url: string;
