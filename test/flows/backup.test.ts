@@ -76,7 +76,7 @@ test('a backup taken while orders arrive and settle', async () => {
   const seenPlaces = await ground.store.placeEvents();
   const paid = await ledgers();
   await destroy(ground.db);
-  await restore(ground.db, file(), VENUE_TABLES, markVenueRestored);
+  await restoreBackup(ground.db, file(), VENUE_TABLES, markVenueRestored);
   const again = await ground.worker({ relayer: worker.relayer });
   await ground.reach('settled', inBackup);
   await again.stop();
@@ -110,7 +110,7 @@ test('a lost order cannot be executed twice: its nonce is spent', async () => {
 });
 
 test('a restore into a database with rows is refused', async () => {
-  await expect(restore(ground.db, file(), VENUE_TABLES, markVenueRestored)).rejects.toThrow(
+  await expect(restoreBackup(ground.db, file(), VENUE_TABLES, markVenueRestored)).rejects.toThrow(
     /not empty.*new database/s,
   );
 });
@@ -127,17 +127,18 @@ test('a file that is truncated, changed, of another schema or of a newer version
   const empty = await ground.postgres.database('venue', [], 'spoilt');
   for (const [name, bytes, why] of spoilt) {
     await writeFile(join(folder, name), bytes);
-    await expect(restore(empty, join(folder, name), VENUE_TABLES, markVenueRestored), name).rejects.toThrow(
-      why,
-    );
+    await expect(
+      restoreBackup(empty, join(folder, name), VENUE_TABLES, markVenueRestored),
+      name,
+    ).rejects.toThrow(why);
   }
-  await expect(restore(empty, join(folder, 'missing'), VENUE_TABLES, markVenueRestored)).rejects.toThrow(
-    /no such file/,
-  );
   await expect(
-    restore(await ground.postgres.database('other', []), file(), VENUE_TABLES, markVenueRestored),
+    restoreBackup(empty, join(folder, 'missing'), VENUE_TABLES, markVenueRestored),
+  ).rejects.toThrow(/no such file/);
+  await expect(
+    restoreBackup(await ground.postgres.database('other', []), file(), VENUE_TABLES, markVenueRestored),
   ).rejects.toThrow(/backup of "venue"/);
-  await expect(restore(empty, file(), VENUE_TABLES.slice(0, -1), markVenueRestored)).rejects.toThrow(
+  await expect(restoreBackup(empty, file(), VENUE_TABLES.slice(0, -1), markVenueRestored)).rejects.toThrow(
     /newer firmquote/,
   );
   // Nothing of any of them was written, so the sound one still fits; a later migration runs over what it
@@ -146,7 +147,7 @@ test('a file that is truncated, changed, of another schema or of a newer version
     id: 'z-next',
     sql: 'alter table trade_order add column seal text; update trade_order set seal = order_id::text',
   };
-  await restore(empty, file(), [...VENUE_TABLES, next], markVenueRestored);
+  await restoreBackup(empty, file(), [...VENUE_TABLES, next], markVenueRestored);
   expect(await empty.query('select count(*)::int as n from trade_order where seal is not null')).toEqual([
     { n: 3 },
   ]);
@@ -179,7 +180,7 @@ test('an LP restored from an old backup signs nothing until every later signatur
   await store.writeLease(chainId, { signedUpTo: now + 5_000, clean: false });
   await destroy(db);
   const signedUpTo = now + 4_000 + 5_000;
-  await restore(db, lpFile, LP_TABLES, (session) =>
+  await restoreBackup(db, lpFile, LP_TABLES, (session) =>
     markLpRestored(session, { chainIds: [chainId, ground.there.chain.id], signedUpTo }),
   );
 
