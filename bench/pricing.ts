@@ -13,12 +13,13 @@ import { isDecline } from '../src/domain/decline.ts';
 import { type Address, type Bytes32, bytesToHex, type Hex, hexToBytes } from '../src/domain/hex.ts';
 import { createLedger } from '../src/inventory/ledger.ts';
 import type { HoldRequest } from '../src/inventory/event.ts';
-import { type ChainState, createBook } from '../src/lp/quoting/pricing-context.ts';
-import { createCalibrator } from '../src/lp/quoting/win-rates.ts';
+import type { ChainState } from '../src/lp/chain/chain-state.ts';
+import { createPricingContext } from '../src/lp/quoting/pricing-context.ts';
+import { createWinRates } from '../src/lp/quoting/win-rates.ts';
 import { zLpConfig } from '../src/lp/config/config.ts';
-import { createExplainer } from '../src/lp/quote-log/explain.ts';
+import { createRecentQuotes } from '../src/lp/quote-log/recent-quotes.ts';
 import { createMarket } from '../src/lp/market/market.ts';
-import { createMoments } from '../src/lp/quote-log/quote-events.ts';
+import { createQuoteEvents } from '../src/lp/quote-log/quote-events.ts';
 import { createRoutes, type Route } from '../src/lp/quoting/route.ts';
 import type { ChainPort } from '../src/ports/chain.ts';
 import type { Clock } from '../src/ports/clock.ts';
@@ -333,27 +334,18 @@ function promise(pairs: number, live: number, asked: number): Figures {
       ];
     }),
   );
-  const calibrator = createCalibrator(
+  const winRates = createWinRates(
     { clock, log: silentLog, metrics: silentMetrics, store: { putCurves: () => Promise.resolve(true) } },
     config.pricing.calibration,
     null,
   );
-  const explainer = createExplainer(config.explain);
-  const moments = createMoments({ log: silentLog });
-  moments.listen({ quoted: explainer.quoted });
-  moments.listen(calibrator);
+  const recentQuotes = createRecentQuotes(config.explain);
+  const quoteEvents = createQuoteEvents({ log: silentLog });
+  quoteEvents.listen({ quoted: recentQuotes.quoted });
+  quoteEvents.listen(winRates);
   const startedWith = new Map(['USDC', ...symbols].map((asset) => [asset, ledger.exposure(asset).owned]));
-  const book = createBook(
-    {
-      clock,
-      market,
-      ledger,
-      chains: states,
-      settled: now,
-      startedWith,
-      adverse: () => 1.5,
-      curves: calibrator,
-    },
+  const context = createPricingContext(
+    { clock, market, ledger, chains: states, lastReadTime: now, startedWith, adverse: () => 1.5, winRates },
     config,
   );
   const places = config.chains.map((place, at) => ({ config: place, chain: chains[at] as Chain }));
@@ -375,7 +367,7 @@ function promise(pairs: number, live: number, asked: number): Figures {
     const id = order(n);
     const by = taker(n);
     const rfqId = String(n);
-    const inputs = book.inputs(way, {
+    const inputs = context.inputs(way, {
       side: 'exactInput',
       amount,
       platformFeeBps: 2,
@@ -404,7 +396,7 @@ function promise(pairs: number, live: number, asked: number): Figures {
     };
     const held = ledger.hold(hold, now());
     if (isDecline(held)) throw new Error(`Refused: ${held.detail ?? held.declined}`);
-    moments.quoted({
+    quoteEvents.quoted({
       orderId: id,
       quoteId: id,
       rfqId,
@@ -427,7 +419,7 @@ function promise(pairs: number, live: number, asked: number): Figures {
     nowMs += 1_000;
     trade();
     for (const { id } of chains) ledger.advance(id, now());
-    calibrator.tick();
+    winRates.countExpired();
   });
   if (ledger.live !== live) throw new Error(`${ledger.live} quotes are live where ${live} should be.`);
   return figures;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createMetrics } from '../adapters/prometheus/metrics.ts';
 import { createLedger } from '../inventory/ledger.ts';
-import { showGauges } from './metrics.ts';
+import { exposeGauges } from './metrics.ts';
 
 const TOKEN = `0x${'a'.repeat(40)}` as const;
 const ETH = 10n ** 18n;
@@ -25,7 +25,7 @@ test('what an operator has to see of the inventory, and nothing of it once it is
     room: undefined,
     costBps: 0,
   };
-  showGauges(metrics, {
+  exposeGauges(metrics, {
     ledger,
     slug: () => 'base',
     symbol: () => 'USDC',

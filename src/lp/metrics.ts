@@ -1,4 +1,4 @@
-/** Every series an LP shows, in one list. */
+/** Every metric of the LP. */
 
 import { formatUnits } from '../domain/amount.ts';
 import type { Ledger } from '../inventory/ledger.ts';
@@ -7,6 +7,7 @@ import type { Counter, Histogram, Metrics } from '../ports/metrics.ts';
 import type { Accounts } from './accounting/accounts.ts';
 import type { Position } from './accounting/bands.ts';
 import type { Receivable } from './accounting/receivables.ts';
+import { STANDBY_KINDS } from './risk/standby.ts';
 
 export interface LpMetrics {
   answers: Counter;
@@ -20,7 +21,7 @@ export interface LpMetrics {
   frames: Counter;
 }
 
-/** What gauges read when somebody scrapes. */
+/** What the gauges read at each scrape. */
 export interface LpGauges {
   ledger: Ledger;
   slug(chainId: number): string;
@@ -41,7 +42,7 @@ export function createLpMetrics(metrics: Metrics): LpMetrics {
     answers: metrics.counter('firmquote_lp_answers_total', 'Requests answered, by kind of answer', ['kind']),
     quotes: metrics.counter(
       'firmquote_lp_quotes_total',
-      'Quotes given; a request is quoted at several firm times',
+      'Quotes given; a request is quoted at several tenors',
     ),
     declines: metrics.counter('firmquote_lp_declines_total', 'Requests declined, by reason', ['reason']),
     late: metrics.counter('firmquote_lp_late_total', 'Requests declined because no answer could be in time'),
@@ -62,11 +63,11 @@ export function createLpMetrics(metrics: Metrics): LpMetrics {
   };
 }
 
-export function showGauges(metrics: Metrics, view: LpGauges): void {
+export function exposeGauges(metrics: Metrics, view: LpGauges): void {
   const places = ['chain', 'token', 'part'];
   metrics.gauge(
     'firmquote_lp_inventory_units',
-    'Whole tokens, by what they are spoken for',
+    'Whole tokens, by what they are reserved for',
     places,
     (gauge) => {
       for (const bucket of view.ledger.buckets()) {
@@ -104,7 +105,7 @@ export function showGauges(metrics: Metrics, view: LpGauges): void {
   );
   metrics.gauge(
     'firmquote_lp_reserved_share',
-    'Promised (held, committed, in flight) over balance',
+    'Held, committed and in flight, divided by the balance',
     ['chain', 'token'],
     (gauge) => {
       for (const { chainId, token, onchain, held, committed, pendingOut } of view.ledger.buckets()) {
@@ -118,7 +119,7 @@ export function showGauges(metrics: Metrics, view: LpGauges): void {
   );
   metrics.gauge(
     'firmquote_lp_inventory_q',
-    'Distance from the target in soft bands: of an asset (chain "all"), and of each chain from its part of it',
+    'Distance from the target in soft bands: of an asset (chain "all"), and of each chain',
     ['asset', 'chain'],
     (gauge) => {
       for (const { asset, q, places: parts } of view.positions()) {
@@ -129,7 +130,7 @@ export function showGauges(metrics: Metrics, view: LpGauges): void {
   );
   metrics.gauge(
     'firmquote_lp_receivables_overdue',
-    'Inputs owed to us for far longer than their corridor takes',
+    'Inputs owed to us for much longer than is usual for their corridor',
     ['corridor'],
     (gauge) => {
       const late = new Map<string, number>();
@@ -147,7 +148,7 @@ export function showGauges(metrics: Metrics, view: LpGauges): void {
         gauge.set(Number.parseFloat(formatUnits(amount, 18)), { asset, from, to });
     },
   );
-  metrics.gauge('firmquote_lp_live_quotes', 'Promises that could still be taken', [], (gauge) =>
+  metrics.gauge('firmquote_lp_live_quotes', 'Quotes that a taker could still accept', [], (gauge) =>
     gauge.set(view.ledger.live),
   );
   metrics.gauge('firmquote_lp_open_awards', 'Awards not yet final', [], (gauge) =>
@@ -156,56 +157,25 @@ export function showGauges(metrics: Metrics, view: LpGauges): void {
   metrics.gauge('firmquote_lp_quoting', '1 while quoting, 0 in standby', [], (gauge) =>
     gauge.set(view.quoting() ? 1 : 0),
   );
-  const kinds = [
-    'killed',
-    'risk',
-    'paused',
-    'stopping',
-    'starting',
-    'lost',
-    'quarantine',
-    'lag',
-    'reorg',
-    'clock',
-    'gas',
-    'sender',
-    'operator',
-    'drift',
-    'price',
-    'store',
-    'shared',
-    'proof',
-  ] as const;
-  metrics.gauge(
-    'firmquote_lp_standby_reason',
-    '1 for each reason that keeps something from being quoted',
-    ['reason'],
-    (gauge) => {
-      const now = new Set(view.reasons().map(({ kind }) => kind));
-      for (const reason of kinds) gauge.set(now.has(reason) ? 1 : 0, { reason });
-    },
-  );
-  metrics.gauge(
-    'firmquote_lp_lease_seconds',
-    'How far the signing lease reaches beyond now',
-    ['chain'],
-    (gauge) => {
-      for (const { chainId, seconds } of view.leaseSeconds())
-        gauge.set(seconds, { chain: view.slug(chainId) });
-    },
-  );
+  metrics.gauge('firmquote_lp_standby_reason', '1 for each reason that stops quotes', ['reason'], (gauge) => {
+    const now = new Set(view.reasons().map(({ kind }) => kind));
+    for (const reason of STANDBY_KINDS) gauge.set(now.has(reason) ? 1 : 0, { reason });
+  });
+  metrics.gauge('firmquote_lp_lease_seconds', 'Seconds until the signing lease ends', ['chain'], (gauge) => {
+    for (const { chainId, seconds } of view.leaseSeconds()) gauge.set(seconds, { chain: view.slug(chainId) });
+  });
 }
 
-/** Micro-dollars and base units as people's numbers: for charts, never to count with. */
+/** For charts, never to calculate with. */
 const dollars = (micros: bigint): number => Number.parseFloat(formatUnits(micros, 6));
 
-export function showAccounts(
+export function exposeAccounts(
   metrics: Metrics,
   accounts: Pick<Accounts, 'totals' | 'positions' | 'lag' | 'reconciled'>,
 ): void {
   metrics.gauge(
     'firmquote_lp_pnl_usd',
-    'Since the books were opened: spread, what the fees took of it before, gas, losses, realised and unrealised on positions, their total, and mark-outs',
+    'Since the accounting ledger was opened: spread, fees, gas, losses, positions, total and mark-outs',
     ['kind'],
     (gauge) => {
       for (const [kind, micros] of Object.entries(accounts.totals() ?? {}))
@@ -214,7 +184,7 @@ export function showAccounts(
   );
   metrics.gauge(
     'firmquote_lp_position_units',
-    'Whole tokens owned over all chains by the books, receivables included',
+    'Whole tokens owned over all chains by the accounting ledger, receivables included',
     ['asset'],
     (gauge) => {
       for (const { asset, quantity } of accounts.positions())
@@ -223,7 +193,7 @@ export function showAccounts(
   );
   metrics.gauge(
     'firmquote_lp_journal_difference',
-    'Base units by which a chain and the books differ at one final block; anything but 0 wants a person',
+    'Base units by which a chain and the accounting ledger differ at one final block; check anything but 0',
     ['chain', 'token'],
     (gauge) => {
       for (const { chain, token, difference } of accounts.reconciled())
@@ -232,13 +202,16 @@ export function showAccounts(
   );
   metrics.gauge(
     'firmquote_lp_journal_lag_blocks',
-    'Final blocks that are not in the books yet',
+    'Final blocks that the accounting ledger has not read yet',
     ['chain'],
     (gauge) => {
       for (const { chain, blocks } of accounts.lag().chains) gauge.set(blocks, { chain });
     },
   );
-  metrics.gauge('firmquote_lp_journal_waiting', 'Notes that wait to be written into the books', [], (gauge) =>
-    gauge.set(accounts.lag().waiting),
+  metrics.gauge(
+    'firmquote_lp_journal_waiting',
+    'Entries that wait to be written to the accounting ledger',
+    [],
+    (gauge) => gauge.set(accounts.lag().waiting),
   );
 }

@@ -15,7 +15,7 @@ import { fillAttestation, fillPayloadHash, fillRecordOf } from '../../src/domain
 import { addressToBytes32, type Bytes32, type Hex } from '../../src/domain/hex.ts';
 import { keccakHex } from '../../src/domain/keccak.ts';
 import { type MandateOutput, outputHash } from '../../src/domain/order.ts';
-import type { LpNode } from '../../src/lp/node.ts';
+import type { LpNode } from '../../src/lp/node/interface.ts';
 import type { Block } from '../../src/ports/chain.ts';
 import type { Transactor } from '../../src/ports/transactor.ts';
 import { openForCall } from '../../src/settlement/call.ts';

@@ -5,7 +5,7 @@
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { outputHash, type MandateOutput } from '../../src/domain/order.ts';
-import type { LpNode } from '../../src/lp/node.ts';
+import type { LpNode } from '../../src/lp/node/interface.ts';
 import { systemClock } from '../../src/adapters/system/clock.ts';
 import type { Clock } from '../../src/ports/clock.ts';
 import { openForCall, refundCall } from '../../src/settlement/call.ts';

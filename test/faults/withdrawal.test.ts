@@ -1,7 +1,7 @@
 /** F32: the owner takes the money out while promises stand on it. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { LpNode } from '../../src/lp/node.ts';
+import type { LpNode } from '../../src/lp/node/interface.ts';
 import type { Transactor } from '../../src/ports/transactor.ts';
 import { openForCall, refundCall, requestWithdrawalCall, withdrawCall } from '../../src/settlement/call.ts';
 import { account, type Devnet, startDevnet, type TestChain } from '../support/devnet.ts';

@@ -10,7 +10,7 @@ import { auditLpNode, type AuditReport } from '../../src/apps/audit/audit.ts';
 import type { Kind } from '../../src/apps/audit/difference.ts';
 import { LP_TABLES } from '../../src/apps/lp/schema.ts';
 import { openForCall, settleCall } from '../../src/settlement/call.ts';
-import type { LpNode } from '../../src/lp/node.ts';
+import type { LpNode } from '../../src/lp/node/interface.ts';
 import { account, type Devnet, startDevnet, type TestChain } from '../support/devnet.ts';
 import { createTestLp, lpConfig, testTransactors } from '../support/lp.ts';
 import { awardOf, eventually, takeQuote, type Trade, willingAttesters } from '../support/lp-trades.ts';

@@ -14,7 +14,7 @@ import { showAccounting } from '../../src/apps/cli/lp/accounting.ts';
 import { showProfit } from '../../src/apps/cli/lp/pnl.ts';
 import { bookRoutes } from '../../src/apps/lp/books.ts';
 import type { ExplainedQuote } from '../../src/lp/quote-log/explain.ts';
-import type { LpNode } from '../../src/lp/node.ts';
+import type { LpNode } from '../../src/lp/node/interface.ts';
 import type { JournalStore } from '../../src/ports/stores/accounting-store.ts';
 import { encodeFunding } from '../../src/settlement/funding.ts';
 import {

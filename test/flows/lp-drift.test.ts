@@ -6,7 +6,7 @@
 import { encodeAbiParameters, keccak256 } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Hex } from '../../src/domain/hex.ts';
-import type { LpNode } from '../../src/lp/node.ts';
+import type { LpNode } from '../../src/lp/node/interface.ts';
 import {
   depositCall,
   requestWithdrawalCall,

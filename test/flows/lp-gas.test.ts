@@ -9,7 +9,7 @@ import { GAS_PRICE_ORACLE } from '../../src/adapters/evm/chain/views.ts';
 import { systemClock } from '../../src/adapters/system/clock.ts';
 import { isDecline } from '../../src/domain/decline.ts';
 import type { Hex } from '../../src/domain/hex.ts';
-import type { ChainState } from '../../src/lp/quoting/pricing-context.ts';
+import type { ChainState } from '../../src/lp/chain/chain-state.ts';
 import { createGas } from '../../src/lp/settlement/gas.ts';
 import { createMarket } from '../../src/lp/market/market.ts';
 import { createRoutes, type Route } from '../../src/lp/quoting/route.ts';

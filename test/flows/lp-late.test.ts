@@ -8,9 +8,9 @@ import { expect, test } from 'vitest';
 import { WebSocketServer } from 'ws';
 import { systemClock } from '../../src/adapters/system/clock.ts';
 import { createLinkClient } from '../../src/adapters/ws/link-client.ts';
-import type { Desk } from '../../src/lp/quoting/quoting-config.ts';
+import type { QuotingSnapshot } from '../../src/lp/quoting/quoting-snapshot.ts';
 import { createLpMetrics } from '../../src/lp/metrics.ts';
-import { createSession, type SessionDeps } from '../../src/lp/quoting/session.ts';
+import { createVenueSession, type VenueSessionDeps } from '../../src/lp/quoting/venue-session.ts';
 import type { FromSolver, Rfq } from '../../src/protocol/link/link.ts';
 import { silentLog, silentMetrics } from '../support/silent.ts';
 
@@ -46,7 +46,7 @@ const rfq = (n: number) =>
   }) as unknown as Rfq;
 
 /** A link to a venue that asks everything at once; resolves with all the answers. */
-async function asked(answer: (rfq: Rfq) => Promise<FromSolver[]> | FromSolver[]): Promise<FromSolver[]> {
+async function asked(answer: (rfq: Rfq) => Promise<FromSolver[]>): Promise<FromSolver[]> {
   const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
   await new Promise<void>((done) => server.once('listening', done));
   const said: FromSolver[] = [];
@@ -71,10 +71,10 @@ async function asked(answer: (rfq: Rfq) => Promise<FromSolver[]> | FromSolver[])
     clock: systemClock,
     log: silentLog,
     metrics: createLpMetrics(silentMetrics),
-    desk: () => ({ quoter: { answer } }) as unknown as Desk,
+    quoting: () => ({ quotes: { handleQuoteRequest: answer } }) as unknown as QuotingSnapshot,
     chains: new Map(),
-  } as unknown as SessionDeps;
-  const session = createSession(deps, { solver: { id: 'a', kind: 'lp', name: 'a' } });
+  } as unknown as VenueSessionDeps;
+  const session = createVenueSession(deps, { solver: { id: 'a', kind: 'lp', name: 'a' } });
   session.start();
   await all;
   await session.stop();
@@ -87,7 +87,7 @@ const reasonOf = (message: FromSolver) => (message.type === 'decline' ? message.
 
 test('a request that waited too long is not priced', async () => {
   let worked = 0;
-  const said = await asked(({ rfqId }) => {
+  const said = await asked(async ({ rfqId }) => {
     worked += 1;
     const until = performance.now() + 5;
     while (performance.now() < until);

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { loadPlugin } from '../../src/apps/lp/plugin.ts';
-import type { LpNode } from '../../src/lp/node.ts';
+import type { LpNode } from '../../src/lp/node/interface.ts';
 import { pricingParams } from '../../src/lp/config/params.ts';
 import type { PricingPlugin, PricingView } from '../../src/pricing/price-inputs.ts';
 import { account, type Devnet, startDevnet, type TestChain } from '../support/devnet.ts';

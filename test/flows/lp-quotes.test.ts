@@ -9,7 +9,7 @@ import { commitmentDigest } from '../../src/domain/commitment.ts';
 import { decodeContext } from '../../src/domain/context.ts';
 import type { Address, Hex } from '../../src/domain/hex.ts';
 import { orderId } from '../../src/domain/order.ts';
-import type { LpNode } from '../../src/lp/node.ts';
+import type { LpNode } from '../../src/lp/node/interface.ts';
 import type { LinkQuote } from '../../src/protocol/link/link.ts';
 import { linkProofDigest } from '../../src/protocol/link/link-proof.ts';
 import { orderFromMessage } from '../../src/protocol/wire.ts';

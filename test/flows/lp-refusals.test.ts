@@ -7,17 +7,16 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createRecovery } from '../../src/adapters/secp256k1/recovery.ts';
 import { systemRandom } from '../../src/adapters/system/random.ts';
-import { atOnce } from '../../src/domain/steps.ts';
 import { parseUnits } from '../../src/domain/amount.ts';
 import { commitmentDigest } from '../../src/domain/commitment.ts';
 import { orderId } from '../../src/domain/order.ts';
 import { createLedger, type Ledger } from '../../src/inventory/ledger.ts';
 import type { Limits } from '../../src/inventory/limits.ts';
-import { makeDesk, type Desk } from '../../src/lp/quoting/quoting-config.ts';
-import { CALM } from '../../src/lp/risk/guard.ts';
+import { createQuotingSnapshot, type QuotingSnapshot } from '../../src/lp/quoting/quoting-snapshot.ts';
+import { NO_ADJUSTMENT } from '../../src/lp/risk/risk-adjustment.ts';
 import { createLadders } from '../../src/lp/quoting/ladder.ts';
 import { createMarket } from '../../src/lp/market/market.ts';
-import { commitmentSigner } from '../../src/lp/quoting/quote.ts';
+import { createCommitmentSigner } from '../../src/lp/quoting/quote.ts';
 import type { Clock } from '../../src/ports/clock.ts';
 import type { Rfq } from '../../src/protocol/link/link.ts';
 import { orderFromMessage } from '../../src/protocol/wire.ts';
@@ -51,7 +50,7 @@ interface State {
 
 /** A maker with these balances, as a node would wire it, over a real chain's description. */
 function maker({ usdc, weth, limits = {}, params = {}, mid = '2500', quoting = {} }: State): {
-  desk: Desk;
+  quoting: QuotingSnapshot;
   ledger: Ledger;
 } {
   const config = lpConfig(devnet, owner.address, {
@@ -91,50 +90,48 @@ function maker({ usdc, weth, limits = {}, params = {}, mid = '2500', quoting = {
     receivedMs: startMs,
     sequence: null,
   });
-  const desk = atOnce(
-    makeDesk(
-      {
-        clock,
-        market,
-        ledger,
-        chains: new Map(
-          config.chains.map((each) => [
-            each.chainId,
-            {
-              port: chain.port,
-              config: each,
-              gasPrice: 1_000_000_000n,
-              dataFees: undefined,
-              native: 10n ** 18n,
-            },
-          ]),
-        ),
-        networks: new Map([[id, chain.chain]]),
-        settled: () => Math.floor(startMs / 1000),
-        startedWith: new Map(['USDC', 'WETH'].map((asset) => [asset, ledger.exposure(asset).owned])),
-        adverse: () => 1.5,
-        curves: { params: (route) => route.params, explore: () => 0 },
-        leases: {
-          covers: () => true,
-          extend: () => Promise.resolve(true),
-          tick: () => Promise.resolve(),
-          quarantine: () => [],
-          reach: () => [],
-          lost: false,
-        },
-        ladders: createLadders({ clock }),
-        guard: { admit: () => CALM, shown: () => CALM },
-        moments: { quoted() {}, declined() {} },
-        commit: commitmentSigner(operator.signer),
-        random: systemRandom,
-        log: silentLog,
-        refusal: () => undefined,
-        gapLoss: () => 0n,
+  const snapshot = createQuotingSnapshot(
+    {
+      clock,
+      market,
+      ledger,
+      chains: new Map(
+        config.chains.map((each) => [
+          each.chainId,
+          {
+            port: chain.port,
+            config: each,
+            gasPrice: 1_000_000_000n,
+            dataFees: undefined,
+            native: 10n ** 18n,
+          },
+        ]),
+      ),
+      networks: new Map([[id, chain.chain]]),
+      lastReadTime: () => Math.floor(startMs / 1000),
+      startedWith: new Map(['USDC', 'WETH'].map((asset) => [asset, ledger.exposure(asset).owned])),
+      adverse: () => 1.5,
+      winRates: { params: (route) => route.params, explore: () => 0 },
+      leases: {
+        covers: () => true,
+        extend: () => Promise.resolve(true),
+        tick: () => Promise.resolve(),
+        quarantine: () => [],
+        reach: () => [],
+        lost: false,
       },
-      config,
-    ),
+      ladders: createLadders({ clock }),
+      guard: { admit: () => NO_ADJUSTMENT, adjustIndicative: () => NO_ADJUSTMENT },
+      quoteEvents: { quoted() {}, declined() {} },
+      signCommitment: createCommitmentSigner(operator.signer),
+      random: systemRandom,
+      log: silentLog,
+      refusal: () => undefined,
+      gapLoss: () => 0n,
+    },
+    config,
   );
-  return { desk, ledger };
+  return { quoting: snapshot, ledger };
 }
 
 const ask = (sell: boolean, side: Rfq['side'], amount: bigint, rest: object = {}): Rfq =>
@@ -148,8 +145,7 @@ const ask = (sell: boolean, side: Rfq['side'], amount: bigint, rest: object = {}
     side,
     ...rest,
   });
-const answers = (desk: Desk, rfq: Rfq) =>
-  desk.quoter.answer(rfq) as Exclude<ReturnType<Desk['quoter']['answer']>, Promise<unknown>>;
+const answers = ({ quotes }: QuotingSnapshot, rfq: Rfq) => quotes.handleQuoteRequest(rfq);
 
 /** What is asked for in whole tokens of the fixed side, about `usd` worth. */
 const worth = (sell: boolean, side: Rfq['side'], usd: number): bigint => {
@@ -192,21 +188,24 @@ describe('law: the maximum size named by a refusal passes, and one per cent more
     },
   };
 
-  test.each(Object.entries(causes))('%s', (_, { state, reasons, control }) => {
+  test.each(Object.entries(causes))('%s', async (_, { state, reasons, control }) => {
     let named = 0;
-    fc.assert(
-      fc.property(
+    await fc.assert(
+      fc.asyncProperty(
         fc.boolean(),
         fc.constantFrom('exactInput' as const, 'exactOutput' as const),
         fc.integer({ min: 20, max: 95_000 }),
         fc.integer({ min: 0, max: 12_000 }),
         fc.constantFrom([5], [1, 30], []),
-        (sell, side, usd, before, pointsSeconds) => {
-          const { desk } = maker({ ...state, quoting: { pointsSeconds } });
+        async (sell, side, usd, before, pointsSeconds) => {
+          const { quoting } = maker({ ...state, quoting: { pointsSeconds } });
           // Somebody else's live quote already takes part of the room.
           if (before > 0)
-            answers(desk, ask(sell, side, worth(sell, side, before), { taker: account(64).address }));
-          const [answer] = answers(desk, ask(sell, side, worth(sell, side, usd)));
+            await answers(
+              quoting,
+              ask(sell, side, worth(sell, side, before), { taker: account(64).address }),
+            );
+          const [answer] = await answers(quoting, ask(sell, side, worth(sell, side, usd)));
           if (answer?.type !== 'decline') return;
           if (answer.maxAmount === null) return expect(answer.reason).toBe('size_below_min');
           const most = BigInt(answer.maxAmount);
@@ -216,8 +215,10 @@ describe('law: the maximum size named by a refusal passes, and one per cent more
           // A last dollar or two may be left that is too little for any quote.
           if (most === 0n) return;
           named += 1;
-          expect(answers(desk, ask(sell, side, most + most / 100n))[0]).toMatchObject({ type: 'decline' });
-          expect(answers(desk, ask(sell, side, most))[0]).toMatchObject({ type: 'quote' });
+          expect((await answers(quoting, ask(sell, side, most + most / 100n)))[0]).toMatchObject({
+            type: 'decline',
+          });
+          expect((await answers(quoting, ask(sell, side, most)))[0]).toMatchObject({ type: 'quote' });
         },
       ),
       { numRuns: 60, seed: 7 },
@@ -227,17 +228,17 @@ describe('law: the maximum size named by a refusal passes, and one per cent more
 });
 
 describe('several tenors', () => {
-  test('law: shorter tenors pay more, share one nonce, and hold no more than the largest', () => {
-    fc.assert(
-      fc.property(
+  test('law: shorter tenors pay more, share one nonce, and hold no more than the largest', async () => {
+    await fc.assert(
+      fc.asyncProperty(
         fc.boolean(),
         fc.constantFrom('exactInput' as const, 'exactOutput' as const),
         fc.integer({ min: 100, max: 50_000 }),
         fc.uniqueArray(fc.integer({ min: 1, max: 60 }), { maxLength: 4 }),
-        (sell, side, usd, pointsSeconds) => {
-          const { desk, ledger } = maker({ usdc: '1000000', weth: '400', quoting: { pointsSeconds } });
+        async (sell, side, usd, pointsSeconds) => {
+          const { quoting, ledger } = maker({ usdc: '1000000', weth: '400', quoting: { pointsSeconds } });
           const bucket = () => ledger.bucket(chain.chain.id, sell ? chain.usdc.address : chain.weth.address);
-          const all = answers(desk, ask(sell, side, worth(sell, side, usd)));
+          const all = await answers(quoting, ask(sell, side, worth(sell, side, usd)));
           const quotes = all.filter((answer) => answer.type === 'quote');
           expect(quotes.length).toBe(new Set([...pointsSeconds, 10]).size);
           expect(quotes.length).toBe(all.length);
@@ -281,38 +282,40 @@ describe('several tenors', () => {
     );
   });
 
-  test('where only one tenor fits, the other is not quoted', () => {
+  test('where only one tenor fits, the other is not quoted', async () => {
     const state = {
       usdc: '1000000',
       weth: '400',
       quoting: { pointsSeconds: [1], validitySeconds: 600, maxValiditySeconds: 600 },
     };
     const free = maker(state);
-    const [short, long] = answers(free.desk, ask(true, 'exactInput', 10n ** 18n)).map((answer) =>
+    const [short, long] = (await answers(free.quoting, ask(true, 'exactInput', 10n ** 18n))).map((answer) =>
       answer.type === 'quote' ? BigInt(answer.order.outputs[0]?.amount ?? 0) : 0n,
     ) as [bigint, bigint];
     expect(short).toBeGreaterThan(long);
     // One unit of USDC too little for the better price.
     const units = (short - 1n).toString().padStart(7, '0');
     const tight = maker({ ...state, usdc: `${units.slice(0, -6)}.${units.slice(-6)}` });
-    const answered = answers(tight.desk, ask(true, 'exactInput', 10n ** 18n));
+    const answered = await answers(tight.quoting, ask(true, 'exactInput', 10n ** 18n));
     expect(answered).toMatchObject([
-      { type: 'quote', more: false, validUntil: tight.desk.book.now(chain.chain.id) + 600 },
+      { type: 'quote', more: false, validUntil: tight.quoting.context.now(chain.chain.id) + 600 },
     ]);
   });
 
-  test('the minimum validity lengthens short tenors, and a volatile market shortens long ones', () => {
-    const { desk } = maker({ usdc: '1000000', weth: '400' });
-    const now = desk.book.now(chain.chain.id);
-    const seconds = (rest: object) =>
-      answers(desk, ask(true, 'exactInput', 10n ** 17n, rest)).map((answer) =>
+  test('the minimum validity lengthens short tenors, and a volatile market shortens long ones', async () => {
+    const { quoting } = maker({ usdc: '1000000', weth: '400' });
+    const now = quoting.context.now(chain.chain.id);
+    const seconds = async (rest: object) =>
+      (await answers(quoting, ask(true, 'exactInput', 10n ** 17n, rest))).map((answer) =>
         answer.type === 'quote' ? answer.validUntil - now : answer,
       );
-    expect(seconds({})).toEqual([5, 10]);
-    expect(seconds({ minValidUntil: now + 3 })).toEqual([5, 10]);
-    expect(seconds({ minValidUntil: now + 8 })).toEqual([8, 10]);
-    expect(seconds({ minValidUntil: now + 10 })).toEqual([10]);
-    expect(seconds({ minValidUntil: now + 60 })).toEqual([60]);
-    expect(seconds({ minValidUntil: now + 61 })).toMatchObject([{ type: 'decline', reason: 'validity' }]);
+    expect(await seconds({})).toEqual([5, 10]);
+    expect(await seconds({ minValidUntil: now + 3 })).toEqual([5, 10]);
+    expect(await seconds({ minValidUntil: now + 8 })).toEqual([8, 10]);
+    expect(await seconds({ minValidUntil: now + 10 })).toEqual([10]);
+    expect(await seconds({ minValidUntil: now + 60 })).toEqual([60]);
+    expect(await seconds({ minValidUntil: now + 61 })).toMatchObject([
+      { type: 'decline', reason: 'validity' },
+    ]);
   });
 });

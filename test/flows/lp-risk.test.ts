@@ -11,8 +11,8 @@ import { createMetrics } from '../../src/adapters/prometheus/metrics.ts';
 import { watchKillFile } from '../../src/apps/lp/kill-file.ts';
 import type { Control } from '../../src/domain/control.ts';
 import type { Hex } from '../../src/domain/hex.ts';
-import { commitmentSigner } from '../../src/lp/quoting/quote.ts';
-import type { LpNode, LpNodeDeps } from '../../src/lp/node.ts';
+import { createCommitmentSigner } from '../../src/lp/quoting/quote.ts';
+import type { LpNode, LpNodeDeps } from '../../src/lp/node/interface.ts';
 import type { Sequencer } from '../../src/ports/feed.ts';
 import type { LinkQuote, Rfq } from '../../src/protocol/link/link.ts';
 import { account, type Devnet, startDevnet, type TestChain } from '../support/devnet.ts';
@@ -257,9 +257,9 @@ describe('isolated: these stop the chain or the feed', () => {
 describe.concurrent('kill switch', () => {
   test('a signature in progress when the switch is pulled is not sent', async () => {
     let finish: (() => void)[] = [];
-    const sign = commitmentSigner(operator.signer);
+    const sign = createCommitmentSigner(operator.signer);
     const commit: NonNullable<LpNodeDeps['commit']> = (domain, commitment) =>
-      new Promise<Hex>((resolve) => finish.push(() => resolve(sign(domain, commitment) as Hex)));
+      new Promise<Hex>((resolve) => finish.push(() => resolve(sign(domain, commitment))));
     await play({ more: { commit } }, async (stage) => {
       await active(stage);
       const answer = stage.ask();

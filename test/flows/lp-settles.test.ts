@@ -9,7 +9,7 @@ import { LP_MIGRATIONS } from '../../src/adapters/postgres/migrations/lp.ts';
 import { createBrake } from '../../src/apps/lp/brake.ts';
 import type { Hex } from '../../src/domain/hex.ts';
 import { orderId } from '../../src/domain/order.ts';
-import type { LpNode } from '../../src/lp/node.ts';
+import type { LpNode } from '../../src/lp/node/interface.ts';
 import type { Rfq } from '../../src/protocol/link/link.ts';
 import { orderFromMessage } from '../../src/protocol/wire.ts';
 import {

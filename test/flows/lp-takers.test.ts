@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createJournalStore } from '../../src/adapters/postgres/lp/accounting-store.ts';
 import { LP_MIGRATIONS } from '../../src/adapters/postgres/migrations/lp.ts';
 import type { ExplainedQuote } from '../../src/lp/quote-log/explain.ts';
-import type { LpNode } from '../../src/lp/node.ts';
+import type { LpNode } from '../../src/lp/node/interface.ts';
 import { settleCall } from '../../src/settlement/call.ts';
 import { account, type Devnet, startDevnet, type TestAccount, type TestChain } from '../support/devnet.ts';
 import { createTestLp, lpConfig } from '../support/lp.ts';

@@ -4,7 +4,7 @@
  */
 
 import type { Explanation } from '../../src/lp/quote-log/explain.ts';
-import type { LpNode } from '../../src/lp/node.ts';
+import type { LpNode } from '../../src/lp/node/interface.ts';
 
 export function asOne(nodes: readonly LpNode[]): LpNode {
   const [first] = nodes as readonly [LpNode];

@@ -4,7 +4,7 @@
  */
 
 import { RequestError } from '../../domain/errors.ts';
-import type { LpNode } from '../../lp/node.ts';
+import type { LpNode } from '../../lp/node/interface.ts';
 import type { OpsRoute } from '../../adapters/http/ops.ts';
 import type { Brake } from './brake.ts';
 import type { OperatorLog } from './operator-log.ts';

@@ -2,7 +2,7 @@
 
 import type { OpsRoute } from '../../adapters/http/ops.ts';
 import { RequestError } from '../../domain/errors.ts';
-import type { LpNode } from '../../lp/node.ts';
+import type { LpNode } from '../../lp/node/interface.ts';
 import type { OperatorLog } from './operator-log.ts';
 import type { ProfitKey } from '../../ports/stores/accounting-store.ts';
 

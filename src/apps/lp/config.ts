@@ -4,11 +4,10 @@
  */
 
 import { z } from 'zod';
-import { atOnce } from '../../domain/steps.ts';
 import { zLpConfig } from '../../lp/config/config.ts';
 import { zAddress } from '../../protocol/wire.ts';
 import { wantedOf } from '../../lp/market/market.ts';
-import { problemsOf } from '../../lp/config/problems.ts';
+import { lpConfigProblems } from '../../lp/config/problems.ts';
 import { feedProblems, zFeed } from '../config/feeds.ts';
 import {
   zChain,
@@ -104,7 +103,7 @@ export const zLpAppConfig = zParts.superRefine(({ feeds, networks, lp }, context
   const chainIds = networks.map(({ id }) => id);
   for (const message of feedProblems(feeds, wantedOf(lp.prices), chainIds))
     context.addIssue({ code: 'custom', path: [], message });
-  for (const { path, message } of atOnce(problemsOf(lp, networks)))
+  for (const { path, message } of lpConfigProblems(lp, networks))
     context.addIssue({ code: 'custom', path: ['lp', ...path], message });
 });
 

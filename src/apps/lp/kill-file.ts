@@ -2,7 +2,7 @@
 
 import { statSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import type { LpNode } from '../../lp/node.ts';
+import type { LpNode } from '../../lp/node/interface.ts';
 
 /** Well below the 100 ms within which a kill switch must act. */
 const EVERY_MS = 40;

@@ -16,7 +16,8 @@ import { systemClock } from '../../adapters/system/clock.ts';
 import { systemRandom } from '../../adapters/system/random.ts';
 import { createLinkClient } from '../../adapters/ws/link-client.ts';
 import { wantedOf } from '../../lp/market/market.ts';
-import { createLpNode, type Shared } from '../../lp/node.ts';
+import { createLpNode } from '../../lp/node.ts';
+import type { ReplicaDeps } from '../../lp/node/interface.ts';
 import type { JournalStore } from '../../ports/stores/accounting-store.ts';
 import type { Link } from '../../ports/link.ts';
 import type { Log } from '../../ports/log.ts';
@@ -215,7 +216,7 @@ function refuseOwner({ keys, lp }: LpAppConfig, operator: string): void {
 function openShared(
   { replicas, lp }: LpAppConfig,
   { metrics, log, secrets }: { metrics: Metrics; log: Log; secrets: SecretContext },
-): Shared | undefined {
+): ReplicaDeps | undefined {
   if (replicas.redisUrl === null) return undefined;
   const url = expand(replicas.redisUrl, secrets);
   secrets.redactor.hide(url);

@@ -3,8 +3,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { LpNode } from '../../lp/node.ts';
-import { type Change, changesBetween, isLive } from '../../lp/config/reload.ts';
-import { atOnce } from '../../domain/steps.ts';
+import { type Change, changesBetween, isReloadable } from '../../lp/config/reload.ts';
 import type { AuditEntry } from '../../ports/stores/audit-log.ts';
 import type { Metrics } from '../../ports/metrics.ts';
 import { ConfigError, type Loaded } from '../config/load.ts';
@@ -55,9 +54,9 @@ export function createReloader(
       if (error instanceof ConfigError) return { applied: false, reasons: error.problems, changes: [] };
       throw error;
     }
-    const changes = atOnce(changesBetween(current, wanted));
+    const changes = changesBetween(current, wanted);
     const redactedChanges = changes.map(redactChange);
-    const fixed = changes.filter(({ path: [section, ...rest] }) => section !== 'lp' || !isLive(rest));
+    const fixed = changes.filter(({ path: [section, ...rest] }) => section !== 'lp' || !isReloadable(rest));
     if (fixed.length > 0)
       return {
         applied: false,

@@ -19,7 +19,8 @@ import type {
 } from '../../ports/stores/accounting-store.ts';
 import type { Rational } from '../../pricing/rational.ts';
 import type { OpenAward } from '../settlement/awards.ts';
-import { createExplainer, type Explanation } from '../quote-log/explain.ts';
+import type { Explanation } from '../quote-log/explain.ts';
+import { createRecentQuotes } from '../quote-log/recent-quotes.ts';
 import { createAccountingLedger, type Exchange, idOf, type FactPlace } from './ledger.ts';
 import { type Books, createFolder, explanationOf, forget, type Note, type ProfitSums } from './fold.ts';
 import {
@@ -31,7 +32,7 @@ import {
 } from './chain-reader.ts';
 import type { Market } from '../market/market.ts';
 import { createMarkouts } from './markout.ts';
-import type { MomentListener, Seen } from '../quote-log/quote-events.ts';
+import type { QuoteEventListener, ChainSighting } from '../quote-log/quote-events.ts';
 import { type PositionView, positionViewOf } from './pnl.ts';
 import type { Takers } from './taker-costs.ts';
 
@@ -90,7 +91,7 @@ export interface Profit {
 }
 
 export interface Accounts {
-  readonly listener: MomentListener;
+  readonly listener: QuoteEventListener;
   /** Loads the books and keeps them from then on. When it resolves, pricing knows the takers' costs. */
   start(epoch: number): Promise<void>;
   /** Stops keeping the books because another replica does. Resolves after the last write. */
@@ -143,7 +144,7 @@ const LONGEST_LIFE_MS = 20 * 60_000;
 export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Accounts {
   const { store, chains, takers, clock, log } = deps;
   const { account, tokens, reconcileMs } = options;
-  const explainer = createExplainer(options.explain);
+  const recentQuotes = createRecentQuotes(options.explain);
   const reader = createChainReader(deps, options);
   const { infoOf, exchangeOf } = reader;
   const notes: Note[] = [];
@@ -206,7 +207,7 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Ac
     notes.push(made);
   }
 
-  const placeOf = ({ chainId, blockNumber, blockHash, txHash }: Seen, atMs: number): FactPlace => ({
+  const placeOf = ({ chainId, blockNumber, blockHash, txHash }: ChainSighting, atMs: number): FactPlace => ({
     chainId,
     block: blockNumber,
     blockHash,
@@ -214,13 +215,13 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Ac
     atMs,
   });
 
-  const listener: MomentListener = {
-    quoted: explainer.quoted,
-    declined: explainer.declined,
+  const listener: QuoteEventListener = {
+    quoted: recentQuotes.quoted,
+    declined: recentQuotes.declined,
     accepted(award: OpenAward) {
       const { orderId, slice, order, quoteId, acceptedAtMs } = award;
       const exchange = exchangeOf(orderId, slice, order);
-      const record = explainer.quote(orderId);
+      const record = recentQuotes.quote(orderId);
       // The acceptance time and mid are unknown when an earlier process or another replica made the quote.
       const trade = tradeOf(
         exchange,
@@ -538,7 +539,7 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Ac
     },
     async explain(id) {
       const wanted = id.toLowerCase();
-      const live = explainer.explain(wanted);
+      const live = recentQuotes.explain(wanted);
       const named = new Set(live.map((each) => (each.kind === 'quote' ? each.orderId : each.rfqId)));
       const stored = (await store.explanations(wanted)).map(({ explanation }) => explanation as Explanation);
       return [...live, ...stored.filter((each) => each.kind === 'quote' && !named.has(each.orderId))];

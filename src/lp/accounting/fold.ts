@@ -23,7 +23,7 @@ import type { Rational } from '../../pricing/rational.ts';
 import { explainQuote } from '../quote-log/explain.ts';
 import { type Exchange, idOf, type AccountingLedger, type FactPlace } from './ledger.ts';
 import type { OpeningBalances, ChainReader, Reading } from './chain-reader.ts';
-import type { QuoteRecord, Seen } from '../quote-log/quote-events.ts';
+import type { QuoteRecord, ChainSighting } from '../quote-log/quote-events.ts';
 import { attoOf, emptyPosition, usdMicrosOf, applyTrade, applyOwnerMove, valueUnpriced } from './pnl.ts';
 import type { Routes } from '../quoting/route.ts';
 import { MARKOUT_HORIZONS, type Horizon } from './taker-costs.ts';
@@ -32,7 +32,7 @@ import { MARKOUT_HORIZONS, type Horizon } from './taker-costs.ts';
 export type Note =
   | { kind: 'accepted'; trade: TradeRecord; record: QuoteRecord | undefined }
   | { kind: 'filled'; exchange: Exchange; place: FactPlace }
-  | { kind: 'unfilled'; orderId: Bytes32; was: Pick<Seen, 'blockHash' | 'txHash'>; atMs: number }
+  | { kind: 'unfilled'; orderId: Bytes32; was: Pick<ChainSighting, 'blockHash' | 'txHash'>; atMs: number }
   | { kind: 'failed'; orderId: Bytes32 }
   | {
       kind: 'adjusted';

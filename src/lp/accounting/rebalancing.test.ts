@@ -5,7 +5,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { OpenAward } from '../settlement/awards.ts';
 import type { Bands, ChainPosition } from './bands.ts';
 import { zLpAsset, zLpConfig } from '../config/config.ts';
-import { createMoments } from '../quote-log/quote-events.ts';
+import { createQuoteEvents } from '../quote-log/quote-events.ts';
 import { createRebalancing } from './rebalancing.ts';
 
 const ME = `0x${'1'.repeat(40)}` as const;
@@ -36,7 +36,7 @@ function made() {
     room: undefined,
     costBps: 10,
   });
-  const moments = createMoments({ log: silentLog });
+  const quoteEvents = createQuoteEvents({ log: silentLog });
   const bands = () =>
     ({
       places: (asset: string) => (asset === 'USDC' ? [place('base', 10_000n - arc), place('arc', arc)] : []),
@@ -45,7 +45,7 @@ function made() {
   const rebalancing = createRebalancing(
     {
       bands,
-      moments,
+      quoteEvents,
       chains,
       clock: { nowMs: () => now * 1_000 } as Clock,
       log: { ...silentLog, info: say, warn: say },
@@ -55,7 +55,7 @@ function made() {
   );
   return {
     rebalancing,
-    moments,
+    quoteEvents,
     lines,
     look(onArc: bigint, seconds = 3) {
       arc = onArc;
@@ -64,7 +64,7 @@ function made() {
       return rebalancing.advice().map(({ from, to, amount }) => `${amount / WHOLE} from ${from} to ${to}`);
     },
     drain: (amount: bigint) =>
-      moments.filled(
+      quoteEvents.filled(
         { slice: { pays: { chainId: 2, token: USDC, amount: amount * 10n ** 6n } } } as unknown as OpenAward,
         seen,
       ),
@@ -93,10 +93,10 @@ test('the owner takes it out to move it: no more advice about it while it is on 
   const world = made();
   world.drain(20_000n);
   expect(world.look(900n)).toHaveLength(1);
-  world.moments.moved({ chainId: 1, token: USDC, amount: -4_100n * 10n ** 6n }, 'out');
+  world.quoteEvents.moved({ chainId: 1, token: USDC, amount: -4_100n * 10n ** 6n }, 'out');
   expect(world.look(900n, 600)).toEqual([]);
   expect(world.look(900n, 3_600)).toHaveLength(1);
   // Paying in is no reason to be silent.
-  world.moments.moved({ chainId: 2, token: USDC, amount: 1n }, 'in');
+  world.quoteEvents.moved({ chainId: 2, token: USDC, amount: 1n }, 'in');
   expect(world.look(900n)).toHaveLength(1);
 });

@@ -15,7 +15,7 @@ import type { LpAward } from '../../ports/stores/lp-store.ts';
 import { rebalanceTerm } from '../../pricing/terms.ts';
 import type { Bands } from './bands.ts';
 import type { LpConfig } from '../config/config.ts';
-import type { Moments } from '../quote-log/quote-events.ts';
+import type { QuoteEvents } from '../quote-log/quote-events.ts';
 import { ownSlice } from '../quoting/order.ts';
 
 export interface Rebalancing {
@@ -28,7 +28,7 @@ export interface Rebalancing {
 export interface RebalancingDeps {
   /** Bands of the current configuration. */
   bands(): Bands;
-  moments: Pick<Moments, 'listen'>;
+  quoteEvents: Pick<QuoteEvents, 'listen'>;
   chains: ReadonlyMap<number, Chain>;
   clock: Clock;
   log: Log;
@@ -39,7 +39,7 @@ const NEWS_PERCENT = 20n;
 
 /** `past`: awards of earlier processes, which give the daily outflow. */
 export function createRebalancing(
-  { bands, moments, chains, clock, log }: RebalancingDeps,
+  { bands, quoteEvents, chains, clock, log }: RebalancingDeps,
   { assets, rebalancing, account }: Pick<LpConfig, 'assets' | 'rebalancing'> & { account: Address },
   past: readonly LpAward[],
 ): Rebalancing {
@@ -69,7 +69,7 @@ export function createRebalancing(
     if (slice !== undefined) drain(slice.pays, award.acceptedAtMs / 1000);
   }
 
-  moments.listen({
+  quoteEvents.listen({
     filled: ({ slice }) => drain(slice.pays, seconds()),
     moved(money) {
       const place = placeOf(money);

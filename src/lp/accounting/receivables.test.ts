@@ -4,7 +4,7 @@ import type { Chain } from '../../domain/chain.ts';
 import { createLedger } from '../../inventory/ledger.ts';
 import type { OpenAward } from '../settlement/awards.ts';
 import { zLpConfig } from '../config/config.ts';
-import { createMoments } from '../quote-log/quote-events.ts';
+import { createQuoteEvents } from '../quote-log/quote-events.ts';
 import { createReceivables } from './receivables.ts';
 
 const ME = `0x${'1'.repeat(40)}` as const;
@@ -27,11 +27,11 @@ function made() {
   ledger.apply({ type: 'deposited', id: 'd', chainId: 2, token: TOKEN, amount: 1_000n });
   const open: OpenAward[] = [];
   let now = 1_000;
-  const moments = createMoments({ log: silentLog });
+  const quoteEvents = createQuoteEvents({ log: silentLog });
   const errors: object[] = [];
   const log = { ...silentLog, error: (facts: object) => void errors.push(facts) };
   const receivables = createReceivables(
-    { awards: { open: () => open }, ledger, moments, chains, log, time: () => now },
+    { awards: { open: () => open }, ledger, quoteEvents, chains, log, time: () => now },
     { ...settings, account: ME },
     [],
   );
@@ -75,7 +75,7 @@ function made() {
         1,
       )[0] as OpenAward;
       ledger.apply({ type: 'finalised', orderId, id: `claim ${orderId}`, received: 101n });
-      moments.finalised(award, { chainId: 1, blockNumber: 2n, blockHash: '0x', txHash: '0x' });
+      quoteEvents.finalised(award, { chainId: 1, blockNumber: 2n, blockHash: '0x', txHash: '0x' });
     },
   };
 }

@@ -11,7 +11,7 @@ import type { Log } from '../../ports/log.ts';
 import type { LpAward } from '../../ports/stores/lp-store.ts';
 import type { Awards, OpenAward } from '../settlement/awards.ts';
 import type { LpConfig } from '../config/config.ts';
-import type { Moments } from '../quote-log/quote-events.ts';
+import type { QuoteEvents } from '../quote-log/quote-events.ts';
 import { ownSlice } from '../quoting/order.ts';
 
 export interface Receivable {
@@ -33,7 +33,7 @@ export interface Receivables {
 export interface ReceivablesDeps {
   awards: Pick<Awards, 'open'>;
   ledger: Ledger;
-  moments: Pick<Moments, 'listen'>;
+  quoteEvents: Pick<QuoteEvents, 'listen'>;
   chains: ReadonlyMap<number, Chain>;
   log: Log;
   /** Timestamp of the newest processed block. */
@@ -42,7 +42,7 @@ export interface ReceivablesDeps {
 
 /** `past`: awards of earlier processes, which give the usual delay. */
 export function createReceivables(
-  { awards, ledger, moments, chains, log, time }: ReceivablesDeps,
+  { awards, ledger, quoteEvents, chains, log, time }: ReceivablesDeps,
   { receivables, quoting, account }: Pick<LpConfig, 'receivables' | 'quoting'> & { account: Address },
   past: readonly LpAward[],
 ): Receivables {
@@ -72,7 +72,7 @@ export function createReceivables(
       );
   }
 
-  moments.listen({
+  quoteEvents.listen({
     finalised(award) {
       if (award.fill !== null)
         times.arrived(between(award), time(award.slice.originChainId) - award.fill.timestamp);

@@ -17,8 +17,8 @@ import { hasEnded } from '../../inventory/hold-state.ts';
 import type { Block, ChainPort, EscrowEvent } from '../../ports/chain.ts';
 import type { Log } from '../../ports/log.ts';
 import type { ChainCursor } from '../../ports/stores/lp-store.ts';
-import type { Seen } from '../quote-log/quote-events.ts';
-import { groupOf } from '../quoting/order.ts';
+import type { ChainSighting } from '../quote-log/quote-events.ts';
+import { nonceGroupOf } from '../quoting/order.ts';
 
 /** Notifications about a chain. The ledger has been updated before each of them. */
 export interface FollowListener {
@@ -26,10 +26,10 @@ export interface FollowListener {
   opened(orderId: Bytes32, order: StandardOrder): void;
   /** An open order names this LP but has no hold in the ledger. */
   stranger(orderId: Bytes32, order: StandardOrder): void;
-  filled(orderId: Bytes32, seen: Seen & { timestamp: UnixSeconds }): void;
-  unfilled(orderId: Bytes32, was: Pick<Seen, 'blockHash' | 'txHash'>): void;
+  filled(orderId: Bytes32, seen: ChainSighting & { timestamp: UnixSeconds }): void;
+  unfilled(orderId: Bytes32, was: Pick<ChainSighting, 'blockHash' | 'txHash'>): void;
   /** Final. */
-  finalised(orderId: Bytes32, seen: Seen): void;
+  finalised(orderId: Bytes32, seen: ChainSighting): void;
   refunded(orderId: Bytes32): void;
   /** A final deposit (positive) or withdrawal (negative) of the account. Sent once. */
   moved(money: Money, id: string): void;
@@ -131,9 +131,9 @@ export function createFollower(
   }
 
   const nonceOf = ({ order }: Extract<EscrowEvent, { kind: 'open' }>): string =>
-    groupOf(chain.id, order.user, order.nonce);
+    nonceGroupOf(chain.id, order.user, order.nonce);
 
-  const seenAt = ({ blockNumber, blockHash, txHash }: EscrowEvent): Seen => ({
+  const seenAt = ({ blockNumber, blockHash, txHash }: EscrowEvent): ChainSighting => ({
     chainId: chain.id,
     blockNumber,
     blockHash,
@@ -194,7 +194,7 @@ export function createFollower(
         return unused.has(group) ? undefined : releaseNonce(group, event.orderId);
       }
       case 'nonce':
-        return releaseNonce(groupOf(chain.id, event.user, event.nonce), undefined);
+        return releaseNonce(nonceGroupOf(chain.id, event.user, event.nonce), undefined);
       case 'filled':
         if (event.solver !== solver) return;
         ledger.apply({ type: 'fill_final', orderId: event.orderId, id: factOf(event.orderId, id) });

@@ -15,7 +15,7 @@ import type { ChainPort } from '../../ports/chain.ts';
 import type { Log } from '../../ports/log.ts';
 import type { ChainCursor, LpAward, LpStore, Opening } from '../../ports/stores/lp-store.ts';
 import { holdOf, ownSlice } from '../quoting/order.ts';
-import { turn } from '../quoting/turns.ts';
+import { yieldToEventLoop } from '../yield-to-event-loop.ts';
 
 export interface Restored {
   ledger: Ledger;
@@ -49,7 +49,7 @@ export async function restore(
     ledger.loadBooks(books);
     for (const chunk of chunksOf(promises)) {
       ledger.loadHolds(chunk);
-      await turn();
+      await yieldToEventLoop();
     }
     const cursors = new Map(clean.cursors.map((cursor) => [cursor.chainId, cursor]));
     // Tokens added to the configuration start from the chain's balance.

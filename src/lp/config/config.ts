@@ -1,6 +1,6 @@
 /**
- * What an LP is told: who it is, where its money lies, what it makes markets in, and when it must stop. The
- * schema is the type; secrets, databases, RPC endpoints and doors are the app's business and are not here.
+ * The configuration of an LP; this schema is also its type. Secrets, databases, RPC endpoints and listening
+ * addresses belong to the app.
  */
 
 import { z } from 'zod';
@@ -20,33 +20,27 @@ const zAccount = z
   .regex(/^0x[0-9a-fA-F]{40}$/, 'must be an address: 0x and 40 hex digits')
   .transform((text) => text.toLowerCase() as Address);
 
-/** One chain it trades on; escrow, tokens and clocks come from the chain's own description. */
+/** A chain that the LP trades on. Its escrow, tokens and block time come from the network configuration. */
 export const zLpChain = z.strictObject({
   chainId: z.int().min(1),
-  /** The ledger account whose balance pays. The operator's key signs for it. */
+  /** The escrow account whose balance pays. The operator's key signs for it. */
   account: zAccount,
   /** Whole tokens that are never quoted, by symbol. */
   buffers: z.record(zName, zUnits).default({}),
-  /**
-   * Standby below this much native currency on the operator, where the operator sends transactions (whole
-   * units).
-   */
+  /** Standby below this native balance of the operator, where it sends transactions (whole units). */
   minGas: zUnits.default('0.02'),
-  /** Price symbol of the native currency: prices our own gas on cross-chain trades. */
+  /** Price symbol of the native currency, for the cost of our gas on cross-chain trades. */
   gasPrice: zName.default('ETH'),
-  /**
-   * What a transaction costs beside its gas: on OP-stack chains a fee for publishing it, read from their
-   * GasPriceOracle.
-   */
+  /** Fee beside gas: OP-stack chains charge for publishing a transaction (read from GasPriceOracle). */
   l1Fee: z.enum(['none', 'opStack']).default('none'),
   /**
-   * Nothing on this chain is quoted when its newest block reached us longer ago than this, or its time is
-   * further off from ours. null: three block times, five seconds at least.
+   * Standby when the newest block arrived longer ago than this, or its timestamp is older than this. null:
+   * three block times, at least 5 seconds.
    */
   maxHeadAgeMs: z.int().min(500).nullable().default(null),
   /**
-   * After a promise's last second: clock skew, two blocks, submit latency. null: 15, and 36 where blocks take
-   * 12 seconds.
+   * A hold expires this long after its deadline, for clock skew, two blocks and submit latency. null: 15, or
+   * 36 where blocks take 12 seconds.
    */
   graceSeconds: z.int().min(1).nullable().default(null),
 });
@@ -58,7 +52,7 @@ const zWeight = z.int().min(1).max(100).default(1);
 export const zLpPrice = z.union([
   z.strictObject({
     fixed: zUnits,
-    /** Who watches the peg; without any it is trusted. */
+    /** Sources that watch the peg; without any the fixed price is trusted. */
     guards: z
       .array(
         z.strictObject({
@@ -69,14 +63,14 @@ export const zLpPrice = z.union([
       )
       .max(16)
       .default([]),
-    /** Of guards that name no age of their own. */
+    /** For guards without their own `maxAgeMs`. */
     guardMaxAgeMs: z.int().min(100).default(60_000),
-    /** The peg is broken when so many guards are further off than this. */
+    /** The peg is broken when at least `depegSources` guards deviate by more than `depegBps`. */
     depegBps: z.number().positive().default(30),
     depegSources: z.int().min(1).default(2),
   }),
   z.strictObject({
-    /** Weights are relative; a source that does not say when its price happened counts half. */
+    /** Weights are relative; a source without timestamps counts half. */
     sources: z
       .array(
         z.strictObject({
@@ -87,20 +81,17 @@ export const zLpPrice = z.union([
       )
       .min(1)
       .max(16),
-    /** Of sources that name no age of their own; an on-chain oracle needs one, its heartbeat. */
+    /** For sources without their own `maxAgeMs`; an on-chain oracle needs its heartbeat there. */
     maxAgeMs: z.int().min(100).default(2_000),
     /** Sources further from the median than this are dropped. */
     maxDeviationBps: z.number().positive().default(50),
     /** null: two where there are at least three sources, else one. */
     minSources: z.int().min(1).nullable().default(null),
-    /**
-     * Annualised volatility that is never underestimated (0.5 is 50 %): half of the last 30 days' is a good
-     * choice.
-     */
+    /** Minimum annualised volatility (0.5 is 50 %): half of the last 30 days is a good choice. */
     sigmaFloor: z.number().min(0).default(0.4),
     /**
-     * Oracles and time-weighted averages that must agree with the mid; they never make it. `deviationBps` is
-     * by how much one may lag before it updates.
+     * Oracles and time-weighted averages that only check the mid. `deviationBps`: how far one may lag before
+     * it updates.
      */
     references: z
       .array(
@@ -112,80 +103,74 @@ export const zLpPrice = z.union([
       )
       .max(16)
       .default([]),
-    /** No quotes beyond this distance from a fresh reference, nor without any; 25 suits a stablecoin. */
+    /** No quotes beyond this distance from a fresh reference, nor without one; 25 suits a stablecoin. */
     guardBps: z.number().positive().default(100),
   }),
 ]);
 
-/**
- * One chain's part of an asset. Its target moves with what we own: moving money between chains changes
- * places, not the sum.
- */
+/** The share of an asset that belongs on one chain. */
 export const zLpPlace = z.strictObject({
-  /** Its weight among the chains; all 1: equal parts. */
+  /** Relative weight among the chains. */
   share: z.number().positive().default(1),
   /**
-   * Half-bands as parts of its target: rebalancing is charged in full at the edge of the soft one; null: no
-   * hard one.
+   * Half-widths of the bands as fractions of the chain's target. Rebalancing is charged in full at the edge
+   * of the soft band. null: no hard band.
    */
   softShare: z.number().positive().default(1),
   hardShare: z.number().positive().nullable().default(null),
-  /** What bringing some there costs us; null: the asset's. */
+  /** Cost of moving the asset to this chain; null: as for the asset. */
   transportBps: z.number().min(0).nullable().default(null),
 });
 
 /** An asset is a token symbol on every chain that has it. */
 export const zLpAsset = z.strictObject({
   price: zName,
-  /** Whole tokens we want to own over all chains; null: what we own when the process starts. */
+  /** Whole tokens that the LP wants to own in total; null: what it owns when the process starts. */
   target: zUnits.nullable().default(null),
   /**
-   * Whole tokens either side of the target: within, the price alone brings us back. null: the pair's
-   * `halfBand`, in USD.
+   * Half-width in whole tokens: inside it, inventory skew alone corrects the position. null: `halfBand` of
+   * the pair, in USD.
    */
   softBand: zUnits.nullable().default(null),
   /**
-   * Beyond, only quotes that bring us back are given. null: twice the soft band for the base asset of a pair,
-   * none for others.
+   * Beyond it, only quotes that reduce the position are given. null: twice the soft band for the base asset
+   * of a pair, none for others.
    */
   hardBand: zUnits.nullable().default(null),
-  /** What moving it between chains costs us. */
+  /** Cost of moving the asset between chains. */
   transportBps: z.number().min(0).default(0),
-  /** By chain slug; absent: an equal part. */
+  /** By chain slug; absent: an equal share. */
   chains: z.record(zName, zLpPlace).default({}),
 });
 
 export const zLpPair = z.strictObject({
-  /** Asset symbols. Base equal to quote is the same asset on two chains. */
+  /** Asset symbols. Equal symbols: transfers of one asset between chains. */
   base: zName,
   quote: zName,
-  /** `<source>-<dest>` slugs; null: every pair of our chains. */
+  /** `<source>-<dest>` slugs; null: every combination of our chains. */
   corridors: z.array(z.string().min(3).max(80)).nullable().default(null),
   params: zPricingParams.default({}),
-  /** By corridor slug, on top of `params`. */
+  /** Overrides of `params`, by corridor slug. */
   corridorParams: z.record(z.string().min(3).max(80), zCorridorParams).default({}),
 });
 
 export const zLpQuoting = z.strictObject({
-  /** How long a quote is firm when the taker does not ask for more, and the longest that is given. */
+  /** The tenor of a quote when the taker does not demand more. */
   validitySeconds: z.int().min(1).max(600).default(10),
-  /**
-   * Further firm times, quoted beside that one under the same nonce, each at its own price: the shorter, the
-   * better.
-   */
+  /** Further tenors, quoted under the same nonce. Shorter ones have a better price. */
   pointsSeconds: z.array(z.int().min(1).max(600)).max(4).default([5]),
   maxValiditySeconds: z.int().min(1).max(840).default(60),
-  /** The longest landing margin accepted from a venue: a promise binds us until validUntil plus this. */
+  /** The longest landing margin accepted from a venue: a quote binds us until validUntil plus this. */
   maxLandingMarginSeconds: z.int().min(1).default(180),
   /** Added to the firm time in the price, for clocks that differ. */
   clockSkewSeconds: z.number().min(0).default(1),
-  /** Seconds from submission to delivery that are shown. */
+  /** Expected seconds from submission to delivery, shown to takers. */
   etaSeconds: z
     .strictObject({ sameChain: z.int().min(0).default(4), crossChain: z.int().min(0).default(30) })
     .prefault({}),
   /**
-   * Cross-chain: least time left to prove and claim before `expires` when filling, and to land the fill
-   * before fillDeadline.
+   * Cross-chain: a fill is sent only with this much time left to prove and claim before `expires`, and to
+   * land before `fillDeadline`.
    */
   claimSeconds: z.int().min(1).default(60),
   fillMarginSeconds: z.int().min(0).default(4),
@@ -198,10 +183,7 @@ export const zLpQuoting = z.strictObject({
       claim: z.int().default(150_000),
     })
     .prefault({}),
-  /**
-   * Unsigned bytes of the same transactions, for chains that charge for publishing them. A proof grows with
-   * its signatures.
-   */
+  /** Unsigned bytes of the same transactions, for `l1Fee`. A proof grows with its number of signatures. */
   txBytes: z
     .strictObject({
       fill: z.int().min(0).default(650),
@@ -214,8 +196,8 @@ export const zLpQuoting = z.strictObject({
 
 const zCap = z.strictObject({ count: z.int().min(1).optional(), notionalUsd: z.int().min(1).optional() });
 /**
- * Caps on live quotes; absent: no cap, but for `perTakerPair`, where `{}` is none. A request counts once,
- * however many answers it got.
+ * Limits on live quotes. Absent means no limit, except for `perTakerPair`, where `{}` means none. A request
+ * counts once, however many tenors it was quoted.
  */
 export const zLpLimits = z.strictObject({
   perTaker: zCap.optional(),
@@ -225,31 +207,27 @@ export const zLpLimits = z.strictObject({
   total: zCap.optional(),
 });
 
-/** What is plugged into the pricing model, and what it learns. */
 export const zLpPricing = z.strictObject({
   /**
-   * ES module whose default export is a plug-in with terms or a pricer of yours; see docs/lp/pricing-plugins.md.
-   * null: the model alone.
+   * ES module whose default export is a pricing plug-in with terms or a pricer, see
+   * docs/lp/pricing-plugins.md. null: no plug-in.
    */
   module: z.string().min(1).nullable().default(null),
   /**
-   * Learning the win-rate curve from what is taken. `learn` only shows it, `use` prices with it once enough
-   * is known, `off` does neither and adds no noise.
+   * Learns the win-rate curve from accepted and expired quotes. `learn` only shows it, `use` prices with it
+   * after enough outcomes, `off` does neither and adds no noise.
    */
   calibration: z
     .strictObject({
       mode: z.enum(['off', 'learn', 'use']).default('use'),
-      /**
-       * Outcomes of a pair, corridor and size before its curve is used, at least a twentieth of them wins and
-       * losses each.
-       */
+      /** Outcomes before the curve of a pair, corridor and size is used; at least 5 % wins and 5 % losses. */
       minOutcomes: z.int().min(20).default(1_000),
-      /** A learned curve may move the spread that half of all takers take by this much at most. */
+      /** A learned curve may move the spread at which half of the takers accept by at most this much. */
       maxShiftBps: z.number().min(0).max(100).default(4),
-      /** What is this many outcomes old counts half. */
+      /** An outcome that is this many outcomes old counts half. */
       halfLifeOutcomes: z.int().min(100).default(5_000),
       /**
-       * Share of quotes that are moved up or down by `exploreBps`, drawn from `seed` and the request's id.
+       * Share of requests whose price moves up or down by `exploreBps`, drawn from `seed` and the request id.
        */
       exploreShare: z.number().min(0).max(1).default(0.05),
       exploreBps: z.number().min(0).max(10).default(1),
@@ -259,7 +237,7 @@ export const zLpPricing = z.strictObject({
 });
 
 export const zLpConfig = z.strictObject({
-  /** As the venue's roster knows it. */
+  /** As on the roster of the venue. */
   solver: z.strictObject({
     id: zName,
     name: z.string().min(1).max(80),
@@ -274,8 +252,8 @@ export const zLpConfig = z.strictObject({
   limits: zLpLimits.prefault({}),
   risk: zLpRisk.prefault({}),
   /**
-   * Mark-outs of each taker, which its next prices are charged with: takers remembered, the assumption, its
-   * weight in trades, and the trades a mean reaches back.
+   * Mark-outs per taker, charged in the next prices: takers kept, the prior in bps with its weight in trades,
+   * the cap, and how many trades a mean covers.
    */
   takers: z
     .strictObject({
@@ -286,35 +264,25 @@ export const zLpConfig = z.strictObject({
       window: z.int().min(10).default(100),
     })
     .prefault({}),
-  /**
-   * Indicative ladders for venues that show prices: never firm, about this far apart, and only while we
-   * quote.
-   */
+  /** Indicative prices for venues that show them, published about this often while the LP quotes. */
   levels: z
     .strictObject({ publish: z.boolean().default(true), everyMs: z.int().min(250).max(5_000).default(1_000) })
     .prefault({}),
-  /**
-   * Quotes, and as many declines, that can be explained from memory; those that were accepted are kept in the
-   * database.
-   */
+  /** Recent quotes, and as many declines, that can be explained. Accepted ones are kept in the database. */
   explain: z.strictObject({ keep: z.int().min(1).max(1_000_000).default(20_000) }).prefault({}),
-  /** How often the books take in what the chains made final. */
+  /** How often the accounting ledger reads newly final blocks. */
   journal: z.strictObject({ everyMs: z.int().min(100).default(1_000) }).prefault({}),
   /**
-   * After a crash nothing is signed until the last promise that could exist has lapsed; this is how far ahead
-   * that time is kept.
+   * How far ahead the signing lease is written. After a crash nothing is signed until the last quote that the
+   * lease allowed has expired.
    */
   lease: z.strictObject({ aheadSeconds: z.int().min(4).default(10) }).prefault({}),
-  /**
-   * Filled and not paid for: alarm, and the input counts for nothing, beyond this many times its corridor's
-   * median time.
-   */
+  /** A receivable is overdue, and no longer counted, after this multiple of its corridor's median time. */
   receivables: z
     .strictObject({ overdueFactor: z.number().min(1).default(3), leastSeconds: z.int().min(1).default(60) })
     .prefault({}),
   /**
-   * Advice to move money between chains: starts where a chain is this far from its part, in soft bands, and
-   * ends below `stopQ`.
+   * Rebalancing advice starts when a chain is `startQ` soft bands from its target, and ends below `stopQ`.
    */
   rebalancing: z
     .strictObject({
@@ -323,9 +291,11 @@ export const zLpConfig = z.strictObject({
       cooldownSeconds: z.int().min(0).default(3_600),
     })
     .prefault({}),
-  /** How often every balance is compared with the chain, beside whenever an event touched it. */
+  /**
+   * How often every balance is compared with the chain; a balance that an event touched is compared at once.
+   */
   reconcileSeconds: z.int().min(1).default(30),
-  /** Blocks read with one request for events. */
+  /** Blocks per request for events. */
   maxBlocksPerScan: z.int().min(10).default(2_000),
 });
 

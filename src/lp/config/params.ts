@@ -1,7 +1,4 @@
-/**
- * The pricing model's knobs as configuration: any of them may be named for a pair, the rest keep the model's
- * defaults.
- */
+/** The parameters of the pricing model as configuration: a pair may set any of them. */
 
 import { z } from 'zod';
 import { DEFAULT_PARAMS, type PricingParams } from '../../pricing/params.ts';
@@ -40,12 +37,12 @@ const knobs = {
 
 export const zPricingParams = z.strictObject(knobs).partial();
 
-/** The same on one corridor, with how long money is locked there from fill to claim. */
+/** The same for one corridor, with the seconds from fill to claim. */
 export const zCorridorParams = zPricingParams.extend({ lockSeconds: z.int().min(0).optional() });
 
 type Named = z.infer<typeof zPricingParams>;
 
-/** The model's defaults with what the configuration names; what is named last counts. */
+/** The defaults with the configured values; later arguments win. */
 export function pricingParams(...named: readonly Named[]): PricingParams {
   const given = named
     .flatMap((each) => Object.entries(each))

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import { atOnce } from '../../domain/steps.ts';
 import { type LpConfig, zLpConfig } from './config.ts';
-import { problemsOf } from './problems.ts';
+import { lpConfigProblems } from './problems.ts';
 
 const account = `0x${'a'.repeat(40)}`;
 const networks = [
@@ -19,7 +18,7 @@ const config = (change: object = {}): LpConfig =>
   });
 
 test('a configuration that hangs together has none', () => {
-  expect(atOnce(problemsOf(config(), networks))).toEqual([]);
+  expect(lpConfigProblems(config(), networks)).toEqual([]);
 });
 
 test.each<[string, object, string]>([
@@ -76,10 +75,10 @@ test.each<[string, object, string]>([
         { base: 'USDC', quote: 'WETH' },
       ],
     },
-    'pairs.0: WETH-USDC is there the other way round as well',
+    'pairs.0: USDC-WETH is configured too',
   ],
 ])('error: %s', (_, change, sentence) => {
   expect(
-    atOnce(problemsOf(config(change), networks)).map(({ path, message }) => `${path.join('.')}: ${message}`),
+    lpConfigProblems(config(change), networks).map(({ path, message }) => `${path.join('.')}: ${message}`),
   ).toEqual([expect.stringContaining(sentence)]);
 });

@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { atOnce } from '../../domain/steps.ts';
-import { changesBetween, isLive } from './reload.ts';
+import { changesBetween, isReloadable } from './reload.ts';
 
 const told = (before: unknown, after: unknown) =>
-  atOnce(changesBetween(before, after)).map(({ path, from, to }) => [path.join('.'), from, to]);
+  changesBetween(before, after).map(({ path, from, to }) => [path.join('.'), from, to]);
 
 describe('changesBetween', () => {
   const pair = (base: string, spread: number) => ({
@@ -55,6 +54,6 @@ test.each([
   [['quoting', 'claimSeconds'], false],
   [['solver', 'id'], false],
   [['something', 'new'], false],
-])('isLive %j: %s', (path, live) => {
-  expect(isLive(path)).toBe(live);
+])('isReloadable %j: %s', (path, live) => {
+  expect(isReloadable(path)).toBe(live);
 });

@@ -1,7 +1,4 @@
-/**
- * What changed between two configurations, told in an operator's words, and which of it may change while
- * quoting goes on.
- */
+/** The differences between two configurations, and which of them a reload can apply while quoting goes on. */
 
 import { isDeepStrictEqual } from 'node:util';
 
@@ -12,16 +9,16 @@ export interface Change {
   to: unknown;
 }
 
-/** All or nothing: the new configuration is in force from the next request on, or nothing changed at all. */
+/** All or nothing: the new configuration is in force from the next request on, or nothing has changed. */
 export type Reloaded = { applied: readonly Change[] } | { refused: readonly string[] };
 
 /**
- * Everything else is read once, at start. What the desk reads belongs here by itself, for the desk is made
- * anew; what something with a memory reads belongs here once `reload` in node.ts hands it over. `*` stands
- * for any one name. Not here on purpose: `claimSeconds` and `fillMarginSeconds` decide whether an accepted
- * order is still filled, and a promise keeps the terms it was signed with.
+ * Everything else is read once, at start. `*` stands for any one name. An option that only the quoting
+ * snapshot reads can be added here; an option of a stateful part needs a call in `reload` (node/running-
+ * lp.ts). Left out on purpose: `claimSeconds` and `fillMarginSeconds` decide whether an accepted order is
+ * still filled, and a quote keeps the terms it was signed with.
  */
-const LIVE: readonly (readonly string[])[] = [
+const RELOADABLE: readonly (readonly string[])[] = [
   ['pairs'],
   ['assets', '*', 'target'],
   ['assets', '*', 'softBand'],
@@ -61,40 +58,29 @@ const LIVE: readonly (readonly string[])[] = [
   ['lease'],
 ];
 
-export function isLive(path: readonly string[]): boolean {
-  return LIVE.some(
+export function isReloadable(path: readonly string[]): boolean {
+  return RELOADABLE.some(
     (rule) => rule.length <= path.length && rule.every((name, at) => name === '*' || name === path[at]),
   );
 }
 
 /**
- * One change a leaf, in steps of an item of a list each. Items of a list go by their own name (a chain by its
- * id, a pair by its assets) so that moving one changes nothing.
+ * One change per leaf. Items of a list are named by their own id (a chain by its number, a pair by its
+ * assets), so that moving one changes nothing.
  */
-export function* changesBetween(
-  before: unknown,
-  after: unknown,
-  path: readonly string[] = [],
-): Generator<void, Change[]> {
-  const [old, now] = [named(before), named(after)];
+export function changesBetween(before: unknown, after: unknown, path: readonly string[] = []): Change[] {
+  const [old, now] = [partsOf(before), partsOf(after)];
   if (old === undefined || now === undefined)
-    return same(before, after) ? [] : [{ path, from: before, to: after }];
-  const changes: Change[] = [];
-  for (const name of new Set([...old.keys(), ...now.keys()])) {
-    const [from, to] = [old.get(name), now.get(name)];
-    if (from === to) continue;
-    // Of a thousand pairs mostly one has changed.
-    if (Array.isArray(after) && isDeepStrictEqual(from, to)) yield;
-    else changes.push(...(yield* changesBetween(from, to, [...path, name])));
-  }
-  yield;
-  return changes;
+    return isDeepStrictEqual(before, after) ? [] : [{ path, from: before, to: after }];
+  return [...new Set([...old.keys(), ...now.keys()])].flatMap((name) =>
+    old.get(name) === now.get(name) ? [] : changesBetween(old.get(name), now.get(name), [...path, name]),
+  );
 }
 
 /**
  * The parts of an object or of a list of objects; undefined for a value, and a list of values is one value.
  */
-function named(value: unknown): Map<string, unknown> | undefined {
+function partsOf(value: unknown): Map<string, unknown> | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   if (!Array.isArray(value)) return new Map(Object.entries(value).filter(([, part]) => part !== undefined));
   if (
@@ -125,5 +111,3 @@ function nameOf({
   const own = chainId ?? id ?? name ?? (feed === undefined ? symbol : `${String(feed)}:${String(symbol)}`);
   return own === undefined ? undefined : String(own);
 }
-
-const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);

@@ -1,4 +1,4 @@
-/** What the risk controls are told; the defaults are the model's. */
+/** The configuration of the risk controls; docs/lp/risk.md explains them. */
 
 import { z } from 'zod';
 
@@ -7,26 +7,23 @@ const natural = z.number().min(0);
 const share = z.number().min(0).max(1);
 
 export const zLpRisk = z.strictObject({
-  /** While this file exists nothing is signed. Looked at every 50 ms, so it works when nothing else does. */
+  /** While this file exists nothing is signed. Checked every 40 ms, even when other control paths fail. */
   killFile: z.string().min(1).nullable().default(null),
-  /** Without a price nothing is quoted at once; the roster says so after this. */
+  /** A missing price stops quotes immediately, and the status on the roster after this time. */
   standbyAfterSeconds: natural.default(5),
-  /**
-   * What validity is cut to while a market runs wild, or for a taker who holds options; a demand for more is
-   * refused then.
-   */
+  /** The longest tenor in a volatile market, and for takers who hold quotes as options. */
   leastValiditySeconds: z.int().min(1).default(5),
-  /** Live quotes in all, in bps of net asset value; null: only `limits.total`. */
+  /** Notional of all live quotes, in bps of net asset value; null: only `limits.total`. */
   totalBps: positive.nullable().default(5_000),
   volSpike: z
     .strictObject({
       /**
-       * The last minute this many times as wild as the day, or one move of this many standard deviations of a
-       * second.
+       * Trips when the volatility of the last minute is `sigmaTimes` that of the day, or one move exceeds
+       * `tickTimes` standard deviations of a second.
        */
       sigmaTimes: positive.default(3),
       tickTimes: positive.default(6),
-      /** Careful until nothing has tripped for this long. */
+      /** The regime stays elevated until nothing has tripped for this long. */
       calmSeconds: natural.default(30),
       sizeFactor: share.default(0.25),
       sigmaFactor: z.number().min(1).default(1.5),
@@ -36,10 +33,10 @@ export const zLpRisk = z.strictObject({
     .prefault({}),
   gapLoss: z
     .strictObject({
-      /** A jump: so many standard deviations over the longest validity, and never less than `leastBps`. */
+      /** The assumed jump: standard deviations over the longest validity, at least `leastBps`. */
       deviations: natural.default(4),
       leastBps: natural.default(100),
-      /** What it may cost on the live quotes of one asset and side, in bps of net asset value. */
+      /** What a jump may cost on the live quotes of one asset and side, in bps of net asset value. */
       budgetBps: positive.default(25),
     })
     .prefault({}),
@@ -49,14 +46,14 @@ export const zLpRisk = z.strictObject({
       acceptShare: share.default(0.02),
       accepts: z.int().min(1).default(10),
       lateShare: share.default(0.8),
-      /** The share of the option's value that is charged, times this. */
+      /** Multiplies the share of the option value that is charged. */
       omegaFactor: z.number().min(1).default(3),
       memorySeconds: positive.default(3_600),
     })
     .prefault({}),
-  /** Requests of one taker. */
+  /** Requests per taker. */
   rate: z.strictObject({ perSecond: positive.default(20), burst: z.int().min(1).default(60) }).prefault({}),
-  /** Takers that are remembered; beyond it those heard of longest ago are forgotten. */
+  /** Takers kept in memory; beyond this the least recent ones are forgotten. */
   takers: z.int().min(100).default(20_000),
   burst: z
     .strictObject({
@@ -74,7 +71,7 @@ export const zLpRisk = z.strictObject({
       killTimes: z.number().min(1).default(2),
     })
     .prefault({}),
-  /** Bounds that no pair's parameters reach over: a typo there is caught here. */
+  /** Limits of every quote that catch a typo in the parameters of a pair. */
   fatFinger: z
     .strictObject({
       leastBps: z.number().default(0.5),

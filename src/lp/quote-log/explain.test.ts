@@ -1,7 +1,4 @@
-/**
- * An explanation adds up to the unit whatever the price was made of, keeps what it was told to keep, and
- * costs next to nothing until somebody asks.
- */
+/** Explanations add up exactly for every price, and only the most recent quotes are kept. */
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -10,13 +7,8 @@ import { DEFAULT_PARAMS } from '../../pricing/params.ts';
 import { price, type Priced } from '../../pricing/price.ts';
 import type { PriceInputs } from '../../pricing/price-inputs.ts';
 import type { Rfq } from '../../protocol/link/link.ts';
-import {
-  createExplainer,
-  type ExplainedDecline,
-  type ExplainedQuote,
-  explainQuote,
-  linesOf,
-} from './explain.ts';
+import { type ExplainedDecline, type ExplainedQuote, explainQuote, linesOf } from './explain.ts';
+import { createRecentQuotes } from './recent-quotes.ts';
 import type { QuoteRecord } from './quote-events.ts';
 import type { Route } from '../quoting/route.ts';
 
@@ -60,7 +52,7 @@ test('the worked example, term by term in bps and USDC', () => {
   expect(Number(lines.get('rounding'))).toBeLessThan(250_000);
 });
 
-test('whatever the inputs: the lines are the whole difference, to the unit', () => {
+test('law: the lines add up to the difference between gross and output', () => {
   const inputs = fc.record({
     amount: fc.bigInt({ min: 10n ** 15n, max: 60n * 10n ** 18n }),
     exact: fc.boolean(),
@@ -149,10 +141,12 @@ const record = (n: number, rfqId = `rfq${n}`): QuoteRecord => {
   };
 };
 
-test('one sentence, the limits nearest first, and what is not known says so', () => {
+test('an explanation has a summary, the nearest limit first, and null for what is not recorded', () => {
   const made = explainQuote(record(1));
   expect(made.summary).toBe(
-    'We promised 24973.8955 USDC on op for 10 WETH on base: 10.44 bps worse for the taker than the mid of 2500, mostly markup 6.17, platform fee 2.00 and market impact 1.67; inventory skew 2.48 given back.',
+    'We promised 24973.8955 USDC on op for 10 WETH on base: 10.44 bps worse ' +
+      'for the taker than the mid of 2500, mostly markup 6.17, platform fee 2.00 and market impact 1.67; ' +
+      'inventory skew 2.48 given back.',
   );
   expect(made.limits.gates[0]).toMatchObject({ name: 'free inventory', value: '24973.8955 USDC' });
   expect(made.request).toMatchObject({
@@ -163,20 +157,20 @@ test('one sentence, the limits nearest first, and what is not known says so', ()
   expect(JSON.parse(JSON.stringify(made))).toEqual(made);
 });
 
-test('found by quote, order and request id; only the last so many are kept', () => {
-  const explainer = createExplainer({ keep: 3 });
-  for (const n of [1, 2, 3, 4]) explainer.quoted(record(n, n > 2 ? 'both' : `rfq${n}`));
-  expect(explainer.explain('0x1')).toEqual([]);
-  expect((explainer.explain('0xq2') as ExplainedQuote[]).map(({ orderId }) => orderId)).toEqual(['0x2']);
-  expect((explainer.explain('both') as ExplainedQuote[]).map(({ orderId }) => orderId)).toEqual([
+test('finds quotes by quote id, order id and rfq id, and keeps only the last ones', () => {
+  const recentQuotes = createRecentQuotes({ keep: 3 });
+  for (const n of [1, 2, 3, 4]) recentQuotes.quoted(record(n, n > 2 ? 'both' : `rfq${n}`));
+  expect(recentQuotes.explain('0x1')).toEqual([]);
+  expect((recentQuotes.explain('0xq2') as ExplainedQuote[]).map(({ orderId }) => orderId)).toEqual(['0x2']);
+  expect((recentQuotes.explain('both') as ExplainedQuote[]).map(({ orderId }) => orderId)).toEqual([
     '0x4',
     '0x3',
   ]);
-  expect(explainer.quote('0x3')?.atMs).toBe(1_003);
+  expect(recentQuotes.quote('0x3')?.atMs).toBe(1_003);
 });
 
-test('a decline says why and what would have passed, in the unit that the taker fixed', () => {
-  const explainer = createExplainer({ keep: 3 });
+test('a decline names its reason and the size that would have passed, in the token that the taker fixed', () => {
+  const recentQuotes = createRecentQuotes({ keep: 3 });
   const rfq = {
     rfqId: 'r',
     taker: '0xt',
@@ -185,21 +179,21 @@ test('a decline says why and what would have passed, in the unit that the taker 
     input: 'in',
     output: 'out',
   } as unknown as Rfq;
-  explainer.declined(
+  recentQuotes.declined(
     rfq,
     route,
     { declined: 'limit', control: 'limit_taker', detail: 'perTaker: notional', maxAmount: 10n ** 18n },
     7,
   );
-  explainer.declined({ ...rfq, rfqId: 's' }, undefined, { declined: 'pair' }, 8);
-  expect(explainer.explain('r')[0]).toMatchObject({
+  recentQuotes.declined({ ...rfq, rfqId: 's' }, undefined, { declined: 'pair' }, 8);
+  expect(recentQuotes.explain('r')[0]).toMatchObject({
     reason: 'limit',
     control: 'limit_taker',
     largestThatPasses: { base: '1000000000000000000', units: '1' },
     summary:
       'We declined 5 WETH to USDC: limit (perTaker: notional). The largest that would have passed is 1 WETH.',
   });
-  expect((explainer.explain('s')[0] as ExplainedDecline).summary).toBe(
+  expect((recentQuotes.explain('s')[0] as ExplainedDecline).summary).toBe(
     'We declined 5000000000000000000 in to out: pair.',
   );
 });

@@ -1,7 +1,6 @@
 /**
- * Why this price: made out of what the quote kept by reference, and only when somebody asks. Every term
- * stands in bps and in base units of the output, and the lines add up to what lies between the mid and the
- * quote, to the unit.
+ * Explains a price term by term, in bps and in base units of the output. The terms add up to the difference
+ * between mid and quote exactly.
  */
 
 import { formatUnits } from '../../domain/amount.ts';
@@ -12,24 +11,22 @@ import type { Nearest } from '../../inventory/limits.ts';
 import type { Mid } from '../../pricing/mid.ts';
 import type { PriceDecline, Priced } from '../../pricing/price.ts';
 import type { Rfq } from '../../protocol/link/link.ts';
-import type { ChainSight, Evidence } from '../quoting/pricing-context.ts';
-import { createKeptQuotes } from './recent-quotes.ts';
+import type { ChainSight } from '../chain/chain-state.ts';
+import type { PricingEvidence } from '../quoting/pricing-evidence.ts';
 import type { QuoteRecord } from './quote-events.ts';
 import type { Route } from '../quoting/route.ts';
 
-/** What was answered instead of a quote. */
 export interface DeclineRecord {
-  rfq: Asked;
+  rfq: DeclinedRfq;
   route: Route | undefined;
   decline: Decline;
   atMs: number;
 }
 
-/** What a reason is explained by: a request itself is large, and thousands are kept. */
-type Asked = Pick<Rfq, 'rfqId' | 'taker' | 'side' | 'amount' | 'input' | 'output'>;
+type DeclinedRfq = Pick<Rfq, 'rfqId' | 'taker' | 'side' | 'amount' | 'input' | 'output'>;
 
-/** An amount twice: exact base units, and whole tokens for people. */
-export interface Shown {
+/** Exact base units, and whole tokens for people. */
+export interface ExplainedAmount {
   base: string;
   units: string;
 }
@@ -39,34 +36,36 @@ export interface ExplainedTerm {
   name: string;
   label: string;
   bps: number;
-  amount: Shown;
+  amount: ExplainedAmount;
 }
 
 export interface ExplainedSource {
   source: string;
   price: number;
   ageMs: number;
-  /** Why it did not count; null when it did. */
+  /** Why the source was dropped; null when it was used. */
   dropped: string | null;
 }
 
-/** An oracle or a mean that was compared with the mid: beyond `allowedBps` there would have been no quote. */
+/**
+ * An oracle or average compared with the mid: a deviation beyond `allowedBps` would have stopped the quote.
+ */
 export interface ExplainedReference {
   source: string;
   price: number;
   ageMs: number;
   deviationBps: number;
   allowedBps: number;
-  /** Too old to count. */
+  /** Too old to be used. */
   stale: boolean;
 }
 
-/** How far a quote was from something that would have refused it. */
+/** How close a quote came to a limit. */
 export interface ExplainedLimit {
   name: string;
   value: string;
   limit: string;
-  /** Value over limit: 1 is at the limit. */
+  /** Value divided by limit. */
   share: number;
 }
 
@@ -76,8 +75,8 @@ interface Request {
   corridor: string | null;
   lp: 'buy' | 'sell' | null;
   side: 'exactInput' | 'exactOutput';
-  input: { token: string; chain: string | null; amount: Shown | null };
-  output: { token: string; chain: string | null; amount: Shown | null };
+  input: { token: string; chain: string | null; amount: ExplainedAmount | null };
+  output: { token: string; chain: string | null; amount: ExplainedAmount | null };
 }
 
 export interface ExplainedQuote {
@@ -87,25 +86,25 @@ export interface ExplainedQuote {
   orderId: string;
   rfqId: string;
   atMs: number;
-  /** A part of a split. */
+  /** A slice of a split. */
   slice: boolean;
   request: Request;
   price: {
     mid: number;
     allInBps: number;
     spreadBps: number;
-    gross: Shown;
-    received: Shown;
+    gross: ExplainedAmount;
+    received: ExplainedAmount;
     notionalUsd: string;
     winProbability: number;
     optionCostBps: number;
     jumpCostBps: number;
     deviationBps: number;
   };
-  /** They sum to `difference`, exactly. */
+  /** Their sum is exactly `difference`. */
   terms: ExplainedTerm[];
   /** gross - output. */
-  difference: { bps: number; amount: Shown };
+  difference: { bps: number; amount: ExplainedAmount };
   inputs: {
     mid: {
       ageMs: number | null;
@@ -120,8 +119,8 @@ export interface ExplainedQuote {
     rebalanceBps: number;
     lockSeconds: number;
     quoteUsd: number;
-    ownGas: Shown;
-    relayFee: Shown;
+    ownGas: ExplainedAmount;
+    relayFee: ExplainedAmount;
     chains: { chain: string; block: string | null; blockAgeMs: number | null; gasPriceWei: string | null }[];
     params: Readonly<Record<string, number | boolean>>;
   };
@@ -131,7 +130,7 @@ export interface ExplainedQuote {
     gates: ExplainedLimit[];
     liveQuotes: number | null;
   };
-  hold: { chain: string; token: string; amount: Shown; group: string; lapsesAt: number };
+  hold: { chain: string; token: string; amount: ExplainedAmount; group: string; lapsesAt: number };
   times: { validUntil: number; fillDeadline: number; expires: number };
 }
 
@@ -145,8 +144,8 @@ export interface ExplainedDecline {
   control: string | null;
   detail: string | null;
   /** In the unit that the request fixed. */
-  largestThatPasses: Shown | null;
-  smallestThatPasses: Shown | null;
+  largestThatPasses: ExplainedAmount | null;
+  smallestThatPasses: ExplainedAmount | null;
 }
 
 export type Explanation = ExplainedQuote | ExplainedDecline;
@@ -171,7 +170,7 @@ const LABELS: Readonly<Record<string, string>> = {
 export function explainQuote(record: QuoteRecord): ExplainedQuote {
   const { route, priced, inputs, times, hold } = record;
   const { inputToken, outputToken } = route;
-  const out = (amount: bigint): Shown => shown(amount, outputToken);
+  const out = (amount: bigint): ExplainedAmount => amountOf(amount, outputToken);
   const terms = linesOf(priced).map(({ name, bps, amount }) => ({
     name,
     label: LABELS[name] ?? `plug-in: ${name}`,
@@ -194,7 +193,11 @@ export function explainQuote(record: QuoteRecord): ExplainedQuote {
       corridor: corridorOf(route.origin, route.dest),
       lp: route.lp,
       side: inputs.side,
-      input: { token: inputToken.symbol, chain: route.origin.slug, amount: shown(priced.input, inputToken) },
+      input: {
+        token: inputToken.symbol,
+        chain: route.origin.slug,
+        amount: amountOf(priced.input, inputToken),
+      },
       output: { token: outputToken.symbol, chain: route.dest.slug, amount: out(priced.output) },
     },
     price: {
@@ -202,7 +205,7 @@ export function explainQuote(record: QuoteRecord): ExplainedQuote {
       allInBps: priced.terms.D,
       spreadBps: Number(priced.spread) / 1e4,
       gross: out(priced.gross),
-      received: shown(priced.received, inputToken),
+      received: amountOf(priced.received, inputToken),
       notionalUsd: formatUnits(priced.notional, 6),
       winProbability: priced.terms.winProbability,
       optionCostBps: priced.terms.optionCost,
@@ -226,7 +229,7 @@ export function explainQuote(record: QuoteRecord): ExplainedQuote {
       lockSeconds: inputs.lockSeconds,
       quoteUsd: inputs.quoteValue,
       ownGas: out(inputs.ownGas),
-      relayFee: shown(inputs.relayFee, inputToken),
+      relayFee: amountOf(inputs.relayFee, inputToken),
       chains:
         evidence === undefined
           ? []
@@ -237,7 +240,7 @@ export function explainQuote(record: QuoteRecord): ExplainedQuote {
       params: { ...inputs.params },
     },
     limits: {
-      caution: cautionOf(record),
+      caution: adjustmentNotes(record),
       nearestCap: capOf(record.nearest),
       gates: gatesOf(record),
       liveQuotes: record.liveQuotes ?? null,
@@ -261,8 +264,8 @@ interface Line {
 }
 
 /**
- * gross - output in lines. Fee, gas and relay fee are the integers that were charged; the spread is divided
- * among its terms at a billionth of a bp, and what integers make of it beyond that is the rounding.
+ * The lines of gross - output. Fee, gas and relay fee are the integers that were charged. The spread is
+ * divided among its terms to a billionth of a bp, and the rest is the rounding line.
  */
 export function linesOf({ gross, spreadAmount, feeAmount, gasAmount, relayAmount, terms }: Priced): Line[] {
   const { conf, adv, inv, impact, capital, rebal, extra = {}, x, m, explore = 0, c0, fee, D } = terms;
@@ -279,7 +282,7 @@ export function linesOf({ gross, spreadAmount, feeAmount, gasAmount, relayAmount
     ['m', m],
   ];
   if (explore !== 0) parts.push(['explore', explore]);
-  // Float noise of a sum is no floor.
+  // A smaller difference is rounding of floats.
   if (Math.abs(floor) > 1e-9) parts.push(['floor', floor]);
   const lines = parts.map(([name, bps]): Line => ({
     name,
@@ -303,8 +306,8 @@ const PER_BILLIONTH_BPS = 10_000_000_000_000n;
 
 export function explainDecline({ rfq, route, decline, atMs }: DeclineRecord): ExplainedDecline {
   const fixed = rfq.side === 'exactInput' ? route?.inputToken : route?.outputToken;
-  const amount = (value: bigint | undefined): Shown | null =>
-    value === undefined ? null : shown(value, fixed);
+  const amount = (value: bigint | undefined): ExplainedAmount | null =>
+    value === undefined ? null : amountOf(value, fixed);
   const asked = amount(BigInt(rfq.amount));
   const made: Omit<ExplainedDecline, 'summary'> = {
     kind: 'decline',
@@ -336,8 +339,6 @@ export function explainDecline({ rfq, route, decline, atMs }: DeclineRecord): Ex
   return { ...made, summary: declineSentence(made) };
 }
 
-/* Inputs and what they were worth at that moment */
-
 /** A fixed price never ages. */
 const ageOf = ({ atMs }: Mid, nowMs: number): number | null =>
   atMs > nowMs + 86_400_000 ? null : nowMs - atMs;
@@ -352,7 +353,7 @@ function sourcesOf({ seen, dropped }: Mid, nowMs: number): ExplainedSource[] {
   }));
 }
 
-function referencesOf({ references, atMs: nowMs }: Evidence): ExplainedReference[] {
+function referencesOf({ references, atMs: nowMs }: PricingEvidence): ExplainedReference[] {
   return references.map(({ source, value, atMs, deviationBps, allowedBps, stale }) => ({
     source,
     price: value,
@@ -376,21 +377,21 @@ function sightOf(
   };
 }
 
-function cautionOf({ inputs: { evidence } }: QuoteRecord): string[] {
+function adjustmentNotes({ inputs: { evidence } }: QuoteRecord): string[] {
   if (evidence === undefined) return [];
-  const { sigmaFactor, sizeFactor, omegaFactor, mostSeconds } = evidence.caution;
+  const { sigmaFactor, sizeFactor, omegaFactor, maxSeconds } = evidence.adjustment;
   return [
     ...(sigmaFactor === 1 ? [] : [`volatility × ${sigmaFactor}`]),
     ...(sizeFactor === 1 ? [] : [`largest size × ${sizeFactor}`]),
     ...(omegaFactor === 1 ? [] : [`firmness premium × ${omegaFactor}`]),
-    ...(mostSeconds === undefined ? [] : [`validity cut to ${mostSeconds} s`]),
+    ...(maxSeconds === undefined ? [] : [`validity cut to ${maxSeconds} s`]),
   ];
 }
 
 const share = (value: number, limit: number): number =>
   limit > 0 ? value / limit : Number.POSITIVE_INFINITY;
 
-/** What would have refused this quote had it been larger, wider or later; the nearest first. */
+/** The pricing limits of this quote, the nearest first. */
 function gatesOf({ inputs, priced, route }: QuoteRecord): ExplainedLimit[] {
   const { params, freeOutput, room, confidenceBps } = inputs;
   const size = Number(priced.notional) / 1e6;
@@ -446,11 +447,9 @@ function capOf(nearest: Nearest | undefined): ExplainedLimit | null {
   };
 }
 
-/* One sentence */
-
 const bpsOf = (part: bigint, whole: bigint): number =>
   whole === 0n ? 0 : (Number(part) / Number(whole)) * 1e4;
-const shown = (amount: bigint, token: TokenInfo | undefined): Shown => ({
+const amountOf = (amount: bigint, token: TokenInfo | undefined): ExplainedAmount => ({
   base: amount.toString(),
   units: token === undefined ? amount.toString() : formatUnits(amount, token.decimals),
 });
@@ -471,7 +470,9 @@ function quoteSentence({
   const mostly = top.length === 0 ? '' : `, mostly ${listed(top)}`;
   const less = back.length === 0 ? '' : `; ${listed(back)} given back`;
   const where = (side: Request['input']) => `${side.amount?.units} ${side.token} on ${side.chain}`;
-  return `We promised ${where(output)} for ${where(input)}: ${difference.bps.toFixed(2)} bps worse for the taker than the mid of ${Number(price.mid.toPrecision(8))}${mostly}${less}.`;
+  const mid = Number(price.mid.toPrecision(8));
+  const worse = `${difference.bps.toFixed(2)} bps worse for the taker than the mid of ${mid}`;
+  return `We promised ${where(output)} for ${where(input)}: ${worse}${mostly}${less}.`;
 }
 
 function declineSentence({
@@ -501,51 +502,3 @@ function declineSentence({
 
 const listed = (names: readonly string[]): string =>
   names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
-
-/* Memory */
-
-export interface Explainer {
-  /** On the hot path: copies numbers, makes nothing. */
-  quoted(record: QuoteRecord): void;
-  declined(rfq: Rfq, route: Route | undefined, decline: Decline, atMs: number): void;
-  /** The quote under this order id, if it is still kept. */
-  quote(orderId: string): QuoteRecord | undefined;
-  /** Everything kept under a quote, order or rfq id, newest first. */
-  explain(id: string): Explanation[];
-}
-
-/** The last `keep` quotes and as many declines. */
-export function createExplainer({ keep }: { keep: number }): Explainer {
-  const quotes = createKeptQuotes(keep);
-  const declines = createRing<DeclineRecord>(keep);
-  return {
-    quoted: quotes.add,
-    declined: ({ rfqId, taker, side, amount, input, output }, route, decline, atMs) =>
-      declines.add({ rfq: { rfqId, taker, side, amount, input, output }, route, decline, atMs }),
-    quote: (orderId) => quotes.find(orderId)[0],
-    explain: (id) => [
-      ...quotes.find(id).map(explainQuote),
-      ...declines.find(({ rfq }) => rfq.rfqId === id).map(explainDecline),
-    ],
-  };
-}
-
-function createRing<T>(keep: number) {
-  const kept: T[] = [];
-  let next = 0;
-  return {
-    add(record: T): void {
-      kept[next] = record;
-      next = next + 1 === keep ? 0 : next + 1;
-    },
-    find(wanted: (record: T) => boolean): T[] {
-      const found: T[] = [];
-      for (let at = next - 1, left = kept.length; left > 0; left -= 1, at -= 1) {
-        if (at < 0) at = kept.length - 1;
-        const record = kept[at] as T;
-        if (wanted(record)) found.push(record);
-      }
-      return found;
-    },
-  };
-}

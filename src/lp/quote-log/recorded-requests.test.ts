@@ -1,7 +1,4 @@
-/**
- * What was asked is written down once, whatever the number of answers, with what became of it, and old
- * requests are forgotten.
- */
+/** Each request is recorded once with its outcome, and only the last ones are kept. */
 
 import { expect, test } from 'vitest';
 import { DEFAULT_PARAMS } from '../../pricing/params.ts';
@@ -9,7 +6,7 @@ import { price, type Priced } from '../../pricing/price.ts';
 import type { PriceInputs } from '../../pricing/price-inputs.ts';
 import type { Rfq } from '../../protocol/link/link.ts';
 import type { OpenAward } from '../settlement/awards.ts';
-import { createFlow } from './recorded-requests.ts';
+import { createRecordedRequests } from './recorded-requests.ts';
 import type { QuoteRecord } from './quote-events.ts';
 import type { Route } from '../quoting/route.ts';
 
@@ -61,10 +58,10 @@ const rfq = (rfqId: string) =>
     minValidUntil: 1_030,
   }) as unknown as Rfq;
 
-test('one line a request: accepted, expired, still open, declined', () => {
+test('records one entry per request: accepted, expired, open or declined', () => {
   let nowMs = 1_005_000;
-  const flow = createFlow({ clock: { nowMs: () => nowMs } }, { keep: 10 });
-  const { quoted, declined, accepted } = flow.listener;
+  const requests = createRecordedRequests({ clock: { nowMs: () => nowMs } }, { keep: 10 });
+  const { quoted, declined, accepted } = requests.listener;
   quoted?.(quote('a', 'a5'));
   quoted?.(quote('a', 'a10', { times: { validUntil: 1_020, fillDeadline: 1_050, expires: 2_000 } }));
   quoted?.(quote('b', 'b5', { atMs: 1_000_500 }));
@@ -87,7 +84,7 @@ test('one line a request: accepted, expired, still open, declined', () => {
     minValidSeconds: 0,
     rival: null,
   };
-  expect(flow.recorded().rfqs).toEqual([
+  expect(requests.recorded().rfqs).toEqual([
     {
       ...common,
       atMs: 1_000_000,
@@ -119,29 +116,29 @@ test('one line a request: accepted, expired, still open, declined', () => {
     },
   ]);
   nowMs = 1_040_001;
-  expect(flow.recorded().rfqs.map(({ outcome }) => outcome)).toEqual(['accepted', 'expired', 'declined']);
+  expect(requests.recorded().rfqs.map(({ outcome }) => outcome)).toEqual(['accepted', 'expired', 'declined']);
 });
 
-test('keeps as many as it was told to, and an acceptance of what is forgotten changes nothing', () => {
-  const flow = createFlow({ clock: { nowMs: () => 0 } }, { keep: 3 });
-  for (let at = 0; at < 10; at++) flow.listener.quoted?.(quote(`r${at}`, `o${at}`));
-  flow.listener.accepted?.({ orderId: 'o2' } as unknown as OpenAward);
-  expect(flow.recorded().rfqs.map(({ id, outcome }) => [id, outcome])).toEqual([
+test('keeps the last requests, and ignores accepts of forgotten ones', () => {
+  const requests = createRecordedRequests({ clock: { nowMs: () => 0 } }, { keep: 3 });
+  for (let at = 0; at < 10; at++) requests.listener.quoted?.(quote(`r${at}`, `o${at}`));
+  requests.listener.accepted?.({ orderId: 'o2' } as unknown as OpenAward);
+  expect(requests.recorded().rfqs.map(({ id, outcome }) => [id, outcome])).toEqual([
     ['r7', null],
     ['r8', null],
     ['r9', null],
   ]);
-  const first = flow.recorded(-1, 2);
+  const first = requests.recorded(-1, 2);
   expect(first.rfqs.map(({ id }) => id)).toEqual(['r7', 'r8']);
-  expect(flow.recorded(first.next as number, 2)).toMatchObject({ rfqs: [{ id: 'r9' }], next: null });
+  expect(requests.recorded(first.next as number, 2)).toMatchObject({ rfqs: [{ id: 'r9' }], next: null });
 });
 
-test('orders whose ids end alike are told apart', () => {
-  const flow = createFlow({ clock: { nowMs: () => 0 } }, { keep: 3 });
-  for (const name of ['a', 'b', 'c']) flow.listener.quoted?.(quote(name, `${name}-0123456789`));
-  flow.listener.accepted?.({ orderId: 'd-0123456789' } as unknown as OpenAward);
-  flow.listener.accepted?.({ orderId: 'b-0123456789' } as unknown as OpenAward);
-  expect(flow.recorded().rfqs.map(({ id, outcome }) => [id, outcome])).toEqual([
+test('an accept applies to exactly its order id', () => {
+  const requests = createRecordedRequests({ clock: { nowMs: () => 0 } }, { keep: 3 });
+  for (const name of ['a', 'b', 'c']) requests.listener.quoted?.(quote(name, `${name}-0123456789`));
+  requests.listener.accepted?.({ orderId: 'd-0123456789' } as unknown as OpenAward);
+  requests.listener.accepted?.({ orderId: 'b-0123456789' } as unknown as OpenAward);
+  expect(requests.recorded().rfqs.map(({ id, outcome }) => [id, outcome])).toEqual([
     ['a', null],
     ['b', 'accepted'],
     ['c', null],

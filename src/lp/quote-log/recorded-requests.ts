@@ -1,19 +1,15 @@
 /**
- * The requests of late with what became of them, so that another configuration can be tried on what was
- * really asked: `firmquote lp rfqs`, then `firmquote sim replay --rfqs`.
+ * The last requests and their outcomes, so that another configuration can be replayed on real demand:
+ * `firmquote lp rfqs`, then `firmquote sim replay --rfqs`.
  */
 
-import { createBigintRows } from '../../domain/bigint-rows.ts';
-import { createColumn } from '../../domain/column.ts';
 import { corridorOf } from '../../domain/corridor.ts';
-import { createIdRing } from '../../domain/id-ring.ts';
-import { createTexts, LONGEST } from '../../domain/texts.ts';
 import type { UnixSeconds } from '../../domain/time.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { MomentListener } from './quote-events.ts';
+import type { QuoteEventListener } from './quote-events.ts';
 import type { Route } from '../quoting/route.ts';
 
-/** One request as the simulator reads it; docs/lp/replay.md says what each part means. */
+/** One request as the simulator reads it; docs/lp/replay.md explains each part. */
 export interface RecordedRfq {
   atMs: number;
   id: string;
@@ -31,173 +27,133 @@ export interface RecordedRfq {
   rival: null;
 }
 
-export interface Flow {
-  readonly listener: MomentListener;
-  /**
-   * Oldest first, those noted after number `after`, as many as `limit`; `next` asks for more, null: there are
-   * none.
-   */
-  recorded(after?: number, limit?: number): { rfqs: RecordedRfq[]; next: number | null };
+export interface RecordedPage {
+  rfqs: RecordedRfq[];
+  /** Pass it as `after` to read on; null when there are no more. */
+  next: number | null;
 }
 
-/** Told at once: a millisecond of work, and whoever wants more asks on. */
-const AT_ONCE = 200;
-/** Firm times that one request is quoted at. */
-const MOST_ANSWERS = 5;
+export interface RecordedRequests {
+  readonly listener: QuoteEventListener;
+  /** Oldest first: at most `limit` requests with a number above `after`. */
+  recorded(after?: number, limit?: number): RecordedPage;
+}
 
-/** Nothing that a price was made of is kept, and no object for a request: thousands of them stay. */
-export function createFlow({ clock }: { clock: Pick<Clock, 'nowMs'> }, { keep }: { keep: number }): Flow {
-  const requests = createIdRing(keep);
-  const rfqIds = createTexts<string>(LONGEST.rfqId);
-  const takers = createTexts<string>(LONGEST.account);
-  const routes = createColumn<Route>();
-  const amounts = createColumn<bigint | string>();
-  const atMs = new Float64Array(keep);
-  const platformFeeBps = new Float64Array(keep);
-  const minValidSeconds = new Float64Array(keep);
-  const exactOutput = new Uint8Array(keep);
-  /** Last second of any of its answers; 0: it was declined. */
-  const endsAt = new Float64Array(keep);
-  /** Of the answer that was taken, or the first; undefined: there was none. */
-  const quotedAt = createBigintRows(keep);
-  /** NaN: it was not. */
-  const acceptedAtMs = new Float64Array(keep);
+interface RequestFacts {
+  atMs: number;
+  rfqId: string;
+  taker: string;
+  route: Route;
+  side: RecordedRfq['side'];
+  amount: bigint | string;
+  platformFeeBps: number;
+  minValidSeconds: number;
+}
 
-  /** Of each answer of late, its request and what it said. */
-  const answers = createIdRing(keep * MOST_ANSWERS);
-  const requestOf = new Float64Array(keep * MOST_ANSWERS);
-  const saidOf = createBigintRows(keep * MOST_ANSWERS);
+interface RecordedRequest {
+  readonly facts: RequestFacts;
+  readonly quotes: { orderId: string; amount: bigint }[];
+  /** Last second of any of its quotes; 0 when it was declined. */
+  endsAt: UnixSeconds;
+  /** The amount of the accepted quote, else of the first. */
+  quotedAmount: bigint | undefined;
+  acceptedAtMs: number | undefined;
+}
 
-  function add(
-    rfqId: string,
-    asked: {
-      atMs: number;
-      taker: string;
-      route: Route;
-      side: RecordedRfq['side'];
-      amount: bigint | string;
-      platformFeeBps: number;
-      minValidSeconds: number;
-    },
-  ): number {
-    if (requests.next - requests.oldest === keep) requests.dropOldest();
-    const number = requests.add(rfqId);
-    const row = requests.rowOf(number);
-    rfqIds.set(row, rfqId);
-    takers.set(row, asked.taker);
-    routes.set(row, asked.route);
-    amounts.set(row, asked.amount);
-    atMs[row] = asked.atMs;
-    platformFeeBps[row] = asked.platformFeeBps;
-    minValidSeconds[row] = asked.minValidSeconds;
-    exactOutput[row] = asked.side === 'exactOutput' ? 1 : 0;
-    endsAt[row] = 0;
-    quotedAt.set(row, undefined);
-    acceptedAtMs[row] = Number.NaN;
-    return number;
+const PAGE_SIZE = 200;
+
+/** Records the last `keep` requests. */
+export function createRecordedRequests(
+  { clock }: { clock: Pick<Clock, 'nowMs'> },
+  { keep }: { keep: number },
+): RecordedRequests {
+  /** A ring: request number n is at n % keep. */
+  const requests: RecordedRequest[] = [];
+  let count = 0;
+  const byRfq = new Map<string, RecordedRequest>();
+  const byOrder = new Map<string, RecordedRequest>();
+
+  function add(facts: RequestFacts): RecordedRequest {
+    const replaced = requests[count % keep];
+    if (replaced !== undefined) {
+      byRfq.delete(replaced.facts.rfqId);
+      for (const { orderId } of replaced.quotes) byOrder.delete(orderId);
+    }
+    const request: RecordedRequest = {
+      facts,
+      quotes: [],
+      endsAt: 0,
+      quotedAmount: undefined,
+      acceptedAtMs: undefined,
+    };
+    requests[count % keep] = request;
+    count += 1;
+    byRfq.set(facts.rfqId, request);
+    return request;
   }
 
-  function answer(number: number, orderId: string, said: bigint, ends: UnixSeconds): void {
-    const row = requests.rowOf(number);
-    endsAt[row] = Math.max(endsAt[row] as number, ends);
-    if (quotedAt.get(row) === undefined) quotedAt.set(row, said);
-    if (answers.next - answers.oldest === keep * MOST_ANSWERS) answers.dropOldest();
-    const place = answers.rowOf(answers.add(orderId));
-    requestOf[place] = number;
-    saidOf.set(place, said);
-  }
-
-  function lineOf(row: number, nowMs: number): RecordedRfq {
-    const route = routes.get(row) as Route;
-    const [ends, acceptedMs] = [endsAt[row] as number, acceptedAtMs[row] as number];
+  function viewOf(
+    { facts, endsAt, quotedAmount, acceptedAtMs }: RecordedRequest,
+    nowMs: number,
+  ): RecordedRfq {
+    const { route } = facts;
+    const expired = endsAt * 1000 < nowMs ? 'expired' : null;
     return {
-      atMs: atMs[row] as number,
-      id: rfqIds.get(row) as string,
-      taker: takers.get(row) as string,
+      atMs: facts.atMs,
+      id: facts.rfqId,
+      taker: facts.taker,
       corridor: corridorOf(route.origin, route.dest),
       input: route.inputToken.symbol,
       output: route.outputToken.symbol,
-      side: exactOutput[row] === 1 ? 'exactOutput' : 'exactInput',
-      amount: (amounts.get(row) as bigint | string).toString(),
-      platformFeeBps: platformFeeBps[row] as number,
-      minValidSeconds: minValidSeconds[row] as number,
-      outcome: !Number.isNaN(acceptedMs)
-        ? 'accepted'
-        : ends === 0
-          ? 'declined'
-          : ends * 1000 < nowMs
-            ? 'expired'
-            : null,
-      quoted: quotedAt.get(row)?.toString() ?? null,
-      acceptedAtMs: Number.isNaN(acceptedMs) ? null : acceptedMs,
+      side: facts.side,
+      amount: facts.amount.toString(),
+      platformFeeBps: facts.platformFeeBps,
+      minValidSeconds: facts.minValidSeconds,
+      outcome: acceptedAtMs !== undefined ? 'accepted' : endsAt === 0 ? 'declined' : expired,
+      quoted: quotedAmount?.toString() ?? null,
+      acceptedAtMs: acceptedAtMs ?? null,
       rival: null,
     };
   }
 
   return {
     listener: {
-      quoted({
-        rfqId,
-        orderId,
-        atMs: askedMs,
-        taker,
-        route,
-        times,
-        inputs: { side, amount, platformFeeBps: fee },
-        priced,
-        slice,
-      }) {
-        // A part of a split is no answer to what was asked.
+      quoted({ rfqId, orderId, atMs, taker, route, times, inputs, priced, slice }) {
+        // A slice of a split does not answer the request that was made.
         if (slice) return;
-        const known = requests.find(rfqId);
-        // What the taker demanded is in the firm times already.
-        const number =
-          known === -1
-            ? add(rfqId, {
-                atMs: askedMs,
-                taker,
-                route,
-                side,
-                amount,
-                platformFeeBps: fee,
-                minValidSeconds: 0,
-              })
-            : known;
-        answer(number, orderId, side === 'exactInput' ? priced.output : priced.input, times.fillDeadline);
+        const { side, amount, platformFeeBps } = inputs;
+        // The tenors of a quote already include what the taker demanded.
+        const request =
+          byRfq.get(rfqId) ??
+          add({ atMs, rfqId, taker, route, side, amount, platformFeeBps, minValidSeconds: 0 });
+        const quotedAmount = side === 'exactInput' ? priced.output : priced.input;
+        request.endsAt = Math.max(request.endsAt, times.fillDeadline);
+        request.quotedAmount ??= quotedAmount;
+        request.quotes.push({ orderId, amount: quotedAmount });
+        byOrder.set(orderId, request);
       },
-      declined({ rfqId, taker, side, amount, platformFeeBps: fee, minValidUntil }, route, _, askedMs) {
-        // What was asked on a way that we do not serve has no symbols to play it again by.
-        if (route === undefined || requests.find(rfqId) !== -1) return;
-        add(rfqId, {
-          atMs: askedMs,
-          taker,
-          route,
-          side,
-          amount,
-          platformFeeBps: fee,
-          minValidSeconds:
-            minValidUntil === null ? 0 : Math.max(0, Math.ceil(minValidUntil - askedMs / 1000)),
-        });
+      declined({ rfqId, taker, side, amount, platformFeeBps, minValidUntil }, route, _, atMs) {
+        // Without a route there are no symbols to replay the request with.
+        if (route === undefined || byRfq.has(rfqId)) return;
+        const minValidSeconds =
+          minValidUntil === null ? 0 : Math.max(0, Math.ceil(minValidUntil - atMs / 1000));
+        add({ atMs, rfqId, taker, route, side, amount, platformFeeBps, minValidSeconds });
       },
       accepted({ orderId }) {
-        const found = answers.find(orderId);
-        if (found === -1) return;
-        const place = answers.rowOf(found);
-        const number = requestOf[place] as number;
-        if (number < requests.oldest) return;
-        const row = requests.rowOf(number);
-        if (!Number.isNaN(acceptedAtMs[row])) return;
-        acceptedAtMs[row] = clock.nowMs();
-        quotedAt.set(row, saidOf.get(place));
+        const request = byOrder.get(orderId);
+        if (request === undefined || request.acceptedAtMs !== undefined) return;
+        request.acceptedAtMs = clock.nowMs();
+        request.quotedAmount = request.quotes.find((quote) => quote.orderId === orderId)?.amount;
       },
     },
-    recorded(after = -1, limit = AT_ONCE) {
+    recorded(after = -1, limit = PAGE_SIZE) {
       const nowMs = clock.nowMs();
-      const end = Math.min(requests.next, Math.max(after + 1, requests.oldest) + limit);
+      const from = Math.max(after + 1, count - keep, 0);
+      const end = Math.min(count, from + limit);
       const rfqs: RecordedRfq[] = [];
-      for (let number = Math.max(after + 1, requests.oldest); number < end; number++)
-        rfqs.push(lineOf(requests.rowOf(number), nowMs));
-      return { rfqs, next: end < requests.next ? end - 1 : null };
+      for (let number = from; number < end; number += 1)
+        rfqs.push(viewOf(requests[number % keep] as RecordedRequest, nowMs));
+      return { rfqs, next: end < count ? end - 1 : null };
     },
   };
 }

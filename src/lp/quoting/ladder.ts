@@ -1,9 +1,10 @@
 /**
- * Part of a request: when the whole is too much for us, a ladder of what we could fill, and the memory of it
- * for as long as the venue may come back with a slice. Not firm; the slice is checked against the very inputs
- * that priced the ladder.
+ * When the whole request is too large for us: a ladder of the parts that we could fill, remembered for as
+ * long as the venue may ask for a slice. It is not firm; a slice is checked against the inputs that priced
+ * it.
  */
 
+import { LRUCache } from 'lru-cache';
 import type { OrderTimes } from '../../domain/time.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { ladder as rungsOf } from '../../pricing/ladder.ts';
@@ -12,7 +13,7 @@ import type { PriceInputs } from '../../pricing/price-inputs.ts';
 import type { Partial, Rfq } from '../../protocol/link/link.ts';
 import type { Route } from './route.ts';
 
-export interface Offer {
+export interface PartialOffer {
   rfq: Rfq;
   route: Route;
   inputs: PriceInputs;
@@ -21,7 +22,7 @@ export interface Offer {
 }
 
 export interface Ladders {
-  /** undefined when no part of it is worth offering, or the venue does not split. */
+  /** undefined when no part is worth offering, or the venue does not split this request. */
   offer(
     rfq: Rfq,
     route: Route,
@@ -30,50 +31,39 @@ export interface Ladders {
     why: PriceDecline,
   ): Partial | undefined;
   /** What was offered for a request, while the offer stands. */
-  find(rfqId: string): Offer | undefined;
+  find(rfqId: string): PartialOffer | undefined;
 }
 
-/** Of what we could take at most, in per cent. */
+/** Per cent of the largest amount that we could take. */
 const SHARES = [10, 25, 50, 75, 100] as const;
 
 export function createLadders(
   { clock }: { clock: Clock },
-  { standsMs = 2_000, most = 4_096 }: { standsMs?: number; most?: number } = {},
+  { standsMs = 2_000, max = 4_096 }: { standsMs?: number; max?: number } = {},
 ): Ladders {
-  const offers = new Map<string, Offer>();
-
-  function prune(nowMs: number): void {
-    for (const [rfqId, { atMs }] of offers) {
-      if (nowMs - atMs <= standsMs && offers.size <= most) return;
-      offers.delete(rfqId);
-    }
-  }
-
+  const offers = new LRUCache<string, PartialOffer>({ max });
   return {
     offer(rfq, route, inputs, times, why) {
-      const most = why.maxAmount ?? 0n;
-      // Across chains every slice needs a fill of its own before anybody is paid: we do not take part in
-      // that.
-      if (rfq.maxSplitParts < 2 || !route.sameChain || most <= 0n || most >= inputs.amount) return undefined;
+      const largest = why.maxAmount ?? 0n;
+      // Across chains each slice needs its own fill before any LP is paid: we do not take part in that.
+      if (rfq.maxSplitParts < 2 || !route.sameChain || largest <= 0n || largest >= inputs.amount)
+        return undefined;
       const nowMs = clock.nowMs();
-      // Should another LP of the split fail, nobody is paid and our part stays locked to its last second.
-      const parts = {
+      // If another LP of the split fails, no LP is paid and our part stays locked until its deadline.
+      const sliceInputs = {
         ...inputs,
         splitHoldSeconds: Math.max(0, times.fillDeadline - Math.floor(nowMs / 1000)),
       };
-      // Every rung bears the whole relay fee: however the venue divides it, no slice is told to pay more than
-      // that.
-      const rungs = rungsOf({ ...parts, amount: most }, SHARES).map(({ input, output }): [string, string] => [
-        input.toString(),
-        output.toString(),
-      ]);
+      // Each rung carries the whole relay fee: however the venue divides it, no slice pays more than that.
+      const rungs = rungsOf({ ...sliceInputs, amount: largest }, SHARES).map(
+        ({ input, output }): [string, string] => [input.toString(), output.toString()],
+      );
       if (rungs.length === 0) return undefined;
-      prune(nowMs);
-      offers.set(rfq.rfqId, { rfq, route, inputs: parts, times, atMs: nowMs });
+      offers.set(rfq.rfqId, { rfq, route, inputs: sliceInputs, times, atMs: nowMs });
       return { type: 'partial', rfqId: rfq.rfqId, ladder: rungs, validUntil: times.validUntil };
     },
     find(rfqId) {
-      const offer = offers.get(rfqId);
+      const offer = offers.peek(rfqId);
       return offer !== undefined && clock.nowMs() - offer.atMs <= standsMs ? offer : undefined;
     },
   };

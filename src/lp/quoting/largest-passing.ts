@@ -1,11 +1,11 @@
-/** How much would have passed: the size that a refusal names, tried before it is named. */
+/** Finds the largest size that would have passed, for a decline that names a size. */
 
 /** 'tiny': nothing smaller can pass either. */
 export type Trial = 'passes' | 'fails' | 'tiny';
 
 /**
- * The largest amount below `failing` that was tried and passes, to a tenth of a per cent; 0n when none was
- * found. The guess is where it should lie: a good one costs about eight trials, any one at most forty.
+ * The largest amount below `failing` that passes, to 0.1 %; 0n when none was found. A good `guess` costs
+ * about eight trials, a bad one at most forty.
  */
 export function largestPassing(failing: bigint, guess: bigint, tried: (amount: bigint) => Trial): bigint {
   let [low, high] = [0n, failing];

@@ -1,12 +1,10 @@
 /**
- * What we would about pay, told to venues that show it: a ladder per route from the pricing that quotes, made
- * beside the hot path, a few at a time, at times nobody can foresee. Nothing of it is firm, and nobody is
- * told more than a quote would tell.
+ * Publishes indicative prices to venues that show them: one ladder per route from the same pricing as quotes,
+ * at random intervals. They are not firm and reveal no more than a quote would.
  */
 
 import { type Decline, isDecline } from '../../domain/decline.ts';
-import { type Address, ZERO_ADDRESS } from '../../domain/hex.ts';
-import { hashOf } from '../../domain/text-table.ts';
+import { ZERO_ADDRESS } from '../../domain/hex.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Random } from '../../ports/random.ts';
@@ -15,21 +13,21 @@ import { price } from '../../pricing/price.ts';
 import type { PriceInputs } from '../../pricing/price-inputs.ts';
 import { ten } from '../../pricing/rational.ts';
 import type { FromSolver, LinkMessage } from '../../protocol/link/link.ts';
-import type { Desk } from './quoting-config.ts';
+import type { QuotingSnapshot } from './quoting-snapshot.ts';
 import type { Guard } from '../risk/guard.ts';
+import { yieldToEventLoop } from '../yield-to-event-loop.ts';
 import type { Route } from './route.ts';
-import { unhurried } from './turns.ts';
 
 export type LevelsMessage = LinkMessage<'levels', FromSolver>;
 
 export interface LevelsDeps {
-  /** The one in force. */
-  desk(): Pick<Desk, 'routes' | 'book' | 'config'>;
-  /** Whether anybody is to hear of prices now. */
+  /** The quoting configuration in force. */
+  quoting(): Pick<QuotingSnapshot, 'routes' | 'context' | 'config'>;
+  /** Whether the LP quotes now. */
   active(): boolean;
   refusal(route: Route): Decline | undefined;
-  guard: Pick<Guard, 'shown'>;
-  /** false when it did not go out; it is then said again in the next round. */
+  guard: Pick<Guard, 'adjustIndicative'>;
+  /** false when no venue received it; it is then sent again in the next round. */
   send(message: LevelsMessage): boolean;
   clock: Clock;
   random: Random;
@@ -38,99 +36,99 @@ export interface LevelsDeps {
 
 export interface LevelsPublisher {
   start(): void;
-  /** A venue that just welcomed us knows none of our ladders. */
-  fresh(): void;
+  /** Sends every ladder in the next round, because a venue that has just welcomed us has none. */
+  resend(): void;
   stop(): void;
 }
 
-/** Of what we would take at most, in per cent. */
+/** Per cent of the largest amount that we would take. */
 const SHARES = [2, 10, 25, 50, 100] as const;
-/** Rounds after which a ladder is said again although it is the same: what is old, venues drop. */
+/** An unchanged ladder is sent again after this many rounds, because venues drop old ones. */
 const REPEAT_ROUNDS = 4;
+const ROUTES_PER_BATCH = 10;
 
-export function createLevels(deps: LevelsDeps): LevelsPublisher {
+export function createLevelsPublisher(deps: LevelsDeps): LevelsPublisher {
   const { clock, log } = deps;
-  /** A mark of each ladder, not the ladder: there are thousands, and all are made anew in every round. */
-  const said = new Map<string, { mark: number; round: number }>();
+  const sent = new Map<string, { ladder: string; round: number }>();
   let round = 0;
   let stopped = false;
   let cancel = () => {};
 
-  function* publish(): Generator<void> {
+  async function publish(): Promise<void> {
     round += 1;
-    const seen = new Set<string>();
-    for (const route of deps.desk().routes.all) {
-      yield;
+    const { all } = deps.quoting().routes;
+    for (const [index, route] of all.entries()) {
+      if (index % ROUTES_PER_BATCH === 0) await yieldToEventLoop();
       if (stopped || !deps.active()) return;
-      const key = `${route.input}>${route.output}`;
-      seen.add(key);
-      const levels = ladderOf(route);
-      const mark = markOf(levels);
-      const before = said.get(key);
-      if (
-        before === undefined
-          ? levels.length === 0
-          : before.mark === mark && (levels.length === 0 || round - before.round < REPEAT_ROUNDS)
-      )
-        continue;
-      if (
-        deps.send({ type: 'levels', input: route.input, output: route.output, levels, atMs: clock.nowMs() })
-      )
-        said.set(key, { mark, round });
+      publishRoute(route);
     }
-    for (const key of said.keys()) if (!seen.has(key)) said.delete(key);
+    const served = new Set(all.map(keyOf));
+    for (const key of sent.keys()) if (!served.has(key)) sent.delete(key);
   }
 
+  function publishRoute(route: Route): void {
+    const { input, output } = route;
+    const levels = ladderOf(route);
+    const text = levels.join(' ');
+    const last = sent.get(keyOf(route));
+    const unchanged = (last?.ladder ?? '') === text;
+    const recent = last === undefined || levels.length === 0 || round - last.round < REPEAT_ROUNDS;
+    if (unchanged && recent) return;
+    if (deps.send({ type: 'levels', input, output, levels, atMs: clock.nowMs() }))
+      sent.set(keyOf(route), { ladder: text, round });
+  }
+
+  /** Empty while the route is not quoted. */
   function ladderOf(route: Route): [string, string][] {
     if (deps.refusal(route) !== undefined) return [];
-    const caution = deps.guard.shown(route, clock.nowMs());
-    if (isDecline(caution)) return [];
-    const { book, config } = deps.desk();
-    const worth = book.usd(route.inputToken.symbol);
-    if (worth === undefined || worth.num <= 0n) return [];
-    const most =
-      (BigInt(Math.floor(route.params.maxSize)) * ten(route.inputToken.decimals) * worth.den) / worth.num;
-    const inputs = book.inputs(
+    const adjustment = deps.guard.adjustIndicative(route, clock.nowMs());
+    if (isDecline(adjustment)) return [];
+    const { context, config } = deps.quoting();
+    const usd = context.usd(route.inputToken.symbol);
+    if (usd === undefined || usd.num <= 0n) return [];
+    const largest =
+      (BigInt(Math.floor(route.params.maxSize)) * ten(route.inputToken.decimals) * usd.den) / usd.num;
+    const inputs = context.inputs(
       route,
       {
         side: 'exactInput',
-        amount: most,
+        amount: largest,
         platformFeeBps: 0,
         relayFee: 0n,
-        validUntil: book.now(route.origin.id) + config.quoting.validitySeconds,
-        taker: NOBODY,
+        validUntil: context.now(route.origin.id) + config.quoting.validitySeconds,
+        // A taker without history.
+        taker: ZERO_ADDRESS,
         rfqId: '',
       },
-      caution,
+      adjustment,
     );
     if (isDecline(inputs)) return [];
-    // What moves single quotes so that we learn from them has no place in what everybody sees.
+    // Exploration noise belongs to single quotes.
     const plain: PriceInputs = { ...inputs, exploreBps: 0 };
     const whole = price(plain);
-    const amount = isDecline(whole) ? (whole.maxAmount ?? 0n) : most;
-    return amount <= 0n
-      ? []
-      : ladder({ ...plain, amount }, SHARES).map(({ input, output }): [string, string] => [
-          input.toString(),
-          output.toString(),
-        ]);
+    const amount = isDecline(whole) ? (whole.maxAmount ?? 0n) : largest;
+    if (amount <= 0n) return [];
+    return ladder({ ...plain, amount }, SHARES).map(({ input, output }) => [
+      input.toString(),
+      output.toString(),
+    ]);
   }
 
-  function next(): void {
-    const { everyMs } = deps.desk().config.levels;
-    // Between three quarters and five quarters of it: whoever watches cannot tell what made us look.
-    const part = 0.75 + Number.parseInt(deps.random.bytes32().slice(2, 10), 16) / 2 ** 33;
-    cancel = clock.after(everyMs * part, () => {
-      const on = deps.desk().config.levels.publish;
-      void (on ? unhurried(publish()) : Promise.resolve())
-        .catch((error: unknown) => log.error({ error }, 'indicative levels could not be made'))
-        .finally(() => stopped || next());
+  function scheduleNext(): void {
+    const { everyMs } = deps.quoting().config.levels;
+    // 75 % to 125 % of the interval, so that an observer cannot tell what caused an update.
+    const factor = 0.75 + Number.parseInt(deps.random.bytes32().slice(2, 10), 16) / 2 ** 33;
+    cancel = clock.after(everyMs * factor, () => {
+      const { publish: enabled } = deps.quoting().config.levels;
+      void (enabled ? publish() : Promise.resolve())
+        .catch((error: unknown) => log.error({ error }, 'indicative prices could not be made'))
+        .finally(() => stopped || scheduleNext());
     });
   }
 
   return {
-    start: next,
-    fresh: () => said.clear(),
+    start: scheduleNext,
+    resend: () => sent.clear(),
     stop() {
       stopped = true;
       cancel();
@@ -138,13 +136,4 @@ export function createLevels(deps: LevelsDeps): LevelsPublisher {
   };
 }
 
-/**
- * Of two ladders that differ, the same once in four billion times: then venues show the old one for a few
- * rounds more.
- */
-function markOf(levels: readonly (readonly [string, string])[]): number {
-  return levels.reduce((mark, [input, output]) => hashOf(output, hashOf(input, mark)), levels.length);
-}
-
-/** A taker of whom we know nothing. */
-const NOBODY: Address = ZERO_ADDRESS;
+const keyOf = ({ input, output }: Route): string => `${input}>${output}`;

@@ -1,7 +1,4 @@
-/**
- * An order from the maker's side: writing one around our own output, and reading which part of somebody's
- * order is ours.
- */
+/** Orders from the LP's side: builds the order of a quote, and finds our slice in any order. */
 
 import { decodeContext, encodeContext, FULL_PORTION_BPS, type OutputContext } from '../../domain/context.ts';
 import type { Chain } from '../../domain/chain.ts';
@@ -12,7 +9,7 @@ import type { HoldRequest, Money } from '../../inventory/event.ts';
 import { recipientFor, type Rfq } from '../../protocol/link/link.ts';
 import type { Route } from './route.ts';
 
-/** The whole order of a quote: one output, ours, for the whole input. */
+/** The order of a quote: our single output for the whole input. */
 export function quoteOrder(
   rfq: Rfq,
   route: Route,
@@ -50,29 +47,27 @@ export function quoteOrder(
   };
 }
 
-/** Quotes of one nonce exclude each other on the origin's escrow; this names it for the ledger. */
-export const groupOf = (originChainId: number | bigint, user: Address, nonce: bigint | string): string =>
+/** At most one quote of a nonce can execute on the origin's escrow: its holds form one nonce group. */
+export const nonceGroupOf = (originChainId: number | bigint, user: Address, nonce: bigint | string): string =>
   `${originChainId}:${user}:${nonce}`;
 
-/** Our slice of an order, and what it pays and earns. */
 export interface OwnSlice {
   index: number;
   output: MandateOutput;
   context: OutputContext;
   originChainId: number;
   destChainId: number;
-  /** What leaves our ledger balance on the destination. */
+  /** What leaves our escrow balance on the destination. */
   pays: Money;
-  /** What the origin's escrow credits us when it releases the input: exact, as the contract divides it. */
+  /** What the origin's escrow credits us when it releases the input, divided exactly as the contract does. */
   earns: Money;
-  /** Our part of the input before fees. */
+  /** Our share of the input before fees. */
   portion: bigint;
 }
 
 /**
- * The one output of this order that only we may fill. undefined when there is none, more than one, or when
- * the order is not one that our quotes could be part of (several inputs, other contexts, words that are no
- * addresses).
+ * The one output of this order that only we may fill. undefined when there is none or more than one, or when
+ * the order cannot come from our quotes (several inputs, other contexts, words that are not addresses).
  */
 export function ownSlice(
   order: StandardOrder,
@@ -118,7 +113,6 @@ export function ownSlice(
   };
 }
 
-/** What the ledger holds for a slice. The order's id is its name there: it is what every chain says. */
 export function holdOf(
   slice: OwnSlice,
   order: StandardOrder,
@@ -129,14 +123,14 @@ export function holdOf(
     orderId,
     ...slice.pays,
     input: slice.earns,
-    group: groupOf(order.originChainId, order.user, order.nonce),
+    group: nonceGroupOf(order.originChainId, order.user, order.nonce),
     lapsesAt: order.fillDeadline,
     taker: order.user,
     ...about,
   };
 }
 
-/** The contract rounds every slice down and gives the last one what is left. */
+/** Like the contract: each slice is rounded down and the last one gets the rest. */
 function portionOf(amount: bigint, contexts: readonly OutputContext[], index: number): bigint {
   const share = (at: number) => (amount * BigInt(contexts[at]?.portionBps ?? 0)) / BPS;
   if (index < contexts.length - 1) return share(index);

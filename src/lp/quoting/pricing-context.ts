@@ -1,29 +1,27 @@
 /**
- * Everything a price needs, in memory and kept fresh beside the hot path: the market, the chains' clocks and
- * gas, our inventory.
+ * Everything a price needs, in memory: the market, chain clocks and gas, our inventory, learned win rates.
  */
 
-import type { Decline } from '../../domain/decline.ts';
-import { isDecline } from '../../domain/decline.ts';
+import { type Decline, isDecline } from '../../domain/decline.ts';
 import type { Address } from '../../domain/hex.ts';
 import type { UnixSeconds } from '../../domain/time.ts';
 import type { Ledger } from '../../inventory/ledger.ts';
-import type { Block, ChainPort } from '../../ports/chain.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { Mid } from '../../pricing/mid.ts';
-import type { PriceInputs, PricingPlugin } from '../../pricing/price-inputs.ts';
+import type { PricingPlugin } from '../../pricing/price-inputs.ts';
+import type { PriceInputs } from '../../pricing/price-inputs.ts';
 import { type Rational, ten, toNumber } from '../../pricing/rational.ts';
 import { type Bands, createBands } from '../accounting/bands.ts';
-import type { LpChainConfig, LpConfig } from '../config/config.ts';
-import { createGas, type DataFees } from '../settlement/gas.ts';
-import type { Calibrator } from './win-rates.ts';
-import { CALM, type Caution } from '../risk/guard.ts';
+import type { ChainSight, ChainState } from '../chain/chain-state.ts';
+import type { LpConfig } from '../config/config.ts';
 import type { Market } from '../market/market.ts';
-import type { CheckedReference } from '../market/symbol-price.ts';
+import { NO_ADJUSTMENT, type RiskAdjustment } from '../risk/risk-adjustment.ts';
+import { createGas } from '../settlement/gas.ts';
+import type { PricingEvidence } from './pricing-evidence.ts';
 import type { Route } from './route.ts';
+import type { WinRates } from './win-rates.ts';
 
-/** What a request fixes, whether it came as an rfq or as a slice of one. */
-export interface Ask {
+/** What the request fixes about the price. */
+export interface RequestTerms {
   side: 'exactInput' | 'exactOutput';
   amount: bigint;
   platformFeeBps: number;
@@ -33,67 +31,37 @@ export interface Ask {
   rfqId: string;
 }
 
-/** A chain as it looked when a price was made. */
-export interface ChainSight {
-  head: Block | undefined;
-  headSeenAtMs: number;
-  gasPrice: bigint | undefined;
-}
+export type QuoteInputs = PriceInputs & { evidence: PricingEvidence };
 
-/** Where the inputs of one price came from, by reference: nothing here changes afterwards. */
-export interface Evidence {
-  atMs: number;
-  mid: Mid;
-  /** What checked the mid. */
-  references: readonly CheckedReference[];
-  caution: Caution;
-  origin: ChainSight;
-  dest: ChainSight;
-}
-
-export type BookInputs = PriceInputs & { evidence: Evidence };
-
-export interface ChainState {
-  readonly port: ChainPort;
-  /** Replaced when the configuration is. */
-  config: LpChainConfig;
-  /** Wei for one unit of gas, soon mined; undefined until read. */
-  gasPrice: bigint | undefined;
-  /** Beside gas, what publishing our transactions costs; undefined until read. */
-  dataFees: DataFees | undefined;
-  /** Of the operator; undefined until read. */
-  native: bigint | undefined;
-}
-
-export interface Book {
+export interface PricingContext {
   readonly market: Market;
   readonly ledger: Ledger;
   readonly bands: Bands;
   readonly chains: ReadonlyMap<number, ChainState>;
   /**
-   * The latest it can be on a chain: never behind its newest block, never behind our own clock. New promises
-   * count from here.
+   * The latest it can be on a chain: the later of its newest block and our own clock. New quotes count from
+   * here.
    */
   now(chainId: number): UnixSeconds;
   /**
-   * The earliest it can be: time of the newest block whose events are in the ledger. Holds end by this clock
-   * alone.
+   * The earliest it can be: time of the last block whose events are in the ledger. Holds expire by this
+   * clock alone.
    */
-  settled(chainId: number): UnixSeconds;
+  lastReadTime(chainId: number): UnixSeconds;
   /** USD for one whole token of an asset, from its own price alone; undefined while there is none. */
   usd(asset: string): Rational | undefined;
-  /** All that pricing wants to know about this request, or why there can be no price. */
-  inputs(route: Route, ask: Ask, caution?: Caution): BookInputs | Decline;
-  /** Reads gas prices, data fees and the operator's native balance anew. */
-  refreshGas(operator: `0x${string}`): Promise<void>;
+  /** The inputs of one price, or why there can be no price. */
+  inputs(route: Route, terms: RequestTerms, adjustment?: RiskAdjustment): QuoteInputs | Decline;
+  /** Reads gas prices, data fees and the operator's native balance again. */
+  refreshGas(operator: Address): Promise<void>;
 }
 
-export interface BookDeps {
+export interface PricingContextDeps {
   clock: Clock;
   market: Market;
   ledger: Ledger;
   chains: ReadonlyMap<number, ChainState>;
-  settled(chainId: number): UnixSeconds;
+  lastReadTime(chainId: number): UnixSeconds;
   /**
    * What we owned of an asset when the process started, in 1e-18 of a whole token: the target where none is
    * configured.
@@ -101,18 +69,17 @@ export interface BookDeps {
   startedWith: ReadonlyMap<string, bigint>;
   /** What this taker's trades cost us after acceptance, in bps. */
   adverse(taker: Address): number;
-  /** What was learned of win rates, and the noise it is learned with. */
-  curves: Pick<Calibrator, 'params' | 'explore'>;
-  /** Of the market maker's own, asked for every price. */
+  winRates: Pick<WinRates, 'params' | 'explore'>;
+  /** The market maker's own terms or pricer. */
   plugin?: PricingPlugin;
 }
 
 type Options = Pick<LpConfig, 'assets' | 'pairs' | 'quoting'>;
 
-export function createBook(
-  { clock, market, ledger, chains, settled, startedWith, adverse, curves, plugin }: BookDeps,
+export function createPricingContext(
+  { clock, market, ledger, chains, lastReadTime, startedWith, adverse, winRates, plugin }: PricingContextDeps,
   { assets, pairs, quoting }: Options,
-): Book {
+): PricingContext {
   const bands = createBands(
     {
       ledger,
@@ -126,7 +93,7 @@ export function createBook(
   const now = (chainId: number): UnixSeconds =>
     Math.max(chains.get(chainId)?.port.head()?.timestamp ?? 0, Math.floor(clock.nowMs() / 1000));
 
-  /** The same object for as long as a chain looks the same: thousands of quotes hold on to it. */
+  /** Returns the same object while the chain has not changed, because thousands of quotes refer to it. */
   function sight(chainId: number): ChainSight {
     const state = chains.get(chainId);
     const [head, headSeenAtMs, gasPrice] = [
@@ -154,12 +121,12 @@ export function createBook(
     bands,
     chains,
     now,
-    settled,
+    lastReadTime,
     usd(asset) {
       const mid = market.mid(assets[asset]?.price ?? asset);
       return isDecline(mid) ? undefined : mid.price;
     },
-    inputs(route, ask, caution = CALM) {
+    inputs(route, terms, adjustment = NO_ADJUSTMENT) {
       const { pair } = route;
       const priced = market.pair(pair.base, pair.quote);
       if (isDecline(priced)) return priced;
@@ -170,44 +137,44 @@ export function createBook(
       const since = Math.min(mid.atMs, nowMs) / 1000;
       const baseUsd = mid.value * quoteValue;
       const { q, halfBand, room, rebalanceBps } = bands.look(route, baseUsd);
-      const params = curves.params(route, sizeOf(route, ask, baseUsd, quoteValue));
-      const made: BookInputs = {
-        side: ask.side,
-        amount: ask.amount,
-        platformFeeBps: ask.platformFeeBps,
-        relayFee: ask.relayFee,
+      const params = winRates.params(route, sizeOf(route, terms, baseUsd, quoteValue));
+      const made: QuoteInputs = {
+        side: terms.side,
+        amount: terms.amount,
+        platformFeeBps: terms.platformFeeBps,
+        relayFee: terms.relayFee,
         lp: route.lp,
         baseDecimals: route.baseDecimals,
         quoteDecimals: route.quoteDecimals,
         mid: mid.price,
         quoteValue,
         confidenceBps: mid.confidenceBps,
-        sigma: sigma * caution.sigmaFactor,
-        firmSeconds: ask.validUntil - since + quoting.clockSkewSeconds,
+        sigma: sigma * adjustment.sigmaFactor,
+        firmSeconds: terms.validUntil - since + quoting.clockSkewSeconds,
         q,
         ownGas,
         lockSeconds: route.sameChain ? 0 : (route.lockSeconds ?? quoting.lockSeconds),
         rebalanceBps,
         room,
-        adverseBps: pair.base === pair.quote ? 0 : adverse(ask.taker),
+        adverseBps: pair.base === pair.quote ? 0 : adverse(terms.taker),
         noRebates: priced.depegged,
         freeOutput: ledger.free(route.dest.id, route.outputToken.address),
         params:
-          caution.sizeFactor === 1 && caution.omegaFactor === 1 && halfBand === params.halfBand
+          adjustment.sizeFactor === 1 && adjustment.omegaFactor === 1 && halfBand === params.halfBand
             ? params
             : {
                 ...params,
                 halfBand,
-                maxSize: params.maxSize * caution.sizeFactor,
-                omega: params.omega * caution.omegaFactor,
+                maxSize: params.maxSize * adjustment.sizeFactor,
+                omega: params.omega * adjustment.omegaFactor,
               },
-        exploreBps: plugin?.pricer === undefined ? curves.explore(ask.rfqId) : 0,
+        exploreBps: plugin?.pricer === undefined ? winRates.explore(terms.rfqId) : 0,
         market: route.market,
         evidence: {
           atMs: nowMs,
           mid,
           references: priced.references,
-          caution,
+          adjustment,
           origin: sight(route.origin.id),
           dest: sight(route.dest.id),
         },
@@ -219,10 +186,10 @@ export function createBook(
   };
 }
 
-/** About what is asked for, in the reference currency. */
+/** The approximate size of the request in USD. */
 function sizeOf(
   { lp, baseDecimals, quoteDecimals }: Route,
-  { side, amount }: Ask,
+  { side, amount }: RequestTerms,
   baseUsd: number,
   quoteUsd: number,
 ): number {

@@ -1,7 +1,6 @@
 /**
- * The hot path: a request comes in, a signed promise or a reason goes out. Validate, price, doubt the price,
- * hold the money, then sign; nothing here waits for a disk or a network, and nothing is signed that is not
- * held.
+ * The quote path of the LP, from a request to signed quotes or a decline: admit, price, hold, sign. Nothing
+ * here waits for a disk or a chain, and nothing is signed that is not held first.
  */
 
 import { commitmentDigest, type QuoteCommitment } from '../../domain/commitment.ts';
@@ -27,357 +26,119 @@ import {
   type Rfq,
 } from '../../protocol/link/link.ts';
 import { orderToMessage } from '../../protocol/wire.ts';
-import type { Ask, Book, BookInputs } from './pricing-context.ts';
+import type { PricingContext, QuoteInputs } from './pricing-context.ts';
 import type { LpConfig } from '../config/config.ts';
+import type { LpRisk } from '../config/risk-config.ts';
 import { fatFinger } from '../risk/fat-finger.ts';
-import type { Caution, Guard } from '../risk/guard.ts';
+import type { Guard } from '../risk/guard.ts';
 import type { Ladders } from './ladder.ts';
 import { largestPassing, type Trial } from './largest-passing.ts';
 import type { Leases } from '../replicas/lease.ts';
-import type { Moments } from '../quote-log/quote-events.ts';
-import { groupOf, quoteOrder } from './order.ts';
-import { createPoints } from './tenors.ts';
-import type { LpRisk } from '../config/risk-config.ts';
+import type { QuoteEvents, QuoteRecord } from '../quote-log/quote-events.ts';
+import { nonceGroupOf, quoteOrder } from './order.ts';
+import { createTenors } from './tenors.ts';
 import type { Proving } from '../settlement/proving.ts';
 import type { Route, Routes } from './route.ts';
 import type { Sharing } from '../replicas/sharing.ts';
-import { createLine } from './turns.ts';
 
-export type Answer = LinkQuote | Partial | LinkDecline;
+export type LpAnswer = LinkQuote | Partial | LinkDecline;
 
-export interface Quoter {
+export interface QuoteHandler {
   /**
-   * Quotes at several firm times, or one reason, or one ladder. At once with a signer in this process; later
-   * where the key lives elsewhere or the lease has to reach further.
+   * Quotes at several tenors, or one decline, or one ladder of a part. Rejects only on a bug or a failed
+   * signer.
    */
-  answer(rfq: Rfq): readonly Answer[] | Promise<readonly Answer[]>;
+  handleQuoteRequest(rfq: Rfq): Promise<readonly LpAnswer[]>;
 }
 
-export type CommitmentSigner = (domain: EscrowDomain, commitment: QuoteCommitment) => Hex | Promise<Hex>;
+export type CommitmentSigner = (domain: EscrowDomain, commitment: QuoteCommitment) => Promise<Hex>;
 
-/** Our own encoder's digest, signed wherever the key lives. */
-export const commitmentSigner =
+/** Signs the digest of our own encoder with the operator's key, local or remote. */
+export const createCommitmentSigner =
   (signer: Signer): CommitmentSigner =>
-  (domain, commitment) =>
+  async (domain, commitment) =>
     signer.sign(commitmentDigest(domain, commitment));
 
-export interface QuoterDeps {
-  book: Book;
+export interface QuoteHandlerDeps {
+  context: PricingContext;
   routes: Routes;
   leases: Leases;
   ladders: Ladders;
   guard: Guard;
-  moments: Pick<Moments, 'quoted' | 'declined'>;
+  quoteEvents: Pick<QuoteEvents, 'quoted' | 'declined'>;
   clock: Clock;
-  /** Turns a commitment into the operator's signature over it. */
-  commit: CommitmentSigner;
+  signCommitment: CommitmentSigner;
   random: Random;
   log: Log;
-  /** Why nothing may be signed on this route at the moment; undefined when all is well. */
+  /** Why nothing may be signed on this route now; undefined when quoting is allowed. */
   refusal(route: Route): Decline | undefined;
   /** What a jump of the mid would cost us on this quote: the ledger keeps the sum within its budget. */
   gapLoss(route: Route, inputs: PriceInputs, priced: Priced): bigint;
-  /** Bounds of every promise, whatever pricing says. */
-  bounds: LpRisk['fatFinger'];
-  /** How long a proof takes at the moment. */
+  /** Limits of every quote, whatever pricing says. */
+  fatFinger: LpRisk['fatFinger'];
+  /** How long a proof takes now. */
   proving?: Pick<Proving, 'neededSeconds'> | undefined;
-  /**
-   * One inventory with other replicas: a promise is made there too before it is signed. Absent: nothing is
-   * waited for.
-   */
+  /** With several replicas: every hold is also made in the shared inventory before it is signed. */
   sharing?: Pick<Sharing, 'promise' | 'unsigned'> | undefined;
 }
 
-export function createQuoter(deps: QuoterDeps, { quoting }: Pick<LpConfig, 'quoting'>): Quoter {
-  const { book, routes, leases, ladders, guard, random, log } = deps;
-  const points = createPoints(quoting);
-  /** Of those that waited for the same write. */
-  const line = createLine();
+/** What `admit` decided. */
+interface Admission {
+  /** The shortest first. */
+  tenors: readonly [OrderTimes, ...OrderTimes[]];
+  /** Of the shortest tenor. */
+  inputs: QuoteInputs;
+}
 
-  function answer(rfq: Rfq): readonly Answer[] | Promise<readonly Answer[]> {
+/** A quote that is held and not yet signed. */
+interface HeldQuote {
+  order: StandardOrder;
+  request: HoldRequest;
+  record: QuoteRecord;
+}
+
+interface Refusal {
+  decline: Decline;
+  /** Base units of the output that other replicas leave at most. */
+  maxOutput?: bigint | undefined;
+}
+
+/** A suggested size keeps this part of itself free: half of the precision of its search, for price moves. */
+const SIZE_MARGIN = 2_000n;
+
+/** An order id for asking the ledger what it would refuse. */
+const TRIAL_ORDER = 'trial';
+
+export function createQuoteHandler(
+  deps: QuoteHandlerDeps,
+  { quoting }: Pick<LpConfig, 'quoting'>,
+): QuoteHandler {
+  const { context, routes, leases, ladders, guard, random, log, clock, sharing } = deps;
+  const { ledger } = context;
+  const tenorsOf = createTenors(quoting).of;
+
+  async function handleQuoteRequest(rfq: Rfq): Promise<readonly LpAnswer[]> {
     const route = routes.find(rfq.input, rfq.output);
-    if (route === undefined || !fits(rfq, route)) return no(rfq, route, { declined: 'pair' });
-    const refusal = deps.refusal(route);
-    if (refusal !== undefined) return no(rfq, route, refusal);
-    const caution = guard.admit(rfq, route, deps.clock.nowMs());
-    if (isDecline(caution)) return no(rfq, route, caution);
-    const times = points.of(rfq, book.now(route.origin.id), caution.mostSeconds);
-    if (isDecline(times)) return no(rfq, route, times);
-    const last = times.at(-1)?.fillDeadline ?? 0;
-    if (leases.covers(route.origin.id, last)) return promised(rfq, route, times, caution);
-    // Only a taker that wants an unusually long validity waits for a write.
-    return leases.extend(route.origin.id, last).then((ours) =>
-      line(() => {
-        // Somebody may have stopped us while we waited, or taken us over while others went on before us.
-        const covered = ours && leases.covers(route.origin.id, last);
-        const stopped =
-          deps.refusal(route) ??
-          (covered ? undefined : { declined: 'standby' as const, detail: 'the lease cannot be renewed' });
-        return stopped === undefined ? promised(rfq, route, times, caution) : no(rfq, route, stopped);
-      }),
-    );
-  }
-
-  /** A reason instead of a promise, counted. */
-  function no(rfq: Rfq, route: Route | undefined, reason: Decline): readonly Answer[] {
-    deps.moments.declined(rfq, route, reason, deps.clock.nowMs());
-    return [decline(rfq, reason)];
-  }
-
-  /** Everything is held before anything is signed. */
-  function promised(
-    rfq: Rfq,
-    route: Route,
-    times: readonly OrderTimes[],
-    caution: Caution,
-  ): readonly Answer[] | Promise<readonly Answer[]> {
-    const [first] = times as readonly [OrderTimes];
-    const ask: Ask = {
-      side: rfq.side,
-      amount: BigInt(rfq.amount),
-      platformFeeBps: rfq.platformFeeBps,
-      relayFee: BigInt(rfq.relayFee),
-      validUntil: first.validUntil,
-      taker: rfq.taker,
-      rfqId: rfq.rfqId,
-    };
-    // Read once for all points: what the first of them holds is of the same nonce and does not stand against
-    // the others.
-    const inputs = book.inputs(route, ask, caution);
-    if (isDecline(inputs)) return no(rfq, route, inputs);
-    const group = groupOf(route.origin.id, rfq.taker, rfq.skeleton.nonce);
-    const held: Held[] = [];
-    let refusal: Decline | undefined;
-    for (const each of times) {
-      const made = hold(rfq, route, group, each, laterBy(inputs, each.validUntil - first.validUntil));
-      if (!isDecline(made)) held.push(made);
-      else {
-        refusal ??= made;
-        // A longer promise pays less, so it may fit where a shorter one does not; nothing else gets better
-        // with time.
-        if (made.declined !== 'no_inventory' && made.declined !== 'limit') break;
-      }
-    }
-    if (held.length > 0 && deps.sharing !== undefined)
-      return shared(deps.sharing, rfq, route, times, inputs, held);
-    if (held.length > 0) return signed(rfq, route, held);
-    return refused(rfq, route, times, inputs, refusal ?? { declined: 'internal' });
-  }
-
-  /**
-   * Together with the other replicas: what fits there is signed, the rest ends before anybody has seen it.
-   */
-  async function shared(
-    sharing: NonNullable<QuoterDeps['sharing']>,
-    rfq: Rfq,
-    route: Route,
-    times: readonly OrderTimes[],
-    inputs: BookInputs,
-    held: readonly Held[],
-  ): Promise<readonly Answer[]> {
-    const refusals = await sharing.promise(held.map(({ request }) => request));
-    const made = held.filter((_, at) => refusals[at] === undefined);
-    for (const each of held) if (!made.includes(each)) sharing.unsigned(each.request);
-    // Much may have happened while we waited; what was promised there and is not signed runs out by itself.
+    if (route === undefined || !isValid(rfq, route)) return declined(rfq, route, { declined: 'pair' });
+    const admission = await admit(rfq, route);
+    if (isDecline(admission)) return declined(rfq, route, admission);
+    const held = await priceAndHold(rfq, route, admission);
+    if (!Array.isArray(held)) return offerPart(rfq, route, admission, held);
+    // A stop may have come while the lease or the other replicas were asked. The holds expire by themselves.
     const stopped = deps.refusal(route);
-    if (stopped !== undefined) return no(rfq, route, stopped);
-    for (const each of made) announce(rfq, route, each);
-    if (made.length > 0) return signed(rfq, route, made);
-    const why = refusals[0] ?? { declined: 'internal' };
-    const { output } = (held[0] as Held).quoted;
-    const room = why.declined === 'no_inventory' ? why.maxAmount : undefined;
-    return refused(
-      rfq,
-      route,
-      times,
-      inputs,
-      why.maxAmount === undefined ? why : { ...why, maxAmount: (inputs.amount * why.maxAmount) / output },
-      room,
-    );
+    if (stopped !== undefined) return declined(rfq, route, stopped);
+    for (const { record } of held) deps.quoteEvents.quoted(record);
+    return sign(rfq, route, held);
   }
 
   /**
-   * Why not, with a size or a ladder that would pass. `most`: of the output, where other replicas leave no
-   * more.
+   * The skeleton of the venue against our own chain configuration: never sign for a foreign escrow or oracle.
    */
-  function refused(
-    rfq: Rfq,
-    route: Route,
-    times: readonly OrderTimes[],
-    inputs: BookInputs,
-    reason: Decline,
-    most?: bigint,
-  ): readonly Answer[] {
-    const [first] = times as readonly [OrderTimes];
-    const why = advised(rfq, route, first, inputs, reason, most);
-    // A split takes its LPs another round, so a part is offered for as long as a whole at most.
-    const last = times.at(-1) ?? first;
-    const part = ladders.offer(rfq, route, laterBy(inputs, last.validUntil - first.validUntil), last, why);
-    if (part !== undefined) return [part];
-    // Another day this size would have passed.
-    const control = inputs.evidence.caution.control;
-    return no(
-      rfq,
-      route,
-      why.declined === 'size_above_max' && control !== undefined ? { ...why, control } : why,
-    );
-  }
-
-  /** One price, doubted, and its money put aside. */
-  function hold(
-    rfq: Rfq,
-    route: Route,
-    group: string,
-    times: OrderTimes,
-    inputs: PriceInputs,
-  ): Held | Decline {
-    const quoted = price(inputs);
-    if (isDecline(quoted)) return quoted;
-    const doubt =
-      check(inputs, quoted)[0] ??
-      doubtOf(
-        book,
-        route,
-        { input: quoted.input, output: quoted.output, spreadBps: quoted.terms.D },
-        deps.bounds,
-      );
-    if (doubt !== undefined) {
-      log.fatal(
-        { rfqId: rfq.rfqId, pair: route.pairName, doubt, terms: quoted.terms },
-        'a price did not survive the second opinion: not signed',
-      );
-      return { declined: 'internal', control: 'fat_finger', detail: doubt };
-    }
-    const order = quoteOrder(rfq, route, times, {
-      input: quoted.input,
-      output: quoted.output,
-      relayFee: inputs.relayFee,
-    });
-    const id = orderId(route.domain, order);
-    const request = requestOf(rfq, route, group, times, id, quoted, deps.gapLoss(route, inputs, quoted));
-    const answered = book.ledger.hold(request, book.settled(route.origin.id));
-    // What the ledger names is of what it pays out, whichever side the taker fixed.
-    if (isDecline(answered))
-      return answered.maxAmount === undefined
-        ? answered
-        : { ...answered, maxAmount: (inputs.amount * answered.maxAmount) / quoted.output };
-    const held: Held = { times, order, id, quoteId: random.bytes32(), quoted, request, inputs };
-    if (deps.sharing === undefined) announce(rfq, route, held);
-    return held;
-  }
-
-  /** It is about to be signed. */
-  function announce(rfq: Rfq, route: Route, { times, id, quoteId, quoted, request, inputs }: Held): void {
-    deps.moments.quoted({
-      orderId: id,
-      quoteId,
-      rfqId: rfq.rfqId,
-      atMs: deps.clock.nowMs(),
-      taker: rfq.taker,
-      route,
-      times,
-      inputs,
-      priced: quoted,
-      hold: request,
-      slice: false,
-      nearest: book.ledger.nearest(id),
-      liveQuotes: book.ledger.live,
-    });
-  }
-
-  /**
-   * A refusal that size is the reason of names a size that passes: found by asking pricing and ledger again,
-   * not by proportion.
-   */
-  function advised(
-    rfq: Rfq,
-    route: Route,
-    times: OrderTimes,
-    inputs: PriceInputs,
-    why: Decline,
-    mostOutput?: bigint,
-  ): Decline {
-    if (why.maxAmount === undefined || why.maxAmount <= 0n) return why;
-    const group = groupOf(route.origin.id, rfq.taker, rfq.skeleton.nonce);
-    const tried = (amount: bigint): Trial => {
-      const quoted = price({ ...inputs, amount });
-      if (isDecline(quoted)) return quoted.declined === 'size_below_min' ? 'tiny' : 'fails';
-      if (mostOutput !== undefined && quoted.output > mostOutput) return 'fails';
-      return book.ledger.wouldRefuse(
-        requestOf(rfq, route, group, times, TRIAL, quoted, deps.gapLoss(route, inputs, quoted)),
-      ) === undefined
-        ? 'passes'
-        : 'fails';
-    };
-    // What pricing names it has searched for and found to pass; only the ledger may still object. What the
-    // ledger names is a guess.
-    const found = why.declined !== 'limit' && tried(why.maxAmount) === 'passes';
-    const most = found ? why.maxAmount : largestPassing(inputs.amount, why.maxAmount, tried);
-    // Before the taker is back the price has moved a little; what we own has not, and is named to the last
-    // unit.
-    const less = most - most / MOVES;
-    return {
-      ...why,
-      maxAmount:
-        (rfq.side === 'exactOutput' && why.declined === 'no_inventory') || tried(less) !== 'passes'
-          ? most
-          : less,
-    };
-  }
-
-  function signed(
-    rfq: Rfq,
-    route: Route,
-    held: readonly Held[],
-  ): readonly Answer[] | Promise<readonly Answer[]> {
-    const quotes: LinkQuote[] = [];
-    let later: Promise<LinkQuote>[] | undefined;
-    for (const each of held) {
-      const more = each !== held[held.length - 1];
-      const signature = deps.commit(route.domain, {
-        orderId: each.id,
-        quoteId: each.quoteId,
-        lp: route.account,
-        deadline: each.order.fillDeadline,
-      });
-      if (typeof signature === 'string') quotes.push(quoteOf(rfq, route, each, signature, more));
-      else (later ??= []).push(signature.then((text) => quoteOf(rfq, route, each, text, more)));
-    }
-    if (later === undefined) return quotes;
-    // A signature that comes after a stop stays with us; its hold runs out by itself.
-    return Promise.all(later).then((late) => {
-      const stopped = deps.refusal(route);
-      return stopped === undefined ? late : no(rfq, route, stopped);
-    });
-  }
-
-  function quoteOf(
-    rfq: Rfq,
-    route: Route,
-    { times, order, quoteId, quoted }: Held,
-    signature: Hex,
-    more: boolean,
-  ): LinkQuote {
-    return {
-      type: 'quote',
-      rfqId: rfq.rfqId,
-      quoteId,
-      order: orderToMessage(order) as LinkQuote['order'],
-      validUntil: times.validUntil,
-      eta: route.sameChain ? quoting.etaSeconds.sameChain : quoting.etaSeconds.crossChain,
-      lpSpreadBps: quoted.lpSpreadBps,
-      amountBeforeFees: quoted.amountBeforeFees.toString(),
-      commitment: { lp: route.account, deadline: order.fillDeadline, signature },
-      more,
-    };
-  }
-
-  /**
-   * The venue's skeleton against what we know of the chains ourselves: an order on another escrow or oracle
-   * is not ours to promise.
-   */
-  function fits(rfq: Rfq, route: Route): boolean {
+  function isValid(rfq: Rfq, route: Route): boolean {
     const { skeleton, receiver, taker } = rfq;
+    const proofSeconds = route.sameChain
+      ? 1
+      : (deps.proving?.neededSeconds(route.origin.id, route.dest.id) ?? quoting.claimSeconds);
     return (
       skeleton.originChainId === route.origin.id &&
       skeleton.settler === route.dest.escrow &&
@@ -385,10 +146,7 @@ export function createQuoter(deps: QuoterDeps, { quoting }: Pick<LpConfig, 'quot
       skeleton.outputOracle === route.outputOracle &&
       skeleton.landingMarginSeconds > 0 &&
       skeleton.landingMarginSeconds <= quoting.maxLandingMarginSeconds &&
-      skeleton.proofWindowSeconds >=
-        (route.sameChain
-          ? 1
-          : (deps.proving?.neededSeconds(route.origin.id, route.dest.id) ?? quoting.claimSeconds)) &&
+      skeleton.proofWindowSeconds >= proofSeconds &&
       receiver !== route.dest.escrow &&
       (skeleton.delivery === undefined ||
         readDelivery({ settler: route.settlerWord, ...recipientFor(rfq) })?.account === receiver) &&
@@ -397,31 +155,229 @@ export function createQuoter(deps: QuoterDeps, { quoting }: Pick<LpConfig, 'quot
     );
   }
 
-  return { answer };
+  /** Risk controls, tenors, the signing lease and the inputs of the price, in this order. */
+  async function admit(rfq: Rfq, route: Route): Promise<Admission | Decline> {
+    const refusal = deps.refusal(route);
+    if (refusal !== undefined) return refusal;
+    const adjustment = guard.admit(rfq, route, clock.nowMs());
+    if (isDecline(adjustment)) return adjustment;
+    const tenors = tenorsOf(rfq, context.now(route.origin.id), adjustment.maxSeconds);
+    if (isDecline(tenors)) return tenors;
+    const [shortest, ...longer] = tenors as Admission['tenors'];
+    const deadline = (longer.at(-1) ?? shortest).fillDeadline;
+    // Only a taker that demands an unusually long validity waits here for a write to the database.
+    if (!leases.covers(route.origin.id, deadline)) {
+      const extended = await leases.extend(route.origin.id, deadline);
+      if (!extended || !leases.covers(route.origin.id, deadline))
+        return { declined: 'standby', detail: 'the lease cannot be renewed' };
+    }
+    const inputs = context.inputs(
+      route,
+      {
+        side: rfq.side,
+        amount: BigInt(rfq.amount),
+        platformFeeBps: rfq.platformFeeBps,
+        relayFee: BigInt(rfq.relayFee),
+        validUntil: shortest.validUntil,
+        taker: rfq.taker,
+        rfqId: rfq.rfqId,
+      },
+      adjustment,
+    );
+    return isDecline(inputs) ? inputs : { tenors: [shortest, ...longer], inputs };
+  }
+
+  /**
+   * Prices each tenor and holds its output, in our ledger and, with several replicas, in the shared
+   * inventory.
+   */
+  async function priceAndHold(
+    rfq: Rfq,
+    route: Route,
+    { tenors, inputs }: Admission,
+  ): Promise<HeldQuote[] | Refusal> {
+    const group = nonceGroupOf(route.origin.id, rfq.taker, rfq.skeleton.nonce);
+    const held: HeldQuote[] = [];
+    let refusal: Decline = { declined: 'internal' };
+    for (const times of tenors) {
+      const quote = holdTenor(rfq, route, group, times, forTenor(inputs, tenors[0], times));
+      if (!isDecline(quote)) {
+        held.push(quote);
+        continue;
+      }
+      if (times === tenors[0]) refusal = quote;
+      // Longer tenors cost the taker more premium, so the output is smaller and may fit the inventory limit.
+      if (quote.declined !== 'no_inventory' && quote.declined !== 'limit') break;
+    }
+    if (held.length === 0) return { decline: refusal };
+    if (sharing === undefined) return held;
+    const refusals = await sharing.promise(held.map(({ request }) => request));
+    const kept = held.filter((_, index) => refusals[index] === undefined);
+    for (const [index, { request }] of held.entries())
+      if (refusals[index] !== undefined) sharing.unsigned(request);
+    return kept.length > 0 ? kept : sharedRefusal(refusals[0], held[0] as HeldQuote);
+  }
+
+  /** One price, its second opinion, and the hold of its output. */
+  function holdTenor(
+    rfq: Rfq,
+    route: Route,
+    group: string,
+    times: OrderTimes,
+    inputs: QuoteInputs,
+  ): HeldQuote | Decline {
+    const priced = price(inputs);
+    if (isDecline(priced)) return priced;
+    const { input, output } = priced;
+    const failure =
+      check(inputs, priced)[0] ??
+      checkDeal(context, route, { input, output, spreadBps: priced.terms.D }, deps.fatFinger);
+    if (failure !== undefined) {
+      log.fatal(
+        { rfqId: rfq.rfqId, pair: route.pairName, failure, terms: priced.terms },
+        'the second opinion rejected a price: not signed',
+      );
+      return { declined: 'internal', control: 'fat_finger', detail: failure };
+    }
+    const order = quoteOrder(rfq, route, times, { input, output, relayFee: inputs.relayFee });
+    const id = orderId(route.domain, order);
+    const request = holdRequestOf(rfq, route, group, times, id, priced, deps.gapLoss(route, inputs, priced));
+    const result = ledger.hold(request, context.lastReadTime(route.origin.id));
+    if (isDecline(result)) return inRequestUnits(result, inputs.amount, output);
+    const record: QuoteRecord = {
+      orderId: id,
+      quoteId: random.bytes32(),
+      rfqId: rfq.rfqId,
+      atMs: clock.nowMs(),
+      taker: rfq.taker,
+      route,
+      times,
+      inputs,
+      priced,
+      hold: request,
+      slice: false,
+      nearest: ledger.nearest(id),
+      liveQuotes: ledger.live,
+    };
+    return { order, request, record };
+  }
+
+  async function sign(rfq: Rfq, route: Route, held: readonly HeldQuote[]): Promise<readonly LpAnswer[]> {
+    const quotes = await Promise.all(
+      held.map((quote, index) => signQuote(rfq, route, quote, index < held.length - 1)),
+    );
+    // A remote signer takes time: a signature that arrives after a stop is not sent, and its hold expires.
+    const stopped = deps.refusal(route);
+    return stopped === undefined ? quotes : declined(rfq, route, stopped);
+  }
+
+  async function signQuote(
+    rfq: Rfq,
+    route: Route,
+    { order, record }: HeldQuote,
+    more: boolean,
+  ): Promise<LinkQuote> {
+    const { quoteId, priced, times } = record;
+    const { account: lp } = route;
+    const deadline = order.fillDeadline;
+    const signature = await deps.signCommitment(route.domain, {
+      orderId: record.orderId,
+      quoteId,
+      lp,
+      deadline,
+    });
+    return {
+      type: 'quote',
+      rfqId: rfq.rfqId,
+      quoteId,
+      order: orderToMessage(order) as LinkQuote['order'],
+      validUntil: times.validUntil,
+      eta: route.sameChain ? quoting.etaSeconds.sameChain : quoting.etaSeconds.crossChain,
+      lpSpreadBps: priced.lpSpreadBps,
+      amountBeforeFees: priced.amountBeforeFees.toString(),
+      commitment: { lp, deadline, signature },
+      more,
+    };
+  }
+
+  /** A ladder of the part that would pass, else a decline that names the largest size that would pass. */
+  function offerPart(
+    rfq: Rfq,
+    route: Route,
+    { tenors, inputs }: Admission,
+    { decline, maxOutput }: Refusal,
+  ): readonly LpAnswer[] {
+    const why = withLargestSize(rfq, route, tenors[0], inputs, decline, maxOutput);
+    // A split needs another round between its LPs, so a part is offered for the longest tenor.
+    const longest = tenors.at(-1) ?? tenors[0];
+    const part = ladders.offer(rfq, route, forTenor(inputs, tenors[0], longest), longest, why);
+    if (part !== undefined) return [part];
+    const { control } = inputs.evidence.adjustment;
+    const reducedBy = why.declined === 'size_above_max' ? control : undefined;
+    return declined(rfq, route, reducedBy === undefined ? why : { ...why, control: reducedBy });
+  }
+
+  /** Finds a size that passes by asking pricing and ledger again, not by proportion. */
+  function withLargestSize(
+    rfq: Rfq,
+    route: Route,
+    times: OrderTimes,
+    inputs: QuoteInputs,
+    why: Decline,
+    maxOutput: bigint | undefined,
+  ): Decline {
+    if (why.maxAmount === undefined || why.maxAmount <= 0n) return why;
+    const group = nonceGroupOf(route.origin.id, rfq.taker, rfq.skeleton.nonce);
+    const trial = (amount: bigint): Trial => {
+      const priced = price({ ...inputs, amount });
+      if (isDecline(priced)) return priced.declined === 'size_below_min' ? 'tiny' : 'fails';
+      if (maxOutput !== undefined && priced.output > maxOutput) return 'fails';
+      const gapLoss = deps.gapLoss(route, inputs, priced);
+      const request = holdRequestOf(rfq, route, group, times, TRIAL_ORDER, priced, gapLoss);
+      return ledger.wouldRefuse(request) === undefined ? 'passes' : 'fails';
+    };
+    // Pricing has tried the size that it names, so only the ledger can object. The ledger's is an estimate.
+    const isTried = why.declined !== 'limit' && trial(why.maxAmount) === 'passes';
+    const largest = isTried ? why.maxAmount : largestPassing(inputs.amount, why.maxAmount, trial);
+    // The price moves before the taker asks again; our inventory does not, so that limit is named exactly.
+    const smaller = largest - largest / SIZE_MARGIN;
+    const isExact = rfq.side === 'exactOutput' && why.declined === 'no_inventory';
+    return { ...why, maxAmount: isExact || trial(smaller) !== 'passes' ? largest : smaller };
+  }
+
+  function declined(rfq: Rfq, route: Route | undefined, reason: Decline): readonly LpAnswer[] {
+    deps.quoteEvents.declined(rfq, route, reason, clock.nowMs());
+    return [declineMessage(rfq, reason)];
+  }
+
+  return { handleQuoteRequest };
 }
 
-/** A promise that is held and not yet signed. */
-interface Held {
-  times: OrderTimes;
-  order: StandardOrder;
-  id: Bytes32;
-  quoteId: Bytes32;
-  quoted: Priced;
-  request: HoldRequest;
-  inputs: PriceInputs;
+/** Why the shared inventory refused every tenor. It names a size in output units. */
+function sharedRefusal(refusal: Decline | undefined, { record }: HeldQuote): Refusal {
+  const why = refusal ?? { declined: 'internal' };
+  return {
+    decline: inRequestUnits(why, record.inputs.amount, record.priced.output),
+    maxOutput: why.declined === 'no_inventory' ? why.maxAmount : undefined,
+  };
 }
 
-/** The same request, firm for so many seconds more. */
-const laterBy = (inputs: PriceInputs, seconds: number): PriceInputs =>
-  seconds === 0 ? inputs : { ...inputs, firmSeconds: inputs.firmSeconds + seconds };
+/** The ledger names sizes in output units, the request may fix the input. */
+const inRequestUnits = (decline: Decline, amount: bigint, output: bigint): Decline =>
+  decline.maxAmount === undefined
+    ? decline
+    : { ...decline, maxAmount: (amount * decline.maxAmount) / output };
 
-/** A named size leaves this part of itself for the price to move in: half of what its search leaves open. */
-const MOVES = 2_000n;
+/**
+ * The inputs of a longer tenor. Inventory is not read again: a hold of the same nonce does not reduce it for
+ * the other tenors.
+ */
+const forTenor = (inputs: QuoteInputs, first: OrderTimes, times: OrderTimes): QuoteInputs =>
+  times === first
+    ? inputs
+    : { ...inputs, firmSeconds: inputs.firmSeconds + times.validUntil - first.validUntil };
 
-/** Names no order: for asking the ledger what it would say. */
-const TRIAL = 'trial';
-
-export function decline(
+export function declineMessage(
   rfq: Pick<Rfq, 'rfqId'>,
   { declined, control, maxAmount }: Decline,
   quoteId?: Bytes32,
@@ -436,43 +392,42 @@ export function decline(
   };
 }
 
-function requestOf(
+function holdRequestOf(
   rfq: Rfq,
   route: Route,
   group: string,
   { fillDeadline }: OrderTimes,
   id: string,
-  quoted: Priced,
+  priced: Priced,
   gapLoss: bigint,
 ): HoldRequest {
   return {
     orderId: id,
     chainId: route.dest.id,
     token: route.outputToken.address,
-    amount: quoted.output,
-    input: { chainId: route.origin.id, token: route.inputToken.address, amount: quoted.received },
+    amount: priced.output,
+    input: { chainId: route.origin.id, token: route.inputToken.address, amount: priced.received },
     group,
     lapsesAt: fillDeadline,
     taker: rfq.taker,
     pair: route.pairName,
     side: route.lp,
-    notional: quoted.notional,
+    notional: priced.notional,
     gapLoss,
-    fillProbabilityBps: Math.min(10_000, Math.max(1, Math.ceil(quoted.terms.winProbability * 10_000))),
+    fillProbabilityBps: Math.min(10_000, Math.max(1, Math.ceil(priced.terms.winProbability * 10_000))),
   };
 }
 
-/** The independent check of a deal at the market of this moment. */
-export function doubtOf(
-  book: Book,
+/** Checks a deal by the USD value of both legs, independently of pricing. Returns what is wrong with it. */
+export function checkDeal(
+  context: Pick<PricingContext, 'usd'>,
   route: Route,
   { input, output, spreadBps }: { input: bigint; output: bigint; spreadBps: number },
-  bounds: LpRisk['fatFinger'],
+  limits: LpRisk['fatFinger'],
 ): string | undefined {
   const { base, quote } = route.pair;
-  const same = base === quote;
-  const inputUsd = book.usd(route.inputToken.symbol);
-  const outputUsd = same ? inputUsd : book.usd(route.outputToken.symbol);
+  const inputUsd = context.usd(route.inputToken.symbol);
+  const outputUsd = base === quote ? inputUsd : context.usd(route.outputToken.symbol);
   if (inputUsd === undefined || outputUsd === undefined) return 'no_reference';
   const { minSpreadBps, maxSize } = route.params;
   return fatFinger(
@@ -487,6 +442,6 @@ export function doubtOf(
       minSpreadBps,
       maxUsd: maxSize,
     },
-    bounds,
+    limits,
   );
 }

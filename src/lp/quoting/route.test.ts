@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { Chain, TokenInfo } from '../../domain/chain.ts';
 import type { Address } from '../../domain/hex.ts';
-import { atOnce } from '../../domain/steps.ts';
 import { DEFAULT_PARAMS } from '../../pricing/params.ts';
 import { zLpChain, zLpPair } from '../config/config.ts';
-import { createRoutes, makeRoutes } from './route.ts';
+import { createRoutes } from './route.ts';
 
 const word = (n: number): Address => `0x${n.toString(16).padStart(40, '0')}`;
 const token = (symbol: string, decimals: number, n: number): TokenInfo => ({
@@ -74,22 +73,4 @@ describe('pricing params', () => {
       zLpPair.parse({ base: 'WETH', quote: 'USDC', corridorParams: { 'base-arc': { omga: 1 } } }),
     ).toThrow(/omga/);
   });
-});
-
-test('a pair that is the same object keeps its routes, and the others are made', () => {
-  const [kept, changed] = [
-    zLpPair.parse({ base: 'WETH', quote: 'USDC' }),
-    zLpPair.parse({ base: 'USDC', quote: 'USDC' }),
-  ];
-  const before = createRoutes(places, [kept, changed]);
-  const anew = zLpPair.parse({ base: 'USDC', quote: 'USDC', params: { omega: 0.7 } });
-  const after = atOnce(makeRoutes(places, [kept, anew], before));
-  expect(after.all.map((route) => before.all.includes(route))).toEqual(
-    after.all.map(({ pair }) => pair === kept),
-  );
-  const whole = createRoutes(places, [kept, anew]);
-  expect([after.all, after.corridors]).toEqual([whole.all, whole.corridors]);
-  for (const { input, output } of whole.all)
-    expect(after.find(input, output)).toEqual(whole.find(input, output));
-  expect(atOnce(makeRoutes(places, [anew], after)).all.map(({ pair }) => pair)).toEqual([anew, anew]);
 });

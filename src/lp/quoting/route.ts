@@ -1,7 +1,4 @@
-/**
- * The ways money can go through this LP: one route for each ordered pair of our tokens it makes markets in,
- * with everything about it that never changes.
- */
+/** Routes: every input and output token that this LP quotes, with all that never changes about the trade. */
 
 import { corridorOf } from '../../domain/corridor.ts';
 import type { Chain, TokenInfo } from '../../domain/chain.ts';
@@ -9,7 +6,6 @@ import { type AssetId, assetId } from '../../domain/asset.ts';
 import type { EscrowDomain } from '../../domain/escrow-domain.ts';
 import { RequestError } from '../../domain/errors.ts';
 import { addressToBytes32, type Address, type Bytes32 } from '../../domain/hex.ts';
-import { atOnce } from '../../domain/steps.ts';
 import type { PricingParams } from '../../pricing/params.ts';
 import type { LpChainConfig, LpConfig, LpPairConfig } from '../config/config.ts';
 import { pricingParams } from '../config/params.ts';
@@ -20,13 +16,13 @@ export interface Route {
   pair: LpPairConfig;
   /** `<base>-<quote>`, for limits and metrics. */
   pairName: string;
-  /** The pair's, with what its corridor overrides. */
+  /** Of the pair, with the overrides of the corridor. */
   params: PricingParams;
-  /** What a plug-in is told of where it is. */
+  /** Passed to a pricing plug-in. */
   market: { readonly pair: string; readonly corridor: string };
-  /** From fill to claim on this corridor; undefined: as everywhere. */
+  /** Seconds from fill to claim on this corridor; undefined: the general setting. */
   lockSeconds: number | undefined;
-  /** What we do with the base asset. */
+  /** What the LP does with the base asset. */
   lp: 'buy' | 'sell';
   baseDecimals: number;
   quoteDecimals: number;
@@ -39,7 +35,7 @@ export interface Route {
   account: Address;
   domain: EscrowDomain;
 
-  /* The constant words of every order on this route. */
+  /* Constant fields of every order on this route, in the encoding of the contract. */
   inputWord: bigint;
   outputWord: Bytes32;
   settlerWord: Bytes32;
@@ -50,7 +46,7 @@ export interface Route {
   destChainId: bigint;
 }
 
-/** An account's chain and what that chain is. */
+/** A chain with this LP's configuration for it. */
 export interface LpChain {
   config: LpChainConfig;
   chain: Chain;
@@ -61,46 +57,26 @@ export interface Routes {
   /** Corridors that this LP serves, for `hello`. */
   readonly corridors: readonly string[];
   readonly all: readonly Route[];
-  readonly ofPair: ReadonlyMap<LpPairConfig, readonly Route[]>;
 }
 
 /**
- * A pair at a step. `before`: the routes of these pairs on the same accounts; whichever pair is the same
- * object still keeps its own. Throws `RequestError` when the configuration names a token that none of the
- * chains has.
+ * Throws `RequestError` when a pair names a token that no chain has, or overrides a corridor it does not
+ * serve.
  */
-export function* makeRoutes(
-  chains: readonly LpChain[],
-  pairs: LpConfig['pairs'],
-  before?: Routes,
-): Generator<void, Routes> {
-  const all: Route[] = [];
+export function createRoutes(chains: readonly LpChain[], pairs: LpConfig['pairs']): Routes {
+  const all = pairs.flatMap((pair) => routesOf(chains, pair));
   const byAssets = new Map<string, Map<string, Route>>();
-  const corridors = new Set<string>();
-  const ofPair = new Map<LpPairConfig, readonly Route[]>();
-  for (const pair of pairs) {
-    const made = before?.ofPair.get(pair) ?? routesOf(chains, pair);
-    ofPair.set(pair, made);
-    for (const route of made) {
-      all.push(route);
-      corridors.add(corridorOf(route.origin, route.dest));
-      byAssets.set(
-        route.input,
-        (byAssets.get(route.input) ?? new Map<string, Route>()).set(route.output, route),
-      );
-    }
-    yield;
+  for (const route of all) {
+    let byOutput = byAssets.get(route.input);
+    if (byOutput === undefined) byAssets.set(route.input, (byOutput = new Map()));
+    byOutput.set(route.output, route);
   }
   return {
     all,
-    ofPair,
-    corridors: [...corridors],
+    corridors: [...new Set(all.map(({ origin, dest }) => corridorOf(origin, dest)))],
     find: (input, output) => byAssets.get(input)?.get(output),
   };
 }
-
-export const createRoutes = (chains: readonly LpChain[], pairs: LpConfig['pairs']): Routes =>
-  atOnce(makeRoutes(chains, pairs));
 
 function routesOf(chains: readonly LpChain[], pair: LpPairConfig): Route[] {
   for (const symbol of [pair.base, pair.quote]) {
@@ -116,14 +92,15 @@ function routesOf(chains: readonly LpChain[], pair: LpPairConfig): Route[] {
   for (const corridor of Object.keys(pair.corridorParams)) {
     if (!known.has(corridor) || !(pair.corridors?.includes(corridor) ?? true)) {
       throw new RequestError(
-        `Pair ${pair.base}-${pair.quote} has corridorParams for ${corridor}, which it does not serve: write one of ${(pair.corridors ?? [...known]).join(', ')}, or take it out.`,
+        `Pair ${pair.base}-${pair.quote} has corridorParams for ${corridor}, which it does not serve: ` +
+          `write one of ${(pair.corridors ?? [...known]).join(', ')}, or take it out.`,
         { code: 'bad_config' },
       );
     }
   }
   return chains.flatMap((from) =>
     chains.flatMap((to) => {
-      // The escrow credits the account that paid: the same address has to be ours on both chains.
+      // The escrow credits the account that paid, so our address must be the same on both chains.
       if (from.config.account !== to.config.account) return [];
       if (pair.corridors !== null && !pair.corridors.includes(corridorOf(from.chain, to.chain))) return [];
       const buy = route(from, to, pair, 'buy');

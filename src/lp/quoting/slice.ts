@@ -1,56 +1,104 @@
 /**
- * A planned split comes back for our signature: the whole order is read as if a stranger had written it, and
- * our part must be one that our own ladder would have sold.
+ * Signs our slice of a split that the venue planned from our ladder. The whole order is validated like one
+ * from a stranger, and our slice must cost no more than the ladder promised.
  */
 
 import { decodeContext } from '../../domain/context.ts';
 import { type Decline, isDecline } from '../../domain/decline.ts';
-import type { Bytes32, Hex } from '../../domain/hex.ts';
 import { orderId, type StandardOrder } from '../../domain/order.ts';
 import { orderTimes } from '../../domain/time.ts';
-import type { HoldRequest } from '../../inventory/event.ts';
 import { price, type Priced } from '../../pricing/price.ts';
 import type { PriceInputs } from '../../pricing/price-inputs.ts';
 import { type Commit, type LinkDecline, recipientFor, type SliceRequest } from '../../protocol/link/link.ts';
 import { orderFromMessage } from '../../protocol/wire.ts';
-import type { Offer } from './ladder.ts';
+import type { PartialOffer } from './ladder.ts';
 import { holdOf, ownSlice, type OwnSlice } from './order.ts';
-import { decline, doubtOf, type QuoterDeps } from './quote.ts';
+import { checkDeal, declineMessage, type QuoteHandlerDeps } from './quote.ts';
 
-export interface Slicer {
-  answer(slice: SliceRequest): Commit | LinkDecline | Promise<Commit | LinkDecline>;
+export interface SliceHandler {
+  handleSlice(slice: SliceRequest): Promise<Commit | LinkDecline>;
 }
 
-/** Our part, with what priced it. */
 type PricedSlice = OwnSlice & { priced: Priced; inputs: PriceInputs };
 
-export function createSlicer(deps: QuoterDeps): Slicer {
-  const { book, leases, ladders, log } = deps;
+export function createSliceHandler(deps: QuoteHandlerDeps): SliceHandler {
+  const { context, leases, ladders, log, sharing, clock } = deps;
+  const { ledger } = context;
 
-  function answer(slice: SliceRequest): Commit | LinkDecline | Promise<Commit | LinkDecline> {
+  async function handleSlice(slice: SliceRequest): Promise<Commit | LinkDecline> {
+    const declined = (reason: Decline) => declineMessage(slice, reason, slice.quoteId);
     const offer = ladders.find(slice.rfqId);
-    if (offer === undefined) return decline(slice, { declined: 'validity' }, slice.quoteId);
-    const refusal = deps.refusal(offer.route);
-    if (refusal !== undefined) return decline(slice, refusal, slice.quoteId);
+    if (offer === undefined) return declined({ declined: 'validity' });
+    const { rfq, route, times } = offer;
+    const refusal = deps.refusal(route);
+    if (refusal !== undefined) return declined(refusal);
     const order = orderFromMessage(slice.order);
-    const read = readSlice(slice, order, offer);
-    if (isDecline(read)) {
-      log.warn({ rfqId: slice.rfqId, why: read.detail }, 'a slice is not what was offered');
-      return decline(slice, read, slice.quoteId);
+    const ours = validate(slice, order, offer);
+    if (isDecline(ours)) {
+      log.warn({ rfqId: slice.rfqId, why: ours.detail }, 'declined a slice that differs from our offer');
+      return declined(ours);
     }
-    if (!leases.covers(offer.route.origin.id, order.fillDeadline))
-      return decline(slice, { declined: 'validity' }, slice.quoteId);
-    return committed(slice, order, offer, read);
+    if (!leases.covers(route.origin.id, order.fillDeadline)) return declined({ declined: 'validity' });
+
+    const { priced, inputs } = ours;
+    const id = orderId(route.domain, order);
+    const request = holdOf(ours, order, id, {
+      pair: route.pairName,
+      side: route.lp,
+      notional: priced.notional,
+      gapLoss: deps.gapLoss(route, inputs, priced),
+    });
+    const hold = ledger.hold(request, context.lastReadTime(route.origin.id));
+    if (isDecline(hold)) return declined(hold);
+    const [sharedRefusal] = (await sharing?.promise([request])) ?? [];
+    if (sharedRefusal !== undefined) {
+      sharing?.unsigned(request);
+      return declined(sharedRefusal);
+    }
+    // A stop may have come while the other replicas were asked. The hold expires by itself.
+    const stopped = deps.refusal(route);
+    if (stopped !== undefined) return declined(stopped);
+
+    deps.quoteEvents.quoted({
+      orderId: id,
+      quoteId: slice.quoteId,
+      rfqId: slice.rfqId,
+      atMs: clock.nowMs(),
+      taker: rfq.taker,
+      route,
+      times,
+      inputs,
+      priced,
+      hold: request,
+      slice: true,
+      nearest: ledger.nearest(id),
+      liveQuotes: ledger.live,
+    });
+    const { account: lp } = route;
+    const deadline = order.fillDeadline;
+    const commitment = { orderId: id, quoteId: slice.quoteId, lp, deadline };
+    const signature = await deps.signCommitment(route.domain, commitment);
+    const stoppedMeanwhile = deps.refusal(route);
+    if (stoppedMeanwhile !== undefined) return declined(stoppedMeanwhile);
+    return {
+      type: 'commit',
+      rfqId: slice.rfqId,
+      quoteId: slice.quoteId,
+      commitment: { lp, deadline, signature },
+      lpSpreadBps: priced.lpSpreadBps,
+    };
   }
 
-  function readSlice(slice: SliceRequest, order: StandardOrder, offer: Offer): PricedSlice | Decline {
+  /** Our slice with its price, or the first part of the order that differs from what was offered. */
+  function validate(slice: SliceRequest, order: StandardOrder, offer: PartialOffer): PricedSlice | Decline {
     const { rfq, route, inputs, times } = offer;
     const wrong = (detail: string): Decline => ({ declined: 'internal', detail });
-    const now = book.now(route.origin.id);
+    const now = context.now(route.origin.id);
     if (slice.validUntil > times.validUntil || slice.validUntil < now)
       return { declined: 'validity', detail: 'validUntil is not within the offer' };
-    const law = orderTimes(slice.validUntil, rfq.skeleton);
-    if (order.fillDeadline !== law.fillDeadline || order.expires !== law.expires) return wrong('times');
+    const expected = orderTimes(slice.validUntil, rfq.skeleton);
+    if (order.fillDeadline !== expected.fillDeadline || order.expires !== expected.expires)
+      return wrong('times');
     if (
       order.user !== rfq.taker ||
       order.nonce !== BigInt(rfq.skeleton.nonce) ||
@@ -62,127 +110,60 @@ export function createSlicer(deps: QuoterDeps): Slicer {
     if (input === undefined || order.inputs.length !== 1 || input[0] !== route.inputWord)
       return wrong('input');
     if (rfq.side === 'exactInput' && input[1] !== BigInt(rfq.amount)) return wrong('input amount');
-    const mine = ownSlice(order, route.account, new Map([[route.dest.id, route.dest]]));
-    if (mine === undefined || mine.index !== slice.outputIndex) return wrong('our output');
-    const { output, context } = mine;
-    const wanted = recipientFor(rfq);
-    const place =
-      output.chainId === route.destChainId &&
-      output.token === route.outputWord &&
-      output.oracle === route.oracleWord &&
-      output.settler === route.settlerWord;
-    if (!place || output.recipient !== wanted.recipient || output.callbackData !== wanted.callbackData)
+    const ours = ownSlice(order, route.account, new Map([[route.dest.id, route.dest]]));
+    if (ours === undefined || ours.index !== slice.outputIndex) return wrong('our output');
+    const { output, context: outputContext } = ours;
+    const expectedRecipient = recipientFor(rfq);
+    if (
+      output.chainId !== route.destChainId ||
+      output.token !== route.outputWord ||
+      output.oracle !== route.oracleWord ||
+      output.settler !== route.settlerWord ||
+      output.recipient !== expectedRecipient.recipient ||
+      output.callbackData !== expectedRecipient.callbackData
+    )
       return wrong('our output');
     if (
-      context.startTime !== order.fillDeadline + 1 ||
-      context.feeBps !== rfq.platformFeeBps ||
-      context.relayFee > BigInt(rfq.relayFee)
+      outputContext.startTime !== order.fillDeadline + 1 ||
+      outputContext.feeBps !== rfq.platformFeeBps ||
+      outputContext.relayFee > BigInt(rfq.relayFee)
     )
       return wrong('our context');
-    if (
-      order.outputs.reduce((sum, each) => sum + (decodeContext(each.context)?.portionBps ?? 0), 0) !== 10_000
-    )
-      return wrong('portions');
-    // The ladder's own mid, spread and gas, at exactly this size: never worse for us than what we promised
-    // there.
-    const own: PriceInputs = {
-      ...inputs,
+    const portions = order.outputs.map((each) => decodeContext(each.context)?.portionBps ?? 0);
+    if (portions.reduce((sum, portion) => sum + portion, 0) !== 10_000) return wrong('portions');
+    return priceSlice(slice, offer, ours, inputs);
+  }
+
+  /** Mid, spread and gas of the ladder at exactly this size: never worse for us than what we offered. */
+  function priceSlice(
+    slice: SliceRequest,
+    { route }: PartialOffer,
+    ours: OwnSlice,
+    offered: PriceInputs,
+  ): PricedSlice | Decline {
+    const baseUsd = (Number(offered.mid.num) / Number(offered.mid.den)) * offered.quoteValue;
+    const inputs: PriceInputs = {
+      ...offered,
       side: 'exactInput',
-      amount: mine.portion,
-      relayFee: context.relayFee,
-      freeOutput: book.ledger.free(route.dest.id, route.outputToken.address),
-      room: book.bands.look(route, (Number(inputs.mid.num) / Number(inputs.mid.den)) * inputs.quoteValue)
-        .room,
+      amount: ours.portion,
+      relayFee: ours.context.relayFee,
+      freeOutput: ledger.free(route.dest.id, route.outputToken.address),
+      room: context.bands.look(route, baseUsd).room,
     };
-    const priced = price(own);
+    const priced = price(inputs);
     if (isDecline(priced)) return priced;
-    if (output.amount > priced.output)
-      return wrong(`output ${output.amount} where the ladder gives ${priced.output}`);
-    const doubt = doubtOf(
-      book,
-      route,
-      { input: mine.portion, output: output.amount, spreadBps: priced.terms.D },
-      deps.bounds,
-    );
-    if (doubt === undefined) return { ...mine, priced, inputs: own };
+    const { amount } = ours.output;
+    if (amount > priced.output)
+      return { declined: 'internal', detail: `output ${amount} where the ladder gives ${priced.output}` };
+    const deal = { input: ours.portion, output: amount, spreadBps: priced.terms.D };
+    const failure = checkDeal(context, route, deal, deps.fatFinger);
+    if (failure === undefined) return { ...ours, priced, inputs };
     log.fatal(
-      { rfqId: slice.rfqId, pair: route.pairName, doubt },
-      'a slice did not survive the second opinion: not signed',
+      { rfqId: slice.rfqId, pair: route.pairName, failure },
+      'the second opinion rejected a slice: not signed',
     );
-    return { ...wrong(doubt), control: 'fat_finger' };
+    return { declined: 'internal', control: 'fat_finger', detail: failure };
   }
 
-  function committed(
-    slice: SliceRequest,
-    order: StandardOrder,
-    offer: Offer,
-    mine: PricedSlice,
-  ): Commit | LinkDecline | Promise<Commit | LinkDecline> {
-    const { route } = offer;
-    const id = orderId(route.domain, order);
-    const request = holdOf(mine, order, id, {
-      pair: route.pairName,
-      side: route.lp,
-      notional: mine.priced.notional,
-      gapLoss: deps.gapLoss(route, mine.inputs, mine.priced),
-    });
-    const hold = book.ledger.hold(request, book.settled(route.origin.id));
-    if (isDecline(hold)) return decline(slice, hold, slice.quoteId);
-    const { sharing } = deps;
-    if (sharing === undefined) return signed(slice, order, offer, mine, request);
-    return sharing.promise([request]).then(([refusal]) => {
-      if (refusal !== undefined) sharing.unsigned(request);
-      const no = refusal ?? deps.refusal(route);
-      return no === undefined
-        ? signed(slice, order, offer, mine, request)
-        : decline(slice, no, slice.quoteId);
-    });
-  }
-
-  /** Held, by all who share the inventory. */
-  function signed(
-    slice: SliceRequest,
-    order: StandardOrder,
-    offer: Offer,
-    mine: PricedSlice,
-    request: HoldRequest,
-  ): Commit | LinkDecline | Promise<Commit | LinkDecline> {
-    const { rfq, route, times } = offer;
-    const id = request.orderId as Bytes32;
-    deps.moments.quoted({
-      orderId: id,
-      quoteId: slice.quoteId,
-      rfqId: slice.rfqId,
-      atMs: deps.clock.nowMs(),
-      taker: rfq.taker,
-      route,
-      times,
-      inputs: mine.inputs,
-      priced: mine.priced,
-      hold: request,
-      slice: true,
-      nearest: book.ledger.nearest(id),
-      liveQuotes: book.ledger.live,
-    });
-    const seal = (signature: Hex): Commit => ({
-      type: 'commit',
-      rfqId: slice.rfqId,
-      quoteId: slice.quoteId,
-      commitment: { lp: route.account, deadline: order.fillDeadline, signature },
-      lpSpreadBps: mine.priced.lpSpreadBps,
-    });
-    const signature = deps.commit(route.domain, {
-      orderId: id,
-      quoteId: slice.quoteId,
-      lp: route.account,
-      deadline: order.fillDeadline,
-    });
-    if (typeof signature === 'string') return seal(signature);
-    return signature.then((late) => {
-      const stopped = deps.refusal(route);
-      return stopped === undefined ? seal(late) : decline(slice, stopped, slice.quoteId);
-    });
-  }
-
-  return { answer };
+  return { handleSlice };
 }

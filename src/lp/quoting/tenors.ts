@@ -1,7 +1,6 @@
 /**
- * For how long a request is quoted: several firm times at once, each with a price of its own, because a
- * promise is an option and the shorter it lasts the less it costs. The taker's floor lengthens the times,
- * wild markets shorten them.
+ * The tenors of a request: each is a firm time with a price of its own, because a quote is an option and a
+ * shorter one costs less. The taker's minimum lengthens them, volatile markets shorten them.
  */
 
 import type { Decline } from '../../domain/decline.ts';
@@ -9,36 +8,35 @@ import { orderTimes, type OrderTimes, type UnixSeconds } from '../../domain/time
 import type { Rfq } from '../../protocol/link/link.ts';
 import type { LpConfig } from '../config/config.ts';
 
-export interface Points {
-  /** Times of the quotes for one request made now, the shortest first; none twice. */
+export interface Tenors {
+  /** Times of the quotes for one request, the shortest first, without duplicates. Never empty. */
   of(
     rfq: Pick<Rfq, 'minValidUntil' | 'skeleton'>,
     now: UnixSeconds,
-    mostSeconds: number | undefined,
+    maxSeconds: number | undefined,
   ): readonly OrderTimes[] | Decline;
 }
 
 type Options = Pick<LpConfig['quoting'], 'validitySeconds' | 'pointsSeconds' | 'maxValiditySeconds'>;
 
-/** The longest that is promised unless a taker asks for more. */
-export const longestPoint = ({
+/** The longest that is given unless a taker asks for more. */
+export const longestTenorSeconds = ({
   validitySeconds,
   pointsSeconds,
 }: Pick<Options, 'validitySeconds' | 'pointsSeconds'>): number => Math.max(validitySeconds, ...pointsSeconds);
 
-export function createPoints(quoting: Options): Points {
-  const firm = [...new Set([...quoting.pointsSeconds, quoting.validitySeconds])].sort((a, b) => a - b);
-  const longest = Math.max(quoting.maxValiditySeconds, longestPoint(quoting));
+export function createTenors(quoting: Options): Tenors {
+  const configured = [...new Set([...quoting.pointsSeconds, quoting.validitySeconds])].sort((a, b) => a - b);
+  const longest = Math.max(quoting.maxValiditySeconds, longestTenorSeconds(quoting));
   return {
-    of({ minValidUntil, skeleton }, now, mostSeconds = Number.POSITIVE_INFINITY) {
-      const floor = minValidUntil ?? 0;
-      if (floor - now > longest) return { declined: 'validity', detail: 'longer than we quote' };
+    of({ minValidUntil, skeleton }, now, maxSeconds = Number.POSITIVE_INFINITY) {
+      const minimum = minValidUntil ?? 0;
+      if (minimum - now > longest) return { declined: 'validity', detail: 'longer than we quote' };
       const times: OrderTimes[] = [];
       let last = 0;
-      for (const seconds of firm) {
-        // What is shorter than the floor becomes the floor: the shortest that the taker can use, and so the
-        // best price.
-        const validUntil = Math.max(now + Math.min(seconds, mostSeconds), floor);
+      for (const seconds of configured) {
+        // A tenor below the taker's minimum becomes the minimum: the cheapest that the taker can use.
+        const validUntil = Math.max(now + Math.min(seconds, maxSeconds), minimum);
         if (validUntil === last) continue;
         last = validUntil;
         times.push(orderTimes(validUntil, skeleton));

@@ -1,17 +1,16 @@
-/** Learning from outcomes over the real store; routes and quotes are played, and so is time. */
+/** Learning win rates from outcomes, with the real store and a simulated clock. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { silentLog, silentMetrics } from '../../../test/support/silent.ts';
 import { startTestPostgres, type TestPostgres } from '../../../test/support/postgres.ts';
 import { createLpStore } from '../../adapters/postgres/lp/lp-store.ts';
 import { LP_MIGRATIONS } from '../../adapters/postgres/migrations/lp.ts';
-import { atOnce } from '../../domain/steps.ts';
 import type { LpStore } from '../../ports/stores/lp-store.ts';
 import type { OpenAward } from '../settlement/awards.ts';
-import { type CalibrationConfig, type Calibrator, createCalibrator } from './win-rates.ts';
+import { type CalibrationConfig, type WinRates, createWinRates } from './win-rates.ts';
 import { zLpPricing } from '../config/config.ts';
 import type { QuoteRecord } from '../quote-log/quote-events.ts';
-import { groupOf } from './order.ts';
+import { nonceGroupOf } from './order.ts';
 import { pricingParams } from '../config/params.ts';
 import type { Route } from './route.ts';
 
@@ -33,7 +32,7 @@ const config = (change: Partial<CalibrationConfig> = {}): CalibrationConfig => (
 });
 
 interface Player {
-  calibrator: Calibrator;
+  winRates: WinRates;
   /** Quotes now, firm for 10 s, to a new taker unless one is named; answers its orderId. */
   quote(options?: {
     delta?: number;
@@ -56,13 +55,13 @@ const nonces = new Map<string, bigint>();
 function play(change: Partial<CalibrationConfig> = {}, stored: unknown = null): Player {
   let nowMs = 1_700_000_000_000;
   const clock = { nowMs: () => nowMs, monotonicMs: () => nowMs, after: () => () => {} };
-  const calibrator = createCalibrator(
+  const winRates = createWinRates(
     { clock, log: silentLog, metrics: silentMetrics, store },
     config(change),
     stored,
   );
   return {
-    calibrator,
+    winRates,
     quote({
       delta = 8,
       size = 5_000,
@@ -81,30 +80,30 @@ function play(change: Partial<CalibrationConfig> = {}, stored: unknown = null): 
         taker,
         inputs: {},
         priced: { terms: { D: delta }, notional: BigInt(size) * 1_000_000n },
-        hold: { group: groupOf(1, USER, nonce) },
+        hold: { group: nonceGroupOf(1, USER, nonce) },
         slice,
       };
-      calibrator.quoted(record as unknown as QuoteRecord);
+      winRates.quoted(record as unknown as QuoteRecord);
       return orderId;
     },
     accept: (orderId) =>
-      calibrator.accepted({
+      winRates.accepted({
         orderId,
         order: { originChainId: 1n, user: USER, nonce: nonces.get(orderId) ?? 0n },
       } as unknown as OpenAward),
     wait: (seconds) => void (nowMs += seconds * 1000),
     pass(seconds) {
       nowMs += seconds * 1000;
-      atOnce(calibrator.tick());
+      winRates.countExpired();
     },
   };
 }
 
-const counts = ({ calibrator }: Player) =>
-  atOnce(calibrator.curves()).map(({ corridor, size, won, lost }) => [corridor, size, won, lost]);
+const counts = ({ winRates }: Player) =>
+  winRates.curves().map(({ corridor, size, won, lost }) => [corridor, size, won, lost]);
 
 describe('what counts', () => {
-  test('taken is won at once; run out is lost, once an award can no longer be on its way', () => {
+  test('an accepted quote is won immediately, an expired one lost after the settling time', () => {
     const player = play();
     player.accept(player.quote());
     player.quote();
@@ -114,29 +113,16 @@ describe('what counts', () => {
     player.pass(2);
     expect(counts(player)).toEqual([['base-base', '1000-10000', 1, 1]]);
   });
-  test('a crowd that runs out at once is taken in by steps, none of it twice and none of it forgotten', () => {
-    const { calibrator, quote, pass, wait } = play();
-    for (let n = 0; n < 2_500; n += 1) quote({ taker: `crowd-${n}` });
-    wait(21);
-    const lost = () => atOnce(calibrator.curves())[0]?.lost ?? 0;
-    let [before, most] = [0, 0];
-    for (const _ of calibrator.tick()) {
-      most = Math.max(most, lost() - before);
-      before = lost();
-    }
-    expect(most).toBeGreaterThan(0);
-    expect(most).toBeLessThan(100);
-    const learned = atOnce(calibrator.curves());
-    pass(60);
-    expect(atOnce(calibrator.curves())).toEqual(learned);
-    // The steps leave no trace in what was learned.
-    const whole = play();
-    for (let n = 0; n < 2_500; n += 1) whole.quote({ taker: `crowd-${n}` });
-    whole.pass(21);
-    expect(atOnce(calibrator.curves())).toEqual(atOnce(whole.calibrator.curves()));
+  test('many requests that expire together are each counted once', () => {
+    const player = play();
+    for (let n = 0; n < 2_500; n += 1) player.quote({ taker: `crowd-${n}` });
+    player.pass(21);
+    expect(counts(player)).toEqual([['base-base', '1000-10000', 0, 2_500]]);
+    player.pass(60);
+    expect(counts(player)).toEqual([['base-base', '1000-10000', 0, 2_500]]);
   });
 
-  test('every corridor and size has a curve of its own', () => {
+  test('every corridor and size has its own curve', () => {
     const player = play();
     player.accept(player.quote({ size: 10 }));
     player.accept(player.quote({ size: 20_000 }));
@@ -147,7 +133,7 @@ describe('what counts', () => {
       ['base-arc', '1000-10000', 1, 0],
     ]);
   });
-  test('several firm times of one nonce are one outcome: lost at the best price, or won at the one that was taken', () => {
+  test('tenors of one nonce are one outcome: lost at the best price, or won at the accepted one', () => {
     const [lost, won] = [play(), play()];
     for (const player of [lost, won])
       for (const delta of [9, 8, 10]) player.quote({ delta, nonce: 77n, taker: 't' });
@@ -163,14 +149,10 @@ describe('what counts', () => {
     single.quote({ delta: 8 });
     single.pass(60);
     singleWon.accept(singleWon.quote({ delta: 10 }));
-    expect(atOnce(lost.calibrator.curves())[0]?.learned).toEqual(
-      atOnce(single.calibrator.curves())[0]?.learned,
-    );
-    expect(atOnce(won.calibrator.curves())[0]?.learned).toEqual(
-      atOnce(singleWon.calibrator.curves())[0]?.learned,
-    );
+    expect(lost.winRates.curves()[0]?.learned).toEqual(single.winRates.curves()[0]?.learned);
+    expect(won.winRates.curves()[0]?.learned).toEqual(singleWon.winRates.curves()[0]?.learned);
   });
-  test('one that asks all the time and takes nothing counts once a minute', () => {
+  test('losses of one taker count once a minute', () => {
     const player = play();
     for (let n = 0; n < 100; n++) {
       player.quote({ taker: 'spam', seconds: 0 });
@@ -179,7 +161,7 @@ describe('what counts', () => {
     player.pass(60);
     expect(counts(player)[0]?.[3]).toBeLessThanOrEqual(3);
   });
-  test('slices, strangers and repeated awards do not', () => {
+  test('slices, unknown orders and repeated awards do not count', () => {
     const player = play();
     player.accept(player.quote({ slice: true }));
     player.accept('order-unknown');
@@ -203,48 +185,48 @@ function taught(change: Partial<CalibrationConfig> = {}, outcomes = 300): Player
 }
 
 describe('use', () => {
-  test('nothing is used before enough is known, nor while it only learns, nor when it is off', () => {
-    expect(taught({ minOutcomes: 1_000 }).calibrator.params(HERE, 5_000)).toBe(HERE.params);
+  test('params are unchanged before enough outcomes, in mode learn, and in mode off', () => {
+    expect(taught({ minOutcomes: 1_000 }).winRates.params(HERE, 5_000)).toBe(HERE.params);
     const learning = taught({ mode: 'learn' });
-    expect(learning.calibrator.params(HERE, 5_000)).toBe(HERE.params);
-    expect(atOnce(learning.calibrator.curves())[0]).toMatchObject({ inUse: false, won: 200, lost: 100 });
-    const off = taught({ mode: 'off' }).calibrator;
-    expect(atOnce(off.curves())).toEqual([]);
+    expect(learning.winRates.params(HERE, 5_000)).toBe(HERE.params);
+    expect(learning.winRates.curves()[0]).toMatchObject({ inUse: false, won: 200, lost: 100 });
+    const off = taught({ mode: 'off' }).winRates;
+    expect(off.curves()).toEqual([]);
     expect(Array.from({ length: 500 }, (_, n) => off.explore(`${n}`)).every((noise) => noise === 0)).toBe(
       true,
     );
   });
-  test('then the curve goes into the params of that size and corridor, and the object stays the same until something is learned', () => {
+  test('after enough outcomes the params contain the learned curve, as one object until more is learned', () => {
     const player = taught();
-    const { calibrator } = player;
-    const params = calibrator.params(HERE, 5_000);
-    const [view] = atOnce(calibrator.curves());
+    const { winRates } = player;
+    const params = winRates.params(HERE, 5_000);
+    const [view] = winRates.curves();
     expect(view).toMatchObject({ inUse: true, pair: 'WETH-USDC', configured: { alpha: -2, beta: 0.25 } });
     // More is taken than configured, so half of all takers take a wider spread.
     expect(-params.alpha / params.beta).toBeGreaterThan(8.5);
     expect(-params.alpha / params.beta).toBeLessThanOrEqual(12);
     expect({ ...params, alpha: -2, beta: 0.25 }).toEqual(HERE.params);
-    expect(calibrator.params(HERE, 9_999)).toBe(params);
-    expect(calibrator.params(HERE, 50_000)).toBe(HERE.params);
-    expect(calibrator.params(route('base-arc'), 5_000)).not.toBe(params);
+    expect(winRates.params(HERE, 9_999)).toBe(params);
+    expect(winRates.params(HERE, 50_000)).toBe(HERE.params);
+    expect(winRates.params(route('base-arc'), 5_000)).not.toBe(params);
     player.accept(player.quote());
-    expect(calibrator.params(HERE, 5_000)).not.toBe(params);
+    expect(winRates.params(HERE, 5_000)).not.toBe(params);
   });
-  test('a configuration that starts from another curve begins anew', () => {
-    const { calibrator } = taught();
+  test('a changed configured curve starts learning over', () => {
+    const { winRates } = taught();
     const changed = route('base-base', { alpha: -3 });
-    expect(calibrator.params(changed, 5_000)).toBe(changed.params);
+    expect(winRates.params(changed, 5_000)).toBe(changed.params);
   });
-  test('switched off while it runs', () => {
-    const { calibrator } = taught();
-    expect(calibrator.params(HERE, 5_000)).not.toBe(HERE.params);
-    calibrator.configure(config({ mode: 'learn' }));
-    expect(calibrator.params(HERE, 5_000)).toBe(HERE.params);
+  test('a reload can switch its use off', () => {
+    const { winRates } = taught();
+    expect(winRates.params(HERE, 5_000)).not.toBe(HERE.params);
+    winRates.configure(config({ mode: 'learn' }));
+    expect(winRates.params(HERE, 5_000)).toBe(HERE.params);
   });
-  test('noise comes from the seed and the request', () => {
+  test('exploration noise follows from the seed and the rfq id', () => {
     const noise = (seed: string) => {
-      const { calibrator } = play({ seed });
-      return Array.from({ length: 2_000 }, (_, n) => calibrator.explore(`rfq-${n}`)).join();
+      const { winRates } = play({ seed });
+      return Array.from({ length: 2_000 }, (_, n) => winRates.explore(`rfq-${n}`)).join();
     };
     expect(noise('a')).toBe(noise('a'));
     expect(noise('a')).not.toBe(noise('b'));
@@ -252,20 +234,20 @@ describe('use', () => {
 });
 
 describe('a restart', () => {
-  test('finds what was learned', async () => {
+  test('a new process continues from the stored curves', async () => {
     expect((await store.open()).curves).toBeNull();
     const before = taught();
-    await before.calibrator.flush();
+    await before.winRates.flush();
     const { curves } = await store.open();
     const after = play({}, curves);
-    expect(atOnce(after.calibrator.curves())).toEqual(atOnce(before.calibrator.curves()));
-    expect(after.calibrator.params(HERE, 5_000)).toEqual(before.calibrator.params(HERE, 5_000));
+    expect(after.winRates.curves()).toEqual(before.winRates.curves());
+    expect(after.winRates.params(HERE, 5_000)).toEqual(before.winRates.params(HERE, 5_000));
   });
-  test('begins anew where what was stored cannot be read', () => {
-    expect(atOnce(play({}, { version: 2 }).calibrator.curves())).toEqual([]);
-    expect(atOnce(play({}, 'nonsense').calibrator.curves())).toEqual([]);
+  test('unreadable stored curves are ignored', () => {
+    expect(play({}, { version: 2 }).winRates.curves()).toEqual([]);
+    expect(play({}, 'nonsense').winRates.curves()).toEqual([]);
   });
-  test('what another process has taken over is left alone', async () => {
+  test('a process that was replaced cannot store curves', async () => {
     const [first, second] = [
       createLpStore(await postgres.database('lp_calibrate_2', LP_MIGRATIONS)),
       createLpStore(await postgres.database('lp_calibrate_2', LP_MIGRATIONS)),

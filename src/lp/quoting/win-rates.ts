@@ -1,15 +1,10 @@
 /**
- * Learns the win-rate curve from what becomes of our quotes, for each pair, corridor and size on its own:
- * taken is won, run out is lost. It remembers quotes only while they live, never holds one up, and what it
- * learned survives a restart.
+ * Learns the win-rate curve of each pair, corridor and size from the outcomes of our quotes: an accepted
+ * quote is a win, an expired one a loss. What it learned survives a restart.
  */
 
+import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
-import { createBoundedMap } from '../../domain/bounded.ts';
-import { createColumn } from '../../domain/column.ts';
-import { createIdRing } from '../../domain/id-ring.ts';
-import { eachOf } from '../../domain/steps.ts';
-import { createTexts, LONGEST } from '../../domain/texts.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { LpStore } from '../../ports/stores/lp-store.ts';
@@ -26,34 +21,29 @@ import {
   trusted,
 } from '../../pricing/win-curve.ts';
 import type { LpConfig } from '../config/config.ts';
-import type { MomentListener } from '../quote-log/quote-events.ts';
+import type { QuoteEventListener } from '../quote-log/quote-events.ts';
 import type { Route } from './route.ts';
-import { inTurns } from './turns.ts';
 
 export type CalibrationConfig = LpConfig['pricing']['calibration'];
 
-export interface Calibrator extends Required<Pick<MomentListener, 'quoted' | 'accepted'>> {
-  /**
-   * The route's params, with the learned curve in them where one may be used at this size (reference
-   * currency).
-   */
-  params(route: Route, size: number): PricingParams;
-  /** Noise for this request, bps. */
+export interface WinRates extends Required<Pick<QuoteEventListener, 'quoted' | 'accepted'>> {
+  /** The route's parameters, with the learned curve where it may be used at this size (USD). */
+  params(route: Route, sizeUsd: number): PricingParams;
+  /** Exploration noise for this request, in bps. */
   explore(rfqId: string): number;
-  /** Takes in what ran out by now, in steps. About once a second. */
-  tick(): Generator<void>;
-  /** Writes what was learned since. Throws what the store throws; it stays due. */
+  /** Counts expired requests as losses. Call about once a second. */
+  countExpired(): void;
+  /** Stores what was learned since the last call. Rejects when the store does, and stores it next time. */
   flush(): Promise<void>;
   configure(config: CalibrationConfig): void;
-  /** All that was learned, in steps. */
-  curves(): Generator<void, CurveView[]>;
+  curves(): CurveView[];
 }
 
 /** One learned curve, for an operator. */
 export interface CurveView {
   pair: string;
   corridor: string;
-  /** Such as "1000-10000", reference currency. */
+  /** Such as "1000-10000", in USD. */
   size: string;
   configured: Curve;
   learned: Curve;
@@ -62,43 +52,43 @@ export interface CurveView {
   inUse: boolean;
 }
 
-/** What every quote of a route and size shares, made once: thousands of pending quotes hold on to it. */
-interface Shelf {
-  segment: Segment;
+interface LearnedCurve {
   configured: Curve;
-  /** The route's params with the curve that was trusted when they were made. */
-  made: { fit: CurveFit; params: PricingParams } | undefined;
+  fit: CurveFit;
 }
 
 /** A pair, corridor and size. */
 interface Segment {
   readonly key: string;
-  learned: Learned | undefined;
+  learned: LearnedCurve | undefined;
 }
 
-interface Learned {
+/** A segment as one route sees it, cached per route. */
+interface RouteSegment {
+  segment: Segment;
   configured: Curve;
-  fit: CurveFit;
+  /** The parameters with the curve that was trusted when they were made. */
+  cached: { fit: CurveFit; params: PricingParams } | undefined;
 }
 
-/** An award may be on its way for this long after the last second it can be valid. */
+/** The quotes of one nonce: of several tenors the best price is the one that counts as lost. */
+interface PendingRequest {
+  routeSegment: RouteSegment;
+  taker: string;
+  bestBps: number;
+  /** Unix seconds, of the longest tenor. */
+  endsAt: number;
+  won: boolean;
+  quotes: { orderId: string; spreadBps: number }[];
+}
+
+/** An award may arrive this long after the last second at which the quote was valid. */
 const SETTLING_SECONDS = 10;
-/** Further quotes are not learned from; they live as safely as any other. */
-const MOST_PENDING = 250_000;
-/** Firm times that one nonce may be quoted at, and all of them are remembered. */
-const MOST_ANSWERS = 5 * MOST_PENDING;
-/**
- * Between two looks at the clock: a quarter of a millisecond where the code is cold, and it is, once a
- * second.
- */
-const LOST_AT_ONCE = 25;
-const CURVES_AT_ONCE = 25;
-/**
- * A taker's refusals of one kind count once in this time: asking is free, and it must not be a lever on our
- * price.
- */
-const LOST_EVERY_MS = 60_000;
-const MOST_TAKERS = 50_000;
+/** The oldest pending requests beyond this are forgotten, neither won nor lost. */
+const MAX_PENDING = 250_000;
+/** Losses of one taker and segment count once in this time: asking is free and must not move our price. */
+const LOSS_INTERVAL_MS = 60_000;
+const MAX_TAKER_SEGMENTS = 50_000;
 
 const zCurve = { alpha: z.number(), beta: z.number().positive() };
 const zStored = z.strictObject({
@@ -119,55 +109,45 @@ const zStored = z.strictObject({
   ),
 });
 
-export function createCalibrator(
+export function createWinRates(
   deps: { clock: Clock; log: Log; metrics: Metrics; store: Pick<LpStore, 'putCurves'> },
-  start: CalibrationConfig,
+  initial: CalibrationConfig,
   stored: unknown,
-): Calibrator {
+): WinRates {
   const { clock, log } = deps;
-  let config = start;
-  let kept = keptOf(start);
+  let config = initial;
+  let weightKept = weightKeptOf(initial);
   let dirty = false;
   const segments = new Map<string, Segment>(
-    Object.entries(read(stored, log)).map(([key, learned]) => [key, { key, learned }]),
+    Object.entries(readStored(stored, log)).map(([key, learned]) => [key, { key, learned }]),
   );
-  /**
-   * Nonces that may still be taken, by the group of their quotes: of several firm times the best price is
-   * what counts as lost.
-   */
-  const pending = createIdRing(MOST_PENDING);
-  const shelfAt = createColumn<Shelf>();
-  /** undefined: taken. */
-  const takerAt = createTexts<string>(LONGEST.account);
-  const bestAt = new Float64Array(MOST_PENDING);
-  /** Unix seconds, of the longest firm time. */
-  const endsAt = new Float64Array(MOST_PENDING);
-  /** The quotes, by their order, each with its price and the number of its nonce. */
-  const answers = createIdRing(MOST_ANSWERS);
-  const deltaOf = new Float64Array(MOST_ANSWERS);
-  const nonceOf = new Float64Array(MOST_ANSWERS);
-  const lostAt = createBoundedMap<string, number>({ most: () => MOST_TAKERS });
-  /** Of the routes in force; emptied when others are. */
-  let shelves = new Map<Route, Shelf[]>();
+  /** By nonce group; the least recently added first. */
+  const pending = new LRUCache<string, PendingRequest>({
+    max: MAX_PENDING,
+    dispose: ({ quotes }) => {
+      for (const { orderId } of quotes) pendingByOrder.delete(orderId);
+    },
+  });
+  const pendingByOrder = new Map<string, PendingRequest>();
+  const lastLossMs = new LRUCache<string, number>({ max: MAX_TAKER_SEGMENTS });
+  /** By size bucket, of the routes of the current configuration. */
+  let routeSegments = new Map<Route, RouteSegment[]>();
 
-  function shelfOf(route: Route, bucket: number): Shelf {
-    let ofRoute = shelves.get(route);
-    if (ofRoute === undefined) {
-      ofRoute = [];
-      shelves.set(route, ofRoute);
-    }
-    return (ofRoute[bucket] ??= newShelf(route, bucket));
+  function routeSegmentOf(route: Route, bucket: number): RouteSegment {
+    let ofRoute = routeSegments.get(route);
+    if (ofRoute === undefined) routeSegments.set(route, (ofRoute = []));
+    return (ofRoute[bucket] ??= createRouteSegment(route, bucket));
   }
 
-  function newShelf({ market, params: { alpha, beta } }: Route, bucket: number): Shelf {
+  function createRouteSegment({ market, params: { alpha, beta } }: Route, bucket: number): RouteSegment {
     const key = `${market.pair}|${market.corridor}|${bucket}`;
     const segment = segments.get(key) ?? { key, learned: undefined };
     segments.set(key, segment);
-    return { segment, configured: { alpha, beta }, made: undefined };
+    return { segment, configured: { alpha, beta }, cached: undefined };
   }
 
-  /** What is known there; begins anew when the operator has changed the curve it started from. */
-  function fitOf({ segment: { learned }, configured }: Shelf): CurveFit {
+  /** The learned fit; starts over when the operator has changed the curve it started from. */
+  function fitOf({ segment: { learned }, configured }: RouteSegment): CurveFit {
     return learned !== undefined &&
       learned.configured.alpha === configured.alpha &&
       learned.configured.beta === configured.beta
@@ -175,78 +155,61 @@ export function createCalibrator(
       : startFit(configured);
   }
 
-  function take(shelf: Shelf, delta: number, won: boolean): void {
-    shelf.segment.learned = { configured: shelf.configured, fit: learn(fitOf(shelf), { delta, won }, kept) };
+  function learnOutcome(routeSegment: RouteSegment, spreadBps: number, won: boolean): void {
+    const { segment, configured } = routeSegment;
+    segment.learned = { configured, fit: learn(fitOf(routeSegment), { delta: spreadBps, won }, weightKept) };
     dirty = true;
   }
 
-  /** What `read` reads, as JSON. */
-  function* written(): Generator<void, string> {
-    const curves: string[] = [];
-    yield* eachOf(segments.values(), CURVES_AT_ONCE, ({ key, learned }) => {
-      if (learned !== undefined)
-        curves.push(
-          `${JSON.stringify(key)}:${JSON.stringify(learned satisfies z.infer<typeof zStored>['curves'][string])}`,
-        );
-    });
-    return `{"version":1,"curves":{${curves.join()}}}`;
+  function learnLoss({ routeSegment, taker, bestBps }: PendingRequest, nowMs: number): void {
+    const key = `${taker}|${routeSegment.segment.key}`;
+    const lastMs = lastLossMs.get(key);
+    if (lastMs !== undefined && nowMs - lastMs < LOSS_INTERVAL_MS) return;
+    lastLossMs.set(key, nowMs);
+    learnOutcome(routeSegment, bestBps, false);
   }
 
-  function lost(shelf: Shelf, taker: string, delta: number, nowMs: number): void {
-    const who = `${taker}|${shelf.segment.key}`;
-    const last = lostAt.get(who);
-    if (last !== undefined && nowMs - last < LOST_EVERY_MS) return;
-    lostAt.set(who, nowMs);
-    take(shelf, delta, false);
-  }
-
-  function answered(orderId: string, delta: number, nonce: number): void {
-    if (answers.next - answers.oldest === MOST_ANSWERS) answers.dropOldest();
-    const row = answers.rowOf(answers.add(orderId));
-    deltaOf[row] = delta;
-    nonceOf[row] = nonce;
-  }
-
-  /** In steps: there are as many as pairs and sizes. */
-  function* visitCurves(
-    visit: (place: { pair: string; corridor: string; size: string }, learned: Learned) => void,
-  ): Generator<void> {
-    yield* eachOf(segments.values(), CURVES_AT_ONCE, ({ key, learned }) => {
-      if (learned === undefined) return;
+  function* learnedCurves(): Generator<LearnedCurve & { pair: string; corridor: string; size: string }> {
+    for (const { key, learned } of segments.values()) {
+      if (learned === undefined) continue;
       const [pair = '', corridor = '', bucket = '0'] = key.split('|');
-      visit({ pair, corridor, size: sizeName(Number(bucket)) }, learned);
-    });
+      yield { ...learned, pair, corridor, size: sizeName(Number(bucket)) };
+    }
   }
 
   const labels = ['pair', 'corridor', 'size'];
   deps.metrics.gauge(
     'firmquote_lp_win_curve_half_bps',
-    'Learned spread that half of all takers take',
+    'Learned spread at which half of the takers accept',
     labels,
-    (gauge) => visitCurves((place, { fit: { alpha, beta } }) => gauge.set(-alpha / beta, place)),
+    (gauge) => {
+      for (const { pair, corridor, size, fit } of learnedCurves())
+        gauge.set(-fit.alpha / fit.beta, { pair, corridor, size });
+    },
   );
   deps.metrics.gauge(
     'firmquote_lp_win_curve_outcomes',
-    'Quotes it was learned from',
+    'Outcomes that the win-rate curve was learned from',
     [...labels, 'outcome'],
-    (gauge) =>
-      visitCurves((place, { fit: { won, lost: gone } }) => {
-        gauge.set(won, { ...place, outcome: 'won' });
-        gauge.set(gone, { ...place, outcome: 'lost' });
-      }),
+    (gauge) => {
+      for (const { pair, corridor, size, fit } of learnedCurves()) {
+        gauge.set(fit.won, { pair, corridor, size, outcome: 'won' });
+        gauge.set(fit.lost, { pair, corridor, size, outcome: 'lost' });
+      }
+    },
   );
 
   return {
-    params(route, size) {
+    params(route, sizeUsd) {
       if (config.mode !== 'use') return route.params;
-      const shelf = shelfOf(route, sizeBucket(size));
-      const fit = shelf.segment.learned?.fit;
+      const routeSegment = routeSegmentOf(route, sizeBucket(sizeUsd));
+      const fit = routeSegment.segment.learned?.fit;
       if (fit === undefined) return route.params;
-      if (shelf.made?.fit === fit) return shelf.made.params;
-      const curve = trusted(fitOf(shelf), route.params, config);
+      if (routeSegment.cached?.fit === fit) return routeSegment.cached.params;
+      const curve = trusted(fitOf(routeSegment), route.params, config);
       const params =
         curve === undefined ? route.params : { ...route.params, alpha: curve.alpha, beta: curve.beta };
-      shelf.made = { fit, params };
+      routeSegment.cached = { fit, params };
       return params;
     },
     explore: (rfqId) =>
@@ -254,61 +217,46 @@ export function createCalibrator(
         ? 0
         : exploration(`${config.seed}|${rfqId}`, { share: config.exploreShare, bps: config.exploreBps }),
     quoted({ orderId, route, times, taker, inputs, priced, hold, slice }) {
-      // A slice is taken or left by how the venue divides, and a pricer has no curve to learn.
+      // How the venue divides an order decides whether a slice is taken, and a pricer has no curve to learn.
       if (config.mode === 'off' || slice || inputs.plugin?.pricer !== undefined) return;
-      const { group } = hold;
-      const delta = priced.terms.D;
-      const ends = times.fillDeadline + SETTLING_SECONDS;
-      const known = pending.find(group);
-      const row = pending.rowOf(known);
-      if (known !== -1 && takerAt.has(row)) {
-        answered(orderId, delta, known);
-        bestAt[row] = Math.min(bestAt[row] as number, delta);
-        endsAt[row] = Math.max(endsAt[row] as number, ends);
-        return;
+      const spreadBps = priced.terms.D;
+      const endsAt = times.fillDeadline + SETTLING_SECONDS;
+      let request = pending.peek(hold.group);
+      if (request === undefined || request.won) {
+        const routeSegment = routeSegmentOf(route, sizeBucket(Number(priced.notional) / 1e6));
+        request = { routeSegment, taker, bestBps: spreadBps, endsAt, won: false, quotes: [] };
+        pending.set(hold.group, request);
       }
-      if (pending.next - pending.oldest === MOST_PENDING) return;
-      const number = pending.add(group);
-      const added = pending.rowOf(number);
-      shelfAt.set(added, shelfOf(route, sizeBucket(Number(priced.notional) / 1e6)));
-      takerAt.set(added, taker);
-      bestAt[added] = delta;
-      endsAt[added] = ends;
-      answered(orderId, delta, number);
+      request.bestBps = Math.min(request.bestBps, spreadBps);
+      request.endsAt = Math.max(request.endsAt, endsAt);
+      request.quotes.push({ orderId, spreadBps });
+      pendingByOrder.set(orderId, request);
     },
     accepted({ orderId }) {
-      const answer = answers.find(orderId);
-      const nonce = nonceOf[answers.rowOf(answer)] as number;
-      if (answer === -1 || nonce < pending.oldest) return;
-      const row = pending.rowOf(nonce);
-      const shelf = shelfAt.get(row);
-      if (shelf === undefined || !takerAt.has(row)) return;
-      takerAt.set(row, undefined);
-      take(shelf, deltaOf[answers.rowOf(answer)] as number, true);
+      const request = pendingByOrder.get(orderId);
+      const quote = request?.quotes.find((each) => each.orderId === orderId);
+      if (request === undefined || quote === undefined || request.won) return;
+      request.won = true;
+      learnOutcome(request.routeSegment, quote.spreadBps, true);
     },
-    *tick() {
+    countExpired() {
       const nowMs = clock.nowMs();
-      // A long one at the head keeps shorter ones behind it waiting: learning a minute later is soon enough.
-      for (let left = LOST_AT_ONCE; ; left -= 1) {
-        const row = pending.rowOf(pending.oldest);
-        if (pending.oldest === pending.next || (endsAt[row] as number) * 1000 > nowMs) return;
-        if (left === 0) {
-          left = LOST_AT_ONCE;
-          yield;
-          continue;
-        }
-        const [shelf, taker] = [shelfAt.get(row), takerAt.get(row)];
-        shelfAt.set(row, undefined);
-        takerAt.set(row, undefined);
-        pending.dropOldest();
-        if (shelf !== undefined && taker !== undefined) lost(shelf, taker, bestAt[row] as number, nowMs);
+      // Requests with a short tenor may wait behind a longer one: learning a minute later is soon enough.
+      for (;;) {
+        const [oldest] = pending.rvalues();
+        if (oldest === undefined || oldest.endsAt * 1000 > nowMs) return;
+        if (!oldest.won) learnLoss(oldest, nowMs);
+        pending.pop();
       }
     },
     async flush() {
       if (!dirty) return;
       dirty = false;
+      const curves = Object.fromEntries(
+        [...segments.values()].flatMap(({ key, learned }) => (learned === undefined ? [] : [[key, learned]])),
+      );
       try {
-        await deps.store.putCurves(await inTurns(written()));
+        await deps.store.putCurves(JSON.stringify({ version: 1, curves } satisfies z.infer<typeof zStored>));
       } catch (error) {
         dirty = true;
         throw error;
@@ -316,40 +264,34 @@ export function createCalibrator(
     },
     configure(next) {
       config = next;
-      kept = keptOf(next);
-      shelves = new Map();
+      weightKept = weightKeptOf(next);
+      routeSegments = new Map();
     },
-    *curves() {
-      const views: CurveView[] = [];
-      yield* visitCurves(({ pair, corridor, size }, { configured, fit }) => {
-        const inUse = config.mode === 'use' && trusted(fit, configured, config) !== undefined;
-        views.push({
-          pair,
-          corridor,
-          size,
-          configured,
-          learned: { alpha: fit.alpha, beta: fit.beta },
-          won: fit.won,
-          lost: fit.lost,
-          inUse,
-        });
-      });
-      return views;
-    },
+    curves: () =>
+      [...learnedCurves()].map(({ pair, corridor, size, configured, fit }) => ({
+        pair,
+        corridor,
+        size,
+        configured,
+        learned: { alpha: fit.alpha, beta: fit.beta },
+        won: fit.won,
+        lost: fit.lost,
+        inUse: config.mode === 'use' && trusted(fit, configured, config) !== undefined,
+      })),
   };
 }
 
-const keptOf = ({ halfLifeOutcomes }: CalibrationConfig): number => 0.5 ** (1 / halfLifeOutcomes);
+const weightKeptOf = ({ halfLifeOutcomes }: CalibrationConfig): number => 0.5 ** (1 / halfLifeOutcomes);
 const sizeName = (bucket: number): string => `${SIZE_BUCKETS[bucket - 1] ?? 0}-${SIZE_BUCKETS[bucket] ?? ''}`;
 
-/** What an earlier life learned; what cannot be read is learned again. */
-function read(stored: unknown, log: Log): Record<string, Learned> {
+/** The curves that an earlier process stored; none when they cannot be read. */
+function readStored(stored: unknown, log: Log): Record<string, LearnedCurve> {
   if (stored === null || stored === undefined) return {};
   const parsed = zStored.safeParse(stored);
   if (!parsed.success)
     log.warn(
       { problem: parsed.error.issues[0]?.message },
-      'what was learned of win rates cannot be read: learning begins anew',
+      'stored win-rate curves cannot be read: learning starts over',
     );
   return parsed.success ? parsed.data.curves : {};
 }

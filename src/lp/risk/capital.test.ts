@@ -46,18 +46,18 @@ function world(risk: object = {}, configured: Limits = {}) {
 }
 
 describe('caps', () => {
-  test('half of what we own may be out, a jump may cost a four hundredth of it per side; both follow what we own', () => {
+  test('limits follow NAV: half of it quoted, and 25 bps of jump loss per side', () => {
     const { capital, state } = world();
     expect(capital.limits()).toEqual({ total: { notional: 0n }, perAssetSide: { gapLoss: 0n } });
-    capital.look();
+    capital.update();
     expect(state.set).toEqual([
       { total: { notional: 500_000_000_000n }, perAssetSide: { gapLoss: 2_500_000_000n } },
     ]);
     state.usd = 1_000_500;
-    capital.look();
+    capital.update();
     expect(state.set.length).toBe(1);
     state.usd = 990_000;
-    capital.look();
+    capital.update();
     expect(state.set.at(-1)?.total?.notional).toBe(495_000_000_000n);
   });
 
@@ -66,7 +66,7 @@ describe('caps', () => {
       {},
       { total: { count: 7, notional: 1_000_000n }, perAssetSide: { gapLoss: 10n ** 15n } },
     );
-    capital.look();
+    capital.update();
     expect(state.set.at(-1)).toEqual({
       total: { count: 7, notional: 1_000_000n },
       perAssetSide: { gapLoss: 2_500_000_000n },
@@ -77,50 +77,50 @@ describe('caps', () => {
 describe('losses', () => {
   test('cut at the limit, kill at twice, once', () => {
     const { capital, state } = world();
-    capital.look();
+    capital.update();
     state.usd = 994_900;
-    capital.look();
-    expect(capital.cut).toBe(true);
+    capital.update();
+    expect(capital.sizesReduced).toBe(true);
     state.usd = 989_000;
-    capital.look();
-    capital.look();
+    capital.update();
+    capital.update();
     expect(state.killed).toEqual(['drawdown']);
   });
 
   test('what the owner takes out is no loss, and what he pays in hides none', () => {
     const { capital, state } = world();
-    capital.look();
+    capital.update();
     capital.moved({ chainId: 1, token: TOKEN, amount: -500_000_000_000n });
     state.usd = 500_000;
-    capital.look();
+    capital.update();
     expect(capital.status().loss?.hourBps).toBeCloseTo(0, 9);
     capital.moved({ chainId: 1, token: TOKEN, amount: 500_000_000_000n });
     state.usd = 994_000;
-    capital.look();
+    capital.update();
     expect(capital.status().loss?.hourBps).toBeCloseTo(60, 9);
   });
 
   test('what was never priced is no loss', () => {
     const { capital, state } = world();
-    capital.look();
+    capital.update();
     Object.assign(state, { usd: 400_000, complete: false });
-    capital.look();
-    expect([capital.cut, state.killed.length]).toEqual([false, 0]);
+    capital.update();
+    expect([capital.sizesReduced, state.killed.length]).toEqual([false, 0]);
   });
 
   test('a restart carries the loss of this hour and day, not what changed while we were away', async () => {
     const { capital, state, make, store } = world();
-    capital.look();
+    capital.update();
     state.usd = 994_000;
-    capital.look();
+    capital.update();
     await capital.flush(store);
     const next = make();
     next.restore(JSON.parse(JSON.stringify(state.saved.get(DRAWDOWN))));
     state.usd = 1_200_000;
-    next.look();
+    next.update();
     expect(next.status().loss?.hourBps).toBeCloseTo((6_000 / 1_206_000) * 1e4, 6);
     state.nowMs += HOUR;
-    next.look();
+    next.update();
     expect(next.status().loss).toMatchObject({ hourBps: 0 });
     expect(next.status().loss?.dayBps).toBeGreaterThan(40);
   });
@@ -135,18 +135,18 @@ describe('losses', () => {
       { hour: { startMs: 1, loss: 'x' }, day: { startMs: 1, loss: 1 } },
     ])
       capital.restore(value);
-    capital.look();
+    capital.update();
     expect(capital.status().loss).toEqual({ hourBps: 0, dayBps: 0 });
   });
 
   test('forgiven, it is measured from here', () => {
     const { capital, state } = world();
-    capital.look();
+    capital.update();
     state.usd = 970_000;
-    capital.look();
+    capital.update();
     capital.forgive();
-    capital.look();
+    capital.update();
     expect(capital.status().loss).toEqual({ hourBps: 0, dayBps: 0 });
-    expect(capital.cut).toBe(false);
+    expect(capital.sizesReduced).toBe(false);
   });
 });

@@ -1,6 +1,6 @@
 /**
- * What our capital allows: net asset value bounds what may be out at once, and losing too much of it cuts
- * sizes, then stops us.
+ * Limits from our capital: net asset value (NAV) bounds the live quotes, and a loss of too much of it first
+ * cuts sizes, then engages the kill switch.
  */
 
 import type { Money } from '../../inventory/event.ts';
@@ -13,16 +13,16 @@ import type { createNav } from './nav.ts';
 import type { LpRisk } from '../config/risk-config.ts';
 
 export interface Capital {
-  /** Measures anew. Call a few times a second. */
-  look(): void;
-  /** The owner paid in or took out. */
+  /** Measures NAV and losses. Call a few times a second. */
+  update(): void;
+  /** The owner deposited or withdrew: no gain and no loss. */
   moved(money: Money): void;
-  /** The operator knows of the losses and goes on: they are measured from here. */
+  /** Measures losses from here, because the operator goes on in spite of the earlier ones. */
   forgive(): void;
-  /** Sizes are cut. */
-  readonly cut: boolean;
+  /** Whether losses cut sizes now. */
+  readonly sizesReduced: boolean;
   status(): { navUsd: number | null; loss: Loss | null };
-  /** The configured caps with those that net asset value adds. */
+  /** The configured limits with those from NAV. */
   limits(): Limits;
   restore(saved: unknown): void;
   flush(store: Pick<LpStore, 'putRisk'>): Promise<void>;
@@ -32,26 +32,21 @@ export interface CapitalDeps {
   nav: ReturnType<typeof createNav>;
   kill: Pick<KillSwitch, 'engage' | 'held'>;
   clock: Clock;
-  /** Which asset a token is, and its decimals. */
   assetOf(chainId: number, token: string): { asset: string; decimals: number } | undefined;
-  /** Puts caps in force. */
   setLimits(limits: Limits): void;
   risk(): LpRisk;
-  /** From the configuration alone. */
+  /** The configured limits alone. */
   configured(): Limits;
 }
 
 export const DRAWDOWN = 'drawdown';
-/** Caps follow the capital when it has changed by this share. */
-const WORTH_IT = 0.001;
+/** Limits follow NAV when it has changed by this share. */
+const NAV_CHANGE = 0.001;
 const SAVE_EVERY_MS = 5_000;
 const MICRO = 1e6;
 
-/**
- * What a crash must not wipe out: how far the hour and the day are in loss. Prices and trades while we were
- * away are left out.
- */
-interface Saved {
+/** The losses of the hour and the day, kept across a crash. Price moves while we were away do not count. */
+interface StoredLosses {
   hour: { startMs: number; loss: number };
   day: { startMs: number; loss: number };
 }
@@ -67,7 +62,7 @@ export function createCapital({
 }: CapitalDeps): Capital {
   let marks: Marks | undefined;
   let last: number | undefined;
-  let saved: Saved | undefined;
+  let saved: StoredLosses | undefined;
   let savedAtMs = 0;
   let limitedBy: { nav: number; risk: LpRisk; configured: Limits } | undefined;
   let pending = 0;
@@ -75,7 +70,7 @@ export function createCapital({
   function limits(): Limits {
     const { totalBps, gapLoss } = risk();
     const base = configured();
-    // Before anything has a price nothing can be promised, so nothing may be.
+    // Before anything has a price NAV is 0, so nothing may be quoted.
     const share = (bps: number): bigint => BigInt(Math.floor((Math.max(0, last ?? 0) * bps * MICRO) / 1e4));
     const total: Cap =
       totalBps === null
@@ -91,22 +86,22 @@ export function createCapital({
     };
   }
 
-  function apply(): void {
+  function applyLimits(): void {
     const now = { nav: last ?? 0, risk: risk(), configured: configured() };
-    const known = limitedBy;
+    const applied = limitedBy;
     if (
-      known !== undefined &&
-      known.risk === now.risk &&
-      known.configured === now.configured &&
-      Math.abs(now.nav - known.nav) <= WORTH_IT * known.nav
+      applied !== undefined &&
+      applied.risk === now.risk &&
+      applied.configured === now.configured &&
+      Math.abs(now.nav - applied.nav) <= NAV_CHANGE * applied.nav
     )
       return;
     limitedBy = now;
     setLimits(limits());
   }
 
-  /** The marks of the last process, moved to where the same losses stand against what we own now. */
-  function resumed(from: Saved, usd: number): Marks {
+  /** Marks with the losses of the last process, relative to what we own now. */
+  function marksFrom(from: StoredLosses, usd: number): Marks {
     return {
       hour: { startMs: from.hour.startMs, nav: usd + from.hour.loss },
       day: { startMs: from.day.startMs, nav: usd + from.day.loss },
@@ -115,11 +110,11 @@ export function createCapital({
   }
 
   return {
-    look() {
+    update() {
       const { usd, complete } = nav.now();
       if (complete) {
         last = usd;
-        if (saved !== undefined) marks = resumed(saved, usd);
+        if (saved !== undefined) marks = marksFrom(saved, usd);
         saved = undefined;
         marks = rolled(marks === undefined ? undefined : moved(marks, pending), usd, clock.nowMs());
         pending = 0;
@@ -129,7 +124,7 @@ export function createCapital({
         if (verdict === 'kill' && !kill.held.has('drawdown'))
           kill.engage('drawdown', `lost ${hourBps.toFixed(0)} bps this hour, ${dayBps.toFixed(0)} bps today`);
       }
-      apply();
+      applyLimits();
     },
     moved({ chainId, token, amount }) {
       const found = assetOf(chainId, token);
@@ -139,7 +134,7 @@ export function createCapital({
       marks = undefined;
       savedAtMs = 0;
     },
-    get cut() {
+    get sizesReduced() {
       return marks?.cut === true;
     },
     status: () => ({
@@ -148,13 +143,13 @@ export function createCapital({
     }),
     limits,
     restore(value) {
-      if (isSaved(value)) saved = value;
+      if (isStoredLosses(value)) saved = value;
     },
     async flush(store) {
       if (marks === undefined || last === undefined || clock.nowMs() - savedAtMs < SAVE_EVERY_MS) return;
       savedAtMs = clock.nowMs();
       const { hour, day } = marks;
-      const value: Saved = {
+      const value: StoredLosses = {
         hour: { startMs: hour.startMs, loss: hour.nav - last },
         day: { startMs: day.startMs, loss: day.nav - last },
       };
@@ -165,12 +160,15 @@ export function createCapital({
 
 const least = (a: bigint | undefined, b: bigint): bigint => (a !== undefined && a < b ? a : b);
 
-function isSaved(value: unknown): value is Saved {
+function isStoredLosses(value: unknown): value is StoredLosses {
   const part = (one: unknown) =>
     typeof one === 'object' &&
     one !== null &&
     ['startMs', 'loss'].every((key) => Number.isFinite((one as Record<string, unknown>)[key]));
   return (
-    typeof value === 'object' && value !== null && part((value as Saved).hour) && part((value as Saved).day)
+    typeof value === 'object' &&
+    value !== null &&
+    part((value as StoredLosses).hour) &&
+    part((value as StoredLosses).day)
   );
 }

@@ -1,19 +1,16 @@
-/**
- * The board of controls: a trip is counted when it begins, not for every request it refuses, and passes by
- * itself.
- */
+/** A trip counts when it begins, not for every refused request, and ends by itself. */
 
 import { expect, test } from 'vitest';
 import { silentLog } from '../../../test/support/silent.ts';
 import { createMetrics } from '../../adapters/prometheus/metrics.ts';
-import { createBoard } from './control-board.ts';
+import { createControlBoard } from './control-board.ts';
 import type { Control } from '../../domain/control.ts';
 import type { Log } from '../../ports/log.ts';
 
 function desk(log: Log = silentLog) {
   let nowMs = 1_000;
   const metrics = createMetrics();
-  const board = createBoard({
+  const board = createControlBoard({
     clock: { nowMs: () => nowMs, monotonicMs: () => nowMs, after: () => () => {} },
     log,
     metrics,
@@ -28,7 +25,7 @@ function desk(log: Log = silentLog) {
   return { board, value, later: (ms: number) => (nowMs += ms) };
 }
 
-test('every control shows from the start, at rest', async () => {
+test('every control has metrics from the start', async () => {
   const { value } = desk();
   expect([
     await value('trips_total', 'kill_switch'),
@@ -37,7 +34,7 @@ test('every control shows from the start, at rest', async () => {
   ]).toEqual([0, 0, 0]);
 });
 
-test('refusals one by one are one trip until there has been none for five seconds', async () => {
+test('refusals count as one trip until five seconds pass without one', async () => {
   const { board, value, later } = desk();
   for (let n = 0; n < 10; n++) {
     board.refused('limit_total', 'full');
@@ -54,11 +51,11 @@ test('refusals one by one are one trip until there has been none for five second
   expect(await value('trips_total', 'limit_total')).toBe(2);
 });
 
-test('a state is a trip for each thing it is about, and its refusals are none', async () => {
+test('a lasting state is one trip per subject, and its refusals are none', async () => {
   const { board, value } = desk();
-  board.holds('burst', new Map([['A', 'frozen for 3 s']]));
+  board.report('burst', new Map([['A', 'frozen for 3 s']]));
   board.refused('burst', 'frozen');
-  board.holds(
+  board.report(
     'burst',
     new Map([
       ['A', 'frozen for 2 s'],
@@ -71,7 +68,7 @@ test('a state is a trip for each thing it is about, and its refusals are none', 
     ['B', 'frozen for 9 s'],
     ['requests', 'frozen'],
   ]);
-  board.holds('burst', new Map());
+  board.report('burst', new Map());
   expect(board.tripped().map(({ about }) => about)).toEqual(['requests']);
 });
 
@@ -81,13 +78,13 @@ test('a crowd is counted whole and told in a dozen lines a minute', async () => 
   const { board, value, later } = desk({ ...silentLog, info: note, warn: note });
   const crowd = (from: number) =>
     new Map(Array.from({ length: 100 }, (_, n) => [`taker ${from + n}`, 'gets no quotes']));
-  board.holds('free_option', crowd(0));
-  board.holds('free_option', crowd(100));
+  board.report('free_option', crowd(0));
+  board.report('free_option', crowd(100));
   expect(lines).toHaveLength(11);
-  board.holds('burst', new Map([['A', 'frozen']]));
+  board.report('burst', new Map([['A', 'frozen']]));
   expect(lines).toHaveLength(12);
   later(61_000);
-  board.holds('free_option', new Map());
+  board.report('free_option', new Map());
   expect(lines).toHaveLength(23);
   expect([await value('trips_total', 'free_option'), board.tripped().length]).toEqual([200, 1]);
 });

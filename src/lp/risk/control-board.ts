@@ -1,89 +1,86 @@
-/**
- * Which risk controls are at work now, since when and why: one memory for metrics, the log and the operator.
- */
+/** Which risk controls hold something back now, since when and why: for metrics, the log and the operator. */
 
 import { type Control, CONTROLS } from '../../domain/control.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Metrics } from '../../ports/metrics.ts';
 
-export interface Tripped {
+export interface TrippedControl {
   control: Control;
-  /** What about: a pair, a chain, a price; "requests" where it refuses one by one. */
+  /** A pair, a chain, a price; "requests" for a control that refuses single requests. */
   about: string;
   detail: string;
   sinceMs: number;
 }
 
-export interface Board {
-  /** It refused a request. On the hot path. */
+export interface ControlBoard {
+  /** The control refused a request. */
   refused(control: Control, detail: string): void;
-  /**
-   * What it holds back at this moment, by what it is about. What was held back before and is not named here
-   * has passed.
-   */
-  holds(control: Control, now: ReadonlyMap<string, string>): void;
-  tripped(): Tripped[];
+  /** Everything that the control holds back now, with a note. What is not named any more has passed. */
+  report(control: Control, about: ReadonlyMap<string, string>): void;
+  tripped(): TrippedControl[];
 }
 
-/** A control that refuses one by one counts as tripped for this long after the last refusal. */
+/** A control that refuses single requests counts as tripped for this long after the last refusal. */
 const RECENT_MS = 5_000;
 export const REQUESTS = 'requests';
-/** Of one control in one minute: a crowd of takers must not drown what else the log has to say. */
-const TOLD_A_MINUTE = 10;
+/** Per control: many takers must not flood the log. */
+const MAX_LOGS_PER_MINUTE = 10;
 
-interface Row {
+interface ControlState {
   held: Map<string, { detail: string; sinceMs: number }>;
   refusal: { detail: string; sinceMs: number; lastMs: number } | undefined;
   labels: { control: Control };
-  told: { sinceMs: number; count: number };
+  logged: { sinceMs: number; count: number };
 }
 
-export function createBoard({ clock, log, metrics }: { clock: Clock; log: Log; metrics: Metrics }): Board {
-  const rows = new Map<Control, Row>(
+export function createControlBoard({
+  clock,
+  log,
+  metrics,
+}: {
+  clock: Clock;
+  log: Log;
+  metrics: Metrics;
+}): ControlBoard {
+  const rows = new Map<Control, ControlState>(
     CONTROLS.map((control) => [
       control,
-      { held: new Map(), refusal: undefined, labels: { control }, told: { sinceMs: 0, count: 0 } },
+      { held: new Map(), refusal: undefined, labels: { control }, logged: { sinceMs: 0, count: 0 } },
     ]),
   );
-  const trips = metrics.counter('firmquote_lp_risk_trips_total', 'Times that a risk control came to work', [
+  const trips = metrics.counter('firmquote_lp_risk_trips_total', 'Times that a risk control tripped', [
     'control',
   ]);
-  const refusals = metrics.counter(
-    'firmquote_lp_risk_refusals_total',
-    'Requests that a risk control refused',
-    ['control'],
-  );
+  const refusals = metrics.counter('firmquote_lp_risk_refusals_total', 'Requests refused by a risk control', [
+    'control',
+  ]);
   for (const { labels } of rows.values()) {
     trips.add(labels, 0);
     refusals.add(labels, 0);
   }
 
-  const isRecent = ({ refusal }: Row): boolean =>
+  const isRecent = ({ refusal }: ControlState): boolean =>
     refusal !== undefined && clock.monotonicMs() - refusal.lastMs <= RECENT_MS;
-  metrics.gauge('firmquote_lp_risk_tripped', '1 while a risk control is at work', ['control'], (gauge) => {
+  metrics.gauge('firmquote_lp_risk_tripped', '1 while a risk control is tripped', ['control'], (gauge) => {
     for (const row of rows.values()) gauge.set(row.held.size > 0 || isRecent(row) ? 1 : 0, row.labels);
   });
 
-  /**
-   * Says it, unless enough of this control was said in the last minute; what is left out is in the status and
-   * the metrics.
-   */
-  function tell({ told, labels: { control } }: Row, say: () => void): void {
+  function logWithinRate({ logged, labels: { control } }: ControlState, write: () => void): void {
     const nowMs = clock.monotonicMs();
-    if (nowMs - told.sinceMs > 60_000) [told.sinceMs, told.count] = [nowMs, 0];
-    told.count += 1;
-    if (told.count <= TOLD_A_MINUTE) say();
-    else if (told.count === TOLD_A_MINUTE + 1)
+    if (nowMs - logged.sinceMs > 60_000) [logged.sinceMs, logged.count] = [nowMs, 0];
+    logged.count += 1;
+    if (logged.count <= MAX_LOGS_PER_MINUTE) write();
+    else if (logged.count === MAX_LOGS_PER_MINUTE + 1)
       log.warn(
         { control },
-        'this risk control comes and goes often: the log is silent about it for up to a minute, `firmquote lp limits` and the metrics are not',
+        'this risk control changes often: not logged for up to a minute, see `firmquote lp limits`',
       );
   }
 
   return {
     refused(control, detail) {
-      const row = rows.get(control) as Row;
+      const row = rows.get(control) as ControlState;
       refusals.add(row.labels);
       const nowMs = clock.monotonicMs();
       if (row.refusal !== undefined && isRecent(row)) {
@@ -91,18 +88,18 @@ export function createBoard({ clock, log, metrics }: { clock: Clock; log: Log; m
         return;
       }
       row.refusal = { detail, sinceMs: clock.nowMs(), lastMs: nowMs };
-      // A state that lasts was counted and told when it began.
+      // A lasting state was counted and logged when it began.
       if (row.held.size > 0) return;
       trips.add(row.labels);
-      log.warn({ control, detail }, 'a risk control refuses requests');
+      log.warn({ control, detail }, 'risk control refuses requests');
     },
-    holds(control, now) {
-      const row = rows.get(control) as Row;
+    report(control, now) {
+      const row = rows.get(control) as ControlState;
       const { held, labels } = row;
       for (const about of held.keys()) {
         if (now.has(about)) continue;
         held.delete(about);
-        tell(row, () => log.info({ control, about }, 'a risk control has let go'));
+        logWithinRate(row, () => log.info({ control, about }, 'risk control cleared'));
       }
       for (const [about, detail] of now) {
         const known = held.get(about);
@@ -112,7 +109,7 @@ export function createBoard({ clock, log, metrics }: { clock: Clock; log: Log; m
         }
         held.set(about, { detail, sinceMs: clock.nowMs() });
         trips.add(labels);
-        tell(row, () => log.warn({ control, about, detail }, 'a risk control is at work'));
+        logWithinRate(row, () => log.warn({ control, about, detail }, 'risk control tripped'));
       }
     },
     tripped: () =>

@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parseDecimal, type Rational } from '../../pricing/rational.ts';
-import { type Bounds, type Deal, fatFinger as judge } from './fat-finger.ts';
+import { type DealLimits, type Deal, fatFinger as judge } from './fat-finger.ts';
 
 const usd = (text: string) => parseDecimal(text) as Rational;
 const deal = (overrides: Partial<Deal> = {}): Deal => ({
@@ -18,8 +18,8 @@ const deal = (overrides: Partial<Deal> = {}): Deal => ({
   maxUsd: 250_000,
   ...overrides,
 });
-const bounds: Bounds = { leastBps: 0.5, mostBps: 300, aboveMid: 1.001, maxUsd: 500_000 };
-const fatFinger = (made: Deal, change: Partial<Bounds> = {}) => judge(made, { ...bounds, ...change });
+const bounds: DealLimits = { leastBps: 0.5, mostBps: 300, aboveMid: 1.001, maxUsd: 500_000 };
+const fatFinger = (made: Deal, change: Partial<DealLimits> = {}) => judge(made, { ...bounds, ...change });
 
 test('a fair deal passes; at mid, above it, empty or huge it does not', () => {
   expect(fatFinger(deal())).toBeUndefined();
@@ -43,7 +43,7 @@ test.each([
   expect(fatFinger(deal({ spreadBps }))).toBe(why);
 });
 
-test('bounds stand above what a pair is told: a cap with a zero too many, a rebate that gives the shop away', () => {
+test('the limits of every quote hold in spite of a mistyped size or rebate of a pair', () => {
   const huge = { input: 210n * 10n ** 18n, output: 520_000_000_000n };
   expect(fatFinger(deal({ ...huge, maxUsd: 2_500_000 }))).toBe('too_large');
   expect(fatFinger(deal({ ...huge, maxUsd: 2_500_000 }), { maxUsd: 600_000 })).toBeUndefined();

@@ -1,113 +1,98 @@
-/**
- * Whether, and how carefully, to price a request at this moment: asked before every price, on the hot path.
- */
+/** Decides before every price whether to quote this taker and pair, and how carefully. */
 
-import type { Control } from '../../domain/control.ts';
 import { type Decline, isDecline } from '../../domain/decline.ts';
 import type { Rfq } from '../../protocol/link/link.ts';
 import type { Suspicion } from '../../risk/conduct.ts';
-import type { ConductBook } from './taker-statistics.ts';
+import type { TakerStatistics } from './taker-statistics.ts';
 import type { Market } from '../market/market.ts';
 import type { LpRisk } from '../config/risk-config.ts';
 import type { Route } from '../quoting/route.ts';
-import type { Watch } from './pair-monitor.ts';
-
-/** How a price is made more careful than the model alone would make it. */
-export interface Caution {
-  /** The volatility that prices, times this. */
-  sigmaFactor: number;
-  /** The largest size, times this. */
-  sizeFactor: number;
-  /** The share of the option's value that is charged, times this. */
-  omegaFactor: number;
-  /** Validity beyond what the request demands is cut to this; undefined: as configured. */
-  mostSeconds: number | undefined;
-  /** Why sizes are smaller than usual. */
-  control?: Control;
-}
-
-export const CALM: Caution = { sigmaFactor: 1, sizeFactor: 1, omegaFactor: 1, mostSeconds: undefined };
+import type { PairMonitor } from './pair-monitor.ts';
+import { NO_ADJUSTMENT, type RiskAdjustment } from './risk-adjustment.ts';
 
 export interface Guard {
-  admit(rfq: Pick<Rfq, 'taker' | 'minValidUntil'>, route: Route, nowMs: number): Caution | Decline;
-  /** The same for nobody in particular: what would be shown, not promised. */
-  shown(route: Route, nowMs: number): Caution | Decline;
+  /** Counts the request against the taker's rate. */
+  admit(rfq: Pick<Rfq, 'taker' | 'minValidUntil'>, route: Route, nowMs: number): RiskAdjustment | Decline;
+  /** The same for indicative prices, which have no taker. */
+  adjustIndicative(route: Route, nowMs: number): RiskAdjustment | Decline;
 }
 
 export interface GuardDeps {
   market: Pick<Market, 'pair'>;
-  watch: Pick<Watch, 'mood' | 'known'>;
-  conduct: Pick<ConductBook, 'asked'>;
-  /** Losses ask for smaller sizes. */
-  cut(): boolean;
+  monitor: Pick<PairMonitor, 'observe' | 'lastObserved'>;
+  takers: Pick<TakerStatistics, 'countRequest'>;
+  /** Whether losses reduce sizes now. */
+  sizesReduced(): boolean;
 }
 
-const OFTEN: Decline = { declined: 'limit', control: 'rate_limit', detail: 'asked too often' };
-const ABUSE: Decline = {
+const TOO_OFTEN: Decline = { declined: 'limit', control: 'rate_limit', detail: 'asked too often' };
+const FREE_OPTION: Decline = {
   declined: 'limit',
   control: 'free_option',
   detail: 'holds options and does not trade',
 };
 
 export function createGuard(
-  { market, watch, conduct, cut }: GuardDeps,
+  { market, monitor, takers, sizesReduced }: GuardDeps,
   risk: LpRisk,
 ): Guard & { configure(next: LpRisk): void } {
-  let made = cautions(risk);
+  let adjustments = adjustmentsOf(risk);
 
   return {
     admit({ taker, minValidUntil }, route, nowMs) {
-      const suspicion = conduct.asked(taker, nowMs);
-      if (suspicion === 'too_often') return OFTEN;
-      if (suspicion === 3) return ABUSE;
-      const priced = market.pair(route.pair.base, route.pair.quote);
-      if (isDecline(priced)) return priced;
-      const mood = watch.mood(route, priced, nowMs);
-      if (typeof mood !== 'string') return mood;
-      const caution = made[at(mood === 'wild', suspicion, cut())] as Caution;
-      const { mostSeconds } = caution;
+      const suspicion = takers.countRequest(taker, nowMs);
+      if (suspicion === 'too_often') return TOO_OFTEN;
+      if (suspicion === 3) return FREE_OPTION;
+      const pairPrice = market.pair(route.pair.base, route.pair.quote);
+      if (isDecline(pairPrice)) return pairPrice;
+      const regime = monitor.observe(route, pairPrice, nowMs);
+      if (typeof regime !== 'string') return regime;
+      const volatile = regime === 'elevated';
+      const adjustment = adjustments[indexOf(volatile, suspicion, sizesReduced())] as RiskAdjustment;
+      const { maxSeconds } = adjustment;
       if (
-        mostSeconds !== undefined &&
+        maxSeconds !== undefined &&
         minValidUntil !== null &&
-        minValidUntil * 1000 > nowMs + (mostSeconds + 1) * 1000
-      ) {
+        minValidUntil * 1000 > nowMs + (maxSeconds + 1) * 1000
+      )
         return {
           declined: 'validity',
-          control: mood === 'wild' ? 'vol_spike' : 'free_option',
-          detail: `${mostSeconds} seconds at most for now`,
+          control: volatile ? 'vol_spike' : 'free_option',
+          detail: `${maxSeconds} seconds at most for now`,
         };
-      }
-      return caution;
+      return adjustment;
     },
-    shown(route, nowMs) {
-      const mood = watch.known(route.pairName, nowMs);
-      return typeof mood === 'string' ? (made[at(mood === 'wild', 0, cut())] as Caution) : mood;
+    adjustIndicative(route, nowMs) {
+      const regime = monitor.lastObserved(route.pairName, nowMs);
+      return typeof regime === 'string'
+        ? (adjustments[indexOf(regime === 'elevated', 0, sizesReduced())] as RiskAdjustment)
+        : regime;
     },
     configure(next) {
-      made = cautions(next);
+      adjustments = adjustmentsOf(next);
     },
   };
 }
 
-const at = (wild: boolean, suspicion: 0 | 1 | 2, cut: boolean): number =>
-  (wild ? 6 : 0) + suspicion * 2 + (cut ? 1 : 0);
+const indexOf = (volatile: boolean, suspicion: 0 | 1 | 2, reduced: boolean): number =>
+  (volatile ? 6 : 0) + suspicion * 2 + (reduced ? 1 : 0);
 
-/** Every combination once, so that asking makes nothing. */
-function cautions({ volSpike, freeOption, drawdown, leastValiditySeconds }: LpRisk): Caution[] {
-  const all: Caution[] = [];
-  for (const wild of [false, true]) {
+/** Every combination, made once: quotes refer to them. */
+function adjustmentsOf({ volSpike, freeOption, drawdown, leastValiditySeconds }: LpRisk): RiskAdjustment[] {
+  const all: RiskAdjustment[] = [];
+  for (const volatile of [false, true]) {
     for (const suspicion of [0, 1, 2] as const satisfies readonly Suspicion[]) {
-      for (const cut of [false, true]) {
-        all[at(wild, suspicion, cut)] = {
-          sigmaFactor: wild ? volSpike.sigmaFactor : 1,
-          sizeFactor: (wild ? volSpike.sizeFactor : 1) * (cut ? drawdown.sizeFactor : 1),
+      for (const reduced of [false, true]) {
+        all[indexOf(volatile, suspicion, reduced)] = {
+          sigmaFactor: volatile ? volSpike.sigmaFactor : 1,
+          sizeFactor: (volatile ? volSpike.sizeFactor : 1) * (reduced ? drawdown.sizeFactor : 1),
           omegaFactor: suspicion > 0 ? freeOption.omegaFactor : 1,
-          mostSeconds: wild || suspicion > 1 ? leastValiditySeconds : undefined,
-          ...((wild || cut) && { control: wild ? 'vol_spike' : 'drawdown' }),
+          maxSeconds: volatile || suspicion > 1 ? leastValiditySeconds : undefined,
+          ...((volatile || reduced) && { control: volatile ? 'vol_spike' : 'drawdown' }),
         };
       }
     }
   }
-  all[0] = CALM;
+  all[0] = NO_ADJUSTMENT;
   return all;
 }

@@ -1,17 +1,15 @@
-/**
- * The kill switch remembers who pulled it until it is written down, and believes only what it wrote itself.
- */
+/** The kill switch: its sources, its storage, and several replicas. */
 
 import { expect, test } from 'vitest';
 import { silentLog } from '../../../test/support/silent.ts';
 import { createKillSwitch, KILL } from './kill-switch.ts';
 
-function desk() {
+function setUp() {
   const told: string[] = [];
   const written: [string, object][] = [];
   let broken = false;
   const kill = createKillSwitch(
-    { log: silentLog, changed: () => told.push([...kill.held.keys()].join()), pulled: () => {} },
+    { log: silentLog, changed: () => told.push([...kill.held.keys()].join()), killed: () => {} },
     { shared: false },
   );
   const store = {
@@ -24,8 +22,8 @@ function desk() {
   return { kill, told, written, store, fail: (now: boolean) => (broken = now) };
 }
 
-test('each hand holds by itself; resuming lets go of all but the file', () => {
-  const { kill, told } = desk();
+test('each source holds by itself, and release ends all but the file', () => {
+  const { kill, told } = setUp();
   kill.engage('signal', 'a');
   kill.engage('signal', 'a');
   kill.engage('file', 'b');
@@ -35,8 +33,8 @@ test('each hand holds by itself; resuming lets go of all but the file', () => {
   expect(told).toEqual(['signal', 'signal,file', 'file', '']);
 });
 
-test('what a database did not take stays due; a file is not written, it speaks for itself', async () => {
-  const { kill, written, store, fail } = desk();
+test('a failed write is tried again, and a kill file is not stored', async () => {
+  const { kill, written, store, fail } = setUp();
   kill.engage('file', 'there');
   await kill.flush(store);
   expect(written).toEqual([]);
@@ -53,16 +51,16 @@ test('what a database did not take stays due; a file is not written, it speaks f
 });
 
 test.each([undefined, null, 'x', 7, [], { file: 'no' }, { signal: 4 }, { stranger: 'x' }])(
-  'of %j nothing is restored',
+  'restores nothing from %j',
   (saved) => {
-    const { kill } = desk();
+    const { kill } = setUp();
     kill.restore(saved);
     expect(kill.held.size).toBe(0);
   },
 );
 
 test('what it wrote it takes up again', async () => {
-  const [before, after] = [desk(), desk()];
+  const [before, after] = [setUp(), setUp()];
   before.kill.engage('operator', 'enough');
   before.kill.engage('signal', 'stop');
   await before.kill.flush(before.store);
@@ -91,7 +89,7 @@ function pair() {
     },
   };
   const make = () =>
-    createKillSwitch({ log: silentLog, changed: () => {}, pulled: () => {} }, { shared: true });
+    createKillSwitch({ log: silentLog, changed: () => {}, killed: () => {} }, { shared: true });
   return {
     a: make(),
     b: make(),
@@ -101,7 +99,7 @@ function pair() {
   };
 }
 
-test('of several replicas one is told and all hold, whoever lets go; a file is each one’s own', async () => {
+test('engaging or releasing one replica applies to all, except for a kill file', async () => {
   const { a, b, store } = pair();
   a.engage('operator', 'enough');
   a.engage('file', 'there');
@@ -130,7 +128,7 @@ test('one that was told to let go before it had heard of anything lets all go', 
   expect(a.held.size).toBe(0);
 });
 
-test('what is said here while the store is read, or is not written yet, is not undone by what the store says', async () => {
+test('a command given while the store is read is not undone by what was read', async () => {
   const { a, store, fail, hold } = pair();
   let open = () => {};
   hold(new Promise((done) => (open = done)));

@@ -1,58 +1,55 @@
 /**
- * The kill switch: several hands may pull it, it holds from that instant, at every replica within a look at
- * the store, and a restart does not let go of it.
+ * The kill switch: several sources may engage it. It holds at once, at every other replica as soon as it
+ * reads the store, and across restarts.
  */
 
 import type { Log } from '../../ports/log.ts';
 import type { LpStore } from '../../ports/stores/lp-store.ts';
 
-/** Who pulled it. A file speaks for itself after a restart; the others are written down. */
+/** What engaged it. The file still exists after a restart; the other sources are stored. */
 export type KilledBy = 'operator' | 'file' | 'signal' | 'drawdown';
 
 export interface KillSwitch {
   engage(by: KilledBy, note: string): void;
-  /** The operator's word: ends everything but a file that is still there. */
+  /** Called by the operator: releases every source but a kill file that still exists. */
   release(): void;
-  /** The file is gone. */
+  /** The kill file was removed. */
   releaseFile(): void;
-  /** What each hand said, while it holds. */
+  /** The note of each source that holds it. */
   readonly held: ReadonlyMap<KilledBy, string>;
-  /** Takes over what was held when the last process ended. */
+  /** Engages what was engaged when the last process ended. */
   restore(saved: unknown): void;
-  /** Writes what is not written yet; what fails stays due. */
+  /** Stores what is not stored yet; after a failure the next call tries again. */
   flush(store: Pick<LpStore, 'putRisk' | 'sayKill'>): Promise<void>;
-  /**
-   * Of several replicas: holds what any of them was told, and lets go of what any was told to let go of.
-   * Throws what the store throws.
-   */
+  /** With several replicas: applies what another one stored. Rejects when the store does. */
   follow(store: Pick<LpStore, 'killSaid'>): Promise<void>;
 }
 
 export const KILL = 'kill';
-const HANDS: readonly KilledBy[] = ['operator', 'signal', 'drawdown'];
+const STORED_SOURCES: readonly KilledBy[] = ['operator', 'signal', 'drawdown'];
 
 /**
- * `changed` is called whenever the answer to "may we sign?" may have changed, `pulled` once for each time
- * that somebody pulled it here. `shared`: the switch is that of several replicas.
+ * `changed` is called on every change, `killed` once for each time it is engaged here. `shared`: several
+ * replicas.
  */
 export function createKillSwitch(
-  { log, changed, pulled }: { log: Log; changed(): void; pulled(by: KilledBy, note: string): void },
+  { log, changed, killed }: { log: Log; changed(): void; killed(by: KilledBy, note: string): void },
   { shared }: { shared: boolean },
 ): KillSwitch {
   const held = new Map<KilledBy, string>();
-  /** What was said here and is not written yet: hands that pulled, or null, everybody let go. */
+  /** Commands given here and not stored yet: sources with their notes, or null for a release. */
   const unwritten: (Readonly<Record<string, string>> | null)[] = [];
   let writing: Promise<void> | undefined;
-  /** Grows with every word said here: what was read before it is old. */
-  let words = 0;
+  /** Counts commands given here: what was read from the store before the last one is outdated. */
+  let commands = 0;
 
-  function say(word: Readonly<Record<string, string>> | null): void {
-    words += 1;
-    unwritten.push(word);
+  function record(command: Readonly<Record<string, string>> | null): void {
+    commands += 1;
+    unwritten.push(command);
   }
 
-  function drop(hands: readonly KilledBy[]): boolean {
-    const dropped = hands.filter((by) => held.delete(by));
+  function drop(sources: readonly KilledBy[]): boolean {
+    const dropped = sources.filter((by) => held.delete(by));
     if (dropped.length > 0)
       log.warn(
         { dropped, held: [...held.keys()] },
@@ -62,10 +59,10 @@ export function createKillSwitch(
   }
 
   async function write(store: Pick<LpStore, 'putRisk' | 'sayKill'>): Promise<void> {
-    for (let word = unwritten[0]; word !== undefined; word = unwritten[0]) {
+    for (let command = unwritten[0]; command !== undefined; command = unwritten[0]) {
       const due = unwritten.length;
       if (shared) {
-        await store.sayKill(word);
+        await store.sayKill(command);
         unwritten.shift();
       } else {
         await store.putRisk(KILL, Object.fromEntries([...held].filter(([by]) => by !== 'file')));
@@ -79,27 +76,27 @@ export function createKillSwitch(
     engage(by, note) {
       if (held.get(by) === note) return;
       held.set(by, note);
-      if (by !== 'file') say({ [by]: note });
+      if (by !== 'file') record({ [by]: note });
       log.fatal({ by, note }, 'kill switch: nothing is signed from now on, live quotes stay honoured');
       changed();
-      pulled(by, note);
+      killed(by, note);
     },
     release() {
-      const dropped = drop(HANDS);
-      // Another replica may hold what this one has not heard of yet.
-      if (dropped || shared) say(null);
-      if (dropped || shared) changed();
+      const dropped = drop(STORED_SOURCES);
+      // Another replica may hold what this one has not read yet.
+      if (!dropped && !shared) return;
+      record(null);
+      changed();
     },
     releaseFile() {
       if (drop(['file'])) changed();
     },
     restore(saved) {
-      for (const [by, note] of handsOf(saved)) {
+      for (const [by, note] of sourcesOf(saved)) {
         if (held.has(by)) continue;
         held.set(by, note);
-        log.warn({ by, note }, 'the kill switch holds as before the restart: resume ends it');
+        log.warn({ by, note }, 'the kill switch still holds after the restart: `resume` releases it');
       }
-      changed();
     },
     flush(store) {
       writing ??= write(store).finally(() => (writing = undefined));
@@ -107,28 +104,28 @@ export function createKillSwitch(
     },
     async follow(store) {
       if (unwritten.length > 0) return;
-      const before = words;
-      const said = handsOf(await store.killSaid());
-      if (before !== words) return;
-      const fresh = [...said].filter(([by, note]) => held.get(by) !== note);
+      const before = commands;
+      const stored = sourcesOf(await store.killSaid());
+      if (before !== commands) return;
+      const fresh = [...stored].filter(([by, note]) => held.get(by) !== note);
       for (const [by, note] of fresh) {
         held.set(by, note);
         log.fatal(
           { by, note },
-          'kill switch, said to another replica: nothing is signed from now on, live quotes stay honoured',
+          'kill switch, engaged at another replica: nothing is signed from now on, live quotes stay honoured',
         );
       }
-      if (drop(HANDS.filter((by) => !said.has(by))) || fresh.length > 0) changed();
+      if (drop(STORED_SOURCES.filter((by) => !stored.has(by))) || fresh.length > 0) changed();
     },
   };
 }
 
-function handsOf(saved: unknown): Map<KilledBy, string> {
-  const hands = new Map<KilledBy, string>();
-  if (typeof saved !== 'object' || saved === null) return hands;
-  for (const by of HANDS) {
+function sourcesOf(saved: unknown): Map<KilledBy, string> {
+  const sources = new Map<KilledBy, string>();
+  if (typeof saved !== 'object' || saved === null) return sources;
+  for (const by of STORED_SOURCES) {
     const note = (saved as Record<string, unknown>)[by];
-    if (typeof note === 'string') hands.set(by, note);
+    if (typeof note === 'string') sources.set(by, note);
   }
-  return hands;
+  return sources;
 }

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { Ledger } from '../../inventory/ledger.ts';
 import { limitUse } from './limit-use.ts';
 
-test('law: of each kind the fullest come first, as many as wanted, and a cap that nothing counts against is shown empty', () => {
+test('law: lists the fullest counters of each limit first, and an unused limit as empty', () => {
   const arbCounter = fc.record({
     scope: fc.constantFrom('perTaker' as const, 'perTakerPair' as const, 'perPair' as const),
     count: fc.integer({ min: 1, max: 9 }),
@@ -54,13 +54,13 @@ test('law: of each kind the fullest come first, as many as wanted, and a cap tha
           used: 0,
         },
       ]);
-      // No cap, no row.
+      // Without a limit there is no row.
       expect(rows.some(({ scope }) => scope === 'perPair')).toBe(false);
     }),
   );
 });
 
-test('a row says whose it is, in dollars', () => {
+test('a row names the taker and pair, with amounts in USD', () => {
   const ledger: Pick<Ledger, 'visitCounters'> = {
     visitCounters(visitor) {
       visitor('perTakerPair', { count: 2, notional: 250_500_000n, gapLoss: 0n }, '0xa', 'WETH-USDC');

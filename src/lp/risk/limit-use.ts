@@ -1,47 +1,40 @@
-/**
- * Every cap on live quotes with what counts against it now, the fullest first: what an operator asks when
- * quotes are declined for `limit`.
- */
+/** How full every limit on live quotes is, for an operator who sees quotes declined with `limit`. */
 
 import type { Ledger } from '../../inventory/ledger.ts';
 import type { Cap, Limits, Outstanding } from '../../inventory/limits.ts';
 
 export interface LimitUse {
   scope: string;
-  /** Whose: a taker, a pair, a pair and side; empty for the whole book or where nothing counts yet. */
+  /** The taker, pair, or pair and side; empty for the total, and while nothing counts against the limit. */
   of: string;
   count: number;
-  /** null: no cap. */
+  /** null: no limit. */
   maxCount: number | null;
   notionalUsd: number;
   maxNotionalUsd: number | null;
   gapLossUsd: number;
   maxGapLossUsd: number | null;
-  /** The fullest of the three, 1 is full. */
+  /** The fullest of the three; 1 is full. */
   used: number;
 }
 
-/** At most `most` rows of each scope, the fullest first. */
-export function limitUse(ledger: Pick<Ledger, 'visitCounters'>, limits: Limits, most = 10): LimitUse[] {
+/** The fullest `max` counters of each configured limit, the fullest first. */
+export function limitUse(ledger: Pick<Ledger, 'visitCounters'>, limits: Limits, max = 10): LimitUse[] {
   const { groupSize: _, ...caps } = limits;
-  const fullest = new Map<string, { used: number; use: LimitUse }[]>();
-  ledger.visitCounters((scope, counter, of, pair) => {
+  const fullest = new Map<string, LimitUse[]>();
+  const visit: Parameters<Ledger['visitCounters']>[0] = (scope, counter, of, pair) => {
     const cap = caps[scope];
     if (cap === undefined) return;
-    const used = fullness(cap, counter);
-    const rows = fullest.get(scope) ?? [];
-    if (rows.length === most && used <= (rows.at(-1)?.used ?? 0)) return;
-    fullest.set(scope, rows);
-    let at = rows.length;
-    while (at > 0 && (rows[at - 1]?.used ?? 0) < used) at -= 1;
-    rows.splice(at, 0, { used, use: useOf(scope, pair === '' ? of : `${of} ${pair}`, cap, counter) });
-    if (rows.length > most) rows.pop();
-  });
+    const uses = fullest.get(scope) ?? [];
+    fullest.set(scope, uses);
+    if (uses.length === max && fullness(cap, counter) <= (uses.at(-1)?.used ?? 0)) return;
+    uses.push(useOf(scope, pair === '' ? of : `${of} ${pair}`, cap, counter));
+    uses.sort((a, b) => b.used - a.used);
+    uses.length = Math.min(uses.length, max);
+  };
+  ledger.visitCounters(visit);
   return Object.entries(caps).flatMap(
-    ([scope, cap]) =>
-      fullest.get(scope)?.map(({ use }) => use) ?? [
-        useOf(scope, '', cap, { count: 0, notional: 0n, gapLoss: 0n }),
-      ],
+    ([scope, cap]) => fullest.get(scope) ?? [useOf(scope, '', cap, { count: 0, notional: 0n, gapLoss: 0n })],
   );
 }
 
@@ -60,7 +53,6 @@ function useOf(scope: string, of: string, cap: Cap, counter: Outstanding): Limit
   };
 }
 
-/** Of the three, the fullest. */
 function fullness(cap: Cap, { count, notional, gapLoss }: Readonly<Outstanding>): number {
   let most = cap.count === undefined ? 0 : share(count, cap.count);
   if (cap.notional !== undefined) most = Math.max(most, share(Number(notional), Number(cap.notional)));

@@ -1,7 +1,4 @@
-/**
- * What we own at the market: every asset over all chains, what is owed to us included, in the reference
- * currency.
- */
+/** Net asset value: every asset over all chains at the current mid, receivables included, in USD. */
 
 import { type Decline, isDecline } from '../../domain/decline.ts';
 import type { Ledger } from '../../inventory/ledger.ts';
@@ -10,7 +7,7 @@ import type { Mid } from '../../pricing/mid.ts';
 export interface Nav {
   usd: number;
   /**
-   * Every asset that we own has had a price. Where one is missing now the last stands in: no news is no loss.
+   * Every asset that we own has had a price. The last mid stands in while one is missing: that is no loss.
    */
   complete: boolean;
 }
@@ -21,7 +18,7 @@ export interface NavDeps {
   assets: Readonly<Record<string, { price: string }>>;
 }
 
-/** A reader that remembers the last mids. Floats: this is a measure, never an amount. */
+/** Uses floats, because NAV is a measure and never an amount to pay. */
 export function createNav({ ledger, market, assets }: NavDeps): {
   now(): Nav;
   worth(asset: string, units: bigint, decimals: number): number;
@@ -49,7 +46,7 @@ export function createNav({ ledger, market, assets }: NavDeps): {
   };
 }
 
-/** Nine digits are plenty for a measure. */
+/** To nine digits. */
 function wholeOf(units: bigint, decimals: number): number {
   const scale = 10n ** BigInt(Math.max(0, decimals - 9));
   return Number(units / scale) / 10 ** Math.min(9, decimals);

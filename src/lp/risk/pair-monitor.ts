@@ -1,7 +1,4 @@
-/**
- * Each pair's nerves: how wild its market is and how fast it is being filled, and what both forbid for the
- * moment.
- */
+/** Per pair: the volatility regime of its market and bursts of fills, and whether either stops quoting. */
 
 import type { Decline } from '../../domain/decline.ts';
 import { deviationOver } from '../../pricing/volatility.ts';
@@ -11,40 +8,46 @@ import type { PairPrice } from '../market/market.ts';
 import type { LpRisk } from '../config/risk-config.ts';
 import type { Route } from '../quoting/route.ts';
 
-export interface Watch {
-  /** Looks at a price that is about to be used. */
-  mood(route: Pick<Route, 'pair' | 'pairName'>, priced: PairPrice, nowMs: number): 'calm' | 'wild' | Decline;
-  /** What the last look said, without looking. */
-  known(pairName: string, nowMs: number): 'calm' | 'wild' | Decline;
-  /** Is the pair stopped? Cheap. */
+/** The third regime, stressed, stops the pair: it is a `Decline`. */
+export type QuotableRegime = 'calm' | 'elevated';
+
+export interface PairMonitor {
+  /** Updates the regime with a price that is about to be used. */
+  observe(
+    route: Pick<Route, 'pair' | 'pairName'>,
+    pairPrice: PairPrice,
+    nowMs: number,
+  ): QuotableRegime | Decline;
+  /** The regime as of the last observation. */
+  lastObserved(pairName: string, nowMs: number): QuotableRegime | Decline;
+  /** Why the pair is stopped, if it is. */
   stopped(pairName: string, nowMs: number): Decline | undefined;
-  /** Somebody took a promise of ours. */
+  /** A taker accepted a quote of this pair. */
   recordFill(pairName: string, fill: { side: 'buy' | 'sell'; usd: number }, nowMs: number): void;
-  /** What holds now, for people: by pair. */
-  wild(nowMs: number): Map<string, string>;
-  frozen(nowMs: number): Map<string, string>;
+  /** Pairs in an elevated or stressed market, with a note for people. */
+  volatilePairs(nowMs: number): Map<string, string>;
+  /** Pairs that a burst of fills has frozen, with a note for people. */
+  frozenPairs(nowMs: number): Map<string, string>;
 }
 
-interface Nerves {
+interface PairState {
   regime: Regime;
   burst: Burst;
 }
 
-export function createWatch(rule: () => Pick<LpRisk, 'volSpike' | 'burst'>): Watch {
-  const pairs = new Map<string, Nerves>();
+export function createPairMonitor(rule: () => Pick<LpRisk, 'volSpike' | 'burst'>): PairMonitor {
+  const pairs = new Map<string, PairState>();
 
-  function nervesOf(pairName: string): Nerves {
-    const known = pairs.get(pairName);
-    if (known !== undefined) return known;
-    const nerves: Nerves = { regime: CALM_MARKET, burst: NO_FILLS };
-    pairs.set(pairName, nerves);
-    return nerves;
+  function stateOf(pairName: string): PairState {
+    let state = pairs.get(pairName);
+    if (state === undefined) pairs.set(pairName, (state = { regime: CALM_MARKET, burst: NO_FILLS }));
+    return state;
   }
 
   function stopped(pairName: string, nowMs: number): Decline | undefined {
-    const nerves = pairs.get(pairName);
-    if (nerves === undefined) return undefined;
-    const { regime, burst } = nerves;
+    const state = pairs.get(pairName);
+    if (state === undefined) return undefined;
+    const { regime, burst } = state;
     if (nowMs < burst.frozenUntilMs)
       return { declined: 'standby', control: 'burst', detail: `${pairName}: frozen after a burst of fills` };
     if (regime.mood === 'halted' && nowMs < regime.untilMs)
@@ -57,49 +60,53 @@ export function createWatch(rule: () => Pick<LpRisk, 'volSpike' | 'burst'>): Wat
   }
 
   const seconds = (untilMs: number, nowMs: number) => `${Math.max(0, Math.ceil((untilMs - nowMs) / 1000))} s`;
+  const regimeOf = (regime: Regime): QuotableRegime => (regime.mood === 'calm' ? 'calm' : 'elevated');
 
   return {
     stopped,
-    mood({ pair, pairName }, priced, nowMs) {
-      // The same asset on two chains has no price to go wild.
+    observe({ pair, pairName }, pairPrice, nowMs) {
+      // The same asset on two chains has no price that could move.
       if (pair.base === pair.quote) return stopped(pairName, nowMs) ?? 'calm';
-      const nerves = nervesOf(pairName);
-      // A minute that is quieter than the least we price with is no spike, however quiet the day was.
-      const wildness =
-        priced.sigma > Math.max(priced.base.sigmaFloor, priced.quote.sigmaFloor) ? priced.wildness : 0;
-      nerves.regime = look(
-        nerves.regime,
-        { mid: priced.mid.value, wildness, secondBps: deviationOver(priced.sigma, 1) },
+      const state = stateOf(pairName);
+      // A minute below the volatility floor is no spike, however quiet the day was.
+      const sigmaFloor = Math.max(pairPrice.base.sigmaFloor, pairPrice.quote.sigmaFloor);
+      state.regime = look(
+        state.regime,
+        {
+          mid: pairPrice.mid.value,
+          wildness: pairPrice.sigma > sigmaFloor ? pairPrice.wildness : 0,
+          secondBps: deviationOver(pairPrice.sigma, 1),
+        },
         nowMs,
         rule().volSpike,
       );
-      return stopped(pairName, nowMs) ?? (nerves.regime.mood === 'calm' ? 'calm' : 'wild');
+      return stopped(pairName, nowMs) ?? regimeOf(state.regime);
     },
-    known: (pairName, nowMs) =>
-      stopped(pairName, nowMs) ?? ((pairs.get(pairName)?.regime.mood ?? 'calm') === 'calm' ? 'calm' : 'wild'),
+    lastObserved: (pairName, nowMs) =>
+      stopped(pairName, nowMs) ?? regimeOf(pairs.get(pairName)?.regime ?? CALM_MARKET),
     recordFill(pairName, fill, nowMs) {
-      const nerves = nervesOf(pairName);
-      nerves.burst = recordFill(nerves.burst, { ...fill, atMs: nowMs }, rule().burst);
+      const state = stateOf(pairName);
+      state.burst = recordFill(state.burst, { ...fill, atMs: nowMs }, rule().burst);
     },
-    wild: (nowMs) =>
-      new Map(
-        [...pairs].flatMap(([name, { regime }]): [string, string][] => {
-          if (regime.mood === 'calm' || nowMs >= regime.untilMs) return [];
-          return [
-            [
-              name,
-              regime.mood === 'halted'
-                ? `stopped for ${seconds(regime.untilMs, nowMs)}`
-                : 'a wild market: short, small and wide',
-            ],
-          ];
-        }),
-      ),
-    frozen: (nowMs) =>
-      new Map(
-        [...pairs].flatMap(([name, { burst }]): [string, string][] =>
-          nowMs < burst.frozenUntilMs ? [[name, `frozen for ${seconds(burst.frozenUntilMs, nowMs)}`]] : [],
-        ),
-      ),
+    volatilePairs(nowMs) {
+      const notes = new Map<string, string>();
+      for (const [name, { regime }] of pairs) {
+        if (regime.mood === 'calm' || nowMs >= regime.untilMs) continue;
+        const stressed = regime.mood === 'halted';
+        notes.set(
+          name,
+          stressed
+            ? `stopped for ${seconds(regime.untilMs, nowMs)}`
+            : 'volatile market: quotes are short, small and wide',
+        );
+      }
+      return notes;
+    },
+    frozenPairs(nowMs) {
+      const notes = new Map<string, string>();
+      for (const [name, { burst }] of pairs)
+        if (nowMs < burst.frozenUntilMs) notes.set(name, `frozen for ${seconds(burst.frozenUntilMs, nowMs)}`);
+      return notes;
+    },
   };
 }

@@ -1,10 +1,7 @@
-/**
- * A look at every pair goes on while others have their turn: what is reconfigured meanwhile holds at once.
- */
+/** Risk controls follow a reload. */
 
 import { expect, test } from 'vitest';
 import { silentLog, silentMetrics } from '../../../test/support/silent.ts';
-import { atOnce } from '../../domain/steps.ts';
 import { createLedger } from '../../inventory/ledger.ts';
 import type { LpStore } from '../../ports/stores/lp-store.ts';
 import { zLpConfig } from '../config/config.ts';
@@ -12,7 +9,7 @@ import { createMarket } from '../market/market.ts';
 import { createRisk } from './risk.ts';
 
 const ACCOUNT = `0x${'a'.repeat(40)}`;
-/** Nobody names a price, so every pair is stopped. */
+/** No feed names a price, so every pair is stopped. */
 function configOf(count: number) {
   const symbols = Array.from({ length: count }, (_, n) => `T${n}`);
   return zLpConfig.parse({
@@ -27,7 +24,7 @@ function configOf(count: number) {
   });
 }
 
-test('a pair that is gone has no condition, though it went while all were looked at', () => {
+test('a pair that a reload removed has no condition any more', () => {
   const clock = { nowMs: () => 1_700_000_000_000, monotonicMs: () => 0, after: () => () => {} };
   const [many, one] = [configOf(60), configOf(1)];
   const market = createMarket({ clock }, many);
@@ -46,7 +43,7 @@ test('a pair that is gone has no condition, though it went while all were looked
       slug: String,
       limitsOf: () => ({}),
       changed() {},
-      pulled() {},
+      killed() {},
     },
     many,
   );
@@ -55,12 +52,9 @@ test('a pair that is gone has no condition, though it went while all were looked
       .status()
       .tripped.filter(({ control }) => control === 'stale_mid')
       .map(({ about: pair }) => pair);
-  atOnce(risk.look(new Map()));
+  risk.update(new Map());
   expect(about()).toHaveLength(60);
-  const look = risk.look(new Map());
-  expect(look.next().done).toBe(false);
   risk.configure(one);
-  atOnce(look);
-  atOnce(risk.look(new Map()));
+  risk.update(new Map());
   expect(about()).toEqual(['T0-USDC']);
 });

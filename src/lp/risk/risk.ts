@@ -1,6 +1,5 @@
 /**
- * Risk as one thing: what stops us, what makes us careful, what we may have out, and how an operator sees all
- * of it.
+ * All risk controls of the LP: what stops quoting, what makes prices careful, and what may be outstanding.
  */
 
 import type { Control } from '../../domain/control.ts';
@@ -17,28 +16,28 @@ import type { PriceInputs } from '../../pricing/price-inputs.ts';
 import type { Loss } from '../../risk/drawdown.ts';
 import { gapLoss, jumpOf } from '../../risk/gap-loss.ts';
 import type { OpenAward } from '../settlement/awards.ts';
-import { createBoard, type Tripped } from './control-board.ts';
+import { createControlBoard, type TrippedControl } from './control-board.ts';
 import { createCapital, DRAWDOWN } from './capital.ts';
-import { createConductBook } from './taker-statistics.ts';
+import { createTakerStatistics, type SuspectTaker } from './taker-statistics.ts';
 import type { LpConfig } from '../config/config.ts';
 import { createGuard, type Guard } from './guard.ts';
 import { createKillSwitch, KILL, type KilledBy, type KillSwitch } from './kill-switch.ts';
 import type { Market } from '../market/market.ts';
-import type { MomentListener } from '../quote-log/quote-events.ts';
+import type { QuoteEventListener } from '../quote-log/quote-events.ts';
 import { createNav } from './nav.ts';
-import { longestPoint } from '../quoting/tenors.ts';
+import { longestTenorSeconds } from '../quoting/tenors.ts';
 import type { Route } from '../quoting/route.ts';
-import { createWatch } from './pair-monitor.ts';
+import { createPairMonitor } from './pair-monitor.ts';
 
 export interface RiskStatus {
-  tripped: Tripped[];
+  tripped: TrippedControl[];
   navUsd: number | null;
   /** Negative: a gain. */
   loss: Loss | null;
-  suspects: { taker: string; step: number; quotes: number; liveSeconds: number; accepts: number }[];
+  suspects: SuspectTaker[];
 }
 
-/** A reason not to quote something, for the roster. */
+/** Something that is not quoted now, for the roster. */
 export interface Halt {
   control: Control;
   note: string;
@@ -47,30 +46,31 @@ export interface Halt {
 export interface Risk {
   guard: Guard;
   kill: KillSwitch;
-  /** Hears of quotes, refusals, fills and the owner's money. */
-  listener: MomentListener;
-  /** The pair, or a chain of the route, is stopped. Cheap. */
+  listener: QuoteEventListener;
+  /** Why the pair or a chain of the route is stopped; undefined when it is not. */
   stopped(route: Route): Decline | undefined;
-  /** What a jump would cost on this quote: for the hold. */
+  /** What a jump of the mid would cost on this quote, for its hold. */
   gapLoss(
     route: Route,
     inputs: Pick<PriceInputs, 'sigma'>,
     priced: Pick<Priced, 'notional' | 'terms'>,
   ): bigint;
-  /** Caps in force: the configured ones and those of our capital. */
+  /** Limits in force: the configured ones and those from our capital. */
   limits(): Limits;
-  /** Looks at everything, in steps; a few times a second, before the reasons are read. */
-  look(standing: ReadonlyMap<Control, ReadonlyMap<string, string>>): Generator<void>;
-  /** What is stopped now, for the roster. */
+  /**
+   * Evaluates every control. Call a few times a second, before the standby reasons are read. `standing`: the
+   * controls behind those reasons, with what each is about and a note.
+   */
+  update(standing: ReadonlyMap<Control, ReadonlyMap<string, string>>): void;
   halts(): Halt[];
-  /** The operator's word after a kill. */
+  /** The operator releases the kill switch. */
   resume(): void;
-  /** These can no longer execute: the taker took another quote of the same request. */
+  /** The taker executed another quote of the same request, so these quotes can no longer execute. */
   tradedElsewhere(quoteIds: readonly `0x${string}`[]): void;
   configure(next: LpConfig): void;
   status(): RiskStatus;
-  /** Of several replicas: does what the operator told any of them. Throws what the store throws. */
-  heed(): Promise<void>;
+  /** Applies what an operator told another replica. Rejects when the store does. */
+  syncKillSwitch(): Promise<void>;
   flush(): Promise<void>;
 }
 
@@ -83,39 +83,40 @@ export interface RiskDeps {
   clock: Clock;
   log: Log;
   metrics: Metrics;
-  /** What the last process left. */
+  /** Risk state that the last process stored. */
   saved: ReadonlyMap<string, unknown>;
   assetOf(chainId: number, token: string): { asset: string; decimals: number } | undefined;
   slug(chainId: number): string;
-  /** Caps as configured. */
+  /** Limits as configured. */
   limitsOf(config: LpConfig): Limits;
-  /** May we sign? The answer may have changed. */
+  /** Called whenever the kill switch is engaged or released. */
   changed(): void;
-  /** The kill switch was pulled. */
-  pulled(by: KilledBy, note: string): void;
+  /** Called once whenever the kill switch is engaged in this process. */
+  killed(by: KilledBy, note: string): void;
 }
 
-export function createRisk(deps: RiskDeps, first: LpConfig): Risk {
+export function createRisk(deps: RiskDeps, initial: LpConfig): Risk {
   const { ledger, market, clock, log } = deps;
-  let config = first;
-  let configured = deps.limitsOf(first);
+  let config = initial;
+  let configuredLimits = deps.limitsOf(initial);
+  let longestSeconds = longestFirmSeconds(initial);
   const rule = () => config.risk;
-  const board = createBoard(deps);
+  const board = createControlBoard(deps);
   const kill: KillSwitch = createKillSwitch(
     {
       log,
       changed() {
         deps.changed();
-        // At once, because the next thing may be a crash; what fails is tried again at every look.
+        // Written now, because a crash may follow. `flush` tries again after a failure.
         void kill
           .flush(deps.store)
-          .catch((error: unknown) => log.error({ error }, 'the kill switch could not be written down yet'));
+          .catch((error: unknown) => log.error({ error }, 'the kill switch could not be stored yet'));
       },
-      pulled: deps.pulled,
+      killed: deps.killed,
     },
     { shared: deps.shared },
   );
-  const nav = createNav({ ledger, market, assets: first.assets });
+  const nav = createNav({ ledger, market, assets: initial.assets });
   const capital = createCapital({
     nav,
     kill,
@@ -123,124 +124,108 @@ export function createRisk(deps: RiskDeps, first: LpConfig): Risk {
     assetOf: deps.assetOf,
     setLimits: ledger.setLimits,
     risk: rule,
-    configured: () => configured,
+    configured: () => configuredLimits,
   });
-  const conduct = createConductBook(rule);
-  const watch = createWatch(rule);
-  const guard = createGuard({ market, watch, conduct, cut: () => capital.cut }, first.risk);
+  const takers = createTakerStatistics(rule);
+  const monitor = createPairMonitor(rule);
+  const guard = createGuard(
+    { market, monitor, takers, sizesReduced: () => capital.sizesReduced },
+    initial.risk,
+  );
   kill.restore(deps.saved.get(KILL));
   capital.restore(deps.saved.get(DRAWDOWN));
-  const chains = first.chains.map(({ chainId }) => chainId);
-  let longest = longestOf(first);
-  let turn = 0;
+  const chains = initial.chains.map(({ chainId }) => chainId);
 
-  /** Once an order: an award may be followed by the chain saying the same. */
-  function taken(award: OpenAward): void {
+  function accepted(award: OpenAward): void {
     const nowMs = clock.nowMs();
     const request = ledger.quote(award.orderId)?.request;
-    conduct.accepted(award, request === undefined ? 0 : markBps(award), nowMs);
-    // A promise that was forgotten in a crash does not say which pair it was of.
+    takers.accepted(award, request === undefined ? 0 : edgeBps(award), nowMs);
+    // After a crash we no longer have the pair of the quote.
     if (request !== undefined && request.notional > 0n)
-      watch.recordFill(request.pair, { side: request.side, usd: Number(request.notional) / 1e6 }, nowMs);
+      monitor.recordFill(request.pair, { side: request.side, usd: Number(request.notional) / 1e6 }, nowMs);
   }
 
-  /** What the trade is worth to us at the market of this moment, of what we give. */
-  function markBps({ slice: { pays, earns } }: OpenAward): number {
-    const worth = ({
-      chainId,
-      token,
-      amount,
-    }: {
-      chainId: number;
-      token: string;
-      amount: bigint;
-    }): number => {
+  /** What the trade is worth to us at the current mid, in bps of what we pay. */
+  function edgeBps({ slice: { pays, earns } }: OpenAward): number {
+    const usdOf = ({ chainId, token, amount }: OpenAward['slice']['pays']): number => {
       const found = deps.assetOf(chainId, token);
       return found === undefined ? 0 : nav.worth(found.asset, amount, found.decimals);
     };
-    const [given, got] = [worth(pays), worth(earns)];
-    return given > 0 && got > 0 ? ((got - given) / given) * 1e4 : 0;
+    const [paid, earned] = [usdOf(pays), usdOf(earns)];
+    return paid > 0 && earned > 0 ? ((earned - paid) / paid) * 1e4 : 0;
   }
 
-  const chainHalts = (): Map<string, string> =>
-    new Map(
-      chains.flatMap((chainId): [string, string][] => {
-        const condition = market.chainCondition(chainId);
-        return condition === undefined ? [] : [[deps.slug(chainId), condition.detail]];
-      }),
-    );
-
-  /** Conditions of prices by control and pair, as of the last look at each pair. */
-  const conditions = new Map<Control, Map<string, string>>([
-    ['stale_mid', new Map()],
-    ['deviation', new Map()],
-    ['depeg', new Map()],
-    ['confidence', new Map()],
-  ]);
-  function note(base: string, quote: string): void {
-    const condition = market.condition(base, quote);
-    for (const [control, pairs] of conditions) {
-      if (condition?.code === control) pairs.set(`${base}-${quote}`, condition.detail);
-      else pairs.delete(`${base}-${quote}`);
+  function chainHalts(): Map<string, string> {
+    const halts = new Map<string, string>();
+    for (const chainId of chains) {
+      const condition = market.chainCondition(chainId);
+      if (condition !== undefined) halts.set(deps.slug(chainId), condition.detail);
     }
+    return halts;
+  }
+
+  /** Reports the price conditions of all pairs and updates their volatility regimes. */
+  function updatePairs(nowMs: number): void {
+    const conditions = new Map<Control, Map<string, string>>(
+      PRICE_CONTROLS.map((control) => [control, new Map()]),
+    );
+    for (const { base, quote } of config.pairs) {
+      const pairName = `${base}-${quote}`;
+      const condition = market.condition(base, quote);
+      if (condition !== undefined) conditions.get(condition.code)?.set(pairName, condition.detail);
+      const pairPrice = market.pair(base, quote);
+      if (!('declined' in pairPrice))
+        monitor.observe({ pair: { base, quote } as Route['pair'], pairName }, pairPrice, nowMs);
+    }
+    for (const [control, about] of conditions) board.report(control, about);
   }
 
   return {
     guard,
     kill,
     listener: {
-      quoted: conduct.quoted,
+      quoted: takers.quoted,
       declined(_rfq, _route, { control, detail, declined }) {
         if (control !== undefined) board.refused(control, detail ?? declined);
       },
-      accepted: taken,
+      accepted,
       moved(money) {
         capital.moved(money);
-        // New money may be promised from now on; what is gone no longer.
-        capital.look();
+        // New money may be quoted from now on, withdrawn money no longer.
+        capital.update();
       },
     },
     stopped(route) {
       const chain = market.chainCondition(route.origin.id) ?? market.chainCondition(route.dest.id);
       if (chain !== undefined) return { declined: 'standby', control: 'sequencer', detail: chain.detail };
-      return watch.stopped(route.pairName, clock.nowMs());
+      return monitor.stopped(route.pairName, clock.nowMs());
     },
     gapLoss({ pair }, { sigma }, { notional, terms }) {
       // The same asset on two chains has no mid that could jump.
       if (pair.base === pair.quote) return 0n;
-      return gapLoss(notional, terms.D, jumpOf(deviationOver(sigma, longest), config.risk.gapLoss));
+      return gapLoss(notional, terms.D, jumpOf(deviationOver(sigma, longestSeconds), config.risk.gapLoss));
     },
     limits: capital.limits,
-    *look(standing) {
+    update(standing) {
       const nowMs = clock.nowMs();
-      // Hundreds of pairs take turns: a quote of a pair looks at it anyway, and this loop must not keep
-      // quotes waiting.
-      for (let left = Math.min(LOOKED_AT_ONCE, config.pairs.length); left > 0; left--) {
-        // Between two steps they may be others.
-        const { pairs } = config;
-        turn = (turn + 1) % pairs.length;
-        const { base, quote } = pairs[turn] as (typeof pairs)[number];
-        note(base, quote);
-        const priced = market.pair(base, quote);
-        if (!('declined' in priced))
-          watch.mood({ pair: { base, quote } as Route['pair'], pairName: `${base}-${quote}` }, priced, nowMs);
-        if (left % LOOKED_AT_A_STEP === 0) yield;
-      }
-      capital.look();
-      for (const [control, about] of [...conditions, ...standing]) board.holds(control, about);
-      board.holds('sequencer', chainHalts());
-      board.holds('vol_spike', watch.wild(nowMs));
-      board.holds('burst', watch.frozen(nowMs));
-      board.holds(
+      updatePairs(nowMs);
+      capital.update();
+      for (const [control, about] of standing) board.report(control, about);
+      board.report('sequencer', chainHalts());
+      board.report('vol_spike', monitor.volatilePairs(nowMs));
+      board.report('burst', monitor.frozenPairs(nowMs));
+      board.report(
         'free_option',
-        new Map(conduct.suspects(nowMs).map(({ taker, step }) => [taker, SUSPICION[step]])),
+        new Map(takers.suspects(nowMs).map(({ taker, step }) => [taker, SUSPICION_NOTES[step]])),
       );
-      board.holds('kill_switch', new Map(kill.held));
-      board.holds('drawdown', capital.cut ? new Map([['capital', 'losses: sizes are cut']]) : NONE);
+      board.report('kill_switch', new Map(kill.held));
+      board.report('drawdown', new Map(capital.sizesReduced ? [['capital', 'losses: sizes are cut']] : []));
     },
     halts() {
       const nowMs = clock.nowMs();
-      const stops = config.pairs.flatMap(({ base, quote }) => watch.stopped(`${base}-${quote}`, nowMs) ?? []);
+      const stops = config.pairs.flatMap(
+        ({ base, quote }) => monitor.stopped(`${base}-${quote}`, nowMs) ?? [],
+      );
       return [
         ...[...chainHalts()].map(([slug, detail]): Halt => ({
           control: 'sequencer',
@@ -250,26 +235,24 @@ export function createRisk(deps: RiskDeps, first: LpConfig): Risk {
       ];
     },
     resume() {
-      // Otherwise the loss that stopped us would stop us again at the next look.
+      // Otherwise the same loss would engage the switch again at the next update.
       if (kill.held.has('drawdown')) capital.forgive();
       kill.release();
     },
-    tradedElsewhere: (quoteIds) => conduct.elsewhere(quoteIds, clock.nowMs()),
+    tradedElsewhere: (quoteIds) => takers.tradedElsewhere(quoteIds, clock.nowMs()),
     configure(next) {
       config = next;
-      configured = deps.limitsOf(next);
-      longest = longestOf(next);
-      // A pair that is no more has no condition.
-      for (const pairs of conditions.values()) pairs.clear();
+      configuredLimits = deps.limitsOf(next);
+      longestSeconds = longestFirmSeconds(next);
       guard.configure(next.risk);
       ledger.setLimits(capital.limits());
     },
     status: () => ({
       tripped: board.tripped(),
       ...capital.status(),
-      suspects: conduct.suspects(clock.nowMs()).slice(0, 50),
+      suspects: takers.suspects(clock.nowMs()).slice(0, 50),
     }),
-    async heed() {
+    async syncKillSwitch() {
       const losing = kill.held.has('drawdown');
       await kill.follow(deps.store);
       if (losing && !kill.held.has('drawdown')) capital.forgive();
@@ -281,16 +264,14 @@ export function createRisk(deps: RiskDeps, first: LpConfig): Risk {
   };
 }
 
-const NONE: ReadonlyMap<string, string> = new Map();
-const SUSPICION = [
+const PRICE_CONTROLS = ['stale_mid', 'deviation', 'depeg', 'confidence'] as const satisfies Control[];
+const SUSPICION_NOTES = [
   'nothing',
   'pays more for the option',
   'pays more and gets it short',
   'gets no quotes',
 ] as const;
-const LOOKED_AT_ONCE = 250;
-const LOOKED_AT_A_STEP = 25;
 
 /** T_max: the longest that a quote may be firm. */
-const longestOf = ({ quoting }: LpConfig): number =>
-  Math.max(quoting.maxValiditySeconds, longestPoint(quoting)) + quoting.clockSkewSeconds;
+const longestFirmSeconds = ({ quoting }: LpConfig): number =>
+  Math.max(quoting.maxValiditySeconds, longestTenorSeconds(quoting)) + quoting.clockSkewSeconds;

@@ -1,7 +1,4 @@
-/**
- * When not to quote: every reason the LP has to protect itself, looked at a few times a second, read by the
- * hot path as a flag.
- */
+/** When not to quote: every reason is evaluated a few times a second, and the quote path reads the result. */
 
 import { formatUnits, parseUnits } from '../../domain/amount.ts';
 import type { Control } from '../../domain/control.ts';
@@ -9,8 +6,8 @@ import { type Decline, isDecline } from '../../domain/decline.ts';
 import type { UnixSeconds } from '../../domain/time.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Transactor } from '../../ports/transactor.ts';
-import type { Desk } from '../quoting/quoting-config.ts';
-import type { ChainState } from '../quoting/pricing-context.ts';
+import type { QuotingSnapshot } from '../quoting/quoting-snapshot.ts';
+import type { ChainState } from '../chain/chain-state.ts';
 import type { Follower } from '../chain/follow.ts';
 import type { Lead } from '../replicas/leadership.ts';
 import type { Leases } from '../replicas/lease.ts';
@@ -19,61 +16,67 @@ import type { Risk } from './risk.ts';
 import type { Route, Routes } from '../quoting/route.ts';
 import type { Sharing } from '../replicas/sharing.ts';
 
-export type ReasonKind =
-  | 'killed'
-  | 'risk'
-  | 'paused'
-  | 'stopping'
-  | 'starting'
-  | 'lost'
-  | 'quarantine'
-  | 'lag'
-  | 'reorg'
-  | 'clock'
-  | 'gas'
-  | 'sender'
-  | 'operator'
-  | 'drift'
-  | 'price'
-  | 'store'
-  | 'shared'
-  | 'proof';
+export const STANDBY_KINDS = [
+  'killed',
+  'risk',
+  'paused',
+  'stopping',
+  'starting',
+  'lost',
+  'quarantine',
+  'lag',
+  'reorg',
+  'clock',
+  'gas',
+  'sender',
+  'operator',
+  'drift',
+  'price',
+  'store',
+  'shared',
+  'proof',
+] as const;
+export type StandbyKind = (typeof STANDBY_KINDS)[number];
 
-export interface Reason {
-  kind: ReasonKind;
+export interface StandbyReason {
+  kind: StandbyKind;
   note: string;
-  /** The risk control that this is the doing of. */
+  /** The risk control behind it. */
   control?: Control;
 }
 
+/** Reasons that other parts of the LP report. */
+export type ReportedKind = 'stopping' | 'starting' | 'operator' | 'store';
+
 export interface Standby {
-  /** Looks at everything anew; true when the answer of `status` changed. */
-  look(): boolean;
-  /** Why this route is not quoted at the moment. Cheap. */
+  /** Evaluates every reason; true when the kinds of reasons have changed. */
+  update(): boolean;
+  /** Why this route is not quoted now. Cheap: called for every quote. */
   refusal(route: Route): Decline | undefined;
   status(): { status: 'active' | 'standby'; note: string | null };
-  reasons(): readonly Reason[];
-  /** Reasons that come from outside the looking: operator's word, life of the process, the store. */
-  set(kind: ReasonKind, note: string | undefined): void;
+  reasons(): readonly StandbyReason[];
+  /** Reports a reason, or with undefined its end. It holds at once; its end counts from the next `update`. */
+  report(kind: ReportedKind, note: string | undefined): void;
+  /** Notes of the chain lags and drifts now, by control and chain or asset, for the board of controls. */
+  controls(): ReadonlyMap<Control, ReadonlyMap<string, string>>;
 }
 
 export interface StandbyDeps {
-  /** The one in force. */
-  desk(): Pick<Desk, 'book' | 'routes' | 'config'>;
+  /** The quoting configuration in force. */
+  quoting(): Pick<QuotingSnapshot, 'context' | 'routes' | 'config'>;
   leases: Leases;
   followers: ReadonlyMap<number, Follower>;
   transactors: ReadonlyMap<number, Transactor>;
   risk: Pick<Risk, 'kill' | 'stopped' | 'halts'>;
   clock: Clock;
-  /** One of several replicas: how it stands to the others. */
+  /** With several replicas. */
   sharing?: Pick<Sharing, 'trouble'> | undefined;
-  /** Whether what crosses to a chain could be proven there. */
+  /** Whether fills on other chains could be proven on an origin. */
   proving?: Pick<Proving, 'doubt'> | undefined;
   lead: Pick<Lead, 'mine' | 'taken' | 'over'>;
 }
 
-/** Which control a reason is the doing of. */
-const CONTROL_OF: Partial<Record<ReasonKind, Control>> = {
+const CONTROL_OF: Partial<Record<StandbyKind, Control>> = {
   killed: 'kill_switch',
   paused: 'kill_switch',
   lag: 'chain_lag',
@@ -81,8 +84,13 @@ const CONTROL_OF: Partial<Record<ReasonKind, Control>> = {
   drift: 'drift',
 };
 
+/** Three missing blocks in a row are a lag, but at least this long, because a node may report late. */
+const LATE_BLOCKS = 3;
+const MIN_MAX_HEAD_AGE_MS = 5_000;
+const MAX_NOTE_LENGTH = 200;
+
 export function createStandby({
-  desk,
+  quoting,
   leases,
   followers,
   transactors,
@@ -92,199 +100,215 @@ export function createStandby({
   proving,
   lead,
 }: StandbyDeps): Standby {
-  const said = new Map<ReasonKind, string>();
-  /**
-   * Chains on which nothing is quoted, and chains on which we cannot send: those only matter across chains.
-   */
-  let stopped = new Map<number, Reason>();
-  let mute = new Map<number, Reason>();
-  /** Origins on which a fill could not be proven in time. */
-  let unproven = new Map<number, Reason>();
-  let all: Reason | undefined = { kind: 'starting', note: 'starting' };
-  let reasons: Reason[] = [all];
-  let last = '';
-  /** Chains on which this LP sends transactions of its own; worked out once for every set of routes. */
-  let crossing: { routes: Routes; chains: ReadonlySet<number> } | undefined;
-  /** Since when nothing has a price; and whether anything ever had one. */
-  let unpricedMs: number | undefined;
+  const reported = new Map<ReportedKind, string>();
+  /** Chains on which nothing is quoted. */
+  let stoppedChains = new Map<number, StandbyReason>();
+  /** Chains on which we cannot send transactions: this stops cross-chain routes only. */
+  let chainsWithoutSender = new Map<number, StandbyReason>();
+  /** Origins on which a fill could not be proven in time: the same. */
+  let unprovenOrigins = new Map<number, StandbyReason>();
+  /** Stops every route. */
+  let global: StandbyReason | undefined = { kind: 'starting', note: 'starting' };
+  let reasons: StandbyReason[] = [global];
+  let lastKinds = '';
+  /** Chains on which this LP sends transactions, cached per set of routes. */
+  let crossChain: { routes: Routes; chains: ReadonlySet<number> } | undefined;
+  let unpricedSinceMs: number | undefined;
   let everPriced = false;
 
-  function wholly(): Reason | undefined {
+  function globalReason(): StandbyReason | undefined {
     for (const [by, note] of risk.kill.held)
       return { kind: by === 'operator' ? 'paused' : 'killed', note, control: 'kill_switch' };
     for (const kind of ['stopping', 'starting', 'operator', 'store'] as const) {
-      const note = said.get(kind);
+      const note = reported.get(kind);
       if (note !== undefined) return { kind, note };
     }
     if (leases.lost || lead.over) return { kind: 'lost', note: 'another process has taken this LP over' };
-    const apart = sharing?.trouble();
-    if (apart !== undefined) return apart;
+    const sharingTrouble = sharing?.trouble();
+    if (sharingTrouble !== undefined) return sharingTrouble;
     const [wait] = leases.quarantine();
-    return (
-      wait && {
-        kind: 'quarantine',
-        note: `restarted after a crash: quotes signed before may be live until ${wait.until}`,
-      }
-    );
+    if (wait === undefined) return undefined;
+    return {
+      kind: 'quarantine',
+      note: `restarted after a crash: quotes signed before may be live until ${wait.until}`,
+    };
   }
 
-  const chainTrouble = (chainId: number): Reason | undefined =>
-    chainReason(chainId, desk().book.chains.get(chainId), clock.nowMs(), followers.get(chainId)?.time() ?? 0);
-
-  function senderTrouble(chainId: number): Reason | undefined {
-    const state = desk().book.chains.get(chainId);
+  function senderReason(chainId: number): StandbyReason | undefined {
+    const state = quoting().context.chains.get(chainId);
     if (state === undefined) return undefined;
     const { slug } = state.port.chain;
     if (state.native !== undefined && state.native < parseUnits(state.config.minGas, 18))
       return { kind: 'gas', note: `${slug}: the operator has ${formatUnits(state.native, 18)} for gas` };
-    // Whoever leads sends for all.
+    // Only the leading replica sends.
     if (!lead.mine())
       return lead.taken() ? undefined : { kind: 'sender', note: `${slug}: no replica leads at the moment` };
-    const transactor = transactors.get(chainId);
-    return transactor?.healthy() === true
+    return transactors.get(chainId)?.healthy() === true
       ? undefined
       : { kind: 'sender', note: `${slug}: no healthy sender` };
   }
 
-  const refusal = (route: Route): Decline | undefined => {
-    // Asked itself, not as of the last look: from the instant it is pulled nothing is signed.
+  function refusal(route: Route): Decline | undefined {
+    // Read directly, not as of the last update: nothing is signed from the instant the switch is engaged.
     for (const [, detail] of risk.kill.held) return { declined: 'standby', control: 'kill_switch', detail };
-    const apart = sharing?.trouble();
-    if (apart !== undefined) return { declined: 'standby', detail: apart.note };
-    const trouble =
-      all ??
-      stopped.get(route.origin.id) ??
-      stopped.get(route.dest.id) ??
+    const sharingTrouble = sharing?.trouble();
+    if (sharingTrouble !== undefined) return { declined: 'standby', detail: sharingTrouble.note };
+    const reason =
+      global ??
+      stoppedChains.get(route.origin.id) ??
+      stoppedChains.get(route.dest.id) ??
       (route.sameChain
         ? undefined
-        : (mute.get(route.origin.id) ?? mute.get(route.dest.id) ?? unproven.get(route.origin.id)));
-    if (trouble === undefined) return risk.stopped(route);
-    const { control } = named(trouble);
-    return { declined: 'standby', detail: trouble.note, ...(control !== undefined && { control }) };
-  };
+        : (chainsWithoutSender.get(route.origin.id) ??
+          chainsWithoutSender.get(route.dest.id) ??
+          unprovenOrigins.get(route.origin.id)));
+    if (reason === undefined) return risk.stopped(route);
+    const { control } = withControl(reason);
+    return { declined: 'standby', detail: reason.note, ...(control !== undefined && { control }) };
+  }
+
+  function updateChains(): void {
+    const { context, routes } = quoting();
+    if (crossChain?.routes !== routes) {
+      const crossing = routes.all.filter(({ sameChain }) => !sameChain);
+      crossChain = { routes, chains: new Set(crossing.flatMap(({ origin, dest }) => [origin.id, dest.id])) };
+    }
+    stoppedChains = new Map();
+    chainsWithoutSender = new Map();
+    unprovenOrigins = new Map();
+    for (const chainId of context.chains.keys()) {
+      const readUpTo = followers.get(chainId)?.time() ?? 0;
+      const stopped = chainReason(chainId, context.chains.get(chainId), clock.nowMs(), readUpTo);
+      if (stopped !== undefined) stoppedChains.set(chainId, stopped);
+      if (!crossChain.chains.has(chainId)) continue;
+      const sender = senderReason(chainId);
+      if (sender !== undefined) chainsWithoutSender.set(chainId, sender);
+      const unproven = proving?.doubt(chainId);
+      if (unproven !== undefined) unprovenOrigins.set(chainId, { kind: 'proof', note: unproven });
+    }
+  }
+
+  /**
+   * Whether any route is open, any open route has a price, and why the first open route without one has none.
+   */
+  function findPricedRoute(): { open: boolean; priced: boolean; priceReason: StandbyReason | undefined } {
+    const { context, routes } = quoting();
+    let open = false;
+    let priceReason: StandbyReason | undefined;
+    for (const route of routes.all) {
+      const bucket = context.ledger.bucket(route.dest.id, route.outputToken.address);
+      if (refusal(route) !== undefined || (bucket?.drift ?? null) !== null) continue;
+      open = true;
+      const { base, quote } = route.pair;
+      const condition = context.market.condition(base, quote);
+      if (condition?.blocks !== true && !isDecline(context.market.pair(base, quote)))
+        return { open, priced: true, priceReason };
+      if (condition !== undefined)
+        priceReason ??= {
+          kind: 'price',
+          note: staleReasons()[0]?.note ?? `${route.pairName}: ${condition.brief}`,
+          control: condition.code,
+        };
+    }
+    return { open, priced: false, priceReason };
+  }
+
+  const staleReasons = (): StandbyReason[] =>
+    quoting()
+      .context.market.stale()
+      .map(({ symbol, detail }) => ({ kind: 'price', note: `${symbol}: ${detail}` }));
+
+  function driftReasons(): StandbyReason[] {
+    const { ledger, chains } = quoting().context;
+    return ledger
+      .buckets()
+      .filter(({ drift }) => drift !== null)
+      .map(({ chainId, asset }) => ({
+        kind: 'drift',
+        note: `${asset} on ${chains.get(chainId)?.port.chain.slug ?? chainId}: ledger and chain disagree`,
+      }));
+  }
 
   return {
-    look() {
-      const { book, routes, config } = desk();
-      if (crossing?.routes !== routes)
-        crossing = {
-          routes,
-          chains: new Set(
-            routes.all.flatMap(({ sameChain, origin, dest }) => (sameChain ? [] : [origin.id, dest.id])),
-          ),
-        };
-      stopped = new Map();
-      mute = new Map();
-      unproven = new Map();
-      for (const chainId of book.chains.keys()) {
-        const [trouble, sender] = [chainTrouble(chainId), senderTrouble(chainId)];
-        if (trouble !== undefined) stopped.set(chainId, trouble);
-        if (!crossing.chains.has(chainId)) continue;
-        if (sender !== undefined) mute.set(chainId, sender);
-        const doubt = proving?.doubt(chainId);
-        if (doubt !== undefined) unproven.set(chainId, { kind: 'proof', note: doubt });
-      }
-      const drifted = book.ledger
-        .buckets()
-        .filter(({ drift }) => drift !== null)
-        .map(({ chainId, asset }): Reason => ({
-          kind: 'drift',
-          note: `${asset} on ${book.chains.get(chainId)?.port.chain.slug ?? chainId}: ledger and chain disagree`,
-        }));
-      const stale = book.market
-        .stale()
-        .map(({ symbol, detail }): Reason => ({ kind: 'price', note: `${symbol}: ${detail}` }));
-      const halted = risk.halts().map(({ control, note }): Reason => ({ kind: 'risk', note, control }));
-      all = wholly();
-      const frozen = (route: Route) =>
-        (book.ledger.bucket(route.dest.id, route.outputToken.address)?.drift ?? null) !== null;
-      // The first route that can be quoted settles it: with a thousand pairs there is no time to look at all
-      // of them.
-      let open = false;
-      let priced = false;
-      let doubt: Reason | undefined;
-      for (const route of routes.all) {
-        if (refusal(route) !== undefined || frozen(route)) continue;
-        open = true;
-        const { base, quote } = route.pair;
-        const condition = book.market.condition(base, quote);
-        priced = condition?.blocks !== true && !isDecline(book.market.pair(base, quote));
-        if (priced) break;
-        if (condition !== undefined)
-          doubt ??= {
-            kind: 'price',
-            note: stale[0]?.note ?? `${route.pairName}: ${condition.brief}`,
-            control: condition.code,
-          };
-      }
-      const some = [
-        ...stopped.values(),
-        ...drifted,
-        ...halted,
-        ...(doubt === undefined ? [] : [doubt]),
-        ...stale.filter(({ note }) => note !== doubt?.note),
-        ...mute.values(),
-        ...unproven.values(),
+    update() {
+      updateChains();
+      global = globalReason();
+      const { open, priced, priceReason } = findPricedRoute();
+      const partial = [
+        ...stoppedChains.values(),
+        ...driftReasons(),
+        ...risk.halts().map(({ control, note }): StandbyReason => ({ kind: 'risk', note, control })),
+        ...(priceReason === undefined ? [] : [priceReason]),
+        ...staleReasons().filter(({ note }) => note !== priceReason?.note),
+        ...chainsWithoutSender.values(),
+        ...unprovenOrigins.values(),
       ];
-      if (priced) unpricedMs = undefined;
+      if (priced) unpricedSinceMs = undefined;
       else {
-        unpricedMs ??= clock.monotonicMs();
-        // A price that is missing for a moment is a decline; missing for longer it is a state. Anything else
-        // is one at once.
-        const patience = open && everPriced ? config.risk.standbyAfterSeconds * 1000 : 0;
-        if (clock.monotonicMs() - unpricedMs >= patience)
-          all ??= (open ? doubt : undefined) ??
-            some[0] ?? { kind: 'starting', note: 'nothing can be quoted' };
+        unpricedSinceMs ??= clock.monotonicMs();
+        // A price that is missing for a short time is a decline; after that it is a status.
+        const patienceMs = open && everPriced ? quoting().config.risk.standbyAfterSeconds * 1000 : 0;
+        if (clock.monotonicMs() - unpricedSinceMs >= patienceMs)
+          global ??= (open ? priceReason : undefined) ??
+            partial[0] ?? { kind: 'starting', note: 'nothing can be quoted' };
       }
-      everPriced ||= unpricedMs === undefined;
-      reasons = [
-        ...new Map([...(all ? [all] : []), ...some].map((reason) => [reason.note, named(reason)])).values(),
-      ];
-      // Notes hold numbers that move; what is worth telling is a change of kind.
-      const now = `${all?.kind ?? 'active'} ${reasons
-        .map(({ kind, control }) => control ?? kind)
-        .sort()
-        .join(' ')}`;
-      const changed = now !== last;
-      last = now;
+      everPriced ||= priced;
+      const all = [...(global === undefined ? [] : [global]), ...partial];
+      reasons = [...new Map(all.map((reason) => [reason.note, withControl(reason)])).values()];
+      // Notes contain numbers that change all the time, so only a change of kinds is reported.
+      const kinds = reasons.map(({ kind, control }) => control ?? kind).sort();
+      const now = `${global?.kind ?? 'active'} ${kinds.join(' ')}`;
+      const changed = now !== lastKinds;
+      lastKinds = now;
       return changed;
     },
     refusal,
     status: () => ({
-      status: all === undefined ? 'active' : 'standby',
+      status: global === undefined ? 'active' : 'standby',
       note:
         reasons.length === 0
           ? null
           : reasons
               .map(({ note }) => note)
               .join('; ')
-              .slice(0, 200),
+              .slice(0, MAX_NOTE_LENGTH),
     }),
     reasons: () => reasons,
-    set(kind, note) {
-      if (note === undefined) said.delete(kind);
-      else said.set(kind, note);
-      // A stop holds from this instant; that it is over is for the next look to find.
-      all = wholly() ?? all;
+    report(kind, note) {
+      if (note === undefined) reported.delete(kind);
+      else reported.set(kind, note);
+      global = globalReason() ?? global;
     },
+    controls: () =>
+      new Map(
+        (['chain_lag', 'drift'] as const).map((control) => [
+          control,
+          new Map(
+            reasons
+              .filter((reason) => reason.control === control)
+              .map(({ note }) => [note.split(':')[0] ?? note, note]),
+          ),
+        ]),
+      ),
   };
 }
 
-/** Why nothing is quoted on a chain: it stands still, was reorganised, differs from our clock, or is not read. */
+/**
+ * Why nothing is quoted on a chain: it stands still, was reorganised, differs from our clock, or is not read.
+ */
 export function chainReason(
   chainId: number,
   state: ChainState | undefined,
   nowMs: number,
   readUpTo: UnixSeconds,
-): Reason | undefined {
+): StandbyReason | undefined {
   const head = state?.port.head();
   if (state === undefined || head === undefined)
     return { kind: 'lag', note: `chain ${chainId} has not been seen yet` };
-  const doubt = state.port.doubt();
-  if (doubt !== undefined) return doubt;
+  const healthIssue = state.port.doubt();
+  if (healthIssue !== undefined) return healthIssue;
   const { slug, blockTimeMs } = state.port.chain;
-  // At least a few seconds, because a node may report its blocks late.
-  const maxHeadAgeMs = state.config.maxHeadAgeMs ?? Math.max(LATE_BLOCKS * blockTimeMs, LEAST_HEAD_AGE_MS);
+  const maxHeadAgeMs = state.config.maxHeadAgeMs ?? Math.max(LATE_BLOCKS * blockTimeMs, MIN_MAX_HEAD_AGE_MS);
   const ageMs = Math.max(nowMs - state.port.headSeenAtMs(), nowMs - head.timestamp * 1000);
   if (ageMs > maxHeadAgeMs)
     return { kind: 'lag', note: `${slug}: newest block is ${Math.round(ageMs / 1000)} s old` };
@@ -293,10 +317,7 @@ export function chainReason(
   return undefined;
 }
 
-function named(reason: Reason): Reason {
+function withControl(reason: StandbyReason): StandbyReason {
   const control = reason.control ?? CONTROL_OF[reason.kind];
   return control === undefined ? reason : { ...reason, control };
 }
-
-const LATE_BLOCKS = 3;
-const LEAST_HEAD_AGE_MS = 5_000;

@@ -8,7 +8,7 @@ import { mulDivUp } from '../../domain/amount.ts';
 import { type Decline, isDecline } from '../../domain/decline.ts';
 import type { Address } from '../../domain/hex.ts';
 import { type Rational, ten } from '../../pricing/rational.ts';
-import type { ChainState } from '../quoting/pricing-context.ts';
+import type { ChainState, DataFees } from '../chain/chain-state.ts';
 import type { LpConfig } from '../config/config.ts';
 import type { Market } from '../market/market.ts';
 import type { Route } from '../quoting/route.ts';
@@ -24,13 +24,6 @@ export interface Gas {
    * were tried.
    */
   refresh(operator: Address): Promise<void>;
-}
-
-/** Wei for publishing one transaction of each kind. */
-export interface DataFees {
-  fill: bigint;
-  prove: bigint;
-  claim: bigint;
 }
 
 const FREE: DataFees = { fill: 0n, prove: 0n, claim: 0n };

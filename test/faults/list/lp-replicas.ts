@@ -49,7 +49,7 @@ export const LP_REPLICAS: readonly Fault[] = [
     defences: [
       {
         what: 'every hold is made in the shared inventory before its quote is signed',
-        symbol: 'src/lp/quoting/quote.ts#createQuoter',
+        symbol: 'src/lp/quoting/quote.ts#createQuoteHandler',
         becomes: '(deps, ...rest) => original({ ...deps, sharing: undefined }, ...rest)',
       },
       {
@@ -83,7 +83,7 @@ export const LP_REPLICAS: readonly Fault[] = [
         symbol: 'src/lp/risk/standby.ts#createStandby',
         becomes: `(deps) => {
           const standby = original(deps);
-          return { ...standby, set: (kind, note) => (kind === 'operator' ? undefined : standby.set(kind, note)) };
+          return { ...standby, report: (kind, note) => (kind === 'operator' ? undefined : standby.report(kind, note)) };
         }`,
       },
       {

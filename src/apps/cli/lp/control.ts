@@ -1,7 +1,7 @@
 /** Commands that control a running LP: status, pause, resume, drain, reload, audit. */
 
 import { RequestError } from '../../../domain/errors.ts';
-import type { LpStatus } from '../../../lp/node.ts';
+import type { LpStatus } from '../../../lp/node/interface.ts';
 import type { AuditEntry } from '../../../ports/stores/audit-log.ts';
 import type { Reload } from '../../lp/reload.ts';
 import { type AdminClientOptions, openAdminClient } from './admin-client.ts';

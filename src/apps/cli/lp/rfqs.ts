@@ -1,12 +1,12 @@
 /** `firmquote lp rfqs`: prints recent requests as JSON lines for `firmquote sim replay`. */
 
-import type { Flow } from '../../../lp/quote-log/recorded-requests.ts';
+import type { RecordedPage } from '../../../lp/quote-log/recorded-requests.ts';
 import { type AdminClientOptions, openAdminClient } from './admin-client.ts';
 
 export async function printRfqs(options: AdminClientOptions): Promise<void> {
   const client = await openAdminClient(options);
   for (let after: number | null = -1; after !== null;) {
-    const { rfqs, next }: ReturnType<Flow['recorded']> = await client.get(`/rfqs?after=${after}`);
+    const { rfqs, next }: RecordedPage = await client.get(`/rfqs?after=${after}`);
     for (const rfq of rfqs) console.log(JSON.stringify(rfq));
     after = next;
   }

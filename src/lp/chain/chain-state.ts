@@ -1,0 +1,30 @@
+/** What the LP last read of one chain: its port, configuration, gas prices and the operator's balance. */
+
+import type { Block, ChainPort } from '../../ports/chain.ts';
+import type { LpChainConfig } from '../config/config.ts';
+
+/** Wei for publishing one transaction of each kind. */
+export interface DataFees {
+  fill: bigint;
+  prove: bigint;
+  claim: bigint;
+}
+
+export interface ChainState {
+  readonly port: ChainPort;
+  /** Replaced by a reload. */
+  config: LpChainConfig;
+  /** Wei per unit of gas for a transaction mined soon; undefined until read. */
+  gasPrice: bigint | undefined;
+  /** What publishing our transactions costs beside gas; undefined until read. */
+  dataFees: DataFees | undefined;
+  /** The operator's native balance in wei; undefined until read. */
+  native: bigint | undefined;
+}
+
+/** A chain as it looked when a price was made. */
+export interface ChainSight {
+  head: Block | undefined;
+  headSeenAtMs: number;
+  gasPrice: bigint | undefined;
+}

@@ -1,0 +1,57 @@
+/** Applies what the chain follower sees of our orders to awards, accounting, replicas and venues. */
+
+import type { FollowListener } from '../chain/follow.ts';
+import { ownSlice } from '../quoting/order.ts';
+import type { LpParts } from './wiring.ts';
+
+export const REVOKED_NOTE = 'the operator key was revoked';
+
+export function createChainListener(parts: LpParts, chainId: number): FollowListener {
+  const { awards, quoteEvents, sharing, sessions, standby, chains } = parts;
+  const { account, lpMetrics } = parts.base;
+  const { log } = parts.deps;
+  return {
+    opened: awards.opened,
+    stranger(orderId, order) {
+      log.debug({ orderId }, 'an open order names this LP without a quote that this process signed');
+      if (ownSlice(order, account, chains) !== undefined) sharing?.stranger(orderId, order);
+    },
+    filled(orderId, seen) {
+      const { timestamp, txHash, blockNumber } = seen;
+      awards.update(orderId, { fill: { timestamp, txHash, blockNumber }, stage: 'filled', note: 'filled' });
+      const award = awards.get(orderId);
+      if (award?.slice.originChainId !== chainId) lpMetrics.fills.add({ outcome: 'filled' });
+      if (award !== undefined) quoteEvents.filled(award, seen);
+      for (const session of sessions) session.sendFill(orderId, 'filled', txHash);
+    },
+    unfilled(orderId, was) {
+      awards.update(orderId, { fill: null, stage: 'committed', note: 'the fill was reorganised away' });
+      const award = awards.get(orderId);
+      if (award !== undefined) quoteEvents.unfilled(award, was);
+      lpMetrics.fills.add({ outcome: 'reorged' });
+    },
+    finalised(orderId, seen) {
+      const award = awards.get(orderId);
+      const kind = award?.slice.destChainId === chainId ? 'same_chain' : 'cross_chain';
+      lpMetrics.awards.add({ outcome: 'settled', kind });
+      awards.update(orderId, { stage: 'finalised', note: null });
+      if (award !== undefined) quoteEvents.finalised(award, seen);
+    },
+    refunded(orderId) {
+      const award = awards.get(orderId);
+      awards.update(orderId, { stage: 'failed', note: 'refunded to the taker' });
+      if (award !== undefined) quoteEvents.failed(award, 'refunded to the taker');
+    },
+    moved: quoteEvents.moved,
+    operator(allowed) {
+      if (!allowed)
+        log.fatal({ chainId }, 'the account revoked our operator key on the chain: nothing more is signed');
+      standby.report('operator', allowed ? undefined : REVOKED_NOTE);
+    },
+    ...(sharing && { spent: (orderId) => sharing.spent(chainId, orderId), used: sharing.used }),
+    followed() {
+      sharing?.followed(chainId);
+      void parts.advance();
+    },
+  };
+}

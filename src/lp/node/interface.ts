@@ -1,0 +1,136 @@
+/** What an LP node needs from outside, and what it offers to the process that runs it. */
+
+import type { Advice } from '../../inventory/rebalance.ts';
+import type { Attestations, Voices } from '../../ports/attestations.ts';
+import type { ChainPort } from '../../ports/chain.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Feed, Sequencer } from '../../ports/feed.ts';
+import type { Link } from '../../ports/link.ts';
+import type { Log } from '../../ports/log.ts';
+import type { Metrics } from '../../ports/metrics.ts';
+import type { Random } from '../../ports/random.ts';
+import type { SharedInventory } from '../../ports/shared-inventory.ts';
+import type { Recovery, Signer } from '../../ports/signer.ts';
+import type { JournalStore } from '../../ports/stores/accounting-store.ts';
+import type { LpAward, LpStore } from '../../ports/stores/lp-store.ts';
+import type { TxStore } from '../../ports/stores/tx-store.ts';
+import type { Transactor } from '../../ports/transactor.ts';
+import type { PricingPlugin } from '../../pricing/price-inputs.ts';
+import type { Accounts } from '../accounting/accounts.ts';
+import type { Position } from '../accounting/bands.ts';
+import type { Receivable } from '../accounting/receivables.ts';
+import type { LpConfig } from '../config/config.ts';
+import type { Reloaded } from '../config/reload.ts';
+import type { RecordedPage } from '../quote-log/recorded-requests.ts';
+import type { CommitmentSigner } from '../quoting/quote.ts';
+import type { CurveView } from '../quoting/win-rates.ts';
+import type { SharedBucket } from '../replicas/sharing.ts';
+import type { KilledBy } from '../risk/kill-switch.ts';
+import type { LimitUse } from '../risk/limit-use.ts';
+import type { RiskStatus } from '../risk/risk.ts';
+import type { StandbyReason } from '../risk/standby.ts';
+
+export interface LpNodeDeps {
+  /** One per configured chain, already started by the caller. */
+  chains: readonly ChainPort[];
+  /** For cross-chain fills, by chain id, with the operator's key. The node starts and stops them. */
+  transactors: ReadonlyMap<number, Transactor>;
+  /** One per venue. The node starts and stops them. */
+  links: readonly Link[];
+  /** The node starts and stops them. */
+  feeds: readonly Feed[];
+  /** Uptime feeds of rollups, by chain id. The node starts and stops them. */
+  sequencers?: ReadonlyMap<number, Sequencer>;
+  /** The caller closes it. */
+  store: LpStore;
+  /** The accounting ledger, behind the same fence as the store. */
+  journal: JournalStore;
+  /** The operator's transactions: their gas goes into the accounting ledger. */
+  transactions?: Pick<TxStore, 'liveSlots'>;
+  /** The operator's key: signs commitments and proves the account to venues. */
+  signer: Signer;
+  recovery: Recovery;
+  /** Signs commitments in another way than `signer` does. */
+  commit?: CommitmentSigner;
+  random: Random;
+  clock: Clock;
+  log: Log;
+  metrics: Metrics;
+  /** Attester signatures; without them another party has to prove our fills. */
+  proofs?: Attestations;
+  /** Which attesters would answer. */
+  voices?: Voices;
+  /** Absent: this LP runs alone. The caller closes it. */
+  shared?: ReplicaDeps;
+  /** Called when the kill switch is engaged, for the audit log. */
+  killed?(by: KilledBy, note: string): void;
+  /** The market maker's own terms or pricer. */
+  plugin?: PricingPlugin;
+}
+
+/** For one of several replicas with one inventory. */
+export interface ReplicaDeps {
+  inventory: SharedInventory;
+  /** The name of this replica, the same after a restart. */
+  replica: string;
+  /** How long a leader may be silent before another replica takes over. */
+  leadMs: number;
+}
+
+export interface LpStatus {
+  /** null: this LP runs alone. `leads`: this replica sends transactions for all. */
+  replica: { name: string; leads: boolean } | null;
+  status: 'active' | 'standby';
+  note: string | null;
+  reasons: readonly StandbyReason[];
+  liveQuotes: number;
+  /** Accepted orders that are not final yet. */
+  openAwards: number;
+  venues: { name: string; welcome: boolean }[];
+  chains: { chainId: number; slug: string; head: bigint | null; final: bigint; gasWei: bigint | null }[];
+  prices: { symbol: string; usd: number | null; detail: string | null }[];
+}
+
+export interface LpNode {
+  /**
+   * Resolves when the ledger is restored and quoting may begin. Rejects when the configuration or the chains
+   * do not allow it.
+   */
+  start(): Promise<void>;
+  /** Stops quoting, finishes steps, writes the ledger, closes links. */
+  stop(): Promise<void>;
+  status(): LpStatus;
+  /** With several replicas, held and free are as of the last answer of the shared inventory. */
+  inventory(): SharedBucket[];
+  /** Every asset against its target and bands, in total and per chain. */
+  positions(): Position[];
+  /** Fills that we have not been paid for. */
+  receivables(): Receivable[];
+  /** Transfers between chains that are worth making now. */
+  rebalancing(): readonly Advice[];
+  limits(): { limits: LimitUse[] };
+  /** Learned win-rate curves, and which of them are used for pricing. */
+  curves(): CurveView[];
+  awards(limit?: number): Promise<LpAward[]>;
+  /** Explanations, accounting ledger and profit. Throws `RequestError` before the node has started. */
+  accounts(): Accounts;
+  /** Recent requests and their outcomes. */
+  recorded(after?: number, limit?: number): RecordedPage;
+  /**
+   * Engages the kill switch: nothing is signed from now on, and what was signed stays honoured. May be called
+   * before `start`.
+   */
+  pause(note: string): void;
+  /** The same from another source than the operator. */
+  kill(by: KilledBy, note: string): void;
+  /** Releases the kill switch, unless a kill file still exists. */
+  resume(): void;
+  /** The kill file was removed. */
+  killFileGone(): void;
+  risk(): RiskStatus;
+  /**
+   * Puts another configuration in force from the next request on, all of it or nothing. Signed quotes keep
+   * their terms. One reload at a time.
+   */
+  reload(next: LpConfig): Promise<Reloaded>;
+}

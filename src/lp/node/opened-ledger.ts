@@ -1,0 +1,55 @@
+/** Opens the store and restores the inventory ledger, once every chain is ready. */
+
+import type { Address } from '../../domain/hex.ts';
+import type { LedgerEvent } from '../../inventory/event.ts';
+import { restore, type Restored } from '../chain/restore.ts';
+import type { LpAward, LpStore } from '../../ports/stores/lp-store.ts';
+import type { LpConfig } from '../config/config.ts';
+import type { LpChainWithPort } from './setup.ts';
+import { bucketsOf, checkDecimals, graceSecondsOf, limitsOf, waitUntilReady } from './setup.ts';
+import type { LpNodeDeps } from './interface.ts';
+
+export interface OpenedLedger extends Restored {
+  opening: Awaited<ReturnType<LpStore['open']>>;
+  /** Of the shared inventory, with several replicas. */
+  generation: string | undefined;
+  pastAwards: readonly LpAward[];
+  /** Receives every event of the ledger from now on. With several replicas only. */
+  onLedgerEvent(listener: (event: LedgerEvent) => void): void;
+}
+
+/** How many earlier awards the accounting learns usual durations and flows from. */
+const MAX_PAST_AWARDS = 500;
+
+export async function openLedger(
+  { store, shared, log, clock }: LpNodeDeps,
+  config: LpConfig,
+  chains: readonly LpChainWithPort[],
+  account: Address,
+): Promise<OpenedLedger> {
+  await Promise.all(chains.map(({ port }) => waitUntilReady(port, clock)));
+  await Promise.all(chains.map(({ port }) => checkDecimals(port, config)));
+  const joined = shared && (await store.join(shared.replica));
+  const opening = joined ?? (await store.open());
+  const listeners: ((event: LedgerEvent) => void)[] = [];
+  const restored = await restore(
+    { ports: new Map(chains.map(({ port }) => [port.chain.id, port])), store, log, nowMs: clock.nowMs() },
+    {
+      opening,
+      account,
+      options: {
+        buckets: bucketsOf(chains, config),
+        graceSeconds: (chainId) => graceSecondsOf(chains.find(({ chain }) => chain.id === chainId)),
+        limits: limitsOf(config),
+        ...(joined && { onEvent: (event) => listeners.forEach((listen) => listen(event)) }),
+      },
+    },
+  );
+  return {
+    ...restored,
+    opening,
+    generation: joined?.generation,
+    pastAwards: await store.listAwards(MAX_PAST_AWARDS),
+    onLedgerEvent: (listener) => void listeners.push(listener),
+  };
+}

@@ -1,0 +1,199 @@
+/** Starts and stops the parts of the LP in the right order, and reloads its configuration. */
+
+import { RequestError, UpstreamError } from '../../domain/errors.ts';
+import { createFollower } from '../chain/follow.ts';
+import { createPump, type Pump } from '../chain/pump.ts';
+import { createReconciler } from '../chain/reconcile.ts';
+import type { LpConfig } from '../config/config.ts';
+import { exposeAccounts, exposeGauges } from '../metrics.ts';
+import { createQuotingSnapshot, type QuotingSnapshot } from '../quoting/quoting-snapshot.ts';
+import type { KilledBy } from '../risk/kill-switch.ts';
+import { yieldToEventLoop } from '../yield-to-event-loop.ts';
+import { createChainListener } from './chain-events.ts';
+import { bucketsOf, leaseRules, positionsOf, type LpChainWithPort } from './setup.ts';
+import { createTicker } from './ticker.ts';
+import type { LpParts } from './wiring.ts';
+
+export interface RunningLp {
+  readonly parts: LpParts;
+  reload(next: LpConfig): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/**
+ * Writing 100,000 holds takes about two of the ten seconds that a stop has. Beyond this many the next start
+ * waits for the lease instead, as after a crash.
+ */
+const MAX_HOLDS_WRITTEN = 200_000;
+
+/** `killed`: sources that engaged the kill switch before the start. */
+export async function startLp(
+  parts: LpParts,
+  config: LpConfig,
+  killed: ReadonlyMap<KilledBy, string>,
+): Promise<RunningLp> {
+  const { risk, standby, leases, accounts, sessions, levels, replica, sharing, ledger } = parts;
+  const { log, store, transactors } = parts.deps;
+  const { lpChains, feedMonitor, market } = parts.base;
+  const ticker = createTicker(parts);
+  let stopping = false;
+
+  standby.report('starting', 'starting');
+  const pumps = lpChains.map((chain) => createChainPump(parts, config, chain));
+  await Promise.all(lpChains.map((chain) => checkOperator(parts, chain)));
+  feedMonitor.start();
+  await Promise.all([
+    parts
+      .quoting()
+      .context.refreshGas(parts.operator)
+      .catch((error: unknown) => log.warn({ error }, 'gas prices could not be read')),
+    ...pumps.map((pump) => pump.first()),
+  ]);
+  if (replica === undefined) {
+    await leases.tick();
+    await accounts.start(parts.opened.opening.epoch);
+    await Promise.all([...transactors.values()].map((transactor) => transactor.start()));
+  } else await replica.tick();
+  for (const [by, note] of killed) risk.kill.engage(by, note);
+  risk.update(new Map());
+  standby.report('starting', undefined);
+  standby.update();
+  ticker.start();
+  for (const session of sessions) session.start();
+  levels.start();
+  void parts.advance();
+  exposeMetrics(parts);
+  log.info(
+    {
+      status: standby.status(),
+      clean: parts.opened.clean,
+      routes: parts.quoting().routes.all.length,
+      operator: parts.operator,
+    },
+    'LP is up',
+  );
+
+  async function reload(next: LpConfig): Promise<void> {
+    // Everything that can fail comes first; after that nothing waits, so no request sees half of a reload.
+    const snapshot = createQuotingSnapshot(parts.quotingDeps, next);
+    await yieldToEventLoop();
+    if (stopping)
+      throw new RequestError('The LP is being stopped: the next start reads the new configuration.', {
+        code: 'not_ready',
+      });
+    const buckets = bucketsOf(lpChains, next);
+    const before = parts.quoting();
+    for (const chain of next.chains) Object.assign(parts.states.get(chain.chainId) ?? {}, { config: chain });
+    for (const [chainId, rule] of leaseRules(lpChains, next)) parts.rules.set(chainId, rule);
+    risk.configure(next);
+    for (const { chainId, token, buffer } of buckets) ledger.setBuffer(chainId, token, buffer);
+    market.serve(next.pairs);
+    parts.current.snapshot = snapshot;
+    parts.winRates.configure(next.pricing.calibration);
+    parts.announceStatus();
+    if (helloOf(before) !== helloOf(snapshot))
+      for (const session of sessions) session.renew('the configuration changed what we offer');
+  }
+
+  async function stop(): Promise<void> {
+    stopping = true;
+    standby.report('stopping', 'stopping');
+    ticker.stop();
+    levels.stop();
+    for (const session of sessions) session.sendStatus();
+    await Promise.all(sessions.map((session) => session.stop()));
+    feedMonitor.stop();
+    await Promise.all(pumps.map((pump) => pump.stop()));
+    await sharing?.flush();
+    await parts.advance();
+    await Promise.all([...transactors.values()].map((transactor) => transactor.stop()));
+    await parts.awards.flush();
+    await risk.flush().catch((error: unknown) => log.error({ error }, 'risk state could not be stored'));
+    await parts.winRates.flush();
+    await accounts.stop();
+    if (ledger.live > MAX_HOLDS_WRITTEN)
+      return log.warn(
+        { live: ledger.live },
+        'LP is down with too many live quotes to write: the next start waits',
+      );
+    const clean = await store.stop({
+      ledger: ledger.snapshotChunks(),
+      cursors: [...parts.followers.values()].map((follower) => follower.cursor()),
+    });
+    log.info({ clean }, 'LP is down');
+  }
+
+  return { parts, reload, stop };
+}
+
+/** What `hello` tells a venue and a reload may change. */
+const helloOf = ({ routes, config: { quoting } }: QuotingSnapshot): string =>
+  `${[...routes.corridors].sort().join(' ')} ${quoting.maxInFlight}`;
+
+/** Follows one chain: its follower reads events into the ledger, its reconciler compares balances. */
+function createChainPump(parts: LpParts, config: LpConfig, { port, chain }: LpChainWithPort): Pump {
+  const { ledger, awards, replica, opened, operator, base } = parts;
+  const { clock, log } = parts.deps;
+  const { account } = base;
+  const cursor = opened.cursors.get(chain.id);
+  if (cursor === undefined)
+    throw new UpstreamError('A chain has no block to start from.', { code: 'block_missing' });
+  const follower = createFollower(
+    {
+      port,
+      ledger,
+      log,
+      listener: createChainListener(parts, chain.id),
+      restore: awards.restore,
+      ...(replica && { learn: replica.learn }),
+    },
+    { account, operator, maxBlocks: config.maxBlocksPerScan },
+    cursor,
+  );
+  parts.followers.set(chain.id, follower);
+  const tokens = base.buckets.filter(({ chainId }) => chainId === chain.id).map(({ token }) => token);
+  const open = opened.requests.filter(({ chainId }) => chainId === chain.id);
+  const reconciler = createReconciler(
+    { follower, ledger, clock, log },
+    { account, tokens, everyMs: config.reconcileSeconds * 1000, open },
+  );
+  return createPump({ port, follower, reconciler, log });
+}
+
+async function checkOperator({ base, operator, deps, standby }: LpParts, { port, chain }: LpChainWithPort) {
+  if (operator === base.account || (await port.isOperator(base.account, operator))) return;
+  deps.log.fatal(
+    { chainId: chain.id, operator },
+    'the account has not named this operator on the chain: nothing is signed',
+  );
+  standby.report('operator', 'the operator key is not allowed on the chain');
+}
+
+function exposeMetrics(parts: LpParts): void {
+  const { standby, awards, leases, sharing, lead } = parts;
+  const { metrics } = parts.deps;
+  exposeGauges(metrics, {
+    ledger: parts.ledger,
+    slug: parts.base.slug,
+    symbol: (chainId, token) =>
+      parts.chains.get(chainId)?.tokens.find(({ address }) => address === token)?.symbol ?? 'unknown',
+    reasons: standby.reasons,
+    quoting: () => standby.status().status === 'active',
+    openAwards: () => awards.open().length,
+    leaseSeconds: leases.reach,
+    positions: () => positionsOf(parts.quoting()),
+    receivables: parts.receivables.list,
+    advice: parts.rebalancing.advice,
+  });
+  exposeAccounts(metrics, parts.accounts);
+  if (sharing === undefined) return;
+  metrics.gauge('firmquote_lp_replica_leads', '1 while this replica acts for the LP', [], (gauge) =>
+    gauge.set(lead.mine() ? 1 : 0),
+  );
+  metrics.gauge(
+    'firmquote_lp_shared_ready',
+    '1 while the shared inventory answers and is complete',
+    [],
+    (gauge) => gauge.set(sharing.trouble() === undefined ? 1 : 0),
+  );
+}

@@ -1,0 +1,37 @@
+/** The status of the LP for an operator, before and after its start. */
+
+import { isDecline } from '../../domain/decline.ts';
+import type { LpConfig } from '../config/config.ts';
+import type { LpStatus, ReplicaDeps } from './interface.ts';
+import type { NodeBase } from './setup.ts';
+import type { LpParts } from './wiring.ts';
+
+export function statusOf(
+  parts: LpParts | undefined,
+  { lpChains, market }: NodeBase,
+  config: Pick<LpConfig, 'prices'>,
+  shared: ReplicaDeps | undefined,
+): LpStatus {
+  const state = parts?.standby.status() ?? { status: 'standby' as const, note: 'not running' };
+  return {
+    ...state,
+    replica: shared === undefined ? null : { name: shared.replica, leads: parts?.lead.mine() ?? false },
+    reasons: parts?.standby.reasons() ?? [],
+    liveQuotes: parts?.ledger.live ?? 0,
+    openAwards: parts?.awards.open().length ?? 0,
+    venues: parts?.sessions.map(({ name, welcome }) => ({ name, welcome })) ?? [],
+    chains: lpChains.map(({ port, chain }) => ({
+      chainId: chain.id,
+      slug: chain.slug,
+      head: port.head()?.number ?? null,
+      final: parts?.followers.get(chain.id)?.cursor().block ?? 0n,
+      gasWei: parts?.states.get(chain.id)?.native ?? null,
+    })),
+    prices: Object.keys(config.prices).map((symbol) => {
+      const mid = market.mid(symbol);
+      return isDecline(mid)
+        ? { symbol, usd: null, detail: mid.detail ?? null }
+        : { symbol, usd: mid.value, detail: null };
+    }),
+  };
+}

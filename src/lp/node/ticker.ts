@@ -1,0 +1,93 @@
+/** The periodic work of the LP: leases, learning, risk and standby. */
+
+import type { LpParts } from './wiring.ts';
+
+const TICK_MS = 250;
+/* In ticks. */
+const EVERY_SECOND = 4;
+const REBALANCING_EVERY = 12;
+const GAS_EVERY = 20;
+const STORE_WIN_RATES_EVERY = 120;
+
+export interface Ticker {
+  start(): void;
+  stop(): void;
+}
+
+export function createTicker(parts: LpParts): Ticker {
+  const { leases, lead, sharing, replica, standby, risk, winRates, accounts, sessions } = parts;
+  const { clock, log, transactors, shared } = parts.deps;
+  let ticks = 0;
+  let handedOver = false;
+  let stopped = false;
+  let cancel = () => {};
+
+  const orLog = (work: Promise<unknown> | undefined, message: string, level: 'error' | 'warn' = 'error') =>
+    work?.catch((error: unknown) => log[level]({ error }, message));
+
+  async function tick(): Promise<void> {
+    ticks += 1;
+    await renewLeases();
+    await orLog(replica?.tick(), 'the state of the other replicas could not be read');
+    if (shared !== undefined) await orLog(risk.syncKillSwitch(), 'the shared kill switch could not be read');
+    if ((leases.lost || lead.over) && !handedOver) await handOver();
+    parts.base.market.tick();
+    parts.proving?.look();
+    if (ticks % EVERY_SECOND === 0) {
+      winRates.countExpired();
+      parts.receivables.look();
+    }
+    if (ticks % STORE_WIN_RATES_EVERY === 0 && !leases.lost)
+      await orLog(winRates.flush(), 'win-rate curves could not be stored', 'warn');
+    if (ticks % EVERY_SECOND === 1 && replica !== undefined)
+      await orLog(accounts.heed(), 'taker costs could not be read from the leading replica', 'warn');
+    if (ticks % REBALANCING_EVERY === 0) parts.rebalancing.look();
+    if (ticks % GAS_EVERY === 0) {
+      const gas = parts.quoting().context.refreshGas(parts.operator);
+      await orLog(gas, 'gas prices could not be read', 'warn');
+    }
+    risk.update(standby.controls());
+    await orLog(risk.flush(), 'risk state could not be stored');
+    if (standby.update()) {
+      log.info({ ...standby.status() }, 'status');
+      for (const session of sessions) session.sendStatus();
+    }
+  }
+
+  async function renewLeases(): Promise<void> {
+    // Without the shared inventory nothing is signed, so the lease is not needed.
+    if (sharing?.trouble()?.kind === 'shared') return;
+    try {
+      await leases.tick();
+      standby.report('store', undefined);
+    } catch (error) {
+      log.error({ error }, 'the lease could not be renewed');
+      standby.report('store', 'the database does not answer');
+    }
+  }
+
+  /** Two processes cannot share the operator's nonces, and the one that took over has to send the fills. */
+  async function handOver(): Promise<void> {
+    handedOver = true;
+    log.fatal(
+      {},
+      'another process has taken this LP over: this one sends nothing more and should be stopped',
+    );
+    await Promise.all([...transactors.values()].map((transactor) => transactor.stop()));
+  }
+
+  function scheduleNext(): void {
+    cancel = clock.after(
+      TICK_MS,
+      () => void orLog(tick(), 'a tick failed')?.finally(() => stopped || scheduleNext()),
+    );
+  }
+
+  return {
+    start: scheduleNext,
+    stop() {
+      stopped = true;
+      cancel();
+    },
+  };
+}

@@ -1,0 +1,17 @@
+/** Where the inputs of one price came from, so that an explanation can show the sources. */
+
+import type { Mid } from '../../pricing/mid.ts';
+import type { ChainSight } from '../chain/chain-state.ts';
+import type { CheckedReference } from '../market/symbol-price.ts';
+import type { RiskAdjustment } from '../risk/risk-adjustment.ts';
+
+/** By reference: nothing here changes afterwards. */
+export interface PricingEvidence {
+  atMs: number;
+  mid: Mid;
+  /** The oracles and averages that the mid was compared with. */
+  references: readonly CheckedReference[];
+  adjustment: RiskAdjustment;
+  origin: ChainSight;
+  dest: ChainSight;
+}

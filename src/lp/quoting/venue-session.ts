@@ -1,0 +1,282 @@
+/** The session with one venue: authenticates, answers its requests, and passes awards on. */
+
+import type { Bytes32, Hex } from '../../domain/hex.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Link } from '../../ports/link.ts';
+import type { Log } from '../../ports/log.ts';
+import type { Signer } from '../../ports/signer.ts';
+import {
+  LINK_HEARTBEAT_SECONDS,
+  LINK_MISSED_HEARTBEATS,
+  LINK_PROTOCOL_VERSION,
+  type FromSolver,
+  type FromVenue,
+  type LinkMessage,
+  readFromVenue,
+  type Rfq,
+  type SliceRequest,
+} from '../../protocol/link/link.ts';
+import { linkProofDigest } from '../../protocol/link/link-proof.ts';
+import type { Awards } from '../settlement/awards.ts';
+import type { LpConfig } from '../config/config.ts';
+import type { QuotingSnapshot } from './quoting-snapshot.ts';
+import type { LpMetrics } from '../metrics.ts';
+import { declineMessage, type LpAnswer } from './quote.ts';
+import type { LpChain } from './route.ts';
+
+export interface VenueSession {
+  start(): void;
+  /** Sends our status to the venue. */
+  sendStatus(): void;
+  sendFill(orderId: Bytes32, stage: string, txHash: Hex | null): void;
+  /** Sends indicative prices; false when the session is not established. */
+  sendLevels(message: LinkMessage<'levels', FromSolver>): boolean;
+  /** Reconnects, because what `hello` said about us has changed. */
+  renew(reason: string): void;
+  /** The venue has accepted our `hello`. */
+  readonly welcome: boolean;
+  readonly name: string;
+  stop(): Promise<void>;
+}
+
+export interface VenueSessionDeps {
+  link: Link;
+  clock: Clock;
+  log: Log;
+  metrics: LpMetrics;
+  signer: Signer;
+  /** The quoting configuration in force; a reload replaces it. */
+  quoting(): QuotingSnapshot;
+  awards: Awards;
+  chains: ReadonlyMap<number, LpChain>;
+  status(): { status: 'active' | 'standby'; note: string | null };
+  /** Advances the awards now, because the venue reported a change. */
+  advanceAwards(): void;
+  welcomed(): void;
+  /** The name of this replica, if there are several. */
+  replica?: string | undefined;
+  /** According to the venue, the taker executed another quote of the same request. */
+  tradedElsewhere(quoteIds: readonly Bytes32[]): void;
+}
+
+/**
+ * A request that has waited longer than this share of its deadline is declined, because an answer would be
+ * late.
+ */
+const IN_TIME = 0.8;
+const MAX_WARNINGS = 100;
+/** A stop waits at most this long for remote signatures. */
+const STOP_WAIT_MS = 1_000;
+const STOP_POLL_MS = 20;
+
+export function createVenueSession(
+  deps: VenueSessionDeps,
+  { solver }: Pick<LpConfig, 'solver'>,
+): VenueSession {
+  const { link, clock, metrics } = deps;
+  const log = deps.log.child({ venue: link.name });
+  const warned = new Set<string>();
+  let welcome = false;
+  let lastFrameMs = 0;
+  let stopped = false;
+  let cancelHeartbeat = () => {};
+  let inFlight = 0;
+
+  const send = (message: FromSolver): boolean => link.send(JSON.stringify(message));
+  const sendStatus = (): void => void (welcome && send({ type: 'status', ...deps.status() }));
+
+  /** Proves that we own the operator key of each account, on the chains that the venue shares with us. */
+  async function sendHello({
+    nonce,
+    venueId,
+    protocolVersion,
+    chains,
+  }: LinkMessage<'challenge', FromVenue>): Promise<void> {
+    if (protocolVersion !== LINK_PROTOCOL_VERSION)
+      return link.reconnect(
+        `the venue speaks protocol ${protocolVersion}, we speak ${LINK_PROTOCOL_VERSION}`,
+      );
+    const accounts: LinkMessage<'hello', FromSolver>['accounts'] = [];
+    for (const { chainId, escrow, oracle } of chains) {
+      const ours = deps.chains.get(chainId);
+      if (ours === undefined) continue;
+      // Quotes for another escrow would not be backed by our inventory.
+      if (ours.chain.escrow !== escrow || ours.chain.oracle !== oracle) {
+        log.error(
+          { chainId, escrow, oracle },
+          'the venue names another escrow or oracle than our configuration: this chain is left out',
+        );
+        continue;
+      }
+      const { account } = ours.config;
+      accounts.push({
+        chainId,
+        account,
+        operator: deps.signer.address,
+        signature: await deps.signer.sign(
+          linkProofDigest({ chainId, escrow }, { nonce, venueId, solverId: solver.id, account }),
+        ),
+      });
+    }
+    if (accounts.length === 0) return link.reconnect('the venue and this LP have no chain in common');
+    const { routes, config } = deps.quoting();
+    send({
+      type: 'hello',
+      solverId: solver.id,
+      ...(deps.replica !== undefined && { replica: deps.replica }),
+      kind: solver.kind,
+      name: solver.name,
+      accounts,
+      corridors: [...routes.corridors],
+      maxInFlight: config.quoting.maxInFlight,
+      protocolVersion: LINK_PROTOCOL_VERSION,
+    });
+  }
+
+  function scheduleHeartbeat(heartbeatSeconds: number): void {
+    cancelHeartbeat = clock.after(heartbeatSeconds * 1000, () => {
+      if (clock.monotonicMs() - lastFrameMs > LINK_MISSED_HEARTBEATS * heartbeatSeconds * 1000)
+        return link.reconnect('the venue fell silent');
+      send({ type: 'ping' });
+      scheduleHeartbeat(heartbeatSeconds);
+    });
+  }
+
+  /** The venue has gone on without us. */
+  function declineLate(question: Rfq | SliceRequest, quoteId?: Bytes32): void {
+    metrics.late.add();
+    send(declineMessage(question, { declined: 'limit' }, quoteId));
+  }
+
+  async function answerRfq(rfq: Rfq, receivedMs: number): Promise<void> {
+    inFlight += 1;
+    try {
+      sendAnswers(rfq, await deps.quoting().quotes.handleQuoteRequest(rfq), receivedMs);
+    } catch (error) {
+      log.fatal({ error }, 'answering a quote request failed');
+      sendAnswers(rfq, [declineMessage(rfq, { declined: 'internal' })], receivedMs);
+    } finally {
+      inFlight -= 1;
+    }
+  }
+
+  function sendAnswers(rfq: Rfq, answers: readonly LpAnswer[], receivedMs: number): void {
+    const tookMs = clock.monotonicMs() - receivedMs;
+    // The hold of a quote that was not sent stays until it expires: its signature exists.
+    if (tookMs > rfq.deadlineMs) declineLate(rfq);
+    else for (const answer of answers) send(answer);
+    metrics.quoteSeconds.observe(tookMs / 1000);
+    const [first] = answers;
+    if (first === undefined) return;
+    metrics.answers.add({ kind: first.type });
+    if (first.type === 'quote') metrics.quotes.add({}, answers.length);
+    if (first.type === 'decline') metrics.declines.add({ reason: first.reason });
+  }
+
+  async function answerSlice(slice: SliceRequest): Promise<void> {
+    inFlight += 1;
+    try {
+      const answer = await deps.quoting().slices.handleSlice(slice);
+      send(answer);
+      metrics.slices.add({ kind: answer.type });
+    } catch (error) {
+      log.fatal({ error }, 'answering a slice failed');
+      send(declineMessage(slice, { declined: 'internal' }, slice.quoteId));
+      metrics.slices.add({ kind: 'decline' });
+    } finally {
+      inFlight -= 1;
+    }
+  }
+
+  function receiveFrame(text: string, waitedMs: number): void {
+    lastFrameMs = clock.monotonicMs();
+    const read = readFromVenue(text);
+    if (!read.ok) return warnOnce(read);
+    const { message } = read;
+    switch (message.type) {
+      case 'rfq':
+        if (waitedMs >= message.deadlineMs * IN_TIME) return declineLate(message);
+        return void answerRfq(message, lastFrameMs);
+      case 'slice':
+        if (waitedMs >= message.deadlineMs * IN_TIME) return declineLate(message, message.quoteId);
+        return void answerSlice(message);
+      case 'ping':
+        return void send({ type: 'pong' });
+      case 'challenge':
+        return void sendHello(message).catch((error: unknown) =>
+          link.reconnect(error instanceof Error ? error.message : 'the proof could not be signed'),
+        );
+      case 'welcome':
+        welcome = true;
+        log.info({ session: message.sessionId }, 'session with the venue established');
+        cancelHeartbeat();
+        scheduleHeartbeat(message.heartbeatSeconds || LINK_HEARTBEAT_SECONDS);
+        sendStatus();
+        send({ type: 'resync' });
+        return deps.welcomed();
+      case 'refused':
+        log.error({ code: message.code, reason: message.message }, 'the venue refused our session');
+        return link.reconnect(`refused: ${message.code}`);
+      case 'award':
+        deps.awards.take(message);
+        return deps.advanceAwards();
+      case 'resync':
+        for (const award of message.awards) deps.awards.take(award);
+        return deps.advanceAwards();
+      // A hint: the chain decides what happened to the order, this only makes us read it sooner.
+      case 'order':
+        return deps.advanceAwards();
+      // For taker statistics alone. It does not free the hold: that follows from the chain or the deadline.
+      case 'released':
+        if (message.proof === 'nonce_used') deps.tradedElsewhere(message.quoteIds);
+        return;
+      case 'pong':
+        return;
+    }
+  }
+
+  function warnOnce({ kind, detail }: Extract<ReturnType<typeof readFromVenue>, { ok: false }>): void {
+    metrics.frames.add({ kind });
+    if (warned.size >= MAX_WARNINGS || warned.has(detail)) return;
+    warned.add(detail);
+    log.warn(
+      { detail },
+      kind === 'invalid' ? 'ignored a frame that breaks the protocol' : 'ignored a frame of an unknown type',
+    );
+  }
+
+  return {
+    name: link.name,
+    get welcome() {
+      return welcome;
+    },
+    start() {
+      link.start({
+        opened: () => (lastFrameMs = clock.monotonicMs()),
+        frame: receiveFrame,
+        closed() {
+          welcome = false;
+          cancelHeartbeat();
+        },
+      });
+    },
+    sendStatus,
+    sendFill(orderId, stage, txHash) {
+      if (welcome) send({ type: 'fill', orderId, stage, txHash });
+    },
+    sendLevels: (message) => welcome && send(message),
+    renew(reason) {
+      if (welcome) link.reconnect(reason);
+    },
+    async stop() {
+      if (stopped) return;
+      stopped = true;
+      // Signatures in progress are still sent.
+      for (let waitedMs = 0; inFlight > 0 && waitedMs < STOP_WAIT_MS; waitedMs += STOP_POLL_MS)
+        await new Promise<void>((resolve) => clock.after(STOP_POLL_MS, resolve));
+      cancelHeartbeat();
+      await link.stop();
+      cancelHeartbeat();
+    },
+  };
+}
