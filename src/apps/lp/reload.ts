@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import type { LpNode } from '../../lp/node.ts';
+import type { LpNode } from '../../lp/node/interface.ts';
 import { type Change, changesBetween, isReloadable } from '../../lp/config/reload.ts';
 import type { AuditEntry } from '../../ports/stores/audit-log.ts';
 import type { Metrics } from '../../ports/metrics.ts';

@@ -29,7 +29,7 @@ import { createSharing } from '../replicas/sharing.ts';
 import { createFaultLog } from '../risk/fault-log.ts';
 import { createRisk } from '../risk/risk.ts';
 import { createStandby } from '../risk/standby.ts';
-import { createAdvancer } from '../settlement/advance.ts';
+import { createAwardRunner } from '../settlement/advance.ts';
 import { createAwards } from '../settlement/awards.ts';
 import { createProving } from '../settlement/proving.ts';
 import type { LpNodeDeps } from './interface.ts';
@@ -75,7 +75,7 @@ export function wireLp(deps: LpNodeDeps, config: LpConfig, base: NodeBase, opene
   /** Only the leading replica acts on awards; the others store what they received. */
   async function advance(): Promise<void> {
     if (leases.lost || lead.over) return;
-    if (lead.mine()) await advancer.run();
+    if (lead.mine()) await awardRunner.run();
     else await awards.flush().catch((error: unknown) => log.error({ error }, 'awards could not be stored'));
   }
 
@@ -152,7 +152,7 @@ export function wireLp(deps: LpNodeDeps, config: LpConfig, base: NodeBase, opene
   const standby = createStandby({
     ...{ quoting, leases, followers, transactors, risk, clock, sharing, proving, lead },
   });
-  const advancer = createAdvancer(
+  const awardRunner = createAwardRunner(
     {
       ...{ awards, ledger, chains: ports, transactors, proving, metrics: lpMetrics, log, now },
       worthUsd: ({ slice }) => worthUsd(slice.pays),
