@@ -12,7 +12,9 @@ export const patient = {
   setupFiles: 'test/support/fast-check.ts',
 };
 
-/** Tests beside the code share a process, which loads the code once; tests of the whole system have one each. */
+/**
+ * Tests beside the code share a process, which loads the code once; tests of the whole system have one each.
+ */
 const projects: TestProjectConfiguration[] = [
   { test: { ...patient, name: 'src', include: ['src/**/*.test.ts'], exclude: leftOut, isolate: false } },
   // `npm run test:faults` runs the faults.

@@ -1,7 +1,7 @@
 /**
- * A complete solver in one file, written from docs/lp/solver-protocol.md and solver-protocol-settlement.md. It
- * connects to a venue, quotes fixed prices plus a spread, signs its quotes, and fills cross-chain orders. It
- * needs `ws` and `viem`, and no code of firmquote.
+ * A complete solver in one file, written from docs/lp/solver-protocol.md and solver-protocol-settlement.md.
+ * It connects to a venue, quotes fixed prices plus a spread, signs its quotes, and fills cross-chain orders.
+ * It needs `ws` and `viem`, and no code of firmquote.
  *
  *   node solver.mjs solver.json
  *
@@ -130,7 +130,9 @@ function free(text) {
 
 /* Prices */
 
-/** Fees are taken out of the input before it reaches us, so the price includes them. Rounded in our favour. */
+/**
+ * Fees are taken out of the input before it reaches us, so the price includes them. Rounded in our favour.
+ */
 function amountsFor({ side, amount, platformFeeBps, relayFee }, input, output) {
   const [fee, relay, spread] = [BigInt(platformFeeBps), BigInt(relayFee), BigInt(config.spreadBps)];
   const [up, down] = [

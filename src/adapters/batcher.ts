@@ -8,7 +8,9 @@ export interface BatchOptions<T> {
   max: number;
   /** Items with equal keys never share a batch; they run in the order of their calls. */
   keyOf?: (item: T) => string;
-  /** Whether to run each item of a failed batch by itself after this error. By default all items fail with it. */
+  /**
+   * Whether to run each item of a failed batch by itself after this error. By default all items fail with it.
+   */
   retryAlone?: (error: unknown) => boolean;
 }
 

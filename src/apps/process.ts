@@ -3,8 +3,6 @@
  * after a bug.
  */
 
-import { systemRandom } from '../adapters/system/random.ts';
-import { seedTextTables } from '../domain/text-table.ts';
 import type { Log } from '../ports/log.ts';
 
 /**
@@ -29,7 +27,6 @@ export interface Life {
  */
 export async function liveAs(name: string, log: Log, start: (life: Life) => Promise<void>): Promise<void> {
   process.title = `firmquote ${name}`;
-  seedTextTables(Number.parseInt(systemRandom.bytes32().slice(2, 10), 16));
   const closers: { name: string; close: () => unknown }[] = [];
   let announce = () => {};
   let exitCode = 0;

@@ -1,6 +1,6 @@
 /**
- * One whole trade, from the quote request to settlement: the best candidate that holds, planned, signed, submitted,
- * watched, and confirmed on the chain.
+ * One whole trade, from the quote request to settlement: the best candidate that holds, planned, signed,
+ * submitted, watched, and confirmed on the chain.
  */
 
 import type { z } from 'zod';

@@ -1,4 +1,6 @@
-/** Metrics of a process: names are `firmquote_<room>_<thing>_<unit>`, label values come from small fixed sets. */
+/**
+ * Metrics of a process: names are `firmquote_<room>_<thing>_<unit>`, label values come from small fixed sets.
+ */
 
 export type Labels = Record<string, string>;
 

@@ -293,7 +293,7 @@ function sizeOf({ lp, mid, quoteValue, baseDecimals, quoteDecimals }: PriceInput
   return (Number(gross) / 10 ** baseDecimals) * (Number(mid.num) / Number(mid.den)) * quoteValue;
 }
 
-/* Advice for a declined size: an amount that was itself evaluated and passes, and no more than 64 evaluations to find it. */
+/* Maximum size in a decline: an evaluated amount that passes, found with at most 64 evaluations. */
 
 const passes = (inputs: PriceInputs, frame: Frame, amount: bigint): boolean =>
   amount > 0n && !isDecline(evaluate({ ...inputs, amount }, frame));

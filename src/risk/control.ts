@@ -1,6 +1,6 @@
 /**
- * What each control watches, does, and is set by: the table that docs/lp/risk.md prints and the operator's tools
- * show.
+ * What each control watches, does, and is set by: the table that docs/lp/risk.md prints and the operator's
+ * tools show.
  */
 
 import type { Control } from '../domain/control.ts';

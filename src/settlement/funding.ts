@@ -269,7 +269,9 @@ export interface Eip3009Token {
   version: string;
 }
 
-/** `to` is the escrow: only it can use the authorization, so a third party cannot replay it from the mempool. */
+/**
+ * `to` is the escrow: only it can use the authorization, so a third party cannot replay it from the mempool.
+ */
 export interface ReceiveAuthorization {
   from: Address;
   to: Address;

@@ -74,7 +74,9 @@ export function contractFeed<T>(
   };
 }
 
-/** The latest round of a Chainlink aggregator. Times are Unix seconds; `answer` is in units of its decimals. */
+/**
+ * The latest round of a Chainlink aggregator. Times are Unix seconds; `answer` is in units of its decimals.
+ */
 export interface Round {
   id: bigint;
   answer: bigint;

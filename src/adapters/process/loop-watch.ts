@@ -1,6 +1,6 @@
 /**
- * Reports when the event loop was blocked, or the process frozen, for so long that its database leases may have
- * lapsed. The process is then not ready until it has kept up for a while.
+ * Reports when the event loop was blocked, or the process frozen, for so long that its database leases may
+ * have lapsed. The process is then not ready until it has kept up for a while.
  */
 
 export interface LoopWatch {

@@ -1,7 +1,8 @@
 /**
- * Child processes that never outlive their parent. A watcher shell beside the child reads a pipe that only the
- * parent can write to: when the parent ends, even by SIGKILL, the pipe closes and the watcher stops the child.
- * The child has its own session, so Ctrl-C in the terminal stops the parent first, and the parent the child.
+ * Child processes that never outlive their parent. A watcher shell beside the child reads a pipe that only
+ * the parent can write to: when the parent ends, even by SIGKILL, the pipe closes and the watcher stops the
+ * child. The child has its own session, so Ctrl-C in the terminal stops the parent first, and the parent the
+ * child.
  */
 
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -32,7 +33,8 @@ export interface WatchedChild {
   kill(): Promise<void>;
 }
 
-// $1 is the signal, $2 the grace period in tenths of a second, the rest the command. fd 0 is the pipe from the
+// $1 is the signal, $2 the grace period in tenths of a second, the rest the command. fd 0 is the pipe from
+// the
 // parent; the child's pid goes to fd 3.
 const WATCHER = `
 sig=$1; grace=$2; shift 2

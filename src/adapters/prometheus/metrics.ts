@@ -19,7 +19,9 @@ export function createMetrics(): Metrics & Exposition {
   const registers = [registry];
   const created = new Map<string, { kind: unknown; labels: string; metric: unknown }>();
 
-  /** Throws `InvariantError` for a malformed name, or one already in use with another kind or other labels. */
+  /**
+   * Throws `InvariantError` for a malformed name, or one already in use with another kind or other labels.
+   */
   function getOrCreate<T>(kind: unknown, name: string, labelNames: readonly string[], create: () => T): T {
     if (!NAME.test(name))
       throw new InvariantError('A metric is named firmquote_<room>_<thing>_<unit>, in lower case.', {

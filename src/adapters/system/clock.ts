@@ -4,8 +4,8 @@ import { RequestError } from '../../domain/errors.ts';
 import type { Clock } from '../../ports/clock.ts';
 
 /**
- * Milliseconds by which the wall clock is wrong on purpose: only tests set it, to run one process with a wrong time. It
- * leaves durations alone.
+ * Milliseconds by which the wall clock is wrong on purpose: only tests set it, to run one process with a
+ * wrong time. It leaves durations alone.
  */
 const OFFSET = 'FIRMQUOTE_CLOCK_OFFSET_MS';
 

@@ -55,7 +55,8 @@ export function parseConfig<S extends z.ZodType>(
       put(copy, path, asText.has(path.join('.')) ? text : readValue(text));
     return copy;
   };
-  // "8453" may be a number or a text. Read it as JSON first; where the schema rejects that, as the text itself.
+  // "8453" may be a number or a text. Read it as JSON first; where the schema rejects that, as the text
+  // itself.
   let parsed = schema.safeParse(withEnv(new Set()));
   if (!parsed.success && settings.length > 0) {
     const broken = new Set(parsed.error.issues.map((issue) => issue.path.join('.')));

@@ -1,4 +1,6 @@
-/** Taker statistics: a request counts once, whatever its number of quotes, and trading elsewhere is honest. */
+/**
+ * Taker statistics: a request counts once, whatever its number of quotes, and trading elsewhere is honest.
+ */
 
 import { expect, test } from 'vitest';
 import type { Bytes32 } from '../../domain/hex.ts';

@@ -7,8 +7,8 @@ export const EXECUTION_MODES = ['apiSubmit', 'walletBroadcast'] as const;
 export const ORDER_TYPE = 'escrow-v0';
 
 /*
- * These schemas hold shapes, not spellings: nothing is lower-cased, trimmed or defaulted, because the seal is over the candidate as it was
- * received and it alone proves every value. A field that is absent where null was sent is a different candidate, and the seal says so.
+ * The schemas check shapes and change nothing: no lower-casing, trimming or defaults. The seal covers the
+ * candidate exactly as received, so an absent field and a null field are different candidates.
  */
 const optional = <S extends z.ZodType>(schema: S) => schema.nullable().optional();
 

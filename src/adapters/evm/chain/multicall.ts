@@ -1,4 +1,7 @@
-/** Bundles view calls of one event-loop tick at the same block into one Multicall3 call: one round trip, not N. */
+/**
+ * Bundles view calls of one event-loop tick at the same block into one Multicall3 call: one round trip, not
+ * N.
+ */
 
 import { decodeFunctionResult, encodeFunctionData, multicall3Abi } from 'viem';
 import type { Address, Hex } from '../../../domain/hex.ts';

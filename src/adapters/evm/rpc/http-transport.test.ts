@@ -1,4 +1,6 @@
-/** The JSON-RPC transport over real connections: batching, matching of answers, limits and broken connections. */
+/**
+ * The JSON-RPC transport over real connections: batching, matching of answers, limits and broken connections.
+ */
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';

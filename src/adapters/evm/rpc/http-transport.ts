@@ -1,14 +1,15 @@
 /**
  * JSON-RPC over HTTP on an undici pool. Calls made in one event-loop tick share one request, and connections
- * stay open. viem's transport uses `fetch`, which costs several times the CPU per call (`npm run bench -- rpc`).
+ * stay open. viem's transport uses `fetch`, which costs several times the CPU per call (`npm run bench --
+ * rpc`).
  */
 
 import { buildConnector, Pool } from 'undici';
 
 export interface HttpTransport {
   /**
-   * Rejects with the node's `code`, `message` and `data` when the node answers with an error, and with an error
-   * without a numeric `code` when there is no valid answer.
+   * Rejects with the node's `code`, `message` and `data` when the node answers with an error, and with an
+   * error without a numeric `code` when there is no valid answer.
    */
   request(call: RpcCall): Promise<unknown>;
   /** Closes all connections and rejects the calls in flight. */
@@ -88,7 +89,9 @@ export function createHttpTransport(address: string, { timeoutMs }: { timeoutMs:
     }
   }
 
-  /** Repeats a request once if it failed on a reused connection: a node may close an idle one as we use it. */
+  /**
+   * Repeats a request once if it failed on a reused connection: a node may close an idle one as we use it.
+   */
   async function postWithRetry(body: string): Promise<{ status: number; text: string }> {
     try {
       return await post(body);
@@ -123,7 +126,9 @@ export function createHttpTransport(address: string, { timeoutMs }: { timeoutMs:
   };
 }
 
-/** Connects as undici does, and adds the socket to its errors, as undici does only for a closed connection. */
+/**
+ * Connects as undici does, and adds the socket to its errors, as undici does only for a closed connection.
+ */
 function openSocket(timeoutMs: number): buildConnector.connector {
   const connect = buildConnector({ timeout: timeoutMs });
   return (options, callback) =>

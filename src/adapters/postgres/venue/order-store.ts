@@ -131,7 +131,8 @@ const MAX_APPENDS = 200;
 export function createOrderStore(db: Database): OrderStore {
   const channel = channelOf(db.schema, 'orders');
   const families = createFamilies(db);
-  // A batch that the database refuses writes nothing. Running each append alone keeps one bad or blocked append
+  // A batch that the database refuses writes nothing. Running each append alone keeps one bad or blocked
+  // append
   // from failing the others.
   const append = createBatcher<Append, boolean>(appendAll, {
     max: MAX_APPENDS,

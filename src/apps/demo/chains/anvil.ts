@@ -142,7 +142,9 @@ export async function rpc(url: string, method: string, params: readonly unknown[
   return answer.result;
 }
 
-/** Sends a transaction from any address, without its key. Repeats the set-up, which a restarted chain forgets. */
+/**
+ * Sends a transaction from any address, without its key. Repeats the set-up, which a restarted chain forgets.
+ */
 export async function sendUnlocked(
   url: string,
   tx: { from: Address; to: Address; data: Hex; gas: Hex },
