@@ -72,7 +72,7 @@ export interface Route<Body = unknown, Query = unknown, Params = unknown, Key = 
   /** Rewrites validation errors of the body where the schema's own would mislead. */
   explain?(details: Detail[], sent: unknown): Detail[];
   /** A string is sent as the JSON body as it is; a `Download` is streamed. */
-  handle(request: RouteRequest<Body, Query, Params, Key>): Promise<string | object> | string | object;
+  handle(request: RouteRequest<Body, Query, Params, Key>): Promise<string | object>;
 }
 
 export interface Admission<Key = ApiKey> {

@@ -255,7 +255,7 @@ describe('one planted difference in the database', () => {
     expect(report.differences[0]).toMatchObject({
       subject: open.orderId,
       expected: `none on chain ${ground.here.chain.id}`,
-      found: 'claimed on record',
+      found: 'claimed in the database',
     });
     expect(await audit()).toMatchObject({ differences: [] });
   });

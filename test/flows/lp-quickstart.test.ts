@@ -188,7 +188,8 @@ describe("the taker's pages, in a folder of their own", () => {
         'config/venue.example.json',
         'dist/client/client.js',
         'dist/client/client.d.ts',
-        'dist/protocol/candidate.d.ts',
+        'dist/protocol/api/candidate.d.ts',
+        'dist/protocol/api/recorded.json',
       ]),
     );
     expect(

@@ -15,6 +15,6 @@ export function pairsRoute({ markets }: { markets: Markets }, namespace: Namespa
     tag: namespace,
     summary: 'Chain slugs and ids that this key can name',
     response: zPairsResponse,
-    handle: ({ key }) => markets.pairs(key.mode),
+    handle: async ({ key }) => markets.pairs(key.mode),
   };
 }
