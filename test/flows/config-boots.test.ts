@@ -160,6 +160,8 @@ describe('starts', () => {
         while (body === undefined) {
           if (running.child.exitCode !== null) throw new Error(running.output());
           await new Promise((resolve) => setTimeout(resolve, 100));
+          // These chains mine only on request, and a chain without new blocks keeps a slow process waiting.
+          await Promise.all(devnet.chains.map(({ anvil }) => anvil.mine(1)));
           body = await ready();
         }
         // An LP has reasons left: nobody named its operator, and its prices come from exchanges that a test
