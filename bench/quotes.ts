@@ -78,7 +78,7 @@ try {
   const rows = new Map<string, { firmquote: Figures; viem: Figures }>();
   for (const inFlight of IN_FLIGHT) rows.set(`${inFlight} in flight`, await inTurns(lps, inFlight, 1));
   for (const lp of Object.values(lps)) await fill(lp);
-  rows.set(`10 in flight, ${LIVE} live quotes`, await inTurns(lps, 10, ROUNDS));
+  rows.set(`10 in flight, at least ${LIVE} live quotes`, await inTurns(lps, 10, ROUNDS));
   for (const lp of Object.values(lps)) await lp.stop();
   report(rows);
 } finally {
@@ -282,7 +282,7 @@ function report(rows: ReadonlyMap<string, { firmquote: Figures; viem: Figures }>
   const ratio = rounded(firmquote.quotesPerSecond / viem.quotesPerSecond);
   const met = ratio >= GATE.ratio && firmquote.p99Ms < GATE.p99Ms && firmquote.p999Ms < GATE.p999Ms;
   console.log(
-    `gate, 10 in flight with ${LIVE} live quotes: ratio ${ratio} (>= ${GATE.ratio}), p99 ${firmquote.p99Ms} ms (< ${GATE.p99Ms}), p99.9 ${firmquote.p999Ms} ms (< ${GATE.p999Ms}): ${met ? 'met' : 'MISSED'}`,
+    `gate, 10 in flight with at least ${LIVE} live quotes: ratio ${ratio} (>= ${GATE.ratio}), p99 ${firmquote.p99Ms} ms (< ${GATE.p99Ms}), p99.9 ${firmquote.p999Ms} ms (< ${GATE.p999Ms}): ${met ? 'met' : 'MISSED'}`,
   );
   console.log(
     JSON.stringify({
