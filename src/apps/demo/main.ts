@@ -29,7 +29,7 @@ import { header, plainView, terminalView } from './display/view.ts';
 import { withControls } from './risk/config.ts';
 import { runRisk } from './risk/once.ts';
 import { createDisturbances } from './risk/disturbances.ts';
-import { type Disturbances, takerFor, type DemoWorld } from './world.ts';
+import { type Disturbances, rosterOf, takerFor, type DemoWorld } from './world.ts';
 
 export interface DemoOptions {
   once?: boolean;
@@ -235,16 +235,12 @@ function finishOnce(life: Life, report: OnceReport): void {
 
 /** Waits until the venue answers and every LP is active. */
 async function untilServing(world: DemoWorld, life: Life): Promise<void> {
-  const reader = takerFor(world.manifest, { privateKey: `0x${'11'.repeat(32)}` });
   const deadline = performance.now() + 90_000;
   for (let seen = 'nothing'; !life.stopping;) {
-    const answer = await reader
-      .call('GET', '/api/v1/solvers?status=active')
-      .catch((error: unknown) => void (seen = String(error)));
-    const active =
-      (answer?.json as { solvers?: { id: string }[] } | undefined)?.solvers?.map(({ id }) => id) ?? [];
-    if (world.lps.every(({ id }) => active.includes(id))) return;
-    if (answer) seen = `status ${answer.status}, active LPs: ${active.join(', ') || 'none'}`;
+    const roster = await rosterOf(world.manifest).catch((error: unknown) => void (seen = String(error)));
+    const active = roster?.filter(({ status }) => status === 'active').map(({ id }) => id);
+    if (active && world.lps.every(({ id }) => active.includes(id))) return;
+    if (active) seen = `active LPs: ${active.join(', ') || 'none'}`;
     if (performance.now() > deadline)
       throw new Error(`The venue and its LPs were not ready after 90 s (${seen}). See their logs.`);
     await new Promise((resolve) => setTimeout(resolve, 100));

@@ -1,11 +1,14 @@
 /** What checks and the demo's trades see: the manifest, the processes, the chains and the balances. */
 
-import { type Address, createPublicClient, http, type PublicClient } from 'viem';
+import { type Address, createPublicClient, createWalletClient, http } from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
+import { createClient } from '../../client/client.ts';
 import { parseUnits } from '../../domain/amount.ts';
+import { type Solver, zSolversResponse } from '../../protocol/api/roster.ts';
 import { devTokenAbi } from '../../settlement/abi/dev-token.ts';
 import { escrowAbi } from '../../settlement/abi/escrow.ts';
 import type { SimulatedExchanges } from './exchange.ts';
-import type { Manifest, ManifestChain, ManifestToken } from './manifest.ts';
+import type { Manifest } from './manifest.ts';
 import type { Supervisor } from './supervisor.ts';
 import { createDemoTaker, type DemoTaker, type DemoTakerOptions } from './taker.ts';
 import type { KeyPair } from './key-pair.ts';
@@ -55,20 +58,9 @@ export interface Disturbances {
   denyList: string;
 }
 
-export interface ChainView {
-  chain: ManifestChain;
-  client: PublicClient;
-  token(symbol: string): ManifestToken;
-  /** CAIP-19. */
-  asset(symbol: string): string;
-  units(symbol: string, whole: string): bigint;
-  balance(owner: string, symbol: string): Promise<bigint>;
-  /** Balance in the escrow. */
-  ledger(account: string, symbol: string): Promise<bigint>;
-  supply(symbol: string): Promise<bigint>;
-}
+export type ChainView = ReturnType<typeof viewChain>;
 
-export function viewChain(manifest: Manifest, slug: string): ChainView {
+export function viewChain(manifest: Manifest, slug: string) {
   const chain = manifest.chains.find((one) => one.slug === slug);
   if (!chain) throw new Error(`The demo has no chain "${slug}".`);
   const client = createPublicClient({
@@ -85,23 +77,25 @@ export function viewChain(manifest: Manifest, slug: string): ChainView {
     chain,
     client,
     token,
-    asset: (symbol) => `eip155:${chain.id}/erc20:${token(symbol).address}`,
-    units: (symbol, whole) => parseUnits(whole, token(symbol).decimals),
-    balance: (owner, symbol) =>
+    /** CAIP-19. */
+    asset: (symbol: string) => `eip155:${chain.id}/erc20:${token(symbol).address}`,
+    units: (symbol: string, whole: string) => parseUnits(whole, token(symbol).decimals),
+    balance: (owner: string, symbol: string): Promise<bigint> =>
       client.readContract({
         address: token(symbol).address,
         abi: devTokenAbi,
         functionName: 'balanceOf',
         args: [owner as Address],
       }),
-    ledger: (account, symbol) =>
+    /** Balance in the escrow. */
+    ledger: (account: string, symbol: string): Promise<bigint> =>
       client.readContract({
         address: chain.escrow,
         abi: escrowAbi,
         functionName: 'balanceOf',
         args: [account as Address, token(symbol).address],
       }),
-    supply: (symbol) =>
+    supply: (symbol: string): Promise<bigint> =>
       client.readContract({ address: token(symbol).address, abi: devTokenAbi, functionName: 'totalSupply' }),
   };
 }
@@ -117,4 +111,47 @@ export function takerFor(
     rpcUrls: new Map(manifest.chains.map(({ id, rpcUrl }) => [id, rpcUrl])),
     ...who,
   });
+}
+
+/** A caller without funds: it reads the API, and its submissions are refused. */
+export const readerFor = (manifest: Manifest, apiKey?: string): DemoTaker =>
+  takerFor(manifest, { privateKey: `0x${'11'.repeat(32)}` }, apiKey);
+
+export async function rosterOf(manifest: Manifest): Promise<Solver[]> {
+  return zSolversResponse.parse((await readerFor(manifest).call('GET', '/api/v1/solvers')).json).solvers;
+}
+
+/** A path below the workspace's trades, read with a workspace key. */
+export const readTrades = (
+  { venue }: Manifest,
+  path: string,
+  key = venue.keys.workspaceAdmin,
+): Promise<Response> =>
+  fetch(`${venue.url}/api/v1/workspaces/${venue.workspaceId}/trades${path}`, {
+    headers: { 'X-API-Key': key },
+  });
+
+/** A fresh taker that trades with `firmquote/client` and trusts only its own nodes. */
+export function trustlessTaker(
+  { manifest, freshWallet }: DemoWorld,
+  namespace: 'rfq' | 'router',
+  fetch?: typeof globalThis.fetch,
+) {
+  const account = privateKeyToAccount(freshWallet().privateKey);
+  const views = new Map(manifest.chains.map(({ id, slug }) => [id, viewChain(manifest, slug)]));
+  const client = createClient({
+    url: manifest.venue.url,
+    key: manifest.venue.keys.service,
+    namespace,
+    chains: Object.fromEntries(
+      [...views].map(([id, { chain, client: rpc }]) => [
+        id,
+        { rpc, escrow: chain.escrow, oracles: [chain.oracle], permit2: chain.permit2 },
+      ]),
+    ),
+    ...(fetch && { fetch }),
+  });
+  const wallet = (chainId: number) =>
+    createWalletClient({ account, transport: http(views.get(chainId)?.chain.rpcUrl) });
+  return { client, taker: account.address, wallet };
 }

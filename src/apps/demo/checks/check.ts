@@ -1,5 +1,6 @@
 /** One check of `demo --once`: it trades, and throws where the result differs from what was promised. */
 
+import type { OrderStatusResponse } from '../../../protocol/api/status.ts';
 import type { DemoWorld } from '../world.ts';
 
 export interface DemoCheck {
@@ -34,6 +35,16 @@ export function expectEqual<T extends string | number | bigint | boolean | null 
 ): void {
   if (actual !== wanted)
     throw new CheckFailed(`${what}: expected ${String(wanted)}, found ${String(actual)}`);
+}
+
+/** Counts the end of an order, which must be settled. */
+export function expectSettled(
+  { status, failure }: Pick<OrderStatusResponse, 'status' | 'failure'>,
+  tally: OrderCounts,
+  what = 'order status',
+): void {
+  tally[status === 'settled' ? 'settled' : 'failed'] += 1;
+  expectEqual(status, 'settled', `${what} (${failure?.code ?? 'no failure'}: ${failure?.message ?? ''})`);
 }
 
 /** Polls until `holds` returns true. */

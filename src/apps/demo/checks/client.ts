@@ -1,10 +1,8 @@
 /** `firmquote/client` refuses every manipulated answer of a venue by name, and accepts the honest one. */
 
-import { createWalletClient, http } from 'viem';
-import { privateKeyToAccount } from 'viem/accounts';
-import { type Candidate, createClient, type DistrustCode, DistrustError } from '../../../client/client.ts';
-import { viewChain } from '../world.ts';
-import { type DemoCheck, expect, expectEqual } from './check.ts';
+import { type Candidate, type DistrustCode, DistrustError } from '../../../client/client.ts';
+import { trustlessTaker, viewChain } from '../world.ts';
+import { type DemoCheck, expect, expectEqual, expectSettled } from './check.ts';
 import { SETTLE_TIMEOUT_MS } from './trade.ts';
 
 type Message = {
@@ -44,25 +42,16 @@ export const clientCheck: DemoCheck = {
   name: 'firmquote/client refuses manipulated answers of a venue',
   async run(world, tally) {
     const base = viewChain(world.manifest, 'base');
-    const { url, keys } = world.manifest.venue;
-    const account = privateKeyToAccount(world.freshWallet().privateKey);
     let lie: ((candidate: Draft) => void) | undefined;
-    const client = createClient({
-      url,
-      key: keys.service,
-      chains: {
-        [base.chain.id]: { rpc: base.client, escrow: base.chain.escrow, permit2: base.chain.permit2 },
-      },
-      async fetch(...call) {
-        const response = await fetch(...call);
-        if (!lie || !response.ok) return response;
-        const answer = (await response.json()) as { quotes?: Draft[] };
-        answer.quotes?.forEach(lie);
-        return Response.json(answer);
-      },
+    const { client, taker, wallet } = trustlessTaker(world, 'rfq', async (...call) => {
+      const response = await fetch(...call);
+      if (!lie || !response.ok) return response;
+      const answer = (await response.json()) as { quotes?: Draft[] };
+      answer.quotes?.forEach(lie);
+      return Response.json(answer);
     });
     const request = {
-      taker: account.address,
+      taker,
       input: { asset: base.asset('USDC'), amount: base.units('USDC', '300') },
       output: { asset: base.asset('WETH') },
     };
@@ -74,14 +63,9 @@ export const clientCheck: DemoCheck = {
       expectEqual(refusal instanceof DistrustError ? refusal.code : 'accepted', name, 'code of the refusal');
     }
     lie = undefined;
-    const wallet = createWalletClient({ account, transport: http(base.chain.rpcUrl) });
-    const { status } = await client.trade({
-      request,
-      wallet,
-      signal: AbortSignal.timeout(SETTLE_TIMEOUT_MS),
-    });
-    if (status.status === 'settled') tally.settled += 1;
-    expectEqual(status.status, 'settled', 'the honest quote');
+    const signal = AbortSignal.timeout(SETTLE_TIMEOUT_MS);
+    const { status } = await client.trade({ request, wallet, signal });
+    expectSettled(status, tally, 'the honest quote');
     return `refused ${LIES.length} manipulations (${LIES.map(([name]) => name).join(', ')}); the honest quote settled`;
   },
 };

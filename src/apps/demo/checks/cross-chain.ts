@@ -4,7 +4,7 @@ import { parseEventLogs, decodeFunctionData } from 'viem';
 import { attestationOracleAbi } from '../../../settlement/abi/attestation-oracle.ts';
 import { escrowAbi } from '../../../settlement/abi/escrow.ts';
 import { type DemoCheck, expect, expectEqual, eventually } from './check.ts';
-import { askOf, inTokens, settleAndCompare, SETTLE_TIMEOUT_MS, tradeOf } from './trade.ts';
+import { askOf, inputOf, inTokens, SETTLE_TIMEOUT_MS, settleAndCompare, tradeOf } from './trade.ts';
 
 export const attestedCheck: DemoCheck = {
   name: 'cross chain, fill attested by 2 of 3',
@@ -12,7 +12,7 @@ export const attestedCheck: DemoCheck = {
     // The third attester is down: two correct signatures must be enough.
     await world.supervisor.hold('attester-3');
     try {
-      const trade = tradeOf(world, world.freshTaker(), ['base', 'arc'], 'USDC', 'WETH');
+      const trade = tradeOf(world, world.freshTaker(), ['base', 'arc']);
       const fromBlock = await trade.source.client.getBlockNumber();
       const { orderId, sentence } = await settleAndCompare(
         trade,
@@ -49,7 +49,7 @@ export const attestedCheck: DemoCheck = {
 export const refundCheck: DemoCheck = {
   name: 'cross chain, not filled and refunded',
   async run(world, tally) {
-    const trade = tradeOf(world, world.freshTaker(), ['base', 'arc'], 'USDC', 'WETH');
+    const trade = tradeOf(world, world.freshTaker(), ['base', 'arc']);
     const { source, taker } = trade;
     const maker = world.lps.find(({ id }) => id === 'gamma');
     expect(maker !== undefined, 'there is no LP called gamma');
@@ -63,7 +63,7 @@ export const refundCheck: DemoCheck = {
       expectEqual(held.status, 200, 'answer to POST /fills/pause');
       // The order was just submitted, and the fill waits for the origin's depth, so holding transactions now
       // is in time.
-      const amount = BigInt(candidate.preview.inputs[0]?.amount ?? 0);
+      const amount = inputOf(candidate);
       await eventually(
         'the input is in escrow',
         SETTLE_TIMEOUT_MS,

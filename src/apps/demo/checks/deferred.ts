@@ -1,8 +1,9 @@
 /** Deferred settlement: paid into the taker's balance in the escrow, and paid out after the delay. */
 
 import { z } from 'zod';
-import { type DemoCheck, eventually, expect, expectEqual } from './check.ts';
-import { askOf, inTokens, SETTLE_TIMEOUT_MS, tradeOf } from './trade.ts';
+import { readTrades } from '../world.ts';
+import { type DemoCheck, eventually, expect, expectEqual, expectSettled } from './check.ts';
+import { askOf, inTokens, outputOf, SETTLE_TIMEOUT_MS, tradeOf } from './trade.ts';
 
 const zDossier = z.object({
   trade: z.object({
@@ -24,27 +25,18 @@ const PAYOUT_TIMEOUT_MS = 60_000;
 export const deferredCheck: DemoCheck = {
   name: 'deferred settlement: into the escrow balance, paid out later',
   async run(world, tally) {
-    const trade = tradeOf(world, world.freshTaker(), ['base', 'base'], 'USDC', 'WETH');
+    const trade = tradeOf(world, world.freshTaker());
     const { taker, dest } = trade;
-    const { workspaceId, keys } = world.manifest.venue;
     const dossier = async (orderId: string) =>
-      zDossier.parse(
-        (
-          await taker.call('GET', `/api/v1/workspaces/${workspaceId}/trades/${orderId}`, undefined, {
-            'x-api-key': keys.workspaceAdmin,
-          })
-        ).json,
-      ).trade;
+      zDossier.parse(await (await readTrades(world.manifest, `/${orderId}`)).json()).trade;
     const held = () => Promise.all([dest.balance(taker.address, 'WETH'), dest.ledger(taker.address, 'WETH')]);
     const [wallet, ledger] = await held();
     const { candidate, orderId } = await taker.take(
       askOf(trade, { sell: '600' }, { settlement: 'ledger_auto_withdraw' }),
     );
-    const amount = BigInt(candidate.preview.outputs[0]?.amount ?? 0);
+    const amount = outputOf(candidate);
     expectEqual(candidate.preview.outputs[0]?.receiver, taker.address, 'receiver of the candidate');
-    const status = await taker.finish(orderId, SETTLE_TIMEOUT_MS);
-    expectEqual(status.status, 'settled', 'order status');
-    tally.settled += 1;
+    expectSettled(await taker.finish(orderId, SETTLE_TIMEOUT_MS), tally);
     expectEqual(
       (await held()).join(),
       [wallet, ledger + amount].join(),

@@ -3,14 +3,14 @@
 import { erc20Abi, encodeFunctionData } from 'viem';
 import { escrowAbi } from '../../../settlement/abi/escrow.ts';
 import { takerFor, viewChain } from '../world.ts';
-import { type DemoCheck, expect, expectEqual } from './check.ts';
-import { askOf, settleAndCompare, tradeOf } from './trade.ts';
+import { type DemoCheck, expect, expectEqual, expectSettled } from './check.ts';
+import { askOf, inputOf, outputOf, SETTLE_TIMEOUT_MS, settleAndCompare, tradeOf } from './trade.ts';
 
 export const fundingChecks: readonly DemoCheck[] = [
   {
     name: 'same chain, EIP-3009',
     async run(world, tally) {
-      const trade = tradeOf(world, world.freshTaker(), ['base', 'base'], 'USDC', 'WETH');
+      const trade = tradeOf(world, world.freshTaker());
       const { lock, setUp, sentence } = await settleAndCompare(trade, askOf(trade, { sell: '1000' }), tally);
       expectEqual(lock, 'EIP-3009', 'funding lock');
       expectEqual(setUp.length, 0, 'transactions of the taker');
@@ -36,14 +36,14 @@ export const fundingChecks: readonly DemoCheck[] = [
       });
       expect(first.setUp.includes('permit2Grant'), 'preflight offered no standing grant');
       // The second trade needs no lock and no transaction, only the grant.
-      const { submission, setUp } = await trade.taker
-        .take(askOf(trade, { sell: '250' }), { standingGrant: true })
-        .then(async (taken) => {
-          const status = await trade.taker.finish(taken.orderId, 60_000);
-          expectEqual(status.status, 'settled', 'second order under the grant');
-          tally.settled += 1;
-          return taken;
-        });
+      const { submission, setUp, orderId } = await trade.taker.take(askOf(trade, { sell: '250' }), {
+        standingGrant: true,
+      });
+      expectSettled(
+        await trade.taker.finish(orderId, SETTLE_TIMEOUT_MS),
+        tally,
+        'second order under the grant',
+      );
       expectEqual(setUp.length, 0, 'transactions for the second trade');
       expect(
         submission.permit2Lock === undefined && submission.eip3009Authorization === undefined,
@@ -55,7 +55,7 @@ export const fundingChecks: readonly DemoCheck[] = [
   {
     name: 'same chain, resource lock',
     async run(world, tally) {
-      const trade = tradeOf(world, world.freshTaker(), ['base', 'base'], 'USDC', 'WETH');
+      const trade = tradeOf(world, world.freshTaker());
       const { taker, source } = trade;
       const amount = source.units('USDC', '800');
       const token = source.token('USDC').address;
@@ -79,7 +79,7 @@ export const fundingChecks: readonly DemoCheck[] = [
       expectEqual(lock, 'ResourceLock', 'funding lock');
       expectEqual(
         before - (await source.ledger(taker.address, 'USDC')),
-        BigInt(candidate.preview.inputs[0]?.amount ?? 0),
+        inputOf(candidate),
         "USDC taken from the taker's escrow balance",
       );
       return `${sentence}; paid from the taker's escrow balance`;
@@ -93,7 +93,7 @@ export const fundingChecks: readonly DemoCheck[] = [
         privateKey: wallet.owner.privateKey,
         contractWallet: wallet.address,
       });
-      const trade = tradeOf(world, taker, ['base', 'base'], 'USDC', 'WETH');
+      const trade = tradeOf(world, taker);
       const { lock, sentence } = await settleAndCompare(trade, askOf(trade, { sell: '700' }), tally);
       expect(lock === 'Permit2', `a contract wallet cannot use ${lock ?? 'no lock'}`);
       return `${sentence}; the wallet contract verified its owner's signature`;
@@ -102,7 +102,7 @@ export const fundingChecks: readonly DemoCheck[] = [
   {
     name: 'same chain, walletBroadcast',
     async run(world, tally) {
-      const trade = tradeOf(world, world.freshTaker(), ['arc', 'arc'], 'USDC', 'WETH');
+      const trade = tradeOf(world, world.freshTaker(), ['arc', 'arc']);
       const { candidate, status, sentence } = await settleAndCompare(
         trade,
         askOf(trade, { sell: '600' }),
@@ -118,13 +118,9 @@ export const fundingChecks: readonly DemoCheck[] = [
   {
     name: 'same chain, exact output',
     async run(world, tally) {
-      const trade = tradeOf(world, world.freshTaker(), ['base', 'base'], 'USDC', 'WETH');
+      const trade = tradeOf(world, world.freshTaker());
       const { candidate, sentence } = await settleAndCompare(trade, askOf(trade, { buy: '0.25' }), tally);
-      expectEqual(
-        candidate.preview.outputs[0]?.amount,
-        trade.dest.units('WETH', '0.25').toString(),
-        'output amount',
-      );
+      expectEqual(outputOf(candidate), trade.dest.units('WETH', '0.25'), 'output amount');
       return sentence;
     },
   },

@@ -4,7 +4,7 @@
  */
 
 import { zTradeDossier, zTradesResponse, type TradeDossier } from '../../../protocol/api/trades.ts';
-import type { DemoWorld } from '../world.ts';
+import { readTrades } from '../world.ts';
 import { type DemoCheck, eventually, expect, expectEqual } from './check.ts';
 import { askOf, settleAndCompare, tradeOf } from './trade.ts';
 
@@ -21,12 +21,13 @@ const RESTRICTED = [
 export const historyCheck: DemoCheck = {
   name: 'trade history: list, dossier and CSV export',
   async run(world, tally) {
-    const trade = tradeOf(world, world.freshTaker(), ['base', 'arc'], 'USDC', 'WETH');
+    const trade = tradeOf(world, world.freshTaker(), ['base', 'arc']);
     const { orderId, candidate } = await settleAndCompare(trade, askOf(trade, { sell: '700' }), tally);
-    const { workspaceAdmin, workspaceMember, service } = world.manifest.venue.keys;
+    const { workspaceMember, service } = world.manifest.venue.keys;
+    const read = (path: string, key?: string) => readTrades(world.manifest, path, key);
 
     const list = zTradesResponse.parse(
-      await (await read(world, '?corridor=base-arc&status=settled&limit=100', workspaceAdmin)).json(),
+      await (await read('?corridor=base-arc&status=settled&limit=100')).json(),
     );
     const item = list.items.find((each) => each.orderId === orderId);
     expect(item !== undefined, 'the list of settled trades does not hold the trade');
@@ -35,7 +36,7 @@ export const historyCheck: DemoCheck = {
 
     let dossier: TradeDossier | undefined;
     await eventually('the gas of every transaction is recorded', 30_000, async () => {
-      dossier = zTradeDossier.strict().parse(await (await read(world, `/${orderId}`, workspaceAdmin)).json());
+      dossier = zTradeDossier.strict().parse(await (await read(`/${orderId}`)).json());
       return dossier.settlement.transactions.every(
         ({ gasUsed, feeUsd }) => gasUsed !== null && feeUsd !== null,
       );
@@ -52,7 +53,7 @@ export const historyCheck: DemoCheck = {
       expectEqual(stage.gasUsed, receipt.gasUsed.toString(), 'gas of a stage');
     }
 
-    const plain = (await (await read(world, `/${orderId}`, workspaceMember)).json()) as object;
+    const plain = (await (await read(`/${orderId}`, workspaceMember)).json()) as object;
     const shown = RESTRICTED.filter((section) => section in plain);
     expectEqual(shown.join(), '', 'sections that a plain member sees');
     expectEqual(
@@ -60,11 +61,9 @@ export const historyCheck: DemoCheck = {
       '',
       'sections that an admin does not see',
     );
-    expectEqual((await read(world, '', service)).status, 403, 'status for a service key');
+    expectEqual((await read('', service)).status, 403, 'status for a service key');
 
-    const csv = (
-      await (await read(world, '/export?corridor=base-arc&status=settled', workspaceAdmin)).text()
-    ).split('\r\n');
+    const csv = (await (await read('/export?corridor=base-arc&status=settled')).text()).split('\r\n');
     const line = csv.find((each) => each.startsWith(orderId));
     expect(
       line !== undefined && line.includes(submit?.txHash ?? '?') && line.includes(finalise?.txHash ?? '?'),
@@ -74,8 +73,3 @@ export const historyCheck: DemoCheck = {
     return `${item.executionPrice?.value.slice(0, 12)} ${item.executionPrice?.quoteSymbol} per ${item.executionPrice?.baseSymbol} by ${item.lpName}, settled in ${((item.settlementSpeedMs ?? 0) / 1000).toFixed(1)} s, gas $${gas?.usd?.toFixed(4)}; ${csv.length - 2} trades in the CSV; ${RESTRICTED.length} sections are hidden from members`;
   },
 };
-
-const read = ({ manifest: { venue } }: DemoWorld, path: string, key: string): Promise<Response> =>
-  fetch(`${venue.url}/api/v1/workspaces/${venue.workspaceId}/trades${path}`, {
-    headers: { 'X-API-Key': key },
-  });

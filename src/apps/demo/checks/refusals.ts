@@ -2,10 +2,10 @@
 
 import { z } from 'zod';
 import type { QuoteCandidate } from '../../../protocol/api/candidate.ts';
-import type { HttpAnswer, SignedOrder, DemoTaker } from '../taker.ts';
-import { takerFor, type DemoWorld } from '../world.ts';
-import { type DemoCheck, expect, expectEqual } from './check.ts';
-import { askOf, SETTLE_TIMEOUT_MS, type DemoTrade, tradeOf } from './trade.ts';
+import type { HttpAnswer, SignedOrder } from '../taker.ts';
+import { readerFor } from '../world.ts';
+import { type DemoCheck, expect, expectEqual, expectSettled } from './check.ts';
+import { askOf, balancesOf, type DemoTrade, inputOf, SETTLE_TIMEOUT_MS, tradeOf } from './trade.ts';
 
 const zValidation = z.object({
   detail: z
@@ -13,9 +13,6 @@ const zValidation = z.object({
     .min(1),
 });
 const zError = z.object({ error: z.object({ code: z.string(), message: z.string() }) });
-
-const smallTrade = (world: DemoWorld, taker = world.freshTaker()): DemoTrade =>
-  tradeOf(world, taker, ['base', 'base'], 'USDC', 'WETH');
 
 async function candidateFor(trade: DemoTrade, sell = '100'): Promise<QuoteCandidate> {
   const { quotes, productUnavailable } = await trade.taker.quote(askOf(trade, { sell }));
@@ -35,25 +32,20 @@ function expectRefusal(answer: HttpAnswer, types: readonly string[], what: strin
 
 /** Runs `work` and checks that the taker's balances did not change. */
 async function untouched(trade: DemoTrade, work: () => Promise<void>): Promise<void> {
-  const read = () =>
-    Promise.all([
-      trade.source.balance(trade.taker.address, trade.sell),
-      trade.dest.balance(trade.taker.address, trade.buy),
-    ]);
-  const before = await read();
+  const before = await balancesOf(trade);
   await work();
   // A transaction caused by a refused submission would be mined within two blocks.
   const head = await trade.source.client.getBlockNumber();
   while ((await trade.source.client.getBlockNumber()) < head + 2n)
     await new Promise((resolve) => setTimeout(resolve, 200));
-  expectEqual((await read()).join(), before.join(), 'balances of the taker after the refusals');
+  expectEqual((await balancesOf(trade)).join(), before.join(), 'balances of the taker after the refusals');
 }
 
 export const refusalChecks: readonly DemoCheck[] = [
   {
     name: 'refused: expired quote',
     async run(world) {
-      const trade = smallTrade(world);
+      const trade = tradeOf(world, world.freshTaker());
       const candidate = await candidateFor(trade);
       const { submission } = await trade.taker.prepare(candidate);
       await untouched(trade, async () => {
@@ -68,7 +60,7 @@ export const refusalChecks: readonly DemoCheck[] = [
     name: 'refused: any field of the candidate changed',
     async run(world) {
       // Uses the other workspace's key, because so many submissions exhaust the key's rate limit.
-      const trade = smallTrade(world, world.freshTaker(world.manifest.venue.keys.otherService));
+      const trade = tradeOf(world, world.freshTaker(world.manifest.venue.keys.otherService));
       let leaves = 0;
       await untouched(trade, async () => {
         let { submission, changed } = await signedAndChanged(trade);
@@ -94,7 +86,7 @@ export const refusalChecks: readonly DemoCheck[] = [
   {
     name: 'refused: wrong signer',
     async run(world) {
-      const trade = smallTrade(world);
+      const trade = tradeOf(world, world.freshTaker());
       const thief = world.freshTaker();
       await untouched(trade, async () => {
         const candidate = await candidateFor(trade);
@@ -119,7 +111,7 @@ export const refusalChecks: readonly DemoCheck[] = [
   {
     name: 'refused: nonce used twice',
     async run(world, tally) {
-      const trade = smallTrade(world);
+      const trade = tradeOf(world, world.freshTaker());
       const { quotes } = await trade.taker.quote(askOf(trade, { sell: '100' }, { maxCandidates: 3 }));
       const [first, second] = quotes;
       expect(first !== undefined && second !== undefined, 'fewer than two candidates share the nonce');
@@ -132,9 +124,7 @@ export const refusalChecks: readonly DemoCheck[] = [
         ['nonce_used', 'quote_already_used'],
         'second candidate of the same answer, before settlement',
       );
-      const status = await trade.taker.finish(order.id, SETTLE_TIMEOUT_MS);
-      expectEqual(status.status, 'settled', 'first candidate');
-      tally.settled += 1;
+      expectSettled(await trade.taker.finish(order.id, SETTLE_TIMEOUT_MS), tally, 'first candidate');
       expectRefusal(
         await trade.taker.post(other.submission),
         ['nonce_used', 'quote_already_used', 'quote_expired'],
@@ -142,7 +132,7 @@ export const refusalChecks: readonly DemoCheck[] = [
       );
       expectEqual(
         before - (await trade.source.balance(trade.taker.address, 'USDC')),
-        BigInt(first.preview.inputs[0]?.amount ?? 0),
+        inputOf(first),
         'USDC paid',
       );
       return 'two candidates of one answer share a nonce: the first settled, the second was refused before and after';
@@ -151,7 +141,7 @@ export const refusalChecks: readonly DemoCheck[] = [
   {
     name: 'refused: API key of the wrong kind',
     async run(world) {
-      const trade = smallTrade(world);
+      const trade = tradeOf(world, world.freshTaker());
       const { workspaceAdmin, solver } = world.manifest.venue.keys;
       await untouched(trade, async () => {
         const candidate = await candidateFor(trade);
@@ -160,21 +150,19 @@ export const refusalChecks: readonly DemoCheck[] = [
           ['workspace', workspaceAdmin],
           ['solver', solver],
         ] as const) {
-          const answer = await asKey(world, key).post(submission);
+          const answer = await readerFor(world.manifest, key).post(submission);
           expectEqual(answer.status, 403, `submission with a ${name} key`);
-          expectEqual(
-            zError.parse(answer.json).error.code,
-            'wrong_key_kind',
-            `submission with a ${name} key`,
-          );
+          const { code } = zError.parse(answer.json).error;
+          expectEqual(code, 'wrong_key_kind', `submission with a ${name} key`);
         }
-        const unknown = await asKey(world, `${world.manifest.venue.keys.service.slice(0, -4)}AAAA`).post(
-          submission,
-        );
+        const unknown = await readerFor(
+          world.manifest,
+          `${world.manifest.venue.keys.service.slice(0, -4)}AAAA`,
+        ).post(submission);
         expectEqual(unknown.status, 401, 'submission with an unknown key');
         expectEqual(zError.parse(unknown.json).error.code, 'unauthorized', 'submission with an unknown key');
         const foreign = await retryWhileLimited(() =>
-          asKey(world, world.manifest.venue.keys.otherService).post(submission),
+          readerFor(world.manifest, world.manifest.venue.keys.otherService).post(submission),
         );
         expectRefusal(foreign, ['integrity_mismatch'], "submission under another workspace's key");
       });
@@ -184,7 +172,7 @@ export const refusalChecks: readonly DemoCheck[] = [
   {
     name: 'one Idempotency-Key makes one order',
     async run(world, tally) {
-      const trade = smallTrade(world);
+      const trade = tradeOf(world, world.freshTaker());
       const candidate = await candidateFor(trade);
       const { submission } = await trade.taker.prepare(candidate);
       const before = await trade.source.balance(trade.taker.address, 'USDC');
@@ -206,11 +194,10 @@ export const refusalChecks: readonly DemoCheck[] = [
         ['idempotency_key_reuse'],
         'the key with another body',
       );
-      expectEqual((await trade.taker.finish(id, SETTLE_TIMEOUT_MS)).status, 'settled', 'the one order');
-      tally.settled += 1;
+      expectSettled(await trade.taker.finish(id, SETTLE_TIMEOUT_MS), tally, 'the one order');
       expectEqual(
         before - (await trade.source.balance(trade.taker.address, 'USDC')),
-        BigInt(candidate.preview.inputs[0]?.amount ?? 0),
+        inputOf(candidate),
         'USDC paid once',
       );
       return `${good.length} identical answers, one order, paid once; another body with the same key: idempotency_key_reuse`;
@@ -219,7 +206,7 @@ export const refusalChecks: readonly DemoCheck[] = [
   {
     name: 'an amount larger than all inventory gets no quote',
     async run(world) {
-      const trade = smallTrade(world);
+      const trade = tradeOf(world, world.freshTaker());
       const { quotes, productUnavailable } = await trade.taker.quote(askOf(trade, { buy: '1000000' }));
       expectEqual(quotes.length, 0, 'quotes');
       expectEqual(productUnavailable?.code, 'amount_too_large', 'productUnavailable code');
@@ -228,9 +215,6 @@ export const refusalChecks: readonly DemoCheck[] = [
     },
   },
 ];
-
-const asKey = (world: DemoWorld, apiKey: string): DemoTaker =>
-  takerFor(world.manifest, { privateKey: `0x${'11'.repeat(32)}` }, apiKey);
 
 async function signedAndChanged(
   trade: DemoTrade,

@@ -1,37 +1,24 @@
 /** A killed LP goes offline on the roster, restarts, and quotes again. */
 
-import { zSolversResponse } from '../../../protocol/api/roster.ts';
-import { takerFor, type DemoWorld } from '../world.ts';
+import { rosterOf } from '../world.ts';
 import { type DemoCheck, eventually, expect, expectEqual } from './check.ts';
 import { askOf, tradeOf } from './trade.ts';
-
-async function statusOf(
-  world: DemoWorld,
-  id: string,
-): Promise<{ status: string; note: string | null } | undefined> {
-  const answer = await takerFor(world.manifest, { privateKey: `0x${'11'.repeat(32)}` }).call(
-    'GET',
-    '/api/v1/solvers',
-  );
-  expectEqual(answer.status, 200, 'roster');
-  const found = zSolversResponse.parse(answer.json).solvers.find((solver) => solver.id === id);
-  return found && { status: found.status, note: found.eligibilityNote };
-}
 
 export const rosterCheck: DemoCheck = {
   name: 'a killed LP goes offline and comes back',
   async run(world) {
-    const trade = tradeOf(world, world.freshTaker(), ['base', 'base'], 'USDC', 'WETH');
+    const trade = tradeOf(world, world.freshTaker());
+    const statusOfBeta = async () => (await rosterOf(world.manifest)).find(({ id }) => id === 'beta')?.status;
     const quotesFrom = async () =>
       (
         await trade.taker.quote(askOf(trade, { sell: '100' }, { maxCandidates: 20, splitFill: 'never' }))
       ).quotes.map(({ solverId }) => solverId);
-    expectEqual((await statusOf(world, 'beta'))?.status, 'active', 'status before');
+    expectEqual(await statusOfBeta(), 'active', 'status before');
     await world.supervisor.hold('lp-beta');
     await eventually(
       'beta is offline on the roster',
       30_000,
-      async () => (await statusOf(world, 'beta'))?.status === 'offline',
+      async () => (await statusOfBeta()) === 'offline',
     );
     const without = await quotesFrom();
     expect(
@@ -40,11 +27,7 @@ export const rosterCheck: DemoCheck = {
     );
     await world.supervisor.release('lp-beta');
     // After a crash the LP signs nothing until every quote it may have signed has expired.
-    await eventually(
-      'beta is active again',
-      120_000,
-      async () => (await statusOf(world, 'beta'))?.status === 'active',
-    );
+    await eventually('beta is active again', 120_000, async () => (await statusOfBeta()) === 'active');
     await eventually('beta quotes again', 20_000, async () => {
       const names = await quotesFrom();
       expect(names.includes('beta'), `quotes come from ${names.join(', ') || 'no LP'}`);

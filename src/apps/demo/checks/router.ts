@@ -1,16 +1,14 @@
 /** The router ranks LPs and pools together, and follows a route of two legs to its end. */
 
-import { type Address, createWalletClient, http } from 'viem';
-import { privateKeyToAccount } from 'viem/accounts';
-import { type Client, createClient, type Wallet } from '../../../client/client.ts';
-import { type ChainView, viewChain, type DemoWorld } from '../world.ts';
-import { type DemoCheck, expect, expectEqual, type OrderCounts } from './check.ts';
-import { inTokens, SETTLE_TIMEOUT_MS } from './trade.ts';
+import { trustlessTaker, viewChain } from '../world.ts';
+import { type DemoCheck, expect, expectSettled } from './check.ts';
+import { inTokens, outputOf, SETTLE_TIMEOUT_MS } from './trade.ts';
 
 export const routerCheck: DemoCheck = {
   name: 'router takes the better of LPs and pools',
   async run(world, tally) {
-    const { client, taker, base, wallet } = connect(world);
+    const { client, taker, wallet } = trustlessTaker(world, 'router');
+    const base = viewChain(world.manifest, 'base');
     const request = {
       taker,
       input: { asset: base.asset('USDC'), amount: base.units('USDC', '1200') },
@@ -20,7 +18,7 @@ export const routerCheck: DemoCheck = {
     const { quotes } = await client.requestQuotes(request);
     const offers = quotes.map((quote) => ({
       quote,
-      amount: BigInt(quote.preview.outputs[0]?.amount ?? 0),
+      amount: outputOf(quote),
       pool:
         'composite' in quote &&
         quote.composite?.executionModel === 'atomic' &&
@@ -44,8 +42,7 @@ export const routerCheck: DemoCheck = {
       wallet,
       signal: AbortSignal.timeout(SETTLE_TIMEOUT_MS),
     });
-    count(tally, status.status);
-    expectEqual(status.status, 'settled', `order status (${status.failure?.message ?? ''})`);
+    expectSettled(status, tally);
     const shown = (amount: bigint) => inTokens(base, 'WETH', amount);
     return `1200 USDC: ${shown(lps)} from LPs, ${shown(pools)} from pools; ${first.quote.solverId} was the best of ${quotes.length} and settled`;
   },
@@ -54,7 +51,8 @@ export const routerCheck: DemoCheck = {
 export const compositeCheck: DemoCheck = {
   name: 'router: a route of two legs across chains',
   async run(world, tally) {
-    const { client, taker, base, arc, wallet } = connect(world);
+    const { client, taker, wallet } = trustlessTaker(world, 'router');
+    const [base, arc] = [viewChain(world.manifest, 'base'), viewChain(world.manifest, 'arc')];
     const before = await base.balance(taker, 'DAI');
     // No LP quotes this pair directly: an LP bridges, and a pool or another LP order converts.
     const request = {
@@ -68,11 +66,9 @@ export const compositeCheck: DemoCheck = {
       wallet,
       signal: AbortSignal.timeout(2 * SETTLE_TIMEOUT_MS),
     });
-    count(tally, status.status);
-    expectEqual(status.status, 'settled', `first leg (${status.failure?.message ?? ''})`);
+    expectSettled(status, tally, 'first leg');
     expect(next !== null, `the route stopped after its first leg: ${stopped}`);
-    count(tally, next.status.status);
-    expectEqual(next.status.status, 'settled', `second leg (${next.status.failure?.message ?? ''})`);
+    expectSettled(next.status, tally, 'second leg');
     const got = (await base.balance(taker, 'DAI')) - before;
     const floor = BigInt(next.checked.candidate.preview.outputs[0]?.minimumAmount ?? 0);
     expect(floor > 0n && got >= floor, `${got} DAI arrived, less than the enforced ${floor}`);
@@ -81,37 +77,3 @@ export const compositeCheck: DemoCheck = {
     return `800 USDC on arc -> ${legs.map(({ kind, solverId }) => `${kind} ${solverId}`).join(' -> ')} -> ${inTokens(base, 'DAI', got)} on base (estimate: ${estimate})`;
   },
 };
-
-interface RouterClient {
-  client: Client;
-  taker: Address;
-  base: ChainView;
-  arc: ChainView;
-  wallet: (chainId: number) => Wallet;
-}
-
-function connect(world: DemoWorld): RouterClient {
-  const account = privateKeyToAccount(world.freshWallet().privateKey);
-  const [base, arc] = [viewChain(world.manifest, 'base'), viewChain(world.manifest, 'arc')];
-  const { venue } = world.manifest;
-  const chains = Object.fromEntries(
-    [base, arc].map(({ chain, client: rpc }) => [
-      chain.id,
-      { rpc, escrow: chain.escrow, oracles: [chain.oracle], permit2: chain.permit2 },
-    ]),
-  );
-  const client = createClient({ url: venue.url, key: venue.keys.service, namespace: 'router', chains });
-  const rpcOf = new Map([base, arc].map(({ chain }) => [chain.id, chain.rpcUrl]));
-  return {
-    client,
-    taker: account.address,
-    base,
-    arc,
-    wallet: (chainId) => createWalletClient({ account, transport: http(rpcOf.get(chainId)) }),
-  };
-}
-
-function count(tally: OrderCounts, status: string): void {
-  if (status === 'settled') tally.settled += 1;
-  if (status === 'failed') tally.failed += 1;
-}

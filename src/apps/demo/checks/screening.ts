@@ -8,7 +8,7 @@ import { askOf, tradeOf } from './trade.ts';
 export const screeningCheck: DemoCheck = {
   name: 'a taker on the deny list gets no quote',
   async run(world: DemoWorld) {
-    const trade = tradeOf(world, world.freshTaker(), ['base', 'base'], 'USDC', 'WETH');
+    const trade = tradeOf(world, world.freshTaker());
     const { taker } = trade;
     const ask = () =>
       taker.call('POST', '/api/v1/rfq/quotes', { ...askOf(trade, { sell: '100' }), taker: taker.address });

@@ -9,7 +9,7 @@ import { askOf, settleAndCompare, tradeOf } from './trade.ts';
 export const splitCheck: DemoCheck = {
   name: 'split fill: three LPs in one transaction',
   async run(world, tally) {
-    const trade = tradeOf(world, world.freshTaker(), ['base', 'base'], 'USDC', 'WETH');
+    const trade = tradeOf(world, world.freshTaker());
     const ask = askOf(trade, { sell: SPLIT_USDC });
     let chosen: QuoteCandidate | undefined;
     // LPs that have just started have little volatility data and quote small parts at first.

@@ -56,7 +56,7 @@ export const streamCheck: DemoCheck = {
     expect(bid < ask, `the bid of ${bid} is not below the ask of ${ask}`);
     // The trade happens while no client is connected.
     first.drop();
-    const trade = tradeOf(world, world.freshTaker(), ['base', 'base'], 'USDC', 'WETH');
+    const trade = tradeOf(world, world.freshTaker());
     const { orderId, candidate } = await settleAndCompare(trade, askOf(trade, { sell: '250' }), tally);
     const paid = Number(candidate.preview.outputs[0]?.amount ?? 0) / 1e18 / 250;
     expect(Math.abs(paid / bid - 1) < NEAR, `a quote of ${paid} is far from the bid of ${bid}`);

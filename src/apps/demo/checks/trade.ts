@@ -2,11 +2,9 @@
 
 import { formatUnits } from '../../../domain/amount.ts';
 import type { QuoteCandidate } from '../../../protocol/api/candidate.ts';
-import type { FundingLock } from '../../../protocol/api/preflight.ts';
-import type { OrderStatusResponse } from '../../../protocol/api/status.ts';
 import type { WantedQuote, TakeChoices, DemoTaker } from '../taker.ts';
 import { type ChainView, viewChain, type DemoWorld } from '../world.ts';
-import { expect, expectEqual, type OrderCounts } from './check.ts';
+import { expect, expectEqual, expectSettled, type OrderCounts } from './check.ts';
 
 export interface DemoTrade {
   taker: DemoTaker;
@@ -22,12 +20,19 @@ export const SETTLE_TIMEOUT_MS = 60_000;
 export const inTokens = (view: ChainView, symbol: string, amount: bigint): string =>
   `${formatUnits(amount, view.token(symbol).decimals).replace(/(\.\d{6})\d+$/, '$1')} ${symbol}`;
 
+/** Base units of the first input and of the first output. */
+export const inputOf = ({ preview }: { preview: QuoteCandidate['preview'] }): bigint =>
+  BigInt(preview.inputs[0]?.amount ?? 0);
+export const outputOf = ({ preview }: { preview: QuoteCandidate['preview'] }): bigint =>
+  BigInt(preview.outputs[0]?.amount ?? 0);
+
+/** By default USDC for WETH on one chain. */
 export function tradeOf(
   world: Pick<DemoWorld, 'manifest'>,
   taker: DemoTaker,
-  corridor: readonly [string, string],
-  sell: string,
-  buy: string,
+  corridor: readonly [string, string] = ['base', 'base'],
+  sell = 'USDC',
+  buy = 'WETH',
 ): DemoTrade {
   return {
     taker,
@@ -56,47 +61,25 @@ export function askOf(
   };
 }
 
-export interface Settled {
-  candidate: QuoteCandidate;
-  status: OrderStatusResponse;
-  lock: FundingLock | null;
-  setUp: string[];
-  sentence: string;
-  orderId: string;
-}
-
 /** Trades, and checks every balance against the quote's terms. */
 export async function settleAndCompare(
   trade: DemoTrade,
   ask: WantedQuote,
   tally: OrderCounts,
   how: TakeChoices = {},
-): Promise<Settled> {
-  const before = await snapshot(trade, trade.taker.address);
+) {
+  const before = await balancesOf(trade);
   const { candidate, plan, orderId, setUp } = await trade.taker.take(ask, how);
   const status = await trade.taker.finish(orderId, SETTLE_TIMEOUT_MS);
-  if (status.status === 'failed') tally.failed += 1;
-  expectEqual(
-    status.status,
-    'settled',
-    `order status (${status.failure?.code ?? 'no failure'}: ${status.failure?.message ?? ''})`,
-  );
-  tally.settled += 1;
+  expectSettled(status, tally);
   const [input, output] = [candidate.preview.inputs[0], candidate.preview.outputs[0]];
   expect(input !== undefined && output !== undefined, 'the candidate shows no input or no output');
   const delivered = candidate.preview.outputs.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
-  const after = await snapshot(trade, trade.taker.address);
-  if (plan.fundingLock === 'ResourceLock') {
-    // The input came from the taker's escrow balance, which the caller checks.
-    expectEqual(
-      before.paid - after.paid,
-      0n,
-      `${trade.sell} paid from the taker's wallet with a resource lock`,
-    );
-  } else {
-    expectEqual(before.paid - after.paid, BigInt(input.amount), `${trade.sell} paid by the taker`);
-  }
-  expectEqual(after.received - before.received, delivered, `${trade.buy} received by the taker`);
+  const after = await balancesOf(trade);
+  // A resource lock pays from the taker's escrow balance, which the caller checks.
+  const paid = plan.fundingLock === 'ResourceLock' ? 0n : BigInt(input.amount);
+  expectEqual(before[0] - after[0], paid, `${trade.sell} paid from the taker's wallet`);
+  expectEqual(after[1] - before[1], delivered, `${trade.buy} received by the taker`);
   const settled = status.settledAmounts?.[output.asset];
   expectEqual(settled?.amount, delivered.toString(), 'settledAmounts in the API');
   expect(status.txHash !== undefined, 'the API names no settlement transaction');
@@ -113,10 +96,5 @@ export async function settleAndCompare(
 }
 
 /** Only this taker's balances: other checks trade with the same LPs. */
-async function snapshot(
-  { source, dest, sell, buy }: DemoTrade,
-  taker: string,
-): Promise<{ paid: bigint; received: bigint }> {
-  const [paid, received] = await Promise.all([source.balance(taker, sell), dest.balance(taker, buy)]);
-  return { paid, received };
-}
+export const balancesOf = ({ taker: { address }, source, dest, sell, buy }: DemoTrade) =>
+  Promise.all([source.balance(address, sell), dest.balance(address, buy)]);

@@ -8,20 +8,23 @@ import { zTravelRuleTransmission, zCompliance } from '../../../protocol/api/reco
 import { verifyClaim } from '../../verify/checks.ts';
 import { type TradeClaim, claimFromVenue } from '../../verify/claim.ts';
 import { openWitness } from '../../verify/witness.ts';
-import type { DemoWorld } from '../world.ts';
+import { readTrades } from '../world.ts';
 import { type DemoCheck, eventually, expect, expectEqual } from './check.ts';
 import { askOf, settleAndCompare, tradeOf } from './trade.ts';
 
 export const verifiedCheck: DemoCheck = {
   name: 'verify: dossiers are proven by signatures and chains alone',
   async run(world, tally) {
+    const { url, keys, workspaceId: workspace } = world.manifest.venue;
+    const dossierOf = async (orderId: Bytes32) =>
+      (await (await readTrades(world.manifest, `/${orderId}`)).json()) as Record<string, unknown>;
     const ids: Bytes32[] = [];
     // Large enough for a travel-rule report.
     for (const corridor of [
       ['base', 'base'],
       ['base', 'arc'],
     ] as const) {
-      const trade = tradeOf(world, world.freshTaker(), corridor, 'USDC', 'WETH');
+      const trade = tradeOf(world, world.freshTaker(), corridor);
       ids.push((await settleAndCompare(trade, askOf(trade, { sell: '1500' }), tally)).orderId as Bytes32);
     }
     const witnesses = new Map(
@@ -37,7 +40,7 @@ export const verifiedCheck: DemoCheck = {
     try {
       let held = 0;
       for (const orderId of ids) {
-        const claim = await claimOf(world, orderId);
+        const claim = await claimFromVenue({ url, key: keys.workspaceAdmin, workspace, orderId });
         const checks = await judge(orderId, claim);
         const bad = checks.find(({ result }) => result !== 'held');
         expect(!bad, `${bad?.id}: ${bad?.says}`);
@@ -56,11 +59,11 @@ export const verifiedCheck: DemoCheck = {
           'the travel-rule record is transmitted',
           20_000,
           async () =>
-            zTravelRuleTransmission.parse((await dossierOf(world, orderId))['travelRuleTransmission'])
-              .state === 'transmitted',
+            zTravelRuleTransmission.parse((await dossierOf(orderId))['travelRuleTransmission']).state ===
+            'transmitted',
         );
         expectEqual(
-          zCompliance.parse((await dossierOf(world, orderId))['snapshotCompliance']).decision,
+          zCompliance.parse((await dossierOf(orderId))['snapshotCompliance']).decision,
           'allowed',
           'screening at creation',
         );
@@ -71,17 +74,3 @@ export const verifiedCheck: DemoCheck = {
     }
   },
 };
-
-const claimOf = ({ manifest: { venue } }: DemoWorld, orderId: Bytes32): Promise<TradeClaim> =>
-  claimFromVenue({ url: venue.url, key: venue.keys.workspaceAdmin, workspace: venue.workspaceId, orderId });
-
-async function dossierOf(
-  { manifest: { venue } }: DemoWorld,
-  orderId: Bytes32,
-): Promise<Record<string, unknown>> {
-  const response = await fetch(`${venue.url}/api/v1/workspaces/${venue.workspaceId}/trades/${orderId}`, {
-    headers: { 'X-API-Key': venue.keys.workspaceAdmin },
-  });
-  expectEqual(response.status, 200, 'status of the dossier');
-  return (await response.json()) as Record<string, unknown>;
-}

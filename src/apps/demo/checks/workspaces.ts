@@ -6,7 +6,7 @@
 import { WebSocket } from 'ws';
 import { z } from 'zod';
 import { zIssuedKey } from '../../../protocol/api/admin.ts';
-import { takerFor, type DemoWorld } from '../world.ts';
+import { readerFor, type DemoWorld } from '../world.ts';
 import { type DemoCheck, eventually, expect, expectEqual } from './check.ts';
 import { askOf, tradeOf } from './trade.ts';
 
@@ -48,7 +48,7 @@ export const workspaceCheck: DemoCheck = {
     const { text } = zIssuedKey.parse(
       await administer(world, 'POST', '/keys', { kind: 'service', workspaceId: id, memberId: 'max' }),
     );
-    const trade = tradeOf(world, world.freshTaker(text), ['base', 'base'], 'USDC', 'WETH');
+    const trade = tradeOf(world, world.freshTaker(text));
     const fee = async () =>
       (await trade.taker.quote(askOf(trade, { sell: '100' }))).quotes[0]?.platformFeeBps;
     expectEqual(await fee(), 7, 'platform fee of the first quote');
@@ -61,7 +61,7 @@ export const workspaceCheck: DemoCheck = {
     await new Promise((resolve) => socket.on('open', resolve).on('error', resolve));
     await administer(world, 'DELETE', `/workspaces/${id}/members/max`);
     expectEqual(await closed, 1008, "close code of the removed member's socket");
-    const { call } = takerFor(world.manifest, { privateKey: `0x${'11'.repeat(32)}` }, text);
+    const { call } = readerFor(world.manifest, text);
     await eventually(
       'the key is refused',
       5_000,

@@ -1,9 +1,8 @@
 /** The demo's display: a refreshing page on a terminal, plain lines elsewhere. */
 
-import { zSolversResponse } from '../../../protocol/api/roster.ts';
 import { formatUnits } from '../../../domain/amount.ts';
 import type { Manifest } from '../manifest.ts';
-import { takerFor, viewChain, type DemoWorld } from '../world.ts';
+import { rosterOf, viewChain, type DemoWorld } from '../world.ts';
 
 export interface View {
   line(text: string): void;
@@ -32,15 +31,11 @@ export function plainView(): View {
 
 export function terminalView(world: DemoWorld, head: readonly string[]): View {
   const recent: string[] = [];
-  const reader = takerFor(world.manifest, { privateKey: `0x${'11'.repeat(32)}` });
   let tables: string[] = ['(loading …)'];
   let stopped = false;
 
   async function refresh(): Promise<void> {
-    const roster = await reader.call('GET', '/api/v1/solvers').then(
-      ({ json }) => zSolversResponse.parse(json).solvers,
-      () => undefined,
-    );
+    const roster = await rosterOf(world.manifest).catch(() => undefined);
     const rows: string[] = [];
     for (const { id, account } of world.lps) {
       const entry = roster?.find((solver) => solver.id === id);

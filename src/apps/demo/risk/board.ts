@@ -2,43 +2,25 @@
 
 import { z } from 'zod';
 import type { Control } from '../../../domain/control.ts';
-import { zSolversResponse } from '../../../protocol/api/roster.ts';
-import type { QuoteCandidate } from '../../../protocol/api/candidate.ts';
 import { CheckFailed, eventually, expect } from '../checks/check.ts';
-import { askOf, type DemoTrade, tradeOf } from '../checks/trade.ts';
+import { askOf, tradeOf } from '../checks/trade.ts';
 import type { WantedQuote } from '../taker.ts';
-import { takerFor, type DemoWorld } from '../world.ts';
-
-export interface Counts {
-  trips: number;
-  refusals: number;
-  tripped: boolean;
-}
+import { rosterOf, type DemoWorld } from '../world.ts';
 
 const zRisk = z.object({
   tripped: z.array(z.object({ control: z.string(), about: z.string(), detail: z.string() })),
 });
 
-/** One control of one LP, from before it trips until it has passed. */
-export interface WatchedControl {
-  /** Waits until it has tripped again in metrics and admin API. Returns its detail. */
-  tripped(timeoutMs?: number): Promise<string>;
-  /**
-   * Waits until it has refused another request, in the LP's and the venue's metrics. Asks again when the
-   * venue closed before the answer.
-   */
-  refused(again: () => Promise<unknown>): Promise<void>;
-  passed(timeoutMs?: number): Promise<void>;
-}
+export type WatchedControl = Awaited<ReturnType<typeof watch>>;
 
-export async function watch(world: DemoWorld, id: string, control: Control): Promise<WatchedControl> {
-  const [before, declinesBefore] = [
-    await countsOf(world, id, control),
-    await declinesAtVenue(world, id, control),
-  ];
+/** One control of one LP, from before it trips until it has passed. */
+export async function watch(world: DemoWorld, id: string, control: Control) {
+  const before = await countsOf(world, id, control);
+  const declinesBefore = await declinesAtVenue(world, id, control);
   const lp = lpOf(world, id);
   return {
-    async tripped(timeoutMs = 10_000) {
+    /** Waits until it has tripped again in metrics and admin API. Returns its detail. */
+    async tripped(timeoutMs = 10_000): Promise<string> {
       let detail = '';
       await eventually(`${control} trips at ${id}`, timeoutMs, async () => {
         const now = await countsOf(world, id, control);
@@ -50,7 +32,8 @@ export async function watch(world: DemoWorld, id: string, control: Control): Pro
       });
       return detail;
     },
-    async refused(again) {
+    /** Waits until metrics of LP and venue show a refusal. Asks again when the venue closed too early. */
+    async refused(again: () => Promise<unknown>): Promise<void> {
       await eventually(`${control} of ${id} refuses`, 10_000, async () => {
         if (
           (await countsOf(world, id, control)).refusals > before.refusals &&
@@ -61,7 +44,7 @@ export async function watch(world: DemoWorld, id: string, control: Control): Pro
         return false;
       });
     },
-    passed: (timeoutMs = 15_000) =>
+    passed: (timeoutMs = 15_000): Promise<void> =>
       eventually(
         `${control} of ${id} passes`,
         timeoutMs,
@@ -76,7 +59,7 @@ export function lpOf(world: DemoWorld, id: string): DemoWorld['lps'][number] {
   return lp;
 }
 
-async function countsOf(world: DemoWorld, id: string, control: Control): Promise<Counts> {
+async function countsOf(world: DemoWorld, id: string, control: Control) {
   const text = await (await fetch(lpOf(world, id).metricsUrl)).text();
   const value = (name: string) =>
     Number(
@@ -105,15 +88,6 @@ async function declinesAtVenue(world: DemoWorld, id: string, control: Control): 
   return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
 }
 
-export async function rosterOf(world: DemoWorld, id: string): Promise<{ status: string; note: string }> {
-  const answer = await takerFor(world.manifest, { privateKey: `0x${'11'.repeat(32)}` }).call(
-    'GET',
-    '/api/v1/solvers',
-  );
-  const found = zSolversResponse.parse(answer.json).solvers.find((solver) => solver.id === id);
-  return { status: found?.status ?? 'unknown', note: found?.eligibilityNote ?? '' };
-}
-
 export const untilRoster = (
   world: DemoWorld,
   id: string,
@@ -122,35 +96,27 @@ export const untilRoster = (
   timeoutMs = 15_000,
 ): Promise<void> =>
   eventually(`${id} is ${status} on the roster (${note.source})`, timeoutMs, async () => {
-    const now = await rosterOf(world, id);
-    if (now.status !== status || !note.test(now.note))
-      throw new CheckFailed(`it is ${now.status}: ${now.note}`);
+    const now = (await rosterOf(world.manifest)).find((solver) => solver.id === id);
+    const said = now?.eligibilityNote ?? '';
+    expect(now?.status === status && note.test(said), `it is ${now?.status}: ${said}`);
     return true;
   });
 
-/** A request that goes to this LP only. */
-export interface Asking {
-  trade: DemoTrade;
-  /** Candidates; empty when it declined. */
-  quotes(amount?: { sell: string }, more?: Partial<WantedQuote>): Promise<QuoteCandidate[]>;
-}
-
+/** Requests that go to this LP only. */
 export function asking(
   world: DemoWorld,
   id: string,
-  corridor: readonly [string, string] = ['base', 'base'],
-  sell = 'USDC',
-  buy = 'WETH',
-): Asking {
+  corridor?: readonly [string, string],
+  sell?: string,
+  buy?: string,
+) {
   const trade = tradeOf(world, world.freshTaker(), corridor, sell, buy);
   return {
     trade,
-    async quotes(amount = { sell: '100' }, more = {}) {
-      return (
-        await trade.taker.quote(
-          askOf(trade, amount, { solvers: { include: [id] }, splitFill: 'never', ...more }),
-        )
-      ).quotes;
+    /** Candidates; empty when it declined. */
+    async quotes(amount = { sell: '100' }, more: Partial<WantedQuote> = {}) {
+      const ask = askOf(trade, amount, { solvers: { include: [id] }, splitFill: 'never', ...more });
+      return (await trade.taker.quote(ask)).quotes;
     },
   };
 }

@@ -4,7 +4,7 @@
  */
 
 import type { Control } from '../../../domain/control.ts';
-import { type DemoCheck, eventually, expect, expectEqual } from '../checks/check.ts';
+import { type DemoCheck, eventually, expect, expectEqual, expectSettled } from '../checks/check.ts';
 import { askOf, SETTLE_TIMEOUT_MS, tradeOf } from '../checks/trade.ts';
 import { asking, quotesAgain, untilRoster, watch } from './board.ts';
 
@@ -142,7 +142,7 @@ export const burstCheck = (id: string): DemoCheck => ({
       const seen = await watch(world, id, 'burst');
       const orders = await Promise.all(
         [1, 2, 3].map(async () => {
-          const trade = tradeOf(world, world.freshTaker(), ['base', 'base'], 'USDC', 'WETH');
+          const trade = tradeOf(world, world.freshTaker());
           const { orderId } = await trade.taker.take(
             askOf(trade, { sell: '60' }, { solvers: { include: [id] }, splitFill: 'never' }),
           );
@@ -155,12 +155,7 @@ export const burstCheck = (id: string): DemoCheck => ({
       await untilRoster(world, id, 'active', /burst/);
       // Quotes accepted before the freeze are still filled.
       for (const { trade, orderId } of orders) {
-        expectEqual(
-          (await trade.taker.finish(orderId, SETTLE_TIMEOUT_MS)).status,
-          'settled',
-          'a trade of the burst',
-        );
-        tally.settled += 1;
+        expectSettled(await trade.taker.finish(orderId, SETTLE_TIMEOUT_MS), tally, 'a trade of the burst');
       }
       await seen.passed();
       await quotesAgain(world, id);
