@@ -6,7 +6,6 @@
 import { createLog } from '../../adapters/pino/log.ts';
 import { createRedactor } from '../../adapters/pino/redact.ts';
 import { checkSchema, type Migration } from '../../adapters/postgres/migrate.ts';
-import { RequestError } from '../../domain/errors.ts';
 import type { Address } from '../../domain/hex.ts';
 import type { ChainPort } from '../../ports/chain.ts';
 import { openAdminClient } from '../cli/lp/admin-client.ts';
@@ -22,6 +21,7 @@ import { VENUE_SCHEMA, VENUE_TABLES } from '../venue/schema.ts';
 import { type AuditGround, type AuditOptions, auditLpNode, auditVenue, type AuditReport } from './audit.ts';
 import { KINDS, type Unasked } from './difference.ts';
 import type { LpView } from './lp.ts';
+import { badRequest } from '../bad-request.ts';
 
 export interface AuditCommand {
   venue?: string;
@@ -42,7 +42,7 @@ export async function runAudit({
   json,
 }: AuditCommand): Promise<void> {
   if ((venue === undefined) === (lp === undefined))
-    throw new RequestError('Give one configuration: --venue FILE or --lp FILE.', { code: 'bad_request' });
+    throw badRequest('Give one configuration: --venue FILE or --lp FILE.');
   const options: AuditOptions = {
     sinceMs: days === 0 ? 0 : Date.now() - days * 86_400_000,
     patienceMs: patience * 1_000,

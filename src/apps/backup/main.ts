@@ -5,7 +5,6 @@ import { createRedactor } from '../../adapters/pino/redact.ts';
 import { type BackupFacts, backUp, restoreBackup } from '../../adapters/postgres/backup.ts';
 import { checkSchema, type Migration } from '../../adapters/postgres/migrate.ts';
 import type { Database } from '../../adapters/postgres/pool.ts';
-import { RequestError } from '../../domain/errors.ts';
 import type { LpConfig } from '../../lp/config/config.ts';
 import { loadConfig } from '../config/load.ts';
 import { type DatabaseSection, withToolDatabase } from '../database.ts';
@@ -16,6 +15,7 @@ import { withChain } from '../networks.ts';
 import { zVenueConfig } from '../venue/config.ts';
 import { VENUE_SCHEMA, VENUE_TABLES } from '../venue/schema.ts';
 import { markLpRestored, markVenueRestored } from './after-restore.ts';
+import { badRequest } from '../bad-request.ts';
 
 export interface BackupOptions {
   venue?: string;
@@ -89,9 +89,7 @@ async function withSubject(
   work: (subject: Subject) => Promise<void>,
 ): Promise<void> {
   if ((venue === undefined) === (lp === undefined))
-    throw new RequestError('Give one configuration: --venue FILE or --lp FILE. Attesters have no database.', {
-      code: 'bad_request',
-    });
+    throw badRequest('Give one configuration: --venue FILE or --lp FILE. Attesters have no database.');
   const redactor = createRedactor();
   const secrets: SecretContext = { env: process.env, redactor };
   const log = createLog({ app: 'backup', level: 'silent', redactor });

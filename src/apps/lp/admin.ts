@@ -3,12 +3,12 @@
  * written to the audit log.
  */
 
-import { RequestError } from '../../domain/errors.ts';
 import type { LpNode } from '../../lp/node/interface.ts';
 import type { OpsRoute } from '../../adapters/http/ops.ts';
 import type { Brake } from './brake.ts';
 import type { OperatorLog } from './operator-log.ts';
 import type { Reloader } from './reload.ts';
+import { badRequest } from '../bad-request.ts';
 
 const NOTE = 'paused by the operator';
 const UNNAMED = 'admin API';
@@ -85,9 +85,7 @@ function readNote(query: URLSearchParams, body: string): { by: string; note: str
       const json: unknown = JSON.parse(body);
       if (typeof json === 'object' && json !== null) said = json;
     } catch {
-      throw new RequestError('The body is not JSON. Send {"note": "…", "by": "…"} or no body.', {
-        code: 'bad_request',
-      });
+      throw badRequest('The body is not JSON. Send {"note": "…", "by": "…"} or no body.');
     }
   }
   const textOf = (value: unknown): string | undefined =>

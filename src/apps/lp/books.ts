@@ -5,6 +5,7 @@ import { RequestError } from '../../domain/errors.ts';
 import type { LpNode } from '../../lp/node/interface.ts';
 import type { OperatorLog } from './operator-log.ts';
 import type { ProfitKey } from '../../ports/stores/accounting-store.ts';
+import { badRequest } from '../bad-request.ts';
 
 const KEYS: readonly ProfitKey[] = ['pair', 'corridor', 'taker', 'trade'];
 const MOST_ROWS = 10_000;
@@ -30,9 +31,7 @@ export function bookRoutes(node: LpNode, audit: Pick<OperatorLog, 'note'>): OpsR
       async handle({ query }) {
         const after = Number(query.get('after') ?? -1);
         if (!Number.isSafeInteger(after))
-          throw new RequestError('`after` must be the `next` of the previous answer.', {
-            code: 'bad_request',
-          });
+          throw badRequest('`after` must be the `next` of the previous answer.');
         return { status: 200, body: node.recorded(after) };
       },
     },
@@ -51,9 +50,8 @@ export function bookRoutes(node: LpNode, audit: Pick<OperatorLog, 'note'>): OpsR
           limit < 1 ||
           limit > MOST_ROWS
         ) {
-          throw new RequestError(
+          throw badRequest(
             `Ask with by=${KEYS.join('|')}, sinceMs=<Unix milliseconds> and limit=<1 to ${MOST_ROWS}>.`,
-            { code: 'bad_request' },
           );
         }
         return { status: 200, body: await node.accounts().profit({ by, sinceMs, limit }) };
@@ -98,9 +96,7 @@ export function bookRoutes(node: LpNode, audit: Pick<OperatorLog, 'note'>): OpsR
       path: '/books/:id',
       async handle({ id }) {
         if (!/^0x[0-9a-f]{64}$/.test(id))
-          throw new RequestError('The order id must be 0x and 64 lower-case hex digits.', {
-            code: 'bad_request',
-          });
+          throw badRequest('The order id must be 0x and 64 lower-case hex digits.');
         return { status: 200, body: { entries: await node.accounts().entries(id as `0x${string}`) } };
       },
     },
@@ -130,9 +126,8 @@ function adjustmentOf(body: string): {
     note.trim() === '' ||
     typeof by !== 'string'
   ) {
-    throw new RequestError(
+    throw badRequest(
       'Send {"chain": "base", "token": "USDC" or "native", "amount": "-12" (base units, chain less books), "note": "what moved it", "by": "who"}.',
-      { code: 'bad_request' },
     );
   }
   return { chain, token, amount, note: note.slice(0, 500), by: by.slice(0, 100) };

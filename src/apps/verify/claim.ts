@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { RequestError, UpstreamError } from '../../domain/errors.ts';
 import type { Bytes32 } from '../../domain/hex.ts';
 import { zComplianceProofs, zIntent } from '../../protocol/api/records.ts';
+import { badRequest } from '../bad-request.ts';
 
 const zStage = z
   .object({
@@ -59,17 +60,13 @@ export function readClaim(json: unknown): TradeClaim {
 
 export async function claimFromFile(path: string): Promise<TradeClaim> {
   const text = await readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
-    throw new RequestError(`${path} cannot be read (${cause.code ?? 'unknown error'}).`, {
-      code: 'bad_request',
-    });
+    throw badRequest(`${path} cannot be read (${cause.code ?? 'unknown error'}).`);
   });
   let json: unknown;
   try {
     json = JSON.parse(text);
   } catch {
-    throw new RequestError(`${path} is not JSON. Save the venue's answer unchanged.`, {
-      code: 'bad_request',
-    });
+    throw badRequest(`${path} is not JSON. Save the venue's answer unchanged.`);
   }
   return readClaim(json);
 }

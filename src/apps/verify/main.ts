@@ -1,10 +1,10 @@
 /** `firmquote verify ORDER_ID`: checks a trade's dossier without trusting the venue. */
 
-import { RequestError } from '../../domain/errors.ts';
 import { type Address, isAddress, isBytes32, type Bytes32, toAddress } from '../../domain/hex.ts';
 import { type VerifyCheck, verifyClaim } from './checks.ts';
 import { type TradeClaim, claimFromFile, claimFromVenue } from './claim.ts';
 import { openWitness, type Witness } from './witness.ts';
+import { badRequest } from '../bad-request.ts';
 
 export interface VerifyOptions {
   /** A saved dossier; overrides the venue. */
@@ -21,18 +21,14 @@ export interface VerifyOptions {
 
 /** Exit code 0: all held; 1: something failed; 2: nothing failed, but some checks could not be made. */
 export async function runVerify(order: string, options: VerifyOptions): Promise<void> {
-  if (!isBytes32(order))
-    throw new RequestError('An order id is 0x and 64 hex digits, as in the venue’s answers.', {
-      code: 'bad_request',
-    });
+  if (!isBytes32(order)) throw badRequest('An order id is 0x and 64 hex digits, as in the venue’s answers.');
   const orderId = order.toLowerCase() as Bytes32;
   const claim = await claimOf(orderId, options);
   const escrows = new Map(
     options.escrow
       .map((text) => pair(text, '--escrow', '8453=0x…'))
       .map(([id, text]): [number, Address] => {
-        if (!isAddress(text))
-          throw new RequestError(`--escrow ${id}=${text}: this is not an address.`, { code: 'bad_request' });
+        if (!isAddress(text)) throw badRequest(`--escrow ${id}=${text}: this is not an address.`);
         return [id, toAddress(text)];
       }),
   );
@@ -54,9 +50,8 @@ async function claimOf(
 ): Promise<TradeClaim> {
   if (file !== undefined) return claimFromFile(file);
   if (url === undefined || workspace === undefined || key === undefined) {
-    throw new RequestError(
+    throw badRequest(
       'Give a saved dossier (--file FILE), or the venue (--url URL --workspace ID, with an admin key in FIRMQUOTE_KEY or --key).',
-      { code: 'bad_request' },
     );
   }
   return claimFromVenue({ url, key, workspace, orderId });
@@ -75,9 +70,7 @@ function escrowOn(chainId: number, { intent }: TradeClaim): Address {
 function pair(text: string, option: string, example: string): [number, string] {
   const [, id, value] = /^(\d{1,15})=(\S+)$/.exec(text) ?? [];
   if (id === undefined || value === undefined)
-    throw new RequestError(`${option} needs a chain id and a value, such as ${option} ${example}`, {
-      code: 'bad_request',
-    });
+    throw badRequest(`${option} needs a chain id and a value, such as ${option} ${example}`);
   return [Number(id), value];
 }
 

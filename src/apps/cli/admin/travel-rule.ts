@@ -1,12 +1,12 @@
 /** `firmquote travel-rule`: lists the records of large orders and retries abandoned ones. */
 
 import { systemClock } from '../../../adapters/system/clock.ts';
-import { RequestError } from '../../../domain/errors.ts';
 import { type Bytes32, isBytes32 } from '../../../domain/hex.ts';
 import { toIso } from '../../../domain/time.ts';
 import { TRAVEL_RULE_STATES, type TravelRuleState } from '../../../ports/stores/travel-rule.ts';
 import { type AdminOptions, withAdmin } from './venue-admin.ts';
 import { table } from '../table.ts';
+import { badRequest } from '../../bad-request.ts';
 
 const MOST = 500;
 
@@ -36,14 +36,12 @@ export const listTravelRule = ({
 export const retryTravelRule = (orderId: string, { config, json }: AdminOptions): Promise<void> =>
   withAdmin(config, async ({ records }) => {
     if (!isBytes32(orderId))
-      throw new RequestError(
+      throw badRequest(
         'An order id is 0x and 64 hex digits. See: firmquote travel-rule list --state abandoned',
-        { code: 'bad_request' },
       );
     if (!(await records.retryTravelRule(orderId.toLowerCase() as Bytes32, systemClock.nowMs())))
-      throw new RequestError(
+      throw badRequest(
         'The record of this order is not abandoned, so there is nothing to send again. See: firmquote travel-rule list',
-        { code: 'bad_request' },
       );
     console.log(
       json

@@ -5,7 +5,6 @@ import type { z } from 'zod';
 import { createAdminStore } from '../../../adapters/postgres/venue/admin-store.ts';
 import { systemClock } from '../../../adapters/system/clock.ts';
 import { systemRandom } from '../../../adapters/system/random.ts';
-import { RequestError } from '../../../domain/errors.ts';
 import type { Log } from '../../../ports/log.ts';
 import type { VenueStore } from '../../../ports/stores/venue-store.ts';
 import { type Admin, createAdmin } from '../../../venue/admin/admin.ts';
@@ -13,6 +12,7 @@ import type { SecretContext } from '../../keys.ts';
 import { withChain } from '../../networks.ts';
 import type { VenueConfig } from '../../venue/config.ts';
 import { withVenueDatabase } from './venue-database.ts';
+import { badRequest } from '../../bad-request.ts';
 
 export interface AdminOptions {
   config: string;
@@ -69,5 +69,5 @@ export function readInput<S extends z.ZodType>(
     ({ path, message }) =>
       `${options[path.join('.')] ?? options[String(path[0])] ?? (path.join('.') || 'input')}: ${message}`,
   );
-  throw new RequestError(lines.join('\n'), { code: 'bad_request' });
+  throw badRequest(lines.join('\n'));
 }

@@ -1,6 +1,5 @@
 /** `firmquote workspace`, `member` and `solver`: who may trade at a venue, and on which terms. */
 
-import { RequestError } from '../../../domain/errors.ts';
 import {
   type ChangeView,
   type MemberView,
@@ -15,6 +14,7 @@ import {
 } from '../../../protocol/api/admin.ts';
 import { type AdminOptions, readInput, withAdmin } from './venue-admin.ts';
 import { table } from '../table.ts';
+import { badRequest } from '../../bad-request.ts';
 
 interface WorkspaceOptions extends AdminOptions {
   name?: string;
@@ -237,8 +237,7 @@ export const setSolver = (id: string, options: SolverOptions): Promise<void> =>
   );
 
 function solverTerms({ name, kind, corridors, disabled, enabled }: SolverOptions): object {
-  if (disabled && enabled)
-    throw new RequestError('A solver is either --disabled or --enabled.', { code: 'bad_request' });
+  if (disabled && enabled) throw badRequest('A solver is either --disabled or --enabled.');
   return {
     name,
     kind,
@@ -340,7 +339,7 @@ const listOr = (text: string, everything: string): string[] | null =>
 
 function requireChange<T extends object>(wanted: T): T {
   if (Object.values(wanted).every((value) => value === undefined))
-    throw new RequestError('Nothing to change. Give at least one option.', { code: 'bad_request' });
+    throw badRequest('Nothing to change. Give at least one option.');
   return wanted;
 }
 

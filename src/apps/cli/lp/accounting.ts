@@ -3,9 +3,9 @@
  * order, and books an adjustment.
  */
 
-import { RequestError } from '../../../domain/errors.ts';
 import { type AdminClient, type AdminClientOptions, openAdminClient } from './admin-client.ts';
 import { table } from '../table.ts';
+import { badRequest } from '../../bad-request.ts';
 
 /** Amounts are decimal text. */
 interface Books {
@@ -51,9 +51,7 @@ export async function showAccounting({
   if (order !== undefined) return showEntries(client, order, options);
   if (adjust !== undefined) {
     if (chain === undefined || token === undefined || note === undefined)
-      throw new RequestError('--adjust needs --chain, --token and --note (the reason).', {
-        code: 'bad_request',
-      });
+      throw badRequest('--adjust needs --chain, --token and --note (the reason).');
     await client.post('/books/adjust', { chain, token, amount: adjust, note });
   }
   const books = await client.get<Books>('/books');

@@ -5,6 +5,7 @@ import { RequestError, UpstreamError } from '../../../domain/errors.ts';
 import { loadConfig } from '../../config/load.ts';
 import { zLpServers } from '../../lp/config.ts';
 import { readAdminToken } from '../../lp/token.ts';
+import { badRequest } from '../../bad-request.ts';
 
 export interface AdminClientOptions {
   config?: string;
@@ -80,16 +81,11 @@ async function find({
 }: AdminClientOptions): Promise<{ url: string; tokenFile: string | null; opsUrl?: string; config?: string }> {
   if (admin !== undefined) {
     if (!URL.canParse(admin) || !admin.startsWith('http'))
-      throw new RequestError(`"${admin}" is not the URL of an admin API, such as http://127.0.0.1:9201.`, {
-        code: 'bad_request',
-      });
+      throw badRequest(`"${admin}" is not the URL of an admin API, such as http://127.0.0.1:9201.`);
     return { url: admin.replace(/\/+$/, ''), tokenFile: tokenFile ?? null };
   }
   if (file === undefined)
-    throw new RequestError(
-      'Give the configuration of the LP (--config FILE) or its admin API (--admin URL).',
-      { code: 'bad_request' },
-    );
+    throw badRequest('Give the configuration of the LP (--config FILE) or its admin API (--admin URL).');
   const adminEnv = Object.fromEntries(
     Object.entries(process.env).filter(([name]) => /^FIRMQUOTE__(?:OPS|ADMIN)__/.test(name)),
   );

@@ -13,6 +13,7 @@ import { type LpAppConfig, zLpAppConfig } from '../../lp/config.ts';
 import { createOwner, dateOf, type Owner, type OwnerStep } from '../../lp/owner.ts';
 import { withChain } from '../../networks.ts';
 import { askSecret } from '../ask.ts';
+import { badRequest } from '../../bad-request.ts';
 
 export interface OwnerOptions {
   config?: string;
@@ -68,11 +69,9 @@ export async function withdraw({
   ...options
 }: WithdrawOptions): Promise<void> {
   if ([amount !== undefined, complete, cancel].filter(Boolean).length > 1)
-    throw new RequestError('Give only one of --amount (request), --complete (withdraw) and --cancel.', {
-      code: 'bad_request',
-    });
+    throw badRequest('Give only one of --amount (request), --complete (withdraw) and --cancel.');
   if (to !== undefined && !/^0x[0-9a-fA-F]{40}$/.test(to))
-    throw new RequestError(`"${to}" is not an address: 0x and 40 hex digits.`, { code: 'bad_request' });
+    throw badRequest(`"${to}" is not an address: 0x and 40 hex digits.`);
   const looks = amount === undefined && !complete && !cancel;
   await onChain({ ...options, dryRun: options.dryRun || looks }, async ({ port, owner, account }) => {
     const token = tokenOf(port, options.token);
@@ -117,7 +116,7 @@ export async function setOperator(
   options: OwnerOptions,
 ): Promise<void> {
   if (address !== undefined && !/^0x[0-9a-fA-F]{40}$/.test(address))
-    throw new RequestError(`"${address}" is not an address: 0x and 40 hex digits.`, { code: 'bad_request' });
+    throw badRequest(`"${address}" is not an address: 0x and 40 hex digits.`);
   const { config } = await read(options);
   const operator =
     (address?.toLowerCase() as Address | undefined) ??
@@ -149,11 +148,10 @@ async function onChain(options: OwnerOptions, work: (context: OwnerContext) => P
       : config.networks.find(({ slug, id }) => slug === named || String(id) === named);
   const slugs = config.networks.map(({ slug }) => slug).join(', ');
   if (network === undefined)
-    throw new RequestError(
+    throw badRequest(
       named === undefined
         ? `Give the chain with --chain. One of: ${slugs}.`
         : `The configuration has no chain "${named}". It has: ${slugs}.`,
-      { code: 'bad_request' },
     );
   const account = config.lp.chains.find(({ chainId }) => chainId === network.id)?.account;
   if (account === undefined)
@@ -186,8 +184,7 @@ async function onChain(options: OwnerOptions, work: (context: OwnerContext) => P
 }
 
 async function read({ config: file }: OwnerOptions): Promise<{ config: LpAppConfig }> {
-  if (file === undefined)
-    throw new RequestError('Give the configuration of the LP: --config FILE.', { code: 'bad_request' });
+  if (file === undefined) throw badRequest('Give the configuration of the LP: --config FILE.');
   return loadConfig(zLpAppConfig, file, process.env);
 }
 
@@ -199,9 +196,8 @@ async function openOwner(
   secrets: SecretContext,
 ) {
   if (owner === undefined)
-    throw new RequestError(
+    throw badRequest(
       "Give the owner's keystore: --owner KEYSTORE. To print the transactions for a multisig or hardware wallet: --dry-run.",
-      { code: 'bad_request' },
     );
   if ('keystore' in keys.operator && keys.operator.keystore === owner)
     throw new RequestError(
@@ -224,14 +220,10 @@ async function openOwner(
 
 function tokenOf({ chain }: ChainPort, symbol: string | undefined): TokenInfo {
   const symbols = chain.tokens.map((token) => token.symbol).join(', ');
-  if (symbol === undefined)
-    throw new RequestError(`Give the token with --token. One of: ${symbols}.`, { code: 'bad_request' });
+  if (symbol === undefined) throw badRequest(`Give the token with --token. One of: ${symbols}.`);
   const token = chain.tokens.find((one) => one.symbol === symbol || one.address === symbol.toLowerCase());
   if (token === undefined)
-    throw new RequestError(
-      `The configuration has no token "${symbol}" on ${chain.slug}. It has: ${symbols}.`,
-      { code: 'bad_request' },
-    );
+    throw badRequest(`The configuration has no token "${symbol}" on ${chain.slug}. It has: ${symbols}.`);
   return token;
 }
 

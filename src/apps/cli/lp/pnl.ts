@@ -1,9 +1,9 @@
 /** `firmquote lp pnl`: profit as a table, CSV or JSON. */
 
 import { formatUnits } from '../../../domain/amount.ts';
-import { RequestError } from '../../../domain/errors.ts';
 import { type AdminClientOptions, openAdminClient } from './admin-client.ts';
 import { table } from '../table.ts';
+import { badRequest } from '../../bad-request.ts';
 
 /** Amounts are decimal text. */
 interface Row {
@@ -81,9 +81,7 @@ export function sinceOf(text: string, nowMs: number): number {
   if (span) return Math.max(0, nowMs - Number(span[1]) * SECONDS[span[2] as keyof typeof SECONDS] * 1_000);
   const date = Date.parse(text);
   if (Number.isNaN(date))
-    throw new RequestError(`"${text}" is not a time span or date. Use 24h, 7d, all, or 2026-01-31.`, {
-      code: 'bad_request',
-    });
+    throw badRequest(`"${text}" is not a time span or date. Use 24h, 7d, all, or 2026-01-31.`);
   return date;
 }
 

@@ -2,7 +2,6 @@
 
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { RequestError } from '../../../domain/errors.ts';
 import { lineChart } from '../../../sim/chart.ts';
 import { pageOf } from '../../../sim/page.ts';
 import { type ReplayLeg, type ReplayedQuote, type ReplayResult, runReplay } from '../../../sim/replay.ts';
@@ -11,6 +10,7 @@ import type { SimTally } from '../../../sim/tally.ts';
 import { readMaker } from './maker.ts';
 import { chartsOf, type MarketOptions, pricesOf, save, takersOf } from './run.ts';
 import { table } from '../table.ts';
+import { badRequest } from '../../bad-request.ts';
 
 interface ReplayOptions extends MarketOptions {
   config: string;
@@ -44,9 +44,8 @@ export async function replayMarket(options: ReplayOptions): Promise<void> {
     sampleSeconds: Math.max(1, Math.ceil(path.prices.length / 120)),
   });
   if (records !== undefined && result.requests === 0)
-    throw new RequestError(
+    throw badRequest(
       `None of the ${records.length} requests in ${options.rfqs} lies in the ${result.seconds} seconds of prices from ${new Date(path.startMs).toISOString()}.`,
-      { code: 'bad_request' },
     );
 
   const facts = [
@@ -134,13 +133,13 @@ const MOST_ON_PAGE = 200;
 
 async function readRfqs(file: string): Promise<RfqRecord[]> {
   const text = await readFile(file, 'utf8').catch((cause: unknown) => {
-    throw new RequestError(
+    throw badRequest(
       `${file} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}.`,
-      { code: 'bad_request', cause },
+      cause,
     );
   });
   const records = parseRfqs(text, file);
-  if (records.length === 0) throw new RequestError(`${file} holds no requests.`, { code: 'bad_request' });
+  if (records.length === 0) throw badRequest(`${file} holds no requests.`);
   return records;
 }
 

@@ -1,7 +1,6 @@
 /** `firmquote sim run`: simulates a market around an LP's configuration; prints a table, JSON and a page. */
 
 import { writeFile } from 'node:fs/promises';
-import { RequestError } from '../../../domain/errors.ts';
 import type { PricingPlugin } from '../../../pricing/price-inputs.ts';
 import { barChart, lineChart } from '../../../sim/chart.ts';
 import { createRandom } from '../../../sim/random.ts';
@@ -19,6 +18,7 @@ import type { SimTally } from '../../../sim/tally.ts';
 import { readMaker } from './maker.ts';
 import { readPrices } from './prices.ts';
 import { table } from '../table.ts';
+import { badRequest } from '../../bad-request.ts';
 
 export interface MarketOptions {
   seed: number;
@@ -292,9 +292,9 @@ function described(options: RunOptions): Omit<RunOptions, 'json' | 'html'> {
 
 export async function save(file: string, text: string): Promise<void> {
   await writeFile(file, text).catch((cause: unknown) => {
-    throw new RequestError(
+    throw badRequest(
       `${file} cannot be written: ${cause instanceof Error ? cause.message : String(cause)}.`,
-      { code: 'bad_request', cause },
+      cause,
     );
   });
 }

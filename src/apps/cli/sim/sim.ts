@@ -1,7 +1,7 @@
 /** `firmquote sim`: checks the engine against published figures, simulates a market, or replays one. */
 
 import { Command, InvalidArgumentError } from 'commander';
-import { RequestError } from '../../../domain/errors.ts';
+import { badRequest } from '../../bad-request.ts';
 
 interface SimOptions {
   published?: boolean;
@@ -129,15 +129,14 @@ async function act(options: SimOptions, rest: readonly string[]): Promise<void> 
     Boolean,
   ).length;
   if (chosen !== 1)
-    throw new RequestError(
+    throw badRequest(
       'Choose what to simulate. One of: --published, --bars, --model NAME, or the commands run and replay. See: firmquote sim --help',
-      { code: 'bad_request' },
     );
   const named = namedOptions(rest);
   const { printReport } = await import('./print.ts');
   if (options.model !== undefined) {
     if (options.events !== undefined || options.recording !== undefined)
-      throw new RequestError('--events and --recording belong to --bars.', { code: 'bad_request' });
+      throw badRequest('--events and --recording belong to --bars.');
     const { modelRows } = await import('../../../sim/models/model.ts');
     const { reportOf } = await import('../../../sim/row.ts');
     return printReport(
@@ -151,19 +150,15 @@ async function act(options: SimOptions, rest: readonly string[]): Promise<void> 
     );
   }
   const [unknown] = Object.keys(named);
-  if (unknown !== undefined)
-    throw new RequestError(`There is no option --${unknown}. See: firmquote sim --help`, {
-      code: 'bad_request',
-    });
+  if (unknown !== undefined) throw badRequest(`There is no option --${unknown}. See: firmquote sim --help`);
   const size = {
     seed: whole('seed', options.seed) ?? 1,
     ...(options.paths !== undefined && { paths: whole('paths', options.paths) as number }),
   };
-  if (size.paths !== undefined && size.paths < 2)
-    throw new RequestError('--paths must be at least 2.', { code: 'bad_request' });
+  if (size.paths !== undefined && size.paths < 2) throw badRequest('--paths must be at least 2.');
   if (options.published === true) {
     if (options.events !== undefined || options.recording !== undefined)
-      throw new RequestError('--events and --recording belong to --bars.', { code: 'bad_request' });
+      throw badRequest('--events and --recording belong to --bars.');
     const { published } = await import('../../../sim/models/published.ts');
     return printReport(published(size));
   }
@@ -195,15 +190,11 @@ function namedOptions(words: readonly string[]): Record<string, string> {
   for (let at = 0; at < words.length; at++) {
     const word = words[at] as string;
     const match = /^--([A-Za-z][\w-]*)(?:=(.*))?$/.exec(word);
-    if (match === null)
-      throw new RequestError(`"${word}" is not an option. Options are written --name value.`, {
-        code: 'bad_request',
-      });
+    if (match === null) throw badRequest(`"${word}" is not an option. Options are written --name value.`);
     const [, name, inline] = match as unknown as [string, string, string | undefined];
     const value = inline ?? words[++at];
-    if (value === undefined) throw new RequestError(`--${name} needs a value.`, { code: 'bad_request' });
-    if (Object.hasOwn(named, name))
-      throw new RequestError(`--${name} is given twice.`, { code: 'bad_request' });
+    if (value === undefined) throw badRequest(`--${name} needs a value.`);
+    if (Object.hasOwn(named, name)) throw badRequest(`--${name} is given twice.`);
     named[name] = value;
   }
   return named;
@@ -212,7 +203,7 @@ function namedOptions(words: readonly string[]): Record<string, string> {
 /** Not parsed by commander, because each model has its own bounds. */
 function whole(name: string, text: string | undefined): number | undefined {
   if (text !== undefined && !/^[0-9]{1,9}$/.test(text))
-    throw new RequestError(`--${name} must be a whole number, not "${text}".`, { code: 'bad_request' });
+    throw badRequest(`--${name} must be a whole number, not "${text}".`);
   return text === undefined ? undefined : Number(text);
 }
 
