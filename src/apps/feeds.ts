@@ -23,7 +23,6 @@ const FORMATS = { binance: BINANCE, coinbase: COINBASE, kraken: KRAKEN };
 export interface FeedContext {
   secrets: SecretContext;
   chains: readonly ChainPort[];
-  /** By chain id. */
   sequencers?: ReadonlyMap<number, Sequencer>;
 }
 

@@ -57,7 +57,6 @@ export async function openSecret(source: SecretSource, context: SecretContext): 
   return text;
 }
 
-/** Replaces each `${NAME}` by the variable's value. */
 export function expand(text: string, { env, redactor }: SecretContext): string {
   return text.replace(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (_, name: string) => {
     const value = fromEnv(name, env);

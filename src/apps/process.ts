@@ -17,7 +17,6 @@ export interface Life {
   onStop(name: string, close: () => unknown): void;
   stop(reason: string, exitCode?: number): void;
   readonly stopping: boolean;
-  /** Resolves when a stop is requested. */
   readonly stopped: Promise<void>;
 }
 

@@ -9,11 +9,9 @@ import type { Metrics } from '../ports/metrics.ts';
 const DAY_MS = 86_400_000;
 const BATCH = 500;
 const EVERY_MS = 60_000;
-/** While more rows are due. */
 const BUSY_MS = 1_000;
 
 export interface Retention {
-  /** Finishes the current batch. */
   stop(): Promise<void>;
 }
 

@@ -17,7 +17,6 @@ export interface AdversaryResult {
   declined: number;
   strikes: number;
   paid: number;
-  /** Payments that exceeded the balance. */
   unpayable: number;
   /** Events after which the ledger itself was short. */
   shortfalls: number;
@@ -167,7 +166,6 @@ export function runAdversary(mostEvents: number, seed: number, graceSeconds = 2)
     live.set(group, [...answers, quote]);
   }
 
-  /** Accepts every quote that the chain would still execute. */
   function strike(): void {
     result.strikes += 1;
     const wanted = pick(BUCKETS);

@@ -18,11 +18,9 @@ export interface BarsOptions {
   /** Number of four-hour worlds; 1500 in the printed table. */
   paths?: number;
   seed?: number;
-  /** Events of the adversary. */
   events?: number;
   /** Recorded prices, one per second, for bar 6. */
   prices?: readonly number[] | undefined;
-  /** Called with progress messages. */
   progress?: (done: string) => void;
 }
 
@@ -94,7 +92,6 @@ export function bars({
 
 const cell = (changed: Partial<FirmSetup>): Cell => ({ setup: { ...FIRM, ...changed }, result: noResult() });
 
-/** Runs every cell in the same worlds. */
 function inWorlds(
   cells: readonly Cell[],
   paths: number,
@@ -305,7 +302,6 @@ function wrongRows(wrong: readonly [string, Cell][]): ReportRow[] {
 
 const CROWD = 3;
 
-/** Competing copies of the engine, each with a slightly different mid. */
 function crowds(): [string, Cell][] {
   const among = (name: string, changed: Partial<FirmSetup>): [string, Cell] => [
     name,

@@ -13,7 +13,6 @@ export interface LineChart {
   lines: readonly ChartLine[];
   /** A horizontal line, such as at 0. */
   level?: number;
-  /** Dots instead of a line. */
   dots?: boolean;
 }
 

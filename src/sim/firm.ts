@@ -27,7 +27,6 @@ export interface FirmSetup {
   /** Share of takers that are option holders. */
   theta: number;
   validitySeconds: number;
-  /** The market's true parameters. */
   sigma: number;
   jumpsPerHour: number;
   jumpBps: number;
@@ -46,7 +45,6 @@ export interface FirmSetup {
   /** Competing engines, each with its own inventory and noisy mid. */
   engines: number;
   noiseBps: number;
-  /** Charge for the winner's curse. */
   confidence: boolean;
 }
 
@@ -72,7 +70,6 @@ export const FIRM: FirmSetup = {
 };
 
 export interface FirmResult {
-  /** One entry per path and engine. */
   profit: SumStats;
   pickOff: SumStats;
   /**
@@ -81,7 +78,6 @@ export interface FirmResult {
    */
   edge: SumStats;
   position: { squares: number; seconds: number };
-  /** Per path and engine. */
   fills: SumStats;
   exercised: SumStats;
   /** Per option: payout less C(D). */
@@ -124,7 +120,6 @@ interface FirmQuote {
   option: number | undefined;
 }
 
-/** Runs one world and adds its outcome to `result`. */
 export function runFirm(setup: FirmSetup, world: SimWorld, noiseSeed: number, result: FirmResult): void {
   const { theta, validitySeconds, engines, noiseBps } = setup;
   const seconds = world.mids.length - 1;
@@ -148,7 +143,6 @@ export function runFirm(setup: FirmSetup, world: SimWorld, noiseSeed: number, re
   }
   for (const maker of makers) maker.end(seconds, result);
 
-  /** One engine with its ledger. */
   function createMaker(setup: FirmSetup, world: SimWorld) {
     const { capUnits, costBps } = setup;
     const ledger = fund(capUnits);
@@ -328,7 +322,6 @@ function bucketOf(ledger: Ledger, token: Address): bigint {
   return bucket.onchain;
 }
 
-/** The set-up as pricing inputs. */
 export function firmInputs({
   strategy,
   theta,

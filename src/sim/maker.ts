@@ -72,7 +72,6 @@ export interface MakerSetup {
   /** Whole base tokens on either side of the target; null: the pair's half-band at the mid. */
   softBand: number | null;
   hardBand: number | null;
-  /** Whole base tokens; null: the starting balance. */
   target: number | null;
   quoting: {
     validitySeconds: number;
@@ -82,7 +81,6 @@ export interface MakerSetup {
   };
   graceSeconds: number;
   limits: Limits;
-  /** null: without risk controls. */
   risk: SimRisk | null;
   sigmaFloor: number;
   adverseBps: number;
@@ -100,7 +98,6 @@ export interface SimRequest {
   side: 'exactInput' | 'exactOutput';
   amount: bigint;
   platformFeeBps: number;
-  /** Minimum validity the taker asks for. */
   minValidSeconds: number;
 }
 
@@ -113,7 +110,6 @@ export interface MakerQuote {
   priced: Priced;
 }
 
-/** Seconds after acceptance. */
 export interface Steps {
   filled: number;
   finalised: number;
@@ -130,17 +126,14 @@ export interface Maker {
   /** The mid of this second. Must be called first in each second. */
   see(mid: number, atMs: number): void;
   ask(request: SimRequest, atMs: number): readonly MakerQuote[] | Decline;
-  /** The taker accepts a quote in time. */
   accept(offer: MakerQuote, atMs: number): Steps;
   /** The taker accepted another LP's quote, so this nonce is used. */
   elsewhere(offers: readonly MakerQuote[], atMs: number): void;
-  /** Applies due payments and expiries. */
   step(atMs: number): void;
   /** Change of both balances since the start, whole tokens, accepted trades included. */
   change(): Holding;
   /** Position of the base asset relative to its soft band. */
   q(): number;
-  /** USD. */
   readonly gasPaid: number;
   /** Held for live quotes, USD at `mid`. */
   heldUsd(mid: number): number;
@@ -214,7 +207,6 @@ export function createMaker(setup: MakerSetup): Maker {
     one.conduct = update(faded(one.conduct, atMs, risk.freeOption));
   }
 
-  /** The risk controls' verdict: a decline, or adjustments. */
   function applyControls(
     { taker }: SimRequest,
     atMs: number,

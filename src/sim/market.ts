@@ -21,9 +21,7 @@ import { awayBps, type EventCounter, createCounter, type Sample, type SimTally }
 export interface TakerSetup {
   /** Mean seconds between requests. */
   rfqSeconds: number;
-  /** Share of requests from option holders. */
   theta: number;
-  /** Number of ordinary takers and of holders. */
   takers: number;
   holders: number;
   /** Lognormal sizes. */
@@ -44,7 +42,6 @@ export interface MarketSetup {
   motion: OptionView;
   takers: TakerSetup;
   makers: readonly MakerSetup[];
-  /** Seconds between samples. */
   sampleSeconds: number;
 }
 
@@ -167,7 +164,6 @@ function cheapest(offered: readonly Pending[], mid: number): Pending | undefined
   return best?.choice;
 }
 
-/** What holders know about the mid's motion. */
 export interface OptionView {
   sigma: number;
   jumpsPerHour: number;

@@ -11,12 +11,9 @@ export interface PageTable {
 
 export interface ReportPage {
   title: string;
-  /** One line each. */
   facts: readonly string[];
   tables: readonly PageTable[];
-  /** From chart.ts. */
   charts: readonly string[];
-  /** Below the charts. */
   details?: readonly PageTable[];
 }
 

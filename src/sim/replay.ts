@@ -33,7 +33,6 @@ export interface ReplaySetup {
   startMs: number;
   prices: readonly number[];
   motion: OptionView;
-  /** undefined: requests are drawn. */
   records: readonly RfqRecord[] | undefined;
   takers: TakerSetup;
   makers: readonly [MakerSetup, MakerSetup];
@@ -345,7 +344,6 @@ function conditionedDraw(
   return record.outcome === 'accepted' ? whether * chance : chance + whether * (1 - chance);
 }
 
-/** The side that the taker did not fix. */
 const freeSide = ({ request: { side }, priced: { input, output } }: MakerQuote): bigint =>
   side === 'exactInput' ? output : input;
 

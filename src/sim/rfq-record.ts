@@ -6,7 +6,6 @@ import { RequestError } from '../domain/errors.ts';
 const zAmount = z.string().regex(/^[1-9][0-9]{0,77}$/, 'must be base units as decimal text');
 
 const zRfqRecord = z.strictObject({
-  /** Unix milliseconds. */
   atMs: z.number().min(0),
   id: z.string().min(1).max(128),
   taker: z.string().min(1).max(128),
@@ -18,7 +17,6 @@ const zRfqRecord = z.strictObject({
   side: z.enum(['exactInput', 'exactOutput']),
   amount: zAmount,
   platformFeeBps: z.int().min(0).max(5_000).default(0),
-  /** Minimum validity the taker asked for. */
   minValidSeconds: z.int().min(0).max(3_600).default(0),
   /** `accepted` from us, `lost` to a rival, `expired` unused, `declined` by us; null: unknown. */
   outcome: z.enum(['accepted', 'lost', 'expired', 'declined']).nullable().default(null),

@@ -5,7 +5,6 @@ export interface ReportRow {
   ours: number;
   /** null when there is no published reference; the row is informational. */
   reference: number | null;
-  /** For a person. */
   tolerance: string;
   ok: boolean;
 }

@@ -9,7 +9,6 @@ export interface SimTally {
   requests: number;
   quoted: number;
   fills: number;
-  /** Fills by option holders. */
   exercised: number;
   volumeUsd: number;
   /** Value of fills at the mid when taken, less own gas. */
@@ -21,7 +20,6 @@ export interface SimTally {
   meanSpreadBps: number;
   /** Mean absolute inventory term, bps. */
   meanSkewBps: number;
-  /** Position relative to its band. */
   qRms: number;
   qEnd: number;
   worstDrawdownUsd: number;

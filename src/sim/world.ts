@@ -8,7 +8,6 @@ import { observeMid, sigmaOf, UNSEEN } from '../pricing/volatility.ts';
 import { createRandom, type Random } from './random.ts';
 
 export interface Arrival {
-  /** Second of the request. */
   at: number;
   /** +1: the LP buys. */
   side: 1 | -1;
@@ -95,7 +94,6 @@ export function replayWorld(
   };
 }
 
-/** The LP's own estimate at each second. */
 function estimateSigmas(mids: Float64Array): Float64Array {
   let seen = UNSEEN;
   return mids.map((mid, at) => {

@@ -5,14 +5,12 @@ import { zChain, zServer, zKeySource, zLogSection } from '../config/parts.ts';
 
 export const zAttesterConfig = z.strictObject({
   app: z.literal('attester'),
-  /** Where signatures are served. */
   http: z
     .strictObject({ host: z.string().default('127.0.0.1'), port: z.int().min(0).max(65_535).default(8090) })
     .prefault({}),
   ops: zServer(9300).prefault({}),
   log: zLogSection.prefault({}),
   keys: z.strictObject({ attester: zKeySource }),
-  /** Older fills are not looked for. */
   lookBackSeconds: z.int().min(60).default(86_400),
   /** A chain without a new block for this long makes the attester unready. */
   staleMs: z.int().min(1_000).default(60_000),

@@ -14,7 +14,6 @@ import { openChains } from '../networks.ts';
 import { liveAs } from '../process.ts';
 import { zAttesterConfig } from './config.ts';
 
-/** The parts of an attester. */
 export interface AttesterGround {
   chains: readonly EvmChain[];
 }

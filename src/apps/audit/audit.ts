@@ -21,7 +21,6 @@ import { auditSlots, auditVenueTables } from './tables.ts';
 
 export interface AuditGround {
   db: Database;
-  /** Already started. */
   chains: readonly ChainPort[];
   startBlock(chainId: number): number;
   sleep(ms: number): Promise<void>;
@@ -30,7 +29,6 @@ export interface AuditGround {
 export interface AuditOptions {
   /** Unix milliseconds. Orders that ended before are not checked one by one; sums always cover all orders. */
   sinceMs: number;
-  /** How long a difference must last to be reported. */
   patienceMs: number;
   everyMs?: number;
   others?: boolean;

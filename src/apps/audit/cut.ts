@@ -9,7 +9,6 @@ import type { Block, ChainPort } from '../../ports/chain.ts';
 
 export interface PinnedChain {
   port: ChainPort;
-  /** The newest final block. */
   deep: Block;
 }
 

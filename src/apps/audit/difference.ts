@@ -19,7 +19,6 @@ export interface Unasked {
 export interface Findings {
   differences: Difference[];
   unasked: Unasked[];
-  /** Number of things compared, by kind. */
   compared: Record<string, number>;
 }
 

@@ -13,7 +13,6 @@ import { escrowAbi } from '../../settlement/abi/escrow.ts';
 import type { Cut, PinnedChain } from './cut.ts';
 import type { FindingsCollector } from './difference.ts';
 
-/** Orders per database query. */
 const PAGE = 1_000;
 const BPS = 10_000n;
 
@@ -63,8 +62,6 @@ function groupEvents(events: readonly EscrowEvent[]): EscrowEvents {
   }
   return grouped;
 }
-
-/** Orders */
 
 interface KnownOrder {
   order_id: Buffer;

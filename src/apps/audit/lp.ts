@@ -31,8 +31,6 @@ export async function auditLp(
   await auditReservations(cut, findings, view);
 }
 
-/** Accounting ledger */
-
 async function auditBooks(
   { session, chain }: Cut,
   findings: FindingsCollector,

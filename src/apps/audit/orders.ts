@@ -41,7 +41,6 @@ const COLUMNS = `${ORDER_COLUMNS}, o.status, o.final, o.last_seq,
   (select json_build_object('cell', t.cell, 'created_at_ms', t.created_at_ms, 'amount', t.amount, 'speed_ms', t.speed_ms, 'terms', t.terms, 'state', t.state) from trade t where t.order_id = o.order_id) as trade,
   (select json_agg(json_build_object('output_index', d.output_index, 'remaining', d.remaining::text, 'requested', d.requested::text, 'auto_withdraw', d.auto_withdraw) order by d.output_index) from ledger_delivery d where d.order_id = o.order_id) as deliveries`;
 
-/** All open orders and those updated since `sinceMs`. */
 export async function auditOrders(
   cut: Cut,
   findings: FindingsCollector,
@@ -78,8 +77,6 @@ async function auditOrder(
   await compareWithChain(cut, findings, record, facts);
   await compareWithBlocks(cut, findings, record, facts, blocks);
 }
-
-/** Within the database */
 
 function compareWithFacts(
   findings: FindingsCollector,
@@ -176,8 +173,6 @@ function compareWithRoster(
   }
 }
 
-/** Database against chains, at their final blocks */
-
 async function compareWithChain(
   cut: Cut,
   findings: FindingsCollector,
@@ -227,7 +222,6 @@ async function compareWithChain(
 const recordOf = (solver: Bytes32, timestamp: number): Bytes32 =>
   keccak(Buffer.concat([hexToBytes(solver), Buffer.from(timestamp.toString(16).padStart(8, '0'), 'hex')]));
 
-/** Checks that the blocks of all facts still exist. */
 async function compareWithBlocks(
   cut: Cut,
   findings: FindingsCollector,

@@ -66,7 +66,6 @@ function longestQuoteSeconds({ lp: { quoting, lease } }: { lp: LpConfig }): numb
   );
 }
 
-/** The latest time on any chain. The LP is down, so it signed nothing after it. */
 async function latestTime({ networks }: LpAppConfig, secrets: SecretContext): Promise<number> {
   const log = createLog({ app: 'restore', level: 'silent', redactor: secrets.redactor });
   const times = await Promise.all(

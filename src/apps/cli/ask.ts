@@ -12,7 +12,6 @@ export interface Terminal {
   close(): void;
 }
 
-/** undefined without a terminal. */
 export function openTerminal(): Terminal | undefined {
   if (!process.stdin.isTTY) return undefined;
   let hidden = false;

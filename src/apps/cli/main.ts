@@ -15,7 +15,6 @@ const program = new Command('firmquote')
     'Make markets with firm, escrow-backed quotes: the LP daemon, the venue, the attesters, and a demo of all three.',
   )
   .version('0.1.0')
-  // Options after a subcommand belong to it.
   .enablePositionalOptions()
   .showHelpAfterError('Run firmquote --help to see every command.');
 

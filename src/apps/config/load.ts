@@ -12,11 +12,9 @@ const ENV_PREFIX = 'FIRMQUOTE__';
 
 export interface Loaded<T> {
   config: T;
-  /** Dotted paths of the options that the environment set. */
   fromEnv: string[];
 }
 
-/** Reads and parses a file. Throws `ConfigError` with every problem found. */
 export async function loadConfig<S extends z.ZodType>(
   schema: S,
   file: string,
@@ -69,7 +67,6 @@ export function parseConfig<S extends z.ZodType>(
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The option that each `FIRMQUOTE__…` variable sets. Throws `ConfigError` for a variable that sets none. */
 function envSettings(
   schema: z.ZodType,
   env: NodeJS.ProcessEnv,
@@ -99,7 +96,6 @@ function envSettings(
   return settings;
 }
 
-/** The variable that sets the option at a path. */
 export function envName(path: Path): string {
   return `${ENV_PREFIX}${path.map((segment) => (typeof segment === 'number' ? String(segment) : screaming(segment))).join('__')}`;
 }

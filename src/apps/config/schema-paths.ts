@@ -23,7 +23,6 @@ function inner(schema: z.ZodType): z.ZodType {
   }
 }
 
-/** The schemas at a path; a union has several. */
 export function schemasAt(schema: z.ZodType, path: Path): z.ZodType[] {
   const here = inner(schema);
   if (here instanceof z.ZodUnion)
@@ -43,7 +42,6 @@ export function schemasAt(schema: z.ZodType, path: Path): z.ZodType[] {
   return [];
 }
 
-/** Options of the objects at this path. */
 export function keysAt(schema: z.ZodType, path: Path): string[] {
   return [
     ...new Set(

@@ -37,7 +37,6 @@ export async function issueDemoKeys(
         travelRuleThresholdUsd: id === WORKSPACE ? TRAVEL_RULE_USD : null,
       });
     }
-    // Members, so that the trade history has names.
     await createAdminStore(db).change(async (tx) => {
       for (const [id, firstName, role] of [
         ['demo-owner', 'Olga', 'owner'],

@@ -100,7 +100,6 @@ export const zDemoConfig = z.strictObject({
   }),
   /** Tokens per chain with pools, for keeping them near the market. */
   poolKeeper: zHoldings.default({}),
-  /** The demo's own trades. */
   market: z.strictObject({
     everyMs: z.int().min(200),
     minUsd: z.number().positive(),

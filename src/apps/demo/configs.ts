@@ -67,7 +67,6 @@ function chainsOf(state: DemoState) {
     return {
       id,
       slug,
-      // The chains are local.
       sandbox: true,
       escrow,
       oracle,
@@ -155,7 +154,6 @@ function venueConfig(state: DemoState, layout: Layout): object {
   };
 }
 
-/** Both kinds, on every chain with such pools. */
 function dexes({ chains }: DemoState): object[] {
   return (['constantProduct', 'concentrated'] as const).flatMap((kind) => {
     const places = chains.flatMap(({ id, dex }) => {

@@ -10,7 +10,6 @@ import { UpstreamError } from '../../domain/errors.ts';
 export type SimulatedKind = 'binance' | 'coinbase' | 'kraken';
 
 export interface SimulatedSource {
-  /** Also its path. */
   name: string;
   kind: SimulatedKind;
 }

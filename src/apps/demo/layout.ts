@@ -28,7 +28,6 @@ export interface Layout {
   /** The LP signs nothing while this file exists. */
   killFile(name: string): string;
   chainDir(slug: string): string;
-  /** Private files of a process. */
   workDir(name: string): string;
   ports: {
     venue: number;
@@ -89,7 +88,6 @@ export function portsOf(
   ];
 }
 
-/** Throws when a port is still in use after `patienceMs`. */
 export async function assertPortsFree(ports: readonly number[], patienceMs: number): Promise<void> {
   const deadline = performance.now() + patienceMs;
   for (const port of ports) {

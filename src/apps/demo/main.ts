@@ -33,12 +33,10 @@ import { type Disturbances, rosterOf, takerFor, type DemoWorld } from './world.t
 
 export interface DemoOptions {
   once?: boolean;
-  /** Runs the list of risk controls instead. */
   risk?: boolean;
   dataDir: string;
   port: number;
   config?: string;
-  /** Without the demo's own trades. */
   quietMarket?: boolean;
 }
 
@@ -233,7 +231,6 @@ function finishOnce(life: Life, report: OnceReport): void {
   life.stop('all checks have run', good ? 0 : 1);
 }
 
-/** Waits until the venue answers and every LP is active. */
 async function untilServing(world: DemoWorld, life: Life): Promise<void> {
   const deadline = performance.now() + 90_000;
   for (let seen = 'nothing'; !life.stopping;) {

@@ -21,7 +21,6 @@ export interface DemoDatabase {
   create(name: string): Promise<void>;
 }
 
-/** The demo's PostgreSQL server; each process has its own database. */
 export function postgresSpec(
   layout: Layout,
   log: Log,

@@ -19,7 +19,6 @@ export interface LpKeys {
   operator: KeyPair;
 }
 
-/** Deployed Uniswap contracts and pools. */
 export interface DexState extends Pick<DexDeployment, 'constantProduct' | 'concentrated' | 'trader'> {
   pools: { address: Address; tokens: [Address, Address]; fee: number | null }[];
 }
@@ -39,7 +38,6 @@ export interface DemoState {
   houseTakers: KeyPair[];
   walletOwners: KeyPair[];
   sealSecret: string;
-  /** For the venue's admin API. */
   adminSecret: string;
   keystorePassword: string;
   apiKeys: {
@@ -55,7 +53,7 @@ export interface DemoState {
     /** Absent in states of older versions. */ batch?: Address;
     minted: Record<string, string>;
     /** Price oracles by price symbol, on the first chain. */ oracles: Record<string, Address>;
-    /** The sequencer's uptime feed, if simulated. */ sequencer: Address | null;
+    sequencer: Address | null;
     dex: DexState;
   })[];
 }

@@ -5,7 +5,6 @@ import type { Log } from '../../ports/log.ts';
 
 export interface ChildSpec {
   name: string;
-  /** Resolves when the process is ready. */
   start(): Promise<WatchedChild>;
 }
 

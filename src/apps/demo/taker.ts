@@ -46,12 +46,10 @@ export interface WantedQuote {
 }
 
 export interface TakeChoices {
-  /** The funding lock to ask preflight for; absent: preflight chooses. */
   lock?: FundingLock;
   /** Grant Permit2 a standing allowance instead of one lock per trade. */
   standingGrant?: boolean;
   idempotencyKey?: string;
-  /** Take this candidate; absent: request quotes and take the best. */
   candidate?: QuoteCandidate;
 }
 
@@ -152,7 +150,6 @@ export function createDemoTaker({ venueUrl, apiKey, privateKey, contractWallet, 
     return hash;
   }
 
-  /** Sends what preflight asks for until only signatures remain. */
   async function prepare(
     candidate: QuoteCandidate,
     how: TakeChoices = {},
@@ -245,7 +242,6 @@ export function createDemoTaker({ venueUrl, apiKey, privateKey, contractWallet, 
     submit,
     status,
     finish,
-    /** Requests quotes, takes the best, follows preflight and submits. */
     async take(
       ask: WantedQuote,
       how: TakeChoices = {},

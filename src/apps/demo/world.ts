@@ -32,7 +32,6 @@ export interface DemoWorld {
   lps: readonly LpAccount[];
   /** A funded taker that no other check uses. */
   freshTaker(apiKey?: string): DemoTaker;
-  /** Only its key. */
   freshWallet(): KeyPair;
   contractWallet(slug: string): ContractWallet;
   /** Every account that may hold tokens. */
@@ -47,14 +46,12 @@ export interface DemoWorld {
 /** Faults that the risk checks cause. */
 export interface Disturbances {
   exchange: Pick<SimulatedExchanges, 'mid' | 'jump' | 'shift' | 'hush'>;
-  /** Offsets all price oracles. */
   shiftOracles(bps: number): void;
   /** Takes a simulated sequencer down or up. */
   sequencer(slug: string, up: boolean): Promise<void>;
   /** Rewrites an LP's configuration and reloads it. Returns a function that restores it. */
   reconfigure(id: string, change: (lp: Record<string, unknown>) => void): Promise<() => Promise<void>>;
   killFile(id: string): string;
-  /** The venue's deny list. */
   denyList: string;
 }
 
@@ -87,7 +84,6 @@ export function viewChain(manifest: Manifest, slug: string) {
         functionName: 'balanceOf',
         args: [owner as Address],
       }),
-    /** Balance in the escrow. */
     ledger: (account: string, symbol: string): Promise<bigint> =>
       client.readContract({
         address: chain.escrow,

@@ -33,7 +33,6 @@ const zLpNetwork = zChain.extend({
 
 const zOps = zServer(9200);
 
-/** The admin API, on loopback only. */
 const zAdmin = z.strictObject({
   port: z.int().min(0).max(65_535).default(9201),
   /** File of the token that callers must send, made at the first start. null: any local program may call. */
@@ -91,7 +90,6 @@ const zParts = z.strictObject({
     .strictObject({
       /** The operator's transaction slots. Must exceed any downtime: their gas is booked from them. */
       slotDays: z.int().min(7).nullable().default(90),
-      /** Explanations of accepted quotes. */
       explanationDays: z.int().min(1).nullable().default(null),
     })
     .prefault({}),

@@ -43,7 +43,6 @@ import { LP_SCHEMA, LP_TABLES } from './schema.ts';
 import { makeAdminToken } from './token.ts';
 import { loadPlugin } from './plugin.ts';
 
-/** The parts an LP is built on. */
 export interface LpGround {
   store: LpStore;
   transactions: TxStore;
@@ -146,7 +145,6 @@ export async function runLp(
         ...(shared && { shared }),
         proofs,
         ...(config.attesters.urls.length > 0 && { voices: proofs }),
-        // Actions of the operator are logged by the admin API.
         killed: (by, note) =>
           void (by !== 'operator' && operatorLog.note(`kill switch (${by})`, 'kill', { note })),
         ...(config.lp.pricing.module !== null && { plugin: await loadPlugin(config.lp.pricing.module) }),
@@ -212,7 +210,6 @@ function refuseOwner({ keys, lp }: LpAppConfig, operator: string): void {
   );
 }
 
-/** The shared inventory of LP replicas. */
 function openShared(
   { replicas, lp }: LpAppConfig,
   { metrics, log, secrets }: { metrics: Metrics; log: Log; secrets: SecretContext },

@@ -20,7 +20,6 @@ import {
 } from '../../settlement/call.ts';
 
 export interface OwnerStep {
-  /** For a person. */
   what: string;
   to: Address;
   data: Hex;

@@ -15,7 +15,6 @@ export interface Reload {
   applied: boolean;
   /** Reasons of a refusal, one sentence each. */
   reasons: readonly string[];
-  /** Without secrets. */
   changes: AuditEntry['changes'];
 }
 
@@ -28,9 +27,7 @@ export interface ReloaderDeps {
   node: Pick<LpNode, 'reload'>;
   log: Pick<OperatorLog, 'note'>;
   metrics: Metrics;
-  /** Named in the audit log. */
   file: string;
-  /** Reads the file. Throws `ConfigError`. */
   read(): Promise<Loaded<LpAppConfig>>;
 }
 

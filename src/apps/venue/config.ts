@@ -37,7 +37,6 @@ const zPerKind = (standard: Readonly<Record<LoadKind, number>>, least: number) =
     )
     .prefault({});
 
-/** How the venue sends transactions on a chain. */
 const zVenueChain = zChain.extend({
   executionMode: z.enum(['apiSubmit', 'walletBroadcast']).default(CHAIN_DEFAULTS.executionMode),
   /** Reference price symbol of the native currency. */
@@ -47,7 +46,6 @@ const zVenueChain = zChain.extend({
   openGas: zGas(CHAIN_DEFAULTS.openGas),
   throughGas: zGas(CHAIN_DEFAULTS.throughGas),
   relayBufferBps: z.int().min(0).max(100_000).default(CHAIN_DEFAULTS.relayBufferBps),
-  /** Highest fee per gas that the relayer pays. */
   maxFeeGwei: z.number().positive().default(500),
   /**
    * The contract Batch of this chain's escrow, which puts several settlements into one transaction. null: one

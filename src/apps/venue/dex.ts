@@ -71,7 +71,6 @@ const zDex = z
     );
   });
 
-/** Requires distinct ids, each once per chain. */
 export const zDexes = z
   .array(zDex)
   .superRefine((dexes, context) => {

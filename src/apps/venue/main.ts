@@ -53,7 +53,6 @@ import { seed } from './seed.ts';
 
 export type ProcessRole = 'api' | 'worker' | 'all';
 
-/** The parts that every role needs. */
 export interface VenueGround {
   store: VenueStore;
   transactions: TxStore;

@@ -10,7 +10,6 @@ export interface VerifyCheck {
   id: string;
   /** held: proven true. failed: proven false, or a required proof is missing. unchecked: no node to ask. */
   result: 'held' | 'failed' | 'unchecked';
-  /** For a person. */
   says: string;
 }
 
@@ -36,7 +35,6 @@ export interface Case {
   opened: ClaimedReceipt | undefined;
   note(name: string, result: VerifyCheck['result'], says: string): void;
   judge(name: string, held: boolean, yes: string, no: string): void;
-  /** No node was given for this chain. */
   unasked(name: string, chainId: number): void;
   transaction(chainId: number, txHash: string): Promise<TransactionEvidence | undefined>;
   /** The transaction, if it is where the receipt says; records a failure otherwise. */

@@ -14,7 +14,6 @@ export type { VerifyCheck };
 export interface VerifyInput {
   orderId: Bytes32;
   claim: TradeClaim;
-  /** By chain id. */
   witnesses: ReadonlyMap<number, Witness>;
   /** Escrows that the caller knows, by chain id. */
   knownEscrows: ReadonlyMap<number, Address>;
@@ -67,7 +66,6 @@ export async function verifyClaim({
   return checks;
 }
 
-/** Compares the escrows with those the caller knows. */
 function escrows({ order, domain, judge }: Case, known: ReadonlyMap<number, Address>): void {
   const named = [
     { chainId: domain.chainId, escrow: domain.escrow },

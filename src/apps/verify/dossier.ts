@@ -48,7 +48,6 @@ export function checkFees(c: Case): void {
   );
 }
 
-/** Checks block and gas of each transaction in the dossier's stages. */
 export async function checkStages(c: Case): Promise<void> {
   const { claim, trade, proofs, opened, witnesses, transaction, note, judge, unasked } = c;
   const proven: Record<string, readonly string[]> = {

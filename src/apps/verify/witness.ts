@@ -13,7 +13,6 @@ export interface TransactionEvidence {
   succeeded: boolean;
   blockNumber: bigint;
   blockHash: Hex;
-  /** Block timestamp, Unix seconds. */
   at: number;
   gasUsed: bigint;
   to: Address | null;

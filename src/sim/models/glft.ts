@@ -11,7 +11,6 @@ export interface GlftSetup {
   sigma: number;
   A: number;
   k: number;
-  /** Position limit. */
   Q: number;
   /** Drift of the mid. Default 0. */
   mu?: number;

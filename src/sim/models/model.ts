@@ -13,7 +13,6 @@ import { glft } from './glft.ts';
 import { JOURNAL } from './published.ts';
 import { informs, near, type ReportRow, within } from '../row.ts';
 
-/** Option texts by name. */
 export type Named = Readonly<Record<string, string>>;
 
 interface Given {
@@ -27,7 +26,6 @@ interface Given {
 }
 
 interface Model {
-  /** Listed in help and errors. */
   options: readonly string[];
   rows(given: Given): ReportRow[];
 }

@@ -22,7 +22,6 @@ export interface AdminOptions {
 export interface AdminDoor {
   admin: Admin;
   records: Pick<VenueStore, 'travelRulesIn' | 'retryTravelRule'>;
-  /** Who runs the command, for the audit log. */
   who: string;
 }
 

@@ -9,7 +9,6 @@ import { badRequest } from '../../bad-request.ts';
 
 export interface AdminClientOptions {
   config?: string;
-  /** Overrides the configuration. */
   admin?: string;
   tokenFile?: string;
   json?: boolean;
@@ -117,7 +116,6 @@ async function explainSilence(
   return `No LP answers at ${url}. Start it with: firmquote lp --config ${config ?? 'FILE'}. If it is running, check admin.port in its configuration.`;
 }
 
-/** Who runs the command, for the audit log. */
 function whoAmI(): string {
   try {
     return `cli (${userInfo().username})`;

@@ -33,7 +33,6 @@ import { openTerminal, type Terminal } from '../ask.ts';
 import { newPassword } from '../keystore.ts';
 
 export interface InitOptions {
-  /** Folder of all files written. */
   dir: string;
   answers?: string;
   fromDemo?: string;
@@ -46,9 +45,7 @@ export interface InitOptions {
   solverId?: string;
   solverName?: string;
   account?: string;
-  /** `<slug>=<url>` */
   rpc?: string[];
-  /** `<slug>=<address>` */
   token?: string[];
   operatorKeyEnv?: string;
   operatorPasswordFile?: string;
@@ -201,10 +198,8 @@ export async function initLp(
 }
 
 interface Asker {
-  /** A question without a proposal. */
   need(question: string, flag: string): Promise<string>;
   secret(question: string, flag: string): Promise<string>;
-  /** A question with a proposal. */
   or(question: string, preset: string): Promise<string>;
   number(text: string): number;
   readonly interactive: boolean;

@@ -226,7 +226,6 @@ function riskLines({ tripped, navUsd, loss, suspects }: RiskStatus): string[] {
   ];
 }
 
-/** At most six decimals. */
 const short = (text: string): string => text.replace(/(\.\d{6})\d+$/, '$1');
 const money = (usd: number): string => usd.toLocaleString('en-US', { maximumFractionDigits: 2 });
 

@@ -17,7 +17,6 @@ import { badRequest } from '../../bad-request.ts';
 
 export interface OwnerOptions {
   config?: string;
-  /** Keystore file. */
   owner?: string;
   ownerPasswordFile?: string;
   ownerPasswordEnv?: string;

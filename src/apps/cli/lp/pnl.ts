@@ -182,7 +182,6 @@ function csv({ by, rows }: Profit): string[] {
   ];
 }
 
-/** Two decimals, with thousands separators. */
 function usd(micros: bigint): string {
   const cents = (micros < 0n ? -micros + 5_000n : micros + 5_000n) / 10_000n;
   const whole = (cents / 100n).toString().replace(/\B(?=(\d{3})+$)/g, ',');

@@ -25,7 +25,6 @@ const natural = z.number().min(0);
 
 const zSource = z.strictObject({
   name: z.string().min(1),
-  /** Either `price`, or `bid` and `ask`. */
   price: zDecimal.optional(),
   bid: zDecimal.optional(),
   ask: zDecimal.optional(),
@@ -45,7 +44,6 @@ export const zPriceInputs = z
     lp: z.enum(['buy', 'sell']),
     baseDecimals: z.int().min(0).max(36),
     quoteDecimals: z.int().min(0).max(36),
-    /** Either `sources`, or `mid`. */
     sources: z.array(zSource).min(1).optional(),
     aggregate: z
       .strictObject({

@@ -51,7 +51,6 @@ const say = (text: string): void => console.log(text);
 const DIGITS = 9;
 const nine = (value: number): number => Number(value.toFixed(DIGITS));
 
-/** Rounded to nine decimals; terms of a plug-in are nested. */
 function rounded(terms: Priced['terms']): object {
   return Object.fromEntries(
     Object.entries(terms).map(([name, value]) => [

@@ -21,7 +21,6 @@ export interface MakerOptions {
   capitalUsd: number;
   noiseBps: number;
   gasUsd: number;
-  /** false: without risk controls. */
   risk: boolean;
 }
 
@@ -160,7 +159,6 @@ const wholeOf = (text: string | null): number | null => {
   return parsed === undefined ? null : toNumber(parsed);
 };
 
-/** To six decimals. */
 function units(tokens: number, decimals: number): bigint {
   const micro = BigInt(Math.round(tokens * 1e6));
   return decimals >= 6 ? micro * 10n ** BigInt(decimals - 6) : micro / 10n ** BigInt(6 - decimals);

@@ -8,9 +8,7 @@ import { readRecording } from '../../../adapters/feeds/recording.ts';
 
 export interface RecordedPrices {
   symbol: string;
-  /** Unix milliseconds of the first price. */
   startMs: number;
-  /** One per second. */
   prices: number[];
 }
 

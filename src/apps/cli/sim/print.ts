@@ -29,6 +29,5 @@ export function printReport({ ok, rows }: SimReport, notes: readonly string[] = 
 
 const verdict = ({ ok, reference }: ReportRow): string => (!ok ? 'FAILS' : reference === null ? '' : 'ok');
 
-/** Ten significant digits. */
 const digits = (value: number): string =>
   Number.isFinite(value) ? String(Number(value.toPrecision(10))) : String(value);

@@ -54,7 +54,6 @@ export interface RunOptions extends MarketOptions {
 /** A fixed start, so that the same seed gives the same bytes. */
 export const EPOCH_MS = Date.UTC(2026, 0, 1);
 
-/** Drawn or recorded prices, and their volatility. */
 export async function pricesOf({
   prices: file,
   seed,
@@ -246,7 +245,6 @@ function rowsOf({ name, pnlUsd, fills, exercised, spreadUsd, pickOffUsd, quoted,
   }).map(([what, ours]) => ({ name: `${name}: ${what}`, ours, reference: null, ok: true }));
 }
 
-/** The charts of a run, or of a replay, which adds its own before the holdings. */
 export function chartsOf(
   { series, makers }: Pick<MarketResult, 'series' | 'makers'>,
   more: readonly string[] = [],

@@ -20,7 +20,6 @@ export function simCommand(): Command {
     )
     // A closed pipe, such as `| head`, is not an error.
     .hook('preAction', () => void process.stdout.off('error', ignoreClosedPipe).on('error', ignoreClosedPipe))
-    // Options after `run` belong to it.
     .enablePositionalOptions()
     // Each model has its own parameters as options.
     .allowUnknownOption()
@@ -69,7 +68,6 @@ export function simCommand(): Command {
   return sim;
 }
 
-/** Options of both `run` and `replay`. */
 function marketOptions(command: Command): Command {
   return command
     .option('--seed <n>', 'random seed', within(0, 2 ** 31, true), 1)

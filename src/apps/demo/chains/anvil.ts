@@ -16,7 +16,6 @@ export interface AnvilOptions {
   chainId: number;
   port: number;
   blockSeconds: number;
-  /** For logs, state and anvil's home. */
   dir: string;
   onLine?: (line: string) => void;
 }
@@ -105,7 +104,6 @@ export function keepState(rpcUrl: () => string, dir: string): { saveNow(): Promi
       await new Promise((resolve) =>
         setTimeout(resolve, Math.min(MOST_PAUSE_MS, Math.max(200, tookMs * 10))),
       );
-      // A chain that is down has nothing to save.
       if (!stopped) tookMs = await save().catch(() => 0);
     }
   };

@@ -23,7 +23,6 @@ interface KeptPool {
   trader: Address;
   pool: Address;
   fee: number | null;
-  /** Sorted, as in the pool. */
   tokens: readonly [Address, Address];
   /** Market price: base units of token1 for one of token0. */
   fair(): number;

@@ -137,7 +137,6 @@ export async function setUpChain(
     };
     for (const { address } of [...state.takers, ...state.houseTakers])
       mint(address, config.takers.holdings[symbol] ?? '0');
-    // Tokens to trade the pools back to the market with.
     if (listed.some(({ tokens: pair }) => pair.includes(token)))
       mint(dex.trader, config.poolKeeper[symbol] ?? '0');
     for (const wallet of contractWallets) mint(wallet, config.takers.holdings[symbol] ?? '0');

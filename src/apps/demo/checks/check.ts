@@ -15,7 +15,6 @@ export interface CheckResult {
   detail: string;
 }
 
-/** Number of orders by their end. */
 export interface OrderCounts {
   settled: number;
   failed: number;
@@ -37,7 +36,6 @@ export function expectEqual<T extends string | number | bigint | boolean | null 
     throw new CheckFailed(`${what}: expected ${String(wanted)}, found ${String(actual)}`);
 }
 
-/** Counts the end of an order, which must be settled. */
 export function expectSettled(
   { status, failure }: Pick<OrderStatusResponse, 'status' | 'failure'>,
   tally: OrderCounts,
@@ -47,7 +45,6 @@ export function expectSettled(
   expectEqual(status, 'settled', `${what} (${failure?.code ?? 'no failure'}: ${failure?.message ?? ''})`);
 }
 
-/** Polls until `holds` returns true. */
 export async function eventually(
   what: string,
   timeoutMs: number,

@@ -16,7 +16,6 @@ type Draft = Candidate & { order: { payload: { domain: { verifyingContract: stri
 
 const THIEF = `0x${'66'.repeat(20)}`;
 const WORD = `0x${'0'.repeat(24)}${'66'.repeat(20)}`;
-/** A manipulation, and the code it must be refused with. */
 const LIES: readonly [DistrustCode, (candidate: Draft) => void][] = [
   ['taker', ({ order }) => void (order.payload.message.user = THIEF)],
   ['receiver', ({ order }) => order.payload.message.outputs.forEach((output) => (output.recipient = WORD))],

@@ -59,7 +59,6 @@ async function tell(
   return `${whole} ${sell} -> ${inTokens(view, buy, got)} by ${venue} on ${slug}`;
 }
 
-/** One settleThrough call, which leaves no tokens with the filler. */
 async function filledThrough(
   { chain, client, balance }: ChainView,
   hash: `0x${string}`,

@@ -30,7 +30,6 @@ function expectRefusal(answer: HttpAnswer, types: readonly string[], what: strin
   );
 }
 
-/** Runs `work` and checks that the taker's balances did not change. */
 async function untouched(trade: DemoTrade, work: () => Promise<void>): Promise<void> {
   const before = await balancesOf(trade);
   await work();
@@ -224,7 +223,6 @@ async function signedAndChanged(
   return { submission, changed: mutations(candidate) };
 }
 
-/** Every leaf of the candidate, including the signed envelope, changed one at a time. */
 function mutations(candidate: QuoteCandidate): { path: string; candidate: unknown }[] {
   return leafPaths(candidate, []).map((path) => {
     const copy = structuredClone(candidate) as unknown;

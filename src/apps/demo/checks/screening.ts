@@ -23,7 +23,6 @@ export const screeningCheck: DemoCheck = {
       detail?.[0]?.type === 'address_denied' && detail[0].loc.join('.') === 'body.taker',
       `the refusal was: ${refusal.text.slice(0, 200)}`,
     );
-    // Replaced atomically.
     await writeFile(`${denyList}.new`, before);
     await rename(`${denyList}.new`, denyList);
     await eventually('the old list is in force again', 20_000, async () => (await ask()).status === 200);

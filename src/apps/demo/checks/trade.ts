@@ -61,7 +61,6 @@ export function askOf(
   };
 }
 
-/** Trades, and checks every balance against the quote's terms. */
 export async function settleAndCompare(
   trade: DemoTrade,
   ask: WantedQuote,

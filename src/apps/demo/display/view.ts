@@ -99,7 +99,6 @@ export function terminalView(world: DemoWorld, head: readonly string[]): View {
   };
 }
 
-/** Two decimals. */
 function short(amount: string): string {
   const [whole = '0', fraction = ''] = amount.split('.');
   return fraction === '' ? whole : `${whole}.${fraction.slice(0, 2)}`;

@@ -74,7 +74,6 @@ async function countsOf(world: DemoWorld, id: string, control: Control) {
   return { trips, refusals, tripped: tripped === 1 };
 }
 
-/** Declines that the venue counted for this control. */
 async function declinesAtVenue(world: DemoWorld, id: string, control: Control): Promise<number> {
   const text = await (await fetch(world.manifest.venue.metricsUrl)).text();
   const lines = text
@@ -113,7 +112,6 @@ export function asking(
   const trade = tradeOf(world, world.freshTaker(), corridor, sell, buy);
   return {
     trade,
-    /** Candidates; empty when it declined. */
     async quotes(amount = { sell: '100' }, more: Partial<WantedQuote> = {}) {
       const ask = askOf(trade, amount, { solvers: { include: [id] }, splitFill: 'never', ...more });
       return (await trade.taker.quote(ask)).quotes;
@@ -121,7 +119,6 @@ export function asking(
   };
 }
 
-/** Waits until it quotes a fresh taker. */
 export const quotesAgain = (
   world: DemoWorld,
   id: string,

@@ -8,7 +8,6 @@ import { asking, quotesAgain, untilRoster, watch, type WatchedControl } from './
 const out = (candidate: { preview: { outputs: readonly { amount: string }[] } } | undefined): number =>
   Number(candidate?.preview.outputs[0]?.amount ?? 0);
 
-/** Checks that the LP sends no candidate, and that the control is counted. */
 async function refused(
   world: DemoWorld,
   seen: WatchedControl,

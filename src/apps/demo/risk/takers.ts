@@ -50,7 +50,6 @@ function refusal(
   };
 }
 
-/** Limits on live quotes. */
 export const capChecks = (id: string): DemoCheck[] => [
   refusal(id, 'limit_taker_pair', 'three live quotes per taker and pair', () => {}, { requests: 4 }),
   refusal(
@@ -74,7 +73,6 @@ export const capChecks = (id: string): DemoCheck[] => [
   refusal(id, 'limit_total', '0.01 bps of the capital in live quotes', risk({ totalBps: 0.01 })),
 ];
 
-/** Limits that requests of this size, rate or side violate. */
 export const doubtChecks = (id: string): DemoCheck[] => [
   refusal(id, 'gap_loss', 'the loss that one price jump may cause', risk({ gapLoss: { budgetBps: 0.001 } }), {
     sell: '500',

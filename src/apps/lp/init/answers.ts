@@ -28,7 +28,6 @@ const zAnswers = z.strictObject({
       passwordEnv: z.string().optional(),
     })
     .optional(),
-  /** By the venue's chain slug. */
   chains: z
     .record(z.string(), z.strictObject({ rpcUrl: z.string().min(1), tokens: z.array(zAddress).min(1) }))
     .optional(),
