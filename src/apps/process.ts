@@ -3,7 +3,12 @@
  * after a bug.
  */
 
+import { healthRoutes, startOps } from '../adapters/http/ops.ts';
+import { createLog, type LogLevel } from '../adapters/pino/log.ts';
+import { createRedactor } from '../adapters/pino/redact.ts';
+import { createMetrics } from '../adapters/prometheus/metrics.ts';
 import type { Log } from '../ports/log.ts';
+import type { SecretContext } from './keys.ts';
 
 /**
  * A process must exit within 10 s of the first signal; unfinished steps are planned again at the next start.
@@ -95,4 +100,26 @@ export async function liveAs(name: string, log: Log, start: (life: Life) => Prom
   clearTimeout(giveUp);
   log.info({}, 'stopped');
   process.exit(exitCode);
+}
+
+/** A log that redacts every secret that is read. */
+export function processContext(app: string, level: LogLevel): { log: Log; secrets: SecretContext } {
+  const redactor = createRedactor();
+  return { log: createLog({ app, level, redactor }), secrets: { env: process.env, redactor } };
+}
+
+/** For one command, which prints its results and logs nothing. */
+export const toolContext = (app: string) => processContext(app, 'silent');
+
+/** Serves health and metrics from the start. The process is ready when the last function given says so. */
+export async function openHealth(life: Life, log: Log, server: { host: string; port: number }) {
+  const metrics = createMetrics();
+  let ready = async (): Promise<readonly string[]> => ['starting'];
+  const ops = await startOps({ ...server, log, routes: healthRoutes({ ready: () => ready(), metrics }) });
+  life.onStop('health server', () => ops.close());
+  return {
+    metrics,
+    metricsUrl: `${ops.url}/metrics`,
+    readyWhen: (reasons: typeof ready) => void (ready = reasons),
+  };
 }

@@ -121,30 +121,28 @@ export type Kind = keyof typeof KINDS;
 export const identityOf = ({ kind, subject, expected, found, by }: Difference): string =>
   JSON.stringify(by === undefined ? [kind, subject, expected, found] : [kind, subject, by]);
 
-export function createFindings(): Findings & {
-  count(what: string, n?: number): void;
-  differ(difference: Difference): void;
-  amount(kind: Kind, subject: string, expected: bigint, found: bigint): void;
-  ask<T>(what: string, question: () => Promise<T>): Promise<T | undefined>;
-} {
+export function createFindings() {
   const findings: Findings = { differences: [], unasked: [], compared: {} };
   return {
     ...findings,
-    count(what, n = 1) {
+    differ: (kind: Kind, subject: string, expected: string, found: string): void =>
+      void findings.differences.push({ kind, subject, expected, found }),
+    count(what: string, n = 1): void {
       findings.compared[what] = (findings.compared[what] ?? 0) + n;
     },
-    differ: (difference) => void findings.differences.push(difference),
-    amount(kind, subject, expected, found) {
-      if (expected !== found)
-        findings.differences.push({
-          kind,
-          subject,
-          expected: expected.toString(),
-          found: found.toString(),
-          by: (found - expected).toString(),
-        });
+    amount(kind: Kind, subject: string, expected: bigint, found: bigint): void {
+      if (expected === found) return;
+      const by = (found - expected).toString();
+      findings.differences.push({
+        kind,
+        subject,
+        expected: expected.toString(),
+        found: found.toString(),
+        by,
+      });
     },
-    async ask(what, question) {
+    /** undefined when the question could not be answered, which the report then says. */
+    async ask<T>(what: string, question: () => Promise<T>): Promise<T | undefined> {
       try {
         return await question();
       } catch (error) {

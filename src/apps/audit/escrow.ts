@@ -92,12 +92,12 @@ async function auditOrdersOf(
       if (facts === undefined) {
         // Reported by the audit of the origin chain.
         if (!others && open)
-          findings.differ({
-            kind: 'unknown_order',
-            subject: `${port.chain.slug} ${orderId}`,
-            expected: 'a recorded order',
-            found: `${end?.kind ?? `escrowed until ${open.order.expires}`}, opened in ${open.txHash}`,
-          });
+          findings.differ(
+            'unknown_order',
+            `${port.chain.slug} ${orderId}`,
+            'a recorded order',
+            `${end?.kind ?? `escrowed until ${open.order.expires}`}, opened in ${open.txHash}`,
+          );
         continue;
       }
       const steps = [
@@ -110,12 +110,12 @@ async function auditOrdersOf(
         if (kind === 'filled') againstFill(findings, orderId, fact, filled.get(orderId) ?? []);
         // An event missing in the database is reported through the order status.
         else if (!steps.some(([what, txHash]) => what === kind && txHash === evidence.txHash))
-          findings.differ({
-            kind: 'fact_without_log',
-            subject: `${orderId} ${kind}`,
-            expected: steps.find(([what]) => what === kind)?.[1] ?? 'no such event',
-            found: evidence.txHash,
-          });
+          findings.differ(
+            'fact_without_log',
+            `${orderId} ${kind}`,
+            steps.find(([what]) => what === kind)?.[1] ?? 'no such event',
+            evidence.txHash,
+          );
       }
     }
   }
@@ -133,12 +133,12 @@ function againstFill(
   );
   if (event) findings.amount('output_amount', subject, event.amount, amount);
   else
-    findings.differ({
-      kind: 'fact_without_log',
+    findings.differ(
+      'fact_without_log',
       subject,
-      expected: events[0]?.txHash ?? 'no such event',
-      found: `filled by ${solver} in ${evidence.txHash}`,
-    });
+      events[0]?.txHash ?? 'no such event',
+      `filled by ${solver} in ${evidence.txHash}`,
+    );
 }
 
 async function auditMoney(

@@ -66,12 +66,12 @@ async function auditBooks(
     );
     if (seen === undefined) continue;
     if (seen?.hash !== bytesToHex(hash)) {
-      findings.differ({
-        kind: 'lp_journal',
-        subject: port.chain.slug,
-        expected: `block ${block} ${bytesToHex(hash)}`,
-        found: seen?.hash ?? 'no such block',
-      });
+      findings.differ(
+        'lp_journal',
+        port.chain.slug,
+        `block ${block} ${bytesToHex(hash)}`,
+        seen?.hash ?? 'no such block',
+      );
       continue;
     }
     const balances = await session.query<{ token: string; amount: string }>(
@@ -145,8 +145,7 @@ async function auditAwards(
                 : stage === 'failed'
                   ? 'failed'
                   : 'committed';
-        if (stage !== expected)
-          findings.differ({ kind: 'lp_award', subject: orderId, expected, found: stage });
+        if (stage !== expected) findings.differ('lp_award', orderId, expected, stage);
         // Fees are booked when the input has been received.
         if (platform !== null)
           findings.amount(
@@ -204,21 +203,11 @@ async function auditReservations(
       const promise = held.get(orderId);
       held.delete(orderId);
       if (promise === undefined)
-        findings.differ({
-          kind: 'lp_reservation',
-          subject: orderId,
-          expected: `${pays.amount} reserved`,
-          found: 'nothing reserved',
-        });
+        findings.differ('lp_reservation', orderId, `${pays.amount} reserved`, 'nothing reserved');
       else findings.amount('lp_reservation', orderId, pays.amount, BigInt(promise.amount));
     }
     for (const [orderId, { amount }] of held)
-      findings.differ({
-        kind: 'lp_reservation',
-        subject: orderId,
-        expected: 'nothing reserved',
-        found: `${amount} reserved`,
-      });
+      findings.differ('lp_reservation', orderId, 'nothing reserved', `${amount} reserved`);
     findings.count('reservations', slices.length);
   } else if (committed) {
     for (const { chainId, token, committed: found } of committed) {

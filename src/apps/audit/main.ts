@@ -3,8 +3,6 @@
  * Read-only.
  */
 
-import { createLog } from '../../adapters/pino/log.ts';
-import { createRedactor } from '../../adapters/pino/redact.ts';
 import { checkSchema, type Migration } from '../../adapters/postgres/migrate.ts';
 import type { Address } from '../../domain/hex.ts';
 import type { ChainPort } from '../../ports/chain.ts';
@@ -12,10 +10,10 @@ import { openAdminClient } from '../cli/lp/admin-client.ts';
 import { loadConfig } from '../config/load.ts';
 import type { ChainSection } from '../config/parts.ts';
 import { type DatabaseSection, withToolDatabase } from '../database.ts';
-import type { SecretContext } from '../keys.ts';
 import { zLpAppConfig } from '../lp/config.ts';
 import { LP_SCHEMA, LP_TABLES } from '../lp/schema.ts';
 import { createToolChain } from '../networks.ts';
+import { toolContext } from '../process.ts';
 import { zVenueConfig } from '../venue/config.ts';
 import { VENUE_SCHEMA, VENUE_TABLES } from '../venue/schema.ts';
 import { type AuditGround, type AuditOptions, auditLpNode, auditVenue, type AuditReport } from './audit.ts';
@@ -96,9 +94,7 @@ async function withGround(
   }: { schema: string; tables: readonly Migration[]; sections: readonly ChainSection[] },
   work: (ground: AuditGround) => Promise<AuditReport>,
 ): Promise<AuditReport> {
-  const redactor = createRedactor();
-  const log = createLog({ app: 'audit', level: 'silent', redactor });
-  const secrets: SecretContext = { env: process.env, redactor };
+  const { log, secrets } = toolContext('audit');
   const opened: { close(): Promise<void> }[] = [];
   const silent: Unasked[] = [];
   return withToolDatabase(section, { schema, log, secrets }, async (db) => {

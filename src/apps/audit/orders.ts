@@ -16,7 +16,7 @@ import {
 } from '../../adapters/postgres/venue/order-rows.ts';
 import { CELL_STAGES, tradeColumns } from '../../adapters/postgres/trades/trade-rows.ts';
 import type { Cut } from './cut.ts';
-import type { FindingsCollector } from './difference.ts';
+import type { FindingsCollector, Kind } from './difference.ts';
 
 const PAGE = 500;
 
@@ -86,11 +86,8 @@ function compareWithFacts(
 ): void {
   const { orderId: subject } = record;
   const seqs = record.facts.map(({ seq }) => seq);
-  const differ = (
-    kind: Parameters<FindingsCollector['differ']>[0]['kind'],
-    expected: string,
-    found: string,
-  ) => void (expected !== found && findings.differ({ kind, subject, expected, found }));
+  const differ = (kind: Kind, expected: string, found: string) =>
+    void (expected !== found && findings.differ(kind, subject, expected, found));
   differ('fact_sequence', Array.from({ length: row.last_seq }, (_, at) => at + 1).join(' '), seqs.join(' '));
   differ(
     'order_row',
@@ -103,11 +100,10 @@ function compareWithFacts(
   // Retention deletes all events of a finished order together.
   const gone = events.length === 0 && progress.final;
   for (const type of wanted)
-    if (!gone && !events.includes(type))
-      findings.differ({ kind: 'fact_without_event', subject, expected: type, found: 'no event' });
+    if (!gone && !events.includes(type)) findings.differ('fact_without_event', subject, type, 'no event');
   for (const [at, type] of events.entries())
     if (!wanted.includes(type) || events.indexOf(type) !== at)
-      findings.differ({ kind: 'event_without_fact', subject, expected: 'no event', found: type });
+      findings.differ('event_without_fact', subject, 'no event', type);
   findings.count('facts', seqs.length);
   findings.count('events', events.length);
 
@@ -153,23 +149,11 @@ function compareWithRoster(
 ): void {
   if (route !== null) return;
   for (const id of solverIds)
-    if (!solvers.has(id))
-      findings.differ({
-        kind: 'solver_account',
-        subject: orderId,
-        expected: 'a solver on the roster',
-        found: id,
-      });
+    if (!solvers.has(id)) findings.differ('solver_account', orderId, 'a solver on the roster', id);
   for (const [index, output] of order.outputs.entries()) {
     const bound = decodeContext(output.context)?.exclusiveFor ?? 'no LP';
     const lp = commitments[index]?.lp ?? 'no LP';
-    if (bound !== lp)
-      findings.differ({
-        kind: 'solver_account',
-        subject: `${orderId} output ${index}`,
-        expected: bound,
-        found: lp,
-      });
+    if (bound !== lp) findings.differ('solver_account', `${orderId} output ${index}`, bound, lp);
   }
 }
 
@@ -187,12 +171,12 @@ async function compareWithChain(
     origin.port.orderStatus(orderId, origin.deep.number),
   );
   if (found !== undefined && found !== expected)
-    findings.differ({
-      kind: 'order_status',
-      subject: orderId,
-      expected: `${found} on chain ${order.originChainId}`,
-      found: `${expected} in the database`,
-    });
+    findings.differ(
+      'order_status',
+      orderId,
+      `${found} on chain ${order.originChainId}`,
+      `${expected} in the database`,
+    );
   await Promise.all(
     order.outputs.map(async (output, index) => {
       findings.count('outputs');
@@ -208,12 +192,12 @@ async function compareWithChain(
       // An output may be filled after the order ended, at the filler's own cost.
       const late = fill === undefined && (finalised ?? refunded ?? false) !== false;
       if (record === undefined || record === wanted || late) return;
-      findings.differ({
-        kind: fill ? 'fact_without_log' : 'log_without_fact',
+      findings.differ(
+        fill ? 'fact_without_log' : 'log_without_fact',
         subject,
-        expected: record ?? 'not filled',
-        found: fill ? `filled by ${fill.solver} at ${fill.timestamp}` : 'no recorded fill',
-      });
+        record ?? 'not filled',
+        fill ? `filled by ${fill.solver} at ${fill.timestamp}` : 'no recorded fill',
+      );
     }),
   );
 }
@@ -241,11 +225,11 @@ async function compareWithBlocks(
     blocks.set(key, asked);
     const hash = await findings.ask(`block ${blockNumber} of ${chain.port.chain.slug}`, () => asked);
     if (hash !== undefined && hash !== blockHash)
-      findings.differ({
-        kind: 'fact_without_log',
-        subject: `${orderId} ${txHash}`,
-        expected: `in block ${blockNumber} ${blockHash}`,
-        found: `block ${blockNumber} is ${hash}`,
-      });
+      findings.differ(
+        'fact_without_log',
+        `${orderId} ${txHash}`,
+        `in block ${blockNumber} ${blockHash}`,
+        `block ${blockNumber} is ${hash}`,
+      );
   }
 }

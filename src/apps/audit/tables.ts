@@ -18,12 +18,12 @@ export async function auditVenueTables({ session }: Cut, findings: FindingsColle
     'select workspace_id, mode, namespace, key, order_id from idempotency i where not exists (select from trade_order o where o.order_id = i.order_id)',
   );
   for (const { workspace_id, mode, namespace, key, order_id } of orphans)
-    findings.differ({
-      kind: 'idempotency',
-      subject: `${workspace_id} ${mode} ${namespace} ${key}`,
-      expected: 'an order',
-      found: `${bytesToHex(order_id)} is not recorded`,
-    });
+    findings.differ(
+      'idempotency',
+      `${workspace_id} ${mode} ${namespace} ${key}`,
+      'an order',
+      `${bytesToHex(order_id)} is not recorded`,
+    );
   const [keys] = await session.query<{ n: number }>('select count(*) as n from idempotency');
   findings.count('idempotency keys', keys?.n ?? 0);
 
@@ -31,12 +31,7 @@ export async function auditVenueTables({ session }: Cut, findings: FindingsColle
     `select id, solver_id from api_key k where kind = 'solver' and revoked_at_ms is null and not exists (select from solver s where s.id = k.solver_id)`,
   );
   for (const { id, solver_id } of strays)
-    findings.differ({
-      kind: 'solver_account',
-      subject: `key ${id}`,
-      expected: 'a solver on the roster',
-      found: solver_id,
-    });
+    findings.differ('solver_account', `key ${id}`, 'a solver on the roster', solver_id);
 
   // Rows that are not counted and not waiting to be counted.
   const books = await session.query<{
@@ -75,24 +70,14 @@ export async function auditSlots(cut: Cut, findings: FindingsCollector): Promise
       owned,
     );
     for (const { nonce, next } of gaps)
-      findings.differ({
-        kind: 'nonce_gap',
-        subject,
-        expected: `a slot for nonce ${nonce + 1}`,
-        found: `none before nonce ${next}`,
-      });
+      findings.differ('nonce_gap', subject, `a slot for nonce ${nonce + 1}`, `none before nonce ${next}`);
     const [last] = await cut.session.query<{ nonce: number | null; n: number }>(
       'select max(nonce) as nonce, count(*) as n from tx_slot where chain_id = $1 and signer = $2',
       owned,
     );
     findings.count('slots', last?.n ?? 0);
     if (last?.nonce !== null && last?.nonce !== undefined && next_nonce !== last.nonce + 1)
-      findings.differ({
-        kind: 'next_nonce',
-        subject,
-        expected: String(last.nonce + 1),
-        found: String(next_nonce),
-      });
+      findings.differ('next_nonce', subject, String(last.nonce + 1), String(next_nonce));
     if (chain) await auditMined(cut, findings, chain, { subject, signer, address });
   }
 }
@@ -111,13 +96,12 @@ async function auditMined(
     [...owned, used],
   );
   for (const { nonce, state } of wrong)
-    findings.differ({
-      kind: 'slot_state',
-      subject: `${subject} nonce ${nonce}`,
-      expected:
-        state === 'open' ? `over: the chain is at nonce ${used}` : `open: the chain is at nonce ${used}`,
-      found: state,
-    });
+    findings.differ(
+      'slot_state',
+      `${subject} nonce ${nonce}`,
+      state === 'open' ? `over: the chain is at nonce ${used}` : `open: the chain is at nonce ${used}`,
+      state,
+    );
   const mined = await session.query<{
     nonce: number;
     mined_hash: Buffer;
@@ -140,19 +124,9 @@ async function auditMined(
           ? 'no such transaction'
           : receipt && `${receipt.txHash} in block ${receipt.blockHash}`;
       if (found !== undefined && found !== expected)
-        findings.differ({
-          kind: 'slot_state',
-          subject: `${subject} nonce ${nonce}`,
-          expected: found,
-          found: expected,
-        });
+        findings.differ('slot_state', `${subject} nonce ${nonce}`, found, expected);
       else if (!ours)
-        findings.differ({
-          kind: 'slot_state',
-          subject: `${subject} nonce ${nonce}`,
-          expected: 'one of its own attempts',
-          found: hash,
-        });
+        findings.differ('slot_state', `${subject} nonce ${nonce}`, 'one of its own attempts', hash);
     }),
   );
 }

@@ -1,10 +1,9 @@
 /** `firmquote backup` and `firmquote restore`: a venue's or an LP's database as one file. */
 
-import { createLog } from '../../adapters/pino/log.ts';
-import { createRedactor } from '../../adapters/pino/redact.ts';
 import { type BackupFacts, backUp, restoreBackup } from '../../adapters/postgres/backup.ts';
 import { checkSchema, type Migration } from '../../adapters/postgres/migrate.ts';
 import type { Database } from '../../adapters/postgres/pool.ts';
+import type { Log } from '../../ports/log.ts';
 import type { LpConfig } from '../../lp/config/config.ts';
 import { loadConfig } from '../config/load.ts';
 import { type DatabaseSection, withToolDatabase } from '../database.ts';
@@ -12,6 +11,7 @@ import type { SecretContext } from '../keys.ts';
 import { type LpAppConfig, zLpAppConfig } from '../lp/config.ts';
 import { LP_SCHEMA, LP_TABLES } from '../lp/schema.ts';
 import { withChain } from '../networks.ts';
+import { toolContext } from '../process.ts';
 import { zVenueConfig } from '../venue/config.ts';
 import { VENUE_SCHEMA, VENUE_TABLES } from '../venue/schema.ts';
 import { markLpRestored, markVenueRestored } from './after-restore.ts';
@@ -33,8 +33,8 @@ export async function runBackup(file: string, options: BackupOptions): Promise<v
 }
 
 export async function runRestore(file: string, options: BackupOptions): Promise<void> {
-  await withSubject(options, async ({ db, tables, lp, secrets }) => {
-    const now = lp && (await latestTime(lp, secrets));
+  await withSubject(options, async ({ db, tables, lp, ...tools }) => {
+    const now = lp && (await latestTime(lp, tools));
     const facts = await restoreBackup(db, file, tables, (session) =>
       lp && now !== undefined
         ? markLpRestored(session, {
@@ -66,12 +66,12 @@ function longestQuoteSeconds({ lp: { quoting, lease } }: { lp: LpConfig }): numb
   );
 }
 
-async function latestTime({ networks }: LpAppConfig, secrets: SecretContext): Promise<number> {
-  const log = createLog({ app: 'restore', level: 'silent', redactor: secrets.redactor });
+async function latestTime(
+  { networks }: LpAppConfig,
+  tools: { log: Log; secrets: SecretContext },
+): Promise<number> {
   const times = await Promise.all(
-    networks.map((network) =>
-      withChain(network, { log, secrets }, async (chain) => chain.head()?.timestamp ?? 0),
-    ),
+    networks.map((network) => withChain(network, tools, async (chain) => chain.head()?.timestamp ?? 0)),
   );
   return Math.max(Math.ceil(Date.now() / 1_000), ...times);
 }
@@ -80,6 +80,7 @@ interface Subject {
   db: Database;
   tables: readonly Migration[];
   lp: LpAppConfig | undefined;
+  log: Log;
   secrets: SecretContext;
 }
 
@@ -89,14 +90,12 @@ async function withSubject(
 ): Promise<void> {
   if ((venue === undefined) === (lp === undefined))
     throw badRequest('Give one configuration: --venue FILE or --lp FILE. Attesters have no database.');
-  const redactor = createRedactor();
-  const secrets: SecretContext = { env: process.env, redactor };
-  const log = createLog({ app: 'backup', level: 'silent', redactor });
+  const { log, secrets } = toolContext('backup');
   const lpConfig = lp === undefined ? undefined : (await loadConfig(zLpAppConfig, lp, process.env)).config;
   const section: DatabaseSection =
     lpConfig?.database ?? (await loadConfig(zVenueConfig, venue as string, process.env)).config.database;
   const [schema, tables] = lpConfig ? [LP_SCHEMA, LP_TABLES] : [VENUE_SCHEMA, VENUE_TABLES];
   await withToolDatabase(section, { schema, log, secrets }, (db) =>
-    work({ db, tables, lp: lpConfig, secrets }),
+    work({ db, tables, lp: lpConfig, log, secrets }),
   );
 }

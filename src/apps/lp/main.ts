@@ -1,14 +1,11 @@
 /** `firmquote lp`: wires an LP together. Nothing is decided here. */
 
-import { startOps, healthRoutes } from '../../adapters/http/ops.ts';
-import { createLog } from '../../adapters/pino/log.ts';
-import { createRedactor } from '../../adapters/pino/redact.ts';
+import { startOps } from '../../adapters/http/ops.ts';
 import type { EvmChain } from '../../adapters/evm/chain/chain.ts';
 import { createLpAudit } from '../../adapters/postgres/lp/audit-log.ts';
 import { createJournalStore } from '../../adapters/postgres/lp/accounting-store.ts';
 import { createLpStore } from '../../adapters/postgres/lp/lp-store.ts';
 import { createTxStore } from '../../adapters/postgres/tx-store.ts';
-import { createMetrics } from '../../adapters/prometheus/metrics.ts';
 import { createSharedInventory } from '../../adapters/redis/shared-inventory.ts';
 import { ecdsa } from '../../adapters/secp256k1/ecdsa.ts';
 import { createRecovery } from '../../adapters/secp256k1/recovery.ts';
@@ -29,7 +26,7 @@ import { openDatabase } from '../database.ts';
 import { createFeeds, createSequencers } from '../feeds.ts';
 import { expand, openSecret, openSigner, type SecretContext, SecretError } from '../keys.ts';
 import { createTransactors, openChains } from '../networks.ts';
-import { liveAs } from '../process.ts';
+import { liveAs, openHealth, processContext } from '../process.ts';
 import { createProofs } from '../proofs.ts';
 import { startRetention } from '../retention.ts';
 import { operatorRoutes } from './admin.ts';
@@ -58,11 +55,9 @@ export async function runLp(
 ): Promise<void> {
   const read = () => loadConfig(zLpAppConfig, file, process.env);
   const { config } = await read();
-  const redactor = createRedactor();
-  const log = createLog({ app: 'lp', level: config.log.level, redactor }).child({
-    solver: config.lp.solver.id,
-  });
-  const secrets = { env: process.env, redactor };
+  const context = processContext('lp', config.log.level);
+  const { secrets } = context;
+  const log = context.log.child({ solver: config.lp.solver.id });
 
   await liveAs(`lp ${config.lp.solver.id}`, log, async (life) => {
     // SIGHUP would end the process by default.
@@ -75,14 +70,7 @@ export async function runLp(
           log.error({ err: error }, 'the configuration could not be reloaded'),
         ),
     );
-    const metrics = createMetrics();
-    const startup = { ready: (): readonly string[] => ['starting'] };
-    const ops = await startOps({
-      ...config.ops,
-      log,
-      routes: healthRoutes({ ready: async () => startup.ready(), metrics }),
-    });
-    life.onStop('health server', () => ops.close());
+    const { metrics, metricsUrl, readyWhen } = await openHealth(life, log, config.ops);
 
     const signer = await openSigner(config.keys.operator, secrets);
     refuseOwner(config, signer.address);
@@ -176,13 +164,13 @@ export async function runLp(
       { slots: config.retention.slotDays, explanations: config.retention.explanationDays },
     );
     life.onStop('retention', () => retaining.stop());
-    startup.ready = () => {
+    readyWhen(async () => {
       const { status, reasons } = node.status();
       return status === 'active' ? [] : reasons.map(({ kind, note }) => `${kind}: ${note}`);
-    };
+    });
     const { port, tokenFile } = config.admin;
     const token = tokenFile === null ? undefined : await makeAdminToken(tokenFile);
-    if (token !== undefined) redactor.hide(token);
+    if (token !== undefined) secrets.redactor.hide(token);
     const admin = await startOps({
       host: '127.0.0.1',
       port,
@@ -196,7 +184,7 @@ export async function runLp(
     });
     life.onStop('admin API', () => admin.close());
     log.info(
-      { operator: signer.address, signing: ecdsa.name, admin: admin.url, metrics: `${ops.url}/metrics` },
+      { operator: signer.address, signing: ecdsa.name, admin: admin.url, metrics: metricsUrl },
       'LP is running',
     );
   });

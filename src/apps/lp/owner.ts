@@ -32,36 +32,18 @@ export interface OwnerStep {
   blockNumber: bigint | null;
 }
 
-export interface OwnerDeps {
-  chain: ChainPort;
-  account: Address;
-  /** Absent: steps are simulated and not sent. */
-  signer?: Signer;
-  report(line: string): void;
-  sleep(ms: number): Promise<void>;
-}
-
-export interface PendingWithdrawal {
-  amount: bigint;
-  availableAt: UnixSeconds;
-  lapsesAt: UnixSeconds;
-}
-
-export interface Owner {
-  deposit(token: TokenInfo, amount: bigint): Promise<OwnerStep[]>;
-  /** Starts the delay. `replace` restarts a pending request with this amount. */
-  request(token: TokenInfo, amount: bigint, options: { replace: boolean }): Promise<OwnerStep[]>;
-  cancel(token: TokenInfo): Promise<OwnerStep[]>;
-  complete(token: TokenInfo, to: Address): Promise<OwnerStep[]>;
-  /** undefined: no request is pending. */
-  pending(token: TokenInfo): Promise<PendingWithdrawal | undefined>;
-  setOperator(operator: Address, allowed: boolean): Promise<OwnerStep[]>;
-}
+export type Owner = ReturnType<typeof createOwner>;
 
 const POLL_MS = 500;
 const MINED_WITHIN_MS = 180_000;
 
-export function createOwner({ chain: port, account, signer, report, sleep }: OwnerDeps): Owner {
+/** Without a signer, steps are simulated and not sent. */
+export function createOwner(
+  port: ChainPort,
+  account: Address,
+  signer: Signer | undefined,
+  report: (line: string) => void,
+) {
   const { chain } = port;
   const show = (amount: bigint, { decimals, symbol }: TokenInfo) =>
     `${formatUnits(amount, decimals)} ${symbol}`;
@@ -134,7 +116,7 @@ export function createOwner({ chain: port, account, signer, report, sleep }: Own
           { code: 'reverted' },
         );
       if (receipt !== undefined) return receipt;
-      await sleep(POLL_MS);
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
     }
     throw new UpstreamError(
       `The transaction to ${what} is not mined after ${MINED_WITHIN_MS / 60_000} minutes: ${hash}. It may still be mined: check before sending another.`,
@@ -142,14 +124,19 @@ export function createOwner({ chain: port, account, signer, report, sleep }: Own
     );
   }
 
-  async function pendingOf(token: TokenInfo): Promise<PendingWithdrawal | undefined> {
+  const callEscrow = async (what: string, data: Hex): Promise<OwnerStep[]> => [
+    await runStep(what, chain.escrow, data),
+  ];
+
+  async function pendingOf(token: TokenInfo) {
     const { amount, availableAt, lapsesAt } = await port.pendingWithdrawal(account, token.address);
     return amount > 0n && lapsesAt >= (await nowOf()) ? { amount, availableAt, lapsesAt } : undefined;
   }
 
   return {
+    /** undefined: no request is pending. */
     pending: pendingOf,
-    async deposit(token, amount) {
+    async deposit(token: TokenInfo, amount: bigint): Promise<OwnerStep[]> {
       if (amount <= 0n) refuse('The amount to deposit must be above zero.');
       const balance = await port.tokenBalance(account, token.address);
       if (balance < amount)
@@ -181,9 +168,10 @@ export function createOwner({ chain: port, account, signer, report, sleep }: Own
           { what, to: chain.escrow, data, gas: null, feeWei: null, txHash: null, blockNumber: null },
         ];
       }
-      return [...steps, await runStep(what, chain.escrow, data)];
+      return [...steps, ...(await callEscrow(what, data))];
     },
-    async request(token, amount, { replace }) {
+    /** Starts the delay. `replace` restarts a pending request with this amount. */
+    async request(token: TokenInfo, amount: bigint, replace: boolean): Promise<OwnerStep[]> {
       if (amount <= 0n) refuse('The amount to withdraw must be above zero. To cancel a request: --cancel.');
       const balance = await port.ledgerBalance(account, token.address);
       if (balance < amount)
@@ -199,29 +187,23 @@ export function createOwner({ chain: port, account, signer, report, sleep }: Own
       report(
         `The LP stops quoting this amount; quotes signed before may still use it. It can be withdrawn ${delay} s after the request is mined.`,
       );
-      return [
-        await runStep(
-          `request the withdrawal of ${show(amount, token)}`,
-          chain.escrow,
-          requestWithdrawalCall(token.address, amount),
-        ),
-      ];
+      return callEscrow(
+        `request the withdrawal of ${show(amount, token)}`,
+        requestWithdrawalCall(token.address, amount),
+      );
     },
-    async cancel(token) {
+    async cancel(token: TokenInfo): Promise<OwnerStep[]> {
       const pending = await pendingOf(token);
       if (pending === undefined)
         return refuse(
           `No withdrawal of ${token.symbol} is pending on ${chain.slug}: there is nothing to cancel.`,
         );
-      return [
-        await runStep(
-          `cancel the withdrawal of ${show(pending.amount, token)}`,
-          chain.escrow,
-          requestWithdrawalCall(token.address, 0n),
-        ),
-      ];
+      return callEscrow(
+        `cancel the withdrawal of ${show(pending.amount, token)}`,
+        requestWithdrawalCall(token.address, 0n),
+      );
     },
-    async complete(token, to) {
+    async complete(token: TokenInfo, to: Address): Promise<OwnerStep[]> {
       const pending = await pendingOf(token);
       if (pending === undefined)
         return refuse(
@@ -242,15 +224,9 @@ export function createOwner({ chain: port, account, signer, report, sleep }: Own
         report(
           `${show(amount, token)} of ${show(pending.amount, token)} are left: quotes signed before the request used the rest`,
         );
-      return [
-        await runStep(
-          `withdraw ${show(amount, token)} to ${to}`,
-          chain.escrow,
-          withdrawCall(token.address, to),
-        ),
-      ];
+      return callEscrow(`withdraw ${show(amount, token)} to ${to}`, withdrawCall(token.address, to));
     },
-    async setOperator(operator, allowed) {
+    async setOperator(operator: Address, allowed: boolean): Promise<OwnerStep[]> {
       if (allowed && operator === account)
         return refuse(
           'The account itself needs no permission. An operator is a different key that cannot withdraw.',
@@ -259,13 +235,10 @@ export function createOwner({ chain: port, account, signer, report, sleep }: Own
         report(`${operator} is ${allowed ? 'already an operator' : 'not an operator'} on ${chain.slug}`);
         return [];
       }
-      return [
-        await runStep(
-          `${allowed ? 'allow' : 'revoke'} the operator ${operator} on ${chain.slug}`,
-          chain.escrow,
-          setOperatorCall(operator, allowed),
-        ),
-      ];
+      return callEscrow(
+        `${allowed ? 'allow' : 'revoke'} the operator ${operator} on ${chain.slug}`,
+        setOperatorCall(operator, allowed),
+      );
     },
   };
 }

@@ -4,16 +4,12 @@
  */
 
 import { randomUUID } from 'node:crypto';
-import { healthRoutes, startOps } from '../../adapters/http/ops.ts';
 import { startHttp } from '../../adapters/http/server.ts';
-import { createLog } from '../../adapters/pino/log.ts';
-import { createRedactor } from '../../adapters/pino/redact.ts';
 import { RequestError } from '../../domain/errors.ts';
 import type { EvmChain } from '../../adapters/evm/chain/chain.ts';
 import { createPostgresBus } from '../../adapters/postgres/bus.ts';
 import { createTxStore } from '../../adapters/postgres/tx-store.ts';
 import { createVenueStore } from '../../adapters/postgres/venue/venue-store.ts';
-import { createMetrics } from '../../adapters/prometheus/metrics.ts';
 import { createRecovery } from '../../adapters/secp256k1/recovery.ts';
 import { systemClock } from '../../adapters/system/clock.ts';
 import { systemRandom } from '../../adapters/system/random.ts';
@@ -38,7 +34,7 @@ import { loadConfig } from '../config/load.ts';
 import { openDatabase } from '../database.ts';
 import { createFeeds } from '../feeds.ts';
 import { createTransactors, openChains } from '../networks.ts';
-import { liveAs } from '../process.ts';
+import { liveAs, openHealth, processContext } from '../process.ts';
 import { createProofs } from '../proofs.ts';
 import { openQueue } from '../queue.ts';
 import { startRetention } from '../retention.ts';
@@ -68,23 +64,10 @@ export async function runVenue(
 ): Promise<void> {
   const { config } = await loadConfig(zVenueConfig, file, process.env);
   const role = wanted ?? config.role;
-  const redactor = createRedactor();
-  const log = createLog({
-    app: role === 'all' ? 'venue' : `venue-${role}`,
-    level: config.log.level,
-    redactor,
-  });
-  const secrets: SecretContext = { env: process.env, redactor };
+  const { log, secrets } = processContext(role === 'all' ? 'venue' : `venue-${role}`, config.log.level);
 
   await liveAs(`venue ${role}`, log, async (life) => {
-    const metrics = createMetrics();
-    const startup = { ready: async (): Promise<readonly string[]> => ['starting'] };
-    const ops = await startOps({
-      ...config.ops,
-      log,
-      routes: healthRoutes({ ready: () => startup.ready(), metrics }),
-    });
-    life.onStop('operator door', () => ops.close());
+    const { metrics, metricsUrl, readyWhen } = await openHealth(life, log, config.ops);
 
     requireServer(role, config, secrets);
     const db = await openDatabase(
@@ -177,7 +160,7 @@ export async function runVenue(
       });
       await openAdmin(config.admin, { db, store, chains, life, log: log.child({ part: 'admin' }), secrets });
       ready.push(() => venue.ready());
-      log.info({ url: server.url, metrics: `${ops.url}/metrics` }, 'venue is open');
+      log.info({ url: server.url, metrics: metricsUrl }, 'venue is open');
     }
     if (senders) {
       const worker = createOrderAdvancer(
@@ -249,8 +232,9 @@ export async function runVenue(
         );
       log.info({ relayers: signers?.map(({ address }) => address) }, 'worker is at work');
     }
-    startup.ready = async () =>
-      life.stopping ? ['stopping'] : (await Promise.all(ready.map((ask) => ask()))).flat();
+    readyWhen(async () =>
+      life.stopping ? ['stopping'] : (await Promise.all(ready.map((ask) => ask()))).flat(),
+    );
   });
 }
 

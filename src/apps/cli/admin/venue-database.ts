@@ -1,7 +1,5 @@
 /** Opens and migrates the venue's database for one command, even before a venue has run on it. */
 
-import { createLog } from '../../../adapters/pino/log.ts';
-import { createRedactor } from '../../../adapters/pino/redact.ts';
 import { migrate } from '../../../adapters/postgres/migrate.ts';
 import type { Database } from '../../../adapters/postgres/pool.ts';
 import { createVenueStore } from '../../../adapters/postgres/venue/venue-store.ts';
@@ -10,6 +8,7 @@ import type { VenueStore } from '../../../ports/stores/venue-store.ts';
 import { loadConfig } from '../../config/load.ts';
 import { withToolDatabase } from '../../database.ts';
 import type { SecretContext } from '../../keys.ts';
+import { toolContext } from '../../process.ts';
 import { type VenueConfig, zVenueConfig } from '../../venue/config.ts';
 import { VENUE_SCHEMA, VENUE_TABLES } from '../../venue/schema.ts';
 import { seed } from '../../venue/seed.ts';
@@ -27,9 +26,7 @@ export async function withVenueDatabase(
   work: (opened: VenueDatabase) => Promise<void>,
 ): Promise<void> {
   const { config } = await loadConfig(zVenueConfig, file, process.env);
-  const redactor = createRedactor();
-  const log = createLog({ app: 'cli', level: 'silent', redactor });
-  const secrets: SecretContext = { env: process.env, redactor };
+  const { log, secrets } = toolContext('cli');
   const tools = { schema: VENUE_SCHEMA, maxConnections: 4, log, secrets };
   await withToolDatabase(config.database, tools, async (db) => {
     await migrate(db, VENUE_TABLES);

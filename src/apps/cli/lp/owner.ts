@@ -4,14 +4,13 @@ import { formatUnits, parseUnits } from '../../../domain/amount.ts';
 import { RequestError } from '../../../domain/errors.ts';
 import type { TokenInfo } from '../../../domain/chain.ts';
 import type { Address } from '../../../domain/hex.ts';
-import { createLog } from '../../../adapters/pino/log.ts';
-import { createRedactor } from '../../../adapters/pino/redact.ts';
 import type { ChainPort } from '../../../ports/chain.ts';
 import { loadConfig } from '../../config/load.ts';
 import { keystoreAddressOf, openSigner, type SecretContext } from '../../keys.ts';
 import { type LpAppConfig, zLpAppConfig } from '../../lp/config.ts';
 import { createOwner, dateOf, type Owner, type OwnerStep } from '../../lp/owner.ts';
 import { withChain } from '../../networks.ts';
+import { toolContext } from '../../process.ts';
 import { askSecret } from '../ask.ts';
 import { badRequest } from '../../bad-request.ts';
 
@@ -83,7 +82,7 @@ export async function withdraw({
         amount === 'all'
           ? await port.ledgerBalance(account, token.address)
           : parseUnits(amount, token.decimals),
-        { replace: replace === true },
+        replace === true,
       );
     };
     const steps = await act();
@@ -119,7 +118,7 @@ export async function setOperator(
   const { config } = await read(options);
   const operator =
     (address?.toLowerCase() as Address | undefined) ??
-    (await keystoreAddressOf(config.keys.operator, secretsOf()));
+    (await keystoreAddressOf(config.keys.operator, toolContext('owner').secrets));
   const chains = options.chain === undefined ? config.networks.map(({ slug }) => slug) : [options.chain];
   const steps: OwnerStep[] = [];
   for (const chain of chains)
@@ -157,7 +156,7 @@ async function onChain(options: OwnerOptions, work: (context: OwnerContext) => P
     throw new RequestError(`The configuration names no account on ${network.slug} (lp.chains).`, {
       code: 'bad_config',
     });
-  const secrets = secretsOf();
+  const { log, secrets } = toolContext('owner');
   const signer = options.dryRun ? undefined : await openOwner(options, config, secrets);
   if (signer !== undefined && signer.address !== account)
     throw new RequestError(
@@ -165,20 +164,8 @@ async function onChain(options: OwnerOptions, work: (context: OwnerContext) => P
       { code: 'wrong_key' },
     );
   const report = (line: string): void => void (options.json || console.log(line));
-  const log = createLog({ app: 'owner', level: 'silent', redactor: secrets.redactor });
   await withChain(network, { log, secrets }, (port) =>
-    work({
-      config,
-      account,
-      port,
-      owner: createOwner({
-        chain: port,
-        account,
-        ...(signer && { signer }),
-        report,
-        sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
-      }),
-    }),
+    work({ config, account, port, owner: createOwner(port, account, signer, report) }),
   );
 }
 
@@ -186,8 +173,6 @@ async function read({ config: file }: OwnerOptions): Promise<{ config: LpAppConf
   if (file === undefined) throw badRequest('Give the configuration of the LP: --config FILE.');
   return loadConfig(zLpAppConfig, file, process.env);
 }
-
-const secretsOf = (): SecretContext => ({ env: process.env, redactor: createRedactor() });
 
 async function openOwner(
   { owner, ownerPasswordFile, ownerPasswordEnv }: OwnerOptions,
