@@ -3,6 +3,7 @@
 import type { z } from 'zod';
 import { ConfigError, parseConfig, readJson } from '../config/load.ts';
 import { printConfig } from '../config/print.ts';
+import { printLines } from './table.ts';
 
 export const APPS = ['venue', 'lp', 'attester', 'demo'] as const;
 export type App = (typeof APPS)[number];
@@ -18,7 +19,7 @@ export async function checkConfig(path: string, wanted: App | undefined): Promis
   const file = await readJson(path);
   const app = wanted ?? appOf(file, path);
   const { config, fromEnv } = parseConfig(await schemaOf(app), file, process.env, path);
-  for (const line of printConfig(config, { file, fromEnv })) console.log(line);
+  printLines(printConfig(config, { file, fromEnv }));
   console.log(`\n${path} is a valid configuration of ${app}.`);
 }
 

@@ -20,3 +20,5 @@ export function table(
       .trimEnd();
   return [line(headings), ...rows.map(line)];
 }
+
+export const printLines = (lines: readonly string[]): void => lines.forEach((line) => console.log(line));

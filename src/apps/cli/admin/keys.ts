@@ -2,7 +2,7 @@
 
 import { zNewKeyRequest } from '../../../protocol/api/admin.ts';
 import { type AdminOptions, readInput, withAdmin } from './venue-admin.ts';
-import { table } from '../table.ts';
+import { printLines, table } from '../table.ts';
 
 interface IssueOptions extends AdminOptions {
   kind: string;
@@ -70,10 +70,11 @@ export const listKeys = ({
         label,
       ],
     );
-    for (const line of rows.length === 0
-      ? ['No keys.']
-      : table(['key', 'begins', 'kind', 'belongs to', 'role', 'member', 'issued', 'state', 'label'], rows))
-      console.log(line);
+    printLines(
+      rows.length === 0
+        ? ['No keys.']
+        : table(['key', 'begins', 'kind', 'belongs to', 'role', 'member', 'issued', 'state', 'label'], rows),
+    );
   });
 
 export const revokeKey = (id: string, { config, json }: AdminOptions): Promise<void> =>

@@ -5,7 +5,7 @@ import { type Bytes32, isBytes32 } from '../../../domain/hex.ts';
 import { toIso } from '../../../domain/time.ts';
 import { TRAVEL_RULE_STATES, type TravelRuleState } from '../../../ports/stores/travel-rule.ts';
 import { type AdminOptions, withAdmin } from './venue-admin.ts';
-import { table } from '../table.ts';
+import { printLines, table } from '../table.ts';
 import { badRequest } from '../../bad-request.ts';
 
 const MOST = 500;
@@ -27,10 +27,11 @@ export const listTravelRule = ({
       record.reference ?? '-',
       record.detail ?? '',
     ]);
-    for (const line of rows.length === 0
-      ? ['No such record.']
-      : table(['order', 'attempt', 'state', 'due', 'transmitter', 'reference', 'detail'], rows))
-      console.log(line);
+    printLines(
+      rows.length === 0
+        ? ['No such record.']
+        : table(['order', 'attempt', 'state', 'due', 'transmitter', 'reference', 'detail'], rows),
+    );
   });
 
 export const retryTravelRule = (orderId: string, { config, json }: AdminOptions): Promise<void> =>

@@ -13,7 +13,7 @@ import {
   zWorkspaceChange,
 } from '../../../protocol/api/admin.ts';
 import { type AdminOptions, readInput, withAdmin } from './venue-admin.ts';
-import { table } from '../table.ts';
+import { printLines, table } from '../table.ts';
 import { badRequest } from '../../bad-request.ts';
 
 interface WorkspaceOptions extends AdminOptions {
@@ -39,7 +39,7 @@ export const listWorkspaces = ({ config, json }: AdminOptions): Promise<void> =>
   withAdmin(config, async ({ admin }) => {
     const workspaces = await admin.workspaces.list();
     if (json) return say({ workspaces });
-    print(
+    printLines(
       workspaces.length === 0
         ? ['No workspace yet. Add one with: firmquote workspace add <id>']
         : workspaceTable(workspaces),
@@ -54,7 +54,7 @@ export const showWorkspace = (id: string, { config, json }: AdminOptions): Promi
       admin.keys.list({ workspaceId: id, live: true }),
     ]);
     if (json) return say({ workspace, members, keys });
-    print([
+    printLines([
       ...workspaceTable([workspace]),
       '',
       ...memberTable(members),
@@ -135,7 +135,7 @@ export const listMembers = (
   withAdmin(config, async ({ admin }) => {
     const members = await admin.members.list(workspaceId, { removed });
     if (json) return say({ members });
-    print(memberTable(members));
+    printLines(memberTable(members));
   });
 
 export const addMember = (workspaceId: string, options: MemberOptions): Promise<void> =>
@@ -200,7 +200,7 @@ export const listSolvers = ({ config, json }: AdminOptions): Promise<void> =>
   withAdmin(config, async ({ admin }) => {
     const solvers = await admin.solvers.list();
     if (json) return say({ solvers });
-    print(
+    printLines(
       solvers.length === 0
         ? ['No solver yet. Add one with: firmquote solver add <id>']
         : solverTable(solvers),
@@ -261,7 +261,7 @@ export const showChanges = (
       change.subjectId,
       difference(change),
     ]);
-    print(
+    printLines(
       rows.length === 0
         ? ['The audit log is empty.']
         : table(['at', 'who', 'what', 'workspace', 'of', 'change'], rows),
@@ -344,9 +344,8 @@ function requireChange<T extends object>(wanted: T): T {
 }
 
 const say = (answered: object): void => console.log(JSON.stringify(answered));
-const print = (lines: readonly string[]): void => lines.forEach((line) => console.log(line));
 
 function answer<T extends object>({ json }: AdminOptions, changed: T, lines: (changed: T) => string[]): void {
   if (json) say(changed);
-  else print(lines(changed));
+  else printLines(lines(changed));
 }

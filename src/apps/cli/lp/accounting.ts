@@ -4,7 +4,7 @@
  */
 
 import { type AdminClient, type AdminClientOptions, openAdminClient } from './admin-client.ts';
-import { table } from '../table.ts';
+import { printLines, table } from '../table.ts';
 import { badRequest } from '../../bad-request.ts';
 
 /** Amounts are decimal text. */
@@ -77,7 +77,7 @@ export async function showAccounting({
     '-',
     (BigInt(chainSays) - BigInt(journal)).toString(),
   ]);
-  for (const line of table(['chain', 'token', ...right], [...rows, ...gas], { right })) console.log(line);
+  printLines(table(['chain', 'token', ...right], [...rows, ...gas], { right }));
   const off = rows.filter((row) => row[6] !== '0');
   console.log('');
   console.log(
@@ -104,6 +104,5 @@ async function showEntries(client: AdminClient, order: string, { json }: AdminCl
       amount,
     ]),
   ]);
-  for (const line of table(['entry', 'account', 'token', 'amount'], rows, { right: ['amount'] }))
-    console.log(line);
+  printLines(table(['entry', 'account', 'token', 'amount'], rows, { right: ['amount'] }));
 }

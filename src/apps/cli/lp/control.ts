@@ -5,7 +5,7 @@ import type { LpStatus } from '../../../lp/node/interface.ts';
 import type { AuditEntry } from '../../../ports/stores/audit-log.ts';
 import type { Reload } from '../../lp/reload.ts';
 import { type AdminClientOptions, openAdminClient } from './admin-client.ts';
-import { table } from '../table.ts';
+import { printLines, table } from '../table.ts';
 
 /** Amounts are decimal text. */
 type Status = Omit<LpStatus, 'chains'> & {
@@ -114,7 +114,7 @@ export async function showAudit({
 
 function print({ json }: AdminClientOptions, status: Status): void {
   if (json) return console.log(JSON.stringify(status));
-  for (const line of lines(status)) console.log(line);
+  printLines(lines(status));
 }
 
 function lines({

@@ -7,7 +7,7 @@ import type {
   Explanation,
 } from '../../../lp/quote-log/explain.ts';
 import { type AdminClientOptions, openAdminClient } from './admin-client.ts';
-import { table } from '../table.ts';
+import { printLines, table } from '../table.ts';
 
 export async function explain(id: string, options: AdminClientOptions): Promise<void> {
   const client = await openAdminClient(options);
@@ -17,7 +17,7 @@ export async function explain(id: string, options: AdminClientOptions): Promise<
   if (options.json) return console.log(JSON.stringify({ explanations }));
   explanations.forEach((each, at) => {
     if (at > 0) console.log('');
-    for (const line of each.kind === 'quote' ? quoteLines(each) : declineLines(each)) console.log(line);
+    printLines(each.kind === 'quote' ? quoteLines(each) : declineLines(each));
   });
 }
 

@@ -9,7 +9,7 @@ import type { LimitUse } from '../../../lp/risk/limit-use.ts';
 import type { RiskStatus } from '../../../lp/risk/risk.ts';
 import type { Receivable } from '../../../lp/accounting/receivables.ts';
 import { type AdminClientOptions, openAdminClient } from './admin-client.ts';
-import { table } from '../table.ts';
+import { printLines, table } from '../table.ts';
 
 /** A JSON answer: bigints are decimal text. */
 type Wire<T> = T extends bigint
@@ -69,9 +69,9 @@ export async function showInventory(options: AdminClientOptions): Promise<void> 
     ];
     return [bucket.asset, slug(bucket.chainId), ...amounts, trouble.filter(Boolean).join('; ')];
   });
-  for (const line of table(['asset', 'chain', ...AMOUNTS, ''], rows, { right: AMOUNTS })) console.log(line);
+  printLines(table(['asset', 'chain', ...AMOUNTS, ''], rows, { right: AMOUNTS }));
   console.log('');
-  for (const line of wantedTable(inventory)) console.log(line);
+  printLines(wantedTable(inventory));
   for (const { corridor, orderId, owed, seconds, limitSeconds, overdue } of inventory.receivables) {
     const bucket = buckets.find(({ chainId, token }) => chainId === owed.chainId && token === owed.token);
     if (overdue)
@@ -160,8 +160,7 @@ export async function showAwards({
       note ?? '',
     ];
   });
-  for (const line of table(['accepted', 'stage', 'LP pays', 'taker pays', 'order', ''], rows))
-    console.log(line);
+  printLines(table(['accepted', 'stage', 'LP pays', 'taker pays', 'order', ''], rows));
 }
 
 export async function showLimits(options: AdminClientOptions): Promise<void> {
@@ -183,11 +182,12 @@ export async function showLimits(options: AdminClientOptions): Promise<void> {
     ],
   );
   const headings = ['limit', 'of', 'live quotes', 'notional USD', 'gap loss USD', 'used'];
-  for (const line of rows.length === 0
-    ? ['No limits are configured (lp.limits).']
-    : table(headings, rows, { right: headings.slice(2) }))
-    console.log(line);
-  for (const line of ['', ...riskLines(risk)]) console.log(line);
+  printLines(
+    rows.length === 0
+      ? ['No limits are configured (lp.limits).']
+      : table(headings, rows, { right: headings.slice(2) }),
+  );
+  printLines(['', ...riskLines(risk)]);
 }
 
 function riskLines({ tripped, navUsd, loss, suspects }: RiskStatus): string[] {
@@ -262,8 +262,9 @@ export async function showCurves(options: AdminClientOptions): Promise<void> {
     'half bps',
     'prices',
   ];
-  for (const line of rows.length === 0
-    ? ['No curves yet: no quote was accepted or expired, or lp.pricing.calibration.mode is off.']
-    : table(headings, rows, { right: headings.slice(3, -1) }))
-    console.log(line);
+  printLines(
+    rows.length === 0
+      ? ['No curves yet: no quote was accepted or expired, or lp.pricing.calibration.mode is off.']
+      : table(headings, rows, { right: headings.slice(3, -1) }),
+  );
 }

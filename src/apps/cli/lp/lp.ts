@@ -12,6 +12,12 @@ export const configOption = (): Option =>
 /** Options before and after the subcommand are equivalent. */
 export const given = <T>(command: Command): T => ({ ...command.parent?.opts(), ...command.opts() }) as T;
 
+/** Imports a command when it is called, and passes it all options. */
+const run =
+  <T>(load: () => Promise<(options: T) => Promise<void>>) =>
+  async (_: object, command: Command): Promise<void> =>
+    (await load())(given<T>(command));
+
 export function lpCommand(): Command {
   const lp = new Command('lp')
     .description(
@@ -60,37 +66,31 @@ export function lpCommand(): Command {
       .option('--token-file <file>', 'file with the token of the admin API')
       .option('--json', 'print the answer as JSON');
 
-  tool('status', 'show whether it quotes, and if not, why').action(async (_: object, command: Command) =>
-    (await import('./control.ts')).showStatus(given<AdminClientOptions>(command)),
+  tool('status', 'show whether it quotes, and if not, why').action(
+    run(async () => (await import('./control.ts')).showStatus),
   );
   tool('pause', 'stop signing quotes; signed quotes stay valid')
     .option('--note <text>', 'reason, for the venue and the audit log')
-    .action(async (_: object, command: Command) => (await import('./control.ts')).pauseLp(given(command)));
-  tool('resume', 'quote again').action(async (_: object, command: Command) =>
-    (await import('./control.ts')).resumeLp(given<AdminClientOptions>(command)),
-  );
+    .action(run(async () => (await import('./control.ts')).pauseLp));
+  tool('resume', 'quote again').action(run(async () => (await import('./control.ts')).resumeLp));
   tool('drain', 'pause and wait until no quote is live and no order open, before a withdrawal or an upgrade')
     .option('--note <text>', 'why', 'draining')
     .option('--timeout <seconds>', 'stop waiting after this long; the LP stays paused', readSeconds)
-    .action(async (_: object, command: Command) => (await import('./control.ts')).drainLp(given(command)));
+    .action(run(async () => (await import('./control.ts')).drainLp));
   tool('reload', 'read the configuration file again, as SIGHUP does').action(
-    async (_: object, command: Command) =>
-      (await import('./control.ts')).reloadLp(given<AdminClientOptions>(command)),
+    run(async () => (await import('./control.ts')).reloadLp),
   );
   tool('audit', 'show the audit log: starts, pauses, reloads with their changes')
     .option('--limit <count>', 'number of entries', '20')
-    .action(async (_: object, command: Command) => (await import('./control.ts')).showAudit(given(command)));
+    .action(run(async () => (await import('./control.ts')).showAudit));
   tool('inventory', 'show balances, reservations and receivables by token and chain').action(
-    async (_: object, command: Command) =>
-      (await import('./inventory.ts')).showInventory(given<AdminClientOptions>(command)),
+    run(async () => (await import('./inventory.ts')).showInventory),
   );
   tool('awards', 'list orders awarded to this LP, newest first')
     .option('--limit <count>', 'number of orders', '20')
-    .action(async (_: object, command: Command) =>
-      (await import('./inventory.ts')).showAwards(given(command)),
-    );
-  tool('limits', 'show every limit and its use').action(async (_: object, command: Command) =>
-    (await import('./inventory.ts')).showLimits(given<AdminClientOptions>(command)),
+    .action(run(async () => (await import('./inventory.ts')).showAwards));
+  tool('limits', 'show every limit and its use').action(
+    run(async () => (await import('./inventory.ts')).showLimits),
   );
   tool('explain', 'explain the price of a quote, or why a request was declined')
     .argument('<id>', 'id of the quote, the order or the request')
@@ -100,9 +100,7 @@ export function lpCommand(): Command {
   tool(
     'rfqs',
     'print recent requests and their outcomes as JSON lines, for `firmquote sim replay --rfqs`',
-  ).action(async (_: object, command: Command) =>
-    (await import('./rfqs.ts')).printRfqs(given<AdminClientOptions>(command)),
-  );
+  ).action(run(async () => (await import('./rfqs.ts')).printRfqs));
   tool('pnl', 'show profit: spread, fees, gas, mark-outs, positions at mid')
     .option('--since <when>', '24h, 7d, all, or a date', '24h')
     .addOption(
@@ -114,10 +112,9 @@ export function lpCommand(): Command {
       new Option('--format <format>', 'output format').choices(['table', 'csv', 'json']).default('table'),
     )
     .option('--limit <rows>', 'maximum number of rows', '1000')
-    .action(async (_: object, command: Command) => (await import('./pnl.ts')).showProfit(given(command)));
+    .action(run(async () => (await import('./pnl.ts')).showProfit));
   tool('curves', 'show the learned win-rate curves and which are in use').action(
-    async (_: object, command: Command) =>
-      (await import('./inventory.ts')).showCurves(given<AdminClientOptions>(command)),
+    run(async () => (await import('./inventory.ts')).showCurves),
   );
   tool('journal', 'compare the accounting ledger with inventory and chains, in base units')
     .option('--order <id>', 'show the entries of one order instead')
@@ -125,9 +122,7 @@ export function lpCommand(): Command {
     .option('--chain <slug>', 'with --adjust')
     .option('--token <symbol>', 'with --adjust; "native" for the operator’s gas')
     .option('--note <text>', 'with --adjust: the reason, for the audit log')
-    .action(async (_: object, command: Command) =>
-      (await import('./accounting.ts')).showAccounting(given(command)),
-    );
+    .action(run(async () => (await import('./accounting.ts')).showAccounting));
   lp.command('price')
     .description('price one request from a JSON file and print every term and the exact amounts')
     .requiredOption('--inputs <file>', 'inputs, as in docs/examples/worked-example.json')
@@ -153,7 +148,7 @@ export function lpCommand(): Command {
   ownersTool(lp, 'deposit', "deposit the owner's tokens into the escrow, from which quotes are paid")
     .option('--token <symbol>', 'the token')
     .requiredOption('--amount <tokens>', 'whole tokens, such as 1000.5')
-    .action(async (_: object, command: Command) => (await import('./owner.ts')).deposit(given(command)));
+    .action(run(async () => (await import('./owner.ts')).deposit));
   ownersTool(
     lp,
     'withdraw',
@@ -165,7 +160,7 @@ export function lpCommand(): Command {
     .option('--complete', 'withdraw the requested amount after the delay')
     .option('--to <address>', 'with --complete: recipient, instead of the owner')
     .option('--cancel', 'cancel the request')
-    .action(async (_: object, command: Command) => (await import('./owner.ts')).withdraw(given(command)));
+    .action(run(async () => (await import('./owner.ts')).withdraw));
   const operator = lp
     .command('operator')
     .description('operators that may sign for the account')

@@ -13,6 +13,7 @@ import { withChain } from '../../networks.ts';
 import { toolContext } from '../../process.ts';
 import { askSecret } from '../ask.ts';
 import { badRequest } from '../../bad-request.ts';
+import { printLines } from '../table.ts';
 
 export interface OwnerOptions {
   config?: string;
@@ -222,5 +223,5 @@ function answer(
     );
   if (dryRun)
     for (const { what, to, data } of body.steps) console.log(`\n${what}\n  to    ${to}\n  data  ${data}`);
-  for (const line of lines) console.log(line);
+  printLines(lines);
 }

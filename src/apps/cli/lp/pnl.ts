@@ -2,7 +2,7 @@
 
 import { formatUnits } from '../../../domain/amount.ts';
 import { type AdminClientOptions, openAdminClient } from './admin-client.ts';
-import { table } from '../table.ts';
+import { printLines, table } from '../table.ts';
 import { badRequest } from '../../bad-request.ts';
 
 /** Amounts are decimal text. */
@@ -69,7 +69,7 @@ export async function showProfit({
     `/pnl?by=${by}&sinceMs=${sinceMs}&limit=${encodeURIComponent(limit)}`,
   );
   if (options.json || format === 'json') return console.log(JSON.stringify(profit));
-  for (const line of format === 'csv' ? csv(profit) : tables(profit)) console.log(line);
+  printLines(format === 'csv' ? csv(profit) : tables(profit));
 }
 
 const SECONDS = { s: 1, m: 60, h: 3_600, d: 86_400, w: 604_800 } as const;

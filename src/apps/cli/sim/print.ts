@@ -1,22 +1,23 @@
 /** Prints a report as a table and, last, as one line of JSON. */
 
 import type { SimReport, ReportRow } from '../../../sim/row.ts';
-import { table } from '../table.ts';
+import { printLines, table } from '../table.ts';
 
 export function printReport({ ok, rows }: SimReport, notes: readonly string[] = []): void {
-  for (const line of table(
-    ['figure', 'ours', 'reference', 'must hold', ''],
-    rows.map((row) => [
-      row.name,
-      digits(row.ours),
-      row.reference === null ? '' : digits(row.reference),
-      row.reference === null ? '' : row.tolerance,
-      verdict(row),
-    ]),
-    { right: ['ours', 'reference'] },
-  ))
-    console.log(line);
-  for (const note of notes) console.log(note);
+  printLines(
+    table(
+      ['figure', 'ours', 'reference', 'must hold', ''],
+      rows.map((row) => [
+        row.name,
+        digits(row.ours),
+        row.reference === null ? '' : digits(row.reference),
+        row.reference === null ? '' : row.tolerance,
+        verdict(row),
+      ]),
+      { right: ['ours', 'reference'] },
+    ),
+  );
+  printLines(notes);
   const missed = rows.filter((row) => !row.ok);
   console.log(
     ok

@@ -9,7 +9,7 @@ import { parseRfqs, type RfqRecord } from '../../../sim/rfq-record.ts';
 import type { SimTally } from '../../../sim/tally.ts';
 import { readMaker } from './maker.ts';
 import { chartsOf, type MarketOptions, pricesOf, save, takersOf } from './run.ts';
-import { table } from '../table.ts';
+import { printLines, table } from '../table.ts';
 import { badRequest } from '../../bad-request.ts';
 
 interface ReplayOptions extends MarketOptions {
@@ -52,13 +52,10 @@ export async function replayMarket(options: ReplayOptions): Promise<void> {
     `${a.base}-${a.quote}, ${Math.round(result.seconds / 6) / 10} minutes. Prices ${path.source}.`,
     `${result.requests} requests ${records === undefined ? `drawn with seed ${options.seed}` : `from ${options.rfqs}`}${result.skipped > 0 ? `, ${result.skipped} outside the prices' time left out` : ''}; ${result.changed} were answered or accepted differently.`,
   ];
-  for (const fact of facts) console.log(fact);
+  printLines(facts);
   console.log();
   const sums = sumsOf(result);
-  for (const line of table(['', a.name, b.name, 'difference'], sums, {
-    right: [a.name, b.name, 'difference'],
-  }))
-    console.log(line);
+  printLines(table(['', a.name, b.name, 'difference'], sums, { right: [a.name, b.name, 'difference'] }));
   const changed = result.quotes.filter((quote) => quote.changed);
   const head = [
     'request',
@@ -76,10 +73,9 @@ export async function replayMarket(options: ReplayOptions): Promise<void> {
     console.log(
       `\nDifferences${changed.length > options.show ? `, the first ${options.show} of ${changed.length} (--show)` : ''}:`,
     );
-    for (const line of table(head, changed.slice(0, options.show).map(quoteCells), {
-      right: ['bps', 'price diff bps'],
-    }))
-      console.log(line);
+    printLines(
+      table(head, changed.slice(0, options.show).map(quoteCells), { right: ['bps', 'price diff bps'] }),
+    );
   }
   if (options.json !== undefined)
     await save(options.json, `${JSON.stringify({ names: [a.name, b.name], result }, null, 1)}\n`);

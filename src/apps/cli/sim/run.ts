@@ -17,7 +17,7 @@ import { pageOf } from '../../../sim/page.ts';
 import type { SimTally } from '../../../sim/tally.ts';
 import { readMaker } from './maker.ts';
 import { readPrices } from './prices.ts';
-import { table } from '../table.ts';
+import { printLines, table } from '../table.ts';
 import { badRequest } from '../../bad-request.ts';
 
 export interface MarketOptions {
@@ -136,9 +136,9 @@ export async function simulateMarket(options: RunOptions): Promise<void> {
     `${result.requests} requests, one per ${options.rfqSeconds} s on average, ${Math.round(options.informed * 100)} % from option holders; ${result.unanswered} got no quote, ${result.refused} did not accept.`,
     'The total of every token was checked at each sample and did not change.',
   ];
-  for (const fact of facts) console.log(fact);
+  printLines(facts);
   console.log();
-  for (const line of table(HEAD, result.makers.map(cells), { right: HEAD.slice(1) })) console.log(line);
+  printLines(table(HEAD, result.makers.map(cells), { right: HEAD.slice(1) }));
   for (const { name, declines } of result.makers)
     if (Object.keys(declines).length > 0)
       console.log(
