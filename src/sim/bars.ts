@@ -10,8 +10,8 @@ import {
   STRATEGIES,
   type Strategy,
 } from './firm.ts';
-import { deviationOf, errorOf, meanOf } from './sums.ts';
-import { atLeast, atMost, informs, near, reportOf, type SimReport, type ReportRow } from './row.ts';
+import { deviationOf, errorOf, meanOf, type SumStats } from './sums.ts';
+import { atLeast, atMost, exactly, informs, near, reportOf, type SimReport, type ReportRow } from './row.ts';
 import { drawWorld, replayWorld, type SimWorld } from './world.ts';
 
 export interface BarsOptions {
@@ -106,12 +106,15 @@ function inWorlds(
   }
 }
 
-const nameOf = ({
-  theta,
-  validitySeconds,
-  strategy,
-}: Pick<FirmSetup, 'theta' | 'validitySeconds' | 'strategy'>): string =>
-  `θ=${theta} T=${validitySeconds} s ${strategy}`;
+const nameOf = (setup: Pick<FirmSetup, 'theta' | 'validitySeconds' | 'strategy'>): string =>
+  `θ=${setup.theta} T=${setup.validitySeconds} s ${setup.strategy}`;
+/** One statistic of one result over that of another. */
+const ratioOf = (
+  statistic: (sums: SumStats) => number,
+  figure: 'profit' | 'edge' | 'pickOff',
+  a: FirmResult,
+  b: FirmResult,
+): number => statistic(a[figure]) / statistic(b[figure]);
 const positionOf = ({ position }: FirmResult): number => Math.sqrt(position.squares / position.seconds);
 
 export function firmRows(
@@ -191,36 +194,29 @@ function find(table: readonly Cell[], theta: number, validitySeconds: number, st
 }
 
 function barRows(table: readonly Cell[], paths: number): ReportRow[] {
-  const rows: ReportRow[] = [];
-  for (const [theta, validity] of MARKETS) {
-    const [full, symmetric] = [
-      find(table, theta, validity, 'full').result,
-      find(table, theta, validity, 'symmetric').result,
-    ];
-    rows.push(
-      atMost(
-        `Bar 1, θ=${theta} T=${validity} s: std of full over symmetric`,
-        deviationOf(full.profit) / deviationOf(symmetric.profit),
-        0.45,
-      ),
-      meanRow(`Bar 1, θ=${theta} T=${validity} s: mean of full over symmetric`, full, symmetric, paths),
+  const rows = MARKETS.flatMap(([theta, validity]) => {
+    const name = `Bar 1, θ=${theta} T=${validity} s:`;
+    const full = find(table, theta, validity, 'full').result;
+    const symmetric = find(table, theta, validity, 'symmetric').result;
+    return [
+      atMost(`${name} std of full over symmetric`, ratioOf(deviationOf, 'profit', full, symmetric), 0.45),
+      meanRow(`${name} mean of full over symmetric`, full, symmetric, paths),
       atLeast(
-        `Bar 1, θ=${theta} T=${validity} s: mean edge of full over symmetric, without position changes`,
-        meanOf(full.edge) / meanOf(symmetric.edge),
+        `${name} mean edge of full over symmetric, without position changes`,
+        ratioOf(meanOf, 'edge', full, symmetric),
         0.97,
       ),
-    );
-  }
+    ];
+  });
   const [full, skew] = [find(table, 0.5, 60, 'full').result, find(table, 0.5, 60, 'skew').result];
-  rows.push(
+  const { optionPaid, optionCost, optionError } = find(table, 0.2, 60, 'fixed').result;
+  return [
+    ...rows,
     atMost(
       'Bar 2, θ=0.5 T=60 s: pick-off with premium over without',
-      meanOf(full.pickOff) / meanOf(skew.pickOff),
+      ratioOf(meanOf, 'pickOff', full, skew),
       0.82,
     ),
-  );
-  const { optionPaid, optionCost, optionError } = find(table, 0.2, 60, 'fixed').result;
-  rows.push(
     near(
       'Bar 3, fixed 8 bps, T=60 s: paid per option against C(D), bps',
       meanOf(optionPaid),
@@ -228,26 +224,13 @@ function barRows(table: readonly Cell[], paths: number): ReportRow[] {
       3 * errorOf(optionError),
       '3 standard errors',
     ),
-  );
-  return rows;
+  ];
 }
 
 function adversaryRows({ events, paid, unpayable, shortfalls }: AdversaryResult): ReportRow[] {
   return [
-    {
-      name: `Bar 4, adversary that accepts everything, ${events} events: unpayable quotes`,
-      ours: unpayable,
-      reference: 0,
-      tolerance: 'exactly',
-      ok: unpayable === 0,
-    },
-    {
-      name: 'Bar 4: events after which the ledger was short',
-      ours: shortfalls,
-      reference: 0,
-      tolerance: 'exactly',
-      ok: shortfalls === 0,
-    },
+    exactly(`Bar 4, adversary that accepts everything, ${events} events: unpayable quotes`, unpayable, 0),
+    exactly('Bar 4: events after which the ledger was short', shortfalls, 0),
     atLeast('Bar 4: accepted quotes that were paid', paid, events / 100),
   ];
 }
@@ -258,7 +241,7 @@ function meanRow(name: string, full: FirmResult, symmetric: FirmResult, paths: n
     paths >= PRINTED_PATHS
       ? 0
       : (3 * Math.hypot(errorOf(full.profit), errorOf(symmetric.profit))) / meanOf(symmetric.profit);
-  const row = atLeast(name, meanOf(full.profit) / meanOf(symmetric.profit), 0.97 - noise);
+  const row = atLeast(name, ratioOf(meanOf, 'profit', full, symmetric), 0.97 - noise);
   return noise === 0
     ? row
     : { ...row, reference: 0.97, tolerance: 'at least, minus 3 standard errors (few worlds)' };
@@ -360,7 +343,13 @@ function recordedRows(
   );
   const of = (strategy: Strategy) => find(cells, theta, validitySeconds, strategy).result;
   // Earnings per variation of the outcome: one recording moves every position the same way.
-  const ratio = (strategy: Strategy) => meanOf(of(strategy).edge) / deviationOf(of(strategy).profit);
+  const earned = ({ edge, profit }: FirmResult) => meanOf(edge) / deviationOf(profit);
+  const bar = 'Bar 6, recorded prices';
+  const pairs = [
+    ['full', 'skew'],
+    ['skew', 'symmetric'],
+    ['symmetric', 'fixed'],
+  ] as const;
   return [
     // The fair option cost is known only for drawn prices.
     ...cells.flatMap((each) =>
@@ -369,30 +358,23 @@ function recordedRows(
         .map((row) => ({ ...row, name: `Recorded prices, ${row.name}` })),
     ),
     atMost(
-      'Bar 6, recorded prices: std of full over symmetric',
-      deviationOf(of('full').profit) / deviationOf(of('symmetric').profit),
+      `${bar}: std of full over symmetric`,
+      ratioOf(deviationOf, 'profit', of('full'), of('symmetric')),
       1,
     ),
-    atLeast('Bar 6, recorded prices: earned / std of PnL, full over skew', ratio('full') / ratio('skew'), 1),
-    atLeast(
-      'Bar 6, recorded prices: earned / std of PnL, skew over symmetric',
-      ratio('skew') / ratio('symmetric'),
-      1,
+    ...pairs.map(([better, worse]) =>
+      atLeast(
+        `${bar}: earned / std of PnL, ${better} over ${worse}`,
+        earned(of(better)) / earned(of(worse)),
+        1,
+      ),
     ),
-    atLeast(
-      'Bar 6, recorded prices: earned / std of PnL, symmetric over fixed',
-      ratio('symmetric') / ratio('fixed'),
-      1,
-    ),
-    atMost(
-      'Bar 6, recorded prices: pick-off of full over skew',
-      meanOf(of('full').pickOff) / meanOf(of('skew').pickOff),
-      1,
-    ),
-    atMost(
-      'Bar 6, recorded prices: pick-off of symmetric over fixed',
-      meanOf(of('symmetric').pickOff) / meanOf(of('fixed').pickOff),
-      1,
+    ...[pairs[0], pairs[2]].map(([better, worse]) =>
+      atMost(
+        `${bar}: pick-off of ${better} over ${worse}`,
+        ratioOf(meanOf, 'pickOff', of(better), of(worse)),
+        1,
+      ),
     ),
   ];
 }

@@ -128,7 +128,7 @@ export function runFirm(setup: FirmSetup, world: SimWorld, noiseSeed: number, re
 
   for (const [index, { at, side, who, whether }] of world.arrivals.entries()) {
     const mid = world.mids[at] as number;
-    let best: { maker: Maker; held: FirmQuote; away: number } | undefined;
+    let best: { maker: (typeof makers)[number]; held: FirmQuote; away: number } | undefined;
     for (const maker of makers) {
       maker.until(at);
       const seen = noiseBps === 0 ? mid : mid + noiseBps * noise.normal();
@@ -146,7 +146,7 @@ export function runFirm(setup: FirmSetup, world: SimWorld, noiseSeed: number, re
   function createMaker(setup: FirmSetup, world: SimWorld) {
     const { capUnits, costBps } = setup;
     const ledger = fund(capUnits);
-    const funds = BigInt(4 * capUnits * UNIT_USD) * BigInt(MICRO);
+    const funds = fundsOf(capUnits);
     const spreadAt = spreads(setup, world);
     const held: FirmQuote[] = [];
     const motion = {
@@ -211,16 +211,11 @@ export function runFirm(setup: FirmSetup, world: SimWorld, noiseSeed: number, re
           gas: 0n,
         };
         const money = side === 1 ? exactIn(UNIT, charges) : exactOut(UNIT, charges);
-        const [out, input] =
-          side === 1
-            ? [
-                { token: QUOTE, amount: money },
-                { token: BASE, amount: UNIT },
-              ]
-            : [
-                { token: BASE, amount: UNIT },
-                { token: QUOTE, amount: money },
-              ];
+        const [paid, unit] = [
+          { token: QUOTE, amount: money },
+          { token: BASE, amount: UNIT },
+        ] as const;
+        const [out, input] = side === 1 ? [paid, unit] : [unit, paid];
         const dueAt = at + validitySeconds + SKEW_SECONDS;
         const answer = ledger.hold(
           {
@@ -279,12 +274,7 @@ export function runFirm(setup: FirmSetup, world: SimWorld, noiseSeed: number, re
   }
 }
 
-type Maker = {
-  until(at: number): void;
-  quote(orderId: string, side: 1 | -1, mid: number, at: number): FirmQuote | undefined;
-  sellOption(quote: FirmQuote, away: number): void;
-  fill(quote: FirmQuote, at: number): void;
-};
+const fundsOf = (capUnits: number): bigint => BigInt(4 * capUnits * UNIT_USD * MICRO);
 
 function fund(capUnits: number): Ledger {
   const ledger = createLedger({
@@ -298,20 +288,11 @@ function fund(capUnits: number): Ledger {
     rememberSpentSeconds: 0,
   });
   // Base to sell up to the cap exactly, so that the ledger is the limit; money for four times the cap.
-  ledger.apply({
-    type: 'deposited',
-    chainId: CHAIN,
-    token: BASE,
-    id: 'base',
-    amount: BigInt(capUnits) * UNIT,
-  });
-  ledger.apply({
-    type: 'deposited',
-    chainId: CHAIN,
-    token: QUOTE,
-    id: 'quote',
-    amount: BigInt(4 * capUnits * UNIT_USD) * BigInt(MICRO),
-  });
+  for (const [token, amount] of [
+    [BASE, BigInt(capUnits) * UNIT],
+    [QUOTE, fundsOf(capUnits)],
+  ] as const)
+    ledger.apply({ type: 'deposited', chainId: CHAIN, token, id: token, amount });
   return ledger;
 }
 
@@ -322,37 +303,20 @@ function bucketOf(ledger: Ledger, token: Address): bigint {
   return bucket.onchain;
 }
 
-export function firmInputs({
-  strategy,
-  theta,
-  validitySeconds,
-  sigma,
-  jumpsPerHour,
-  jumpBps,
-  alpha,
-  beta,
-  costBps,
-  capUnits,
-  gamma,
-  arrival,
-  decay,
-  believed,
-  engines,
-  noiseBps,
-  confidence,
-}: FirmSetup): Omit<PriceInputs, 'side' | 'amount' | 'lp' | 'mid' | 'q'> {
+export function firmInputs(setup: FirmSetup): Omit<PriceInputs, 'side' | 'amount' | 'lp' | 'mid' | 'q'> {
+  const { strategy, theta, believed, capUnits } = setup;
   const premium = strategy === 'symmetric' || strategy === 'full';
   const params: PricingParams = {
     ...DEFAULT_PARAMS,
-    alpha: alpha * believed.alpha,
-    beta: beta * believed.beta,
+    alpha: setup.alpha * believed.alpha,
+    beta: setup.beta * believed.beta,
     omega: premium ? theta / ((1 - theta) * 0.5) : 0,
-    gamma: strategy === 'skew' || strategy === 'full' ? gamma : 0,
-    jumpsPerSecond: jumpsPerHour / 3600,
-    jumpBps,
-    arrival,
-    decay,
-    rivals: engines,
+    gamma: strategy === 'skew' || strategy === 'full' ? setup.gamma : 0,
+    jumpsPerSecond: setup.jumpsPerHour / 3600,
+    jumpBps: setup.jumpBps,
+    arrival: setup.arrival,
+    decay: setup.decay,
+    rivals: setup.engines,
     unit: UNIT_USD,
     halfBand: capUnits * UNIT_USD,
     impactFactor: 0,
@@ -365,12 +329,12 @@ export function firmInputs({
     baseDecimals: 18,
     quoteDecimals: 6,
     quoteValue: 1,
-    confidenceBps: confidence ? noiseBps : 0,
-    sigma: sigma * believed.sigma,
-    firmSeconds: validitySeconds + SKEW_SECONDS,
+    confidenceBps: setup.confidence ? setup.noiseBps : 0,
+    sigma: setup.sigma * believed.sigma,
+    firmSeconds: setup.validitySeconds + SKEW_SECONDS,
     ownGas: 0n,
     lockSeconds: 0,
-    adverseBps: costBps,
+    adverseBps: setup.costBps,
     params,
   };
 }

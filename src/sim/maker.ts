@@ -8,7 +8,7 @@ import { InvariantError } from '../domain/errors.ts';
 import type { Address } from '../domain/hex.ts';
 import { type Band, bandQ, bandRoom } from '../inventory/bands.ts';
 import type { HoldRequest, LedgerEvent, Side } from '../inventory/event.ts';
-import { type BucketConfig, createLedger, type Ledger } from '../inventory/ledger.ts';
+import { type BucketConfig, createLedger } from '../inventory/ledger.ts';
 import type { Cap, Limits } from '../inventory/limits.ts';
 import { check } from '../pricing/check.ts';
 import type { PricingParams } from '../pricing/params.ts';
@@ -115,29 +115,7 @@ export interface Steps {
   finalised: number;
 }
 
-export interface Holding {
-  base: number;
-  quote: number;
-}
-
-export interface Maker {
-  readonly setup: MakerSetup;
-  readonly ledger: Ledger;
-  /** The mid of this second. Must be called first in each second. */
-  see(mid: number, atMs: number): void;
-  ask(request: SimRequest, atMs: number): readonly MakerQuote[] | Decline;
-  accept(offer: MakerQuote, atMs: number): Steps;
-  /** The taker accepted another LP's quote, so this nonce is used. */
-  elsewhere(offers: readonly MakerQuote[], atMs: number): void;
-  step(atMs: number): void;
-  /** Change of both balances since the start, whole tokens, accepted trades included. */
-  change(): Holding;
-  /** Position of the base asset relative to its soft band. */
-  q(): number;
-  readonly gasPaid: number;
-  /** Held for live quotes, USD at `mid`. */
-  heldUsd(mid: number): number;
-}
+export type Maker = ReturnType<typeof createMaker>;
 
 const FILL_SECONDS = 2;
 const MICRO = 1_000_000;
@@ -151,7 +129,7 @@ interface TakerState {
   conduct: Conduct;
 }
 
-export function createMaker(setup: MakerSetup): Maker {
+export function createMaker(setup: MakerSetup) {
   const { risk, quoting } = setup;
   const ledger = createLedger({
     buckets: setup.buckets,
@@ -237,15 +215,10 @@ export function createMaker(setup: MakerSetup): Maker {
     atMs: number,
   ): MakerQuote | Decline {
     const { route } = request;
-    const quote = price({
-      ...inputs,
-      firmSeconds: validSeconds + quoting.clockSkewSeconds + (atMs - midAtMs) / 1000,
-    });
+    const firmSeconds = validSeconds + quoting.clockSkewSeconds + (atMs - midAtMs) / 1000;
+    const quote = price({ ...inputs, firmSeconds });
     if (isDecline(quote)) return quote;
-    const [problem] = check(
-      { ...inputs, firmSeconds: validSeconds + quoting.clockSkewSeconds + (atMs - midAtMs) / 1000 },
-      quote,
-    );
+    const [problem] = check({ ...inputs, firmSeconds }, quote);
     if (problem !== undefined)
       throw new InvariantError('A simulated price failed the independent check.', {
         facts: { problem, request: request.id },
@@ -306,7 +279,8 @@ export function createMaker(setup: MakerSetup): Maker {
   return {
     setup,
     ledger,
-    see(next, atMs) {
+    /** The mid of this second. Must be called first in each second. */
+    see(next: number, atMs: number): void {
       [mid, midAtMs] = [next, atMs];
       volatility = observeMid(volatility, next, atMs);
       if (risk === null) return;
@@ -323,7 +297,7 @@ export function createMaker(setup: MakerSetup): Maker {
       );
       measure(atMs);
     },
-    ask(request, atMs) {
+    ask(request: SimRequest, atMs: number): readonly MakerQuote[] | Decline {
       const { route } = request;
       const adjusted = applyControls(request, atMs);
       if (isDecline(adjusted)) return adjusted;
@@ -390,7 +364,7 @@ export function createMaker(setup: MakerSetup): Maker {
       updateConduct(request.taker, atMs, (conduct) => quoted(conduct, times.at(-1) ?? 0, 1));
       return offers;
     },
-    accept({ id, request, atMs: quotedAtMs, validUntil, priced }, atMs) {
+    accept({ id, request, atMs: quotedAtMs, validUntil, priced }: MakerQuote, atMs: number): Steps {
       const { route, taker } = request;
       const now = Math.floor(atMs / 1000);
       const done = (event: LedgerEvent) => {
@@ -418,16 +392,14 @@ export function createMaker(setup: MakerSetup): Maker {
       if (risk !== null) burst = recordFill(burst, { atMs, side: route.lp, usd }, risk.burst);
       const life = validUntil * 1000 - quotedAtMs;
       const share = life > 0 ? Math.min(1, (atMs - quotedAtMs) / life) : 1;
-      const edgeUsd =
-        route.lp === 'buy'
-          ? toWholeTokens(priced.received, route.input) * mid - toWholeTokens(priced.output, route.output)
-          : toWholeTokens(priced.received, route.input) - toWholeTokens(priced.output, route.output) * mid;
+      const markBps = (edgeUsd({ request, priced }, mid) / usd) * 1e4;
       updateConduct(taker, atMs, (conduct) =>
-        accepted(conduct, { share, markBps: (edgeUsd / usd) * 1e4, unused: (1 - share) * (life / 1000) }),
+        accepted(conduct, { share, markBps, unused: (1 - share) * (life / 1000) }),
       );
       return steps;
     },
-    elsewhere(offers, atMs) {
+    /** The taker accepted another LP's quote, so this nonce is used. */
+    elsewhere(offers: readonly MakerQuote[], atMs: number): void {
       const [first] = offers;
       if (first === undefined) return;
       updateConduct(first.request.taker, atMs, (conduct) =>
@@ -442,22 +414,27 @@ export function createMaker(setup: MakerSetup): Maker {
           event: { type: 'released', orderId: id },
         });
     },
-    step(atMs) {
+    /** Applies due payments and expiries. */
+    step(atMs: number): void {
       const now = Math.floor(atMs / 1000);
       due.sort((a, b) => a.atSecond - b.atSecond);
       while ((due[0]?.atSecond ?? Number.POSITIVE_INFINITY) <= now)
         ledger.apply((due.shift() as { event: LedgerEvent }).event);
       for (const chainId of chains) ledger.advance(chainId, now);
     },
+    /** Change of both balances since the start, whole tokens, accepted trades included. */
     change: () => ({
       base: Number((held(setup.base) - startBalances.base) / 1_000_000n) / 1e12,
       quote: Number((held(setup.quote) - startBalances.quote) / 1_000_000n) / 1e12,
     }),
-    q: () => bandQ(ledger.exposure(setup.base).owned, band()),
-    get gasPaid() {
+    /** Position of the base asset relative to its soft band. */
+    q: (): number => bandQ(ledger.exposure(setup.base).owned, band()),
+    /** USD. */
+    get gasPaid(): number {
       return gasPaid;
     },
-    heldUsd: (at) =>
+    /** Held for live quotes, USD at this mid. */
+    heldUsd: (at: number): number =>
       ledger
         .buckets()
         .reduce(
@@ -473,3 +450,15 @@ const atto = (tokens: number): bigint => BigInt(Math.round(tokens * 1e9)) * BigI
 /** A float, for reports and for takers' choices only. */
 export const toWholeTokens = (units: bigint, { decimals }: Pick<SimToken, 'decimals'>): number =>
   Number(units) / 10 ** decimals;
+
+/** Value of a trade to the LP at a mid, USD, after the platform fee. */
+export function edgeUsd(
+  { request: { route }, priced }: Pick<MakerQuote, 'request' | 'priced'>,
+  mid: number,
+): number {
+  const [got, given] = [
+    toWholeTokens(priced.received, route.input),
+    toWholeTokens(priced.output, route.output),
+  ];
+  return route.lp === 'buy' ? got * mid - given : got - given * mid;
+}

@@ -15,6 +15,7 @@ import {
   type MakerQuote,
   type SimRequest,
   type SimRoute,
+  type Steps,
 } from './maker.ts';
 import { awayBps, type EventCounter, createCounter, type Sample, type SimTally } from './tally.ts';
 
@@ -224,15 +225,7 @@ interface TokenOnChain {
   symbol: string;
 }
 
-interface MoneyCount {
-  accepted(offer: MakerQuote, steps: { filled: number; finalised: number }): void;
-  step(second: number): void;
-  total(makers: readonly Maker[]): Map<TokenOnChain, bigint>;
-  /** Throws `InvariantError` when any total changed. */
-  assertUnchanged(before: ReadonlyMap<TokenOnChain, bigint>, makers: readonly Maker[]): void;
-}
-
-function createMoneyCount(makers: readonly Maker[]): MoneyCount {
+function createMoneyCount(makers: readonly Maker[]) {
   const places: TokenOnChain[] = (makers[0]?.setup.buckets ?? []).map(({ chainId, token, asset }) => ({
     chainId,
     token,
@@ -264,17 +257,18 @@ function createMoneyCount(makers: readonly Maker[]): MoneyCount {
   }
 
   return {
-    accepted({ request: { route }, priced }, steps) {
+    accepted({ request: { route }, priced }: MakerQuote, steps: Steps): void {
       // The taker's input moves into the escrow; it changes the outside total only when the LP receives it.
       later(steps.filled, { place: placeOf(route.output), amount: priced.output });
       later(steps.finalised, { place: placeOf(route.input), amount: -priced.received });
     },
-    step(second) {
+    step(second: number): void {
       for (const { place, amount } of due.get(second) ?? []) move(place, amount);
       due.delete(second);
     },
     total,
-    assertUnchanged(before, all) {
+    /** Throws `InvariantError` when any total changed. */
+    assertUnchanged(before: ReadonlyMap<TokenOnChain, bigint>, all: readonly Maker[]): void {
       const now = total(all);
       for (const [place, amount] of before) {
         if (now.get(place) !== amount)

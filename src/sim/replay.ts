@@ -10,6 +10,7 @@ import { winProbability } from '../pricing/firmness.ts';
 import { createRandom } from './random.ts';
 import {
   createMaker,
+  edgeUsd,
   type Maker,
   type MakerSetup,
   type MakerQuote,
@@ -18,15 +19,7 @@ import {
 } from './maker.ts';
 import { drawRequest, mostValuable, type OptionView, type TakerSetup } from './market.ts';
 import type { RfqRecord } from './rfq-record.ts';
-import {
-  away,
-  awayBps,
-  type EventCounter,
-  createCounter,
-  edgeUsd,
-  type Sample,
-  type SimTally,
-} from './tally.ts';
+import { away, awayBps, type EventCounter, createCounter, type Sample, type SimTally } from './tally.ts';
 
 export interface ReplaySetup {
   seed: number;

@@ -35,6 +35,12 @@ export function asPrinted(name: string, ours: number, printed: string): ReportRo
   return { name, ours, reference, tolerance: 'every printed digit', ok };
 }
 
+/** Several printed figures of one source. */
+export const allAsPrinted = (
+  source: string,
+  figures: readonly (readonly [name: string, ours: number, printed: string])[],
+): ReportRow[] => figures.map(([name, ours, printed]) => asPrinted(`${source}: ${name}`, ours, printed));
+
 /** Within a share of the reference: 0.02 is 2 %. */
 export function within(name: string, ours: number, reference: number, share: number): ReportRow {
   return {
@@ -56,6 +62,15 @@ export function near(
 ): ReportRow {
   return { name, ours, reference, tolerance: because, ok: Math.abs(ours - reference) <= distance };
 }
+
+/** Compared exactly. */
+export const exactly = (name: string, ours: number, reference: number): ReportRow => ({
+  name,
+  ours,
+  reference,
+  tolerance: 'exactly',
+  ok: ours === reference,
+});
 
 export const atMost = (name: string, ours: number, reference: number): ReportRow => ({
   name,

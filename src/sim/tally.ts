@@ -1,8 +1,7 @@
 /** Statistics of one LP in a run, the same for simulation and replay. */
 
-import type { Decline } from '../domain/decline.ts';
-import { isDecline } from '../domain/decline.ts';
-import { type Maker, type MakerQuote, type SimRoute, toWholeTokens } from './maker.ts';
+import { type Decline, isDecline } from '../domain/decline.ts';
+import { edgeUsd, type Maker, type MakerQuote, type SimRoute, toWholeTokens } from './maker.ts';
 
 export interface SimTally {
   name: string;
@@ -36,14 +35,9 @@ export interface Sample {
   spreadBps: number | null;
 }
 
-export interface EventCounter {
-  answered(answer: readonly MakerQuote[] | Decline): void;
-  taken(offer: MakerQuote, mid: number, exercised: boolean): void;
-  sample(mid: number): Sample;
-  tally(mid: number): SimTally;
-}
+export type EventCounter = ReturnType<typeof createCounter>;
 
-export function createCounter(maker: Maker): EventCounter {
+export function createCounter(maker: Maker) {
   const declines = new Map<string, number>();
   const total = { requests: 0, quoted: 0, fills: 0, exercised: 0, volumeUsd: 0, spreadUsd: 0, pickOffUsd: 0 };
   const spread = { sum: 0, skew: 0, n: 0, since: 0, sinceN: 0 };
@@ -55,7 +49,7 @@ export function createCounter(maker: Maker): EventCounter {
   };
 
   return {
-    answered(answer) {
+    answered(answer: readonly MakerQuote[] | Decline): void {
       total.requests += 1;
       if (isDecline(answer)) {
         const why = answer.control ?? answer.declined;
@@ -70,7 +64,7 @@ export function createCounter(maker: Maker): EventCounter {
       spread.since += D;
       spread.sinceN += 1;
     },
-    taken(offer, mid, exercised) {
+    taken(offer: MakerQuote, mid: number, exercised: boolean): void {
       const worth = edgeUsd(offer, mid) - (offer.request.route.sameChain ? 0 : maker.setup.gasUsd);
       total.fills += 1;
       total.volumeUsd += Number(offer.priced.notional) / 1e6;
@@ -81,7 +75,7 @@ export function createCounter(maker: Maker): EventCounter {
         total.spreadUsd += worth;
       }
     },
-    sample(mid) {
+    sample(mid: number): Sample {
       const [now, q, heldUsd] = [pnl(mid), maker.q(), maker.heldUsd(mid)];
       seen.squares += q * q;
       seen.n += 1;
@@ -92,7 +86,7 @@ export function createCounter(maker: Maker): EventCounter {
       [spread.since, spread.sinceN] = [0, 0];
       return { pnlUsd: now, q, heldUsd, spreadBps };
     },
-    tally: (mid) => ({
+    tally: (mid: number): SimTally => ({
       name: maker.setup.name,
       ...total,
       pnlUsd: pnl(mid),
@@ -105,15 +99,6 @@ export function createCounter(maker: Maker): EventCounter {
       declines: Object.fromEntries([...declines].sort(([a], [b]) => (a < b ? -1 : 1))),
     }),
   };
-}
-
-/** Value of a trade to the LP at a mid, USD, after the platform fee. */
-export function edgeUsd({ request: { route }, priced }: MakerQuote, mid: number): number {
-  const [got, given] = [
-    toWholeTokens(priced.received, route.input),
-    toWholeTokens(priced.output, route.output),
-  ];
-  return route.lp === 'buy' ? got * mid - given : got - given * mid;
 }
 
 /** All-in distance from the mid, bps: positive is what the taker pays. */

@@ -18,22 +18,7 @@ export interface GlftSetup {
   xi?: number;
 }
 
-export interface Glft {
-  c1: number;
-  c2: number;
-  /** 2 c1 + c2: bid to ask at a flat position. */
-  spread: number;
-  eta: number;
-  /** Distance of the bid from the mid, closed form and exact; NaN at the position limit. */
-  bid(q: number): number;
-  exactBid(q: number): number;
-  ask(q: number): number;
-  exactAsk(q: number): number;
-  /** Residual of the eigenvector. */
-  residual: number;
-}
-
-export function glft({ gamma, sigma, A, k, Q, mu = 0, xi = 0 }: GlftSetup): Glft {
+export function glft({ gamma, sigma, A, k, Q, mu = 0, xi = 0 }: GlftSetup) {
   const c1 = Math.log1p(gamma / k) / gamma;
   const eta = A * (1 + gamma / k) ** -(1 + k / gamma);
   // The engine's own slope, so that the comparison covers the code that quotes.
@@ -51,12 +36,14 @@ export function glft({ gamma, sigma, A, k, Q, mu = 0, xi = 0 }: GlftSetup): Glft
   return {
     c1,
     c2,
+    /** Bid to ask at a flat position. */
     spread: 2 * c1 + c2,
     eta,
     residual,
-    bid: (q) => c1 + xi / 2 + ((2 * q + 1) / 2 - tilt) * scaled,
-    ask: (q) => c1 + xi / 2 - ((2 * q - 1) / 2 - tilt) * scaled,
-    exactBid: (q) => c1 + xi / 2 + Math.log(f(q) / f(q + 1)) / k,
-    exactAsk: (q) => c1 + xi / 2 + Math.log(f(q) / f(q - 1)) / k,
+    /** Distance from the mid; the exact one is NaN at the position limit. */
+    bid: (q: number) => c1 + xi / 2 + ((2 * q + 1) / 2 - tilt) * scaled,
+    ask: (q: number) => c1 + xi / 2 - ((2 * q - 1) / 2 - tilt) * scaled,
+    exactBid: (q: number) => c1 + xi / 2 + Math.log(f(q) / f(q + 1)) / k,
+    exactAsk: (q: number) => c1 + xi / 2 + Math.log(f(q) / f(q - 1)) / k,
   };
 }

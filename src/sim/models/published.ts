@@ -23,6 +23,7 @@ import {
 import { createRandom } from '../random.ts';
 import { glft } from './glft.ts';
 import {
+  allAsPrinted,
   asPrinted,
   atMost,
   informs,
@@ -117,16 +118,10 @@ function avellanedaRows(seed: number, paths: number): ReportRow[] {
   ] as const) {
     const setup = { ...AS2008, gamma };
     rows.push(
-      asPrinted(
-        `Avellaneda-Stoikov 2008, γ=${gamma}: average spread, analytic`,
-        averageSpread(setup),
-        analytic,
-      ),
-      asPrinted(
-        `Avellaneda-Stoikov 2008, γ=${gamma}: average spread, over the grid`,
-        gridSpread(setup),
-        grid,
-      ),
+      ...allAsPrinted(`Avellaneda-Stoikov 2008, γ=${gamma}`, [
+        ['average spread, analytic', averageSpread(setup), analytic],
+        ['average spread, over the grid', gridSpread(setup), grid],
+      ]),
     );
   }
   for (const [at, [name, setup, profit, std]] of TRAPS.entries()) {
@@ -171,15 +166,16 @@ function glftRows(): ReportRow[] {
     const ours = glft(setup);
     const name = `GLFT 2013, σ=${setup.sigma} A=${setup.A}`;
     rows.push(
-      asPrinted(`${name}: c1`, ours.c1, c1),
-      asPrinted(`${name}: c2`, ours.c2, c2),
-      asPrinted(`${name}: spread`, ours.spread, spread),
+      ...allAsPrinted(name, [
+        ['c1', ours.c1, c1],
+        ['c2', ours.c2, c2],
+        ['spread', ours.spread, spread],
+        ...bids.flatMap(([q, approximate, exact]): [string, number, string][] => [
+          [`bid at q=${q}, closed form`, ours.bid(q), approximate],
+          [`bid at q=${q}, exact`, ours.exactBid(q), exact],
+        ]),
+      ]),
     );
-    for (const [q, approximate, exact] of bids)
-      rows.push(
-        asPrinted(`${name}: bid at q=${q}, closed form`, ours.bid(q), approximate),
-        asPrinted(`${name}: bid at q=${q}, exact`, ours.exactBid(q), exact),
-      );
     rows.push(atMost(`${name}: residual of the eigenvector`, ours.residual, 1e-14));
   }
   const [calm, wild] = GLFT;
@@ -205,17 +201,19 @@ function glftRows(): ReportRow[] {
   );
   const as = glft({ gamma: 0.1, sigma: 2, A: 140, k: 1.5, Q: 30 });
   rows.push(
-    asPrinted("GLFT 2013 with Avellaneda-Stoikov's parameters: c1", as.c1, '.6453852114'),
-    asPrinted("GLFT 2013 with Avellaneda-Stoikov's parameters: c2", as.c2, '.0517172161'),
+    ...allAsPrinted("GLFT 2013 with Avellaneda-Stoikov's parameters", [
+      ['c1', as.c1, '.6453852114'],
+      ['c2', as.c2, '.0517172161'],
+    ]),
   );
   // No print exists for the corrections; compared with the eigenvector of the corrected matrix.
   const drift = glft({ ...calm.setup, mu: 0.002 });
-  const shift = (q: number) => drift.exactBid(q) - near0.exactBid(q);
+  const adverse = glft({ ...calm.setup, xi: 1 });
   rows.push(
     within(
       'GLFT 2013 §5, drift μ=0.002: shift of the bid at q=0, closed form',
       drift.bid(0) - near0.bid(0),
-      shift(0),
+      drift.exactBid(0) - near0.exactBid(0),
       0.01,
     ),
     within(
@@ -224,19 +222,19 @@ function glftRows(): ReportRow[] {
       drift.exactAsk(0) - near0.exactAsk(0),
       0.01,
     ),
-    near(
-      'GLFT 2013 §5, adverse move ξ=1: bid at q=0, closed form',
-      glft({ ...calm.setup, xi: 1 }).bid(0),
-      glft({ ...calm.setup, xi: 1 }).exactBid(0),
-      0.001,
-      '0.001 of the exact value',
-    ),
-    near(
-      'GLFT 2013 §5, adverse move ξ=1: bid at q=10, closed form',
-      glft({ ...calm.setup, xi: 1 }).bid(10),
-      glft({ ...calm.setup, xi: 1 }).exactBid(10),
-      0.005,
-      '0.005 of the exact value',
+    ...(
+      [
+        [0, 0.001],
+        [10, 0.005],
+      ] as const
+    ).map(([q, distance]) =>
+      near(
+        `GLFT 2013 §5, adverse move ξ=1: bid at q=${q}, closed form`,
+        adverse.bid(q),
+        adverse.exactBid(q),
+        distance,
+        `${distance} of the exact value`,
+      ),
     ),
   );
   return rows;
@@ -255,10 +253,14 @@ function optionRows(): ReportRow[] {
     [3, 2.176e-2, 5e-6],
   ];
   return [
-    asPrinted('Black-Scholes, Hull 42/40/.1/.2/.5: call', hull.call, '4.7594223929'),
-    asPrinted('Black-Scholes, Hull 42/40/.1/.2/.5: put', hull.put, '0.8085993729'),
-    asPrinted('Black-Scholes, 100/100/.05/.2/1: call', round.call, '10.4505835722'),
-    asPrinted('Black-Scholes, 100/100/.05/.2/1: put', round.put, '5.5735260223'),
+    ...allAsPrinted('Black-Scholes, Hull 42/40/.1/.2/.5', [
+      ['call', hull.call, '4.7594223929'],
+      ['put', hull.put, '0.8085993729'],
+    ]),
+    ...allAsPrinted('Black-Scholes, 100/100/.05/.2/1', [
+      ['call', round.call, '10.4505835722'],
+      ['put', round.put, '5.5735260223'],
+    ]),
     asPrinted('Black-Scholes, Haug 60/65/.08/.3/.25: call', haug.call, '2.1333684449'),
     asPrinted('Bachelier at the money, S=1: 1/√(2π)', bachelierCall(0, 1), '0.3989422804'),
     ...cross.map(([d, printed, digit]) =>
@@ -384,42 +386,32 @@ function acrossRows(): ReportRow[] {
 }
 
 function chanceRows(): ReportRow[] {
-  const above = exceedance(Array.from({ length: 20 }, () => 0.3));
+  const chances = Array.from({ length: 20 }, () => 0.3);
+  const above = exceedance(chances);
   const day = 0.05 / Math.sqrt(86_400);
   return [
     asPrinted('Poisson-binomial, 20 quotes at .3: P(N > 12)', above[12] as number, '0.0012788796'),
     asPrinted('Poisson-binomial, 20 quotes at .3: P(N > 13)', above[13] as number, '0.0002610470'),
-    asPrinted(
-      'Poisson-binomial: payouts to hold at ε = 1e-3',
-      payoutsToHold(
-        Array.from({ length: 20 }, () => 0.3),
-        1e-3,
-      ),
-      '13',
-    ),
+    asPrinted('Poisson-binomial: payouts to hold at ε = 1e-3', payoutsToHold(chances, 1e-3), '13'),
     asPrinted('Bernstein bound on P(N ≥ 14)', bernstein(20, 0.3, 8), '0.0094646'),
-    ...[
-      [2, '0.5642'],
-      [3, '0.8463'],
-      [4, '1.0294'],
-      [5, '1.1630'],
-    ].flatMap(([n, printed]) => [
-      asPrinted(`Best of ${n} mids, e_${n}, by integration`, largestOf(Number(n)), printed as string),
+    ...['0.5642', '0.8463', '1.0294', '1.1630'].flatMap((printed, at) => {
+      const n = at + 2;
+      return [
+        asPrinted(`Best of ${n} mids, e_${n}, by integration`, largestOf(n), printed),
+        asPrinted(`Best of ${n} mids, e_${n}, as the engine charges it`, confidenceTerm(1, n), printed),
+      ];
+    }),
+    ...(
+      [
+        [30, '0.12195'],
+        [5, '0.45455'],
+      ] as const
+    ).map(([feeBps, printed]) =>
       asPrinted(
-        `Best of ${n} mids, e_${n}, as the engine charges it`,
-        confidenceTerm(1, Number(n)),
-        printed as string,
+        `Arbitrage chance of a stale pool, σ=5 %/day, 12 s, ${feeBps} bp`,
+        arbitrageChance({ sigma: day, fee: feeBps / 1e4, blockSeconds: 12 }),
+        printed,
       ),
-    ]),
-    asPrinted(
-      'Arbitrage chance of a stale pool, σ=5 %/day, 12 s, 30 bp',
-      arbitrageChance({ sigma: day, fee: 0.003, blockSeconds: 12 }),
-      '0.12195',
-    ),
-    asPrinted(
-      'Arbitrage chance of a stale pool, σ=5 %/day, 12 s, 5 bp',
-      arbitrageChance({ sigma: day, fee: 0.0005, blockSeconds: 12 }),
-      '0.45455',
     ),
     within('Loss versus rebalancing of x·y=k in a day at σ=5 %: σ²/8', poolLoss(0.05), 0.05 ** 2 / 8, 0.001),
     informs(
@@ -468,13 +460,15 @@ function exampleRows(): ReportRow[] {
     ['ω=1', { params: { ...DEFAULT_PARAMS, omega: 1 } }, '11.146390'],
   ];
   return [
-    asPrinted('Worked example: S', terms.deviation, '12.517111575'),
-    asPrinted('Worked example: c0', terms.c0, '1.870369899'),
-    asPrinted('Worked example: C(D)', terms.optionCost, '1.595523918'),
-    asPrinted('Worked example: x', terms.x, '0.398880980'),
-    asPrinted('Worked example: m', terms.m, '6.172469116'),
-    asPrinted('Worked example: D', terms.D, '10.441719995'),
-    asPrinted('Worked example: output in USDC base units', Number(output), '24973895500'),
+    ...allAsPrinted('Worked example', [
+      ['S', terms.deviation, '12.517111575'],
+      ['c0', terms.c0, '1.870369899'],
+      ['C(D)', terms.optionCost, '1.595523918'],
+      ['x', terms.x, '0.398880980'],
+      ['m', terms.m, '6.172469116'],
+      ['D', terms.D, '10.441719995'],
+      ['output in USDC base units', Number(output), '24973895500'],
+    ]),
     ...sweeps.map(([name, changed, printed]) =>
       asPrinted(`Worked example with ${name}: D`, priced(changed).terms.D, printed),
     ),
