@@ -14,7 +14,7 @@ import type { Leg } from '../src/protocol/api/router.ts';
 import type { TradeBook } from '../src/ports/stores/trades.ts';
 import { encodeFunding } from '../src/settlement/funding.ts';
 import { foldFacts } from '../src/settlement/lifecycle.ts';
-import { factToJson, NEW_ORDER_COLUMNS, orderToValues } from '../src/adapters/postgres/venue/order-rows.ts';
+import { NEW_ORDER_COLUMNS, orderToValues, toJson } from '../src/adapters/postgres/venue/order-rows.ts';
 import type { Database, Queryable } from '../src/adapters/postgres/pool.ts';
 import { recountTrades } from '../src/adapters/postgres/trades/trade-counts.ts';
 import {
@@ -124,7 +124,7 @@ export async function seedTrades(
         'order_fact',
         ['order_id', 'seq', 'recorded_at_ms', 'fact'],
         records.flatMap(({ orderId, facts }) =>
-          facts.map(({ seq, recordedAtMs, fact }) => [orderId, seq, recordedAtMs, factToJson(fact)]),
+          facts.map(({ seq, recordedAtMs, fact }) => [orderId, seq, recordedAtMs, toJson(fact)]),
         ),
       );
       await put(

@@ -48,7 +48,7 @@ const INT8 = 20;
  * bigint columns hold milliseconds, sequence numbers and chain ids, all below 2^53; larger values are text or
  * bytes.
  */
-const types = {
+export const columnTypes: pg.CustomTypesConfig = {
   getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
     oid === INT8 ? Number : pg.types.getTypeParser(oid, format as 'text')) as typeof pg.types.getTypeParser,
 };
@@ -57,7 +57,7 @@ export function connectDatabase({ url, schema, maxConnections = 12, log }: Datab
   const pool = new pg.Pool({
     connectionString: url,
     max: maxConnections,
-    types,
+    types: columnTypes,
     options: `-c search_path=${schema}`,
     connectionTimeoutMillis: 5_000,
     idleTimeoutMillis: 30_000,

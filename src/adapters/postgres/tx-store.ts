@@ -5,10 +5,10 @@
 
 import { randomUUID } from 'node:crypto';
 import { UpstreamError } from '../../domain/errors.ts';
-import type { Address } from '../../domain/hex.ts';
+import type { Address, Hex } from '../../domain/hex.ts';
 import type { NewSlot, TxAttempt, TxSigner, TxSlot, TxStore } from '../../ports/stores/tx-store.ts';
-import { bytes, toHex } from './venue/order-rows.ts';
 import type { Database, Queryable, Row } from './pool.ts';
+import { bytes, fromRow } from './rows.ts';
 
 /** Tries when several signers want the same keys; each try sees the slots of the winner. */
 const MOST_TRIES = 5;
@@ -47,7 +47,7 @@ export function createTxStore(db: Database): TxStore {
     values: readonly unknown[],
     name: string,
   ): Promise<TxSlot[]> {
-    const rows = await session.query<SlotRow>(
+    const rows = await session.query(
       {
         name,
         text: `select s.*, (select jsonb_agg(jsonb_build_object('hash', encode(a.hash, 'hex'), 'raw', encode(a.raw, 'hex'), 'fee', a.max_fee_per_gas::text, 'tip', a.max_priority_fee_per_gas::text,
@@ -254,59 +254,40 @@ class KeyTaken extends UpstreamError {
   }
 }
 
-interface SlotRow extends Row {
+interface StoredSlot extends Omit<TxSlot, 'id' | 'keys' | 'to' | 'gas' | 'mined' | 'attempts'> {
   id: number;
-  chain_id: number;
-  signer: Buffer;
-  nonce: number;
-  key: string;
-  destination: Buffer;
-  data: Buffer;
+  destination: Address;
   gas: number | null;
-  not_after: number | null;
-  state: TxSlot['state'];
-  reason: string | null;
-  mined_hash: Buffer | null;
-  mined_block: number | null;
-  mined_block_hash: Buffer | null;
-  created_at_ms: number;
+  minedHash: Hex | null;
+  minedBlock: number | null;
+  minedBlockHash: Hex | null;
   keys: string[] | null;
   attempts:
     | { hash: string; raw: string; fee: string; tip: string; gas: number; noop: boolean; at: number }[]
     | null;
 }
 
-function toSlot(row: SlotRow): TxSlot {
+function toSlot(row: Row): TxSlot {
+  const { id, destination, gas, minedHash, minedBlock, minedBlockHash, keys, attempts, ...slot } =
+    fromRow<StoredSlot>(row);
   return {
-    id: String(row.id),
-    chainId: row.chain_id,
-    signer: toHex(row.signer),
-    nonce: row.nonce,
-    key: row.key,
-    keys: row.keys ?? [row.key],
-    to: toHex(row.destination),
-    data: toHex(row.data),
-    gas: row.gas === null ? null : BigInt(row.gas),
-    notAfter: row.not_after,
-    state: row.state,
-    reason: row.reason,
+    ...slot,
+    id: String(id),
+    keys: keys ?? [slot.key],
+    to: destination,
+    gas: gas === null ? null : BigInt(gas),
     mined:
-      row.mined_hash && row.mined_block_hash && row.mined_block !== null
-        ? {
-            txHash: toHex(row.mined_hash),
-            blockNumber: BigInt(row.mined_block),
-            blockHash: toHex(row.mined_block_hash),
-          }
+      minedHash && minedBlockHash && minedBlock !== null
+        ? { txHash: minedHash, blockNumber: BigInt(minedBlock), blockHash: minedBlockHash }
         : null,
-    attempts: (row.attempts ?? []).map((attempt): TxAttempt => ({
-      hash: `0x${attempt.hash}`,
-      raw: `0x${attempt.raw}`,
-      maxFeePerGas: BigInt(attempt.fee),
-      maxPriorityFeePerGas: BigInt(attempt.tip),
-      gas: BigInt(attempt.gas),
-      noop: attempt.noop,
-      createdAtMs: attempt.at,
+    attempts: (attempts ?? []).map(({ hash, raw, fee, tip, gas: limit, noop, at }): TxAttempt => ({
+      hash: `0x${hash}`,
+      raw: `0x${raw}`,
+      maxFeePerGas: BigInt(fee),
+      maxPriorityFeePerGas: BigInt(tip),
+      gas: BigInt(limit),
+      noop,
+      createdAtMs: at,
     })),
-    createdAtMs: row.created_at_ms,
   };
 }

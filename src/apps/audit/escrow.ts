@@ -4,7 +4,8 @@
  */
 
 import { decodeFunctionResult, encodeFunctionData } from 'viem';
-import { bytes, factFromJson, toHex } from '../../adapters/postgres/venue/order-rows.ts';
+import { bytes, toHex } from '../../adapters/postgres/rows.ts';
+import { factFromJson } from '../../adapters/postgres/venue/order-rows.ts';
 import { decodeContext, type OutputContext } from '../../domain/context.ts';
 import type { FactOf } from '../../domain/fact.ts';
 import { type Address, addressToBytes32, type Bytes32 } from '../../domain/hex.ts';

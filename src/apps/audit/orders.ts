@@ -8,19 +8,17 @@ import { outputHash } from '../../domain/order.ts';
 import type { OrderRecord } from '../../ports/stores/store.ts';
 import { foldFacts, type Progress } from '../../settlement/lifecycle.ts';
 import { deliveryRows } from '../../adapters/postgres/venue/delivery-store.ts';
-import {
-  bytes,
-  ORDER_COLUMNS,
-  orderFromRow,
-  type OrderRow,
-} from '../../adapters/postgres/venue/order-rows.ts';
+import type { Row } from '../../adapters/postgres/pool.ts';
+import { bytes } from '../../adapters/postgres/rows.ts';
+import { ORDER_COLUMNS, orderFromRow } from '../../adapters/postgres/venue/order-rows.ts';
 import { CELL_STAGES, tradeColumns } from '../../adapters/postgres/trades/trade-rows.ts';
 import type { Cut } from './cut.ts';
 import type { FindingsCollector, Kind } from './difference.ts';
 
 const PAGE = 500;
 
-interface AuditRow extends OrderRow {
+interface AuditRow extends Row {
+  order_id: Buffer;
   status: string;
   final: boolean;
   last_seq: number;

@@ -4,13 +4,9 @@
  * how the system works, only what must be true.
  */
 
-import {
-  ORDER_COLUMNS,
-  orderFromRow,
-  type OrderRow,
-  toHex,
-} from '../../../src/adapters/postgres/venue/order-rows.ts';
-import type { Queryable } from '../../../src/adapters/postgres/pool.ts';
+import { ORDER_COLUMNS, orderFromRow } from '../../../src/adapters/postgres/venue/order-rows.ts';
+import type { Queryable, Row } from '../../../src/adapters/postgres/pool.ts';
+import { toHex } from '../../../src/adapters/postgres/rows.ts';
 import type { Chain } from '../../../src/domain/chain.ts';
 import { decodeContext } from '../../../src/domain/context.ts';
 import type { Address } from '../../../src/domain/hex.ts';
@@ -118,7 +114,7 @@ export async function broken(
 
 async function readOrders(venue: Queryable): Promise<Omit<Order, 'onChain' | 'origin'>[]> {
   const rows = await venue.query<
-    OrderRow & {
+    Row & {
       status: Order['status'];
       final: boolean;
       events: { seq: number; type: string }[] | null;

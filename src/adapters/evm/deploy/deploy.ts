@@ -27,9 +27,9 @@ import { devTokenAbi, devTokenBytecode } from '../../../settlement/abi/dev-token
 import { devUsdAbi, devUsdBytecode } from '../../../settlement/abi/dev-usd.ts';
 import { devWalletAbi, devWalletBytecode } from '../../../settlement/abi/dev-wallet.ts';
 import { escrowAbi, escrowBytecode } from '../../../settlement/abi/escrow.ts';
+import { multicall3Bytecode } from '../../../settlement/abi/multicall3.ts';
 import { permit2Address, permit2Bytecode, permit2Salt } from '../../../settlement/abi/permit2.ts';
 import { MULTICALL3_ADDRESS } from '../chain/multicall.ts';
-import { MULTICALL3_CREATION } from './multicall-creation.ts';
 
 /** Arachnid's CREATE2 deployer, preinstalled in anvil. */
 const CREATE2_DEPLOYER: Address = '0x4e59b44847b379578588920ca78fbf26c0b4956c';
@@ -74,7 +74,7 @@ export interface Deployment {
  */
 export async function deployDevnet(options: DeployOptions): Promise<Deployment> {
   const dev = await connectDev(options.rpcUrl, options.chainId, options.deployerPrivateKey);
-  const runtime = (await dev.rpc('eth_call', [{ data: MULTICALL3_CREATION }, 'latest'])) as Hex;
+  const runtime = (await dev.rpc('eth_call', [{ data: multicall3Bytecode }, 'latest'])) as Hex;
   await dev.rpc('anvil_setCode', [MULTICALL3_ADDRESS, runtime]);
   const permit2 = lower(permit2Address);
   dev.send(CREATE2_DEPLOYER, `${permit2Salt}${permit2Bytecode.slice(2)}`);

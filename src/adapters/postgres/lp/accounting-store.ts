@@ -8,19 +8,19 @@ import type { Hex } from '../../../domain/hex.ts';
 import type {
   Balance,
   JournalBatch,
+  JournalCursor,
   JournalEntry,
   JournalStore,
-  Mark,
+  PositionRow,
   Posting,
   ProfitKey,
   ProfitRow,
   StoredExplanation,
   TakerMarks,
   TradeRecord,
-  TradeStage,
 } from '../../../ports/stores/accounting-store.ts';
-import { bytes, toHex } from '../venue/order-rows.ts';
-import type { Database, Queryable, Row } from '../pool.ts';
+import type { Database, Queryable } from '../pool.ts';
+import { bytes, put, select } from '../rows.ts';
 
 /** Maximum open trades and takers loaded at start. */
 const MOST_OPEN = 20_000;
@@ -31,73 +31,34 @@ const MARKS = ['1', '10', '60'] as const;
 export function createJournalStore(db: Database): JournalStore {
   let epoch: number | undefined;
 
-  async function takersSince(sinceMs: number): Promise<TakerMarks[]> {
-    const rows = await db.query<{ key: string; means: number[]; trades: number[]; seen_ms: number }>(
+  const takersSince = (sinceMs: number): Promise<TakerMarks[]> =>
+    select<TakerMarks>(
+      db,
       {
         name: 'journal-takers',
         text: 'select * from lp_taker where seen_ms >= $1 order by seen_ms desc limit $2',
       },
       [sinceMs, MOST_TAKERS],
     );
-    return rows.map(({ key, means, trades: counts, seen_ms }) => ({
-      key,
-      means,
-      trades: counts,
-      seenMs: seen_ms,
-    }));
-  }
 
   return {
     async open(owner) {
       epoch = owner;
       const [cursors, balances, positions, pending, trades, takers] = await Promise.all([
-        db.query<{ chain_id: number; block: number; hash: Buffer; nonce: number }>(
-          'select * from lp_journal_cursor',
-        ),
-        db.query<{ account: string; chain_id: number; token: string; amount: string }>(
-          'select * from lp_balance',
-        ),
-        db.query<{
-          asset: string;
-          quantity: string;
-          cost_micros: string;
-          realised_micros: string;
-          owner_micros: string;
-          unpriced: string;
-        }>('select * from lp_position'),
+        select<JournalCursor>(db, 'select * from lp_journal_cursor', [], ['block']),
+        select<Balance>(db, 'select * from lp_balance', [], ['amount']),
+        select<PositionRow>(db, 'select * from lp_position', [], POSITION_BIGINTS),
         entriesWhere(db, 'e.id in (select id from lp_pending)', []),
-        db.query<TradeRow>(
-          'select * from (select * from lp_trade where open order by accepted_at_ms desc limit $1) ' +
-            'newest order by accepted_at_ms',
+        select<TradeRecord>(
+          db,
+          `select ${TRADE_COLUMNS} from (
+             select * from lp_trade where open order by accepted_at_ms desc limit $1) newest order by accepted_at_ms`,
           [MOST_OPEN],
+          TRADE_BIGINTS,
         ),
         takersSince(0),
       ]);
-      return {
-        cursors: cursors.map((row) => ({
-          chainId: row.chain_id,
-          block: BigInt(row.block),
-          hash: toHex(row.hash),
-          nonce: row.nonce,
-        })),
-        balances: balances.map((row): Balance => ({
-          account: row.account,
-          chainId: row.chain_id,
-          token: row.token as Posting['token'],
-          amount: BigInt(row.amount),
-        })),
-        positions: positions.map((row) => ({
-          asset: row.asset,
-          quantity: BigInt(row.quantity),
-          costMicros: BigInt(row.cost_micros),
-          realisedMicros: BigInt(row.realised_micros),
-          ownerMicros: BigInt(row.owner_micros),
-          unpriced: BigInt(row.unpriced),
-        })),
-        pending,
-        trades: trades.map(toTrade),
-        takers,
-      };
+      return { cursors, balances, positions, pending, trades, takers };
     },
     explain: (rows) => db.transaction((session) => writeExplanations(session, rows)),
     takersSince,
@@ -126,34 +87,20 @@ export function createJournalStore(db: Database): JournalStore {
       });
     },
     async trade(orderId) {
-      const [row] = await db.query<TradeRow>(
-        { name: 'journal-trade', text: 'select * from lp_trade where order_id = $1' },
-        [bytes(orderId)],
-      );
-      return row && toTrade(row);
+      const statement = {
+        name: 'journal-trade',
+        text: `select ${TRADE_COLUMNS} from lp_trade where order_id = $1`,
+      };
+      return (await select<TradeRecord>(db, statement, [bytes(orderId)], TRADE_BIGINTS))[0];
     },
     profit: (by, sinceMs, limit) => profit(db, by, sinceMs, limit),
     entries: (orderId) => entriesWhere(db, 'e.order_id = $1', [bytes(orderId)]),
-    async explanations(id) {
-      const rows = await db.query<{
-        order_id: Buffer;
-        quote_id: string;
-        rfq_id: string;
-        at_ms: number;
-        explanation: object;
-      }>(
-        'select * from lp_explanation where quote_id = $1 or rfq_id = $1 or order_id = $2 order by ' +
-          'at_ms desc limit 100',
+    explanations: (id) =>
+      select<StoredExplanation>(
+        db,
+        'select * from lp_explanation where quote_id = $1 or rfq_id = $1 or order_id = $2 order by at_ms desc limit 100',
         [id, /^0x[0-9a-f]{64}$/.test(id) ? bytes(id as Hex) : null],
-      );
-      return rows.map((row): StoredExplanation => ({
-        orderId: toHex(row.order_id),
-        quoteId: row.quote_id,
-        rfqId: row.rfq_id,
-        atMs: row.at_ms,
-        explanation: row.explanation,
-      }));
-    },
+      ),
     async audit() {
       const [row] = await db.query<{ postings: number; unbalanced: number; astray: number }>(`
         with sums as (select account, chain_id, token, sum(amount) as amount from lp_posting group by 1, 2, 3)
@@ -219,43 +166,18 @@ async function writeRest(
   session: Queryable,
   { cursors, trades, positions, takers, explanations }: JournalBatch,
 ): Promise<void> {
-  for (const { chainId, block, hash, nonce } of cursors) {
-    await session.query(
-      {
-        name: 'journal-cursor',
-        text: 'insert into lp_journal_cursor values ($1, $2, $3, $4) on conflict (chain_id) do update set block = excluded.block, hash = excluded.hash, nonce = excluded.nonce',
-      },
-      [chainId, block.toString(), bytes(hash), nonce],
+  for (const cursor of cursors)
+    await put(
+      session,
+      'lp_journal_cursor',
+      { ...cursor, hash: bytes(cursor.hash) },
+      { key: 'chain_id', name: 'journal-cursor' },
     );
-  }
   for (const trade of trades)
-    await session.query({ name: 'journal-put-trade', text: PUT_TRADE }, tradeValues(trade));
-  for (const row of positions) {
-    await session.query(
-      {
-        name: 'journal-position',
-        text: `insert into lp_position values ($1, $2, $3, $4, $5, $6) on conflict (asset) do update
-          set quantity = excluded.quantity, cost_micros = excluded.cost_micros, realised_micros = excluded.realised_micros, owner_micros = excluded.owner_micros, unpriced = excluded.unpriced`,
-      },
-      [
-        row.asset,
-        row.quantity.toString(),
-        row.costMicros.toString(),
-        row.realisedMicros.toString(),
-        row.ownerMicros.toString(),
-        row.unpriced.toString(),
-      ],
-    );
-  }
-  for (const { key, means, trades: counts, seenMs } of takers) {
-    await session.query(
-      {
-        name: 'journal-taker',
-        text: 'insert into lp_taker values ($1, $2, $3, $4) on conflict (key) do update set means = excluded.means, trades = excluded.trades, seen_ms = excluded.seen_ms',
-      },
-      [key, means, counts, seenMs],
-    );
-  }
+    await put(session, 'lp_trade', tradeRow(trade), { key: 'order_id', name: 'journal-put-trade' });
+  for (const position of positions)
+    await put(session, 'lp_position', position, { key: 'asset', name: 'journal-position' });
+  for (const taker of takers) await put(session, 'lp_taker', taker, { key: 'key', name: 'journal-taker' });
   await writeExplanations(session, explanations);
 }
 
@@ -271,109 +193,24 @@ async function writeExplanations(session: Queryable, rows: readonly StoredExplan
   }
 }
 
-const COLUMNS = [
-  'order_id',
-  'quote_id',
-  'accepted_at_ms',
-  'taker',
-  'pair',
-  'corridor',
-  'side',
-  'stage',
-  'counted',
-  'open',
-  'mid',
-  'late',
-  'paid_micros',
-  'input_micros',
-  'fees_micros',
-  'earned_micros',
-  'paid',
-  'earned',
-  'gas_micros',
-  'realised_micros',
-  'marks',
-] as const;
-const PUT_TRADE = `insert into lp_trade (${COLUMNS.join(', ')}) values (${COLUMNS.map((_, at) => `$${at + 1}`).join(', ')})
-  on conflict (order_id) do update set ${COLUMNS.slice(1)
-    .map((name) => `${name} = excluded.${name}`)
-    .join(', ')}`;
+const TRADE_BIGINTS = [
+  ...['paid_micros', 'input_micros', 'fees_micros', 'earned_micros'],
+  ...['paid', 'earned', 'gas_micros', 'realised_micros'],
+];
+const TRADE_COLUMNS = `order_id, quote_id, accepted_at_ms, taker, pair, corridor, side, stage, counted, mid, late, ${TRADE_BIGINTS.join(', ')}, marks`;
+const POSITION_BIGINTS = ['quantity', 'cost_micros', 'realised_micros', 'owner_micros', 'unpriced'];
 
-function tradeValues(trade: TradeRecord): unknown[] {
+function tradeRow(trade: TradeRecord): object {
   const { stage, counted, marks } = trade;
   const over = stage === 'failed' || (counted && (stage === 'finalised' || stage === 'lost'));
-  return [
-    ...[
-      bytes(trade.orderId),
-      trade.quoteId && bytes(trade.quoteId),
-      trade.acceptedAtMs,
-      bytes(trade.taker),
-      trade.pair,
-      trade.corridor,
-      trade.side,
-      stage,
-      counted,
-    ],
-    ...[!over || MARKS.some((horizon) => marks[horizon] === undefined), trade.mid, trade.late],
-    ...[
-      trade.paidMicros,
-      trade.inputMicros,
-      trade.feesMicros,
-      trade.earnedMicros,
-      trade.paid,
-      trade.earned,
-      trade.gasMicros,
-      trade.realisedMicros,
-    ].map(String),
-    JSON.stringify(marks),
-  ];
+  return {
+    ...trade,
+    orderId: bytes(trade.orderId),
+    quoteId: trade.quoteId && bytes(trade.quoteId),
+    taker: bytes(trade.taker),
+    open: !over || MARKS.some((horizon) => marks[horizon] === undefined),
+  };
 }
-
-interface TradeRow extends Row {
-  order_id: Buffer;
-  quote_id: Buffer | null;
-  accepted_at_ms: number;
-  taker: Buffer;
-  pair: string;
-  corridor: string;
-  side: 'buy' | 'sell';
-  stage: TradeStage;
-  counted: boolean;
-  mid: number | null;
-  late: boolean;
-  paid_micros: string;
-  input_micros: string;
-  fees_micros: string;
-  earned_micros: string;
-  paid: string;
-  earned: string;
-  gas_micros: string;
-  realised_micros: string;
-  marks: Record<string, Mark>;
-}
-
-const toTrade = (row: TradeRow): TradeRecord => ({
-  orderId: toHex(row.order_id),
-  quoteId: row.quote_id && toHex(row.quote_id),
-  acceptedAtMs: row.accepted_at_ms,
-  taker: toHex(row.taker),
-  pair: row.pair,
-  corridor: row.corridor,
-  side: row.side,
-  stage: row.stage,
-  counted: row.counted,
-  mid: row.mid,
-  late: row.late,
-  paidMicros: BigInt(row.paid_micros),
-  inputMicros: BigInt(row.input_micros),
-  feesMicros: BigInt(row.fees_micros),
-  earnedMicros: BigInt(row.earned_micros),
-  paid: BigInt(row.paid),
-  earned: BigInt(row.earned),
-  gasMicros: BigInt(row.gas_micros),
-  realisedMicros: BigInt(row.realised_micros),
-  marks: row.marks,
-});
 
 const KEYS: Record<ProfitKey, string> = {
   pair: 'pair',
@@ -416,32 +253,19 @@ async function entriesWhere(
   where: string,
   values: readonly unknown[],
 ): Promise<JournalEntry[]> {
-  const rows = await session.query<{
-    id: string;
-    kind: JournalEntry['kind'];
-    at_ms: number;
-    order_id: Buffer | null;
-    chain_id: number;
-    block: number | null;
-    tx_hash: Buffer | null;
-    postings: { account: string; chainId: number; token: string; amount: string }[] | null;
-  }>(
+  type StoredEntry = Omit<JournalEntry, 'postings'> & {
+    n: number;
+    postings: (Omit<Posting, 'amount'> & { amount: string })[] | null;
+  };
+  const rows = await select<StoredEntry>(
+    session,
     `select e.*, (select jsonb_agg(jsonb_build_object('account', p.account, 'chainId', p.chain_id, 'token', p.token, 'amount', p.amount::text)) from lp_posting p where p.entry = e.n) as postings
      from lp_entry e where ${where} order by e.n`,
     values,
+    ['block'],
   );
-  return rows.map((row) => ({
-    id: row.id,
-    kind: row.kind,
-    atMs: row.at_ms,
-    orderId: row.order_id && toHex(row.order_id),
-    chainId: row.chain_id,
-    block: row.block === null ? null : BigInt(row.block),
-    txHash: row.tx_hash && toHex(row.tx_hash),
-    postings: (row.postings ?? []).map((posting): Posting => ({
-      ...posting,
-      token: posting.token as Posting['token'],
-      amount: BigInt(posting.amount),
-    })),
+  return rows.map(({ n: _, postings, ...entry }) => ({
+    ...entry,
+    postings: (postings ?? []).map((posting) => ({ ...posting, amount: BigInt(posting.amount) })),
   }));
 }

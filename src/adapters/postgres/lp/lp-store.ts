@@ -4,63 +4,41 @@
  */
 
 import { randomUUID } from 'node:crypto';
-import type { SignedCommitment } from '../../../domain/commitment.ts';
 import { InvariantError } from '../../../domain/errors.ts';
 import type { Hex } from '../../../domain/hex.ts';
 import type { OrderMessage } from '../../../domain/order.ts';
 import type { SnapshotChunks, StoredBooks, StoredHold } from '../../../inventory/snapshot.ts';
-import type {
-  AwardStage,
-  ChainCursor,
-  CleanStop,
-  LpAward,
-  LpStore,
-  Opening,
-} from '../../../ports/stores/lp-store.ts';
+import type { ChainCursor, CleanStop, LpAward, LpStore, Opening } from '../../../ports/stores/lp-store.ts';
 import { orderFromMessage, orderToMessage } from '../../../protocol/wire.ts';
-import { bytes, toHex } from '../venue/order-rows.ts';
 import type { Database, Queryable, Row } from '../pool.ts';
+import { bytes, fromRow, put } from '../rows.ts';
 
 /** The database must be migrated with `LP_MIGRATIONS`; one schema per LP. */
 export function createLpStore(db: Database): LpStore {
   let epoch: number | undefined;
-  /** Set on a replica: its name, this process's id, and the generation. */
+  /** On a replica: its name, this process's id, and the generation. */
   let shared: { replica: string; process: string; since: number } | undefined;
 
-  /**
-   * Runs a write only while the epoch is ours. The row lock delays a takeover until the write is committed.
-   */
-  async function owned(write: (session: Queryable) => Promise<unknown>): Promise<boolean> {
-    if (epoch === undefined) throw new InvariantError('The LP store was not opened.');
-    return db.transaction(async (session) => {
-      const held = await session.query(
-        { name: 'lp-owner', text: 'select 1 from lp_owner where epoch = $1 for share' },
-        [epoch],
-      );
-      if (held.length === 0) return false;
+  type Write = (session: Queryable) => Promise<unknown>;
+
+  /** Runs a write only while the owner's row says so. The row lock delays a takeover until the commit. */
+  const writeWhile = (name: string, condition: string, value: number, write: Write): Promise<boolean> =>
+    db.transaction(async (session) => {
+      const text = `select 1 from lp_owner where ${condition} for share`;
+      if ((await session.query({ name, text }, [value])).length === 0) return false;
       await write(session);
       return true;
     });
+
+  /** Runs a write only while the epoch is ours. */
+  async function owned(write: Write): Promise<boolean> {
+    if (epoch === undefined) throw new InvariantError('The LP store was not opened.');
+    return writeWhile('lp-owner', 'epoch = $1', epoch, write);
   }
 
   /** Runs a write of this replica while the LP is shared. */
-  async function ours(
-    { since }: { since: number },
-    write: (session: Queryable) => Promise<unknown>,
-  ): Promise<boolean> {
-    return db.transaction(async (session) => {
-      const held = await session.query(
-        {
-          name: 'lp-shared',
-          text: 'select 1 from lp_owner where epoch = led_epoch and shared_since = $1 for share',
-        },
-        [since],
-      );
-      if (held.length === 0) return false;
-      await write(session);
-      return true;
-    });
-  }
+  const ours = ({ since }: { since: number }, write: Write): Promise<boolean> =>
+    writeWhile('lp-shared', 'epoch = led_epoch and shared_since = $1', since, write);
 
   return {
     async join(replica) {
@@ -86,7 +64,7 @@ export function createLpStore(db: Database): LpStore {
           'select chain_id, signed_up_to from lp_replica_lease where replica = $1',
           [replica],
         );
-        const awards = await session.query<AwardRow>(OPEN_AWARDS);
+        const awards = await session.query(OPEN_AWARDS);
         const suffix = `@${replica}`;
         // An earlier version had one kill switch per replica: if any was on, the shared one is.
         const [own] = await session.query<{ value: unknown }>(
@@ -155,15 +133,14 @@ export function createLpStore(db: Database): LpStore {
       return new Map(rows.map((row) => [row.chain_id, row.signed_up_to]));
     },
     async awardsBut(known) {
-      return (
-        await db.query<AwardRow>(
-          {
-            name: 'lp-awards-but',
-            text: `select * from lp_award where stage in ('committed', 'filled') and order_id <> all($1::bytea[]) order by accepted_at_ms, order_id limit 500`,
-          },
-          [known.map(bytes)],
-        )
-      ).map(toAward);
+      const rows = await db.query(
+        {
+          name: 'lp-awards-but',
+          text: `select * from lp_award where stage in ('committed', 'filled') and order_id <> all($1::bytea[]) order by accepted_at_ms, order_id limit 500`,
+        },
+        [known.map(bytes)],
+      );
+      return rows.map(toAward);
     },
     async open(): Promise<Opening> {
       return db.transaction(async (session) => {
@@ -182,7 +159,7 @@ export function createLpStore(db: Database): LpStore {
           'select chain_id, signed_up_to, clean from lp_lease',
         );
         await session.query('update lp_lease set clean = false');
-        const awards = await session.query<AwardRow>(OPEN_AWARDS);
+        const awards = await session.query(OPEN_AWARDS);
         const risk = await session.query<{ name: string; value: unknown }>('select name, value from lp_risk');
         const [curves] = await session.query<{ curves: unknown }>('select curves from lp_calibration');
         epoch = taken;
@@ -219,7 +196,7 @@ export function createLpStore(db: Database): LpStore {
             ),
           ),
     async putAward(award) {
-      const put = (text: string, name: string) => (session: Queryable) =>
+      const upsert = (text: string, name: string) => (session: Queryable) =>
         session.query(
           {
             name,
@@ -227,7 +204,7 @@ export function createLpStore(db: Database): LpStore {
           },
           awardValues(award),
         );
-      const whole = put(
+      const whole = upsert(
         'commitment = coalesce(excluded.commitment, lp_award.commitment), stage = excluded.stage, ' +
           'fill = excluded.fill, note = excluded.note, updated_at_ms = excluded.updated_at_ms',
         'lp-award',
@@ -236,19 +213,16 @@ export function createLpStore(db: Database): LpStore {
       // Any replica may insert an award; only the leader updates it.
       return (
         shared !== undefined &&
-        ours(shared, put('commitment = coalesce(lp_award.commitment, excluded.commitment)', 'lp-award-heard'))
+        ours(
+          shared,
+          upsert('commitment = coalesce(lp_award.commitment, excluded.commitment)', 'lp-award-heard'),
+        )
       );
     },
     putRisk(name, value) {
-      const put = (as: string) => (session: Queryable) =>
-        session.query(
-          {
-            name: 'lp-risk',
-            text: 'insert into lp_risk (name, value) values ($1, $2) on conflict (name) do update set value = excluded.value',
-          },
-          [as, JSON.stringify(value)],
-        );
-      return shared === undefined ? owned(put(name)) : ours(shared, put(`${name}@${shared.replica}`));
+      const putAs = (as: string) => (session: Queryable) =>
+        put(session, 'lp_risk', { name: as, value: JSON.stringify(value) }, { key: 'name', name: 'lp-risk' });
+      return shared === undefined ? owned(putAs(name)) : ours(shared, putAs(`${name}@${shared.replica}`));
     },
     async sayKill(word) {
       if (shared === undefined) throw new InvariantError('Only replicas share a kill switch.');
@@ -276,15 +250,12 @@ export function createLpStore(db: Database): LpStore {
         ),
       ),
     async award(orderId) {
-      const [row] = await db.query<AwardRow>('select * from lp_award where order_id = $1', [bytes(orderId)]);
+      const [row] = await db.query('select * from lp_award where order_id = $1', [bytes(orderId)]);
       return row && toAward(row);
     },
     async listAwards(limit) {
-      return (
-        await db.query<AwardRow>('select * from lp_award order by accepted_at_ms desc, order_id limit $1', [
-          limit,
-        ])
-      ).map(toAward);
+      const text = 'select * from lp_award order by accepted_at_ms desc, order_id limit $1';
+      return (await db.query(text, [limit])).map(toAward);
     },
     async stop({ ledger, cursors }) {
       if (shared !== undefined) {
@@ -385,30 +356,16 @@ async function readClean(session: Queryable): Promise<CleanStop> {
   };
 }
 
-interface AwardRow extends Row {
-  order_id: Buffer;
-  quote_id: Buffer;
+interface StoredAward extends Omit<LpAward, 'order' | 'fill'> {
   message: OrderMessage;
-  output_index: number;
-  commitment: SignedCommitment | null;
-  stage: AwardStage;
   fill: { timestamp: number; txHash: Hex; blockNumber: string } | null;
-  note: string | null;
-  accepted_at_ms: number;
-  updated_at_ms: number;
 }
 
-function toAward(row: AwardRow): LpAward {
+function toAward(row: Row): LpAward {
+  const { message, fill, ...award } = fromRow<StoredAward>(row);
   return {
-    orderId: toHex(row.order_id),
-    quoteId: toHex(row.quote_id),
-    order: orderFromMessage(row.message),
-    outputIndex: row.output_index,
-    commitment: row.commitment,
-    stage: row.stage,
-    fill: row.fill && { ...row.fill, blockNumber: BigInt(row.fill.blockNumber) },
-    note: row.note,
-    acceptedAtMs: row.accepted_at_ms,
-    updatedAtMs: row.updated_at_ms,
+    ...award,
+    order: orderFromMessage(message),
+    fill: fill && { ...fill, blockNumber: BigInt(fill.blockNumber) },
   };
 }

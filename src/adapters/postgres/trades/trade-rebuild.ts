@@ -4,8 +4,9 @@
  */
 
 import { rebuildDeliveries } from '../venue/delivery-store.ts';
-import { bytes, ORDER_COLUMNS, orderFromRow, type OrderRow } from '../venue/order-rows.ts';
+import { ORDER_COLUMNS, orderFromRow } from '../venue/order-rows.ts';
 import type { Database } from '../pool.ts';
+import { bytes } from '../rows.ts';
 import { type CountOptions, recountTrades } from './trade-counts.ts';
 import { CELL_STAGES, createFamilies, type Families, tradeColumns, tradeTerms } from './trade-rows.ts';
 
@@ -17,48 +18,38 @@ export async function rebuildTrades(
   options: CountOptions = {},
   progress: (done: number) => void = () => {},
 ): Promise<number> {
-  const families = createFamilies(db);
-  let done = 0;
-  for (let after = bytes('0x'); ;) {
-    const ids = await db.query<{ order_id: Buffer }>(
-      'select order_id from trade_order where order_id > $1 order by order_id limit $2',
-      [after, BATCH],
-    );
-    if (ids.length === 0) break;
-    done += await writeBatch(
-      db,
-      families,
-      ids.map(({ order_id }) => order_id),
-    );
-    after = (ids.at(-1) as { order_id: Buffer }).order_id;
-    progress(done);
-  }
-  for (const { id } of await db.query<{ id: number }>('select id from trade_book order by id'))
-    await recountTrades(db, id, options);
+  const done = await writeAll(db, 'order_id > $1', progress);
+  await recountAll(db, options);
   return done;
 }
 
 /** Only orders that have no row. */
 export async function adoptTrades(db: Database, options: CountOptions = {}): Promise<number> {
+  const missing = 'order_id > $1 and not exists (select from trade t where t.order_id = o.order_id)';
+  const done = await writeAll(db, missing);
+  if (done > 0) await recountAll(db, options);
+  return done;
+}
+
+async function recountAll(db: Database, options: CountOptions): Promise<void> {
+  for (const { id } of await db.query<{ id: number }>('select id from trade_book order by id'))
+    await recountTrades(db, id, options);
+}
+
+async function writeAll(db: Database, where: string, progress = (_done: number) => {}): Promise<number> {
   const families = createFamilies(db);
   let done = 0;
-  for (;;) {
-    const ids = await db.query<{ order_id: Buffer }>(
-      'select order_id from trade_order o where not exists (select from trade t where t.order_id = ' +
-        'o.order_id) limit $1',
-      [BATCH],
+  for (let after: Buffer | undefined = bytes('0x'); ;) {
+    const rows: { order_id: Buffer }[] = await db.query(
+      `select order_id from trade_order o where ${where} order by order_id limit $2`,
+      [after, BATCH],
     );
-    if (ids.length === 0) break;
-    done += await writeBatch(
-      db,
-      families,
-      ids.map(({ order_id }) => order_id),
-    );
+    if (rows.length === 0) return done;
+    const ids = rows.map(({ order_id: id }) => id);
+    done += await writeBatch(db, families, ids);
+    after = ids.at(-1);
+    progress(done);
   }
-  if (done > 0)
-    for (const { id } of await db.query<{ id: number }>('select id from trade_book order by id'))
-      await recountTrades(db, id, options);
-  return done;
 }
 
 async function writeBatch(db: Database, families: Families, ids: readonly Buffer[]): Promise<number> {
@@ -69,7 +60,7 @@ async function writeBatch(db: Database, families: Families, ids: readonly Buffer
       [ids],
     );
     const records = (
-      await session.query<OrderRow>(
+      await session.query(
         `select ${ORDER_COLUMNS} from trade_order o where order_id = any($1::bytea[]) order by order_id`,
         [ids],
       )

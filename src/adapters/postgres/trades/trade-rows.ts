@@ -1,7 +1,7 @@
 /** Derives trade rows from orders and facts, for appending and for rebuilding alike. */
 
 import { decodeContext } from '../../../domain/context.ts';
-import type { Address, Bytes32 } from '../../../domain/hex.ts';
+import type { Address, Bytes32, Hex } from '../../../domain/hex.ts';
 import type { RecordedFact } from '../../../domain/fact.ts';
 import type { NewOrder, OrderRecord } from '../../../ports/stores/store.ts';
 import type {
@@ -13,8 +13,8 @@ import type {
 } from '../../../ports/stores/trades.ts';
 import { type OrderStage, STAGES } from '../../../settlement/lifecycle.ts';
 import { tradeState, type TradeState } from '../../../settlement/trade-state.ts';
-import { toHex } from '../venue/order-rows.ts';
 import type { Queryable, Row } from '../pool.ts';
+import { select, toHex } from '../rows.ts';
 
 export const CELL_STAGES = STAGES.length;
 export const stageRank = (stage: OrderStage): number => STAGES.indexOf(stage);
@@ -73,16 +73,7 @@ const tokenOf = (token: bigint): Address => `0x${token.toString(16).padStart(40,
 const addressIn = (word: Bytes32): Address => `0x${word.slice(-40)}`;
 
 /** Columns of a trade besides order id, book and family. */
-export interface TradeColumns {
-  created_at_ms: number;
-  amount: number;
-  speed_ms: number;
-  terms: string;
-  state: string;
-  rank: number;
-}
-
-export function tradeColumns(record: OrderRecord): TradeColumns {
+export function tradeColumns(record: OrderRecord) {
   const state = tradeState(record.order, record.facts);
   return {
     created_at_ms: record.createdAtMs,
@@ -98,17 +89,13 @@ const speedOf = (createdAtMs: number, { settledAtMs }: TradeState): number =>
   settledAtMs === null ? -1 : Math.max(0, settledAtMs - createdAtMs);
 
 /** Transactions in these facts whose gas is to be recorded. */
-export function transactionsOf(
-  facts: readonly RecordedFact['fact'][],
-): { chainId: number; txHash: `0x${string}` }[] {
-  const found = new Map<string, { chainId: number; txHash: `0x${string}` }>();
-  for (const fact of facts)
-    if ('evidence' in fact)
-      found.set(`${fact.evidence.chainId} ${fact.evidence.txHash}`, {
-        chainId: fact.evidence.chainId,
-        txHash: fact.evidence.txHash,
-      });
-  return [...found.values()];
+export function transactionsOf(facts: readonly RecordedFact['fact'][]): { chainId: number; txHash: Hex }[] {
+  const found = facts.flatMap((fact): [string, { chainId: number; txHash: Hex }][] => {
+    if (!('evidence' in fact)) return [];
+    const { chainId, txHash } = fact.evidence;
+    return [[`${chainId} ${txHash}`, { chainId, txHash }]];
+  });
+  return [...new Map(found).values()];
 }
 
 export interface TradeDbRow extends Row {
@@ -134,15 +121,10 @@ export const tradeFromRow = (row: TradeDbRow): TradeRow => ({
   state: row.state,
 });
 
-export interface Families {
-  /** Ids of the book and of the order's family, created when new. */
-  of(order: NewOrder, terms: TradeTerms): Promise<{ book: number; family: number }>;
-  book(book: TradeBook): Promise<number | undefined>;
-  list(book: number): Promise<readonly TradeFamily[]>;
-}
+export type Families = ReturnType<typeof createFamilies>;
 
 /** Families never change, so they are cached. */
-export function createFamilies(db: Queryable): Families {
+export function createFamilies(db: Queryable) {
   const books = new Map<string, Promise<number>>();
   const families = new Map<string, Promise<number>>();
   const lists = new Map<number, readonly TradeFamily[]>();
@@ -192,7 +174,8 @@ export function createFamilies(db: Queryable): Families {
   }
 
   return {
-    async of(order, terms) {
+    /** Ids of the book and of the order's family, created when new. */
+    async of(order: NewOrder, terms: TradeTerms): Promise<{ book: number; family: number }> {
       const member = order.memberId ?? '';
       const book = await once(books, `${order.mode} ${order.workspaceId}`, () => bookOf(order));
       const key = JSON.stringify([
@@ -205,7 +188,7 @@ export function createFamilies(db: Queryable): Families {
       ]);
       return { book, family: await once(families, key, () => familyOf(book, terms, member)) };
     },
-    async book({ workspaceId, mode }) {
+    async book({ workspaceId, mode }: TradeBook): Promise<number | undefined> {
       const known = books.get(`${mode} ${workspaceId}`);
       if (known) return known;
       const [row] = await db.query<{ id: number }>(
@@ -215,39 +198,24 @@ export function createFamilies(db: Queryable): Families {
       if (row) books.set(`${mode} ${workspaceId}`, Promise.resolve(row.id));
       return row?.id;
     },
-    async list(book) {
+    async list(book: number): Promise<readonly TradeFamily[]> {
       const known = lists.get(book);
       const [row] = await db.query<{ n: number }>(
         { name: 'trade-families-known', text: 'select count(*) as n from trade_family where book = $1' },
         [book],
       );
       if (known && known.length === row?.n) return known;
-      const rows = await db.query<FamilyRow>(
+      const rows = await select<TradeFamily>(
+        db,
         {
           name: 'trade-families',
-          text: 'select id, source_chain, dest_chain, lp, member, kind from trade_family where book = $1 order by id',
+          text: 'select id, source_chain as source_chain_id, dest_chain as dest_chain_id, lp, member as member_id, kind as order_kind from trade_family where book = $1 order by id',
         },
         [book],
       );
-      const list = rows.map(({ id, source_chain, dest_chain, lp, member, kind }): TradeFamily => ({
-        id,
-        sourceChainId: source_chain,
-        destChainId: dest_chain,
-        lp,
-        memberId: member === '' ? null : member,
-        orderKind: kind,
-      }));
+      const list = rows.map((family) => ({ ...family, memberId: family.memberId || null }));
       lists.set(book, list);
       return list;
     },
   };
-}
-
-interface FamilyRow extends Row {
-  id: number;
-  source_chain: number;
-  dest_chain: number;
-  lp: string;
-  member: string;
-  kind: OrderKind;
 }

@@ -1,18 +1,18 @@
 /** The trade history in PostgreSQL: pages, single trades, exports through a cursor, and gas. */
 
 import pg from 'pg';
-import type { Bytes32 } from '../../../domain/hex.ts';
 import { UpstreamError } from '../../../domain/errors.ts';
 import type {
   CapturedGas,
+  DueGas,
   TradePage,
   TradeQuery,
   TradeRow,
   TradeStore,
   TradeUpkeep,
 } from '../../../ports/stores/trades.ts';
-import { bytes, toHex } from '../venue/order-rows.ts';
-import type { Database, Queryable } from '../pool.ts';
+import { bytes, select } from '../rows.ts';
+import { columnTypes, type Database, type Queryable } from '../pool.ts';
 import { type CountOptions, foldTrades } from './trade-counts.ts';
 import {
   type BookCounts,
@@ -120,7 +120,7 @@ export function createTradeStore(db: Database, options: TradeStoreOptions = {}):
           await client.query({
             ...(typeof statement === 'string' ? { text: statement } : statement),
             values: [...values],
-            types,
+            types: columnTypes,
           })
         ).rows,
     };
@@ -160,33 +160,28 @@ export function createTradeStore(db: Database, options: TradeStoreOptions = {}):
       );
       return row && tradeFromRow(row);
     },
-    async gasOf(orderId) {
-      const rows = await db.query<GasRow>(
+    gasOf: (orderId) =>
+      select<CapturedGas>(
+        db,
         {
           name: 'order-gas',
-          text: 'select order_id, chain_id, tx_hash, gas_used, fee_wei, native_usd from order_gas where order_id = $1 order by chain_id, tx_hash',
+          text: 'select chain_id, tx_hash, gas_used, fee_wei, native_usd from order_gas where order_id = $1 order by chain_id, tx_hash',
         },
         [bytes(orderId)],
-      );
-      return rows.map(toGas);
-    },
+        ['gas_used', 'fee_wei'],
+      ),
 
     fold: () => foldTrades(db, options),
     adopt: () => adoptTrades(db, options),
-    async dueGas(limit) {
-      const rows = await db.query<GasRow>(
+    dueGas: (limit) =>
+      select<DueGas>(
+        db,
         {
           name: 'gas-due',
           text: 'select order_id, chain_id, tx_hash from order_gas where gas_used is null and due_at_ms <= $1 order by due_at_ms limit $2',
         },
         [Date.now(), limit],
-      );
-      return rows.map(({ order_id, chain_id, tx_hash }) => ({
-        orderId: toHex(order_id),
-        chainId: chain_id,
-        txHash: toHex(tx_hash),
-      }));
-    },
+      ),
     async recordGas({ orderId, chainId, txHash }, { gasUsed, feeWei, nativeUsd, atMs }) {
       await db.query(
         {
@@ -208,15 +203,7 @@ export function createTradeStore(db: Database, options: TradeStoreOptions = {}):
   };
 }
 
-/** bigint columns as numbers, like the pool's. */
-const types: pg.CustomTypesConfig = {
-  getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
-    oid === 20 ? Number : pg.types.getTypeParser(oid, format as 'text')) as typeof pg.types.getTypeParser,
-};
-
-/**
- * However reading ends, even before it began, closes the connection and with it cursor, snapshot and lock.
- */
+/** Closes the connection, and with it cursor, snapshot and lock, however reading ends, even before it began. */
 function finish(rows: AsyncGenerator<TradeRow[]>, end: () => Promise<void>): AsyncGenerator<TradeRow[]> {
   const over = async <T>(result: Promise<T>): Promise<T> => {
     await result.catch(() => {});
@@ -242,21 +229,3 @@ function finish(rows: AsyncGenerator<TradeRow[]>, end: () => Promise<void>): Asy
 }
 
 async function* nothing(): AsyncGenerator<TradeRow[]> {}
-
-interface GasRow {
-  order_id: Buffer;
-  chain_id: number;
-  tx_hash: Buffer;
-  gas_used: string | null;
-  fee_wei: string | null;
-  native_usd: number | null;
-  [column: string]: unknown;
-}
-
-const toGas = (row: GasRow): CapturedGas => ({
-  chainId: row.chain_id,
-  txHash: toHex(row.tx_hash) as Bytes32,
-  gasUsed: row.gas_used === null ? null : BigInt(row.gas_used),
-  feeWei: row.fee_wei === null ? null : BigInt(row.fee_wei),
-  nativeUsd: row.native_usd,
-});

@@ -6,8 +6,9 @@ import type { OrderRecord } from '../../../ports/stores/store.ts';
 import { foldCredits } from '../../../settlement/deferred.ts';
 import { tradeState } from '../../../settlement/trade-state.ts';
 import { channelOf } from '../bus.ts';
-import { bytes, factToJson, toHex } from './order-rows.ts';
-import type { Database, Queryable, Row } from '../pool.ts';
+import type { Database, Queryable } from '../pool.ts';
+import { bytes, select } from '../rows.ts';
+import { toJson } from './order-rows.ts';
 
 /** SQL that writes the rows of `deliveryRows` for each order in `source`. */
 export const putDeliveries = (orderId: string, rows: string, source: string): string => `
@@ -89,16 +90,7 @@ class Moved extends Error {}
 /** Greater than any log index: the whole block has been read. */
 const WHOLE_BLOCK = 2 ** 31;
 
-interface DeliveryRow extends Row {
-  order_id: Buffer;
-  output_index: number;
-  workspace_id: string;
-  remaining: string;
-  requested: string;
-  auto_withdraw: boolean;
-}
-
-const COLUMNS = 'order_id, output_index, workspace_id, remaining, requested, auto_withdraw';
+const COLUMNS = 'order_id, output_index, workspace_id, remaining as left, requested, auto_withdraw';
 /** Limit, because anyone can create tiny deliveries for an account. */
 const MOST_OPEN = 1_000;
 
@@ -122,7 +114,7 @@ export function createDeliveryStore(db: Database): DeliveryStore {
         await session.query(APPEND_LATE, [
           bytes(before.orderId),
           seq,
-          facts.map(factToJson),
+          facts.map(toJson),
           atMs,
           JSON.stringify(state),
           rows,
@@ -133,16 +125,16 @@ export function createDeliveryStore(db: Database): DeliveryStore {
   }
 
   return {
-    async dueDeliveries(chainId, now, limit) {
-      const rows = await db.query<DeliveryRow>(
+    dueDeliveries: (chainId, now, limit) =>
+      select<LedgerDelivery>(
+        db,
         {
           name: 'delivery-due',
           text: `select ${COLUMNS} from ledger_delivery join trade_order using (order_id) where chain_id = $1 and auto_withdraw and due_at <= $2 order by due_at, order_id, output_index limit $3`,
         },
         [chainId, now, limit],
-      );
-      return rows.map(deliveryFromRow);
-    },
+        ['left', 'requested'],
+      ),
     async postponeDelivery({ orderId, outputIndex }, until) {
       await db.query(
         {
@@ -152,16 +144,16 @@ export function createDeliveryStore(db: Database): DeliveryStore {
         [bytes(orderId), outputIndex, until],
       );
     },
-    async openDeliveries(chainId, account, token) {
-      const rows = await db.query<DeliveryRow>(
+    openDeliveries: (chainId, account, token) =>
+      select<LedgerDelivery>(
+        db,
         {
           name: 'delivery-open',
           text: `select ${COLUMNS} from ledger_delivery join trade_order using (order_id) where chain_id = $1 and account = $2 and token = $3 and remaining > 0 order by credited_at, created_at_ms, order_id, output_index limit ${MOST_OPEN}`,
         },
         [chainId, account, token],
-      );
-      return rows.map(deliveryFromRow);
-    },
+        ['left', 'requested'],
+      ),
     appendLate: (late, atMs) => append(db, late, atMs),
     async withdrawalsRead(chainId, block) {
       await db.query(
@@ -194,12 +186,3 @@ export function createDeliveryStore(db: Database): DeliveryStore {
     },
   };
 }
-
-const deliveryFromRow = (row: DeliveryRow): LedgerDelivery => ({
-  orderId: toHex(row.order_id),
-  outputIndex: row.output_index,
-  workspaceId: row.workspace_id,
-  left: BigInt(row.remaining),
-  requested: BigInt(row.requested),
-  autoWithdraw: row.auto_withdraw,
-});

@@ -3,9 +3,9 @@
  * appear in order.
  */
 
-import type { Bytes32 } from '../../../domain/hex.ts';
-import type { EventStore, OrderEvent, PlacedEvent } from '../../../ports/stores/store.ts';
-import { bytes, ORDER_COLUMNS, orderFromRow, type OrderRow, toHex } from './order-rows.ts';
+import type { EventStore, PlacedEvent } from '../../../ports/stores/store.ts';
+import { ORDER_COLUMNS, orderFromRow } from './order-rows.ts';
+import { bytes, select } from '../rows.ts';
 import type { Database } from '../pool.ts';
 
 const LOCK_KEY = 7_163_002;
@@ -28,17 +28,6 @@ const PLACE = {
     from fresh join trade_order o using (order_id) where e.order_id = fresh.order_id and e.seq = fresh.seq returning e.place`,
 };
 
-interface EventRow {
-  order_id: Buffer;
-  seq: number;
-  type: OrderEvent['type'];
-  occurred_at_ms: number;
-  place: number;
-  workspace_id: string;
-  mode: PlacedEvent['mode'];
-  [column: string]: unknown;
-}
-
 const COLUMNS = 'order_id, seq, type, occurred_at_ms, place, workspace_id, mode';
 
 export function createEventStore(db: Database): EventStore {
@@ -56,41 +45,26 @@ export function createEventStore(db: Database): EventStore {
       }
     },
     async eventsAfter(place, limit, of) {
-      const rows = of
-        ? await db.query<EventRow>(
-            {
-              name: 'events-after-of',
-              text: `select ${COLUMNS} from order_event where workspace_id = $1 and mode = $2 and place > $3 order by place limit $4`,
-            },
-            [of.workspaceId, of.mode, place, limit],
-          )
-        : await db.query<EventRow>(
-            {
-              name: 'events-after',
-              text: `select ${COLUMNS} from order_event where place > $1 order by place limit $2`,
-            },
-            [place, limit],
-          );
-      return rows.map((row) => ({
-        orderId: toHex(row.order_id),
-        seq: row.seq,
-        type: row.type,
-        occurredAtMs: row.occurred_at_ms,
-        place: row.place,
-        workspaceId: row.workspace_id,
-        mode: row.mode,
-      }));
+      const owned = of ? 'workspace_id = $3 and mode = $4 and ' : '';
+      return select<PlacedEvent>(
+        db,
+        {
+          name: of ? 'events-after-of' : 'events-after',
+          text: `select ${COLUMNS} from order_event where ${owned}place > $1 order by place limit $2`,
+        },
+        of ? [place, limit, of.workspaceId, of.mode] : [place, limit],
+      );
     },
     async ordersWith(orderIds) {
       if (orderIds.length === 0) return new Map();
-      const rows = await db.query<OrderRow>(
+      const rows = await db.query(
         {
           name: 'orders-with',
           text: `select ${ORDER_COLUMNS} from trade_order o where order_id = any($1::bytea[])`,
         },
         [orderIds.map(bytes)],
       );
-      return new Map(rows.map((row) => [toHex(row.order_id) as Bytes32, orderFromRow(row)]));
+      return new Map(rows.map(orderFromRow).map((order) => [order.orderId, order]));
     },
   };
 }

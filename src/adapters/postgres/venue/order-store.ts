@@ -21,16 +21,14 @@ import { createBatcher } from '../../batcher.ts';
 import { channelOf } from '../bus.ts';
 import { deliveryRows, putDeliveries } from './delivery-store.ts';
 import {
-  bytes,
   NEW_ORDER_COLUMNS,
+  NEW_ORDER_TYPES,
   ORDER_COLUMNS,
   orderFromRow,
-  type OrderRow,
   orderToValues,
-  toHex,
   toJson,
-  uintBytes,
 } from './order-rows.ts';
+import { bytes, select, toHex, uintBytes } from '../rows.ts';
 import { type Database, isRefusal, UniqueViolation } from '../pool.ts';
 import { cellOf, createFamilies, stageRank, tradeTerms, transactionsOf } from '../trades/trade-rows.ts';
 
@@ -42,6 +40,8 @@ const N = NEW_ORDER_COLUMNS.length;
 export const CLAIM_IS_FREE = '(lease_until < clock_timestamp() or owner = $2)';
 /** SQL: each claim has a higher fence than the one before, so that a write of an older claim is refused. */
 export const NEXT_FENCE = 'fence + 1';
+/** SQL: those of the orders ($1) and fences ($2) whose claim is still held, locked in order. */
+const HELD_CLAIMS = `(select order_id, o.fence from trade_order o join unnest($1::bytea[], $2::bigint[]) as asked (order_id, fence) using (order_id) where o.fence = asked.fence order by order_id for update of o) held`;
 /** SQL: the writer's claim is the newest one, and it has seen every fact of the order. */
 export const CLAIM_IS_CURRENT = 'o.fence = a.fence and o.last_seq = a.seq';
 
@@ -51,7 +51,7 @@ const ACCEPT = {
   text: `with gate as (select $${N + 3}::bigint is null or pg_try_advisory_xact_lock($${N + 3}::bigint) as open),
     placed as (
       insert into trade_order (${NEW_ORDER_COLUMNS.join(', ')}, response, updated_at_ms)
-      select ${NEW_ORDER_COLUMNS.map((_, i) => `$${i + 1}${CAST(i)}`).join(', ')}, $${N + 1}, $${N} from gate where gate.open
+      select ${NEW_ORDER_TYPES.map((type, i) => `$${i + 1}::${type}`).join(', ')}, $${N + 1}, $${N} from gate where gate.open
       on conflict do nothing returning order_id, amount_usd, travel_rule),
     fact as (insert into order_fact (order_id, seq, recorded_at_ms, fact) select order_id, 1, $${N}, '{"kind":"accepted"}' from placed),
     event as (insert into order_event (order_id, seq, type, occurred_at_ms) select order_id, 1, 'order.created', $${N} from placed),
@@ -68,31 +68,6 @@ const ACCEPT = {
       case when exists (select from placed) then pg_notify($${N + 5}, $${N + 6}) end
     from gate`,
 };
-
-function CAST(index: number): string {
-  const column = NEW_ORDER_COLUMNS[index] as string;
-  const cast: Record<string, string> = {
-    order_id: 'bytea',
-    quote_id: 'bytea',
-    taker: 'bytea',
-    nonce: 'bytea',
-    signature: 'bytea',
-    funding: 'bytea',
-    message: 'jsonb',
-    commitments: 'jsonb',
-    route: 'jsonb',
-    parent_order_id: 'bytea',
-    screening: 'jsonb',
-    travel_rule: 'jsonb',
-    origin_chain_id: 'bigint',
-    dest_chain_ids: 'bigint[]',
-    solver_ids: 'text[]',
-    valid_until: 'bigint',
-    created_at_ms: 'bigint',
-    amount_usd: 'double precision',
-  };
-  return `::${cast[column] ?? 'text'}`;
-}
 
 /**
  * Appends to several orders independently; stale ones are skipped. Rows are locked in order, which prevents
@@ -131,9 +106,7 @@ const MAX_APPENDS = 200;
 export function createOrderStore(db: Database): OrderStore {
   const channel = channelOf(db.schema, 'orders');
   const families = createFamilies(db);
-  // A batch that the database refuses writes nothing. Running each append alone keeps one bad or blocked
-  // append
-  // from failing the others.
+  // Running each append of a refused batch alone keeps one bad or blocked append from failing the others.
   const append = createBatcher<Append, boolean>(appendAll, {
     max: MAX_APPENDS,
     keyOf: ({ claim }) => claim.orderId,
@@ -255,34 +228,20 @@ export function createOrderStore(db: Database): OrderStore {
       same.namespace === order.namespace &&
       same.signature.equals(bytes(order.signature));
     if (sameOrder && sameAccount) {
-      if (scope) await rememberKey(scope, order.orderId, same.response, order.createdAtMs);
+      if (scope)
+        await db.query(
+          `insert into idempotency (workspace_id, namespace, mode, key, body_sha256, order_id, response, created_at_ms)
+           values ($1,$2,$3,$4,$5,$6,$7,$8) on conflict do nothing`,
+          [
+            ...[scope.workspaceId, scope.namespace, scope.mode, scope.key, scope.bodySha256],
+            ...[bytes(order.orderId), same.response, order.createdAtMs],
+          ],
+        );
       return { kind: 'replayed', response: same.response };
     }
     return {
       kind: sameOrder || toHex(same.quote_id) === order.quoteId ? 'quote_already_used' : 'nonce_used',
     };
-  }
-
-  async function rememberKey(
-    scope: IdempotencyScope,
-    orderId: Bytes32,
-    response: string,
-    atMs: number,
-  ): Promise<void> {
-    await db.query(
-      'insert into idempotency (workspace_id, namespace, mode, key, body_sha256, order_id, response, ' +
-        'created_at_ms) values ($1,$2,$3,$4,$5,$6,$7,$8) on conflict do nothing',
-      [
-        scope.workspaceId,
-        scope.namespace,
-        scope.mode,
-        scope.key,
-        scope.bodySha256,
-        bytes(orderId),
-        response,
-        atMs,
-      ],
-    );
   }
 
   /** Values of the order's trade row, inserted with it. */
@@ -301,46 +260,31 @@ export function createOrderStore(db: Database): OrderStore {
     return appends.map(({ claim }) => written.has(claim.orderId));
   }
 
+  async function orders(name: string, where: string, values: readonly unknown[]): Promise<OrderRecord[]> {
+    const text = `select ${ORDER_COLUMNS} from trade_order o where ${where}`;
+    return (await db.query({ name, text }, values)).map(orderFromRow);
+  }
+
   return {
     idempotency,
     accept,
     async order(orderId) {
-      const [row] = await db.query<OrderRow>(
-        { name: 'order-one', text: `select ${ORDER_COLUMNS} from trade_order o where order_id = $1` },
-        [bytes(orderId)],
-      );
-      return row && orderFromRow(row);
+      return (await orders('order-one', 'order_id = $1', [bytes(orderId)]))[0];
     },
-    async nextLegs(parentOrderId) {
-      const rows = await db.query<OrderRow>(
-        {
-          name: 'order-next-legs',
-          text: `select ${ORDER_COLUMNS} from trade_order o where parent_order_id = $1 order by created_at_ms, order_id`,
-        },
-        [bytes(parentOrderId)],
-      );
-      return rows.map(orderFromRow);
-    },
-    async openOrders(limit, after) {
-      const rows = await db.query<OrderRow>(
-        {
-          name: 'order-open',
-          text: `select ${ORDER_COLUMNS} from trade_order o where not final and (created_at_ms, order_id) > ($1, $2) order by created_at_ms, order_id limit $3`,
-        },
+    nextLegs: (parentOrderId) =>
+      orders('order-next-legs', 'parent_order_id = $1 order by created_at_ms, order_id', [
+        bytes(parentOrderId),
+      ]),
+    openOrders: (limit, after) =>
+      orders(
+        'order-open',
+        'not final and (created_at_ms, order_id) > ($1, $2) order by created_at_ms, order_id limit $3',
         [after?.createdAtMs ?? 0, bytes(after?.orderId ?? '0x'), limit],
-      );
-      return rows.map(orderFromRow);
-    },
-    async openOrdersOf(solverId): Promise<OrderRecord[]> {
-      const rows = await db.query<OrderRow>(
-        {
-          name: 'order-open-of',
-          text: `select ${ORDER_COLUMNS} from trade_order o where not final and solver_ids @> array[$1] order by created_at_ms, order_id`,
-        },
-        [solverId],
-      );
-      return rows.map(orderFromRow);
-    },
+      ),
+    openOrdersOf: (solverId) =>
+      orders('order-open-of', 'not final and solver_ids @> array[$1] order by created_at_ms, order_id', [
+        solverId,
+      ]),
     async claim(orderIds, owner, leaseMs, originChainIds) {
       const rows = await db.query<{ order_id: Buffer; fence: number; until: number }>(
         {
@@ -359,10 +303,10 @@ export function createOrderStore(db: Database): OrderStore {
         {
           name: 'order-renew',
           text: `update trade_order o set lease_until = clock_timestamp() + $3 * interval '1 millisecond'
-            from (select order_id, o.fence from trade_order o join unnest($1::bytea[], $2::bigint[]) as asked (order_id, fence) using (order_id) where o.fence = asked.fence order by order_id for update of o) held
+            from ${HELD_CLAIMS}
             where o.order_id = held.order_id and o.fence = held.fence and not o.final returning o.order_id, o.fence, extract(epoch from lease_until) * 1000 as until`,
         },
-        [claims.map((claim) => bytes(claim.orderId)), claims.map((claim) => claim.fence.toString()), leaseMs],
+        [...idsAndFences(claims), leaseMs],
       );
       return rows.map(toClaim);
     },
@@ -370,22 +314,21 @@ export function createOrderStore(db: Database): OrderStore {
       if (claims.length === 0) return;
       await db.query(
         `update trade_order o set owner = null, lease_until = '-infinity'
-          from (select order_id, o.fence from trade_order o join unnest($1::bytea[], $2::bigint[]) as asked (order_id, fence) using (order_id) where o.fence = asked.fence order by order_id for update of o) held
+          from ${HELD_CLAIMS}
           where o.order_id = held.order_id and o.fence = held.fence`,
-        [claims.map((claim) => bytes(claim.orderId)), claims.map((claim) => claim.fence.toString())],
+        idsAndFences(claims),
       );
     },
     append: (claim, before, facts, outcome) => append({ claim, before, facts, outcome }),
-    async events(orderId) {
-      const rows = await db.query<{ seq: number; type: OrderEvent['type']; occurred_at_ms: number }>(
+    events: (orderId) =>
+      select<OrderEvent>(
+        db,
         {
           name: 'order-events',
-          text: 'select seq, type, occurred_at_ms from order_event where order_id = $1 order by seq',
+          text: 'select order_id, seq, type, occurred_at_ms from order_event where order_id = $1 order by seq',
         },
         [bytes(orderId)],
-      );
-      return rows.map((row) => ({ orderId, seq: row.seq, type: row.type, occurredAtMs: row.occurred_at_ms }));
-    },
+      ),
   };
 }
 
@@ -403,19 +346,27 @@ function rowOf({ claim, before, facts, outcome }: Append): object {
     ...facts.map((fact, index) => ({ seq: seq + index + 1, recordedAtMs: outcome.atMs, fact })),
   ]);
   return {
-    ...{ orderId: claim.orderId, fence: claim.fence, seq, facts, added: facts.length, ...outcome },
-    ...{
-      rank: stageRank(state.stage),
-      settledAtMs: state.settledAtMs,
-      state,
-      gas: transactionsOf(facts),
-      deliveries: deliveryRows(
-        before.facts.map(({ fact }) => fact),
-        facts,
-      ),
-    },
+    ...outcome,
+    orderId: claim.orderId,
+    fence: claim.fence,
+    seq,
+    facts,
+    added: facts.length,
+    rank: stageRank(state.stage),
+    settledAtMs: state.settledAtMs,
+    state,
+    gas: transactionsOf(facts),
+    deliveries: deliveryRows(
+      before.facts.map(({ fact }) => fact),
+      facts,
+    ),
   };
 }
+
+const idsAndFences = (claims: readonly Claim[]) => [
+  claims.map(({ orderId }) => bytes(orderId)),
+  claims.map(({ fence }) => fence.toString()),
+];
 
 const toClaim = (row: { order_id: Buffer; fence: number; until: number }): Claim => ({
   orderId: toHex(row.order_id),

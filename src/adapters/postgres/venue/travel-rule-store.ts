@@ -3,26 +3,13 @@
  * next.
  */
 
-import type { Bytes32 } from '../../../domain/hex.ts';
 import type { TravelRuleRecord, TravelRuleStore } from '../../../ports/stores/travel-rule.ts';
-import { bytes, toHex } from './order-rows.ts';
-import type { Database, Row } from '../pool.ts';
-
-interface RecordRow extends Row {
-  order_id: Buffer;
-  attempt: number;
-  state: TravelRuleRecord['state'];
-  due_at_ms: number;
-  started_at_ms: number | null;
-  ended_at_ms: number | null;
-  transmitter: string | null;
-  reference: string | null;
-  detail: string | null;
-  message_sha256: string | null;
-}
+import type { Database } from '../pool.ts';
+import { bytes, select } from '../rows.ts';
 
 const COLUMNS =
   'order_id, attempt, state, due_at_ms, started_at_ms, ended_at_ms, transmitter, reference, detail, message_sha256';
+const OF_ORDER = `select ${COLUMNS} from travel_rule_record where order_id = $1 order by attempt`;
 
 // Two statements: first ends the attempts of dead processes and creates their successors, which the second
 // may take.
@@ -38,33 +25,18 @@ const LAPSE = {
 export function createTravelRuleStore(db: Database): TravelRuleStore {
   return {
     async travelRule(orderId) {
-      const [row] = await db.query<RecordRow>(
-        {
-          name: 'travel-rule-one',
-          text: `select ${COLUMNS} from travel_rule_record where order_id = $1 order by attempt desc limit 1`,
-        },
-        [bytes(orderId)],
-      );
-      return row && toRecord(row);
+      const statement = { name: 'travel-rule-one', text: `${OF_ORDER} desc limit 1` };
+      return (await select<TravelRuleRecord>(db, statement, [bytes(orderId)]))[0];
     },
-    async travelRuleHistory(orderId) {
-      return (
-        await db.query<RecordRow>(
-          `select ${COLUMNS} from travel_rule_record where order_id = $1 order by attempt`,
-          [bytes(orderId)],
-        )
-      ).map(toRecord);
-    },
-    async travelRulesIn(states, limit) {
-      return (
-        await db.query<RecordRow>(
-          `select ${COLUMNS} from (select distinct on (order_id) ${COLUMNS} from travel_rule_record ` +
-            'order by order_id, attempt desc) newest where state = any($1) order by due_at_ms desc, ' +
-            'order_id limit $2',
-          [states, limit],
-        )
-      ).map(toRecord);
-    },
+    travelRuleHistory: (orderId) => select<TravelRuleRecord>(db, OF_ORDER, [bytes(orderId)]),
+    travelRulesIn: (states, limit) =>
+      select<TravelRuleRecord>(
+        db,
+        `select ${COLUMNS} from (
+           select distinct on (order_id) ${COLUMNS} from travel_rule_record order by order_id, attempt desc) newest
+         where state = any($1) order by due_at_ms desc, order_id limit $2`,
+        [states, limit],
+      ),
     async retryTravelRule(orderId, atMs) {
       const rows = await db.query(
         `insert into travel_rule_record (order_id, attempt, state, due_at_ms)
@@ -85,7 +57,8 @@ export function createTravelRuleStore(db: Database): TravelRuleStore {
             [lapsed.map((row) => row.order_id), lapsed.map((row) => row.attempt), nowMs],
           );
         }
-        const rows = await session.query<RecordRow>(
+        return select<TravelRuleRecord>(
+          session,
           {
             name: 'travel-rule-take',
             text: `update travel_rule_record r set state = 'sending', started_at_ms = $1, lease_until_ms = $1::bigint + $2::bigint
@@ -96,7 +69,6 @@ export function createTravelRuleStore(db: Database): TravelRuleStore {
           },
           [nowMs, leaseMs, limit],
         );
-        return rows.map(toRecord);
       });
     },
     async endTravelRule(
@@ -119,16 +91,3 @@ export function createTravelRuleStore(db: Database): TravelRuleStore {
     },
   };
 }
-
-const toRecord = (row: RecordRow): TravelRuleRecord => ({
-  orderId: toHex(row.order_id) as Bytes32,
-  attempt: row.attempt,
-  state: row.state,
-  dueAtMs: row.due_at_ms,
-  startedAtMs: row.started_at_ms,
-  endedAtMs: row.ended_at_ms,
-  transmitter: row.transmitter,
-  reference: row.reference,
-  detail: row.detail,
-  messageSha256: row.message_sha256,
-});
