@@ -1,9 +1,7 @@
 /**
- * Backs up one schema into one file: a consistent snapshot of every row, the migrations, and a checksum. For
- * embedded servers, which have no pg_dump; other servers can use pg_dump.
- *
- * The file is gzipped lines: a head, then per table `= name` and its rows (one JSON object each), then `~`
- * and a tail with the counts and the SHA-256 of all lines before it.
+ * Backs up one schema into one file, for embedded servers, which have no pg_dump. The file is gzipped lines:
+ * a head, then per table `= name` and one JSON object per row, then `~` and a tail with the counts and the
+ * SHA-256 of all lines before it.
  */
 
 import { createHash, type Hash } from 'node:crypto';
@@ -19,7 +17,7 @@ import type { Database, Queryable } from './pool.ts';
 
 const FORMAT = 1;
 const FETCH = 500;
-/** Rows per insert; a row may be large (an LP's ledger of a clean stop). */
+/** A row may be large (the ledger of a clean stop). */
 const INSERT = 200;
 
 interface Head {
@@ -41,7 +39,7 @@ export interface BackupFacts {
   rows: Record<string, number>;
 }
 
-/** Backs up a running database. The file gets its name only when it is complete and on disk. */
+/** The file gets its name only when it is complete and on disk. */
 export async function backUp(db: Database, file: string, nowMs: number): Promise<BackupFacts> {
   const draft = `${file}.part`;
   const rows: Record<string, number> = {};
@@ -111,10 +109,7 @@ const tablesOf = async (session: Queryable, schema: string): Promise<string[]> =
     )
   ).map(({ name }) => name);
 
-/**
- * Verifies the whole file before writing anything. `then` runs in the same transaction, for changes that a
- * restored past needs.
- */
+/** Verifies the whole file before writing. `then` runs in the same transaction. */
 export async function restoreBackup(
   db: Database,
   file: string,
@@ -224,7 +219,6 @@ async function moveSequences(session: Queryable, schema: string): Promise<void> 
     );
 }
 
-/** Throws `RequestError` unless the file is a complete backup. */
 async function verify(file: string): Promise<{ head: Head; tail: Tail }> {
   const broken = (why: string) =>
     new RequestError(

@@ -13,16 +13,11 @@ const RECONNECT_MS = 250;
 interface BusOptions {
   /** How long the server may take to answer until the connection counts as lost, ms. */
   silenceMs?: number;
-  /**
-   * Interval of connection checks, ms. A listening connection would not notice a broken network by itself.
-   */
+  /** Interval of connection checks, ms: a listening connection does not notice a broken network. */
   everyMs?: number;
 }
 
-/**
- * Channels are shared by a whole database, so the name contains the schema. Names are limited to 63 bytes, so
- * long topics are hashed.
- */
+/** Channels are shared by a whole database, and names are limited to 63 bytes. */
 export function channelOf(schema: string, topic: string): string {
   const name = `${schema}_${topic}`;
   return name.length <= 60 ? name : createHash('sha256').update(name).digest('hex').slice(0, 60);

@@ -1,7 +1,4 @@
-/**
- * Forward-only migrations under a lock. Replicas may start in parallel, and programs of the previous release
- * keep working on the result.
- */
+/** Forward-only migrations under a lock. Programs of the previous release keep working on the result. */
 
 import { createHash } from 'node:crypto';
 import { InvariantError, RequestError } from '../../domain/errors.ts';
@@ -10,23 +7,19 @@ import type { Database, Queryable } from './pool.ts';
 export interface Migration {
   /** `<room>-<number>-<what>`; never changes once released. */
   id: string;
-  /** Never changes once released: its checksum is stored where it ran. */
   sql: string;
   /**
-   * Programs without this migration refuse to start and stop. Without it a migration may only add (expand).
-   * Remove things (contract) one release after the last program that needed them.
+   * Programs without this migration refuse to start. Without it a migration may only add. Remove things one
+   * release after the last program that needed them.
    */
   contract?: true;
 }
 
 const LOCK_KEY = 7_163_001;
-/** Waiting longer for a busy table would block everyone queued behind us: give up and retry later. */
+/** Waiting longer for a busy table would block all queries queued behind us. */
 const LOCK_TIMEOUT_MS = 4_000;
 
-/**
- * Migrates the schema and returns what was done. Safe to call from every process at every start. Throws
- * `SchemaError` when this program must not work on the schema.
- */
+/** Returns the ids of what was done. Throws `SchemaError` when this program must not work on the schema. */
 export async function migrate(database: Database, migrations: readonly Migration[]): Promise<string[]> {
   if (!/^[a-z][a-z0-9_]{0,40}$/.test(database.schema))
     throw new InvariantError(
@@ -60,7 +53,7 @@ export async function checkSchema(database: Queryable, migrations: readonly Migr
 
 interface Done {
   id: string;
-  /** null: it ran before checksums were stored. */
+  /** null: older than checksums. */
   sha256: string | null;
   contract: boolean;
   [column: string]: unknown;
@@ -72,7 +65,7 @@ async function prepare(session: Queryable, schema: string): Promise<void> {
     'create table if not exists migration (id text primary key, applied_at timestamptz not null ' +
       'default now())',
   );
-  // Only where it is missing, because the statement waits for readers of the table.
+  // The statement waits for readers of the table.
   const [row] = await session.query(
     `select 1 from information_schema.columns where table_schema = $1 and table_name = 'migration' ` +
       `and column_name = 'contract'`,
@@ -87,12 +80,11 @@ async function prepare(session: Queryable, schema: string): Promise<void> {
 const readDone = (session: Queryable): Promise<Done[]> =>
   session.query<Done>('select id, sha256, contract from migration');
 
-/** Held until the transaction ends, so that replicas migrate one after the other. */
+/** Held until the transaction ends. */
 export async function lockMigrations(session: Queryable): Promise<void> {
   await session.query('select pg_advisory_xact_lock($1)', [LOCK_KEY]);
 }
 
-/** Throws `SchemaError` when this program cannot work with the migrations that were applied. */
 export function requireLivable(done: readonly Done[], migrations: readonly Migration[]): void {
   const known = new Map(migrations.map(({ id, sql }) => [id, sql]));
   for (const { id, sha256, contract } of done) {

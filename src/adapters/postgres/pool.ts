@@ -1,4 +1,4 @@
-/** A connection pool for one schema, with error listeners and errors that contain nothing private. */
+/** A connection pool for one schema, whose errors contain nothing private. */
 
 import pg from 'pg';
 import { UpstreamError } from '../../domain/errors.ts';
@@ -6,7 +6,7 @@ import type { Log } from '../../ports/log.ts';
 
 export interface DatabaseOptions {
   url: string;
-  /** The only schema in the search path; each process has its own. */
+  /** The only schema in the search path. */
   schema: string;
   maxConnections?: number;
   log: Log;
@@ -30,24 +30,21 @@ export interface Database extends Queryable {
   readonly url: string;
   readonly schema: string;
   readonly pool: pg.Pool;
-  /** How long the longest waiting statement has waited for a connection, ms; 0 when none waits. */
+  /** How long the longest wait for a connection has lasted, ms; 0 when none waits. */
   waitMs(): number;
   transaction<T>(work: (session: Queryable) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 
 /**
- * The server limits statements, but a broken network goes unnoticed without our own limit. Named statements
- * take milliseconds; others may take as long as the server allows.
+ * A broken network goes unnoticed without our own limit. Named statements take milliseconds; others may take
+ * as long as the server allows.
  */
 const SILENCE_MS = 12_000;
 const SLOW_SILENCE_MS = 35_000;
 const ENDS: ReadonlySet<string> = new Set(['begin', 'commit']);
 const INT8 = 20;
-/**
- * bigint columns hold milliseconds, sequence numbers and chain ids, all below 2^53; larger values are text or
- * bytes.
- */
+/** bigint columns hold values below 2^53: milliseconds, sequence numbers, chain ids. */
 export const columnTypes: pg.CustomTypesConfig = {
   getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
     oid === INT8 ? Number : pg.types.getTypeParser(oid, format as 'text')) as typeof pg.types.getTypeParser,
@@ -69,7 +66,7 @@ export function connectDatabase({ url, schema, maxConnections = 12, log }: Datab
   pool.on('error', (error) =>
     log.warn({ reason: databaseReason(error) }, 'an idle database connection was lost'),
   );
-  // The pool listens to idle connections only. Losing one in use must fail only its query.
+  // The pool listens to idle connections only.
   pool.on('connect', (client) => void client.on('error', () => {}));
   /** Start times of waits for a connection, oldest first. */
   const waiting = new Set<{ sinceMs: number }>();
@@ -82,7 +79,7 @@ export function connectDatabase({ url, schema, maxConnections = 12, log }: Datab
       waiting.delete(me);
     }
   }
-  /** `silenceMs`: how long a connection may be silent until it counts as lost; 0: no limit. */
+  /** `silenceMs` 0: no limit. */
   const run = async <R extends Row>(
     session: pg.PoolClient,
     statement: Statement | string,
@@ -152,7 +149,7 @@ export function connectDatabase({ url, schema, maxConnections = 12, log }: Datab
     }
   }
 
-  /** Repeats the work after a stale plan; each connection that has one is closed. */
+  /** Each connection with a stale plan is closed. */
   async function withFreshPlans<T>(work: () => Promise<T>): Promise<T> {
     for (let left = maxConnections; ; left -= 1) {
       try {
@@ -191,7 +188,7 @@ class StalePlan extends UpstreamError {
 const isLost = (error: unknown): boolean =>
   error instanceof UpstreamError && error.facts['reason'] === 'timeout';
 
-/** How long a connection may be silent after a statement until it counts as lost, ms; 0: no limit. */
+/** 0: no limit. */
 export const silenceLimitMs = (statement: Statement | string, unnamedMs: number): number =>
   typeof statement === 'string' ? unnamedMs : SILENCE_MS;
 
@@ -199,7 +196,7 @@ export const isStalePlan = (error: unknown): boolean =>
   (error as { code?: string }).code === '0A000' &&
   /cached plan must not change/.test((error as { message?: string }).message ?? '');
 
-/** A violated unique constraint, by name; an expected outcome of some statements. */
+/** An expected outcome of some statements. */
 export class UniqueViolation extends UpstreamError {
   readonly constraint: string;
   constructor(constraint: string) {
@@ -212,16 +209,15 @@ export class UniqueViolation extends UpstreamError {
   }
 }
 
-/** The server refused the statement (values, a constraint, a conflicting transaction) and wrote nothing. */
+/** The server refused the statement and wrote nothing. */
 export const isRefusal = (error: unknown): boolean =>
   error instanceof UniqueViolation ||
   (error instanceof UpstreamError && /^(?:22|23|40)/.test(String(error.facts['reason'])));
 
-/** Converts pg's errors, without anything private. */
 export function toDatabaseError(error: unknown): Error {
   const { code, constraint } = error as { code?: string; constraint?: string };
   if (code === '23505') return new UniqueViolation(constraint ?? '');
-  // Without the cause, whose message may quote values or the connection string.
+  // The cause's message may quote values or the connection string.
   return new UpstreamError(
     `The database did not answer (${databaseReason(error)}). Try again; if the problem persists, ` +
       `check the database's log.`,
@@ -229,7 +225,6 @@ export function toDatabaseError(error: unknown): Error {
   );
 }
 
-/** The SQLSTATE or the socket's error code. */
 function databaseReason(error: unknown): string {
   const { code, message } = error as { code?: string; message?: string };
   return (

@@ -1,21 +1,20 @@
-/** Deletes old rows in small batches, skipping locked rows and blocking nobody. */
+/** Deletes old rows in small batches, skipping locked rows. */
 
 import type { Queryable } from './pool.ts';
 
 export const RETAINED = ['idempotency', 'events', 'slots', 'explanations'] as const;
 export type Kept = (typeof RETAINED)[number];
 
-/** `$1`: rows that ended before this, Unix ms. `$2`: maximum number. Each returns one row per deleted row. */
+/** `$1`: rows that ended before this, Unix ms. `$2`: maximum number. */
 const LET_GO: Record<Kept, string> = {
   // An order submitted again under a deleted key is still recognised by its own id.
   idempotency: `delete from idempotency where ctid = any(array(select ctid from idempotency where created_at_ms < $1 order by created_at_ms limit $2 for update skip locked)) returning 1`,
-  // All events of a final order or none, and only events with a position, because others have not been
-  // streamed.
+  // All events of a final order or none. Events without a position have not been streamed.
   events: `delete from order_event where order_id in (
       select o.order_id from trade_order o where o.final and o.updated_at_ms < $1 and exists (select from order_event e where e.order_id = o.order_id)
         and not exists (select from order_event e where e.order_id = o.order_id and (e.place is null or e.place = (select max(place) from order_event)))
       order by o.created_at_ms limit $2 for update of o skip locked) returning 1`,
-  // In order of nonce, so that no gap appears; never an open slot, nor slots after an open or younger one.
+  // In order of nonce, so that no gap appears; never at or after an open or younger slot.
   slots: `with gone as (
       select s.id from tx_slot s where s.state <> 'open' and s.created_at_ms < $1
         and not exists (select from tx_slot o where o.chain_id = s.chain_id and o.signer = s.signer and o.nonce <= s.nonce and (o.state = 'open' or o.created_at_ms >= $1))
@@ -26,7 +25,6 @@ const LET_GO: Record<Kept, string> = {
   explanations: `delete from lp_explanation where ctid = any(array(select ctid from lp_explanation where at_ms < $1 order by at_ms limit $2 for update skip locked)) returning 1`,
 };
 
-/** Returns the number of deleted rows. */
 export async function letGo(db: Queryable, what: Kept, beforeMs: number, limit: number): Promise<number> {
   return (await db.query(LET_GO[what], [beforeMs, limit])).length;
 }

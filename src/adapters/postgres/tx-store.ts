@@ -1,7 +1,4 @@
-/**
- * Slots and attempts of a transactor in PostgreSQL. Every write checks the fence in the signer's row under a
- * lock.
- */
+/** Slots and attempts of a transactor in PostgreSQL. Every write checks the fence in the signer's row. */
 
 import { randomUUID } from 'node:crypto';
 import { UpstreamError } from '../../domain/errors.ts';
@@ -10,7 +7,7 @@ import type { NewSlot, TxAttempt, TxSigner, TxSlot, TxStore } from '../../ports/
 import type { Database, Queryable, Row } from './pool.ts';
 import { bytes, fromRow } from './rows.ts';
 
-/** Tries when several signers want the same keys; each try sees the slots of the winner. */
+/** Each try sees the slots of the signer that won a key. */
 const MOST_TRIES = 5;
 
 /** SQL: the signer's lease has lapsed, or is the asking process's own. */
@@ -25,7 +22,7 @@ export const KEY_IS_FREE = "o.state = 'void'";
 
 /** The database must be migrated with `TRANSACTION_MIGRATIONS`. */
 export function createTxStore(db: Database): TxStore {
-  /** Runs a write only while the fence holds. The row lock delays a takeover until the write is committed. */
+  /** The row lock delays a takeover until the write is committed. */
   async function fenced(holder: TxSigner, write: (session: Queryable) => Promise<void>): Promise<boolean> {
     return db.transaction(async (session) => {
       const held = await session.query(
@@ -59,7 +56,7 @@ export function createTxStore(db: Database): TxStore {
     return rows.map(toSlot);
   }
 
-  /** Looks in both tables, because programs of the previous release write slots without their keys. */
+  /** Programs of the previous release write slots without rows in tx_key. */
   const newestSlots = (
     session: Queryable,
     chainId: number,
@@ -74,10 +71,7 @@ export function createTxStore(db: Database): TxStore {
       'tx-newest',
     );
 
-  /**
-   * Inserts slots with nonces from `first` on. Throws `KeyTaken` when a key has a live slot that was not seen
-   * before.
-   */
+  /** Nonces rise from `first`. Throws `KeyTaken` when a key has a live slot that was not seen before. */
   async function insertSlots(
     session: Queryable,
     owned: readonly unknown[],
@@ -247,7 +241,6 @@ export function createTxStore(db: Database): TxStore {
   };
 }
 
-/** Another signer has a live slot for a key. */
 class KeyTaken extends UpstreamError {
   constructor() {
     super('Another lane has just taken this step; it will be looked at again.', { code: 'key_taken' });

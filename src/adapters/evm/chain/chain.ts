@@ -1,4 +1,4 @@
-/** One EVM chain behind `ports/chain`: head, views, events, simulation and sending, over batched JSON-RPC. */
+/** One EVM chain behind `ports/chain`, over batched JSON-RPC. */
 
 import type { Chain } from '../../../domain/chain.ts';
 import { UpstreamError } from '../../../domain/errors.ts';
@@ -28,7 +28,7 @@ import { sendRaw } from '../transactor/send.ts';
 import { createViews } from './views.ts';
 import type { ChainViews } from '../../../ports/chain.ts';
 
-/** Blocks in one eth_getLogs, within the limits of public nodes. */
+/** Within the limits of public nodes. */
 const LOG_RANGE = 2_000n;
 const TIP_CACHE_MS = 5_000;
 const DEFAULT_TIP = 1_000_000_000n;
@@ -54,22 +54,19 @@ export interface ChainOptions {
 }
 
 export interface QuorumOptions {
-  /** From this many whole USD on, or when the value is not known, several endpoints must agree. */
+  /** From this many whole USD on, or for an unknown value, several endpoints must agree. */
   aboveUsd: number;
-  /** How many endpoints must agree; all of them where there are fewer. */
+  /** All endpoints where there are fewer. */
   agree: number;
 }
 
 export const QUORUM: QuorumOptions = { aboveUsd: 10_000, agree: 2 };
 const MAX_CLOCK_SKEW_MS = 5_000;
-/** Endpoints are compared this often, or once per block where blocks are slower. */
+/** Or once per block where blocks are slower. */
 const PROBE_MS = 1_000;
 
 export interface EvmChain extends ChainPort {
-  /**
-   * Checks the nodes' chain id, reads the first head and follows from there. Throws `wrong_chain` for another
-   * id.
-   */
+  /** Checks the nodes' chain id and reads the first head. Throws `wrong_chain`. */
   start(): Promise<void>;
 }
 
@@ -216,7 +213,6 @@ export function createChain(chain: Chain, options: ChainOptions): EvmChain {
     blockHash(number: bigint): Promise<Hex | undefined>;
   }
 
-  /** Views of one endpoint only. */
   function witness(index: number): Witness {
     const only = rpc.only(index);
     return {
@@ -349,7 +345,6 @@ export function createChain(chain: Chain, options: ChainOptions): EvmChain {
       if (answers === undefined) throw ids[0] as UpstreamError;
       await head.start();
       if (rpc.endpoints > 1) probe.start();
-      // A sandbox has nothing to lose.
       if (rpc.endpoints === 1)
         log[chain.sandbox ? 'info' : 'warn'](
           {},
@@ -372,7 +367,7 @@ export function createChain(chain: Chain, options: ChainOptions): EvmChain {
   };
 }
 
-/** The logs of all endpoints together: one that has lost logs answers without an error. */
+/** Merges the logs of all endpoints: one that has lost logs answers without an error. */
 export async function logsOfAll(
   rpc: ChainRpc,
   health: Health,

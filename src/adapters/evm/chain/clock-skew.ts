@@ -1,7 +1,6 @@
 /**
- * Compares this machine's clock with the chain's. Deadlines are chain time, so a process with a wrong clock
- * signs quotes for a longer or shorter time than it believes. It must stop quoting until the clocks agree;
- * open orders proceed by chain time.
+ * Compares this machine's clock with the chain's. Deadlines are chain time: with a wrong clock, quotes would
+ * be signed for longer or shorter than intended. Open orders proceed by chain time.
  */
 
 import type { UnixSeconds } from '../../../domain/time.ts';
@@ -10,12 +9,11 @@ import type { Clock } from '../../../ports/clock.ts';
 import type { Log } from '../../../ports/log.ts';
 
 export interface Skew {
-  /** The newest block is being requested. */
   asked(): void;
-  /** A new block arrived; `first` when its age is not known. */
+  /** `first`: the age of the block is not known. */
   saw(timestamp: UnixSeconds, first: boolean): void;
   doubt(): ChainDoubt | undefined;
-  /** How far this machine's clock is ahead of the chain, ms; negative when behind. As of the last block. */
+  /** Milliseconds; negative when behind. As of the last block. */
   aheadMs(): number;
 }
 
@@ -23,7 +21,7 @@ export function createSkew(
   { clock, log }: { clock: Clock; log: Log },
   { slug, maxClockSkewMs }: { slug: string; maxClockSkewMs: number },
 ): Skew {
-  /** Start of the last two requests: a new block was mined after the earlier one. */
+  /** A new block was mined after the earlier of the last two requests. */
   let askedMs = clock.monotonicMs();
   let askedBeforeMs = askedMs;
   let seen: { nowMs: number; monotonicMs: number } | undefined;

@@ -1,7 +1,6 @@
 /**
- * Detects reorganisations deeper than the configured depth. Such a reorganisation can take back a deposit
- * that was already paid for. The chain then counts as doubtful until the old block is back, or until the
- * process is restarted.
+ * Detects reorganisations deeper than the configured depth, which can take back a deposit that was already
+ * paid for. The chain then has a health issue until the old block is back or the process restarts.
  */
 
 import type { Hex } from '../../../domain/hex.ts';
@@ -17,7 +16,7 @@ interface Final {
 }
 
 export interface Finality {
-  /** Checks that the last final block is still canonical; false while it is not, or cannot be verified. */
+  /** Whether the last final block is still canonical; false also while that cannot be verified. */
   stands(): Promise<boolean>;
   /** Marks the block `depth` below this head as final. */
   advance(head: HeadBlock): Promise<void>;
@@ -41,8 +40,8 @@ export function createFinality(
   };
 
   /**
-   * A single node may be on a fork of its own. It is a reorganisation when no endpoint in service has our
-   * block and at least one has another.
+   * It is a reorganisation when no endpoint in service has our block and at least one has another. A single
+   * node may be on a fork of its own.
    */
   async function confirmed({ number, hash }: Final): Promise<Hex | undefined> {
     const seen = await Promise.all(
@@ -98,8 +97,7 @@ export function createFinality(
       const number = head.number > BigInt(depth) ? head.number - BigInt(depth) : 0n;
       if (final && number <= final.number) return;
       const block = depth === 0 ? head : await read(rpc, number);
-      // The chain may have switched branches between two requests: a block that does not extend the final one
-      // is not final.
+      // The chain may have switched branches between two requests.
       if (!block || (final && number === final.number + 1n && block.parentHash !== final.hash)) return;
       final = { number, hash: block.hash };
     },

@@ -1,6 +1,6 @@
 /**
- * Follows the head of a chain by subscription or by polling when the next block is due. No heads are
- * announced while a final block is missing from the chain.
+ * Follows the head of a chain by subscription, or by polling when the next block is due. Announces no heads
+ * while a final block is missing.
  */
 
 import type { Block, ChainDoubt } from '../../../ports/chain.ts';
@@ -19,9 +19,8 @@ export interface Head {
   current(): HeadBlock | undefined;
   seenAtMs(): number;
   onHead(listener: (head: Block) => void): () => void;
-  /** Why no quote should be signed on this chain now. Reads memory only. */
   doubt(): ChainDoubt | undefined;
-  /** Resolves with the first head. Throws when the chain cannot be reached. */
+  /** Resolves with the first head. */
   start(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -29,13 +28,10 @@ export interface Head {
 export interface HeadOptions {
   slug: string;
   blockTimeMs: number;
-  /** Blocks on top before a fact counts as final. */
   depth: number;
   /** A jump of more blocks than this must be confirmed by other endpoints. */
   maxJumpBlocks: number;
-  /** Allowed difference between this machine's clock and the chain's, ms. */
   maxClockSkewMs: number;
-  /** Whether to stop acting on a chain after a reorganisation deeper than `depth`. */
   stopOnDeepReorg: boolean;
 }
 
@@ -68,8 +64,7 @@ export function createHead(
     const block = toBlock(await rpc.request<RpcBlock>('eth_getBlockByNumber', ['latest', false]));
     const leap = head === undefined || block.number - head.number > BigInt(maxJumpBlocks);
     if (!leap || rpc.endpoints === 1) return block;
-    // The head never goes back, so one node must not be able to invent it: take the median of all endpoints,
-    // or the lower of two.
+    // The head never goes back, so no single node decides it: take the median, or the lower of two.
     const seen = await Promise.all(
       health.order().map((index) =>
         rpc

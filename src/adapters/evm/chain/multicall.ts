@@ -1,14 +1,10 @@
-/**
- * Bundles view calls of one event-loop tick at the same block into one Multicall3 call: one round trip, not
- * N.
- */
+/** Bundles view calls of one event-loop tick at the same block into one Multicall3 call. */
 
 import { decodeFunctionResult, encodeFunctionData, multicall3Abi } from 'viem';
 import type { Address, Hex } from '../../../domain/hex.ts';
 import { type ChainRpc, RpcRefusal } from '../rpc/rpc.ts';
 
 export const MULTICALL3_ADDRESS: Address = '0xca11bde05977b3631167028862be2a173976ca11';
-/** Calls in one bundle, far below any node's gas cap for eth_call. */
 const MAX_BUNDLE = 150;
 
 /** Result bytes, or undefined when the call reverted. */
@@ -25,7 +21,7 @@ export function createViewCaller(rpc: Pick<ChainRpc, 'request'>): ViewCaller {
   const bundles = new Map<string, Pending[]>();
   let hasMulticall: Promise<boolean> | undefined;
 
-  /** Whether the chain has the contract. Cached once a node has answered. */
+  /** Cached once a node has answered. */
   function multicall(): Promise<boolean> {
     hasMulticall ??= rpc.request<Hex>('eth_getCode', [MULTICALL3_ADDRESS, 'latest']).then(
       (code) => code !== '0x',
@@ -94,19 +90,18 @@ async function single(
   }
 }
 
-/** Messages of geth-like nodes and of revm for execution that failed in the contract. */
+/** Messages of geth-like nodes and of revm. */
 const HALTED =
   /execution reverted|revert|invalid opcode|out ?of ?gas|OOG|EVM error|invalid jump|stack (?:under|over)flow|gas uint64 overflow|return data out of bounds|write protection/i;
 
 /**
- * Whether the contract reverted, rather than the node refusing. Check this before other messages, because a
- * contract chooses its revert text.
+ * Whether the contract reverted, rather than the node refusing. Check this first: a contract chooses its
+ * revert text.
  */
 export function isRevert(refusal: RpcRefusal): boolean {
   return refusal.rpcCode === 3 || HALTED.test(refusal.message);
 }
 
-/** The revert data that a refusal carries. */
 export function revertData({ data, message }: RpcRefusal): Hex {
   const nested =
     typeof data === 'object' && data !== null && 'data' in data ? (data as { data: unknown }).data : data;

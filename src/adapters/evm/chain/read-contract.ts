@@ -22,10 +22,7 @@ interface ContractRead<TAbi, TName, TArgs> {
   args?: TArgs;
 }
 
-/**
- * undefined when the call reverts, or answers with something other than what the ABI says. Throws when `call`
- * throws, because no node answered.
- */
+/** undefined when the call reverts or the answer does not match the ABI. Throws when no node answers. */
 export async function tryReadContract<
   const TAbi extends Abi,
   TName extends ContractFunctionName<TAbi, View>,
@@ -71,14 +68,13 @@ export class ViewError extends UpstreamError {
   }
 }
 
-/** Functions of contracts that are not ours, as far as we call them. */
 export const erc1271Abi = parseAbi(['function isValidSignature(bytes32, bytes) view returns (bytes4)']);
 export const eip3009Abi = parseAbi(['function authorizationState(address, bytes32) view returns (bool)']);
 export const gasPriceOracleAbi = parseAbi([
   'function getL1Fee(bytes) view returns (uint256)',
   'function getL1FeeUpperBound(uint256) view returns (uint256)',
 ]);
-/** `decimals` is a uint8, read as a uint256 so that an absurd value is recognised as one. */
+/** `decimals` is a uint8, read as a uint256 so that an absurd value is recognised. */
 export const aggregatorAbi = parseAbi([
   'function decimals() view returns (uint256)',
   'function latestRoundData() view returns (uint80, int256 answer, uint256, uint256, uint80)',

@@ -19,18 +19,17 @@ import { connectDev, type Dev } from './deploy.ts';
 
 export interface DevPool {
   tokens: readonly [Address, Address];
-  /** Fee of a concentrated pool in millionths: 500, 3000 or 10000. null: a constant-product pair. */
+  /** Millionths: 500, 3000 or 10000. null: a constant-product pair. */
   fee: number | null;
-  /** Initial liquidity over the whole range, minted for the pool; sets the price. */
+  /** Over the whole range; sets the price. */
   amounts: readonly [bigint, bigint];
 }
 
 export interface DexDeployment {
   constantProduct: { factory: Address; filler: Address };
   concentrated: { factory: Address; filler: Address };
-  /** In the order of the request. */
   pools: Address[];
-  /** Contract that trades and provides liquidity for any caller, with its own tokens. */
+  /** Trades and provides liquidity for any caller, with its own tokens. */
   trader: Address;
 }
 
@@ -144,7 +143,6 @@ function provide(dev: Dev, { tokens, fee, amounts }: DevPool, pool: Address, tra
   );
 }
 
-/** The artifacts come from development dependencies, like anvil. */
 function artifact(path: string): { abi: Abi; bytecode: Hex } {
   const { abi, bytecode } = JSON.parse(
     readFileSync(createRequire(import.meta.url).resolve(path), 'utf8'),

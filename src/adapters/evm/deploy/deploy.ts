@@ -1,7 +1,4 @@
-/**
- * Prepares a development chain: Permit2 and Multicall3 at their well-known addresses, our contracts, and
- * tokens.
- */
+/** Prepares a development chain: Permit2, Multicall3, our contracts, and tokens. */
 
 import {
   createWalletClient,
@@ -63,15 +60,11 @@ export interface Deployment {
   escrow: Address;
   oracle: Address;
   permit2: Address;
-  /** Settles many orders in one transaction. */
   batch: Address;
   tokens: TokenInfo[];
 }
 
-/**
- * Sends all transactions in parallel with rising nonces, so that a chain with one-second blocks needs one
- * block.
- */
+/** Sends all transactions in parallel, so that a chain with one-second blocks needs one block. */
 export async function deployDevnet(options: DeployOptions): Promise<Deployment> {
   const dev = await connectDev(options.rpcUrl, options.chainId, options.deployerPrivateKey);
   const runtime = (await dev.rpc('eth_call', [{ data: multicall3Bytecode }, 'latest'])) as Hex;
@@ -114,7 +107,6 @@ export async function deployDevnet(options: DeployOptions): Promise<Deployment> 
   return { escrow, oracle, permit2, batch, tokens };
 }
 
-/** Mints tokens and transfers native currency (wei) on a development chain. */
 export async function fundDevnet({
   rpcUrl,
   chainId,
@@ -135,7 +127,6 @@ export async function fundDevnet({
   await dev.settled();
 }
 
-/** Deploys price oracles with a first answer in their own decimals. */
 export async function deployAggregators({
   rpcUrl,
   chainId,
@@ -161,7 +152,6 @@ export async function deployAggregators({
   return addresses;
 }
 
-/** Deploys ERC-1271 wallets, one per owner. */
 export async function deployContractWallets({
   rpcUrl,
   chainId,
@@ -186,7 +176,7 @@ export interface Dev {
   rpc(method: string, params: readonly unknown[]): Promise<unknown>;
   send(to: Address | null, data: Hex): void;
   create(parameters: EncodeDeployDataParameters): Address;
-  /** Resolves when everything sent so far is mined. Throws when a transaction reverted. */
+  /** Throws when a transaction reverted. */
   settled(): Promise<void>;
 }
 
@@ -227,9 +217,8 @@ export async function connectDev(rpcUrl: string, chainId: number, privateKey: He
   };
 
   /**
-   * Works around two anvil problems: with on-demand mining it leaves transactions that did not fit into the
-   * last block, and it may queue a transaction behind one that it is just mining, which blocks all later
-   * ones. Both are submitted again.
+   * Works around anvil: it leaves transactions that did not fit into the last block, or queues one behind the
+   * one it is mining, which blocks all later ones. Both are submitted again.
    */
   async function nudge(stuckAt: number | undefined): Promise<number> {
     const next = await client.getTransactionCount({ address: account.address, blockTag: 'latest' });

@@ -1,6 +1,6 @@
 /**
- * Health of a chain's RPC endpoints. An endpoint that fails, lags, goes backwards or contradicts the others
- * is ejected and returns only after behaving for a while, because a wrong answer costs more than none.
+ * Health of a chain's RPC endpoints. One that fails, lags, goes backwards or contradicts the others is
+ * ejected until it has behaved for a while, because a wrong answer costs more than none.
  */
 
 import type { Hex } from '../../../domain/hex.ts';
@@ -19,50 +19,42 @@ export const HEALTH: HealthOptions = { maxLagBlocks: 5, readmitAfterMs: 30_000 }
 
 export type EndpointFault = 'failing' | 'lagging' | 'ahead' | 'backwards' | 'contradicting';
 
-/** Answer of one endpoint in a round that asks all of them. */
 export interface Sighting {
   head: bigint;
-  /** Hash of an old, settled block that all were asked for; undefined where the endpoint lacks it. */
+  /** Hash of an old, settled block; undefined where the endpoint lacks it. */
   deep: Hex | undefined;
 }
 
 export interface Health {
-  /**
-   * Endpoints to ask, best first. When none is in service: all of them, starting with those that only failed
-   * to answer.
-   */
+  /** Best first. When none is in service: all, those that only failed to answer first. */
   order(): readonly number[];
   inService(): readonly number[];
   /**
-   * Endpoints whose answers may be compared: those in service, then those that only failed to answer. After
-   * an outage on our side all have failed, and one that never gave a wrong answer may agree with others right
-   * away.
+   * Endpoints to compare: those in service, then those that only failed to answer. After an outage on our
+   * side all have failed.
    */
   witnesses(): readonly number[];
   answered(index: number, tookMs: number): void;
-  /** A request that began at `startedMs` (monotonic) failed. */
+  /** `startedMs`: when the request began, monotonic. */
   failed(index: number, startedMs: number): void;
-  /** An endpoint reported its newest block; an older one later ejects it. */
+  /** An older newest block than before ejects the endpoint. */
   saw(index: number, head: bigint): void;
-  /** One answer per endpoint, asked in parallel; undefined where there was none. */
+  /** One answer per endpoint; undefined where there was none. */
   round(sightings: readonly (Sighting | undefined)[]): void;
   eject(index: number, fault: EndpointFault): void;
 }
 
-/**
- * Consecutive failures, each begun after the previous one had ended: a burst that fails together counts once.
- */
+/** Each begun after the previous failure had ended, so a burst counts once. */
 const MOST_FAILURES = 3;
 const SMOOTHING = 0.2;
 
 interface Endpoint {
-  /** The last newest block reported. */
   head: bigint | undefined;
   latencyMs: number | undefined;
   failures: number;
   failedAtMs: number;
   out: EndpointFault | undefined;
-  /** Since when an ejected endpoint has behaved, monotonic ms. */
+  /** Monotonic ms. */
   goodSinceMs: number | undefined;
 }
 
@@ -111,7 +103,6 @@ export function createHealth(
   function eject(index: number, fault: EndpointFault): void {
     const endpoint = at(index);
     endpoint.goodSinceMs = undefined;
-    // A single endpoint is always used.
     if (endpoint.out || count === 1) return;
     endpoint.out = fault;
     changed(index);
@@ -156,8 +147,7 @@ export function createHealth(
     saw(index, head) {
       const endpoint = at(index);
       const back = endpoint.head !== undefined && head < endpoint.head;
-      // Compare the next answer with this one: after a reorganisation to a shorter chain the endpoint can
-      // prove itself.
+      // After a reorganisation to a shorter chain the endpoint can prove itself with its next answer.
       endpoint.head = head;
       if (back) eject(index, 'backwards');
     },
@@ -196,7 +186,6 @@ export function createHealth(
   };
 }
 
-/** The hash that more than half report; undefined without a majority. */
 function majority(hashes: readonly Hex[]): Hex | undefined {
   return hashes.find((hash) => hashes.filter((other) => other === hash).length * 2 > hashes.length);
 }

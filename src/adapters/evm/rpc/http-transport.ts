@@ -8,11 +8,10 @@ import { buildConnector, Pool } from 'undici';
 
 export interface HttpTransport {
   /**
-   * Rejects with the node's `code`, `message` and `data` when the node answers with an error, and with an
-   * error without a numeric `code` when there is no valid answer.
+   * Rejects with the node's `code`, `message` and `data`, or without a numeric `code` when there is no valid
+   * answer.
    */
   request(call: RpcCall): Promise<unknown>;
-  /** Closes all connections and rejects the calls in flight. */
   close(): void;
 }
 
@@ -46,7 +45,6 @@ export function createHttpTransport(address: string, { timeoutMs }: { timeoutMs:
   let pending: PendingCall[] = [];
   let lastId = 0;
 
-  /** Sends all pending calls in batches of limited count and size. */
   function flush(): void {
     let batch: PendingCall[] = [];
     let bytes = 0;

@@ -1,4 +1,4 @@
-/** Compares the endpoints of a chain: asks all of them in parallel for their head and one settled block. */
+/** Asks all endpoints of a chain for their head and one settled block, to compare them. */
 
 import type { Hex } from '../../../domain/hex.ts';
 import type { Clock } from '../../../ports/clock.ts';
@@ -7,7 +7,6 @@ import { type RpcBlock, toBlock } from '../chain/block.ts';
 import type { ChainRpc } from './rpc.ts';
 
 export interface Probe {
-  /** Runs one round. */
   look(): Promise<void>;
   start(): void;
   stop(): Promise<void>;

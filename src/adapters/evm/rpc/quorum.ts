@@ -1,6 +1,6 @@
 /**
- * Reads that several endpoints must agree on, about the same block. Above a configured value money is
- * released only on such reads, so that one lying or compromised node cannot cause a payout.
+ * Reads that several endpoints must agree on, about the same block, so that one lying node cannot cause a
+ * payout.
  */
 
 import { UpstreamError } from '../../../domain/errors.ts';
@@ -11,7 +11,7 @@ import type { Health } from './health.ts';
 
 export interface QuorumDeps<W> {
   chain: string;
-  /** One per endpoint, in order; each reads from its own endpoint only. */
+  /** One per endpoint, in order. */
   witnesses: readonly W[];
   hashOf: (witness: W, block: bigint) => Promise<Hex | undefined>;
   health: Health;
@@ -19,7 +19,7 @@ export interface QuorumDeps<W> {
   metrics: Metrics;
 }
 
-/** Reads at one block from `needed` endpoints. Throws `UpstreamError` `no_quorum` while too few agree. */
+/** Throws `UpstreamError` `no_quorum` while too few agree. */
 export type Agreed<W> = <T extends string | boolean | undefined>(
   at: bigint,
   read: (witness: W) => Promise<T>,
@@ -45,8 +45,7 @@ export function createQuorum<W>(
     const votes = new Map<string, Vote>();
     const ask = async (index: number): Promise<void> => {
       const witness = witnesses[index] as W;
-      // Hash and answer come from the same endpoint; without the hash, nodes on two forks could agree by
-      // chance.
+      // Without the hash, nodes on two forks could agree by chance.
       const [hash, answer] = await Promise.all([hashOf(witness, at), read(witness)]);
       if (hash === undefined) return;
       const ballot = `${hash} ${String(answer)}`;

@@ -1,6 +1,6 @@
 /**
- * JSON-RPC over one or more endpoints of a chain: batched, with time limits, falling back to the next
- * endpoint. Errors name the method and the node's message, never the URL, which may contain a key.
+ * JSON-RPC over the endpoints of a chain, falling back to the next one. Errors never contain the URL, which
+ * may hold a key.
  */
 
 import { webSocket } from 'viem';
@@ -17,7 +17,7 @@ export interface RpcOptions {
   tryMs?: number;
 }
 
-/** Tracks the endpoints' health. Not needed for a single request to a single endpoint. */
+/** Not needed for a single request to a single endpoint. */
 export interface RpcWatch {
   clock: Clock;
   health: Health;
@@ -26,15 +26,14 @@ export interface RpcWatch {
 export interface ChainRpc {
   readonly endpoints: number;
   /**
-   * Asks the endpoints in service in order, each once. Throws `RpcRefusal` when a node refuses,
-   * `UpstreamError` when none answers.
+   * Asks the endpoints in order of health. Throws `RpcRefusal` when a node refuses, `UpstreamError` when none
+   * answers.
    */
   request<T>(method: string, params: readonly unknown[]): Promise<T>;
-  /** The same request to every endpoint in parallel, in endpoint order. */
+  /** In endpoint order. */
   requestEach<T>(method: string, params: readonly unknown[]): Promise<T | RpcRefusal | UpstreamError>[];
-  /** One endpoint only, by its index. */
   only(index: number): Pick<ChainRpc, 'request'>;
-  /** Subscribes to new heads of the first WebSocket endpoint; undefined when there is none. */
+  /** undefined when there is no WebSocket endpoint. */
   subscribeHeads(onHead: () => void): Promise<(() => Promise<void>) | undefined>;
   close(): void;
 }
@@ -100,7 +99,7 @@ export function createRpc(
     }
   }
 
-  /** Stops waiting after `limitMs`; the transport has its own, longer limit. */
+  /** The transport has its own, longer limit. */
   function within<T>(answer: Promise<T>, limitMs: number, method: string): Promise<T> {
     if (!watch || limitMs >= timeoutMs) return answer;
     return new Promise((resolve, reject) => {
@@ -211,7 +210,6 @@ const isMissingState = ({ message }: RpcRefusal): boolean =>
 const isOverloaded = ({ rpcCode, message }: RpcRefusal): boolean =>
   rpcCode === -32_005 || rpcCode === 429 || /too many requests|rate limit|capacity/i.test(message);
 
-/** Whether the refusal concerns this node, not the request. */
 const isItsOwn = (refusal: RpcRefusal): boolean => isMissingState(refusal) || isOverloaded(refusal);
 
 const withoutUrls = (text: string): string =>

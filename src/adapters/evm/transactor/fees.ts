@@ -1,7 +1,4 @@
-/**
- * Fees of a transaction and its replacements. Nodes require +10 % (geth) or +12.5 % for a replacement; we add
- * 15 %.
- */
+/** Fees of a transaction and its replacements. Nodes require +10 % (geth) or +12.5 %; we add 15 %. */
 
 import type { Fees } from '../../../ports/chain.ts';
 
@@ -18,8 +15,7 @@ export function firstFees({ baseFee, priorityFee }: Fees, capPerGas: bigint): Tx
 }
 
 /**
- * Fees to replace `last`: 15 % more, rounded up, and at least the current ones. undefined when the cap leaves
- * no room.
+ * 15 % more than `last`, rounded up, and at least the current fees. undefined when the cap leaves no room.
  */
 export function bumpFees(last: TxFees, now: Fees, capPerGas: bigint): TxFees | undefined {
   const least = {
@@ -37,7 +33,7 @@ export function bumpFees(last: TxFees, now: Fees, capPerGas: bigint): TxFees | u
     : fees;
 }
 
-/** Maximum fee per gas of an intent, so that its no-op replacement fits below the cap. */
+/** Leaves room for the no-op replacement below the cap. */
 export const belowCap = (capPerGas: bigint): bigint => (capPerGas * 100n) / BUMP_PERCENT - 1n;
 
 const raise = (fee: bigint): bigint => (fee * BUMP_PERCENT + 99n) / 100n;

@@ -1,13 +1,12 @@
 /**
- * Several signers on one chain as one transactor. A key stays with the signer that has its slot. A new key
- * goes to a signer by hash of its order, or to the next one while that signer cannot pay or another process
- * holds it. The database ensures that two signers never have slots of one key.
+ * Several signers on one chain as one transactor. A new key goes to a signer by hash of its order, or to the
+ * next one while that signer cannot send. Two signers never have slots of one key.
  */
 
 import type { Transactor } from '../../../ports/transactor.ts';
 
 export interface SignerLane extends Transactor {
-  /** Whether it has a slot of this key in memory and holds the signer's lease. */
+  /** It has a slot of this key in memory and holds the lease. */
   knows(key: string): boolean;
 }
 
@@ -27,7 +26,6 @@ export function createLanes(lanes: readonly [SignerLane, ...SignerLane[]]): Tran
   return {
     address: first.address,
     submit: (intent) => (keeperOf(intent.key) ?? laneFor(intent.key)).submit(intent),
-    // Every signer looks up the slots of all.
     status: (key) => (keeperOf(key) ?? first).status(key),
     healthy: () => lanes.some((lane) => lane.healthy()),
     holds: () => lanes.some((lane) => lane.holds()),

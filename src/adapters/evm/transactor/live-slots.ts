@@ -1,4 +1,4 @@
-/** In-memory state of a slot in the process that holds its signer, and the status reported for its keys. */
+/** In-memory state of a slot, and the status reported for its keys. */
 
 import type { Hex } from '../../../domain/hex.ts';
 import type { ChainPort, Receipt, SendOutcome } from '../../../ports/chain.ts';
@@ -17,9 +17,7 @@ export interface Live {
   mustReplace: boolean;
   /** No node accepts the intent: a no-op must take its nonce. */
   mustEnd: boolean;
-  /** Being signed by `place`. */
   busy: boolean;
-  /** Consecutive failures to get a signature. */
   unsigned: number;
 }
 
@@ -40,18 +38,18 @@ export const mayBeUnsent = ({ slot }: Live, minedCount: number): boolean =>
 
 export const lacksSignature = ({ slot }: Live): boolean => slot.attempts.length === 0;
 
-/** Whether a no-op has to take the nonce: no node takes the intent, or its time has passed. */
+/** No node takes the intent, or its time has passed. */
 export const needsNoop = ({ slot, mustEnd }: Live, headTimestamp: UnixSeconds): boolean =>
   (mustEnd || (slot.notAfter !== null && headTimestamp > slot.notAfter)) &&
   !(slot.attempts.at(-1)?.noop ?? false);
 
-/** Marks the slot by a node's answer to its last attempt: other bytes follow if these can never be mined. */
+/** Other bytes follow if these can never be mined. */
 export function noteOutcome(entry: Live, { noop }: { noop: boolean }, { kind }: SendOutcome): void {
   if (kind === 'underpriced') entry.mustReplace = true;
   if (kind === 'rejected' && !noop) entry.mustEnd = true;
 }
 
-/** How a slot ends whose nonce is used: by its attempt number `at`, or without a receipt by a foreign one. */
+/** How a slot ends whose nonce is used: by attempt `at`, or without a receipt by a foreign transaction. */
 export function endOf({ id, attempts }: TxSlot, at: number, receipt: Receipt | undefined): SlotEnd {
   if (!receipt)
     return {
@@ -70,7 +68,7 @@ export function endOf({ id, attempts }: TxSlot, at: number, receipt: Receipt | u
   };
 }
 
-/** With what the contract Batch says of a bundle. */
+/** A bundle's receipt includes the logs of the Batch contract. */
 export const receiptOf = (chain: ChainPort, { keys, to }: TxSlot, hash: Hex): Promise<Receipt | undefined> =>
   chain.receipt(hash, keys.length > 1 ? to : undefined);
 

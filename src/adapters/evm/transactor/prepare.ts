@@ -1,7 +1,6 @@
 /**
- * Turns intents into slots. Each intent is simulated first and refused before it takes a nonce. Intents that
- * may share a transaction are bundled when several wait: one simulation shows which would fail, and those are
- * handled alone.
+ * Turns intents into slots. Each intent is simulated before it takes a nonce. Intents that may share a
+ * transaction are bundled; those that would fail in the bundle are handled alone.
  */
 
 import { SettlementError } from '../../../domain/errors.ts';
@@ -14,7 +13,7 @@ import { readRun, runCall } from '../../../settlement/batch.ts';
 
 export interface Prepared {
   slots: NewSlot[];
-  /** By key: the chain would refuse the intent, or could not be asked. */
+  /** By key. */
   refused: ReadonlyMap<string, Error>;
 }
 
@@ -23,19 +22,17 @@ export const BUNDLE_FROM = 2;
 const BUNDLE_MOST = 32;
 /** Below the limit of one transaction (EIP-7825), and a fraction of any block. */
 const BUNDLE_GAS = 12_000_000n;
-/** Gas limit of each simulated call. */
 const SIMULATED_GAS = 2_000_000n;
 /** Other transactions in the same block change the state that an estimate saw. */
 const GAS_MARGIN_PERCENT = 130n;
 const TRANSACTION_GAS = 21_000n;
-/** Overhead per call, including what the contract requires on top of the last call's limit. */
+/** Includes what the contract requires on top of the last call's limit. */
 const CALL_GAS = 4_000n;
 const SPARE_GAS = 40_000n;
 
 export interface PrepareDeps {
   chain: ChainPort;
   signer: Address;
-  /** The chain's Batch contract; null disables bundling. */
   batch: Address | null;
   log: Log;
 }
@@ -98,7 +95,7 @@ export function createPreparation({
     return found.flat();
   }
 
-  /** Simulates in order of execution: each call sees the effects of the earlier ones. */
+  /** In order of execution: each call sees the effects of the earlier ones. */
   async function bundlesOf(intents: readonly TxIntent[]): Promise<NewSlot[]> {
     const answer = await chain.dryRun({
       from: signer,

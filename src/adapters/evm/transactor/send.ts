@@ -1,6 +1,5 @@
 /**
- * Interprets a node's answer to a raw transaction. Check for reverts first: a contract chooses its revert
- * text and can imitate any other answer.
+ * Interprets a node's answer to a raw transaction. Reverts come first: a contract chooses its revert text.
  */
 
 import type { UpstreamError } from '../../../domain/errors.ts';
@@ -27,10 +26,7 @@ export function classifyRefusal(message: string): SendOutcome['kind'] {
   return CLASSES.find(([pattern]) => pattern.test(message))?.[1] ?? 'rejected';
 }
 
-/**
- * Sends to every endpoint, also ejected ones, and resolves with the first acceptance. No answer counts as
- * sent, because the node may have the transaction.
- */
+/** Sends to every endpoint and resolves with the first acceptance. No answer counts as sent. */
 export async function sendRaw(rpc: ChainRpc, raw: Hex): Promise<SendOutcome> {
   const outcomes = rpc
     .requestEach<Hex>('eth_sendRawTransaction', [raw])

@@ -1,7 +1,6 @@
 /**
- * Sends transactions so that no crash loses or doubles one. The database stores a key's nonce, and then its
- * signed bytes, before any node sees them. A slot ends only when the intent or a no-op is mined. Receipts of
- * all attempts are checked, and what a reorganisation removes is sent again unchanged.
+ * Sends transactions so that no crash loses or doubles one. The database stores a key's nonce, then its
+ * signed bytes, before any node sees them. A slot ends only when the intent or a no-op is mined.
  */
 
 import { InvariantError, UpstreamError } from '../../../domain/errors.ts';
@@ -40,20 +39,19 @@ export interface TransactorCapabilities {
 }
 
 export interface TransactorOptions {
-  /** Unique per process; identifies the holder of the signer's lease. */
+  /** Unique per process. */
   owner: string;
   leaseMs?: number;
-  /** Maximum wei per gas, replacements included. */
+  /** Wei, replacements included. */
   maxFeePerGasCap?: bigint;
   /** Blocks that a transaction may wait before it is replaced. */
   bumpAfterBlocks?: number;
-  /** Below this many wei the signer counts as unable to pay. */
+  /** Wei; below it the signer counts as unable to pay. */
   minBalanceWei?: bigint;
-  /** Ended slots are watched for reorganisations for this many blocks. */
+  /** Ended slots are watched for reorganisations for this long. */
   reorgBlocks?: number;
-  /** Label for metrics when there are several signers. */
   lane?: string;
-  /** All our signers on this chain, this one included: a key has one slot over all of them. */
+  /** All our signers on this chain, this one included. */
   lanes?: readonly Address[];
   /** The chain's Batch contract; null disables bundling. */
   batch?: Address | null;
@@ -64,7 +62,7 @@ const BATCH = 64;
 const BUMPED_AT_ONCE = 32;
 /** Attempts to get a signature before a no-op takes the nonce. */
 export const MOST_UNSIGNED = 3;
-/** Longest wait for more intents to bundle, ms; an eighth of a block where that is shorter. */
+/** Longest wait for more intents to bundle; an eighth of a block where that is shorter. */
 const LINGER_MS = 150;
 const DEFAULT_CAP = 500_000_000_000n;
 /** Ended slots cached for `status`. */
@@ -181,11 +179,10 @@ export function createTransactor(
     const startedMs = clock.monotonicMs();
     const renewed = await store.renewSigner(lease, leaseMs);
     if (renewed && lease) {
-      // Check at the time of the answer, not of the request: the answer may be late.
+      // The answer may be late.
       const lapsed = clock.monotonicMs() >= lease.untilMs;
       lease.untilMs = startedMs + leaseMs;
-      // Heads were skipped while the lease had lapsed or something failed, and a quiet chain may not bring
-      // another soon.
+      // Heads were skipped while the lease had lapsed, and a quiet chain may bring no other soon.
       if (lapsed || reload) onHead();
       return;
     }
@@ -220,7 +217,7 @@ export function createTransactor(
     byKey.clear();
     for (const entry of newer) file(entry);
     for (const slot of slots) if (!live.has(slot.id)) remember(slot, head);
-    // The bytes may never have been sent or may be forgotten; nodes ignore those they have.
+    // Nodes ignore bytes that they have.
     broadcast([...live.values()].filter((entry) => mayBeUnsent(entry, minedCount)));
     if (slots.length > 0)
       log.info(
@@ -262,7 +259,7 @@ export function createTransactor(
     draining = undefined;
   }
 
-  /** Returns whether some of them shared a transaction. */
+  /** Whether some shared a transaction. */
   async function place(batch: readonly Waiting[]): Promise<boolean> {
     const held = holder();
     const waiting = new Map<string, Waiting[]>();
@@ -328,7 +325,7 @@ export function createTransactor(
         made.push({ entry, attempt: { ...signed, ...fees, gas, noop } });
         entry.unsigned = 0;
       } catch (error) {
-        // Later slots wait for this nonce, so a no-op takes it if that can be signed.
+        // Later slots wait for this nonce.
         entry.unsigned += 1;
         if (entry.unsigned >= MOST_UNSIGNED) entry.mustEnd = true;
         log.warn({ key: slot.key, error, times: entry.unsigned }, 'a transaction could not be signed');
@@ -356,7 +353,7 @@ export function createTransactor(
     return last ? bumpFees(last, now, cap) : firstFees(now, cap);
   }
 
-  /** Not awaited: an answer may take long, and the next head checks again. */
+  /** Not awaited: the next head checks again. */
   function broadcast(entries: readonly Live[]): void {
     const head = chain.head()?.number ?? 0n;
     for (const entry of entries) {
@@ -391,7 +388,6 @@ export function createTransactor(
     openGauge.set([...live.values()].filter(({ slot }) => slot.state === 'open').length, labels);
   }
 
-  /** Reopens slots that ended in blocks which are no longer canonical. */
   async function takeBackReorganised(head: Block): Promise<void> {
     const ended = [...live.values()]
       .filter(({ slot }) => slot.mined !== null)
@@ -449,7 +445,7 @@ export function createTransactor(
           ends.push({ entry, receipt, end: endOf(entry.slot, at, receipt) });
           return;
         }
-        // A node may report the count before the receipt: wait before assuming a foreign transaction.
+        // A node may report the count before the receipt.
         entry.missingSince ??= head.number;
         if (head.number >= entry.missingSince + BigInt(chain.chain.depth) + 2n) {
           ends.push({ entry, receipt, end: endOf(entry.slot, at, receipt) });
@@ -473,10 +469,7 @@ export function createTransactor(
     }
   }
 
-  /**
-   * For open slots with an unused nonce: signs what is unsigned, replaces what is late or expired, repeats
-   * what may be lost.
-   */
+  /** Signs what is unsigned, replaces what is late or expired, repeats what may be lost. */
   async function push(head: Block): Promise<void> {
     const open = [...live.values()]
       .filter(({ slot, busy }) => slot.state === 'open' && slot.nonce >= minedCount && !busy)
@@ -495,11 +488,11 @@ export function createTransactor(
     const before = new Map(late.map((entry) => [entry, entry.slot.attempts.length]));
     // Nonces are mined in order, so only the first few can block the rest.
     await attempt(late.slice(0, BUMPED_AT_ONCE), 'bump');
-    // The rest, and those at the fee cap: the node may have forgotten the bytes.
+    // The node may have forgotten the bytes of the rest.
     broadcast(late.filter((entry) => before.get(entry) === entry.slot.attempts.length));
   }
 
-  /** Memory counts only while we hold the lease; otherwise another process works on our slots. */
+  /** Without the lease, another process works on our slots. */
   const known = (key: string): Live | undefined => (holds() ? byKey.get(key) : undefined);
 
   async function statusFromStore(key: string): Promise<TxStatus | undefined> {

@@ -1,6 +1,6 @@
 /**
- * Makes npm's PostgreSQL binaries runnable. npm packages contain no symbolic links, install scripts may be
- * disabled, and the server's user may not have access to our folder: a private copy solves all three.
+ * Makes npm's PostgreSQL binaries runnable: npm packages have no symbolic links, install scripts may be
+ * disabled, and the server's user may not have access to our folder.
  */
 
 import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, symlink } from 'node:fs/promises';
@@ -57,7 +57,7 @@ function installedPackage(): Package {
   }
 }
 
-/** Creates the links that the package lists. Returns false without write access. */
+/** Creates the links that the package lists; false without write access. */
 async function hydrate(folder: string): Promise<boolean> {
   const list = JSON.parse(
     await readFile(join(folder, 'native', 'pg-symlinks.json'), 'utf8').catch(() => '[]'),
@@ -82,7 +82,7 @@ async function makeExecutable(file: string): Promise<void> {
   if ((mode & 0o555) !== 0o555) await chmod(file, mode | 0o555);
 }
 
-/** Copied once per version to a folder that all users can read and only we can write. */
+/** One copy per version that all users can read and only we can write. */
 async function cachedCopy({ folder, version }: Package, user: SystemUser | undefined): Promise<string> {
   const cache = user
     ? await rootCache()
@@ -100,7 +100,7 @@ async function cachedCopy({ folder, version }: Package, user: SystemUser | undef
   await chmod(draft, 0o755);
   await cp(join(folder, 'native'), join(draft, 'native'), { recursive: true, verbatimSymlinks: true });
   await hydrate(draft);
-  // Two processes may copy in parallel: the first rename wins, the other copy is removed.
+  // The first rename wins.
   await rename(draft, target).catch(async (error: NodeJS.ErrnoException) => {
     await rm(draft, { recursive: true, force: true });
     if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;

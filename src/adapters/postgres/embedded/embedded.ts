@@ -1,7 +1,6 @@
 /**
- * Runs a PostgreSQL server from npm's binaries, the default database. It survives a kill -9 of any process,
- * stops with the process that started it, and runs as an unprivileged user when we are root, as PostgreSQL
- * requires.
+ * Runs a PostgreSQL server from npm's binaries, the default database. It stops with the process that started
+ * it, and runs as an unprivileged user when we are root, as PostgreSQL requires.
  */
 
 import { randomBytes } from 'node:crypto';
@@ -16,26 +15,20 @@ import { type Binaries, findBinaries } from './binaries.ts';
 import { isReachable, type SystemUser, unprivilegedUser } from './unprivileged.ts';
 
 export interface EmbeddedPostgresOptions {
-  /**
-   * The cluster lives in `<dataDir>/pg`, or, where an unprivileged user cannot access that, in the folder
-   * named by `dataDir/LOCATION`.
-   */
+  /** The cluster lives in `<dataDir>/pg`, or in the folder named by `dataDir/LOCATION`. */
   dataDir: string;
-  /** A free port of 127.0.0.1 by default. */
   port?: number;
   log: Log;
-  /** Additional server settings. */
   settings?: Record<string, string>;
 }
 
 export interface EmbeddedPostgres {
-  /** URL of the database `postgres`, including the password. */
+  /** The database `postgres`, with the password. */
   readonly url: string;
   readonly port: number;
   readonly pid: number;
-  /** Folder of the cluster. */
   readonly clusterDir: string;
-  /** Creates the database if needed and returns its URL. */
+  /** Creates the database if needed; returns its URL. */
   database(name: string): Promise<string>;
   exited: Promise<number>;
   stop(): Promise<void>;
@@ -56,7 +49,7 @@ const SETTINGS: Record<string, string> = {
   tcp_keepalives_count: '3',
 };
 
-/** Starts the server, creating its cluster on first use. Resolves when it answers. */
+/** Creates the cluster on first use. Resolves when the server answers. */
 export async function startEmbeddedPostgres({
   dataDir,
   port,
@@ -103,7 +96,6 @@ export async function startEmbeddedPostgres({
   };
 }
 
-/** Creates a database unless it exists. */
 export async function createDatabase(serverUrl: string, name: string): Promise<void> {
   const client = new pg.Client({ connectionString: serverUrl });
   await client.connect();
@@ -112,7 +104,7 @@ export async function createDatabase(serverUrl: string, name: string): Promise<v
     if (!rowCount) await client.query(`create database ${client.escapeIdentifier(name)}`);
   } catch (error) {
     if ((error as { code?: string }).code !== '42P04' && (error as { code?: string }).code !== '23505')
-      throw error; // somebody created it meanwhile
+      throw error; // Another process created it meanwhile.
   } finally {
     await client.end();
   }
@@ -131,10 +123,7 @@ async function clusterFolder(home: string, user: SystemUser | undefined, log: Lo
   return elsewhere;
 }
 
-/**
- * Renames the cluster into place after initdb, so that a crash leaves nothing half done. Returns its
- * password.
- */
+/** Renames the cluster into place, so that a crash leaves nothing half done. Returns its password. */
 async function ensureCluster({
   home,
   clusterDir,
@@ -204,7 +193,7 @@ interface Launch {
 }
 
 async function launch(options: Launch): Promise<WatchedChild> {
-  // After a kill, old backends need some time to exit; until then a new server refuses to start.
+  // Old backends of a killed server need time to exit; until then a new one refuses to start.
   for (let attempt = 1; ; attempt += 1) {
     const lines: string[] = [];
     const server = await spawnWatched(
@@ -218,7 +207,6 @@ async function launch(options: Launch): Promise<WatchedChild> {
       ],
       {
         ...identity(options.user),
-        // Fast shutdown: closes sessions, writes a checkpoint.
         stopSignal: 'INT',
         onLine(line) {
           lines.push(line);
@@ -241,7 +229,7 @@ async function launch(options: Launch): Promise<WatchedChild> {
   }
 }
 
-/** Waits for the first answered query, which crash recovery may delay; false when the server exits first. */
+/** Crash recovery may delay the first answer; false when the server exits first. */
 async function answers(server: WatchedChild, url: string): Promise<boolean> {
   const deadline = performance.now() + 60_000;
   while (!server.hasExited() && performance.now() < deadline) {
@@ -260,10 +248,7 @@ async function answers(server: WatchedChild, url: string): Promise<boolean> {
   return false;
 }
 
-/**
- * After a kill -9 the pid in `postmaster.pid` may be reused by another process, and PostgreSQL would refuse
- * to start.
- */
+/** The pid in `postmaster.pid` may be reused by another process, and PostgreSQL would refuse to start. */
 async function clearStalePid(clusterDir: string): Promise<void> {
   const file = join(clusterDir, 'postmaster.pid');
   const pid = Number.parseInt(await readFile(file, 'utf8').catch(() => ''), 10);

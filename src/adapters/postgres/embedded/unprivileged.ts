@@ -1,4 +1,4 @@
-/** PostgreSQL refuses to run as root: finds another user, and the folders that this user can access. */
+/** Finds a user for PostgreSQL, which refuses to run as root, and the folders this user can access. */
 
 import { readFile, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -29,7 +29,6 @@ export async function unprivilegedUser(): Promise<SystemUser | undefined> {
   );
 }
 
-/** Whether that user can enter the folder and all folders above it. */
 export async function isReachable(path: string, user: SystemUser): Promise<boolean> {
   for (let folder = path; ; folder = dirname(folder)) {
     const { mode, uid, gid } = await stat(folder);

@@ -1,7 +1,4 @@
-/**
- * The LP's books in PostgreSQL. Each batch is one transaction behind the same fence as the LP's other writes,
- * so only one process keeps the books.
- */
+/** The LP's books in PostgreSQL. Each batch is one transaction behind the fence of the LP's other writes. */
 
 import { InvariantError } from '../../../domain/errors.ts';
 import type { Hex } from '../../../domain/hex.ts';
@@ -22,7 +19,7 @@ import type {
 import type { Database, Queryable } from '../pool.ts';
 import { bytes, put, select } from '../rows.ts';
 
-/** Maximum open trades and takers loaded at start. */
+/** Loaded at start. */
 const MOST_OPEN = 20_000;
 const MOST_TAKERS = 1_000_000;
 const MARKS = ['1', '10', '60'] as const;
@@ -254,17 +251,16 @@ async function entriesWhere(
   values: readonly unknown[],
 ): Promise<JournalEntry[]> {
   type StoredEntry = Omit<JournalEntry, 'postings'> & {
-    n: number;
     postings: (Omit<Posting, 'amount'> & { amount: string })[] | null;
   };
   const rows = await select<StoredEntry>(
     session,
-    `select e.*, (select jsonb_agg(jsonb_build_object('account', p.account, 'chainId', p.chain_id, 'token', p.token, 'amount', p.amount::text)) from lp_posting p where p.entry = e.n) as postings
+    `select e.id, e.kind, e.at_ms, e.order_id, e.chain_id, e.block, e.tx_hash, (select jsonb_agg(jsonb_build_object('account', p.account, 'chainId', p.chain_id, 'token', p.token, 'amount', p.amount::text)) from lp_posting p where p.entry = e.n) as postings
      from lp_entry e where ${where} order by e.n`,
     values,
     ['block'],
   );
-  return rows.map(({ n: _, postings, ...entry }) => ({
+  return rows.map(({ postings, ...entry }) => ({
     ...entry,
     postings: (postings ?? []).map((posting) => ({ ...posting, amount: BigInt(posting.amount) })),
   }));

@@ -6,7 +6,6 @@ import { put, select } from '../rows.ts';
 
 const COLUMNS = 'at_ms, who, what, note, changes, config_sha256';
 
-/** The database must be migrated with `LP_MIGRATIONS`. */
 export function createLpAudit(db: Database): Audit {
   return {
     append: (entry) => put(db, 'lp_audit', { ...entry, changes: JSON.stringify(entry.changes) }),

@@ -1,6 +1,6 @@
 /**
- * The LP's state in PostgreSQL. Opening it raises the epoch, and every write checks the epoch it was opened
- * with, so a process that was replaced can no longer write.
+ * The LP's state in PostgreSQL. Opening it raises the epoch, and every write checks its epoch, so a replaced
+ * process can no longer write.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -16,7 +16,6 @@ import { bytes, fromRow, put } from '../rows.ts';
 /** The database must be migrated with `LP_MIGRATIONS`; one schema per LP. */
 export function createLpStore(db: Database): LpStore {
   let epoch: number | undefined;
-  /** On a replica: its name, this process's id, and the generation. */
   let shared: { replica: string; process: string; since: number } | undefined;
 
   type Write = (session: Queryable) => Promise<unknown>;
@@ -30,13 +29,11 @@ export function createLpStore(db: Database): LpStore {
       return true;
     });
 
-  /** Runs a write only while the epoch is ours. */
   async function owned(write: Write): Promise<boolean> {
     if (epoch === undefined) throw new InvariantError('The LP store was not opened.');
     return writeWhile('lp-owner', 'epoch = $1', epoch, write);
   }
 
-  /** Runs a write of this replica while the LP is shared. */
   const ours = ({ since }: { since: number }, write: Write): Promise<boolean> =>
     writeWhile('lp-shared', 'epoch = led_epoch and shared_since = $1', since, write);
 
@@ -66,7 +63,7 @@ export function createLpStore(db: Database): LpStore {
         );
         const awards = await session.query(OPEN_AWARDS);
         const suffix = `@${replica}`;
-        // An earlier version had one kill switch per replica: if any was on, the shared one is.
+        // An earlier version had one kill switch per replica.
         const [own] = await session.query<{ value: unknown }>(
           'delete from lp_risk where name = $1 returning value',
           [`${KILL}${suffix}`],
@@ -151,7 +148,7 @@ export function createLpStore(db: Database): LpStore {
         const taken = (owner?.epoch ?? 0) + 1;
         const clean = owner?.stopped === true ? await readClean(session) : null;
         await session.query(OPEN_LP, [taken]);
-        // Leases of replicas count as those of a crashed owner, because their holds are not in this ledger.
+        // Holds of replicas are not in this ledger, so their leases count as those of a crashed owner.
         await session.query(`insert into lp_lease (chain_id, signed_up_to, clean) select chain_id, max(signed_up_to), false from lp_replica_lease group by chain_id
           on conflict (chain_id) do update set signed_up_to = greatest(lp_lease.signed_up_to, excluded.signed_up_to), clean = false`);
         await session.query('delete from lp_replica_lease');
@@ -276,7 +273,7 @@ export function createLpStore(db: Database): LpStore {
   };
 }
 
-/** Row of the kill switch, of a single process or of all replicas. */
+/** Of a single process or of all replicas. */
 const KILL = 'kill';
 /** SQL: a clean stop counts for one start only, so opening the store deletes it. */
 export const OPEN_LP = 'update lp_owner set epoch = $1, clean = null';
@@ -297,13 +294,9 @@ const awardValues = (award: LpAward): unknown[] => [
   award.updatedAtMs,
 ];
 
-/** Holds per fetch. */
 const FETCHED = 200;
 
-/**
- * Assembles the JSON in the database from pieces, because writing it as one text would block the event loop.
- * Every version reads the result.
- */
+/** Assembles the JSON in the database, because writing it as one text would block the event loop. */
 async function writeClean(
   session: Queryable,
   { ledger: { books, chunks }, cursors }: { ledger: SnapshotChunks; cursors: readonly ChainCursor[] },

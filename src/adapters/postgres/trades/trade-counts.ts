@@ -1,25 +1,20 @@
 /**
  * Counts of the trade history, so that totals and deep pages need not read it: ended trades by cell (family
- * and stage) and by bucket of each sortable value. Open and recently ended trades are listed in `trade_fresh`
- * and counted by readers. One worker at a time folds them in, so settlement never waits for a counter.
+ * and stage) and by bucket of each sortable value. Readers count the rest from `trade_fresh`.
  */
 
 import type { Database, Queryable } from '../pool.ts';
 
-/** Numbers of the sorts in `trade_count` and `trade_fence`. */
 export const SORT_NUMBERS = { created_at: 1, amount_usd: 2, settlement_speed_ms: 3, order_id: 4 } as const;
 
-/** Every sortable value as a number; for order ids the first three bytes, which are evenly distributed. */
+/** Sortable values as numbers; for order ids the first three bytes, which are evenly distributed. */
 const VALUES = `(values (0, 0::double precision), (1, t.created_at_ms), (2, t.amount), (3, t.speed_ms),
   (4, get_byte(t.order_id, 0) * 65536 + get_byte(t.order_id, 1) * 256 + get_byte(t.order_id, 2))) v (sort, value)`;
 const ENDED = 't.cell % 8 in (4, 6, 7)';
-/**
- * One counter at a time. A table lock is taken before the snapshot, so the next one sees the result; readers
- * are not blocked.
- */
+/** Taken before the snapshot, so the next counter sees the result; readers are not blocked. */
 const ALONE = 'lock table trade_fence in share row exclusive mode';
 const FOLD_AT_ONCE = 5_000;
-/** From this many trades on, a full recount is faster than folding. */
+/** A full recount is then faster than folding. */
 const MANY = 50_000;
 const SAMPLE = 40_000;
 
@@ -86,10 +81,7 @@ async function foldBook(session: Queryable, book: number): Promise<number> {
   return ended.length;
 }
 
-/**
- * Redraws the buckets of a book and recounts it from its rows. Settlement continues; trades that end
- * meanwhile stay fresh.
- */
+/** Redraws the buckets of a book and recounts it. Trades that end meanwhile stay fresh. */
 export async function recountTrades(db: Database, book: number, options: CountOptions = {}): Promise<void> {
   await db.transaction(async (session) => {
     await session.query(
@@ -121,7 +113,7 @@ export async function recountTrades(db: Database, book: number, options: CountOp
            select v.sort, v.value, ntile($2) over (partition by v.sort order by v.value) - 1 as bucket from trade t cross join lateral ${VALUES}
            where t.book = $1 and ${ENDED} and v.sort > 0 and get_byte(t.order_id, 31) < $3) x
          where bucket > 0 group by sort, bucket`,
-        // A sample suffices for even buckets, and order ids are random.
+        // Order ids are random, so a sample suffices.
         [book, buckets, Math.ceil((256 * SAMPLE) / Math.max(n, SAMPLE))],
       );
     }

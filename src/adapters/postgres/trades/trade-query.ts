@@ -1,6 +1,6 @@
 /**
- * Reads one page of history and the total, from one snapshot. Small results are collected and sorted; large
- * ones are read along the sort's index, starting in the bucket that contains the page.
+ * Reads one page of history and the total, from one snapshot. Small results are sorted; large ones are read
+ * along the sort's index, from the bucket that contains the page.
  */
 
 import type { NumericSort, TradeFamily, TradeGroup, TradeQuery } from '../../../ports/stores/trades.ts';
@@ -10,7 +10,7 @@ import { EVERY_CELL, everyCellOf, SORT_NUMBERS } from './trade-counts.ts';
 import { CELL_STAGES } from './trade-rows.ts';
 
 export interface QueryLimits {
-  /** Up to this many rows, collecting and sorting is faster than an index scan. */
+  /** Up to here, collecting and sorting is faster than an index scan. */
   gather: number;
   /** Totals are exact up to here for every filter. */
   exact: number;
@@ -34,7 +34,6 @@ interface Fresh {
   [column: string]: unknown;
 }
 
-/** Range of one value: from <= value < below. */
 interface Range {
   sort: 'created_at' | 'amount_usd';
   from: number;
@@ -62,10 +61,7 @@ const valueOf: Record<NumericSort, (row: Fresh) => number> = {
 
 type Direction = TradeQuery['direction'];
 
-/**
- * `session` is inside a repeatable-read transaction that forces index scans, because the planner does not
- * know which bucket contains the page.
- */
+/** `session` must force index scans, because the planner does not know which bucket contains the page. */
 export async function pageIds(
   session: Queryable,
   book: number,
@@ -87,7 +83,7 @@ export async function pageIds(
   const ranges = rangesOf(query);
   const look = createLook(session, book, { fresh, present, limits });
   const ours = every ? ledger.total + fresh.length : sumOf(cells);
-  // A range of another value than the sort's is a filter; the size of its result decides the plan.
+  // The size of a filter's result decides the plan.
   const total = await totalOf();
   if (offset >= total && (total <= limits.exact || ranges.length < 2)) return { ids: [], total };
   const sortedGroups = query.sort.by === 'group' ? groups : undefined;
@@ -196,12 +192,11 @@ export async function pageIds(
 
 const numericOf = ({ sort }: TradeQuery): NumericSort => (sort.by === 'group' ? 'created_at' : sort.by);
 
-/** Cached counts of a book, valid for one version of the counts. */
+/** Valid for one version of the counts. */
 export interface BookCounts {
   version: number;
   counts: ReadonlyMap<number, number>;
   total: number;
-  /** Cells joined with their families. */
   cells: readonly Cell[];
   families: readonly TradeFamily[];
 }
@@ -213,7 +208,7 @@ interface Cell {
   group: TradeGroup;
 }
 
-/** The cells of a query (grouped and ordered when sorting by group) and all trades not yet counted. */
+/** The cells of a query, and all trades not yet counted. */
 export async function openBook(
   session: Queryable,
   book: number,
@@ -334,7 +329,7 @@ export function rangesOf({ createdFromMs, createdToMs, minUsd, maxUsd }: TradeQu
   return ranges;
 }
 
-/** The next double, to turn an inclusive bound into an exclusive one. */
+/** To turn an inclusive bound into an exclusive one. */
 function nextUp(value: number): number {
   if (!Number.isFinite(value) || value === 0) return value === 0 ? Number.MIN_VALUE : value;
   const view = new DataView(new ArrayBuffer(8));
@@ -350,7 +345,6 @@ interface Scan {
   ranges: readonly Range[];
   by: NumericSort;
   direction: Direction;
-  /** `matching` is exact. */
   exact: boolean;
 }
 
@@ -359,7 +353,7 @@ export interface Where {
   values: unknown[];
 }
 
-/** The index to use: of the cells, which belong to one book, or of one of the book's sorts. */
+/** The index of the cells, or of one of the book's sorts. */
 export type Via = 'cells' | 'book';
 
 export function whereOf(
@@ -451,7 +445,7 @@ function createLook(
     return row?.n ?? 0;
   }
 
-  /** Whole buckets come from the counts; the two at the bounds are counted row by row. */
+  /** Only the two buckets at the bounds are counted row by row. */
   async function countRange(cells: readonly number[] | null, { sort, from, below }: Range): Promise<number> {
     if (from >= below) return 0;
     const { lows, sizes } = await buckets(sort, cells);
@@ -486,7 +480,7 @@ function createLook(
       return row?.n ?? 0;
     },
 
-    /** For few rows: reads all and sorts. Groups rank before the sort. */
+    /** Reads all and sorts. Groups rank before the sort. */
     gather(
       cells: readonly number[] | null,
       via: Via,
@@ -518,7 +512,7 @@ function createLook(
       );
     },
 
-    /** For many rows: scans the index from the nearer end and skips whole buckets. */
+    /** Scans the index from the nearer end and skips whole buckets. */
     async scan(scan: Scan, offset: number, limit: number): Promise<Buffer[]> {
       const { cells, matching, ranges, by, exact } = scan;
       const size = exact ? Math.min(limit, matching - offset) : limit;
@@ -569,7 +563,6 @@ function createLook(
   }
 }
 
-/** Number of fences at or below a value. */
 function bucketOf(lows: readonly number[], value: number): number {
   let [low, high] = [0, lows.length];
   while (low < high) {

@@ -1,7 +1,4 @@
-/**
- * Rebuilds the trade history from orders and facts while the venue runs; each batch locks its orders while it
- * writes.
- */
+/** Rebuilds the trade history from orders and facts while the venue runs. */
 
 import { rebuildDeliveries } from '../venue/delivery-store.ts';
 import { ORDER_COLUMNS, orderFromRow } from '../venue/order-rows.ts';
@@ -12,7 +9,7 @@ import { CELL_STAGES, createFamilies, type Families, tradeColumns, tradeTerms } 
 
 const BATCH = 500;
 
-/** Rebuilds every trade row and count. Returns the number of trades. */
+/** Returns the number of trades. */
 export async function rebuildTrades(
   db: Database,
   options: CountOptions = {},
@@ -54,7 +51,7 @@ async function writeAll(db: Database, where: string, progress = (_done: number) 
 
 async function writeBatch(db: Database, families: Families, ids: readonly Buffer[]): Promise<number> {
   return db.transaction(async (session) => {
-    // An append updates the order's row, so it waits for this batch and then finds the trade.
+    // An append updates the order's row, so it waits for this batch.
     await session.query(
       'select from trade_order where order_id = any($1::bytea[]) order by order_id for share',
       [ids],

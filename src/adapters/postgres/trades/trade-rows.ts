@@ -1,4 +1,4 @@
-/** Derives trade rows from orders and facts, for appending and for rebuilding alike. */
+/** Derives trade rows from orders and facts. */
 
 import { decodeContext } from '../../../domain/context.ts';
 import type { Address, Bytes32, Hex } from '../../../domain/hex.ts';
@@ -20,7 +20,7 @@ export const CELL_STAGES = STAGES.length;
 export const stageRank = (stage: OrderStage): number => STAGES.indexOf(stage);
 export const cellOf = (family: number, stage: OrderStage): number => family * CELL_STAGES + stageRank(stage);
 
-/** Fields of a candidate that history keeps; undefined where an old candidate lacks them. */
+/** Old candidates lack some of these. */
 interface Quoted {
   lpSpreadBps?: number | null;
   platformFeeBps?: number | null;
@@ -69,7 +69,7 @@ function kindOf({ namespace, order, route }: NewOrder, { composite }: Quoted): O
 const largest = (values: readonly number[]): number =>
   values.reduce((best, value, index) => (value > (values[best] ?? 0) ? index : best), 0);
 const tokenOf = (token: bigint): Address => `0x${token.toString(16).padStart(40, '0').slice(-40)}`;
-/** History accepts every order, so invalid upper bytes are cut off. */
+/** Cuts off invalid upper bytes. */
 const addressIn = (word: Bytes32): Address => `0x${word.slice(-40)}`;
 
 /** Columns of a trade besides order id, book and family. */
@@ -108,7 +108,7 @@ export interface TradeDbRow extends Row {
   member: string;
 }
 
-/** Columns that `tradeFromRow` needs, of `trade t` and its `trade_family f`. */
+/** Of `trade t` and its `trade_family f`. */
 export const TRADE_COLUMNS = 't.order_id, t.created_at_ms, t.amount, t.speed_ms, t.terms, t.state, f.member';
 
 export const tradeFromRow = (row: TradeDbRow): TradeRow => ({

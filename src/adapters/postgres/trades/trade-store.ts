@@ -1,4 +1,4 @@
-/** The trade history in PostgreSQL: pages, single trades, exports through a cursor, and gas. */
+/** The trade history in PostgreSQL: pages, exports through a cursor, and gas. */
 
 import pg from 'pg';
 import { UpstreamError } from '../../../domain/errors.ts';
@@ -29,12 +29,12 @@ import { createFamilies, TRADE_COLUMNS, type TradeDbRow, tradeFromRow } from './
 
 export interface TradeStoreOptions extends CountOptions {
   limits?: Partial<QueryLimits>;
-  /** Maximum concurrent exports of this process; each has its own connection. */
+  /** Each has its own connection. */
   maxExports?: number;
 }
 
 const EXPORT_LOCK_CLASS = 7_163_005;
-/** Rows per fetch; small, so that an export needs little memory. */
+/** Small, so that an export needs little memory. */
 const FETCH = 25;
 /** A client that reads nothing for this long counts as gone. */
 const STALLED_MS = 60_000;
@@ -68,7 +68,7 @@ export function createTradeStore(db: Database, options: TradeStoreOptions = {}):
     });
   }
 
-  /** Uses its own connection, because an export takes as long as its client. */
+  /** An export takes as long as its client, so it has its own connection. */
   async function exportAll(query: TradeQuery): Promise<AsyncGenerator<TradeRow[]> | undefined> {
     if (exporting >= maxExports) return undefined;
     exporting += 1;
@@ -203,7 +203,7 @@ export function createTradeStore(db: Database, options: TradeStoreOptions = {}):
   };
 }
 
-/** Closes the connection, and with it cursor, snapshot and lock, however reading ends, even before it began. */
+/** Closes the connection, and with it cursor and lock, however reading ends, even before it began. */
 function finish(rows: AsyncGenerator<TradeRow[]>, end: () => Promise<void>): AsyncGenerator<TradeRow[]> {
   const over = async <T>(result: Promise<T>): Promise<T> => {
     await result.catch(() => {});

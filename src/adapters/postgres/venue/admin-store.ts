@@ -8,13 +8,11 @@ import type { Database, Queryable } from '../pool.ts';
 import { put, select } from '../rows.ts';
 import { addKey, putSolver, putWorkspace, selectWorkspaces } from './venue-rows.ts';
 
-/** The database must be migrated with `VENUE_MIGRATIONS`. */
 export function createAdminStore(db: Database): AdminStore {
   return {
     change: (work) =>
       db.transaction(async (session) => {
-        // Changes run one at a time, so none can come between another's read and write, even where no row
-        // exists to lock.
+        // One at a time, so none can come between another's read and write, even where no row exists to lock.
         await session.query('select pg_advisory_xact_lock(hashtext($1))', [`${db.schema} admin`]);
         return work(transactionOn(session, db.schema));
       }),

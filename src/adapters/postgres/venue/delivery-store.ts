@@ -1,4 +1,4 @@
-/** Ledger deliveries in PostgreSQL: rows derived from facts, in the statement that adds the facts. */
+/** Ledger deliveries in PostgreSQL: rows derived from facts, written with them. */
 
 import type { Fact, FactOf } from '../../../domain/fact.ts';
 import type { DeliveryStore, LateFacts, LedgerDelivery } from '../../../ports/stores/deliveries.ts';
@@ -10,7 +10,7 @@ import type { Database, Queryable } from '../pool.ts';
 import { bytes, select } from '../rows.ts';
 import { toJson } from './order-rows.ts';
 
-/** SQL that writes the rows of `deliveryRows` for each order in `source`. */
+/** Writes the rows of `deliveryRows` for each order in `source`. */
 export const putDeliveries = (orderId: string, rows: string, source: string): string => `
   insert into ledger_delivery (order_id, output_index, chain_id, account, token, remaining, requested, auto_withdraw, credited_at, due_at)
   select ${orderId}, d.* from ${source}, json_to_recordset(${rows}) as d (output_index int, chain_id bigint, account text, token text, remaining numeric, requested numeric, auto_withdraw boolean, credited_at bigint, due_at bigint)
@@ -34,7 +34,7 @@ interface DeliveryValues {
   due_at: number;
 }
 
-/** Rows changed by the added facts, derived from all of the order's facts. */
+/** Derived from all of the order's facts. */
 export function deliveryRows(before: readonly Fact[], added: readonly Fact[]): DeliveryValues[] {
   if (!added.some(({ kind }) => OURS.has(kind))) return [];
   const all = [...before, ...added];
@@ -58,7 +58,6 @@ export function deliveryRows(before: readonly Fact[], added: readonly Fact[]): D
   );
 }
 
-/** Rewrites an order's rows from its facts. */
 export async function rebuildDeliveries(session: Queryable, { orderId, facts }: OrderRecord): Promise<void> {
   const rows = deliveryRows(
     [],
@@ -87,7 +86,7 @@ const APPEND_LATE = {
 /** Rolls back the transaction. */
 class Moved extends Error {}
 
-/** Greater than any log index: the whole block has been read. */
+/** Greater than any log index. */
 const WHOLE_BLOCK = 2 ** 31;
 
 const COLUMNS = 'order_id, output_index, workspace_id, remaining as left, requested, auto_withdraw';

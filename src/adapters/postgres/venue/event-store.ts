@@ -1,7 +1,4 @@
-/**
- * The stream of order events. Each event gets its position after commit, under one lock, so that positions
- * appear in order.
- */
+/** The stream of order events. Positions are given after commit, under one lock, so they appear in order. */
 
 import type { EventStore, PlacedEvent } from '../../../ports/stores/store.ts';
 import { ORDER_COLUMNS, orderFromRow } from './order-rows.ts';
@@ -9,7 +6,6 @@ import { bytes, select } from '../rows.ts';
 import type { Database } from '../pool.ts';
 
 const LOCK_KEY = 7_163_002;
-/** Events per statement. */
 const BATCH = 2_000;
 
 const UNPLACED = {
@@ -17,7 +13,7 @@ const UNPLACED = {
   text: 'select exists (select from order_event where place is null) as waiting, (select max(place) from order_event) as last',
 };
 
-/** Events of one order keep their order, whatever the clocks of the replicas said. */
+/** Events of one order keep their order, whatever the replicas' clocks said. */
 const PLACE = {
   name: 'event-place',
   text: `with fresh as (

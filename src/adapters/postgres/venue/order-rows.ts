@@ -27,7 +27,7 @@ export function factFromJson(stored: Stored<Fact>): Fact {
   return { ...stored, evidence };
 }
 
-/** Columns that `orderFromRow` needs, of `trade_order o`, with the facts as one JSON array. */
+/** Of `trade_order o`, with the facts as one JSON array. */
 export const ORDER_COLUMNS = `o.order_id, o.quote_id, o.workspace_id, o.key_id, o.member_id, o.namespace, o.mode, o.execution_mode, o.origin_chain_id, o.dest_chain_ids, o.message,
   o.valid_until, o.commitments, o.route, o.parent_order_id, o.solver_ids, o.signature, o.sign_scheme, o.funding, o.candidate, o.reference_id, o.amount_usd, o.screening, o.travel_rule, o.created_at_ms, o.updated_at_ms,
   (select jsonb_agg(jsonb_build_object('seq', f.seq, 'at', f.recorded_at_ms, 'fact', f.fact) order by f.seq) from order_fact f where f.order_id = o.order_id) as facts`;
@@ -47,7 +47,7 @@ export function orderFromRow(row: Row): OrderRecord {
   };
 }
 
-/** Columns of a new order: SQL type, and value. Their order is that of the parameters of `ACCEPT`. */
+/** SQL type and value by column, in the order of the parameters of `ACCEPT`. */
 const NEW_ORDER: Record<string, [type: string, value: (order: NewOrder) => unknown]> = {
   order_id: ['bytea', ({ orderId }) => bytes(orderId)],
   quote_id: ['bytea', ({ quoteId }) => bytes(quoteId)],
@@ -80,6 +80,5 @@ const NEW_ORDER: Record<string, [type: string, value: (order: NewOrder) => unkno
 
 export const NEW_ORDER_COLUMNS = Object.keys(NEW_ORDER);
 export const NEW_ORDER_TYPES = Object.values(NEW_ORDER).map(([type]) => type);
-/** Values of a new order, in the order of `NEW_ORDER_COLUMNS`. */
 export const orderToValues = (order: NewOrder): unknown[] =>
   Object.values(NEW_ORDER).map(([, valueOf]) => valueOf(order));

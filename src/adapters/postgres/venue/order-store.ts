@@ -32,13 +32,12 @@ import { bytes, select, toHex, uintBytes } from '../rows.ts';
 import { type Database, isRefusal, UniqueViolation } from '../pool.ts';
 import { cellOf, createFamilies, stageRank, tradeTerms, transactionsOf } from '../trades/trade-rows.ts';
 
-/** How long an Idempotency-Key is remembered. */
 const IDEMPOTENCY_MS = 24 * 3_600_000;
 const N = NEW_ORDER_COLUMNS.length;
 
-/** SQL: nobody else works on the order, because no claim was made or the last one's lease has lapsed. */
+/** SQL: no claim was made, or the last one's lease has lapsed. */
 export const CLAIM_IS_FREE = '(lease_until < clock_timestamp() or owner = $2)';
-/** SQL: each claim has a higher fence than the one before, so that a write of an older claim is refused. */
+/** SQL: a higher fence refuses the writes of older claims. */
 export const NEXT_FENCE = 'fence + 1';
 /** SQL: those of the orders ($1) and fences ($2) whose claim is still held, locked in order. */
 const HELD_CLAIMS = `(select order_id, o.fence from trade_order o join unnest($1::bytea[], $2::bigint[]) as asked (order_id, fence) using (order_id) where o.fence = asked.fence order by order_id for update of o) held`;
@@ -47,7 +46,7 @@ export const CLAIM_IS_CURRENT = 'o.fence = a.fence and o.last_seq = a.seq';
 
 const ACCEPT = {
   name: 'order-accept',
-  // The advisory lock makes racing submissions with the same key wait, instead of doing the work twice.
+  // Makes racing submissions with the same key wait.
   text: `with gate as (select $${N + 3}::bigint is null or pg_try_advisory_xact_lock($${N + 3}::bigint) as open),
     placed as (
       insert into trade_order (${NEW_ORDER_COLUMNS.join(', ')}, response, updated_at_ms)
@@ -69,10 +68,7 @@ const ACCEPT = {
     from gate`,
 };
 
-/**
- * Appends to several orders independently; stale ones are skipped. Rows are locked in order, which prevents
- * deadlocks.
- */
+/** Stale appends are skipped. Rows are locked in order, which prevents deadlocks. */
 const APPEND = {
   name: 'orders-append',
   text: `with asked as materialized (
@@ -100,7 +96,6 @@ const APPEND = {
     delivered as (${putDeliveries('order_id', 'deliveries', 'news')})
     select "orderId" as id, pg_notify($2, json_build_object('orderId', "orderId", 'workspaceId', workspace_id, 'mode', mode, 'event', event)::text) from news`,
 };
-/** Maximum orders in one statement. */
 const MAX_APPENDS = 200;
 
 export function createOrderStore(db: Database): OrderStore {
@@ -165,10 +160,7 @@ export function createOrderStore(db: Database): OrderStore {
     }
   }
 
-  /**
-   * Deletes the key if its 24 hours are over. Takes the lock first, because the failed statement may still
-   * hold it.
-   */
+  /** Takes the lock first, because the failed statement may still hold it. */
   async function forgetKey(scope: IdempotencyScope): Promise<boolean> {
     const rows = await db.query(
       'delete from idempotency using (select pg_advisory_xact_lock($6::bigint)) gate where ' +
@@ -244,7 +236,6 @@ export function createOrderStore(db: Database): OrderStore {
     };
   }
 
-  /** Values of the order's trade row, inserted with it. */
   async function tradeValues(order: NewOrder): Promise<unknown[]> {
     const terms = tradeTerms(order);
     const { book, family } = await families.of(order, terms);
@@ -374,7 +365,7 @@ const toClaim = (row: { order_id: Buffer; fence: number; until: number }): Claim
   leaseUntilMs: Math.floor(Number(row.until)),
 });
 
-/** A 63-bit hash (FNV-1a) for the advisory lock. A collision only makes one of two submissions retry. */
+/** FNV-1a, 63 bits. A collision only makes one of two submissions retry. */
 function lockKey({ workspaceId, namespace, mode, key }: IdempotencyScope): string {
   let hash = 0xcbf29ce484222325n;
   for (const byte of Buffer.from(`${workspaceId}\0${namespace}\0${mode}\0${key}`))

@@ -1,7 +1,4 @@
-/**
- * Travel-rule records in PostgreSQL: one row per attempt; the statement that ends an attempt creates the
- * next.
- */
+/** Travel-rule records in PostgreSQL: one row per attempt. */
 
 import type { TravelRuleRecord, TravelRuleStore } from '../../../ports/stores/travel-rule.ts';
 import type { Database } from '../pool.ts';
@@ -11,8 +8,7 @@ const COLUMNS =
   'order_id, attempt, state, due_at_ms, started_at_ms, ended_at_ms, transmitter, reference, detail, message_sha256';
 const OF_ORDER = `select ${COLUMNS} from travel_rule_record where order_id = $1 order by attempt`;
 
-// Two statements: first ends the attempts of dead processes and creates their successors, which the second
-// may take.
+// Ends the attempts of dead processes.
 const LAPSE = {
   name: 'travel-rule-lapse',
   text: `with lapsed as (

@@ -1,4 +1,4 @@
-/** Reads and writes of keys, workspaces and solvers that the venue's store and the administrators' share. */
+/** Keys, workspaces and solvers, as the venue's store and the administrators' write them. */
 
 import type { ApiKey, SolverRecord, Workspace } from '../../../ports/stores/store.ts';
 import type { Queryable } from '../pool.ts';
