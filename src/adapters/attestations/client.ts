@@ -1,7 +1,6 @@
 /**
- * Collects m-of-n signatures from attesters. A signature counts only if it covers the attestation and
- * recovers to a member of the oracle's committee, each member once. A slow or lying attester costs only its
- * own signature.
+ * Collects m-of-n signatures from attesters. A signature counts only if it recovers to a member of the
+ * oracle's committee, each member once.
  */
 
 import { attestationDigest } from '../../domain/attestation.ts';
@@ -22,7 +21,7 @@ import type { Recovery } from '../../ports/signer.ts';
 import { ATTESTATIONS_PATH, toQuery, zAttestAnswer } from './wire.ts';
 
 export interface AttestationClientDeps {
-  /** Chains of the oracles, to read their committees. */
+  /** To read the committees of their oracles. */
   chains: ReadonlyMap<number, ChainPort>;
   recovery: Recovery;
   clock: Clock;
@@ -35,10 +34,10 @@ export interface AttestationClientOptions {
   timeoutMs?: number;
 }
 
-/** Committees change after a long delay, so a minute of caching is safe. */
+/** Committees change after a long delay. */
 const COMMITTEE_MS = 60_000;
 const MAX_ANSWER_BYTES = 4_096;
-/** An attester without an answer for this long counts as away. */
+/** An attester silent for this long counts as away. */
 const AWAY_MS = 10_000;
 const NO_FILL: Bytes32 = `0x${'00'.repeat(32)}`;
 
@@ -74,10 +73,7 @@ export function createAttestationClient(
     return committee;
   }
 
-  /**
-   * By oracle and attester: when it last answered and its signer. An attester counts as present until it has
-   * been asked for `AWAY_MS`.
-   */
+  /** By oracle and attester. An attester counts as present until it has been asked for `AWAY_MS`. */
   const heard = new Map<string, { atMs: number; signer: Address | undefined }>();
   const bornMs = clock.monotonicMs();
   const keyOf = ({ chainId, oracle }: OracleRef, index: number) => `${chainId}:${oracle}:${index}`;
@@ -100,7 +96,7 @@ export function createAttestationClient(
     try {
       const answer = await question(url, request);
       if (answer.kind !== 'signed') return void count(answer.kind);
-      // Trust the recovered signer, not the one that the answer names.
+      // The signer that the answer names is not trusted.
       const signer = recovery.recover(digest, answer.signature);
       if (!signer) return void count('invalid');
       count('signed');
@@ -120,7 +116,6 @@ export function createAttestationClient(
       const digest = attestationDigest(oracle, attestation);
       const bySigner = new Map<Address, Hex>();
       const enough = () => bySigner.size >= committee.threshold;
-      // Resolves as soon as there are enough signatures.
       await new Promise<void>((resolve) => {
         let open = urls.length;
         if (open === 0) resolve();
@@ -167,9 +162,7 @@ export function createAttestationClient(
   };
 }
 
-/**
- * Whether the signature of this attester counts. Attesters of the previous release do not name their signer.
- */
+/** Attesters of the previous release do not name their signer. */
 export const isMember = ({ signers }: Committee, signer: Address | undefined): boolean =>
   signer === undefined || signers.has(signer);
 

@@ -5,7 +5,7 @@ import type { Attester } from '../../ports/attestations.ts';
 import type { OpsRoute } from '../http/ops.ts';
 import { ATTESTATIONS_PATH, zAttestQuery } from './wire.ts';
 
-/** For `startOps`. 200 for every answer of the attester; 400 for an invalid request. */
+/** 400 for an invalid request, otherwise 200. */
 export function attestationRoutes(attester: Attester): OpsRoute[] {
   return [
     {

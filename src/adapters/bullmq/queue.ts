@@ -1,7 +1,4 @@
-/**
- * Wake-ups on BullMQ, in PostgreSQL by default or in Redis. A job holds ids only; losing all jobs costs one
- * sweep.
- */
+/** Wake-ups on BullMQ, in PostgreSQL or Redis. A job holds ids only; losing all jobs costs one sweep. */
 
 import type { EventEmitter } from 'node:events';
 import {
@@ -17,31 +14,28 @@ import type { Queue } from '../../ports/queue.ts';
 import { createBatcher } from '../batcher.ts';
 
 export type QueueConnection =
-  /** BullMQ's tables live in a schema of their own. */
+  /** In a schema of their own. */
   | { kind: 'postgres'; url: string; schema: string }
-  /** `prefix` separates installations that share a Redis. Its eviction policy must be noeviction. */
+  /** `prefix` separates installations that share a Redis; its eviction policy must be noeviction. */
   | { kind: 'redis'; url: string; prefix: string };
 
 export interface BullOptions {
   connection: QueueConnection;
   log: Log;
-  /** After this silence of a worker, other workers take its jobs; ms. */
+  /** Other workers take the jobs of a worker silent for this long. */
   lockMs?: number;
 }
 
-/** The queue counts as unavailable after this long without an answer. */
 const ANSWER_MS = 2_000;
 const AGAIN_MS = 1_000;
 const FIRST_RETRY_MS = 200;
 const LONGEST_RETRY_MS = 30_000;
 const MOST_TRIES = 1_000;
 
-/** Maximum wake-ups in one job. */
 const SHARED = 100;
 
 interface Job {
   id: string;
-  /** Further ids to wake. */
   others?: readonly string[];
 }
 
@@ -98,7 +92,7 @@ export function createBullQueue({ connection, log, lockMs = 30_000 }: BullOption
     onRedis: (settings: { url: string }, prefix: string) => T,
   ): T {
     if (connection.kind === 'redis') return onRedis({ url: connection.url }, connection.prefix);
-    // BullMQ adds no error listener to this connection while it migrates; losing it would crash the process.
+    // BullMQ adds no error listener while it migrates; losing the connection would crash the process.
     return onPostgres({
       connectionString: connection.url,
       schema: connection.schema,
@@ -108,10 +102,7 @@ export function createBullQueue({ connection, log, lockMs = 30_000 }: BullOption
     });
   }
 
-  /**
-   * BullMQ on PostgreSQL never recovers from a failed start: `giveUp` drops the instance so that the next
-   * call creates a new one.
-   */
+  /** BullMQ on PostgreSQL never recovers from a failed start: `giveUp` drops the instance. */
   async function up<T extends BullQueue<Job> | Worker<Job>>(end: T, giveUp: () => void): Promise<void> {
     await end.waitUntilReady().catch((error: Error) => {
       giveUp();
@@ -120,7 +111,6 @@ export function createBullQueue({ connection, log, lockMs = 30_000 }: BullOption
     });
   }
 
-  /** While one batch is being added, further wake-ups collect for the next. */
   function waker(topic: string): (id: string) => Promise<void> {
     const known = wakers.get(topic);
     if (known) return known;
@@ -178,8 +168,7 @@ export function createBullQueue({ connection, log, lockMs = 30_000 }: BullOption
         );
         const [first, ...rest] = failed;
         if (!first) return;
-        // Ids that were handled need no retry. If this update is lost they are handled twice, which is
-        // harmless.
+        // If this update is lost, the others are handled twice, which is harmless.
         if (failed.length < ids.length)
           await job.updateData({ id: first.id, others: rest.map(({ id }) => id) }).catch(() => {});
         throw first.reason;
@@ -213,14 +202,13 @@ export function createBullQueue({ connection, log, lockMs = 30_000 }: BullOption
           if (!closed) retries.add(setTimeout(() => void start().catch(warn(topic)), AGAIN_MS));
         });
       };
-      // The queue may be away: the worker connects when it is back, and the sweep covers the meantime.
+      // The worker connects when the queue is back; the sweep covers the meantime.
       await withinAnswerTime(start()).catch(warn(topic));
     },
     async close() {
       closed = true;
       for (const retry of retries) clearTimeout(retry);
-      // Closes everything in parallel, because a process has ten seconds to stop. What does not answer is
-      // disconnected.
+      // In parallel, because a process has ten seconds to stop.
       await Promise.allSettled(
         [...workers, ...producers.values()].map((end) =>
           withinAnswerTime(end.close()).catch(() => withinAnswerTime(end.disconnect())),
@@ -230,7 +218,7 @@ export function createBullQueue({ connection, log, lockMs = 30_000 }: BullOption
   };
 }
 
-/** Runs at most `most` functions in parallel, first in, first out. */
+/** First in, first out. */
 function createLimit(most: number): (work: () => Promise<void>) => Promise<void> {
   const line: (() => void)[] = [];
   let busy = 0;
@@ -249,7 +237,6 @@ function createLimit(most: number): (work: () => Promise<void>) => Promise<void>
 
 const codeOf = (error: Error & { code?: string }): string => error.code ?? error.name;
 
-/** Rejects when the queue has not answered after `ANSWER_MS`. */
 export function withinAnswerTime<T>(answer: Promise<T>): Promise<T> {
   let giveUp: NodeJS.Timeout | undefined;
   const late = new Promise<never>(

@@ -10,17 +10,14 @@ export interface ConcentratedPool {
   /** Millionths. */
   fee: bigint;
   tickSpacing: number;
-  /**
-   * Initialised ticks with the liquidity each adds in upward direction, ascending; complete within the reach
-   * of a swap.
-   */
+  /** Initialised ticks within the reach of a swap, ascending, with the liquidity each adds upwards. */
   ticks: readonly { tick: number; net: bigint }[];
 }
 
 export interface Swap {
   amountIn: bigint;
   amountOut: bigint;
-  /** Initialised ticks crossed; each costs gas. */
+  /** Each crossed tick costs gas. */
   crossed: number;
 }
 
@@ -35,15 +32,12 @@ interface Step {
 const Q96 = 96n;
 const MILLION = 1_000_000n;
 const TWO_256 = 1n << 256n;
-/**
- * Tick spacings in one bitmap word. A swap pauses at word ends, and every step rounds, so this changes
- * results.
- */
+/** Tick spacings in one bitmap word. A swap pauses and rounds at word ends, so this changes results. */
 const WORD = 256;
 
 /**
- * Swaps exactly `amount` of the input when `exactInput`, else of the output. undefined when the price would
- * move more than `reach` ticks or liquidity runs out.
+ * `amount` is of the input when `exactInput`, else of the output. undefined when the price would move more
+ * than `reach` ticks or liquidity runs out.
  */
 export function swapConcentrated(
   pool: ConcentratedPool,
@@ -100,7 +94,7 @@ function nextStop(
   return found ?? { tick: Math.min(MAX_TICK, Math.max(MIN_TICK, edge)) };
 }
 
-/** One step towards `target`, as far as the remaining amount goes. undefined where the pool would revert. */
+/** undefined where the pool would revert. */
 function stepTo(
   target: bigint,
   price: bigint,
@@ -138,14 +132,12 @@ function stepTo(
 
 const feeOn = (taken: bigint, fee: bigint): bigint => divideUp(taken * fee, MILLION - fee);
 
-/** Amount of token0 between two prices. */
 function amount0(a: bigint, b: bigint, liquidity: bigint, up: boolean): bigint {
   const [low, high] = a < b ? [a, b] : [b, a];
   const product = (liquidity << Q96) * (high - low);
   return up ? divideUp(divideUp(product, high), low) : product / high / low;
 }
 
-/** Amount of token1 between two prices. */
 function amount1(a: bigint, b: bigint, liquidity: bigint, up: boolean): bigint {
   const product = liquidity * (a < b ? b - a : a - b);
   return up ? divideUp(product, 1n << Q96) : product >> Q96;

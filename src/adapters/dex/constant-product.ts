@@ -7,9 +7,7 @@ export interface ConstantProductPair {
 
 const MAX_RESERVE = (1n << 112n) - 1n;
 
-/**
- * Maximum output for this input, rounded down; the pair refuses 0n. undefined when a reserve would overflow.
- */
+/** Rounded down; the pair refuses 0n. undefined when a reserve would overflow. */
 export function pairOutput(
   pair: ConstantProductPair,
   zeroForOne: boolean,
@@ -21,7 +19,7 @@ export function pairOutput(
   return (afterFee * reserveOut) / (reserveIn * 1_000n + afterFee);
 }
 
-/** Input that suffices for this output, rounded up as the router does. undefined when there is none. */
+/** Rounded up as the router does. undefined when there is none. */
 export function pairInput(
   pair: ConstantProductPair,
   zeroForOne: boolean,
@@ -33,7 +31,6 @@ export function pairInput(
   return reserveIn + amountIn > MAX_RESERVE ? undefined : amountIn;
 }
 
-/** Whether the swap moves the pair's price by at most `maxMoveBps`. */
 export function pairHolds(
   pair: ConstantProductPair,
   zeroForOne: boolean,

@@ -1,4 +1,4 @@
-/** Reads listed pools at a block, usually in one round trip, so that swaps can be priced in memory. */
+/** Reads listed pools at a block, so that swaps can be priced in memory. */
 
 import { type Address, ZERO_ADDRESS } from '../../domain/hex.ts';
 import type { ChainPort } from '../../ports/chain.ts';
@@ -17,36 +17,32 @@ export type DexKind = 'constant_product' | 'concentrated';
 
 export interface ListedPool {
   tokens: readonly [Address, Address];
-  /** Fee of a concentrated pool in millionths; null for constant-product pairs. */
+  /** Millionths; null for constant-product pairs. */
   fee: number | null;
 }
 
 /**
- * One pool at one block. Swaps are undefined when liquidity or the allowed price move is exceeded; an
- * `amountOut` of 0n means the amount is too small to swap.
+ * One pool at one block. Swaps are undefined when liquidity or the allowed price move is exceeded; with an
+ * `amountOut` of 0n the amount is too small.
  */
 export interface PoolState {
-  /** Swap of exactly this input. */
+  /** Exactly this input. */
   give(tokenIn: Address, amountIn: bigint): Swap | undefined;
   /**
-   * Swap for exactly this output, with the input that the pool quotes. Swapping that input may return one
-   * unit less.
+   * Exactly this output, for the input that the pool quotes. Swapping that input may return one unit less.
    */
   take(tokenIn: Address, amountOut: bigint): Swap | undefined;
 }
 
 export interface PoolReader {
   readonly pool: ListedPool;
-  /**
-   * undefined while the pool does not exist or is not initialised. Throws `UpstreamError` when no node
-   * answers.
-   */
+  /** undefined while the pool does not exist or is not initialised. */
   read(at: bigint): Promise<PoolState | undefined>;
 }
 
 export interface PoolOptions {
   factory: Address;
-  /** How far one trade may move a pool's price. */
+  /** How far one trade may move the price. */
   maxMoveBps: number;
 }
 
@@ -123,7 +119,7 @@ function pairReader(chain: ChainPort, token0: Address, maxMoveBps: number): Stat
   };
 }
 
-/** Caches the last ticks found, so that reading the next block usually takes one round trip. */
+/** Caches the last ticks found, so that the next block usually takes one round trip. */
 function concentratedReader(chain: ChainPort, token0: Address, fee: bigint, maxMoveBps: number): StateReader {
   const reach = Math.floor(Math.log(10_000 / (10_000 - maxMoveBps)) / Math.log(1.0001));
   let tickSpacing: number | undefined;
@@ -181,7 +177,7 @@ function concentratedReader(chain: ChainPort, token0: Address, fee: bigint, maxM
   };
 }
 
-/** For speculative reads: ignores the rejection of a read whose result is not used. */
+/** For speculative reads: a rejection is ignored unless the result is used. */
 function spare<T>(reading: Promise<T>): Promise<T> {
   reading.catch(() => {});
   return reading;

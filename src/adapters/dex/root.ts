@@ -1,6 +1,5 @@
-/** Integer square root, used for pool prices. */
+/** Integer square root, rounded down, used for pool prices. */
 
-/** Rounded down. */
 export function rootDown(square: bigint): bigint {
   let guess = 1n << BigInt((square.toString(2).length >> 1) + 1);
   for (;;) {

@@ -1,21 +1,19 @@
 /**
- * Square-root prices at ticks, bit for bit as in Uniswap v3: 1.0001^(tick/2) in Q64.96, from rounded powers,
- * rounded up.
+ * Square-root prices at ticks, as in Uniswap v3: 1.0001^(tick/2) in Q64.96, from rounded powers, rounded up.
  */
 
 import { rootDown } from './root.ts';
 
-/** Tick range of Uniswap v3. */
 export const MAX_TICK = 887_272;
 export const MIN_TICK = -MAX_TICK;
 
 const TWO_128 = 1n << 128n;
 const MAX_UINT256 = (1n << 256n) - 1n;
 
-/** 1.0001^(-2^k / 2) in Q128.128, rounded to nearest, for the k-th bit of a tick. */
+/** 1.0001^(-2^k / 2) in Q128.128, rounded to nearest. */
 const POWERS: readonly bigint[] = powers(20);
 
-/** Q64.96. `tick` lies within MIN_TICK and MAX_TICK. */
+/** Q64.96. */
 export function sqrtPriceAtTick(tick: number): bigint {
   const distance = Math.abs(tick);
   let ratio = TWO_128;

@@ -1,6 +1,6 @@
 /**
- * DEX liquidity as a route venue: prices the best path over listed pools from their state at the pinned
- * block; a filler contract executes it in the transaction that takes the taker's input.
+ * DEX liquidity as a route venue: prices the best path over listed pools at the pinned block; a filler
+ * contract executes it.
  */
 
 import type { Decline } from '../../domain/decline.ts';
@@ -13,7 +13,6 @@ import { createPoolReader, type DexKind, type ListedPool, type PoolReader, type 
 export interface DexPlace {
   chain: ChainPort;
   factory: Address;
-  /** Our filler contract for this escrow and factory. */
   filler: Address;
   pools: readonly ListedPool[];
 }
@@ -23,11 +22,10 @@ export interface DexVenueOptions {
   name: string;
   kind: DexKind;
   places: readonly DexPlace[];
-  /** How far the pools may move against the taker before the order can no longer be filled. */
+  /** How far pools may move against the taker until the order can no longer be filled. */
   toleranceBps: number;
-  /** How far one trade may move any pool's price. Larger trades are declined. */
+  /** How far one trade may move a pool's price. */
   maxMoveBps: number;
-  /** How long a quote may be taken, seconds. */
   validSeconds: number;
   limits: Pick<RouteVenue['limits'], 'timeoutMs' | 'maxInFlight'>;
 }
@@ -48,15 +46,12 @@ interface Offer {
 
 const MAX_HOPS = 3;
 const BPS = 10_000n;
-/**
- * Gas limit of `fillThrough`, measured with the real contracts, plus a margin for tokens with expensive
- * transfers.
- */
+/** For `fillThrough`, measured with the real contracts, plus a margin for tokens with expensive transfers. */
 const GAS: Readonly<Record<DexKind, { base: bigint; hop: bigint; crossed: bigint }>> = {
   constant_product: { base: 90_000n, hop: 135_000n, crossed: 0n },
   concentrated: { base: 110_000n, hop: 105_000n, crossed: 35_000n },
 };
-/** Blocks with cached pools; asks pin the newest block or one just before. */
+/** Asks pin the newest block or one just before. */
 const BLOCKS_KEPT = 8;
 
 export function createDexVenue({
@@ -139,7 +134,7 @@ function createPlace(kind: DexKind, { chain, factory, filler, pools }: DexPlace,
     const states = await Promise.all(
       missing.map(async (pool) => [pool, await readers.get(pool)?.read(block.number)] as const),
     );
-    // Nodes are asked by number; check that the state belongs to the pinned block.
+    // Nodes are asked by number.
     if ((await chain.block(block.number))?.hash !== block.hash) throw new Reorganised();
     return new Map(states);
   }
@@ -151,7 +146,7 @@ function createPlace(kind: DexKind, { chain, factory, filler, pools }: DexPlace,
       let paths = known.get(key);
       if (paths === undefined) {
         paths = findPaths(pools, from, to, MAX_HOPS);
-        // Cache only pairs that have a path, because requests can name any pair.
+        // Requests can name any pair, so pairs without a path are not cached.
         if (paths.length > 0) known.set(key, paths);
       }
       return paths;
@@ -188,7 +183,7 @@ function createPlace(kind: DexKind, { chain, factory, filler, pools }: DexPlace,
 
 class Reorganised extends Error {}
 
-/** exactInput: swaps all of the input that arrives, and promises slightly less than the output. */
+/** Promises slightly less than the output for all of the input that arrives. */
 function offerForInput(
   kind: DexKind,
   path: Path,
@@ -212,7 +207,7 @@ function offerForInput(
   };
 }
 
-/** exactOutput: takes enough input for slightly more output than promised. */
+/** Takes enough input for slightly more output than promised. */
 function offerForOutput(
   kind: DexKind,
   path: Path,
@@ -221,7 +216,7 @@ function offerForOutput(
   tolerance: bigint,
 ): Offer | Exclude<Walk, object> {
   const wanted = amount + divideUp(amount * tolerance, BPS);
-  // Pools round in their own favour, so the quoted input may return one unit less.
+  // The quoted input may return one unit less.
   for (let more = 0n; more <= MOST_ROUNDING; more = more === 0n ? 1n : more * 2n) {
     const back = walkBackwards(path, states, wanted + more);
     if (typeof back === 'string') return back;
@@ -295,7 +290,7 @@ const gasOf = (kind: DexKind, path: Path, crossed: number): bigint =>
 const stopsOf = (path: Path, amounts: readonly bigint[]): RouteQuote['via'] =>
   path.slice(0, -1).map(({ tokenOut }, index) => ({ token: tokenOut, amount: amounts[index + 1] as bigint }));
 
-/** The fillers' path format: packed tokens, with pool fees in between for concentrated pools. */
+/** Packed tokens, with pool fees in between for concentrated pools. */
 function encodePath(path: Path): Hex {
   const hops = path.map(
     ({ pool, tokenOut }) =>

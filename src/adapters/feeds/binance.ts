@@ -1,4 +1,4 @@
-/** Binance's combined bookTicker stream. The URL names the symbols; nothing is sent after connecting. */
+/** Binance's combined bookTicker stream. */
 
 import { readMessage } from './book-ticker.ts';
 import { createSequence, type Format, NOTHING, refused } from './format.ts';

@@ -1,9 +1,7 @@
 /**
  * Reads Binance's bookTicker messages: `{"u":…,"s":…,"b":…,"B":…,"a":…,"A":…}`, alone or wrapped as
- * `{"stream":…,"data":…}`. Live feed and replay share it.
- *
- * `u` rises with every change of the order book, but a message comes only when the top changes, so jumps of
- * `u` are normal. Repeats and steps back are refused; a repeat does not refresh the price's age.
+ * `{"stream":…,"data":…}`. `u` rises with every change of the order book, so jumps are normal. Repeats and
+ * steps back are refused; a repeat does not refresh the price's age.
  */
 
 import { isRecord, isShortText, type QuoteRefusal, wrongBook } from './format.ts';
@@ -18,13 +16,13 @@ export interface Ticker {
 /** Binance does not say whether its market is open. */
 export type BookTickerRefusal = Exclude<QuoteRefusal, 'closed'>;
 
-/** `other`: a message of another stream, or an answer to a command; `data` is its payload. */
+/** `other`: a message of another stream, or an answer to a command. */
 export type BookTickerMessage =
   | { kind: 'ticker'; ticker: Ticker }
   | { kind: 'refused'; why: BookTickerRefusal; symbol: string | null }
   | { kind: 'other'; data: Record<string, unknown> };
 
-/** Parses a frame as a ticker, a refusal, or something else. Never throws. */
+/** Never throws. */
 export function readMessage(text: string): BookTickerMessage {
   let json: unknown;
   try {
@@ -52,6 +50,6 @@ function readTicker(data: Record<string, unknown>): BookTickerMessage {
     : refuse(wrong);
 }
 
-/** Diff-depth messages also have `u`, `b` and `a`, but name their event; spot tickers do not. */
+/** Diff-depth messages also have `u`, `b` and `a`, but name their event. */
 const looksLikeTicker = (data: Record<string, unknown>): boolean =>
   data['e'] === undefined && 'u' in data && 's' in data;

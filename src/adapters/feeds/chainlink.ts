@@ -1,8 +1,6 @@
 /**
- * Chainlink aggregators, read at each head.
- *
- * A price is as old as its round's `updatedAt`, however recently it was read; compare that with the feed's
- * heartbeat. A round is refused when it is incomplete, not positive, dated after the block, or on a rollup
+ * Chainlink aggregators, read at each head. A price is as old as its round's `updatedAt`, however recently it
+ * was read. A round is refused when it is incomplete, not positive, dated after the block, or on a rollup
  * whose sequencer is not up.
  */
 
@@ -23,7 +21,7 @@ export interface ChainlinkFeedOptions {
 export interface ChainlinkTools {
   clock: Clock;
   chain: ChainPort;
-  /** Sequencer of the same chain, where it has one. */
+  /** Of the same chain, where it has one. */
   sequencer?: Sequencer;
 }
 
@@ -33,7 +31,7 @@ export function createChainlinkFeed(
 ): Feed {
   const told = new Map<string, string>();
 
-  /** Reports the same trouble only once, because heads arrive every second. */
+  /** Reports the same trouble only once. */
   function tell(listener: FeedListener, symbol: string, trouble: FeedTrouble | undefined): void {
     const now = trouble === undefined ? '' : JSON.stringify(trouble);
     if (trouble !== undefined && told.get(symbol) !== now) listener.trouble?.(trouble);
@@ -56,7 +54,7 @@ export function createChainlinkFeed(
     if (why !== undefined) return tell(listener, symbol, { kind: 'refused', why, symbol });
     tell(listener, symbol, undefined);
     const price = formatUnits(round.answer, decimals);
-    // Round ids combine phase and round and exceed 53 bits, so there is no sequence.
+    // Round ids exceed 53 bits, so there is no sequence.
     listener.quote({
       source,
       symbol,

@@ -1,9 +1,7 @@
 /**
- * Coinbase Exchange's `ticker` and `heartbeat` channels.
- *
- * Each match brings a ticker with the top of book. Its `sequence` counts every event of the product, so jumps
- * are normal and only repeats and steps back are refused. A heartbeat per second names the last trade: if
- * that trade has no ticker by the next heartbeat, a message was lost and the feed subscribes again.
+ * Coinbase Exchange's `ticker` and `heartbeat` channels. `sequence` counts every event of the product, so
+ * jumps are normal; repeats and steps back are refused. A heartbeat names the last trade: if it has no ticker
+ * by the next heartbeat, a message was lost and the feed subscribes again.
  */
 
 import {
@@ -21,7 +19,7 @@ import {
 export const COINBASE: Format = {
   canonical: (symbol) => symbol.toUpperCase(),
   address: (url) => url,
-  // One message per product, because a product that does not exist fails its whole message.
+  // A product that does not exist fails its whole message.
   greeting: (symbols) =>
     symbols.map((symbol) =>
       JSON.stringify({ type: 'subscribe', product_ids: [symbol], channels: ['ticker', 'heartbeat'] }),

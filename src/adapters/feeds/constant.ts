@@ -8,9 +8,7 @@ import { parseDecimal } from '../../pricing/rational.ts';
 export interface ConstantFeedOptions {
   /** Decimal text by symbol. */
   prices: Readonly<Record<string, string>>;
-  /** Default "constant". */
   source?: string;
-  /** Default 500 ms. */
   everyMs?: number;
 }
 

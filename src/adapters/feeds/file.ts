@@ -1,4 +1,4 @@
-/** Plays a recording as a feed, at its own pace or faster, through the same reader as the live feed. */
+/** Plays a recording as a feed, at its own pace or faster. */
 
 import type { Clock } from '../../ports/clock.ts';
 import type { Feed, FeedListener } from '../../ports/feed.ts';
@@ -8,13 +8,11 @@ import { readRecording } from './recording.ts';
 
 export interface FileFeedOptions {
   path: string;
-  /** Exchange format of the recording. Default Binance's. */
+  /** Exchange format of the recording. */
   format?: Format;
-  /** Default "file". */
   source?: string;
-  /** Playback speed: 1 as recorded, 10 ten times as fast. Default 1. */
+  /** 1 as recorded, 10 ten times as fast. */
   speed?: number;
-  /** Start over at the end. Default false. */
   loop?: boolean;
 }
 
@@ -41,7 +39,6 @@ export function createFileFeed(
     for await (const { atMs, text } of readRecording(path)) {
       if (stopped) return;
       for (const heard of atMs === undefined ? [refused('malformed', null)] : read(text)) {
-        // The recorder stayed connected.
         if (heard.kind === 'resync') continue;
         if (heard.kind !== 'quote' || atMs === undefined) {
           if (heard.kind !== 'quote') listener.trouble?.(heard);
@@ -52,7 +49,7 @@ export function createFileFeed(
         if (waitMs >= 1) await sleep(waitMs);
         if (stopped) return;
         const { symbol, bid, ask, sequence } = heard;
-        // Recorded times are in the past; quotes are dated now.
+        // Recorded times are in the past.
         listener.quote({
           source,
           symbol,

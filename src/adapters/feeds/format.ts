@@ -1,7 +1,4 @@
-/**
- * What differs between exchanges: the address, the subscription, and the message format. The rest is in
- * socket.ts.
- */
+/** What differs between exchanges: address, subscription, and message format. */
 
 import { compare, parseDecimal } from '../../pricing/rational.ts';
 import type { FeedQuote, FeedTrouble } from '../../ports/feed.ts';
@@ -9,15 +6,14 @@ import type { FeedQuote, FeedTrouble } from '../../ports/feed.ts';
 export interface Format {
   /** The exchange's spelling of a symbol. */
   canonical(symbol: string): string;
-  /** WebSocket URL for these symbols. */
   address(url: string, symbols: readonly string[]): string;
-  /** Messages to send after connecting, in order. */
+  /** In order. */
   greeting(symbols: readonly string[]): readonly string[];
-  /** Creates a reader with its own state; one per connection, because a new one may restart its sequence. */
+  /** One reader per connection, because a new connection may restart its sequence. */
   reader(): FrameReader;
 }
 
-/** What one frame contains; empty for heartbeats and acknowledgements. Never throws. */
+/** Empty for heartbeats and acknowledgements. Never throws. */
 export type FrameReader = (text: string) => readonly FeedEvent[];
 
 export type FeedEvent =
@@ -28,7 +24,7 @@ export type FeedEvent =
 
 export type QuoteRefusal = Extract<FeedTrouble, { kind: 'refused' }>['why'];
 
-/** Larger than any top of book; longer messages are not read. */
+/** Longer messages are not read. */
 export const MAX_MESSAGE_BYTES = 64 * 1024;
 
 export const NOTHING: readonly FeedEvent[] = [];
@@ -45,10 +41,7 @@ export const isRecord = (value: unknown): value is Record<string, unknown> =>
 export const isShortText = (value: unknown): value is string =>
   typeof value === 'string' && value.length <= LONGEST_TEXT;
 
-/**
- * Why bid and ask are not a valid top of book; undefined when they are. Sizes are checked where the exchange
- * sends them.
- */
+/** Why bid and ask are no valid top of book. Sizes are checked where the exchange sends them. */
 export function wrongBook(
   bid: unknown,
   ask: unknown,
@@ -65,9 +58,8 @@ export function wrongBook(
   return compare(bidPrice, askPrice) >= 0 ? 'crossed' : undefined;
 }
 
-/** Keeps each symbol's updates in order. */
 export interface Sequence {
-  /** Why the update is refused; undefined when it is the newest. */
+  /** undefined when the update is the newest. */
   take(symbol: string, update: number): 'duplicate' | 'out_of_order' | undefined;
 }
 
@@ -85,7 +77,7 @@ export function createSequence(): Sequence {
 
 const TIME = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d)$/;
 
-/** Microseconds since 1970 of a time such as "2026-09-24T03:54:18.054886Z"; undefined for anything else. */
+/** Microseconds since 1970 of "2026-09-24T03:54:18.054886Z"; undefined for anything else. */
 export function microsOf(text: unknown): number | undefined {
   const match = typeof text === 'string' && text.length <= LONGEST_TEXT ? TIME.exec(text) : null;
   if (match === null) return undefined;

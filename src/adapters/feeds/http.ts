@@ -1,8 +1,6 @@
 /**
- * Polls a JSON price over HTTP, with paths to bid and ask.
- *
- * The price is dated by the time of the request, less the age reported by caches, so it is never younger than
- * the request. One request per symbol at a time; pauses grow after failures.
+ * Polls a JSON price over HTTP. The price is dated by the time of the request, less the age reported by
+ * caches. One request per symbol at a time; pauses grow after failures.
  */
 
 import type { Feed, FeedListener, FeedQuote } from '../../ports/feed.ts';
@@ -15,22 +13,16 @@ export interface HttpFeedOptions {
   url: string;
   symbols: readonly string[];
   source: string;
-  /** Path of names joined by dots, such as "result.*.b.0"; `*` is the only member at that level. */
+  /** Names joined by dots, such as "result.*.b.0"; `*` is the only member at that level. */
   bid: string;
   ask: string;
-  /**
-   * Path of the source's time: RFC 3339, or seconds, milliseconds, microseconds or nanoseconds since 1970.
-   * Default: none.
-   */
+  /** RFC 3339, or seconds, milliseconds, microseconds or nanoseconds since 1970. */
   time?: string;
   headers?: Readonly<Record<string, string>>;
-  /** Between requests. Default 1 s. */
   everyMs?: number;
-  /** For the whole response. Default 2 s. */
   timeoutMs?: number;
 }
 
-/** Larger than any ticker; reading stops there. */
 const MOST_BYTES = 256 * 1024;
 
 type Answer =
@@ -69,7 +61,7 @@ export function createHttpFeed({ clock, backoff }: FeedTools, options: HttpFeedO
       const age = Number(response.headers.get('age') ?? '0');
       return read(parseLossless(text), Number.isFinite(age) && age > 0 ? age * 1_000 : 0);
     } catch {
-      // The error message may contain the URL and with it a key.
+      // The error message may contain a key in the URL.
       return { ok: false, failed: late ? `no answer within ${timeoutMs} ms` : 'no connection' };
     } finally {
       cancelTimeout();
@@ -102,7 +94,7 @@ export function createHttpFeed({ clock, backoff }: FeedTools, options: HttpFeedO
       connected = true;
       if (!answer.ok) return listener.trouble?.({ kind: 'refused', why: answer.why, symbol });
       const { exchangeTimeMs } = answer;
-      // One URL may be served by several machines, some of them behind.
+      // Several machines may serve one URL, some of them behind.
       if (exchangeTimeMs !== null && exchangeTimeMs < newestMs)
         return listener.trouble?.({ kind: 'refused', why: 'out_of_order', symbol });
       newestMs = exchangeTimeMs ?? newestMs;
@@ -156,7 +148,7 @@ export function createHttpFeed({ clock, backoff }: FeedTools, options: HttpFeedO
   };
 }
 
-/** Like a top of book, but bid and ask may be equal: a single price. */
+/** Bid and ask may be equal here: a single price. */
 function wrongPrice(bid: string | undefined, ask: string | undefined): QuoteRefusal | undefined {
   const wrong = wrongBook(bid, ask, []);
   return wrong === 'crossed' && bid === ask ? undefined : wrong;
@@ -181,7 +173,7 @@ function at(json: unknown, path: readonly string[]): unknown {
   return here;
 }
 
-/** The unit follows from the size: seconds reach 1e11 in the year 5138, milliseconds passed it in 1973. */
+/** Seconds reach 1e11 in the year 5138; milliseconds passed it in 1973. */
 function timeOf(value: unknown): number | undefined {
   const micros = microsOf(value);
   if (micros !== undefined) return Math.floor(micros / 1_000);
@@ -198,7 +190,6 @@ async function readAtMost(response: Response, bytes: number): Promise<string | u
   let total = 0;
   for await (const part of (response.body ?? []) as AsyncIterable<Uint8Array>) {
     total += part.byteLength;
-    // Leaving the loop cancels the rest.
     if (total > bytes) return undefined;
     parts.push(part);
   }

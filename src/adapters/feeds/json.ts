@@ -1,12 +1,9 @@
 /** JSON parsing that keeps numbers as text, so that no price passes through a float. */
 
-/**
- * A string, terminated or not, or a number outside of one. Each character is matched once, so this takes
- * linear time.
- */
+/** A string, terminated or not, or a number outside of one. Takes linear time. */
 const TOKEN = /"(?:[^"\\]|\\[^])*"?|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 
-/** As JSON.parse, with every number as text. undefined for invalid JSON. */
+/** Every number as text. undefined for invalid JSON. */
 export function parseLossless(text: string): unknown {
   try {
     return JSON.parse(text.replace(TOKEN, (token) => (token.startsWith('"') ? token : `"${token}"`)));
@@ -17,7 +14,7 @@ export function parseLossless(text: string): unknown {
 
 const NUMBER = /^(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,2}))?$/;
 
-/** A non-negative number without exponent: "1.5e-7" becomes "0.00000015". undefined for anything else. */
+/** "1.5e-7" becomes "0.00000015". undefined for anything but a non-negative number. */
 export function decimalText(text: string): string | undefined {
   const match = NUMBER.exec(text);
   if (match === null) return undefined;

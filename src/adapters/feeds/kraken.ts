@@ -1,10 +1,7 @@
 /**
- * Kraken's `ticker` channel, WebSocket v2, on every change of the best bid or offer.
- *
- * Prices are JSON numbers, read as text. There is no sequence: the exchange's time in microseconds keeps the
- * order, and a repeat has the same time and prices. A snapshot is the current book whatever its time, so it
- * is dated by its arrival; in a quiet market it is the only proof that the book still stands. While the
- * engine does not match orders (by its `status`), prices are refused.
+ * Kraken's `ticker` channel, WebSocket v2. There is no sequence: the exchange's time keeps the order, and a
+ * repeat has the same time and prices. A snapshot is dated by its arrival; in a quiet market it is the only
+ * proof that the book still stands. Prices are refused while the engine does not match orders.
  */
 
 import {

@@ -1,14 +1,11 @@
-/** Reads contracts once per new head: one reading at a time, each at a single block. */
+/** Reads contracts once per new head. */
 
 import type { Address } from '../../domain/hex.ts';
 import { aggregatorAbi, tryReadContract } from '../evm/chain/read-contract.ts';
 import type { Block, ChainPort } from '../../ports/chain.ts';
 import type { Feed, FeedListener } from '../../ports/feed.ts';
 
-/**
- * Reads at the current head and at each new one. Heads that arrive during a reading are skipped except the
- * last. Returns a stop function.
- */
+/** Heads that arrive during a reading are skipped except the last. Returns a stop function. */
 export function perHead(chain: ChainPort, read: (block: Block) => Promise<void>): () => void {
   let stopped = false;
   let reading = false;
@@ -37,10 +34,7 @@ export function perHead(chain: ChainPort, read: (block: Block) => Promise<void>)
   };
 }
 
-/**
- * A feed that reads each of its contracts at every head. It counts as disconnected while the node does not
- * answer.
- */
+/** Counts as disconnected while the node does not answer. */
 export function contractFeed<T>(
   chain: ChainPort,
   source: string,
@@ -74,9 +68,7 @@ export function contractFeed<T>(
   };
 }
 
-/**
- * The latest round of a Chainlink aggregator. Times are Unix seconds; `answer` is in units of its decimals.
- */
+/** Of a Chainlink aggregator. Times are Unix seconds; `answer` is in units of its decimals. */
 export interface Round {
   id: bigint;
   answer: bigint;
@@ -101,7 +93,7 @@ export async function readRound(
   return { id, answer, startedAt: Number(startedAt), updatedAt: Number(updatedAt), answeredIn };
 }
 
-/** Decimals of a token or an aggregator; undefined when there are none, or more than 36. */
+/** Of a token or an aggregator; undefined when there are none, or more than 36. */
 export async function readDecimals(
   chain: ChainPort,
   contract: Address,

@@ -6,14 +6,14 @@ import { createGunzip } from 'node:zlib';
 import { UpstreamError } from '../../domain/errors.ts';
 
 export interface RecordedLine {
-  /** Receive time, ms of the recorder's clock; undefined when the line is malformed. */
+  /** Ms of the recorder's clock; undefined when the line is malformed. */
   atMs: number | undefined;
   text: string;
 }
 
 const LINE = /^([0-9]{13,19}) (.+)$/;
 
-/** Reads line by line, in constant memory. Throws `UpstreamError` when the file cannot be read to its end. */
+/** In constant memory. Throws `UpstreamError` when the file cannot be read to its end. */
 export async function* readRecording(path: string): AsyncGenerator<RecordedLine> {
   const file = createReadStream(path);
   const plain = path.endsWith('.gz') ? file.pipe(createGunzip()) : file;

@@ -1,10 +1,7 @@
 /**
- * `firmquote feed replay FILE`: replays a recorded stream through our feed. Prints the mids, the gaps in the
- * stream, and when the price would have been too old to quote from; the last line is one JSON object.
- *
- * Streams that number every event prove gaps: diff depth (U must follow the last u) and trades (t). The top
- * of book cannot, because its ids also jump when deeper levels change; its silences are reported as gaps, and
- * as stale once the price would be too old.
+ * `firmquote feed replay FILE`: replays a recorded stream. Prints mids, gaps, and when the price would have
+ * been too old; the last line is one JSON object. Diff depth (U follows the last u) and trades (t) number
+ * every event and so prove gaps. The top of book does not; its silences are reported.
  */
 
 import { formatUnits } from '../../domain/amount.ts';
@@ -15,13 +12,11 @@ import { createSequence } from './format.ts';
 import { readRecording } from './recording.ts';
 
 export interface ReplayOptions {
-  /** Recorded time between two printed mids of a symbol; 0 prints every one. Default 1 s. */
+  /** Recorded time between two printed mids of a symbol; 0 prints every one. */
   everyMs?: number;
-  /** A price older than this is stale. Default 2 s, like the mid's. */
   maxAgeMs?: number;
-  /** This long without a new top of book is a gap. Default 1 s. */
+  /** This long without a new top of book is a gap. */
   gapMs?: number;
-  /** Only this symbol. */
   symbol?: string;
 }
 
@@ -32,17 +27,17 @@ export interface SymbolSummary {
   lastMid: string | null;
   lowMid: string | null;
   highMid: string | null;
-  /** Annualised, with the model's short horizon, at the end of the recording. */
+  /** Annualised, at the end of the recording. */
   sigma: number;
-  /** Gaps in numbered streams, and events missing in them. */
+  /** In numbered streams. */
   sequenceGaps: number;
   missing: number;
-  /** Gaps in the top of book. */
+  /** In the top of book. */
   silentGaps: number;
   staleSpells: number;
   staleMs: number;
   longestSilenceMs: number;
-  /** Largest step of the top of book's update id; large steps are normal. */
+  /** Of the top of book's update id. */
   largestStep: number;
 }
 
@@ -52,15 +47,11 @@ export interface ReplaySummary {
   quotes: number;
   other: number;
   refused: Record<BookTickerRefusal, number>;
-  /** Gaps of both kinds. */
   gaps: number;
   missing: number;
   staleSpells: number;
   staleMs: number;
-  /**
-   * Minimum of receive time less exchange time: clock offset plus fastest delivery; null without exchange
-   * times.
-   */
+  /** Minimum of receive time less exchange time; null without exchange times. */
   offsetMs: number | null;
   symbols: SymbolSummary[];
 }
@@ -73,14 +64,10 @@ interface Track {
   quotedMs: number | undefined;
   update: number | undefined;
   printedMs: number;
-  /** Last number of each numbered stream. */
   numbered: Map<string, number>;
 }
 
-/**
- * Reads the whole recording and prints the report line by line. Throws `UpstreamError` when the file cannot
- * be read.
- */
+/** Throws `UpstreamError` when the file cannot be read. */
 export async function replayFeed(
   path: string,
   options: ReplayOptions,
@@ -177,7 +164,6 @@ export async function replayFeed(
     print(`mid     ${iso(nowMs)} ${symbol} ${text} (${bid} / ${ask})`);
   }
 
-  /** Finds missing events in streams that number every event. */
   function numbered(data: Record<string, unknown>): void {
     const { e: event, s: symbol, E: eventMs } = data;
     if (typeof symbol !== 'string' || typeof event !== 'string' || (only !== undefined && symbol !== only))
@@ -212,7 +198,7 @@ export async function replayFeed(
       refuse('malformed', null);
       continue;
     }
-    // The recorder's clock may jump back; silences must not become negative.
+    // The recorder's clock may jump back.
     nowMs = Math.max(nowMs, atMs);
     firstMs ??= nowMs;
     const message = readMessage(text);
@@ -259,7 +245,7 @@ export async function replayFeed(
 
 const iso = (ms: number): string => new Date(ms).toISOString();
 
-/** The fraction, whose denominator is 2 * 10^k, as decimal text. */
+/** The denominator is 2 * 10^k. */
 function decimal({ num, den }: Rational): string {
   const places = den.toString().length;
   return formatUnits((num * 10n ** BigInt(places)) / den, places);

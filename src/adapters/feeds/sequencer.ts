@@ -1,8 +1,6 @@
 /**
- * A rollup's sequencer uptime feed.
- *
- * Down, uninitialised, unreadable, or back for less than the grace period all count as down: orders may be
- * stuck in a queue that we cannot see, and prices may be ones that nobody could trade at.
+ * A rollup's sequencer uptime feed. Down, uninitialised, unreadable, or back for less than the grace period
+ * all count as down: orders may be stuck in a queue that we cannot see.
  */
 
 import type { Address } from '../../domain/hex.ts';
@@ -12,10 +10,10 @@ import type { Sequencer } from '../../ports/feed.ts';
 import { perHead, readRound, type Round } from './per-head.ts';
 
 export interface SequencerOptions {
-  /** L2 sequencer uptime feed: answer 0 is up, 1 is down, since `startedAt`. */
+  /** Answer 0 is up, 1 is down, since `startedAt`. */
   address: Address;
   graceSeconds: number;
-  /** Older readings count as down. Default 60 s. */
+  /** Older readings count as down. */
   maxAgeMs?: number;
 }
 
@@ -52,7 +50,7 @@ export function createSequencer(
     start() {
       stop = perHead(chain, async (block) => {
         const round = await readRound(chain, address, block.number).catch(() => null);
-        // A node that does not answer says nothing about the sequencer; the last reading ages.
+        // Without an answer, the last reading ages.
         if (round !== null) read = { round, blockTime: block.timestamp, atMs: clock.nowMs() };
       });
     },

@@ -1,10 +1,7 @@
 /**
- * A live feed over one WebSocket for all its symbols, for any exchange format.
- *
- * The connection is replaced after no message for `silentMs`, no price for `quietMs`, or no answer to a ping.
- * Pings and heartbeats keep the connection alive but not the price. `backoff` gives the wait before each
- * attempt; its count restarts once a connection has delivered prices for a while, so an exchange that
- * disconnects right away is not flooded.
+ * A live feed over one WebSocket, for any exchange format. The connection is replaced after no message for
+ * `silentMs`, no price for `quietMs`, or no answer to a ping. The count of `backoff` restarts once a
+ * connection has delivered prices for a while.
  */
 
 import { WebSocket } from 'ws';
@@ -19,17 +16,15 @@ export interface SocketFeedOptions {
   /** Quotes use these spellings. */
   symbols: readonly string[];
   source: string;
-  /** Default 10 s. */
   silentMs?: number;
-  /** Default 60 s. */
   quietMs?: number;
-  /** Default 5 s: between two pings, and for the answer to one. */
+  /** Between two pings, and for the answer to one. */
   pingMs?: number;
 }
 
 export interface FeedTools {
   clock: Clock;
-  /** Wait before attempt n in ms (0 is the first retry). */
+  /** Ms before attempt n (0 is the first retry). */
   backoff: (attempt: number) => number;
 }
 
@@ -79,7 +74,6 @@ export function createSocketFeed(
       }
       if (now - lastPongMs >= 2 * pingMs) return end('no pong');
       if (socket.readyState === WebSocket.OPEN) socket.ping();
-      // Wakes for the next ping or the end of the allowed silence, whichever is first.
       cancelWatch = clock.after(Math.max(1, Math.min(pingMs, silentMs - silent, quietMs - quiet)), watch);
     };
 
@@ -98,7 +92,7 @@ export function createSocketFeed(
     socket.on('pong', () => {
       lastPongMs = clock.monotonicMs();
     });
-    // A close event follows every error. The error message may contain the URL and is dropped.
+    // A close event follows every error. The message may contain the URL.
     socket.on('error', () => {});
     socket.on('close', (code) => end(`closed with ${code}`));
     socket.on('message', (frame, binary) => {

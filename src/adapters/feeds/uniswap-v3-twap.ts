@@ -1,8 +1,6 @@
 /**
- * Time-weighted average price of a Uniswap v3 pool, over a window that ends at the head.
- *
- * It lags by half its window, and a large liquidity owner can move it. So it provides reference prices only,
- * never quotes.
+ * Time-weighted average price of a Uniswap v3 pool. It lags by half its window, and a large liquidity owner
+ * can move it, so it only provides reference prices.
  */
 
 import type { Address } from '../../domain/hex.ts';
@@ -30,7 +28,7 @@ export function createUniswapV3TwapFeed(
   { clock, chain }: { clock: Clock; chain: ChainPort },
   { source, pools }: TwapFeedOptions,
 ): Feed {
-  /** Decimals of token0 less those of token1, and whether the base is token0; fixed per pool. */
+  /** Decimals of token0 less those of token1; fixed per pool. */
   const scales = new Map<string, { power: number; baseFirst: boolean }>();
   const told = new Map<string, string>();
 
@@ -88,14 +86,13 @@ export function createUniswapV3TwapFeed(
   return contractFeed(chain, source, pools, one);
 }
 
-/** Whole tokens of the other side per whole base token. A float suffices, because it only checks prices. */
+/** Whole tokens of the other side per whole base token. A float suffices to check prices. */
 function priceAtTick(tick: bigint, { power, baseFirst }: { power: number; baseFirst: boolean }): number {
   // token1 per token0 in base units is 1.0001^tick.
   const exponent = Number(tick) * Math.log10(1.0001) + power;
   return 10 ** (baseFirst ? exponent : -exponent);
 }
 
-/** Rounded towards negative infinity, as in Uniswap's library. */
 function floorDiv(a: bigint, b: bigint): bigint {
   return a / b - (a < 0n && a % b !== 0n ? 1n : 0n);
 }

@@ -1,6 +1,4 @@
-/**
- * `/docs`: the OpenAPI document as one HTML page, rendered by the server without scripts or third-party code.
- */
+/** `/docs`: the OpenAPI document as one HTML page without scripts or third-party code. */
 
 import { createHash } from 'node:crypto';
 import type { OpenApiAnswer, OpenApi, Operation } from './openapi.ts';
@@ -28,7 +26,6 @@ const folded = (label: string, value: unknown): string =>
   value === undefined ? '' : `<details><summary>${inline(label)}</summary>${json(value)}</details>`;
 const anchor = (method: string, path: string): string => `${method}${path}`.replace(/[^a-zA-Z0-9]+/g, '-');
 
-/** The parts of an AsyncAPI document that the page shows. */
 export interface Streams {
   channels: Record<
     string,
@@ -102,14 +99,13 @@ function answer([status, { description = '', content = {} }]: [string, OpenApiAn
   return `${folded(label, body?.example)}${status === '200' ? folded('200: schema', body?.schema) : ''}`;
 }
 
-/** A parameter's schema in one line. */
 function briefly(schema: unknown): string {
   const { description: _, ...rest } = (schema ?? {}) as Record<string, unknown>;
   const text = JSON.stringify(rest);
   return text === '{}' ? '' : ` ${text.length > 300 ? `${text.slice(0, 300)}…` : text}`;
 }
 
-/** Renders the Markdown that descriptions use: paragraphs, inline code and tables. */
+/** The Markdown of descriptions: paragraphs, inline code and tables. */
 function prose(text: string): string {
   return text
     .split('\n\n')

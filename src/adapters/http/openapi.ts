@@ -1,7 +1,4 @@
-/**
- * Builds the OpenAPI document from the routes, with all errors a route can return, headers, and recorded
- * examples.
- */
+/** Builds the OpenAPI document from the routes, with errors, headers, and recorded examples. */
 
 import type { Route } from '../../ports/http.ts';
 import { ERROR_STATUS, type ErrorCode, REFUSALS } from '../../protocol/errors.ts';
@@ -85,10 +82,9 @@ const KINDS: Record<string, string> = {
 
 export const exampleKey = (route: Pick<Route, 'method' | 'path'>): string =>
   `${route.method} ${templated(route.path)}`;
-/** Converts Fastify's `:id` to OpenAPI's `{id}`. */
 export const templated = (path: string): string => path.replace(/:([a-zA-Z]+)/g, '{$1}');
 
-/** Statuses that a route documents, besides 200. */
+/** Besides 200. */
 export function errorStatuses(route: Pick<Route, 'method' | 'params' | 'errors'>): string[] {
   const codes = [
     ...ALWAYS,
@@ -99,7 +95,7 @@ export function errorStatuses(route: Pick<Route, 'method' | 'params' | 'errors'>
   return [...new Set([...codes.map((code) => String(ERROR_STATUS[code])), '422'])].sort();
 }
 
-/** `made` is the document that fastify generated; it is not modified. */
+/** `made` is fastify's document. */
 export function openApiDocument(
   made: OpenApi,
   routes: readonly Route[],
@@ -203,7 +199,7 @@ function operationOf(route: Route, plain: Operation, example: RecordedExchange |
       },
     };
   }
-  // Errors outside any route: a malformed request line, a body on a GET, a wrong method.
+  // Errors outside any route.
   answers['default'] = {
     description: 'Any other refusal; see the table of codes.',
     content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
@@ -238,7 +234,7 @@ function describe(status: string, route: Pick<Route, 'params' | 'errors'>): stri
   return codes.map((code) => `${code}: ${MEANING[code]}`).join(' ');
 }
 
-/** `get /api/v1/rfq/orders/{id}` becomes `getRfqOrdersById`. */
+/** Such as `getRfqOrdersById`. */
 function operationId({ method, path }: Pick<Route, 'method' | 'path'>): string {
   const words = path
     .replace(/^\/api\/v1\//, '')

@@ -1,4 +1,4 @@
-/** The operations server of every process: health, readiness, metrics and admin routes, on its own port. */
+/** The operations server of every process: health, readiness, metrics and admin routes. */
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
@@ -9,7 +9,7 @@ import { type LoopWatch, watchLoop } from '../process/loop-watch.ts';
 
 export interface OpsAnswer {
   status: number;
-  /** A string is sent as it is; anything else as JSON, with bigints as decimal strings. */
+  /** Anything but a string is sent as JSON, with bigints as decimal strings. */
   body: unknown;
   contentType?: string;
 }
@@ -24,7 +24,6 @@ export interface OpsRoute {
 export interface OpsServer {
   readonly url: string;
   readonly port: number;
-  /** Stops listening and closes open connections. */
   close(): Promise<void>;
 }
 
@@ -34,13 +33,13 @@ export interface OpsOptions {
   port: number;
   routes: readonly OpsRoute[];
   log: Log;
-  /** Refuses requests that a web page could have made; for routes that change something. */
+  /** Refuses requests that a web page could have made. */
   localOnly?: boolean;
   /** Required as `Authorization: Bearer <token>`. */
   token?: string;
 }
 
-/** Why the process is not ready; empty when it is. */
+/** Empty when the process is ready. */
 export type Readiness = () => Promise<readonly string[]>;
 
 const MAX_BODY_BYTES = 64 * 1024;
@@ -188,13 +187,12 @@ export async function startOps({
 const bigintAsText = (_: string, value: unknown): unknown =>
   typeof value === 'bigint' ? value.toString() : value;
 
-/** Compares in constant time. */
 const sameText = (given: string, wanted: string): boolean => {
   const digest = (text: string) => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(given), digest(wanted));
 };
 
-/** The value of `:id`, or '' for a path without one; undefined when the path does not match. */
+/** '' for a path without `:id`; undefined when the path does not match. */
 function idAt(pattern: string, path: string): string | undefined {
   if (pattern === path) return '';
   if (!pattern.endsWith('/:id')) return undefined;
@@ -212,7 +210,7 @@ async function readBody(request: IncomingMessage): Promise<string> {
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     size += chunk.length;
-    // Read to the end so that the client receives the answer, but keep nothing.
+    // Read to the end so that the client receives the answer.
     if (size <= MAX_BODY_BYTES) chunks.push(chunk);
   }
   return size <= MAX_BODY_BYTES ? Buffer.concat(chunks).toString('utf8') : '';

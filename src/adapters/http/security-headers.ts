@@ -1,9 +1,8 @@
-/** Helmet's security headers, computed once because they are the same for every response. */
+/** Helmet's security headers, computed once. */
 
 import helmet from '@fastify/helmet';
 import Fastify from 'fastify';
 
-/** Helmet's headers for any response, names in lower case. */
 export async function securityHeaders(): Promise<Readonly<Record<string, string>>> {
   const [bare, guarded] = await Promise.all([headersOf(false), headersOf(true)]);
   return Object.fromEntries(

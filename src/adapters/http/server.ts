@@ -1,7 +1,4 @@
-/**
- * The venue's HTTP server: fastify with explicit timeouts and limits, strict bodies, and the API's two error
- * shapes.
- */
+/** The venue's HTTP server: fastify with limits, strict bodies, and the API's two error shapes. */
 
 import type { AddressInfo } from 'node:net';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -39,14 +36,11 @@ import { securityHeaders } from './security-headers.ts';
 export interface HttpServer {
   readonly url: string;
   readonly port: number;
-  /** The OpenAPI document as served. */
+  /** As served. */
   openapi(): OpenApi;
-  /** The AsyncAPI document of the sockets; undefined without any. */
+  /** undefined without sockets. */
   asyncapi(): object | undefined;
-  /**
-   * Refuses new requests with 503, finishes those in progress, asks sockets to reconnect elsewhere, then
-   * stops listening.
-   */
+  /** Refuses new requests with 503, finishes those in progress, and asks sockets to reconnect elsewhere. */
   close(): Promise<void>;
 }
 
@@ -57,21 +51,17 @@ export interface HttpOptions {
   bodyLimitBytes?: number;
   maxConnections?: number;
   maxSocketsPerAddress?: number;
-  /**
-   * Limits from the start of a connection to the end of the request's headers, and of the whole request; ms.
-   */
+  /** From the start of a connection to the end of the headers, and of the whole request; ms. */
   headersTimeoutMs?: number;
   requestTimeoutMs?: number;
-  /** An HTTP connection without any traffic for this long is closed; ms. */
+  /** A connection without traffic for this long is closed; ms. */
   stalledMs?: number;
-  /** Proxies whose X-Forwarded-For is trusted; none by default. */
+  /** Their X-Forwarded-For is trusted; none by default. */
   trustProxy?: string[];
-  /** Shown in the OpenAPI document. */
   title?: string;
 }
 
 const KEEP_ALIVE_MS = 30_000;
-/** A client that stops reading would hold memory, or an export slot. */
 const STALLED_MS = 60_000;
 const CLOSE_GRACE_MS = 4_000;
 
@@ -84,13 +74,13 @@ declare module 'fastify' {
 interface Sent {
   admission?: Admission<ApiCaller>;
   startedMs: number;
-  /** Slot of the request, released after the handler has finished and the response is sent. */
+  /** Released after the handler has finished and the response is sent. */
   release?: Release;
   atWork: boolean;
   over: boolean;
 }
 
-/** A schema violation. Errors of handlers are final, but a route may rewrite this one. */
+/** A schema violation, which a route may rewrite. */
 class ShapeError extends InvalidError {}
 
 export async function startHttp<Key extends ApiCaller>(
@@ -175,7 +165,6 @@ export async function startHttp<Key extends ApiCaller>(
     const answer = answerFor(error);
     if (answer.ours) log.error({ error }, 'a request failed because of an internal error');
     if (answer.retryAfterSeconds !== null) reply.header('Retry-After', String(answer.retryAfterSeconds));
-    // The client may still be sending the oversized body.
     if (answer.status === 413) reply.header('Connection', 'close');
     return reply.code(answer.status).type('application/json').send(JSON.stringify(answer.body));
   }
@@ -215,7 +204,7 @@ export async function startHttp<Key extends ApiCaller>(
         : { error: new ShapeError(detailsOf(parsed.error, part, data)) };
     };
   });
-  // Response schemas are documentation; tests verify them, not each response.
+  // Tests verify the response schemas.
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));
 
   app.setErrorHandler((error: FastifyError, request, reply) => {
@@ -239,7 +228,6 @@ export async function startHttp<Key extends ApiCaller>(
   });
 
   let closing = false;
-  /** Requests in progress, and the callback for the last of them. */
   let atWork = 0;
   let idle = () => {};
   app.server.on('request', (_request: unknown, response: ServerResponse) => {
@@ -282,7 +270,6 @@ export async function startHttp<Key extends ApiCaller>(
     maxPerAddress: maxSocketsPerAddress,
   });
   await app.ready();
-  // The document is constant, so it is rendered once.
   const openapi = openApiDocument(
     app.swagger() as OpenApi,
     routes as unknown as readonly Route[],
@@ -303,7 +290,7 @@ export async function startHttp<Key extends ApiCaller>(
     async close() {
       closing = true;
       sockets.shut();
-      // Solver sockets stay open until the last quote is made, because quotes need them.
+      // Quotes in progress need the solver sockets.
       const inTime = new Promise<void>((resolve) => (idle = resolve));
       const giveUp = clock.after(CLOSE_GRACE_MS, idle);
       if (atWork > 0) await inTime;
@@ -330,13 +317,13 @@ function register<Key extends ApiCaller>(
     summary: route.summary,
     tags: [route.tag],
     ...(route.body && { body: route.body }),
-    // Unknown query parameters are refused, because they hide mistakes.
+    // Unknown query parameters hide mistakes.
     querystring: route.query ?? zNothing,
     ...(route.params && { params: route.params }),
     response: { 200: route.response },
   } as unknown as FastifySchema;
 
-  /** Body size, key and rate limit, media type, then a slot: everything that needs no body. */
+  /** Everything that needs no body. */
   async function onRequest(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const state: Sent = { startedMs: clock.monotonicMs(), atWork: false, over: false };
     request.sent = state;
@@ -400,7 +387,7 @@ function register<Key extends ApiCaller>(
   });
 }
 
-/** Streams one chunk at a time at the client's pace; ends the generator when the client disconnects. */
+/** At the client's pace; ends the generator when the client disconnects. */
 function download(reply: FastifyReply, { contentType, filename, chunks }: Download): FastifyReply {
   reply
     .type(contentType)
@@ -430,7 +417,6 @@ function mediaError(request: FastifyRequest, method: Route['method'], length: nu
     : new ApiError('unsupported_media_type', 'Send JSON with Content-Type: application/json.');
 }
 
-/** The client could keep the connection and be refused again. */
 function refusal(reply: FastifyReply): ApiError {
   reply.header('Connection', 'close');
   return new ApiError(
@@ -450,7 +436,7 @@ function translated(error: FastifyError): unknown {
       return new ApiError('unsupported_media_type', 'Send JSON with Content-Type: application/json.');
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
       return new ApiError('bad_request', 'The body is shorter or longer than Content-Length says.');
-    // The client disconnected in the middle of its body.
+    // The client disconnected.
     case 'ECONNRESET':
       return new ApiError('bad_request', 'The body is incomplete.');
     case 'FST_ERR_REOPENED_CLOSE_SERVER':
@@ -473,7 +459,7 @@ function pattern(path: string): RegExp {
   return found;
 }
 
-/** Client address of an upgrade request, where fastify's own proxy handling does not apply. */
+/** Of an upgrade request, where fastify's own proxy handling does not apply. */
 function addressOf(request: IncomingMessage, trusted: readonly string[] | undefined): string {
   const peer = request.socket.remoteAddress ?? '';
   if (!trusted?.includes(peer)) return peer;

@@ -29,7 +29,7 @@ export async function writeSecretFile(path: string, text: string): Promise<void>
   }
 }
 
-/** In place of a file that is there: the old one stays readable until the new one is whole on the disk. */
+/** The old file stays readable until the new one is whole on the disk. */
 export async function replaceSecretFile(path: string, text: string): Promise<void> {
   const draft = `${path}.new`;
   await rm(draft, { force: true });
@@ -37,7 +37,7 @@ export async function replaceSecretFile(path: string, text: string): Promise<voi
   await rename(draft, path);
 }
 
-/** Checks the mode on the open file, so that it cannot be swapped in between. */
+/** The open file is checked, so that it cannot be swapped in between. */
 export async function readSecretFile(path: string): Promise<string> {
   const file = await open(path, 'r').catch((cause: NodeJS.ErrnoException) => {
     const why =

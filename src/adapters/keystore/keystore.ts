@@ -28,7 +28,7 @@ const zKeystore = z.object({
     ciphertext: zHexText(32),
     kdf: z.literal('scrypt'),
     kdfparams: z.object({
-      // Bounds keep a hostile file from eating all memory: scrypt needs 128 * n * r bytes.
+      // Bounds the memory: scrypt needs 128 * n * r bytes.
       n: z
         .int()
         .min(2)
@@ -43,12 +43,9 @@ const zKeystore = z.object({
   }),
 });
 
-/**
- * scrypt's work: 2^17 takes about half a second and 128 MB, as ethers and geth do. Development may take less.
- */
+/** 2^17 takes half a second and 128 MB, as in ethers and geth. */
 export const DEFAULT_SCRYPT_N = 1 << 17;
 
-/** The JSON text of a keystore file. */
 export async function encryptKey(
   key: { privateKey: Hex; address: Address },
   password: string,
@@ -74,7 +71,7 @@ export async function encryptKey(
   });
 }
 
-/** Throws `KeystoreError` for a damaged file and for a wrong password, without saying more about either. */
+/** Throws the same `KeystoreError` for a damaged file and for a wrong password. */
 export async function decryptKey(text: string, password: string): Promise<Hex> {
   const { crypto } = parse(text);
   const { n, r, p, salt } = crypto.kdfparams;
@@ -93,7 +90,7 @@ export async function decryptKey(text: string, password: string): Promise<Hex> {
   return bytesToHex(Buffer.concat([decipher.update(ciphertext), decipher.final()]));
 }
 
-/** Whose key the file holds, as it says itself; no password needed. undefined when it does not say. */
+/** Needs no password. undefined when the file does not say. */
 export function keystoreAddress(text: string): Address | undefined {
   const { address } = parse(text);
   return address === undefined ? undefined : `0x${address.replace(/^0x/, '').toLowerCase()}`;
@@ -106,7 +103,7 @@ function parse(text: string): z.infer<typeof zKeystore> {
   } catch (cause) {
     throw new KeystoreError('The keystore file is not JSON. Restore it from its backup.', { cause });
   }
-  // Some wallets write "Crypto", as the first drafts of the format did.
+  // Some wallets write "Crypto".
   const crypto = typeof json === 'object' && json !== null && 'Crypto' in json ? json.Crypto : undefined;
   const parsed = zKeystore.safeParse(crypto === undefined ? json : { ...(json as object), crypto });
   if (parsed.success) return parsed.data;

@@ -1,6 +1,6 @@
 /**
- * Outgoing HTTP requests to configured third-party services. Only listed hosts, no private addresses unless
- * allowed, no redirects, with limits on time and size.
+ * Outgoing HTTP requests to configured services: only listed hosts, no private addresses unless allowed, no
+ * redirects, with limits on time and size.
  */
 
 import { lookup as resolve } from 'node:dns';
@@ -18,7 +18,7 @@ import { RequestError, UpstreamError } from '../../domain/errors.ts';
 export interface OutboundOptions {
   /** Host names, without a port. */
   allowHosts: readonly string[];
-  /** Allows loopback, link-local and private addresses and plain http, for development and sidecars. */
+  /** Allows plain http and private addresses, for development and sidecars. */
   allowPrivate: boolean;
 }
 
@@ -27,19 +27,16 @@ export interface OutboundRequest {
   method: 'GET' | 'POST';
   headers?: Readonly<Record<string, string>>;
   body?: string;
-  /** For the whole request and response. */
   timeoutMs: number;
   maxBytes: number;
 }
 
 export interface Outbound {
-  /**
-   * Throws `OutboundRefused` for a URL that may not be requested. For configuration checks; sends nothing.
-   */
+  /** Throws `OutboundRefused` for a URL that may not be requested; sends nothing. */
   check(url: string): void;
   /**
-   * Resolves with any status and its body. Throws `UpstreamError` without a complete response in time. Errors
-   * never contain the URL, which may hold a key.
+   * Throws `UpstreamError` without a complete response in time. Errors never contain the URL, which may hold
+   * a key.
    */
   request(request: OutboundRequest): Promise<{ status: number; body: string }>;
   close(): void;
@@ -70,7 +67,7 @@ export function createOutbound({ allowHosts, allowPrivate }: OutboundOptions): O
     return url;
   }
 
-  /** Resolves the name once and connects to the checked addresses, so that DNS rebinding has no effect. */
+  /** Connects to the addresses that were checked, so that DNS rebinding has no effect. */
   const lookup: NonNullable<RequestOptions['lookup']> = (hostname, options, callback) => {
     resolve(hostname, { ...options, all: true }, (error, found) => {
       if (error) return callback(error, '', 0);
@@ -166,7 +163,7 @@ for (const [net, bits] of [
   ['240.0.0.0', 4],
 ] as const)
   PRIVATE.addSubnet(net, bits, 'ipv4');
-// The last two embed an IPv4 address; BlockList handles IPv4-mapped ones (::ffff:a.b.c.d) itself.
+// The last two embed an IPv4 address.
 for (const [net, bits] of [
   ['::', 128],
   ['::1', 128],
@@ -178,7 +175,6 @@ for (const [net, bits] of [
 ] as const)
   PRIVATE.addSubnet(net, bits, 'ipv6');
 
-/** Whether the address is not on the public internet. */
 export const isPrivate = (address: string): boolean =>
   PRIVATE.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
 

@@ -1,4 +1,4 @@
-/** The Log port on pino: one JSON object per line, redacted before it is written. */
+/** The Log port on pino: one redacted JSON object per line. */
 
 import { pino, type DestinationStream } from 'pino';
 import type { Log } from '../../ports/log.ts';
@@ -8,7 +8,7 @@ export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'fatal', 'silent'] 
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 export interface LogOptions {
-  /** Name of the process, such as "venue" or "lp". */
+  /** Such as "venue" or "lp". */
   app: string;
   level?: LogLevel;
   /** Share one to hide secrets that are learned later. */
@@ -34,10 +34,7 @@ export function createLog({
   return wrap(root, redactor);
 }
 
-/**
- * A failing log (full disk, closed reader) must not stop the process: entries beyond a small buffer are
- * dropped.
- */
+/** A failing log must not stop the process: entries beyond a small buffer are dropped. */
 export function standardOutput(): DestinationStream {
   const output = pino.destination({ fd: 1, sync: true, maxLength: 1 << 20 });
   output.on('error', () => {});

@@ -4,21 +4,20 @@ const REDACTED = '[redacted]';
 const MAX_DEPTH = 8;
 const MAX_ITEMS = 100;
 
-/** Field names whose values are always secret; compared without case, hyphens and underscores. */
+/** Compared without case, hyphens and underscores. */
 const SECRET_NAMES =
   /^(?:xapikey|apikeys?|keytext|authorization|cookie|password|passphrase|passwordfile|secrets?|hmac(?:key)?|mnemonic|private(?:key)?s?|.*privatekey|signature|.*signatures?|permit2lock|eip3009authorization|integritychecksum|rpc|rpcurls?|rpcs|databaseurl|redisurl|raw|rawtransaction)$/;
 const KEY_TEXT = /\bfq_(test|live)_[A-Za-z0-9_-]+/g;
-/** Signatures (64 or 65 bytes) and longer data that may contain one; shown as their length. */
+/** Signatures and longer data that may contain one; shown as their length. */
 const LONG_HEX = /0x[0-9a-fA-F]{128,}/g;
 const URL_TEXT = /\b([a-z][a-z0-9+.-]*):\/\/[^\s"'<>)\]}]+/gi;
 const LOOPBACK = /^(?:[^@/]*@)?(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::\d+)?$/i;
 
 export interface Redactor {
-  /** Removes every known or recognisable secret. */
   text(text: string): string;
-  /** A copy ready for JSON: bigints as decimals, errors as objects, secrets removed. */
+  /** A copy ready for JSON: bigints as decimals, errors as objects. */
   facts(facts: object): Record<string, unknown>;
-  /** Registers a value that must never appear, such as a decrypted key or a password. */
+  /** Such as a decrypted key or a password. */
   hide(secret: string): void;
 }
 
@@ -75,7 +74,7 @@ export function createRedactor(): Redactor {
     return Object.fromEntries(shown);
   }
 
-  /** viem's error messages contain the RPC URL and the request; text() removes both. */
+  /** viem's messages contain the RPC URL and the request; text() removes both. */
   function error(input: Error, depth: number, seen: ReadonlySet<object>): Record<string, unknown> {
     const own = Object.entries(input).filter(
       ([name]) =>
@@ -102,9 +101,7 @@ export function createRedactor(): Redactor {
   };
 }
 
-/**
- * Path, query, credentials and host of a URL can reveal a key or a provider, so only loopback hosts are kept.
- */
+/** Any part of a URL can reveal a key or a provider, so only loopback hosts are kept. */
 function maskUrl(url: string, scheme: string): string {
   const rest = url.slice(scheme.length + 3);
   const host = rest.split(/[/?#]/, 1)[0] ?? '';

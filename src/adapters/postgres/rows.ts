@@ -1,6 +1,4 @@
-/**
- * Converts between rows and objects. Column `created_at_ms` is field `createdAtMs`; bytes are 0x-prefixed hex.
- */
+/** Converts between rows and objects: column `created_at_ms` is field `createdAtMs`, bytes are 0x hex. */
 
 import { bytesToHex, type Bytes32, type Hex } from '../../domain/hex.ts';
 import { uint } from '../../domain/word.ts';
@@ -43,13 +41,13 @@ export async function select<T>(
 }
 
 export interface PutOptions {
-  /** Primary key columns: the row replaces the one with the same key. Without it, a second row is an error. */
+  /** Primary key columns: the row replaces the one with the same key. */
   key?: string;
   /** Name of the prepared statement, for frequent ones. */
   name?: string;
 }
 
-/** Inserts one row with a column per field: bigints as decimal text, objects as JSON, arrays as SQL arrays. */
+/** Inserts one row, a column per field: bigints as decimal text, objects as JSON, arrays as SQL arrays. */
 export async function put(
   db: Queryable,
   table: string,

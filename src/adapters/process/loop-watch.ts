@@ -1,10 +1,10 @@
 /**
- * Reports when the event loop was blocked, or the process frozen, for so long that its database leases may
- * have lapsed. The process is then not ready until it has kept up for a while.
+ * Reports when the event loop was blocked for so long that database leases may have lapsed. The process is
+ * then not ready for a while.
  */
 
 export interface LoopWatch {
-  /** Why the process is not ready; empty while it keeps up. */
+  /** Empty while the process keeps up. */
   reasons(): string[];
 }
 

@@ -1,8 +1,7 @@
 /**
- * Child processes that never outlive their parent. A watcher shell beside the child reads a pipe that only
- * the parent can write to: when the parent ends, even by SIGKILL, the pipe closes and the watcher stops the
- * child. The child has its own session, so Ctrl-C in the terminal stops the parent first, and the parent the
- * child.
+ * Child processes that never outlive their parent. A watcher shell reads a pipe that only the parent can
+ * write to: when the parent ends, even by SIGKILL, the watcher stops the child. The child has its own
+ * session, so Ctrl-C stops the parent first.
  */
 
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -12,13 +11,13 @@ import { UpstreamError } from '../../domain/errors.ts';
 export interface WatchedOptions {
   env?: NodeJS.ProcessEnv;
   cwd?: string;
-  /** Run as this user (needs root). */
+  /** Needs root. */
   uid?: number;
   gid?: number;
-  /** The signal of `stop`; SIGKILL follows after `graceMs`. */
+  /** SIGKILL follows after `graceMs`. */
   stopSignal?: 'TERM' | 'INT' | 'QUIT';
   graceMs?: number;
-  /** Called for each line of the child's output. Without it the output is discarded. */
+  /** Without it the output is discarded. */
   onLine?: (line: string, stream: 'stdout' | 'stderr') => void;
 }
 
@@ -27,15 +26,14 @@ export interface WatchedChild {
   readonly pid: number;
   readonly exited: Promise<number>;
   hasExited(): boolean;
-  /** Sends the stop signal, and SIGKILL after the grace period. Resolves when the child has exited. */
+  /** Resolves when the child has exited. */
   stop(): Promise<void>;
-  /** Sends SIGKILL, as a crash would look. */
+  /** As a crash would look. */
   kill(): Promise<void>;
 }
 
 // $1 is the signal, $2 the grace period in tenths of a second, the rest the command. fd 0 is the pipe from
-// the
-// parent; the child's pid goes to fd 3.
+// the parent; the child's pid goes to fd 3.
 const WATCHER = `
 sig=$1; grace=$2; shift 2
 exec 4<&0
@@ -56,7 +54,7 @@ kill $watcher 2>/dev/null
 exit $code
 `;
 
-/** Throws `UpstreamError` `spawn_failed` when the command does not start. */
+/** Throws `UpstreamError` `spawn_failed`. */
 export async function spawnWatched(
   command: string,
   args: readonly string[],
@@ -80,7 +78,7 @@ export async function spawnWatched(
   const exited = new Promise<number>((resolve) => {
     watcher.once('exit', (code, signal) => {
       gone = true;
-      // If the watcher itself was killed, closing the pipe still ends the part of it that stops the child.
+      // Closing the pipe still ends the part of a killed watcher that stops the child.
       watcher.stdin?.destroy();
       resolve(code ?? (signal ? 128 : 1));
     });

@@ -1,4 +1,4 @@
-/** The Metrics port on prom-client, together with the process metrics that every process shows. */
+/** The Metrics port on prom-client. */
 
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { InvariantError } from '../../domain/errors.ts';
@@ -7,21 +7,19 @@ import { collectProcess } from './process.ts';
 
 export interface Exposition {
   contentType: string;
-  /** One scrape in the Prometheus text format. */
+  /** One scrape. */
   text(): Promise<string>;
 }
 
 const NAME = /^firmquote_[a-z0-9]+(?:_[a-z0-9]+)+$/;
 
-/** Asking twice for one name returns the same metric, so rooms can share a metric without sharing code. */
+/** Asking twice for one name returns the same metric. */
 export function createMetrics(): Metrics & Exposition {
   const registry = new Registry();
   const registers = [registry];
   const created = new Map<string, { kind: unknown; labels: string; metric: unknown }>();
 
-  /**
-   * Throws `InvariantError` for a malformed name, or one already in use with another kind or other labels.
-   */
+  /** Throws `InvariantError` for a malformed name, or one of another kind or with other labels. */
   function getOrCreate<T>(kind: unknown, name: string, labelNames: readonly string[], create: () => T): T {
     if (!NAME.test(name))
       throw new InvariantError('A metric is named firmquote_<room>_<thing>_<unit>, in lower case.', {
@@ -56,7 +54,7 @@ export function createMetrics(): Metrics & Exposition {
           ...(collect && { collect: refresh }),
         });
         const port = { set: (value: number, values = {}) => gauge.set(values, value) };
-        /** Removes every series first: a series that is not set again must not keep its last value. */
+        /** A series that is not set again must not keep its last value. */
         function refresh(): void {
           if (labels.length === 0) gauge.remove();
           else gauge.reset();

@@ -14,7 +14,7 @@ export function collectProcess(metrics: Metrics): void {
   let seenMicros = 0;
   metrics.gauge('firmquote_process_resident_memory_bytes', 'Resident memory.', [], (gauge) => {
     gauge.set(process.memoryUsage.rss());
-    // Counters cannot be set, so this gauge, read at each scrape, also raises the CPU counter.
+    // Counters cannot be set, so this gauge, read at each scrape, raises the CPU counter.
     const { user, system } = process.cpuUsage();
     cpu.add({}, Math.max(0, user + system - seenMicros) / 1e6);
     seenMicros = user + system;

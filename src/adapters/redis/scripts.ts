@@ -1,15 +1,14 @@
 /**
- * Lua scripts of the shared inventory; each runs atomically. Lua numbers are doubles, exact up to 2^53, so an
- * amount is two numbers (high, low) of fourteen digits each, and all sums are exact.
- *
- * Keys: 1 meta, 2 rooms, 3 sums, 4 groups, 5 ids; expiries are in a sorted set per chain. A group is JSON: {
- * id: { e: ends at, c: clock chain, k: kept, a: { key: [high, low] } } }.
+ * Lua scripts of the shared inventory; each runs atomically. Lua numbers are exact up to 2^53, so an amount
+ * is two numbers (high, low) of fourteen digits each. Keys: 1 meta, 2 rooms, 3 sums, 4 groups, 5 ids;
+ * expiries are in a sorted set per chain. A group is JSON: { id: { e: ends at, c: clock chain, k: kept, a: {
+ * key: [high, low] } } }.
  */
 
 /** 10^14, so that both halves print exactly. */
 export const BASE = 100_000_000_000_000n;
 
-/** Lua: refuses every call once Redis has lost the memory that the caller joined. */
+/** Lua: Redis has lost the memory that the caller joined. */
 export const REFUSE_LOST_MEMORY = `if redis.call('HGET', META, 'epoch') ~= q.epoch then return {'forgotten'} end`;
 /** Lua: the claim is larger than the group's largest and than what the room has left. */
 export const EXCEEDS_ROOM = 'less(gh, gl, h, l) and less(fh, fl, h, l)';
@@ -212,8 +211,8 @@ return { #due == q.most and 'more' or 'done', known, sums }
 `;
 
 /**
- * Initialises the store. ARGV: identity of server and generation, an epoch to start if that identity has
- * none, and the chain times to wait for as JSON.
+ * ARGV: identity of server and generation, an epoch to start if that identity has none, the chain times to
+ * wait for as JSON.
  */
 export const JOIN = `
 local META = KEYS[1]
@@ -223,7 +222,6 @@ end
 return redis.call('HMGET', META, 'epoch', 'until')
 `;
 
-/** Returns all binding holds. */
 export const KEPT_HOLDS = `${SHARED}
 local found = {}
 for _, raw in ipairs(redis.call('HVALS', GROUPS)) do

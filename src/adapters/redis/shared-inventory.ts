@@ -1,7 +1,6 @@
 /**
  * Holds of all replicas of an LP in one Redis. Each call is one script, so holds are made in one global
- * order. Every script names the epoch that this connection joined, so a lost connection, a restarted or
- * promoted server and lost data are noticed before another hold is made.
+ * order. Every script names the epoch that was joined, so lost data is noticed before another hold is made.
  */
 
 import { Redis } from 'ioredis';
@@ -17,7 +16,7 @@ export interface SharedInventoryOptions {
   url: string;
   /** Separates LPs that share a Redis. */
   name: string;
-  /** Answer time after which the server counts as unreachable, ms. */
+  /** The server counts as unreachable after this long. */
   timeoutMs: number;
 }
 
@@ -32,9 +31,9 @@ type Scripts = Record<'promiseInventory' | 'tellInventory' | 'keptInventory' | '
   ): Promise<[epoch: string, until: string]>;
 };
 
-/** Holds ended per call, so that many expiries in one second do not delay quotes. */
+/** Limited, so that many expiries in one second do not delay quotes. */
 const MOST_LAPSES = 500;
-/** The largest amount that scripts count exactly, far beyond any balance. */
+/** The scripts count exactly up to here. */
 const MOST = BASE * BASE - 1n;
 const BUCKETS_SECONDS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5];
 
@@ -66,11 +65,11 @@ export function createSharedInventory(
     `${prefix}:groups`,
     `${prefix}:ids`,
   ];
-  /** Id of this process. */
+  /** This process. */
   const me = random.bytes32().slice(2, 18);
   const listeners: (() => void)[] = [];
   let state: SharedState = { state: 'unreachable', note: 'Redis has not answered yet' };
-  /** Number of the connection: results of an earlier one are invalid. */
+  /** Results of an earlier connection are invalid. */
   let connection = 0;
   let closed = false;
   const seen = new Map<string, SharedSum>();
@@ -78,7 +77,7 @@ export function createSharedInventory(
     void seen.set(bucket, { sum: join(text), atMs: clock.monotonicMs() });
 
   const redis = new Redis(url, {
-    // No command is queued or sent twice: a hold is made now or not at all.
+    // No command is queued or sent twice.
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     autoResendUnfulfilledCommands: false,
@@ -112,7 +111,7 @@ export function createSharedInventory(
     become({ state: 'unreachable', note: 'Redis cannot be reached' });
   });
 
-  /** Calls a script; undefined when the store is unreachable or not the one that was joined. */
+  /** undefined when the store is unreachable or not the one that was joined. */
   async function ask(
     script: keyof Omit<Scripts, 'joinInventory'>,
     question: object,
@@ -133,7 +132,6 @@ export function createSharedInventory(
   function lost(error: unknown): void {
     const note = error instanceof Error ? error.message : String(error);
     become({ state: 'unreachable', note: `Redis does not answer: ${note.slice(0, 100)}` });
-    // Drop a connection that was silent or gave a wrong answer.
     if (!closed) redis.disconnect(true);
   }
 
@@ -246,7 +244,7 @@ export function createSharedInventory(
   };
 }
 
-/** Throws for a server that evicts keys when memory is full, because it would drop holds. */
+/** A server that evicts keys would drop holds. */
 function refuseForgetful(info: ReadonlyMap<string, string>): void {
   const policy = info.get('maxmemory_policy') ?? 'noeviction';
   if (policy.startsWith('allkeys') && info.get('maxmemory') !== '0') {

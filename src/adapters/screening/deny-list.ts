@@ -1,7 +1,4 @@
-/**
- * A deny list in a file, held in memory and reloaded when the file changes or on request. An invalid file
- * never replaces a valid list.
- */
+/** A deny list in a file, reloaded when the file changes. An invalid file never replaces a valid list. */
 
 import { createHash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
@@ -13,15 +10,12 @@ import type { Metrics } from '../../ports/metrics.ts';
 import type { Screener } from '../../ports/screening.ts';
 
 export interface DenyList extends Screener {
-  /**
-   * Throws `DenyListError` without a valid file, so that a venue configured to screen does not start
-   * unscreened.
-   */
+  /** Throws `DenyListError` without a valid file: a venue must not start unscreened. */
   start(): Promise<void>;
   stop(): void;
-  /** Returns whether the file's list is in use. Never throws. */
+  /** Whether the file's list is in use. Never throws. */
   reload(): Promise<boolean>;
-  /** The declared version, if any, and the content's hash. */
+  /** The declared version, if any, and a hash. */
   version(): string;
 }
 
@@ -33,7 +27,6 @@ export interface DenyListDeps {
 
 export interface DenyListOptions {
   path: string;
-  /** Interval of checks for changes, ms. */
   lookEveryMs?: number;
 }
 
@@ -65,7 +58,7 @@ export function createDenyList(
   let turn: Promise<unknown> = Promise.resolve();
 
   async function read(): Promise<void> {
-    // Take the stamp first: a file that changes while it is read is read again.
+    // A file that changes while it is read is read again.
     seen = await stampOf(path).catch(() => undefined);
     const next = parseDenyList(await readFile(path, 'utf8'));
     edition = next;
@@ -141,16 +134,15 @@ export function createDenyList(
   };
 }
 
-/** Changes whenever the file is written, replaced or removed. */
 async function stampOf(path: string): Promise<string> {
   const { ino, size, mtimeMs, ctimeMs } = await stat(path);
   return [ino, size, mtimeMs, ctimeMs].join(' ');
 }
 
 /**
- * Parses JSON `{"version": "...", "addresses": ["0x..."]}` or a JSON array of addresses; or text with one
- * address per line, where `#` begins a comment and `# version: ...` declares a version. One invalid entry
- * invalidates the file.
+ * JSON `{"version": "...", "addresses": ["0x..."]}` or an array of addresses; or text with one address per
+ * line, where `#` begins a comment and `# version: ...` declares a version. One invalid entry invalidates the
+ * file.
  */
 export function parseDenyList(text: string): Edition {
   const { declared, addresses } = /^\s*[[{]/.test(text) ? fromJson(text) : fromText(text);

@@ -1,6 +1,6 @@
 /**
- * A screening service asked over HTTP, one address at a time. Answers are cached; others are awaited within
- * one deadline; without an answer the address is refused unless configured otherwise.
+ * A screening service asked over HTTP. Answers are cached; without one the address is refused unless
+ * configured otherwise.
  */
 
 import type { Address } from '../../domain/hex.ts';
@@ -13,21 +13,21 @@ import type { Outbound } from '../outbound/request.ts';
 export interface ProviderOptions {
   /** Name in records. */
   name: string;
-  /** `{address}` stands for the address, in lower case. */
+  /** `{address}` stands for the address. */
   url: string;
   headers: Readonly<Record<string, string>>;
-  /** Path to the verdict in the JSON answer (names joined by dots), and the value that denies. */
+  /** Path to the verdict (names joined by dots), and the value that denies. */
   denied: { path: string; when: 'nonEmpty' | { equals: string | number | boolean } };
-  /** Path to the list's version; null when the answer has none. */
+  /** null when the answer has none. */
   versionPath: string | null;
   /** Per attempt. */
   timeoutMs: number;
   attempts: number;
-  /** For all attempts together, which a taker waits for. */
+  /** For all attempts together. */
   deadlineMs: number;
   cacheTtlMs: number;
   maxCached: number;
-  /** Without an answer: `closed` refuses the address, `open` allows it. */
+  /** `closed` refuses the address, `open` allows it. */
   onFailure: 'closed' | 'open';
 }
 
@@ -89,7 +89,7 @@ export function createProvider(
     };
   }
 
-  /** Throws when the verdict is missing, so that an unreadable answer never allows an address. */
+  /** An unreadable answer never allows an address. */
   function read({ status, body }: { status: number; body: string }): ScreeningCheck {
     if (status !== 200) throw new Error(`status ${status}`);
     const json = JSON.parse(body) as unknown;

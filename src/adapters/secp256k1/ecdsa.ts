@@ -1,6 +1,6 @@
 /**
- * ECDSA over secp256k1: the native addon of npm's `secp256k1` where it has a prebuilt binary (linux x64,
- * darwin arm64, win32 x64), elsewhere `@noble/curves`, which is about twenty times slower.
+ * ECDSA over secp256k1: the native addon where it has a prebuilt binary (linux x64, darwin arm64, win32 x64),
+ * elsewhere `@noble/curves`, about twenty times slower.
  */
 
 import { randomBytes } from 'node:crypto';
@@ -10,18 +10,15 @@ import { secp256k1 as nobleCurve } from '@noble/curves/secp256k1.js';
 export interface Ecdsa {
   /** The library, for the log. */
   readonly name: 'secp256k1' | '@noble/curves';
-  /**
-   * r ‖ s with low s, and the recovery id 0 or 1. The nonce follows RFC 6979. Throws when digest or key are
-   * not 32 bytes, or the key is invalid.
-   */
+  /** r ‖ s with low s, and the recovery id 0 or 1. RFC 6979. Throws when digest or key are invalid. */
   sign(digest: Uint8Array, privateKey: Uint8Array): { signature: Uint8Array; recovery: number };
-  /** The 64-byte public key (x ‖ y), or undefined when there is none. */
+  /** x ‖ y, 64 bytes; undefined when there is none. */
   recover(digest: Uint8Array, signature: Uint8Array, recovery: number): Uint8Array | undefined;
-  /** The 64-byte public key of a private key. Throws on an invalid one. */
+  /** x ‖ y, 64 bytes. Throws on an invalid key. */
   publicKey(privateKey: Uint8Array): Uint8Array;
 }
 
-/** undefined where the addon has no binary. The package's index would fall back to a slow curve silently. */
+/** undefined where the addon has no binary. The package's index would silently fall back to a slow curve. */
 export function loadAddon(): Ecdsa | undefined {
   let addon: typeof import('secp256k1');
   try {
@@ -29,7 +26,7 @@ export function loadAddon(): Ecdsa | undefined {
   } catch {
     return undefined;
   }
-  // Blinds the signing context against timing attacks from the same machine. Signatures stay the same.
+  // Blinds the context against timing attacks. Signatures stay the same.
   addon.contextRandomize(randomBytes(32));
   return {
     name: 'secp256k1',
@@ -70,5 +67,4 @@ export const noble: Ecdsa = {
   publicKey: (privateKey) => nobleCurve.getPublicKey(privateKey, false).subarray(1),
 };
 
-/** The faster one that this platform has. */
 export const ecdsa: Ecdsa = loadAddon() ?? noble;

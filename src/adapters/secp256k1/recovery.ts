@@ -1,14 +1,11 @@
-/**
- * Recovers the signer of a digest, under one rule for every signature that enters: low s, v 0/1/27/28 or the
- * 64-byte compact form.
- */
+/** Recovers the signer of a digest. Accepts low s only, with v 0/1/27/28 or in the 64-byte compact form. */
 
 import { type Bytes32, type Hex, hexToBytes } from '../../domain/hex.ts';
 import type { Recovery } from '../../ports/signer.ts';
 import { type Ecdsa, ecdsa as fastest } from './ecdsa.ts';
 import { publicKeyAddress } from './signer.ts';
 
-/** n / 2 of secp256k1. Each s above it has a valid twin below it; only the low one is accepted. */
+/** n / 2. Each s above it has a valid twin below. */
 const HALF_ORDER = Buffer.from('7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0', 'hex');
 
 export function createRecovery(ecdsa: Ecdsa = fastest): Recovery {

@@ -1,4 +1,4 @@
-/** A signer whose private key is in this process: from a keystore, or given for development. */
+/** A signer whose private key is in this process. */
 
 import { InvariantError, RequestError } from '../../domain/errors.ts';
 import { type Address, bytesToHex, type Hex, hexToBytes } from '../../domain/hex.ts';
@@ -6,7 +6,7 @@ import { keccakBytes } from '../../domain/keccak.ts';
 import type { Signer } from '../../ports/signer.ts';
 import { type Ecdsa, ecdsa as fastest } from './ecdsa.ts';
 
-/** Throws `PrivateKeyError` when the 32 bytes are not a key. */
+/** Throws `PrivateKeyError`. */
 export function createSigner(privateKey: Hex, ecdsa: Ecdsa = fastest): Signer {
   let key: Uint8Array;
   let address: Address;

@@ -1,12 +1,9 @@
-/** The machine's own clock. */
+/** The machine's clock. */
 
 import { RequestError } from '../../domain/errors.ts';
 import type { Clock } from '../../ports/clock.ts';
 
-/**
- * Milliseconds by which the wall clock is wrong on purpose: only tests set it, to run one process with a
- * wrong time. It leaves durations alone.
- */
+/** Milliseconds by which the wall clock is wrong, for tests only. */
 const OFFSET = 'FIRMQUOTE_CLOCK_OFFSET_MS';
 
 export function createSystemClock(offsetMs: number): Clock {

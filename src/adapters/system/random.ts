@@ -1,7 +1,4 @@
-/**
- * The machine's cryptographic randomness, drawn in pages because a system call per nonce would show on the
- * hot path.
- */
+/** Cryptographic randomness, drawn in pages because a system call per nonce shows on the hot path. */
 
 import { randomFillSync } from 'node:crypto';
 import type { Random } from '../../ports/random.ts';
@@ -16,7 +13,7 @@ export const systemRandom: Random = {
       used = 0;
     }
     const bytes = page.toString('hex', used, used + 32);
-    // What was handed out must not stay in memory to be handed out again.
+    // Must not stay in memory.
     page.fill(0, used, used + 32);
     used += 32;
     return `0x${bytes}`;

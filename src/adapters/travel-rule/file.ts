@@ -1,4 +1,4 @@
-/** Appends travel-rule messages to a file, one JSON line each, synced to disk before success is reported. */
+/** Appends travel-rule messages to a file, one JSON line each, synced to disk. */
 
 import { open } from 'node:fs/promises';
 import type { Transmitter } from '../../ports/stores/travel-rule.ts';
@@ -18,7 +18,7 @@ export function createFileTransmitter({ path }: { path: string }): Transmitter {
 
   return {
     name: 'file',
-    /** After a crash a line may appear twice: readers deduplicate by `idempotencyKey`. */
+    /** After a crash a line may appear twice. */
     async transmit(message, idempotencyKey) {
       const written = turn.then(() =>
         append(`{"idempotencyKey":${JSON.stringify(idempotencyKey)},"message":${message}}\n`),

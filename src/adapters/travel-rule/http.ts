@@ -1,6 +1,4 @@
-/**
- * Posts travel-rule messages to a service. A 2xx status confirms receipt; the answer may contain a reference.
- */
+/** Posts travel-rule messages to a service. A 2xx status confirms receipt. */
 
 import { UpstreamError } from '../../domain/errors.ts';
 import type { Transmitter } from '../../ports/stores/travel-rule.ts';
@@ -40,7 +38,7 @@ export function createHttpTransmitter(
   };
 }
 
-/** `{"reference": "..."}` if the service sends one; any other body counts as confirmed without reference. */
+/** Any body but `{"reference": "..."}` counts as confirmed without reference. */
 function referenceOf(body: string): string | null {
   try {
     const { reference } = JSON.parse(body) as { reference?: unknown };

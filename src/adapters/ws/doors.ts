@@ -1,6 +1,6 @@
 /**
- * WebSocket endpoints on the venue's HTTP server: key, rate and caps before the upgrade, frame limits after
- * it, no compression.
+ * WebSocket endpoints of the venue's HTTP server: key, rate and caps before the upgrade, frame limits after
+ * it.
  */
 
 import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http';
@@ -12,26 +12,21 @@ import { answerFor, ApiError } from '../../protocol/errors.ts';
 import { CLOSE } from '../../protocol/api/events.ts';
 
 export interface Doors {
-  /** Refuses new connections. */
   shut(): void;
-  /** Closes every socket with a request to reconnect. */
+  /** Asks every client to reconnect. */
   close(): void;
 }
 
-/** Messages are a few kilobytes, so many fragments mean abuse. */
+/** Many fragments mean abuse. */
 const MAX_FRAGMENTS = 64;
 const MAX_BUFFERED_CHUNKS = 1_024;
-/** Time limit of a closing handshake. */
 const CLOSE_TIMEOUT_MS = 2_000;
-/** Pings and pongs of one client; each ping costs an answer. */
+/** Each ping costs an answer. */
 const MAX_CONTROL_FRAMES_PER_SECOND = 50;
-/**
- * Frames written in one event-loop tick are sent together, up to this size, because a system call costs more
- * than a frame.
- */
+/** Frames of one event-loop tick are sent together up to this size: a system call costs more than a frame. */
 const TOGETHER_BYTES = 16 * 1024;
 
-/** Close code 1012 tells the client to connect again, which brings it to another replica. */
+/** The client connects again, to another replica. */
 export const askToReconnect = (client: WebSocket): void =>
   client.close(CLOSE.restarting, 'the venue is restarting');
 
@@ -84,7 +79,7 @@ export function openDoors<Key extends ApiCaller>(
     const [path, query] = (request.url ?? '').split('?');
     const found = servers.get(path ?? '');
     if (!found) throw new ApiError('not_found', 'There is no WebSocket endpoint at this path.');
-    // A browser would send its user's key from any page; keys belong to servers.
+    // A browser would send its user's key from any page.
     if (request.headers.origin !== undefined)
       throw new ApiError(
         'unauthorized',
@@ -109,7 +104,6 @@ export function openDoors<Key extends ApiCaller>(
       );
     if ((perAddress.get(address) ?? 0) >= maxPerAddress)
       throw new ApiError('rate_limited', 'Too many sockets from this address.', { retryAfterSeconds: 5 });
-    // Limits how many clients reconnect in parallel.
     const release = await gate.takeSlot('socket', admission.key.id);
     stream.once('close', release);
     if (stream.destroyed) return release();
@@ -137,7 +131,7 @@ export function openDoors<Key extends ApiCaller>(
     let unwatch = () => {};
     const wrapped: Socket = {
       send(data) {
-        // Always text frames, also from a buffer.
+        // A buffer too is a text frame.
         if (socket.readyState !== socket.OPEN) return;
         gather(data.length);
         socket.send(data, { binary: false });
@@ -153,9 +147,7 @@ export function openDoors<Key extends ApiCaller>(
       },
       bufferedBytes: () => socket.bufferedAmount,
     };
-    /**
-     * Runs once. On revocation immediately, because messages during the closing handshake must be ignored.
-     */
+    /** Messages during the closing handshake of a revoked key must be ignored. */
     const finish = (): void => {
       if (over) return;
       over = true;
@@ -185,7 +177,7 @@ export function openDoors<Key extends ApiCaller>(
       control();
       listener?.pong();
     });
-    // Too large, not UTF-8, too many fragments: ws closes with the right code.
+    // ws closes with the right code.
     socket.on('error', () => {});
     socket.on('close', finish);
     listener = door.open(wrapped, key);
@@ -210,7 +202,7 @@ export function openDoors<Key extends ApiCaller>(
   };
 }
 
-/** Corks the stream until the end of the tick or `TOGETHER_BYTES`; call it before each write. */
+/** Corks the stream until the end of the tick or `TOGETHER_BYTES`. */
 function gathering(stream: Duplex): (bytes: number) => void {
   let gathered = 0;
   let holds = false;

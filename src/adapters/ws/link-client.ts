@@ -1,7 +1,4 @@
-/**
- * The LP's WebSocket to a venue: authenticates with its key, reconnects after jittered, growing pauses, never
- * compresses.
- */
+/** The LP's WebSocket to a venue; reconnects after jittered, growing pauses. */
 
 import type { Socket } from 'node:net';
 import { WebSocket } from 'ws';
@@ -11,22 +8,21 @@ import type { Log } from '../../ports/log.ts';
 import { LINK_MAX_PAYLOAD_BYTES, LINK_PATH } from '../../protocol/link/link.ts';
 
 export interface LinkClientOptions {
-  /** Short name of the venue, for logs and metrics. */
   name: string;
-  /** Such as `ws://127.0.0.1:8080`; http and https are read as ws and wss. */
+  /** http and https are read as ws and wss. */
   url: string;
-  /** A solver key, sent in a header, never in the URL. */
+  /** Sent in a header, never in the URL. */
   apiKey: string;
   handshakeTimeoutMs?: number;
   firstPauseMs?: number;
   longestPauseMs?: number;
-  /** A connection that lasted this long resets the pauses, ms. */
+  /** A connection this old resets the pauses. */
   goodAfterMs?: number;
-  /** With more unsent bytes than this the peer counts as dead. */
+  /** The peer then counts as dead. */
   maxBufferedBytes?: number;
-  /** Frames are handled for this long, ms, before the event loop serves chains, feeds and timers. */
+  /** Frames are handled for this long before the event loop serves chains, feeds and timers. */
   turnMs?: number;
-  /** 0 to 1; spreads the reconnects of many LPs. Default Math.random. */
+  /** 0 to 1; spreads the reconnects of many LPs. */
   jitter?: () => number;
 }
 
@@ -54,7 +50,7 @@ export function createLinkClient(
   let wire: Socket | undefined;
   let corked = false;
 
-  /** Sends answers to requests of one packet in one packet, which saves system calls. */
+  /** Sends answers of one tick in one packet. */
   function cork(): void {
     if (corked || wire === undefined) return;
     corked = true;
@@ -68,10 +64,9 @@ export function createLinkClient(
 
   const waiting: { from: WebSocket; text: string; sinceMs: number }[] = [];
   let turnEndsMs: number | undefined;
-  /** Whether frames were handled directly in this tick; the rest then waits for the next. */
+  /** Frames were handled directly in this tick; the rest waits for the next. */
   let taken = false;
 
-  /** Handles the frame directly while the time slice lasts; otherwise queues it. */
   function hear(from: WebSocket, text: string): void {
     if (turnEndsMs === undefined) {
       beginTurn();
@@ -97,7 +92,7 @@ export function createLinkClient(
     if (waiting.length === 0) return;
     beginTurn();
     do {
-      // Removed from the queue first, so that no frame is handled twice.
+      // First, so that no frame is handled twice.
       const { from, text, sinceMs } = waiting.shift() as (typeof waiting)[number];
       // Frames of an earlier connection are obsolete.
       if (from === socket) listener?.frame(text, clock.monotonicMs() - sinceMs);
@@ -145,8 +140,7 @@ export function createLinkClient(
 
   function again(reason: string): void {
     if (stopped) return;
-    // Jitter over the upper half: LPs do not reconnect to a restarted venue all together, and none waits in
-    // vain.
+    // LPs must not reconnect to a restarted venue all together.
     const waitMs = Math.round(pauseMs * (0.5 + jitter() / 2));
     log.info({ venue: name, reason, waitMs }, 'link lost, reconnecting');
     pauseMs = Math.min(pauseMs * 2, longestPauseMs);
