@@ -1,8 +1,6 @@
 /**
- * Signs a fill after checking it: final, in a canonical block, its payload hash derived from the log and its
- * record confirmed by the escrow. Stores nothing that the chain does not tell again.
- *
- * follow finds the fills.
+ * Signs a fill after checking that it is final, in a canonical block, and confirmed by the escrow. `follow`
+ * finds the fills. Stores nothing: everything can be read from the chain again.
  */
 
 import { attestationDigest, fillPayloadHash, fillRecordOf } from '../domain/attestation.ts';
@@ -17,7 +15,7 @@ import type { Signer } from '../ports/signer.ts';
 import { createFillFollower, type Filled, type FillFollower } from './follow.ts';
 
 export interface AttesterDeps {
-  /** The chains whose fills it watches and whose oracles it signs for. */
+  /** Chains of the fills and of the oracles. */
   chains: ReadonlyMap<number, ChainPort>;
   signer: Signer;
   clock: Clock;
@@ -26,16 +24,16 @@ export interface AttesterDeps {
 }
 
 export interface AttesterOptions {
-  /** Older fills are not looked for. */
+  /** Older fills are ignored. */
   lookBackSeconds?: number;
-  /** A chain without a new block for this long makes the attester unready. */
+  /** Without a new block for this long the attester is not ready. */
   staleMs?: number;
 }
 
 export interface RunningAttester extends Attester {
   start(): Promise<void>;
   stop(): Promise<void>;
-  /** Why it is not ready; empty when it is. */
+  /** Reasons; empty when ready. */
   ready(): readonly string[];
 }
 
@@ -84,13 +82,12 @@ export function createAttester(
       return refused('the output names another chain or escrow');
     if (output.oracle !== addressToBytes32(chain.oracle)) return refused('the output names another oracle');
     const head = remote.head();
-    // After a chain took back final blocks nothing on it is certain.
+    // After a reorganisation of final blocks nothing on the chain is certain.
     if (!head || remote.doubt()?.kind === 'reorg') return { kind: 'unknown' };
     const deep = head.number - BigInt(chain.depth);
     if (fill.blockNumber > deep) return { kind: 'not_final', blocksToGo: Number(fill.blockNumber - deep) };
-    // The block must be canonical and final and hold the fill's time, and the contract itself must confirm
-    // the fill. An attester does not know an order's value, so every signature needs as many endpoints as the
-    // largest amount.
+    // The block must be canonical, final and hold the fill's time, and the contract must confirm the fill. An
+    // order's value is unknown here, so this takes as many endpoints as the largest amount.
     const sure = remote.deciding(undefined);
     const [block, hash, record] = await Promise.all([
       remote.block(fill.blockNumber),

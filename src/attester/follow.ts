@@ -1,6 +1,5 @@
 /**
- * The fills of one chain by payload hash, from its events. Only an index: every fill is checked again before
- * it is signed.
+ * The fills of one chain by payload hash, from its events. Every fill is checked again before it is signed.
  */
 
 import { fillPayloadHash } from '../domain/attestation.ts';
@@ -12,13 +11,13 @@ import type { Log } from '../ports/log.ts';
 export type Filled = Extract<EscrowEvent, { kind: 'filled' }>;
 
 export interface FillFollower {
-  /** Newest first: after a reorganisation a fill may be in several blocks, one of them canonical. */
+  /** Newest first: after a reorganisation a fill may be in several blocks. */
   fills(payloadHash: Bytes32): readonly Filled[];
   /** Reads the fills of an order from the chain. */
   search(orderId: Bytes32): Promise<void>;
-  /** Wall milliseconds of the last complete read; undefined before the first. */
+  /** Unix ms of the last complete read; undefined before the first. */
   lookedAtMs(): number | undefined;
-  /** Resolves after the first read, successful or not; after a failure the next block reads again. */
+  /** Resolves after the first read, successful or not. */
   start(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -68,7 +67,7 @@ export function createFillFollower(
       );
   }
 
-  /** Reads fills from before the start that may still need a proof. */
+  /** Reads fills before the start that may still need a proof. */
   async function backfill(head: Block): Promise<void> {
     const oldest = head.timestamp - lookBackSeconds;
     for (let to = head.number; to > 0n && !stopped; to -= BACKFILL_BLOCKS) {

@@ -1,6 +1,4 @@
-/**
- * Who may be asked: the roster, cut down by status, corridor, workspace, and what the request itself names.
- */
+/** Selects the solvers to ask: by status, corridor, workspace and the request. */
 
 export interface Entrant {
   id: string;
@@ -10,7 +8,7 @@ export interface Entrant {
 
 export interface Gate {
   corridor: string;
-  /** The workspace's own list; null: every onboarded solver. */
+  /** null: every onboarded solver. */
   workspace: readonly string[] | null;
   include: readonly string[] | null;
   exclude: readonly string[];

@@ -1,29 +1,23 @@
 /**
- * Which quote is best for the taker: net of everything the taker pays, with ties broken so that the order is
- * total and the same everywhere.
+ * Orders quotes by what the taker gets after everything that the taker pays. Ties are broken, so the order is
+ * total.
  */
 
 export interface Ranked {
   quoteId: string;
-  /** What the taker escrows. */
   inputAmount: bigint;
-  /** What the taker receives. */
   outputAmount: bigint;
-  /** Gas that the taker pays itself, in base units of the side that competes; 0 on apiSubmit. */
+  /** Paid by the taker itself, in base units of the competing side; 0 on apiSubmit. */
   takerGas: bigint;
   eta: number | null;
-  /** Share of this solver's awards that settled, in basis points; a newcomer counts as 10,000. */
+  /** Share of this solver's awards that settled, basis points; 10,000 for a newcomer. */
   fillRateBps: number;
-  /** Unix second until which it stays firm. */
   validUntil: number;
 }
 
 export type FixedSide = 'exactInput' | 'exactOutput';
 
-/**
- * What competes: output less gas on exact input (more is better), input plus gas on exact output (less is
- * better).
- */
+/** Output less gas on exact input (more is better), input plus gas on exact output (less is better). */
 export function netOf(
   side: FixedSide,
   { inputAmount, outputAmount, takerGas }: Pick<Ranked, 'inputAmount' | 'outputAmount' | 'takerGas'>,
@@ -32,8 +26,7 @@ export function netOf(
 }
 
 /**
- * Negative when `a` is the better quote. Ties go to the shorter eta, then the better fill history, then the
- * longer validity, then the smaller quoteId.
+ * Negative when `a` is better. Ties: shorter eta, then better fill history, longer validity, smaller quoteId.
  */
 export function compareQuotes(side: FixedSide, a: Ranked, b: Ranked): number {
   const [netA, netB] = [netOf(side, a), netOf(side, b)];
@@ -45,7 +38,7 @@ export function compareQuotes(side: FixedSide, a: Ranked, b: Ranked): number {
   return a.quoteId < b.quoteId ? -1 : a.quoteId > b.quoteId ? 1 : 0;
 }
 
-/** Best first; the input is left as it was. */
+/** Best first. */
 export function rank<Q extends Ranked>(side: FixedSide, quotes: readonly Q[]): Q[] {
   return [...quotes].sort((a, b) => compareQuotes(side, a, b));
 }

@@ -1,7 +1,7 @@
 /**
- * The seal that ties shown terms to submitted terms: HMAC-SHA256 over the whole candidate and everything it
- * must not be moved across (account, namespace, mode). With it the venue stores nothing when it quotes. A
- * rotated key keeps verifying until its last quote has lapsed.
+ * The seal that ties submitted terms to shown terms: HMAC-SHA256 over the candidate, account, namespace and
+ * mode. With it the venue stores nothing when it quotes. A rotated key verifies until its last quote has
+ * lapsed.
  */
 
 import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
@@ -12,40 +12,29 @@ export interface SealKey {
   kid: string;
   /** At least 32 bytes. */
   secret: Uint8Array;
-  /**
-   * A key that has been rotated out verifies until here: the longest validUntil it can have sealed. null: no
-   * end.
-   */
+  /** For a key that was rotated out: the longest validUntil it can have sealed. null: no end. */
   acceptUntil: UnixSeconds | null;
 }
 
 export interface SealScope {
-  /** The workspace that asked. */
   account: string;
   namespace: 'rfq' | 'router';
   mode: 'test' | 'live';
-  /** As they stand in the checksum. */
   commitments: string;
-  /** RFC 8785 text of the candidate without its checksum. */
+  /** RFC 8785 text without the checksum. */
   candidate: string;
 }
 
 export interface Sealer {
-  /** The key that seals now. */
+  /** The key that seals. */
   readonly kid: string;
-  /** 64 lower-case hex digits under the current key. */
+  /** 64 lower-case hex digits. */
   mac(scope: SealScope): string;
-  /**
-   * Does this mac belong to this scope? false for unknown and lapsed keys and for anything malformed; never
-   * throws.
-   */
+  /** false for unknown and lapsed keys and for anything malformed; never throws. */
   verify(kid: string, mac: string, scope: SealScope, now: UnixSeconds): boolean;
 }
 
-/**
- * The first key seals; all of them verify. Throws `InvariantError` on a missing, short or repeated key: no
- * venue runs without one.
- */
+/** The first key seals; all verify. Throws `InvariantError` on a missing, short or repeated key. */
 export function createSealer(keys: readonly SealKey[]): Sealer {
   if (keys.length === 0)
     throw new InvariantError('The venue needs a key to seal quotes with; none is configured.');

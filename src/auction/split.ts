@@ -1,21 +1,19 @@
 /**
- * Planning a split fill: several LPs' price ladders become slices of one order, each unit going where it
- * earns the taker most.
- *
- * @example Two LPs, 100 in. A pays 50 for its first 50 and nothing beyond; B pays 49 for 50 and 97 for 100.
- * Plan: A 5,000 bps -> 50, B 5,000 bps -> 49.
+ * Plans a split fill: price ladders of several LPs become slices of one order, each unit going where it earns
+ * the taker most. Example: two LPs, 100 in. A pays 50 for its first 50 and nothing beyond; B pays 49 for 50
+ * and 97 for 100. Plan: A 5,000 bps -> 50, B 5,000 bps -> 49.
  */
 
 import { divUp, min, mulDivDown } from '../domain/amount.ts';
 import { FULL_PORTION_BPS } from '../domain/context.ts';
 
-/** Total output for a total input, sizes and outputs rising: [input, output]. It starts at (0, 0). */
+/** [total input, total output], both rising, from (0, 0). */
 export type Ladder = readonly (readonly [bigint, bigint])[];
 
 export interface Slice {
   solverId: string;
   portionBps: number;
-  /** This slice's share of the input: what the contract will credit, before fees. */
+  /** What the contract will credit, before fees. */
   inputAmount: bigint;
   outputAmount: bigint;
 }
@@ -28,7 +26,7 @@ export interface SplitPlan {
 
 export interface SplitRequest {
   side: 'exactInput' | 'exactOutput';
-  /** Base units of the side that is fixed. */
+  /** Base units of the fixed side. */
   amount: bigint;
   maxParts: number;
 }
@@ -39,12 +37,12 @@ interface Segment {
   output: bigint;
 }
 
-/** undefined when the ladders together cannot carry the amount in 2 to `maxParts` slices. */
+/** undefined when the ladders cannot carry the amount in 2 to `maxParts` slices. */
 export function planSplit(
   ladders: ReadonlyMap<string, Ladder>,
   { side, amount, maxParts }: SplitRequest,
 ): SplitPlan | undefined {
-  // The hull decides who gets how much; what a slice pays is read from the ladder as it was offered.
+  // The hull decides the shares; the offered ladder decides what a slice pays.
   const offered = new Map(
     [...ladders]
       .map(([id, ladder]) => [id, rising(ladder)] as const)
@@ -54,8 +52,7 @@ export function planSplit(
   const finish = (used: Used) =>
     side === 'exactInput' ? exactInput(offered, used, amount) : exactOutput(offered, used, amount);
   let fallback: SplitPlan | undefined;
-  // Fewer, larger parts are cheaper to settle: while there are too many, or one is smaller than its LP
-  // offered to take, the smallest drops out.
+  // The smallest slice drops out while there are too many, or one is smaller than its LP offered.
   for (;;) {
     const taken = fillGreedily(usable, side, amount);
     const used = [...(taken ?? [])].filter(([, input]) => input > 0n);
@@ -72,7 +69,7 @@ export function planSplit(
 
 type Used = readonly (readonly [string, bigint])[];
 
-/** Inputs per solver after taking the best marginal segments first; undefined when they run out. */
+/** Inputs per solver, best marginal segments first; undefined when they run out. */
 function fillGreedily(
   ladders: ReadonlyMap<string, Ladder>,
   side: SplitRequest['side'],
@@ -86,8 +83,7 @@ function fillGreedily(
       [lastIn, lastOut] = [input, output];
     }
   }
-  // Within a concave ladder the marginal price only falls, so this sort never takes a later segment before an
-  // earlier one of the same LP.
+  // Marginal prices of a concave ladder only fall, so segments of one LP stay in order.
   segments.sort((a, b) => {
     const [left, right] = [a.output * b.input, b.output * a.input];
     return left === right
@@ -113,9 +109,7 @@ function fillGreedily(
   return left === 0n ? taken : undefined;
 }
 
-/**
- * What the contract gives each slice: floor(total * bps / 10,000), and to the last slice whatever is left.
- */
+/** floor(total * bps / 10,000) each, as in the contract; the last slice gets the rest. */
 export function sliceInputs(total: bigint, portions: readonly number[]): bigint[] {
   let left = total;
   return portions.map((bps, index) => {
@@ -127,8 +121,8 @@ export function sliceInputs(total: bigint, portions: readonly number[]): bigint[
 }
 
 /**
- * Shares in basis points that sum to 10,000, none of them zero. What rounding leaves goes where there is most
- * room (`slack`), else to the largest.
+ * Basis points that sum to 10,000, none zero. The rest from rounding goes where there is most room (`slack`),
+ * else to the largest.
  */
 export function portionsOf(inputs: readonly bigint[], slack: readonly bigint[] = inputs): number[] {
   const total = inputs.reduce((sum, input) => sum + input, 0n);
@@ -158,8 +152,7 @@ function exactOutput(
   amount: bigint,
 ): SplitPlan | undefined {
   let total = used.reduce((sum, [, input]) => sum + input, 0n);
-  // Rounding shares to basis points moves dust between ladders: raise the input a little until the sum is
-  // there.
+  // Rounding to basis points moves dust between ladders: raise the input a little until the sum is reached.
   for (let attempt = 0; attempt < 12; attempt++, total += divUp(total, 50_000n)) {
     const slices = cut(ladders, used, total);
     if (!slices) return undefined;
@@ -192,9 +185,8 @@ function cut(ladders: ReadonlyMap<string, Ladder>, used: Used, total: bigint): S
 }
 
 /**
- * The ladder read between its steps, rounded down. Below the first step fixed costs weigh more, so there the
- * line through the first two steps counts when it is lower. A basis point beyond the end is allowed (shares
- * are whole basis points): it pays what the end pays.
+ * Reads the ladder between its steps, rounded down. Below the first step fixed costs weigh more, so the line
+ * through the first two steps counts where it is lower. A basis point beyond the end pays what the end pays.
  */
 export function outputAt(ladder: Ladder, input: bigint): bigint | undefined {
   const [first, second] = ladder;
@@ -211,7 +203,7 @@ export function outputAt(ladder: Ladder, input: bigint): bigint | undefined {
   return input * 1_000n <= lastIn * 1_001n ? lastOut : undefined;
 }
 
-/** The steps that make sense: more in, more out than the step before. */
+/** Steps with more in and more out than the step before. */
 function rising(ladder: Ladder): Ladder {
   const steps: (readonly [bigint, bigint])[] = [];
   for (const [input, output] of ladder) {
@@ -221,17 +213,13 @@ function rising(ladder: Ladder): Ladder {
   return steps;
 }
 
-/**
- * The ladder's upper concave hull from (0, 0): marginal prices only fall, which is what lets a greedy choice
- * be the best one.
- */
+/** Upper concave hull from (0, 0): with falling marginal prices a greedy choice is the best. */
 function concave(ladder: Ladder): Ladder {
   const hull: (readonly [bigint, bigint])[] = [];
   for (const [input, output] of ladder) {
     while (hull.length > 0) {
       const [b, bOut] = hull.at(-1) as readonly [bigint, bigint];
       const [a, aOut] = hull.at(-2) ?? [0n, 0n];
-      // Keep the middle point only when the slope into it is above the slope out of it.
       if ((bOut - aOut) * (input - b) > (output - bOut) * (b - a)) break;
       hull.pop();
     }

@@ -1,6 +1,4 @@
-/**
- * Small messages between replicas, delivered at most once. The database holds the facts that they announce.
- */
+/** Small messages between replicas, delivered at most once. The database holds the facts. */
 
 export interface Bus {
   publish(topic: string, payload: string): Promise<void>;

@@ -1,4 +1,4 @@
-/** One EVM chain: the latest head, views at a block, events, and sending raw transactions. */
+/** One EVM chain: head, views, events, and sending raw transactions. */
 
 import type { Chain } from '../domain/chain.ts';
 import type { Address, Bytes32, Hex } from '../domain/hex.ts';
@@ -13,13 +13,9 @@ export interface Block {
   timestamp: UnixSeconds;
 }
 
-/** The escrow contract's own states of an order. */
 export type EscrowStatus = 'none' | 'deposited' | 'claimed' | 'refunded';
 
-/**
- * Views read the latest block unless a block number is given. All throw `UpstreamError` when no endpoint
- * answers.
- */
+/** Views read the latest block by default, and throw `UpstreamError` when no endpoint answers. */
 export interface ChainViews {
   orderStatus(orderId: Bytes32, at?: bigint): Promise<EscrowStatus>;
   /** undefined until the output is filled. */
@@ -31,13 +27,13 @@ export interface ChainViews {
     token: Address,
     at?: bigint,
   ): Promise<{ amount: bigint; availableAt: UnixSeconds; lapsesAt: UnixSeconds }>;
-  /** Part of the ledger balance that is waiting to be paid out automatically. It must not back a quote. */
+  /** Part of the ledger balance that will be paid out automatically. It must not back a quote. */
   ledgerDeferred(account: Address, token: Address, at?: bigint): Promise<bigint>;
-  /** Chain time from which a deferred delivery may be paid out; 0 when there is none. */
+  /** Chain time from which it may be paid out; 0 when there is no deferred delivery. */
   deferredUntil(orderId: Bytes32, outputHash: Bytes32, at?: bigint): Promise<UnixSeconds>;
-  /** Seconds between requesting and receiving a withdrawal; longer than any quote lives. */
+  /** Seconds; longer than any quote lives. */
   withdrawalDelay(at?: bigint): Promise<number>;
-  /** The escrow's maximum platform fee, basis points; fixed at deployment. */
+  /** The maximum platform fee, fixed at deployment. */
   maxFeeBps(at?: bigint): Promise<number>;
   isOperator(account: Address, operator: Address, at?: bigint): Promise<boolean>;
   isProven(
@@ -48,7 +44,7 @@ export interface ChainViews {
     payloadHash: Bytes32,
     at?: bigint,
   ): Promise<boolean>;
-  /** Signers that the oracle accepts, ascending, and how many of them must sign. */
+  /** Ascending signers, and how many must sign. */
   committee(oracle: Address, at?: bigint): Promise<{ threshold: number; signers: readonly Address[] }>;
   tokenBalance(owner: Address, token: Address, at?: bigint): Promise<bigint>;
   allowance(owner: Address, token: Address, spender: Address, at?: bigint): Promise<bigint>;
@@ -61,14 +57,14 @@ export interface ChainViews {
   permit2NonceUsed(owner: Address, nonce: bigint, at?: bigint): Promise<boolean>;
   authorizationUsed(token: Address, authorizer: Address, nonce: Bytes32, at?: bigint): Promise<boolean>;
   hasCode(address: Address, at?: bigint): Promise<boolean>;
-  /** ERC-1271 check by eth_call with a gas cap; false for a revert, a wrong answer or no code. */
+  /** ERC-1271, with a gas cap; false for a revert, a wrong answer or no code. */
   isValidSignature(wallet: Address, digest: Bytes32, signature: Hex, at?: bigint): Promise<boolean>;
   nativeBalance(address: Address, at?: bigint): Promise<bigint>;
-  /** Calls any contract and returns the raw answer; undefined when the call reverts. */
+  /** The raw answer; undefined when the call reverts. */
   read(to: Address, data: Hex, at?: bigint): Promise<Hex | undefined>;
   /**
-   * Upper bound in wei of the L1 data fee for a transaction of this many unsigned bytes, signature included.
-   * OP-stack chains only.
+   * Upper bound in wei for a transaction of this many unsigned bytes, signature included. OP-stack chains
+   * only.
    */
   l1DataFee(unsignedBytes: number, at?: bigint): Promise<bigint>;
 }
@@ -85,13 +81,13 @@ export interface DecidingViews {
     payloadHash: Bytes32,
     at: bigint,
   ): Promise<boolean>;
-  /** Hash of a block of the canonical chain, as of block `at`. */
+  /** On the canonical chain, as of block `at`. */
   blockHash(number: bigint, at: bigint): Promise<Hex | undefined>;
 }
 
 /**
- * `reorg`: a final block was reorganised away, so take no action. `clock`: our clock differs from the
- * chain's, so sign no quotes.
+ * `reorg`: a final block was reorganised away: take no action. `clock`: our clock differs from the chain's:
+ * sign no quotes.
  */
 export interface ChainDoubt {
   kind: 'reorg' | 'clock';
@@ -99,9 +95,9 @@ export interface ChainDoubt {
 }
 
 export interface Fees {
-  /** Wei per gas of the latest block. */
+  /** Wei per gas. */
   baseFee: bigint;
-  /** Wei per gas, enough for a transaction to be mined soon. */
+  /** Wei per gas, enough to be mined soon. */
   priorityFee: bigint;
 }
 
@@ -114,10 +110,7 @@ export interface ContractCall {
 
 export type Simulation = { ok: true; gasUsed: bigint } | { ok: false; reason: string; data: Hex };
 
-/**
- * A node's answer to a raw transaction. `indeterminate` (timeout, connection reset) counts as sent, because
- * it may be mined.
- */
+/** `indeterminate` (timeout, connection reset) counts as sent, because it may be mined. */
 export type SendOutcome =
   | { kind: 'sent'; hash: Hex }
   | {
@@ -132,47 +125,44 @@ export interface Receipt {
   status: 'success' | 'reverted';
   gasUsed: bigint;
   effectiveGasPrice: bigint;
-  /** Wei charged by a rollup for data; 0n on other chains. */
+  /** Wei for a rollup's data; 0n on other chains. */
   l1Fee: bigint;
-  /** Logs of the emitter given to `receipt`. */
+  /** Of the emitter given to `receipt`. */
   logs?: readonly { topics: readonly Hex[]; data: Hex }[];
 }
 
 export interface ChainPort extends ChainViews {
   readonly chain: Chain;
-  /** The latest block seen, never older than the last one returned; undefined until the first arrives. */
+  /** The latest block seen; never goes back. undefined until the first. */
   head(): Block | undefined;
-  /** Unix ms at which `head()` last changed. */
+  /** Unix ms. */
   headSeenAtMs(): number;
-  /** Called for each new head, in order. Returns an unsubscribe function. */
+  /** In order. Returns an unsubscribe function. */
   onHead(listener: (head: Block) => void): () => void;
-  /** Why no quote should be signed on this chain now; undefined when all is well. Reads memory only. */
+  /** Why to sign no quotes on this chain now. Reads memory only. */
   doubt(): ChainDoubt | undefined;
   /**
-   * Views for a decision over this many whole USD; undefined means the value is not known. From the
-   * configured value on, several endpoints must agree about the same block: throws `UpstreamError`
-   * `no_quorum` until they do.
+   * For a decision over this many whole USD; undefined: an unknown value. From the configured value on,
+   * several endpoints must agree: throws `UpstreamError` `no_quorum` until they do.
    */
   deciding(valueUsd: number | undefined): DecidingViews;
-  /** undefined when the chain has no such block. */
   block(number: bigint): Promise<Block | undefined>;
   /**
-   * Events of our escrow and proofs of our oracle from both blocks and all between, in chain order.
-   * `thorough` merges the answers of all endpoints in service, because a single one may omit logs.
+   * Events of our escrow and oracle, both blocks included, in chain order. `thorough` merges the answers of
+   * all endpoints, because one may omit logs.
    */
   events(fromBlock: bigint, toBlock: bigint, thorough?: boolean): Promise<EscrowEvent[]>;
-  /** All events of one order in blocks not older than `since`. Slower than `events`. */
+  /** Of one order, in blocks not older than `since`. Slower than `events`. */
   orderEvents(orderId: Bytes32, since: UnixSeconds): Promise<EscrowEvent[]>;
-  /** What the filler contract paid the receiver on top of the order's amount in this block; base units. */
+  /** What the filler paid the receiver beyond the order's amount in this block; base units. */
   surplus(filler: Address, orderId: Bytes32, block: bigint): Promise<bigint>;
   simulate(call: ContractCall, at?: bigint): Promise<Simulation>;
-  /** Runs a call against the latest block without sending it. `data` is the answer, or the revert data. */
+  /** Against the latest block. `data` is the answer, or the revert data. */
   dryRun(call: ContractCall): Promise<{ ok: boolean; data: Hex }>;
   fees(): Promise<Fees>;
   transactionCount(address: Address, tag: 'latest' | 'pending'): Promise<number>;
   sendRaw(raw: Hex): Promise<SendOutcome>;
-  /** undefined until mined. Includes the logs of `emitter` when it is given. */
+  /** undefined until mined. With the logs of `emitter`. */
   receipt(hash: Hex, emitter?: Address): Promise<Receipt | undefined>;
-  /** Closes subscriptions and sockets. */
   close(): Promise<void>;
 }

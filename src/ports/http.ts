@@ -1,13 +1,12 @@
-/** HTTP routes and WebSocket endpoints as data, and the gate (authentication, limits) in front of them. */
+/** HTTP routes and WebSocket endpoints as data, and the access gate in front of them. */
 
 import type { Detail, ErrorCode } from '../protocol/errors.ts';
 import type { Schema } from '../protocol/schema.ts';
 import type { ApiKey, KeyKind } from './stores/store.ts';
 
-/** Kinds of keys that a route accepts; `admin` exists on the administrators' server only. */
+/** `admin` exists on the administrators' server only. */
 export type DoorKind = KeyKind | 'admin';
 
-/** What every kind of API key has. */
 export interface ApiCaller {
   readonly id: string;
 }
@@ -17,25 +16,20 @@ export interface RouteRequest<Body, Query, Params, Key = ApiKey> {
   body: Body;
   query: Query;
   params: Params;
-  /** Request id, for the log. */
   id: string;
   header(name: string): string | undefined;
 }
 
-/**
- * A response streamed while it is generated. When the client stops reading, `return` is called once, whether
- * or not reading had begun.
- */
+/** A streamed response. When the client stops reading, `return` is called once, even before reading began. */
 export interface Download {
   contentType: string;
   filename: string;
   chunks: AsyncIterable<string>;
 }
 
-/** Rate limit bucket of a request. */
 export type RateClass = 'quote' | 'submit' | 'read' | 'socket';
 
-/** Concurrency class of a request; each has slots of its own. `memory` is a read without database access. */
+/** Each class has its own slots. `memory` is a read without database access. */
 export type LoadKind =
   | 'quote'
   | 'preflight'
@@ -46,7 +40,7 @@ export type LoadKind =
   | 'socket'
   | 'subscribe';
 
-/** Gives the slot back; calling it again does nothing. */
+/** Calling it again does nothing. */
 export type Release = () => void;
 
 export interface Route<Body = unknown, Query = unknown, Params = unknown, Key = ApiKey> {
@@ -55,7 +49,7 @@ export interface Route<Body = unknown, Query = unknown, Params = unknown, Key = 
   path: string;
   keyKinds: readonly DoorKind[];
   rate: RateClass;
-  /** By default the class of its rate limit. */
+  /** By default the rate class. */
   load?: LoadKind;
   summary: string;
   tag: string;
@@ -63,49 +57,49 @@ export interface Route<Body = unknown, Query = unknown, Params = unknown, Key = 
   query?: Schema<Query>;
   params?: Schema<Params>;
   response: Schema;
-  /** Content type of the response when it is not JSON. */
+  /** When the response is not JSON. */
   contentType?: string;
-  /** Errors in addition to those that every route may return. */
+  /** Besides those that every route may return. */
   errors?: readonly ErrorCode[];
-  /** Request headers that the handler reads, besides the key. */
+  /** Besides the key. */
   headers?: readonly { name: string; description: string; schema: object }[];
-  /** Rewrites validation errors of the body where the schema's own would mislead. */
+  /** Rewrites validation errors where the schema's own would mislead. */
   explain?(details: Detail[], sent: unknown): Detail[];
-  /** A string is sent as the JSON body as it is; a `Download` is streamed. */
+  /** A string is the JSON body; a `Download` is streamed. */
   handle(request: RouteRequest<Body, Query, Params, Key>): Promise<string | object>;
 }
 
 export interface Admission<Key = ApiKey> {
   key: Key;
-  /** Standard `RateLimit-*` headers of the request's bucket. */
+  /** `RateLimit-*` headers. */
   headers: Readonly<Record<string, string>>;
 }
 
 export interface AccessGate<Key = ApiKey> {
-  /** Before authentication: throws when this address sends too many requests. */
+  /** Throws when this address sends too many requests. */
   limitByAddress(ip: string): void;
-  /** Checks the key and its rate before any of the body is read. Throws `ApiError`. */
+  /** Checks the key and its rate before the body is read. Throws `ApiError`. */
   authenticate(
     apiKey: string | undefined,
     door: { keyKinds: readonly DoorKind[]; rate: RateClass },
   ): Promise<Admission<Key>>;
   /**
-   * Takes a slot for the request, after `authenticate`. Throws `ApiError` when there is none: 429 when the
-   * key uses more than its share, 503 when the venue is busy.
+   * Call after `authenticate`. Throws `ApiError`: 429 when the key uses more than its share, 503 when the
+   * venue is busy.
    */
   takeSlot(kind: LoadKind, keyId: string): Promise<Release>;
-  /** Calls `revoked` once, when this key is revoked. Returns a function that stops watching. */
+  /** Calls `revoked` once. Returns a function that stops watching. */
   onRevoked(key: Key, revoked: () => void): () => void;
 }
 
-/** One accepted WebSocket, text frames only. */
+/** Text frames only. */
 export interface Socket {
   /** Ignored once closed. */
   send(text: string | Buffer): void;
   close(code: number, reason: string): void;
-  /** Closes without a close frame, because the peer is presumed dead. */
+  /** Without a close frame, because the peer is presumed dead. */
   terminate(): void;
-  /** WebSocket ping; the peer's answer arrives as `pong`. */
+  /** The peer's answer arrives as `pong`. */
   ping(): void;
   bufferedBytes(): number;
 }
@@ -121,7 +115,6 @@ export interface SocketRoute<Key = ApiKey> {
   path: string;
   keyKinds: readonly DoorKind[];
   maxPayloadBytes: number;
-  /** Maximum open sockets per key. */
   maxPerKey: number;
   open(socket: Socket, key: Key): SocketListener;
 }

@@ -1,26 +1,23 @@
-/**
- * The LP's connection to a venue: whole text frames over a connection that reconnects. `protocol/link`
- * defines the frames.
- */
+/** The LP's connection to a venue, which reconnects. `protocol/link` defines the frames. */
 
 export interface LinkListener {
-  /** A new connection: no state of an earlier one applies. */
+  /** No state of an earlier connection applies. */
   opened(): void;
-  /** One text frame, in order; `waitedMs` is how long it was queued here. Must not throw. */
+  /** In order; `waitedMs`: how long it was queued here. Must not throw. */
   frame(text: string, waitedMs: number): void;
-  /** The connection is gone. The link reconnects unless it was stopped. */
+  /** The link reconnects unless it was stopped. */
   closed(reason: string): void;
 }
 
 export interface Link {
-  /** Short name of the venue, for logs and metrics. */
+  /** Short name of the venue. */
   readonly name: string;
-  /** Starts connecting and returns immediately. Call once per link. */
+  /** Returns immediately. Call once. */
   start(listener: LinkListener): void;
-  /** Returns false and drops the frame while disconnected, because a late answer is worthless. */
+  /** false while disconnected: the frame is dropped, because a late answer is worthless. */
   send(frame: string): boolean;
-  /** Drops the connection and connects again after the back-off. */
+  /** After the back-off. */
   reconnect(reason: string): void;
-  /** Closes permanently after pending frames are sent. */
+  /** Closes after pending frames are sent. */
   stop(): Promise<void>;
 }

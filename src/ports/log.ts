@@ -1,4 +1,4 @@
-/** Structured logs: a sentence and named facts. The adapter redacts secrets. */
+/** Structured logs: a sentence and named facts. Adapters redact secrets. */
 
 export interface Log {
   debug(facts: object, message: string): void;

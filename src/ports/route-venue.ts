@@ -24,27 +24,23 @@ export const ROUTE_KINDS = ['dex', 'bridge', 'issuer', 'fiat'] as const;
 export type RouteKind = (typeof ROUTE_KINDS)[number];
 
 export interface RouteVenue {
-  /**
-   * Public: `solverId` and `venue` of its candidates, and its roster id. Matches `ROUTE_VENUE_ID`; never
-   * reused, because orders name it.
-   */
+  /** Public: `solverId` and `venue` of its candidates, and its roster id. Never reused. */
   readonly id: string;
   readonly name: string;
   readonly kind: RouteKind;
   readonly limits: RouteLimits;
-  /** Whether to ask for this pair. Reads memory only; never throws. */
+  /** Reads memory only; never throws. */
   serves(pair: RoutePair): boolean;
   /**
-   * The price at the ask's pinned blocks, whatever the current state: equal asks get equal answers. A
-   * rejection, an answer after the deadline or one that breaks a rule below counts against the venue, and too
-   * many suspend it for a while.
+   * The price at the pinned blocks: equal asks get equal answers. A rejection, a late answer, or one that
+   * breaks a rule below counts against the venue; too many suspend it for a while.
    */
   quote(ask: RouteAsk): Promise<RouteQuote | Decline>;
   /**
-   * For venues that quote `solver` only. The order is open and final on its origin: fill the named outputs
-   * from the quoted account. A worker calls it repeatedly until the fills are seen, possibly two workers in
-   * parallel and after any crash, so check the chain first and never pay twice (a second `fill` delivers
-   * nothing). Never called at or after the fillDeadline. Reject to be called again.
+   * For venues that quote `solver`. The order is open and final on its origin: fill these outputs from the
+   * quoted account. Called repeatedly until the fills are seen, possibly by two workers and after any crash,
+   * so check the chain first and never pay twice. Never called at or after the fillDeadline. Reject to be
+   * called again.
    */
   deliver?(delivery: RouteDelivery): Promise<void>;
 }
@@ -52,11 +48,11 @@ export interface RouteVenue {
 export const ROUTE_VENUE_ID = /^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/;
 
 export interface RouteLimits {
-  /** How long the router waits for an answer, within its own deadline. */
+  /** The router waits this long, within its own deadline. */
   timeoutMs: number;
-  /** Maximum concurrent asks; the router skips the venue beyond that. */
+  /** The router skips the venue beyond this many concurrent asks. */
   maxInFlight: number;
-  /** Maximum distance of `minimumOutput` below `outputAmount`; the router ignores answers beyond it. */
+  /** Distance of `minimumOutput` below `outputAmount`; the router ignores answers beyond it. */
   maxSlackBps: number;
 }
 
@@ -71,64 +67,54 @@ export interface RouteAsk {
   inputToken: TokenInfo;
   outputToken: TokenInfo;
   side: 'exactInput' | 'exactOutput';
-  /** Base units of the fixed side: what the taker escrows, fees included, or what the receiver gets. */
+  /** Of the fixed side: what the taker escrows, fees included, or what the receiver gets; base units. */
   amount: bigint;
   taker: Address;
   receiver: Address;
-  /** Blocks to price at; on one chain both are the same. */
+  /** On one chain both are the same. */
   at: { origin: Block; dest: Block };
-  /** Range of `validUntil`, both ends included. Chain time of the origin. */
+  /** Range of `validUntil`, inclusive; chain time of the origin. */
   validity: { from: UnixSeconds; to: UnixSeconds };
   fees: RouteFees;
-  /** Aborted when the router stops waiting. */
   signal: AbortSignal;
 }
 
-/**
- * Platform and relay fees, taken from the input before it reaches the filler or the solver account. `gas` as
- * in the quote's execution.
- */
+/** Platform and relay fees, taken from the input before it is handed over. `gas` as in the execution. */
 export interface RouteFees {
-  /** Base units of the input that arrive; 0n when the fees are the whole input or more. */
+  /** Base units; 0n when the fees are the whole input or more. */
   handedOver(input: bigint, gas: bigint): bigint;
   /** The smallest input of which at least `handed` arrives. */
   inputFor(handed: bigint, gas: bigint): bigint;
 }
 
 export interface RouteQuote {
-  /** What the taker escrows, base units; equals `ask.amount` on exactInput. */
+  /** Equals `ask.amount` on exactInput. */
   inputAmount: bigint;
-  /** What the receiver gets at the state of the pinned blocks; equals `ask.amount` on exactOutput. */
+  /** At the state of the pinned blocks; equals `ask.amount` on exactOutput. */
   outputAmount: bigint;
   /**
-   * The order's output, which the escrow enforces. At most `outputAmount`; equal to it on exactOutput. Any
-   * surplus goes to the receiver.
+   * Enforced by the escrow. At most `outputAmount`; equal to it on exactOutput. Any surplus goes to the
+   * receiver.
    */
   minimumOutput: bigint;
   /** Last second in which the taker may submit. */
   validUntil: UnixSeconds;
-  /** Seconds from submission to delivery; null when not known. */
+  /** Seconds from submission to delivery. */
   eta: number | null;
-  /**
-   * Intermediate tokens and amounts (base units at the pinned blocks); empty on a single hop, three at most.
-   * For display.
-   */
+  /** Intermediate tokens and amounts; three at most. For display. */
   via: readonly { token: Address; amount: bigint }[];
   execution: RouteExecution;
 }
 
 export type RouteExecution =
-  /**
-   * Same chain only. `gas` is the limit for `fillThrough`; the relayer is paid for it. `data` is public and
-   * untrusted.
-   */
+  /** Same chain only. `gas` is the limit of `fillThrough`. `data` is public and untrusted. */
   | { kind: 'through'; filler: Address; data: Hex; gas: bigint }
-  /** The account whose fills count, on both chains. `fees` are computed with gas 0n. */
+  /** The account whose fills count. `fees` are computed with gas 0n. */
   | { kind: 'solver'; account: Address };
 
 export interface RouteDelivery {
   orderId: Bytes32;
   order: StandardOrder;
-  /** Indices of the unfilled outputs. */
+  /** The unfilled ones. */
   outputs: readonly number[];
 }

@@ -1,8 +1,8 @@
-/** Screening of addresses: whether the venue may serve one. The result is stored with the order. */
+/** Screening of addresses. The result is stored with the order. */
 
 import type { Address } from '../domain/hex.ts';
 
-/** `unknown`: the provider could not be reached and the venue is configured not to trade then. */
+/** `unknown`: the provider did not answer and the venue then does not trade. */
 export type ScreeningDecision = 'allowed' | 'denied' | 'unknown';
 
 /** Never reveals which list entry matched. */
@@ -11,18 +11,18 @@ export type ScreeningReason = (typeof SCREENING_REASONS)[number];
 
 export interface ScreeningCheck {
   provider: string;
-  /** Version of the list; null when the provider gives none. */
+  /** null when the provider gives none. */
   listVersion: string | null;
   decision: ScreeningDecision;
   reason: ScreeningReason;
-  /** Unix ms of the provider's answer, also when it comes from a cache. */
+  /** Unix ms of the provider's answer, cached or not. */
   atMs: number;
 }
 
 export interface Screener {
   /** Name in records. */
   readonly provider: string;
-  /** Answers within the screener's own deadline and never rejects. */
+  /** Answers within its own deadline and never rejects. */
   screen(address: Address): Promise<ScreeningCheck>;
 }
 
@@ -33,7 +33,7 @@ export interface ScreenedParty {
   checks: readonly ScreeningCheck[];
 }
 
-/** Both ends of a trade. A receiver that is also the taker is screened once. */
+/** A receiver that is also the taker is screened once. */
 export interface Screened {
   decision: ScreenedParty['decision'];
   taker: ScreenedParty;

@@ -1,21 +1,21 @@
-/** Several settlements in one transaction: calldata of the contract Batch, and what it says about them. */
+/** Several settlements in one transaction: calldata of the contract Batch, and its results. */
 
 import { decodeEventLog, decodeFunctionResult, encodeFunctionData } from 'viem';
 import type { Hex } from '../domain/hex.ts';
 import { batchAbi } from './abi/batch.ts';
 
-/** `gas`: what the settlement may use at most. `data`: of settle or settleThrough, selector included. */
+/** `gas`: the most that the settlement may use. `data`: calldata of settle or settleThrough. */
 export function runCall(calls: readonly { gas: bigint; data: Hex }[]): Hex {
   return encodeFunctionData({ abi: batchAbi, functionName: 'run', args: [calls] });
 }
 
-/** What `run` answers: bit i of `failed` is set when call i reverted; gas that each took, before refunds. */
+/** Bit i of `failed` is set when call i reverted; `used`: gas of each, before refunds. */
 export function readRun(answer: Hex): { failed: bigint; used: readonly bigint[] } {
   const [failed, used] = decodeFunctionResult({ abi: batchAbi, functionName: 'run', data: answer });
   return { failed, used };
 }
 
-/** Of the logs that the contract left in a transaction: which calls reverted, as in `readRun`. */
+/** Which calls reverted, by the logs of the contract. */
 export function failedIn(logs: readonly { topics: readonly Hex[]; data: Hex }[]): bigint {
   const log = logs[0];
   if (!log) return 0n;

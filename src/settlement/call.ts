@@ -10,10 +10,10 @@ import { escrowAbi } from './abi/escrow.ts';
 import { permit2Abi } from './abi/permit2.ts';
 
 const escrowCall = encodeFunctionData<typeof escrowAbi>;
-/** Every order's: its selector is hashed once. */
+/** Prepared once, so that its selector is hashed once. */
 const SETTLE = prepareEncodeFunctionData({ abi: escrowAbi, functionName: 'settle' });
 
-/** One commitment per output, all over the candidate's quoteId. */
+/** One commitment per output. */
 export function settleCall(
   order: StandardOrder,
   funding: Hex,
@@ -30,7 +30,7 @@ export function settleCall(
   });
 }
 
-/** The input goes to `filler`, which fills every output within the same transaction. */
+/** `filler` receives the input and fills every output within the same transaction. */
 export function settleThroughCall(order: StandardOrder, funding: Hex, filler: Address, data: Hex): Hex {
   return encodeFunctionData({
     abi: escrowAbi,
@@ -39,7 +39,7 @@ export function settleThroughCall(order: StandardOrder, funding: Hex, filler: Ad
   });
 }
 
-/** In our own funding modes the sponsor is the user; the stock ones let anybody pay. */
+/** In our own funding modes the sponsor is the user. */
 export function openForCall(order: StandardOrder, funding: Hex, sponsor = order.user): Hex {
   return encodeFunctionData({
     abi: escrowAbi,
@@ -48,12 +48,12 @@ export function openForCall(order: StandardOrder, funding: Hex, sponsor = order.
   });
 }
 
-/** Sent by the taker itself (walletBroadcast). */
+/** Sent by the taker (walletBroadcast). */
 export function openCall(order: StandardOrder): Hex {
   return encodeFunctionData({ abi: escrowAbi, functionName: 'open', args: [toTuple(order)] });
 }
 
-/** On the destination: `solver` is the LP account; the sender is it or one of its operators. */
+/** On the destination: `solver` is the LP account; it or one of its operators sends. */
 export function fillCall(
   orderId: Bytes32,
   output: MandateOutput,
@@ -67,7 +67,7 @@ export function fillCall(
   });
 }
 
-/** Several slices in one call, each with its LP's approval: all or none. */
+/** Several slices, each with its LP's approval: all or none. */
 export function fillWithApprovalsCall(
   orderId: Bytes32,
   outputs: readonly MandateOutput[],
@@ -81,7 +81,7 @@ export function fillWithApprovalsCall(
   });
 }
 
-/** One fill per output, in their order. */
+/** One fill per output, in order. */
 export function finaliseCall(
   order: StandardOrder,
   fills: readonly { timestamp: UnixSeconds; solver: Address }[],
@@ -98,10 +98,7 @@ export function refundCall(order: StandardOrder): Hex {
   return encodeFunctionData({ abi: escrowAbi, functionName: 'refund', args: [toTuple(order)] });
 }
 
-/**
- * To the origin's oracle. Signatures of each payload together, ascending by signer, the same number for each
- * payload.
- */
+/** To the origin's oracle: signatures by payload, ascending by signer, equally many for each. */
 export function submitAttestationsCall(
   remoteChainId: bigint,
   application: Bytes32,
@@ -137,7 +134,7 @@ export const requestWithdrawalCall = (token: Address, amount: bigint): Hex =>
   escrowCall({ abi: escrowAbi, functionName: 'requestWithdrawal', args: [token, amount] });
 export const withdrawCall = (token: Address, to: Address): Hex =>
   escrowCall({ abi: escrowAbi, functionName: 'withdraw', args: [token, to] });
-/** By anyone, once the deferral is over: to the account's own wallet. */
+/** Anyone may send it once the deferral is over. */
 export const withdrawDeferredCall = (orderId: Bytes32, output: MandateOutput): Hex =>
   escrowCall({ abi: escrowAbi, functionName: 'withdrawDeferred', args: [orderId, output] });
 export const setOperatorCall = (operator: Address, allowed: boolean): Hex =>

@@ -1,28 +1,25 @@
-/**
- * Settlement into the ledger: what has become of the outputs that were credited there, folded from an order's
- * facts, and as history shows it.
- */
+/** Outputs credited to the escrow's ledger: a fold of an order's facts, and its view in the history. */
 
 import type { Fact, FactOf } from '../domain/fact.ts';
 import type { Hex } from '../domain/hex.ts';
 import type { UnixSeconds } from '../domain/time.ts';
 
-/** One credited output. Plain JSON, so that history can keep it: amounts are decimal base units. */
+/** Plain JSON; amounts are decimal base units. */
 export interface LedgerCredit {
   outputIndex: number;
   autoWithdraw: boolean;
   creditedAt: UnixSeconds;
   windowSeconds: number;
   amount: string;
-  /** Of what has left the ledger; at most `amount`. */
+  /** At most `amount`. */
   withdrawn: string;
-  /** Of what the receiver has asked for; 0 when nothing. */
+  /** By the receiver. */
   requested: string;
   requestAvailableAt: UnixSeconds | null;
   requestLapsesAt: UnixSeconds | null;
-  /** The latest transaction that was sent to pay it out. */
+  /** The latest payout transaction. */
   payoutTx: Hex | null;
-  /** The escrow pays it out by itself no more: it did, nothing was left, or the receiver keeps it. */
+  /** The escrow will not pay it out automatically any more. */
   ended: boolean;
   withdrawalTx: Hex | null;
 }
@@ -32,26 +29,22 @@ export type DeferredStage = (typeof DEFERRED_STAGES)[number];
 
 export interface DeferredSettlement {
   /**
-   * executed: in the ledger, the window runs and then it is paid out by itself. available: there to be asked
-   * for, or due to be paid out. requested: asked for, or the payment is on its way. withdrawn: it has left
-   * the ledger.
+   * executed: in the ledger until the window ends. available: may be requested, or is due to be paid out.
+   * requested: or the payment is on its way. withdrawn: it has left the ledger.
    */
   stage: DeferredStage;
   autoWithdraw: boolean;
   executedAt: string;
-  /** null until a payout is requested, where it is not automatic. */
+  /** null until a payout that is not automatic is requested. */
   estimatedSettlementAvailableAt: string | null;
-  /** The withdrawal delay in hours, rounded up. */
+  /** Rounded up. */
   settlementWindowHours: number;
   withdrawalStatus: 'none' | 'scheduled' | 'due' | 'submitted' | 'requested' | 'kept_in_ledger' | 'completed';
   withdrawalTrackingId: string | null;
   withdrawalTxHash: Hex | null;
 }
 
-/**
- * The credited outputs of an order, by index; empty for deliveries to wallets and for what is not delivered
- * yet.
- */
+/** By output index; empty for deliveries to wallets. */
 export function foldCredits(facts: Iterable<Fact>): LedgerCredit[] {
   const credits = new Map<number, LedgerCredit>();
   const later: FactOf<'payout_sent' | 'withdrawal_requested' | 'withdrawn'>[] = [];
@@ -65,7 +58,7 @@ export function foldCredits(facts: Iterable<Fact>): LedgerCredit[] {
     )
       later.push(fact);
   }
-  // A worker that was away may record the delivery after another has recorded that it left.
+  // A slow worker may record the delivery after another has recorded that it left.
   for (const fact of later) {
     const credit = credits.get(fact.outputIndex);
     if (credit) take(credit, fact);
@@ -112,16 +105,13 @@ function take(
       credit.withdrawn = (sum < BigInt(credit.amount) ? sum : BigInt(credit.amount)).toString();
       credit.ended ||= fact.ended;
       if (fact.amount > 0n) credit.withdrawalTx = fact.evidence.txHash;
-      // Whatever was left of a request ends with its withdrawal; what is paid out by itself leaves it alone.
+      // A withdrawal ends its request; an automatic payout does not.
       if (!fact.ended) credit.requested = '0';
     }
   }
 }
 
-/**
- * null: the output goes to a wallet, or not all of it is in the ledger yet. `now` is chain time where it is
- * known, else the clock's.
- */
+/** null unless all outputs went into the ledger. `now` is chain time where available, else the clock's. */
 export function deferredSettlement(
   { orderId, outputs, credits }: { orderId: Hex; outputs: number; credits: readonly LedgerCredit[] },
   now: UnixSeconds,
@@ -129,7 +119,7 @@ export function deferredSettlement(
   const [first] = credits;
   if (!first || credits.length < outputs) return null;
   const shown = credits.map((credit) => ({ credit, ...standing(credit, now) }));
-  // All slices of one delivery: as far as the one that is behind.
+  // A split delivery is as far as its last slice.
   const last = shown.reduce((behind, each) =>
     DEFERRED_STAGES.indexOf(each.stage) < DEFERRED_STAGES.indexOf(behind.stage) ? each : behind,
   );
@@ -151,7 +141,7 @@ export function deferredSettlement(
   };
 }
 
-/** Names the payment of one output for ever. */
+/** Unique per output. */
 export const payoutKey = (orderId: Hex, outputIndex: number): string => `${orderId}-withdraw-${outputIndex}`;
 
 function standing(
@@ -172,8 +162,8 @@ function standing(
 const iso = (at: UnixSeconds): string => new Date(at * 1_000).toISOString();
 
 /**
- * What a withdrawal or a request for one takes of an account's credits, oldest first, those that leave by
- * themselves last.
+ * Takes a withdrawal, or a request for one, from an account's credits, oldest first; those paid out
+ * automatically last.
  */
 export function allocate<C extends { autoWithdraw: boolean; left: bigint }>(
   amount: bigint,

@@ -1,6 +1,5 @@
 /**
- * How an order is paid for: the lock that fits the taker's state, what the taker signs for it, and
- * `openFor`'s signature argument.
+ * How an order is paid for: the lock, what the taker signs for it, and the signature argument of `openFor`.
  */
 
 import { decodeAbiParameters, encodeAbiParameters, parseAbiParameters } from 'viem';
@@ -15,9 +14,9 @@ import { encodeWords } from '../domain/word.ts';
 export type OrderLock = 'Permit2' | 'EIP-3009' | 'ResourceLock';
 
 export type Funding =
-  /** The sender of the transaction is the taker and has approved the escrow. */
+  /** The taker sends the transaction and has approved the escrow. */
   | { mode: 'self' }
-  /** A standing Permit2 allowance to the escrow. */
+  /** A standing allowance to the escrow. */
   | { mode: 'permit2Grant'; orderSignature: Hex }
   | { mode: 'permit2Lock'; orderSignature: Hex; deadline: bigint; permitSignature: Hex }
   | {
@@ -28,7 +27,7 @@ export type Funding =
       nonce: Bytes32;
       authSignature: Hex;
     }
-  /** The taker's own balance in the escrow's ledger. */
+  /** The taker's balance in the escrow's ledger. */
   | { mode: 'resourceLock'; orderSignature: Hex };
 
 export const FUNDING_MODE_BYTES = {
@@ -73,7 +72,7 @@ export function encodeFunding(funding: Funding): Hex {
   }
 }
 
-/** undefined for modes that are not ours and for data that does not decode. */
+/** undefined for other modes and for data that does not decode. */
 export function decodeFunding(data: Hex): Funding | undefined {
   const rest: Hex = `0x${data.slice(4)}`;
   try {
@@ -104,37 +103,34 @@ export function decodeFunding(data: Hex): Funding | undefined {
   }
 }
 
-/** What preflight read about the taker, all at one block. */
+/** Read by preflight, all at one block. */
 export interface FundingState {
-  /** Base units of the one input. */
+  /** Base units of the input. */
   amount: bigint;
-  /** The taker's ledger balance less what it asked to withdraw. */
+  /** Less what the taker has requested to withdraw. */
   ledgerAvailable: bigint;
   tokenBalance: bigint;
   hasEip3009: boolean;
-  /** Contract wallets, delegated accounts included, cannot sign EIP-3009. */
+  /** Contract wallets cannot sign EIP-3009. */
   takerHasCode: boolean;
-  /** Permit2's own ERC-20 allowance from the taker. */
+  /** From the taker to Permit2. */
   permit2TokenAllowance: bigint;
-  /** The taker's grant inside Permit2 to the escrow. */
+  /** Inside Permit2, to the escrow. */
   permit2Grant: { amount: bigint; expiration: UnixSeconds };
-  /** The lock has to hold until here. */
+  /** The lock has to hold until then. */
   fillDeadline: UnixSeconds;
 }
 
 export interface LockChoice {
   lock: OrderLock;
   mode: Exclude<Funding['mode'], 'self'>;
-  /** The token must first be approved to Permit2. */
+  /** To Permit2. */
   needsTokenApproval: boolean;
-  /** The taker holds enough for this lock right now. */
+  /** The taker holds enough for this lock now. */
   sufficient: boolean;
 }
 
-/**
- * ResourceLock if the ledger balance covers it, else EIP-3009 where it works, else Permit2: by a standing
- * grant, or by a lock signed for this order.
- */
+/** ResourceLock if the ledger balance covers it, else EIP-3009 where it works, else Permit2. */
 export function chooseLock(state: FundingState): LockChoice {
   const { amount } = state;
   if (state.ledgerAvailable >= amount)
@@ -151,7 +147,7 @@ export function chooseLock(state: FundingState): LockChoice {
   };
 }
 
-/** Something to sign: as JSON for wallets, and its digest by our own encoder for checking the signature. */
+/** For wallets as JSON, and its digest by our own encoder. */
 export interface TypedDataToSign {
   typedData: {
     domain: Record<string, string | number>;
@@ -196,7 +192,7 @@ const PERMIT2_TYPES = {
   MandateOutput: ORDER_TYPES.MandateOutput,
 };
 
-/** The Permit2 batch permit with this order as its witness: nonce = order.nonce, spender = the escrow. */
+/** Permit2 batch permit with the order as witness: nonce = order.nonce, spender = the escrow. */
 export function permit2LockTypedData(
   escrow: EscrowDomain,
   permit2: Address,
@@ -269,9 +265,7 @@ export interface Eip3009Token {
   version: string;
 }
 
-/**
- * `to` is the escrow: only it can use the authorization, so a third party cannot replay it from the mempool.
- */
+/** `to` is the escrow: only it can use the authorization. */
 export interface ReceiveAuthorization {
   from: Address;
   to: Address;
@@ -293,7 +287,7 @@ const RECEIVE_TYPEHASH = keccakText(
   'ReceiveWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)',
 );
 
-/** EIP-3009's ReceiveWithAuthorization on the token's own domain. */
+/** On the token's own domain. */
 export function eip3009TypedData(token: Eip3009Token, authorization: ReceiveAuthorization): TypedDataToSign {
   const typedData = {
     domain: {
@@ -325,7 +319,6 @@ export function eip3009Digest(
   );
 }
 
-/** The token of an order's input row. */
 export function inputToken(token: bigint): Address {
   return `0x${token.toString(16).padStart(40, '0')}`;
 }

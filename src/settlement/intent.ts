@@ -1,7 +1,4 @@
-/**
- * An order in the words of ERC-7683, the cross-chain intents standard: what was signed, what has to be
- * delivered, what is received for it.
- */
+/** An order in the terms of ERC-7683, the cross-chain intents standard. */
 
 import { encodeAbiParameters, getAbiItem } from 'viem';
 import { addressToBytes32, type Address, type Bytes32, type Hex } from '../domain/hex.ts';
@@ -11,13 +8,12 @@ import { escrowAbi } from './abi/escrow.ts';
 
 export interface IntentOutput {
   token: Bytes32;
-  /** Base units, decimal. */
   amount: string;
   recipient: Bytes32;
   chainId: number;
 }
 
-/** `GaslessCrossChainOrder` and what `resolveFor` would say of it. */
+/** `GaslessCrossChainOrder` and the result of `resolveFor`. */
 export interface Intent {
   originSettler: Address;
   user: Address;
@@ -25,13 +21,11 @@ export interface Intent {
   originChainId: number;
   openDeadline: UnixSeconds;
   fillDeadline: UnixSeconds;
-  /** Type hash of `orderData`. */
   orderDataType: Bytes32;
-  /** abi.encode of the StandardOrder. */
   orderData: Hex;
-  /** What a filler gives at most. */
+  /** A filler gives at most this. */
   maxSpent: IntentOutput[];
-  /** What fillers receive at least, before fees; on the origin. */
+  /** Fillers receive at least this, before fees, on the origin. */
   minReceived: IntentOutput[];
   fillInstructions: { destinationChainId: number; destinationSettler: Bytes32; originData: Hex }[];
 }

@@ -1,7 +1,4 @@
-/**
- * The life of an order: a fold of its facts into the stage it is in. Whatever anybody shows of an order is a
- * view of this fold.
- */
+/** The life of an order: folds its facts into a stage. Every view of an order is a view of this fold. */
 
 import type { Evidence, Fact, FactOf, Failure } from '../domain/fact.ts';
 import type { Hex } from '../domain/hex.ts';
@@ -9,24 +6,24 @@ import type { StandardOrder } from '../domain/order.ts';
 
 /** Also the public `settlementStatus`. */
 export type OrderStage =
-  /** Accepted; the chain has not taken the input yet. */
+  /** The chain has not taken the input yet. */
   | 'awaiting_escrow'
-  /** The input is in escrow; not everything is delivered. */
+  /** Not everything is delivered. */
   | 'escrowed'
-  /** Every output is delivered; not every fill is proven to the origin. */
+  /** Not every fill is proven to the origin. */
   | 'delivered'
-  /** Every fill is proven; the inputs have not been paid out. */
+  /** The inputs have not been paid out. */
   | 'proven'
-  /** Final: delivered, and the inputs paid out. */
+  /** Final. */
   | 'settled'
   /** Cannot settle any more; the input is still in escrow. */
   | 'refund_pending'
-  /** Final: the input went back. */
+  /** Final: the input was returned. */
   | 'refunded'
   /** Final: it never opened and never can. */
   | 'failed';
 
-/** As far as they follow each other, in the order in which orders pass through them. */
+/** In the order in which orders pass through them. */
 export const STAGES = [
   'awaiting_escrow',
   'escrowed',
@@ -43,29 +40,28 @@ export type PublicStatus = 'pending' | 'settled' | 'failed';
 export interface Progress {
   stage: OrderStage;
   status: PublicStatus;
-  /** Nothing is left to be done. */
   final: boolean;
   flow: 'same_chain' | 'cross_chain';
   opened: Evidence | undefined;
   /** One entry per output. */
   fills: (FactOf<'filled'> | undefined)[];
   attested: (FactOf<'attested'> | undefined)[];
-  /** Outputs that went into a ledger; `foldDeferral` says what became of them. */
+  /** `foldCredits` says what happened to them. */
   credited: (FactOf<'credited'> | undefined)[];
   finalised: Evidence | undefined;
   refunded: Evidence | undefined;
   failure: Failure | undefined;
-  /** Transactions that left for a chain, oldest first. */
+  /** Oldest first. */
   sent: FactOf<'sent'>[];
 }
 
 const FINAL: ReadonlySet<OrderStage> = new Set<OrderStage>(['settled', 'refunded', 'failed']);
 
-/** What the receiver got of a fill, base units. */
+/** Base units. */
 export const receivedIn = ({ amount, surplus = 0n }: Pick<FactOf<'filled'>, 'amount' | 'surplus'>): bigint =>
   amount + surplus;
 
-/** All that the receiver got, base units; undefined while an output is missing. */
+/** Base units; undefined while an output is missing. */
 export function lpReceived({ fills }: Pick<Progress, 'fills'>): bigint | undefined {
   return fills.reduce<bigint | undefined>(
     (sum, fill) => (sum === undefined || !fill ? undefined : sum + receivedIn(fill)),
@@ -85,7 +81,7 @@ export const orderStatusOf = (stage: OrderStage): PublicStatus =>
 export const isSameChain = (order: StandardOrder): boolean =>
   order.outputs.every(({ chainId }) => chainId === order.originChainId);
 
-/** Facts may arrive in any order within a stage; once the stage is final, later ones change nothing. */
+/** Facts may arrive in any order within a stage; once it is final, later ones change nothing. */
 export function foldFacts(order: StandardOrder, facts: Iterable<Fact>): Progress {
   const progress: Progress = {
     stage: 'awaiting_escrow',
@@ -161,9 +157,7 @@ function stageOf(
   return proven ? 'proven' : 'delivered';
 }
 
-/**
- * Hash of the transaction that a taker should look at: the one that settled, else the latest that was sent.
- */
+/** The transaction that settled, else the latest that was sent. */
 export function settlementTxHash(progress: Progress): Hex | undefined {
   const delivered = progress.fills.find(Boolean)?.evidence.txHash;
   return progress.flow === 'same_chain'

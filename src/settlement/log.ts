@@ -1,4 +1,4 @@
-/** The escrow's event logs as values. A log wakes us; what is decided is decided on the contract's views. */
+/** Decodes the escrow's event logs. A log only wakes us; decisions use the contract's views. */
 
 import { decodeAbiParameters, getAbiItem } from 'viem';
 import type { Address, Bytes32, Hex } from '../domain/hex.ts';
@@ -21,13 +21,11 @@ export type EscrowEvent = { blockNumber: bigint; blockHash: Hex; txHash: Hex; lo
   | { kind: 'refunded'; orderId: Bytes32 }
   | { kind: 'operator'; account: Address; operator: Address; allowed: boolean }
   /**
-   * Anything that may have changed a ledger balance other than by paying or settling an order, by `amount`:
-   * deposits, credits, withdrawals (negative) and requests for them (0).
+   * A ledger balance changed other than by an order: deposits, credits, withdrawals (negative), requests (0).
    */
   | { kind: 'ledger'; account: Address; token: Address; amount: bigint; request?: WithdrawalRequest }
   /**
-   * A deferred delivery waits no longer: `amount` of it was paid to the account's wallet, which the ledger
-   * event just before says too.
+   * The deferral ended: `amount` was paid to the account's wallet, as the ledger event just before says too.
    */
   | {
       kind: 'deferral_ended';
@@ -38,18 +36,17 @@ export type EscrowEvent = { blockNumber: bigint; blockHash: Hex; txHash: Hex; lo
       amount: bigint;
     }
   | { kind: 'nonce'; user: Address; nonce: bigint }
-  /** The oracle took a payload for proven. */
   | { kind: 'proven'; remoteChainId: bigint; application: Bytes32; payloadHash: Bytes32 }
 );
 
-/** All zero: the account has withdrawn its request. */
+/** All zero: the request was cancelled. */
 export interface WithdrawalRequest {
   amount: bigint;
   availableAt: UnixSeconds;
   lapsesAt: UnixSeconds;
 }
 
-/** A log as nodes give it, numbers parsed. */
+/** Numbers are parsed. */
 export interface RawLog {
   blockNumber: bigint;
   blockHash: Hex;
@@ -61,10 +58,10 @@ export interface RawLog {
 
 const OUTPUT_TUPLE = MANDATE_OUTPUT_TYPE.slice('MandateOutput'.length).replace(/ \w+/g, '');
 const ORDER_TUPLE = `(address,uint256,uint256,uint32,uint32,address,uint256[2][],${OUTPUT_TUPLE}[])`;
-/** Of our fillers: Surplus(orderId, recipient, token, amount). */
+/** Of our fillers. */
 export const SURPLUS_TOPIC = keccakText('Surplus(bytes32,address,address,uint256)');
 
-/** The amount in the data of such a log, base units. */
+/** Base units. */
 export const surplusOf = (data: Hex): bigint =>
   decodeAbiParameters([{ type: 'address' }, { type: 'uint256' }], data)[1];
 
@@ -83,12 +80,11 @@ export const TOPICS = {
   DeferralEnded: keccakText('DeferralEnded(bytes32,bytes32,address,address,uint256)'),
 } as const;
 
-// What follows the indexed orderId. Decoded directly: viem's event decoder hashes the signature anew for
-// every log.
+// Decoded directly: viem's event decoder hashes the signature again for every log.
 const [, ...OPEN_DATA] = getAbiItem({ abi: escrowAbi, name: 'Open' }).inputs;
 const [, ...FILLED_DATA] = getAbiItem({ abi: escrowAbi, name: 'OutputFilled' }).inputs;
 
-/** undefined for events that are not ours. */
+/** undefined for other events. */
 export function decodeLog({ topics, data, ...place }: RawLog): EscrowEvent | undefined {
   const [topic, first, second, third] = topics;
   switch (topic) {
@@ -194,8 +190,7 @@ export function decodeLog({ topics, data, ...place }: RawLog): EscrowEvent | und
 }
 
 /**
- * Also makes one piece of what viem puts together byte by byte: events are kept by the thousand, and as that
- * they take five times the memory.
+ * Also makes one flat string of viem's, which take five times the memory; events are kept by the thousand.
  */
 const lower = (hex: string): Hex => hex.toLowerCase() as Hex;
 const wordAddress = (word: Hex | undefined): Address => `0x${(word ?? '').slice(26)}`;

@@ -1,6 +1,6 @@
 /**
- * What an order needs next, who takes the step, and when to look again: from its progress and the chains' own
- * clocks alone.
+ * What an order needs next, who takes the step, and when to look again: from its progress and chain time
+ * alone.
  */
 
 import type { FailureCode } from '../domain/fact.ts';
@@ -11,17 +11,16 @@ import type { Progress } from './lifecycle.ts';
 export type SettlementStep = 'settle' | 'open' | 'fill' | 'attest' | 'finalise' | 'refund';
 export type Actor = 'venue' | 'lp' | 'taker' | 'anyone';
 
-/** What time it is on a chain. */
 export interface ChainTime {
-  /** Timestamp of the latest block: what a transaction sent now will at least see. */
+  /** Of the latest block: a transaction sent now sees at least this. */
   head: UnixSeconds;
-  /** Timestamp of the newest block that counts as final: what can no longer change. */
+  /** Of the newest final block. */
   deep: UnixSeconds;
 }
 
 export type SettlementPlan =
   | { kind: 'done' }
-  /** A transaction is due. After `notAfter` (chain time) it makes no sense any more. */
+  /** A transaction is due until `notAfter` (chain time). */
   | {
       kind: 'step';
       step: SettlementStep;
@@ -30,9 +29,9 @@ export type SettlementPlan =
       outputs: readonly number[];
       notAfter: UnixSeconds | null;
     }
-  /** Nothing to send: look again once the chain is past this second, at its head or at its depth. */
+  /** Look again once the chain is past this second, at its head or at its depth. */
   | { kind: 'wait'; chainId: number; until: UnixSeconds; at: 'head' | 'deep' }
-  /** It can no longer settle; the chain excludes it. */
+  /** It can no longer settle. */
   | { kind: 'fail'; code: FailureCode };
 
 export interface PlanInput {
@@ -40,16 +39,15 @@ export interface PlanInput {
   progress: Progress;
   executionMode: 'apiSubmit' | 'walletBroadcast';
   /**
-   * A cross-chain order opened in the last seconds before its fillDeadline only locks the taker's money until
-   * the refund, because the LP has to see it at depth and fill: nothing is opened later than this many
-   * seconds before.
+   * Nothing is opened later than this many seconds before the fillDeadline: the LP has to see the order at
+   * depth and fill it, or the money is only locked until the refund.
    */
   openReserveSeconds: number;
   /** undefined for a chain that has not been seen yet. */
   timeOf: (chainId: number) => ChainTime | undefined;
 }
 
-/** Total: until the stage is final there is always a step, something to wait for, or a failure. */
+/** Until the stage is final there is always a step, a wait or a failure. */
 export function plan({
   order,
   progress,
@@ -71,7 +69,7 @@ export function plan({
       const outputs = order.outputs.flatMap(({ chainId }, index) =>
         chainId !== order.originChainId && !progress.attested[index] ? [index] : [],
       );
-      // Also after `expires`: what was delivered stays claimable until the refund.
+      // Also after `expires`: delivered orders stay claimable until the refund.
       return { kind: 'step', step: 'attest', by: 'anyone', chainId: originId, outputs, notAfter: null };
     }
     case 'proven':

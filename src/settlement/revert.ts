@@ -1,7 +1,4 @@
-/**
- * Why the chain said no, in words: the escrow's own errors and those of what it calls, decoded. The fillers
- * share theirs.
- */
+/** Reasons of reverts: errors of the escrow, the fillers and the tokens, decoded. */
 
 import { type Abi, decodeErrorResult } from 'viem';
 import type { Hex } from '../domain/hex.ts';
@@ -11,7 +8,7 @@ import { devUsdAbi } from './abi/dev-usd.ts';
 import { escrowAbi } from './abi/escrow.ts';
 import { permit2Abi } from './abi/permit2.ts';
 
-// The token's errors are OpenZeppelin's and EIP-6093's, which many tokens share.
+// OpenZeppelin's and EIP-6093's, which many tokens share.
 const ABI: Abi = [
   ...escrowAbi,
   ...attestationOracleAbi,
@@ -21,12 +18,9 @@ const ABI: Abi = [
 ].filter(({ type }) => type === 'error') as Abi;
 
 export interface Revert {
-  /**
-   * The error's name, such as `InsufficientBalance`; `Error` for text, `unknown` for bytes that nobody here
-   * knows.
-   */
+  /** Such as `InsufficientBalance`; `Error` for text, `unknown` for other bytes. */
   name: string;
-  /** Name and arguments on one line. */
+  /** Name and arguments. */
   text: string;
 }
 
@@ -46,7 +40,7 @@ export function decodeRevert(data: Hex): Revert {
   }
 }
 
-/** Reverts that are about the taker's money rather than about the order's terms. */
+/** About the taker's money rather than the order's terms. */
 const FUNDING_ERRORS = new Set([
   'ShortTransfer',
   'ERC20InsufficientBalance',
@@ -66,7 +60,7 @@ const FUNDING_ERRORS = new Set([
   'SafeERC20FailedOperation',
 ]);
 
-/** Did the taker's side fail to pay? `InsufficientBalance` counts when the account is the taker's. */
+/** Whether the taker's side failed to pay. `InsufficientBalance` counts for the taker's account. */
 export function isFundingRevert({ name, text }: Revert, user: Hex): boolean {
   if (name === 'InsufficientBalance') return text.toLowerCase().includes(user);
   return FUNDING_ERRORS.has(name) || /TRANSFER_FROM_FAILED|transfer amount exceeds/i.test(text);

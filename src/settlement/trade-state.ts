@@ -1,7 +1,4 @@
-/**
- * The part of a trade that its facts move: where it stands, which transactions show it, and what was
- * delivered.
- */
+/** The part of a trade that its facts change. */
 
 import type { RecordedFact } from '../domain/fact.ts';
 import type { Hex } from '../domain/hex.ts';
@@ -12,18 +9,18 @@ import { foldFacts, lpReceived, type OrderStage } from './lifecycle.ts';
 export interface TradeState {
   stage: OrderStage;
   failureCode: string | null;
-  /** Base units of all outputs together, decimal; null until every output is filled. */
+  /** All outputs, base units; null until every output is filled. */
   delivered: string | null;
-  /** Whatever opened or settled the order; before that, the latest transaction that tries to. */
+  /** It opened or settled the order; before that, the latest that tries to. */
   submitTx: Hex | null;
   fillTx: Hex | null;
   finaliseTx: Hex | null;
   refundTx: Hex | null;
-  /** Wall time at which the last output was seen delivered at depth. */
+  /** The last output was seen delivered at depth; Unix ms. */
   filledAtMs: number | null;
-  /** Wall time at which the order was seen settled at depth. */
+  /** Settled at depth; Unix ms. */
   settledAtMs: number | null;
-  /** Outputs that went into the ledger. */
+  /** Outputs in the ledger. */
   credits: LedgerCredit[];
 }
 

@@ -1,23 +1,23 @@
 /**
- * The LP's books in the database: balanced entries, trades and their profit, positions, taker mark-outs, and
- * the explanation of each accepted price. Batches are atomic, and only the process that owns the LP writes.
+ * The LP's books: balanced entries, trades and their profit, positions, taker mark-outs, explanations of
+ * prices. Only the process that owns the LP writes.
  */
 
 import type { Address, Bytes32, Hex } from '../../domain/hex.ts';
 import type { Side } from '../../inventory/event.ts';
 
-/** One line of an entry; positive is a debit. `lp/accounting/ledger.ts` describes the accounts. */
+/** Positive is a debit. `lp/accounting/ledger.ts` describes the accounts. */
 export interface Posting {
   account: string;
   chainId: number;
-  /** Token address in lower case, or the chain's native currency. */
+  /** In lower case. */
   token: Address | 'native';
   amount: bigint;
 }
 
-/** One fact in the books. Its postings sum to zero for every token. Never changed or deleted. */
+/** One fact in the books. Its postings sum to zero per token. Never changed. */
 export interface JournalEntry {
-  /** Identifies the fact: the same fact twice is one entry. */
+  /** The same fact twice is one entry. */
   id: string;
   kind:
     | 'opening'
@@ -38,21 +38,20 @@ export interface JournalEntry {
   postings: readonly Posting[];
 }
 
-/** Mark-out: the mid some seconds after acceptance. */
+/** The mid some seconds after acceptance. */
 export interface Mark {
   /**
-   * side * (mid at acceptance - later mid), in bps: positive when the market moved against us. null without a
-   * mid.
+   * side * (mid at acceptance - later mid): positive when the market moved against us. null without a mid.
    */
   bps: number | null;
-  /** Unix ms of the measurement; later than due after a restart. */
+  /** Unix ms of the measurement; late after a restart. */
   atMs: number;
   late: boolean;
 }
 
 export type TradeStage = 'accepted' | 'filled' | 'finalised' | 'failed' | 'lost';
 
-/** One accepted quote and its outcome. Values are in millionths of USD at the mids of acceptance. */
+/** One accepted quote and its outcome, in millionths of USD at the mids of acceptance. */
 export interface TradeRecord {
   orderId: Bytes32;
   quoteId: Bytes32 | null;
@@ -62,13 +61,13 @@ export interface TradeRecord {
   corridor: string;
   side: Side;
   stage: TradeStage;
-  /** Its fill is final and counts in positions and profit. */
+  /** Its fill is final and counts in the profit. */
   counted: boolean;
-  /** Quote tokens per base token at acceptance. null: no price was available, and the values below are 0. */
+  /** Quote tokens per base token. null: no price, and the values below are 0. */
   mid: number | null;
-  /** The mid was taken after acceptance, because the LP was down or had no price. */
+  /** The mid was taken after acceptance. */
   late: boolean;
-  /** What we paid, the input before fees, the fees the escrow kept, and what we earned. */
+  /** Paid by us, input before fees, fees of the escrow, earned by us. */
   paidMicros: bigint;
   inputMicros: bigint;
   feesMicros: bigint;
@@ -77,21 +76,21 @@ export interface TradeRecord {
   paid: bigint;
   earned: bigint;
   gasMicros: bigint;
-  /** Realised profit by average cost on the asset paid out; set when the fill is final. */
+  /** By average cost; set when the fill is final. */
   realisedMicros: bigint;
   /** By seconds after acceptance. */
   marks: Record<string, Mark>;
 }
 
-/** An asset over all chains, at average cost. Quantity in 1e-18 of a whole token. */
+/** An asset over all chains, at average cost. Quantities in 1e-18 of a whole token. */
 export interface PositionRow {
   asset: string;
   quantity: bigint;
   costMicros: bigint;
   realisedMicros: bigint;
-  /** Net deposits of the owner, valued at the mids at the time. */
+  /** Net deposits of the owner, at the mids at the time. */
   ownerMicros: bigint;
-  /** Quantity that arrived without a price; its cost is zero until there is one. */
+  /** Arrived without a price; its cost is zero until there is one. */
   unpriced: bigint;
 }
 
@@ -110,7 +109,7 @@ export interface StoredExplanation {
   explanation: object;
 }
 
-/** Progress of the books: a final block of a chain, and the operator's first nonce that is not booked. */
+/** A final block of a chain, and the operator's first nonce that is not booked. */
 export interface JournalCursor {
   chainId: number;
   block: bigint;
@@ -122,14 +121,13 @@ export interface Balance extends Omit<Posting, 'amount'> {
   amount: bigint;
 }
 
-/** State left by the last owner. */
 export interface JournalOpening {
   cursors: readonly JournalCursor[];
   balances: readonly Balance[];
   positions: readonly PositionRow[];
-  /** Fills seen that are neither final nor reversed. */
+  /** Fills neither final nor reversed. */
   pending: readonly JournalEntry[];
-  /** Unfinished trades and trades with missing mark-outs, newest last, limited in number. */
+  /** Unfinished or with missing mark-outs, newest last, limited in number. */
   trades: readonly TradeRecord[];
   takers: readonly TakerMarks[];
 }
@@ -137,7 +135,7 @@ export interface JournalOpening {
 export interface JournalBatch {
   entries: readonly JournalEntry[];
   cursors: readonly JournalCursor[];
-  /** Inserted or replaced by orderId. */
+  /** Replaced by orderId. */
   trades: readonly TradeRecord[];
   positions: readonly PositionRow[];
   takers: readonly TakerMarks[];
@@ -145,22 +143,21 @@ export interface JournalBatch {
 }
 
 /**
- * Sums over trades with a final fill, plus the gas of failed ones, in millionths of USD. Positive mark-outs
- * are profit.
+ * Trades with a final fill, plus the gas of failed ones, in millionths of USD. Positive mark-outs are profit.
  */
 export interface ProfitRow {
   key: string;
   trades: number;
   volumeMicros: bigint;
-  /** Input at mid less output at mid, before fees. */
+  /** Input less output at mid, before fees. */
   grossMicros: bigint;
   feesMicros: bigint;
   gasMicros: bigint;
   lostMicros: bigint;
   realisedMicros: bigint;
-  /** By horizon in seconds. */
+  /** By seconds. */
   markMicros: Record<string, bigint>;
-  /** Trades whose price or mark-outs were taken late. */
+  /** Price or mark-outs were taken late. */
   late: number;
 }
 
@@ -168,17 +165,17 @@ export type ProfitKey = 'pair' | 'corridor' | 'taker' | 'trade';
 
 /** All throw `UpstreamError` when the database does not answer. */
 export interface JournalStore {
-  /** `epoch` comes from `LpStore.open`. Once a newer epoch exists, this store writes nothing more. */
+  /** `epoch` comes from `LpStore.open`; once there is a newer one, this store writes nothing. */
   open(epoch: number): Promise<JournalOpening>;
-  /** For a replica that prices quotes without keeping the books. Existing explanations stay. */
+  /** For a replica that does not keep the books. Existing explanations stay. */
   explain(rows: readonly StoredExplanation[]): Promise<void>;
-  /** Taker mark-outs updated since this time (Unix ms), in order of update. */
+  /** Unix ms; in order of update. */
   takersSince(sinceMs: number): Promise<TakerMarks[]>;
-  /** Which of these entry ids are in the books. */
+  /** Those that are in the books. */
   known(ids: readonly string[]): Promise<ReadonlySet<string>>;
   /**
-   * One transaction. Returns false, and writes nothing, once another process has taken over. Throws when an
-   * entry exists already.
+   * One transaction. false, and nothing written, once another process has taken over. Throws when an entry
+   * exists already.
    */
   write(batch: JournalBatch): Promise<boolean>;
   trade(orderId: Bytes32): Promise<TradeRecord | undefined>;
@@ -188,6 +185,6 @@ export interface JournalStore {
   entries(orderId: Bytes32): Promise<JournalEntry[]>;
   /** By order, quote or rfq id. */
   explanations(id: string): Promise<StoredExplanation[]>;
-  /** Checks that all postings sum to zero per token, and that balances equal the sum of their postings. */
+  /** Postings that do not sum to zero per token, and balances that differ from their postings. */
   audit(): Promise<{ unbalanced: number; postings: number; astray: number }>;
 }

@@ -1,6 +1,6 @@
 /**
- * Outputs delivered into the escrow's ledger and what has been withdrawn since: an index over facts, updated
- * in the same transaction, with the read position in each chain's withdrawal events.
+ * Outputs delivered into the escrow's ledger and what was withdrawn since: an index over facts, with the read
+ * position in each chain's withdrawal events.
  */
 
 import type { Fact } from '../../domain/fact.ts';
@@ -11,15 +11,14 @@ export interface LedgerDelivery {
   orderId: Bytes32;
   outputIndex: number;
   workspaceId: string;
-  /** Part of the amount that is still in the ledger. */
+  /** Still in the ledger. */
   left: bigint;
-  /** Part of `left` that the account has requested to withdraw. */
+  /** Part of `left` that the account has requested. */
   requested: bigint;
-  /** Deferred and not ended: it will be paid out automatically. */
+  /** It will be paid out automatically. */
   autoWithdraw: boolean;
 }
 
-/** Position of an event on a chain. */
 export interface EventPlace {
   block: bigint;
   logIndex: number;
@@ -32,22 +31,22 @@ export interface LateFacts {
 }
 
 export interface DeliveryStore {
-  /** Deferred deliveries that may be paid out by this chain time, oldest first. */
+  /** May be paid out by this chain time; oldest first. */
   dueDeliveries(chainId: number, now: number, limit: number): Promise<LedgerDelivery[]>;
-  /** Makes the delivery not due before this chain time. */
+  /** Chain time. */
   postponeDelivery(delivery: Pick<LedgerDelivery, 'orderId' | 'outputIndex'>, until: number): Promise<void>;
-  /** Deliveries of this account and token with something left, oldest first; at most 1,000. */
+  /** With something left; oldest first, at most 1,000. */
   openDeliveries(chainId: number, account: Address, token: Address): Promise<LedgerDelivery[]>;
   /**
-   * Appends facts that change neither an order's status nor its finality, so no claim is needed. Announced
-   * like other facts. Returns false, and writes nothing, when the order has changed meanwhile.
+   * Facts that change neither status nor finality need no claim. false, and nothing written, when the order
+   * has changed meanwhile.
    */
   appendLate(late: LateFacts, atMs: number): Promise<boolean>;
-  /** Read position in a chain's withdrawals; the first call starts at `block`. */
+  /** The first call starts at `block`. */
   withdrawalsRead(chainId: number, block: bigint): Promise<EventPlace>;
   /**
-   * Writes what one event changes, in one transaction and only once. `known`: this or a later event was read
-   * before. `moved`: nothing was written, because one of the orders has changed meanwhile.
+   * One transaction per event, only once. `known`: this or a later event was read before. `moved`: nothing
+   * was written, because an order has changed meanwhile.
    */
   readWithdrawal(
     chainId: number,

@@ -1,4 +1,4 @@
-/** Members of a workspace: their roles and identity checks. */
+/** Members of a workspace. */
 
 import type { Role } from './store.ts';
 
@@ -7,7 +7,7 @@ export type KycStatus = (typeof KYC_STATUSES)[number];
 
 export interface Member {
   workspaceId: string;
-  /** Unique within the workspace; the API calls it `userId`. */
+  /** Unique within the workspace; `userId` in the API. */
   id: string;
   firstName: string;
   lastName: string;
@@ -19,10 +19,9 @@ export interface Member {
   removedAtMs: number | null;
 }
 
-/** All throw `UpstreamError` when the database does not answer. */
 export interface MemberStore {
-  /** Includes former members. */
+  /** Former members included. */
   member(workspaceId: string, id: string): Promise<Member | undefined>;
-  /** Current and former members, oldest first. */
+  /** Former members included, oldest first. */
   listMembers(workspaceId: string): Promise<Member[]>;
 }

@@ -13,7 +13,7 @@ export type KeyKind = 'service' | 'workspace' | 'solver';
 export type KeyMode = 'test' | 'live';
 export type Role = 'owner' | 'admin' | 'member' | 'viewer';
 
-/** An API key without its text, which is shown once and stored only as a SHA-256. */
+/** The text is shown once and stored only as a SHA-256. */
 export interface ApiKey {
   id: string;
   kind: KeyKind;
@@ -21,13 +21,13 @@ export interface ApiKey {
   workspaceId: string | null;
   /** Workspace keys only. */
   role: Role | null;
-  /** The member who owns the key. The key ends with the membership. */
+  /** The key ends with the membership. */
   memberId: string | null;
   /** Solver keys only. */
   solverId: string | null;
-  /** First characters after the prefix; used to find the row. */
+  /** First characters after the prefix. */
   lookup: string;
-  /** Lower-case hex SHA-256 of the whole key text. */
+  /** Lower-case hex, of the whole key text. */
   sha256: string;
   label: string;
   createdAtMs: number;
@@ -40,12 +40,9 @@ export interface Workspace {
   platformFeeBps: number;
   /** null: every onboarded solver. */
   eligibleSolvers: readonly string[] | null;
-  /**
-   * Maximum live, unsubmitted quotes per key, by count and by reserved notional in USD; null: the venue's
-   * default.
-   */
+  /** Live, unsubmitted quotes per key, by count and by notional in USD; null: the venue's default. */
   limits: { openQuotes: number | null; openNotionalUsd: number | null };
-  /** Orders from this many USD on are reported under the travel rule; null: none. */
+  /** Orders from this many USD on are reported; null: none. */
   travelRuleThresholdUsd: number | null;
 }
 
@@ -53,7 +50,7 @@ export interface SolverRecord {
   id: string;
   name: string;
   kind: 'lp' | 'solver';
-  /** Corridors it may quote; null: all. */
+  /** null: all. */
   corridors: readonly string[] | null;
   disabled: boolean;
   firstSeenAtMs: number | null;
@@ -70,50 +67,49 @@ export interface RosterTransition {
   atMs: number;
 }
 
-/** How an order is settled that no LP has committed to. */
+/** How an order without commitments is settled. */
 export interface OrderRoute {
-  /** Id of the route venue. */
   venueId: string;
   kind: RouteKind;
-  /** Last two arguments of `settleThrough`; null when the venue fills from its own account. */
+  /** Arguments of `settleThrough`; null when the venue fills from its own account. */
   through: { filler: Address; data: Hex } | null;
 }
 
-/** What is known of an order at acceptance. Never changes afterwards. */
+/** Never changes after acceptance. */
 export interface NewOrder {
-  /** On-chain orderId; also the public order id. */
+  /** Also the public order id. */
   orderId: Bytes32;
   quoteId: Bytes32;
   workspaceId: string;
   keyId: string;
-  /** Owner of the key that submitted it. */
+  /** Owner of the key. */
   memberId: string | null;
   namespace: 'rfq' | 'router';
   mode: KeyMode;
   executionMode: 'apiSubmit' | 'walletBroadcast';
   originChainId: number;
-  /** Chains of the outputs, without repetition. */
+  /** Without repetition. */
   destChainIds: readonly number[];
   order: StandardOrder;
   validUntil: UnixSeconds;
-  /** One per output, in order; empty on an order with a `route`. */
+  /** One per output, in order; empty with a `route`. */
   commitments: readonly SignedCommitment[];
-  /** null: filled by the LPs that committed. */
+  /** null: the LPs that committed fill it. */
   route: OrderRoute | null;
-  /** The earlier leg of the same route, whose output is this order's input. */
+  /** The leg whose output is this order's input. */
   parentOrderId: Bytes32 | null;
   solverIds: readonly string[];
   signature: Hex;
   signScheme: 'EIP712' | 'EIP1271';
-  /** `signature` argument of openFor/settle: mode byte and its data. */
+  /** Of openFor/settle: mode byte and its data. */
   funding: Hex;
-  /** The candidate as submitted, JSON. */
+  /** As submitted, JSON. */
   candidate: string;
   referenceId: string | null;
   amountUsd: number | null;
-  /** Screening of taker and receiver at acceptance; null on orders older than screening. */
+  /** At acceptance; null on orders older than screening. */
   screening: Screened | null;
-  /** null: no travel-rule report is due. */
+  /** null: no report is due. */
   travelRule: TravelRuleDuty | null;
   createdAtMs: number;
 }
@@ -128,7 +124,7 @@ export interface IdempotencyScope {
   namespace: 'rfq' | 'router';
   mode: KeyMode;
   key: string;
-  /** SHA-256 of the request body's canonical JSON. */
+  /** Of the request body's canonical JSON. */
   bodySha256: string;
 }
 
@@ -140,12 +136,12 @@ export type IdempotencyState =
 
 export type Acceptance =
   | { kind: 'accepted'; response: string }
-  /** The same account submitted the same candidate with the same signature before. */
+  /** Same account, candidate and signature. */
   | { kind: 'replayed'; response: string }
   | { kind: 'in_progress' }
   | { kind: 'idempotency_key_reuse' }
   | { kind: 'quote_already_used' }
-  /** Another order for the leg after this parent is open or settled. */
+  /** Another order for this leg is open or settled. */
   | { kind: 'leg_taken' }
   | { kind: 'nonce_used' };
 
@@ -157,15 +153,14 @@ export interface OrderEvent {
   occurredAtMs: number;
 }
 
-/** An event with its position in the stream of all events. */
 export interface PlacedEvent extends OrderEvent {
-  /** Rising. Once a position was read, no new event appears before it. */
+  /** Rising. No new event appears before a position that was read. */
   place: number;
   workspaceId: string;
   mode: KeyMode;
 }
 
-/** JSON payload of the bus topic `orders`: the order has new facts, and possibly an event. */
+/** JSON payload of the bus topic `orders`. */
 export interface OrderNews {
   orderId: Bytes32;
   workspaceId: string;
@@ -173,19 +168,15 @@ export interface OrderNews {
   event: OrderEvent['type'] | null;
 }
 
-/** Status of an order after an append. */
 export interface AppendOutcome {
   status: 'pending' | 'settled' | 'failed';
-  /** Nothing is left to do: settled, refunded, or failed with nothing escrowed. */
+  /** Settled, refunded, or failed with nothing escrowed. */
   final: boolean;
   event: 'order.settled' | 'order.failed' | null;
   atMs: number;
 }
 
-/**
- * A temporary exclusive right to work on an order. Every write carries the fence; a stale fence writes
- * nothing.
- */
+/** A temporary exclusive right to work on an order. A stale fence writes nothing. */
 export interface Claim {
   orderId: Bytes32;
   fence: bigint;
@@ -196,7 +187,7 @@ export interface KeyStore {
   findKey(lookup: string): Promise<ApiKey[]>;
   addKey(key: ApiKey): Promise<void>;
   revokeKey(id: string, atMs: number): Promise<boolean>;
-  /** Returns the ids whose key exists and is not revoked. */
+  /** The ids that exist and are not revoked. */
   liveKeys(ids: readonly string[]): Promise<string[]>;
   listKeys(): Promise<ApiKey[]>;
 }
@@ -210,7 +201,7 @@ export interface WorkspaceStore {
 export interface SolverStore {
   listSolvers(): Promise<SolverRecord[]>;
   putSolver(solver: Omit<SolverRecord, 'firstSeenAtMs' | 'lastQuoteAtMs'>): Promise<void>;
-  /** Sets firstSeen unless it is set already. */
+  /** Unless it is set already. */
   solverSeen(id: string, atMs: number): Promise<void>;
   solverQuoted(id: string, atMs: number): Promise<void>;
   addTransition(transition: RosterTransition): Promise<void>;
@@ -224,29 +215,25 @@ export interface OrderStore {
    */
   accept(order: NewOrder, response: string, idempotency: IdempotencyScope | null): Promise<Acceptance>;
   order(orderId: Bytes32): Promise<OrderRecord | undefined>;
-  /** Orders with this parent, oldest first. At most one of them is not failed. */
+  /** Oldest first. At most one is not failed. */
   nextLegs(parentOrderId: Bytes32): Promise<OrderRecord[]>;
-  /** Orders whose stage is not terminal, oldest first. */
+  /** Not final, oldest first. */
   openOrders(limit: number, after?: { createdAtMs: number; orderId: Bytes32 }): Promise<OrderRecord[]>;
-  /** Orders that are not final and have a slice of this solver. */
+  /** Not final, with a slice of this solver. */
   openOrdersOf(solverId: string): Promise<OrderRecord[]>;
-  /**
-   * Claims those of the orders that are open and unclaimed; with chains given, only those that originate
-   * there.
-   */
+  /** Claims those that are open and unclaimed; with chains given, only those that originate there. */
   claim(
     orderIds: readonly Bytes32[],
     owner: string,
     leaseMs: number,
     originChainIds?: readonly number[],
   ): Promise<Claim[]>;
-  /** Extends claims; returns the ones still held. */
+  /** Returns the claims still held. */
   renew(claims: readonly Claim[], leaseMs: number): Promise<Claim[]>;
   release(claims: readonly Claim[]): Promise<void>;
   /**
-   * In one transaction: appends facts after those of `before`, sets the status, adds an event when given,
-   * updates the trade history, and announces the change (`OrderNews`) on the bus topic `orders`. Returns
-   * false, and writes nothing, when the fence is stale or `before` is outdated.
+   * One transaction: facts after those of `before`, status, event, trade history, and the announcement
+   * (`OrderNews`). false, and nothing written, when the fence is stale or `before` is outdated.
    */
   append(
     claim: Claim,
@@ -258,12 +245,9 @@ export interface OrderStore {
 }
 
 export interface EventStore {
-  /**
-   * Assigns a position to every committed event without one. Returns the last position; 0 when there is no
-   * event.
-   */
+  /** Gives every committed event a position. Returns the last one; 0 when there is none. */
   placeEvents(): Promise<number>;
-  /** Events after a position, in order; with `of`, those of one workspace and mode. */
+  /** In order; with `of`, those of one workspace and mode. */
   eventsAfter(
     place: number,
     limit: number,

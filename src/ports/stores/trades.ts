@@ -1,4 +1,4 @@
-/** The trade history of a workspace: rows derived from facts, to filter, sort, count and export. */
+/** The trade history of a workspace: rows derived from facts. */
 
 import type { Address, Bytes32, Hex } from '../../domain/hex.ts';
 import type { OrderStage } from '../../settlement/lifecycle.ts';
@@ -8,23 +8,23 @@ import type { KeyMode } from './store.ts';
 export const ORDER_KINDS = ['rfq_direct', 'rfq_split', 'route_dex', 'route_composite'] as const;
 export type OrderKind = (typeof ORDER_KINDS)[number];
 
-/** What is fixed when a trade is accepted. */
+/** Fixed at acceptance. */
 export interface TradeTerms {
   executionMode: 'apiSubmit' | 'walletBroadcast';
   sourceChainId: number;
   destChainId: number;
-  /** On a split, the LP of the largest slice. */
+  /** On a split, of the largest slice. */
   lp: string;
   orderKind: OrderKind;
   input: { token: Address; amount: string };
   /**
-   * Sum of all outputs as the escrow enforces them, in one token. `quoted`: the output shown to the taker,
-   * where it is larger.
+   * Sum of all outputs as the escrow enforces them. `quoted`: the output shown to the taker, where it is
+   * larger.
    */
   output: { token: Address; amount: string; quoted?: string };
   platformFeeBps: number | null;
   lpSpreadBps: number | null;
-  /** Delivered into the escrow's ledger rather than to a wallet. */
+  /** Delivered into the escrow's ledger. */
   deferred: boolean;
 }
 
@@ -33,7 +33,7 @@ export interface TradeRow {
   createdAtMs: number;
   memberId: string | null;
   amountUsd: number | null;
-  /** From acceptance to settled, both by the venue's clock; null until settled. */
+  /** From acceptance to settled; null until settled. */
   speedMs: number | null;
   terms: TradeTerms;
   state: TradeState;
@@ -49,7 +49,6 @@ export interface TradeFamily {
   orderKind: OrderKind;
 }
 
-/** A workspace's trades of one mode. */
 export interface TradeBook {
   workspaceId: string;
   mode: KeyMode;
@@ -60,7 +59,6 @@ export type NumericSort = (typeof NUMERIC_SORTS)[number];
 
 export interface TradeQuery {
   book: TradeBook;
-  /** Selects trades by their family. */
   matches(family: TradeFamily): boolean;
   /** null: every stage. */
   stages: ReadonlySet<OrderStage> | null;
@@ -69,15 +67,11 @@ export interface TradeQuery {
   createdToMs: number | null;
   minUsd: number | null;
   maxUsd: number | null;
-  /**
-   * By a value of each trade or by its group. Trades without a value sort as the smallest. Ties are broken by
-   * creation, then by order id.
-   */
+  /** Trades without a value sort as the smallest. Ties are broken by creation, then by order id. */
   sort: { by: NumericSort } | { by: 'group'; key(group: TradeGroup): string | number };
   direction: 'asc' | 'desc';
 }
 
-/** What sorting by group may use. */
 export type TradeGroup = Omit<TradeFamily, 'id'> & { stage: OrderStage };
 
 export interface TradePage {
@@ -89,15 +83,15 @@ export interface TradePage {
   total: number;
 }
 
-/** Gas of one transaction of an order, recorded once the transaction was final. */
+/** Of one transaction, recorded once it was final. */
 export interface CapturedGas {
   chainId: number;
   txHash: Hex;
   /** null until the chain has answered. */
   gasUsed: bigint | null;
-  /** Gas and L1 data fee together, wei. */
+  /** Gas and L1 data fee, wei. */
   feeWei: bigint | null;
-  /** USD per whole native coin at that time; null without a reference price. */
+  /** Per whole native coin at that time; null without a price. */
   nativeUsd: number | null;
 }
 
@@ -107,35 +101,29 @@ export interface DueGas {
   txHash: Hex;
 }
 
-/** All throw `UpstreamError` when the database does not answer. */
 export interface TradeStore {
-  /** Every family in a book. */
   families(book: TradeBook): Promise<readonly TradeFamily[]>;
   page(query: TradeQuery, limit: number, offset: number): Promise<TradePage>;
   trade(orderId: Bytes32): Promise<TradeRow | undefined>;
   /**
-   * All trades of a query in batches, from one snapshot. undefined when this book, or too many books, are
-   * being exported already.
+   * In batches, from one snapshot. undefined when this book, or too many books, are being exported already.
    */
   exportAll(query: TradeQuery): Promise<AsyncGenerator<TradeRow[]> | undefined>;
   gasOf(orderId: Bytes32): Promise<CapturedGas[]>;
 }
 
-/** Background work of the worker. No order waits for it. */
+/** Background work. No order waits for it. */
 export interface TradeUpkeep {
-  /**
-   * Adds ended trades to the counts. Any number of workers may call it; one does the work. Returns how many
-   * were counted.
-   */
+  /** Counts ended trades. Any number of workers may call it; one does the work. Returns how many. */
   fold(): Promise<number>;
-  /** Creates rows for orders that have none, such as orders older than the history. */
+  /** Creates missing rows. */
   adopt(): Promise<number>;
-  /** Transactions whose gas is still to be recorded, longest waiting first. */
+  /** Longest waiting first. */
   dueGas(limit: number): Promise<DueGas[]>;
   recordGas(
     due: DueGas,
     gas: { gasUsed: bigint; feeWei: bigint; nativeUsd: number | null; atMs: number },
   ): Promise<void>;
-  /** Not available yet: try again no earlier than this. */
+  /** Try again no earlier. */
   postponeGas(due: DueGas, untilMs: number): Promise<void>;
 }

@@ -1,22 +1,18 @@
-/**
- * Travel rule: transfers above a threshold must be reported to a counterparty. One record per order and
- * attempt.
- */
+/** Travel rule: transfers above a threshold must be reported. One record per order and attempt. */
 
 import type { Bytes32 } from '../../domain/hex.ts';
 
-/** Decided at acceptance and stored with the order. */
+/** Stored with the order. */
 export interface TravelRuleDuty {
-  /** The workspace's threshold at acceptance. */
+  /** Of the workspace, at acceptance. */
   thresholdUsd: number;
-  /** null: the venue had no price, which counts as above the threshold. */
+  /** null: no price, which counts as above the threshold. */
   amountUsd: number | null;
 }
 
 /**
- * due: not tried yet. failed: refused or no answer; another attempt is due. unknown: the process died while
- * sending, so the message may have arrived; the next attempt uses the same idempotency key. abandoned: the
- * last attempt failed and an operator must act.
+ * failed: refused or no answer. unknown: the process died while sending, so the message may have arrived; the
+ * next attempt uses the same idempotency key. abandoned: an operator must act.
  */
 export const TRAVEL_RULE_STATES = [
   'due',
@@ -34,38 +30,34 @@ export interface TravelRuleRecord {
   attempt: number;
   state: TravelRuleState;
   dueAtMs: number;
-  /** Unix ms of sending; null while due. */
+  /** Unix ms; null while due. */
   startedAtMs: number | null;
   endedAtMs: number | null;
-  /** Name of the transmitter used. */
   transmitter: string | null;
-  /** The counterparty's reference; null when it gives none. */
+  /** The counterparty's; null when it gives none. */
   reference: string | null;
-  /** Reason of a failure, without secrets. */
+  /** Of a failure, without secrets. */
   detail: string | null;
-  /** Lower-case hex SHA-256 of the message sent. The message can be rebuilt from the order. */
+  /** Of the message sent, which can be rebuilt from the order. */
   messageSha256: string | null;
 }
 
 export interface TravelRuleStore {
-  /** The newest record; undefined when the order requires none. */
+  /** The newest; undefined when the order requires none. */
   travelRule(orderId: Bytes32): Promise<TravelRuleRecord | undefined>;
-  /** All records of an order, first attempt first. */
+  /** First attempt first. */
   travelRuleHistory(orderId: Bytes32): Promise<TravelRuleRecord[]>;
-  /** The newest record of each order whose newest is in one of these states; latest first. */
+  /** Of each order whose newest record is in one of these states; latest first. */
   travelRulesIn(states: readonly TravelRuleState[], limit: number): Promise<TravelRuleRecord[]>;
-  /** Makes a new attempt due for an abandoned order. Returns false when it was not abandoned. */
+  /** false when the order was not abandoned. */
   retryTravelRule(orderId: Bytes32, atMs: number): Promise<boolean>;
   /** Leases due records. If the process dies, the record becomes `unknown` and the next attempt is due. */
   takeTravelRule(nowMs: number, leaseMs: number, limit: number): Promise<TravelRuleRecord[]>;
-  /**
-   * Ends an attempt that is `sending` and schedules the next one if given, in one transaction. Returns false
-   * when it has ended already.
-   */
+  /** One transaction. false when the attempt has ended already. */
   endTravelRule(record: TravelRuleRecord, next: { dueAtMs: number } | null): Promise<boolean>;
 }
 
-/** The message. Amounts are in base units, decimal. */
+/** Amounts are in base units, decimal. */
 export interface TravelRuleMessage {
   version: 1;
   orderId: Bytes32;
@@ -84,9 +76,6 @@ export interface TravelRuleMessage {
 export interface Transmitter {
   /** Name in records. */
   readonly name: string;
-  /**
-   * `idempotencyKey` is the same for all attempts of an order. Throws unless the counterparty confirmed
-   * receipt.
-   */
+  /** `idempotencyKey` is the same for all attempts of an order. Throws unless receipt was confirmed. */
   transmit(message: string, idempotencyKey: string): Promise<{ reference: string | null }>;
 }

@@ -1,18 +1,18 @@
-/** Transactions of one signer: nonce slots and their attempts, stored before any byte is broadcast. */
+/** Nonce slots of a signer and their attempts, stored before any byte is broadcast. */
 
 import type { Address, Hex } from '../../domain/hex.ts';
 import type { UnixSeconds } from '../../domain/time.ts';
 
 export interface TxStore {
-  /** The signer's exclusive lease on a chain, as a fence; undefined while another process holds it. */
+  /** Returns a fence; undefined while another process holds the signer. */
   leaseSigner(chainId: number, signer: Address, owner: string, leaseMs: number): Promise<bigint | undefined>;
-  /** Extends the lease. Returns false once another process holds it. */
+  /** false once another process holds it. */
   renewSigner(signer: TxSigner, leaseMs: number): Promise<boolean>;
   releaseSigner(signer: TxSigner): Promise<void>;
   /**
-   * One slot per intent, in order, with rising nonces from max(chain nonce, highest reserved + 1). A key with
-   * a live slot, of this signer or another one of `lanes`, returns that slot; a bundle with such a key gets
-   * none (undefined in its place). undefined, and nothing written, when the fence is stale.
+   * One slot per intent, in order, with nonces from max(chain nonce, highest reserved + 1). A key with a live
+   * slot, of any signer of `lanes`, returns that slot; a bundle with such a key gets none. undefined, and
+   * nothing written, when the fence is stale.
    */
   reserve(
     signer: TxSigner,
@@ -20,27 +20,22 @@ export interface TxStore {
     intents: readonly NewSlot[],
     lanes: readonly Address[],
   ): Promise<(TxSlot | undefined)[] | undefined>;
-  /**
-   * Stores signed bytes before they are broadcast. Returns false, and writes nothing, when the fence is
-   * stale.
-   */
+  /** Before broadcast. false, and nothing written, when the fence is stale. */
   addAttempts(
     signer: TxSigner,
     attempts: readonly (Omit<TxAttempt, 'createdAtMs'> & { slotId: string })[],
   ): Promise<boolean>;
-  /** Ends slots: mined, or void because the intent never ran. Returns false when the fence is stale. */
+  /** Void: the intent never ran. false when the fence is stale. */
   finish(signer: TxSigner, ends: readonly SlotEnd[]): Promise<boolean>;
-  /** Reopens mined or void slots after a reorganisation. Returns false when the fence is stale. */
+  /** After a reorganisation. false when the fence is stale. */
   reopen(signer: TxSigner, slotIds: readonly string[]): Promise<boolean>;
-  /** The newest slot of each key that these signers have; a bundle once. */
+  /** The newest slot of each key of these signers; a bundle once. */
   slotsOf(chainId: number, signers: readonly Address[], keys: readonly string[]): Promise<TxSlot[]>;
-  /**
-   * Open slots, and ended ones from this nonce or block on, which a reorganisation may still undo. By nonce.
-   */
+  /** Open slots, and ended ones from this nonce or block on, which a reorganisation may undo. By nonce. */
   liveSlots(chainId: number, signer: Address, from: { nonce: number; block: bigint }): Promise<TxSlot[]>;
 }
 
-/** A held lease; every write carries its fence. */
+/** A held lease. */
 export interface TxSigner {
   chainId: number;
   signer: Address;
@@ -48,9 +43,9 @@ export interface TxSigner {
 }
 
 export interface NewSlot {
-  /** Name of the slot: its key's, or a bundle's. */
+  /** Its key's name, or a bundle's. */
   key: string;
-  /** The keys of a bundle, in order; otherwise just `key`. */
+  /** Of a bundle, in order; otherwise just `key`. */
   keys: readonly string[];
   to: Address;
   data: Hex;
@@ -89,7 +84,7 @@ export interface TxAttempt {
   maxFeePerGas: bigint;
   maxPriorityFeePerGas: bigint;
   gas: bigint;
-  /** A self-transfer of nothing that only uses the nonce. */
+  /** A self-transfer that only uses the nonce. */
   noop: boolean;
   createdAtMs: number;
 }

@@ -1,4 +1,4 @@
-/** Everything that the venue stores, in one PostgreSQL database. */
+/** Everything that the venue stores. All calls throw `UpstreamError` when the database does not answer. */
 
 import type { DeliveryStore } from './deliveries.ts';
 import type { MemberStore } from './members.ts';
@@ -17,7 +17,6 @@ export interface VenueStore
     DeliveryStore,
     EventStore {
   readonly trades: TradeStore & TradeUpkeep;
-  /** Resolves when the database answers. Throws `UpstreamError` otherwise. */
   ping(): Promise<void>;
   close(): Promise<void>;
 }
