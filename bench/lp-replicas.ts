@@ -118,7 +118,7 @@ async function promises(): Promise<Figures> {
     time: 0,
     rooms: [{ bucket: '1:t', room: 10n ** 27n }],
     kept: [],
-    strangers: [],
+    unknownOrders: [],
     ended: [],
     used: [],
   });

@@ -83,7 +83,7 @@ export function createAttester(
     if (output.oracle !== addressToBytes32(chain.oracle)) return refused('the output names another oracle');
     const head = remote.head();
     // After a reorganisation of final blocks nothing on the chain is certain.
-    if (!head || remote.doubt()?.kind === 'reorg') return { kind: 'unknown' };
+    if (!head || remote.healthIssue()?.kind === 'reorg') return { kind: 'unknown' };
     const deep = head.number - BigInt(chain.depth);
     if (fill.blockNumber > deep) return { kind: 'not_final', blocksToGo: Number(fill.blockNumber - deep) };
     // The block must be canonical, final and hold the fill's time, and the contract must confirm the fill. An
@@ -125,8 +125,8 @@ export function createAttester(
     ready: () =>
       [...followers].flatMap(([id, follower]) => {
         const looked = follower.lookedAtMs();
-        const doubt = chains.get(id)?.doubt();
-        if (doubt?.kind === 'reorg') return [doubt.note];
+        const issue = chains.get(id)?.healthIssue();
+        if (issue?.kind === 'reorg') return [issue.note];
         const slug = chains.get(id)?.chain.slug;
         if (looked === undefined) return [`${slug} has not been seen yet`];
         return clock.nowMs() - looked > staleMs ? [`${slug} shows no new blocks`] : [];

@@ -21,7 +21,7 @@ export interface Attestations {
 }
 
 /** Whether enough attesters respond. */
-export interface Voices {
+export interface AttesterPresence {
   /** Asks every attester about a fill that cannot exist. Never throws. */
   look(oracle: OracleRef, remote: Pick<Attestation, 'remoteChainId' | 'application'>): Promise<void>;
   /**

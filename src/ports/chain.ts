@@ -89,7 +89,7 @@ export interface DecidingViews {
  * `reorg`: a final block was reorganised away: take no action. `clock`: our clock differs from the chain's:
  * sign no quotes.
  */
-export interface ChainDoubt {
+export interface ChainHealthIssue {
   kind: 'reorg' | 'clock';
   note: string;
 }
@@ -140,7 +140,7 @@ export interface ChainPort extends ChainViews {
   /** In order. Returns an unsubscribe function. */
   onHead(listener: (head: Block) => void): () => void;
   /** Why to sign no quotes on this chain now. Reads memory only. */
-  doubt(): ChainDoubt | undefined;
+  healthIssue(): ChainHealthIssue | undefined;
   /**
    * For a decision over this many whole USD; undefined: an unknown value. From the configured value on,
    * several endpoints must agree: throws `UpstreamError` `no_quorum` until they do.

@@ -13,7 +13,7 @@ export interface SharedCapClaim {
   most: bigint;
 }
 
-export interface NewPromise {
+export interface NewSharedHold {
   orderId: string;
   /** `<chainId>:<token>`. */
   bucket: string;
@@ -24,11 +24,11 @@ export interface NewPromise {
 }
 
 /** Holds of one taker nonce. At most one can execute, so they count as their largest. */
-export interface PromiseGroup {
+export interface SharedHoldGroup {
   group: string;
   /** Chain whose time ends them. */
   clockChainId: number;
-  promises: readonly NewPromise[];
+  promises: readonly NewSharedHold[];
 }
 
 export type Verdict =
@@ -39,7 +39,7 @@ export type Verdict =
   | { held: false; why: 'late' | 'unknown_bucket' };
 
 /** A binding hold: accepted, open on its origin, or filled but not final. It does not expire. */
-export interface KeptPromise {
+export interface BindingHold {
   orderId: string;
   group: string;
   clockChainId: number;
@@ -56,9 +56,9 @@ export interface ChainReport {
   time: UnixSeconds;
   /** Upper bound of holds: the balance at `block` less withdrawals and buffer. */
   rooms: readonly { bucket: string; room: bigint }[];
-  kept: readonly KeptPromise[];
+  kept: readonly BindingHold[];
   /** Orders open in our name that this replica has no hold for. */
-  strangers: readonly string[];
+  unknownOrders: readonly string[];
   /** Executed at or before `block`, or proven dead. */
   ended: readonly string[];
   /** Used in final blocks: every hold but the winner is dead. null: none of ours won. */
@@ -71,8 +71,8 @@ export interface SharedSum {
   atMs: number;
 }
 
-export interface Told {
-  /** Strangers that some replica has a hold for. */
+export interface ReportResult {
+  /** Unknown orders that some replica has a hold for. */
   known: readonly string[];
   /** More holds have expired: report again. */
   more: boolean;
@@ -99,11 +99,11 @@ export interface SharedInventory {
    * One verdict per hold, in order. undefined when the store cannot be reached: nothing may be signed. Never
    * throws.
    */
-  promise(group: PromiseGroup): Promise<readonly Verdict[] | undefined>;
+  promise(group: SharedHoldGroup): Promise<readonly Verdict[] | undefined>;
   /** undefined when the store cannot be reached: repeat it with the next report. Never throws. */
-  tell(report: ChainReport): Promise<Told | undefined>;
+  tell(report: ChainReport): Promise<ReportResult | undefined>;
   /** Binding holds; undefined when the store cannot be reached. */
-  kept(): Promise<readonly Pick<KeptPromise, 'orderId' | 'group' | 'bucket'>[] | undefined>;
+  kept(): Promise<readonly Pick<BindingHold, 'orderId' | 'group' | 'bucket'>[] | undefined>;
   /** Over all replicas, by bucket or cap; undefined when the store cannot be reached. */
   sums(): Promise<ReadonlyMap<string, bigint> | undefined>;
   /** The last sum received; undefined before the first. */

@@ -24,8 +24,8 @@ export async function unready({
   await store.ping().catch(() => reasons.push('the database does not answer'));
   for (const port of chains.values()) {
     const staleMs = Math.max(STALE_FLOOR_MS, port.chain.blockTimeMs * STALE_BLOCKS);
-    const doubt = port.doubt();
-    if (doubt) reasons.push(doubt.note);
+    const issue = port.healthIssue();
+    if (issue) reasons.push(issue.note);
     if (!port.head()) reasons.push(`no block of ${port.chain.slug} has been seen`);
     else if (clock.nowMs() - port.headSeenAtMs() > staleMs)
       reasons.push(`the newest block of ${port.chain.slug} is old`);

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createSharedInventory } from '../../src/adapters/redis/shared-inventory.ts';
 import { systemClock } from '../../src/adapters/system/clock.ts';
 import { systemRandom } from '../../src/adapters/system/random.ts';
-import type { ChainReport, PromiseGroup, SharedInventory } from '../../src/ports/shared-inventory.ts';
+import type { ChainReport, SharedHoldGroup, SharedInventory } from '../../src/ports/shared-inventory.ts';
 import { startRedis, type TestRedis } from '../support/redis.ts';
 import { createSharedTruth } from '../support/shared-truth.ts';
 import { silentLog, silentMetrics } from '../support/silent.ts';
@@ -58,12 +58,12 @@ const report = (told: Partial<ChainReport>): ChainReport => ({
   time: 0,
   rooms: [],
   kept: [],
-  strangers: [],
+  unknownOrders: [],
   ended: [],
   used: [],
   ...told,
 });
-const one = (orderId: string, amount: bigint, more: Partial<PromiseGroup> = {}): PromiseGroup => ({
+const one = (orderId: string, amount: bigint, more: Partial<SharedHoldGroup> = {}): SharedHoldGroup => ({
   group: `g-${orderId}`,
   clockChainId: 1,
   promises: [{ orderId, bucket: '1:t', amount, endsAt: 1_000, caps: [] }],
@@ -105,7 +105,7 @@ const step = fc.oneof(
         selector: ({ bucket }) => bucket,
       }),
       kept: fc.array(orders, { maxLength: 2 }),
-      strangers: fc.array(orders, { maxLength: 2 }),
+      unknownOrders: fc.array(orders, { maxLength: 2 }),
       ended: fc.array(orders, { maxLength: 2 }),
       used: fc.array(fc.record({ group: groupNames, winner: fc.option(orders) }), { maxLength: 1 }),
     }),
@@ -124,14 +124,14 @@ test('law: decides as exact arithmetic does, whichever replica asks', async () =
           const { order, bucket, amount, more, endsIn, cap } = each;
           const caps = cap === null ? [] : [{ key: 'total', ...cap }];
           const second = { orderId: `${order}9`, bucket, amount: more, endsAt: 20 + endsIn, caps };
-          const asked: PromiseGroup = {
+          const asked: SharedHoldGroup = {
             group: groupOf(order),
             clockChainId: 1,
             promises: [{ orderId: order, bucket, amount, endsAt: 20 + endsIn, caps }, second],
           };
           expect(await by.promise(asked)).toEqual(truth.promise(asked));
         } else {
-          const { block, time, rooms, strangers, ended, used } = each;
+          const { block, time, rooms, unknownOrders, ended, used } = each;
           const kept = each.kept.map((orderId) => ({
             orderId,
             group: groupOf(orderId),
@@ -139,7 +139,7 @@ test('law: decides as exact arithmetic does, whichever replica asks', async () =
             bucket: '1:t',
             amount: 7n,
           }));
-          const told = report({ block, time, rooms, kept, strangers, ended, used });
+          const told = report({ block, time, rooms, kept, unknownOrders, ended, used });
           const [answer, right] = [await by.tell(told), truth.tell(told, each.by)];
           expect([...(answer?.known ?? [])].sort()).toEqual([...right.known].sort());
         }
@@ -299,7 +299,7 @@ test('a cap counts over all replicas until a quote is accepted; paid amounts sti
   expect(await a.promise(capped('o1'))).toEqual([{ held: true }]);
   expect(await b.promise(capped('o2'))).toEqual([{ held: true }]);
   expect(await a.promise(capped('o3'))).toEqual([{ held: false, why: 'full', key: 't 0xtaker', room: 0n }]);
-  expect(await b.tell(report({ strangers: ['o1', 'nobody'] }))).toMatchObject({ known: ['o1'] });
+  expect(await b.tell(report({ unknownOrders: ['o1', 'nobody'] }))).toMatchObject({ known: ['o1'] });
   expect(await a.promise(capped('o3'))).toEqual([{ held: true }]);
   expect(await a.sums()).toEqual(
     new Map([

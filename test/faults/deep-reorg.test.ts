@@ -168,7 +168,7 @@ test('F22: a reorganisation deeper than the depth is said aloud, stops everythin
   await until(async () => (port.head()?.number ?? 0n) >= (await height()));
   await venue.chain.anvil.rpc('anvil_reorg', [Number((await height()) - deep) + 1, []]);
   await venue.chain.anvil.mine(2);
-  await expect.poll(() => port.doubt()?.kind, { timeout: 60_000 }).toBe('reorg');
+  await expect.poll(() => port.healthIssue()?.kind, { timeout: 60_000 }).toBe('reorg');
   expect(fatal).toEqual([expect.stringContaining('firmquote audit')]);
   expect(await metrics.text()).toMatch(/firmquote_chain_doubt\{[^}]*kind="reorg"[^}]*\} 1/);
 

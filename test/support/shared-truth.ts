@@ -1,6 +1,6 @@
 /** The shared inventory as a few lines of plain bigints: what any real one has to decide alike. */
 
-import type { ChainReport, PromiseGroup, Verdict } from '../../src/ports/shared-inventory.ts';
+import type { ChainReport, SharedHoldGroup, Verdict } from '../../src/ports/shared-inventory.ts';
 
 interface Member {
   endsAt: number;
@@ -10,7 +10,7 @@ interface Member {
 }
 
 export interface SharedTruth {
-  promise(group: PromiseGroup): Verdict[];
+  promise(group: SharedHoldGroup): Verdict[];
   tell(report: ChainReport, by?: number): { known: string[] };
   sums(): Map<string, bigint>;
   kept(): string[];
@@ -64,7 +64,7 @@ export function createSharedTruth(): SharedTruth {
         return { held: true };
       });
     },
-    tell({ chainId, block, time, rooms: told, kept, strangers, ended, used }, by = 0) {
+    tell({ chainId, block, time, rooms: told, kept, unknownOrders, ended, used }, by = 0) {
       for (const { orderId, group, clockChainId, bucket, amount } of kept) {
         const members = membersOf(group);
         const known = members.get(orderId);
@@ -77,7 +77,7 @@ export function createSharedTruth(): SharedTruth {
           });
         else keep(known);
       }
-      const known = strangers.filter((id) => groupOf(id) !== undefined);
+      const known = unknownOrders.filter((id) => groupOf(id) !== undefined);
       for (const id of known) keep(groupOf(id)?.[1].get(id) as Member);
       for (const { group, winner } of used)
         for (const id of [...membersOf(group).keys()]) if (id !== winner) drop(id);

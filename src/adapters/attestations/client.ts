@@ -11,7 +11,7 @@ import type {
   Attestations,
   AttestRequest,
   OracleRef,
-  Voices,
+  AttesterPresence,
 } from '../../ports/attestations.ts';
 import type { ChainPort } from '../../ports/chain.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -50,7 +50,7 @@ interface Committee {
 export function createAttestationClient(
   { chains, recovery, clock, log, metrics }: AttestationClientDeps,
   { urls, timeoutMs = 2_000 }: AttestationClientOptions,
-): Attestations & Voices {
+): Attestations & AttesterPresence {
   const committees = new Map<string, Committee>();
   const answers = metrics.counter(
     'firmquote_attestations_answers_total',

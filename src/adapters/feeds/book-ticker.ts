@@ -6,7 +6,7 @@
 
 import { isRecord, isShortText, type QuoteRefusal, wrongBook } from './format.ts';
 
-export interface Ticker {
+export interface BookTicker {
   symbol: string;
   bid: string;
   ask: string;
@@ -18,7 +18,7 @@ export type BookTickerRefusal = Exclude<QuoteRefusal, 'closed'>;
 
 /** `other`: a message of another stream, or an answer to a command. */
 export type BookTickerMessage =
-  | { kind: 'ticker'; ticker: Ticker }
+  | { kind: 'ticker'; ticker: BookTicker }
   | { kind: 'refused'; why: BookTickerRefusal; symbol: string | null }
   | { kind: 'other'; data: Record<string, unknown> };
 

@@ -7,7 +7,7 @@
 import { formatUnits } from '../../domain/amount.ts';
 import { midpoint, parseDecimal, toNumber, type Rational } from '../../pricing/rational.ts';
 import { observeMid, sigmaOf, UNSEEN, type Volatility } from '../../pricing/volatility.ts';
-import { type BookTickerRefusal, readMessage, type Ticker } from './book-ticker.ts';
+import { type BookTickerRefusal, readMessage, type BookTicker } from './book-ticker.ts';
 import { createSequence } from './format.ts';
 import { readRecording } from './recording.ts';
 
@@ -143,7 +143,7 @@ export async function replayFeed(
     );
   }
 
-  function quote({ symbol, bid, ask, update }: Ticker): void {
+  function quote({ symbol, bid, ask, update }: BookTicker): void {
     const track = trackOf(symbol);
     silence(track, nowMs);
     track.quotedMs = nowMs;

@@ -201,9 +201,17 @@ export function createSharedInventory(
           : verdictOf(said.next().value ?? ''),
       );
     },
-    async tell({ chainId, block, time, rooms, kept, strangers, ended, used }) {
+    async tell({ chainId, block, time, rooms, kept, unknownOrders, ended, used }) {
       const answer = await ask('tellInventory', {
-        ...{ by: me, chain: chainId, block: Number(block), time, strangers, ended, most: MOST_LAPSES },
+        ...{
+          by: me,
+          chain: chainId,
+          block: Number(block),
+          time,
+          strangers: unknownOrders,
+          ended,
+          most: MOST_LAPSES,
+        },
         rooms: rooms.map(({ bucket, room }) => [bucketKey(bucket), ...atMost(room)]),
         kept: kept.map(({ orderId, group, clockChainId, bucket, amount }) => [
           orderId,

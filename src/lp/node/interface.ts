@@ -1,7 +1,7 @@
 /** What an LP node needs from outside, and what it offers to the process that runs it. */
 
 import type { Advice } from '../../inventory/rebalance.ts';
-import type { Attestations, Voices } from '../../ports/attestations.ts';
+import type { Attestations, AttesterPresence } from '../../ports/attestations.ts';
 import type { ChainPort } from '../../ports/chain.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Feed, Sequencer } from '../../ports/feed.ts';
@@ -59,7 +59,7 @@ export interface LpNodeDeps {
   /** Attester signatures; without them another party has to prove our fills. */
   proofs?: Attestations;
   /** Which attesters would answer. */
-  voices?: Voices;
+  voices?: AttesterPresence;
   /** Absent: this LP runs alone. The caller closes it. */
   shared?: ReplicaDeps;
   /** Called when the kill switch is engaged, for the audit log. */

@@ -14,7 +14,7 @@ import type { BucketView, Ledger } from '../../inventory/ledger.ts';
 import { capRefusal, claimsOf, type Limits } from '../../inventory/limits.ts';
 import type { Log } from '../../ports/log.ts';
 import type { LpStore } from '../../ports/stores/lp-store.ts';
-import type { KeptPromise, SharedInventory, Verdict } from '../../ports/shared-inventory.ts';
+import type { BindingHold, SharedInventory, Verdict } from '../../ports/shared-inventory.ts';
 import type { Follower } from '../chain/follow.ts';
 
 export interface Sharing {
@@ -87,7 +87,7 @@ export function createSharing(
   let ticks = 0;
 
   /* Pending reports, kept until acknowledged. */
-  let kept = new Map<string, KeptPromise>();
+  let kept = new Map<string, BindingHold>();
   let strangers = new Map<Bytes32, StandardOrder>();
   let used = new Map<string, string | null>();
   const ended = new Map<number, Set<string>>();
@@ -134,7 +134,7 @@ export function createSharing(
         ended: over,
       },
       kept: [...keeping.values()],
-      strangers: [...asking.keys()],
+      unknownOrders: [...asking.keys()],
       used: [...using].map(([group, winner]) => ({ group, winner })),
     });
     if (answer === undefined) {

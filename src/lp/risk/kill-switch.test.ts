@@ -17,7 +17,7 @@ function setUp() {
       broken
         ? Promise.reject(new Error('no database'))
         : (written.push([name, value]), Promise.resolve(true)),
-    sayKill: () => Promise.reject(new Error('it runs alone')),
+    putKillReasons: () => Promise.reject(new Error('it runs alone')),
   };
   return { kill, told, written, store, fail: (now: boolean) => (broken = now) };
 }
@@ -77,12 +77,12 @@ function pair() {
   let [broken, gate] = [false, Promise.resolve()];
   const store = {
     putRisk: () => Promise.reject(new Error('the switch is not one replica\u2019s')),
-    async sayKill(word: Readonly<Record<string, string>> | null) {
+    async putKillReasons(word: Readonly<Record<string, string>> | null) {
       if (broken) throw new Error('no database');
       row = word === null ? {} : { ...row, ...word };
       return true;
     },
-    async killSaid() {
+    async killReasons() {
       const said = { ...row };
       await gate;
       return said;

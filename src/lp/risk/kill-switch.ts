@@ -20,9 +20,9 @@ export interface KillSwitch {
   /** Engages what was engaged when the last process ended. */
   restore(saved: unknown): void;
   /** Stores what is not stored yet; after a failure the next call tries again. */
-  flush(store: Pick<LpStore, 'putRisk' | 'sayKill'>): Promise<void>;
+  flush(store: Pick<LpStore, 'putRisk' | 'putKillReasons'>): Promise<void>;
   /** With several replicas: applies what another one stored. Rejects when the store does. */
-  follow(store: Pick<LpStore, 'killSaid'>): Promise<void>;
+  follow(store: Pick<LpStore, 'killReasons'>): Promise<void>;
 }
 
 export const KILL = 'kill';
@@ -58,11 +58,11 @@ export function createKillSwitch(
     return dropped.length > 0;
   }
 
-  async function write(store: Pick<LpStore, 'putRisk' | 'sayKill'>): Promise<void> {
+  async function write(store: Pick<LpStore, 'putRisk' | 'putKillReasons'>): Promise<void> {
     for (let command = unwritten[0]; command !== undefined; command = unwritten[0]) {
       const due = unwritten.length;
       if (shared) {
-        await store.sayKill(command);
+        await store.putKillReasons(command);
         unwritten.shift();
       } else {
         await store.putRisk(KILL, Object.fromEntries([...held].filter(([by]) => by !== 'file')));
@@ -105,7 +105,7 @@ export function createKillSwitch(
     async follow(store) {
       if (unwritten.length > 0) return;
       const before = commands;
-      const stored = sourcesOf(await store.killSaid());
+      const stored = sourcesOf(await store.killReasons());
       if (before !== commands) return;
       const fresh = [...stored].filter(([by, note]) => held.get(by) !== note);
       for (const [by, note] of fresh) {

@@ -77,7 +77,7 @@ export interface Risk {
 export interface RiskDeps {
   ledger: Ledger;
   market: Market;
-  store: Pick<LpStore, 'putRisk' | 'sayKill' | 'killSaid'>;
+  store: Pick<LpStore, 'putRisk' | 'putKillReasons' | 'killReasons'>;
   /** One of several replicas. */
   shared: boolean;
   clock: Clock;

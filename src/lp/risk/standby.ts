@@ -72,7 +72,7 @@ export interface StandbyDeps {
   /** With several replicas. */
   sharing?: Pick<Sharing, 'trouble'> | undefined;
   /** Whether fills on other chains could be proven on an origin. */
-  proving?: Pick<Proving, 'doubt'> | undefined;
+  proving?: Pick<Proving, 'healthIssue'> | undefined;
   lead: Pick<Lead, 'mine' | 'taken' | 'over'>;
 }
 
@@ -183,7 +183,7 @@ export function createStandby({
       if (!crossChain.chains.has(chainId)) continue;
       const sender = senderReason(chainId);
       if (sender !== undefined) chainsWithoutSender.set(chainId, sender);
-      const unproven = proving?.doubt(chainId);
+      const unproven = proving?.healthIssue(chainId);
       if (unproven !== undefined) unprovenOrigins.set(chainId, { kind: 'proof', note: unproven });
     }
   }
@@ -305,7 +305,7 @@ export function chainReason(
   const head = state?.port.head();
   if (state === undefined || head === undefined)
     return { kind: 'lag', note: `chain ${chainId} has not been seen yet` };
-  const healthIssue = state.port.doubt();
+  const healthIssue = state.port.healthIssue();
   if (healthIssue !== undefined) return healthIssue;
   const { slug, blockTimeMs } = state.port.chain;
   const maxHeadAgeMs = state.config.maxHeadAgeMs ?? Math.max(LATE_BLOCKS * blockTimeMs, MIN_MAX_HEAD_AGE_MS);

@@ -64,8 +64,8 @@ export function createAwardRunner(
     const [originHead, destHead] = [origin?.head(), dest?.head()];
     if (origin === undefined || dest === undefined || originHead === undefined || destHead === undefined)
       return;
-    const doubt = [origin, dest].map((port) => port.doubt()).find((found) => found?.kind === 'reorg');
-    if (doubt !== undefined) return awards.update(orderId, { note: doubt.note });
+    const issue = [origin, dest].map((port) => port.healthIssue()).find((found) => found?.kind === 'reorg');
+    if (issue !== undefined) return awards.update(orderId, { note: issue.note });
     const sameChain = slice.originChainId === slice.destChainId;
     // On one chain a single transaction settles and its events report it: act only after the deadline.
     if (sameChain && originHead.timestamp <= order.fillDeadline) return;

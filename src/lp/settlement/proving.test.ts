@@ -55,7 +55,7 @@ test('a proof that comes at once changes nothing', async () => {
   answer(true);
   await ask(1);
   expect(proving.neededSeconds(1, 2)).toBe(40);
-  expect(proving.doubt(1)).toBeUndefined();
+  expect(proving.healthIssue(1)).toBeUndefined();
 });
 
 test('one that is waited for counts with its age; beyond the window nothing more is promised, until it is there and forgotten', async () => {
@@ -67,12 +67,12 @@ test('one that is waited for counts with its age; beyond the window nothing more
   await ask(1);
   pass(26);
   expect(proving.neededSeconds(1, 2)).toBe(101);
-  expect(proving.doubt(1)).toBe('chain1: proofs take too long (101 s with the claim, of 100)');
+  expect(proving.healthIssue(1)).toBe('chain1: proofs take too long (101 s with the claim, of 100)');
   answer(true);
   await ask(1);
-  expect(proving.doubt(1)).toBeDefined();
+  expect(proving.healthIssue(1)).toBeDefined();
   pass(601);
-  expect([proving.neededSeconds(1, 2), proving.doubt(1)]).toEqual([40, undefined]);
+  expect([proving.neededSeconds(1, 2), proving.healthIssue(1)]).toEqual([40, undefined]);
 });
 
 test('a slow corridor says nothing of the others', async () => {
@@ -95,10 +95,10 @@ test('what nobody asks for any more is not waited for', async () => {
 
 test('too few attesters: nothing is promised and nothing filled, until enough are back', async () => {
   const { proving, state } = world({ speaking: 1 });
-  expect(proving.doubt(1)).toBe('chain1: 1 of 2 attesters answer');
+  expect(proving.healthIssue(1)).toBe('chain1: 1 of 2 attesters answer');
   expect(await proving.sure(1)).toBe(false);
   expect(state.looks).toBe(1);
   state.speaking = 2;
-  expect([proving.doubt(1), await proving.sure(1)]).toEqual([undefined, true]);
+  expect([proving.healthIssue(1), await proving.sure(1)]).toEqual([undefined, true]);
   expect(state.looks).toBe(1);
 });

@@ -5,7 +5,7 @@
 
 import type { Chain } from '../../domain/chain.ts';
 import { addressToBytes32 } from '../../domain/hex.ts';
-import type { Attestations, OracleRef, Voices } from '../../ports/attestations.ts';
+import type { Attestations, OracleRef, AttesterPresence } from '../../ports/attestations.ts';
 import type { Clock } from '../../ports/clock.ts';
 
 export interface Proving extends Attestations {
@@ -15,7 +15,7 @@ export interface Proving extends Attestations {
    */
   neededSeconds(originChainId: number, destChainId: number): number;
   /** Why nothing claimable on this chain is quoted; undefined when proofs work. Cheap. */
-  doubt(originChainId: number): string | undefined;
+  healthIssue(originChainId: number): string | undefined;
   /** Asks whether enough attesters answer, unless a recent answer is available. */
   sure(originChainId: number): Promise<boolean>;
   /** Call a few times a second. */
@@ -25,7 +25,7 @@ export interface Proving extends Attestations {
 export interface ProvingDeps {
   proofs: Attestations;
   /** Absent: attesters cannot be asked, and only the duration of proofs is known. */
-  voices?: Voices | undefined;
+  voices?: AttesterPresence | undefined;
   chains: ReadonlyMap<number, Chain>;
   clock: Clock;
 }
@@ -122,7 +122,7 @@ export function createProving(
       return found;
     },
     neededSeconds,
-    doubt(originChainId) {
+    healthIssue(originChainId) {
       const origin = chains.get(originChainId);
       if (origin === undefined) return undefined;
       const heard = voices?.heard(oracleOf(origin));

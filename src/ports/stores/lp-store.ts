@@ -97,9 +97,9 @@ export interface LpStore {
   /** State that a risk control must keep across a crash. */
   putRisk(name: string, value: object): Promise<boolean>;
   /** The shared kill switch: adds these reasons, or with null clears all. */
-  sayKill(word: Readonly<Record<string, string>> | null): Promise<boolean>;
+  putKillReasons(reasons: Readonly<Record<string, string>> | null): Promise<boolean>;
   /** Its reasons, by source. */
-  killSaid(): Promise<unknown>;
+  killReasons(): Promise<unknown>;
   /** The text of a JSON object. */
   putCurves(json: string): Promise<boolean>;
   award(orderId: Bytes32): Promise<LpAward | undefined>;

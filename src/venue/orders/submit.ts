@@ -247,7 +247,7 @@ export function createSubmitter(deps: SubmitDeps): Submitter {
   /** The origin's port. Throws 503 while a chain of the order is not usable. */
   function requireChains({ origin, dest }: VerifiedQuote): ChainPort {
     const port = chains.get(origin.id);
-    if ([port, chains.get(dest.id)].some((each) => each?.doubt()?.kind === 'reorg'))
+    if ([port, chains.get(dest.id)].some((each) => each?.healthIssue()?.kind === 'reorg'))
       throw new ApiError(
         'unavailable',
         'A chain of this order took back blocks that were final, so nothing is accepted there now. Nothing was submitted.',

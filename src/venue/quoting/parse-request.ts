@@ -81,7 +81,7 @@ export function createRequestParser(
         null,
       );
     const corridor = corridorOf(input.chain, output.chain);
-    const issue = chains.get(input.chain.id)?.doubt() ?? chains.get(output.chain.id)?.doubt();
+    const issue = chains.get(input.chain.id)?.healthIssue() ?? chains.get(output.chain.id)?.healthIssue();
     if (issue)
       return nothing(
         'no_quotes',

@@ -19,7 +19,7 @@ export const CHAIN: readonly Fault[] = [
       {
         what: 'each new block is compared with this machine’s clock',
         symbol: 'src/adapters/evm/chain/clock-skew.ts#createSkew',
-        becomes: '(...args) => ({ ...original(...args), doubt: () => undefined })',
+        becomes: '(...args) => ({ ...original(...args), healthIssue: () => undefined })',
       },
       {
         what: 'an LP whose clock differs is on standby',
@@ -30,7 +30,7 @@ export const CHAIN: readonly Fault[] = [
       {
         what: 'a venue whose clock differs asks no LP for quotes',
         symbol: 'src/venue/quoting/parse-request.ts#createRequestParser',
-        becomes: `(deps, ...rest) => original({ ...deps, chains: ${withPorts('deps.chains', 'doubt: () => undefined')} }, ...rest)`,
+        becomes: `(deps, ...rest) => original({ ...deps, chains: ${withPorts('deps.chains', 'healthIssue: () => undefined')} }, ...rest)`,
       },
     ],
   },
@@ -192,7 +192,7 @@ export const CHAIN: readonly Fault[] = [
         what: 'the venue observes no order of such a chain',
         symbol: OBSERVE,
         becomes: `(record, progress, watches) => original(record, progress, new Map([...watches].map(([id, watch]) =>
-          [id, { ...watch, chain: { ...watch.chain, doubt: () => undefined } }])))`,
+          [id, { ...watch, chain: { ...watch.chain, healthIssue: () => undefined } }])))`,
       },
     ],
   },

@@ -68,7 +68,7 @@ export const TRANSACTIONS: readonly Fault[] = [
     defences: [
       {
         what: 'a used nonce without a receipt of ours ends its slot as void',
-        symbol: `${SLOTS}#endOf`,
+        symbol: `${SLOTS}#slotEndOf`,
         becomes:
           "(...args) => { const end = original(...args); return end.mined === null ? { ...end, state: 'mined' } : end; }",
       },

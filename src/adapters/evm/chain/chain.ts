@@ -158,7 +158,7 @@ export function createChain(chain: Chain, options: ChainOptions): EvmChain {
     ['chain', 'kind'],
     (gauge) => {
       for (const kind of ['reorg', 'clock'])
-        gauge.set(head.doubt()?.kind === kind ? 1 : 0, { ...labels, kind });
+        gauge.set(head.healthIssue()?.kind === kind ? 1 : 0, { ...labels, kind });
     },
   );
   const sends = metrics.counter(
@@ -240,7 +240,7 @@ export function createChain(chain: Chain, options: ChainOptions): EvmChain {
     head: head.current,
     headSeenAtMs: head.seenAtMs,
     onHead: head.onHead,
-    doubt: head.doubt,
+    healthIssue: head.healthIssue,
     deciding: (valueUsd) => (valueUsd !== undefined && valueUsd < quorum.aboveUsd ? alone : together),
     block,
     events: (fromBlock, toBlock, thorough = false) => logs(thorough ? fromAll : fromOne, fromBlock, toBlock),

@@ -4,7 +4,7 @@
  */
 
 import type { UnixSeconds } from '../../../domain/time.ts';
-import type { ChainDoubt } from '../../../ports/chain.ts';
+import type { ChainHealthIssue } from '../../../ports/chain.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import type { Log } from '../../../ports/log.ts';
 
@@ -12,7 +12,7 @@ export interface Skew {
   asked(): void;
   /** `first`: the age of the block is not known. */
   saw(timestamp: UnixSeconds, first: boolean): void;
-  doubt(): ChainDoubt | undefined;
+  healthIssue(): ChainHealthIssue | undefined;
   /** Milliseconds; negative when behind. As of the last block. */
   aheadMs(): number;
 }
@@ -55,7 +55,7 @@ export function createSkew(
         );
       if (was && !is) log.info({}, `this machine's clock and that of ${slug} agree again`);
     },
-    doubt() {
+    healthIssue() {
       const ms = apart();
       if (Math.abs(ms) <= maxClockSkewMs) return undefined;
       return {

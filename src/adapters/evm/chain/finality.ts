@@ -4,7 +4,7 @@
  */
 
 import type { Hex } from '../../../domain/hex.ts';
-import type { ChainDoubt } from '../../../ports/chain.ts';
+import type { ChainHealthIssue } from '../../../ports/chain.ts';
 import type { Log } from '../../../ports/log.ts';
 import type { Health } from '../rpc/health.ts';
 import { type HeadBlock, type RpcBlock, toBlock } from './block.ts';
@@ -20,7 +20,7 @@ export interface Finality {
   stands(): Promise<boolean>;
   /** Marks the block `depth` below this head as final. */
   advance(head: HeadBlock): Promise<void>;
-  doubt(): ChainDoubt | undefined;
+  healthIssue(): ChainHealthIssue | undefined;
 }
 
 export function createFinality(
@@ -101,7 +101,7 @@ export function createFinality(
       if (!block || (final && number === final.number + 1n && block.parentHash !== final.hash)) return;
       final = { number, hash: block.hash };
     },
-    doubt: () =>
+    healthIssue: () =>
       broken && final
         ? {
             kind: 'reorg',

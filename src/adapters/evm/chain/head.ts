@@ -3,7 +3,7 @@
  * while a final block is missing.
  */
 
-import type { Block, ChainDoubt } from '../../../ports/chain.ts';
+import type { Block, ChainHealthIssue } from '../../../ports/chain.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import type { Log } from '../../../ports/log.ts';
 import { type HeadBlock, type RpcBlock, toBlock } from './block.ts';
@@ -19,7 +19,7 @@ export interface Head {
   current(): HeadBlock | undefined;
   seenAtMs(): number;
   onHead(listener: (head: Block) => void): () => void;
-  doubt(): ChainDoubt | undefined;
+  healthIssue(): ChainHealthIssue | undefined;
   /** Resolves with the first head. */
   start(): Promise<void>;
   stop(): Promise<void>;
@@ -133,7 +133,7 @@ export function createHead(
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    doubt: () => finality.doubt() ?? skew.doubt(),
+    healthIssue: () => finality.healthIssue() ?? skew.healthIssue(),
     async start() {
       stopped = false;
       await look();

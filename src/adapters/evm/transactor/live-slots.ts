@@ -50,7 +50,7 @@ export function noteOutcome(entry: Live, { noop }: { noop: boolean }, { kind }: 
 }
 
 /** How a slot ends whose nonce is used: by attempt `at`, or without a receipt by a foreign transaction. */
-export function endOf({ id, attempts }: TxSlot, at: number, receipt: Receipt | undefined): SlotEnd {
+export function slotEndOf({ id, attempts }: TxSlot, at: number, receipt: Receipt | undefined): SlotEnd {
   if (!receipt)
     return {
       slotId: id,

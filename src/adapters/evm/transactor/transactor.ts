@@ -15,7 +15,7 @@ import type { TxIntent, TxStatus } from '../../../ports/transactor.ts';
 import { belowCap, bumpFees, firstFees, type TxFees } from './fees.ts';
 import type { SignerLane } from './lanes.ts';
 import {
-  endOf,
+  slotEndOf,
   lacksSignature,
   type Live,
   liveOf,
@@ -442,13 +442,13 @@ export function createTransactor(
         const at = receipts.findIndex((receipt) => receipt !== undefined);
         const receipt = receipts[at];
         if (receipt) {
-          ends.push({ entry, receipt, end: endOf(entry.slot, at, receipt) });
+          ends.push({ entry, receipt, end: slotEndOf(entry.slot, at, receipt) });
           return;
         }
         // A node may report the count before the receipt.
         entry.missingSince ??= head.number;
         if (head.number >= entry.missingSince + BigInt(chain.chain.depth) + 2n) {
-          ends.push({ entry, receipt, end: endOf(entry.slot, at, receipt) });
+          ends.push({ entry, receipt, end: slotEndOf(entry.slot, at, receipt) });
         }
       }),
     );

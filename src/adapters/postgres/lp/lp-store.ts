@@ -221,15 +221,15 @@ export function createLpStore(db: Database): LpStore {
         put(session, 'lp_risk', { name: as, value: JSON.stringify(value) }, { key: 'name', name: 'lp-risk' });
       return shared === undefined ? owned(putAs(name)) : ours(shared, putAs(`${name}@${shared.replica}`));
     },
-    async sayKill(word) {
+    async putKillReasons(reasons) {
       if (shared === undefined) throw new InvariantError('Only replicas share a kill switch.');
       return ours(shared, (session) =>
-        word === null
+        reasons === null
           ? session.query('delete from lp_risk where name = $1', [KILL])
-          : session.query(PULL, [KILL, JSON.stringify(word)]),
+          : session.query(PULL, [KILL, JSON.stringify(reasons)]),
       );
     },
-    async killSaid() {
+    async killReasons() {
       const [row] = await db.query<{ value: unknown }>(
         { name: 'lp-kill', text: 'select value from lp_risk where name = $1' },
         [KILL],

@@ -32,7 +32,7 @@ export async function observeOrder(
   const origin = watches.get(Number(order.originChainId));
   const pins = new Map<number, PinnedBlocks>();
   for (const id of [Number(order.originChainId), ...order.outputs.map(({ chainId }) => Number(chainId))]) {
-    if (watches.get(id)?.chain.doubt()?.kind === 'reorg') return undefined;
+    if (watches.get(id)?.chain.healthIssue()?.kind === 'reorg') return undefined;
     const pin = watches.get(id)?.pinned();
     if (pin) pins.set(id, pin);
   }
