@@ -5,6 +5,9 @@
 
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { BaseError } from '../../domain/errors.ts';
+import type { AuditCommand } from '../audit/main.ts';
+import type { BackupOptions } from '../backup/main.ts';
+import type { DemoOptions } from '../demo/main.ts';
 import { adminCommands } from './admin/admin.ts';
 import { lpCommand } from './lp/lp.ts';
 import { simCommand } from './sim/sim.ts';
@@ -55,16 +58,7 @@ program
   .option('--port <port>', 'first of the 60 ports in use', readPort, 8100)
   .option('--config <file>', 'configuration of the demo', undefined)
   .option('--quiet-market', 'without its own trades')
-  .action(
-    async (options: {
-      once?: boolean;
-      risk?: boolean;
-      dataDir: string;
-      port: number;
-      config?: string;
-      quietMarket?: boolean;
-    }) => (await import('../demo/main.ts')).runDemo(options),
-  );
+  .action(async (options: DemoOptions) => (await import('../demo/main.ts')).runDemo(options));
 
 program
   .command('verify')
@@ -104,16 +98,7 @@ program
   .option('--patience <seconds>', 'how long a difference must last to be reported', readWhole, 30)
   .option('--others', 'other venues use the same escrows, so unknown orders are no difference')
   .option('--json', 'print one JSON object')
-  .action(
-    async (options: {
-      venue?: string;
-      lp?: string;
-      days: number;
-      patience: number;
-      others?: boolean;
-      json?: boolean;
-    }) => (await import('../audit/main.ts')).runAudit(options),
-  );
+  .action(async (options: AuditCommand) => (await import('../audit/main.ts')).runAudit(options));
 
 for (const [name, says, run] of [
   ['backup', 'write a snapshot of a database into one file; its processes may keep running', 'runBackup'],
@@ -125,7 +110,7 @@ for (const [name, says, run] of [
     .argument('<file>')
     .option('--venue <file>', 'configuration of a venue; DATABASE_URL overrides its database')
     .option('--lp <file>', 'configuration of an LP')
-    .action(async (file: string, options: { venue?: string; lp?: string }) =>
+    .action(async (file: string, options: BackupOptions) =>
       (await import('../backup/main.ts'))[run](file, options),
     );
 }

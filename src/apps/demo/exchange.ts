@@ -24,18 +24,7 @@ export interface SimulatedSymbol {
   spreadBps: number;
 }
 
-export interface SimulatedExchanges {
-  readonly url: string;
-  /** A float: simulated prices only. */
-  mid(base: string): number;
-  /** Moves the market on all sources. */
-  jump(base: string, bps: number): void;
-  /** Offsets one source; 0 ends it. */
-  shift(source: string, bps: number): void;
-  /** Stops or resumes all messages. */
-  hush(silent: boolean): void;
-  close(): Promise<void>;
-}
+export type SimulatedExchanges = Awaited<ReturnType<typeof startExchanges>>;
 
 const SPELLING: Record<SimulatedKind, string> = { binance: '', coinbase: '-', kraken: '/' };
 export const symbolAt = (kind: SimulatedKind, { base, quote }: { base: string; quote: string }): string =>
@@ -60,7 +49,7 @@ export async function startExchanges({
   port: number;
   sources: readonly SimulatedSource[];
   symbols: readonly SimulatedSymbol[];
-}): Promise<SimulatedExchanges> {
+}) {
   const mids = new Map(symbols.map(({ base, startMid }) => [base, startMid]));
   const subscribers = new Map<WebSocket, Subscriber>();
   const shifts = new Map<string, number>();
@@ -148,12 +137,8 @@ export async function startExchanges({
     const mid =
       (mids.get(played.base) ?? played.startMid) * (1 + (shiftBps + (shifts.get(source) ?? 0)) / 10_000);
     const half = (mid * played.spreadBps) / 20_000;
-    const [bid, ask, sequence, time] = [
-      (mid - half).toFixed(8),
-      (mid + half).toFixed(8),
-      event++,
-      new Date().toISOString().replace('Z', '000Z'),
-    ];
+    const [bid, ask, sequence] = [(mid - half).toFixed(8), (mid + half).toFixed(8), event++];
+    const time = new Date().toISOString().replace('Z', '000Z');
     if (kind === 'binance')
       return say(socket, {
         stream: `${symbol.toLowerCase()}@bookTicker`,
@@ -221,11 +206,16 @@ export async function startExchanges({
   });
   return {
     url: `ws://127.0.0.1:${port}`,
-    mid: (base) => mids.get(base) ?? Number.NaN,
-    jump: (base, bps) => void mids.set(base, (mids.get(base) ?? Number.NaN) * (1 + bps / 10_000)),
-    shift: (source, bps) => void shifts.set(source, bps),
-    hush: (now) => void (silent = now),
-    async close() {
+    /** A float: simulated prices only. */
+    mid: (base: string): number => mids.get(base) ?? Number.NaN,
+    /** Moves the market on all sources. */
+    jump: (base: string, bps: number) =>
+      void mids.set(base, (mids.get(base) ?? Number.NaN) * (1 + bps / 10_000)),
+    /** Offsets one source; 0 ends it. */
+    shift: (source: string, bps: number) => void shifts.set(source, bps),
+    /** Stops or resumes all messages. */
+    hush: (now: boolean) => void (silent = now),
+    async close(): Promise<void> {
       clearInterval(ticker);
       clearInterval(beat);
       for (const socket of server.clients) socket.terminate();

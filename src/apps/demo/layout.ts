@@ -10,66 +10,39 @@ export const DEFAULT_PORT = 8100;
 /** Number of ports used, starting at `--port`. */
 export const PORTS = 60;
 
-export interface Layout {
-  /** Public while the demo runs. */
-  manifest: string;
-  /** Everything else; removed at the end. */
-  home: string;
-  state: string;
-  config(name: string): string;
-  keystore(name: string): string;
-  passwordFile: string;
-  /** A secret that a process reads from a file. */
-  secret(name: string): string;
-  log(name: string): string;
-  denyList: string;
-  /** One travel-rule message per line. */
-  travelRule: string;
-  /** The LP signs nothing while this file exists. */
-  killFile(name: string): string;
-  chainDir(slug: string): string;
-  workDir(name: string): string;
-  ports: {
-    venue: number;
-    venueOps: number;
-    venueAdmin: number;
-    exchange: number;
-    postgres: number;
-    chain(index: number): number;
-    lpOps(index: number): number;
-    lpAdmin(index: number): number;
-    attester(index: number): number;
-    attesterOps(index: number): number;
-  };
-}
+export type Layout = ReturnType<typeof layout>;
 
-export function layout(dataDir: string, port: number): Layout {
+export function layout(dataDir: string, port: number) {
   const home = join(dataDir, 'demo');
   return {
+    /** Public while the demo runs. */
     manifest: join(dataDir, 'demo.json'),
+    /** Everything else; removed at the end. */
     home,
     state: join(home, 'state.json'),
-    config: (name) => join(home, 'config', `${name}.json`),
-    keystore: (name) => join(home, 'keys', `${name}.json`),
+    config: (name: string) => join(home, 'config', `${name}.json`),
+    keystore: (name: string) => join(home, 'keys', `${name}.json`),
     passwordFile: join(home, 'keys', 'password'),
-    secret: (name) => join(home, 'keys', `${name}.secret`),
+    secret: (name: string) => join(home, 'keys', `${name}.secret`),
     denyList: join(home, 'deny-list.txt'),
+    /** One travel-rule message per line. */
     travelRule: join(home, 'travel-rule.jsonl'),
-    killFile: (name) => join(home, `stop-${name}`),
-    log: (name) => join(home, 'logs', `${name}.log`),
-    chainDir: (slug) => join(home, 'chains', slug),
-    workDir: (name) => join(home, 'work', name),
+    /** The LP signs nothing while this file exists. */
+    killFile: (name: string) => join(home, `stop-${name}`),
+    log: (name: string) => join(home, 'logs', `${name}.log`),
+    chainDir: (slug: string) => join(home, 'chains', slug),
+    workDir: (name: string) => join(home, 'work', name),
     ports: {
       venue: port,
       venueOps: port + 1,
       venueAdmin: port + 4,
       exchange: port + 2,
       postgres: port + 3,
-      chain: (index) => port + 10 + index,
-      lpOps: (index) => port + 20 + index,
-      lpAdmin: (index) => port + 30 + index,
-      attester: (index) => port + 40 + index,
-      attesterOps: (index) => port + 50 + index,
+      chain: (index: number) => port + 10 + index,
+      lpOps: (index: number) => port + 20 + index,
+      lpAdmin: (index: number) => port + 30 + index,
+      attester: (index: number) => port + 40 + index,
+      attesterOps: (index: number) => port + 50 + index,
     },
   };
 }

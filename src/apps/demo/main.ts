@@ -29,7 +29,7 @@ import { header, plainView, terminalView } from './display/view.ts';
 import { withControls } from './risk/config.ts';
 import { runRisk } from './risk/once.ts';
 import { createDisturbances } from './risk/disturbances.ts';
-import { type Disturbances, rosterOf, takerFor, type DemoWorld } from './world.ts';
+import { createWorld, rosterOf, type DemoWorld } from './world.ts';
 
 export interface DemoOptions {
   once?: boolean;
@@ -55,7 +55,13 @@ export async function runDemo(options: DemoOptions): Promise<void> {
   await mkdir(dirname(layout.manifest), { recursive: true });
   const logFile = lineLog(layout.log('demo'));
   const log = createLog({ app: 'demo', destination: { write: (line) => logFile(line.trimEnd()) } });
-  await liveAs('demo', log, (life) => startDemo(life, { options, layout, config, log, startedAtMs }));
+  await liveAs('demo', log, (life) =>
+    open(life, { options, layout, config, log, startedAtMs }).catch((error: unknown) => {
+      if (life.stopping) return;
+      console.error(error instanceof Error ? error.message : error);
+      throw error;
+    }),
+  );
 }
 
 interface Start {
@@ -64,16 +70,6 @@ interface Start {
   config: DemoConfig;
   log: Log;
   startedAtMs: number;
-}
-
-async function startDemo(life: Life, start: Start): Promise<void> {
-  try {
-    await open(life, start);
-  } catch (error) {
-    if (life.stopping) return;
-    console.error(error instanceof Error ? error.message : error);
-    throw error;
-  }
 }
 
 async function open(life: Life, { options, layout, config, log, startedAtMs }: Start): Promise<void> {
@@ -165,7 +161,7 @@ async function open(life: Life, { options, layout, config, log, startedAtMs }: S
   await Promise.all(appSpecs(state, layout, databaseBase).map((spec) => supervisor.run(spec)));
   const manifest = { ...manifestOf(state, layout, supervisor), environment: environmentOf(databaseBase) };
   const disturbances = createDisturbances(state, layout, exchange, (bps) => void (oracleShiftBps = bps));
-  const world = worldOf(state, manifest, supervisor, disturbances);
+  const world = createWorld(state, manifest, supervisor, disturbances);
   await untilServing(world, life);
   if (life.stopping) return;
 
@@ -293,62 +289,5 @@ function manifestOf(state: DemoState, layout: Layout, supervisor: Supervisor): O
     lp,
     lpSections: lpSections(state, layout),
     processes: supervisor.pids(),
-  };
-}
-
-function worldOf(
-  state: DemoState,
-  manifest: Manifest,
-  supervisor: Supervisor,
-  disturbances: Disturbances,
-): DemoWorld {
-  let next = 0;
-  const freshWallet = () => {
-    const wallet = state.houseTakers[next++ % state.houseTakers.length];
-    if (!wallet) throw new Error('The demo has no takers.');
-    return wallet;
-  };
-  const lpKeys = [...state.lps, state.spareLp];
-  return {
-    manifest,
-    supervisor,
-    holdings: state.config.takers.holdings,
-    disturbances,
-    lps: state.lps.map(({ id, owner }, index) => ({
-      id,
-      account: owner.address,
-      adminUrl: manifest.solvers[index]?.adminUrl ?? '',
-      metricsUrl: manifest.solvers[index]?.metricsUrl ?? '',
-    })),
-    freshTaker: (apiKey) => takerFor(manifest, { privateKey: freshWallet().privateKey }, apiKey),
-    freshWallet,
-    contractWallet(slug) {
-      const chain = state.chains.find((one) => one.slug === slug);
-      const [address, owner] = [chain?.contractWallets[1], state.walletOwners[1]];
-      if (!chain || !address || !owner) throw new Error(`The demo has no contract wallet on "${slug}".`);
-      return { chainId: chain.id, address, owner };
-    },
-    accounts: () => [
-      state.deployer.address,
-      state.relayer.address,
-      state.feeRecipient,
-      ...lpKeys.flatMap(({ owner, operator }) => [owner.address, operator.address]),
-      ...[...state.takers, ...state.houseTakers, ...state.walletOwners, ...state.attesters].map(
-        ({ address }) => address,
-      ),
-      ...new Set(
-        state.chains.flatMap(({ contractWallets, dex }) => [
-          ...contractWallets,
-          dex.trader,
-          dex.constantProduct.filler,
-          dex.concentrated.filler,
-          ...dex.pools.map(({ address }) => address),
-        ]),
-      ),
-    ],
-    minted(slug, symbol) {
-      const chain = state.chains.find((one) => one.slug === slug);
-      return BigInt(chain?.minted[symbol] ?? '0');
-    },
   };
 }

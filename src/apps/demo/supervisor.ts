@@ -8,19 +8,7 @@ export interface ChildSpec {
   start(): Promise<WatchedChild>;
 }
 
-export interface Supervisor {
-  run(spec: ChildSpec): Promise<void>;
-  pid(name: string): number | undefined;
-  pids(): Record<string, number>;
-  restarts(name: string): number;
-  /** Kills it; it stays down until `release`. */
-  hold(name: string): Promise<void>;
-  release(name: string): Promise<void>;
-  /** Kills it; resolves when it has restarted. */
-  crash(name: string): Promise<void>;
-  /** In reverse order of start. */
-  stop(): Promise<void>;
-}
+export type Supervisor = ReturnType<typeof createSupervisor>;
 
 const MIN_BACKOFF_MS = 100;
 const MAX_BACKOFF_MS = 5_000;
@@ -38,7 +26,7 @@ interface Child {
   waiting: (() => void)[];
 }
 
-export function createSupervisor({ log, changed }: { log: Log; changed: () => void }): Supervisor {
+export function createSupervisor({ log, changed }: { log: Log; changed: () => void }) {
   const children = new Map<string, Child>();
   let stopping = false;
 
@@ -81,10 +69,9 @@ export function createSupervisor({ log, changed }: { log: Log; changed: () => vo
     if (!child) throw new Error(`The demo runs no process called ${name}.`);
     return child;
   };
-  const nextStart = (child: Child) => new Promise<void>((resolve) => child.waiting.push(resolve));
 
   return {
-    async run(spec) {
+    async run(spec: ChildSpec): Promise<void> {
       const child: Child = {
         spec,
         running: undefined,
@@ -97,31 +84,34 @@ export function createSupervisor({ log, changed }: { log: Log; changed: () => vo
       children.set(spec.name, child);
       await launch(child);
     },
-    pid: (name) => children.get(name)?.running?.pid,
-    pids: () =>
+    pid: (name: string): number | undefined => children.get(name)?.running?.pid,
+    pids: (): Record<string, number> =>
       Object.fromEntries(
         [...children].flatMap(([name, { running }]) => (running ? [[name, running.pid]] : [])),
       ),
-    restarts: (name) => known(name).restarts,
-    async hold(name) {
+    restarts: (name: string): number => known(name).restarts,
+    /** Kills it; it stays down until `release`. */
+    async hold(name: string): Promise<void> {
       const child = known(name);
       child.held = true;
       await child.running?.kill();
       changed();
     },
-    async release(name) {
+    async release(name: string): Promise<void> {
       const child = known(name);
       child.held = false;
       child.backoffMs = MIN_BACKOFF_MS;
       await launch(child);
     },
-    async crash(name) {
+    /** Kills it; resolves when it has restarted. */
+    async crash(name: string): Promise<void> {
       const child = known(name);
-      const back = nextStart(child);
+      const back = new Promise<void>((resolve) => child.waiting.push(resolve));
       await child.running?.kill();
       await back;
     },
-    async stop() {
+    /** In reverse order of start. */
+    async stop(): Promise<void> {
       stopping = true;
       for (const child of [...children.values()].reverse()) {
         await child.running?.stop();

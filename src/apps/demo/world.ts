@@ -7,52 +7,75 @@ import { parseUnits } from '../../domain/amount.ts';
 import { type Solver, zSolversResponse } from '../../protocol/api/roster.ts';
 import { devTokenAbi } from '../../settlement/abi/dev-token.ts';
 import { escrowAbi } from '../../settlement/abi/escrow.ts';
-import type { SimulatedExchanges } from './exchange.ts';
 import type { Manifest } from './manifest.ts';
+import type { Disturbances } from './risk/disturbances.ts';
+import type { DemoState } from './state.ts';
 import type { Supervisor } from './supervisor.ts';
 import { createDemoTaker, type DemoTaker, type DemoTakerOptions } from './taker.ts';
 import type { KeyPair } from './key-pair.ts';
 
-export interface ContractWallet {
-  chainId: number;
-  address: Address;
-  owner: KeyPair;
-}
+export type DemoWorld = ReturnType<typeof createWorld>;
 
-export interface LpAccount {
-  id: string;
-  account: Address;
-  adminUrl: string;
-  metricsUrl: string;
-}
-
-export interface DemoWorld {
-  manifest: Manifest;
-  supervisor: Supervisor;
-  lps: readonly LpAccount[];
-  /** A funded taker that no other check uses. */
-  freshTaker(apiKey?: string): DemoTaker;
-  freshWallet(): KeyPair;
-  contractWallet(slug: string): ContractWallet;
-  /** Every account that may hold tokens. */
-  accounts(): readonly Address[];
-  /** Base units minted at the start; nothing is minted later. */
-  minted(slug: string, symbol: string): bigint;
-  /** Starting balance of every fresh taker, whole tokens. */
-  holdings: Readonly<Record<string, string>>;
-  disturbances: Disturbances;
-}
-
-/** Faults that the risk checks cause. */
-export interface Disturbances {
-  exchange: Pick<SimulatedExchanges, 'mid' | 'jump' | 'shift' | 'hush'>;
-  shiftOracles(bps: number): void;
-  /** Takes a simulated sequencer down or up. */
-  sequencer(slug: string, up: boolean): Promise<void>;
-  /** Rewrites an LP's configuration and reloads it. Returns a function that restores it. */
-  reconfigure(id: string, change: (lp: Record<string, unknown>) => void): Promise<() => Promise<void>>;
-  killFile(id: string): string;
-  denyList: string;
+export function createWorld(
+  state: DemoState,
+  manifest: Manifest,
+  supervisor: Supervisor,
+  disturbances: Disturbances,
+) {
+  let next = 0;
+  const freshWallet = (): KeyPair => {
+    const wallet = state.houseTakers[next++ % state.houseTakers.length];
+    if (!wallet) throw new Error('The demo has no takers.');
+    return wallet;
+  };
+  const lpKeys = [...state.lps, state.spareLp];
+  return {
+    manifest,
+    supervisor,
+    /** Starting balance of every fresh taker, whole tokens. */
+    holdings: state.config.takers.holdings as Readonly<Record<string, string>>,
+    disturbances,
+    lps: state.lps.map(({ id, owner }, index) => ({
+      id,
+      account: owner.address,
+      adminUrl: manifest.solvers[index]?.adminUrl ?? '',
+      metricsUrl: manifest.solvers[index]?.metricsUrl ?? '',
+    })),
+    /** A funded taker that no other check uses. */
+    freshTaker: (apiKey?: string): DemoTaker =>
+      takerFor(manifest, { privateKey: freshWallet().privateKey }, apiKey),
+    freshWallet,
+    contractWallet(slug: string) {
+      const chain = state.chains.find((one) => one.slug === slug);
+      const [address, owner] = [chain?.contractWallets[1], state.walletOwners[1]];
+      if (!chain || !address || !owner) throw new Error(`The demo has no contract wallet on "${slug}".`);
+      return { chainId: chain.id, address, owner };
+    },
+    /** Every account that may hold tokens. */
+    accounts: (): Address[] => [
+      state.deployer.address,
+      state.relayer.address,
+      state.feeRecipient,
+      ...lpKeys.flatMap(({ owner, operator }) => [owner.address, operator.address]),
+      ...[...state.takers, ...state.houseTakers, ...state.walletOwners, ...state.attesters].map(
+        ({ address }) => address,
+      ),
+      ...new Set(
+        state.chains.flatMap(({ contractWallets, dex }) => [
+          ...contractWallets,
+          dex.trader,
+          dex.constantProduct.filler,
+          dex.concentrated.filler,
+          ...dex.pools.map(({ address }) => address),
+        ]),
+      ),
+    ],
+    /** Base units minted at the start; nothing is minted later. */
+    minted(slug: string, symbol: string): bigint {
+      const chain = state.chains.find((one) => one.slug === slug);
+      return BigInt(chain?.minted[symbol] ?? '0');
+    },
+  };
 }
 
 export type ChainView = ReturnType<typeof viewChain>;

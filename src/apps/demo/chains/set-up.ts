@@ -46,12 +46,9 @@ export async function setUpChain(
   ];
   const gas = `0x${parseUnits(config.takers.gas, 18).toString(16)}`;
   await Promise.all(accounts.map((address) => rpc(rpcUrl, 'anvil_setBalance', [address, gas])));
-  const run = (calls: readonly Call[]) => execute(rpcUrl, calls);
-  const from = deployer.address;
+  const on = { rpcUrl, chainId, deployerPrivateKey: deployer.privateKey };
   const { escrow, oracle, permit2, batch, tokens } = await deployDevnet({
-    rpcUrl,
-    chainId,
-    deployerPrivateKey: deployer.privateKey,
+    ...on,
     attesters: state.attesters.map(({ address }) => address),
     threshold: config.attesters.quorum,
     feeRecipient: state.feeRecipient,
@@ -60,9 +57,7 @@ export async function setUpChain(
     withdrawalDelaySeconds: chain.withdrawalDelaySeconds,
   });
   const contractWallets = await deployContractWallets({
-    rpcUrl,
-    chainId,
-    deployerPrivateKey: deployer.privateKey,
+    ...on,
     owners: state.walletOwners.map(({ address }) => address),
   });
   const kept = chain === config.chains[0] ? config.exchange.symbols.filter(({ price }) => price !== PEG) : [];
@@ -71,17 +66,10 @@ export async function setUpChain(
     decimals: ORACLE_DECIMALS,
     answer: parseUnits(startMid.toFixed(ORACLE_DECIMALS), ORACLE_DECIMALS),
   }));
-  const oracles = await deployAggregators({
-    rpcUrl,
-    chainId,
-    deployerPrivateKey: deployer.privateKey,
-    aggregators,
-  });
+  const oracles = await deployAggregators({ ...on, aggregators });
   const [sequencer = null] = chain.sequencerFeed
     ? await deployAggregators({
-        rpcUrl,
-        chainId,
-        deployerPrivateKey: deployer.privateKey,
+        ...on,
         aggregators: [{ description: 'L2 sequencer uptime', decimals: 0, answer: 0n }],
       })
     : [];
@@ -97,13 +85,7 @@ export async function setUpChain(
       amounts: [parseUnits(amounts[0], first.decimals), parseUnits(amounts[1], second.decimals)] as const,
     };
   });
-  const uniswap = await deployDex({
-    rpcUrl,
-    chainId,
-    deployerPrivateKey: deployer.privateKey,
-    escrow,
-    pools: listed,
-  });
+  const uniswap = await deployDex({ ...on, escrow, pools: listed });
   const dex = {
     constantProduct: uniswap.constantProduct,
     concentrated: uniswap.concentrated,
@@ -128,11 +110,8 @@ export async function setUpChain(
     const mint = (to: Address, whole: string) => {
       const amount = parseUnits(whole, decimals);
       total += amount;
-      mints.push({
-        from,
-        to: token,
-        data: encodeFunctionData({ abi: devTokenAbi, functionName: 'mint', args: [to, amount] }),
-      });
+      const data = encodeFunctionData({ abi: devTokenAbi, functionName: 'mint', args: [to, amount] });
+      mints.push({ from: deployer.address, to: token, data });
       return amount;
     };
     for (const { address } of [...state.takers, ...state.houseTakers])
@@ -167,8 +146,8 @@ export async function setUpChain(
         args: [operator.address, true],
       }),
     });
-  await run(mints);
-  await run(deposits);
+  await execute(rpcUrl, mints);
+  await execute(rpcUrl, deposits);
   await rpc(rpcUrl, 'anvil_autoImpersonateAccount', [false]);
   return {
     id: chainId,

@@ -8,17 +8,18 @@ import { lpProcess } from '../configs.ts';
 import type { SimulatedExchanges } from '../exchange.ts';
 import type { Layout } from '../layout.ts';
 import type { DemoState } from '../state.ts';
-import type { Disturbances } from '../world.ts';
 
 /** An arbitrary address; the chains are told to accept it without a key. */
 const SENDER: Address = '0x0000000000000000000000000000000000facade';
+
+export type Disturbances = ReturnType<typeof createDisturbances>;
 
 export function createDisturbances(
   state: DemoState,
   layout: Layout,
   exchange: SimulatedExchanges,
   shiftOracles: (bps: number) => void,
-): Disturbances {
+) {
   const adminOf = (id: string) =>
     `http://127.0.0.1:${layout.ports.lpAdmin(state.lps.findIndex((lp) => lp.id === id))}`;
 
@@ -30,10 +31,11 @@ export function createDisturbances(
 
   return {
     exchange,
+    /** Offsets all price oracles. */
     shiftOracles,
     killFile: layout.killFile,
     denyList: layout.denyList,
-    async sequencer(slug, up) {
+    async sequencer(slug: string, up: boolean): Promise<void> {
       const chain = state.chains.find((one) => one.slug === slug);
       if (!chain?.sequencer) throw new Error(`The chain "${slug}" has no sequencer feed.`);
       await sendUnlocked(chain.rpcUrl, {
@@ -43,7 +45,11 @@ export function createDisturbances(
         gas: '0x30d40',
       });
     },
-    async reconfigure(id, change) {
+    /** Rewrites an LP's configuration and reloads it. Returns a function that restores it. */
+    async reconfigure(
+      id: string,
+      change: (lp: Record<string, unknown>) => void,
+    ): Promise<() => Promise<void>> {
       const before = await readFile(layout.config(lpProcess(id)), 'utf8');
       const next = JSON.parse(before) as { lp: Record<string, unknown> };
       change(next.lp);
