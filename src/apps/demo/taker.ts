@@ -10,19 +10,18 @@ import {
   http,
   type TypedDataDefinition,
 } from 'viem';
-import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
+import { privateKeyToAccount } from 'viem/accounts';
 import { z } from 'zod';
-import type { Settlement } from '../../domain/delivery.ts';
+import type { QuoteRequestBody } from '../../client/request.ts';
 import type { QuoteCandidate } from '../../protocol/api/candidate.ts';
 import {
-  type Action,
   type FundingLock,
   type PreflightResponse,
   zPreflightResponse,
 } from '../../protocol/api/preflight.ts';
 import { zQuoteResponse } from '../../protocol/api/quote.ts';
 import { type OrderStatusResponse, zOrderStatusResponse } from '../../protocol/api/status.ts';
-import { zOrder } from '../../protocol/api/submit.ts';
+import { type OrderSubmitRequest, zOrder } from '../../protocol/api/submit.ts';
 import { devWalletAbi } from '../../settlement/abi/dev-wallet.ts';
 
 export interface DemoTakerOptions {
@@ -34,16 +33,8 @@ export interface DemoTakerOptions {
   rpcUrls: ReadonlyMap<number, string>;
 }
 
-export interface WantedQuote {
-  input: { asset: string; amount?: string };
-  output: { asset: string; amount?: string };
-  receiver?: string;
-  minValidUntil?: number;
-  maxCandidates?: number;
-  splitFill?: 'allow' | 'never';
-  settlement?: Settlement;
-  solvers?: { include?: string[]; exclude?: string[] };
-}
+export type WantedQuote = Omit<QuoteRequestBody, 'taker'>;
+export type SignedOrder = OrderSubmitRequest;
 
 export interface TakeChoices {
   lock?: FundingLock;
@@ -53,28 +44,19 @@ export interface TakeChoices {
   candidate?: QuoteCandidate;
 }
 
-export interface SignedOrder {
-  quoteResponse: QuoteCandidate;
-  signature: Hex;
-  signScheme: 'EIP712' | 'EIP1271';
-  permit2Lock?: { signature: Hex; deadline: number };
-  eip3009Authorization?: { signature: Hex; validAfter: number; validBefore: number; nonce: string };
-}
-
 export interface HttpAnswer {
   status: number;
   text: string;
   json: unknown;
 }
 
-export type QuoteResponse = z.infer<typeof zQuoteResponse>;
 export type DemoTaker = ReturnType<typeof createDemoTaker>;
 
 const MAX_PREFLIGHTS = 5;
 const ANSWER_MS = 15_000;
 
 export function createDemoTaker({ venueUrl, apiKey, privateKey, contractWallet, rpcUrls }: DemoTakerOptions) {
-  const owner: PrivateKeyAccount = privateKeyToAccount(privateKey);
+  const owner = privateKeyToAccount(privateKey);
   const address = (contractWallet ?? owner.address).toLowerCase() as Address;
 
   async function call(
@@ -104,19 +86,18 @@ export function createDemoTaker({ venueUrl, apiKey, privateKey, contractWallet, 
 
   async function ok<T>(schema: z.ZodType<T>, answer: Promise<HttpAnswer>): Promise<T> {
     const { status, text, json } = await answer;
-    if (status !== 200) throw new VenueRefusal(status, text);
+    if (status !== 200) throw new Error(`The venue answered ${status}: ${text.slice(0, 400)}`);
     return schema.parse(json);
   }
 
-  const quote = (ask: WantedQuote): Promise<QuoteResponse> =>
+  const quote = (ask: WantedQuote) =>
     ok(zQuoteResponse, call('POST', '/api/v1/rfq/quotes', { taker: address, ...ask }));
-  const preflight = (quoteResponse: unknown, lock?: FundingLock): Promise<PreflightResponse> =>
+  const preflight = (quoteResponse: unknown, lock?: FundingLock) =>
     ok(
       zPreflightResponse,
       call('POST', '/api/v1/rfq/orders/preflight', { quoteResponse, ...(lock ? { fundingLock: lock } : {}) }),
     );
-  const status = (orderId: string): Promise<OrderStatusResponse> =>
-    ok(zOrderStatusResponse, call('GET', `/api/v1/rfq/orders/${orderId}`));
+  const status = (orderId: string) => ok(zOrderStatusResponse, call('GET', `/api/v1/rfq/orders/${orderId}`));
 
   async function signTyped(typedData: { payload: Record<string, unknown> }): Promise<Hex> {
     const definition = typedData.payload as unknown as TypedDataDefinition;
@@ -131,29 +112,19 @@ export function createDemoTaker({ venueUrl, apiKey, privateKey, contractWallet, 
     const transport = http(rpcUrl, { retryCount: 5 });
     const reader = createPublicClient({ transport, pollingInterval: 200 });
     const wallet = createWalletClient({ account: owner, transport });
-    const inner = { to: tx.to as Address, value: BigInt(tx.value), data: tx.data as Hex };
-    const outer = contractWallet
-      ? {
-          to: contractWallet,
-          value: 0n,
-          data: encodeFunctionData({
-            abi: devWalletAbi,
-            functionName: 'execute',
-            args: [inner.to, inner.value, inner.data],
-          }),
-        }
-      : inner;
-    const hash = await wallet.sendTransaction({ ...outer, chain: null });
+    const [to, value, data] = [tx.to as Address, BigInt(tx.value), tx.data as Hex];
+    const call = { abi: devWalletAbi, functionName: 'execute', args: [to, value, data] } as const;
+    const hash = await wallet.sendTransaction({
+      chain: null,
+      ...(contractWallet ? { to: contractWallet, data: encodeFunctionData(call) } : { to, value, data }),
+    });
     const receipt = await reader.waitForTransactionReceipt({ hash, timeout: 30_000 });
     if (receipt.status !== 'success')
       throw new Error(`The taker's transaction ${hash} reverted on chain ${tx.chainId}.`);
     return hash;
   }
 
-  async function prepare(
-    candidate: QuoteCandidate,
-    how: TakeChoices = {},
-  ): Promise<{ submission: SignedOrder; plan: PreflightResponse; broadcasts: Action[]; setUp: string[] }> {
+  async function prepare(candidate: QuoteCandidate, how: TakeChoices = {}) {
     const setUp: string[] = [];
     for (let round = 0; round < MAX_PREFLIGHTS; round++) {
       const plan = await preflight(candidate, how.lock);
@@ -197,7 +168,7 @@ export function createDemoTaker({ venueUrl, apiKey, privateKey, contractWallet, 
           signature,
           validAfter: Number(message['validAfter']),
           validBefore: Number(message['validBefore']),
-          nonce: String(message['nonce']),
+          nonce: String(message['nonce']) as Hex,
         };
       }
     }
@@ -229,78 +200,30 @@ export function createDemoTaker({ venueUrl, apiKey, privateKey, contractWallet, 
     }
   }
 
-  return {
-    address,
-    call,
-    quote,
-    preflight,
-    prepare,
-    sign,
-    signTyped,
-    send,
-    post,
-    submit,
-    status,
-    finish,
-    async take(
-      ask: WantedQuote,
-      how: TakeChoices = {},
-    ): Promise<{
-      candidate: QuoteCandidate;
-      plan: PreflightResponse;
-      submission: SignedOrder;
-      orderId: string;
-      setUp: string[];
-      broadcasts: Action[];
-    }> {
-      let { candidate } = how;
-      if (!candidate) {
-        const { quotes, productUnavailable } = await quote(ask);
-        candidate = quotes[0];
-        if (!candidate)
-          throw new NoQuote(
-            productUnavailable?.code ?? 'none',
-            productUnavailable?.message ?? 'no reason given',
-          );
-      }
-      let prepared = await prepare(candidate, how);
-      if (prepared.setUp.length > 0) {
-        // Set-up transactions took a few blocks, so the quote is renewed.
-        const again = await quote(ask);
-        candidate = again.quotes[0];
-        if (!candidate)
-          throw new NoQuote(
-            again.productUnavailable?.code ?? 'none',
-            `asked again after set-up: ${again.productUnavailable?.message ?? 'no reason given'}`,
-          );
-        const { setUp } = prepared;
-        prepared = await prepare(candidate, how);
-        prepared.setUp.unshift(...setUp);
-      }
-      const order = await submit(prepared.submission, how.idempotencyKey);
-      // walletBroadcast: the taker sends the settlement itself.
-      for (const { tx } of prepared.broadcasts) if (tx) await send(tx);
-      return { candidate, ...prepared, orderId: order.id };
-    },
-  };
-}
-
-export class VenueRefusal extends Error {
-  readonly status: number;
-  readonly body: string;
-
-  constructor(status: number, body: string) {
-    super(`The venue answered ${status}: ${body.slice(0, 400)}`);
-    this.status = status;
-    this.body = body;
+  async function best(ask: WantedQuote): Promise<QuoteCandidate> {
+    const { quotes, productUnavailable } = await quote(ask);
+    if (quotes[0]) return quotes[0];
+    throw new Error(
+      `No quote (${productUnavailable?.code ?? 'none'}): ${productUnavailable?.message ?? 'no reason given'}`,
+    );
   }
-}
 
-export class NoQuote extends Error {
-  readonly code: string;
-
-  constructor(code: string, message: string) {
-    super(`No quote (${code}): ${message}`);
-    this.code = code;
+  /** Follows preflight for a candidate, by default the best, and submits it. */
+  async function take(ask: WantedQuote, how: TakeChoices = {}) {
+    let candidate = how.candidate ?? (await best(ask));
+    let prepared = await prepare(candidate, how);
+    const { setUp } = prepared;
+    if (setUp.length > 0) {
+      // Set-up transactions took a few blocks, so the quote is renewed.
+      candidate = await best(ask);
+      prepared = await prepare(candidate, how);
+      prepared.setUp.unshift(...setUp);
+    }
+    const { id: orderId } = await submit(prepared.submission, how.idempotencyKey);
+    // walletBroadcast: the taker sends the settlement itself.
+    for (const { tx } of prepared.broadcasts) if (tx) await send(tx);
+    return { candidate, ...prepared, orderId };
   }
+
+  return { address, call, quote, preflight, prepare, sign, send, post, submit, status, finish, take };
 }

@@ -5,6 +5,7 @@
 
 import type { LpNode } from '../../lp/node/interface.ts';
 import type { OpsRoute } from '../../adapters/http/ops.ts';
+import { getRoute as get } from './books.ts';
 import type { Brake } from './brake.ts';
 import type { OperatorLog } from './operator-log.ts';
 import type { Reloader } from './reload.ts';
@@ -25,11 +26,6 @@ export function operatorRoutes({
   reloader: Reloader;
 }): OpsRoute[] {
   const status = () => ({ ...node.status(), sending: brake.held() ? 'held' : 'free', pause: log.pause() });
-  const get = (path: string, answer: (query: URLSearchParams) => unknown): OpsRoute => ({
-    method: 'GET',
-    path,
-    handle: async ({ query }) => ({ status: 200, body: await answer(query) }),
-  });
   /** Acts first and logs after: a database outage must not prevent a stop. */
   const post = (path: string, what: string, act: (note: string | null) => void): OpsRoute => ({
     method: 'POST',
@@ -52,8 +48,8 @@ export function operatorRoutes({
     get('/limits', () => node.limits()),
     get('/curves', async () => ({ curves: await node.curves() })),
     get('/risk', () => node.risk()),
-    get('/awards', async (query) => ({ awards: await node.awards(countOf(query.get('limit'))) })),
-    get('/audit', async (query) => ({ entries: await log.newest(countOf(query.get('limit'))) })),
+    get('/awards', async ({ query }) => ({ awards: await node.awards(countOf(query.get('limit'))) })),
+    get('/audit', async ({ query }) => ({ entries: await log.newest(countOf(query.get('limit'))) })),
     // The kill switch: nothing is signed from here on; signed quotes stay valid.
     post('/pause', 'pause', (note) => node.pause(note ?? NOTE)),
     post('/resume', 'resume', () => node.resume()),

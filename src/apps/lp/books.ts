@@ -10,70 +10,59 @@ import { badRequest } from '../bad-request.ts';
 const KEYS: readonly ProfitKey[] = ['pair', 'corridor', 'taker', 'trade'];
 const MOST_ROWS = 10_000;
 
+export const getRoute = (
+  path: string,
+  answer: (request: Parameters<OpsRoute['handle']>[0]) => unknown,
+): OpsRoute => ({
+  method: 'GET',
+  path,
+  handle: async (request) => ({ status: 200, body: await answer(request) }),
+});
+
 export function bookRoutes(node: LpNode, audit: Pick<OperatorLog, 'note'>): OpsRoute[] {
+  const reconciled = async () => ({
+    reconciled: await node.accounts().reconcile(),
+    gas: await node.accounts().reconcileGas(),
+  });
   return [
-    {
-      method: 'GET',
-      path: '/explain/:id',
-      async handle({ id }) {
-        const explanations = await node.accounts().explain(id);
-        if (explanations.length > 0) return { status: 200, body: { explanations } };
-        throw new RequestError(
-          `No quote, order or request has the id ${id.slice(0, 80)}. Give the whole id. Only the last lp.explain.keep quotes are kept; accepted ones are kept for ever.`,
-          { code: 'unknown_quote' },
+    getRoute('/explain/:id', async ({ id }) => {
+      const explanations = await node.accounts().explain(id);
+      if (explanations.length > 0) return { explanations };
+      throw new RequestError(
+        `No quote, order or request has the id ${id.slice(0, 80)}. Give the whole id. Only the last lp.explain.keep quotes are kept; accepted ones are kept for ever.`,
+        { code: 'unknown_quote' },
+      );
+    }),
+    // A thousand per answer, so that quotes are not delayed.
+    getRoute('/rfqs', ({ query }) => {
+      const after = Number(query.get('after') ?? -1);
+      if (!Number.isSafeInteger(after))
+        throw badRequest('`after` must be the `next` of the previous answer.');
+      return node.recorded(after);
+    }),
+    getRoute('/pnl', ({ query }) => {
+      const by = KEYS.find((each) => each === (query.get('by') ?? 'pair'));
+      const sinceMs = Number(query.get('sinceMs') ?? 0);
+      const limit = Number(query.get('limit') ?? 1_000);
+      if (
+        by === undefined ||
+        !Number.isSafeInteger(sinceMs) ||
+        sinceMs < 0 ||
+        !Number.isInteger(limit) ||
+        limit < 1 ||
+        limit > MOST_ROWS
+      )
+        throw badRequest(
+          `Ask with by=${KEYS.join('|')}, sinceMs=<Unix milliseconds> and limit=<1 to ${MOST_ROWS}>.`,
         );
-      },
-    },
-    {
-      method: 'GET',
-      path: '/rfqs',
-      // A thousand per answer, so that quotes are not delayed.
-      async handle({ query }) {
-        const after = Number(query.get('after') ?? -1);
-        if (!Number.isSafeInteger(after))
-          throw badRequest('`after` must be the `next` of the previous answer.');
-        return { status: 200, body: node.recorded(after) };
-      },
-    },
-    {
-      method: 'GET',
-      path: '/pnl',
-      async handle({ query }) {
-        const by = KEYS.find((each) => each === (query.get('by') ?? 'pair'));
-        const sinceMs = Number(query.get('sinceMs') ?? 0);
-        const limit = Number(query.get('limit') ?? 1_000);
-        if (
-          by === undefined ||
-          !Number.isSafeInteger(sinceMs) ||
-          sinceMs < 0 ||
-          !Number.isInteger(limit) ||
-          limit < 1 ||
-          limit > MOST_ROWS
-        ) {
-          throw badRequest(
-            `Ask with by=${KEYS.join('|')}, sinceMs=<Unix milliseconds> and limit=<1 to ${MOST_ROWS}>.`,
-          );
-        }
-        return { status: 200, body: await node.accounts().profit({ by, sinceMs, limit }) };
-      },
-    },
-    {
-      method: 'GET',
-      path: '/books',
-      // Reconciles anew with the chains.
-      async handle() {
-        const accounts = node.accounts();
-        return {
-          status: 200,
-          body: {
-            reconciled: await accounts.reconcile(),
-            gas: await accounts.reconcileGas(),
-            balances: accounts.balances(),
-            lag: accounts.lag(),
-          },
-        };
-      },
-    },
+      return node.accounts().profit({ by, sinceMs, limit });
+    }),
+    // Reconciles anew with the chains.
+    getRoute('/books', async () => ({
+      ...(await reconciled()),
+      balances: node.accounts().balances(),
+      lag: node.accounts().lag(),
+    })),
     {
       method: 'POST',
       path: '/books/adjust',
@@ -85,31 +74,18 @@ export function bookRoutes(node: LpNode, audit: Pick<OperatorLog, 'note'>): OpsR
           note,
           changes: [{ path: `books.${chain}.${token}`, from: '', to: amount }],
         });
-        return {
-          status: 200,
-          body: { reconciled: await node.accounts().reconcile(), gas: await node.accounts().reconcileGas() },
-        };
+        return { status: 200, body: await reconciled() };
       },
     },
-    {
-      method: 'GET',
-      path: '/books/:id',
-      async handle({ id }) {
-        if (!/^0x[0-9a-f]{64}$/.test(id))
-          throw badRequest('The order id must be 0x and 64 lower-case hex digits.');
-        return { status: 200, body: { entries: await node.accounts().entries(id as `0x${string}`) } };
-      },
-    },
+    getRoute('/books/:id', async ({ id }) => {
+      if (!/^0x[0-9a-f]{64}$/.test(id))
+        throw badRequest('The order id must be 0x and 64 lower-case hex digits.');
+      return { entries: await node.accounts().entries(id as `0x${string}`) };
+    }),
   ];
 }
 
-function adjustmentOf(body: string): {
-  chain: string;
-  token: string;
-  amount: string;
-  note: string;
-  by: string;
-} {
+function adjustmentOf(body: string) {
   let said: Record<string, unknown> = {};
   try {
     said = JSON.parse(body) as Record<string, unknown>;

@@ -3,7 +3,8 @@
  * keys.
  */
 
-import { access, mkdir, rename, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { writeSecretFile } from '../../../adapters/keystore/file.ts';
@@ -19,7 +20,7 @@ import { expand, openSecret, type SecretContext } from '../../keys.ts';
 import { type LpAppConfig, zLpAppConfig } from '../../lp/config.ts';
 import { type Answers, type RunningDemo, merge, readAnswers, readDemo } from '../../lp/init/answers.ts';
 import {
-  compose,
+  quotingFor,
   EXCHANGES,
   networkOf,
   defaultPairs,
@@ -54,6 +55,7 @@ export interface InitOptions {
   databaseUrl?: string;
 }
 
+const report = (line: string): void => console.log(line);
 const FIRST_PORT = 9200;
 
 export async function initLp(
@@ -67,15 +69,7 @@ export async function initLp(
     password: join(options.dir, 'secrets', 'operator-password'),
     venueKey: join(options.dir, 'secrets', 'venue-key'),
   };
-  const there: string[] = [];
-  for (const file of Object.values(files))
-    if (
-      await access(file).then(
-        () => true,
-        () => false,
-      )
-    )
-      there.push(file);
+  const there = Object.values(files).filter((file) => existsSync(file));
   if (there.length > 0 && !options.force)
     throw new RequestError(
       `${there.join(' and ')} exist${there.length > 1 ? '' : 's'} already. Choose another folder (--dir) or use --force: the old files are kept under another name.`,
@@ -87,7 +81,6 @@ export async function initLp(
     options.answers === undefined ? {} : await readAnswers(options.answers),
     fromFlags(options),
   );
-  const report = (line: string): void => console.log(line);
   const asker = createAsker(terminal, options.yes === true);
 
   try {
@@ -111,7 +104,7 @@ export async function initLp(
       demo?.account ??
       (await asker.need("The owner's address, whose escrow balance pays for quotes", '--account'))
     ).toLowerCase() as Address;
-    const networks = await networksOf({ answers, demo, venue, asker, secrets, report });
+    const networks = await networksOf(answers, demo, venue, asker, secrets);
 
     const operatorKey = operatorKeyOf(answers, demo, secrets);
     const operator = createSigner(operatorKey);
@@ -138,42 +131,48 @@ export async function initLp(
           )
         : undefined);
     const port = answers.port ?? (await freePorts());
-    const config = compose({
-      solver: { id, name },
-      account,
-      venue: {
-        name: answers.venue?.name ?? (demo === undefined ? venue.venueId.slice(0, 40) : 'demo'),
-        url: venueUrl,
-        keyFile: files.venueKey,
+    const dataDir = join(options.dir, 'data');
+    // Only options without a default, so that the file stays short.
+    const config = {
+      app: 'lp',
+      ops: { port },
+      admin: { port: port + 1, tokenFile: `${dataDir}/admin.token` },
+      database: { url: answers.databaseUrl ?? null, embeddedDir: dataDir },
+      keys: {
+        operator: {
+          keystore: files.keystore,
+          ...('text' in password ? { passwordFile: files.password } : password.source),
+        },
       },
-      operator: {
-        keystore: files.keystore,
-        ...('text' in password ? { passwordFile: files.password } : password.source),
-      },
+      venues: [
+        {
+          name: answers.venue?.name ?? (demo === undefined ? venue.venueId.slice(0, 40) : 'demo'),
+          url: venueUrl,
+          apiKey: { file: files.venueKey },
+        },
+      ],
       networks,
-      chain: demo?.sections.chain ?? {},
       attesters: attesters === undefined ? demo?.sections.attesters : { urls: attesters },
       feeds: answers.feeds ?? demo?.sections.feeds ?? EXCHANGES,
-      prices: answers.prices ?? demo?.sections.prices ?? defaultPrices(symbols),
-      assets: Object.fromEntries(
-        symbols.map((symbol) => [symbol, demo?.sections.assets[symbol] ?? { price: priceSymbolOf(symbol) }]),
-      ),
-      pairs: answers.pairs ?? defaultPairs(networks, params),
-      ports: { ops: port, admin: port + 1 },
-      databaseUrl: answers.databaseUrl ?? null,
-      dataDir: join(options.dir, 'data'),
-    });
+      lp: {
+        solver: { id, name },
+        chains: networks.map((network) => ({ chainId: network.id, account, ...demo?.sections.chain })),
+        prices: answers.prices ?? demo?.sections.prices ?? defaultPrices(symbols),
+        assets: Object.fromEntries(
+          symbols.map((symbol) => [
+            symbol,
+            demo?.sections.assets[symbol] ?? { price: priceSymbolOf(symbol) },
+          ]),
+        ),
+        pairs: answers.pairs ?? defaultPairs(networks, params),
+        quoting: quotingFor(networks),
+      },
+    };
     const { config: understood } = parseConfig(zLpAppConfig, config, {}, files.config);
-    const todo = await checkAccount(understood, {
-      account,
-      operator: operator.address,
-      config: files.config,
-      secrets,
-      report,
-    });
+    const todo = await checkAccount(understood, account, operator.address, files.config, secrets);
 
     for (const file of there) await rename(file, `${file}.${Date.now()}.old`);
-    await mkdir(join(options.dir, 'data'), { recursive: true });
+    await mkdir(dataDir, { recursive: true });
     if ('text' in password) await writeSecretFile(files.password, password.text);
     await writeSecretFile(
       files.keystore,
@@ -197,15 +196,9 @@ export async function initLp(
   }
 }
 
-interface Asker {
-  need(question: string, flag: string): Promise<string>;
-  secret(question: string, flag: string): Promise<string>;
-  or(question: string, preset: string): Promise<string>;
-  number(text: string): number;
-  readonly interactive: boolean;
-}
+type Asker = ReturnType<typeof createAsker>;
 
-function createAsker(terminal: Terminal | undefined, yes: boolean): Asker {
+function createAsker(terminal: Terminal | undefined, yes: boolean) {
   const missing = (question: string, flag: string) =>
     new RequestError(
       `Missing: ${question}. There is no terminal to ask${yes ? ' (--yes)' : ''}. Give it with ${flag} or in an answers file.`,
@@ -213,19 +206,22 @@ function createAsker(terminal: Terminal | undefined, yes: boolean): Asker {
     );
   return {
     interactive: terminal !== undefined,
-    async need(question, flag) {
+    /** A question without a proposal. */
+    async need(question: string, flag: string): Promise<string> {
       if (terminal === undefined) throw missing(question, flag);
       for (;;) {
         const answer = await terminal.ask(question);
         if (answer !== '') return answer;
       }
     },
-    async secret(question, flag) {
+    async secret(question: string, flag: string): Promise<string> {
       if (terminal === undefined) throw missing(question, flag);
       return terminal.secret(question);
     },
-    or: async (question, preset) => (terminal === undefined ? preset : terminal.ask(question, preset)),
-    number(text) {
+    /** A question with a proposal. */
+    or: async (question: string, preset: string): Promise<string> =>
+      terminal === undefined ? preset : terminal.ask(question, preset),
+    number(text: string): number {
       const value = Number(text);
       if (!Number.isFinite(value))
         throw new RequestError(`"${text}" is not a number.`, { code: 'bad_answers' });
@@ -296,24 +292,14 @@ async function venueKeyOf(
   );
 }
 
-interface Search {
-  answers: Answers;
-  demo: RunningDemo | undefined;
-  venue: VenueFacts;
-  asker: Asker;
-  secrets: SecretContext;
-  report(line: string): void;
-}
-
 /** The venue names the contracts; the chain confirms that they exist. */
-async function networksOf({
-  answers,
-  demo,
-  venue,
-  asker,
-  secrets,
-  report,
-}: Search): Promise<NetworkSection[]> {
+async function networksOf(
+  answers: Answers,
+  demo: RunningDemo | undefined,
+  venue: VenueFacts,
+  asker: Asker,
+  secrets: SecretContext,
+): Promise<NetworkSection[]> {
   const networks: NetworkSection[] = [];
   for (const place of venue.chains) {
     const known = demo?.networks.find(({ id }) => id === place.chainId) as NetworkSection | undefined;
@@ -400,19 +386,10 @@ async function passwordOf(
 /** Prints balances and permissions of the account. Returns the commands for what is missing. */
 async function checkAccount(
   { networks, lp }: LpAppConfig,
-  {
-    account,
-    operator,
-    config,
-    secrets,
-    report,
-  }: {
-    account: Address;
-    operator: Address;
-    config: string;
-    secrets: SecretContext;
-    report(line: string): void;
-  },
+  account: Address,
+  operator: Address,
+  config: string,
+  secrets: SecretContext,
 ): Promise<string[]> {
   const todo: string[] = [];
   for (const network of networks) {

@@ -10,24 +10,6 @@ export type NetworkSection = Record<string, unknown> & {
   landingMarginSeconds: number;
 };
 
-export interface Parts {
-  solver: { id: string; name: string };
-  account: string;
-  venue: { name: string; url: string; keyFile: string };
-  operator: object;
-  networks: NetworkSection[];
-  /** The same on every chain, apart from the account. */
-  chain: object;
-  attesters: unknown;
-  feeds: unknown;
-  prices: unknown;
-  assets: Record<string, { price: string }>;
-  pairs: unknown[];
-  ports: { ops: number; admin: number };
-  databaseUrl: string | null;
-  dataDir: string;
-}
-
 const DOLLAR = /^(?:USD.*|.*USD|USD[A-Z0-9]?|DAI|USDC\.e)$/i;
 const WRAPPED: Record<string, string> = { WETH: 'ETH', WBTC: 'BTC', CBBTC: 'BTC', TBTC: 'BTC' };
 
@@ -98,45 +80,12 @@ export function defaultPairs(
   ];
 }
 
-export function compose({
-  solver,
-  account,
-  venue,
-  operator,
-  networks,
-  chain,
-  attesters,
-  feeds,
-  prices,
-  assets,
-  pairs,
-  ports,
-  databaseUrl,
-  dataDir,
-}: Parts): object {
+/** Proof and claim must fit between fill and refund; a fill must land within the landing margin. */
+export function quotingFor(networks: readonly NetworkSection[]): object {
   const shortest = (of: 'proofWindowSeconds' | 'landingMarginSeconds') =>
     Math.min(...networks.map((network) => network[of]));
   return {
-    app: 'lp',
-    ops: { port: ports.ops },
-    admin: { port: ports.admin, tokenFile: `${dataDir}/admin.token` },
-    database: { url: databaseUrl, embeddedDir: dataDir },
-    keys: { operator },
-    venues: [{ name: venue.name, url: venue.url, apiKey: { file: venue.keyFile } }],
-    networks,
-    attesters,
-    feeds,
-    lp: {
-      solver,
-      chains: networks.map(({ id }) => ({ chainId: id, account, ...chain })),
-      prices,
-      assets,
-      pairs,
-      quoting: {
-        // Proof and claim must fit between fill and refund; a fill must land within the landing margin.
-        claimSeconds: Math.max(1, Math.min(60, Math.floor(shortest('proofWindowSeconds') / 3))),
-        fillMarginSeconds: Math.max(1, Math.min(4, Math.floor(shortest('landingMarginSeconds') / 4))),
-      },
-    },
+    claimSeconds: Math.max(1, Math.min(60, Math.floor(shortest('proofWindowSeconds') / 3))),
+    fillMarginSeconds: Math.max(1, Math.min(4, Math.floor(shortest('landingMarginSeconds') / 4))),
   };
 }
