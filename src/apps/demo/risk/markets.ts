@@ -1,108 +1,117 @@
 /** Risk checks of prices and chains. They affect every LP, so they run in sequence. */
 
+import type { Control } from '../../../domain/control.ts';
 import { type DemoCheck, eventually, expect, expectEqual } from '../checks/check.ts';
+import { outputOf } from '../checks/trade.ts';
 import { viewChain, type DemoWorld } from '../world.ts';
 import { rpc } from '../chains/anvil.ts';
-import { asking, quotesAgain, untilRoster, watch, type WatchedControl } from './board.ts';
+import { asking, quotesAgain, untilRoster, watch } from './board.ts';
 
-const out = (candidate: { preview: { outputs: readonly { amount: string }[] } } | undefined): number =>
-  Number(candidate?.preview.outputs[0]?.amount ?? 0);
+type Corridor = readonly [string, string];
 
-async function refused(
-  world: DemoWorld,
-  seen: WatchedControl,
+const amountFor = async (...request: Parameters<typeof asking>): Promise<number> => {
+  const [best] = await asking(...request).quotes({ sell: request[3] === 'WETH' ? '0.1' : '100' });
+  return best ? Number(outputOf(best)) : 0;
+};
+
+/** Causes a disturbance that makes one LP refuse a corridor, ends it, and waits until it quotes again. */
+const disturbed = (
   id: string,
-  corridor?: readonly [string, string],
-): Promise<void> {
-  const { quotes } = asking(world, id, corridor);
-  expectEqual((await quotes()).length, 0, `quotes of ${id}`);
-  await seen.refused(quotes);
-}
+  control: Control,
+  name: string,
+  {
+    corridor,
+    begin,
+    end,
+    meanwhile,
+    timeoutMs,
+  }: {
+    corridor?: Corridor;
+    begin(world: DemoWorld): unknown;
+    end(world: DemoWorld): unknown;
+    /** Returns what was observed, given the detail of the control. */
+    meanwhile(world: DemoWorld, detail: string): Promise<string> | string;
+    timeoutMs?: number;
+  },
+): DemoCheck => ({
+  name: `${control}: ${name}`,
+  async run(world) {
+    const seen = await watch(world, id, control);
+    try {
+      await begin(world);
+      const detail = await seen.tripped(timeoutMs);
+      const { quotes } = asking(world, id, corridor);
+      expectEqual((await quotes()).length, 0, `quotes of ${id}`);
+      await seen.refused(quotes);
+      return await meanwhile(world, detail);
+    } finally {
+      await end(world);
+      await quotesAgain(world, id, corridor);
+      await seen.passed(timeoutMs);
+    }
+  },
+});
 
 export const outlierCheck = (id: string): DemoCheck => ({
   name: 'outlier: one of three price sources is off and is ignored',
-  async run({ disturbances, ...rest }) {
-    const world = { disturbances, ...rest };
-    const taker = asking(world, id);
-    const before = out((await taker.quotes())[0]);
-    disturbances.exchange.shift('played-one', 120);
+  async run(world) {
+    const { exchange } = world.disturbances;
+    const before = await amountFor(world, id);
+    exchange.shift('played-one', 120);
     try {
       await new Promise((resolve) => setTimeout(resolve, 1_000));
-      const during = out((await asking(world, id).quotes())[0]);
+      const during = await amountFor(world, id);
       expect(
         during > 0 && Math.abs(during / before - 1) < 0.002,
         `the price went from ${before} to ${during}`,
       );
       return 'quotes moved by less than 20 bps while one source was off by 120';
     } finally {
-      disturbances.exchange.shift('played-one', 0);
-    }
-  },
-});
-
-export const confidenceCheck = (id: string): DemoCheck => ({
-  name: 'confidence: price sources disagree',
-  async run(world) {
-    const seen = await watch(world, id, 'confidence');
-    const { exchange } = world.disturbances;
-    try {
-      exchange.shift('played-one', 35);
-      exchange.shift('played-three', -35);
-      const detail = await seen.tripped();
-      await refused(world, seen, id);
-      return `${detail}: no quotes; in agreement again: quoting`;
-    } finally {
       exchange.shift('played-one', 0);
-      exchange.shift('played-three', 0);
-      await quotesAgain(world, id);
-      await seen.passed();
     }
   },
 });
 
-export const deviationCheck = (id: string): DemoCheck => ({
-  name: 'deviation: oracle and exchanges disagree',
-  async run(world) {
-    const seen = await watch(world, id, 'deviation');
-    try {
-      world.disturbances.shiftOracles(250);
-      const detail = await seen.tripped(20_000);
-      await refused(world, seen, id);
-      return `${detail}: no quotes; in agreement again: quoting`;
-    } finally {
-      world.disturbances.shiftOracles(0);
-      await quotesAgain(world, id);
-      await seen.passed();
-    }
-  },
-});
+const shiftTwo = ({ disturbances: { exchange } }: DemoWorld, bps: number): void => {
+  exchange.shift('played-one', bps);
+  exchange.shift('played-three', -bps);
+};
+const agreeAgain = (_: DemoWorld, detail: string) => `${detail}: no quotes; in agreement again: quoting`;
 
-export const staleCheck = (id: string): DemoCheck => ({
-  name: 'stale_mid: the exchanges send no prices',
-  async run(world) {
-    const seen = await watch(world, id, 'stale_mid');
-    try {
-      world.disturbances.exchange.hush(true);
-      await seen.tripped();
-      await refused(world, seen, id);
+export const confidenceCheck = (id: string): DemoCheck =>
+  disturbed(id, 'confidence', 'price sources disagree', {
+    begin: (world) => shiftTwo(world, 35),
+    end: (world) => shiftTwo(world, 0),
+    meanwhile: agreeAgain,
+  });
+
+export const deviationCheck = (id: string): DemoCheck =>
+  disturbed(id, 'deviation', 'oracle and exchanges disagree', {
+    begin: ({ disturbances }) => disturbances.shiftOracles(250),
+    end: ({ disturbances }) => disturbances.shiftOracles(0),
+    meanwhile: agreeAgain,
+    timeoutMs: 20_000,
+  });
+
+export const staleCheck = (id: string): DemoCheck =>
+  disturbed(id, 'stale_mid', 'the exchanges send no prices', {
+    begin: ({ disturbances }) => disturbances.exchange.hush(true),
+    async meanwhile(world) {
       await untilRoster(world, id, 'standby', /fresh|ETH/, 20_000);
       return 'no quotes, then standby; prices back: active and quoting';
-    } finally {
+    },
+    async end(world) {
       world.disturbances.exchange.hush(false);
-      await quotesAgain(world, id);
-      await untilRoster(world, id, 'active', /^/);
-      await seen.passed();
-    }
-  },
-});
+      await untilRoster(world, id, 'active', /^/, 20_000);
+    },
+  });
 
 export const depegCheck = (id: string): DemoCheck => ({
   name: 'depeg: the dollar token is not worth one dollar',
   async run(world) {
     const seen = await watch(world, id, 'depeg');
     const { exchange } = world.disturbances;
-    const price = async () =>
-      out((await asking(world, id, ['base', 'base'], 'WETH', 'USDC').quotes({ sell: '0.1' }))[0]);
+    const price = () => amountFor(world, id, ['base', 'base'], 'WETH', 'USDC');
     const before = await price();
     try {
       exchange.jump('USDC', -45);
@@ -134,13 +143,10 @@ export const spikeCheck = (id: string): DemoCheck => ({
     await seen.tripped();
     const wild = await life();
     expect(wild < before && wild < 7, `tenors are ${wild.toFixed(1)} s; they were ${before.toFixed(1)} s`);
-    const floor = Math.floor(Date.now() / 1000) + 12;
-    expectEqual(
-      (await asking(world, id).quotes({ sell: '100' }, { minValidUntil: floor })).length,
-      0,
-      'quotes with a tenor of 12 s in a volatile market',
-    );
-    await seen.refused(() => asking(world, id).quotes({ sell: '100' }, { minValidUntil: floor }));
+    const minValidUntil = Math.floor(Date.now() / 1000) + 12;
+    const long = () => asking(world, id).quotes({ sell: '100' }, { minValidUntil });
+    expectEqual((await long()).length, 0, 'quotes with a tenor of 12 s in a volatile market');
+    await seen.refused(long);
     exchange.jump('ETH', -80);
     await untilRoster(world, id, 'standby', /spikes/);
     expectEqual((await asking(world, id).quotes()).length, 0, 'quotes while it is stopped');
@@ -151,41 +157,31 @@ export const spikeCheck = (id: string): DemoCheck => ({
   },
 });
 
-export const sequencerCheck = (id: string): DemoCheck => ({
-  name: 'sequencer: the sequencer of a rollup is down',
-  async run(world) {
-    const seen = await watch(world, id, 'sequencer');
-    try {
-      await world.disturbances.sequencer('arc', false);
-      const detail = await seen.tripped(20_000);
-      await refused(world, seen, id, ['base', 'arc']);
+export const sequencerCheck = (id: string): DemoCheck =>
+  disturbed(id, 'sequencer', 'the sequencer of a rollup is down', {
+    corridor: ['base', 'arc'],
+    begin: ({ disturbances }) => disturbances.sequencer('arc', false),
+    end: ({ disturbances }) => disturbances.sequencer('arc', true),
+    async meanwhile(world, detail) {
       await quotesAgain(world, id);
       await untilRoster(world, id, 'active', /sequencer/);
       return `${detail.slice(0, 60)}: its corridors are not quoted, the other chain is; up again: quoting after the grace period`;
-    } finally {
-      await world.disturbances.sequencer('arc', true);
-      await seen.passed(20_000);
-      await quotesAgain(world, id, ['base', 'arc']);
-    }
-  },
-});
+    },
+    timeoutMs: 20_000,
+  });
 
-export const lagCheck = (id: string): DemoCheck => ({
-  name: 'chain_lag: a chain stops producing blocks',
-  async run(world) {
-    const seen = await watch(world, id, 'chain_lag');
-    const { rpcUrl } = viewChain(world.manifest, 'arc').chain;
-    try {
-      await rpc(rpcUrl, 'evm_setIntervalMining', [0]);
-      const detail = await seen.tripped(30_000);
-      await refused(world, seen, id, ['arc', 'arc']);
+const mineEvery = ({ manifest }: DemoWorld, seconds: number) =>
+  rpc(viewChain(manifest, 'arc').chain.rpcUrl, 'evm_setIntervalMining', [seconds]);
+
+export const lagCheck = (id: string): DemoCheck =>
+  disturbed(id, 'chain_lag', 'a chain stops producing blocks', {
+    corridor: ['arc', 'arc'],
+    begin: (world) => mineEvery(world, 0),
+    end: (world) => mineEvery(world, 1),
+    async meanwhile(world, detail) {
       await quotesAgain(world, id);
       await untilRoster(world, id, 'active', /arc/);
       return `${detail}: the chain is not quoted, the other one is; blocks again: quoting`;
-    } finally {
-      await rpc(rpcUrl, 'evm_setIntervalMining', [1]);
-      await seen.passed(30_000);
-      await quotesAgain(world, id, ['arc', 'arc']);
-    }
-  },
-});
+    },
+    timeoutMs: 30_000,
+  });

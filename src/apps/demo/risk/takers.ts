@@ -4,8 +4,16 @@
  */
 
 import type { Control } from '../../../domain/control.ts';
-import { type DemoCheck, eventually, expect, expectEqual, expectSettled } from '../checks/check.ts';
+import {
+  type DemoCheck,
+  eventually,
+  expect,
+  expectEqual,
+  expectSettled,
+  type OrderCounts,
+} from '../checks/check.ts';
 import { askOf, SETTLE_TIMEOUT_MS, tradeOf } from '../checks/trade.ts';
+import type { DemoWorld } from '../world.ts';
 import { asking, quotesAgain, untilRoster, watch } from './board.ts';
 
 type Change = (lp: Record<string, unknown>) => void;
@@ -18,6 +26,24 @@ const limits =
   (lp) =>
     void (lp['limits'] = change);
 
+/** Runs a check under another configuration of the LP, and restores it. */
+const reconfigured = (
+  id: string,
+  change: Change,
+  name: string,
+  run: (world: DemoWorld, tally: OrderCounts, undo: () => Promise<void>) => Promise<string>,
+): DemoCheck => ({
+  name,
+  async run(world, tally) {
+    const undo = await world.disturbances.reconfigure(id, change);
+    try {
+      return await run(world, tally, undo);
+    } finally {
+      await undo();
+    }
+  },
+});
+
 /** Reloads a setting that one or two requests violate, checks the refusal, and restores the setting. */
 function refusal(
   id: string,
@@ -26,28 +52,19 @@ function refusal(
   change: Change,
   { requests = 2, sell = '100' }: { requests?: number; sell?: string } = {},
 ): DemoCheck {
-  return {
-    name: `${control}: ${name}`,
-    async run({ disturbances, ...rest }) {
-      const world = { disturbances, ...rest };
-      const undo = await disturbances.reconfigure(id, change);
-      try {
-        const seen = await watch(world, id, control);
-        const taker = asking(world, id);
-        let answered = 0;
-        for (let n = 0; n < requests; n++) answered += (await taker.quotes({ sell })).length > 0 ? 1 : 0;
-        expect(answered < requests, `all ${requests} requests were quoted`);
-        await seen.refused(() => taker.quotes({ sell }));
-        const detail = await seen.tripped();
-        await undo();
-        await quotesAgain(world, id);
-        await seen.passed();
-        return `${answered} of ${requests} requests quoted, the rest refused (${detail}); setting restored: quoting`;
-      } finally {
-        await undo();
-      }
-    },
-  };
+  return reconfigured(id, change, `${control}: ${name}`, async (world, _, undo) => {
+    const seen = await watch(world, id, control);
+    const taker = asking(world, id);
+    let answered = 0;
+    for (let n = 0; n < requests; n++) answered += (await taker.quotes({ sell })).length > 0 ? 1 : 0;
+    expect(answered < requests, `all ${requests} requests were quoted`);
+    await seen.refused(() => taker.quotes({ sell }));
+    const detail = await seen.tripped();
+    await undo();
+    await quotesAgain(world, id);
+    await seen.passed();
+    return `${answered} of ${requests} requests quoted, the rest refused (${detail}); setting restored: quoting`;
+  });
 }
 
 export const capChecks = (id: string): DemoCheck[] => [
@@ -96,55 +113,45 @@ export const doubtChecks = (id: string): DemoCheck[] => [
   ),
 ];
 
-export const freeOptionCheck = (id: string): DemoCheck => ({
-  name: 'free_option: a taker that requests and never accepts',
-  async run(world) {
-    const undo = await world.disturbances.reconfigure(id, (lp) => {
+export const freeOptionCheck = (id: string): DemoCheck =>
+  reconfigured(
+    id,
+    (lp) => {
       risk({ freeOption: { liveSeconds: 6, memorySeconds: 4 } })(lp);
       limits({ perTakerPair: {} })(lp);
-    });
-    try {
+    },
+    'free_option: a taker that requests and never accepts',
+    async (world) => {
       const seen = await watch(world, id, 'free_option');
       const taker = asking(world, id);
       const lives: number[] = [];
-      let asked = 0;
-      for (; asked < 60; asked++) {
-        const [quote] = await taker.quotes();
+      for (let quote; lives.length < 60; lives.push(quote.validUntil - Date.now() / 1000)) {
+        [quote] = await taker.quotes();
         if (quote === undefined) break;
-        lives.push(quote.validUntil - Date.now() / 1000);
       }
-      expect(asked < 60, '60 requests were quoted although none was accepted');
+      expect(lives.length < 60, '60 requests were quoted although none was accepted');
       await seen.refused(taker.quotes);
       await seen.tripped();
-      expect(
-        (lives.at(-1) ?? 0) < (lives[0] ?? 0),
-        'the tenors did not become shorter before the quotes stopped',
-      );
+      const [first = 0, last = 0] = [lives[0], lives.at(-1)];
+      expect(last < first, 'the tenors did not become shorter before the quotes stopped');
       await eventually('the taker gets quotes again', 30_000, async () => (await taker.quotes()).length > 0);
       await seen.passed(40_000);
-      return `no quotes after ${asked} without a trade; tenors fell from ${lives[0]?.toFixed(0)} s to ${lives.at(-1)?.toFixed(0)} s before; quoted again later`;
-    } finally {
-      await undo();
-    }
-  },
-});
+      return `no quotes after ${lives.length} without a trade; tenors fell from ${first.toFixed(0)} s to ${last.toFixed(0)} s before; quoted again later`;
+    },
+  );
 
-export const burstCheck = (id: string): DemoCheck => ({
-  name: 'burst: too many fills on one side',
-  async run(world, tally) {
-    const undo = await world.disturbances.reconfigure(
-      id,
-      risk({ burst: { fills: 2, withinSeconds: 40, freezeSeconds: 5 } }),
-    );
-    try {
+export const burstCheck = (id: string): DemoCheck =>
+  reconfigured(
+    id,
+    risk({ burst: { fills: 2, withinSeconds: 40, freezeSeconds: 5 } }),
+    'burst: too many fills on one side',
+    async (world, tally) => {
       const seen = await watch(world, id, 'burst');
       const orders = await Promise.all(
         [1, 2, 3].map(async () => {
           const trade = tradeOf(world, world.freshTaker());
-          const { orderId } = await trade.taker.take(
-            askOf(trade, { sell: '60' }, { solvers: { include: [id] }, splitFill: 'never' }),
-          );
-          return { trade, orderId };
+          const ask = askOf(trade, { sell: '60' }, { solvers: { include: [id] }, splitFill: 'never' });
+          return { trade, orderId: (await trade.taker.take(ask)).orderId };
         }),
       );
       await seen.tripped();
@@ -152,14 +159,10 @@ export const burstCheck = (id: string): DemoCheck => ({
       await seen.refused(asking(world, id).quotes);
       await untilRoster(world, id, 'active', /burst/);
       // Quotes accepted before the freeze are still filled.
-      for (const { trade, orderId } of orders) {
+      for (const { trade, orderId } of orders)
         expectSettled(await trade.taker.finish(orderId, SETTLE_TIMEOUT_MS), tally, 'a trade of the burst');
-      }
       await seen.passed();
       await quotesAgain(world, id);
       return 'three fills in a row: frozen; all three settled; quoting again after the freeze';
-    } finally {
-      await undo();
-    }
-  },
-});
+    },
+  );
