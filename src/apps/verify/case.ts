@@ -21,38 +21,24 @@ export type ClaimedLocation = Pick<
   'chainId' | 'contract' | 'txHash' | 'blockNumber' | 'blockHash' | 'at'
 >;
 
-export interface Case {
+export type Case = ReturnType<typeof openCase>;
+
+export interface Material {
   claim: TradeClaim;
-  trade: TradeClaim['trade'];
-  intent: TradeClaim['intent'];
-  proofs: Proofs;
   /** As signed; everything else is compared with it. */
   order: StandardOrder;
   domain: { chainId: number; escrow: Address };
   id: Bytes32;
   witnesses: ReadonlyMap<number, Witness>;
-  origin: Witness | undefined;
-  opened: ClaimedReceipt | undefined;
-  note(name: string, result: VerifyCheck['result'], says: string): void;
-  judge(name: string, held: boolean, yes: string, no: string): void;
-  unasked(name: string, chainId: number): void;
-  transaction(chainId: number, txHash: string): Promise<TransactionEvidence | undefined>;
-  /** The transaction, if it is where the receipt says; records a failure otherwise. */
-  standing(name: string, place: ClaimedLocation): Promise<TransactionEvidence | undefined>;
 }
 
-export interface Material {
-  claim: TradeClaim;
-  order: StandardOrder;
-  domain: Case['domain'];
-  id: Bytes32;
-  witnesses: ReadonlyMap<number, Witness>;
-}
-
-export function openCase({ claim, order, domain, id, witnesses }: Material, checks: VerifyCheck[]): Case {
+export function openCase(material: Material, checks: VerifyCheck[]) {
+  const { claim, domain, witnesses } = material;
   const seen = new Map<string, TransactionEvidence | undefined>();
-  const note: Case['note'] = (name, result, says) => void checks.push({ id: name, result, says });
-  const unasked: Case['unasked'] = (name, chainId) =>
+  const note = (name: string, result: VerifyCheck['result'], says: string): void =>
+    void checks.push({ id: name, result, says });
+  const fail = (name: string, says: string): void => note(name, 'failed', says);
+  const unasked = (name: string, chainId: number): void =>
     note(name, 'unchecked', `No node was given for chain ${chainId}: add --rpc ${chainId}=URL.`);
 
   async function transaction(chainId: number, txHash: string): Promise<TransactionEvidence | undefined> {
@@ -61,22 +47,21 @@ export function openCase({ claim, order, domain, id, witnesses }: Material, chec
     return seen.get(key);
   }
 
+  /** The transaction, if it is where the receipt says; records a failure otherwise. */
   async function standing(name: string, place: ClaimedLocation): Promise<TransactionEvidence | undefined> {
     if (!witnesses.has(place.chainId)) {
       unasked(name, place.chainId);
       return undefined;
     }
     const tx = await transaction(place.chainId, place.txHash);
-    if (!tx?.succeeded)
-      note(name, 'failed', `Chain ${place.chainId} has no successful transaction ${place.txHash}.`);
+    if (!tx?.succeeded) fail(name, `Chain ${place.chainId} has no successful transaction ${place.txHash}.`);
     else if (
       tx.blockNumber !== BigInt(place.blockNumber) ||
       tx.blockHash !== place.blockHash ||
       tx.at !== place.at
     )
-      note(
+      fail(
         name,
-        'failed',
         `Transaction ${place.txHash} is in block ${tx.blockNumber} (${tx.blockHash}) of ${tx.at}, not where the dossier says.`,
       );
     else return tx;
@@ -84,18 +69,16 @@ export function openCase({ claim, order, domain, id, witnesses }: Material, chec
   }
 
   return {
-    claim,
+    ...material,
     trade: claim.trade,
     intent: claim.intent,
     proofs: claim.complianceProofs,
-    order,
-    domain,
-    id,
-    witnesses,
     origin: witnesses.get(domain.chainId),
     opened: claim.complianceProofs.receipts.find(({ event }) => event === 'Open'),
     note,
-    judge: (name, held, yes, no) => note(name, held ? 'held' : 'failed', held ? yes : no),
+    fail,
+    judge: (name: string, held: boolean, yes: string, no: string): void =>
+      note(name, held ? 'held' : 'failed', held ? yes : no),
     unasked,
     transaction,
     standing,

@@ -49,7 +49,7 @@ export function checkFees(c: Case): void {
 }
 
 export async function checkStages(c: Case): Promise<void> {
-  const { claim, trade, proofs, opened, witnesses, transaction, note, judge, unasked } = c;
+  const { claim, trade, proofs, opened, witnesses, transaction, note, fail, judge, unasked } = c;
   const proven: Record<string, readonly string[]> = {
     fill: proofs.receipts.filter(({ event }) => event === 'OutputFilled').map(({ txHash }) => txHash),
     proof: proofs.attestations.map(({ txHash }) => txHash),
@@ -61,11 +61,7 @@ export async function checkStages(c: Case): Promise<void> {
     const name = `trade.stage.${stage}`;
     const wanted = proven[stage];
     if (wanted && wanted.length > 0 && !wanted.includes(shown.txHash)) {
-      note(
-        name,
-        'failed',
-        `The stage "${stage}" names transaction ${shown.txHash}; the proofs name another.`,
-      );
+      fail(name, `The stage "${stage}" names transaction ${shown.txHash}; the proofs name another.`);
       continue;
     }
     if (shown.chainId == null || !witnesses.has(shown.chainId)) {

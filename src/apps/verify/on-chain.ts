@@ -19,16 +19,15 @@ export const addressOf = (word: Hex): Address =>
   word.startsWith(`0x${'0'.repeat(24)}`) ? bytes32ToAddress(word) : word;
 
 export async function checkOpening(c: Case): Promise<void> {
-  const { trade, proofs, order, domain, id, opened, note, judge, standing } = c;
+  const { trade, proofs, order, domain, id, opened, fail, judge, standing } = c;
   if (!opened) {
     if (trade.status === 'settled' || proofs.receipts.length > 0)
-      note('order.opened', 'failed', 'The dossier has no receipt for the opening.');
+      fail('order.opened', 'The dossier has no receipt for the opening.');
     return;
   }
   if (opened.chainId !== domain.chainId || opened.contract !== domain.escrow)
-    return note(
+    return fail(
       'order.opened',
-      'failed',
       'The opening receipt is from another chain or contract than the signed escrow.',
     );
   const tx = await standing('order.opened', opened);
@@ -44,7 +43,7 @@ export async function checkOpening(c: Case): Promise<void> {
 }
 
 export async function checkFill(c: Case, delivered: bigint[], index: number): Promise<void> {
-  const { trade, proofs, order, id, note, judge, standing } = c;
+  const { trade, proofs, order, id, fail, judge, standing } = c;
   const name = `output.${index}.filled`;
   const output = order.outputs[index] as MandateOutput;
   const receipt = proofs.receipts.find(
@@ -52,16 +51,15 @@ export async function checkFill(c: Case, delivered: bigint[], index: number): Pr
   );
   if (!receipt?.fill) {
     if (trade.status === 'settled')
-      note(name, 'failed', `The dossier says settled and has no delivery of output ${index}.`);
+      fail(name, `The dossier says settled and has no delivery of output ${index}.`);
     return;
   }
   const { fill } = receipt;
   const settler = addressOf(output.settler);
   const key = outputHash(output);
   if (receipt.chainId !== Number(output.chainId) || receipt.contract !== settler || fill.outputHash !== key)
-    return note(
+    return fail(
       name,
-      'failed',
       `The receipt for output ${index} does not match the signed chain, contract and output.`,
     );
   const tx = await standing(name, receipt);
@@ -73,7 +71,7 @@ export async function checkFill(c: Case, delivered: bigint[], index: number): Pr
         found.kind === 'filled' && found.orderId === id && outputHash(found.output) === key,
     );
   const context = decodeContext(output.context);
-  if (!event) return note(name, 'failed', `The transaction did not fill output ${index} of this order.`);
+  if (!event) return fail(name, `The transaction did not fill output ${index} of this order.`);
   const asShown =
     addressOf(event.solver) === fill.solver &&
     event.timestamp === fill.timestamp &&
@@ -133,16 +131,15 @@ function checkTransfer(
 }
 
 export async function checkAttestation(c: Case, index: number): Promise<void> {
-  const { trade, proofs, order, domain, id, origin, note, judge, standing } = c;
+  const { trade, proofs, order, domain, id, origin, note, fail, judge, standing } = c;
   const name = `output.${index}.attested`;
   const output = order.outputs[index] as MandateOutput;
   const fill = proofs.receipts.find((receipt) => receipt.fill?.outputIndex === index)?.fill;
   const attestation = proofs.attestations.find(({ outputIndex }) => outputIndex === index);
   if (output.chainId === order.originChainId) {
     if (attestation)
-      note(
+      fail(
         name,
-        'failed',
         `Output ${index} was delivered on the origin itself, which needs no attestation, but one is shown.`,
       );
     return;
@@ -164,9 +161,8 @@ export async function checkAttestation(c: Case, index: number): Promise<void> {
     attestation.contract === order.inputOracle &&
     attestation.chainId === domain.chainId;
   if (!bound)
-    return note(
+    return fail(
       name,
-      'failed',
       `The attestation shown for output ${index} is for another fill or another oracle than was signed.`,
     );
   const tx = await standing(name, attestation);
@@ -180,7 +176,7 @@ export async function checkAttestation(c: Case, index: number): Promise<void> {
         event.application === expected.application &&
         event.remoteChainId === expected.remoteChainId,
     );
-  if (!proven) return note(name, 'failed', `The transaction did not prove output ${index} to the oracle.`);
+  if (!proven) return fail(name, `The transaction did not prove output ${index} to the oracle.`);
   const { value: committee, newest } = await origin.asOf(tx.blockNumber, (at) =>
     origin.views.committee(order.inputOracle, at),
   );
@@ -208,11 +204,10 @@ async function checkProof(
   output: MandateOutput,
   fill: ClaimedReceipt['fill'] | undefined,
 ): Promise<void> {
-  const { order, domain, id, origin, note, judge, unasked } = c;
+  const { order, domain, id, origin, fail, judge, unasked } = c;
   if (!fill)
-    return note(
+    return fail(
       name,
-      'failed',
       `The dossier says settled and shows no delivery of output ${index} that could be attested.`,
     );
   if (!origin) return unasked(name, domain.chainId);
@@ -236,15 +231,14 @@ export async function checkEnding(
   name: string,
   claimed: boolean,
 ): Promise<void> {
-  const { trade, proofs, domain, id, note, judge, standing } = c;
+  const { trade, proofs, domain, id, fail, judge, standing } = c;
   const receipt = proofs.receipts.find((one) => one.event === event);
   if (!receipt) {
-    if (claimed)
-      note(name, 'failed', `The dossier says ${trade.settlementStatus} and has no receipt for it.`);
+    if (claimed) fail(name, `The dossier says ${trade.settlementStatus} and has no receipt for it.`);
     return;
   }
   if (receipt.chainId !== domain.chainId || receipt.contract !== domain.escrow)
-    return note(name, 'failed', 'The receipt is from another chain or contract than the signed escrow.');
+    return fail(name, 'The receipt is from another chain or contract than the signed escrow.');
   const tx = await standing(name, receipt);
   if (!tx) return;
   const kind = event === 'Finalised' ? 'finalised' : 'refunded';

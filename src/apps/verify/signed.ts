@@ -75,7 +75,7 @@ export function checkEnvelope({ intent, order, domain, judge }: Case, exact: boo
 }
 
 export async function checkTakerSignature(c: Case): Promise<void> {
-  const { intent, proofs, order, domain, origin, opened, note, judge, unasked } = c;
+  const { intent, proofs, order, domain, origin, opened, fail, judge, unasked } = c;
   const digest = orderDigest(domain, order);
   const { scheme, signer, signature, digest: shown } = proofs.takerSignature;
   const consistent =
@@ -84,9 +84,8 @@ export async function checkTakerSignature(c: Case): Promise<void> {
     intent.signatures.taker.signature === signature &&
     intent.signatures.taker.scheme === scheme;
   if (!consistent)
-    return note(
+    return fail(
       'taker.signature',
-      'failed',
       'The taker’s signature is for another digest or signer, or is shown in two versions.',
     );
   if (scheme === 'EIP712')
@@ -109,7 +108,7 @@ export async function checkTakerSignature(c: Case): Promise<void> {
 }
 
 export async function checkCommitment(c: Case, index: number): Promise<void> {
-  const { claim, intent, proofs, order, domain, id, origin, opened, note, judge, unasked } = c;
+  const { claim, intent, proofs, order, domain, id, origin, opened, note, fail, judge, unasked } = c;
   const name = `lp.${index}.commitment`;
   const shown = proofs.commitments.filter(({ outputIndex }) => outputIndex === index);
   const context = decodeContext(order.outputs[index]?.context ?? '0x');
@@ -129,7 +128,7 @@ export async function checkCommitment(c: Case, index: number): Promise<void> {
     listed.lp !== one.lp ||
     listed.deadline !== one.deadline
   )
-    return note(name, 'failed', `Output ${index} does not have exactly one commitment.`);
+    return fail(name, `Output ${index} does not have exactly one commitment.`);
   const digest = commitmentDigest(domain, {
     orderId: id,
     quoteId: one.quoteId as Bytes32,
@@ -142,11 +141,7 @@ export async function checkCommitment(c: Case, index: number): Promise<void> {
     one.lp === context.exclusiveFor &&
     one.deadline === order.fillDeadline;
   if (!bound)
-    return note(
-      name,
-      'failed',
-      `The commitment for output ${index} is for another order, quote, LP or deadline.`,
-    );
+    return fail(name, `The commitment for output ${index} is for another order, quote, LP or deadline.`);
   const signer = recovery.recover(digest, one.signature as Hex);
   if (signer === one.lp)
     return note(name, 'held', `LP ${one.lp} itself committed to pay output ${index} of this order.`);

@@ -89,52 +89,34 @@ export function quoteLines({
         `${Number(price.mid.toPrecision(10))}, ${age(inputs.mid.ageMs)} old, uncertainty ${inputs.mid.confidenceBps.toFixed(4)} bps`,
       ],
     ]),
-    ...(inputs.mid.sources.length === 0
-      ? []
-      : [
-          '',
-          ...table(
-            ['source', 'price', 'age', ''],
-            inputs.mid.sources.map(({ source, price: at, ageMs, dropped }) => [
-              source,
-              String(Number(at.toPrecision(10))),
-              age(ageMs),
-              dropped === null ? 'used' : `dropped: ${dropped}`,
-            ]),
-            { right: ['price', 'age'] },
-          ),
-        ]),
-    ...(inputs.mid.references.length === 0
-      ? []
-      : [
-          '',
-          ...table(
-            ['reference', 'price', 'age', 'off', 'allowed'],
-            inputs.mid.references.map(({ source, price: at, ageMs, deviationBps, allowedBps, stale }) => [
-              source,
-              String(Number(at.toPrecision(10))),
-              age(ageMs),
-              stale ? 'too old' : bps(deviationBps),
-              bps(allowedBps),
-            ]),
-            { right: ['price', 'age', 'off', 'allowed'] },
-          ),
-        ]),
-    ...(inputs.chains.length === 0
-      ? []
-      : [
-          '',
-          ...table(
-            ['chain', 'block', 'age', 'gas price'],
-            inputs.chains.map(({ chain, block, blockAgeMs, gasPriceWei }) => [
-              chain,
-              block ?? '-',
-              age(blockAgeMs),
-              gasPriceWei === null ? '-' : `${(Number(gasPriceWei) / 1e9).toFixed(4)} gwei`,
-            ]),
-            { right: ['block', 'age', 'gas price'] },
-          ),
-        ]),
+    ...section(
+      ['source', 'price', 'age', ''],
+      inputs.mid.sources.map(({ source, price: at, ageMs, dropped }) => [
+        source,
+        String(Number(at.toPrecision(10))),
+        age(ageMs),
+        dropped === null ? 'used' : `dropped: ${dropped}`,
+      ]),
+    ),
+    ...section(
+      ['reference', 'price', 'age', 'off', 'allowed'],
+      inputs.mid.references.map(({ source, price: at, ageMs, deviationBps, allowedBps, stale }) => [
+        source,
+        String(Number(at.toPrecision(10))),
+        age(ageMs),
+        stale ? 'too old' : bps(deviationBps),
+        bps(allowedBps),
+      ]),
+    ),
+    ...section(
+      ['chain', 'block', 'age', 'gas price'],
+      inputs.chains.map(({ chain, block, blockAgeMs, gasPriceWei }) => [
+        chain,
+        block ?? '-',
+        age(blockAgeMs),
+        gasPriceWei === null ? '-' : `${(Number(gasPriceWei) / 1e9).toFixed(4)} gwei`,
+      ]),
+    ),
     '',
     ...table(
       ['nearest limits', 'was', 'limit', 'used'],
@@ -169,6 +151,10 @@ function declineLines({
     ]),
   ];
 }
+
+/** A table after an empty line, with all but its first column to the right; nothing when it has no rows. */
+const section = (headings: readonly string[], rows: readonly (readonly string[])[]): string[] =>
+  rows.length === 0 ? [] : ['', ...table(headings, rows, { right: headings.slice(1).filter(Boolean) })];
 
 const limitRow = ({ name, value, limit, share }: ExplainedLimit): string[] => [
   name,

@@ -3,6 +3,7 @@
 import { encodeFunctionData } from 'viem';
 import type { Address } from '../../../domain/hex.ts';
 import { devAggregatorAbi } from '../../../settlement/abi/dev-aggregator.ts';
+import { repeat } from '../repeat.ts';
 import { sendUnlocked } from './anvil.ts';
 
 export const ORACLE_DECIMALS = 8;
@@ -23,8 +24,6 @@ export function keepOracles(
   trouble: (error: unknown) => void,
 ): { stop(): void } {
   const last = new Map<Address, { mid: number; atMs: number }>();
-  let stopped = false;
-  let timer: NodeJS.Timeout | undefined;
 
   async function look({ rpcUrl, address, mid }: KeptOracle): Promise<void> {
     const [now, price] = [performance.now(), mid()];
@@ -44,15 +43,5 @@ export function keepOracles(
     last.set(address, { mid: price, atMs: now });
   }
 
-  const round = async () => {
-    await Promise.all(oracles.map((oracle) => look(oracle).catch(trouble)));
-    if (!stopped) timer = setTimeout(() => void round(), LOOK_MS);
-  };
-  void round();
-  return {
-    stop() {
-      stopped = true;
-      clearTimeout(timer);
-    },
-  };
+  return repeat(LOOK_MS, () => Promise.all(oracles.map((oracle) => look(oracle).catch(trouble))));
 }

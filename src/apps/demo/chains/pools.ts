@@ -7,6 +7,7 @@ import { pairOutput } from '../../../adapters/dex/constant-product.ts';
 import { readContract, v2PairAbi, v3PoolAbi } from '../../../adapters/evm/chain/read-contract.ts';
 import type { Address, Hex } from '../../../domain/hex.ts';
 import { devPoolTraderAbi } from '../../../settlement/abi/dev-pool-trader.ts';
+import { repeat } from '../repeat.ts';
 import { rpc, sendUnlocked } from './anvil.ts';
 import type { DemoState } from '../state.ts';
 
@@ -53,20 +54,11 @@ export function keepPools(
       };
     }),
   );
-  let stopped = false;
-  let timer: NodeJS.Timeout | undefined;
-  const round = async () => {
+  const keeper = repeat(LOOK_MS, async () => {
     // In sequence: pools of one chain trade from one balance.
-    for (const pool of pools) if (!stopped) await look(pool).catch(trouble);
-    if (!stopped) timer = setTimeout(() => void round(), LOOK_MS);
-  };
-  void round();
-  return {
-    stop() {
-      stopped = true;
-      clearTimeout(timer);
-    },
-  };
+    for (const pool of pools) if (!keeper?.stopped) await look(pool).catch(trouble);
+  });
+  return keeper;
 }
 
 async function look(kept: KeptPool): Promise<void> {
