@@ -84,7 +84,7 @@ const coinbase = (sequence: number, best_bid: string, best_ask: string) =>
 const kraken = (symbol: string, bid: string, ask: string, at: number) =>
   `{"channel":"ticker","type":"update","data":[{"symbol":"${symbol}","bid":${bid},"bid_qty":1.0,"ask":${ask},"ask_qty":1.0,"timestamp":"2024-08-08T23:54:1${at}.000000Z"}]}`;
 
-test('three recordings in three formats, faster than they were, become one mid', async () => {
+test('three accelerated recordings in three formats give one mid', async () => {
   const { market, metrics } = run(
     {
       b: {
@@ -156,7 +156,7 @@ test('three recordings in three formats, faster than they were, become one mid',
   expect(text).not.toContain('UNUSED');
 });
 
-test('a feed that goes away shows as such, and its price as what it became', async () => {
+test('metrics show a feed that disconnects, and the price that becomes stale', async () => {
   const { market, metrics } = run(
     {
       once: { kind: 'file', path: record('once.jsonl', [binance(1, '2499', '2501')]) },
@@ -198,7 +198,7 @@ test('a feed that goes away shows as such, and its price as what it became', asy
   );
 });
 
-test('a variable in an address is taken from the environment, and what cannot work is refused', () => {
+test('expands variables in URLs, and refuses feeds that cannot work', () => {
   const wanted = [{ feed: 'x', symbol: 'A', use: 'price' as const }];
   const x = zFeed.parse({ kind: 'http', url: 'https://prices.example/${KEY}/{symbol}', bid: 'b', ask: 'a' });
   expect(() => createFeeds({ x }, wanted, { secrets, chains: [] })).toThrow('KEY');

@@ -108,7 +108,7 @@ async function untilStarted(chain: EvmChain, life: Life, log: Log): Promise<void
   }
 }
 
-/** `batch`: the contract that settles several orders at once. */
+/** `batch`: the contract that settles several orders in one transaction. */
 export type SenderSection = ChainSection & { maxFeeGwei: number; batch?: Address | null };
 
 /** One sender per chain, with one lane per signer. */

@@ -30,8 +30,8 @@ describe('the firm-quote backtest', () => {
   });
 });
 
-describe('what the bars rest on', () => {
-  test('a bar falls when the engine loses what it stands for', () => {
+describe('the parts of the backtest', () => {
+  test('each bar fails when its feature is removed from the engine', () => {
     const [skewless, symmetric] = [noResult(), noResult()];
     for (let path = 0; path < 20; path++) {
       const world = drawWorld(HOURS_4, 1, path);
@@ -42,7 +42,7 @@ describe('what the bars rest on', () => {
     expect(meanOf(skewless.profit)).toBe(meanOf(symmetric.profit));
   });
 
-  test('holds that end too early are found by the adversary', () => {
+  test('the adversary finds holds that end too early', () => {
     expect(runAdversary(20_000, 1, -25).unpayable).toBeGreaterThan(0);
     const honest = runAdversary(20_000, 1);
     expect(honest).toMatchObject({ unpayable: 0, shortfalls: 0 });
@@ -50,7 +50,7 @@ describe('what the bars rest on', () => {
     expect(runAdversary(5_000, 1)).toEqual(runAdversary(5_000, 1));
   });
 
-  test('quotes are those of the pricing engine, to the base unit', () => {
+  test("quotes equal the pricing engine's to the base unit", () => {
     for (const [lp, side] of [
       ['buy', 1],
       ['sell', -1],
@@ -76,7 +76,7 @@ describe('what the bars rest on', () => {
     }
   });
 
-  test('what engines earn, the takers and the move of the mid paid: two copies share one flow', () => {
+  test('profits of two copies equal what takers and the moving mid paid', () => {
     const world = drawWorld(HOURS_4, 3, 0);
     const [one, two] = [noResult(), noResult()];
     runFirm({ ...FIRM, theta: 0 }, world, 1, one);
@@ -86,7 +86,7 @@ describe('what the bars rest on', () => {
     expect(two.fills.sum).toBeGreaterThanOrEqual(one.fills.sum);
   });
 
-  test('a recording that is long enough is played as it was', () => {
+  test('a long recording is replayed unchanged', () => {
     const prices = Array.from({ length: 101 }, (_, at) => 2000 * Math.exp(at / 1e4));
     const { mids, sigmas } = replayWorld(prices, { seconds: 100, rfqSeconds: 20 }, 1, 0);
     expect(mids.at(-1)).toBeCloseTo(100, 9);

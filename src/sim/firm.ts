@@ -246,7 +246,7 @@ export function runFirm(setup: FirmSetup, world: SimWorld, noiseSeed: number, re
         quote.option = optionCost(away, motion);
       },
 
-      /** An ordinary taker accepts at once. */
+      /** An ordinary taker accepts immediately. */
       fill(quote: FirmQuote, at: number): void {
         fills += 1;
         settle(quote, at);

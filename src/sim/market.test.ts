@@ -12,7 +12,7 @@ const path = (seconds: number, sigma: number, seed: number, jumpsPerHour = 1) =>
   drawPrices({ seconds, start: 2500, sigma, jumpsPerHour, jumpBps: 30 }, createRandom(seed));
 
 describe('a simulated market', () => {
-  test('conserves money to the unit, whatever is played', () => {
+  test('conserves every token to the base unit', () => {
     fc.assert(
       fc.property(
         fc.record({
@@ -45,14 +45,14 @@ describe('a simulated market', () => {
     );
   });
 
-  test('the same seed gives the same bytes; another seed another market', () => {
+  test('the same seed gives the same result, another seed another result', () => {
     const run = (seed: number) =>
       JSON.stringify(runMarket(simulatedMarket(path(200, 0.9, seed), [simulatedMaker()], { seed })));
     expect(run(4)).toBe(run(4));
     expect(run(4)).not.toBe(run(5));
   });
 
-  test('option holders cost us when quotes are long, and next to nothing when they are short', () => {
+  test('option holders cost much with long tenors and little with short ones', () => {
     const pickOff = (validitySeconds: number) => {
       const maker = simulatedMaker({
         risk: null,
@@ -64,7 +64,7 @@ describe('a simulated market', () => {
     expect(pickOff(60)).toBeLessThan(10 * Math.min(pickOff(5), -1));
   });
 
-  test('the risk rules act in it, and say which', () => {
+  test('risk controls decline and are named', () => {
     // One side is taken again and again: the burst control trips and the caps hold.
     const calm = path(400, 0.3, 1, 0);
     const setup = simulatedMarket(calm, [simulatedMaker({ limits: { perTaker: { count: 2 } } })]);
@@ -90,7 +90,7 @@ describe('a simulated market', () => {
     ).toBeGreaterThan(0);
   });
 
-  test('prices have the volatility that was asked for', () => {
+  test('drawn prices have the requested volatility', () => {
     expect(realised(path(50_000, 0.9, 1, 0)) / 0.9).toBeCloseTo(1, 1.5);
   });
 });
@@ -98,7 +98,7 @@ describe('a simulated market', () => {
 describe('a maker', () => {
   const [route] = simulatedMaker().routes as [SimRoute];
 
-  test('offers a price for each firm time, the shorter the better, and holds the dearest of them', () => {
+  test('quotes a better price for shorter tenors, and holds the largest amount', () => {
     const maker = createMaker(simulatedMaker());
     maker.see(2500, 1_000_000_000_000);
     const offers = maker.ask(
@@ -119,7 +119,7 @@ describe('a maker', () => {
     expect(maker.ledger.bucket(route.output.chainId, route.output.token)?.held).toBe(short);
   });
 
-  test('declines what is longer than it quotes, and what it cannot pay', () => {
+  test('declines tenors longer than its maximum and amounts it cannot pay', () => {
     const maker = createMaker(simulatedMaker());
     maker.see(2500, 1_000_000_000_000);
     const request = {
@@ -141,7 +141,7 @@ describe('a maker', () => {
 });
 
 describe('the page', () => {
-  test('is one file that loads nothing and lets nothing through', () => {
+  test('is one file that loads nothing and escapes all text', () => {
     const chart = lineChart({
       title: '<script>alert(1)</script>',
       unit: 'bps',

@@ -43,7 +43,7 @@ const record = (changed: Partial<RfqRecord> = {}): RfqRecord => ({
 });
 
 describe('a replay', () => {
-  test('of a configuration against itself differs in nothing', () => {
+  test('of a configuration against itself shows no difference', () => {
     const result = runReplay(setup(one, { ...one, name: 'again' }));
     expect(result.requests).toBeGreaterThan(50);
     expect(result.changed).toBe(0);
@@ -51,7 +51,7 @@ describe('a replay', () => {
     expect(JSON.stringify(result)).toBe(JSON.stringify(runReplay(setup(one, { ...one, name: 'again' }))));
   });
 
-  test('a wider configuration quotes worse, wins less, and every row says so', () => {
+  test('a configuration with a wider spread quotes worse and wins less in every row', () => {
     const {
       quotes,
       makers: [a, b],
@@ -64,7 +64,7 @@ describe('a replay', () => {
       if (differenceBps !== null) expect(differenceBps).toBeGreaterThan(0);
   });
 
-  test('what was recorded happens again at the recorded price, whatever the random say', () => {
+  test('recorded outcomes happen again at the recorded prices with every seed', () => {
     const [quote] = runReplay(setup(one, one, [record()])).quotes;
     const quoted = quote?.legs[0].amount as string;
     for (let seed = 0; seed < 40; seed++) {
@@ -76,7 +76,7 @@ describe('a replay', () => {
     }
   });
 
-  test('a rival has to be beaten', () => {
+  test('a quote wins only when it beats the rival', () => {
     const better = runReplay(
       setup(one, one, [record({ outcome: 'lost', quoted: '1', rival: (11_000n * 10n ** 6n).toString() })]),
     );
@@ -87,7 +87,7 @@ describe('a replay', () => {
     );
   });
 
-  test('who came back late finds the quote firm, or finds it gone', () => {
+  test('a taker that accepted late exercises the quote only while it is firm', () => {
     const [quote] = runReplay(setup(one, one, [record()])).quotes;
     const quoted = String(BigInt(quote?.legs[0].amount as string) - 10n ** 6n * 20n);
     const late = (acceptedAtMs: number) =>
@@ -100,7 +100,7 @@ describe('a replay', () => {
     expect(late(startMs + 55_500)).toEqual(['refused', 'won']);
   });
 
-  test('requests outside of the prices, and of routes that nobody has, are said to be so', () => {
+  test('counts requests outside the prices and on routes that neither configuration has', () => {
     const { skipped, requests, quotes } = runReplay(
       setup(one, wider, [
         record({ atMs: startMs - 1 }),

@@ -1,8 +1,8 @@
 /**
  * Answers the same requests at the same prices with two configurations, to compare them. A taker's reaction
  * to a price it never saw is drawn, once for both, consistent with the record: a taker that accepted at 9 bps
- * is drawn from those who accept at 9 bps. Two facts are used directly: a rival's amount must be beaten, and
- * a taker that accepted late holds an option, exercised if the quote is still firm and good.
+ * is drawn from the takers who accept at 9 bps. Two facts are used directly: a rival's amount must be beaten,
+ * and a taker that accepted late holds an option, exercised if the quote is still firm and good.
  */
 
 import { type Decline, isDecline } from '../domain/decline.ts';

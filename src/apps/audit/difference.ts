@@ -58,7 +58,7 @@ export const KINDS = {
   ],
   escrow_balance: [
     'the escrow balance is not the sum of its ledger and its open orders',
-    'More: tokens were sent to the contract directly and cannot be withdrawn. Less: stop at once and investigate, money is missing.',
+    'More: tokens were sent to the contract directly and cannot be withdrawn. Less: money is missing. Stop the processes immediately and investigate.',
   ],
   fee_sum: [
     'the balance of the fee recipient is not the sum of the fees of settled orders',
@@ -111,7 +111,7 @@ export const KINDS = {
     'Kill the LP (kill -9) and start it: it rebuilds the inventory ledger from the chain and the awards.',
   ],
   lp_fees: [
-    'fees in the accounting ledger are not those of the orders',
+    'fees in the accounting ledger differ from the fees of the orders',
     'Find the entry with firmquote lp journal --order ORDER and reverse it.',
   ],
 } as const satisfies Record<string, readonly [means: string, todo: string]>;

@@ -22,7 +22,7 @@ export function openTerminal(): Terminal | undefined {
     },
   });
   const terminal = createInterface({ input: process.stdin, output, terminal: true });
-  // Ctrl-C and Ctrl-D leave at once; nothing has been written by then.
+  // Ctrl-C and Ctrl-D exit immediately; nothing has been written by then.
   const leave = () => process.exit(130);
   terminal.on('SIGINT', leave);
   terminal.on('close', leave);

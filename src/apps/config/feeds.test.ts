@@ -63,7 +63,7 @@ test.each([
   expect(() => parseConfig(zLpAppConfig, config, {})).toThrow(message);
 });
 
-test('a mean may check what it may not be', () => {
+test('a time-weighted mean may check a price but not make one', () => {
   const config = withPrice({
     sources: [{ feed: 'binance', symbol: 'ETHUSDT' }],
     references: [{ feed: 'uniswap', symbol: 'WETH/USDC' }],
@@ -73,7 +73,7 @@ test('a mean may check what it may not be', () => {
   });
 });
 
-test('what docs/lp/feeds.md shows is understood', async () => {
+test('the configuration in docs/lp/feeds.md is valid', async () => {
   const text = await readFile(new URL('../../../docs/lp/feeds.md', import.meta.url).pathname, 'utf8');
   const shown = [...text.matchAll(/```json\n([^`]+)```/g)].map(
     (match) => JSON.parse(match[1] as string) as object,

@@ -18,13 +18,13 @@ describe('config/', () => {
     expect(apps.toSorted()).toEqual(['attester', 'demo', 'lp', 'venue']);
   });
 
-  test.each(files)('%s is understood', async (name) => {
+  test.each(files)('%s is valid', async (name) => {
     const json = await readJson(new URL(name, FOLDER).pathname);
     expect(() => parseConfig(z.any(), json, {})).not.toThrow();
     expect(parseConfig(await schemaOf(appOf(json, name)), json, {}).config).toBeDefined();
   });
 
-  test.each(files)('%s shows every option once', async (name) => {
+  test.each(files)('%s contains every option once', async (name) => {
     const json = await readJson(new URL(name, FOLDER).pathname);
     // LP options are documented in lp.example.json; the demo's LPs show only what differs.
     const ofLps = /^lps\.(?:pairs\.(?:params|corridorParams)|quoting|limits|risk)(?:\.|$)/;

@@ -117,7 +117,7 @@ export async function runVenue(
       const addresses =
         signers?.map(({ address }) => address) ??
         (await Promise.all([relayerKey, ...moreKeys].map((key) => keystoreAddressOf(key, secrets))));
-      // The process that sends on a chain knows whether it can; otherwise the account's balance is watched.
+      // A process that sends on a chain reports its own health; other processes watch the relayer's balance.
       const relayers = new Map(
         chains.map((chain) => {
           const sender = senders?.get(chain.chain.id);

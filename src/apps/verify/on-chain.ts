@@ -14,7 +14,7 @@ import type { TransactionEvidence } from './witness.ts';
 
 const recovery = createRecovery();
 
-/** A word that is no address is returned as it is and matches no address. */
+/** A 32-byte value that is no address is returned unchanged and matches no address. */
 export const addressOf = (word: Hex): Address =>
   word.startsWith(`0x${'0'.repeat(24)}`) ? bytes32ToAddress(word) : word;
 
@@ -108,7 +108,7 @@ function checkTransfer(
       `Output ${index} was credited inside the escrow's ledger, as signed; the fill proves it.`,
     );
   const txOf = (at: number) => proofs.receipts.find(({ fill }) => fill?.outputIndex === at)?.txHash;
-  // Transfers to one recipient in one transaction cannot be told apart, so their sum is compared.
+  // Transfers to one recipient in one transaction cannot be distinguished, so their sum is compared.
   const together = order.outputs.reduce(
     (sum, other, at) =>
       other.recipient === output.recipient && other.token === output.token && txOf(at) === txOf(index)

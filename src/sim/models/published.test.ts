@@ -14,20 +14,20 @@ describe('published figures', () => {
     expect(row, JSON.stringify(row)).toMatchObject({ ok: true });
   });
 
-  test('all of them, each under a name of its own', () => {
+  test('all hold, each under its own name', () => {
     expect(ok).toBe(true);
     expect(rows.length).toBeGreaterThan(140);
     expect(new Set(rows.map(({ name }) => name)).size).toBe(rows.length);
   });
 
-  test('the same seed gives the same bytes, another one does not', () => {
+  test('the same seed gives the same report, another seed another report', () => {
     expect(JSON.stringify(published({ paths: 50 }))).toBe(JSON.stringify(published({ paths: 50 })));
     expect(JSON.stringify(published({ paths: 50, seed: 2 }))).not.toBe(
       JSON.stringify(published({ paths: 50 })),
     );
   });
 
-  test('a figure that is off fails', () => {
+  test('a wrong figure fails', () => {
     expect(asPrinted('', 1.23455, '1.2345').ok).toBe(true);
     expect(asPrinted('', 1.23456, '1.2345').ok).toBe(false);
     expect(asPrinted('', 24973895501, '24973895500').ok).toBe(false);
@@ -37,7 +37,7 @@ describe('published figures', () => {
     expect(atMost('', Number.NaN, 1).ok).toBe(false);
   });
 
-  test('printed rows are recognised when a model is asked for them', () => {
+  test('a model at the printed parameters is compared with the print', () => {
     const rows = modelRows('as2008', {
       gamma: '0.1',
       sigma: '2',
@@ -92,7 +92,7 @@ describe('ground state of a tridiagonal matrix', () => {
 });
 
 describe('random', () => {
-  test('moments of what is drawn, streams apart', () => {
+  test('draws have the right moments, and streams are independent', () => {
     const random = createRandom(7);
     const [uniforms, normals, laplaces, exponentials] = [noSums(), noSums(), noSums(), noSums()];
     for (let at = 0; at < 200_000; at++) {

@@ -1,4 +1,4 @@
-/** `firmquote keys`: issues, lists and revokes API keys. Running venues see a change at once. */
+/** `firmquote keys`: issues, lists and revokes API keys. Changes apply immediately in running venues. */
 
 import { zNewKeyRequest } from '../../../protocol/api/admin.ts';
 import { type AdminOptions, readInput, withAdmin } from './venue-admin.ts';

@@ -12,6 +12,7 @@ import {
   zSolverChange,
   zWorkspaceChange,
 } from '../../../protocol/api/admin.ts';
+import type { Admin } from '../../../venue/admin/admin.ts';
 import { type AdminOptions, readInput, withAdmin } from './venue-admin.ts';
 import { printLines, table } from '../table.ts';
 import { badRequest } from '../../bad-request.ts';
@@ -63,30 +64,23 @@ export const showWorkspace = (id: string, { config, json }: AdminOptions): Promi
     ]);
   });
 
-export const addWorkspace = (id: string, options: WorkspaceOptions): Promise<void> =>
-  withAdmin(options.config, async ({ admin, who }) =>
-    answer(
-      options,
-      await admin.workspaces.add(
-        who,
-        readInput(zNewWorkspace, { id, ...changesOf(options), name: options.name ?? id }, WORKSPACE_OPTIONS),
-      ),
-      (workspace) => workspaceTable([workspace]),
-    ),
+export const addWorkspace = (id: string, options: WorkspaceOptions): Promise<void> => {
+  const wanted = { id, ...changesOf(options), name: options.name ?? id };
+  return change(
+    options,
+    (admin, who) => admin.workspaces.add(who, readInput(zNewWorkspace, wanted, WORKSPACE_OPTIONS)),
+    workspaceTable,
   );
+};
 
-export const setWorkspace = (id: string, options: WorkspaceOptions): Promise<void> =>
-  withAdmin(options.config, async ({ admin, who }) =>
-    answer(
-      options,
-      await admin.workspaces.set(
-        who,
-        id,
-        readInput(zWorkspaceChange, requireChange(changesOf(options)), WORKSPACE_OPTIONS),
-      ),
-      (workspace) => workspaceTable([workspace]),
-    ),
+export const setWorkspace = (id: string, options: WorkspaceOptions): Promise<void> => {
+  const wanted = requireChange(changesOf(options));
+  return change(
+    options,
+    (admin, who) => admin.workspaces.set(who, id, readInput(zWorkspaceChange, wanted, WORKSPACE_OPTIONS)),
+    workspaceTable,
   );
+};
 
 function changesOf({
   name,
@@ -138,38 +132,30 @@ export const listMembers = (
     printLines(memberTable(members));
   });
 
-export const addMember = (workspaceId: string, options: MemberOptions): Promise<void> =>
-  withAdmin(options.config, async ({ admin, who }) =>
-    answer(
-      options,
-      await admin.members.add(
-        who,
-        workspaceId,
-        readInput(zNewMember, { userId: options.id, ...person(options) }, MEMBER_OPTIONS),
-      ),
-      (member) => memberTable([member]),
-    ),
+export const addMember = (workspaceId: string, options: MemberOptions): Promise<void> => {
+  const wanted = { userId: options.id, ...person(options) };
+  return change(
+    options,
+    (admin, who) => admin.members.add(who, workspaceId, readInput(zNewMember, wanted, MEMBER_OPTIONS)),
+    memberTable,
   );
+};
 
-export const setMember = (workspaceId: string, userId: string, options: MemberOptions): Promise<void> =>
-  withAdmin(options.config, async ({ admin, who }) =>
-    answer(
-      options,
-      await admin.members.set(
-        who,
-        workspaceId,
-        userId,
-        readInput(zMemberChange, requireChange(person(options)), MEMBER_OPTIONS),
-      ),
-      (member) => memberTable([member]),
-    ),
+export const setMember = (workspaceId: string, userId: string, options: MemberOptions): Promise<void> => {
+  const wanted = requireChange(person(options));
+  return change(
+    options,
+    (admin, who) =>
+      admin.members.set(who, workspaceId, userId, readInput(zMemberChange, wanted, MEMBER_OPTIONS)),
+    memberTable,
   );
+};
 
 export const removeMember = (workspaceId: string, userId: string, options: MemberOptions): Promise<void> =>
-  withAdmin(options.config, async ({ admin, who }) =>
-    answer(options, await admin.members.remove(who, workspaceId, userId), () => [
-      `${userId} is no longer a member of ${workspaceId}; their keys are revoked everywhere.`,
-    ]),
+  change(
+    options,
+    (admin, who) => admin.members.remove(who, workspaceId, userId),
+    () => [`${userId} is no longer a member of ${workspaceId}; their keys are revoked everywhere.`],
   );
 
 const person = ({ firstName, lastName, email, role, kyc }: MemberOptions): object => ({
@@ -207,34 +193,27 @@ export const listSolvers = ({ config, json }: AdminOptions): Promise<void> =>
     );
   });
 
-export const addSolver = (id: string, options: SolverOptions): Promise<void> =>
-  withAdmin(options.config, async ({ admin, who }) =>
-    answer(
-      options,
-      await admin.solvers.add(
-        who,
-        readInput(zNewSolver, { id, ...solverTerms(options), name: options.name ?? id }, SOLVER_OPTIONS),
-      ),
-      (solver) => [
-        ...solverTable([solver]),
-        '',
-        `Issue its key with: firmquote keys issue --kind solver --solver ${id} -c ${options.config}`,
-      ],
-    ),
+export const addSolver = (id: string, options: SolverOptions): Promise<void> => {
+  const wanted = { id, ...solverTerms(options), name: options.name ?? id };
+  return change(
+    options,
+    (admin, who) => admin.solvers.add(who, readInput(zNewSolver, wanted, SOLVER_OPTIONS)),
+    (solvers) => [
+      ...solverTable(solvers),
+      '',
+      `Issue its key with: firmquote keys issue --kind solver --solver ${id} -c ${options.config}`,
+    ],
   );
+};
 
-export const setSolver = (id: string, options: SolverOptions): Promise<void> =>
-  withAdmin(options.config, async ({ admin, who }) =>
-    answer(
-      options,
-      await admin.solvers.set(
-        who,
-        id,
-        readInput(zSolverChange, requireChange(solverTerms(options)), SOLVER_OPTIONS),
-      ),
-      (solver) => solverTable([solver]),
-    ),
+export const setSolver = (id: string, options: SolverOptions): Promise<void> => {
+  const wanted = requireChange(solverTerms(options));
+  return change(
+    options,
+    (admin, who) => admin.solvers.set(who, id, readInput(zSolverChange, wanted, SOLVER_OPTIONS)),
+    solverTable,
   );
+};
 
 function solverTerms({ name, kind, corridors, disabled, enabled }: SolverOptions): object {
   if (disabled && enabled) throw badRequest('A solver is either --disabled or --enabled.');
@@ -345,7 +324,14 @@ function requireChange<T extends object>(wanted: T): T {
 
 const say = (answered: object): void => console.log(JSON.stringify(answered));
 
-function answer<T extends object>({ json }: AdminOptions, changed: T, lines: (changed: T) => string[]): void {
-  if (json) say(changed);
-  else printLines(lines(changed));
-}
+/** Applies one change and prints the changed thing. */
+const change = <T extends object>(
+  { config, json }: AdminOptions,
+  apply: (admin: Admin, who: string) => Promise<T>,
+  lines: (changed: T[]) => string[],
+): Promise<void> =>
+  withAdmin(config, async ({ admin, who }) => {
+    const changed = await apply(admin, who);
+    if (json) say(changed);
+    else printLines(lines([changed]));
+  });

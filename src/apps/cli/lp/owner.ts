@@ -88,7 +88,7 @@ export async function withdraw({
     };
     const steps = await act();
     const standing = await owner.pending(token);
-    const told =
+    const lines =
       standing === undefined
         ? [`No withdrawal of ${token.symbol} is pending on ${port.chain.slug}.`]
         : [
@@ -103,7 +103,7 @@ export async function withdraw({
             ? null
             : { ...standing, amount: formatUnits(standing.amount, token.decimals) },
       },
-      told,
+      lines,
     );
   });
 }

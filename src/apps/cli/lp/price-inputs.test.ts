@@ -32,7 +32,7 @@ test('the worked example, exactly', () => {
   );
 });
 
-test('every sweep of the model, asked for from outside', () => {
+test('every sweep of the model, from a file', () => {
   expect(sixth([{ firmSeconds: 6 }, { firmSeconds: 61 }, { firmSeconds: 121 }])).toEqual([
     '10.189906',
     '10.441720',
@@ -51,7 +51,7 @@ test('every sweep of the model, asked for from outside', () => {
   ]);
 });
 
-test('a mid with its confidence does as well as sources, own gas as well as gas', () => {
+test('a mid with its confidence replaces sources, and ownGas replaces gas', () => {
   const { sources: _, aggregate: __, gas: ___, ...rest } = worked;
   const answer = readPriceInputs(
     { ...rest, mid: '2500', confidenceBps: 1.18608, ownGas: '300000', params: { gasBufferBps: 12_000 } },
@@ -69,14 +69,14 @@ test('the other direction and exact output', () => {
   );
 });
 
-test('sources that make no price decline', () => {
+test('declines when the sources give no mid', () => {
   expect(read({ sources: [{ name: 'a', price: '2500' }] })).toMatchObject({
     declined: 'stale_price',
     detail: '1 of 2 sources fresh',
   });
 });
 
-describe('refused, with the path and what was meant', () => {
+describe('error: names the path and the problem', () => {
   test.each([
     [{ sigmma: 1 }, /sigmma: no such option; did you mean "sigma"\?/],
     [params({ gama: 1 }), /params\.gama: no such option; did you mean "gamma"\?/],

@@ -175,63 +175,30 @@ const fixedSpread = (bps: number): PricingPlugin => ({
   pricer: ({ fee, gas }) => ({ spread: Math.max(bps - fee - gas, 0) }),
 });
 
-const HEAD = [
-  'LP',
-  'quoted',
-  'fills',
-  'by holders',
-  'volume',
-  'spread',
-  'pick-off',
-  'PnL',
-  'max drawdown',
-  'mean D bps',
-  'mean skew bps',
-  'q rms',
-  'q end',
-  'max held',
-];
-
 const usd = (value: number): string =>
   value.toLocaleString('en-US', {
     maximumFractionDigits: Math.abs(value) < 1000 ? 2 : 0,
     minimumFractionDigits: 0,
   });
 
-function cells({
-  name,
-  requests,
-  quoted,
-  fills,
-  exercised,
-  volumeUsd,
-  spreadUsd,
-  pickOffUsd,
-  pnlUsd,
-  worstDrawdownUsd,
-  meanSpreadBps,
-  meanSkewBps,
-  qRms,
-  qEnd,
-  mostHeldUsd,
-}: SimTally): string[] {
-  return [
-    name,
-    `${quoted}/${requests}`,
-    `${fills}`,
-    `${exercised}`,
-    usd(volumeUsd),
-    usd(spreadUsd),
-    usd(pickOffUsd),
-    usd(pnlUsd),
-    usd(worstDrawdownUsd),
-    meanSpreadBps.toFixed(2),
-    meanSkewBps.toFixed(2),
-    qRms.toFixed(3),
-    qEnd.toFixed(3),
-    usd(mostHeldUsd),
-  ];
-}
+const COLUMNS: readonly (readonly [heading: string, cell: (tally: SimTally) => string])[] = [
+  ['LP', ({ name }) => name],
+  ['quoted', ({ quoted, requests }) => `${quoted}/${requests}`],
+  ['fills', ({ fills }) => `${fills}`],
+  ['by holders', ({ exercised }) => `${exercised}`],
+  ['volume', ({ volumeUsd }) => usd(volumeUsd)],
+  ['spread', ({ spreadUsd }) => usd(spreadUsd)],
+  ['pick-off', ({ pickOffUsd }) => usd(pickOffUsd)],
+  ['PnL', ({ pnlUsd }) => usd(pnlUsd)],
+  ['max drawdown', ({ worstDrawdownUsd }) => usd(worstDrawdownUsd)],
+  ['mean D bps', ({ meanSpreadBps }) => meanSpreadBps.toFixed(2)],
+  ['mean skew bps', ({ meanSkewBps }) => meanSkewBps.toFixed(2)],
+  ['q rms', ({ qRms }) => qRms.toFixed(3)],
+  ['q end', ({ qEnd }) => qEnd.toFixed(3)],
+  ['max held', ({ mostHeldUsd }) => usd(mostHeldUsd)],
+];
+const HEAD = COLUMNS.map(([heading]) => heading);
+const cells = (tally: SimTally): string[] => COLUMNS.map(([, cell]) => cell(tally));
 
 function rowsOf({ name, pnlUsd, fills, exercised, spreadUsd, pickOffUsd, quoted, qRms }: SimTally) {
   return Object.entries({
@@ -280,7 +247,7 @@ export function chartsOf(
   ];
 }
 
-/** The options without the output files: two runs that differ only in those are the same run. */
+/** The options without the output files: runs that differ only in these files are the same run. */
 function described(options: RunOptions): Omit<RunOptions, 'json' | 'html'> {
   const asked = { ...options };
   delete asked.json;

@@ -89,7 +89,7 @@ describe('firmquote sim', () => {
     expect(printed.length).toBeGreaterThan(8);
   });
 
-  test('bars say when bar 6 was not run, and run it on a recording', async () => {
+  test('bars report that bar 6 was not run, and run it on a recording', async () => {
     await sim('--bars', '--paths', '2', '--events', '2000');
     expect(printed.join('\n')).toContain('Bar 6 was not run');
     const { rows } = await sim('--bars', '--paths', '2', '--events', '2000', '--recording', recording);
@@ -98,7 +98,7 @@ describe('firmquote sim', () => {
     process.exitCode = 0;
   });
 
-  test('runs a market around a configuration: the same seed, the same bytes', async () => {
+  test('the same seed and configuration give the same output', async () => {
     const files = ['a', 'b'].map((name) => join(folder, `${name}.json`));
     for (const file of files)
       await sim(

@@ -29,7 +29,7 @@ async function priceIn(index: number): Promise<number> {
   return chain.usdc.address < chain.weth.address ? 1e12 / price : price * 1e12;
 }
 
-test('a pair and a pool are brought back to a market that leaves', async () => {
+test('the keeper trades a v2 pair and a v3 pool back to the market price', async () => {
   for (const { address, decimals } of chain.deployment.tokens)
     await dex.mint(address, dex.trader, 10_000_000n * 10n ** BigInt(decimals));
   let eth = 2_500;

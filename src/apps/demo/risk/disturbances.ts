@@ -9,7 +9,7 @@ import type { SimulatedExchanges } from '../exchange.ts';
 import type { Layout } from '../layout.ts';
 import type { DemoState } from '../state.ts';
 
-/** An arbitrary address; the chains are told to accept it without a key. */
+/** An arbitrary address: the chains accept its transactions without a key. */
 const SENDER: Address = '0x0000000000000000000000000000000000facade';
 
 export type Disturbances = ReturnType<typeof createDisturbances>;
