@@ -1,11 +1,11 @@
 /** What attesters sign: that a payload (a fill) was seen in a contract on another chain, deep enough. */
 
 import { separatorOf } from './escrow-domain.ts';
-import type { Address, Bytes32, Hex } from './hex.ts';
-import { keccakHex, keccakText, typedDataDigest } from './keccak.ts';
+import type { Address, Bytes32 } from './hex.ts';
+import { keccak, keccakText, typedDataDigest } from './keccak.ts';
 import type { MandateOutput } from './order.ts';
 import type { UnixSeconds } from './time.ts';
-import { byteLength, encodeWords, uint, word } from './word.ts';
+import { AbiWriter, byteLength, encodeWords } from './abi.ts';
 
 export const ATTESTATION_TYPEHASH = keccakText(
   'Attestation(uint256 remoteChainId,bytes32 application,bytes32 payloadHash)',
@@ -34,22 +34,32 @@ export function attestationDigest(
     verifyingContract: oracle.oracle,
   });
   const struct = encodeWords([ATTESTATION_TYPEHASH, remoteChainId, application, payloadHash]);
-  return typedDataDigest(separator, keccakHex(struct));
+  return typedDataDigest(separator, keccak(struct));
 }
 
 /** What the escrow stores of a fill: keccak256 of who delivered (32 bytes) and when (4 bytes). */
 export function fillRecordOf({ solver, timestamp }: Pick<FillFacts, 'solver' | 'timestamp'>): Bytes32 {
-  return keccakHex(`0x${word(solver)}${uint(timestamp, 4)}`);
+  return keccak(new AbiWriter(36).word(solver).uint(timestamp, 4).bytes);
 }
 
 /**
  * OIF's fill description: solver(32) orderId(32) timestamp(4) token(32) amount(32) recipient(32) callLen(2)
  * call ctxLen(2) ctx.
  */
-export function fillDescription({ solver, orderId, timestamp, output }: FillFacts): Hex {
+export function fillDescription({ solver, orderId, timestamp, output }: FillFacts): Uint8Array {
   const { token, amount, recipient, callbackData, context } = output;
-  const counted = (hex: Hex) => uint(byteLength(hex), 2) + hex.slice(2);
-  return `0x${word(solver)}${word(orderId)}${uint(timestamp, 4)}${word(token)}${word(amount)}${word(recipient)}${counted(callbackData)}${counted(context)}`;
+  const [callLength, contextLength] = [byteLength(callbackData), byteLength(context)];
+  return new AbiWriter(5 * 32 + 4 + 2 + callLength + 2 + contextLength)
+    .word(solver)
+    .word(orderId)
+    .uint(timestamp, 4)
+    .word(token)
+    .word(amount)
+    .word(recipient)
+    .uint(callLength, 2)
+    .raw(callbackData)
+    .uint(contextLength, 2)
+    .raw(context).bytes;
 }
 
 export interface FillFacts {
@@ -61,7 +71,7 @@ export interface FillFacts {
   output: MandateOutput;
 }
 
-export const fillPayloadHash = (facts: FillFacts): Bytes32 => keccakHex(fillDescription(facts));
+export const fillPayloadHash = (facts: FillFacts): Bytes32 => keccak(fillDescription(facts));
 
 /** The attestation that proves this fill, made on `output.chainId` by `output.settler`. */
 export function fillAttestation(facts: FillFacts): Attestation {

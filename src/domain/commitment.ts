@@ -6,9 +6,9 @@
 import type { EscrowDomain } from './escrow-domain.ts';
 import { domainSeparator } from './escrow-domain.ts';
 import type { Address, Bytes32, Hex } from './hex.ts';
-import { keccakHex, keccakText, typedDataDigest } from './keccak.ts';
+import { keccak, keccakText, typedDataDigest } from './keccak.ts';
 import type { UnixSeconds } from './time.ts';
-import { encodeWords } from './word.ts';
+import { encodeWords } from './abi.ts';
 
 export const QUOTE_COMMITMENT_TYPEHASH = keccakText(
   'QuoteCommitment(bytes32 orderId,bytes32 quoteId,address lp,uint32 deadline)',
@@ -41,7 +41,7 @@ export function commitmentDigest(
   { orderId, quoteId, lp, deadline }: QuoteCommitment,
 ): Bytes32 {
   const struct = encodeWords([QUOTE_COMMITMENT_TYPEHASH, orderId, quoteId, lp, deadline]);
-  return typedDataDigest(domainSeparator(domain), keccakHex(struct));
+  return typedDataDigest(domainSeparator(domain), keccak(struct));
 }
 
 /**
@@ -53,7 +53,7 @@ export function fillApprovalDigest(
   { orderId, outputHash, deadline }: { orderId: Bytes32; outputHash: Bytes32; deadline: UnixSeconds },
 ): Bytes32 {
   const struct = encodeWords([FILL_APPROVAL_TYPEHASH, orderId, outputHash, deadline]);
-  return typedDataDigest(domainSeparator(domain), keccakHex(struct));
+  return typedDataDigest(domainSeparator(domain), keccak(struct));
 }
 
 /**
@@ -62,5 +62,5 @@ export function fillApprovalDigest(
  */
 export function releaseDigest(domain: EscrowDomain, orderId: Bytes32): Bytes32 {
   const struct = encodeWords([RELEASE_TYPEHASH, orderId]);
-  return typedDataDigest(domainSeparator(domain), keccakHex(struct));
+  return typedDataDigest(domainSeparator(domain), keccak(struct));
 }

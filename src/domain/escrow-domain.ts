@@ -1,8 +1,8 @@
 /** The EIP-712 domain of an escrow: what ties a signature to one contract on one chain. */
 
 import type { Address, Bytes32 } from './hex.ts';
-import { keccakHex, keccakText } from './keccak.ts';
-import { encodeWords } from './word.ts';
+import { keccak, keccakText } from './keccak.ts';
+import { encodeWords } from './abi.ts';
 
 export interface EscrowDomain {
   chainId: number;
@@ -46,7 +46,5 @@ export function separatorOf({
   chainId: number;
   verifyingContract: Address;
 }): Bytes32 {
-  return keccakHex(
-    encodeWords([TYPE_HASH, keccakText(name), keccakText(version), chainId, verifyingContract]),
-  );
+  return keccak(encodeWords([TYPE_HASH, keccakText(name), keccakText(version), chainId, verifyingContract]));
 }

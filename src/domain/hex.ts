@@ -41,6 +41,33 @@ export function hexToBytes(hex: string): Uint8Array {
   return bytes;
 }
 
+/**
+ * Writes hex digits right-aligned into `bytes[at..end)`, zeros before them. `text[from..]` must be digits that
+ * fit there, of either case; throws `InvariantError` for any other character.
+ */
+export function hexDigitsInto(bytes: Uint8Array, at: number, end: number, text: string, from: number): void {
+  let wrong = 0;
+  let byte = end;
+  for (let digit = text.length - 1; digit >= from; digit -= 2) {
+    const low = digitValue(text, digit);
+    const high = digit > from ? digitValue(text, digit - 1) : 0;
+    wrong |= low | high;
+    byte -= 1;
+    bytes[byte] = (high << 4) | low;
+  }
+  if (wrong < 0) throw new InvariantError('Not hex.', { facts: { length: text.length } });
+  while (byte > at) bytes[--byte] = 0;
+}
+
+const DIGIT_VALUES = Int8Array.from({ length: 128 }, (_, code) =>
+  '0123456789abcdef'.indexOf(String.fromCharCode(code).toLowerCase()),
+);
+const digitValue = (text: string, at: number): number => DIGIT_VALUES[text.charCodeAt(at)] ?? -1;
+
+/** Bytes to be overwritten as a whole: what they hold at first is undefined. */
+export const newBytes = (length: number): Uint8Array =>
+  nodeBuffer ? nodeBuffer.allocUnsafe(length) : new Uint8Array(length);
+
 export function bytesToHex(bytes: Uint8Array): Hex {
   if (!nodeBuffer) return `0x${Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')}`;
   return `0x${nodeBuffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex')}`;

@@ -1,6 +1,7 @@
 /** keccak-256, the hash of every id, digest and address. */
 
 import { createKeccak } from 'hash-wasm';
+import { AbiWriter } from './abi.ts';
 import { bytesToHex, hexToBytes, type Bytes32, type Hex } from './hex.ts';
 
 // hash-wasm compiles WebAssembly, which only has an asynchronous API. Hashing itself is synchronous.
@@ -28,5 +29,5 @@ export function keccakHex(hex: Hex): Bytes32 {
 
 /** EIP-712 digest: keccak256(0x1901 ‖ domainSeparator ‖ structHash). */
 export function typedDataDigest(domainSeparator: Bytes32, structHash: Bytes32): Bytes32 {
-  return keccakHex(`0x1901${domainSeparator.slice(2)}${structHash.slice(2)}`);
+  return keccak(new AbiWriter(66).raw('0x1901').word(domainSeparator).word(structHash).bytes);
 }

@@ -8,9 +8,9 @@ import {
   type EscrowDomain,
 } from './escrow-domain.ts';
 import type { Address, Bytes32, Hex } from './hex.ts';
-import { keccakHex, keccakText, typedDataDigest } from './keccak.ts';
+import { keccak, keccakHex, keccakText, typedDataDigest } from './keccak.ts';
 import type { UnixSeconds } from './time.ts';
-import { encodeBytes, encodedLength, encodeWords, type HexDigits, uint, word } from './word.ts';
+import { AbiWriter, dynamicLength, encodeWords } from './abi.ts';
 
 export interface MandateOutput {
   oracle: Bytes32;
@@ -47,24 +47,27 @@ export const STANDARD_ORDER_TYPEHASH = keccakText(STANDARD_ORDER_TYPE);
  * keccak256(abi.encodePacked(inputs)), abi.encode(outputs))), the identity of an order on its origin escrow.
  */
 export function orderId({ chainId, escrow }: EscrowDomain, order: StandardOrder): Bytes32 {
-  const inputs = keccakHex(encodeWords(order.inputs.flat()));
-  const packed =
-    uint(chainId, 32) +
-    addressDigits(escrow) +
-    addressDigits(order.user) +
-    uint(order.nonce, 32) +
-    uint(order.expires, 4) +
-    uint(order.fillDeadline, 4) +
-    addressDigits(order.inputOracle) +
-    inputs.slice(2) +
-    encodeOutputs(order.outputs);
-  return keccakHex(`0x${packed}`);
+  const { outputs } = order;
+  const writer = new AbiWriter(PACKED_LENGTH + outputsLength(outputs))
+    .word(chainId)
+    .raw(checkedAddress(escrow))
+    .raw(checkedAddress(order.user))
+    .word(order.nonce)
+    .uint(order.expires, 4)
+    .uint(order.fillDeadline, 4)
+    .raw(checkedAddress(order.inputOracle))
+    .word(keccak(encodeWords(order.inputs.flat())));
+  writeOutputs(writer, outputs);
+  return keccak(writer.bytes);
 }
+
+/** Of the fields before the outputs. */
+const PACKED_LENGTH = 32 + 20 + 20 + 32 + 4 + 4 + 20 + 32;
 
 /** EIP-712 struct hash of the order. */
 export function orderStructHash(order: StandardOrder): Bytes32 {
-  const inputs = order.inputs.map((row) => keccakHex(encodeWords(row)));
-  return keccakHex(
+  const inputs = order.inputs.map((row) => keccak(encodeWords(row)));
+  return keccak(
     encodeWords([
       STANDARD_ORDER_TYPEHASH,
       order.user,
@@ -73,7 +76,7 @@ export function orderStructHash(order: StandardOrder): Bytes32 {
       order.expires,
       order.fillDeadline,
       order.inputOracle,
-      keccakHex(encodeWords(inputs)),
+      keccak(encodeWords(inputs)),
       outputsHash(order.outputs),
     ]),
   );
@@ -86,12 +89,14 @@ export function orderDigest(domain: EscrowDomain, order: StandardOrder): Bytes32
 
 /** keccak256 of the concatenated struct hashes of the outputs, as EIP-712 hashes an array. */
 export function outputsHash(outputs: readonly MandateOutput[]): Bytes32 {
-  return keccakHex(encodeWords(outputs.map(outputStructHash)));
+  return keccak(encodeWords(outputs.map(outputStructHash)));
 }
 
 /** keccak256(abi.encode(output)): the key of the escrow's fill records, and what a `FillApproval` names. */
 export function outputHash(output: MandateOutput): Bytes32 {
-  return keccakHex(`0x${word(32)}${encodeOutput(output)}`);
+  const writer = new AbiWriter(32 + outputLength(output)).word(32);
+  writeOutput(writer, output);
+  return keccak(writer.bytes);
 }
 
 /**
@@ -173,7 +178,7 @@ for (const fields of Object.values(ORDER_TYPES)) Object.freeze(fields);
 Object.freeze(ORDER_TYPES);
 
 function outputStructHash(output: MandateOutput): Bytes32 {
-  return keccakHex(
+  return keccak(
     encodeWords([
       MANDATE_OUTPUT_TYPEHASH,
       ...fixedFields(output),
@@ -188,29 +193,34 @@ function fixedFields(output: MandateOutput): readonly (bigint | Hex)[] {
   return [output.oracle, output.settler, output.chainId, output.token, output.amount, output.recipient];
 }
 
-/** abi.encode(MandateOutput[]). */
-function encodeOutputs(outputs: readonly MandateOutput[]): HexDigits {
-  let offsets = '';
-  let tails = '';
+/** abi.encode(MandateOutput[]): offset and count, an offset per output, then the outputs. */
+function writeOutputs(writer: AbiWriter, outputs: readonly MandateOutput[]): void {
+  writer.word(32).word(outputs.length);
+  let offset = outputs.length * 32;
   for (const output of outputs) {
-    offsets += word(outputs.length * 32 + tails.length / 2);
-    tails += encodeOutput(output);
+    writer.word(offset);
+    offset += outputLength(output);
   }
-  return word(32) + word(outputs.length) + offsets + tails;
+  for (const output of outputs) writeOutput(writer, output);
 }
+
+const outputsLength = (outputs: readonly MandateOutput[]): number =>
+  outputs.reduce((length, output) => length + 32 + outputLength(output), 64);
 
 /** The tuple itself: eight words, the last two being offsets, then callbackData and context. */
-function encodeOutput(output: MandateOutput): HexDigits {
-  const callbackAt = 8 * 32;
-  const contextAt = callbackAt + encodedLength(output.callbackData);
-  return (
-    encodeWords([...fixedFields(output), callbackAt, contextAt]).slice(2) +
-    encodeBytes(output.callbackData) +
-    encodeBytes(output.context)
-  );
+function writeOutput(writer: AbiWriter, output: MandateOutput): void {
+  const { callbackData, context } = output;
+  writer.word(output.oracle).word(output.settler).word(output.chainId);
+  writer.word(output.token).word(output.amount).word(output.recipient);
+  writer.word(TUPLE_LENGTH).word(TUPLE_LENGTH + dynamicLength(callbackData));
+  writer.dynamic(callbackData).dynamic(context);
 }
 
-function addressDigits(address: Address): HexDigits {
+const TUPLE_LENGTH = 8 * 32;
+const outputLength = ({ callbackData, context }: MandateOutput): number =>
+  TUPLE_LENGTH + dynamicLength(callbackData) + dynamicLength(context);
+
+function checkedAddress(address: Address): Address {
   if (address.length !== 42) throw new InvariantError('An address has 20 bytes.');
-  return address.slice(2);
+  return address;
 }

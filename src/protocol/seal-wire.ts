@@ -5,8 +5,8 @@
  */
 
 import type { SignedCommitment } from '../domain/commitment.ts';
-import { bytesToHex, hexToBytes } from '../domain/hex.ts';
-import { encodeBytes, word } from '../domain/word.ts';
+import { bytesToHex, type Hex } from '../domain/hex.ts';
+import { AbiWriter, dynamicLength } from '../domain/abi.ts';
 
 export const SEAL_VERSION = 'v1';
 
@@ -42,13 +42,21 @@ export function parseSeal(text: string): SealText | undefined {
 
 /** abi.encode of the commitments, in base64url. */
 export function encodeCommitments(commitments: readonly SignedCommitment[]): string {
-  let offsets = '';
-  let tails = '';
-  for (const { lp, deadline, signature } of commitments) {
-    offsets += word(commitments.length * 32 + tails.length / 2);
-    tails += word(lp) + word(deadline) + word(3 * 32) + encodeBytes(signature);
+  const tailLength = (signature: Hex) => 3 * 32 + dynamicLength(signature);
+  const tails = commitments.reduce((length, { signature }) => length + tailLength(signature), 0);
+  const writer = new AbiWriter(64 + 32 * commitments.length + tails).word(32).word(commitments.length);
+  let offset = 32 * commitments.length;
+  for (const { signature } of commitments) {
+    writer.word(offset);
+    offset += tailLength(signature);
   }
-  return toBase64Url(hexToBytes(`0x${word(32)}${word(commitments.length)}${offsets}${tails}`));
+  for (const { lp, deadline, signature } of commitments)
+    writer
+      .word(lp)
+      .word(deadline)
+      .word(3 * 32)
+      .dynamic(signature);
+  return toBase64Url(writer.bytes);
 }
 
 /**

@@ -5,10 +5,10 @@
 import { decodeAbiParameters, encodeAbiParameters, parseAbiParameters } from 'viem';
 import { type EscrowDomain, separatorOf } from '../domain/escrow-domain.ts';
 import type { Address, Bytes32, Hex } from '../domain/hex.ts';
-import { keccakHex, keccakText, typedDataDigest } from '../domain/keccak.ts';
+import { keccak, keccakText, typedDataDigest } from '../domain/keccak.ts';
 import { MANDATE_OUTPUT_TYPE, ORDER_TYPES, outputsHash, type StandardOrder } from '../domain/order.ts';
 import type { UnixSeconds } from '../domain/time.ts';
-import { encodeWords } from '../domain/word.ts';
+import { encodeWords } from '../domain/abi.ts';
 
 /** The API's names. */
 export type OrderLock = 'Permit2' | 'EIP-3009' | 'ResourceLock';
@@ -233,7 +233,7 @@ export function permit2LockDigest(
   order: StandardOrder,
   deadline: bigint,
 ): Bytes32 {
-  const permitted = order.inputs.map((row) => keccakHex(encodeWords([TOKEN_PERMISSIONS_TYPEHASH, ...row])));
+  const permitted = order.inputs.map((row) => keccak(encodeWords([TOKEN_PERMISSIONS_TYPEHASH, ...row])));
   const witness = encodeWords([
     WITNESS_TYPEHASH,
     order.user,
@@ -243,18 +243,18 @@ export function permit2LockDigest(
   ]);
   const struct = encodeWords([
     PERMIT2_TYPEHASH,
-    keccakHex(encodeWords(permitted)),
+    keccak(encodeWords(permitted)),
     escrow.escrow,
     order.nonce,
     deadline,
-    keccakHex(witness),
+    keccak(witness),
   ]);
-  return typedDataDigest(permit2Separator(escrow.chainId, permit2), keccakHex(struct));
+  return typedDataDigest(permit2Separator(escrow.chainId, permit2), keccak(struct));
 }
 
 /** Permit2's domain has no version. */
 function permit2Separator(chainId: number, permit2: Address): Bytes32 {
-  return keccakHex(encodeWords([PERMIT2_DOMAIN_TYPEHASH, PERMIT2_NAME_HASH, chainId, permit2]));
+  return keccak(encodeWords([PERMIT2_DOMAIN_TYPEHASH, PERMIT2_NAME_HASH, chainId, permit2]));
 }
 
 export interface Eip3009Token {
@@ -315,7 +315,7 @@ export function eip3009Digest(
   const struct = encodeWords([RECEIVE_TYPEHASH, from, to, value, validAfter, validBefore, nonce]);
   return typedDataDigest(
     separatorOf({ name, version, chainId, verifyingContract: address }),
-    keccakHex(struct),
+    keccak(struct),
   );
 }
 

@@ -1,12 +1,12 @@
 /** Converts between rows and objects: column `created_at_ms` is field `createdAtMs`, bytes are 0x hex. */
 
 import { bytesToHex, type Bytes32, type Hex } from '../../domain/hex.ts';
-import { uint } from '../../domain/word.ts';
+import { encodeWords } from '../../domain/abi.ts';
 import type { Queryable, Row, Statement } from './pool.ts';
 
 export const bytes = (hex: Hex): Buffer => Buffer.from(hex.slice(2), 'hex');
 export const toHex = (buffer: Buffer): Bytes32 => bytesToHex(buffer);
-export const uintBytes = (value: bigint): Buffer => Buffer.from(uint(value, 32), 'hex');
+export const uintBytes = (value: bigint): Buffer => Buffer.from(encodeWords([value]));
 
 const fields = new Map<string, string>();
 

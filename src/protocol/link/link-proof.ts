@@ -6,8 +6,8 @@
 import type { EscrowDomain } from '../../domain/escrow-domain.ts';
 import { separatorOf } from '../../domain/escrow-domain.ts';
 import type { Address, Bytes32 } from '../../domain/hex.ts';
-import { keccakHex, keccakText, typedDataDigest } from '../../domain/keccak.ts';
-import { encodeWords } from '../../domain/word.ts';
+import { keccak, keccakText, typedDataDigest } from '../../domain/keccak.ts';
+import { encodeWords } from '../../domain/abi.ts';
 import { LINK_DOMAIN_NAME, LINK_DOMAIN_VERSION, LINK_PROOF_TYPE } from './link.ts';
 
 export interface LinkProof {
@@ -33,5 +33,5 @@ export function linkProofDigest(
     verifyingContract: escrow,
   });
   const struct = encodeWords([TYPEHASH, nonce, keccakText(venueId), keccakText(solverId), account]);
-  return typedDataDigest(separator, keccakHex(struct));
+  return typedDataDigest(separator, keccak(struct));
 }

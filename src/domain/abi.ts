@@ -1,0 +1,73 @@
+/** ABI encoding: 32-byte words, and byte strings padded to whole words. */
+
+import { InvariantError } from './errors.ts';
+import { hexDigitsInto, newBytes, type Hex } from './hex.ts';
+
+/**
+ * Writes a byte string of a known length from front to back. Every method throws `InvariantError` for a value
+ * that does not fit: a silent wrap would sign another order.
+ */
+export class AbiWriter {
+  readonly #bytes: Uint8Array;
+  #at = 0;
+
+  constructor(length: number) {
+    this.#bytes = newBytes(length);
+  }
+
+  /** One word: a number big endian, hex right-aligned (an address fills the low 20 bytes). */
+  word(value: bigint | number | Hex): this {
+    return typeof value === 'string' ? this.#digits(value, 2, 32) : this.uint(value, 32);
+  }
+
+  /** A non-negative whole number in `width` bytes, big endian. */
+  uint(value: bigint | number, width: number): this {
+    if (value < 0) throw new InvariantError(`${value} does not fit uint${8 * width}.`);
+    return this.#digits(value.toString(16), 0, width);
+  }
+
+  /** The bytes as they are. */
+  raw(hex: Hex): this {
+    return this.#digits(hex, 2, byteLength(hex));
+  }
+
+  /** What stands behind an offset: the length, then the bytes padded to whole words. */
+  dynamic(hex: Hex): this {
+    const length = byteLength(hex);
+    this.uint(length, 32).raw(hex);
+    const end = this.#at + paddedLength(length) - length;
+    this.#bytes.fill(0, this.#at, end);
+    this.#at = end;
+    return this;
+  }
+
+  /** The whole string. Throws `InvariantError` unless every byte of it has been written. */
+  get bytes(): Uint8Array {
+    if (this.#at !== this.#bytes.length)
+      throw new InvariantError(`${this.#at} of ${this.#bytes.length} bytes were encoded.`);
+    return this.#bytes;
+  }
+
+  #digits(text: string, from: number, width: number): this {
+    const end = this.#at + width;
+    if (end > this.#bytes.length || text.length - from > 2 * width)
+      throw new InvariantError(`"${text.slice(0, 80)}" does not fit ${width} bytes.`);
+    hexDigitsInto(this.#bytes, this.#at, end, text, from);
+    this.#at = end;
+    return this;
+  }
+}
+
+/** abi.encode of values that take one word each. */
+export function encodeWords(values: readonly (bigint | number | Hex)[]): Uint8Array {
+  const writer = new AbiWriter(32 * values.length);
+  for (const value of values) writer.word(value);
+  return writer.bytes;
+}
+
+/** How many bytes `dynamic` writes. */
+export const dynamicLength = (hex: Hex): number => 32 + paddedLength(byteLength(hex));
+
+export const byteLength = (hex: Hex): number => (hex.length - 2) >> 1;
+
+const paddedLength = (length: number): number => Math.ceil(length / 32) * 32;
