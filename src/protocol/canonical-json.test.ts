@@ -3,7 +3,7 @@
 import canonicalize from 'canonicalize';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { canonicalJson } from './canonical-json.ts';
+import { canonicalJson, rememberCanonical } from './canonical-json.ts';
 
 test('law: equal to the canonicalize package for any JSON value', () => {
   fc.assert(
@@ -25,3 +25,14 @@ test.each([Number.NaN, Number.POSITIVE_INFINITY, 1n, Symbol('x'), '\ud800', { '\
     expect(() => canonicalJson(value)).toThrow(/JSON cannot hold/);
   },
 );
+
+test('law: a remembered object is written as any other, wherever it occurs', () => {
+  fc.assert(
+    fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.jsonValue(), (constant, other) => {
+      const value = { b: constant, a: [constant, other] };
+      const before = canonicalJson(value);
+      rememberCanonical(constant);
+      expect(canonicalJson(value)).toBe(before);
+    }),
+  );
+});
