@@ -86,7 +86,7 @@ function shakeHands(socket: WebSocket, { chain }: Pick<BenchLp, 'chain'>, ready:
 }
 
 /** One LP with one pair, WETH and USDC, at fixed prices. */
-export const onePairConfig = (chainId: number, account: string): Pick<BenchLp, 'feed' | 'config'> => ({
+export const onePairConfig = (chainId: number, account: string) => ({
   feed: { WETHUSD: '2500' },
   config: {
     solver: { id: 'bench', name: 'Bench' },

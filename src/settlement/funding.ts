@@ -313,10 +313,7 @@ export function eip3009Digest(
   { from, to, value, validAfter, validBefore, nonce }: ReceiveAuthorization,
 ): Bytes32 {
   const struct = encodeWords([RECEIVE_TYPEHASH, from, to, value, validAfter, validBefore, nonce]);
-  return typedDataDigest(
-    separatorOf({ name, version, chainId, verifyingContract: address }),
-    keccak(struct),
-  );
+  return typedDataDigest(separatorOf({ name, version, chainId, verifyingContract: address }), keccak(struct));
 }
 
 export function inputToken(token: bigint): Address {
