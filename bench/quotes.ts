@@ -30,7 +30,7 @@ const ROUNDS = 3;
 const SECONDS = option('seconds', 3);
 const LIVE = option('live', 10_000);
 const WARM_UP_SECONDS = 2;
-/** How long a quote stays live after its validity: landing margin, grace, and blocks until the LP sees its end. */
+/** A quote stays live after its validity: landing margin, grace, and the blocks until the LP sees its end. */
 const MARGIN_SECONDS = 1;
 const GRACE_SECONDS = 1;
 const LIVE_BEYOND_VALIDITY_SECONDS = MARGIN_SECONDS + GRACE_SECONDS + 2;
@@ -139,7 +139,7 @@ async function figuresOf(lp: LpProcess, rounds: readonly Measured[]): Promise<Fi
   };
 }
 
-/** Gives quotes the validity at which about LIVE of them are live at this LP's own rate, and waits for that. */
+/** Sets the validity at which about LIVE quotes are live at this LP's own rate, and waits until they are. */
 async function keepLive(lp: LpProcess): Promise<void> {
   const { latenciesMs, seconds: took } = await drive(lp, 10, seconds(WARM_UP_SECONDS));
   const liveSeconds = (LIVE * took) / latenciesMs.length;

@@ -42,8 +42,8 @@ export function hexToBytes(hex: string): Uint8Array {
 }
 
 /**
- * Writes hex digits right-aligned into `bytes[at..end)`, zeros before them. `text[from..]` must be digits that
- * fit there, of either case; throws `InvariantError` for any other character.
+ * Writes hex digits right-aligned into `bytes[at..end)`, zeros before them. `text[from..]` are digits of
+ * either case that fit there; throws `InvariantError` for any other character.
  */
 export function hexDigitsInto(bytes: Uint8Array, at: number, end: number, text: string, from: number): void {
   let wrong = 0;

@@ -13,7 +13,7 @@ const LONE_SURROGATE = /\p{Surrogate}/u;
 
 const constants = new WeakMap<object, string>();
 
-/** Writes `value`, which must never change, once and for all: two thirds of a candidate is the same each time. */
+/** Writes `value`, which must never change, only once: two thirds of a candidate are the same each time. */
 export function rememberCanonical(value: object): void {
   constants.set(value, canonicalJson(value));
 }
