@@ -11,7 +11,17 @@ import {
   type Strategy,
 } from './firm.ts';
 import { deviationOf, errorOf, meanOf, type SumStats } from './sums.ts';
-import { atLeast, atMost, exactly, informs, near, reportOf, type SimReport, type ReportRow } from './row.ts';
+import {
+  allInform,
+  atLeast,
+  atMost,
+  exactly,
+  informs,
+  near,
+  reportOf,
+  type SimReport,
+  type ReportRow,
+} from './row.ts';
 import { drawWorld, replayWorld, type SimWorld } from './world.ts';
 
 export interface BarsOptions {
@@ -127,19 +137,22 @@ export function firmRows(
 }
 
 function cellRows({ setup, result }: Cell): ReportRow[] {
-  const name = nameOf(setup);
-  return [
-    informs(`${name}: PnL`, meanOf(result.profit)),
-    informs(`${name}: standard error of PnL`, errorOf(result.profit)),
-    informs(`${name}: std of PnL`, deviationOf(result.profit)),
-    informs(`${name}: PnL / std`, meanOf(result.profit) / deviationOf(result.profit)),
-    informs(`${name}: q rms`, positionOf(result)),
-    informs(`${name}: uninformed fills`, meanOf(result.fills)),
-    informs(`${name}: pick-off`, meanOf(result.pickOff)),
-    informs(`${name}: PnL without position changes`, meanOf(result.edge)),
-    informs(`${name}: paid per option, bps`, meanOf(result.optionPaid)),
-    informs(`${name}: C(D) per option, bps`, meanOf(result.optionCost)),
-  ];
+  const { profit, fills, pickOff, edge, optionPaid, optionCost } = result;
+  return allInform(
+    {
+      PnL: meanOf(profit),
+      'standard error of PnL': errorOf(profit),
+      'std of PnL': deviationOf(profit),
+      'PnL / std': meanOf(profit) / deviationOf(profit),
+      'q rms': positionOf(result),
+      'uninformed fills': meanOf(fills),
+      'pick-off': meanOf(pickOff),
+      'PnL without position changes': meanOf(edge),
+      'paid per option, bps': meanOf(optionPaid),
+      'C(D) per option, bps': meanOf(optionCost),
+    },
+    `${nameOf(setup)}: `,
+  );
 }
 
 function tableRows(table: readonly Cell[], paths: number): ReportRow[] {

@@ -15,7 +15,6 @@ import {
   type MakerSetup,
   type MakerQuote,
   type SimRequest,
-  type SimRoute,
 } from './maker.ts';
 import { drawRequest, mostValuable, type OptionView, type TakerSetup } from './market.ts';
 import type { RfqRecord } from './rfq-record.ts';
@@ -72,17 +71,10 @@ export interface ReplayResult {
 /** A taker that waits longer counts as an option holder. */
 const HESITATION_MS = 2_000;
 
-interface PlannedRequest {
-  id: string;
-  atMs: number;
-  taker: string;
-  corridor: string;
+interface PlannedRequest extends Omit<SimRequest, 'route'>, Pick<RfqRecord, 'atMs' | 'corridor'> {
+  /** Symbols. */
   input: string;
   output: string;
-  side: 'exactInput' | 'exactOutput';
-  amount: bigint;
-  platformFeeBps: number;
-  minValidSeconds: number;
   holder: boolean;
   /** Uniform, before it is fitted to the record. */
   whether: number;
@@ -127,9 +119,8 @@ export function runReplay(setup: ReplaySetup): ReplayResult {
         each.input.symbol === plan.input &&
         each.output.symbol === plan.output,
     );
-    const request = route === undefined ? undefined : requestOf(plan, route);
     const answered: readonly MakerQuote[] | Decline =
-      request === undefined ? { declined: 'pair' } : maker.ask(request, atMs);
+      route === undefined ? { declined: 'pair' } : maker.ask({ ...plan, route }, atMs);
     counters[side].answered(answered);
     if (isDecline(answered))
       return {
@@ -194,24 +185,20 @@ export function runReplay(setup: ReplaySetup): ReplayResult {
   }
 
   function toReplayedQuote(plan: PlannedRequest, legs: [ReplayLeg, ReplayLeg]): ReplayedQuote {
-    const [a, b] = legs;
     const { id, atMs, corridor, side, amount, record } = plan;
-    const lp = plan.input === setup.makers[0].base ? 'buy' : 'sell';
-    const [one, other] = [a.amount, b.amount];
-    const differenceBps =
-      one === null || other === null
-        ? null
-        : (side === 'exactInput' ? 1 - Number(other) / Number(one) : Number(other) / Number(one) - 1) * 1e4;
+    const [one, other] = [legs[0].amount, legs[1].amount];
+    const ratio = Number(other) / Number(one);
     return {
       id,
       atMs,
       corridor,
-      lp,
+      lp: plan.input === setup.makers[0].base ? 'buy' : 'sell',
       side,
       amount: amount.toString(),
       recorded: record?.outcome ?? null,
       legs,
-      differenceBps,
+      differenceBps:
+        one === null || other === null ? null : (side === 'exactInput' ? 1 - ratio : ratio - 1) * 1e4,
       changed: false,
     };
   }
@@ -254,26 +241,12 @@ export function runReplay(setup: ReplaySetup): ReplayResult {
   };
 }
 
-function requestOf(
-  { id, taker, side, amount, platformFeeBps, minValidSeconds }: PlannedRequest,
-  route: SimRoute,
-): SimRequest {
-  return { id, taker, route, side, amount, platformFeeBps, minValidSeconds };
-}
-
 function recorded(records: readonly RfqRecord[], seed: number): PlannedRequest[] {
   const random = createRandom(seed, 2);
   return records.map((record, at) => ({
+    ...record,
     id: `${at} ${record.id}`,
-    atMs: record.atMs,
-    taker: record.taker,
-    corridor: record.corridor,
-    input: record.input,
-    output: record.output,
-    side: record.side,
     amount: BigInt(record.amount),
-    platformFeeBps: record.platformFeeBps,
-    minValidSeconds: record.minValidSeconds,
     holder: false,
     whether: random.uniform(),
     record,
@@ -288,27 +261,21 @@ function drawn({ seed, takers, prices, startMs, makers }: ReplaySetup): PlannedR
     time < prices.length - 1;
     time += arrivals.exponential(takers.rfqSeconds)
   ) {
-    const { request, holder, whether } = drawRequest(
+    const { request, ...draw } = drawRequest(
       crowd,
       takers,
       makers[0].routes,
       prices[Math.floor(time)] as number,
       `rfq ${planned.length}`,
     );
-    const { id, taker, route, side, amount, platformFeeBps, minValidSeconds } = request;
+    const { route, ...rest } = request;
     planned.push({
-      id,
+      ...rest,
+      ...draw,
       atMs: startMs + Math.floor(time * 1000),
-      taker,
       corridor: route.corridor,
       input: route.input.symbol,
       output: route.output.symbol,
-      side,
-      amount,
-      platformFeeBps,
-      minValidSeconds,
-      holder,
-      whether,
       record: undefined,
     });
   }

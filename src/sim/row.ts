@@ -25,6 +25,9 @@ export const informs = (name: string, ours: number): ReportRow => ({
   ok: Number.isFinite(ours),
 });
 
+export const allInform = (figures: Readonly<Record<string, number>>, source = ''): ReportRow[] =>
+  Object.entries(figures).map(([name, ours]) => informs(`${source}${name}`, ours));
+
 /** Equal in every printed digit, rounded or truncated. */
 export function asPrinted(name: string, ours: number, printed: string): ReportRow {
   const reference = Number(printed);

@@ -10,8 +10,8 @@ import { breakEven } from './chances.ts';
 import { createRandom } from '../random.ts';
 import { FIRM, STRATEGIES } from '../firm.ts';
 import { glft } from './glft.ts';
-import { JOURNAL } from './published.ts';
-import { informs, near, type ReportRow, within } from '../row.ts';
+import { JOURNAL, journalRows } from './published.ts';
+import { allInform, type ReportRow } from '../row.ts';
 
 export type Named = Readonly<Record<string, string>>;
 
@@ -53,38 +53,21 @@ const MODELS: Record<string, Model> = {
       if (setup.T / setup.dt > 1e6) throw wrong('dt', 'leaves more than a million steps in T');
       const ours = simulateAvellaneda(setup, createRandom(number('seed', 1, SEED)));
       const asTabled =
-        setup.sigma === AS2008.sigma &&
-        setup.k === AS2008.k &&
-        setup.A === AS2008.A &&
-        setup.T === AS2008.T &&
-        setup.dt === AS2008.dt &&
+        (['sigma', 'k', 'A', 'T', 'dt'] as const).every((name) => setup[name] === AS2008[name]) &&
         setup.fills === 'literal' &&
         setup.spread === 'journal';
       const printed = asTabled
         ? JOURNAL.find(([gamma, strategy]) => gamma === setup.gamma && strategy === setup.strategy)
         : undefined;
       if (printed === undefined)
-        return [
-          informs('average spread', averageSpread(setup)),
-          informs('profit', ours.profit),
-          informs('std of profit', ours.profitStd),
-          informs('final q', ours.finalQ),
-          informs('std of final q', ours.finalQStd),
-        ];
-      const [, , spread, profit, profitStd, finalQ, finalQStd] = printed;
-      return [
-        near('average spread', ours.averageSpread, spread, 0.005, 'every printed digit'),
-        within('profit', ours.profit, profit, 0.02),
-        within('std of profit', ours.profitStd, profitStd, 0.1),
-        near(
-          'final q',
-          ours.finalQ,
-          finalQ,
-          (3 * Math.SQRT2 * ours.finalQStd) / Math.sqrt(setup.paths),
-          '3 joint standard errors',
-        ),
-        within('std of final q', ours.finalQStd, finalQStd, 0.1),
-      ];
+        return allInform({
+          'average spread': averageSpread(setup),
+          profit: ours.profit,
+          'std of profit': ours.profitStd,
+          'final q': ours.finalQ,
+          'std of final q': ours.finalQStd,
+        });
+      return journalRows('', ours, printed, setup.paths);
     },
   },
   glft: {
@@ -103,16 +86,15 @@ const MODELS: Record<string, Model> = {
       const asked = number('q', Number.NaN, { least: -setup.Q + 1, most: setup.Q - 1, whole: true });
       const positions = Number.isNaN(asked) ? [0, 10, -10, 20].filter((q) => Math.abs(q) < setup.Q) : [asked];
       return [
-        informs('c1', ours.c1),
-        informs('c2', ours.c2),
-        informs('spread', ours.spread),
-        informs('eta', ours.eta),
-        ...positions.flatMap((q) => [
-          informs(`bid at q=${q}, closed form`, ours.bid(q)),
-          informs(`bid at q=${q}, exact`, ours.exactBid(q)),
-          informs(`ask at q=${q}, closed form`, ours.ask(q)),
-          informs(`ask at q=${q}, exact`, ours.exactAsk(q)),
-        ]),
+        ...allInform({ c1: ours.c1, c2: ours.c2, spread: ours.spread, eta: ours.eta }),
+        ...positions.flatMap((q) =>
+          allInform({
+            [`bid at q=${q}, closed form`]: ours.bid(q),
+            [`bid at q=${q}, exact`]: ours.exactBid(q),
+            [`ask at q=${q}, closed form`]: ours.ask(q),
+            [`ask at q=${q}, exact`]: ours.exactAsk(q),
+          }),
+        ),
       ];
     },
   },
@@ -126,7 +108,7 @@ const MODELS: Record<string, Model> = {
         sigma: number('sigma', 0.2, POSITIVE),
         T: number('T', 1, POSITIVE),
       });
-      return [informs('call', call), informs('put', put)];
+      return allInform({ call, put });
     },
   },
   bachelier: {
@@ -146,22 +128,23 @@ const MODELS: Record<string, Model> = {
         jumpBps: number('jump-bps', 30, POSITIVE),
         deviation,
       };
-      return [
-        informs('deviation', deviation),
-        informs('call', bachelierCall(strike, deviation)),
-        informs('call / deviation', bachelierCall(strike, deviation) / deviation),
-        informs('jump part', jumpCost(strike, jumps)),
-        informs('C(D)', optionCost(strike, jumps)),
-      ];
+      const call = bachelierCall(strike, deviation);
+      return allInform({
+        deviation,
+        call,
+        'call / deviation': call / deviation,
+        'jump part': jumpCost(strike, jumps),
+        'C(D)': optionCost(strike, jumps),
+      });
     },
   },
   lambertw: {
     options: ['x'],
-    rows: ({ number }) => [informs('W', lambertWExp(Math.log(number('x', 1, POSITIVE))))],
+    rows: ({ number }) => allInform({ W: lambertWExp(Math.log(number('x', 1, POSITIVE))) }),
   },
   breakeven: {
     options: ['omega'],
-    rows: ({ number }) => [informs('d*', breakEven(number('omega', 0.25, { above: 0, most: 1000 })))],
+    rows: ({ number }) => allInform({ 'd*': breakEven(number('omega', 0.25, { above: 0, most: 1000 })) }),
   },
   firm: {
     options: [

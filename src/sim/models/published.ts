@@ -9,7 +9,14 @@ import type { PriceInputs } from '../../pricing/price-inputs.ts';
 import { lambertWExp, normalCdf, normalPdf } from '../../pricing/special.ts';
 import { confidenceTerm } from '../../pricing/terms.ts';
 import { type CapitalFee, capitalFee, lpRate, type RateModel } from './across.ts';
-import { AS2008, type AvellanedaSetup, averageSpread, gridSpread, simulateAvellaneda } from './avellaneda.ts';
+import {
+  AS2008,
+  type AvellanedaResult,
+  type AvellanedaSetup,
+  averageSpread,
+  gridSpread,
+  simulateAvellaneda,
+} from './avellaneda.ts';
 import { blackScholes, overBachelier } from './black-scholes.ts';
 import {
   arbitrageChance,
@@ -90,26 +97,30 @@ const TRAPS: readonly (readonly [
   ['not printed by the journal: γ=0.5 symmetric', { gamma: 0.5, strategy: 'symmetric' }, 59.91, 12.25],
 ];
 
+/** A simulation compared with its printed row. The journal prints two digits. */
+export function journalRows(
+  name: string,
+  ours: AvellanedaResult,
+  [, , spread, profit, profitStd, finalQ, finalQStd]: (typeof JOURNAL)[number],
+  paths: number,
+): ReportRow[] {
+  const distance = (3 * Math.SQRT2 * ours.finalQStd) / Math.sqrt(paths);
+  return [
+    near(`${name}average spread`, ours.averageSpread, spread, 0.005, 'every printed digit'),
+    within(`${name}profit`, ours.profit, profit, 0.02),
+    within(`${name}std of profit`, ours.profitStd, profitStd, 0.1),
+    near(`${name}final q`, ours.finalQ, finalQ, distance, '3 joint standard errors'),
+    within(`${name}std of final q`, ours.finalQStd, finalQStd, 0.1),
+  ];
+}
+
 function avellanedaRows(seed: number, paths: number): ReportRow[] {
   const rows: ReportRow[] = [];
-  for (const [at, [gamma, strategy, spread, profit, profitStd, finalQ, finalQStd]] of JOURNAL.entries()) {
+  for (const [at, print] of JOURNAL.entries()) {
+    const [gamma, strategy] = print;
     const setup: AvellanedaSetup = { ...AS2008, paths, gamma, strategy };
-    const ours = simulateAvellaneda(setup, createRandom(seed, at));
     const name = `Avellaneda-Stoikov 2008, γ=${gamma} ${strategy}`;
-    // The journal prints two digits.
-    rows.push(
-      near(`${name}: average spread`, ours.averageSpread, spread, 0.005, 'every printed digit'),
-      within(`${name}: profit`, ours.profit, profit, 0.02),
-      within(`${name}: std of profit`, ours.profitStd, profitStd, 0.1),
-      within(`${name}: std of final q`, ours.finalQStd, finalQStd, 0.1),
-      near(
-        `${name}: final q`,
-        ours.finalQ,
-        finalQ,
-        (3 * Math.SQRT2 * ours.finalQStd) / Math.sqrt(paths),
-        '3 joint standard errors',
-      ),
-    );
+    rows.push(...journalRows(`${name}: `, simulateAvellaneda(setup, createRandom(seed, at)), print, paths));
   }
   for (const [gamma, analytic, grid] of [
     [0.1, '1.490770', '1.491770'],
