@@ -7,6 +7,9 @@ import { randomUUID } from 'node:crypto';
 import { startHttp } from '../../adapters/http/server.ts';
 import { RequestError } from '../../domain/errors.ts';
 import type { EvmChain } from '../../adapters/evm/chain/chain.ts';
+import type { Readiness } from '../../adapters/http/ops.ts';
+import type { Outbound } from '../../adapters/outbound/request.ts';
+import type { Database } from '../../adapters/postgres/pool.ts';
 import { createPostgresBus } from '../../adapters/postgres/bus.ts';
 import { createTxStore } from '../../adapters/postgres/tx-store.ts';
 import { createVenueStore } from '../../adapters/postgres/venue/venue-store.ts';
@@ -23,7 +26,12 @@ import { COURIER, createCourier } from '../../venue/orders/travel-rule.ts';
 import { unready } from '../../venue/ready.ts';
 import { createVenue } from '../../venue/venue.ts';
 import type { ChainSettings, VenueOptions } from '../../venue/options.ts';
+import type { Address } from '../../domain/hex.ts';
 import type { Bus } from '../../ports/bus.ts';
+import type { Log } from '../../ports/log.ts';
+import type { Metrics } from '../../ports/metrics.ts';
+import type { Reference } from '../../ports/reference.ts';
+import type { RouteVenue } from '../../ports/route-venue.ts';
 import type { Queue } from '../../ports/queue.ts';
 import type { Signer } from '../../ports/signer.ts';
 import type { Transactor } from '../../ports/transactor.ts';
@@ -34,7 +42,7 @@ import { loadConfig } from '../config/load.ts';
 import { openDatabase } from '../database.ts';
 import { createFeeds } from '../feeds.ts';
 import { createTransactors, openChains } from '../networks.ts';
-import { liveAs, openHealth, processContext } from '../process.ts';
+import { type Life, liveAs, openHealth, processContext } from '../process.ts';
 import { createProofs } from '../proofs.ts';
 import { openQueue } from '../queue.ts';
 import { startRetention } from '../retention.ts';
@@ -68,7 +76,6 @@ export async function runVenue(
 
   await liveAs(`venue ${role}`, log, async (life) => {
     const { metrics, metricsUrl, readyWhen } = await openHealth(life, log, config.ops);
-
     requireServer(role, config, secrets);
     const db = await openDatabase(
       config.database,
@@ -84,27 +91,22 @@ export async function runVenue(
     life.onStop('event bus', () => made.bus.close());
     const wakeUps = openQueue(config.queue, db, { log, secrets });
     life.onStop('queue', () => wakeUps.close());
-    const { store, transactions, bus, queue, chains } = wrap({
+    const ground = wrap({
       ...made,
       queue: wakeUps,
       chains: await openChains(config.chains, { life, log, metrics, secrets }),
     });
+    const { chains } = ground;
     const byId = new Map(chains.map((chain) => [chain.chain.id, chain]));
 
-    const [relayerKey, ...moreKeys] = [config.keys.relayer].flat() as [KeySource, ...KeySource[]];
-    const signers: [Signer, ...Signer[]] | undefined =
+    const relayerKeys = [config.keys.relayer].flat() as [KeySource, ...KeySource[]];
+    const signers =
       role === 'api'
         ? undefined
-        : [
-            await openSigner(relayerKey, secrets),
-            ...(await Promise.all(moreKeys.map((key) => openSigner(key, secrets)))),
-          ];
+        : ((await Promise.all(relayerKeys.map((key) => openSigner(key, secrets)))) as [Signer, ...Signer[]]);
     const senders =
-      signers && createTransactors(config.chains, chains, { signers, store: transactions, log, metrics });
-    const ready: (() => Promise<readonly string[]>)[] = [];
-    const outbound = openOutbound(config, { life });
-    const routeVenues = openDexVenues(config.dex, byId);
-
+      signers &&
+      createTransactors(config.chains, chains, { signers, store: ground.transactions, log, metrics });
     const reference = createReference(
       config.prices,
       createFeeds(config.feeds, wantedSymbols(config), { secrets, chains }),
@@ -112,130 +114,158 @@ export async function runVenue(
     );
     reference.start();
     life.onStop('reference prices', () => reference.stop());
+    const parts: Parts = {
+      ...ground,
+      config,
+      role,
+      life,
+      log,
+      metrics,
+      secrets,
+      db,
+      byId,
+      reference,
+      routeVenues: openDexVenues(config.dex, byId),
+      outbound: openOutbound(config, { life }),
+    };
 
+    const ready: Readiness[] = [];
     if (role !== 'worker') {
-      const addresses =
+      const relayers =
         signers?.map(({ address }) => address) ??
-        (await Promise.all([relayerKey, ...moreKeys].map((key) => keystoreAddressOf(key, secrets))));
-      // A process that sends on a chain reports its own health; other processes watch the relayer's balance.
-      const relayers = new Map(
-        chains.map((chain) => {
-          const sender = senders?.get(chain.chain.id);
-          const watched = watchRelayers(chain, addresses);
-          return [
-            chain.chain.id,
-            { healthy: () => (sender?.holds() ? sender.healthy() : watched.healthy()) },
-          ];
-        }),
-      );
-      const venue = createVenue(
-        {
-          store,
-          bus,
-          queue,
-          chains: byId,
-          relayers,
-          routeVenues,
-          reference,
-          screeners: await openScreeners(config, outbound, { life, log, metrics, secrets }),
-          recovery: createRecovery(),
-          databaseWaitMs: () => db.waitMs(),
-          clock: systemClock,
-          random: systemRandom,
-          log,
-          metrics,
-        },
-        await optionsOf(config, secrets),
-      );
-      life.onStop('venue', () => venue.stop());
-      await venue.start();
-      const server = await startHttp(
-        { routes: venue.routes, doors: venue.doors, gate: venue.gate, clock: systemClock, log },
-        { host: config.http.host, port: config.http.port, trustProxy: config.http.trustProxy },
-      );
-      // Stopped in reverse order: new requests are refused while the rest still works.
-      life.onStop('public door', async () => {
-        await new Promise((resolve) => setTimeout(resolve, config.http.drainMs));
-        await server.close();
-      });
-      await openAdmin(config.admin, { db, store, chains, life, log: log.child({ part: 'admin' }), secrets });
-      ready.push(() => venue.ready());
-      log.info({ url: server.url, metrics: metricsUrl }, 'venue is open');
+        (await Promise.all(relayerKeys.map((key) => keystoreAddressOf(key, secrets))));
+      ready.push(...(await openApi(parts, relayers, senders, metricsUrl)));
     }
     if (senders) {
-      const worker = createOrderAdvancer(
-        {
-          store,
-          chains: byId,
-          transactors: senders,
-          routeVenues,
-          attestations: createProofs(config.attesters, { chains, log, metrics }),
-          queue,
-          bus,
-          clock: systemClock,
-          log,
-          metrics,
-        },
-        { owner: randomUUID(), topic: ORDERS_TOPIC },
-      );
-      life.onStop('senders', () => Promise.all([...senders.values()].map((sender) => sender.stop())));
-      await Promise.all([...senders.values()].map((sender) => sender.start()));
-      life.onStop('worker', () => worker.stop());
-      await worker.start();
-      const withdrawals = createWithdrawals({
-        store,
-        chains: byId,
-        transactors: senders,
-        clock: systemClock,
-        log,
-        metrics,
-      });
-      life.onStop('withdrawals', () => withdrawals.stop());
-      withdrawals.start();
-      const nativeSymbols = new Map(config.chains.map(({ id, nativeSymbol }) => [id, nativeSymbol]));
-      const upkeep = createUpkeep({
-        trades: store.trades,
-        chains: byId,
-        prices: createPrices(reference),
-        nativeSymbol: (chainId) => nativeSymbols.get(chainId) ?? '',
-        clock: systemClock,
-        log,
-        metrics,
-      });
-      life.onStop('upkeep of history', () => upkeep.stop());
-      upkeep.start();
-      const { idempotencyDays, slotDays, eventDays } = config.retention;
-      const retaining = startRetention(
-        { db, clock: systemClock, log, metrics },
-        { idempotency: idempotencyDays, slots: slotDays, events: eventDays },
-      );
-      life.onStop('retention', () => retaining.stop());
-      const transmitter = openTransmitter(config, outbound, secrets);
-      if (transmitter) {
-        const courier = createCourier(
-          { store, transmitter, clock: systemClock, log, metrics },
-          {
-            ...COURIER,
-            maxAttempts: config.travelRule.maxAttempts,
-            firstRetryMs: config.travelRule.firstRetryMs,
-            longestRetryMs: config.travelRule.longestRetryMs,
-            leaseMs: config.travelRule.timeoutMs * 2 + 30_000,
-          },
-        );
-        life.onStop('travel-rule courier', () => courier.stop());
-        courier.start();
-      }
-      if (role === 'worker')
-        ready.push(
-          () => unready({ store, chains: byId, clock: systemClock }),
-          async () => penniless(chains, senders),
-        );
+      ready.push(...(await openWorker(parts, senders)));
       log.info({ relayers: signers?.map(({ address }) => address) }, 'worker is at work');
     }
     readyWhen(async () =>
       life.stopping ? ['stopping'] : (await Promise.all(ready.map((ask) => ask()))).flat(),
     );
   });
+}
+
+interface Parts extends VenueGround {
+  config: VenueConfig;
+  role: ProcessRole;
+  life: Life;
+  log: Log;
+  metrics: Metrics;
+  secrets: SecretContext;
+  db: Database;
+  byId: ReadonlyMap<number, EvmChain>;
+  reference: Reference;
+  routeVenues: RouteVenue[];
+  outbound: Outbound;
+}
+
+type Senders = ReadonlyMap<number, Transactor>;
+
+/** Serves takers, solvers and administrators. */
+async function openApi(
+  { config, chains, byId, store, bus, queue, reference, routeVenues, outbound, db, ...parts }: Parts,
+  relayerAddresses: readonly Address[],
+  senders: Senders | undefined,
+  metricsUrl: string,
+): Promise<Readiness[]> {
+  const { life, log, metrics, secrets } = parts;
+  // A process that sends on a chain reports its own health; other processes watch the relayer's balance.
+  const relayers = new Map(
+    chains.map((chain) => {
+      const sender = senders?.get(chain.chain.id);
+      const watched = watchRelayers(chain, relayerAddresses);
+      return [chain.chain.id, { healthy: () => (sender?.holds() ? sender.healthy() : watched.healthy()) }];
+    }),
+  );
+  const venue = createVenue(
+    {
+      store,
+      bus,
+      queue,
+      chains: byId,
+      relayers,
+      routeVenues,
+      reference,
+      screeners: await openScreeners(config, outbound, { life, log, metrics, secrets }),
+      recovery: createRecovery(),
+      databaseWaitMs: () => db.waitMs(),
+      clock: systemClock,
+      random: systemRandom,
+      log,
+      metrics,
+    },
+    await optionsOf(config, secrets),
+  );
+  life.onStop('venue', () => venue.stop());
+  await venue.start();
+  const server = await startHttp(
+    { routes: venue.routes, doors: venue.doors, gate: venue.gate, clock: systemClock, log },
+    { host: config.http.host, port: config.http.port, trustProxy: config.http.trustProxy },
+  );
+  // Stopped in reverse order: new requests are refused while the rest still works.
+  life.onStop('public server', async () => {
+    await new Promise((resolve) => setTimeout(resolve, config.http.drainMs));
+    await server.close();
+  });
+  await openAdmin(config.admin, { db, store, chains, life, log: log.child({ part: 'admin' }), secrets });
+  log.info({ url: server.url, metrics: metricsUrl }, 'venue is open');
+  return [() => venue.ready()];
+}
+
+/** Settles accepted orders and keeps history, retention and travel-rule records. */
+async function openWorker(
+  { config, role, chains, byId, store, bus, queue, reference, routeVenues, outbound, db, ...parts }: Parts,
+  senders: Senders,
+): Promise<Readiness[]> {
+  const { life, log, metrics, secrets } = parts;
+  const tools = { store, chains: byId, clock: systemClock, log, metrics };
+  const worker = createOrderAdvancer(
+    {
+      ...tools,
+      transactors: senders,
+      routeVenues,
+      attestations: createProofs(config.attesters, { chains, log, metrics }),
+      queue,
+      bus,
+    },
+    { owner: randomUUID(), topic: ORDERS_TOPIC },
+  );
+  life.onStop('senders', () => Promise.all([...senders.values()].map((sender) => sender.stop())));
+  await Promise.all([...senders.values()].map((sender) => sender.start()));
+  life.onStop('worker', () => worker.stop());
+  await worker.start();
+  const withdrawals = createWithdrawals({ ...tools, transactors: senders });
+  life.onStop('withdrawals', () => withdrawals.stop());
+  withdrawals.start();
+  const nativeSymbols = new Map(config.chains.map(({ id, nativeSymbol }) => [id, nativeSymbol]));
+  const upkeep = createUpkeep({
+    ...tools,
+    trades: store.trades,
+    prices: createPrices(reference),
+    nativeSymbol: (chainId) => nativeSymbols.get(chainId) ?? '',
+  });
+  life.onStop('upkeep of history', () => upkeep.stop());
+  upkeep.start();
+  const { idempotencyDays, slotDays, eventDays } = config.retention;
+  const retaining = startRetention(
+    { db, clock: systemClock, log, metrics },
+    { idempotency: idempotencyDays, slots: slotDays, events: eventDays },
+  );
+  life.onStop('retention', () => retaining.stop());
+  const transmitter = openTransmitter(config, outbound, secrets);
+  if (transmitter) {
+    const { maxAttempts, firstRetryMs, longestRetryMs, timeoutMs } = config.travelRule;
+    const courier = createCourier(
+      { store, transmitter, clock: systemClock, log, metrics },
+      { ...COURIER, maxAttempts, firstRetryMs, longestRetryMs, leaseMs: timeoutMs * 2 + 30_000 },
+    );
+    life.onStop('travel-rule courier', () => courier.stop());
+    courier.start();
+  }
+  return role === 'worker'
+    ? [() => unready({ store, chains: byId, clock: systemClock }), async () => penniless(chains, senders)]
+    : [];
 }
 
 /** Only one process can use the embedded server, so it needs both roles. */
@@ -251,7 +281,7 @@ function requireServer(role: ProcessRole, { database }: VenueConfig, { env }: Se
  * Chains on which this worker should send and no relayer can pay. An api does not report them: takers can
  * broadcast themselves.
  */
-const penniless = (chains: readonly EvmChain[], senders: ReadonlyMap<number, Transactor>): string[] =>
+const penniless = (chains: readonly EvmChain[], senders: Senders): string[] =>
   chains.flatMap(({ chain }) => {
     const sender = senders.get(chain.id);
     return sender?.holds() && !sender.healthy() ? [`${chain.slug}: no relayer account can pay for gas`] : [];
