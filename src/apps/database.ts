@@ -20,7 +20,7 @@ export interface DatabaseSection {
 
 const SCHEMA_WATCH_MS = 5_000;
 
-export interface DatabaseTools {
+interface DatabaseTools {
   life: Life;
   log: Log;
   secrets: SecretContext;

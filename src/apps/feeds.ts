@@ -20,7 +20,7 @@ import { expand, type SecretContext } from './keys.ts';
 
 const FORMATS = { binance: BINANCE, coinbase: COINBASE, kraken: KRAKEN };
 
-export interface FeedContext {
+interface FeedContext {
   secrets: SecretContext;
   chains: readonly ChainPort[];
   sequencers?: ReadonlyMap<number, Sequencer>;

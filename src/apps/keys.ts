@@ -14,7 +14,7 @@ export interface SecretContext {
   redactor: Redactor;
 }
 
-export type LocalSigner = ReturnType<typeof createSigner> & Signer;
+type LocalSigner = ReturnType<typeof createSigner> & Signer;
 
 export async function openSigner(source: KeySource, context: SecretContext): Promise<LocalSigner> {
   const privateKey = await readPrivateKey(source, context);

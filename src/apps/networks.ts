@@ -17,7 +17,7 @@ import type { ChainSection } from './config/parts.ts';
 import { expand, type SecretContext } from './keys.ts';
 import type { Life } from './process.ts';
 
-export interface NetworkTools {
+interface NetworkTools {
   life: Life;
   log: Log;
   metrics: Metrics;
@@ -109,7 +109,7 @@ async function untilStarted(chain: EvmChain, life: Life, log: Log): Promise<void
 }
 
 /** `batch`: the contract that settles several orders in one transaction. */
-export type SenderSection = ChainSection & { maxFeeGwei: number; batch?: Address | null };
+type SenderSection = ChainSection & { maxFeeGwei: number; batch?: Address | null };
 
 /** One sender per chain, with one lane per signer. */
 export function createTransactors(

@@ -24,7 +24,7 @@ import {
 } from './row.ts';
 import { drawWorld, replayWorld, type SimWorld } from './world.ts';
 
-export interface BarsOptions {
+interface BarsOptions {
   /** Number of four-hour worlds; 1500 in the printed table. */
   paths?: number;
   seed?: number;

@@ -1,12 +1,12 @@
 /** Charts as SVG text, so that a report is one self-contained file. */
 
-export interface ChartLine {
+interface ChartLine {
   name: string;
   /** null: no value; the line continues to the next. */
   values: readonly (number | null)[];
 }
 
-export interface LineChart {
+interface LineChart {
   title: string;
   unit: string;
   minutes: readonly number[];
@@ -16,7 +16,7 @@ export interface LineChart {
   dots?: boolean;
 }
 
-export interface BarChart {
+interface BarChart {
   title: string;
   unit: string;
   bars: readonly { name: string; values: readonly { name: string; value: number }[] }[];

@@ -3,7 +3,7 @@
 import { perRootSecond } from '../pricing/option.ts';
 import type { Random } from './random.ts';
 
-export interface PathSetup {
+interface PathSetup {
   seconds: number;
   start: number;
   sigma: number;

@@ -51,7 +51,7 @@ export interface SimRoute {
 }
 
 /** Section 4 of the model; the shape of the LP's `risk` section. */
-export interface SimRisk {
+interface SimRisk {
   leastValiditySeconds: number;
   totalBps: number | null;
   volSpike: SpikeRule & { sizeFactor: number; sigmaFactor: number };

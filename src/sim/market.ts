@@ -59,7 +59,7 @@ export interface MarketResult {
 }
 
 /** A drawn request; the replay uses it too when nothing was recorded. */
-export interface Drawn {
+interface Drawn {
   request: SimRequest;
   holder: boolean;
   /** Uniform draw that decides whether an ordinary taker accepts. */

@@ -2,14 +2,14 @@
 
 import { escape } from './chart.ts';
 
-export interface PageTable {
+interface PageTable {
   title: string;
   note?: string;
   head: readonly string[];
   rows: readonly (readonly string[])[];
 }
 
-export interface ReportPage {
+interface ReportPage {
   title: string;
   facts: readonly string[];
   tables: readonly PageTable[];

@@ -21,7 +21,5 @@ export function deviationOf({ n, sum, squares }: SumStats): number {
   return n < 2 ? 0 : Math.sqrt(Math.max(squares - (sum * sum) / n, 0) / (n - 1));
 }
 
-export const rootMeanSquare = ({ n, squares }: SumStats): number => Math.sqrt(squares / n);
-
 /** Standard error of the mean. */
 export const errorOf = (sums: SumStats): number => deviationOf(sums) / Math.sqrt(sums.n);

@@ -7,7 +7,7 @@ import { perRootSecond } from '../pricing/option.ts';
 import { observeMid, sigmaOf, UNSEEN } from '../pricing/volatility.ts';
 import { createRandom, type Random } from './random.ts';
 
-export interface Arrival {
+interface Arrival {
   at: number;
   /** +1: the LP buys. */
   side: 1 | -1;
@@ -24,7 +24,7 @@ export interface SimWorld {
   sigmas: Float64Array | undefined;
 }
 
-export interface WorldSetup {
+interface WorldSetup {
   seconds: number;
   /** Mean seconds between requests. */
   rfqSeconds: number;

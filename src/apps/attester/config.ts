@@ -17,5 +17,3 @@ export const zAttesterConfig = z.strictObject({
   /** The chains whose fills it watches and whose oracles it signs for. */
   chains: z.array(zChain).min(1),
 });
-
-export type AttesterConfig = z.infer<typeof zAttesterConfig>;

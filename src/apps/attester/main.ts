@@ -11,7 +11,7 @@ import { openChains } from '../networks.ts';
 import { liveAs, openHealth, processContext } from '../process.ts';
 import { zAttesterConfig } from './config.ts';
 
-export interface AttesterGround {
+interface AttesterGround {
   chains: readonly EvmChain[];
 }
 

@@ -27,7 +27,7 @@ interface EscrowEvents {
   ledger: Extract<EscrowEvent, { kind: 'ledger' }>[];
 }
 
-export interface EscrowOptions {
+interface EscrowOptions {
   startBlock: number;
   /** Other venues use this escrow too, so unknown orders are not reported. */
   others: boolean;

@@ -5,7 +5,7 @@ import { ConfigError, parseConfig, readJson } from '../config/load.ts';
 import { printConfig } from '../config/print.ts';
 import { printLines } from './table.ts';
 
-export const APPS = ['venue', 'lp', 'attester', 'demo'] as const;
+const APPS = ['venue', 'lp', 'attester', 'demo'] as const;
 export type App = (typeof APPS)[number];
 
 export async function schemaOf(app: App): Promise<z.ZodType> {

@@ -52,7 +52,7 @@ export const zDatabase = (name: string) =>
     maxConnections: z.int().min(1).max(500).default(10),
   });
 
-export const zToken = z.strictObject({
+const zToken = z.strictObject({
   address: zAddress,
   symbol: z.string().min(1).max(20),
   name: z.string().min(1).max(80),

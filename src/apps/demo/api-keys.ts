@@ -13,7 +13,7 @@ import { TRAVEL_RULE_USD } from './configs.ts';
 import type { DemoState } from './state.ts';
 
 export const WORKSPACE = 'demo';
-export const OTHER_WORKSPACE = 'other';
+const OTHER_WORKSPACE = 'other';
 
 export async function issueDemoKeys(
   databaseUrl: string,

@@ -12,7 +12,7 @@ const zUnits = z
   );
 const zHoldings = z.record(z.string(), zUnits);
 
-export const zDemoLp = z.strictObject({
+const zDemoLp = z.strictObject({
   id: z.string(),
   name: z.string(),
   /** Starting balance in the escrow, by chain slug and token symbol. */
@@ -108,4 +108,3 @@ export const zDemoConfig = z.strictObject({
 });
 
 export type DemoConfig = z.infer<typeof zDemoConfig>;
-export type DemoLp = z.infer<typeof zDemoLp>;

@@ -7,14 +7,14 @@ import { createServer } from 'node:http';
 import { WebSocketServer, type WebSocket } from 'ws';
 import { UpstreamError } from '../../domain/errors.ts';
 
-export type SimulatedKind = 'binance' | 'coinbase' | 'kraken';
+type SimulatedKind = 'binance' | 'coinbase' | 'kraken';
 
-export interface SimulatedSource {
+interface SimulatedSource {
   name: string;
   kind: SimulatedKind;
 }
 
-export interface SimulatedSymbol {
+interface SimulatedSymbol {
   base: string;
   quote: string;
   startMid: number;

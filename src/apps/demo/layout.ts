@@ -6,7 +6,6 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { UpstreamError } from '../../domain/errors.ts';
 
-export const DEFAULT_PORT = 8100;
 /** Number of ports used, starting at `--port`. */
 export const PORTS = 60;
 

@@ -3,7 +3,7 @@
 import { chmod, rename, writeFile } from 'node:fs/promises';
 import type { Address, Hex } from '../../domain/hex.ts';
 
-export interface ManifestToken {
+interface ManifestToken {
   symbol: string;
   address: Address;
   decimals: number;
@@ -22,7 +22,7 @@ export interface ManifestChain {
 }
 
 /** A funded escrow account and its operator's key. No process of the demo uses them. */
-export interface SpareLp {
+interface SpareLp {
   solverId: string;
   account: Address;
   operatorPrivateKey: Hex;

@@ -6,10 +6,6 @@ import type { QuoteCandidate } from '../../protocol/api/candidate.ts';
 import { askOf, type DemoTrade, tradeOf } from './checks/trade.ts';
 import type { DemoWorld } from './world.ts';
 
-export interface DemoMarket {
-  stop(): Promise<void>;
-}
-
 const PAIRS = [
   ['USDC', 'WETH'],
   ['WETH', 'USDC'],
@@ -23,7 +19,7 @@ export function startMarket(
   { everyMs, minUsd, maxUsd }: DemoConfig['market'],
   mid: (symbol: string) => number,
   show: (line: string) => void,
-): DemoMarket {
+) {
   const slugs = world.manifest.chains.map(({ slug }) => slug);
   const open = new Set<Promise<void>>();
   let stopped = false;
@@ -60,7 +56,7 @@ export function startMarket(
     open.add(story);
   }, everyMs);
   return {
-    async stop() {
+    async stop(): Promise<void> {
       stopped = true;
       clearInterval(timer);
       // The venue finishes submitted orders; only the polling stops.

@@ -14,7 +14,7 @@ import type { ChildSpec } from './supervisor.ts';
 
 const READY_TIMEOUT_MS = 60_000;
 
-export interface DemoDatabase {
+interface DemoDatabase {
   url(name: string): string;
   /** URL of the server, without a database. */
   base(): string;

@@ -12,14 +12,14 @@ import type { DemoConfig } from './config.ts';
 import type { ManifestChain } from './manifest.ts';
 import { drawKeyPair, type KeyPair } from './key-pair.ts';
 
-export interface LpKeys {
+interface LpKeys {
   id: string;
   /** Owns the inventory; no process of the demo has this key. */
   owner: KeyPair;
   operator: KeyPair;
 }
 
-export interface DexState extends Pick<DexDeployment, 'constantProduct' | 'concentrated' | 'trader'> {
+interface DexState extends Pick<DexDeployment, 'constantProduct' | 'concentrated' | 'trader'> {
   pools: { address: Address; tokens: [Address, Address]; fee: number | null }[];
 }
 

@@ -6,20 +6,15 @@
 import { UpstreamError } from '../../domain/errors.ts';
 import type { Transactor } from '../../ports/transactor.ts';
 
-export interface Brake {
-  held(): boolean;
-  hold(): void;
-  free(): void;
-  on(transactor: Transactor): Transactor;
-}
+export type Brake = ReturnType<typeof createBrake>;
 
-export function createBrake(): Brake {
+export function createBrake() {
   let held = false;
   return {
-    held: () => held,
+    held: (): boolean => held,
     hold: () => void (held = true),
     free: () => void (held = false),
-    on: (transactor) => ({
+    on: (transactor: Transactor): Transactor => ({
       ...transactor,
       healthy: () => !held && transactor.healthy(),
       holds: () => transactor.holds(),

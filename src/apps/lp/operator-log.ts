@@ -4,31 +4,22 @@ import type { Audit, AuditEntry } from '../../ports/stores/audit-log.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 
-export interface OperatorLog {
-  note(
-    who: string,
-    what: string,
-    more?: Partial<Pick<AuditEntry, 'note' | 'changes' | 'configSha256'>>,
-  ): Promise<void>;
-  newest: Audit['newest'];
-  /** The pause in force, from this process or an earlier one. */
-  pause(): { by: string; note: string; atMs: number } | null;
-}
+export type OperatorLog = Awaited<ReturnType<typeof openOperatorLog>>;
 
 /** Reads the pause in force: it survives a restart. */
-export async function openOperatorLog({
-  audit,
-  clock,
-  log,
-}: {
-  audit: Audit;
-  clock: Clock;
-  log: Log;
-}): Promise<OperatorLog> {
+export async function openOperatorLog({ audit, clock, log }: { audit: Audit; clock: Clock; log: Log }) {
   const last = await audit.last(['pause', 'resume']);
   let standing = last?.what === 'pause' ? { by: last.who, note: last.note ?? '', atMs: last.atMs } : null;
   return {
-    async note(who, what, { note = null, changes = [], configSha256 = null } = {}) {
+    async note(
+      who: string,
+      what: string,
+      {
+        note = null,
+        changes = [],
+        configSha256 = null,
+      }: Partial<Pick<AuditEntry, 'note' | 'changes' | 'configSha256'>> = {},
+    ): Promise<void> {
       const entry: AuditEntry = { atMs: clock.nowMs(), who, what, note, changes, configSha256 };
       if (what === 'pause') standing = { by: who, note: note ?? '', atMs: entry.atMs };
       if (what === 'resume') standing = null;
@@ -39,7 +30,8 @@ export async function openOperatorLog({
           log.error({ err: error, who, what }, 'the audit log could not be written'),
         );
     },
-    newest: (limit) => audit.newest(limit),
+    newest: (limit: number) => audit.newest(limit),
+    /** The pause in force, from this process or an earlier one. */
     pause: () => standing,
   };
 }

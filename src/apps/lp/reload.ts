@@ -18,12 +18,9 @@ export interface Reload {
   changes: AuditEntry['changes'];
 }
 
-export interface Reloader {
-  /** Runs one at a time. Does not throw for mistakes in the file. */
-  reload(who: string): Promise<Reload>;
-}
+export type Reloader = ReturnType<typeof createReloader>;
 
-export interface ReloaderDeps {
+interface ReloaderDeps {
   node: Pick<LpNode, 'reload'>;
   log: Pick<OperatorLog, 'note'>;
   metrics: Metrics;
@@ -31,10 +28,7 @@ export interface ReloaderDeps {
   read(): Promise<Loaded<LpAppConfig>>;
 }
 
-export function createReloader(
-  { node, log, metrics, file, read }: ReloaderDeps,
-  running: LpAppConfig,
-): Reloader {
+export function createReloader({ node, log, metrics, file, read }: ReloaderDeps, running: LpAppConfig) {
   const reloads = metrics.counter(
     'firmquote_lp_reloads_total',
     'Times that the configuration was read again, by what came of it',
@@ -70,7 +64,8 @@ export function createReloader(
   }
 
   return {
-    reload(who) {
+    /** Runs one at a time. Does not throw for mistakes in the file. */
+    reload(who: string): Promise<Reload> {
       const next = queue.then(async () => {
         const done = await attempt();
         reloads.add({ outcome: done.applied ? 'applied' : 'refused' });

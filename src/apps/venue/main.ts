@@ -55,7 +55,7 @@ import { watchRelayers } from './relayer.ts';
 import { VENUE_SCHEMA, VENUE_TABLES } from './schema.ts';
 import { seed } from './seed.ts';
 
-export type ProcessRole = 'api' | 'worker' | 'all';
+type ProcessRole = 'api' | 'worker' | 'all';
 
 export interface VenueGround {
   store: VenueStore;

@@ -14,7 +14,7 @@ import { expand, type SecretContext } from '../keys.ts';
 import type { Life } from '../process.ts';
 import type { VenueConfig } from './config.ts';
 
-export interface RecordTools {
+interface RecordTools {
   life: Life;
   log: Log;
   metrics: Metrics;

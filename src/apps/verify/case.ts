@@ -16,14 +16,14 @@ export interface VerifyCheck {
 type Proofs = TradeClaim['complianceProofs'];
 export type ClaimedReceipt = Proofs['receipts'][number];
 /** Where on a chain the dossier places something. */
-export type ClaimedLocation = Pick<
+type ClaimedLocation = Pick<
   ClaimedReceipt,
   'chainId' | 'contract' | 'txHash' | 'blockNumber' | 'blockHash' | 'at'
 >;
 
 export type Case = ReturnType<typeof openCase>;
 
-export interface Material {
+interface Material {
   claim: TradeClaim;
   /** As signed; everything else is compared with it. */
   order: StandardOrder;

@@ -11,7 +11,7 @@ import type { Witness } from './witness.ts';
 
 export type { VerifyCheck };
 
-export interface VerifyInput {
+interface VerifyInput {
   orderId: Bytes32;
   claim: TradeClaim;
   witnesses: ReadonlyMap<number, Witness>;

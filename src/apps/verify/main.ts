@@ -6,7 +6,7 @@ import { type TradeClaim, claimFromFile, claimFromVenue } from './claim.ts';
 import { openWitness, type Witness } from './witness.ts';
 import { badRequest } from '../bad-request.ts';
 
-export interface VerifyOptions {
+interface VerifyOptions {
   /** A saved dossier; overrides the venue. */
   file?: string;
   url?: string;

@@ -6,7 +6,7 @@
 import { bachelierCall } from '../../pricing/option.ts';
 import { normalCdf } from '../../pricing/special.ts';
 
-export interface BlackScholesSetup {
+interface BlackScholesSetup {
   S: number;
   K: number;
   /** Continuous, per year. */

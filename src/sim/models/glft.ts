@@ -6,7 +6,7 @@
 import { skewSlope } from '../../pricing/terms.ts';
 import { groundState } from './tridiagonal.ts';
 
-export interface GlftSetup {
+interface GlftSetup {
   gamma: number;
   sigma: number;
   A: number;

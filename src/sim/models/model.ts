@@ -192,7 +192,7 @@ const MODELS: Record<string, Model> = {
   },
 };
 
-export const modelNames: readonly string[] = Object.keys(MODELS);
+const modelNames: readonly string[] = Object.keys(MODELS);
 
 /** Throws `RequestError` for an unknown model, option or value. */
 export function modelRows(name: string, named: Named): ReportRow[] {

@@ -433,7 +433,7 @@ function chanceRows(): ReportRow[] {
 }
 
 /** The model's worked example: 10 WETH for USDC, cross-chain. */
-export const WORKED_EXAMPLE: PriceInputs = {
+const WORKED_EXAMPLE: PriceInputs = {
   side: 'exactInput',
   amount: 10n ** 19n,
   platformFeeBps: 2,

@@ -19,7 +19,7 @@ export interface AdminOptions {
   json?: boolean;
 }
 
-export interface AdminDoor {
+interface AdminDoor {
   admin: Admin;
   records: Pick<VenueStore, 'travelRulesIn' | 'retryTravelRule'>;
   who: string;

@@ -13,7 +13,7 @@ import { type VenueConfig, zVenueConfig } from '../../venue/config.ts';
 import { VENUE_SCHEMA, VENUE_TABLES } from '../../venue/schema.ts';
 import { seed } from '../../venue/seed.ts';
 
-export interface VenueDatabase {
+interface VenueDatabase {
   db: Database;
   venue: VenueStore;
   config: VenueConfig;

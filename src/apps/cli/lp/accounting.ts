@@ -31,7 +31,7 @@ interface Entry {
   postings: { account: string; chainId: number; token: string; amount: string }[];
 }
 
-export interface AccountingOptions extends AdminClientOptions {
+interface AccountingOptions extends AdminClientOptions {
   order?: string;
   adjust?: string;
   chain?: string;

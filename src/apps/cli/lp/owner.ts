@@ -15,7 +15,7 @@ import { askSecret } from '../ask.ts';
 import { badRequest } from '../../bad-request.ts';
 import { printLines } from '../table.ts';
 
-export interface OwnerOptions {
+interface OwnerOptions {
   config?: string;
   owner?: string;
   ownerPasswordFile?: string;
@@ -50,7 +50,7 @@ export async function deposit({ amount, ...options }: OwnerOptions & { amount: s
   });
 }
 
-export interface WithdrawOptions extends OwnerOptions {
+interface WithdrawOptions extends OwnerOptions {
   amount?: string;
   complete?: boolean;
   cancel?: boolean;

@@ -75,7 +75,7 @@ export async function showProfit({
 const SECONDS = { s: 1, m: 60, h: 3_600, d: 86_400, w: 604_800 } as const;
 
 /** Parses "24h", "30m", "7d", "all" or a date. Answers Unix milliseconds. */
-export function sinceOf(text: string, nowMs: number): number {
+function sinceOf(text: string, nowMs: number): number {
   if (text === 'all') return 0;
   const span = /^(\d+)([smhdw])$/.exec(text);
   if (span) return Math.max(0, nowMs - Number(span[1]) * SECONDS[span[2] as keyof typeof SECONDS] * 1_000);

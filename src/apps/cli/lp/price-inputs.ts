@@ -108,7 +108,7 @@ export const zPriceInputs = z
     }
   });
 
-export interface ReadInputs {
+interface ReadInputs {
   inputs: PriceInputs;
   /** undefined when the file gives the mid itself. */
   mid: Mid | undefined;

@@ -14,7 +14,7 @@ import { zLpAppConfig, type LpAppConfig } from '../../lp/config.ts';
 import { loadPlugin } from '../../lp/plugin.ts';
 import { chainOf } from '../../networks.ts';
 
-export interface MakerOptions {
+interface MakerOptions {
   /** `WETH-USDC`; undefined: the first pair of two different assets. */
   pair?: string | undefined;
   /** Starting balance of each asset over all chains, USD at the first mid. */

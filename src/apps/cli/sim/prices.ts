@@ -6,7 +6,7 @@ import { readMessage } from '../../../adapters/feeds/book-ticker.ts';
 import { createSequence } from '../../../adapters/feeds/format.ts';
 import { readRecording } from '../../../adapters/feeds/recording.ts';
 
-export interface RecordedPrices {
+interface RecordedPrices {
   symbol: string;
   startMs: number;
   prices: number[];

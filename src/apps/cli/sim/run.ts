@@ -52,7 +52,7 @@ export interface RunOptions extends MarketOptions {
 }
 
 /** A fixed start, so that the same seed gives the same bytes. */
-export const EPOCH_MS = Date.UTC(2026, 0, 1);
+const EPOCH_MS = Date.UTC(2026, 0, 1);
 
 export async function pricesOf({
   prices: file,

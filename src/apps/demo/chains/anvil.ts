@@ -12,7 +12,7 @@ import { UpstreamError } from '../../../domain/errors.ts';
 import type { Address, Hex } from '../../../domain/hex.ts';
 import { type WatchedChild, spawnWatched } from '../../../adapters/process/parent-watchdog.ts';
 
-export interface AnvilOptions {
+interface AnvilOptions {
   chainId: number;
   port: number;
   blockSeconds: number;
@@ -20,7 +20,7 @@ export interface AnvilOptions {
   onLine?: (line: string) => void;
 }
 
-export interface Anvil extends WatchedChild {
+interface Anvil extends WatchedChild {
   readonly rpcUrl: string;
 }
 

@@ -13,7 +13,7 @@ const LOOK_MS = 1_000;
 /** An arbitrary address: the chains accept its transactions without a key. */
 const KEEPER: Address = '0x0000000000000000000000000000000000c0ffee';
 
-export interface KeptOracle {
+interface KeptOracle {
   rpcUrl: string;
   address: Address;
   mid(): number;

@@ -9,7 +9,7 @@ export interface DemoCheck {
   run(world: DemoWorld, tally: OrderCounts): Promise<string>;
 }
 
-export interface CheckResult {
+interface CheckResult {
   name: string;
   ok: boolean;
   detail: string;

@@ -6,7 +6,7 @@
 import { viewChain, type DemoWorld } from '../world.ts';
 import { type DemoCheck, expectEqual } from './check.ts';
 
-export async function conserved(world: DemoWorld): Promise<string> {
+async function conserved(world: DemoWorld): Promise<string> {
   const sum = (amounts: readonly bigint[]) => amounts.reduce((total, amount) => total + amount, 0n);
   const accounts = world.accounts();
   let tokens = 0;

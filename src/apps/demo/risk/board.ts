@@ -11,8 +11,6 @@ const zRisk = z.object({
   tripped: z.array(z.object({ control: z.string(), about: z.string(), detail: z.string() })),
 });
 
-export type WatchedControl = Awaited<ReturnType<typeof watch>>;
-
 /** One control of one LP, from before it trips until it has passed. */
 export async function watch(world: DemoWorld, id: string, control: Control) {
   const before = await countsOf(world, id, control);

@@ -38,7 +38,7 @@ export interface ChainFacts {
   minProofWindowSeconds: number;
 }
 
-export interface AccountFacts {
+interface AccountFacts {
   operatorAllowed: boolean;
   operatorGas: bigint;
   balances: { symbol: string; decimals: number; amount: bigint }[];
