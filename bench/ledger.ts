@@ -146,7 +146,7 @@ function crowd(size: number): { longestStepMs: number; longestHoldMs: number; to
     longestHoldMs = Math.max(longestHoldMs, heldMs - steppedMs);
     totalMs += heldMs - startedMs;
     if (ledger.live > size + 1_000) throw new Error('a crowd does not lapse');
-  } while (ledger.behind(2));
+  } while (ledger.hasBacklog(2));
   return {
     longestStepMs: round(longestStepMs),
     longestHoldMs: round(longestHoldMs),

@@ -746,7 +746,7 @@ describe('invariants', () => {
       const wanted = world.all().filter(({ request }) => binds(world.ledger.quote(request.orderId)?.state));
       expect(
         world.ledger
-          .binding()
+          .openPromises()
           .map(({ orderId }) => orderId)
           .sort(),
       ).toEqual(wanted.map(({ request }) => request.orderId).sort());
@@ -779,11 +779,11 @@ describe('invariants', () => {
       quotes: all().map(({ request: { orderId, group } }) => [
         orderId,
         ledger.quote(orderId)?.state,
-        ledger.ofNonce(group),
-        ledger.nearest(orderId),
+        ledger.ordersOfNonce(group),
+        ledger.fullestCap(orderId),
       ]),
       binding: ledger
-        .binding()
+        .openPromises()
         .map(({ orderId }) => orderId)
         .sort(),
     });
@@ -845,7 +845,7 @@ describe('invariants', () => {
           expect(ledger.quote('q')).toEqual({ request, state: 'held' });
           ledger.apply({ type: 'accepted', orderId: 'q' });
           expect(ledger.quote('q')).toEqual({ request, state: 'accepted' });
-          expect(ledger.binding()).toEqual([request]);
+          expect(ledger.openPromises()).toEqual([request]);
         },
       ),
       { numRuns: 1_000 },

@@ -45,14 +45,14 @@ const view = (ledger: ReturnType<typeof createLedger>, token: typeof USDC | type
 test('names the fullest cap and its use', () => {
   const ledger = funded({ limits: { perTaker: { count: 10, notional: 1_000n }, total: { count: 4 } } });
   ledger.hold(request('a', 100n), 1_000);
-  expect(ledger.nearest('a')).toEqual({ scope: 'total', what: 'count', used: 1n, cap: 4n });
+  expect(ledger.fullestCap('a')).toEqual({ scope: 'total', what: 'count', used: 1n, cap: 4n });
   ledger.hold(request('b', 400n, { group: 'nonce of a' }), 1_000);
   // One nonce counts once, with its largest.
-  expect(ledger.nearest('b')).toEqual({ scope: 'perTaker', what: 'notional', used: 400n, cap: 1_000n });
-  expect(ledger.nearest('nobody')).toBeUndefined();
+  expect(ledger.fullestCap('b')).toEqual({ scope: 'perTaker', what: 'notional', used: 400n, cap: 1_000n });
+  expect(ledger.fullestCap('nobody')).toBeUndefined();
   const free = funded();
   free.hold(request('c', 100n), 1_000);
-  expect(free.nearest('c')).toBeUndefined();
+  expect(free.fullestCap('c')).toBeUndefined();
 });
 
 test('law: each cap counts a live nonce group once, with its largest hold', () => {
@@ -212,18 +212,18 @@ describe('life of a hold', () => {
     ledger.apply({ type: 'filled', orderId: 'q', id: 'gone' });
     ledger.apply({ type: 'filled', orderId: 'r', id: 'deep' });
     ledger.apply({ type: 'fill_final', orderId: 'r', id: 'deep' });
-    expect(ledger.shallow(1)).toEqual([{ orderId: 'q', id: 'gone' }]);
-    expect(ledger.shallow(2)).toEqual([]);
+    expect(ledger.unfinalFills(1)).toEqual([{ orderId: 'q', id: 'gone' }]);
+    expect(ledger.unfinalFills(2)).toEqual([]);
     ledger.apply({ type: 'reorged', orderId: 'q', id: 'gone' });
     expect([
-      ledger.undone('q', 'gone'),
-      ledger.undone('q', 'gone#2'),
-      ledger.undone('nobody', 'gone'),
+      ledger.isReorganised('q', 'gone'),
+      ledger.isReorganised('q', 'gone#2'),
+      ledger.isReorganised('nobody', 'gone'),
     ]).toEqual([true, false, false]);
-    expect(ledger.shallow(1)).toEqual([]);
+    expect(ledger.unfinalFills(1)).toEqual([]);
     // The same block, back again: said under another name, it stands.
     ledger.apply({ type: 'filled', orderId: 'q', id: 'gone#2' });
-    expect(ledger.shallow(1)).toEqual([{ orderId: 'q', id: 'gone#2' }]);
+    expect(ledger.unfinalFills(1)).toEqual([{ orderId: 'q', id: 'gone#2' }]);
   });
 
   test('expires only after the last second and the grace by chain time', () => {
@@ -449,7 +449,7 @@ test('many holds that expire in one second end in steps; a snapshot ends the res
   ledger.apply({ type: 'deposited', id: 'd', chainId: 1, token: USDC, amount: 10_000n });
   for (let at = 0; at < 3_500; at++) ledger.hold(request(`q${at}`, 1n), 1_000);
   expect([1, 2].map(() => ledger.advance(1, 1_076))).toEqual([50, 50]);
-  expect(ledger.behind(1)).toBe(true);
+  expect(ledger.hasBacklog(1)).toBe(true);
   ledger.hold(request('next', 1n, { lapsesAt: 2_000 }), 1_076);
   // A quote that comes meanwhile waits for a few of them only.
   expect(ledger.live).toBe(3_500 - 100 - 8 + 1);
@@ -583,8 +583,8 @@ test('holds that expired before a chunked snapshot end when the clock next advan
   ledger.advance(1, 1_076);
   const { books, chunks } = ledger.snapshotChunks();
   const again = restoreLedger(options, { ...books, promises: chunks.flatMap((write) => write()) });
-  expect([again.live, again.behind(1)]).toEqual([25, true]);
-  while (again.behind(1)) again.advance(1, 1_076);
+  expect([again.live, again.hasBacklog(1)]).toEqual([25, true]);
+  while (again.hasBacklog(1)) again.advance(1, 1_076);
   expect(again.live).toBe(0);
 });
 
@@ -592,11 +592,11 @@ test('a nonce lists its orders that have not ended, oldest first', () => {
   const ledger = funded();
   for (const orderId of ['a', 'b', 'c', 'd']) ledger.hold(request(orderId, 100n, { group: 'nonce' }), 1_000);
   ledger.apply({ type: 'released', orderId: 'b' });
-  expect(ledger.ofNonce('nonce')).toEqual(['a', 'c', 'd']);
+  expect(ledger.ordersOfNonce('nonce')).toEqual(['a', 'c', 'd']);
   ledger.apply({ type: 'accepted', orderId: 'c' });
   ledger.apply({ type: 'released', orderId: 'd' });
-  expect(ledger.ofNonce('nonce')).toEqual(['a', 'c']);
-  expect(ledger.ofNonce('another')).toEqual([]);
+  expect(ledger.ordersOfNonce('nonce')).toEqual(['a', 'c']);
+  expect(ledger.ordersOfNonce('another')).toEqual([]);
 });
 
 test('what was scheduled for a forgotten hold does not happen to a new hold of the same order', () => {

@@ -327,7 +327,7 @@ export function createLedger(options: LedgerOptions): Ledger {
     wouldRefuse,
     apply,
     advance: (chainId, now) => advance(clockOf(chainId), now, MOST_AT_ONCE),
-    behind: (chainId) => clockOf(chainId).backlog,
+    hasBacklog: (chainId) => clockOf(chainId).backlog,
     free(chainId, token) {
       const free = freeOf(bucketOf(chainId, token) ?? missing({ chainId, token }));
       return free > 0n ? free : 0n;
@@ -336,26 +336,26 @@ export function createLedger(options: LedgerOptions): Ledger {
       const bucket = bucketOf(chainId, token);
       return bucket === undefined ? undefined : amountsOf(bucket);
     },
-    places: (asset) => assets.get(asset)?.buckets ?? NOTHING,
+    bucketsOf: (asset) => assets.get(asset)?.buckets ?? NOTHING,
     buckets: (asset) =>
       (asset === undefined ? everyBucket() : (assets.get(asset)?.buckets ?? [])).map(amountsOf),
     quote(orderId) {
       const hold = holds.get(orderId);
       return hold === undefined ? undefined : { request: hold.request, state: hold.state };
     },
-    undone: (orderId, id) => holds.get(orderId)?.facts.reorged.includes(id) === true,
-    ofNonce: (group) =>
+    isReorganised: (orderId, id) => holds.get(orderId)?.facts.reorged.includes(id) === true,
+    ordersOfNonce: (group) =>
       (holds.group(group)?.holds ?? NOTHING)
         .filter(({ state }) => !hasEnded(state))
         .map(({ request }) => request.orderId),
-    shallow: (chainId) =>
+    unfinalFills: (chainId) =>
       [...holds.open].flatMap(({ request: { orderId }, out, facts, state }) =>
         out.chainId === chainId && state === 'filled'
           ? facts.fills.filter((id) => !facts.reorged.includes(id)).map((id) => ({ orderId, id }))
           : [],
       ),
-    binding: () => [...holds.open].map(({ request }) => request),
-    nearest(orderId) {
+    openPromises: () => [...holds.open].map(({ request }) => request),
+    fullestCap(orderId) {
       const hold = holds.get(orderId);
       return hold === undefined ? undefined : fullestCap(limits, hold.counters);
     },

@@ -109,7 +109,7 @@ export function overCap(
 }
 
 /** The fullest cap. */
-export interface Nearest {
+export interface FullestCap {
   scope: Scope;
   what: 'count' | 'notional' | 'gapLoss';
   used: bigint;
@@ -117,10 +117,10 @@ export interface Nearest {
 }
 
 /** The fullest cap of these counters, which are in the order of `SCOPES`. Called for every quote. */
-export function fullestCap(limits: Limits, counters: readonly Outstanding[]): Nearest | undefined {
+export function fullestCap(limits: Limits, counters: readonly Outstanding[]): FullestCap | undefined {
   let fullest = -1;
-  let scope: Nearest['scope'] = 'total';
-  let what: Nearest['what'] = 'count';
+  let scope: FullestCap['scope'] = 'total';
+  let what: FullestCap['what'] = 'count';
   let used: bigint | number = 0;
   let most: bigint | number = 0;
   for (let at = 0; at < SCOPES.length; at++) {
@@ -133,7 +133,7 @@ export function fullestCap(limits: Limits, counters: readonly Outstanding[]): Ne
       const share = Number(now[each]) / Number(limit);
       if (share <= fullest) continue;
       fullest = share;
-      scope = SCOPES[at] as Nearest['scope'];
+      scope = SCOPES[at] as FullestCap['scope'];
       what = each;
       used = now[each];
       most = limit;

@@ -6,7 +6,7 @@ import type { UnixSeconds } from '../domain/time.ts';
 import type { Bucket } from './bucket.ts';
 import type { HoldRequest, LedgerEvent } from './event.ts';
 import type { CounterVisitor } from './counters.ts';
-import type { Limits, Nearest } from './limits.ts';
+import type { Limits, FullestCap } from './limits.ts';
 import type { HoldState } from './hold-state.ts';
 import type { LedgerSnapshot, SnapshotChunks, StoredBooks, StoredHold } from './snapshot.ts';
 
@@ -99,24 +99,24 @@ export interface Ledger {
    */
   advance(chainId: number, now: UnixSeconds): number;
   /** More holds are due on this chain than the last step took: advance again. */
-  behind(chainId: number): boolean;
+  hasBacklog(chainId: number): boolean;
   free(chainId: number, token: Address): bigint;
   bucket(chainId: number, token: Address): BucketView | undefined;
   /** All of them, or those of one asset. */
   buckets(asset?: string): BucketView[];
   /** The live buckets of an asset, in the order of `buckets`: for the quote path, which makes no copies. */
-  places(asset: string): readonly Readonly<Bucket>[];
+  bucketsOf(asset: string): readonly Readonly<Bucket>[];
   quote(orderId: string): QuoteView | undefined;
   /** The orders of a nonce whose holds have not ended, oldest first. */
-  ofNonce(group: string): readonly string[];
+  ordersOfNonce(group: string): readonly string[];
   /** Whether a reorganisation took this chain fact back. */
-  undone(orderId: string, id: string): boolean;
+  isReorganised(orderId: string, id: string): boolean;
   /** Fills on this chain that stand and are not final: a reorganisation may take them back. */
-  shallow(chainId: number): { orderId: string; id: string }[];
+  unfinalFills(chainId: number): { orderId: string; id: string }[];
   /** Requests of holds that are accepted or filled and not final. */
-  binding(): HoldRequest[];
+  openPromises(): HoldRequest[];
   /** The cap that is fullest among those the hold counts against; undefined when none is set. */
-  nearest(orderId: string): Nearest | undefined;
+  fullestCap(orderId: string): FullestCap | undefined;
   exposure(asset: string): Exposure;
   /** Live quotes: held, not accepted, not ended. */
   readonly live: number;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { annualised, perRootSecond } from './option.ts';
-import { decay, deviationOver, observeMid, sigmaOf, UNSEEN, wildness } from './volatility.ts';
+import { decay, deviationOver, observeMid, sigmaOf, UNSEEN, volatilityRatio } from './volatility.ts';
 
 test('EWMA: 60 steps of 1 bp over 1 s with tau 60 s', () => {
   let variance = 0;
@@ -34,20 +34,20 @@ test('a constant move of the market is found again', () => {
   expect(perRootSecond(0.9)).toBeCloseTo(1.602648, 5);
 });
 
-test('wildness is the last minute over the day, each measured by what it has seen so far', () => {
+test('volatilityRatio is the last minute over the day, each measured by what it has seen so far', () => {
   const calm = { variances: [1, 1, 1] as const, seconds: 1e9, last: undefined };
-  expect(wildness(calm)).toBe(1);
-  expect(wildness({ ...calm, variances: [9, 1, 1] })).toBe(3);
-  expect(wildness(UNSEEN)).toBe(0);
+  expect(volatilityRatio(calm)).toBe(1);
+  expect(volatilityRatio({ ...calm, variances: [9, 1, 1] })).toBe(3);
+  expect(volatilityRatio(UNSEEN)).toBe(0);
 });
 
 test('a start is no spike: one bp a second from the first second on', () => {
   let state = UNSEEN;
   for (let second = 0; second < 3_600; second++) {
     state = observeMid(state, 2_500 * (second % 2 === 0 ? 1 : 1.0001), second * 1_000);
-    if (second > 0) expect(wildness(state)).toBeCloseTo(1, 6);
+    if (second > 0) expect(volatilityRatio(state)).toBeCloseTo(1, 6);
   }
   for (let second = 3_600; second < 3_630; second++)
     state = observeMid(state, 2_500 * (second % 2 === 0 ? 1 : 1.001), second * 1_000);
-  expect(wildness(state)).toBeGreaterThan(3);
+  expect(volatilityRatio(state)).toBeGreaterThan(3);
 });

@@ -56,11 +56,10 @@ export function sigmaOf({ variances }: Volatility, floor: number): number {
 }
 
 /**
- * How many times as wild the last minute is as the day; 0 while nothing is known. Both averages start at
- * nothing, the day's a thousand times slower, so each is measured by the share of its horizon that it has
- * seen: otherwise every start would look like a spike for hours.
+ * Volatility of the last minute over that of the day; 0 without data. Each average is scaled by the share of
+ * its horizon that has been observed: otherwise every start would look like a spike for hours.
  */
-export function wildness({ variances, seconds }: Volatility): number {
+export function volatilityRatio({ variances, seconds }: Volatility): number {
   if (!(seconds > 0) || variances[2] <= 0) return 0;
   const short = variances[0] / -Math.expm1(-seconds / HORIZONS[0]);
   const day = variances[2] / -Math.expm1(-seconds / HORIZONS[2]);

@@ -1,7 +1,4 @@
-/**
- * Many fills on one side within seconds: informed flow, or a fault. The pair freezes
- * and thinks.
- */
+/** Freezes a pair after many fills on one side within seconds: informed flow, or a fault. */
 
 export interface BurstRule {
   /** More fills than this on one side within the window freeze. */
@@ -20,16 +17,14 @@ export interface Fill {
 }
 
 export interface Burst {
-  /** Those within the window, oldest first. */
+  /** Within the window, oldest first. */
   fills: readonly Fill[];
   frozenUntilMs: number;
 }
 
 export const NO_FILLS: Burst = { fills: [], frozenUntilMs: 0 };
 
-/**
- * Takes a fill in. A freeze forgets the fills that made it, so that the next one needs a burst of its own.
- */
+/** A freeze clears the fills that caused it: the next freeze needs its own burst. */
 export function recordFill({ fills, frozenUntilMs }: Burst, fill: Fill, rule: BurstRule): Burst {
   const since = fill.atMs - rule.withinSeconds * 1000;
   const recent = [...fills.filter(({ atMs }) => atMs > since), fill];

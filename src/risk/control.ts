@@ -1,7 +1,4 @@
-/**
- * What each control watches, does, and is set by: the table that docs/lp/risk.md prints and the operator's
- * tools show.
- */
+/** The risk controls as docs/lp/risk.md and the operator's tools print them. */
 
 import type { Control } from '../domain/control.ts';
 
@@ -17,8 +14,8 @@ export interface ControlCard {
 export const CONTROL_CARDS: Record<Control, ControlCard> = {
   kill_switch: {
     trips:
-      'the operator says so: the kill file exists, POST /pause, SIGUSR2; or losses reach the kill level of `drawdown`',
-    does: 'nothing is signed from that moment on, standby with a note, live quotes stay honoured; survives a restart until the operator resumes (or removes the file)',
+      'the operator engages it (kill file, POST /pause, SIGUSR2), or losses reach the kill level of `drawdown`',
+    does: 'the LP signs nothing and goes on standby; live quotes stay honoured; lasts across restarts until the operator resumes (or removes the file)',
     keys: ['risk.killFile'],
   },
   stale_mid: {
@@ -39,11 +36,11 @@ export const CONTROL_CARDS: Record<Control, ControlCard> = {
   },
   depeg: {
     trips: 'a fixed price is further than `depegBps` from what `depegSources` of its guards say',
-    does: 'priced at the market, and no rebates: nobody is paid to take our position over',
+    does: 'priced at the market, without inventory rebates',
     keys: ['prices.*.guards', 'prices.*.depegBps'],
   },
   sequencer: {
-    trips: 'a rollup says that its sequencer is down, or it came up less than the grace ago',
+    trips: 'a rollup reports its sequencer down, or up for less than the grace',
     does: 'its corridors are not quoted',
     keys: ['networks.*.sequencer'],
   },
@@ -97,8 +94,8 @@ export const CONTROL_CARDS: Record<Control, ControlCard> = {
   },
   free_option: {
     trips:
-      'a taker asks for many seconds of firm quotes and takes next to none, or takes late and only after the price moved against us',
-    does: 'its quotes cost more of the option, then are as short as possible too, then are refused; fades with `memorySeconds`',
+      'a taker requests many seconds of firm quotes and accepts few, or accepts late and only after the price moved against us',
+    does: 'first a higher option premium, then the shortest tenor too, then no quotes; decays over `memorySeconds`',
     keys: ['risk.freeOption', 'risk.leastValiditySeconds'],
   },
   burst: {
@@ -115,7 +112,7 @@ export const CONTROL_CARDS: Record<Control, ControlCard> = {
   },
   fat_finger: {
     trips:
-      'the second computation before a signature: spread out of bounds, output above the market, size above the cap, or any claim of the price that does not hold; at start: decimals that differ from the chain',
+      'the independent check before a signature: spread out of bounds, output above the market, size above the cap, or another claim of the price that fails; at start: decimals that differ from the chain',
     does: 'the quote is refused and paged (fatal in the log); with wrong decimals the LP does not start',
     keys: ['risk.fatFinger'],
   },

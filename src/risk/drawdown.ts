@@ -1,23 +1,17 @@
-/**
- * Losing money is a reason of its own: what we own, at the market, against the start of the hour and of the
- * day.
- */
+/** Drawdown: net asset value against the start of the hour and of the day. */
 
 export interface DrawdownRule {
-  /** Losses in bps of net asset value from which on sizes are cut. */
+  /** Losses in bps of net asset value that cut sizes. */
   hourBps: number;
   dayBps: number;
-  /** At this many times either, everything stops until the operator says otherwise. */
+  /** At this many times either limit the kill switch engages. */
   killTimes: number;
 }
 
-/**
- * Net asset values in the reference currency that losses are measured from. Hours and days are those of UTC.
- */
+/** Losses are measured from these values, in the reference currency. Hours and days are UTC. */
 export interface Marks {
   hour: { startMs: number; nav: number };
   day: { startMs: number; nav: number };
-  /** Sizes are cut now. */
   cut: boolean;
 }
 
@@ -29,18 +23,12 @@ export interface Loss {
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/**
- * Sizes come back when this much of the limit is free again: a loss that hovers at the limit does not
- * flicker.
- */
+/** Hysteresis: sizes recover when the loss falls below this share of the limit. */
 const BACK_AT = 0.5;
 
 const startOf = (nowMs: number, length: number): number => nowMs - (nowMs % length);
 
-/**
- * Begins to measure, or begins a new hour or day. Looking back never helps: within the hour and day the marks
- * stand.
- */
+/** Starts new marks at the first call and at each new hour or day. */
 export function rolled(marks: Marks | undefined, nav: number, nowMs: number): Marks {
   const [hour, day] = [startOf(nowMs, HOUR_MS), startOf(nowMs, DAY_MS)];
   if (marks === undefined) return { hour: { startMs: hour, nav }, day: { startMs: day, nav }, cut: false };
@@ -52,7 +40,7 @@ export function rolled(marks: Marks | undefined, nav: number, nowMs: number): Ma
   };
 }
 
-/** Money that the owner paid in (positive) or took out is neither gained nor lost. */
+/** A deposit (positive) or withdrawal by the owner is neither gain nor loss. */
 export function moved(marks: Marks, usd: number): Marks {
   return {
     ...marks,
@@ -66,7 +54,6 @@ export function lossOf({ hour, day }: Marks, nav: number): Loss {
   return { hourBps: bps(hour.nav), dayBps: bps(day.nav) };
 }
 
-/** What a loss asks for, and the marks that remember it. */
 export function judged(
   marks: Marks,
   nav: number,

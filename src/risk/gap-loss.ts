@@ -1,25 +1,19 @@
-/**
- * What one jump of the mid would take from us on the quotes that are out: the budget that bounds the worst
- * second.
- */
+/** Loss on live quotes if the mid jumps, for the limit on the worst case. */
 
 export interface GapRule {
-  /** A jump is this many standard deviations over the longest life of a quote … */
+  /** A jump is this many standard deviations over the longest life of a quote, and at least `leastBps`. */
   deviations: number;
-  /** … and never less than this. */
   leastBps: number;
 }
 
-/**
- * J, in bps. `longestBps` is one standard deviation of the mid over the longest life that a quote may have.
- */
+/** J in bps. `longestBps`: one standard deviation of the mid over the longest tenor. */
 export function jumpOf(longestBps: number, { deviations, leastBps }: GapRule): number {
   return Math.max(deviations * longestBps, leastBps);
 }
 
 const SCALE = 10_000;
 
-/** Q·max(0, J − D), in the unit of `notional`, rounded up: nothing when the spread covers the jump. */
+/** Q·max(0, J − D) in the unit of `notional`, rounded up. */
 export function gapLoss(notional: bigint, spreadBps: number, jumpBps: number): bigint {
   const beyond = jumpBps - spreadBps;
   if (!(beyond > 0)) return 0n;

@@ -6,7 +6,7 @@ export interface RateRule {
   burst: number;
 }
 
-/** Changed in place: it is asked on the hot path. */
+/** Mutable, for the quote path. */
 export interface Tokens {
   left: number;
   atMs: number;

@@ -1,6 +1,6 @@
 /**
- * When a market runs wild: the last minute far above the day, or one move that no calm second makes. First we
- * become careful; when it happens again soon, we stop for a while.
+ * The volatility regime of one market. A volatile minute or one large move makes it elevated; a second spike
+ * soon after makes it stressed, which stops the pair.
  */
 
 export interface SpikeRule {
@@ -8,36 +8,35 @@ export interface SpikeRule {
   sigmaTimes: number;
   /** Trips when the mid moves by more than this many standard deviations of one second. */
   tickTimes: number;
-  /** Careful until nothing has tripped for this long. */
+  /** Elevated until nothing has tripped for this long. */
   calmSeconds: number;
-  /** A second trip within this time of the one before stops the pair … */
+  /** A second trip within this time is stressed. */
   againSeconds: number;
-  /** … for this long. */
+  /** How long stressed lasts. */
   haltSeconds: number;
 }
 
 export interface Regime {
-  mood: 'calm' | 'wild' | 'halted';
+  level: 'calm' | 'elevated' | 'stressed';
   /** Unix milliseconds; meaningless while calm. */
   untilMs: number;
   trippedAtMs: number | undefined;
-  /** The last minute is above the day as of the last look: only the crossing trips. */
+  /** The volatility ratio was above `sigmaTimes` at the last update: only the crossing trips. */
   above: boolean;
-  /** The mid that the next move is measured from. */
+  /** The next move is measured from this mid. */
   from: { mid: number; atMs: number } | undefined;
 }
 
-/** What a market looks like at one instant. */
-export interface Sight {
+export interface MarketSample {
   mid: number;
   /** Volatility of the last minute over that of the day. */
-  wildness: number;
+  volatilityRatio: number;
   /** One standard deviation of the mid over one second, in bps. */
   secondBps: number;
 }
 
 export const CALM_MARKET: Regime = {
-  mood: 'calm',
+  level: 'calm',
   untilMs: 0,
   trippedAtMs: undefined,
   above: false,
@@ -46,16 +45,16 @@ export const CALM_MARKET: Regime = {
 
 const SECOND_MS = 1_000;
 
-/** Looks at the market once more, as often as one likes: a move counts whole however it is cut into looks. */
-export function look(
+/** A move within one second counts as one move, however many samples it spans. */
+export function updateRegime(
   regime: Regime,
-  { mid, wildness, secondBps }: Sight,
+  { mid, volatilityRatio, secondBps }: MarketSample,
   nowMs: number,
   rule: SpikeRule,
 ): Regime {
   const { from } = regime;
-  const above = wildness > rule.sigmaTimes;
-  // After a gap in the prices a larger move is no surprise.
+  const above = volatilityRatio > rule.sigmaTimes;
+  // Larger moves are normal after a gap in the prices.
   const seconds = from === undefined ? 1 : Math.max(1, (nowMs - from.atMs) / SECOND_MS);
   const moved =
     from !== undefined &&
@@ -66,23 +65,28 @@ export function look(
       ? { mid, atMs: nowMs }
       : from;
   const rested = relaxed(regime, nowMs);
-  // Most looks find what the one before left: nothing is made anew for them.
+  // Called for every quote: allocates nothing when nothing changed.
   const seen: Regime =
     rested.above === above && rested.from === start ? rested : { ...rested, above, from: start };
   if (moved || (above && !regime.above)) return tripped(seen, nowMs, rule);
-  if (above && seen.mood !== 'halted')
-    return { ...seen, mood: 'wild', untilMs: nowMs + rule.calmSeconds * SECOND_MS };
+  if (above && seen.level !== 'stressed')
+    return { ...seen, level: 'elevated', untilMs: nowMs + rule.calmSeconds * SECOND_MS };
   return seen;
 }
 
 function relaxed(regime: Regime, nowMs: number): Regime {
-  return regime.mood !== 'calm' && nowMs >= regime.untilMs ? { ...regime, mood: 'calm' } : regime;
+  return regime.level !== 'calm' && nowMs >= regime.untilMs ? { ...regime, level: 'calm' } : regime;
 }
 
 function tripped(regime: Regime, nowMs: number, rule: SpikeRule): Regime {
   const again =
     regime.trippedAtMs !== undefined && nowMs - regime.trippedAtMs <= rule.againSeconds * SECOND_MS;
-  if (again || regime.mood === 'halted')
-    return { ...regime, mood: 'halted', untilMs: nowMs + rule.haltSeconds * SECOND_MS, trippedAtMs: nowMs };
-  return { ...regime, mood: 'wild', untilMs: nowMs + rule.calmSeconds * SECOND_MS, trippedAtMs: nowMs };
+  if (again || regime.level === 'stressed')
+    return {
+      ...regime,
+      level: 'stressed',
+      untilMs: nowMs + rule.haltSeconds * SECOND_MS,
+      trippedAtMs: nowMs,
+    };
+  return { ...regime, level: 'elevated', untilMs: nowMs + rule.calmSeconds * SECOND_MS, trippedAtMs: nowMs };
 }

@@ -14,22 +14,22 @@ import { check } from '../pricing/check.ts';
 import type { PricingParams } from '../pricing/params.ts';
 import type { PriceInputs, PricingPlugin } from '../pricing/price-inputs.ts';
 import { price, type Priced } from '../pricing/price.ts';
-import { deviationOver, observeMid, sigmaOf, UNSEEN, wildness } from '../pricing/volatility.ts';
+import { deviationOver, observeMid, sigmaOf, UNSEEN, volatilityRatio } from '../pricing/volatility.ts';
 import { type Burst, type BurstRule, recordFill, NO_FILLS } from '../risk/burst.ts';
 import {
   accepted,
-  type Conduct,
-  type ConductRule,
+  type TakerActivity,
+  type TakerActivityRule,
   faded,
   quoted,
   suspicion,
   tradedElsewhere,
-  UNKNOWN,
-} from '../risk/conduct.ts';
+  NO_ACTIVITY,
+} from '../risk/taker-activity.ts';
 import { type DrawdownRule, judged, type Marks, rolled } from '../risk/drawdown.ts';
 import { gapLoss, type GapRule, jumpOf } from '../risk/gap-loss.ts';
 import { fullBucket, type RateRule, takeToken, type Tokens } from '../risk/rate.ts';
-import { CALM_MARKET, look, type Regime, type SpikeRule } from '../risk/regime.ts';
+import { CALM_MARKET, updateRegime, type Regime, type SpikeRule } from '../risk/regime.ts';
 
 export interface SimToken {
   chainId: number;
@@ -56,7 +56,7 @@ interface SimRisk {
   totalBps: number | null;
   volSpike: SpikeRule & { sizeFactor: number; sigmaFactor: number };
   gapLoss: GapRule & { budgetBps: number };
-  freeOption: ConductRule & { omegaFactor: number };
+  freeOption: TakerActivityRule & { omegaFactor: number };
   rate: RateRule;
   burst: BurstRule;
   drawdown: DrawdownRule & { sizeFactor: number };
@@ -126,7 +126,7 @@ const NANO = 1_000_000_000;
 
 interface TakerState {
   tokens: Tokens;
-  conduct: Conduct;
+  activity: TakerActivity;
 }
 
 export function createMaker(setup: MakerSetup) {
@@ -173,16 +173,20 @@ export function createMaker(setup: MakerSetup) {
     if (found !== undefined) return found;
     const one = {
       tokens: risk === null ? { left: 0, atMs } : fullBucket(risk.rate, atMs),
-      conduct: { ...UNKNOWN, atMs },
+      activity: { ...NO_ACTIVITY, atMs },
     };
     takers.set(taker, one);
     return one;
   }
 
-  function updateConduct(taker: string, atMs: number, update: (conduct: Conduct) => Conduct): void {
+  function updateActivity(
+    taker: string,
+    atMs: number,
+    update: (activity: TakerActivity) => TakerActivity,
+  ): void {
     if (risk === null) return;
     const one = stateOf(taker, atMs);
-    one.conduct = update(faded(one.conduct, atMs, risk.freeOption));
+    one.activity = update(faded(one.activity, atMs, risk.freeOption));
   }
 
   function applyControls(
@@ -193,18 +197,18 @@ export function createMaker(setup: MakerSetup) {
     if (killed) return { declined: 'standby', control: 'kill_switch' };
     const one = stateOf(taker, atMs);
     if (!takeToken(one.tokens, atMs, risk.rate)) return { declined: 'limit', control: 'rate_limit' };
-    one.conduct = faded(one.conduct, atMs, risk.freeOption);
-    const suspect = suspicion(one.conduct, risk.freeOption);
+    one.activity = faded(one.activity, atMs, risk.freeOption);
+    const suspect = suspicion(one.activity, risk.freeOption);
     if (suspect === 3) return { declined: 'limit', control: 'free_option' };
     if (atMs < burst.frozenUntilMs) return { declined: 'standby', control: 'burst' };
-    if (regime.mood === 'halted' && atMs < regime.untilMs)
+    if (regime.level === 'stressed' && atMs < regime.untilMs)
       return { declined: 'standby', control: 'vol_spike' };
-    const wild = regime.mood === 'wild';
+    const elevated = regime.level === 'elevated';
     return {
-      sigma: wild ? risk.volSpike.sigmaFactor : 1,
-      size: (wild ? risk.volSpike.sizeFactor : 1) * (marks?.cut === true ? risk.drawdown.sizeFactor : 1),
+      sigma: elevated ? risk.volSpike.sigmaFactor : 1,
+      size: (elevated ? risk.volSpike.sizeFactor : 1) * (marks?.cut === true ? risk.drawdown.sizeFactor : 1),
       omega: suspect > 0 ? risk.freeOption.omegaFactor : 1,
-      mostSeconds: wild || suspect > 1 ? risk.leastValiditySeconds : Number.POSITIVE_INFINITY,
+      mostSeconds: elevated || suspect > 1 ? risk.leastValiditySeconds : Number.POSITIVE_INFINITY,
     };
   }
 
@@ -285,11 +289,11 @@ export function createMaker(setup: MakerSetup) {
       volatility = observeMid(volatility, next, atMs);
       if (risk === null) return;
       const sigma = sigmaOf(volatility, setup.sigmaFloor);
-      regime = look(
+      regime = updateRegime(
         regime,
         {
           mid: next,
-          wildness: sigma > setup.sigmaFloor ? wildness(volatility) : 0,
+          volatilityRatio: sigma > setup.sigmaFloor ? volatilityRatio(volatility) : 0,
           secondBps: deviationOver(sigma, 1),
         },
         atMs,
@@ -361,7 +365,7 @@ export function createMaker(setup: MakerSetup) {
         else offers.push(made);
       }
       if (offers.length === 0) return refusal ?? { declined: 'internal' };
-      updateConduct(request.taker, atMs, (conduct) => quoted(conduct, times.at(-1) ?? 0, 1));
+      updateActivity(request.taker, atMs, (activity) => quoted(activity, times.at(-1) ?? 0, 1));
       return offers;
     },
     accept({ id, request, atMs: quotedAtMs, validUntil, priced }: MakerQuote, atMs: number): Steps {
@@ -392,9 +396,9 @@ export function createMaker(setup: MakerSetup) {
       if (risk !== null) burst = recordFill(burst, { atMs, side: route.lp, usd }, risk.burst);
       const life = validUntil * 1000 - quotedAtMs;
       const share = life > 0 ? Math.min(1, (atMs - quotedAtMs) / life) : 1;
-      const markBps = (edgeUsd({ request, priced }, mid) / usd) * 1e4;
-      updateConduct(taker, atMs, (conduct) =>
-        accepted(conduct, { share, markBps, unused: (1 - share) * (life / 1000) }),
+      const edgeBps = (edgeUsd({ request, priced }, mid) / usd) * 1e4;
+      updateActivity(taker, atMs, (activity) =>
+        accepted(activity, { share, edgeBps, unused: (1 - share) * (life / 1000) }),
       );
       return steps;
     },
@@ -402,9 +406,9 @@ export function createMaker(setup: MakerSetup) {
     elsewhere(offers: readonly MakerQuote[], atMs: number): void {
       const [first] = offers;
       if (first === undefined) return;
-      updateConduct(first.request.taker, atMs, (conduct) =>
+      updateActivity(first.request.taker, atMs, (activity) =>
         tradedElsewhere(
-          conduct,
+          activity,
           Math.max(...offers.map(({ validUntil, atMs: from }) => validUntil - from / 1000)),
         ),
       );

@@ -69,7 +69,7 @@ export interface Bands {
 }
 
 export interface BandsDeps {
-  ledger: Pick<Ledger, 'exposure' | 'places'>;
+  ledger: Pick<Ledger, 'exposure' | 'bucketsOf'>;
   networks: ReadonlyMap<number, Pick<Chain, 'slug'>>;
   /**
    * Inventory per asset when the process started, in 1e-18 of a whole token: the target where none is
@@ -97,7 +97,7 @@ export function createBands(
   interface Known {
     asset: string;
     want: ReturnType<typeof wantedOf> | undefined;
-    buckets: ReturnType<Ledger['places']>;
+    buckets: ReturnType<Ledger['bucketsOf']>;
   }
 
   function wantedOf(
@@ -105,7 +105,7 @@ export function createBands(
     { target, softBand, hardBand, transportBps, chains }: LpConfig['assets'][string],
   ) {
     const there = ledger
-      .places(asset)
+      .bucketsOf(asset)
       .map(({ chainId }) => ({ chainId, slug: networks.get(chainId)?.slug ?? '' }));
     const slugs = there.map(({ slug }) => slug);
     const stray = Object.keys(chains).find((slug) => !slugs.includes(slug));
@@ -153,7 +153,7 @@ export function createBands(
   function knownOf(asset: string): Known {
     let found = known.get(asset);
     if (found === undefined) {
-      found = { asset, want: wanted.get(asset), buckets: ledger.places(asset) };
+      found = { asset, want: wanted.get(asset), buckets: ledger.bucketsOf(asset) };
       known.set(asset, found);
     }
     return found;
@@ -214,7 +214,7 @@ export function createBands(
     leg.want?.located === true ? placeOf(leg, chainId) : undefined;
 
   const places = (asset: string): ChainPosition[] =>
-    ledger.places(asset).flatMap(({ chainId }) => placeOf(knownOf(asset), chainId) ?? []);
+    ledger.bucketsOf(asset).flatMap(({ chainId }) => placeOf(knownOf(asset), chainId) ?? []);
 
   /** Hard band of one leg's asset. Only the base asset has a default: it carries the price risk. */
   function legRoom(

@@ -111,7 +111,7 @@ export function createFollower(
    */
   let inherited: Map<string, ShallowFill> | undefined = new Map(
     ledger
-      .shallow(chain.id)
+      .unfinalFills(chain.id)
       .map(({ orderId, id }) => [bare(id), { ...partsOf(id), orderId: orderId as Bytes32, fact: id }]),
   );
 
@@ -126,7 +126,7 @@ export function createFollower(
   function factOf(orderId: Bytes32, id: string): string {
     for (let occurrence = 1; ; occurrence += 1) {
       const fact = occurrence === 1 ? id : `${id}#${occurrence}`;
-      if (!ledger.undone(orderId, fact)) return fact;
+      if (!ledger.isReorganised(orderId, fact)) return fact;
     }
   }
 
@@ -249,7 +249,7 @@ export function createFollower(
     // With several live orders under the nonce, nothing is shared with other replicas: their holds expire by
     // themselves.
     if (standing.length < 2) listener.used?.(group, winner ?? standing[0]);
-    for (const orderId of ledger.ofNonce(group))
+    for (const orderId of ledger.ordersOfNonce(group))
       if (orderId !== winner && !standing.includes(orderId as Bytes32))
         ledger.apply({ type: 'released', orderId });
   }
@@ -264,7 +264,8 @@ export function createFollower(
       if (event.kind !== 'open' || event.blockNumber > final) continue;
       const group = nonceOf(event);
       const matters =
-        listener.used !== undefined || ledger.ofNonce(group).some((orderId) => orderId !== event.orderId);
+        listener.used !== undefined ||
+        ledger.ordersOfNonce(group).some((orderId) => orderId !== event.orderId);
       if (matters && !(await port.isNonceUsed(event.order.user, event.order.nonce, final))) unused.add(group);
     }
     return unused;
@@ -299,7 +300,7 @@ export function createFollower(
       time = Math.max(time, top.timestamp);
       ledger.advance(chain.id, time);
       // The ledger ends a limited number of holds per call, so that quotes are answered in between.
-      for (; ledger.behind(chain.id); ledger.advance(chain.id, time)) await yieldToEventLoop();
+      for (; ledger.hasBacklog(chain.id); ledger.advance(chain.id, time)) await yieldToEventLoop();
       if (to === head.number) return listener.followed(head);
     }
   }

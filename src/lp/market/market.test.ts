@@ -505,11 +505,14 @@ test('a minute far wilder than the day shows, and the floor of both legs holds',
     pass(1_000);
   };
   for (let at = 0; at < 1_200; at++) second(0.5, at);
-  expect(market.pair('WETH', 'USDC')).toMatchObject({ sigma: 0.5, wildness: expect.closeTo(1, 3) as number });
+  expect(market.pair('WETH', 'USDC')).toMatchObject({
+    sigma: 0.5,
+    volatilityRatio: expect.closeTo(1, 3) as number,
+  });
   for (let at = 0; at < 60; at++) second(10, at);
   const price = market.pair('WETH', 'USDC');
   if (!('declined' in price)) {
-    expect(price.wildness).toBeGreaterThan(3);
+    expect(price.volatilityRatio).toBeGreaterThan(3);
     expect(price.sigma).toBeGreaterThan(3);
   }
 });

@@ -8,7 +8,7 @@ import type { FeedQuote, ReferencePrice, Sequencer } from '../../ports/feed.ts';
 import { cross, type Mid, type Observation, observe } from '../../pricing/mid.ts';
 import { DEFAULT_PARAMS } from '../../pricing/params.ts';
 import { parseDecimal } from '../../pricing/rational.ts';
-import { observeMid, sigmaOf, UNSEEN, type Volatility, wildness } from '../../pricing/volatility.ts';
+import { observeMid, sigmaOf, UNSEEN, type Volatility, volatilityRatio } from '../../pricing/volatility.ts';
 import type { LpConfig } from '../config/config.ts';
 import {
   ALWAYS,
@@ -29,7 +29,7 @@ export interface PairPrice {
   quoteValue: number;
   sigma: number;
   /** Volatility of the last minute divided by that of the day; 0 while unknown. */
-  wildness: number;
+  volatilityRatio: number;
   /** A leg has lost its peg: priced at market, without rebates. */
   depegged: boolean;
   /** Results of the reference checks of both legs. */
@@ -356,7 +356,7 @@ function createView(same: boolean): View {
         sigma: same
           ? LEAST_SIGMA
           : sigmaOf(volatility, Math.max(base.sigmaFloor, quote.sigmaFloor, LEAST_SIGMA)),
-        wildness: wildness(volatility),
+        volatilityRatio: volatilityRatio(volatility),
         depegged: base.depegged || quote.depegged,
         references:
           base.references.length + quote.references.length === 0

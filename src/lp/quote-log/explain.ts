@@ -7,7 +7,7 @@ import { formatUnits } from '../../domain/amount.ts';
 import type { Decline } from '../../domain/decline.ts';
 import { corridorOf } from '../../domain/corridor.ts';
 import type { Chain, TokenInfo } from '../../domain/chain.ts';
-import type { Nearest } from '../../inventory/limits.ts';
+import type { FullestCap } from '../../inventory/limits.ts';
 import type { Mid } from '../../pricing/mid.ts';
 import type { PriceDecline, Priced } from '../../pricing/price.ts';
 import type { Rfq } from '../../protocol/link/link.ts';
@@ -241,7 +241,7 @@ export function explainQuote(record: QuoteRecord): ExplainedQuote {
     },
     limits: {
       caution: adjustmentNotes(record),
-      nearestCap: capOf(record.nearest),
+      nearestCap: capOf(record.fullestCap),
       gates: gatesOf(record),
       liveQuotes: record.liveQuotes ?? null,
     },
@@ -435,9 +435,9 @@ function gatesOf({ inputs, priced, route }: QuoteRecord): ExplainedLimit[] {
   return gates.sort((a, b) => b.share - a.share);
 }
 
-function capOf(nearest: Nearest | undefined): ExplainedLimit | null {
-  if (nearest === undefined) return null;
-  const { scope, what, used, cap } = nearest;
+function capOf(fullest: FullestCap | undefined): ExplainedLimit | null {
+  if (fullest === undefined) return null;
+  const { scope, what, used, cap } = fullest;
   const text = (amount: bigint) => (what === 'count' ? amount.toString() : `$${formatUnits(amount, 6)}`);
   return {
     name: `${scope} ${what}`,

@@ -4,7 +4,7 @@ import type { Decline } from '../../domain/decline.ts';
 import type { Address, Bytes32, Hex } from '../../domain/hex.ts';
 import type { OrderTimes } from '../../domain/time.ts';
 import type { HoldRequest, Money } from '../../inventory/event.ts';
-import type { Nearest } from '../../inventory/limits.ts';
+import type { FullestCap } from '../../inventory/limits.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Priced } from '../../pricing/price.ts';
 import type { PriceInputs } from '../../pricing/price-inputs.ts';
@@ -28,7 +28,7 @@ export interface QuoteRecord {
   /** A slice of a split rather than a whole request. */
   slice: boolean;
   /** The limit that the quote came nearest to. */
-  nearest?: Nearest | undefined;
+  fullestCap?: FullestCap | undefined;
   /** How many quotes were live, this one included. */
   liveQuotes?: number | undefined;
 }

@@ -256,7 +256,7 @@ export function createQuoteHandler(
       priced,
       hold: request,
       slice: false,
-      nearest: ledger.nearest(id),
+      fullestCap: ledger.fullestCap(id),
       liveQuotes: ledger.live,
     };
     return { order, request, record };

@@ -71,7 +71,7 @@ export function createSliceHandler(deps: QuoteHandlerDeps): SliceHandler {
       priced,
       hold: request,
       slice: true,
-      nearest: ledger.nearest(id),
+      fullestCap: ledger.fullestCap(id),
       liveQuotes: ledger.live,
     });
     const { account: lp } = route;

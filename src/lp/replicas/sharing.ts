@@ -183,7 +183,7 @@ export function createSharing(
     waits = new Map([...joined.until].filter(([chainId]) => chains.includes(chainId)));
     // The shared inventory may have lost binding holds: report all of them before the next quote.
     told = new Set();
-    for (const request of deps.ledger().binding()) keep(request);
+    for (const request of deps.ledger().openPromises()) keep(request);
     for (const chainId of chains) due.add(chainId);
     await telling;
     await tell();

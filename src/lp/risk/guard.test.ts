@@ -11,8 +11,15 @@ import { createPairMonitor } from './pair-monitor.ts';
 
 const route = { pair: { base: 'WETH', quote: 'USDC' }, pairName: 'WETH-USDC' } as Route;
 const leg = { sigmaFloor: 0.4 };
-const priceOf = (value: number, wildness = 1) =>
-  ({ mid: { value }, quoteValue: 1, sigma: 0.9, wildness, base: leg, quote: leg }) as unknown as PairPrice;
+const priceOf = (value: number, volatilityRatio = 1) =>
+  ({
+    mid: { value },
+    quoteValue: 1,
+    sigma: 0.9,
+    volatilityRatio,
+    base: leg,
+    quote: leg,
+  }) as unknown as PairPrice;
 
 function setUp(change: object = {}) {
   const risk = zLpRisk.parse(change);

@@ -2,7 +2,7 @@
 
 import { type Decline, isDecline } from '../../domain/decline.ts';
 import type { Rfq } from '../../protocol/link/link.ts';
-import type { Suspicion } from '../../risk/conduct.ts';
+import type { Suspicion } from '../../risk/taker-activity.ts';
 import type { TakerStatistics } from './taker-statistics.ts';
 import type { Market } from '../market/market.ts';
 import type { LpRisk } from '../config/risk-config.ts';

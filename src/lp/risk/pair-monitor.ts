@@ -3,7 +3,7 @@
 import type { Decline } from '../../domain/decline.ts';
 import { deviationOver } from '../../pricing/volatility.ts';
 import { type Burst, recordFill, NO_FILLS } from '../../risk/burst.ts';
-import { CALM_MARKET, look, type Regime } from '../../risk/regime.ts';
+import { CALM_MARKET, updateRegime, type Regime } from '../../risk/regime.ts';
 import type { PairPrice } from '../market/market.ts';
 import type { LpRisk } from '../config/risk-config.ts';
 import type { Route } from '../quoting/route.ts';
@@ -50,7 +50,7 @@ export function createPairMonitor(rule: () => Pick<LpRisk, 'volSpike' | 'burst'>
     const { regime, burst } = state;
     if (nowMs < burst.frozenUntilMs)
       return { declined: 'standby', control: 'burst', detail: `${pairName}: frozen after a burst of fills` };
-    if (regime.mood === 'halted' && nowMs < regime.untilMs)
+    if (regime.level === 'stressed' && nowMs < regime.untilMs)
       return {
         declined: 'standby',
         control: 'vol_spike',
@@ -60,7 +60,7 @@ export function createPairMonitor(rule: () => Pick<LpRisk, 'volSpike' | 'burst'>
   }
 
   const seconds = (untilMs: number, nowMs: number) => `${Math.max(0, Math.ceil((untilMs - nowMs) / 1000))} s`;
-  const regimeOf = (regime: Regime): QuotableRegime => (regime.mood === 'calm' ? 'calm' : 'elevated');
+  const regimeOf = (regime: Regime): QuotableRegime => (regime.level === 'calm' ? 'calm' : 'elevated');
 
   return {
     stopped,
@@ -70,11 +70,11 @@ export function createPairMonitor(rule: () => Pick<LpRisk, 'volSpike' | 'burst'>
       const state = stateOf(pairName);
       // A minute below the volatility floor is no spike, however quiet the day was.
       const sigmaFloor = Math.max(pairPrice.base.sigmaFloor, pairPrice.quote.sigmaFloor);
-      state.regime = look(
+      state.regime = updateRegime(
         state.regime,
         {
           mid: pairPrice.mid.value,
-          wildness: pairPrice.sigma > sigmaFloor ? pairPrice.wildness : 0,
+          volatilityRatio: pairPrice.sigma > sigmaFloor ? pairPrice.volatilityRatio : 0,
           secondBps: deviationOver(pairPrice.sigma, 1),
         },
         nowMs,
@@ -91,8 +91,8 @@ export function createPairMonitor(rule: () => Pick<LpRisk, 'volSpike' | 'burst'>
     volatilePairs(nowMs) {
       const notes = new Map<string, string>();
       for (const [name, { regime }] of pairs) {
-        if (regime.mood === 'calm' || nowMs >= regime.untilMs) continue;
-        const stressed = regime.mood === 'halted';
+        if (regime.level === 'calm' || nowMs >= regime.untilMs) continue;
+        const stressed = regime.level === 'stressed';
         notes.set(
           name,
           stressed

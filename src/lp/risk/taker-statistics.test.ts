@@ -26,8 +26,8 @@ function setUp(freeOption: object = {}) {
     });
     return quoteId;
   };
-  const accept = (quoteId: Bytes32, markBps: number, nowMs: number) =>
-    statistics.accepted({ quoteId, order: { user: taker } } as unknown as OpenAward, markBps, nowMs);
+  const accept = (quoteId: Bytes32, edgeBps: number, nowMs: number) =>
+    statistics.accepted({ quoteId, order: { user: taker } } as unknown as OpenAward, edgeBps, nowMs);
   return { statistics, quote, accept, step: (nowMs = 0) => statistics.countRequest(taker, nowMs) };
 }
 

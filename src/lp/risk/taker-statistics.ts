@@ -7,14 +7,14 @@ import { LRUCache } from 'lru-cache';
 import type { Bytes32 } from '../../domain/hex.ts';
 import {
   accepted,
-  type Conduct,
+  type TakerActivity,
   faded,
   quoted,
   type Suspicion,
   suspicion,
   tradedElsewhere,
-  UNKNOWN,
-} from '../../risk/conduct.ts';
+  NO_ACTIVITY,
+} from '../../risk/taker-activity.ts';
 import { fullBucket, takeToken, type Tokens } from '../../risk/rate.ts';
 import type { OpenAward } from '../settlement/awards.ts';
 import type { QuoteRecord } from '../quote-log/quote-events.ts';
@@ -42,7 +42,7 @@ export interface TakerStatistics {
 
 interface TakerState {
   tokens: Tokens;
-  conduct: Conduct;
+  activity: TakerActivity;
   suspicion: Suspicion;
 }
 
@@ -88,27 +88,31 @@ export function createTakerStatistics(
     }
     let state = takers.get(taker);
     if (state === undefined) {
-      state = { tokens: fullBucket(rule().rate, nowMs), conduct: { ...UNKNOWN, atMs: nowMs }, suspicion: 0 };
+      state = {
+        tokens: fullBucket(rule().rate, nowMs),
+        activity: { ...NO_ACTIVITY, atMs: nowMs },
+        suspicion: 0,
+      };
       takers.set(taker, state);
     }
     return state;
   }
 
-  function setConduct(taker: string, state: TakerState, conduct: Conduct): Suspicion {
-    state.conduct = conduct;
-    state.suspicion = suspicion(conduct, rule().freeOption);
+  function setActivity(taker: string, state: TakerState, activity: TakerActivity): Suspicion {
+    state.activity = activity;
+    state.suspicion = suspicion(activity, rule().freeOption);
     if (state.suspicion === 0) suspected.delete(taker);
     else suspected.add(taker);
     return state.suspicion;
   }
 
-  function learn(taker: string, nowMs: number, lesson: (conduct: Conduct) => Conduct): void {
+  function learn(taker: string, nowMs: number, lesson: (activity: TakerActivity) => TakerActivity): void {
     const state = stateOf(taker, nowMs);
-    setConduct(taker, state, lesson(faded(state.conduct, nowMs, rule().freeOption)));
+    setActivity(taker, state, lesson(faded(state.activity, nowMs, rule().freeOption)));
   }
 
   const fade = (taker: string, state: TakerState, nowMs: number): Suspicion =>
-    setConduct(taker, state, faded(state.conduct, nowMs, rule().freeOption));
+    setActivity(taker, state, faded(state.activity, nowMs, rule().freeOption));
 
   /** Quotes are in the order of asking, so nearly in the order of ending. */
   function prune(nowMs: number): void {
@@ -137,13 +141,13 @@ export function createTakerStatistics(
         lastRequest.longestSeconds += addedSeconds;
       } else lastRequest = { rfqId, taker, longestSeconds: seconds, closed: false };
       quotes.set(quoteId, { request: lastRequest, quotedAtMs: atMs, validUntilMs: times.validUntil * 1000 });
-      learn(taker, atMs, (conduct) => quoted(conduct, addedSeconds, addedQuotes));
+      learn(taker, atMs, (activity) => quoted(activity, addedSeconds, addedQuotes));
     },
     accepted({ quoteId, order }, edgeBps, nowMs) {
       const quote = quotes.peek(quoteId);
       if (quote === undefined) {
         // Quoted before a restart, or seen on a chain only: all we have is that the taker accepted.
-        learn(order.user, nowMs, (conduct) => accepted(conduct, { share: 0.5, markBps: 0, unused: 0 }));
+        learn(order.user, nowMs, (activity) => accepted(activity, { share: 0.5, edgeBps: 0, unused: 0 }));
         return;
       }
       const { request, quotedAtMs, validUntilMs } = quote;
@@ -151,8 +155,8 @@ export function createTakerStatistics(
       request.closed = true;
       const life = validUntilMs - quotedAtMs;
       const share = life > 0 ? Math.min(1, Math.max(0, (nowMs - quotedAtMs) / life)) : 1;
-      learn(request.taker, nowMs, (conduct) =>
-        accepted(conduct, { share, markBps: edgeBps, unused: request.longestSeconds * (1 - share) }),
+      learn(request.taker, nowMs, (activity) =>
+        accepted(activity, { share, edgeBps, unused: request.longestSeconds * (1 - share) }),
       );
     },
     tradedElsewhere(quoteIds, nowMs) {
@@ -161,7 +165,7 @@ export function createTakerStatistics(
         quotes.delete(quoteId);
         if (request === undefined || request.closed) continue;
         request.closed = true;
-        learn(request.taker, nowMs, (conduct) => tradedElsewhere(conduct, request.longestSeconds));
+        learn(request.taker, nowMs, (activity) => tradedElsewhere(activity, request.longestSeconds));
       }
     },
     suspects: (nowMs) =>
@@ -171,7 +175,7 @@ export function createTakerStatistics(
           const state = takers.peek(taker);
           if (state === undefined) return [];
           const step = fade(taker, state, nowMs);
-          const { quotes: asked, liveSeconds, accepts } = state.conduct;
+          const { quotes: asked, liveSeconds, accepts } = state.activity;
           return step === 0 ? [] : [{ taker, step, quotes: asked, liveSeconds, accepts }];
         })
         .sort((a, b) => b.step - a.step || b.liveSeconds - a.liveSeconds),

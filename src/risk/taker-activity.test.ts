@@ -4,25 +4,29 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
   accepted,
-  type Conduct,
-  type ConductRule,
+  type TakerActivity,
+  type TakerActivityRule,
   faded,
   quoted,
   suspicion,
   tradedElsewhere,
-  UNKNOWN,
-} from './conduct.ts';
+  NO_ACTIVITY,
+} from './taker-activity.ts';
 
-const rule: ConductRule = {
+const rule: TakerActivityRule = {
   liveSeconds: 50,
   acceptShare: 0.02,
   accepts: 10,
   lateShare: 0.8,
   memorySeconds: 3_600,
 };
-const times = (count: number, step: (conduct: Conduct) => Conduct, from: Conduct = UNKNOWN) =>
-  Array.from({ length: count }).reduce<Conduct>((conduct) => step(conduct), from);
-const asks = (count: number, from?: Conduct) => times(count, (conduct) => quoted(conduct, 10, 1), from);
+const times = (
+  count: number,
+  step: (activity: TakerActivity) => TakerActivity,
+  from: TakerActivity = NO_ACTIVITY,
+) => Array.from({ length: count }).reduce<TakerActivity>((activity) => step(activity), from);
+const asks = (count: number, from?: TakerActivity) =>
+  times(count, (activity) => quoted(activity, 10, 1), from);
 
 describe('asking and never taking', () => {
   test.each([
@@ -35,7 +39,7 @@ describe('asking and never taking', () => {
   });
 
   test('one in fifty is enough to be a trader', () => {
-    const trader = accepted(asks(50), { share: 0.1, markBps: 8, unused: 9 });
+    const trader = accepted(asks(50), { share: 0.1, edgeBps: 8, unused: 9 });
     expect(suspicion(trader, rule)).toBe(0);
     expect(suspicion(asks(1, trader), rule)).not.toBe(0);
   });
@@ -43,7 +47,7 @@ describe('asking and never taking', () => {
   test('a taker who trades with another LP is no option holder', () => {
     expect(
       suspicion(
-        times(80, (conduct) => tradedElsewhere(conduct, 10), asks(80)),
+        times(80, (activity) => tradedElsewhere(activity, 10), asks(80)),
         rule,
       ),
     ).toBe(0);
@@ -51,8 +55,10 @@ describe('asking and never taking', () => {
 });
 
 describe('taking late, when it has become good', () => {
-  const late = (count: number, share: number, markBps: number) =>
-    times(count, (conduct) => accepted(quoted(conduct, 10, 1), { share, markBps, unused: 10 * (1 - share) }));
+  const late = (count: number, share: number, edgeBps: number) =>
+    times(count, (activity) =>
+      accepted(quoted(activity, 10, 1), { share, edgeBps, unused: 10 * (1 - share) }),
+    );
   test.each([
     [9, 0.9, -5, 0],
     [10, 0.9, -5, 1],
@@ -65,14 +71,14 @@ describe('taking late, when it has become good', () => {
   });
 
   test('ten spread over minutes still count as ten', () => {
-    let conduct = UNKNOWN;
+    let activity = NO_ACTIVITY;
     for (let at = 0; at < 10; at++)
-      conduct = accepted(quoted(faded(conduct, at * 20_000, rule), 10, 1), {
+      activity = accepted(quoted(faded(activity, at * 20_000, rule), 10, 1), {
         share: 0.95,
-        markBps: -3,
+        edgeBps: -3,
         unused: 0.5,
       });
-    expect(suspicion(conduct, rule)).toBe(1);
+    expect(suspicion(activity, rule)).toBe(1);
   });
 });
 
@@ -82,7 +88,7 @@ test('everything is forgiven in time, and nothing is by asking more', () => {
       fc.integer({ min: 1, max: 500 }),
       fc.double({ min: 1, max: 60, noNaN: true }),
       (count, seconds) => {
-        const guilty = times(count, (conduct) => quoted(conduct, seconds, 1), { ...UNKNOWN, atMs: 1 });
+        const guilty = times(count, (activity) => quoted(activity, seconds, 1), { ...NO_ACTIVITY, atMs: 1 });
         expect(suspicion(faded(guilty, 20 * 3_600_000, rule), rule)).toBe(0);
         expect(suspicion(quoted(guilty, seconds, 1), rule)).toBeGreaterThanOrEqual(suspicion(guilty, rule));
       },
@@ -93,12 +99,12 @@ test('everything is forgiven in time, and nothing is by asking more', () => {
 test('fading in one step or in many is the same', () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 1, max: 600_000 }), { minLength: 1, maxLength: 20 }), (gaps) => {
-      const start = accepted(asks(30), { share: 0.9, markBps: -4, unused: 1 });
-      let stepwise: Conduct = start;
+      const start = accepted(asks(30), { share: 0.9, edgeBps: -4, unused: 1 });
+      let stepwise: TakerActivity = start;
       let atMs = 0;
       for (const gap of gaps) stepwise = faded(stepwise, (atMs += gap), rule);
       const once = faded(start, atMs, rule);
-      for (const key of ['quotes', 'liveSeconds', 'accepts', 'lateness', 'markBps'] as const)
+      for (const key of ['quotes', 'liveSeconds', 'accepts', 'lateness', 'edgeBps'] as const)
         expect(stepwise[key]).toBeCloseTo(once[key], 9);
     }),
   );
