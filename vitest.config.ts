@@ -24,6 +24,7 @@ const projects: TestProjectConfiguration[] = [
       name: 'test',
       include: ['test/**/*.test.ts'],
       exclude: ['test/faults/**', 'test/kill/**', ...leftOut],
+      isolate: false,
     },
   },
 ];
@@ -31,7 +32,7 @@ const projects: TestProjectConfiguration[] = [
 export default defineConfig({
   test: {
     projects,
-    globalSetup: 'test/support/build.ts',
+    globalSetup: ['test/support/build.ts', 'test/support/cluster.ts'],
     pool: 'forks',
     // One more than the cores, because tests mostly wait for blocks and leases.
     maxWorkers: 3,

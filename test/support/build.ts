@@ -13,7 +13,14 @@ export const PROGRAM = join(ROOT, 'dist/apps/cli/main.js');
 export default function build(): void {
   const { stdout } = spawnSync(
     process.execPath,
-    [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.build.json'],
+    [
+      join(ROOT, 'node_modules/typescript/bin/tsc'),
+      '-p',
+      'tsconfig.build.json',
+      '--noCheck',
+      '--declaration',
+      'false',
+    ],
     { cwd: ROOT, encoding: 'utf8' },
   );
   if (!existsSync(PROGRAM)) throw new Error(`The program could not be compiled:\n${stdout}`);

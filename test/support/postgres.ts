@@ -10,6 +10,7 @@ import {
 } from '../../src/adapters/postgres/embedded/embedded.ts';
 import { type Migration, migrate } from '../../src/adapters/postgres/migrate.ts';
 import { connectDatabase, type Database } from '../../src/adapters/postgres/pool.ts';
+import { copyCluster } from './cluster.ts';
 import { silentLog } from './silent.ts';
 
 export interface TestPostgres {
@@ -28,6 +29,7 @@ export async function startTestPostgres(
   const dataDir = await mkdtemp(join(tmpdir(), 'firmquote-pg-'));
   // The database user of a root run has to get in.
   await chmod(dataDir, 0o755);
+  await copyCluster(dataDir);
   return onServer(await startEmbeddedPostgres({ dataDir, log: silentLog, settings }), () =>
     rm(dataDir, { recursive: true, force: true }),
   );

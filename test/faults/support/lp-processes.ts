@@ -14,6 +14,7 @@ import {
 } from '../../../src/adapters/postgres/embedded/embedded.ts';
 import type { LinkQuote } from '../../../src/protocol/link/link.ts';
 import { settleCall } from '../../../src/settlement/call.ts';
+import { copyCluster } from '../../support/cluster.ts';
 import { account, type Devnet, startDevnet, type TestChain } from '../../support/devnet.ts';
 import { eventually, type Trade, tradeOf } from '../../support/lp-trades.ts';
 import { request, type ScriptedVenue, startScriptedVenue } from '../../support/scripted-venue.ts';
@@ -84,6 +85,7 @@ export async function startLpProcesses({
   ];
   const folder = await mkdtemp(join(tmpdir(), 'firmquote-lps-'));
   await chmod(folder, 0o755);
+  await copyCluster(folder);
   const [devnet, postgres]: [Devnet, EmbeddedPostgres] = await Promise.all([
     startDevnet([chainId, ...(toChainId === undefined ? [] : [toChainId])], {
       blockTimeSeconds: 1,

@@ -22,6 +22,7 @@ import { VENUE_SCHEMA, VENUE_TABLES } from '../../../src/apps/venue/schema.ts';
 import type { Chain } from '../../../src/domain/chain.ts';
 import type { VenueStore } from '../../../src/ports/stores/venue-store.ts';
 import { mintKey } from '../../../src/venue/access/keys.ts';
+import { copyCluster } from '../../support/cluster.ts';
 import { account, ATTESTERS, type Devnet, startDevnet, type TestAccount } from '../../support/devnet.ts';
 import { silentLog } from '../../support/silent.ts';
 import { UNLIMITED } from '../../support/unlimited.ts';
@@ -117,6 +118,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
   const folder = await mkdtemp(join(tmpdir(), 'firmquote-faults-'));
   // The database's user has to get in.
   await chmod(folder, 0o755);
+  await copyCluster(folder);
   const [devnet, first] = await Promise.all([
     startDevnet(chainIds, { blockTimeSeconds: 1, depth, landingMarginSeconds, proofWindowSeconds }),
     startEmbeddedPostgres({ dataDir: folder, log: silentLog, settings: { fsync: 'off' } }),
