@@ -1,4 +1,4 @@
-/** A candidate of either namespace, read alike: what one shape has and the other has not is null. */
+/** A candidate of either namespace in one shape; null where a namespace lacks a field. */
 
 import type { QuoteCandidate } from '../protocol/api/candidate.ts';
 import type { Composite, Leg, RouterCandidate, SealedRoute } from '../protocol/api/router.ts';
@@ -9,13 +9,13 @@ export type Candidate = QuoteCandidate | RouterCandidate;
 export interface ReadCandidate extends RouterCandidate {
   splitFill: NonNullable<QuoteCandidate['splitFill']> | null;
   validity: NonNullable<QuoteCandidate['validity']> | null;
-  /** Of legs that have not been delivered yet, from the one that this order is. */
+  /** Undelivered legs, beginning with the one of this order. */
   composite: Composite | null;
-  /** This order is not the last of its route: the legs after it are quoted when it has been delivered. */
+  /** Later legs are quoted once this order has been delivered. */
   sequential: boolean;
 }
 
-/** `route` is what the seal says of it. */
+/** `route`: as in the seal. */
 export function shownBy(
   candidate: Candidate,
   route: Pick<SealedRoute, 'next' | 'parent'> | null,
@@ -46,9 +46,8 @@ function legsFrom(legs: readonly Leg[], input: string): Leg[] {
 }
 
 /**
- * Throws "composite" unless the legs begin with the request's input, hand on what the ones before give, and
- * end in its output, with the amounts of the preview. `enforced` is what the escrow enforces of the order in
- * hand: all outputs, or the first leg's of a sequential route.
+ * Throws "composite" unless the legs lead from the request's input to its output, with the amounts of the
+ * preview. `enforced`: what the escrow enforces, of all outputs or of the first leg of a sequential route.
  */
 export function matchLegs(
   shown: ReadCandidate,

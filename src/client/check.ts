@@ -1,7 +1,4 @@
-/**
- * The whole check of a candidate, and the mark that it passed: what was not checked here cannot be planned,
- * signed or submitted from here.
- */
+/** Checks a candidate and marks it as checked: anything else cannot be planned, signed or submitted. */
 
 import type { Candidate } from './candidate.ts';
 import { DistrustError } from './errors.ts';
@@ -10,11 +7,10 @@ import type { Limits, TradeRequest } from './request.ts';
 import { readTerms, type Terms } from './terms.ts';
 import type { Trust } from './trust.ts';
 
-/** A candidate whose every term was recomputed and found true. */
+/** Every term was recomputed and is true. */
 export interface Checked extends Terms {
-  /** As it was received; it goes back like this. */
+  /** As received; sent back unchanged. */
   candidate: Candidate;
-  /** What it was held against. */
   expectations: Expectations;
   readAt: ReadAt;
 }
@@ -40,7 +36,7 @@ export function createChecker(trust: Trust, namespace: 'rfq' | 'router'): Checke
         input: candidate.preview.inputs[0]?.decimals ?? null,
         output: candidate.preview.outputs[0]?.decimals ?? null,
       });
-      // A frozen copy: it cannot change between the check and the signature.
+      // A frozen copy cannot change between the check and the signature.
       const checked = deepFreeze<Checked>({
         ...structuredClone(terms),
         candidate: structuredClone(candidate),

@@ -1,6 +1,5 @@
 /**
- * Client of a venue. It checks everything that it can compute or read from the chain itself. Runs in browsers
- * and Node on fetch, a WebSocket and viem.
+ * Client of a venue that checks everything it can compute or read from the chain. Runs in browsers and Node.
  */
 
 import { isBytes32 } from '../domain/hex.ts';
@@ -82,30 +81,30 @@ export type {
 };
 
 export interface ClientOptions extends TransportOptions {
-  /** The caller's own data about each chain it trades on. Needed for everything from `check` on. */
+  /** The caller's own data about its chains; needed from `check` on. */
   chains?: TrustedChains;
-  /** Default "rfq": firm quotes of LPs only. "router": these and every other source the venue has. */
+  /** "rfq" (default): firm quotes of LPs only. "router": all sources of the venue. */
   namespace?: 'rfq' | 'router';
   openSocket?: OpenSocket;
 }
 
 /**
  * Every call throws `VenueError` when the venue refuses, `UnreachableError` when nothing answers,
- * `DistrustError` when an answer does not hold.
+ * `DistrustError` when an answer is not true.
  */
 export interface Client extends TradeCalls {
   /**
-   * All that comes after `check`, in order, with the candidate that was chosen. To ask once more for what was
-   * just quoted is to ask for twice as much: LPs keep their word on the first answer.
+   * Everything after `check`, with the chosen candidate. Do not request the same quote again: LPs hold
+   * inventory for both answers.
    */
   take(checked: Checked, options: TakeOptions): Promise<Trade>;
-  /** All of the above in order, with the best candidate that passes the check. */
+  /** Everything, with the best candidate that passes the check. */
   trade(options: TradeOptions): Promise<Trade>;
   order(orderId: string): Promise<OrderStatusResponse>;
   solvers(filter?: { status?: Solver['status'][]; corridor?: string[] }): Promise<Solver[]>;
   /** Chain slug to chain id. */
   pairs(): Promise<Record<string, number>>;
-  /** Of a workspace; with a workspace key. */
+  /** With a workspace key. */
   trades: History;
 }
 
@@ -119,7 +118,7 @@ export function createClient({
   const trust = createTrust(chains);
   const checker = createChecker(trust, namespace);
   const base = `/api/v1/${namespace}`;
-  /** Each plan belongs to the candidate it was made for. */
+  /** The candidate of each plan. */
   const plans = new WeakMap<Plan, Checked>();
 
   function requirePlan(plan: Plan, checked: Checked): void {

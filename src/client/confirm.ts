@@ -1,6 +1,6 @@
 /**
- * "Settled" held against the chain: the escrow has paid the order out, and every output that belongs
- * elsewhere was filled there.
+ * Confirms "settled" on the chain: the escrow has paid the order out, and every output on another chain was
+ * filled.
  */
 
 import { outputHash } from '../domain/order.ts';
@@ -8,14 +8,13 @@ import { DistrustError } from './errors.ts';
 import type { Terms } from './terms.ts';
 import { asked, ESCROW_ABI, type Trust } from './trust.ts';
 
-/** Claimed of the escrow's None, Deposited, Claimed, Refunded. */
+/** In the escrow's None, Deposited, Claimed, Refunded. */
 const CLAIMED = 2;
 const NO_RECORD = /^0x0*$/;
-/** Two endpoints are rarely on the same block. */
+/** Two endpoints are rarely at the same block. */
 const LOOKS = 10;
 const BETWEEN_LOOKS_MS = 400;
 
-/** Throws `DistrustError` "not_settled" when the chain does not show it. */
 export async function confirmSettled(
   trust: Trust,
   { domain, destChainId, order, orderId }: Terms,
@@ -43,7 +42,7 @@ export async function confirmSettled(
         }),
     );
     if (status !== CLAIMED) return false;
-    // On one chain payout and delivery are one transaction.
+    // On one chain, payout and delivery are one transaction.
     if (destChainId === domain.chainId) return true;
     const { rpc } = trust.chain(destChainId);
     const records = await Promise.all(

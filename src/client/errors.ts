@@ -1,6 +1,5 @@
 /**
- * What can go wrong between a client and a venue, each with a name to branch on: the venue refused, it lied,
- * it did not answer, the wallet cannot.
+ * Errors of a client, each with a code: the venue refused, gave a false answer or none, or the wallet failed.
  */
 
 import {
@@ -12,7 +11,7 @@ import {
 } from '../domain/errors.ts';
 import { type Detail, ERROR_STATUS, type ErrorCode, type RefusalType, REFUSALS } from '../protocol/errors.ts';
 
-/** 422 `type`s of plain validation: the request itself has the wrong shape. */
+/** 422 `type`s of plain validation. */
 export const VALIDATION_CODES = [
   'missing',
   'extra_forbidden',
@@ -29,19 +28,16 @@ export const VALIDATION_CODES = [
   'tuple_type',
 ] as const;
 
-/**
- * Every code a venue of this version answers with; `unknown_error` stands for one that a newer venue made up
- * (its own word is in `facts.code`).
- */
+/** `unknown_error`: a code of a newer venue, which is in `facts.code`. */
 export type VenueErrorCode = ErrorCode | RefusalType | (typeof VALIDATION_CODES)[number] | 'unknown_error';
 
 const KNOWN: ReadonlySet<string> = new Set([...Object.keys(ERROR_STATUS), ...REFUSALS, ...VALIDATION_CODES]);
 
-/** The venue answered, and said no. `retry` is "later" where it said when, or where it was its own fault. */
+/** The venue refused. `retry` is "later" when it said when, or when it was its own fault. */
 export class VenueError extends BaseError {
   declare readonly code: VenueErrorCode;
   readonly status: number;
-  /** 422 only: what does not hold, and where. */
+  /** 422 only. */
   readonly details: readonly Detail[];
   readonly retryAfterSeconds: number | null;
 
@@ -69,14 +65,14 @@ export class VenueError extends BaseError {
   }
 }
 
-/** Every way in which a venue is caught. The message says which value was shown and which one is true. */
+/** The message says which value was shown and which one is true. */
 export const DISTRUST_CODES = [
   // Answers
   'malformed_answer',
   'not_checked',
   'quote_id',
   'solver',
-  // Terms, against what was asked and against what would be signed
+  // Terms
   'order_missing',
   'envelope',
   'chain',
@@ -133,8 +129,8 @@ export const DISTRUST_CODES = [
 export type DistrustCode = (typeof DISTRUST_CODES)[number];
 
 /**
- * The venue's word does not hold against the request, the payload or the chain: nothing was signed or sent.
- * Never retried; use another venue, or look why.
+ * The venue's answer contradicts the request, the payload or the chain: nothing was signed or sent. Never
+ * retried; use another venue.
  */
 export class DistrustError extends BaseError {
   declare readonly code: DistrustCode;
@@ -144,7 +140,7 @@ export class DistrustError extends BaseError {
   }
 }
 
-/** No answer: the network, the venue's host or the caller's own RPC. */
+/** No answer from the network, the venue or the caller's own RPC. */
 export class UnreachableError extends UpstreamError {
   constructor(what: string, cause: unknown) {
     super(`${what} did not answer. Try again; nothing that was signed is lost.`, {
@@ -156,7 +152,7 @@ export class UnreachableError extends UpstreamError {
 
 /**
  * A submission may or may not have arrived. Submit the same candidate and signature again: the same
- * Idempotency-Key goes with it, so it can only happen once.
+ * Idempotency-Key makes that safe.
  */
 export class SubmissionUnknownError extends UpstreamError {
   readonly idempotencyKey: string;
@@ -170,14 +166,14 @@ export class SubmissionUnknownError extends UpstreamError {
   }
 }
 
-/** `productUnavailable`: no LP can quote this now. */
+/** `productUnavailable`: no LP can quote now. */
 export class NoQuoteError extends UpstreamError {
   constructor(code: string, message: string) {
     super(message, { code, facts: {} });
   }
 }
 
-/** The wallet is another one, on another chain, does not hold enough, or would send what fails. */
+/** The wallet has another account or chain, holds too little, or would send a transaction that fails. */
 export class WalletError extends RequestError {
   constructor(
     code: 'wrong_account' | 'wrong_wallet_chain' | 'insufficient_balance' | 'would_revert',
@@ -188,7 +184,7 @@ export class WalletError extends RequestError {
   }
 }
 
-/** A transaction of the taker's own wallet reverted. */
+/** A transaction of the taker's wallet reverted. */
 export class RevertedError extends SettlementError {
   constructor(purpose: string, txHash: string) {
     super(

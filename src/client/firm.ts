@@ -1,7 +1,4 @@
-/**
- * Is there money behind the words? Read from the chains through the caller's own endpoints, each at one
- * block.
- */
+/** Checks on the chains, through the caller's own endpoints, that a quote is backed by money. */
 
 import { erc20Abi, parseAbi } from 'viem';
 import { commitmentDigest, type SignedCommitment } from '../domain/commitment.ts';
@@ -12,7 +9,7 @@ import { signerOf } from './signature.ts';
 import type { Terms } from './terms.ts';
 import { asked, ESCROW_ABI, type Trust, type TrustedChain } from './trust.ts';
 
-/** What was read, for display. */
+/** For display. */
 export interface ReadAt {
   /** Chain time of the origin, Unix seconds. */
   now: number;
@@ -25,7 +22,7 @@ const ERC1271_ABI = parseAbi([
 ]);
 const ERC1271_MAGIC = '0x1626ba7e';
 
-/** Throws `DistrustError`; `UnreachableError` when an endpoint does not answer. */
+/** Throws `DistrustError`, or `UnreachableError` when an endpoint does not answer. */
 export async function requireFirm(
   trust: Trust,
   terms: Terms,
@@ -52,7 +49,7 @@ export async function requireFirm(
   if (order.expires - now > maxLockUpSeconds)
     throw new DistrustError(
       'lock_up',
-      `If nobody delivers, the input would be locked for ${order.expires - now} s; at most ${maxLockUpSeconds} s was expected.`,
+      `Without a delivery, the input would be locked for ${order.expires - now} s; at most ${maxLockUpSeconds} s was expected.`,
     );
 
   const onOrigin = { address: domain.escrow, abi: ESCROW_ABI, blockNumber: originBlock.number } as const;
@@ -64,7 +61,7 @@ export async function requireFirm(
     ...terms.commitments.map(requireSigner),
     ...[...promisedBy(terms)].map(([lp, amount]) => requireBalance(lp, amount)),
   ]);
-  // The first in this order, whichever answer came first: one lie has one name.
+  // The first in this order, so that the same fault always has the same code.
   const failed = answers.find((answer) => answer.status === 'rejected');
   if (failed) throw failed.reason;
   return { now, originBlock: originBlock.number, destBlock: destBlock.number };
@@ -87,7 +84,7 @@ export async function requireFirm(
       );
   }
 
-  /** A token of six decimals shown with eighteen makes a trillion look like one. */
+  /** Wrong decimals would misstate the amount by powers of ten. */
   async function requireDecimals(
     side: string,
     token: Address,
@@ -105,7 +102,7 @@ export async function requireFirm(
       );
   }
 
-  /** Firm means that what pays cannot be withdrawn before the last second in which it may have to. */
+  /** The LP must not be able to withdraw what backs the quote before the fill deadline. */
   async function requireDelay(): Promise<void> {
     if (terms.commitments.length === 0) return;
     const delay = await asked(
@@ -136,7 +133,7 @@ export async function requireFirm(
     if (named || (await contractSigned(lp, digest, signature))) return;
     if (signer === undefined)
       throw new DistrustError('commitment_signature', `The commitment of ${lp} is not signed.`, { lp });
-    // A signature over anything else recovers a stranger: that is how a changed order shows.
+    // A signature over another order recovers an unrelated address.
     throw new DistrustError(
       'operator',
       `The commitment to this order is by ${signer}, who may not sign for ${lp}: either it is of another order, or its signer has lost that right.`,
@@ -186,11 +183,11 @@ export async function requireFirm(
 
 async function latestBlock({ rpc }: TrustedChain): Promise<{ number: bigint; timestamp: bigint }> {
   const { number, timestamp } = await asked(rpc.getBlock());
-  // Only a pending block has none.
+  // Only a pending block has no number.
   return { number: number ?? 0n, timestamp };
 }
 
-/** What each LP of the order has to deliver, base units. */
+/** Base units by LP. */
 function promisedBy({ commitments, order }: Terms): Map<Address, bigint> {
   const promised = new Map<Address, bigint>();
   commitments.forEach(({ lp }, index) =>

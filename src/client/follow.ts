@@ -1,13 +1,10 @@
-/**
- * An order watched to its end: pushed events while the socket holds, polling while it does not; which of the
- * two it was makes no difference.
- */
+/** Follows an order to its end: events from the stream while it is connected, polling otherwise. */
 
 import { type OrderEventFrame, zOrderEvent } from '../protocol/api/events.ts';
 import { type OrderStatusResponse } from '../protocol/api/status.ts';
 import { DistrustError, UnreachableError, VenueError } from './errors.ts';
 
-/** What is used of a WebSocket, so that the platform's, undici's and `ws`'s all fit. */
+/** The common part of the WebSockets of browsers, undici and `ws`. */
 export interface SocketLike {
   addEventListener(
     type: 'open' | 'message' | 'close' | 'error',
@@ -18,9 +15,8 @@ export interface SocketLike {
 }
 
 /**
- * Opens the venue's stream with the key in a header, never in the URL. Browsers cannot set one: there, and
- * wherever this is left out and the platform has no such socket, polling does the work. With `ws`: `(url,
- * headers) => new WebSocket(url, { headers })`.
+ * Opens the venue's stream with the key in a header. Browsers cannot set one; there, and without this option,
+ * the client polls. With `ws`: `(url, headers) => new WebSocket(url, { headers })`.
  */
 export type OpenSocket = (url: string, headers: Record<string, string>) => SocketLike;
 
@@ -34,19 +30,19 @@ export interface OrderEvent {
 }
 
 export interface FollowOptions {
-  /** Milliseconds between two looks while there is no stream. Default 1,000. */
+  /** Polling interval while there is no stream. Default 1,000. */
   pollMs?: number;
-  /** Stops following; the order goes on. */
+  /** Stops following; the order continues. */
   signal?: AbortSignal;
 }
 
 export interface Following extends AsyncIterable<OrderEvent> {
-  /** The status at `settled` or `failed`. Rejects when following was stopped, or the venue refuses to say. */
+  /** The status at `settled` or `failed`. Rejects when following was stopped, or the venue refuses. */
   final: Promise<OrderStatusResponse>;
 }
 
 const STREAM_PATH = '/api/v1/ws';
-/** A stream that says nothing is not believed for longer than this. */
+/** A silent stream is checked by polling this often. */
 const CHECK_STREAM_MS = 15_000;
 const FIRST_RECONNECT_MS = 250;
 const LONGEST_RECONNECT_MS = 10_000;
@@ -122,7 +118,7 @@ export function followOrder(
         key === undefined ? {} : { 'X-API-Key': key },
       );
     } catch {
-      // This platform's socket takes no headers: polling has begun already.
+      // This platform's socket takes no headers; polling continues.
       return;
     }
     const mine = socket;
@@ -130,7 +126,7 @@ export function followOrder(
       mine.send(JSON.stringify({ op: 'subscribe', topics: [`orders:${orderId}`], id: orderId })),
     );
     mine.addEventListener('message', ({ data }) => heard(String(data)));
-    // What an error was about is said by the close that follows it.
+    // A close event follows every error.
     mine.addEventListener('error', () => {});
     mine.addEventListener('close', () => {
       if (ended || mine !== socket) return;
@@ -214,10 +210,7 @@ export function followOrder(
   };
 }
 
-/**
- * Node's own socket takes headers; a browser's takes none and says so by throwing. Node 20 has no socket at
- * all.
- */
+/** Node's socket takes headers; a browser's throws. Node 20 has none. */
 export const platformSocket: OpenSocket | undefined = (() => {
   const { WebSocket: Socket } = globalThis as {
     WebSocket?: new (url: string, options: object) => SocketLike;

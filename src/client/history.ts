@@ -1,4 +1,4 @@
-/** What a workspace key reads: its trades, one of them in full, and all of them as CSV. */
+/** Reads of a workspace key: trades, one trade in full, all trades as CSV. */
 
 import {
   type TradeDossier,
@@ -9,7 +9,7 @@ import {
 } from '../protocol/api/trades.ts';
 import type { Transport } from './transport.ts';
 
-/** Query of `GET …/trades`; whatever is left out does not filter. */
+/** Query of `GET …/trades`. */
 export interface TradeFilters {
   status?: 'all' | 'pending' | 'settled' | 'failed' | 'refunded';
   /** <source>-<dest> */
@@ -38,9 +38,9 @@ export interface History {
     workspaceId: string,
     filters?: TradeFilters & Page,
   ): Promise<{ items: TradeItem[]; total: number; offset: number; limit: number }>;
-  /** One trade in full; which sections it has depends on the key's role. */
+  /** The sections depend on the key's role. */
   dossier(workspaceId: string, orderId: string): Promise<TradeDossier>;
-  /** CSV text in pieces, as the venue streams it. */
+  /** CSV text in pieces. */
   export(workspaceId: string, filters?: TradeFilters): AsyncGenerator<string, void>;
 }
 

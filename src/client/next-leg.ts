@@ -1,7 +1,4 @@
-/**
- * What follows the first leg of a sequential route: the venue's answer to the same candidate, and what the
- * taker may expect of the leg it brings.
- */
+/** The leg after a delivered one of a sequential route, and what the taker may expect of it. */
 
 import { assetId } from '../domain/asset.ts';
 import type { PreflightResponse } from '../protocol/api/preflight.ts';
@@ -12,12 +9,9 @@ import { DistrustError } from './errors.ts';
 import { DEFAULT_LIMITS } from './request.ts';
 
 export type NextLeg =
-  /** An earlier leg, or this one, is under way: ask again later. */
+  /** A leg is in progress: ask again later. */
   | { kind: 'waiting' }
-  /**
-   * Delivered, and nobody prices what follows now: the taker holds the middle asset, free to wait or to do
-   * something else with it.
-   */
+  /** Delivered, and there is no quote for the next leg now: the taker holds the intermediate asset. */
   | { kind: 'no_quote'; message: string }
   /** The last leg has been settled. */
   | { kind: 'done' }
@@ -31,7 +25,7 @@ export function readNextLeg({ nextActions }: PreflightResponse): NextLeg {
     if (wait.after.length === 0) return { kind: 'done' };
     const why = wait.details?.['productUnavailable'] as { message?: unknown } | undefined;
     return STANDING[wait.purpose] === 'no_quote'
-      ? { kind: 'no_quote', message: String(why?.message ?? 'Nobody prices the next leg at the moment.') }
+      ? { kind: 'no_quote', message: String(why?.message ?? 'There is no quote for the next leg now.') }
       : { kind: 'waiting' };
   }
   const offered = nextActions.find(({ purpose }) => purpose === 'orderSignature')?.details?.['quoteResponse'];
@@ -42,9 +36,7 @@ export function readNextLeg({ nextActions }: PreflightResponse): NextLeg {
   return { kind: 'leg', candidate: candidate.data };
 }
 
-/**
- * It spends what the leg before it delivered, no more, for what the route was to give, to whom it was to go.
- */
+/** It spends only what the leg before delivered, with the route's output and receiver. */
 export function expectationsOfNext(
   { expectations, order, destChainId, outputToken, outputAmount, candidate }: Checked,
   next: Candidate,

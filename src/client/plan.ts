@@ -1,6 +1,6 @@
 /**
- * A preflight plan held against the checked candidate: every step is understood and made anew, or the whole
- * plan is refused.
+ * Checks a preflight plan against the checked candidate. Every step is recomputed, or the whole plan is
+ * refused.
  */
 
 import {
@@ -40,33 +40,30 @@ export type Step =
 type SignedPurpose = 'permit2Lock' | 'eip3009Authorization' | 'orderSignature' | 'legDelivery' | 'legQuote';
 
 export interface Plan {
-  /** Nothing but signatures and the submission remain. */
+  /** Only signatures and the submission remain. */
   ready: boolean;
   fundingLock: FundingLock | null;
-  /** In the order to do them. Calldata and typed data are the client's own. */
+  /** In order. Calldata and typed data are the client's own. */
   steps: Step[];
 }
 
 export interface Approvals {
-  /**
-   * Approve Permit2 for any amount, once and for all, as its authors mean it. Default: for `tradesAhead`
-   * trades of this size.
-   */
+  /** Approves Permit2 for any amount, once. Default: for `tradesAhead` trades of this size. */
   unlimitedPermit2?: boolean;
-  /** How many trades of this size a standing grant or approval may cover. Default 10. */
+  /** Trades of this size that a standing grant or approval may cover. Default 10. */
   tradesAhead?: number;
 }
 
 const PERMIT2_ABI = parseAbi([
   'function approve(address token, address spender, uint160 amount, uint48 expiration)',
 ]);
-/** A lock may outlive the fill deadline by this much, for clocks that differ. */
+/** A lock may outlive the fill deadline by this much. */
 const LOCK_MARGIN_SECONDS = 3_600n;
-/** Venues ask for an allowance of about this many trades of the same size. */
+/** Venues ask for an allowance of about this many trades. */
 const TRADES_ASKED = 10;
 const GRANT_SECONDS = 32 * 24 * 3_600;
 
-/** What may follow from which lock. A plan that asks for more asks for what it has no business to ask. */
+/** What may follow from which lock. */
 const PURPOSES: Record<FundingLock | 'none', readonly Action['purpose'][]> = {
   Permit2: ['tokenApproval', 'permit2Grant', 'permit2Lock', 'orderSignature'],
   'EIP-3009': ['eip3009Authorization', 'orderSignature'],
@@ -197,8 +194,8 @@ function approval({ to, data }: Tx, { terms, permit2, lock, most, unlimitedPermi
     refuse('action_spender', `The approval would let ${spender} take the token; only ${wanted} has to.`);
   if (asked < 0n || (lock !== 'Permit2' && asked > inputAmount))
     refuse('action_amount', `The approval is for ${asked}; the order takes ${inputAmount}.`);
-  // Permit2 by itself moves nothing without another signature, so venues ask for a standing approval; it gets
-  // as much as the caller allows.
+  // Permit2 moves nothing without another signature, so venues ask for a standing approval, up to the
+  // caller's limit.
   const amount = lock === 'Permit2' && !unlimitedPermit2 && asked > most ? most : asked;
   return { to, data: encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args: [wanted, amount] }) };
 }
@@ -247,10 +244,7 @@ function deposit({ to, data }: Tx, { terms }: Context): Tx {
   };
 }
 
-/**
- * The order as it was checked, byte for byte; what a filler does with its data is bounded by what the escrow
- * enforces.
- */
+/** The order as it was checked, byte for byte. */
 function settlement({ to, data }: Tx, { terms }: Context): Tx {
   const { domain, order, commitments, quoteId, destChainId, through } = terms;
   if (to !== domain.escrow)
@@ -350,7 +344,7 @@ function readSignature(action: Action, { terms, permit2, now }: Context): Step {
   }
 }
 
-/** Long enough for the order, and not for anything after it. */
+/** Long enough for this order only. */
 function requireWindow(until: bigint, { order }: Terms): void {
   const deadline = BigInt(order.fillDeadline);
   if (until < deadline || until > deadline + LOCK_MARGIN_SECONDS)

@@ -1,50 +1,45 @@
 /**
- * What a taker asks for, and the limits it sets to any answer. Amounts are bigints here and decimal text on
- * the wire.
+ * A taker's request, and its limits for any answer. Amounts are bigints here and decimal text on the wire.
  */
 
 import type { QuoteRequest } from '../protocol/api/quote.ts';
 
 export interface TradeRequest {
-  /** Who pays and signs. */
   taker: string;
-  /** Who gets the output. Default: the taker. */
+  /** Default: the taker. */
   receiver?: string;
   /** Exactly one of the two amounts, in base units. `asset` is CAIP-19: eip155:<chainId>/erc20:<token>. */
   input: { asset: string; amount?: bigint };
   output: { asset: string; amount?: bigint };
-  /** Unix seconds; quotes that lapse sooner are not wanted. */
+  /** Unix seconds; earlier ends are refused. */
   minValidUntil?: number;
   maxCandidates?: number;
   splitFill?: 'allow' | 'never';
-  /** Where the receiver gets the output. Default: its wallet. */
+  /** Default: the receiver's wallet. */
   settlement?: 'wallet' | 'ledger' | 'ledger_auto_withdraw';
   solvers?: { include?: string[]; exclude?: string[] };
   referenceId?: string;
 }
 
-/** How far an answer may go. Whatever is left out has a default that protects. */
+/** The defaults protect the taker. */
 export interface Limits {
   /**
-   * Exact input: the least output to accept, base units. Without it any price passes: compare it with a
-   * source of your own.
+   * Exact input: the least output, base units. Without it any price passes: compare with a source of your
+   * own.
    */
   minOutput?: bigint;
-  /** Exact output: the most input to give, base units. */
+  /** Exact output: the most input, base units. */
   maxInput?: bigint;
-  /** Default 100 (one percent), which is also the most that an escrow takes. */
+  /** Default 100, which is also the escrow's maximum. */
   maxPlatformFeeBps?: number;
-  /**
-   * Base units of the input token that the venue may take out of the trade for carrying the gas. Default: 5 %
-   * of the input.
-   */
+  /** Base units of the input that the venue may take for gas. Default: 5 % of the input. */
   maxRelayFee?: bigint;
   /**
-   * What liquidity that nobody has committed (a DEX) may give less than shown. Default 100 (one percent). An
-   * LP's quote gives exactly what it shows.
+   * How far the enforced output may be below the shown one. Default 100. LP quotes give exactly what they
+   * show.
    */
   maxSlippageBps?: number;
-  /** Seconds from now until an unfilled order can be refunded at the latest. Default 6 hours. */
+  /** Until an unfilled order can be refunded. Default 6 hours. */
   maxLockUpSeconds?: number;
 }
 

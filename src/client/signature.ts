@@ -1,12 +1,11 @@
 /**
- * Who signed a digest, by the escrow's own rule: 65 bytes with v 27 or 28, or 64 bytes compact, s in the
- * lower half.
+ * Recovers the signer of a digest by the escrow's rule: 65 bytes with v 27 or 28, or 64 bytes compact, low s.
  */
 
 import { recoverAddress } from 'viem';
 import type { Address, Bytes32, Hex } from '../domain/hex.ts';
 
-/** undefined when the escrow would not recover anybody either. */
+/** undefined when the escrow would recover no signer either. */
 export async function signerOf(digest: Bytes32, signature: Hex): Promise<Address | undefined> {
   const whole = expanded(signature);
   if (!whole || BigInt(`0x${whole.slice(66, 130)}`) > HALF_ORDER) return undefined;

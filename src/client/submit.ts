@@ -1,7 +1,4 @@
-/**
- * A submission that can only happen once: its Idempotency-Key is a hash of itself, so sending it again, from
- * here or after a restart, is the same submission.
- */
+/** Submits an order once: the Idempotency-Key is a hash of the body, so repeating it is safe. */
 
 import type { z } from 'zod';
 import type { Hex } from '../domain/hex.ts';
@@ -17,7 +14,7 @@ export interface Submission extends Locks {
   signScheme?: 'EIP712' | 'EIP1271';
   /** Default: the hash of the body. */
   idempotencyKey?: string;
-  /** How often to try when nothing, or "later", comes back. Default 5. */
+  /** Attempts without an answer, or with "later". Default 5. */
   attempts?: number;
 }
 

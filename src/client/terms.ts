@@ -1,6 +1,6 @@
 /**
- * A candidate held against the request and against its own signed payload, field by field, without asking
- * anybody: what it shows has to be what would be signed.
+ * Checks a candidate against the request and its own signed payload, field by field and offline: it must show
+ * exactly what would be signed.
  */
 
 import { hashTypedData, type TypedDataDefinition } from 'viem';
@@ -38,32 +38,32 @@ import type { Trust } from './trust.ts';
 export interface Terms {
   quoteId: Bytes32;
   executionMode: Candidate['executionMode'];
-  /** The origin's escrow: where the order lives and what the taker's signature is for. */
+  /** The origin's escrow, which the taker signs for. */
   domain: EscrowDomain;
   destChainId: number;
   order: StandardOrder;
-  /** keccak256 of the order as the escrow computes it. */
+  /** As the escrow computes it. */
   orderId: Bytes32;
-  /** EIP-712 digest: what the taker's signature is over. */
+  /** EIP-712 digest that the taker signs. */
   digest: Bytes32;
-  /** Made here from the order that was read; sign this. */
+  /** Built here from the order; sign this. */
   envelope: OrderEnvelope;
   inputToken: Address;
   /** Base units: all that the order can take. */
   inputAmount: bigint;
   outputToken: Address;
-  /** Base units: what the escrow enforces. Of a sequential route: of its first leg. */
+  /** Base units enforced by the escrow; of the first leg of a sequential route. */
   outputAmount: bigint;
   receiver: Address;
-  /** One per output; none where no LP has promised anything and the escrow alone enforces the minimum. */
+  /** One per output; none when the escrow alone enforces the minimum. */
   commitments: SignedCommitment[];
-  /** The contract that fills within the settlement itself, and its call data. */
+  /** Fills within the settlement itself. */
   through: { filler: Address; data: Hex } | null;
-  /** More legs follow, quoted when this order has been delivered to the taker. */
+  /** More legs follow once this order has been delivered. */
   sequential: boolean;
   contexts: OutputContext[];
   platformFeeBps: number;
-  /** Base units of the input token, all outputs together. */
+  /** Base units of the input, all outputs together. */
   relayFee: bigint;
   /** Unix seconds. */
   validUntil: number;
@@ -122,7 +122,7 @@ export function readTerms(
   };
 }
 
-/** The order inside the envelope, on an escrow that is trusted. */
+/** On a trusted escrow. */
 function readOrder(candidate: ReadCandidate, trust: Trust): { order: StandardOrder; domain: EscrowDomain } {
   must(isBytes32(candidate.quoteId), 'quote_id', 'A quoteId is 32 bytes of hex.');
   const payload = candidate.order?.payload;
@@ -160,7 +160,7 @@ function readOrder(candidate: ReadCandidate, trust: Trust): { order: StandardOrd
   return { order, domain: { chainId, escrow } };
 }
 
-/** The digest that a wallet would compute from the payload as it came. */
+/** As a wallet would compute it from the payload as received. */
 function foreignDigest(candidate: ReadCandidate): string | undefined {
   try {
     return hashTypedData(candidate.order?.payload as unknown as TypedDataDefinition);
@@ -169,7 +169,7 @@ function foreignDigest(candidate: ReadCandidate): string | undefined {
   }
 }
 
-/** Who pays what, who gets what, and where: request, preview and signed order have to agree. */
+/** Request, preview and signed order must agree about accounts, assets and amounts. */
 function matchSides(
   shown: ReadCandidate,
   request: TradeRequest,
@@ -211,7 +211,7 @@ function matchSides(
     `The order takes ${inputAmount}; the request gives ${request.input.amount}.`,
   );
 
-  // The first leg of a sequential route brings the taker what the next one takes.
+  // The first leg of a sequential route delivers the intermediate asset to the taker.
   const middle = shown.sequential ? parseAssetId(shown.composite?.legs[0]?.output.asset ?? '') : undefined;
   must(!shown.sequential || middle !== undefined, 'composite', 'The first leg of the route gives no asset.');
   const delivery: Delivery = middle
@@ -274,7 +274,11 @@ function matchOutput(
     `The order delivers token ${token} on chain ${chainId}; the request wants ${assetId({ chainId: wantedChain, token: wantedToken })}.`,
   );
   const actual = readDelivery(output);
-  must(actual !== undefined, 'callback', 'The order calls a contract upon delivery, which nobody asked for.');
+  must(
+    actual !== undefined,
+    'callback',
+    'The order calls a contract upon delivery, which was not requested.',
+  );
   must(
     actual.account === delivery.account && actual.settlement === delivery.settlement,
     'receiver',
@@ -315,7 +319,7 @@ function lastBytes(word: Bytes32): Address | undefined {
 }
 
 /**
- * Exclusive to one account an output for the order's whole life; shares that make up the whole; one fee for
+ * Each output is exclusive to one account for the order's whole life; shares sum to the whole; one fee for
  * all.
  */
 function matchContexts({ executionMode }: ReadCandidate, order: StandardOrder): OutputContext[] {
@@ -331,7 +335,7 @@ function matchContexts({ executionMode }: ReadCandidate, order: StandardOrder): 
   must(
     contexts.every(({ startTime }) => startTime === order.fillDeadline + 1),
     'exclusivity',
-    'An output is not exclusive until the end: somebody else could be let in before the fill deadline.',
+    'An output is not exclusive until the end: another account could fill it before the fill deadline.',
   );
   must(
     contexts.reduce((sum, { portionBps }) => sum + portionBps, 0) === FULL_PORTION_BPS &&
@@ -413,7 +417,7 @@ function matchTimes(
   );
 }
 
-/** What the preview promises, and what the caller wants at least, against what the escrow enforces. */
+/** The preview and the caller's minimum against what the escrow enforces. */
 function matchAmounts(
   shown: ReadCandidate,
   { input, output }: TradeRequest,
@@ -507,7 +511,7 @@ function matchSolvers(
   );
 }
 
-/** Who settles the order when no LP does: a part of the seal, in the router namespace only. */
+/** Who settles the order when no LP does; router namespace only. */
 function readSealedRoute({ integrityChecksum }: Candidate, namespace: 'rfq' | 'router'): SealedRoute | null {
   const text = parseSeal(integrityChecksum)?.route ?? null;
   if (text === null) return null;
@@ -531,10 +535,7 @@ function jsonOf(base64url: string): unknown {
   }
 }
 
-/**
- * One commitment an output, by the account the output is exclusive to, for as long as the order can be
- * filled.
- */
+/** One commitment per output, by the account it is exclusive to, until the fill deadline. */
 function matchCommitments(
   { integrityChecksum }: ReadCandidate,
   order: StandardOrder,
@@ -551,7 +552,7 @@ function matchCommitments(
     must(
       !route.through || contexts.every(({ exclusiveFor }) => exclusiveFor === route.through?.filler),
       'exclusivity',
-      `The order is exclusive to somebody else than ${route.through?.filler}, who is to fill it.`,
+      `The order is exclusive to another account than ${route.through?.filler}, which has to fill it.`,
     );
     return [];
   }

@@ -1,7 +1,4 @@
-/**
- * One whole trade, from the quote request to settlement: the best candidate that holds, planned, signed,
- * submitted, watched, and confirmed on the chain.
- */
+/** A whole trade: quotes, check, plan, signature, submission, settlement, and confirmation on the chain. */
 
 import type { z } from 'zod';
 import type { Hex } from '../domain/hex.ts';
@@ -20,71 +17,62 @@ import type { Done, RunOptions, Wallet } from './wallet.ts';
 
 export type QuoteAnswer = Omit<z.infer<typeof zQuoteResponse>, 'quotes'> & { quotes: Candidate[] };
 
-/** The calls that one trade consists of, in order. */
+/** The calls of one trade, in order. */
 export interface TradeCalls {
-  /** Candidates best first, or `productUnavailable` with the reason. Nothing in it has been checked yet. */
+  /** Best first, unchecked; or `productUnavailable` with the reason. */
   requestQuotes(request: TradeRequest): Promise<QuoteAnswer>;
-  /**
-   * Holds a candidate against the request, its own signed payload and the chains. What it returns is what the
-   * following calls take.
-   */
+  /** Checks a candidate against the request, its signed payload and the chains. */
   check(candidate: Candidate, expectations: Expectations): Promise<Checked>;
-  /** What still has to be sent and signed, checked step by step and written anew. */
+  /** The steps still to be sent and signed, each checked and rebuilt. */
   preflight(checked: Checked, options?: Approvals & { fundingLock?: FundingLock }): Promise<Plan>;
   /** Sends the plan's transactions and signs its locks. When `rerun` is true, run preflight again. */
   runActions(checked: Checked, plan: Plan, wallet: Wallet, options?: RunOptions): Promise<Done>;
   sign(checked: Checked, wallet: Wallet): Promise<Hex>;
-  /** Safe to repeat with the same arguments, in this process or another: it can only happen once. */
+  /** Safe to repeat with the same arguments, also in another process. */
   submit(checked: Checked, submission: Submission): Promise<Order>;
   /**
-   * walletBroadcast quotes, after `submit`: the wallet sends the settlement. undefined when there is nothing
-   * to send.
+   * walletBroadcast, after `submit`: the wallet sends the settlement. undefined when there is nothing to
+   * send.
    */
   broadcast(checked: Checked, plan: Plan, wallet: Wallet): Promise<Hex | undefined>;
-  /**
-   * Sequential routes, once the order of `checked` has been submitted: what follows. A leg that comes is
-   * checked already.
-   */
+  /** Sequential routes, after `submit`: the next leg, checked. */
   nextLeg(checked: Checked): Promise<Exclude<NextLeg, { kind: 'leg' }> | { kind: 'leg'; checked: Checked }>;
-  /** Events until the order is settled or has failed; `final` resolves then. */
+  /** Events until the order is settled or failed. */
   follow(orderId: string, options?: FollowOptions): Following;
-  /** Does the chain agree that it is settled? Throws `DistrustError` "not_settled". */
+  /** Throws `DistrustError` "not_settled" unless the chain shows it. */
   confirm(checked: Checked): Promise<void>;
 }
 
 export interface TakeOptions extends Approvals, RunOptions {
-  /**
-   * Of the taker, on the chain of the input. For a route across chains: whichever wallet works on the chain
-   * that is named.
-   */
+  /** Of the taker, on the input's chain. For routes across chains: the wallet on the given chain. */
   wallet: Wallet | ((chainId: number) => Wallet);
-  /** Default: what preflight chooses. */
+  /** Default: chosen by preflight. */
   fundingLock?: FundingLock;
   /** "EIP1271" when the taker is a contract. */
   signScheme?: 'EIP712' | 'EIP1271';
-  /** How long to wait for a price of the next leg of a route. Default 60,000 ms. */
+  /** For a price of the next leg. Default 60,000 ms. */
   nextLegTimeoutMs?: number;
   onEvent?: (event: OrderEvent) => void;
-  /** Stops watching. What was submitted goes on. */
+  /** Stops following; the order continues. */
   signal?: AbortSignal;
 }
 
 export interface TradeOptions extends TakeOptions, Limits {
   request: TradeRequest;
-  /** Told of each candidate that did not hold; the next one is tried. */
+  /** Called for each candidate that failed the check; the next one is tried. */
   onRefused?: (candidate: Candidate, why: DistrustError) => void;
 }
 
 export interface Trade {
   checked: Checked;
   order: Order;
-  /** `settled`, confirmed on the chain; or `failed` with the reason, and the way back of the input. */
+  /** `settled`, confirmed on the chain; or `failed`, with the reason and the refund of the input. */
   status: OrderStatusResponse;
-  /** Of a sequential route: the leg after this one. */
+  /** The next leg of a sequential route. */
   next: Trade | null;
   /**
-   * A route that stopped here, and why: the taker holds what this leg delivered. `client.nextLeg(checked)`
-   * goes on.
+   * Why a route stopped here: the taker holds what this leg delivered. Continue with
+   * `client.nextLeg(checked)`.
    */
   stopped: string | null;
 }
@@ -94,12 +82,12 @@ const MOST_PLANS = 4;
 const NEXT_LEG_TIMEOUT_MS = 60_000;
 const BETWEEN_LOOKS_MS = 500;
 
-/** Throws `NoQuoteError` when no LP quotes, `DistrustError` when no candidate holds. */
+/** Throws `NoQuoteError` when no LP quotes, `DistrustError` when no candidate passes. */
 export async function trade(client: TradeCalls, options: TradeOptions): Promise<Trade> {
   return take(client, await best(client, options), options);
 }
 
-/** By our own comparison of what they promise: the venue's ranking is a claim like any other. */
+/** Ranked here, because the venue's ranking is not trusted. */
 async function best(
   client: TradeCalls,
   {
@@ -117,7 +105,7 @@ async function best(
   if (productUnavailable || quotes.length === 0)
     throw new NoQuoteError(
       productUnavailable?.code ?? 'no_quotes',
-      productUnavailable?.message ?? 'Nobody quoted.',
+      productUnavailable?.message ?? 'No LP quoted.',
     );
   const expectations: Expectations = {
     request,
@@ -133,10 +121,10 @@ async function best(
       onRefused?.(candidate, error);
     }
   }
-  throw refusal ?? new NoQuoteError('no_quotes', 'Nobody quoted.');
+  throw refusal ?? new NoQuoteError('no_quotes', 'No LP quoted.');
 }
 
-/** Everything after the check. Throws `DistrustError` where an answer does not hold. */
+/** Everything after the check. */
 export async function take(client: TradeCalls, checked: Checked, options: TakeOptions): Promise<Trade> {
   const { signScheme, onEvent, signal } = options;
   const wallet =
@@ -172,7 +160,7 @@ async function prepare(
   );
 }
 
-/** The first leg is in the taker's wallet: nothing is lost if the route ends here. */
+/** The taker holds the first leg's output: nothing is lost if the route ends here. */
 async function goOn(
   client: TradeCalls,
   checked: Checked,
@@ -194,14 +182,14 @@ async function goOn(
 }
 
 type Given<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
-/** What was left out stays out. */
+/** Drops undefined options. */
 const given = <T extends object>(options: T): Given<T> =>
   Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as Given<T>;
 
 const shown = (amount: string | null | undefined): bigint =>
   /^[0-9]{1,78}$/.test(amount ?? '') ? BigInt(amount as string) : 0n;
 const compare = (a: bigint, b: bigint): number => (a < b ? -1 : a > b ? 1 : 0);
-/** By what is enforced; a route that is not firm yet counts with what it shows. */
+/** Sequential routes count with what they show. */
 const enforced = ({ preview: { outputs } }: Candidate): bigint =>
   shown(outputs[0]?.minimumAmount ?? outputs[0]?.amount);
 const byOutput = (a: Candidate, b: Candidate): number => compare(enforced(b), enforced(a));

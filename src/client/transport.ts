@@ -5,16 +5,11 @@ import { zDetailBody, zErrorBody } from '../protocol/errors.ts';
 import { DistrustError, UnreachableError, VenueError } from './errors.ts';
 
 export interface TransportOptions {
-  /**
-   * Where the venue answers, such as "https://venue.example". In a browser a proxy of your own that adds the
-   * key.
-   */
+  /** Such as "https://venue.example". In a browser: your own proxy that adds the key. */
   url: string;
-  /**
-   * `X-API-Key`. Leave it out only where something on the way adds it: a key does not belong in a web page.
-   */
+  /** `X-API-Key`. Omit it only where a proxy adds it. */
   key?: string;
-  /** Milliseconds until an answer counts as missing. Default 15,000. */
+  /** Default 15,000. */
   timeoutMs?: number;
   fetch?: typeof globalThis.fetch;
 }
@@ -29,9 +24,9 @@ export interface VenueCall {
 export interface Transport {
   url: string;
   key: string | undefined;
-  /** Throws `VenueError`, `UnreachableError`, or `DistrustError` for an answer that is none. */
+  /** Throws `VenueError`, `UnreachableError`, or `DistrustError` for a malformed answer. */
   call<T>(schema: z.ZodType<T>, path: string, call?: VenueCall): Promise<T>;
-  /** The body in pieces as they come; the status has been checked. */
+  /** The body in pieces, after the status was checked. */
   stream(path: string, call?: VenueCall): AsyncGenerator<string, void>;
 }
 

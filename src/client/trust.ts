@@ -1,6 +1,5 @@
 /**
- * What a caller knows of a chain by itself: its own endpoint, and which escrow, oracle and Permit2 it is
- * willing to deal with there.
+ * The caller's own data about a chain: its endpoint, and the escrow, oracle and Permit2 that it trusts there.
  */
 
 import { keccak256, parseAbi, type PublicClient } from 'viem';
@@ -8,7 +7,7 @@ import { ESCROW_DOMAIN_NAME, ESCROW_DOMAIN_VERSION } from '../domain/escrow-doma
 import { type Address, type Hex, toAddress } from '../domain/hex.ts';
 import { DistrustError, UnreachableError } from './errors.ts';
 
-/** What is used of viem's public client, whatever chain it was made for. */
+/** The part of viem's public client that is used. */
 export interface Rpc {
   getChainId(): Promise<number>;
   getBlock(): Promise<{ number: bigint | null; timestamp: bigint }>;
@@ -19,19 +18,13 @@ export interface Rpc {
 }
 
 export interface TrustedChain {
-  /** The caller's own endpoint, not one that the venue named. */
+  /** The caller's own endpoint. */
   rpc: Rpc;
-  /**
-   * The escrows to deal with: their addresses, or the keccak-256 of the code that has to be deployed at
-   * whatever address an order names.
-   */
+  /** Trusted escrows: addresses, or the keccak-256 of the deployed code. */
   escrow: string | readonly string[] | { codeHash: string };
-  /**
-   * Oracles that may prove a fill to, or from, this chain. Without one no cross-chain candidate over this
-   * chain passes.
-   */
+  /** Oracles that may prove a fill to or from this chain. Without one, cross-chain candidates are refused. */
   oracles?: readonly string[];
-  /** Default: the address it has on every chain. */
+  /** Default: its address on every chain. */
   permit2?: string;
 }
 
@@ -40,7 +33,6 @@ export type TrustedChains = Readonly<Record<number, TrustedChain>>;
 
 export const PERMIT2: Address = '0x000000000022d473030f116ddee9f6b43ac78ba3';
 
-/** What the client reads and recognises of an escrow. */
 export const ESCROW_ABI = parseAbi([
   'struct MandateOutput { bytes32 oracle; bytes32 settler; uint256 chainId; bytes32 token; uint256 amount; bytes32 recipient; bytes callbackData; bytes context; }',
   'struct StandardOrder { address user; uint256 nonce; uint256 originChainId; uint32 expires; uint32 fillDeadline; address inputOracle; uint256[2][] inputs; MandateOutput[] outputs; }',
@@ -61,13 +53,13 @@ export const ESCROW_ABI = parseAbi([
 ]);
 
 export interface Trust {
-  /** Throws `DistrustError` "chain" for one that the caller knows nothing of. */
+  /** Throws `DistrustError` "chain". */
   chain(chainId: number): TrustedChain;
-  /** By address, as far as that goes without asking the chain. Throws "escrow". */
+  /** By address, without reading the chain. Throws "escrow". */
   requireEscrow(chainId: number, escrow: Address): void;
   /**
-   * On the chain: the endpoint is of this chain, and what is deployed there calls itself this escrow. Asked
-   * once an escrow. Throws "chain", "escrow_code", "escrow_domain".
+   * On the chain, once per escrow: its code and EIP-712 domain. Throws "chain", "escrow_code",
+   * "escrow_domain".
    */
   verifyEscrow(chainId: number, escrow: Address): Promise<void>;
   requireOracle(chainId: number, oracle: Address): void;
@@ -82,7 +74,7 @@ export function createTrust(chains: TrustedChains): Trust {
     if (!known)
       throw new DistrustError(
         'chain',
-        `The candidate names chain ${chainId}, of which this client knows nothing. Add it to \`chains\` if you mean to trade there.`,
+        `The candidate names chain ${chainId}, which is not in \`chains\` of this client. Add it there to trade on it.`,
         { chainId },
       );
     return known;
@@ -138,7 +130,7 @@ export function createTrust(chains: TrustedChains): Trust {
       const id = `${chainId}:${escrow}`;
       const known = verified.get(id) ?? verify(chainId, escrow);
       verified.set(id, known);
-      // What could not be asked is asked again next time; so is what was refused.
+      // Failures are not cached.
       await known.catch((error: unknown) => {
         verified.delete(id);
         throw error;
@@ -157,7 +149,7 @@ export function createTrust(chains: TrustedChains): Trust {
   };
 }
 
-/** A read of the caller's own endpoint, with its failure named. */
+/** Names a failure of the caller's own endpoint. */
 export async function asked<T>(reading: Promise<T>): Promise<T> {
   try {
     return await reading;

@@ -1,7 +1,4 @@
-/**
- * What a lock asks a taker to sign, made here from the order that was checked: a venue's own text is only
- * compared with it.
- */
+/** Typed data of a lock, built from the checked order; the venue's own text is only compared with it. */
 
 import { type Address, type Bytes32 } from '../domain/hex.ts';
 import { ORDER_TYPES } from '../domain/order.ts';
@@ -16,10 +13,7 @@ export interface TypedData {
 
 const field = (name: string, type: string) => ({ name, type });
 
-/**
- * Permit2's batch permit with the order as its witness: the escrow may pull this order's input, for this
- * order and no other.
- */
+/** Permit2's batch permit with the order as witness, to the escrow. */
 export function permit2Lock(
   { domain, order, inputToken, inputAmount }: Terms,
   permit2: Address,
@@ -71,10 +65,7 @@ export interface AuthorizationWindow {
   nonce: Bytes32;
 }
 
-/**
- * EIP-3009's ReceiveWithAuthorization to the escrow. `token` is how the token names itself: a wrong name
- * makes it worthless, never dangerous.
- */
+/** EIP-3009's ReceiveWithAuthorization to the escrow. A wrong `token` makes it worthless, never dangerous. */
 export function receiveAuthorization(
   { domain, order, inputToken, inputAmount }: Terms,
   token: { name: string; version: string },

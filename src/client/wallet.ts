@@ -1,7 +1,4 @@
-/**
- * The taker's wallet at work: sends what a read plan needs, signs what the client itself has written, never
- * anything that came over the wire.
- */
+/** The taker's wallet: sends what a checked plan needs, and signs only what the client itself has built. */
 
 import {
   type Account,
@@ -19,9 +16,8 @@ import type { Terms } from './terms.ts';
 import { asked, type TrustedChain } from './trust.ts';
 
 /**
- * viem's wallet client with an account. A contract wallet: an account made with viem's `toAccount`, whose
- * address is the contract and whose `signTypedData` answers what the contract's `isValidSignature` accepts;
- * submit with `signScheme: 'EIP1271'` then.
+ * viem's wallet client with an account. For a contract wallet use viem's `toAccount` with the contract's
+ * address, a `signTypedData` that satisfies its `isValidSignature`, and submit with `signScheme: 'EIP1271'`.
  */
 export type Wallet = WalletClient<Transport, Chain | undefined, Account>;
 
@@ -31,7 +27,7 @@ export interface Locks {
 }
 
 export interface Done {
-  /** The chain has changed so that the plan is no longer the plan: run preflight again. */
+  /** The plan is outdated: run preflight again. */
   rerun: boolean;
   /** For `submit`. */
   locks: Locks;
@@ -45,7 +41,7 @@ export interface RunOptions {
 
 const RECEIPT_TIMEOUT_MS = 120_000;
 
-/** Everything of the plan that has to happen before submission. Transactions are waited for. */
+/** All steps before submission. Waits for transactions. */
 export async function runSteps(
   { steps, fundingLock }: Plan,
   terms: Terms,
@@ -87,7 +83,7 @@ export async function runSteps(
   return done;
 }
 
-/** Better known before anything costs gas or is signed. */
+/** Checked before anything costs gas or is signed. */
 async function requireFunds(
   { inputToken, inputAmount, order }: Terms,
   rpc: TrustedChain['rpc'],
@@ -108,7 +104,7 @@ export function signOrder(terms: Terms, wallet: Wallet): Promise<Hex> {
   return signWith(wallet, terms.envelope);
 }
 
-/** walletBroadcast: the settlement itself, after submission. undefined when the plan has none. */
+/** walletBroadcast: the settlement, after submission. undefined when the plan has none. */
 export async function broadcastStep(
   { steps }: Plan,
   terms: Terms,
@@ -120,10 +116,7 @@ export async function broadcastStep(
   return step?.kind === 'transaction' ? send(step, terms, wallet, rpc) : undefined;
 }
 
-/**
- * Gas and its price are for the wallet and its own endpoint to say: a venue that names them could burn the
- * taker's money.
- */
+/** Gas and its price come from the wallet and its own endpoint, never from the venue. */
 async function send(
   { purpose, to, data }: Extract<Step, { kind: 'transaction' }>,
   { domain, order }: Terms,
@@ -137,7 +130,7 @@ async function send(
       `The wallet is on chain ${chainId}; ${purpose} belongs to chain ${domain.chainId}. Switch it and run again.`,
       { chainId },
     );
-  // One that reverts is better known before it costs gas.
+  // A revert must show before it costs gas.
   await rpc.estimateGas({ account: order.user, to, data, value: 0n }).catch((error: unknown) => {
     const { shortMessage, message } = error as { shortMessage?: string; message: string };
     throw new WalletError(
