@@ -3,7 +3,7 @@
  * little more than a single call.
  */
 
-export interface BatchOptions<T> {
+interface BatchOptions<T> {
   /** Maximum items in one batch. */
   max: number;
   /** Items with equal keys never share a batch; they run in the order of their calls. */

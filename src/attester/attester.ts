@@ -14,7 +14,7 @@ import type { Metrics } from '../ports/metrics.ts';
 import type { Signer } from '../ports/signer.ts';
 import { createFillFollower, type Filled, type FillFollower } from './follow.ts';
 
-export interface AttesterDeps {
+interface AttesterDeps {
   /** Chains of the fills and of the oracles. */
   chains: ReadonlyMap<number, ChainPort>;
   signer: Signer;
@@ -23,7 +23,7 @@ export interface AttesterDeps {
   metrics: Metrics;
 }
 
-export interface AttesterOptions {
+interface AttesterOptions {
   /** Older fills are ignored. */
   lookBackSeconds?: number;
   /** Without a new block for this long the attester is not ready. */

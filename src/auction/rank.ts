@@ -15,7 +15,7 @@ export interface Ranked {
   validUntil: number;
 }
 
-export type FixedSide = 'exactInput' | 'exactOutput';
+type FixedSide = 'exactInput' | 'exactOutput';
 
 /** Output less gas on exact input (more is better), input plus gas on exact output (less is better). */
 export function netOf(

@@ -16,7 +16,7 @@ export interface SealKey {
   acceptUntil: UnixSeconds | null;
 }
 
-export interface SealScope {
+interface SealScope {
   account: string;
   namespace: 'rfq' | 'router';
   mode: 'test' | 'live';

@@ -24,7 +24,7 @@ export interface SplitPlan {
   outputAmount: bigint;
 }
 
-export interface SplitRequest {
+interface SplitRequest {
   side: 'exactInput' | 'exactOutput';
   /** Base units of the fixed side. */
   amount: bigint;

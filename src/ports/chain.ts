@@ -101,14 +101,14 @@ export interface Fees {
   priorityFee: bigint;
 }
 
-export interface ContractCall {
+interface ContractCall {
   from: Address;
   to: Address;
   data: Hex;
   gas?: bigint;
 }
 
-export type Simulation = { ok: true; gasUsed: bigint } | { ok: false; reason: string; data: Hex };
+type Simulation = { ok: true; gasUsed: bigint } | { ok: false; reason: string; data: Hex };
 
 /** `indeterminate` (timeout, connection reset) counts as sent, because it may be mined. */
 export type SendOutcome =

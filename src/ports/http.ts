@@ -11,7 +11,7 @@ export interface ApiCaller {
   readonly id: string;
 }
 
-export interface RouteRequest<Body, Query, Params, Key = ApiKey> {
+interface RouteRequest<Body, Query, Params, Key = ApiKey> {
   key: Key;
   body: Body;
   query: Query;

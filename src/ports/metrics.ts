@@ -1,6 +1,6 @@
 /** Metrics: names are `firmquote_<room>_<thing>_<unit>`, label values come from small fixed sets. */
 
-export type Labels = Record<string, string>;
+type Labels = Record<string, string>;
 
 export interface Counter {
   /** `by` is never negative. */

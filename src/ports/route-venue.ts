@@ -106,13 +106,13 @@ export interface RouteQuote {
   execution: RouteExecution;
 }
 
-export type RouteExecution =
+type RouteExecution =
   /** Same chain only. `gas` is the limit of `fillThrough`. `data` is public and untrusted. */
   | { kind: 'through'; filler: Address; data: Hex; gas: bigint }
   /** The account whose fills count. `fees` are computed with gas 0n. */
   | { kind: 'solver'; account: Address };
 
-export interface RouteDelivery {
+interface RouteDelivery {
   orderId: Bytes32;
   order: StandardOrder;
   /** The unfilled ones. */

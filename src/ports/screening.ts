@@ -3,11 +3,11 @@
 import type { Address } from '../domain/hex.ts';
 
 /** `unknown`: the provider did not answer and the venue then does not trade. */
-export type ScreeningDecision = 'allowed' | 'denied' | 'unknown';
+type ScreeningDecision = 'allowed' | 'denied' | 'unknown';
 
 /** Never reveals which list entry matched. */
-export const SCREENING_REASONS = ['listed', 'not_listed', 'unavailable', 'unavailable_let_through'] as const;
-export type ScreeningReason = (typeof SCREENING_REASONS)[number];
+const SCREENING_REASONS = ['listed', 'not_listed', 'unavailable', 'unavailable_let_through'] as const;
+type ScreeningReason = (typeof SCREENING_REASONS)[number];
 
 export interface ScreeningCheck {
   provider: string;

@@ -7,13 +7,13 @@
 import type { UnixSeconds } from '../domain/time.ts';
 
 /** Counts against a cap over all replicas, in the cap's unit, until the quote is accepted. */
-export interface SharedCapClaim {
+interface SharedCapClaim {
   key: string;
   amount: bigint;
   most: bigint;
 }
 
-export interface NewSharedHold {
+interface NewSharedHold {
   orderId: string;
   /** `<chainId>:<token>`. */
   bucket: string;
@@ -71,7 +71,7 @@ export interface SharedSum {
   atMs: number;
 }
 
-export interface ReportResult {
+interface ReportResult {
   /** Unknown orders that some replica has a hold for. */
   known: readonly string[];
   /** More holds have expired: report again. */

@@ -24,8 +24,8 @@ export interface LedgerCredit {
   withdrawalTx: Hex | null;
 }
 
-export const DEFERRED_STAGES = ['executed', 'available', 'requested', 'withdrawn'] as const;
-export type DeferredStage = (typeof DEFERRED_STAGES)[number];
+const DEFERRED_STAGES = ['executed', 'available', 'requested', 'withdrawn'] as const;
+type DeferredStage = (typeof DEFERRED_STAGES)[number];
 
 export interface DeferredSettlement {
   /**

@@ -11,7 +11,7 @@ import type { UnixSeconds } from '../domain/time.ts';
 import { encodeWords } from '../domain/abi.ts';
 
 /** The API's names. */
-export type OrderLock = 'Permit2' | 'EIP-3009' | 'ResourceLock';
+type OrderLock = 'Permit2' | 'EIP-3009' | 'ResourceLock';
 
 export type Funding =
   /** The taker sends the transaction and has approved the escrow. */
@@ -30,7 +30,7 @@ export type Funding =
   /** The taker's balance in the escrow's ledger. */
   | { mode: 'resourceLock'; orderSignature: Hex };
 
-export const FUNDING_MODE_BYTES = {
+const FUNDING_MODE_BYTES = {
   self: 'ff',
   permit2Grant: '10',
   permit2Lock: '11',
@@ -148,7 +148,7 @@ export function chooseLock(state: FundingState): LockChoice {
 }
 
 /** For wallets as JSON, and its digest by our own encoder. */
-export interface TypedDataToSign {
+interface TypedDataToSign {
   typedData: {
     domain: Record<string, string | number>;
     types: Record<string, readonly { name: string; type: string }[]>;
@@ -257,7 +257,7 @@ function permit2Separator(chainId: number, permit2: Address): Bytes32 {
   return keccak(encodeWords([PERMIT2_DOMAIN_TYPEHASH, PERMIT2_NAME_HASH, chainId, permit2]));
 }
 
-export interface Eip3009Token {
+interface Eip3009Token {
   chainId: number;
   address: Address;
   /** Of the token's own EIP-712 domain. */
@@ -266,7 +266,7 @@ export interface Eip3009Token {
 }
 
 /** `to` is the escrow: only it can use the authorization. */
-export interface ReceiveAuthorization {
+interface ReceiveAuthorization {
   from: Address;
   to: Address;
   value: bigint;

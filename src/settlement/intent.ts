@@ -6,7 +6,7 @@ import { type MandateOutput, STANDARD_ORDER_TYPEHASH, type StandardOrder } from 
 import type { UnixSeconds } from '../domain/time.ts';
 import { escrowAbi } from './abi/escrow.ts';
 
-export interface IntentOutput {
+interface IntentOutput {
   token: Bytes32;
   amount: string;
   recipient: Bytes32;
@@ -14,7 +14,7 @@ export interface IntentOutput {
 }
 
 /** `GaslessCrossChainOrder` and the result of `resolveFor`. */
-export interface Intent {
+interface Intent {
   originSettler: Address;
   user: Address;
   nonce: string;

@@ -35,7 +35,7 @@ export const STAGES = [
   'failed',
 ] as const satisfies readonly OrderStage[];
 
-export type PublicStatus = 'pending' | 'settled' | 'failed';
+type PublicStatus = 'pending' | 'settled' | 'failed';
 
 export interface Progress {
   stage: OrderStage;
@@ -78,7 +78,7 @@ export const orderStatusOf = (stage: OrderStage): PublicStatus =>
       ? 'failed'
       : 'pending';
 
-export const isSameChain = (order: StandardOrder): boolean =>
+const isSameChain = (order: StandardOrder): boolean =>
   order.outputs.every(({ chainId }) => chainId === order.originChainId);
 
 /** Facts may arrive in any order within a stage; once it is final, later ones change nothing. */

@@ -40,14 +40,14 @@ export type EscrowEvent = { blockNumber: bigint; blockHash: Hex; txHash: Hex; lo
 );
 
 /** All zero: the request was cancelled. */
-export interface WithdrawalRequest {
+interface WithdrawalRequest {
   amount: bigint;
   availableAt: UnixSeconds;
   lapsesAt: UnixSeconds;
 }
 
 /** Numbers are parsed. */
-export interface RawLog {
+interface RawLog {
   blockNumber: bigint;
   blockHash: Hex;
   txHash: Hex;

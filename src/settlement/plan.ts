@@ -8,8 +8,8 @@ import type { StandardOrder } from '../domain/order.ts';
 import type { UnixSeconds } from '../domain/time.ts';
 import type { Progress } from './lifecycle.ts';
 
-export type SettlementStep = 'settle' | 'open' | 'fill' | 'attest' | 'finalise' | 'refund';
-export type Actor = 'venue' | 'lp' | 'taker' | 'anyone';
+type SettlementStep = 'settle' | 'open' | 'fill' | 'attest' | 'finalise' | 'refund';
+type Actor = 'venue' | 'lp' | 'taker' | 'anyone';
 
 export interface ChainTime {
   /** Of the latest block: a transaction sent now sees at least this. */

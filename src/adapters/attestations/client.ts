@@ -20,7 +20,7 @@ import type { Metrics } from '../../ports/metrics.ts';
 import type { Recovery } from '../../ports/signer.ts';
 import { ATTESTATIONS_PATH, toQuery, zAttestAnswer } from './wire.ts';
 
-export interface AttestationClientDeps {
+interface AttestationClientDeps {
   /** To read the committees of their oracles. */
   chains: ReadonlyMap<number, ChainPort>;
   recovery: Recovery;
@@ -29,7 +29,7 @@ export interface AttestationClientDeps {
   metrics: Metrics;
 }
 
-export interface AttestationClientOptions {
+interface AttestationClientOptions {
   urls: readonly string[];
   timeoutMs?: number;
 }

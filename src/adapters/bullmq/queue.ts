@@ -19,7 +19,7 @@ export type QueueConnection =
   /** `prefix` separates installations that share a Redis; its eviction policy must be noeviction. */
   | { kind: 'redis'; url: string; prefix: string };
 
-export interface BullOptions {
+interface BullOptions {
   connection: QueueConnection;
   log: Log;
   /** Other workers take the jobs of a worker silent for this long. */

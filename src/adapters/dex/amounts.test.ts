@@ -43,7 +43,11 @@ beforeAll(async () => {
   devnet = await startDevnet([31_431], { moreTokens: 4 });
   [chain] = devnet.chains as [TestChain];
   dex = await startDex(chain);
-  const dev = await connectDev(chain.anvil.url, chain.chain.id, DEPLOYER.privateKey);
+  const dev = await connectDev({
+    rpcUrl: chain.anvil.url,
+    chainId: chain.chain.id,
+    deployerPrivateKey: DEPLOYER.privateKey,
+  });
   quoter = dev.create({
     abi: quoterAbi,
     bytecode: quoterArtifact.bytecode as Hex,
@@ -137,7 +141,11 @@ describe('concentrated', () => {
     tokens: readonly [Address, Address],
   ): Promise<Address> {
     const spacing = SPACINGS[fee];
-    const dev = await connectDev(chain.anvil.url, chain.chain.id, DEPLOYER.privateKey);
+    const dev = await connectDev({
+      rpcUrl: chain.anvil.url,
+      chainId: chain.chain.id,
+      deployerPrivateKey: DEPLOYER.privateKey,
+    });
     dev.send(
       dex.concentrated.factory,
       encodeFunctionData({ abi: FACTORY, functionName: 'createPool', args: [...tokens, fee] }),
@@ -167,7 +175,11 @@ describe('concentrated', () => {
   }
 
   async function trade(pool: Address, up: boolean): Promise<void> {
-    const dev = await connectDev(chain.anvil.url, chain.chain.id, DEPLOYER.privateKey);
+    const dev = await connectDev({
+      rpcUrl: chain.anvil.url,
+      chainId: chain.chain.id,
+      deployerPrivateKey: DEPLOYER.privateKey,
+    });
     dev.send(
       dex.trader,
       encodeFunctionData({

@@ -2,7 +2,7 @@
 
 import type { Address } from '../../domain/hex.ts';
 
-export interface Edge {
+interface Edge {
   tokens: readonly [Address, Address];
 }
 

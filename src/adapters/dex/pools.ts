@@ -40,7 +40,7 @@ export interface PoolReader {
   read(at: bigint): Promise<PoolState | undefined>;
 }
 
-export interface PoolOptions {
+interface PoolOptions {
   factory: Address;
   /** How far one trade may move the price. */
   maxMoveBps: number;

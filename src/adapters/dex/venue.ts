@@ -10,7 +10,7 @@ import type { RouteAsk, RoutePair, RouteQuote, RouteVenue } from '../../ports/ro
 import { findPaths, type Hop } from './paths.ts';
 import { createPoolReader, type DexKind, type ListedPool, type PoolReader, type PoolState } from './pools.ts';
 
-export interface DexPlace {
+interface DexPlace {
   chain: ChainPort;
   factory: Address;
   filler: Address;

@@ -17,7 +17,7 @@ export interface BookTicker {
 export type BookTickerRefusal = Exclude<QuoteRefusal, 'closed'>;
 
 /** `other`: a message of another stream, or an answer to a command. */
-export type BookTickerMessage =
+type BookTickerMessage =
   | { kind: 'ticker'; ticker: BookTicker }
   | { kind: 'refused'; why: BookTickerRefusal; symbol: string | null }
   | { kind: 'other'; data: Record<string, unknown> };

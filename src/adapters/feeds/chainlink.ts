@@ -12,13 +12,13 @@ import type { Feed, FeedListener, FeedTrouble, Sequencer } from '../../ports/fee
 import type { QuoteRefusal } from './format.ts';
 import { contractFeed, readDecimals, readRound, type Round } from './per-head.ts';
 
-export interface ChainlinkFeedOptions {
+interface ChainlinkFeedOptions {
   source: string;
   /** By symbol, such as "ETH/USD". */
   aggregators: Readonly<Record<string, Address>>;
 }
 
-export interface ChainlinkTools {
+interface ChainlinkTools {
   clock: Clock;
   chain: ChainPort;
   /** Of the same chain, where it has one. */

@@ -5,7 +5,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Feed } from '../../ports/feed.ts';
 import { parseDecimal } from '../../pricing/rational.ts';
 
-export interface ConstantFeedOptions {
+interface ConstantFeedOptions {
   /** Decimal text by symbol. */
   prices: Readonly<Record<string, string>>;
   source?: string;

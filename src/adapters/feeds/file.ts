@@ -6,7 +6,7 @@ import { BINANCE } from './binance.ts';
 import { type Format, refused } from './format.ts';
 import { readRecording } from './recording.ts';
 
-export interface FileFeedOptions {
+interface FileFeedOptions {
   path: string;
   /** Exchange format of the recording. */
   format?: Format;

@@ -58,7 +58,7 @@ export function wrongBook(
   return compare(bidPrice, askPrice) >= 0 ? 'crossed' : undefined;
 }
 
-export interface Sequence {
+interface Sequence {
   /** undefined when the update is the newest. */
   take(symbol: string, update: number): 'duplicate' | 'out_of_order' | undefined;
 }

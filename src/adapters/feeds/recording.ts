@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import { createGunzip } from 'node:zlib';
 import { UpstreamError } from '../../domain/errors.ts';
 
-export interface RecordedLine {
+interface RecordedLine {
   /** Ms of the recorder's clock; undefined when the line is malformed. */
   atMs: number | undefined;
   text: string;

@@ -20,7 +20,7 @@ export interface ReplayOptions {
   symbol?: string;
 }
 
-export interface SymbolSummary {
+interface SymbolSummary {
   symbol: string;
   quotes: number;
   firstMid: string | null;
@@ -41,7 +41,7 @@ export interface SymbolSummary {
   largestStep: number;
 }
 
-export interface ReplaySummary {
+interface ReplaySummary {
   lines: number;
   seconds: number;
   quotes: number;

@@ -9,7 +9,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Sequencer } from '../../ports/feed.ts';
 import { perHead, readRound, type Round } from './per-head.ts';
 
-export interface SequencerOptions {
+interface SequencerOptions {
   /** Answer 0 is up, 1 is down, since `startedAt`. */
   address: Address;
   graceSeconds: number;

@@ -11,14 +11,14 @@ import type { Feed, FeedListener } from '../../ports/feed.ts';
 import { decimalText } from './json.ts';
 import { contractFeed, readDecimals } from './per-head.ts';
 
-export interface TwapPool {
+interface TwapPool {
   address: Address;
   /** The token to price, in whole tokens of the other one. */
   base: Address;
   windowSeconds: number;
 }
 
-export interface TwapFeedOptions {
+interface TwapFeedOptions {
   source: string;
   /** By symbol, such as "ETH/USDC". */
   pools: Readonly<Record<string, TwapPool>>;

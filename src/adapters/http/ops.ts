@@ -7,7 +7,7 @@ import { BaseError, UpstreamError } from '../../domain/errors.ts';
 import type { Log } from '../../ports/log.ts';
 import { type LoopWatch, watchLoop } from '../process/loop-watch.ts';
 
-export interface OpsAnswer {
+interface OpsAnswer {
   status: number;
   /** Anything but a string is sent as JSON, with bigints as decimal strings. */
   body: unknown;
@@ -27,7 +27,7 @@ export interface OpsServer {
   close(): Promise<void>;
 }
 
-export interface OpsOptions {
+interface OpsOptions {
   host: string;
   /** 0 chooses a free port. */
   port: number;
@@ -40,7 +40,7 @@ export interface OpsOptions {
 }
 
 /** Empty when the process is ready. */
-export type Readiness = () => Promise<readonly string[]>;
+type Readiness = () => Promise<readonly string[]>;
 
 const MAX_BODY_BYTES = 64 * 1024;
 const LOOPBACK_HOST = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::\d+)?$/i;

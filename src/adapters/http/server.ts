@@ -54,8 +54,6 @@ export interface HttpOptions {
   /** From the start of a connection to the end of the headers, and of the whole request; ms. */
   headersTimeoutMs?: number;
   requestTimeoutMs?: number;
-  /** A connection without traffic for this long is closed; ms. */
-  stalledMs?: number;
   /** Their X-Forwarded-For is trusted; none by default. */
   trustProxy?: string[];
   title?: string;
@@ -105,7 +103,6 @@ export async function startHttp<Key extends ApiCaller>(
     maxSocketsPerAddress = 2_500,
     headersTimeoutMs = 10_000,
     requestTimeoutMs = 20_000,
-    stalledMs = STALLED_MS,
     trustProxy,
     title = 'firmquote venue',
   }: HttpOptions,
@@ -159,7 +156,7 @@ export async function startHttp<Key extends ApiCaller>(
   });
   app.server.maxHeadersCount = 100;
   app.server.maxConnections = maxConnections;
-  app.server.timeout = stalledMs;
+  app.server.timeout = STALLED_MS;
 
   function fail(reply: FastifyReply, error: unknown): FastifyReply {
     const answer = answerFor(error);

@@ -44,7 +44,7 @@ const zKeystore = z.object({
 });
 
 /** 2^17 takes half a second and 128 MB, as in ethers and geth. */
-export const DEFAULT_SCRYPT_N = 1 << 17;
+const DEFAULT_SCRYPT_N = 1 << 17;
 
 export async function encryptKey(
   key: { privateKey: Hex; address: Address },

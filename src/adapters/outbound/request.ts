@@ -15,14 +15,14 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { BlockList, isIP } from 'node:net';
 import { RequestError, UpstreamError } from '../../domain/errors.ts';
 
-export interface OutboundOptions {
+interface OutboundOptions {
   /** Host names, without a port. */
   allowHosts: readonly string[];
   /** Allows plain http and private addresses, for development and sidecars. */
   allowPrivate: boolean;
 }
 
-export interface OutboundRequest {
+interface OutboundRequest {
   url: string;
   method: 'GET' | 'POST';
   headers?: Readonly<Record<string, string>>;

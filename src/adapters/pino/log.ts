@@ -7,7 +7,7 @@ import { createRedactor, type Redactor } from './redact.ts';
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-export interface LogOptions {
+interface LogOptions {
   /** Such as "venue" or "lp". */
   app: string;
   level?: LogLevel;

@@ -4,7 +4,7 @@ import pg from 'pg';
 import { UpstreamError } from '../../domain/errors.ts';
 import type { Log } from '../../ports/log.ts';
 
-export interface DatabaseOptions {
+interface DatabaseOptions {
   url: string;
   /** The only schema in the search path. */
   schema: string;

@@ -2,7 +2,7 @@
 
 import type { Queryable } from './pool.ts';
 
-export const RETAINED = ['idempotency', 'events', 'slots', 'explanations'] as const;
+const RETAINED = ['idempotency', 'events', 'slots', 'explanations'] as const;
 export type Kept = (typeof RETAINED)[number];
 
 /** `$1`: rows that ended before this, Unix ms. `$2`: maximum number. */

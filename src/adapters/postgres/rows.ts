@@ -40,7 +40,7 @@ export async function select<T>(
   return (await db.query(statement, values)).map((row) => fromRow<T>(row, bigints));
 }
 
-export interface PutOptions {
+interface PutOptions {
   /** Primary key columns: the row replaces the one with the same key. */
   key?: string;
   /** Name of the prepared statement, for frequent ones. */

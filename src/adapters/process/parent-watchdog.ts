@@ -8,7 +8,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { UpstreamError } from '../../domain/errors.ts';
 
-export interface WatchedOptions {
+interface WatchedOptions {
   env?: NodeJS.ProcessEnv;
   cwd?: string;
   /** Needs root. */

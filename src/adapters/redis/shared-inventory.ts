@@ -12,7 +12,7 @@ import type { Random } from '../../ports/random.ts';
 import type { SharedInventory, SharedState, SharedSum, Verdict } from '../../ports/shared-inventory.ts';
 import { BASE, JOIN, KEPT_HOLDS, PROMISE, SUMMED, TELL } from './scripts.ts';
 
-export interface SharedInventoryOptions {
+interface SharedInventoryOptions {
   url: string;
   /** Separates LPs that share a Redis. */
   name: string;

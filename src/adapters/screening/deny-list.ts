@@ -19,13 +19,13 @@ export interface DenyList extends Screener {
   version(): string;
 }
 
-export interface DenyListDeps {
+interface DenyListDeps {
   clock: Clock;
   log: Log;
   metrics: Metrics;
 }
 
-export interface DenyListOptions {
+interface DenyListOptions {
   path: string;
   lookEveryMs?: number;
 }

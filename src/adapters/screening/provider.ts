@@ -31,7 +31,7 @@ export interface ProviderOptions {
   onFailure: 'closed' | 'open';
 }
 
-export interface ProviderDeps {
+interface ProviderDeps {
   outbound: Outbound;
   clock: Clock;
   log: Log;

@@ -4,7 +4,7 @@ import { UpstreamError } from '../../domain/errors.ts';
 import type { Transmitter } from '../../ports/stores/travel-rule.ts';
 import type { Outbound } from '../outbound/request.ts';
 
-export interface HttpTransmitterOptions {
+interface HttpTransmitterOptions {
   url: string;
   headers: Readonly<Record<string, string>>;
   timeoutMs: number;

@@ -4,7 +4,7 @@ import { WebSocket } from 'ws';
 import { LINK_MAX_PAYLOAD_BYTES } from '../../protocol/link/link.ts';
 import { linkAddress } from './link-client.ts';
 
-export type FirstMessage =
+type FirstMessage =
   | { kind: 'said'; frame: string }
   | { kind: 'refused'; status: number }
   | { kind: 'unreachable'; why: string };

@@ -11,7 +11,7 @@ import type { Log } from '../../ports/log.ts';
 import { answerFor, ApiError } from '../../protocol/errors.ts';
 import { CLOSE } from '../../protocol/api/events.ts';
 
-export interface Doors {
+interface Doors {
   shut(): void;
   /** Asks every client to reconnect. */
   close(): void;

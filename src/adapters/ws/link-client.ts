@@ -7,17 +7,18 @@ import type { Link, LinkListener } from '../../ports/link.ts';
 import type { Log } from '../../ports/log.ts';
 import { LINK_MAX_PAYLOAD_BYTES, LINK_PATH } from '../../protocol/link/link.ts';
 
-export interface LinkClientOptions {
+const HANDSHAKE_TIMEOUT_MS = 5_000;
+const FIRST_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 5_000;
+/** A connection this old resets the pauses. */
+const GOOD_AFTER_MS = 10_000;
+
+interface LinkClientOptions {
   name: string;
   /** http and https are read as ws and wss. */
   url: string;
   /** Sent in a header, never in the URL. */
   apiKey: string;
-  handshakeTimeoutMs?: number;
-  firstPauseMs?: number;
-  longestPauseMs?: number;
-  /** A connection this old resets the pauses. */
-  goodAfterMs?: number;
   /** The peer then counts as dead. */
   maxBufferedBytes?: number;
   /** Frames are handled for this long before the event loop serves chains, feeds and timers. */
@@ -30,22 +31,12 @@ export function createLinkClient(
   { clock, log }: { clock: Clock; log: Log },
   options: LinkClientOptions,
 ): Link {
-  const {
-    name,
-    apiKey,
-    handshakeTimeoutMs = 5_000,
-    firstPauseMs = 100,
-    longestPauseMs = 5_000,
-    goodAfterMs = 10_000,
-    maxBufferedBytes = 8 * 1024 * 1024,
-    turnMs = 1,
-    jitter = Math.random,
-  } = options;
+  const { name, apiKey, maxBufferedBytes = 8 * 1024 * 1024, turnMs = 1, jitter = Math.random } = options;
   const address = linkAddress(options.url);
   let listener: LinkListener | undefined;
   let socket: WebSocket | undefined;
   let stopped = false;
-  let pauseMs = firstPauseMs;
+  let pauseMs = FIRST_PAUSE_MS;
   let cancelPause = () => {};
   let wire: Socket | undefined;
   let corked = false;
@@ -104,7 +95,7 @@ export function createLinkClient(
       headers: { 'X-API-Key': apiKey },
       maxPayload: LINK_MAX_PAYLOAD_BYTES,
       perMessageDeflate: false,
-      handshakeTimeout: handshakeTimeoutMs,
+      handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
       followRedirects: false,
       skipUTF8Validation: true,
     });
@@ -131,7 +122,7 @@ export function createLinkClient(
       socket = undefined;
       why ||= `closed ${code}${reason.length > 0 ? ` ${reason.toString().slice(0, 120)}` : ''}`;
       if (openedAtMs !== undefined) {
-        if (clock.monotonicMs() - openedAtMs >= goodAfterMs) pauseMs = firstPauseMs;
+        if (clock.monotonicMs() - openedAtMs >= GOOD_AFTER_MS) pauseMs = FIRST_PAUSE_MS;
         listener?.closed(why);
       }
       again(why);
@@ -143,7 +134,7 @@ export function createLinkClient(
     // LPs must not reconnect to a restarted venue all together.
     const waitMs = Math.round(pauseMs * (0.5 + jitter() / 2));
     log.info({ venue: name, reason, waitMs }, 'link lost, reconnecting');
-    pauseMs = Math.min(pauseMs * 2, longestPauseMs);
+    pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
     cancelPause = clock.after(waitMs, dial);
   }
 

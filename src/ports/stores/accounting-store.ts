@@ -121,7 +121,7 @@ export interface Balance extends Omit<Posting, 'amount'> {
   amount: bigint;
 }
 
-export interface JournalOpening {
+interface JournalOpening {
   cursors: readonly JournalCursor[];
   balances: readonly Balance[];
   positions: readonly PositionRow[];

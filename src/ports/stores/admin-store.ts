@@ -3,7 +3,7 @@
 import type { Member } from './members.ts';
 import type { ApiKey, Role, SolverRecord, Workspace } from './store.ts';
 
-export type AdminSubject = 'workspace' | 'member' | 'key' | 'solver';
+type AdminSubject = 'workspace' | 'member' | 'key' | 'solver';
 
 export interface AdminEntry {
   atMs: number;

@@ -58,14 +58,14 @@ export interface Opening {
 }
 
 /** A replica restores no clean stop: holds are in the shared inventory. */
-export interface Joining extends Opening {
+interface Joining extends Opening {
   clean: null;
   /** Names the period in which every hold of this LP went through the shared inventory. */
   generation: string;
 }
 
 /** As last read. */
-export interface Leadership {
+interface Leadership {
   /** This replica leads. */
   mine: boolean;
   /** Some replica leads, perhaps this one. */

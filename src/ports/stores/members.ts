@@ -2,8 +2,8 @@
 
 import type { Role } from './store.ts';
 
-export const KYC_STATUSES = ['none', 'pending', 'verified', 'rejected'] as const;
-export type KycStatus = (typeof KYC_STATUSES)[number];
+const KYC_STATUSES = ['none', 'pending', 'verified', 'rejected'] as const;
+type KycStatus = (typeof KYC_STATUSES)[number];
 
 export interface Member {
   workspaceId: string;

@@ -54,7 +54,7 @@ export interface TradeBook {
   mode: KeyMode;
 }
 
-export const NUMERIC_SORTS = ['created_at', 'amount_usd', 'settlement_speed_ms', 'order_id'] as const;
+const NUMERIC_SORTS = ['created_at', 'amount_usd', 'settlement_speed_ms', 'order_id'] as const;
 export type NumericSort = (typeof NUMERIC_SORTS)[number];
 
 export interface TradeQuery {

@@ -19,11 +19,11 @@ import { decodeRevert } from '../../../settlement/revert.ts';
 import { type RpcBlock, toBlock } from './block.ts';
 import { createHead } from './head.ts';
 import { createDecoder, type RpcLog } from './logs.ts';
-import { createHealth, type Health, HEALTH } from '../rpc/health.ts';
+import { createHealth, type Health, HEALTH, type HealthOptions } from '../rpc/health.ts';
 import { createViewCaller, isRevert, revertData } from './multicall.ts';
 import { createProbe } from '../rpc/probe.ts';
 import { type Agreed, createQuorum } from '../rpc/quorum.ts';
-import { createRpc, type ChainRpc, RpcRefusal } from '../rpc/rpc.ts';
+import { createRpc, type ChainRpc, RpcRefusal, type RpcOptions } from '../rpc/rpc.ts';
 import { sendRaw } from '../transactor/send.ts';
 import { createViews } from './views.ts';
 import type { ChainViews } from '../../../ports/chain.ts';
@@ -33,27 +33,23 @@ const LOG_RANGE = 2_000n;
 const TIP_CACHE_MS = 5_000;
 const DEFAULT_TIP = 1_000_000_000n;
 
-export interface ChainOptions {
+interface ChainOptions extends RpcOptions, Partial<HealthOptions> {
   rpcUrls: readonly string[];
   clock: Clock;
   log: Log;
   metrics: Metrics;
-  /** Time limit of a request at the last endpoint tried, ms. */
-  timeoutMs?: number;
-  /** Time limit of a request while another endpoint remains, ms. */
-  tryMs?: number;
-  /** Blocks that an endpoint may be behind or ahead of the others. */
-  maxLagBlocks?: number;
-  /** How long an ejected endpoint must behave before it is used again, ms. */
-  readmitAfterMs?: number;
-  /** Allowed difference between this machine's clock and the chain's, ms. */
+  /** Allowed difference between this machine's clock and the chain's. */
   maxClockSkewMs?: number;
   quorum?: QuorumOptions;
   /** Whether to stop acting on a chain after a reorganisation deeper than its depth; true by default. */
   stopOnDeepReorg?: boolean;
 }
 
-export interface QuorumOptions {
+interface Witness extends ChainViews {
+  blockHash(number: bigint): Promise<Hex | undefined>;
+}
+
+interface QuorumOptions {
   /** From this many whole USD on, or for an unknown value, several endpoints must agree. */
   aboveUsd: number;
   /** All endpoints where there are fewer. */
@@ -207,10 +203,6 @@ export function createChain(chain: Chain, options: ChainOptions): EvmChain {
   async function block(number: bigint) {
     const found = await anybody<RpcBlock>('eth_getBlockByNumber', [quantity(number), false]);
     return found === null ? undefined : toBlock(found);
-  }
-
-  interface Witness extends ChainViews {
-    blockHash(number: bigint): Promise<Hex | undefined>;
   }
 
   function witness(index: number): Witness {

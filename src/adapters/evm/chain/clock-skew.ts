@@ -8,19 +8,10 @@ import type { ChainHealthIssue } from '../../../ports/chain.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import type { Log } from '../../../ports/log.ts';
 
-export interface Skew {
-  asked(): void;
-  /** `first`: the age of the block is not known. */
-  saw(timestamp: UnixSeconds, first: boolean): void;
-  healthIssue(): ChainHealthIssue | undefined;
-  /** Milliseconds; negative when behind. As of the last block. */
-  aheadMs(): number;
-}
-
 export function createSkew(
   { clock, log }: { clock: Clock; log: Log },
   { slug, maxClockSkewMs }: { slug: string; maxClockSkewMs: number },
-): Skew {
+) {
   /** A new block was mined after the earlier of the last two requests. */
   let askedMs = clock.monotonicMs();
   let askedBeforeMs = askedMs;
@@ -35,11 +26,13 @@ export function createSkew(
   }
 
   return {
+    /** The newest block is being requested. */
     asked() {
       askedBeforeMs = askedMs;
       askedMs = clock.monotonicMs();
     },
-    saw(timestamp, first) {
+    /** A new block arrived. `first`: its age is not known. */
+    saw(timestamp: UnixSeconds, first: boolean) {
       const was = Math.abs(aheadMs) > maxClockSkewMs;
       seen = { nowMs: clock.nowMs(), monotonicMs: clock.monotonicMs() };
       const ageMs = seen.nowMs - timestamp * 1_000;
@@ -55,7 +48,7 @@ export function createSkew(
         );
       if (was && !is) log.info({}, `this machine's clock and that of ${slug} agree again`);
     },
-    healthIssue() {
+    healthIssue(): ChainHealthIssue | undefined {
       const ms = apart();
       if (Math.abs(ms) <= maxClockSkewMs) return undefined;
       return {
@@ -63,6 +56,7 @@ export function createSkew(
         note: `${slug}: this machine's clock is ${Math.round(Math.abs(ms) / 1_000)} s ${ms > 0 ? 'ahead of' : 'behind'} the chain's`,
       };
     },
+    /** How far this machine's clock is ahead of the chain; negative when behind. */
     aheadMs: apart,
   };
 }

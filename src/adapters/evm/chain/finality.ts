@@ -15,18 +15,10 @@ interface Final {
   hash: Hex;
 }
 
-export interface Finality {
-  /** Whether the last final block is still canonical; false also while that cannot be verified. */
-  stands(): Promise<boolean>;
-  /** Marks the block `depth` below this head as final. */
-  advance(head: HeadBlock): Promise<void>;
-  healthIssue(): ChainHealthIssue | undefined;
-}
-
 export function createFinality(
   { rpc, health, log }: { rpc: ChainRpc; health: Pick<Health, 'order' | 'eject'>; log: Log },
   { slug, depth, stop }: { slug: string; depth: number; stop: boolean },
-): Finality {
+) {
   let final: Final | undefined;
   /** The block now at that height. */
   let broken: { found: Hex } | undefined;
@@ -59,7 +51,8 @@ export function createFinality(
   }
 
   return {
-    async stands() {
+    /** Whether the last final block is still canonical; false also while that cannot be verified. */
+    async stands(): Promise<boolean> {
       if (final === undefined) return true;
       const now = await read(rpc, final.number);
       if (now?.hash === final.hash) {
@@ -93,7 +86,8 @@ export function createFinality(
       }
       return false;
     },
-    async advance(head) {
+    /** Marks the block `depth` below this head as final. */
+    async advance(head: HeadBlock): Promise<void> {
       const number = head.number > BigInt(depth) ? head.number - BigInt(depth) : 0n;
       if (final && number <= final.number) return;
       const block = depth === 0 ? head : await read(rpc, number);
@@ -101,7 +95,7 @@ export function createFinality(
       if (!block || (final && number === final.number + 1n && block.parentHash !== final.hash)) return;
       final = { number, hash: block.hash };
     },
-    healthIssue: () =>
+    healthIssue: (): ChainHealthIssue | undefined =>
       broken && final
         ? {
             kind: 'reorg',

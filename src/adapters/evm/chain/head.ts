@@ -15,17 +15,7 @@ import { createSkew } from './clock-skew.ts';
 const MIN_POLL_MS = 40;
 const MAX_POLL_MS = 4_000;
 
-export interface Head {
-  current(): HeadBlock | undefined;
-  seenAtMs(): number;
-  onHead(listener: (head: Block) => void): () => void;
-  healthIssue(): ChainHealthIssue | undefined;
-  /** Resolves with the first head. */
-  start(): Promise<void>;
-  stop(): Promise<void>;
-}
-
-export interface HeadOptions {
+interface HeadOptions {
   slug: string;
   blockTimeMs: number;
   depth: number;
@@ -47,7 +37,7 @@ export function createHead(
     log,
   }: { rpc: ChainRpc; health: Pick<Health, 'order' | 'eject'>; clock: Clock; log: Log },
   { slug, blockTimeMs, depth, maxJumpBlocks, maxClockSkewMs, stopOnDeepReorg }: HeadOptions,
-): Head {
+) {
   const listeners = new Set<(head: Block) => void>();
   const finality = createFinality({ rpc, health, log }, { slug, depth, stop: stopOnDeepReorg });
   const skew = createSkew({ clock, log }, { slug, maxClockSkewMs });
@@ -129,11 +119,12 @@ export function createHead(
   return {
     current: () => head,
     seenAtMs: () => seenAtMs,
-    onHead(listener) {
+    onHead(listener: (head: Block) => void): () => void {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    healthIssue: () => finality.healthIssue() ?? skew.healthIssue(),
+    healthIssue: (): ChainHealthIssue | undefined => finality.healthIssue() ?? skew.healthIssue(),
+    /** Resolves with the first head. Throws when the chain cannot be reached. */
     async start() {
       stopped = false;
       await look();

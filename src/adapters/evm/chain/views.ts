@@ -1,6 +1,12 @@
 /** Reads the escrow, the attestation oracle, Permit2, tokens and wallets of one chain, at any block. */
 
-import { encodeFunctionData, erc20Abi } from 'viem';
+import {
+  type Abi,
+  type ContractFunctionArgs,
+  type ContractFunctionName,
+  encodeFunctionData,
+  erc20Abi,
+} from 'viem';
 import type { Chain } from '../../../domain/chain.ts';
 import { type Address, type Hex, ZERO_BYTES32 } from '../../../domain/hex.ts';
 import type { ChainViews, EscrowStatus } from '../../../ports/chain.ts';
@@ -19,101 +25,65 @@ const ERC1271_MAGIC = '0x1626ba7e';
 export const GAS_PRICE_ORACLE: Address = '0x420000000000000000000000000000000000000f';
 
 export function createViews(chain: Chain, rpc: Pick<ChainRpc, 'request'>, call: ViewCaller): ChainViews {
-  const escrow = { abi: escrowAbi, address: chain.escrow } as const;
-  const permit2 = { abi: permit2Abi, address: chain.permit2 } as const;
+  const escrow = viewsOf(call, escrowAbi, chain.escrow);
+  const permit2 = viewsOf(call, permit2Abi, chain.permit2);
+  const token = (address: Address) => viewsOf(call, erc20Abi, address);
   const tag = (at: bigint | undefined): string => (at === undefined ? 'latest' : `0x${at.toString(16)}`);
 
   return {
     async orderStatus(orderId, at) {
-      const status = await readContract(
-        call,
-        { ...escrow, functionName: 'orderStatus', args: [orderId] },
-        at,
-      );
-      return STATUSES[status] ?? 'none';
+      return STATUSES[await escrow('orderStatus', [orderId], at)] ?? 'none';
     },
     async fillRecord(orderId, outputHash, at) {
-      const args = [orderId, outputHash] as const;
-      const record = await readContract(call, { ...escrow, functionName: 'fillRecord', args }, at);
+      const record = await escrow('fillRecord', [orderId, outputHash], at);
       return record === ZERO_BYTES32 ? undefined : record;
     },
-    isNonceUsed: (user, nonce, at) =>
-      readContract(call, { ...escrow, functionName: 'isNonceUsed', args: [user, nonce] }, at),
-    ledgerBalance: (account, token, at) =>
-      readContract(call, { ...escrow, functionName: 'balanceOf', args: [account, token] }, at),
-    async pendingWithdrawal(account, token, at) {
-      const args = [account, token] as const;
-      const [amount, availableAt, lapsesAt] = await readContract(
-        call,
-        { ...escrow, functionName: 'pendingWithdrawal', args },
-        at,
-      );
+    isNonceUsed: (user, nonce, at) => escrow('isNonceUsed', [user, nonce], at),
+    ledgerBalance: (account, of, at) => escrow('balanceOf', [account, of], at),
+    async pendingWithdrawal(account, of, at) {
+      const [amount, availableAt, lapsesAt] = await escrow('pendingWithdrawal', [account, of], at);
       return { amount, availableAt: Number(availableAt), lapsesAt: Number(lapsesAt) };
     },
-    ledgerDeferred: (account, token, at) =>
-      readContract(call, { ...escrow, functionName: 'deferredOf', args: [account, token] }, at),
+    ledgerDeferred: (account, of, at) => escrow('deferredOf', [account, of], at),
     async deferredUntil(orderId, outputHash, at) {
-      const args = [orderId, outputHash] as const;
-      return Number(await readContract(call, { ...escrow, functionName: 'deferredUntil', args }, at));
+      return Number(await escrow('deferredUntil', [orderId, outputHash], at));
     },
     async withdrawalDelay(at) {
-      return Number(await readContract(call, { ...escrow, functionName: 'WITHDRAWAL_DELAY' }, at));
+      return Number(await escrow('WITHDRAWAL_DELAY', [], at));
     },
     async maxFeeBps(at) {
-      return Number(await readContract(call, { ...escrow, functionName: 'MAX_FEE_BPS' }, at));
+      return Number(await escrow('MAX_FEE_BPS', [], at));
     },
-    isOperator: (account, operator, at) =>
-      readContract(call, { ...escrow, functionName: 'isOperator', args: [account, operator] }, at),
+    isOperator: (account, operator, at) => escrow('isOperator', [account, operator], at),
     isProven: (oracle, remoteChainId, remoteOracle, application, payloadHash, at) =>
-      readContract(
-        call,
-        {
-          abi: attestationOracleAbi,
-          address: oracle,
-          functionName: 'isProven',
-          args: [remoteChainId, remoteOracle, application, payloadHash],
-        },
+      viewsOf(call, attestationOracleAbi, oracle)(
+        'isProven',
+        [remoteChainId, remoteOracle, application, payloadHash],
         at,
       ),
-    async committee(oracle, at) {
-      const contract = { abi: attestationOracleAbi, address: oracle } as const;
+    async committee(address, at) {
+      const oracle = viewsOf(call, attestationOracleAbi, address);
       const [threshold, signers] = await Promise.all([
-        readContract(call, { ...contract, functionName: 'threshold' }, at),
-        readContract(call, { ...contract, functionName: 'signers' }, at),
+        oracle('threshold', [], at),
+        oracle('signers', [], at),
       ]);
       return {
         threshold: Number(threshold),
         signers: signers.map((signer) => signer.toLowerCase() as Address),
       };
     },
-    tokenBalance: (owner, token, at) =>
-      readContract(call, { abi: erc20Abi, address: token, functionName: 'balanceOf', args: [owner] }, at),
-    allowance: (owner, token, spender, at) =>
-      readContract(
-        call,
-        { abi: erc20Abi, address: token, functionName: 'allowance', args: [owner, spender] },
-        at,
-      ),
-    async permit2Allowance(owner, token, spender, at) {
-      const args = [owner, token, spender] as const;
-      const [amount, expiration, nonce] = await readContract(
-        call,
-        { ...permit2, functionName: 'allowance', args },
-        at,
-      );
+    tokenBalance: (owner, of, at) => token(of)('balanceOf', [owner], at),
+    allowance: (owner, of, spender, at) => token(of)('allowance', [owner, spender], at),
+    async permit2Allowance(owner, of, spender, at) {
+      const [amount, expiration, nonce] = await permit2('allowance', [owner, of, spender], at);
       return { amount, expiration, nonce };
     },
     async permit2NonceUsed(owner, nonce, at) {
-      const args = [owner, nonce >> 8n] as const;
-      const bitmap = await readContract(call, { ...permit2, functionName: 'nonceBitmap', args }, at);
+      const bitmap = await permit2('nonceBitmap', [owner, nonce >> 8n], at);
       return ((bitmap >> (nonce & 0xffn)) & 1n) === 1n;
     },
-    authorizationUsed: (token, authorizer, nonce, at) =>
-      readContract(
-        call,
-        { abi: eip3009Abi, address: token, functionName: 'authorizationState', args: [authorizer, nonce] },
-        at,
-      ),
+    authorizationUsed: (of, authorizer, nonce, at) =>
+      viewsOf(call, eip3009Abi, of)('authorizationState', [authorizer, nonce], at),
     async hasCode(address, at) {
       return (await rpc.request<Hex>('eth_getCode', [address, tag(at)])) !== '0x';
     },
@@ -135,16 +105,35 @@ export function createViews(chain: Chain, rpc: Pick<ChainRpc, 'request'>, call: 
     },
     read: (to, data, at) => call(to, data, at),
     async l1DataFee(unsignedBytes, at) {
-      const oracle = { abi: gasPriceOracleAbi, address: GAS_PRICE_ORACLE } as const;
       const bound = await tryReadContract(
         call,
-        { ...oracle, functionName: 'getL1FeeUpperBound', args: [BigInt(unsignedBytes)] },
+        {
+          abi: gasPriceOracleAbi,
+          address: GAS_PRICE_ORACLE,
+          functionName: 'getL1FeeUpperBound',
+          args: [BigInt(unsignedBytes)],
+        },
         at,
       );
       if (bound !== undefined) return bound;
       // Before the Fjord upgrade only getL1Fee exists. Bytes that do not compress cost the most.
-      const args = [`0x${'ff'.repeat(unsignedBytes)}`] as const;
-      return readContract(call, { ...oracle, functionName: 'getL1Fee', args }, at);
+      return viewsOf(call, gasPriceOracleAbi, GAS_PRICE_ORACLE)(
+        'getL1Fee',
+        [`0x${'ff'.repeat(unsignedBytes)}`],
+        at,
+      );
     },
   };
+}
+
+/** Calls views of one contract. Throws `ViewError` when an answer is not one of its ABI. */
+function viewsOf<const TAbi extends Abi>(call: ViewCaller, abi: TAbi, address: Address) {
+  return <
+    TName extends ContractFunctionName<TAbi, 'pure' | 'view'>,
+    const TArgs extends ContractFunctionArgs<TAbi, 'pure' | 'view', TName>,
+  >(
+    functionName: TName,
+    args: TArgs,
+    at: bigint | undefined,
+  ) => readContract(call, { abi, address, functionName, args }, at);
 }

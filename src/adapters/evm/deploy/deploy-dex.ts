@@ -15,7 +15,7 @@ import {
 import { devPoolTraderAbi, devPoolTraderBytecode } from '../../../settlement/abi/dev-pool-trader.ts';
 import { devTokenAbi } from '../../../settlement/abi/dev-token.ts';
 import { rootDown } from '../../dex/root.ts';
-import { connectDev, type Dev } from './deploy.ts';
+import { connectDev, type Dev, type DevAccess } from './deploy.ts';
 
 export interface DevPool {
   tokens: readonly [Address, Address];
@@ -33,14 +33,6 @@ export interface DexDeployment {
   trader: Address;
 }
 
-export interface DeployDexOptions {
-  rpcUrl: string;
-  chainId: number;
-  deployerPrivateKey: Hex;
-  escrow: Address;
-  pools: readonly DevPool[];
-}
-
 const FACTORY = parseAbi([
   'function createPair(address a, address b) returns (address)',
   'function getPair(address a, address b) view returns (address)',
@@ -55,13 +47,11 @@ const TICK_SPACINGS: Readonly<Record<number, number>> = { 500: 10, 3_000: 60, 10
 const MAX_TICK = 887_272;
 
 export async function deployDex({
-  rpcUrl,
-  chainId,
-  deployerPrivateKey,
   escrow,
   pools,
-}: DeployDexOptions): Promise<DexDeployment> {
-  const dev = await connectDev(rpcUrl, chainId, deployerPrivateKey);
+  ...access
+}: DevAccess & { escrow: Address; pools: readonly DevPool[] }): Promise<DexDeployment> {
+  const dev = await connectDev(access);
   const v2Factory = dev.create({
     ...artifact('@uniswap/v2-core/build/UniswapV2Factory.json'),
     args: [dev.address],

@@ -14,7 +14,11 @@ test('transactions that the pool has put behind one that is mined already are mi
   const nonceIs = (nonce: number) =>
     anvil.rpc('anvil_setNonce', [DEPLOYER.address, `0x${nonce.toString(16)}`]);
   await nonceIs(5);
-  const dev = await connectDev(anvil.url, 31_511, DEPLOYER.privateKey);
+  const dev = await connectDev({
+    rpcUrl: anvil.url,
+    chainId: 31_511,
+    deployerPrivateKey: DEPLOYER.privateKey,
+  });
   await nonceIs(4);
   for (let i = 0; i < 3; i++) dev.send(DEPLOYER.address, '0x');
   await until(async () => (await anvil.rpc<{ queued: string }>('txpool_status', [])).queued === '0x3');

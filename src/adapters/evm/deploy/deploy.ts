@@ -40,20 +40,21 @@ export interface DevToken {
   priceSymbol: string | null;
 }
 
-export interface DeployOptions {
+export interface DevAccess {
   rpcUrl: string;
   chainId: number;
   /** Receives native currency from anvil, owns the oracle, and may mint. */
   deployerPrivateKey: Hex;
+}
+
+interface DeployOptions extends DevAccess {
   attesters: readonly Address[];
   threshold: number;
   feeRecipient: Address;
   tokens: readonly DevToken[];
   maxFeeBps?: number;
   withdrawalDelaySeconds?: number;
-  withdrawalWindowSeconds?: number;
   minProofWindowSeconds?: number;
-  rotationDelaySeconds?: number;
 }
 
 export interface Deployment {
@@ -66,7 +67,7 @@ export interface Deployment {
 
 /** Sends all transactions in parallel, so that a chain with one-second blocks needs one block. */
 export async function deployDevnet(options: DeployOptions): Promise<Deployment> {
-  const dev = await connectDev(options.rpcUrl, options.chainId, options.deployerPrivateKey);
+  const dev = await connectDev(options);
   const runtime = (await dev.rpc('eth_call', [{ data: multicall3Bytecode }, 'latest'])) as Hex;
   await dev.rpc('anvil_setCode', [MULTICALL3_ADDRESS, runtime]);
   const permit2 = lower(permit2Address);
@@ -75,7 +76,7 @@ export async function deployDevnet(options: DeployOptions): Promise<Deployment> 
   const oracle = dev.create({
     abi: attestationOracleAbi,
     bytecode: attestationOracleBytecode,
-    args: [dev.address, signers, BigInt(options.threshold), BigInt(options.rotationDelaySeconds ?? 86_400)],
+    args: [dev.address, signers, BigInt(options.threshold), 86_400n],
   });
   const escrow = dev.create({
     abi: escrowAbi,
@@ -85,7 +86,7 @@ export async function deployDevnet(options: DeployOptions): Promise<Deployment> 
       options.feeRecipient,
       BigInt(options.maxFeeBps ?? 100),
       BigInt(options.withdrawalDelaySeconds ?? 900),
-      BigInt(options.withdrawalWindowSeconds ?? 86_400),
+      86_400n,
       BigInt(options.minProofWindowSeconds ?? 1_800),
     ],
   });
@@ -108,19 +109,14 @@ export async function deployDevnet(options: DeployOptions): Promise<Deployment> 
 }
 
 export async function fundDevnet({
-  rpcUrl,
-  chainId,
-  deployerPrivateKey,
   mint,
   native,
-}: {
-  rpcUrl: string;
-  chainId: number;
-  deployerPrivateKey: Hex;
+  ...access
+}: DevAccess & {
   mint: readonly { token: Address; to: Address; amount: bigint }[];
   native: readonly { to: Address; wei: bigint }[];
 }): Promise<void> {
-  const dev = await connectDev(rpcUrl, chainId, deployerPrivateKey);
+  const dev = await connectDev(access);
   await Promise.all(native.map(({ to, wei }) => dev.rpc('anvil_setBalance', [to, `0x${wei.toString(16)}`])));
   for (const { token, to, amount } of mint)
     dev.send(token, encodeFunctionData({ abi: devTokenAbi, functionName: 'mint', args: [to, amount] }));
@@ -128,17 +124,12 @@ export async function fundDevnet({
 }
 
 export async function deployAggregators({
-  rpcUrl,
-  chainId,
-  deployerPrivateKey,
   aggregators,
-}: {
-  rpcUrl: string;
-  chainId: number;
-  deployerPrivateKey: Hex;
+  ...access
+}: DevAccess & {
   aggregators: readonly { description: string; decimals: number; answer: bigint }[];
 }): Promise<Address[]> {
-  const dev = await connectDev(rpcUrl, chainId, deployerPrivateKey);
+  const dev = await connectDev(access);
   const addresses = aggregators.map(({ description, decimals, answer }) => {
     const address = dev.create({
       abi: devAggregatorAbi,
@@ -153,17 +144,10 @@ export async function deployAggregators({
 }
 
 export async function deployContractWallets({
-  rpcUrl,
-  chainId,
-  deployerPrivateKey,
   owners,
-}: {
-  rpcUrl: string;
-  chainId: number;
-  deployerPrivateKey: Hex;
-  owners: readonly Address[];
-}): Promise<Address[]> {
-  const dev = await connectDev(rpcUrl, chainId, deployerPrivateKey);
+  ...access
+}: DevAccess & { owners: readonly Address[] }): Promise<Address[]> {
+  const dev = await connectDev(access);
   const wallets = owners.map((owner) =>
     dev.create({ abi: devWalletAbi, bytecode: devWalletBytecode, args: [owner] }),
   );
@@ -180,8 +164,8 @@ export interface Dev {
   settled(): Promise<void>;
 }
 
-export async function connectDev(rpcUrl: string, chainId: number, privateKey: Hex): Promise<Dev> {
-  const account = privateKeyToAccount(privateKey);
+export async function connectDev({ rpcUrl, chainId, deployerPrivateKey }: DevAccess): Promise<Dev> {
+  const account = privateKeyToAccount(deployerPrivateKey);
   const chain = {
     id: chainId,
     name: 'devnet',

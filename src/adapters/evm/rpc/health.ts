@@ -17,7 +17,7 @@ export interface HealthOptions {
 
 export const HEALTH: HealthOptions = { maxLagBlocks: 5, readmitAfterMs: 30_000 };
 
-export type EndpointFault = 'failing' | 'lagging' | 'ahead' | 'backwards' | 'contradicting';
+type EndpointFault = 'failing' | 'lagging' | 'ahead' | 'backwards' | 'contradicting';
 
 export interface Sighting {
   head: bigint;

@@ -6,16 +6,10 @@ import type { Health, Sighting } from './health.ts';
 import { type RpcBlock, toBlock } from '../chain/block.ts';
 import type { ChainRpc } from './rpc.ts';
 
-export interface Probe {
-  look(): Promise<void>;
-  start(): void;
-  stop(): Promise<void>;
-}
-
 export function createProbe(
   { rpc, health, clock }: { rpc: ChainRpc; health: Pick<Health, 'round'>; clock: Clock },
   { depth, everyMs }: { depth: number; everyMs: number },
-): Probe {
+) {
   /** The lowest head of the last round: every endpoint that keeps up has the block `depth` below it. */
   let lowest: bigint | undefined;
   let looking = Promise.resolve();

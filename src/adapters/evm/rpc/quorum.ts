@@ -9,7 +9,7 @@ import type { Log } from '../../../ports/log.ts';
 import type { Metrics } from '../../../ports/metrics.ts';
 import type { Health } from './health.ts';
 
-export interface QuorumDeps<W> {
+interface QuorumDeps<W> {
   chain: string;
   /** One per endpoint, in order. */
   witnesses: readonly W[];

@@ -18,7 +18,7 @@ export interface RpcOptions {
 }
 
 /** Not needed for a single request to a single endpoint. */
-export interface RpcWatch {
+interface RpcWatch {
   clock: Clock;
   health: Health;
 }

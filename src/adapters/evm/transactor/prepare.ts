@@ -30,7 +30,7 @@ const TRANSACTION_GAS = 21_000n;
 const CALL_GAS = 4_000n;
 const SPARE_GAS = 40_000n;
 
-export interface PrepareDeps {
+interface PrepareDeps {
   chain: ChainPort;
   signer: Address;
   batch: Address | null;

@@ -6,7 +6,7 @@ import { keccakHex } from '../../../domain/keccak.ts';
 import type { Signer } from '../../../ports/signer.ts';
 import type { TxFees } from './fees.ts';
 
-export interface UnsignedTx extends TxFees {
+interface UnsignedTx extends TxFees {
   chainId: number;
   nonce: number;
   to: Address;

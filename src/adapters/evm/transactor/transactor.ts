@@ -29,7 +29,7 @@ import { BUNDLE_FROM, createPreparation } from './prepare.ts';
 import { createSlotLookup } from './slot-lookup.ts';
 import { signTransaction } from './sign.ts';
 
-export interface TransactorCapabilities {
+interface TransactorCapabilities {
   chain: ChainPort;
   store: TxStore;
   signer: Signer;

@@ -14,7 +14,7 @@ import { type WatchedChild, spawnWatched } from '../../process/parent-watchdog.t
 import { type Binaries, findBinaries } from './binaries.ts';
 import { isReachable, type SystemUser, unprivilegedUser } from './unprivileged.ts';
 
-export interface EmbeddedPostgresOptions {
+interface EmbeddedPostgresOptions {
   /** The cluster lives in `<dataDir>/pg`, or in the folder named by `dataDir/LOCATION`. */
   dataDir: string;
   port?: number;
@@ -96,7 +96,7 @@ export async function startEmbeddedPostgres({
   };
 }
 
-export async function createDatabase(serverUrl: string, name: string): Promise<void> {
+async function createDatabase(serverUrl: string, name: string): Promise<void> {
   const client = new pg.Client({ connectionString: serverUrl });
   await client.connect();
   try {

@@ -17,6 +17,7 @@ const FOLD_AT_ONCE = 5_000;
 /** A full recount is then faster than folding. */
 const MANY = 50_000;
 const SAMPLE = 40_000;
+const MAX_BUCKETS = 50;
 
 /** Sum over all cells, of everything or of one stage. */
 export const EVERY_CELL = -1;
@@ -25,7 +26,6 @@ export const everyCellOf = (stageRank: number): number => -2 - stageRank;
 export interface CountOptions {
   /** Below this many trades a book has one bucket. */
   bucketSize?: number;
-  maxBuckets?: number;
 }
 
 function countInto(from: string): string {
@@ -105,7 +105,7 @@ export async function recountTrades(db: Database, book: number, options: CountOp
       [book],
     );
     const n = row?.n ?? 0;
-    const buckets = Math.min(options.maxBuckets ?? 50, Math.ceil(n / bucketSize(options)));
+    const buckets = Math.min(MAX_BUCKETS, Math.ceil(n / bucketSize(options)));
     if (buckets > 1) {
       await session.query(
         `insert into trade_fence (book, sort, bucket, low)

@@ -20,7 +20,7 @@ export interface QueryLimits {
 
 export const QUERY_LIMITS: QueryLimits = { gather: 4_000, exact: 10_000, walk: 1_000 };
 
-export interface PageIds {
+interface PageIds {
   ids: Buffer[];
   total: number;
 }
@@ -354,7 +354,7 @@ export interface Where {
 }
 
 /** The index of the cells, or of one of the book's sorts. */
-export type Via = 'cells' | 'book';
+type Via = 'cells' | 'book';
 
 export function whereOf(
   book: number,

@@ -27,13 +27,13 @@ import {
 import { adoptTrades } from './trade-rebuild.ts';
 import { createFamilies, TRADE_COLUMNS, type TradeDbRow, tradeFromRow } from './trade-rows.ts';
 
-export interface TradeStoreOptions extends CountOptions {
+interface TradeStoreOptions extends CountOptions {
   limits?: Partial<QueryLimits>;
-  /** Each has its own connection. */
-  maxExports?: number;
 }
 
 const EXPORT_LOCK_CLASS = 7_163_005;
+/** Each export of a process has its own connection. */
+const MAX_EXPORTS = 8;
 /** Small, so that an export needs little memory. */
 const FETCH = 25;
 /** A client that reads nothing for this long counts as gone. */
@@ -45,7 +45,6 @@ const SNAPSHOT =
 export function createTradeStore(db: Database, options: TradeStoreOptions = {}): TradeStore & TradeUpkeep {
   const families = createFamilies(db);
   const limits = { ...QUERY_LIMITS, ...options.limits };
-  const { maxExports = 8 } = options;
   const ledgers = new Map<number, BookCounts>();
   let exporting = 0;
 
@@ -70,7 +69,7 @@ export function createTradeStore(db: Database, options: TradeStoreOptions = {}):
 
   /** An export takes as long as its client, so it has its own connection. */
   async function exportAll(query: TradeQuery): Promise<AsyncGenerator<TradeRow[]> | undefined> {
-    if (exporting >= maxExports) return undefined;
+    if (exporting >= MAX_EXPORTS) return undefined;
     exporting += 1;
     const client = new pg.Client({
       connectionString: db.url,
