@@ -119,10 +119,10 @@ test('a file that is truncated, changed, of another schema or of a newer version
   const whole = await readFile(file());
   const text = gunzipSync(whole).toString();
   const spoilt: [string, Buffer, RegExp][] = [
-    ['cut', whole.subarray(0, whole.length / 2), /no whole backup/],
+    ['cut', whole.subarray(0, whole.length / 2), /not a complete backup/],
     ['without its end', gzipSync(text.slice(0, text.lastIndexOf('~'))), /its end is missing/],
     ['changed by a unit', gzipSync(text.replace('"next_nonce":', '"next_nonce":1')), /checksum/],
-    ['of nothing', Buffer.from('hello'), /no whole backup/],
+    ['of nothing', Buffer.from('hello'), /not a complete backup/],
   ];
   const empty = await ground.postgres.database('venue', [], 'spoilt');
   for (const [name, bytes, why] of spoilt) {

@@ -191,10 +191,10 @@ function offerForInput(
   { amount, fees }: RouteAsk,
   tolerance: bigint,
 ): Offer | Exclude<Walk, object> {
-  const most = walkForwards(path, states, amount);
+  const most = walkPath(path, states, amount, 'forwards');
   if (typeof most === 'string') return most;
   const gas = gasOf(kind, path, most.crossed);
-  const walk = walkForwards(path, states, fees.handedOver(amount, gas));
+  const walk = walkPath(path, states, fees.handedOver(amount, gas), 'forwards');
   if (typeof walk === 'string') return walk;
   const outputAmount = walk.amounts.at(-1) as bigint;
   return {
@@ -218,11 +218,11 @@ function offerForOutput(
   const wanted = amount + divideUp(amount * tolerance, BPS);
   // The quoted input may return one unit less.
   for (let more = 0n; more <= MOST_ROUNDING; more = more === 0n ? 1n : more * 2n) {
-    const back = walkBackwards(path, states, wanted + more);
+    const back = walkPath(path, states, wanted + more, 'backwards');
     if (typeof back === 'string') return back;
     const gas = gasOf(kind, path, back.crossed);
     const inputAmount = fees.inputFor(back.amounts[0] as bigint, gas);
-    const walk = walkForwards(path, states, fees.handedOver(inputAmount, gas));
+    const walk = walkPath(path, states, fees.handedOver(inputAmount, gas), 'forwards');
     if (typeof walk === 'string') return walk;
     if ((walk.amounts.at(-1) as bigint) >= wanted)
       return {
@@ -239,31 +239,22 @@ function offerForOutput(
 
 const MOST_ROUNDING = 1n << 20n;
 
-function walkForwards(path: Path, states: States, amountIn: bigint): Walk {
-  if (amountIn <= 0n) return 'too_little';
-  const amounts = [amountIn];
+/** Swaps along the path: forwards from the input, or backwards from the output. */
+function walkPath(path: Path, states: States, amount: bigint, way: 'forwards' | 'backwards'): Walk {
+  if (amount <= 0n) return 'too_little';
+  const amounts = [amount];
   let crossed = 0;
-  for (const { pool, tokenIn } of path) {
+  for (const { pool, tokenIn } of way === 'forwards' ? path : path.toReversed()) {
     const state = states.get(pool);
     if (state === undefined) return 'no_pool';
-    const swap = state.give(tokenIn, amounts.at(-1) as bigint);
+    const swap =
+      way === 'forwards'
+        ? state.give(tokenIn, amounts.at(-1) as bigint)
+        : state.take(tokenIn, amounts[0] as bigint);
     if (swap === undefined) return 'too_much';
     if (swap.amountOut === 0n) return 'too_little';
-    amounts.push(swap.amountOut);
-    crossed += swap.crossed;
-  }
-  return { amounts, crossed };
-}
-
-function walkBackwards(path: Path, states: States, amountOut: bigint): Walk {
-  const amounts = [amountOut];
-  let crossed = 0;
-  for (const { pool, tokenIn } of path.toReversed()) {
-    const state = states.get(pool);
-    if (state === undefined) return 'no_pool';
-    const swap = state.take(tokenIn, amounts[0] as bigint);
-    if (swap === undefined) return 'too_much';
-    amounts.unshift(swap.amountIn);
+    if (way === 'forwards') amounts.push(swap.amountOut);
+    else amounts.unshift(swap.amountIn);
     crossed += swap.crossed;
   }
   return { amounts, crossed };

@@ -58,15 +58,12 @@ export function wrongBook(
   return compare(bidPrice, askPrice) >= 0 ? 'crossed' : undefined;
 }
 
-interface Sequence {
-  /** undefined when the update is the newest. */
-  take(symbol: string, update: number): 'duplicate' | 'out_of_order' | undefined;
-}
-
-export function createSequence(): Sequence {
+/** Keeps each symbol's updates in order. */
+export function createSequence() {
   const newest = new Map<string, number>();
   return {
-    take(symbol, update) {
+    /** Why the update is refused; undefined when it is the newest. */
+    take(symbol: string, update: number): 'duplicate' | 'out_of_order' | undefined {
       const last = newest.get(symbol);
       if (last !== undefined && update <= last) return update === last ? 'duplicate' : 'out_of_order';
       newest.set(symbol, update);

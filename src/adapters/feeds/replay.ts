@@ -20,41 +20,28 @@ export interface ReplayOptions {
   symbol?: string;
 }
 
-interface SymbolSummary {
-  symbol: string;
-  quotes: number;
-  firstMid: string | null;
-  lastMid: string | null;
-  lowMid: string | null;
-  highMid: string | null;
+const newSummary = (symbol: string) => ({
+  symbol,
+  quotes: 0,
+  firstMid: null as string | null,
+  lastMid: null as string | null,
+  lowMid: null as string | null,
+  highMid: null as string | null,
   /** Annualised, at the end of the recording. */
-  sigma: number;
+  sigma: 0,
   /** In numbered streams. */
-  sequenceGaps: number;
-  missing: number;
+  sequenceGaps: 0,
+  missing: 0,
   /** In the top of book. */
-  silentGaps: number;
-  staleSpells: number;
-  staleMs: number;
-  longestSilenceMs: number;
+  silentGaps: 0,
+  staleSpells: 0,
+  staleMs: 0,
+  longestSilenceMs: 0,
   /** Of the top of book's update id. */
-  largestStep: number;
-}
+  largestStep: 0,
+});
 
-interface ReplaySummary {
-  lines: number;
-  seconds: number;
-  quotes: number;
-  other: number;
-  refused: Record<BookTickerRefusal, number>;
-  gaps: number;
-  missing: number;
-  staleSpells: number;
-  staleMs: number;
-  /** Minimum of receive time less exchange time; null without exchange times. */
-  offsetMs: number | null;
-  symbols: SymbolSummary[];
-}
+type SymbolSummary = ReturnType<typeof newSummary>;
 
 interface Track {
   summary: SymbolSummary;
@@ -68,11 +55,7 @@ interface Track {
 }
 
 /** Throws `UpstreamError` when the file cannot be read. */
-export async function replayFeed(
-  path: string,
-  options: ReplayOptions,
-  print: (line: string) => void,
-): Promise<ReplaySummary> {
+export async function replayFeed(path: string, options: ReplayOptions, print: (line: string) => void) {
   const { everyMs = 1_000, maxAgeMs = 2_000, gapMs = 1_000 } = options;
   const only = options.symbol?.toUpperCase();
   const sequence = createSequence();
@@ -92,24 +75,8 @@ export async function replayFeed(
   const trackOf = (symbol: string): Track => {
     const known = tracks.get(symbol);
     if (known !== undefined) return known;
-    const summary: SymbolSummary = {
-      symbol,
-      quotes: 0,
-      firstMid: null,
-      lastMid: null,
-      lowMid: null,
-      highMid: null,
-      sigma: 0,
-      sequenceGaps: 0,
-      missing: 0,
-      silentGaps: 0,
-      staleSpells: 0,
-      staleMs: 0,
-      longestSilenceMs: 0,
-      largestStep: 0,
-    };
     const track: Track = {
-      summary,
+      summary: newSummary(symbol),
       low: Number.POSITIVE_INFINITY,
       high: 0,
       volatility: UNSEEN,
@@ -226,7 +193,7 @@ export async function replayFeed(
   const symbols = [...tracks.values()].map(({ summary }) => summary);
   const sum = (of: (summary: SymbolSummary) => number) =>
     symbols.reduce((total, each) => total + of(each), 0);
-  const summary: ReplaySummary = {
+  const summary = {
     lines,
     seconds: Math.round(nowMs - (firstMs ?? nowMs)) / 1000,
     quotes: sum(({ quotes }) => quotes),
@@ -236,6 +203,7 @@ export async function replayFeed(
     missing: sum(({ missing }) => missing),
     staleSpells: sum(({ staleSpells }) => staleSpells),
     staleMs: sum(({ staleMs }) => staleMs),
+    /** Minimum of receive time less exchange time; null without exchange times. */
     offsetMs: offsetMs === null ? null : Math.round(offsetMs),
     symbols,
   };

@@ -128,11 +128,7 @@ export async function startHttp<Key extends ApiCaller>(
       connectionsCheckingInterval: 1_000,
       requireHostHeader: true,
     },
-    frameworkErrors: (_error, _request, reply: FastifyReply) =>
-      void fail(
-        reply,
-        new ApiError('not_found', 'This path does not exist. GET /openapi.json lists all paths.'),
-      ),
+    frameworkErrors: (_error, _request, reply: FastifyReply) => void fail(reply, unknownPath()),
     clientErrorHandler(error, socket) {
       if (!socket.writable) return;
       const overflow = (error as NodeJS.ErrnoException).code === 'HPE_HEADER_OVERFLOW';
@@ -214,10 +210,7 @@ export async function startHttp<Key extends ApiCaller>(
     const path = request.url.split('?')[0] ?? '';
     const methods = routes.filter((route) => pattern(route.path).test(path)).map(({ method }) => method);
     if (methods.length === 0 || methods.includes(request.method as Route['method']))
-      return fail(
-        reply,
-        new ApiError('not_found', 'This path does not exist. GET /openapi.json lists all paths.'),
-      );
+      return fail(reply, unknownPath());
     return fail(
       reply.header('Allow', methods.join(', ')),
       new ApiError('method_not_allowed', `This path takes ${methods.join(' or ')}.`),
@@ -409,9 +402,7 @@ function mediaError(request: FastifyRequest, method: Route['method'], length: nu
       ? new ApiError('unsupported_media_type', `A ${method} has no body.`)
       : undefined;
   const json = /^application\/json(?:\s*;\s*charset="?utf-8"?)?\s*$/i.test(type ?? '');
-  return json
-    ? undefined
-    : new ApiError('unsupported_media_type', 'Send JSON with Content-Type: application/json.');
+  return json ? undefined : notJson();
 }
 
 function refusal(reply: FastifyReply): ApiError {
@@ -423,6 +414,10 @@ function refusal(reply: FastifyReply): ApiError {
   );
 }
 
+const notJson = () =>
+  new ApiError('unsupported_media_type', 'Send JSON with Content-Type: application/json.');
+const unknownPath = () =>
+  new ApiError('not_found', 'This path does not exist. GET /openapi.json lists all paths.');
 const tooLarge = (limit: number) => new ApiError('body_too_large', `The body exceeds ${limit / 1024} KB.`);
 
 function translated(error: FastifyError): unknown {
@@ -430,7 +425,7 @@ function translated(error: FastifyError): unknown {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return tooLarge(256 * 1024);
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
-      return new ApiError('unsupported_media_type', 'Send JSON with Content-Type: application/json.');
+      return notJson();
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
       return new ApiError('bad_request', 'The body is shorter or longer than Content-Length says.');
     // The client disconnected.

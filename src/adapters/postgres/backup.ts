@@ -118,17 +118,15 @@ export async function restoreBackup(
 ): Promise<BackupFacts> {
   const { head, tail } = await verify(file);
   if (head.schema !== db.schema)
-    throw new RequestError(
+    throw badBackup(
       `${file} is a backup of "${head.schema}", and this is "${db.schema}". Name the configuration ` +
         'of what was backed up.',
-      { code: 'bad_backup' },
     );
   const unknown = head.migrations.filter((id) => !migrations.some((migration) => migration.id === id));
   if (unknown.length > 0)
-    throw new RequestError(
+    throw badBackup(
       `${file} was made by a newer firmquote, or by one with other tables (${unknown.join(', ')}). ` +
         'Restore it with the version that made it.',
-      { code: 'bad_backup' },
     );
   const facts: BackupFacts = { schema: head.schema, takenAtMs: head.takenAtMs, rows: tail.rows };
   // Recreates the schema of the backup; later migrations then run over the rows.
@@ -182,9 +180,7 @@ async function fill(session: Queryable, file: string, tables: readonly string[])
       await write();
       table = tables.find((name) => name === line.slice(2));
       if (table === undefined)
-        throw new RequestError(`${file} holds a table "${line.slice(2)}" that this version does not have.`, {
-          code: 'bad_backup',
-        });
+        throw badBackup(`${file} holds a table "${line.slice(2)}" that this version does not have.`);
     } else if (table !== undefined && !line.startsWith('~ ')) {
       batch.push(line);
       if (batch.length === INSERT) await write();
@@ -221,10 +217,7 @@ async function moveSequences(session: Queryable, schema: string): Promise<void> 
 
 async function verify(file: string): Promise<{ head: Head; tail: Tail }> {
   const broken = (why: string) =>
-    new RequestError(
-      `${file} is no whole backup (${why}), so nothing was restored from it. Use another one.`,
-      { code: 'bad_backup' },
-    );
+    badBackup(`${file} is not a complete backup (${why}), so nothing was restored. Use another one.`);
   const hash: Hash = createHash('sha256');
   let head: Head | undefined;
   let tail: Tail | undefined;
@@ -263,3 +256,5 @@ async function* linesIn(file: string): AsyncGenerator<string> {
   source.pipe(plain);
   for await (const line of createInterface({ input: plain, crlfDelay: Number.POSITIVE_INFINITY })) yield line;
 }
+
+const badBackup = (message: string) => new RequestError(message, { code: 'bad_backup' });

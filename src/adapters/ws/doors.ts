@@ -11,12 +11,6 @@ import type { Log } from '../../ports/log.ts';
 import { answerFor, ApiError } from '../../protocol/errors.ts';
 import { CLOSE } from '../../protocol/api/events.ts';
 
-interface Doors {
-  shut(): void;
-  /** Asks every client to reconnect. */
-  close(): void;
-}
-
 /** Many fragments mean abuse. */
 const MAX_FRAGMENTS = 64;
 const MAX_BUFFERED_CHUNKS = 1_024;
@@ -45,7 +39,7 @@ export function openDoors<Key extends ApiCaller>(
     addressOf(request: IncomingMessage): string;
     maxPerAddress: number;
   },
-): Doors {
+) {
   const servers = new Map(
     doors.map((door) => [
       door.path,
@@ -188,8 +182,10 @@ export function openDoors<Key extends ApiCaller>(
   }
 
   return {
+    /** Refuses new connections. */
     shut: () => void (isShut = true),
-    close() {
+    /** Asks every client to reconnect. */
+    close(): void {
       server.off('upgrade', onUpgrade);
       for (const { wss } of servers.values()) {
         for (const client of wss.clients) {

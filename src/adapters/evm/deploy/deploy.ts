@@ -155,16 +155,9 @@ export async function deployContractWallets({
   return wallets;
 }
 
-export interface Dev {
-  address: Address;
-  rpc(method: string, params: readonly unknown[]): Promise<unknown>;
-  send(to: Address | null, data: Hex): void;
-  create(parameters: EncodeDeployDataParameters): Address;
-  /** Throws when a transaction reverted. */
-  settled(): Promise<void>;
-}
+export type Dev = Awaited<ReturnType<typeof connectDev>>;
 
-export async function connectDev({ rpcUrl, chainId, deployerPrivateKey }: DevAccess): Promise<Dev> {
+export async function connectDev({ rpcUrl, chainId, deployerPrivateKey }: DevAccess) {
   const account = privateKeyToAccount(deployerPrivateKey);
   const chain = {
     id: chainId,
@@ -220,12 +213,13 @@ export async function connectDev({ rpcUrl, chainId, deployerPrivateKey }: DevAcc
     address: lower(account.address),
     rpc,
     send,
-    create(parameters) {
+    create(parameters: EncodeDeployDataParameters): Address {
       const address = getContractAddress({ from: account.address, nonce: BigInt(nonce) });
       send(null, encodeDeployData(parameters));
       return lower(address);
     },
-    async settled() {
+    /** Resolves when everything sent so far is mined. Throws when a transaction reverted. */
+    async settled(): Promise<void> {
       const hashes = await Promise.all(sent.map(({ hash }) => hash));
       let stuckAt: number | undefined;
       const nudges = setInterval(

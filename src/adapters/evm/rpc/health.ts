@@ -25,25 +25,6 @@ export interface Sighting {
   deep: Hex | undefined;
 }
 
-export interface Health {
-  /** Best first. When none is in service: all, those that only failed to answer first. */
-  order(): readonly number[];
-  inService(): readonly number[];
-  /**
-   * Endpoints to compare: those in service, then those that only failed to answer. After an outage on our
-   * side all have failed.
-   */
-  witnesses(): readonly number[];
-  answered(index: number, tookMs: number): void;
-  /** `startedMs`: when the request began, monotonic. */
-  failed(index: number, startedMs: number): void;
-  /** An older newest block than before ejects the endpoint. */
-  saw(index: number, head: bigint): void;
-  /** One answer per endpoint; undefined where there was none. */
-  round(sightings: readonly (Sighting | undefined)[]): void;
-  eject(index: number, fault: EndpointFault): void;
-}
-
 /** Each begun after the previous failure had ended, so a burst counts once. */
 const MOST_FAILURES = 3;
 const SMOOTHING = 0.2;
@@ -58,11 +39,13 @@ interface Endpoint {
   goodSinceMs: number | undefined;
 }
 
+export type Health = ReturnType<typeof createHealth>;
+
 export function createHealth(
   count: number,
   { chain, clock, log, metrics }: { chain: string; clock: Clock; log: Log; metrics: Metrics },
   { maxLagBlocks, readmitAfterMs }: HealthOptions = HEALTH,
-): Health {
+) {
   const endpoints = Array.from({ length: count }, (): Endpoint => ({
     head: undefined,
     latencyMs: undefined,
@@ -75,26 +58,27 @@ export function createHealth(
   const all = endpoints.map((_, index) => index);
   let serving: readonly number[] = all;
   let anybody: readonly number[] = all;
+  const names = ['chain', 'endpoint'] as const;
   const labels = (index: number) => ({ chain, endpoint: String(index) });
   const inServiceGauge = metrics.gauge(
     'firmquote_chain_endpoint_in_service',
     'Whether an RPC endpoint, by its index in rpcUrls, is in service',
-    ['chain', 'endpoint'],
+    names,
   );
   const latencyGauge = metrics.gauge(
     'firmquote_chain_endpoint_latency_seconds',
     'Smoothed time to answer of an RPC endpoint',
-    ['chain', 'endpoint'],
+    names,
   );
   const failuresTotal = metrics.counter(
     'firmquote_chain_endpoint_failures_total',
     'Requests that an RPC endpoint did not answer',
-    ['chain', 'endpoint'],
+    names,
   );
   const ejectionsTotal = metrics.counter(
     'firmquote_chain_endpoint_ejections_total',
     'Times an RPC endpoint was taken out of service, by reason',
-    ['chain', 'endpoint', 'fault'],
+    [...names, 'fault'],
   );
   for (const index of all) inServiceGauge.set(1, labels(index));
 
@@ -126,17 +110,23 @@ export function createHealth(
   }
 
   return {
-    order: () => (serving.length > 0 ? serving : anybody),
-    inService: () => serving,
-    witnesses: () => [...serving, ...all.filter((index) => at(index).out === 'failing')],
-    answered(index, tookMs) {
+    /** Best first. When none is in service: all, those that only failed to answer first. */
+    order: (): readonly number[] => (serving.length > 0 ? serving : anybody),
+    inService: (): readonly number[] => serving,
+    /**
+     * Endpoints to compare: those in service, then those that only failed to answer. After an outage on our
+     * side all have failed.
+     */
+    witnesses: (): readonly number[] => [...serving, ...all.filter((index) => at(index).out === 'failing')],
+    answered(index: number, tookMs: number): void {
       const endpoint = at(index);
       endpoint.failures = 0;
       endpoint.latencyMs =
         endpoint.latencyMs === undefined ? tookMs : endpoint.latencyMs * (1 - SMOOTHING) + tookMs * SMOOTHING;
       latencyGauge.set(endpoint.latencyMs / 1_000, labels(index));
     },
-    failed(index, startedMs) {
+    /** `startedMs`: when the request began, monotonic. */
+    failed(index: number, startedMs: number): void {
       const endpoint = at(index);
       failuresTotal.add(labels(index));
       if (startedMs < endpoint.failedAtMs) return;
@@ -144,14 +134,16 @@ export function createHealth(
       endpoint.failures += 1;
       if (endpoint.failures >= MOST_FAILURES) eject(index, 'failing');
     },
-    saw(index, head) {
+    /** An older newest block than before ejects the endpoint. */
+    saw(index: number, head: bigint): void {
       const endpoint = at(index);
       const back = endpoint.head !== undefined && head < endpoint.head;
       // After a reorganisation to a shorter chain the endpoint can prove itself with its next answer.
       endpoint.head = head;
       if (back) eject(index, 'backwards');
     },
-    round(sightings) {
+    /** One answer per endpoint; undefined where there was none. */
+    round(sightings: readonly (Sighting | undefined)[]): void {
       const answers = sightings.flatMap((sighting, index) => (sighting ? [{ index, ...sighting }] : []));
       if (answers.length === 0) return;
       // The median of three; the higher of two, because nodes lag more often than they lead.

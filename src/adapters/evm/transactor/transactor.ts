@@ -97,41 +97,29 @@ export function createTransactor(
   const lookUp = createSlotLookup(store, chainId, lanes);
   const prepare = createPreparation({ chain, signer: signer.address, batch: batchContract, log });
   const lingerMs = Math.min(LINGER_MS, chain.chain.blockTimeMs / 8);
+  const names = ['chain', 'lane'] as const;
   const attemptsTotal = metrics.counter('firmquote_tx_attempts_total', 'Signed transactions, by reason', [
-    'chain',
-    'lane',
+    ...names,
     'kind',
   ]);
   const endedTotal = metrics.counter('firmquote_tx_slots_ended_total', 'Nonces that were used up, by how', [
-    'chain',
-    'lane',
+    ...names,
     'state',
   ]);
-  const gasTotal = metrics.counter('firmquote_tx_gas_units_total', 'Gas used by mined transactions', [
-    'chain',
-    'lane',
-  ]);
-  const openGauge = metrics.gauge('firmquote_tx_open_slots', 'Transactions that are not mined yet', [
-    'chain',
-    'lane',
-  ]);
-  const nonceGauge = metrics.gauge('firmquote_tx_next_nonce', 'Mined transaction count of the signer', [
-    'chain',
-    'lane',
-  ]);
-  const balanceGauge = metrics.gauge('firmquote_tx_balance_wei', 'Native currency of the signer', [
-    'chain',
-    'lane',
-  ]);
+  const gasTotal = metrics.counter('firmquote_tx_gas_units_total', 'Gas used by mined transactions', names);
+  const openGauge = metrics.gauge('firmquote_tx_open_slots', 'Transactions that are not mined yet', names);
+  const nonceGauge = metrics.gauge('firmquote_tx_next_nonce', 'Mined transaction count of the signer', names);
+  const balanceGauge = metrics.gauge('firmquote_tx_balance_wei', 'Native currency of the signer', names);
 
-  const sharedTotal = metrics.counter('firmquote_tx_bundled_total', 'Intents that shared a transaction', [
-    'chain',
-    'lane',
-  ]);
+  const sharedTotal = metrics.counter(
+    'firmquote_tx_bundled_total',
+    'Intents that shared a transaction',
+    names,
+  );
   const healthyGauge = metrics.gauge(
     'firmquote_tx_lane_healthy',
     'Whether this process sends with this signer and it can pay',
-    ['chain', 'lane'],
+    names,
   );
 
   const live = new Map<string, Live>();

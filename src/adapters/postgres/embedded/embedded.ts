@@ -22,19 +22,6 @@ interface EmbeddedPostgresOptions {
   settings?: Record<string, string>;
 }
 
-export interface EmbeddedPostgres {
-  /** The database `postgres`, with the password. */
-  readonly url: string;
-  readonly port: number;
-  readonly pid: number;
-  readonly clusterDir: string;
-  /** Creates the database if needed; returns its URL. */
-  database(name: string): Promise<string>;
-  exited: Promise<number>;
-  stop(): Promise<void>;
-  kill(): Promise<void>;
-}
-
 const SETTINGS: Record<string, string> = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
@@ -49,39 +36,23 @@ const SETTINGS: Record<string, string> = {
   tcp_keepalives_count: '3',
 };
 
+export type EmbeddedPostgres = Awaited<ReturnType<typeof startEmbeddedPostgres>>;
+
 /** Creates the cluster on first use. Resolves when the server answers. */
-export async function startEmbeddedPostgres({
-  dataDir,
-  port,
-  log,
-  settings,
-}: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+export async function startEmbeddedPostgres({ dataDir, port, log, settings }: EmbeddedPostgresOptions) {
   const user = await unprivilegedUser();
   const binaries = await findBinaries(user);
   const home = resolve(dataDir);
   await mkdir(home, { recursive: true });
   const clusterDir = await clusterFolder(home, user, log);
-  const password = await ensureCluster({
-    home,
-    clusterDir,
-    user,
-    binaries,
-    log,
-    sync: settings?.['fsync'] !== 'off',
-  });
+  const cluster = { home, clusterDir, user, binaries, log };
+  const password = await ensureCluster(cluster, settings?.['fsync'] !== 'off');
   await clearStalePid(clusterDir);
   const listenPort = port ?? (await freePort());
-  const server = await launch({
-    clusterDir,
-    user,
-    binaries,
-    port: listenPort,
-    settings: { ...SETTINGS, ...settings },
-    password,
-    log,
-  });
   const url = (database: string) => `postgres://firmquote:${password}@127.0.0.1:${listenPort}/${database}`;
+  const server = await launch(cluster, listenPort, { ...SETTINGS, ...settings }, url('postgres'));
   return {
+    /** The database `postgres`, with the password. */
     url: url('postgres'),
     port: listenPort,
     pid: server.pid,
@@ -89,7 +60,8 @@ export async function startEmbeddedPostgres({
     exited: server.exited,
     stop: server.stop,
     kill: server.kill,
-    async database(name) {
+    /** Creates the database if needed; returns its URL. */
+    async database(name: string): Promise<string> {
       await createDatabase(url('postgres'), name);
       return url(name);
     },
@@ -123,22 +95,19 @@ async function clusterFolder(home: string, user: SystemUser | undefined, log: Lo
   return elsewhere;
 }
 
-/** Renames the cluster into place, so that a crash leaves nothing half done. Returns its password. */
-async function ensureCluster({
-  home,
-  clusterDir,
-  user,
-  binaries,
-  log,
-  sync,
-}: {
+interface Cluster {
   home: string;
   clusterDir: string;
   user: SystemUser | undefined;
   binaries: Binaries;
   log: Log;
-  sync: boolean;
-}): Promise<string> {
+}
+
+/** Renames the cluster into place, so that a crash leaves nothing half done. Returns its password. */
+async function ensureCluster(
+  { home, clusterDir, user, binaries, log }: Cluster,
+  sync: boolean,
+): Promise<string> {
   const passwordFile = join(home, 'postgres.password');
   const made = await exists(join(clusterDir, 'PG_VERSION'));
   if (made) return (await readFile(passwordFile, 'utf8')).trim();
@@ -155,19 +124,8 @@ async function ensureCluster({
   const initdb = await spawnWatched(
     binaries.initdb,
     [
-      '-D',
-      draft,
-      '-U',
-      'firmquote',
-      '-A',
-      'scram-sha-256',
-      `--pwfile=${handover}`,
-      '-E',
-      'UTF8',
-      '--locale=C',
-      '--locale-provider=builtin',
-      '--builtin-locale=C.UTF-8',
-      '--no-instructions',
+      ...['-D', draft, '-U', 'firmquote', '-A', 'scram-sha-256', `--pwfile=${handover}`, '-E', 'UTF8'],
+      ...['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--no-instructions'],
       ...(sync ? [] : ['--no-sync']),
     ],
     { ...identity(user), onLine: (line) => lines.push(line) },
@@ -182,41 +140,35 @@ async function ensureCluster({
   return password;
 }
 
-interface Launch {
-  clusterDir: string;
-  user: SystemUser | undefined;
-  binaries: Binaries;
-  port: number;
-  settings: Record<string, string>;
-  password: string;
-  log: Log;
-}
-
-async function launch(options: Launch): Promise<WatchedChild> {
+async function launch(
+  { clusterDir, user, binaries, log }: Cluster,
+  port: number,
+  settings: Record<string, string>,
+  url: string,
+): Promise<WatchedChild> {
   // Old backends of a killed server need time to exit; until then a new one refuses to start.
   for (let attempt = 1; ; attempt += 1) {
     const lines: string[] = [];
     const server = await spawnWatched(
-      options.binaries.postgres,
+      binaries.postgres,
       [
         '-D',
-        options.clusterDir,
+        clusterDir,
         '-p',
-        String(options.port),
-        ...Object.entries(options.settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+        String(port),
+        ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
       ],
       {
-        ...identity(options.user),
+        ...identity(user),
         stopSignal: 'INT',
         onLine(line) {
           lines.push(line);
           if (lines.length > 20) lines.shift();
-          options.log.debug({ line }, 'postgres');
+          log.debug({ line }, 'postgres');
         },
       },
     );
-    if (await answers(server, `postgres://firmquote:${options.password}@127.0.0.1:${options.port}/postgres`))
-      return server;
+    if (await answers(server, url)) return server;
     await server.kill();
     if (attempt === 20 || !lines.some((line) => /shared memory|lock file|starting up/.test(line))) {
       throw new UpstreamError(
