@@ -70,7 +70,7 @@ const nothing: Route = {
 const http = await startHttp(
   {
     routes: [tradesRoute({ history }), tradesExportRoute({ history }), nothing] as unknown as Route[],
-    doors: [],
+    socketRoutes: [],
     gate,
     clock: systemClock,
     log: silentLog,

@@ -112,7 +112,7 @@ async function promises(): Promise<Figures> {
   );
   while (shared.state().state === 'unreachable') await new Promise((done) => setTimeout(done, 10));
   await shared.join('1', new Map());
-  await shared.tell({
+  await shared.report({
     chainId: 1,
     block: 1n,
     time: 0,
@@ -130,7 +130,7 @@ async function promises(): Promise<Figures> {
         { key: 'count total', amount: 1n, most: 10n ** 9n },
         { key: 'gapLoss total', amount: 1_000_000n, most: 10n ** 18n },
       ];
-      await shared.promise({
+      await shared.reserve({
         group: `1:0xtaker:${made}`,
         clockChainId: 1,
         promises: [{ orderId: random32(), bucket: '1:t', amount: 10n ** 16n, endsAt: 1_000, caps }],

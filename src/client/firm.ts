@@ -89,16 +89,16 @@ export async function requireFirm(
     side: string,
     token: Address,
     chainId: number,
-    said: number | null,
+    shown: number | null,
   ): Promise<void> {
-    if (said === null) return;
+    if (shown === null) return;
     const actual = await asked(
       trust.chain(chainId).rpc.readContract({ address: token, abi: erc20Abi, functionName: 'decimals' }),
     );
-    if (actual !== said)
+    if (actual !== shown)
       throw new DistrustError(
         'decimals',
-        `The ${side} token has ${actual} decimals; the preview shows ${said}.`,
+        `The ${side} token has ${actual} decimals; the preview shows ${shown}.`,
       );
   }
 

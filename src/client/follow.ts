@@ -101,7 +101,7 @@ export function followOrder(
       return end({
         error: new DistrustError(
           'order_id',
-          `The venue told of the order ${event.status.id} when asked for ${orderId}.`,
+          `The venue sent an event of the order ${event.status.id} when asked for ${orderId}.`,
           { orderId },
         ),
       });
@@ -125,7 +125,7 @@ export function followOrder(
     mine.addEventListener('open', () =>
       mine.send(JSON.stringify({ op: 'subscribe', topics: [`orders:${orderId}`], id: orderId })),
     );
-    mine.addEventListener('message', ({ data }) => heard(String(data)));
+    mine.addEventListener('message', ({ data }) => receive(String(data)));
     // A close event follows every error.
     mine.addEventListener('error', () => {});
     mine.addEventListener('close', () => {
@@ -137,7 +137,7 @@ export function followOrder(
     });
   }
 
-  function heard(text: string): void {
+  function receive(text: string): void {
     let json: unknown;
     try {
       json = JSON.parse(text);

@@ -28,7 +28,7 @@ export interface AttesterPresence {
    * How many attesters answered within this time (10 s by default) with a key of the oracle's committee, and
    * how many it requires; undefined until the oracle has been read.
    */
-  heard(oracle: OracleRef, withinMs?: number): { speaking: number; needed: number } | undefined;
+  presence(oracle: OracleRef, withinMs?: number): { present: number; needed: number } | undefined;
 }
 
 export interface AttestRequest extends Attestation, OracleRef {

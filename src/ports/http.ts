@@ -5,7 +5,7 @@ import type { Schema } from '../protocol/schema.ts';
 import type { ApiKey, KeyKind } from './stores/store.ts';
 
 /** `admin` exists on the administrators' server only. */
-export type DoorKind = KeyKind | 'admin';
+export type RouteKeyKind = KeyKind | 'admin';
 
 export interface ApiCaller {
   readonly id: string;
@@ -47,7 +47,7 @@ export interface Route<Body = unknown, Query = unknown, Params = unknown, Key = 
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** Fastify syntax, such as `/api/v1/rfq/orders/:id`. */
   path: string;
-  keyKinds: readonly DoorKind[];
+  keyKinds: readonly RouteKeyKind[];
   rate: RateClass;
   /** By default the rate class. */
   load?: LoadKind;
@@ -81,7 +81,7 @@ export interface AccessGate<Key = ApiKey> {
   /** Checks the key and its rate before the body is read. Throws `ApiError`. */
   authenticate(
     apiKey: string | undefined,
-    door: { keyKinds: readonly DoorKind[]; rate: RateClass },
+    route: { keyKinds: readonly RouteKeyKind[]; rate: RateClass },
   ): Promise<Admission<Key>>;
   /**
    * Call after `authenticate`. Throws `ApiError`: 429 when the key uses more than its share, 503 when the
@@ -113,7 +113,7 @@ export interface SocketListener {
 
 export interface SocketRoute<Key = ApiKey> {
   path: string;
-  keyKinds: readonly DoorKind[];
+  keyKinds: readonly RouteKeyKind[];
   maxPayloadBytes: number;
   maxPerKey: number;
   open(socket: Socket, key: Key): SocketListener;

@@ -99,9 +99,9 @@ export interface SharedInventory {
    * One verdict per hold, in order. undefined when the store cannot be reached: nothing may be signed. Never
    * throws.
    */
-  promise(group: SharedHoldGroup): Promise<readonly Verdict[] | undefined>;
+  reserve(group: SharedHoldGroup): Promise<readonly Verdict[] | undefined>;
   /** undefined when the store cannot be reached: repeat it with the next report. Never throws. */
-  tell(report: ChainReport): Promise<ReportResult | undefined>;
+  report(report: ChainReport): Promise<ReportResult | undefined>;
   /** Binding holds; undefined when the store cannot be reached. */
   kept(): Promise<readonly Pick<BindingHold, 'orderId' | 'group' | 'bucket'>[] | undefined>;
   /** Over all replicas, by bucket or cap; undefined when the store cannot be reached. */

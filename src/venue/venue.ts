@@ -1,5 +1,5 @@
 /**
- * Wires the venue's api from its ports: returns routes and socket doors for a server to open.
+ * Wires the venue's api from its ports: returns routes and WebSocket routes for a server to open.
  *
  * In this order: reference data and access, solvers, quoting, router, orders and trades, replicas, streams.
  * Each folder's first file says how it works: quoting/quote, orders/submit, orders/advance/advancer,
@@ -105,7 +105,7 @@ export interface VenueDeps {
 
 export interface Venue {
   readonly routes: readonly Route[];
-  readonly doors: readonly SocketRoute[];
+  readonly socketRoutes: readonly SocketRoute[];
   readonly gate: AccessGate;
   readonly roster: Roster;
   /** Why this process should get no traffic; empty when it is ready. */
@@ -270,7 +270,7 @@ export function createVenue(deps: VenueDeps, options: VenueOptions): Venue {
     tradesExportRoute({ history }),
     tradeRoute({ history }),
   ] as unknown as Route[];
-  const doors = [
+  const socketRoutes = [
     createStreamDoor(
       {
         slots,
@@ -304,7 +304,7 @@ export function createVenue(deps: VenueDeps, options: VenueOptions): Venue {
 
   return {
     routes,
-    doors,
+    socketRoutes,
     gate,
     roster,
     flushed: peers.flushed,

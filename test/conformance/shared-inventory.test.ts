@@ -129,7 +129,7 @@ test('law: decides as exact arithmetic does, whichever replica asks', async () =
             clockChainId: 1,
             promises: [{ orderId: order, bucket, amount, endsAt: 20 + endsIn, caps }, second],
           };
-          expect(await by.promise(asked)).toEqual(truth.promise(asked));
+          expect(await by.reserve(asked)).toEqual(truth.reserve(asked));
         } else {
           const { block, time, rooms, unknownOrders, ended, used } = each;
           const kept = each.kept.map((orderId) => ({
@@ -140,7 +140,7 @@ test('law: decides as exact arithmetic does, whichever replica asks', async () =
             amount: 7n,
           }));
           const told = report({ block, time, rooms, kept, unknownOrders, ended, used });
-          const [answer, right] = [await by.tell(told), truth.tell(told, each.by)];
+          const [answer, right] = [await by.report(told), truth.report(told, each.by)];
           expect([...(answer?.known ?? [])].sort()).toEqual([...right.known].sort());
         }
         expect(await by.sums()).toEqual(truth.sums());
@@ -224,7 +224,7 @@ test('law: a taker that accepts every quote of three replicas is paid, however s
               executed.map(({ orderId, group }) => ({ group: `g${group}`, winner: orderId })),
             ),
         });
-        expect(await (nodes[by] as SharedInventory).tell(told)).toBeDefined();
+        expect(await (nodes[by] as SharedInventory).report(told)).toBeDefined();
         followed[by] = to;
       };
       await follow(0, 0);
@@ -235,7 +235,7 @@ test('law: a taker that accepts every quote of three replicas is paid, however s
           // seen used are asked for again.
           const deadline = (chain[followed[each.by] as number]?.time ?? 0) + each.life;
           const orderId = `o${(serialOrder += 1)}`;
-          const said = await (nodes[each.by] as SharedInventory).promise({
+          const said = await (nodes[each.by] as SharedInventory).reserve({
             group: `g${each.group}`,
             clockChainId: 1,
             promises: [{ orderId, bucket: '1:t', amount: each.amount, endsAt: deadline + 1, caps: [] }],
@@ -273,9 +273,9 @@ test('law: a taker that accepts every quote of three replicas is paid, however s
 
 test('of two concurrent requests for the last unit, one succeeds', async () => {
   const both = (await replicas(2)) as [SharedInventory, SharedInventory];
-  await both[0].tell(report({ rooms: [{ bucket: '1:t', room: 100n }] }));
+  await both[0].report(report({ rooms: [{ bucket: '1:t', room: 100n }] }));
   const answers = await Promise.all(
-    Array.from({ length: 200 }, (_, at) => (both[at % 2] as SharedInventory).promise(one(`o${at}`, 1n))),
+    Array.from({ length: 200 }, (_, at) => (both[at % 2] as SharedInventory).reserve(one(`o${at}`, 1n))),
   );
   expect(answers.filter((said) => said?.[0]?.held === true)).toHaveLength(100);
   expect(answers.filter((said) => said?.[0]?.held === false)).toHaveLength(100);
@@ -283,7 +283,7 @@ test('of two concurrent requests for the last unit, one succeeds', async () => {
 
 test('a cap counts over all replicas until a quote is accepted; paid amounts still count', async () => {
   const [a, b] = (await replicas(2)) as [SharedInventory, SharedInventory];
-  await a.tell(report({ rooms: [{ bucket: '1:t', room: 100n }] }));
+  await a.report(report({ rooms: [{ bucket: '1:t', room: 100n }] }));
   const capped = (orderId: string) => ({
     ...one(orderId, 10n),
     promises: [
@@ -296,11 +296,11 @@ test('a cap counts over all replicas until a quote is accepted; paid amounts sti
       },
     ],
   });
-  expect(await a.promise(capped('o1'))).toEqual([{ held: true }]);
-  expect(await b.promise(capped('o2'))).toEqual([{ held: true }]);
-  expect(await a.promise(capped('o3'))).toEqual([{ held: false, why: 'full', key: 't 0xtaker', room: 0n }]);
-  expect(await b.tell(report({ unknownOrders: ['o1', 'nobody'] }))).toMatchObject({ known: ['o1'] });
-  expect(await a.promise(capped('o3'))).toEqual([{ held: true }]);
+  expect(await a.reserve(capped('o1'))).toEqual([{ held: true }]);
+  expect(await b.reserve(capped('o2'))).toEqual([{ held: true }]);
+  expect(await a.reserve(capped('o3'))).toEqual([{ held: false, why: 'full', key: 't 0xtaker', room: 0n }]);
+  expect(await b.report(report({ unknownOrders: ['o1', 'nobody'] }))).toMatchObject({ known: ['o1'] });
+  expect(await a.reserve(capped('o3'))).toEqual([{ held: true }]);
   expect(await a.sums()).toEqual(
     new Map([
       ['1:t', 30n],
@@ -311,16 +311,16 @@ test('a cap counts over all replicas until a quote is accepted; paid amounts sti
 
 test('an emptied Redis is detected at the next request and starts with a quarantine', async () => {
   const [a, b] = (await replicas(2)) as [SharedInventory, SharedInventory];
-  await a.tell(report({ rooms: [{ bucket: '1:t', room: 100n }] }));
-  expect(await a.promise(one('o1', 60n))).toEqual([{ held: true }]);
+  await a.report(report({ rooms: [{ bucket: '1:t', room: 100n }] }));
+  expect(await a.reserve(one('o1', 60n))).toEqual([{ held: true }]);
   redis.flush();
-  expect(await b.promise(one('o2', 60n))).toBeUndefined();
+  expect(await b.reserve(one('o2', 60n))).toBeUndefined();
   expect(b.state().state).toBe('forgotten');
-  expect(await b.tell(report({ rooms: [{ bucket: '1:t', room: 100n }] }))).toBeUndefined();
+  expect(await b.report(report({ rooms: [{ bucket: '1:t', room: 100n }] }))).toBeUndefined();
   // The other has not asked since: it is not fooled by the new memory either.
   const { epoch, until } = await b.join('1', new Map([[1, 77]]));
   expect(until).toEqual(new Map([[1, 77]]));
-  expect(await a.promise(one('o3', 60n))).toBeUndefined();
+  expect(await a.reserve(one('o3', 60n))).toBeUndefined();
   expect(await a.join('1', new Map([[1, 99]]))).toEqual({ epoch, until: new Map([[1, 77]]) });
   // Another generation of the LP has promised elsewhere meanwhile.
   expect((await a.join('2', new Map([[1, 99]]))).epoch).not.toBe(epoch);
@@ -336,7 +336,7 @@ test('a restarted Redis counts as emptied, even if it kept its data', async () =
   const before = await joined(shared, '1', new Map([[1, 5]]));
   await own.stop();
   await expect.poll(() => shared.state().state).toBe('unreachable');
-  expect(await shared.promise(one('o1', 1n))).toBeUndefined();
+  expect(await shared.reserve(one('o1', 1n))).toBeUndefined();
   await expect(shared.join('1', new Map())).rejects.toMatchObject({ code: 'redis_unavailable' });
   const again = await startRedis({ port: own.port });
   try {

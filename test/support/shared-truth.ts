@@ -10,8 +10,8 @@ interface Member {
 }
 
 export interface SharedTruth {
-  promise(group: SharedHoldGroup): Verdict[];
-  tell(report: ChainReport, by?: number): { known: string[] };
+  reserve(group: SharedHoldGroup): Verdict[];
+  report(report: ChainReport, by?: number): { known: string[] };
   sums(): Map<string, bigint>;
   kept(): string[];
 }
@@ -37,7 +37,7 @@ export function createSharedTruth(): SharedTruth {
   };
 
   return {
-    promise({ group, clockChainId, promises }) {
+    reserve({ group, clockChainId, promises }) {
       return promises.map(({ orderId, bucket, amount, endsAt, caps }): Verdict => {
         const members = membersOf(group);
         if (members.has(orderId)) return { held: true };
@@ -64,7 +64,7 @@ export function createSharedTruth(): SharedTruth {
         return { held: true };
       });
     },
-    tell({ chainId, block, time, rooms: told, kept, unknownOrders, ended, used }, by = 0) {
+    report({ chainId, block, time, rooms: told, kept, unknownOrders, ended, used }, by = 0) {
       for (const { orderId, group, clockChainId, bucket, amount } of kept) {
         const members = membersOf(group);
         const known = members.get(orderId);

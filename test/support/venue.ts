@@ -208,7 +208,7 @@ async function assemble(
     return {
       venue,
       http: await startHttp(
-        { routes: venue.routes, doors: venue.doors, gate: venue.gate, clock: systemClock, log },
+        { routes: venue.routes, socketRoutes: venue.socketRoutes, gate: venue.gate, clock: systemClock, log },
         { port: 0, ...limits },
       ),
     };

@@ -74,7 +74,7 @@ export function createAttestationClient(
   }
 
   /** By oracle and attester. An attester counts as present until it has been asked for `AWAY_MS`. */
-  const heard = new Map<string, { atMs: number; signer: Address | undefined }>();
+  const lastAnswers = new Map<string, { atMs: number; signer: Address | undefined }>();
   const bornMs = clock.monotonicMs();
   const keyOf = ({ chainId, oracle }: OracleRef, index: number) => `${chainId}:${oracle}:${index}`;
 
@@ -143,21 +143,21 @@ export function createAttestationClient(
           );
           if (answer?.kind !== 'unknown') return;
           if (isMember(committee, answer.signer))
-            heard.set(keyOf(oracle, index), { atMs: clock.monotonicMs(), signer: answer.signer });
+            lastAnswers.set(keyOf(oracle, index), { atMs: clock.monotonicMs(), signer: answer.signer });
         }),
       );
     },
-    heard(oracle, withinMs = AWAY_MS) {
+    presence(oracle, withinMs = AWAY_MS) {
       const committee = committees.get(`${oracle.chainId}:${oracle.oracle}`);
       if (!committee) return undefined;
       const nowMs = clock.monotonicMs();
       // Two URLs of one attester count once.
-      const speaking = new Set<Address | number>();
+      const present = new Set<Address | number>();
       for (const index of urls.keys()) {
-        const said = heard.get(keyOf(oracle, index));
-        if (nowMs - (said?.atMs ?? bornMs) <= withinMs) speaking.add(said?.signer ?? index);
+        const last = lastAnswers.get(keyOf(oracle, index));
+        if (nowMs - (last?.atMs ?? bornMs) <= withinMs) present.add(last?.signer ?? index);
       }
-      return { speaking: speaking.size, needed: committee.threshold };
+      return { present: present.size, needed: committee.threshold };
     },
   };
 }

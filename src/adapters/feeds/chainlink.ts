@@ -29,13 +29,13 @@ export function createChainlinkFeed(
   { clock, chain, sequencer }: ChainlinkTools,
   { source, aggregators }: ChainlinkFeedOptions,
 ): Feed {
-  const told = new Map<string, string>();
+  const lastReported = new Map<string, string>();
 
   /** Reports the same trouble only once. */
-  function tell(listener: FeedListener, symbol: string, trouble: FeedTrouble | undefined): void {
+  function report(listener: FeedListener, symbol: string, trouble: FeedTrouble | undefined): void {
     const now = trouble === undefined ? '' : JSON.stringify(trouble);
-    if (trouble !== undefined && told.get(symbol) !== now) listener.trouble?.(trouble);
-    told.set(symbol, now);
+    if (trouble !== undefined && lastReported.get(symbol) !== now) listener.trouble?.(trouble);
+    lastReported.set(symbol, now);
   }
 
   async function one(listener: FeedListener, symbol: string, address: Address, block: Block): Promise<void> {
@@ -44,15 +44,15 @@ export function createChainlinkFeed(
       readDecimals(chain, address, block.number),
     ]);
     if (round === undefined || decimals === undefined)
-      return tell(listener, symbol, {
+      return report(listener, symbol, {
         kind: 'rejected',
         symbol,
         detail: `${address} on ${chain.chain.slug} is no aggregator`,
       });
     const why =
       wrongRound(round, block) ?? (sequencer === undefined || sequencer.state().up ? undefined : 'closed');
-    if (why !== undefined) return tell(listener, symbol, { kind: 'refused', why, symbol });
-    tell(listener, symbol, undefined);
+    if (why !== undefined) return report(listener, symbol, { kind: 'refused', why, symbol });
+    report(listener, symbol, undefined);
     const price = formatUnits(round.answer, decimals);
     // Round ids exceed 53 bits, so there is no sequence.
     listener.quote({

@@ -29,7 +29,7 @@ export function createConstantFeed(
     source,
     start(listener) {
       let sequence = 0;
-      const say = () => {
+      const publish = () => {
         if (stopped) return;
         sequence += 1;
         for (const [symbol, price] of Object.entries(prices))
@@ -42,9 +42,9 @@ export function createConstantFeed(
             receivedMs: clock.nowMs(),
             sequence,
           });
-        cancel = clock.after(everyMs, say);
+        cancel = clock.after(everyMs, publish);
       };
-      say();
+      publish();
     },
     stop() {
       stopped = true;

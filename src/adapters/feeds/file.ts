@@ -38,17 +38,17 @@ export function createFileFeed(
     let firstMs: number | undefined;
     for await (const { atMs, text } of readRecording(path)) {
       if (stopped) return;
-      for (const heard of atMs === undefined ? [refused('malformed', null)] : read(text)) {
-        if (heard.kind === 'resync') continue;
-        if (heard.kind !== 'quote' || atMs === undefined) {
-          if (heard.kind !== 'quote') listener.trouble?.(heard);
+      for (const event of atMs === undefined ? [refused('malformed', null)] : read(text)) {
+        if (event.kind === 'resync') continue;
+        if (event.kind !== 'quote' || atMs === undefined) {
+          if (event.kind !== 'quote') listener.trouble?.(event);
           continue;
         }
         firstMs ??= atMs;
         const waitMs = (atMs - firstMs) / speed - (clock.monotonicMs() - startedMs);
         if (waitMs >= 1) await sleep(waitMs);
         if (stopped) return;
-        const { symbol, bid, ask, sequence } = heard;
+        const { symbol, bid, ask, sequence } = event;
         // Recorded times are in the past.
         listener.quote({
           source,

@@ -88,7 +88,7 @@ export function createHttpFeed({ clock, backoff }: FeedTools, options: HttpFeedO
     let newestMs = 0;
     let connected = false;
 
-    const hear = (answer: Answer, askedMs: number): void => {
+    const deliver = (answer: Answer, askedMs: number): void => {
       if ('failed' in answer) return;
       if (!connected) listener.trouble?.({ kind: 'connected' });
       connected = true;
@@ -126,7 +126,7 @@ export function createHttpFeed({ clock, backoff }: FeedTools, options: HttpFeedO
           retryInMs: Math.round(waitMs),
         });
       } else failures = 0;
-      hear(answer, askedMs);
+      deliver(answer, askedMs);
       cancels.set(
         symbol,
         clock.after(waitMs, () => void round()),

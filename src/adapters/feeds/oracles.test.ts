@@ -248,7 +248,7 @@ describe('a rollup’s sequencer', () => {
     await until(() =>
       expect(watched.state()).toMatchObject({
         up: false,
-        detail: 'the uptime feed of its sequencer has said nothing yet',
+        detail: 'the uptime feed of its sequencer has no answer yet',
       }),
     );
     await push(uptime, 1n);

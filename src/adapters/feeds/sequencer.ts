@@ -38,7 +38,7 @@ export function createSequencer(
           `the uptime feed of its sequencer could not be read for ${Math.round(ageMs / 1_000)} s`,
         );
       if (round === undefined) return down(atMs, `${address} is no uptime feed`);
-      if (round.startedAt === 0) return down(bornMs, 'the uptime feed of its sequencer has said nothing yet');
+      if (round.startedAt === 0) return down(bornMs, 'the uptime feed of its sequencer has no answer yet');
       const sinceMs = round.startedAt * 1_000;
       if (round.answer !== 0n)
         return down(sinceMs, `its sequencer is down since ${new Date(sinceMs).toISOString()}`);

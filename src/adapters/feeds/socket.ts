@@ -45,7 +45,7 @@ export function createSocketFeed(
       handshakeTimeout: silentMs,
     });
     const read: FrameReader = format.reader();
-    const tell = (trouble: FeedTrouble) => listener.trouble?.(trouble);
+    const report = (trouble: FeedTrouble) => listener.trouble?.(trouble);
     let over = false;
     let openedMs = clock.monotonicMs();
     let lastDataMs = openedMs;
@@ -62,14 +62,14 @@ export function createSocketFeed(
       const next = steady ? 0 : attempt;
       const retryInMs = backoff(next);
       close = clock.after(retryInMs, () => connect(listener, next + 1));
-      tell({ kind: 'disconnected', detail, retryInMs });
+      report({ kind: 'disconnected', detail, retryInMs });
     };
 
     const watch = () => {
       const now = clock.monotonicMs();
       const [silent, quiet] = [now - lastDataMs, now - (lastPriceMs ?? openedMs)];
       if (silent >= silentMs || quiet >= quietMs) {
-        tell({ kind: 'silent', forMs: Math.round(quiet) });
+        report({ kind: 'silent', forMs: Math.round(quiet) });
         return end(silent >= silentMs ? 'silent' : 'no prices');
       }
       if (now - lastPongMs >= 2 * pingMs) return end('no pong');
@@ -86,7 +86,7 @@ export function createSocketFeed(
       if (over) return;
       openedMs = lastDataMs = lastPongMs = clock.monotonicMs();
       for (const text of format.greeting([...wanted.keys()])) socket.send(text);
-      tell({ kind: 'connected' });
+      report({ kind: 'connected' });
       watch();
     });
     socket.on('pong', () => {
@@ -98,20 +98,20 @@ export function createSocketFeed(
     socket.on('message', (frame, binary) => {
       if (over) return;
       lastDataMs = clock.monotonicMs();
-      for (const heard of binary ? [refused('malformed', null)] : read(frame.toString())) {
+      for (const event of binary ? [refused('malformed', null)] : read(frame.toString())) {
         if (over) return;
-        if (heard.kind === 'resync') return end(heard.detail);
-        if (heard.kind !== 'quote') {
-          tell(heard);
+        if (event.kind === 'resync') return end(event.detail);
+        if (event.kind !== 'quote') {
+          report(event);
           continue;
         }
-        const symbol = wanted.get(heard.symbol);
+        const symbol = wanted.get(event.symbol);
         if (symbol === undefined) {
-          tell(refused('unknown_symbol', heard.symbol));
+          report(refused('unknown_symbol', event.symbol));
           continue;
         }
         lastPriceMs = lastDataMs;
-        const { bid, ask, exchangeTimeMs, sequence } = heard;
+        const { bid, ask, exchangeTimeMs, sequence } = event;
         listener.quote({ source, symbol, bid, ask, exchangeTimeMs, receivedMs: clock.nowMs(), sequence });
       }
     });

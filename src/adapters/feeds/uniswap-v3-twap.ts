@@ -30,7 +30,7 @@ export function createUniswapV3TwapFeed(
 ): Feed {
   /** Decimals of token0 less those of token1; fixed per pool. */
   const scales = new Map<string, { power: number; baseFirst: boolean }>();
-  const told = new Map<string, string>();
+  const lastDetail = new Map<string, string>();
 
   async function scaleOf(symbol: string, { address, base }: TwapPool, at: bigint) {
     const known = scales.get(symbol);
@@ -54,8 +54,8 @@ export function createUniswapV3TwapFeed(
 
   async function one(listener: FeedListener, symbol: string, pool: TwapPool, block: Block): Promise<void> {
     const rejected = (detail: string) => {
-      if (told.get(symbol) !== detail) listener.trouble?.({ kind: 'rejected', symbol, detail });
-      told.set(symbol, detail);
+      if (lastDetail.get(symbol) !== detail) listener.trouble?.({ kind: 'rejected', symbol, detail });
+      lastDetail.set(symbol, detail);
     };
     const scale = await scaleOf(symbol, pool, block.number);
     if (scale === undefined)
@@ -71,7 +71,7 @@ export function createUniswapV3TwapFeed(
         `the pool stores less than ${pool.windowSeconds} s of history: raise its observation ` +
           'cardinality or shorten the window',
       );
-    told.delete(symbol);
+    lastDetail.delete(symbol);
     const price = priceAtTick(floorDiv(after - before, BigInt(pool.windowSeconds)), scale);
     const text = decimalText(price.toPrecision(15));
     if (text === undefined || !(price > 0)) return rejected('the pool is at the end of its range');

@@ -40,7 +40,7 @@ interface OpsOptions {
 }
 
 /** Empty when the process is ready. */
-type Readiness = () => Promise<readonly string[]>;
+export type Readiness = () => Promise<readonly string[]>;
 
 const MAX_BODY_BYTES = 64 * 1024;
 const LOOPBACK_HOST = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::\d+)?$/i;

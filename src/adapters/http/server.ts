@@ -28,7 +28,7 @@ import { answerFor, ApiError, detailsOf, InvalidError } from '../../protocol/err
 import { RECORDED } from '../../protocol/api/recording.ts';
 import { type Schema, zNothing } from '../../protocol/schema.ts';
 import { readStrictJson } from '../../protocol/strict-json.ts';
-import { openDoors } from '../ws/doors.ts';
+import { serveSockets } from '../ws/socket-server.ts';
 import { DOCS_POLICY, docsPage, type Streams } from './docs-page.ts';
 import { type OpenApi, openApiDocument } from './openapi.ts';
 import { securityHeaders } from './security-headers.ts';
@@ -84,13 +84,13 @@ class ShapeError extends InvalidError {}
 export async function startHttp<Key extends ApiCaller>(
   {
     routes,
-    doors,
+    socketRoutes,
     gate,
     clock,
     log,
   }: {
     routes: readonly Route<unknown, unknown, unknown, Key>[];
-    doors: readonly SocketRoute<Key>[];
+    socketRoutes: readonly SocketRoute<Key>[];
     gate: AccessGate<Key>;
     clock: Clock;
     log: Log;
@@ -240,7 +240,9 @@ export async function startHttp<Key extends ApiCaller>(
   for (const route of routes) register(app, route, { gate, clock, log, bodyLimitBytes });
   const hidden = { schema: { hide: true } as FastifySchema };
   const streams =
-    doors.length > 0 ? asyncApiDocument({ title, events: RECORDED.events, link: RECORDED.link }) : undefined;
+    socketRoutes.length > 0
+      ? asyncApiDocument({ title, events: RECORDED.events, link: RECORDED.link })
+      : undefined;
   app.get('/openapi.json', hidden, (_request, reply) =>
     reply.type('application/json; charset=utf-8').send(texts.openapi),
   );
@@ -252,8 +254,8 @@ export async function startHttp<Key extends ApiCaller>(
     reply.header('Content-Security-Policy', DOCS_POLICY).type('text/html; charset=utf-8').send(texts.docs),
   );
 
-  const sockets = openDoors(app.server, {
-    doors,
+  const sockets = serveSockets(app.server, {
+    socketRoutes,
     gate,
     log,
     addressOf: (request) => addressOf(request, trustProxy),

@@ -72,18 +72,18 @@ async function* lines(
   rows: Record<string, number>,
 ): AsyncGenerator<string> {
   const hash = createHash('sha256');
-  const say = (line: string): string => {
+  const hashed = (line: string): string => {
     hash.update(line);
     return `${line}\n`;
   };
   const migrations = (
     await session.query<{ id: string }>('select id from migration order by applied_at, id')
   ).map(({ id }) => id);
-  yield say(
+  yield hashed(
     JSON.stringify({ firmquote: 'backup', format: FORMAT, schema, takenAtMs, migrations } satisfies Head),
   );
   for (const table of await tablesOf(session, schema)) {
-    yield say(`= ${table}`);
+    yield hashed(`= ${table}`);
     rows[table] = 0;
     // A line break between two parts of a JSON column is white space.
     await session.query(
@@ -92,7 +92,7 @@ async function* lines(
     );
     for (;;) {
       const batch = await session.query<{ row: string }>(`fetch ${FETCH} from backup`);
-      if (batch.length > 0) yield batch.map(({ row }) => say(row)).join('');
+      if (batch.length > 0) yield batch.map(({ row }) => hashed(row)).join('');
       rows[table] += batch.length;
       if (batch.length < FETCH) break;
     }

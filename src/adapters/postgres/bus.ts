@@ -40,10 +40,10 @@ export function createPostgresBus(
   const ask = (session: pg.Client, text: string): Promise<unknown> =>
     session.query({ text, query_timeout: silenceMs } as pg.QueryConfig);
 
-  function say(session: pg.Client, verb: 'listen' | 'unlisten', channel: string): Promise<unknown> {
-    const said = turn.then(() => ask(session, `${verb} ${session.escapeIdentifier(channel)}`));
-    turn = said.catch(() => {});
-    return said;
+  function run(session: pg.Client, verb: 'listen' | 'unlisten', channel: string): Promise<unknown> {
+    const result = turn.then(() => ask(session, `${verb} ${session.escapeIdentifier(channel)}`));
+    turn = result.catch(() => {});
+    return result;
   }
 
   function connection(): Promise<pg.Client> {
@@ -129,7 +129,7 @@ export function createPostgresBus(
       listeners.set(channel, set);
       try {
         const session = await connection();
-        if (!known) await say(session, 'listen', channel);
+        if (!known) await run(session, 'listen', channel);
       } catch (error) {
         throw toDatabaseError(error);
       }
@@ -137,7 +137,7 @@ export function createPostgresBus(
         set.delete(listener);
         if (set.size > 0) return;
         listeners.delete(channel);
-        if (client) await say(client, 'unlisten', channel).catch(() => {});
+        if (client) await run(client, 'unlisten', channel).catch(() => {});
       };
     },
     async close() {

@@ -122,7 +122,7 @@ export function createSharedInventory(
     try {
       const answer = (await redis[script](...keys, JSON.stringify({ ...question, epoch }))) as unknown[];
       if (answer[0] !== 'forgotten') return answer;
-      if (asked === connection) become({ state: 'forgotten', note: 'Redis has lost what was promised' });
+      if (asked === connection) become({ state: 'forgotten', note: 'Redis has lost its holds' });
     } catch (error) {
       if (asked === connection) lost(error);
     }
@@ -168,7 +168,7 @@ export function createSharedInventory(
       become({ state: 'ready', epoch });
       return { epoch, until: new Map(JSON.parse(waits) as [number, number][]) };
     },
-    async promise({ group, clockChainId, promises }) {
+    async reserve({ group, clockChainId, promises }) {
       const startedMs = clock.monotonicMs();
       const tooMuch = promises.map(
         ({ amount, caps }) => amount > MOST || caps.some((cap) => cap.amount > MOST),
@@ -194,14 +194,14 @@ export function createSharedInventory(
       if (answer === undefined) return undefined;
       seconds.observe((clock.monotonicMs() - startedMs) / 1000);
       note(first.bucket, answer[2]);
-      const said = answer[1].values();
+      const outcome = answer[1].values();
       return promises.map(({ bucket }, at): Verdict =>
         tooMuch[at] === true
           ? { held: false, why: 'full', key: bucket, room: MOST }
-          : verdictOf(said.next().value ?? ''),
+          : verdictOf(outcome.next().value ?? ''),
       );
     },
-    async tell({ chainId, block, time, rooms, kept, unknownOrders, ended, used }) {
+    async report({ chainId, block, time, rooms, kept, unknownOrders, ended, used }) {
       const answer = await ask('tellInventory', {
         ...{
           by: me,
@@ -268,11 +268,11 @@ function refuseForgetful(info: ReadonlyMap<string, string>): void {
     });
 }
 
-function verdictOf(said: string): Verdict {
-  if (said === 'held') return { held: true };
-  if (said === 'late') return { held: false, why: 'late' };
-  if (said === 'unknown') return { held: false, why: 'unknown_bucket' };
-  const [, room = '0:0', ...key] = said.split(' ');
+function verdictOf(outcome: string): Verdict {
+  if (outcome === 'held') return { held: true };
+  if (outcome === 'late') return { held: false, why: 'late' };
+  if (outcome === 'unknown') return { held: false, why: 'unknown_bucket' };
+  const [, room = '0:0', ...key] = outcome.split(' ');
   return { held: false, why: 'full', key: key.slice(1).join(' '), room: join(room) };
 }
 

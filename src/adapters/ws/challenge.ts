@@ -5,7 +5,7 @@ import { LINK_MAX_PAYLOAD_BYTES } from '../../protocol/link/link.ts';
 import { linkAddress } from './link-client.ts';
 
 type FirstMessage =
-  | { kind: 'said'; frame: string }
+  | { kind: 'message'; frame: string }
   | { kind: 'refused'; status: number }
   | { kind: 'unreachable'; why: string };
 
@@ -28,12 +28,12 @@ export function readFirstMessage({
       followRedirects: false,
     });
     const timer = setTimeout(() => end({ kind: 'unreachable', why: 'it says nothing' }), withinMs);
-    function end(heard: FirstMessage): void {
+    function end(result: FirstMessage): void {
       clearTimeout(timer);
-      resolve(heard);
+      resolve(result);
       socket.terminate();
     }
-    socket.on('message', (data: Buffer) => end({ kind: 'said', frame: data.toString() }));
+    socket.on('message', (data: Buffer) => end({ kind: 'message', frame: data.toString() }));
     socket.on('unexpected-response', (_, response) =>
       end({ kind: 'refused', status: response.statusCode ?? 0 }),
     );

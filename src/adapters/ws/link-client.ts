@@ -58,7 +58,7 @@ export function createLinkClient(
   /** Frames were handled directly in this tick; the rest waits for the next. */
   let taken = false;
 
-  function hear(from: WebSocket, text: string): void {
+  function receive(from: WebSocket, text: string): void {
     if (turnEndsMs === undefined) {
       beginTurn();
       taken = true;
@@ -109,7 +109,7 @@ export function createLinkClient(
     });
     current.on('message', (data: Buffer, isBinary) => {
       if (isBinary) return current.close(1003, 'text frames only');
-      if (socket === current) hear(current, data.toString());
+      if (socket === current) receive(current, data.toString());
     });
     current.on('unexpected-response', (_, response) => {
       why = `the venue answered ${response.statusCode}`;

@@ -132,7 +132,7 @@ export async function runLp(
         metrics,
         ...(shared && { shared }),
         proofs,
-        ...(config.attesters.urls.length > 0 && { voices: proofs }),
+        ...(config.attesters.urls.length > 0 && { attesterPresence: proofs }),
         killed: (by, note) =>
           void (by !== 'operator' && operatorLog.note(`kill switch (${by})`, 'kill', { note })),
         ...(config.lp.pricing.module !== null && { plugin: await loadPlugin(config.lp.pricing.module) }),

@@ -52,7 +52,7 @@ export async function openAdmin(
   );
   const gate = createAdminGate({ clock: systemClock, log }, { keys: opened, requestsPerSecond });
   const server = await startHttp(
-    { routes: venueAdminRoutes(admin), doors: [], gate, clock: systemClock, log },
+    { routes: venueAdminRoutes(admin), socketRoutes: [], gate, clock: systemClock, log },
     {
       host,
       port,

@@ -200,7 +200,7 @@ async function openApi(
   life.onStop('venue', () => venue.stop());
   await venue.start();
   const server = await startHttp(
-    { routes: venue.routes, doors: venue.doors, gate: venue.gate, clock: systemClock, log },
+    { routes: venue.routes, socketRoutes: venue.socketRoutes, gate: venue.gate, clock: systemClock, log },
     { host: config.http.host, port: config.http.port, trustProxy: config.http.trustProxy },
   );
   // Stopped in reverse order: new requests are refused while the rest still works.

@@ -59,7 +59,7 @@ export interface LpNodeDeps {
   /** Attester signatures; without them another party has to prove our fills. */
   proofs?: Attestations;
   /** Which attesters would answer. */
-  voices?: AttesterPresence;
+  attesterPresence?: AttesterPresence;
   /** Absent: this LP runs alone. The caller closes it. */
   shared?: ReplicaDeps;
   /** Called when the kill switch is engaged, for the audit log. */

@@ -148,7 +148,11 @@ export function wireLp(deps: LpNodeDeps, config: LpConfig, base: NodeBase, opene
     );
   if (sharing !== undefined) opened.onLedgerEvent(sharing.heard);
   const proving =
-    deps.proofs && createProving({ proofs: deps.proofs, voices: deps.voices, chains, clock }, config.quoting);
+    deps.proofs &&
+    createProving(
+      { proofs: deps.proofs, attesterPresence: deps.attesterPresence, chains, clock },
+      config.quoting,
+    );
   const standby = createStandby({
     ...{ quoting, leases, followers, transactors, risk, clock, sharing, proving, lead },
   });

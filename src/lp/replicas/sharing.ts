@@ -125,7 +125,7 @@ export function createSharing(
     const over = [...endedOn(chainId)];
     const [keeping, asking, using] = [kept, strangers, used];
     [kept, strangers, used] = [new Map(), new Map(), new Map()];
-    const answer = await inventory.tell({
+    const answer = await inventory.report({
       ...{
         chainId,
         block: follower.cursor().block,
@@ -244,7 +244,7 @@ export function createSharing(
         return claimsOf(request, ledger.bucket(place.chainId, place.token)?.asset ?? '', limits);
       });
       const clockChainId = clockOf(first);
-      const verdicts = await inventory.promise({
+      const verdicts = await inventory.reserve({
         ...{ group: first.group, clockChainId },
         promises: requests.map((request, at) => ({
           orderId: request.orderId,

@@ -19,16 +19,16 @@ const chainOf = (id: number) =>
 const chains = new Map([1, 2].map((id) => [id, chainOf(id)]));
 const hash = (n: number) => `0x${n.toString(16).padStart(64, '0')}` as Bytes32;
 
-function world({ speaking = 3, claimSeconds = 40 } = {}) {
+function world({ present = 3, claimSeconds = 40 } = {}) {
   let nowMs = 1_000_000;
   let ready = false;
-  const state = { speaking, looks: 0 };
+  const state = { present, looks: 0 };
   const proving = createProving(
     {
       proofs: { signatures: async () => (ready ? ['0x01'] : undefined) },
-      voices: {
+      attesterPresence: {
         look: async () => void (state.looks += 1),
-        heard: () => ({ speaking: state.speaking, needed: 2 }),
+        presence: () => ({ present: state.present, needed: 2 }),
       },
       chains,
       clock: { nowMs: () => nowMs, monotonicMs: () => nowMs, after: () => () => {} },
@@ -94,11 +94,11 @@ test('what nobody asks for any more is not waited for', async () => {
 });
 
 test('too few attesters: nothing is promised and nothing filled, until enough are back', async () => {
-  const { proving, state } = world({ speaking: 1 });
+  const { proving, state } = world({ present: 1 });
   expect(proving.healthIssue(1)).toBe('chain1: 1 of 2 attesters answer');
   expect(await proving.sure(1)).toBe(false);
   expect(state.looks).toBe(1);
-  state.speaking = 2;
+  state.present = 2;
   expect([proving.healthIssue(1), await proving.sure(1)]).toEqual([undefined, true]);
   expect(state.looks).toBe(1);
 });

@@ -25,7 +25,7 @@ export interface Proving extends Attestations {
 export interface ProvingDeps {
   proofs: Attestations;
   /** Absent: attesters cannot be asked, and only the duration of proofs is known. */
-  voices?: AttesterPresence | undefined;
+  attesterPresence?: AttesterPresence | undefined;
   chains: ReadonlyMap<number, Chain>;
   clock: Clock;
 }
@@ -50,7 +50,7 @@ export const secondsNeeded = (claimSeconds: number, slowestProofSeconds: number)
 
 /** `claimSeconds`: the minimum. Half of it is for the claim, however long the signatures take. */
 export function createProving(
-  { proofs, voices, chains, clock }: ProvingDeps,
+  { proofs, attesterPresence, chains, clock }: ProvingDeps,
   { claimSeconds }: { claimSeconds: number },
 ): Proving {
   const corridors = new Map<string, Corridor>();
@@ -73,10 +73,10 @@ export function createProving(
   /** Concurrent callers share one request. */
   function probe(origin: Chain): Promise<void> {
     const remote = [...chains.values()].find(({ id }) => id !== origin.id);
-    if (remote === undefined || voices === undefined) return Promise.resolve();
+    if (remote === undefined || attesterPresence === undefined) return Promise.resolve();
     const asked =
       probing.get(origin.id) ??
-      voices
+      attesterPresence
         .look(oracleOf(origin), {
           remoteChainId: BigInt(remote.id),
           application: addressToBytes32(remote.escrow),
@@ -125,9 +125,9 @@ export function createProving(
     healthIssue(originChainId) {
       const origin = chains.get(originChainId);
       if (origin === undefined) return undefined;
-      const heard = voices?.heard(oracleOf(origin));
-      if (heard !== undefined && heard.speaking < heard.needed)
-        return `${origin.slug}: ${heard.speaking} of ${heard.needed} attesters answer`;
+      const presence = attesterPresence?.presence(oracleOf(origin));
+      if (presence !== undefined && presence.present < presence.needed)
+        return `${origin.slug}: ${presence.present} of ${presence.needed} attesters answer`;
       const needed = tooLong(origin);
       return needed === undefined
         ? undefined
@@ -135,10 +135,10 @@ export function createProving(
     },
     async sure(originChainId) {
       const origin = chains.get(originChainId);
-      if (origin === undefined || voices === undefined) return true;
+      if (origin === undefined || attesterPresence === undefined) return true;
       const enough = (withinMs: number) => {
-        const heard = voices.heard(oracleOf(origin), withinMs);
-        return heard === undefined || heard.speaking >= heard.needed;
+        const presence = attesterPresence.presence(oracleOf(origin), withinMs);
+        return presence === undefined || presence.present >= presence.needed;
       };
       if (enough(LOOK_MS)) return true;
       await probe(origin);
@@ -148,7 +148,7 @@ export function createProving(
     look() {
       for (const corridor of corridors.values()) measure(corridor);
       const nowMs = clock.monotonicMs();
-      if (voices === undefined || (lookedMs !== undefined && nowMs - lookedMs < LOOK_MS)) return;
+      if (attesterPresence === undefined || (lookedMs !== undefined && nowMs - lookedMs < LOOK_MS)) return;
       lookedMs = nowMs;
       for (const origin of chains.values()) void probe(origin);
     },

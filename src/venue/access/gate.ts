@@ -7,7 +7,7 @@
 
 import { ApiError } from '../../protocol/errors.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { Admission, DoorKind, AccessGate, RateClass } from '../../ports/http.ts';
+import type { Admission, RouteKeyKind, AccessGate, RateClass } from '../../ports/http.ts';
 import type { Metrics } from '../../ports/metrics.ts';
 import type { ApiKey } from '../../ports/stores/store.ts';
 import type { SlotLimiter } from './admission.ts';
@@ -16,7 +16,7 @@ import type { Keyring } from './keys.ts';
 import type { RateOptions } from '../options.ts';
 import type { PeerUpdate, ReplicaShare } from '../replicas/peers.ts';
 
-const KIND_NAMES: Record<DoorKind, string> = {
+const KIND_NAMES: Record<RouteKeyKind, string> = {
   admin: 'an admin key',
   service: 'a service key',
   workspace: 'a workspace key',
@@ -63,7 +63,7 @@ export function createAccessGate(
 
   function limitByKey(
     key: ApiKey | undefined,
-    { keyKinds, rate }: { keyKinds: readonly DoorKind[]; rate: RateClass },
+    { keyKinds, rate }: { keyKinds: readonly RouteKeyKind[]; rate: RateClass },
   ): Admission {
     if (!key) {
       refused.add({ why: 'unauthorized' });

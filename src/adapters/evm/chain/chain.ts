@@ -197,11 +197,11 @@ export function createChain(chain: Chain, options: ChainOptions): EvmChain {
     return found;
   }
 
-  const anybody = <T>(method: string, params: readonly unknown[]) =>
+  const fromAny = <T>(method: string, params: readonly unknown[]) =>
     askUntilFound<T>(rpc, health, method, params);
 
   async function block(number: bigint) {
-    const found = await anybody<RpcBlock>('eth_getBlockByNumber', [quantity(number), false]);
+    const found = await fromAny<RpcBlock>('eth_getBlockByNumber', [quantity(number), false]);
     return found === null ? undefined : toBlock(found);
   }
 
@@ -304,7 +304,7 @@ export function createChain(chain: Chain, options: ChainOptions): EvmChain {
       return outcome;
     },
     async receipt(hash, emitter): Promise<Receipt | undefined> {
-      const found = await anybody<RpcReceipt>('eth_getTransactionReceipt', [hash]);
+      const found = await fromAny<RpcReceipt>('eth_getTransactionReceipt', [hash]);
       if (!found?.blockHash) return undefined;
       return {
         txHash: found.transactionHash,

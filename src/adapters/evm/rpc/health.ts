@@ -57,7 +57,7 @@ export function createHealth(
   const mostLag = BigInt(maxLagBlocks);
   const all = endpoints.map((_, index) => index);
   let serving: readonly number[] = all;
-  let anybody: readonly number[] = all;
+  let lastResort: readonly number[] = all;
   const names = ['chain', 'endpoint'] as const;
   const labels = (index: number) => ({ chain, endpoint: String(index) });
   const inServiceGauge = metrics.gauge(
@@ -106,12 +106,12 @@ export function createHealth(
   function changed(index: number): void {
     serving = all.filter((each) => !at(each).out);
     inServiceGauge.set(at(index).out ? 0 : 1, labels(index));
-    anybody = all.toSorted((a, b) => Number(at(a).out !== 'failing') - Number(at(b).out !== 'failing'));
+    lastResort = all.toSorted((a, b) => Number(at(a).out !== 'failing') - Number(at(b).out !== 'failing'));
   }
 
   return {
     /** Best first. When none is in service: all, those that only failed to answer first. */
-    order: (): readonly number[] => (serving.length > 0 ? serving : anybody),
+    order: (): readonly number[] => (serving.length > 0 ? serving : lastResort),
     inService: (): readonly number[] => serving,
     /**
      * Endpoints to compare: those in service, then those that only failed to answer. After an outage on our

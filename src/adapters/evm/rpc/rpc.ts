@@ -92,10 +92,10 @@ export function createRpc(
         watch.health.saw(index, BigInt((answer as { number: Hex }).number));
       return answer;
     } catch (error) {
-      const told = translate(error, method);
+      const failure = translate(error, method);
       // A refusal is a valid answer, unless the node is overloaded.
-      if (!(told instanceof RpcRefusal) || isOverloaded(told)) watch?.health.failed(index, startedMs);
-      throw told;
+      if (!(failure instanceof RpcRefusal) || isOverloaded(failure)) watch?.health.failed(index, startedMs);
+      throw failure;
     }
   }
 

@@ -55,7 +55,7 @@ export function slotEndOf({ id, attempts }: TxSlot, at: number, receipt: Receipt
     return {
       slotId: id,
       state: 'void',
-      reason: 'somebody else used this nonce: is the key in use elsewhere?',
+      reason: 'a foreign transaction used this nonce: is the key in use elsewhere?',
       mined: null,
     };
   const noop = attempts[at]?.noop ?? false;

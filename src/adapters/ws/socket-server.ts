@@ -24,16 +24,16 @@ const TOGETHER_BYTES = 16 * 1024;
 export const askToReconnect = (client: WebSocket): void =>
   client.close(CLOSE.restarting, 'the venue is restarting');
 
-export function openDoors<Key extends ApiCaller>(
+export function serveSockets<Key extends ApiCaller>(
   server: Server,
   {
-    doors,
+    socketRoutes,
     gate,
     log,
     addressOf,
     maxPerAddress,
   }: {
-    doors: readonly SocketRoute<Key>[];
+    socketRoutes: readonly SocketRoute<Key>[];
     gate: AccessGate<Key>;
     log: Log;
     addressOf(request: IncomingMessage): string;
@@ -41,13 +41,13 @@ export function openDoors<Key extends ApiCaller>(
   },
 ) {
   const servers = new Map(
-    doors.map((door) => [
-      door.path,
+    socketRoutes.map((route) => [
+      route.path,
       {
-        door,
+        route,
         wss: new WebSocketServer({
           noServer: true,
-          maxPayload: door.maxPayloadBytes,
+          maxPayload: route.maxPayloadBytes,
           perMessageDeflate: false,
           maxFragments: MAX_FRAGMENTS,
           maxBufferedChunks: MAX_BUFFERED_CHUNKS,
@@ -86,14 +86,14 @@ export function openDoors<Key extends ApiCaller>(
       );
     const key = request.headers['x-api-key'];
     const admission = await gate.authenticate(Array.isArray(key) ? key[0] : key, {
-      keyKinds: found.door.keyKinds,
+      keyKinds: found.route.keyKinds,
       rate: 'socket',
     });
-    const slot = `${found.door.path} ${admission.key.id}`;
-    if ((perKey.get(slot) ?? 0) >= found.door.maxPerKey)
+    const slot = `${found.route.path} ${admission.key.id}`;
+    if ((perKey.get(slot) ?? 0) >= found.route.maxPerKey)
       throw new ApiError(
         'rate_limited',
-        `This key has ${found.door.maxPerKey} open sockets, which is the maximum. Close one first.`,
+        `This key has ${found.route.maxPerKey} open sockets, which is the maximum. Close one first.`,
         { retryAfterSeconds: 5 },
       );
     if ((perAddress.get(address) ?? 0) >= maxPerAddress)
@@ -105,7 +105,7 @@ export function openDoors<Key extends ApiCaller>(
       setImmediate(release);
       count(perKey, slot, 1);
       count(perAddress, address, 1);
-      serve(found.door, socket, stream, admission.key, () => {
+      serve(found.route, socket, stream, admission.key, () => {
         count(perKey, slot, -1);
         count(perAddress, address, -1);
       });
@@ -113,7 +113,7 @@ export function openDoors<Key extends ApiCaller>(
   }
 
   function serve(
-    door: SocketRoute<Key>,
+    route: SocketRoute<Key>,
     socket: WebSocket,
     stream: Duplex,
     key: Key,
@@ -155,7 +155,7 @@ export function openDoors<Key extends ApiCaller>(
       try {
         listener?.message(data.toString());
       } catch (error) {
-        log.error({ path: door.path, error }, 'a frame could not be handled');
+        log.error({ path: route.path, error }, 'a frame could not be handled');
         wrapped.close(1011, 'internal error');
       }
     });
@@ -174,7 +174,7 @@ export function openDoors<Key extends ApiCaller>(
     // ws closes with the right code.
     socket.on('error', () => {});
     socket.on('close', finish);
-    listener = door.open(wrapped, key);
+    listener = route.open(wrapped, key);
     unwatch = gate.onRevoked(key, () => {
       wrapped.close(1008, 'the key was revoked');
       finish();
