@@ -67,10 +67,7 @@ export function createOutbound({ allowHosts, allowPrivate }: OutboundOptions) {
   return {
     /** Throws `OutboundRefused` for a URL that may not be requested; sends nothing. */
     check: (url: string) => void check(url),
-    /**
-     * Throws `UpstreamError` without a complete response in time. Errors never contain the URL, which may hold
-     * a key.
-     */
+    /** Throws `UpstreamError` without a complete response in time. Errors never contain the URL. */
     async request({
       url: text,
       method,
