@@ -23,7 +23,8 @@ import type { KeyKind, KeyMode, Role, Workspace } from '../../src/ports/stores/s
 import type { VenueStore } from '../../src/ports/stores/venue-store.ts';
 import { mintKey } from '../../src/venue/access/keys.ts';
 import type { VenueOptions } from '../../src/venue/options.ts';
-import { createVenue, type Venue, type VenueDeps } from '../../src/venue/venue.ts';
+import type { VenueDeps } from '../../src/venue/deps.ts';
+import { createVenue, type Venue } from '../../src/venue/venue.ts';
 import { account, type Devnet, startDevnet, type TestAccount, type TestChain } from './devnet.ts';
 import { startTestPostgres, type TestPostgres } from './postgres.ts';
 import { type Balancer, REPLICAS, startBalancer } from './replicas.ts';

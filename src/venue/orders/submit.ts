@@ -1,18 +1,22 @@
 /**
- * POST …/orders. One database commit makes a candidate an order, and nothing is answered before it. The
- * checks before it, in this order:
+ * POST …/orders. One database commit makes a candidate an order; the answer is sent after it. The checks, in
+ * this order:
  *
- * 1. the seal: this very candidate was issued to this account, namespace and mode
- * 2. the chains: connected, and no final block was taken back
- * 3. the time: the quote is still valid
- * 4. the taker's signature over the order
- * 5. the order nonce is unused on chain
- * 6. the route venue is connected, and every LP's signer may still sign for it
- * 7. taker and receiver pass screening
- * 8. the lock, sent or standing, lets the escrow collect the input
- * 9. the time again, since a slow node may have outlasted the quote
+ * 1. the Idempotency-Key, if sent: well formed, not in progress, not used with another body; a key that was
+ *    answered gets the same answer
+ * 2. the seal: this very candidate was issued to this account, namespace and mode
+ * 3. the chains: no final block was taken back, and the origin is connected
+ * 4. the time: the quote is still valid
+ * 5. the taker's signature over the order
+ * 6. the order nonce is unused on chain
+ * 7. the route venue is connected, and every LP's signer may still sign for the LP
+ * 8. taker and receiver pass screening
+ * 9. the lock, sent or standing, lets the escrow collect the input
+ * 10. the time again, since a slow node may have outlasted the quote
+ * 11. in the commit: the key again; the quote, the next leg and the order nonce were not submitted before
  *
- * An order that was accepted before skips 5 to 9: `existingOrder` answers its repetition.
+ * An order that was accepted before fails one of 6 to 10 (its nonce is used, its lock spent): `existingOrder`
+ * lets the same submission through to 11, which repeats the first answer.
  *
  * Order of reading in this folder: submit (taker, lock, signatures, screening, travel-rule), preflight,
  * status, then advance/.
@@ -53,11 +57,10 @@ export const ORDERS_TOPIC = 'orders';
 
 export type SubmitRequest = OrderSubmitRequest | RouterSubmitRequest;
 
-export interface SubmitDeps {
+interface SubmitDeps {
   chains: ReadonlyMap<number, ChainPort>;
   store: OrderStore;
   queue: Queue;
-  /** By id. */
   routeVenues: ReadonlyMap<string, RouteVenue>;
   sealing: Sealing;
   recovery: Recovery;
@@ -71,22 +74,18 @@ export interface SubmitDeps {
   metrics: Metrics;
 }
 
-export interface Submitter {
-  /** The Order as JSON text. Throws 422, 409 or 503. */
-  submit(
-    request: SubmitRequest,
-    from: {
-      key: ApiKey;
-      workspace: Workspace;
-      namespace: SealOwner['namespace'];
-      idempotencyKey: string | undefined;
-    },
-  ): Promise<string>;
+interface Submission {
+  key: ApiKey;
+  workspace: Workspace;
+  namespace: SealOwner['namespace'];
+  idempotencyKey: string | undefined;
 }
+
+export type Submitter = ReturnType<typeof createSubmitter>;
 
 const SECONDS = [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5];
 
-export function createSubmitter(deps: SubmitDeps): Submitter {
+export function createSubmitter(deps: SubmitDeps) {
   const {
     chains,
     store,
@@ -110,7 +109,8 @@ export function createSubmitter(deps: SubmitDeps): Submitter {
   ]);
   const seconds = metrics.histogram('firmquote_venue_submit_seconds', 'Time to answer a submission', SECONDS);
 
-  async function submit(request: SubmitRequest, from: Parameters<Submitter['submit']>[1]): Promise<string> {
+  /** The Order as JSON text. Throws 422, 409 or 503. */
+  async function submit(request: SubmitRequest, from: Submission): Promise<string> {
     const startedMs = clock.monotonicMs();
     try {
       const scope = scopeOf(request, from);
@@ -150,7 +150,7 @@ export function createSubmitter(deps: SubmitDeps): Submitter {
 
   async function verifyAndAccept(
     request: SubmitRequest,
-    { key, workspace, namespace }: Parameters<Submitter['submit']>[1],
+    { key, workspace, namespace }: Submission,
     scope: IdempotencyScope | null,
   ): Promise<Submitted> {
     const owner = { account: workspace.id, namespace, mode: key.mode };
@@ -199,7 +199,7 @@ export function createSubmitter(deps: SubmitDeps): Submitter {
     return accept(accepting, scope, key);
   }
 
-  /** Checks 5 to 9: what the chain, the list and the clock say now. */
+  /** Checks 6 to 10: what the chains, the screeners and the clock say now. */
   async function verifyOnChain(
     request: SubmitRequest,
     opened: VerifiedQuote,
@@ -225,7 +225,6 @@ export function createSubmitter(deps: SubmitDeps): Submitter {
     return { screened, funding };
   }
 
-  /** A repetition of an accepted order is not checked again: its nonce is used and its lock spent by now. */
   async function existingOrder(
     error: unknown,
     { orderId, quoteId }: VerifiedQuote,
@@ -363,7 +362,7 @@ interface Submitted {
 
 function scopeOf(
   request: SubmitRequest,
-  { key, workspace, namespace, idempotencyKey }: Parameters<Submitter['submit']>[1],
+  { key, workspace, namespace, idempotencyKey }: Submission,
 ): IdempotencyScope | null {
   if (idempotencyKey === undefined) return null;
   const parsed = zIdempotencyKey.safeParse(idempotencyKey);

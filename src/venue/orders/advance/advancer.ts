@@ -1,16 +1,14 @@
 /**
- * Advances every open order: reads the chains, records what they say as facts, and runs the step that is the
- * venue's. Events and submissions wake it; a sweep looks at every order again, so a lost wake-up costs
- * seconds. Several workers may run: an order belongs to the worker that holds its claim, and only a worker
- * that may send on the order's origin claims it.
+ * Advances every open order until it ends. Events and submissions wake an order; a sweep looks at every order
+ * again, so a lost wake-up costs seconds. Several workers may run: an order belongs to the worker that claims
+ * it, and only a worker that may send on the order's origin claims it.
  *
- * Read first in this folder; then chain-view and event-cache (what the chains say), observe (the facts of one
- * order), run-step and send (its next step), failure. withdrawals runs beside them.
+ * Order of reading in this folder: advancer (which orders, when), advance-order (one look at one order),
+ * observe with chain-view and event-cache (what the chains say), run-step and send (the next step), failure.
+ * withdrawals runs beside them.
  */
 
-import { fillPayloadHash } from '../../../domain/attestation.ts';
-import type { Fact, Failure } from '../../../domain/fact.ts';
-import { addressToBytes32, type Bytes32 } from '../../../domain/hex.ts';
+import type { Bytes32 } from '../../../domain/hex.ts';
 import type { Attestations } from '../../../ports/attestations.ts';
 import type { Bus } from '../../../ports/bus.ts';
 import type { ChainPort } from '../../../ports/chain.ts';
@@ -19,15 +17,13 @@ import type { Log } from '../../../ports/log.ts';
 import type { Metrics } from '../../../ports/metrics.ts';
 import type { Queue } from '../../../ports/queue.ts';
 import type { RouteVenue } from '../../../ports/route-venue.ts';
-import type { Claim, EventStore, OrderNews, OrderRecord, OrderStore } from '../../../ports/stores/store.ts';
+import type { Claim, EventStore, OrderNews, OrderStore } from '../../../ports/stores/store.ts';
 import type { Transactor } from '../../../ports/transactor.ts';
-import { foldFacts, type Progress } from '../../../settlement/lifecycle.ts';
-import { type SettlementPlan, plan } from '../../../settlement/plan.ts';
-import { isFundingRevert, type Revert } from '../../../settlement/revert.ts';
-import { explainFailure } from './failure.ts';
-import { observeOrder, type ChainObservation } from './observe.ts';
-import { createStepExecutor, type StepResult } from './run-step.ts';
-import { type ChainWatch, createChainWatch, type PinnedBlocks } from './chain-view.ts';
+import { createAdvanceOrder } from './advance-order.ts';
+import { type ChainView, createChainView } from './chain-view.ts';
+import { followHeads } from './follow-heads.ts';
+import { type OpenOrder, openOrder } from './open-order.ts';
+import { createRunStep } from './run-step.ts';
 
 export interface OrderAdvancerDeps {
   store: OrderStore & Pick<EventStore, 'ordersWith'>;
@@ -55,53 +51,19 @@ export interface OrderAdvancerOptions {
   topic?: string;
 }
 
-export interface OrderAdvancer {
-  /** Looks at every open order, then follows events, wake-ups and its sweep until stopped. */
-  start(): Promise<void>;
-  /** Finishes work in progress and releases its claims. */
-  stop(): Promise<void>;
-}
-
-interface Work {
-  record: OrderRecord;
-  progress: Progress;
-  claim: Claim;
-  running: boolean;
-  again: boolean;
-  /** When the last look began, by the monotonic clock. */
-  lookedAtMs: number;
-  /** Look again when this chain's time has passed. */
-  waitFor: Extract<SettlementPlan, { kind: 'wait' }> | undefined;
-  /** Look again when this transaction is no longer pending. */
-  sent: { key: string; chainId: number } | undefined;
-  /** Why the chain refused the last transaction in simulation. */
-  refusal: Revert | undefined;
-}
+export type OrderAdvancer = ReturnType<typeof createOrderAdvancer>;
 
 const PAGE = 500;
-const SETTLE_SECONDS = [0.5, 1, 2, 3, 5, 8, 13, 21, 34, 60, 120, 300, 900];
+const OPEN_STAGES = ['awaiting_escrow', 'escrowed', 'delivered', 'proven', 'refund_pending'];
 
-export function createOrderAdvancer(deps: OrderAdvancerDeps, options: OrderAdvancerOptions): OrderAdvancer {
-  const { store, chains, queue, bus, clock, log, metrics } = deps;
+export function createOrderAdvancer(deps: OrderAdvancerDeps, options: OrderAdvancerOptions) {
+  const { store, chains, transactors, queue, bus, clock, log, metrics } = deps;
   const { owner, leaseMs = 6_000, sweepMs = 5_000, graceMs = 8_000, topic = 'orders' } = options;
-  const stepsTotal = metrics.counter(
-    'firmquote_venue_steps_total',
-    'Settlement transactions handed to a relayer',
-    ['step', 'chain'],
-  );
-  const endedTotal = metrics.counter(
-    'firmquote_venue_orders_ended_total',
-    'Orders that reached a public end, by status and failure code',
-    ['status', 'code'],
-  );
-  const settleSeconds = metrics.histogram(
-    'firmquote_venue_settle_seconds',
-    'From acceptance to settled',
-    SETTLE_SECONDS,
-    ['flow'],
-  );
   const looks = metrics.counter('firmquote_venue_order_looks_total', 'Times an order was looked at', [
     'result',
+  ]);
+  const stages = metrics.gauge('firmquote_venue_orders_open', 'Open orders held by this worker, by stage', [
+    'stage',
   ]);
   metrics.gauge(
     'firmquote_venue_worker_leads',
@@ -111,111 +73,102 @@ export function createOrderAdvancer(deps: OrderAdvancerDeps, options: OrderAdvan
       for (const [id, { chain }] of chains) gauge.set(maySend(id) ? 1 : 0, { chain: chain.slug });
     },
   );
-  const stages = metrics.gauge('firmquote_venue_orders_open', 'Open orders held by this worker, by stage', [
-    'stage',
-  ]);
 
-  const work = new Map<Bytes32, Work>();
-  /** Orders by the payload hash of a fill, whose proof wakes them. */
-  const proofsOf = new Map<Bytes32, Bytes32>();
-  const stepExecutor = createStepExecutor(
-    {
-      chains,
-      transactors: deps.transactors,
-      routeVenues: deps.routeVenues,
-      attestations: deps.attestations,
-      clock,
-      log,
-      steps: stepsTotal,
-    },
-    { graceMs },
-  );
-  const watches = new Map<number, ChainWatch>(
-    [...chains].map(([id, chain]) => [
-      id,
-      createChainWatch(chain, log, (pinned, touched) => onChainMoved(id, pinned, touched)),
-    ]),
-  );
-  const running = new Set<Promise<void>>();
-  const adopting = new Set<Bytes32>();
-  let adoption: Promise<void> | undefined;
+  const views = new Map([...chains].map(([id, chain]) => [id, createChainView(chain)]));
+  const runStep = createRunStep(deps, { graceMs });
+  const advanceOrder = createAdvanceOrder({ store, views, runStep, clock, log, metrics });
+  /** The orders that this worker has claimed. */
+  const work = new Map<Bytes32, OpenOrder>();
+  const runs = new Set<Promise<void>>();
+  const wanted = new Set<Bytes32>();
+  let claiming: Promise<void> | undefined;
+  let followers: { stop(): Promise<void> }[] = [];
   let stopped = true;
   let cancelSweep = () => {};
   let cancelRenewal = () => {};
   let unsubscribe = async (): Promise<void> => {};
 
-  /** Waking */
+  /** Advancing */
 
-  function onChainMoved(chainId: number, { head, final }: PinnedBlocks, touched: ReadonlySet<Bytes32>): void {
-    for (const id of touched) {
-      const orderId = proofsOf.get(id) ?? id;
-      if (work.has(orderId)) wake(orderId);
-    }
-    for (const [orderId, { waitFor, sent }] of work) {
-      const due =
-        waitFor?.chainId === chainId && (waitFor.at === 'head' ? head : final).timestamp > waitFor.until;
-      if (due || sent?.chainId === chainId) wakeIfDone(orderId, due, sent);
-    }
-  }
-
-  function wakeIfDone(orderId: Bytes32, due: boolean, sent: Work['sent']): void {
-    if (due || !sent) return wake(orderId);
-    void deps.transactors
-      .get(sent.chainId)
-      ?.status(sent.key)
-      .then((status) => {
-        // A successful transaction wakes the order by its event, once that is final.
-        if (status?.state === 'void' || (status?.state === 'mined' && status.receipt.status === 'reverted'))
-          wake(orderId);
-      })
-      .catch(() => {});
-  }
-
-  function wake(orderId: Bytes32): void {
-    const item = work.get(orderId);
-    if (!item || stopped) return;
+  function wake(item: OpenOrder): void {
+    if (stopped) return;
     item.again = true;
     if (item.running) return;
     item.running = true;
-    const run = (async () => {
-      while (item.again && !stopped && work.get(orderId) === item) {
-        item.again = false;
-        item.lookedAtMs = clock.monotonicMs();
-        await advanceOrder(item).then(
-          () => looks.add({ result: 'ok' }),
-          (error: unknown) => {
-            looks.add({ result: 'error' });
-            log.warn(
-              { orderId, error },
-              'an order could not be advanced; the next wake-up or sweep tries again',
-            );
-          },
-        );
+    const run = advance(item).finally(() => runs.delete(run));
+    runs.add(run);
+  }
+
+  async function advance(item: OpenOrder): Promise<void> {
+    const { orderId } = item.record;
+    while (item.again && !stopped && work.get(orderId) === item) {
+      item.again = false;
+      item.lookedAtMs = clock.monotonicMs();
+      try {
+        const advanced = await advanceOrder(item);
+        if (advanced === 'again') item.again = true;
+        if (advanced === 'ended' || advanced === 'lost') drop(item);
+        looks.add({ result: 'ok' });
+      } catch (error) {
+        looks.add({ result: 'error' });
+        log.warn({ orderId, error }, 'an order could not be advanced; the next wake-up or sweep tries again');
       }
-      item.running = false;
-    })().finally(() => running.delete(run));
-    running.add(run);
+    }
+    item.running = false;
+  }
+
+  function drop(item: OpenOrder): void {
+    const { orderId } = item.record;
+    if (work.get(orderId) === item) work.delete(orderId);
+  }
+
+  /** Reads a chain's newest block and wakes the orders that waited for something in it. */
+  async function readChain(view: ChainView): Promise<void> {
+    const update = await view.update();
+    if (!update) return;
+    const { head, final, touched } = update;
+    const { id } = view.chain.chain;
+    for (const [orderId, item] of work) {
+      const { waitFor, sent, proofs } = item;
+      const timeHasPassed =
+        waitFor?.chainId === id && (waitFor.at === 'head' ? head : final).timestamp > waitFor.until;
+      if (timeHasPassed || touched.has(orderId) || proofs.some((hash) => touched.has(hash))) wake(item);
+      else if (sent?.chainId === id) void wakeIfFailed(item, sent);
+    }
+  }
+
+  /** A successful transaction wakes the order by its event, once that is final. */
+  async function wakeIfFailed(item: OpenOrder, sent: NonNullable<OpenOrder['sent']>): Promise<void> {
+    const status = await transactors
+      .get(sent.chainId)
+      ?.status(sent.key)
+      .catch(() => undefined);
+    if (status?.state === 'void' || (status?.state === 'mined' && status.receipt.status === 'reverted'))
+      wake(item);
   }
 
   /** Claiming */
 
   /** Orders of a chain without a relayer are observed by any worker. */
-  const maySend = (chainId: number): boolean => deps.transactors.get(chainId)?.holds() ?? true;
+  function maySend(chainId: number): boolean {
+    return transactors.get(chainId)?.holds() ?? true;
+  }
 
   /** Wake-ups within 2 ms share one claim. */
-  function claimSoon(orderIds: Iterable<Bytes32>): Promise<void> {
-    for (const orderId of orderIds) if (!work.has(orderId)) adopting.add(orderId);
-    adoption ??= (async () => {
-      await new Promise<void>((done) => clock.after(2, done));
-      const wanted = [...adopting];
-      const chainIds = [...chains.keys()].filter(maySend);
-      adopting.clear();
-      adoption = undefined;
-      if (wanted.length === 0 || chainIds.length === 0) return;
-      const claims = await store.claim(wanted, owner, leaseMs, chainIds);
-      await startClaimed(claims);
-    })();
-    return adoption;
+  function claimSoon(orderId: Bytes32): Promise<void> {
+    if (!work.has(orderId)) wanted.add(orderId);
+    claiming ??= claimWanted();
+    return claiming;
+  }
+
+  async function claimWanted(): Promise<void> {
+    await new Promise<void>((done) => clock.after(2, done));
+    const orderIds = [...wanted];
+    wanted.clear();
+    claiming = undefined;
+    const chainIds = [...chains.keys()].filter(maySend);
+    if (orderIds.length > 0 && chainIds.length > 0)
+      await startClaimed(await store.claim(orderIds, owner, leaseMs, chainIds));
   }
 
   /** Records are read after the claim, so that facts of a former owner are not missed. */
@@ -223,41 +176,18 @@ export function createOrderAdvancer(deps: OrderAdvancerDeps, options: OrderAdvan
     if (claims.length === 0) return;
     const records = await store.ordersWith(claims.map(({ orderId }) => orderId));
     for (const claim of claims) {
-      const [item, record] = [work.get(claim.orderId), records.get(claim.orderId)];
-      // Two claims of the same order: the later fence counts.
-      if (item) item.claim = claim.fence > item.claim.fence ? claim : item.claim;
-      else if (record) startWork(record, claim);
+      const [held, record] = [work.get(claim.orderId), records.get(claim.orderId)];
+      // Of two claims of the same order, the later fence counts.
+      if (held) held.claim = claim.fence > held.claim.fence ? claim : held.claim;
+      else if (record) {
+        const item = openOrder(record, claim);
+        work.set(record.orderId, item);
+        wake(item);
+      }
     }
   }
 
-  function startWork(record: OrderRecord, claim: Claim): void {
-    const progress = foldFacts(
-      record.order,
-      record.facts.map(({ fact }) => fact),
-    );
-    const item: Work = {
-      record,
-      progress,
-      claim,
-      running: false,
-      again: false,
-      lookedAtMs: Number.NEGATIVE_INFINITY,
-      waitFor: undefined,
-      sent: undefined,
-      refusal: undefined,
-    };
-    work.set(record.orderId, item);
-    for (const fill of progress.fills) if (fill && progress.flow === 'cross_chain') rememberProof(item, fill);
-    wake(record.orderId);
-  }
-
-  function drop({ record }: Work): void {
-    work.delete(record.orderId);
-    stepExecutor.forget(record.orderId);
-    for (const [payloadHash, orderId] of proofsOf)
-      if (orderId === record.orderId) proofsOf.delete(payloadHash);
-  }
-
+  /** Claims open orders that no worker holds, and advances the orders of this worker. */
   async function sweep(): Promise<void> {
     let after: { createdAtMs: number; orderId: Bytes32 } | undefined;
     do {
@@ -265,238 +195,81 @@ export function createOrderAdvancer(deps: OrderAdvancerDeps, options: OrderAdvan
       const last = page.at(-1);
       after =
         page.length === PAGE && last ? { createdAtMs: last.createdAtMs, orderId: last.orderId } : undefined;
-      const unclaimed = page.filter(
-        ({ orderId, originChainId }) => !work.has(orderId) && maySend(originChainId),
-      );
-      if (unclaimed.length > 0) {
-        await startClaimed(
-          await store.claim(
-            unclaimed.map(({ orderId }) => orderId),
-            owner,
-            leaseMs,
-          ),
-        );
-      }
+      const unclaimed = page
+        .filter(({ orderId, originChainId }) => !work.has(orderId) && maySend(originChainId))
+        .map(({ orderId }) => orderId);
+      if (unclaimed.length > 0) await startClaimed(await store.claim(unclaimed, owner, leaseMs));
     } while (after && !stopped);
     const before = clock.monotonicMs() - sweepMs;
-    // An order with a pending transaction is woken by its outcome; all others are tried again.
-    for (const [orderId, { sent, lookedAtMs }] of work) if (!sent || lookedAtMs <= before) wake(orderId);
-    const counts = new Map<string, number>();
-    for (const { progress } of work.values())
-      counts.set(progress.stage, (counts.get(progress.stage) ?? 0) + 1);
-    for (const stage of ['awaiting_escrow', 'escrowed', 'delivered', 'proven', 'refund_pending'])
-      stages.set(counts.get(stage) ?? 0, { stage });
+    // The outcome of a pending transaction wakes its order; all other orders are tried again.
+    for (const item of work.values()) if (!item.sent || item.lookedAtMs <= before) wake(item);
+    const open = [...work.values()].map(({ progress }): string => progress.stage);
+    for (const stage of OPEN_STAGES) stages.set(open.filter((each) => each === stage).length, { stage });
+  }
+
+  async function sweepAgain(): Promise<void> {
+    await sweep().catch((error: unknown) =>
+      log.warn({ error }, 'the sweep over open orders failed; it will be repeated'),
+    );
+    if (!stopped) cancelSweep = clock.after(sweepMs, sweepAgain);
+  }
+
+  async function renewAgain(): Promise<void> {
+    await renew().catch((error: unknown) =>
+      log.warn({ error }, 'the renewal of claims failed; it will be repeated'),
+    );
+    if (!stopped) cancelRenewal = clock.after(leaseMs / 3, renewAgain);
   }
 
   async function renew(): Promise<void> {
     await releaseUnsendable();
     const held = [...work.values()];
     if (held.length === 0) return;
-    const kept = new Map(
-      (
-        await store.renew(
-          held.map(({ claim }) => claim),
-          leaseMs,
-        )
-      ).map((claim) => [claim.orderId, claim]),
-    );
+    const claims = held.map(({ claim }) => claim);
+    const renewed = new Map((await store.renew(claims, leaseMs)).map((claim) => [claim.orderId, claim]));
     for (const item of held) {
-      const claim = kept.get(item.record.orderId);
+      const claim = renewed.get(item.record.orderId);
       if (claim) item.claim = claim;
-      else if (work.get(item.record.orderId) === item) drop(item);
+      else drop(item);
     }
   }
 
   /** Releases orders of chains on which another worker sends now. */
   async function releaseUnsendable(): Promise<void> {
     const others = [...work.values()].filter(
-      ({ record, running: busy }) => !busy && !maySend(record.originChainId),
+      ({ record, running }) => !running && !maySend(record.originChainId),
     );
     for (const item of others) drop(item);
     await store.release(others.map(({ claim }) => claim));
   }
 
-  /** Advancing one order */
-
-  async function advanceOrder(item: Work): Promise<void> {
-    const seen = await observeOrder(item.record, item.progress, watches);
-    if (!seen) return;
-    const facts = withFailure(item, seen);
-    if (facts.length > 0 && !(await appendFacts(item, facts))) return;
-    if (item.progress.final) return drop(item);
-    const next = decide(item, seen);
-    item.waitFor = next.kind === 'wait' ? next : undefined;
-    if (next.kind === 'fail') {
-      const code = seen.nonceGone ? next.code : codeOf(item, next.code);
-      if (
-        await appendFacts(item, [
-          { kind: 'failed', failure: explainFailure(code, item.record, item.refusal) },
-        ])
-      ) {
-        if (item.progress.final) drop(item);
-        // The input is in the escrow: the refund comes next.
-        else item.again = true;
-      }
-      return;
-    }
-    if (next.kind !== 'step') return;
-    const taken = await stepExecutor.take(item.record, item.progress, next);
-    await recordResult(item, next, taken);
-  }
-
-  function decide(
-    { record: { order, executionMode }, progress }: Work,
-    { nonceGone, timeOf }: ChainObservation,
-  ): SettlementPlan {
-    if (nonceGone && !progress.opened) return { kind: 'fail', code: 'not_opened' };
-    const margin = chains.get(Number(order.originChainId))?.chain.landingMarginSeconds ?? 0;
-    return plan({ order, progress, executionMode, openReserveSeconds: Math.floor(margin / 2), timeOf });
-  }
-
-  /** A refund without a recorded failure: the LPs released the order, or another keeper refunded it first. */
-  function withFailure({ progress, record: order }: Work, { facts }: ChainObservation): Fact[] {
-    const refund = facts.find((fact) => fact.kind === 'refunded');
-    if (refund?.kind !== 'refunded' || progress.failure) return facts;
-    const code = refund.evidence.at <= order.order.expires ? 'solver_released' : 'expired_unfilled';
-    const failed: Fact = { kind: 'failed', failure: explainFailure(code, order, undefined) };
-    return facts.flatMap((fact) => (fact === refund ? [failed, fact] : [fact]));
-  }
-
-  function codeOf({ refusal, record: { order } }: Work, code: Failure['code']): Failure['code'] {
-    if (code !== 'not_opened' || !refusal) return code;
-    return isFundingRevert(refusal, order.user) ? 'funding_failed' : 'settlement_reverted';
-  }
-
-  async function recordResult(
-    item: Work,
-    next: Extract<SettlementPlan, { kind: 'step' }>,
-    taken: StepResult,
-  ): Promise<void> {
-    if (taken.kind === 'refused') {
-      // A passed deadline does not explain why the step failed before.
-      if (taken.revert.name !== 'DeadlinePassed') item.refusal = taken.revert;
-      log.info(
-        { orderId: item.record.orderId, step: next.step, reason: taken.revert.text },
-        'the simulation refused this step',
-      );
-    }
-    item.sent = taken.kind === 'sent' ? { key: taken.key, chainId: taken.chainId } : undefined;
-    if (next.notAfter !== null)
-      item.waitFor = { kind: 'wait', chainId: next.chainId, until: next.notAfter, at: 'head' };
-    const { step } = next;
-    if (taken.kind !== 'sent' || !taken.hash || (step !== 'settle' && step !== 'open' && step !== 'refund'))
-      return;
-    if (item.progress.sent.some(({ txHash }) => txHash === taken.hash)) return;
-    await appendFacts(item, [{ kind: 'sent', step, chainId: taken.chainId, txHash: taken.hash }]);
-  }
-
-  /** false when this worker no longer owns the order. */
-  async function appendFacts(item: Work, facts: readonly Fact[]): Promise<boolean> {
-    const before = item.progress.status;
-    const all = [...item.record.facts.map(({ fact }) => fact), ...facts];
-    const progress = foldFacts(item.record.order, all);
-    const event =
-      progress.status === before
-        ? null
-        : progress.status === 'settled'
-          ? ('order.settled' as const)
-          : ('order.failed' as const);
-    const atMs = clock.nowMs();
-    const seq = item.record.facts.length;
-    const ours = await store.append(item.claim, item.record, facts, {
-      status: progress.status,
-      final: progress.final,
-      event,
-      atMs,
-    });
-    if (!ours) {
-      drop(item);
-      return false;
-    }
-    item.record = {
-      ...item.record,
-      updatedAtMs: atMs,
-      facts: [
-        ...item.record.facts,
-        ...facts.map((fact, index) => ({ seq: seq + index + 1, recordedAtMs: atMs, fact })),
-      ],
-    };
-    item.progress = progress;
-    for (const fact of facts)
-      if (fact.kind === 'filled' && progress.flow === 'cross_chain') rememberProof(item, fact);
-    if (event) {
-      endedTotal.add({ status: progress.status, code: progress.failure?.code ?? 'none' });
-      if (progress.status === 'settled')
-        settleSeconds.observe((atMs - item.record.createdAtMs) / 1_000, { flow: progress.flow });
-      log.info(
-        {
-          orderId: item.record.orderId,
-          status: progress.status,
-          stage: progress.stage,
-          ...(progress.failure && { code: progress.failure.code }),
-        },
-        'order ended',
-      );
-    }
-    return true;
-  }
-
-  function rememberProof(
-    { record: { order, orderId } }: Work,
-    fact: Extract<Fact, { kind: 'filled' }>,
-  ): void {
-    const output = order.outputs[fact.outputIndex];
-    if (output)
-      proofsOf.set(
-        fillPayloadHash({
-          solver: addressToBytes32(fact.solver),
-          orderId,
-          timestamp: fact.timestamp,
-          output,
-        }),
-        orderId,
-      );
-  }
-
-  function repeat(everyMs: number, what: () => Promise<void>, name: string): () => void {
-    let cancel = () => {};
-    const next = () => {
-      cancel = clock.after(everyMs, () => {
-        what()
-          .catch((error: unknown) => log.warn({ error }, `${name} failed; it will be repeated`))
-          .finally(() => {
-            if (!stopped) next();
-          });
-      });
-    };
-    next();
-    return () => cancel();
-  }
-
   return {
-    async start() {
+    /** Looks at every open order, then follows events, wake-ups and its sweep until stopped. */
+    async start(): Promise<void> {
       stopped = false;
-      await Promise.all([...watches.values()].map((watch) => watch.start()));
+      followers = [...views.values()].map((view) => followHeads(view.chain, log, () => readChain(view)));
+      await Promise.all([...views.values()].map(readChain));
       await sweep();
-      cancelSweep = repeat(sweepMs, sweep, 'the sweep over open orders');
-      cancelRenewal = repeat(leaseMs / 3, renew, 'the renewal of claims');
+      cancelSweep = clock.after(sweepMs, sweepAgain);
+      cancelRenewal = clock.after(leaseMs / 3, renewAgain);
       // The queue wakes one worker, perhaps not the one that may send; the bus reaches all of them.
       unsubscribe = await bus.subscribe(topic, (payload) => {
         const { orderId, event } = JSON.parse(payload) as OrderNews;
         if (event === 'order.created' && !stopped)
-          claimSoon([orderId]).catch((error: unknown) =>
+          claimSoon(orderId).catch((error: unknown) =>
             log.warn({ orderId, error }, 'a new order could not be claimed; the sweep tries again'),
           );
       });
-      await queue.process(topic, 64, (orderId) => claimSoon([orderId as Bytes32]));
+      await queue.process(topic, 64, (orderId) => claimSoon(orderId as Bytes32));
     },
-    async stop() {
+    /** Finishes work in progress and releases its claims. */
+    async stop(): Promise<void> {
       stopped = true;
       cancelSweep();
       cancelRenewal();
       await unsubscribe();
-      await Promise.all([...watches.values()].map((watch) => watch.stop()));
-      await Promise.all(running);
+      await Promise.all(followers.map((follower) => follower.stop()));
+      await Promise.all(runs);
       await store.release([...work.values()].map(({ claim }) => claim)).catch(() => {});
       work.clear();
     },

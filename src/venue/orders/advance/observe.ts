@@ -10,7 +10,7 @@ import type { OrderRecord } from '../../../ports/stores/store.ts';
 import type { Progress } from '../../../settlement/lifecycle.ts';
 import type { ChainTime } from '../../../settlement/plan.ts';
 import type { CachedOrderEvent } from './event-cache.ts';
-import type { ChainWatch, PinnedBlocks } from './chain-view.ts';
+import type { ChainView, PinnedBlocks } from './chain-view.ts';
 
 export interface ChainObservation {
   facts: Fact[];
@@ -27,13 +27,13 @@ export interface ChainObservation {
 export async function observeOrder(
   { orderId, order, createdAtMs, route, amountUsd }: OrderRecord,
   progress: Progress,
-  watches: ReadonlyMap<number, ChainWatch>,
+  views: ReadonlyMap<number, ChainView>,
 ): Promise<ChainObservation | undefined> {
-  const origin = watches.get(Number(order.originChainId));
+  const origin = views.get(Number(order.originChainId));
   const pins = new Map<number, PinnedBlocks>();
   for (const id of [Number(order.originChainId), ...order.outputs.map(({ chainId }) => Number(chainId))]) {
-    if (watches.get(id)?.chain.healthIssue()?.kind === 'reorg') return undefined;
-    const pin = watches.get(id)?.pinned();
+    if (views.get(id)?.chain.healthIssue()?.kind === 'reorg') return undefined;
+    const pin = views.get(id)?.pinned();
     if (pin) pins.set(id, pin);
   }
   const pin = origin && pins.get(origin.chain.chain.id);
@@ -42,19 +42,19 @@ export async function observeOrder(
   const since = Math.floor(createdAtMs / 1_000) - 120;
   const at = pin.final.number;
   const facts: Fact[] = [];
-  const sure = (chain: ChainPort) => chain.deciding(amountUsd ?? undefined);
+  const deciding = (chain: ChainPort) => chain.deciding(amountUsd ?? undefined);
   const mayBeFilled = progress.stage === 'escrowed' || progress.stage === 'awaiting_escrow';
 
   const [status, nonceUsed, ...records] = await Promise.all([
-    sure(origin.chain).orderStatus(orderId, at),
+    deciding(origin.chain).orderStatus(orderId, at),
     progress.opened ? false : origin.chain.isNonceUsed(order.user, order.nonce, at),
     ...order.outputs.map((output, index) => {
       const chainId = Number(output.chainId);
       const unknown =
         mayBeFilled && !progress.fills[index] && (chainId !== origin.chain.chain.id || progress.opened);
-      const [watch, seen] = [watches.get(chainId), pins.get(chainId)];
-      return unknown && watch && seen
-        ? sure(watch.chain).fillRecord(orderId, outputHash(output), seen.final.number)
+      const [view, seen] = [views.get(chainId), pins.get(chainId)];
+      return unknown && view && seen
+        ? deciding(view.chain).fillRecord(orderId, outputHash(output), seen.final.number)
         : undefined;
     }),
   ]);
@@ -68,14 +68,14 @@ export async function observeOrder(
   }
   for (const [index, record] of records.entries()) {
     const output = order.outputs[index];
-    const watch = output && watches.get(Number(output.chainId));
-    if (!record || !output || !watch) continue;
+    const view = output && views.get(Number(output.chainId));
+    if (!record || !output || !view) continue;
     const key = outputHash(output);
     // The log names the solver; the escrow stores a hash of it.
     const isOurs = (event: CachedOrderEvent) =>
       event.kind === 'filled' && outputHash(event.output) === key && fillRecordOf(event) === record;
-    const event = (await watch.orderEvents(orderId, since, (found) => found.some(isOurs))).find(isOurs);
-    if (event) facts.push(...(await filledFact(event, index, watch)));
+    const event = (await view.orderEvents(orderId, since, (found) => found.some(isOurs))).find(isOurs);
+    if (event) facts.push(...(await filledFact(event, index, view)));
   }
   const fills = progress.fills.map(
     (fill, index) => fill ?? facts.find((fact) => fact.kind === 'filled' && fact.outputIndex === index),
@@ -87,26 +87,22 @@ export async function observeOrder(
     timeOf: timeIn(pins),
   };
 
-  async function originFacts(event: CachedOrderEvent, watch: ChainWatch): Promise<Fact[]> {
-    if (event.kind === 'open') return [{ kind: 'opened', evidence: await evidenceOf(event, watch) }];
-    if (event.kind === 'finalised') return [{ kind: 'finalised', evidence: await evidenceOf(event, watch) }];
-    if (event.kind === 'refunded') return [{ kind: 'refunded', evidence: await evidenceOf(event, watch) }];
+  async function originFacts(event: CachedOrderEvent, view: ChainView): Promise<Fact[]> {
+    if (event.kind === 'open') return [{ kind: 'opened', evidence: await evidenceOf(event, view) }];
+    if (event.kind === 'finalised') return [{ kind: 'finalised', evidence: await evidenceOf(event, view) }];
+    if (event.kind === 'refunded') return [{ kind: 'refunded', evidence: await evidenceOf(event, view) }];
     if (event.kind !== 'filled') return [];
     const key = outputHash(event.output);
     const index = order.outputs.findIndex((output) => outputHash(output) === key);
-    return index === -1 ? [] : filledFact(event, index, watch);
+    return index === -1 ? [] : filledFact(event, index, view);
   }
 
-  async function filledFact(
-    event: CachedOrderEvent,
-    outputIndex: number,
-    watch: ChainWatch,
-  ): Promise<Fact[]> {
+  async function filledFact(event: CachedOrderEvent, outputIndex: number, view: ChainView): Promise<Fact[]> {
     if (event.kind !== 'filled') return [];
-    const evidence = await evidenceOf(event, watch);
+    const evidence = await evidenceOf(event, view);
     // Output beyond the order's amount went from the pools to the receiver directly.
     const surplus = route?.through
-      ? await watch.chain.surplus(route.through.filler, orderId, event.blockNumber)
+      ? await view.chain.surplus(route.through.filler, orderId, event.blockNumber)
       : 0n;
     const filled: Fact = {
       kind: 'filled',
@@ -120,7 +116,7 @@ export async function observeOrder(
     const delivery = readDelivery(event.output);
     if (!delivery || delivery.settlement === 'wallet') return [filled];
     const { account, settlement } = delivery;
-    const windowSeconds = await watch.chain.withdrawalDelay();
+    const windowSeconds = await view.chain.withdrawalDelay();
     return [
       filled,
       {
@@ -157,7 +153,7 @@ export async function observeOrder(
           output,
         });
         if (
-          !(await sure(origin.chain).isProven(
+          !(await deciding(origin.chain).isProven(
             order.inputOracle,
             output.chainId,
             output.oracle,
@@ -202,14 +198,14 @@ const RANK: Record<FactKind, number> = {
 
 async function evidenceOf(
   { txHash, blockNumber, blockHash }: Pick<EscrowEvent, 'txHash' | 'blockNumber' | 'blockHash'>,
-  watch: ChainWatch,
+  view: ChainView,
 ): Promise<Evidence> {
   return {
-    chainId: watch.chain.chain.id,
+    chainId: view.chain.chain.id,
     txHash,
     blockNumber,
     blockHash,
-    at: (await watch.blockAt(blockNumber, blockHash)).timestamp,
+    at: (await view.blockAt(blockNumber, blockHash)).timestamp,
   };
 }
 

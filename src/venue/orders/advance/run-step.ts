@@ -10,7 +10,7 @@ import type { ChainPort } from '../../../ports/chain.ts';
 import type { Attestations } from '../../../ports/attestations.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import type { Log } from '../../../ports/log.ts';
-import type { Counter } from '../../../ports/metrics.ts';
+import type { Metrics } from '../../../ports/metrics.ts';
 import type { RouteVenue } from '../../../ports/route-venue.ts';
 import type { OrderRecord } from '../../../ports/stores/store.ts';
 import type { Transactor } from '../../../ports/transactor.ts';
@@ -24,21 +24,17 @@ import {
 } from '../../../settlement/call.ts';
 import type { Progress } from '../../../settlement/lifecycle.ts';
 import type { SettlementPlan } from '../../../settlement/plan.ts';
+import type { OpenOrder } from './open-order.ts';
 import { createSend, type Sent } from './send.ts';
 
-export interface StepExecutorDeps {
+interface RunStepDeps {
   chains: ReadonlyMap<number, ChainPort>;
   transactors: ReadonlyMap<number, Transactor>;
   routeVenues: readonly RouteVenue[];
   attestations: Attestations;
   clock: Clock;
   log: Log;
-  steps: Counter;
-}
-
-export interface StepExecutorOptions {
-  /** Proving and finalising are left to the LP, which earns by them, for this long. */
-  graceMs: number;
+  metrics: Metrics;
 }
 
 export type StepResult =
@@ -47,74 +43,63 @@ export type StepResult =
   /** Not the venue's step, not due yet, or in progress. */
   | { kind: 'nothing' };
 
-type StepPlan = Extract<SettlementPlan, { kind: 'step' }>;
+export type StepPlan = Extract<SettlementPlan, { kind: 'step' }>;
 
-export function createStepExecutor(
-  { chains, transactors, routeVenues, attestations, clock, log, steps }: StepExecutorDeps,
-  { graceMs }: StepExecutorOptions,
+const NOTHING: StepResult = { kind: 'nothing' };
+
+/** Proving and finalising are left to the LP, which earns by them, for `graceMs`. */
+export function createRunStep(
+  { chains, transactors, routeVenues, attestations, clock, log, metrics }: RunStepDeps,
+  { graceMs }: { graceMs: number },
 ) {
-  /** When a step of the LP's was first seen to be due. */
-  const dueSinceMs = new Map<string, number>();
+  const steps = metrics.counter(
+    'firmquote_venue_steps_total',
+    'Settlement transactions handed to a relayer',
+    ['step', 'chain'],
+  );
   const delivering = new Set<Hex>();
   const send = createSend({ log, steps });
 
-  return {
-    forget(orderId: Hex): void {
-      dueSinceMs.delete(orderId);
-    },
-    async take(record: OrderRecord, progress: Progress, step: StepPlan): Promise<StepResult> {
-      const { order, orderId } = record;
-      if (step.step === 'fill')
-        return record.route && !record.route.through
-          ? deliver(record, record.route.venueId, step.outputs)
-          : { kind: 'nothing' };
-      const chain = chains.get(step.chainId);
-      const transactor = transactors.get(step.chainId);
-      if (!chain || !transactor) return { kind: 'nothing' };
-      switch (step.step) {
-        case 'settle':
-          if (step.by !== 'venue') return { kind: 'nothing' };
-          // A settlement through pools is not bundled: the transfers of several could not be told apart.
-          return send(
-            chain,
-            transactor,
-            `${orderId}-settle`,
-            chain.chain.escrow,
-            settlement(record),
-            step.notAfter,
-            record.route === null,
-          );
-        case 'open':
-          if (step.by !== 'venue') return { kind: 'nothing' };
-          return send(
-            chain,
-            transactor,
-            `${orderId}-open`,
-            chain.chain.escrow,
-            openForCall(order, record.funding),
-            step.notAfter,
-          );
-        case 'attest':
-        case 'finalise':
-          return graceIsOver(orderId)
-            ? proveOrFinalise(record, progress, step, chain, transactor)
-            : { kind: 'nothing' };
-        case 'refund':
-          return send(chain, transactor, `${orderId}-refund`, chain.chain.escrow, refundCall(order), null);
+  return async function runStep(item: OpenOrder, step: StepPlan): Promise<StepResult> {
+    const { record, progress } = item;
+    const { order, orderId, route } = record;
+    if (step.step === 'fill') {
+      if (route && !route.through) deliver(record, route.venueId, step.outputs);
+      return NOTHING;
+    }
+    const chain = chains.get(step.chainId);
+    const transactor = transactors.get(step.chainId);
+    if (!chain || !transactor) return NOTHING;
+    const { escrow } = chain.chain;
+    switch (step.step) {
+      case 'settle': {
+        if (step.by !== 'venue') return NOTHING;
+        // A settlement through pools is not bundled: the transfers of several could not be told apart.
+        const mayBundle = route === null;
+        const data = settlement(record);
+        return send(chain, transactor, `${orderId}-settle`, escrow, data, step.notAfter, mayBundle);
       }
-    },
+      case 'open': {
+        if (step.by !== 'venue') return NOTHING;
+        const data = openForCall(order, record.funding);
+        return send(chain, transactor, `${orderId}-open`, escrow, data, step.notAfter);
+      }
+      case 'attest':
+      case 'finalise':
+        item.lpStepDueMs ??= clock.monotonicMs();
+        if (clock.monotonicMs() - item.lpStepDueMs < graceMs) return NOTHING;
+        return proveOrFinalise(record, progress, step, chain, transactor);
+      case 'refund':
+        return send(chain, transactor, `${orderId}-refund`, escrow, refundCall(order), null);
+    }
   };
 
   /**
    * A route venue fills from its own account; the next observation shows whether it has. One call at a time.
    */
-  async function deliver(
-    { order, orderId }: OrderRecord,
-    venueId: string,
-    outputs: readonly number[],
-  ): Promise<StepResult> {
+  function deliver({ order, orderId }: OrderRecord, venueId: string, outputs: readonly number[]): void {
     const venue = routeVenues.find(({ id }) => id === venueId);
-    if (!venue?.deliver || delivering.has(orderId)) return { kind: 'nothing' };
+    if (!venue?.deliver || delivering.has(orderId)) return;
     delivering.add(orderId);
     steps.add({ step: 'fill', chain: venueId });
     venue
@@ -126,13 +111,6 @@ export function createStepExecutor(
         ),
       )
       .finally(() => delivering.delete(orderId));
-    return { kind: 'nothing' };
-  }
-
-  function graceIsOver(orderId: Hex): boolean {
-    const since = dueSinceMs.get(orderId);
-    if (since === undefined) dueSinceMs.set(orderId, clock.monotonicMs());
-    return clock.monotonicMs() - (since ?? clock.monotonicMs()) >= graceMs;
   }
 
   async function proveOrFinalise(
@@ -145,7 +123,7 @@ export function createStepExecutor(
     const missing: { attestation: ReturnType<typeof fillAttestation>; oracle: Hex }[] = [];
     for (const index of step.step === 'attest' ? step.outputs : []) {
       const [output, fill] = [order.outputs[index], fills[index]];
-      if (!output || !fill) return { kind: 'nothing' };
+      if (!output || !fill) return NOTHING;
       const attestation = fillAttestation({
         solver: addressToBytes32(fill.solver),
         orderId,
@@ -170,7 +148,7 @@ export function createStepExecutor(
         { chainId: chain.chain.id, oracle: order.inputOracle },
         orderId,
       );
-      if (!signatures) return { kind: 'nothing' };
+      if (!signatures) return NOTHING;
       const data = submitAttestationsCall(attestation.remoteChainId, attestation.application, [
         { payloadHash: attestation.payloadHash, signatures },
       ]);
@@ -184,18 +162,12 @@ export function createStepExecutor(
       );
       if (sent.kind !== 'sent') return sent;
     }
-    if (missing.length > 0) return { kind: 'nothing' };
+    if (missing.length > 0) return NOTHING;
     const solved = fills.flatMap((fill) =>
       fill ? [{ timestamp: fill.timestamp, solver: fill.solver }] : [],
     );
-    return send(
-      chain,
-      transactor,
-      `${orderId}-finalise`,
-      chain.chain.escrow,
-      finaliseCall(order, solved),
-      null,
-    );
+    const { escrow } = chain.chain;
+    return send(chain, transactor, `${orderId}-finalise`, escrow, finaliseCall(order, solved), null);
   }
 }
 

@@ -40,10 +40,10 @@ export function createSend({ log, steps }: { log: Log; steps: Counter }): Send {
   return async (chain, transactor, name, to, data, notAfter, together = false) => {
     for (let attempt = 1; attempt <= MOST_TRIES; attempt += 1) {
       const key = attempt === 1 ? name : `${name}-${attempt}`;
-      const known = await transactor.status(key);
-      if (known?.state === 'mined' && known.receipt.status === 'reverted') continue;
-      if (known && known.state !== 'void')
-        return { kind: 'sent', key, chainId: chain.chain.id, hash: newest(known) };
+      const before = await transactor.status(key);
+      if (before?.state === 'mined' && before.receipt.status === 'reverted') continue;
+      if (before && before.state !== 'void')
+        return { kind: 'sent', key, chainId: chain.chain.id, hash: newest(before) };
       const sent = await transactor
         .submit({
           key,

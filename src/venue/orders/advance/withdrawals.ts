@@ -21,6 +21,7 @@ import type { OrderRecord, OrderStore } from '../../../ports/stores/store.ts';
 import type { Transactor } from '../../../ports/transactor.ts';
 import { withdrawDeferredCall } from '../../../settlement/call.ts';
 import { allocate, payoutKey } from '../../../settlement/deferred.ts';
+import { followHeads } from './follow-heads.ts';
 import { createSend } from './send.ts';
 
 export interface WithdrawalsDeps {
@@ -31,12 +32,6 @@ export interface WithdrawalsDeps {
   clock: Clock;
   log: Log;
   metrics: Metrics;
-}
-
-export interface Withdrawals {
-  start(): void;
-  /** Resolves when no work is in progress. */
-  stop(): Promise<void>;
 }
 
 /** Blocks per request for events. */
@@ -60,7 +55,7 @@ export interface WithdrawalsOptions {
 export function createWithdrawals(
   { store, chains, transactors, clock, log, metrics }: WithdrawalsDeps,
   { recordingSeconds = 10 }: WithdrawalsOptions = {},
-): Withdrawals {
+) {
   const steps = metrics.counter(
     'firmquote_venue_payouts_total',
     'Transactions that pay deferred deliveries out, handed to a relayer',
@@ -80,8 +75,6 @@ export function createWithdrawals(
     const refusals = new Map<string, number>();
     let place: EventPlace | undefined;
     let written = 0n;
-    let working: Promise<void> | undefined;
-    let again = false;
     let stopped = false;
 
     async function look(head: Block): Promise<void> {
@@ -264,40 +257,25 @@ export function createWithdrawals(
       );
     }
 
-    function onHead(): void {
-      again = true;
-      working ??= (async () => {
-        while (again && !stopped) {
-          again = false;
-          const head = port.head();
-          if (head)
-            await look(head).catch((error: unknown) =>
-              log.warn(
-                { chain: port.chain.slug, error },
-                'withdrawals could not be followed; the next block tries again',
-              ),
-            );
-        }
-        working = undefined;
-      })();
-    }
-
-    const unfollow = port.onHead(onHead);
-    onHead();
+    const follower = followHeads(port, log, async () => {
+      const head = port.head();
+      if (head) await look(head);
+    });
+    follower.readNow();
     return {
       async stop() {
         stopped = true;
-        unfollow();
-        await working;
+        await follower.stop();
       },
     };
   }
 
   return {
-    start() {
+    start(): void {
       for (const port of chains.values()) following.push(follow(port));
     },
-    async stop() {
+    /** Resolves when no work is in progress. */
+    async stop(): Promise<void> {
       await Promise.all(following.map((each) => each.stop()));
     },
   };

@@ -1,0 +1,37 @@
+/** What the venue's api needs from outside. */
+
+import type { Bus } from '../ports/bus.ts';
+import type { ChainPort } from '../ports/chain.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Log } from '../ports/log.ts';
+import type { Metrics } from '../ports/metrics.ts';
+import type { Queue } from '../ports/queue.ts';
+import type { Random } from '../ports/random.ts';
+import type { Reference } from '../ports/reference.ts';
+import type { RouteVenue } from '../ports/route-venue.ts';
+import type { Screener } from '../ports/screening.ts';
+import type { Recovery } from '../ports/signer.ts';
+import type { VenueStore } from '../ports/stores/venue-store.ts';
+import type { Relayer } from './quoting/relay-fee.ts';
+
+export interface VenueDeps {
+  store: VenueStore;
+  bus: Bus;
+  queue: Queue;
+  /** Chains with an escrow of this venue, by id. */
+  chains: ReadonlyMap<number, ChainPort>;
+  /** DEX pools, bridges, issuers, fiat rails. */
+  routeVenues: readonly RouteVenue[];
+  /** Transaction senders by chain id; a chain without one trades by walletBroadcast. */
+  relayers: ReadonlyMap<number, Relayer>;
+  reference: Reference;
+  /** All of them check every taker and receiver; without any, addresses are not screened. */
+  screeners: readonly Screener[];
+  recovery: Recovery;
+  /** How long the longest waiting statement has waited for a database connection. */
+  databaseWaitMs(): number;
+  clock: Clock;
+  random: Random;
+  log: Log;
+  metrics: Metrics;
+}

@@ -1,0 +1,39 @@
+/** Reads a chain after each new block, one reading at a time; blocks in between share the next. */
+
+import type { ChainPort } from '../../../ports/chain.ts';
+import type { Log } from '../../../ports/log.ts';
+
+export function followHeads(port: ChainPort, log: Log, read: () => Promise<void>) {
+  let again = false;
+  let stopped = false;
+  let reading: Promise<void> | undefined;
+
+  async function readNewest(): Promise<void> {
+    while (again && !stopped) {
+      again = false;
+      await read().catch((error: unknown) =>
+        log.warn(
+          { chain: port.chain.slug, error },
+          'a block could not be processed; the next block tries again',
+        ),
+      );
+    }
+    reading = undefined;
+  }
+
+  function onHead(): void {
+    again = true;
+    reading ??= readNewest();
+  }
+
+  const unfollow = port.onHead(onHead);
+  return {
+    /** Reads without waiting for a block. */
+    readNow: onHead,
+    async stop(): Promise<void> {
+      stopped = true;
+      unfollow();
+      await reading;
+    },
+  };
+}

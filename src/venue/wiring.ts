@@ -1,0 +1,147 @@
+/** Wires the parts of the venue, room by room. Nothing starts here. */
+
+import { createSealer } from '../auction/seal.ts';
+import { corridorOf } from '../domain/corridor.ts';
+import type { VenueDeps } from './deps.ts';
+import type { KeyMode } from '../ports/stores/store.ts';
+import { createSlotLimiter } from './access/admission.ts';
+import { createBulkhead } from './access/bulkhead.ts';
+import { createEventTail } from './stream/event-tail.ts';
+import { createPromisedOutputs, nonceGroupOf } from './quoting/exposure.ts';
+import { createFanOut } from './quoting/fan-out.ts';
+import { createFeeCap } from './quoting/fee-cap.ts';
+import { createRelayFees } from './quoting/relay-fee.ts';
+import { createAccessGate } from './access/gate.ts';
+import { createKeyring } from './access/keys.ts';
+import { createLevelsBoard } from './market/levels-board.ts';
+import { createSolverLevels } from './market/levels.ts';
+import { createLinkDoor } from './solvers/link.ts';
+import { createLiquidity } from './market/liquidity.ts';
+import { createMarkets, tradesOn } from './market/markets.ts';
+import { createOrderEventDispatcher } from './stream/order-events.ts';
+import { createOpenQuotes } from './quoting/open-quotes.ts';
+import { ADMISSION, BREAKER, FAN_OUT, LEVELS, RATES, ROUTER, SOCKETS, type VenueOptions } from './options.ts';
+import { createPeers } from './replicas/peers.ts';
+import { createPreflighter } from './orders/preflight.ts';
+import { createPrices } from './market/prices.ts';
+import { chainNow } from './market/chain-now.ts';
+import { createRequestParser } from './quoting/parse-request.ts';
+import { createQuoteResponder } from './quoting/response.ts';
+import { createRfqQuoter } from './quoting/quote.ts';
+import { createRfqSource } from './quoting/rfq-source.ts';
+import { createRoster } from './solvers/roster.ts';
+import { createRoutePreflighter } from './router/preflight.ts';
+import { createRouteRoster } from './router/route-roster.ts';
+import { createRouter } from './router/router.ts';
+import { createScreening } from './orders/screening.ts';
+import { createSealing } from './quoting/sealing.ts';
+import { createNonceGroups } from './quoting/nonce-groups.ts';
+import { createOrderStream } from './stream/order-topics.ts';
+import { createStreamDoor } from './stream/stream.ts';
+import { createSubmitter } from './orders/submit.ts';
+import { createTradeHistory } from './trades/history.ts';
+import { createWorkspaces } from './access/workspaces.ts';
+
+export type VenueParts = ReturnType<typeof wireVenue>;
+
+/** Spreading `ports` hands every part the ports that it declares. */
+export function wireVenue(ports: VenueDeps, options: VenueOptions) {
+  const { clock, chains, routeVenues } = ports;
+  const fanOutOptions = { ...FAN_OUT, ...options.fanOut };
+  const rates = { ...RATES, ...options.rates };
+  const breaker = { ...BREAKER, ...options.breaker };
+  const admission = { ...ADMISSION, ...options.admission };
+  const levelsOptions = { ...LEVELS, ...options.levels };
+  const networks = new Map([...chains].map(([id, { chain }]) => [id, chain]));
+  const corridorsOf = (mode: KeyMode): string[] => {
+    const traded = [...networks.values()].filter((chain) => tradesOn(chain, mode));
+    return traded.flatMap((source) => traded.map((dest) => corridorOf(source, dest)));
+  };
+
+  // Reference data and access
+  const markets = createMarkets([...networks.values()], options.listedChains);
+  const prices = createPrices(ports.reference);
+  const feeCap = createFeeCap(ports);
+  const keyring = createKeyring(ports);
+  const workspaces = createWorkspaces({ ...ports, feeCap });
+  const slots = createSlotLimiter(ports, admission);
+  const chainBulkhead = createBulkhead<number>(
+    admission.perChain,
+    'The chain of this order answers slowly and enough is waiting for it already, so nothing was done. Try again in a moment.',
+  );
+  const gate = createAccessGate({ ...ports, keyring, slots }, rates);
+
+  // Solvers and quoting
+  const corridors = { test: corridorsOf('test'), live: corridorsOf('live') };
+  const roster = createRoster({ ...ports, corridors }, breaker);
+  const fanOut = createFanOut({ ...ports, roster }, fanOutOptions);
+  const exposure = createPromisedOutputs();
+  const nonceGroups = createNonceGroups();
+  const openQuotes = createOpenQuotes();
+  const liquidity = createLiquidity({ ...ports, exposure });
+  const gas = createRelayFees({ ...ports, prices }, options.chainSettings);
+  const screening = createScreening(ports);
+  const sealing = createSealing(createSealer(options.sealKeys), networks);
+  const parser = createRequestParser({ ...ports, markets, roster, screening }, fanOutOptions, rates);
+  const responder = createQuoteResponder(ports);
+  const source = createRfqSource(
+    { ...ports, roster, fanOut, gas, liquidity, exposure, nonceGroups },
+    fanOutOptions,
+  );
+  const shared = { ...ports, parser, source, sealing, responder, gas, prices, openQuotes };
+  const quoter = createRfqQuoter(shared, fanOutOptions);
+  const levels = createSolverLevels({ ...ports, roster, markets }, levelsOptions);
+
+  // Orders
+  const preflighter = createPreflighter({ ...ports, sealing, chainBulkhead, gas, screening });
+  const venuesById = new Map(routeVenues.map((venue) => [venue.id, venue]));
+  const submitter = createSubmitter({
+    ...ports,
+    routeVenues: venuesById,
+    ...{ sealing, chainBulkhead, liquidity, openQuotes, screening, prices },
+  });
+
+  // Router
+  const router = createRouter(
+    { ...shared, markets },
+    { router: { ...ROUTER, ...options.router }, fanOut: fanOutOptions, rates, breaker },
+  );
+  const routePreflighter = createRoutePreflighter({ ...ports, base: preflighter, router, sealing });
+  const routeRoster = createRouteRoster({ routeVenues, router, chains: networks, clock });
+
+  // Trades and streams
+  const nativeSymbol = (chainId: number) => gas.settings(chainId).nativeSymbol;
+  const history = createTradeHistory({ ...ports, chains: networks, screening, nativeSymbol });
+  const orderEvents = createOrderEventDispatcher({ ...ports, roster, nonceGroups });
+  // An order submitted at any replica ends the open quotes of its request.
+  orderEvents.onOrder(({ keyId, originChainId, order }, { event }) => {
+    if (event === 'order.created')
+      openQuotes.close(keyId, nonceGroupOf(originChainId, order.user, order.nonce));
+  });
+  const tail = createEventTail(ports);
+  const orders = createOrderStream({ ...ports, tail, chains: networks });
+  const board = createLevelsBoard(
+    { levels, roster, chains: networks, clock },
+    { maxAgeMs: levelsOptions.maxAgeMs, maxSplitParts: fanOutOptions.maxSplitParts },
+  );
+  const socketRoutes = [
+    createStreamDoor(
+      { ...ports, slots, orders, prices: board, roster, workspaces },
+      { ...SOCKETS, ...options.sockets },
+    ),
+    createLinkDoor({ ...ports, roster, fanOut, levels, liquidity }, options),
+  ];
+
+  // Replicas
+  const peers = createPeers(ports);
+  peers.share(gate.replicaShare(peers.publishSoon));
+  peers.share(openQuotes.replicaShare(() => chainNow(clock, undefined), peers.publishSoon));
+  peers.share(exposure.replicaShare(peers.publishSoon));
+  peers.share(roster.replicaShare(peers.publishSoon));
+
+  return {
+    ...{ networks, markets, feeCap, keyring, workspaces, slots, gate, roster, exposure, nonceGroups },
+    ...{ liquidity, gas, quoter, preflighter, submitter, router, routePreflighter, routeRoster },
+    ...{ history, orderEvents, tail, board, socketRoutes, peers },
+  };
+}
