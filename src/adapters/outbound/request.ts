@@ -4,8 +4,15 @@
  */
 
 import { lookup as resolve } from 'node:dns';
-import { BlockList, isIP, type LookupFunction } from 'node:net';
-import { Agent, request as send } from 'undici';
+import {
+  Agent as HttpAgent,
+  type ClientRequest,
+  type IncomingMessage,
+  type RequestOptions,
+  request as httpRequest,
+} from 'node:http';
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import { BlockList, isIP } from 'node:net';
 import { RequestError, UpstreamError } from '../../domain/errors.ts';
 
 interface OutboundOptions {
@@ -19,15 +26,29 @@ interface OutboundRequest {
   url: string;
   method: 'GET' | 'POST';
   headers?: Readonly<Record<string, string>>;
-  body?: string | null;
+  body?: string;
   timeoutMs: number;
   maxBytes: number;
 }
 
-export type Outbound = ReturnType<typeof createOutbound>;
+export interface Outbound {
+  /** Throws `OutboundRefused` for a URL that may not be requested; sends nothing. */
+  check(url: string): void;
+  /**
+   * Throws `UpstreamError` without a complete response in time. Errors never contain the URL, which may hold
+   * a key.
+   */
+  request(request: OutboundRequest): Promise<{ status: number; body: string }>;
+  close(): void;
+}
 
-export function createOutbound({ allowHosts, allowPrivate }: OutboundOptions) {
+export function createOutbound({ allowHosts, allowPrivate }: OutboundOptions): Outbound {
   const allowed = new Set(allowHosts.map((host) => host.toLowerCase()));
+  const agents = {
+    'http:': new HttpAgent({ keepAlive: true, maxSockets: 32 }),
+    'https:': new HttpsAgent({ keepAlive: true, maxSockets: 32 }),
+  };
+
   function check(text: string): URL {
     const url = URL.canParse(text) ? new URL(text) : undefined;
     if (!url || (url.protocol !== 'https:' && !(allowPrivate && url.protocol === 'http:')))
@@ -47,7 +68,7 @@ export function createOutbound({ allowHosts, allowPrivate }: OutboundOptions) {
   }
 
   /** Connects to the addresses that were checked, so that DNS rebinding has no effect. */
-  const lookup: LookupFunction = (hostname, options, callback) => {
+  const lookup: NonNullable<RequestOptions['lookup']> = (hostname, options, callback) => {
     resolve(hostname, { ...options, all: true }, (error, found) => {
       if (error) return callback(error, '', 0);
       const usable = allowPrivate ? found : found.filter(({ address }) => !isPrivate(address));
@@ -62,56 +83,66 @@ export function createOutbound({ allowHosts, allowPrivate }: OutboundOptions) {
     });
   };
 
-  const dispatcher = new Agent({ connections: 32, connect: { lookup } });
-
   return {
-    /** Throws `OutboundRefused` for a URL that may not be requested; sends nothing. */
-    check: (url: string) => void check(url),
-    /** Throws `UpstreamError` without a complete response in time. Errors never contain the URL. */
-    async request({
-      url: text,
-      method,
-      headers = {},
-      body = null,
-      timeoutMs,
-      maxBytes,
-    }: OutboundRequest): Promise<{ status: number; body: string }> {
+    check: (url) => void check(url),
+    request({ url: text, method, headers = {}, body, timeoutMs, maxBytes }) {
       const url = check(text);
-      const signal = AbortSignal.timeout(timeoutMs);
-      let why: string;
-      try {
-        const answer = await send(url, {
-          method,
-          headers: { accept: 'application/json', ...headers },
-          body,
-          dispatcher,
-          signal,
-        });
-        const parts: Buffer[] = [];
-        let total = 0;
-        for await (const part of answer.body as AsyncIterable<Buffer>) {
-          total += part.length;
-          // Leaving the loop cancels the rest.
-          if (total > maxBytes) break;
-          parts.push(part);
-        }
-        if (total <= maxBytes)
-          return { status: answer.statusCode, body: Buffer.concat(parts).toString('utf8') };
-        why = `its answer is longer than ${maxBytes} bytes`;
-      } catch (error) {
-        const { code = 'unknown' } = error as { code?: string };
-        why = signal.aborted
-          ? `no answer within ${timeoutMs} ms`
-          : code === 'EPRIVATE'
-            ? 'its name leads to a private address'
-            : `no connection (${code})`;
-      }
-      throw new UpstreamError(`The service at ${hostOf(url)} did not answer: ${why}.`, {
-        code: 'outbound_failed',
-        facts: { host: hostOf(url) },
+      return new Promise((done, fail) => {
+        let sent: ClientRequest | undefined;
+        const timer = setTimeout(() => giveUp(`no answer within ${timeoutMs} ms`), timeoutMs);
+        const giveUp = (why: string) => {
+          clearTimeout(timer);
+          sent?.destroy();
+          fail(
+            new UpstreamError(`The service at ${hostOf(url)} did not answer: ${why}.`, {
+              code: 'outbound_failed',
+              facts: { host: hostOf(url) },
+            }),
+          );
+        };
+        const hear = (response: IncomingMessage) => {
+          const parts: Buffer[] = [];
+          let total = 0;
+          response.on('data', (part: Buffer) => {
+            total += part.length;
+            if (total > maxBytes) giveUp(`its answer is longer than ${maxBytes} bytes`);
+            else parts.push(part);
+          });
+          response.on('error', () => {});
+          response.on('close', () => {
+            if (!response.complete) return giveUp('the connection broke');
+            clearTimeout(timer);
+            done({ status: response.statusCode ?? 0, body: Buffer.concat(parts).toString('utf8') });
+          });
+        };
+        const secure = url.protocol === 'https:';
+        sent = (secure ? httpsRequest : httpRequest)(
+          url,
+          {
+            method,
+            headers: {
+              accept: 'application/json',
+              ...(body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }),
+              ...headers,
+            },
+            agent: agents[secure ? 'https:' : 'http:'],
+            lookup,
+          },
+          hear,
+        );
+        sent.on('error', (error: NodeJS.ErrnoException) =>
+          giveUp(
+            error.code === 'EPRIVATE'
+              ? 'its name leads to a private address'
+              : `no connection (${error.code ?? 'unknown'})`,
+          ),
+        );
+        sent.end(body);
       });
     },
-    close: () => void dispatcher.destroy(),
+    close() {
+      for (const agent of Object.values(agents)) agent.destroy();
+    },
   };
 }
 
