@@ -125,9 +125,10 @@ export const freeOptionCheck = (id: string): DemoCheck =>
       const seen = await watch(world, id, 'free_option');
       const taker = asking(world, id);
       const lives: number[] = [];
-      for (let quote; lives.length < 60; lives.push(quote.validUntil - Date.now() / 1000)) {
-        [quote] = await taker.quotes();
+      while (lives.length < 60) {
+        const [quote] = await taker.quotes();
         if (quote === undefined) break;
+        lives.push(quote.validUntil - Date.now() / 1000);
       }
       expect(lives.length < 60, '60 requests were quoted although none was accepted');
       await seen.refused(taker.quotes);
