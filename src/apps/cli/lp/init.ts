@@ -18,7 +18,7 @@ import { type Address, type Hex, isBytes32 } from '../../../domain/hex.ts';
 import { parseConfig } from '../../config/load.ts';
 import { expand, openSecret, type SecretContext } from '../../keys.ts';
 import { type LpAppConfig, zLpAppConfig } from '../../lp/config.ts';
-import { type Answers, type RunningDemo, merge, readAnswers, readDemo } from '../../lp/init/answers.ts';
+import { type Answers, merge, readAnswers, readDemo } from '../../lp/init/answers.ts';
 import {
   quotingFor,
   EXCHANGES,
@@ -76,8 +76,8 @@ export async function initLp(
       { code: 'exists' },
     );
 
-  const demo = options.fromDemo === undefined ? undefined : await readDemo(options.fromDemo);
   const answers = merge(
+    options.fromDemo === undefined ? {} : await readDemo(options.fromDemo),
     options.answers === undefined ? {} : await readAnswers(options.answers),
     fromFlags(options),
   );
@@ -85,28 +85,24 @@ export async function initLp(
 
   try {
     const venueUrl =
-      answers.venue?.url ??
-      demo?.venueUrl ??
-      (await asker.need('Address of the venue (wss://…)', '--venue-url'));
-    const venueKey = await venueKeyOf(answers, demo, asker, secrets);
+      answers.venue?.url ?? (await asker.need('Address of the venue (wss://…)', '--venue-url'));
+    const venueKey = await venueKeyOf(answers, asker, secrets);
     const venue = await probeVenue(venueUrl, venueKey);
     report(
       `✓ the venue ${venue.venueId} accepts the key; chains: ${venue.chains.map(({ slug }) => slug).join(', ')}`,
     );
 
-    const id =
-      answers.solver?.id ?? demo?.solverId ?? (await asker.need('Your id on the roster', '--solver-id'));
+    const id = answers.solver?.id ?? (await asker.need('Your id on the roster', '--solver-id'));
     const name =
       answers.solver?.name ??
-      (await asker.or('Your name, as takers see it', demo === undefined ? id : 'My first LP'));
+      (await asker.or('Your name, as takers see it', options.fromDemo === undefined ? id : 'My first LP'));
     const account = (
       answers.account ??
-      demo?.account ??
       (await asker.need("The owner's address, whose escrow balance pays for quotes", '--account'))
     ).toLowerCase() as Address;
-    const networks = await networksOf(answers, demo, venue, asker, secrets);
+    const networks = await networksOf(answers, venue, asker, secrets);
 
-    const operatorKey = operatorKeyOf(answers, demo, secrets);
+    const operatorKey = operatorKeyOf(answers, secrets);
     const operator = createSigner(operatorKey);
     if (operator.address === account)
       throw new RequestError(
@@ -122,14 +118,9 @@ export async function initLp(
     };
     const attesters =
       answers.attesters ??
-      (demo === undefined
-        ? listOf(
-            await asker.or(
-              'URLs of attesters for cross-chain trades, separated by commas (may be empty)',
-              '',
-            ),
-          )
-        : undefined);
+      listOf(
+        await asker.or('URLs of attesters for cross-chain trades, separated by commas (may be empty)', ''),
+      );
     const port = answers.port ?? (await freePorts());
     const dataDir = join(options.dir, 'data');
     // Only options without a default, so that the file stays short.
@@ -146,23 +137,20 @@ export async function initLp(
       },
       venues: [
         {
-          name: answers.venue?.name ?? (demo === undefined ? venue.venueId.slice(0, 40) : 'demo'),
+          name: answers.venue?.name ?? venue.venueId.slice(0, 40),
           url: venueUrl,
           apiKey: { file: files.venueKey },
         },
       ],
       networks,
-      attesters: attesters === undefined ? demo?.sections.attesters : { urls: attesters },
-      feeds: answers.feeds ?? demo?.sections.feeds ?? EXCHANGES,
+      attesters: { urls: attesters },
+      feeds: answers.feeds ?? EXCHANGES,
       lp: {
         solver: { id, name },
-        chains: networks.map((network) => ({ chainId: network.id, account, ...demo?.sections.chain })),
-        prices: answers.prices ?? demo?.sections.prices ?? defaultPrices(symbols),
+        chains: networks.map((network) => ({ chainId: network.id, account, ...answers.chain })),
+        prices: answers.prices ?? defaultPrices(symbols),
         assets: Object.fromEntries(
-          symbols.map((symbol) => [
-            symbol,
-            demo?.sections.assets[symbol] ?? { price: priceSymbolOf(symbol) },
-          ]),
+          symbols.map((symbol) => [symbol, answers.assets?.[symbol] ?? { price: priceSymbolOf(symbol) }]),
         ),
         pairs: answers.pairs ?? defaultPairs(networks, params),
         quoting: quotingFor(networks),
@@ -279,30 +267,27 @@ function fromFlags({
 }
 
 async function venueKeyOf(
-  { venue }: Answers,
-  demo: RunningDemo | undefined,
+  { venue, venueKey }: Answers,
   asker: Asker,
   secrets: SecretContext,
 ): Promise<string> {
   if (venue?.keyFile !== undefined) return openSecret({ file: venue.keyFile }, secrets);
   if (venue?.keyEnv !== undefined) return openSecret({ env: venue.keyEnv }, secrets);
   return (
-    demo?.venueKey ??
-    asker.secret('The solver key from the venue (fq_…)', '--venue-key-file or --venue-key-env')
+    venueKey ?? asker.secret('The solver key from the venue (fq_…)', '--venue-key-file or --venue-key-env')
   );
 }
 
 /** The venue names the contracts; the chain confirms that they exist. */
 async function networksOf(
   answers: Answers,
-  demo: RunningDemo | undefined,
   venue: VenueFacts,
   asker: Asker,
   secrets: SecretContext,
 ): Promise<NetworkSection[]> {
   const networks: NetworkSection[] = [];
   for (const place of venue.chains) {
-    const known = demo?.networks.find(({ id }) => id === place.chainId) as NetworkSection | undefined;
+    const known = answers.networks?.find(({ id }) => id === place.chainId) as NetworkSection | undefined;
     const said = answers.chains?.[place.slug];
     const knownUrl = (known?.['rpcUrls'] as string[] | undefined)?.[0];
     const rpcUrl =
@@ -343,8 +328,8 @@ async function networksOf(
   return networks;
 }
 
-function operatorKeyOf({ operator }: Answers, demo: RunningDemo | undefined, { env }: SecretContext): Hex {
-  const given = operator?.keyEnv === undefined ? demo?.operatorKey : (env[operator.keyEnv] ?? '');
+function operatorKeyOf({ operator, operatorKey }: Answers, { env }: SecretContext): Hex {
+  const given = operator?.keyEnv === undefined ? operatorKey : (env[operator.keyEnv] ?? '');
   if (given === undefined) return systemRandom.bytes32();
   if (!isBytes32(given))
     throw new RequestError(

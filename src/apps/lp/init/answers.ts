@@ -3,6 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { RequestError } from '../../../domain/errors.ts';
+import type { Address } from '../../../domain/hex.ts';
 import { zAddress } from '../../../protocol/wire.ts';
 import { readJson } from '../../config/load.ts';
 import { readSecretFile } from '../../../adapters/keystore/file.ts';
@@ -44,23 +45,16 @@ const zAnswers = z.strictObject({
   /** `${NAME}` takes it from the environment. Absent: an embedded server. */
   databaseUrl: z.string().optional(),
 });
-export type Answers = z.infer<typeof zAnswers>;
+type FileAnswers = z.infer<typeof zAnswers>;
 
-/** Everything that demo.json provides, keys and networks included. */
-export interface RunningDemo {
-  venueUrl: string;
-  venueKey: string;
-  solverId: string;
-  account: string;
-  operatorKey: string;
-  networks: Record<string, unknown>[];
-  sections: {
-    attesters: unknown;
-    feeds: unknown;
-    prices: unknown;
-    assets: Record<string, { price: string }>;
-    chain: Record<string, unknown>;
-  };
+/** Answers of every source. A running demo also gives keys and whole sections of the configuration. */
+export interface Answers extends FileAnswers {
+  venueKey?: string;
+  operatorKey?: string;
+  networks?: Record<string, unknown>[];
+  assets?: Record<string, { price: string }>;
+  /** The LP's settings for every chain. */
+  chain?: Record<string, unknown>;
 }
 
 export async function readAnswers(file: string): Promise<Answers> {
@@ -94,15 +88,16 @@ const zDemo = z.object({
   lp: z.object({ solverId: z.string(), account: z.string(), operatorPrivateKey: z.string() }),
   lpSections: z.object({
     networks: z.array(z.record(z.string(), z.unknown())),
-    attesters: z.unknown(),
-    feeds: z.unknown(),
-    prices: z.unknown(),
+    attesters: z.object({ urls: z.array(z.string()) }),
+    feeds: z.record(z.string(), z.unknown()),
+    prices: z.record(z.string(), z.unknown()),
     assets: z.record(z.string(), z.object({ price: z.string() })),
     chain: z.record(z.string(), z.unknown()),
   }),
 });
 
-export async function readDemo(file: string): Promise<RunningDemo> {
+/** demo.json as answers to all questions. */
+export async function readDemo(file: string): Promise<Answers> {
   const missing = (why: string) =>
     new RequestError(
       `${file} ${why}. Start the demo (npm run demo) and keep it running: it writes the file when it is ready.`,
@@ -114,14 +109,13 @@ export async function readDemo(file: string): Promise<RunningDemo> {
   const parsed = zDemo.safeParse(JSON.parse(await readSecretFile(file)));
   if (!parsed.success) throw missing('was not written by a demo of this version');
   const { venue, lp, lpSections } = parsed.data;
-  const { networks, ...sections } = lpSections;
   return {
-    venueUrl: new URL(venue.wsUrl).origin.replace(/^http/, 'ws'),
+    venue: { name: 'demo', url: new URL(venue.wsUrl).origin.replace(/^http/, 'ws') },
     venueKey: venue.keys.solver,
-    solverId: lp.solverId,
-    account: lp.account,
+    solver: { id: lp.solverId },
+    account: lp.account as Address,
     operatorKey: lp.operatorPrivateKey,
-    networks,
-    sections,
+    ...lpSections,
+    attesters: lpSections.attesters.urls,
   };
 }
