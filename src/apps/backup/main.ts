@@ -1,29 +1,17 @@
 /** `firmquote backup` and `firmquote restore`: a venue's or an LP's database as one file. */
 
 import { type BackupFacts, backUp, restoreBackup } from '../../adapters/postgres/backup.ts';
-import { checkSchema, type Migration } from '../../adapters/postgres/migrate.ts';
-import type { Database } from '../../adapters/postgres/pool.ts';
+import { checkSchema } from '../../adapters/postgres/migrate.ts';
 import type { Log } from '../../ports/log.ts';
 import type { LpConfig } from '../../lp/config/config.ts';
-import { loadConfig } from '../config/load.ts';
-import { type DatabaseSection, withToolDatabase } from '../database.ts';
 import type { SecretContext } from '../keys.ts';
-import { type LpAppConfig, zLpAppConfig } from '../lp/config.ts';
-import { LP_SCHEMA, LP_TABLES } from '../lp/schema.ts';
+import type { LpAppConfig } from '../lp/config.ts';
 import { withChain } from '../networks.ts';
-import { toolContext } from '../process.ts';
-import { zVenueConfig } from '../venue/config.ts';
-import { VENUE_SCHEMA, VENUE_TABLES } from '../venue/schema.ts';
+import { type SubjectOptions, withSubject } from '../subject.ts';
 import { markLpRestored, markVenueRestored } from './after-restore.ts';
-import { badRequest } from '../bad-request.ts';
 
-export interface BackupOptions {
-  venue?: string;
-  lp?: string;
-}
-
-export async function runBackup(file: string, options: BackupOptions): Promise<void> {
-  await withSubject(options, async ({ db, tables }) => {
+export async function runBackup(file: string, options: SubjectOptions): Promise<void> {
+  await withSubject('backup', options, async ({ db, tables }) => {
     await checkSchema(db, tables);
     const facts = await backUp(db, file, Date.now());
     console.log(
@@ -32,8 +20,8 @@ export async function runBackup(file: string, options: BackupOptions): Promise<v
   });
 }
 
-export async function runRestore(file: string, options: BackupOptions): Promise<void> {
-  await withSubject(options, async ({ db, tables, lp, ...tools }) => {
+export async function runRestore(file: string, options: SubjectOptions): Promise<void> {
+  await withSubject('backup', options, async ({ db, tables, lp, ...tools }) => {
     const now = lp && (await latestTime(lp, tools));
     const facts = await restoreBackup(db, file, tables, (session) =>
       lp && now !== undefined
@@ -74,28 +62,4 @@ async function latestTime(
     networks.map((network) => withChain(network, tools, async (chain) => chain.head()?.timestamp ?? 0)),
   );
   return Math.max(Math.ceil(Date.now() / 1_000), ...times);
-}
-
-interface Subject {
-  db: Database;
-  tables: readonly Migration[];
-  lp: LpAppConfig | undefined;
-  log: Log;
-  secrets: SecretContext;
-}
-
-async function withSubject(
-  { venue, lp }: BackupOptions,
-  work: (subject: Subject) => Promise<void>,
-): Promise<void> {
-  if ((venue === undefined) === (lp === undefined))
-    throw badRequest('Give one configuration: --venue FILE or --lp FILE. Attesters have no database.');
-  const { log, secrets } = toolContext('backup');
-  const lpConfig = lp === undefined ? undefined : (await loadConfig(zLpAppConfig, lp, process.env)).config;
-  const section: DatabaseSection =
-    lpConfig?.database ?? (await loadConfig(zVenueConfig, venue as string, process.env)).config.database;
-  const [schema, tables] = lpConfig ? [LP_SCHEMA, LP_TABLES] : [VENUE_SCHEMA, VENUE_TABLES];
-  await withToolDatabase(section, { schema, log, secrets }, (db) =>
-    work({ db, tables, lp: lpConfig, log, secrets }),
-  );
 }

@@ -6,7 +6,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { BaseError } from '../../domain/errors.ts';
 import type { AuditCommand } from '../audit/main.ts';
-import type { BackupOptions } from '../backup/main.ts';
+import type { SubjectOptions } from '../subject.ts';
 import type { DemoOptions } from '../demo/main.ts';
 import { adminCommands } from './admin/admin.ts';
 import { lpCommand } from './lp/lp.ts';
@@ -110,7 +110,7 @@ for (const [name, says, run] of [
     .argument('<file>')
     .option('--venue <file>', 'configuration of a venue; DATABASE_URL overrides its database')
     .option('--lp <file>', 'configuration of an LP')
-    .action(async (file: string, options: BackupOptions) =>
+    .action(async (file: string, options: SubjectOptions) =>
       (await import('../backup/main.ts'))[run](file, options),
     );
 }
