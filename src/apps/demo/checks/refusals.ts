@@ -1,5 +1,6 @@
 /** Requests that the venue must refuse without side effects. */
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import type { QuoteCandidate } from '../../../protocol/api/candidate.ts';
 import type { HttpAnswer, SignedOrder } from '../taker.ts';
@@ -35,8 +36,7 @@ async function untouched(trade: DemoTrade, work: () => Promise<void>): Promise<v
   await work();
   // A transaction caused by a refused submission would be mined within two blocks.
   const head = await trade.source.client.getBlockNumber();
-  while ((await trade.source.client.getBlockNumber()) < head + 2n)
-    await new Promise((resolve) => setTimeout(resolve, 200));
+  while ((await trade.source.client.getBlockNumber()) < head + 2n) await sleep(200);
   expectEqual((await balancesOf(trade)).join(), before.join(), 'balances of the taker after the refusals');
 }
 
@@ -48,8 +48,7 @@ export const refusalChecks: readonly DemoCheck[] = [
       const candidate = await candidateFor(trade);
       const { submission } = await trade.taker.prepare(candidate);
       await untouched(trade, async () => {
-        while (Date.now() / 1000 <= candidate.validUntil + 1)
-          await new Promise((resolve) => setTimeout(resolve, 250));
+        while (Date.now() / 1000 <= candidate.validUntil + 1) await sleep(250);
         expectRefusal(await trade.taker.post(submission), ['quote_expired'], 'expired quote');
       });
       return 'one second after validUntil: quote_expired';
@@ -252,7 +251,7 @@ function changed(value: unknown): unknown {
 async function retryWhileLimited<T extends { status: number }>(post: () => Promise<T>): Promise<T> {
   let answer = await post();
   for (let tries = 0; answer.status === 429 && tries < 20; tries++) {
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    await sleep(500);
     answer = await post();
   }
   return answer;
