@@ -1,4 +1,5 @@
-import { defineConfig, type TestProjectConfiguration } from 'vitest/config';
+import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Test files that need a missing program: scripts/run.mjs names them. */
 export const leftOut = (process.env['FIRMQUOTE_TESTS_LEFT_OUT'] ?? '').split(',').filter(Boolean);
@@ -12,28 +13,32 @@ export const patient = {
   setupFiles: 'test/support/fast-check.ts',
 };
 
-/**
- * Tests beside the code share a process, which loads the code once; tests of the whole system have one each.
- */
-const projects: TestProjectConfiguration[] = [
-  { test: { ...patient, name: 'src', include: ['src/**/*.test.ts'], exclude: leftOut, isolate: false } },
-  // `npm run test:faults` runs the faults.
-  {
-    test: {
-      ...patient,
-      name: 'test',
-      include: ['test/**/*.test.ts'],
-      exclude: ['test/faults/**', 'test/kill/**', ...leftOut],
-      isolate: false,
-    },
-  },
-];
+/** They start many processes and mostly wait, so they start first. */
+const LONGEST = ['lp-quickstart', 'lp-failover', 'lp-settles', 'queue', 'settlement', 'config-boots'].map(
+  (name) => `/${name}.test.ts`,
+);
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ moduleId }: TestSpecification) => {
+      const place = LONGEST.findIndex((name) => moduleId.endsWith(name));
+      return place === -1 ? LONGEST.length : place;
+    };
+    return (await super.sort(files)).sort((a, b) => rank(a) - rank(b));
+  }
+}
 
 export default defineConfig({
   test: {
-    projects,
+    ...patient,
+    include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
+    // `npm run test:faults` runs the faults.
+    exclude: ['test/faults/**', 'test/kill/**', ...leftOut],
     globalSetup: ['test/support/build.ts', 'test/support/cluster.ts'],
+    sequence: { sequencer: LongestFirst },
     pool: 'forks',
+    // Files share a process, which loads the code once.
+    isolate: false,
     // One more than the cores, because tests mostly wait for blocks and leases.
     maxWorkers: 3,
   },

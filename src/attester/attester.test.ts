@@ -109,7 +109,7 @@ async function mine(blocks: number): Promise<void> {
   await expect.poll(() => (b.port.head()?.number ?? 0n) >= height).toBe(true);
 }
 
-test('a fill at depth is signed, over the digest of that oracle', async () => {
+test("signs a final fill, over that oracle's digest", async () => {
   const attester = await startAttester();
   const { request } = await fill(trade());
   await mine(2);
@@ -123,7 +123,7 @@ test('a fill at depth is signed, over the digest of that oracle', async () => {
   ).toBe(ATTESTERS[0].address);
 });
 
-test('not before the depth is reached, block by block', async () => {
+test('signs nothing before the depth is reached, block by block', async () => {
   const attester = await startAttester();
   const { request } = await fill(trade());
   await mine(0);
@@ -134,7 +134,7 @@ test('not before the depth is reached, block by block', async () => {
   expect(await attester.attest(request)).toMatchObject({ kind: 'signed' });
 });
 
-test('a fill that a reorganisation took back is not signed, however deep its block would be', async () => {
+test('does not sign a fill that a reorganisation removed, at any depth', async () => {
   const attester = await startAttester();
   const { request } = await fill(trade());
   await mine(0);
@@ -144,7 +144,7 @@ test('a fill that a reorganisation took back is not signed, however deep its blo
   expect(await attester.attest(request)).toMatchObject({ kind: 'unknown' });
 });
 
-test('a fill that came back in another block is signed as it is now, and not as it was', async () => {
+test('signs a fill that moved to another block as it is now', async () => {
   const attester = await startAttester();
   const order = trade();
   const before = await fill(order);
@@ -157,7 +157,7 @@ test('a fill that came back in another block is signed as it is now, and not as 
   expect(await attester.attest(after.request)).toMatchObject({ kind: 'signed' });
 });
 
-describe('tampered with', () => {
+describe('tampering', () => {
   test('every word of the payload counts', async () => {
     const attester = await startAttester();
     const order = trade();
@@ -180,7 +180,7 @@ describe('tampered with', () => {
       expect(await attester.attest({ ...lie, orderId: order.orderId })).toMatchObject({ kind: 'unknown' });
   });
 
-  test('another escrow, another oracle, another chain', async () => {
+  test('another escrow, oracle or chain', async () => {
     const attester = await startAttester();
     const { request } = await fill(trade());
     await mine(2);
@@ -202,7 +202,7 @@ describe('tampered with', () => {
     ).not.toBe('signed');
   });
 
-  test('an output that names another oracle is not for us to prove', async () => {
+  test('an output that names another oracle is refused', async () => {
     const attester = await startAttester();
     const order = trade();
     const foreign: NewOrder = {
@@ -220,7 +220,7 @@ describe('tampered with', () => {
     });
   });
 
-  test('a node that shows a log of a fill that the contract does not know', async () => {
+  test('a node that shows a log of a fill that the contract does not have', async () => {
     const order = trade();
     const { request, timestamp } = await fill(order);
     await mine(2);
@@ -248,7 +248,7 @@ describe('tampered with', () => {
   });
 });
 
-test('one that starts afterwards finds older fills', async () => {
+test('an attester that starts later finds older fills', async () => {
   const order = trade();
   const { request } = await fill(order);
   await mine(30);
@@ -256,7 +256,7 @@ test('one that starts afterwards finds older fills', async () => {
   expect(await attester.attest(request)).toMatchObject({ kind: 'signed' });
 });
 
-test('one whose node does not answer when it starts waits for it, and finds what it missed', async () => {
+test('an attester whose node is down at start waits, and finds the fills it missed', async () => {
   const order = trade();
   const { request } = await fill(order);
   await mine(2);
@@ -300,7 +300,7 @@ describe('over HTTP, two of three', () => {
       { urls, timeoutMs: 1_000 },
     );
 
-  test('enough signatures are what the oracle takes; strangers and the absent do not count', async () => {
+  test('counts signatures as the oracle does; unknown and absent signers do not count', async () => {
     const { request } = await fill(trade());
     await mine(2);
     const [one, two, stranger] = [
@@ -346,7 +346,7 @@ describe('over HTTP, two of three', () => {
     ).toBe(true);
   });
 
-  test('a question that makes no sense is a 400, not a signature', async () => {
+  test('an invalid question is a 400, not a signature', async () => {
     const url = await door(await startAttester());
     for (const query of [
       '',

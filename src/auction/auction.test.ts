@@ -57,7 +57,7 @@ describe('rank', () => {
   });
 });
 
-test('at the same price the quote that stays firm for longer comes first', () => {
+test('at equal price the quote with the longer tenor ranks first', () => {
   const base = {
     quoteId: '0xa',
     inputAmount: 10n,
@@ -111,7 +111,7 @@ const ladders = fc
   .map((all) => new Map(all.map((steps, index) => [`lp-${index}`, steps])));
 
 describe('split', () => {
-  test('law: shares sum to 10,000, slice inputs to the whole, outputs to the promise', () => {
+  test('law: shares sum to 10,000, slice inputs to the whole, outputs to the promised output', () => {
     let planned = 0;
     fc.assert(
       fc.property(
@@ -221,7 +221,7 @@ describe('seal', () => {
     }
   });
 
-  test('law: never throws, whatever the mac looks like', () => {
+  test('law: never throws, for any mac', () => {
     const sealer = createSealer([key('k1', 1)]);
     fc.assert(
       fc.property(
@@ -232,7 +232,7 @@ describe('seal', () => {
     );
   });
 
-  test('behavior: a rotated key verifies until its last quote lapsed', () => {
+  test('behavior: a rotated key verifies until its last quote has expired', () => {
     const old = createSealer([key('k1', 1)]);
     const mac = old.mac(scope);
     const rotated = createSealer([key('k2', 2), key('k1', 1, 1_000)]);

@@ -48,7 +48,7 @@ test.each([
   expect(() => parseAmount(text)).toThrow(AmountError);
 });
 
-test('law: down <= exact <= up, at most one apart, equal when it divides', () => {
+test('law: rounded down <= exact <= rounded up, at most one apart, equal when it divides', () => {
   fc.assert(
     fc.property(nat, positive, positive, (a, b, d) => {
       const [down, up] = [mulDivDown(a, b, d), mulDivUp(a, b, d)];
@@ -58,7 +58,7 @@ test('law: down <= exact <= up, at most one apart, equal when it divides', () =>
   );
 });
 
-test('law: signed division rounds the way its name says', () => {
+test('law: signed division rounds as its name says', () => {
   fc.assert(
     fc.property(fc.bigInt(-(1n << 80n), 1n << 80n), positive, (a, b) => {
       expect(divDown(a, b) * b <= a && a < (divDown(a, b) + 1n) * b).toBe(true);
@@ -67,7 +67,7 @@ test('law: signed division rounds the way its name says', () => {
   );
 });
 
-test('behavior: more decimals than the token has are refused, trailing zeros are not decimals', () => {
+test('behavior: refuses more decimals than the token has, except trailing zeros', () => {
   expect(parseUnits('1.500000', 6)).toBe(1_500_000n);
   expect(parseUnits('1.50', 1)).toBe(15n);
   expect(() => parseUnits('1.0000001', 6)).toThrow(AmountError);

@@ -10,7 +10,7 @@ const escrow = `0x${'e5'.repeat(20)}` as const;
 const settler = addressToBytes32(escrow);
 const account = `0x${'ac'.repeat(20)}` as const;
 
-test('law: what is written reads back', () => {
+test('law: encode and decode round-trip', () => {
   fc.assert(
     fc.property(fc.constantFrom(...SETTLEMENTS), arbAddress, (settlement, who) => {
       const delivery: Delivery = { settlement, account: who };
@@ -19,7 +19,7 @@ test('law: what is written reads back', () => {
   );
 });
 
-test('the bytes are those of the contract', () => {
+test("the bytes equal the contract's", () => {
   expect(recipientOf({ settlement: 'ledger', account }, escrow)).toEqual({
     recipient: settler,
     callbackData: `0x0100${'ac'.repeat(20)}`,
@@ -34,7 +34,7 @@ test('the bytes are those of the contract', () => {
   });
 });
 
-test('anything else is no delivery of ours', () => {
+test('other bytes do not decode', () => {
   const bytes = (callbackData: Hex) => readDelivery({ settler, recipient: settler, callbackData });
   for (const callbackData of [
     '0x',

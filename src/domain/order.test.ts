@@ -109,7 +109,7 @@ describe('laws, against two independent libraries', () => {
     );
   });
 
-  test('law: an orderId does not depend on which orders were identified before', () => {
+  test('law: an orderId does not depend on orders hashed before', () => {
     const part = fc.record({
       user: arbAddress,
       nonce: fc.bigInt(0n, 2n ** 256n - 1n),
@@ -152,7 +152,7 @@ describe('laws, against two independent libraries', () => {
     );
   });
 
-  test('law: an order survives the wire', () => {
+  test('law: an order round-trips through its wire form', () => {
     fc.assert(
       fc.property(arbDomain, arbOrder, (domain, order) => {
         const sent = JSON.parse(JSON.stringify(orderEnvelope(domain, order).message));

@@ -8,7 +8,7 @@ import { assertClockLaw, ClockLawError, orderTimes } from './time.ts';
 
 const someToken = '0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48';
 
-test('law: an asset id survives, in any case of its address', () => {
+test('law: an asset id round-trips, in any case of its address', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }), arbAddress, (chainId, token) => {
       fc.pre(!token.startsWith(`0x${'0'.repeat(36)}`));
@@ -35,7 +35,7 @@ test.each([
   ` eip155:1/erc20:${someToken}`,
 ])('error: %j names no asset', (text) => expect(parseAssetId(text)).toBeUndefined());
 
-test('behavior: slugs with hyphens split only where two chains meet', () => {
+test('behavior: slugs with hyphens split only between two chains', () => {
   const chains = [{ slug: 'arc' }, { slug: 'arc-testnet' }, { slug: 'base' }];
   for (const source of chains)
     for (const dest of chains)
@@ -44,7 +44,7 @@ test('behavior: slugs with hyphens split only where two chains meet', () => {
   expect(parseCorridor('base', chains)).toBeUndefined();
 });
 
-test('law: an address survives a word, and a word with dirty upper bytes is refused', () => {
+test('law: an address round-trips through a word, and a word with non-zero upper bytes is refused', () => {
   fc.assert(fc.property(arbAddress, (address) => bytes32ToAddress(addressToBytes32(address)) === address));
   expect(() => bytes32ToAddress(`0x01${ZERO_BYTES32.slice(4)}`)).toThrow(HexError);
 });

@@ -16,12 +16,12 @@ test.each([
   expect(bandRoom(position, band)).toEqual({ in: into, out });
 });
 
-test('no hard band, no bound; no soft band, no position to speak of', () => {
+test('without a hard band there is no bound, and without a soft band no position', () => {
   expect(bandRoom(1_000_000n, { target: 0n, hard: undefined })).toBeUndefined();
   expect(bandQ(1_000_000n, { target: 0n, soft: 0n })).toBe(0);
 });
 
-test('inside the hard band the room used up leads to its edge and never past it', () => {
+test("using up the hard band's room reaches its edge and never passes it", () => {
   fc.assert(
     fc.property(
       fc.bigInt(-(10n ** 24n), 10n ** 24n),
@@ -38,7 +38,7 @@ test('inside the hard band the room used up leads to its edge and never past it'
   );
 });
 
-test('shares: by weight, of what is there; a debt counts as nothing', () => {
+test('shares: by weight, of the total; a debt counts as zero', () => {
   expect([1n, 1n].map((share) => fairShare(200n, share, 2n))).toEqual([100n, 100n]);
   expect([3n, 1n].map((share) => fairShare(200n, share, 4n))).toEqual([150n, 50n]);
   expect(fairShare(100n, 0n, 0n)).toBe(0n);

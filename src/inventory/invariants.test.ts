@@ -11,7 +11,7 @@ import { createLedger, type Ledger, type LedgerOptions } from './ledger.ts';
 import { replay, restoreLedger } from './restore.ts';
 import type { Limits } from './limits.ts';
 
-const RUNS = Number(process.env['FUZZ_RUNS'] ?? 150);
+const RUNS = Number(process.env['FUZZ_RUNS'] ?? 80);
 const GRACE = 15;
 const LONGEST = 60;
 const DELAY = 90;
@@ -314,7 +314,7 @@ const total = (ledger: Ledger, token: string) =>
     .reduce((sum, { onchain, pendingOut, receivable }) => sum + onchain - pendingOut + receivable, 0n);
 
 describe('invariants', () => {
-  test('1. free is never negative, nor is anything else, and no promise is short of money', () => {
+  test('1. free and every other amount are never negative, and every hold is covered', () => {
     everyStep({}, ({ ledger }) => {
       for (const bucket of ledger.buckets()) {
         for (const part of [
@@ -332,7 +332,7 @@ describe('invariants', () => {
     });
   });
 
-  test('2. everything live accepted at once is payable, by the balances of the chain itself', () => {
+  test("2. all live quotes accepted together are payable, by the chain's balances", () => {
     everyStep({}, (world) => {
       for (const [bucket, owed] of worstCase(world)) {
         const [chainId, token] = bucket.split(' ') as [string, string];
@@ -341,7 +341,7 @@ describe('invariants', () => {
     });
   });
 
-  test('2b. an adversary who executes everything in any order never finds an empty bucket', () => {
+  test('2b. a taker who executes everything in any order never meets an empty bucket', () => {
     fc.assert(
       fc.property(someOps, fc.nat(), (ops, seed) => {
         const world = createWorld({});
@@ -362,7 +362,7 @@ describe('invariants', () => {
     );
   });
 
-  test('3. sums change only by fills, claims and transfers, and by exactly their amounts', () => {
+  test('3. sums change only by fills, claims and transfers, by exactly their amounts', () => {
     fc.assert(
       fc.property(someOps, (ops) => {
         const world = createWorld({});
@@ -486,7 +486,7 @@ describe('invariants', () => {
     );
   });
 
-  test('5. after a crash nothing is signed until everything that could be signed has lapsed', () => {
+  test('5. after a crash nothing is signed until every quote that may have been signed has expired', () => {
     const rule = { longestQuoteSeconds: LONGEST, aheadSeconds: 30, graceSeconds: GRACE };
     const step = fc.record({
       seconds: fc.nat(40),
@@ -538,7 +538,7 @@ describe('invariants', () => {
     );
   });
 
-  test('5b. a clean stop and start is the same ledger, at any point of any history', () => {
+  test('5b. a clean stop and start at any point restores the same ledger', () => {
     fc.assert(
       fc.property(someOps, someOps, (before, after) => {
         const world = createWorld(LIMITS);
@@ -562,7 +562,7 @@ describe('invariants', () => {
     );
   });
 
-  test('5c. accepted orders found on venue and chain are owed again, to the unit', () => {
+  test('5c. accepted orders found at the venue and on chain are restored, to the unit', () => {
     fc.assert(
       fc.property(someOps, (ops) => {
         const world = createWorld({});
@@ -614,7 +614,7 @@ describe('invariants', () => {
     });
   });
 
-  test('7. what has ended is not held, and a late acceptance of it is refused as critical', () => {
+  test('7. an ended hold reserves nothing, and its late accept is refused as critical', () => {
     everyStep({}, (world) => {
       let live = 0;
       for (const { request } of world.all()) {
@@ -633,7 +633,7 @@ describe('invariants', () => {
     });
   });
 
-  test('8. quotes that want the last unit: exactly as many get it as there are units', () => {
+  test('8. of many quotes for the last units, exactly as many succeed as there are units', () => {
     fc.assert(
       fc.property(fc.bigInt(0n, 50n), fc.array(fc.bigInt(1n, 10n), { maxLength: 40 }), (balance, wants) => {
         const ledger = createLedger(optionsWith({}));
@@ -725,7 +725,7 @@ describe('invariants', () => {
     });
   });
 
-  test('10. the event log, replayed twice, gives the same bytes as the ledger that wrote it', () => {
+  test('10. replaying the event log twice gives the same bytes as the ledger that wrote it', () => {
     fc.assert(
       fc.property(someOps, (ops) => {
         const world = createWorld(LIMITS);
@@ -740,7 +740,7 @@ describe('invariants', () => {
     );
   });
 
-  test('11. open holds are the accepted and the filled ones that are not final, after every step', () => {
+  test('11. open holds are those accepted and those filled and not final, after every step', () => {
     everyStep(LIMITS, (world) => {
       const binds = (state = '') => state === 'accepted' || state === 'filled';
       const wanted = world.all().filter(({ request }) => binds(world.ledger.quote(request.orderId)?.state));

@@ -25,7 +25,7 @@ function places(amounts: Record<string, bigint>, change: Partial<RebalancePlace>
 }
 
 describe('two chains', () => {
-  test('the distance to the target, once it is far off and a day of charges costs more than the move', () => {
+  test('advises the distance to the target once it is far off and a day of charges exceeds the cost of the move', () => {
     const rebalancer = createRebalancer(rule);
     expect(rebalancer.advise('USDC', places({ base: 1_600n, arc: 400n }), 0)).toEqual([]);
     // q 0.7: 700 to move cost 1, five thousand a day at 6.25 bps bring 4.
@@ -34,7 +34,7 @@ describe('two chains', () => {
     ]);
   });
 
-  test('no advice while no taker drains the chain, unless moving is free', () => {
+  test('advises nothing while no taker drains the chain, unless moving is free', () => {
     const rebalancer = createRebalancer(rule);
     expect(rebalancer.advise('USDC', places({ base: 2_000n, arc: 0n }, { drainedPerDay: 0n }), 0)).toEqual(
       [],
@@ -54,7 +54,7 @@ describe('two chains', () => {
     ).toMatchObject([{ amount: 1_000n, cost: 0n }]);
   });
 
-  test('stands until the imbalance is nearly gone, then the two are left alone for a while', () => {
+  test('advice lasts until the imbalance is nearly gone, followed by a pause', () => {
     const rebalancer = createRebalancer(rule);
     const at = (arc: bigint, now: number) =>
       rebalancer.advise('USDC', places({ base: 2_000n - arc, arc }), now);
@@ -69,7 +69,7 @@ describe('two chains', () => {
     expect(at(300n, 30 + HOUR)).toHaveLength(1);
   });
 
-  test('what the owner took out to move it is not asked for again while it is on its way', () => {
+  test('does not ask again for a withdrawal in transit', () => {
     const rebalancer = createRebalancer(rule);
     expect(rebalancer.advise('USDC', places({ base: 1_700n, arc: 300n }), 0)).toMatchObject([
       { amount: 700n },
@@ -83,7 +83,7 @@ describe('two chains', () => {
   });
 });
 
-test('several chains: the richest fill the poorest, and no more than there is', () => {
+test('several chains: the largest surplus fills the largest deficit, within the balance', () => {
   const rebalancer = createRebalancer(rule);
   const advice = rebalancer.advise('USDC', places({ a: 2_500n, b: 1_300n, c: 150n, d: 50n }), 0);
   expect(advice.map(({ from, to, amount }) => [from, to, amount])).toEqual([
@@ -93,7 +93,7 @@ test('several chains: the richest fill the poorest, and no more than there is', 
   ]);
 });
 
-test("a day's flow fades: a steady rate is what it is, and silence forgets it", () => {
+test("a day's flow decays: a steady rate is reported as it is, and without flow it goes to zero", () => {
   const flow = createDailyFlow();
   for (let hour = 0; hour < 24 * 20; hour++) flow.add('x', 100n, hour * HOUR);
   expect(Number(flow.perDay('x', 24 * 20 * HOUR))).toBeGreaterThan(2_300);

@@ -3,7 +3,7 @@ import { createSettleTimes } from './receivables.ts';
 
 const made = () => createSettleTimes({ factor: 3, leastSeconds: 20, expectedSeconds: 60 });
 
-test('three times the median of the corridor, one late one among them or not', () => {
+test("overdue after three times the corridor's median delay, even with one late sample", () => {
   const times = made();
   for (const seconds of [10, 12, 11, 900, 13]) times.arrived('base-arc', seconds);
   expect(times.limit('base-arc')).toBe(36);
@@ -13,7 +13,7 @@ test('three times the median of the corridor, one late one among them or not', (
   expect(times.limit('arc-base')).toBe(180);
 });
 
-test('few say nothing, fast ones are no reason for alarm, old ones are forgotten', () => {
+test('few samples decide nothing, fast corridors raise no early alarm, and old samples are dropped', () => {
   const times = made();
   for (let n = 0; n < 4; n++) times.arrived('a-b', 1_000);
   expect(times.limit('a-b')).toBe(180);

@@ -6,7 +6,7 @@ import { exposeGauges } from './metrics.ts';
 const TOKEN = `0x${'a'.repeat(40)}` as const;
 const ETH = 10n ** 18n;
 
-test('what an operator has to see of the inventory, and nothing of it once it is over', async () => {
+test('shows an operator the inventory, and nothing of ended holds', async () => {
   const metrics = createMetrics();
   const ledger = createLedger({
     buckets: [{ chainId: 1, token: TOKEN, asset: 'USDC', decimals: 6, buffer: 5_000_000n }],

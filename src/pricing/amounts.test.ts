@@ -52,7 +52,7 @@ describe('small sizes, before any gate', () => {
 });
 
 describe('laws', () => {
-  test('exactIn never falls as the input rises', () => {
+  test('exactIn is monotonic in the input', () => {
     fc.assert(
       fc.property(
         charges,
@@ -63,14 +63,14 @@ describe('laws', () => {
     );
   });
 
-  test('the formula alone would fall: one more unit of gross pays one unit less at 50,000,000', () => {
+  test('the bare formula is not monotonic: one more unit of gross pays one unit less at 50,000,000', () => {
     const formula = (gross: bigint) => (gross * (WHOLE - 82978n)) / WHOLE - mulDivUp(gross, 2n, 10_000n);
     expect(formula(50_000_001n) - formula(50_000_000n)).toBe(-1n);
     const unit: Charges = { ...WETH_USDC, rate: { num: 1n, den: 1n }, gas: 0n };
     expect(exactIn(50_000_001n, unit)).toBe(exactIn(50_000_000n, unit));
   });
 
-  test('exactIn is the most that the formula pays for this or any smaller gross', () => {
+  test('exactIn is the largest output of the formula for this or any smaller gross', () => {
     const unit = { num: 1n, den: 1n };
     fc.assert(
       fc.property(fc.bigInt(0n, 50_000_000n), fc.bigInt(0n, 4_999n), (spread, feeBps) => {
@@ -85,7 +85,7 @@ describe('laws', () => {
     );
   });
 
-  test('exactOut is the smallest input that buys it', () => {
+  test('exactOut is the smallest input that buys the output', () => {
     fc.assert(
       fc.property(charges, fc.oneof(fc.bigInt(1n, 20_000n), fc.bigInt(1n, 10n ** 24n)), (c, y) => {
         const x = exactOut(y, c);
@@ -96,7 +96,7 @@ describe('laws', () => {
     );
   });
 
-  test('largestInput serves an inventory to the last unit', () => {
+  test('largestInput uses an inventory to the last unit', () => {
     fc.assert(
       fc.property(charges, fc.bigInt(0n, 10n ** 20n), (c, free) => {
         const x = largestInput(free, c);
@@ -106,11 +106,11 @@ describe('laws', () => {
     );
   });
 
-  test('never above the mid', () => {
+  test('outputs never exceed the mid', () => {
     fc.assert(fc.property(charges, amount, (c, x) => exactIn(x, c) * c.rate.den <= x * c.rate.num));
   });
 
-  test('there and back never gains', () => {
+  test('a round trip never gains', () => {
     fc.assert(
       fc.property(charges, amount, fc.bigInt(0n, 1_000_000n), (there, x, spread) => {
         const y = exactIn(x, there);
@@ -120,7 +120,7 @@ describe('laws', () => {
     );
   });
 
-  test('in slices never buys more than a unit a slice beyond the whole', () => {
+  test('slices together buy at most one unit a slice more than the whole', () => {
     fc.assert(
       fc.property(charges, fc.array(amount, { minLength: 1, maxLength: 5 }), (c, slices) => {
         const whole = exactIn(
@@ -133,7 +133,7 @@ describe('laws', () => {
     );
   });
 
-  test('what the escrow pays out to the LP is worth what it pays and its gas, at mid', () => {
+  test('what the LP receives is worth at least what it pays and its gas, at mid', () => {
     fc.assert(
       fc.property(
         charges,

@@ -11,7 +11,7 @@ const motion: fc.Arbitrary<MidMotion> = fc.record({
   jumpBps: number(1, 100),
 });
 
-test('the solution solves its equations, and halving finds the same', () => {
+test("the solution solves its equations and equals bisection's", () => {
   fc.assert(
     fc.property(number(-50, 100), number(-20, 20), number(0, 5), motion, (cost, after, omega, moves) => {
       const { x, m, D } = firmness(cost, after, omega, curve, moves);
@@ -22,7 +22,7 @@ test('the solution solves its equations, and halving finds the same', () => {
   );
 });
 
-test('the markup is the best on the curve', () => {
+test('the markup is the best on the win curve', () => {
   const profit = (delta: number, cost: number) => (delta - cost) * winProbability(delta, curve);
   for (const cost of [-5, 0, 3, 10, 30]) {
     const best = cost + markup(cost, { ...curve, minEdgeBps: 0 });
@@ -31,7 +31,7 @@ test('the markup is the best on the curve', () => {
   }
 });
 
-test('a bps of cost is passed on in part: between nothing and all of it', () => {
+test('between none and all of one bps of cost passes to the taker', () => {
   fc.assert(
     fc.property(number(-20, 40), (cost) => {
       const [low, high] = [cost, cost + 0.01].map((c) => c + markup(c, { ...curve, minEdgeBps: 0 })) as [
@@ -50,7 +50,7 @@ describe('the worked example', () => {
     { deviation: 12.517111575, jumps: 61 / 3600, jumpBps: 30 },
   ] as const;
 
-  test('putting x back in takes nine rounds, and finds what Newton finds', () => {
+  test("fixed-point iteration needs nine rounds and finds Newton's solution", () => {
     let [x, rounds, moved] = [0, 0, 1];
     for (; moved >= 1e-12; rounds++) {
       const next = omega * optionCost(cost + x + markup(cost + x, curve), moves);
@@ -62,7 +62,7 @@ describe('the worked example', () => {
     expect(x.toFixed(9)).toBe('0.398880980');
   });
 
-  test('its slope is below omega * (Phi(-D/S) + jumps) / (1 + W): it contracts', () => {
+  test('the slope is below omega * (Phi(-D/S) + jumps) / (1 + W), so iteration converges', () => {
     const { x, m, D } = firmness(cost, 0, omega, curve, moves);
     const step = (at: number) => omega * optionCost(cost + at + markup(cost + at, curve), moves);
     const slope = (step(x + 1e-6) - step(x - 1e-6)) / 2e-6;
@@ -71,7 +71,7 @@ describe('the worked example', () => {
   });
 });
 
-test('the slope of the option is what its value falls by', () => {
+test("the option's slope is the derivative of its value", () => {
   fc.assert(
     fc.property(number(-60, 120), motion, (strike, moves) => {
       const step = 1e-4 * Math.max(1, moves.deviation);

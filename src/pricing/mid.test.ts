@@ -11,7 +11,7 @@ const mid = (...args: Parameters<typeof aggregate>): Mid => {
   return isDecline(answer) ? expect.fail(answer.detail) : answer;
 };
 
-test('worked example: stale and outlier dropped, median exact, 1.4826 MAD', () => {
+test('worked example: drops stale sources and outliers, exact median, 1.4826 MAD', () => {
   const answer = mid(
     [
       seen('a', '2500.00'),
@@ -32,7 +32,7 @@ test('worked example: stale and outlier dropped, median exact, 1.4826 MAD', () =
   expect(answer.used).toEqual(['a', 'b', 'c']);
 });
 
-test('confidence is at least the half-spread, and at least what a source says of itself', () => {
+test("confidence is at least the half-spread and at least each source's own", () => {
   const wide = [seen('a', '99.9', '100.1'), seen('b', '99.9', '100.1')];
   expect(mid(wide, 10_000, options).confidenceBps).toBeCloseTo(10, 9);
   const pyth =
@@ -41,10 +41,10 @@ test('confidence is at least the half-spread, and at least what a source says of
   expect(mid([...wide, pyth], 10_000, options).confidenceBps).toBe(15);
 });
 
-test('a mid is dated by its oldest source', () =>
+test('a mid has the time of its oldest source', () =>
   expect(mid([seen('a', '100', '100', 9_000), seen('b', '100')], 10_000, options).atMs).toBe(9_000));
 
-test('a source without a clock of its own counts half', () => {
+test('a source without its own timestamps has half weight', () => {
   // 100 and 100.02 untimed against 100.3 timed: two halves balance one whole.
   expect(
     mid(
@@ -67,7 +67,7 @@ describe('declines', () => {
   ])('%s', (_name, sources, detail) =>
     expect(aggregate(sources, 10_000, options)).toEqual({ declined: 'stale_price', detail }),
   );
-  test('a liar among three is dropped', () =>
+  test('drops one wrong source of three', () =>
     expect(mid([seen('a', '100'), seen('b', '100.01'), seen('liar', '105')], 10_000, options).used).toEqual([
       'a',
       'b',
@@ -78,12 +78,12 @@ test.each(['', '0', '-1', '1e3', '1.', '.5', '01', 'NaN', '0x10', ' 1', '1.00000
   'no price: "%s"',
   (text) => expect(observe({ source: 'a', bid: text, ask: text, receivedMs: 0 })).toBeUndefined(),
 );
-test('crossed is no price', () =>
+test('a crossed market is no price', () =>
   expect(observe({ source: 'a', bid: '2', ask: '1', receivedMs: 0 })).toBeUndefined());
 test('decimals are exact', () =>
   expect(parseDecimal('2683.80000000')).toEqual({ num: 268_380_000_000n, den: 100_000_000n }));
 
-test('cross rate: A/USD over B/USD, exact; uncertainties add', () => {
+test('cross rate: A/USD over B/USD, exact; confidences add', () => {
   const a = mid([seen('x', '2500.25'), seen('y', '2500.25', '2500.25', 9_500)], 10_000, options);
   const b = mid([seen('x', '0.9995', '0.9997'), seen('y', '0.9995', '0.9997')], 10_000, options);
   const rate = cross(a, b);

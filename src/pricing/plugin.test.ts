@@ -34,18 +34,18 @@ const priced = (plugin?: PricingPlugin, change: Partial<PriceInputs> = {}): Pric
 
 describe('extra terms', () => {
   const flat = (bps: number): PricingPlugin => ({ name: 'flat', terms: { desk: () => bps } });
-  test('a term of nothing changes nothing, and is shown', () => {
+  test('a zero term changes nothing and is shown', () => {
     const answer = priced(flat(0));
     expect(answer).toEqual({ ...priced(), terms: { ...priced().terms, extra: { desk: 0 } } });
     expect(priced().terms).not.toHaveProperty('extra');
   });
-  test('a term is a cost like any other: it goes through the markup and the premium', () => {
+  test('a term is a cost that goes through the markup and the premium', () => {
     const { terms } = priced(flat(3));
     expect(terms.D).toBeCloseTo(priced(undefined, { adverseBps: 4.5 }).terms.D, 12);
     expect(terms.c0).toBeCloseTo(priced().terms.c0 + 3, 12);
     expect(check({ ...inputs, plugin: flat(3) }, priced(flat(3)))).toEqual([]);
   });
-  test('the second opinion sees a term that is not in the sum, and a term from nowhere', () => {
+  test('the independent check rejects a term outside the sum and an unknown term', () => {
     const answer = priced(flat(3));
     const given = { ...inputs, plugin: flat(3) };
     expect(check(given, { ...answer, terms: { ...answer.terms, extra: { desk: 2 } } })).toContain(
@@ -57,7 +57,7 @@ describe('extra terms', () => {
 
 describe('a pricer', () => {
   const ten: PricingPlugin = { name: 'ten', pricer: () => ({ edge: 7, risk: 1 }) };
-  test('its parts, gas and fee are the price; the integers are ours', () => {
+  test('returns parts, gas and fee; we compute the integers', () => {
     const answer = priced(ten);
     expect(answer.terms).toMatchObject({ extra: { edge: 7, risk: 1 }, conf: 0, inv: 0, x: 0, m: 0, fee: 2 });
     expect(answer.terms.gas).toBeCloseTo(0.144, 12);
@@ -68,7 +68,7 @@ describe('a pricer', () => {
     );
     expect(check({ ...inputs, plugin: ten }, answer)).toEqual([]);
   });
-  test('the bounds hold for it too', () => {
+  test('the price bounds apply to a pricer too', () => {
     expect(priced({ name: 'giver', pricer: () => ({ gift: -500 }) }).terms.D).toBe(
       DEFAULT_PARAMS.minSpreadBps,
     );
@@ -76,7 +76,7 @@ describe('a pricer', () => {
       declined: 'size_above_max',
     });
   });
-  test('exact output and ladders ask it at every size', () => {
+  test('exact output and ladders call the pricer for every size', () => {
     const sizes: number[] = [];
     const growing: PricingPlugin = {
       name: 'growing',
@@ -91,8 +91,8 @@ describe('a pricer', () => {
   });
 });
 
-describe('what it is shown', () => {
-  test('the request and the market, frozen', () => {
+describe('its input', () => {
+  test('the request and the market are frozen', () => {
     let seen: PricingView | undefined;
     priced({ name: 'looker', terms: { look: (view) => ((seen = view), 0) } });
     expect(seen).toMatchObject({
@@ -110,7 +110,7 @@ describe('what it is shown', () => {
     expect(seen?.gas).toBeCloseTo(0.144, 12);
     expect(Object.isFrozen(seen) && Object.isFrozen(seen?.params)).toBe(true);
   });
-  test('one that writes on its view is declined, and the configuration stays what it was', () => {
+  test('a pricer that writes to its input is declined, and the configuration is unchanged', () => {
     const answer = price({
       ...inputs,
       plugin: {
@@ -123,7 +123,7 @@ describe('what it is shown', () => {
   });
 });
 
-describe('nonsense is declined, never signed', () => {
+describe('an invalid answer is declined and never signed', () => {
   const nonsense: [string, unknown][] = [
     [
       'throws',
@@ -162,7 +162,7 @@ describe('nonsense is declined, never signed', () => {
       ).toMatchObject({ declined: 'internal' });
     },
   );
-  test('whatever it answers: a price that passes the second opinion, or a decline', () => {
+  test('any answer yields a price that passes the independent check, or a decline', () => {
     fc.assert(
       fc.property(
         fc.oneof(fc.double(), fc.double({ min: -400, max: 400 }), fc.constant('x')),

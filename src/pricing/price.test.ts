@@ -99,7 +99,7 @@ describe('worked example', () => {
     `);
   });
 
-  test('exact output: the same trade from its other end, and one wei less is one unit less', () => {
+  test('exact output is the inverse: one wei less output costs one unit less', () => {
     const answer = priced({ side: 'exactOutput', amount: 24_973_895_500n });
     expect(answer.input).toBe(10n ** 19n);
     expect(answer.spread).toBe(82978n);
@@ -130,7 +130,7 @@ describe('worked example', () => {
 describe('properties of the spread', () => {
   const rises = (...values: number[]) =>
     values.every((value, at) => at === 0 || value > (values[at - 1] as number));
-  test('rises in T, q on the side we add to, omega, confidence, adverse selection, rebalancing', () => {
+  test('rises with T, q on the side that adds, omega, confidence, adverse selection and rebalancing', () => {
     expect(rises(D({ firmSeconds: 5 }), D({ firmSeconds: 60 }), D({ firmSeconds: 600 }))).toBe(true);
     expect(rises(D({ q: -0.5 }), D({ q: 0 }), D({ q: 0.5 }))).toBe(true);
     expect(rises(...[0.5, 0, -0.5].map((q) => D({ q, ...sold })))).toBe(true);
@@ -139,17 +139,17 @@ describe('properties of the spread', () => {
     expect(rises(D({ adverseBps: 0 }), D({ adverseBps: 5 }))).toBe(true);
     expect(rises(D({ rebalanceBps: -2 }), D({ rebalanceBps: 0 }), D({ rebalanceBps: 5 }))).toBe(true);
   });
-  test('rises in sigma when the skew is no rebate, and in size when gas is held', () => {
+  test('rises with sigma when the skew is no rebate, and with size when gas is constant', () => {
     expect(rises(...[0.3, 0.9, 2].map((sigma) => D({ sigma, q: 0 })))).toBe(true);
     expect(rises(...[1n, 4n, 10n, 60n].map((weth) => D({ amount: weth * 10n ** 18n, ownGas: 0n })))).toBe(
       true,
     );
   });
-  test('without omega the validity costs nothing', () =>
+  test('does not depend on the tenor when omega is zero', () =>
     expect(D({ firmSeconds: 5, ...params({ omega: 0 }) })).toBe(
       D({ firmSeconds: 900, ...params({ omega: 0 }) }),
     ));
-  test('skew passes through the markup only in part, or one to one where configured', () => {
+  test('skew passes through the markup only in part, or fully where configured', () => {
     const moves = (change: Partial<PriceInputs>) => D({ ...change, q: 0.25 }) - D({ ...change, q: 0.24 });
     const full = moves(params({ omega: 0, invPassThrough: true }));
     expect(full).toBeCloseTo(0.13211631, 6);
@@ -167,7 +167,7 @@ describe('properties of the spread', () => {
       expect(1 / (1 + w)).toBeLessThan(1);
     }
   });
-  test('impact is the larger of the square-root law and the hedge book, walked at the size that is priced', () => {
+  test('impact is the larger of the square-root law and the hedge book at the priced size', () => {
     const hedgeBook = [
       { price: 2499.5, size: 5 },
       { price: 2497.5, size: 5 },
@@ -177,11 +177,11 @@ describe('properties of the spread', () => {
     expect(priced({ walkedImpactBps: 7 }).terms.impact).toBe(7);
     expect(priced({ walkedImpactBps: 0.1 }).terms.impact).toBe(priced().terms.impact);
   });
-  test('a slice of a split pays for the chance that another LP fails and leaves our part locked', () => {
+  test('a slice of a split pays for the risk that another LP fails and our slice stays locked', () => {
     const { capital } = priced({ splitHoldSeconds: 9_000, ...params({ coFailureRate: 0.1 }) }).terms;
     expect(capital).toBeCloseTo(2 * priced().terms.capital, 12);
   });
-  test('noise for learning goes to the price in full, less what it takes off the premium, and is reported', () => {
+  test('exploration noise changes the price in full, except for its effect on the premium, and is reported', () => {
     const { terms } = priced({ exploreBps: 1 });
     expect(terms.explore).toBe(1);
     expect(priced({ exploreBps: 1, ...params({ omega: 0 }) }).terms.D).toBeCloseTo(
@@ -192,7 +192,7 @@ describe('properties of the spread', () => {
     expect(check({ ...example, exploreBps: 1 }, priced({ exploreBps: 1 }))).toEqual([]);
     expect(check(example, priced({ exploreBps: 1 }))).not.toEqual([]);
   });
-  test('no rebate beyond the mid, unless the configuration says so', () => {
+  test('no rebate beyond the mid unless configured', () => {
     const home = {
       q: -1,
       adverseBps: 0,
@@ -216,7 +216,7 @@ describe('properties of the spread', () => {
     const out = price({ ...paid, side: 'exactOutput', amount: rebate.output });
     expect(isDecline(out) ? undefined : out.input).toBe(10n ** 18n);
   });
-  test('never below the least spread, whatever the rebate', () => {
+  test('never below the minimum spread, whatever the rebate', () => {
     const answer = priced({ q: -50, ...params({ minSpreadBps: 3, halfBand: 1_000_000 }) });
     expect(answer.terms.D).toBeGreaterThanOrEqual(3);
     expect(
@@ -235,14 +235,14 @@ describe('properties of the spread', () => {
 const sold: Partial<PriceInputs> = { lp: 'sell', amount: 25_000_000_000n, ownGas: 120_000_000_000_000n };
 
 describe('both directions, relay fee', () => {
-  test('sold: the mirror at mid, gas in WETH', () => {
+  test('selling: the mirror image at mid, with gas in WETH', () => {
     const answer = priced({ ...sold, q: 0.25 });
     expect(answer.terms.D).toBeCloseTo(D(), 9);
     expect(answer.gross).toBe(10n ** 19n);
     expect(answer.gasAmount).toBe(144_000_000_000_000n);
     expect(answer.output).toBe(9_989_558_200_000_000_000n);
   });
-  test('the relay fee is charged exactly, without buffer, and never reaches the LP', () => {
+  test('the relay fee is charged exactly, without buffer, and is not paid to the LP', () => {
     const relayFee = 10n ** 14n;
     const answer = priced({ ownGas: 0n, relayFee });
     expect(answer.relayAmount).toBe(250_000n);
@@ -250,7 +250,7 @@ describe('both directions, relay fee', () => {
     expect(answer.received).toBe(10n ** 19n - 2n * 10n ** 15n - relayFee);
     expect(answer.terms.gas).toBeCloseTo(0.1, 12);
   });
-  test('a broken peg pays no rebate for taking a position over, and the independent check agrees', () => {
+  test('a broken peg pays no inventory rebate, and the independent check agrees', () => {
     const eager = { q: -1, rebalanceBps: -3 };
     expect(priced(eager).terms).toMatchObject({ inv: expect.closeTo(-12.385905, 5) as number, rebal: -3 });
     const answer = priced({ ...eager, noRebates: true });
@@ -299,7 +299,7 @@ describe('declines', () => {
       ),
     ).toBe(true);
   });
-  test('no inventory: what there is can be served to the last unit', () => {
+  test('no inventory: the reported size can be served to the last unit', () => {
     for (const side of ['exactInput', 'exactOutput'] as const) {
       const freeOutput = 9_000_000_001n;
       const answer = declined({
@@ -322,7 +322,7 @@ describe('declines', () => {
     ['spread out of bounds for any size', params({ maxSpreadBps: 4 }), 'size_above_max'],
   ] as const)('%s', (_name, change, reason) => expect(declined(change).declined).toBe(reason));
 
-  describe('hard bands: what may still come in and go out', () => {
+  describe('hard bands limit what comes in and what goes out', () => {
     const [ETH, USDC] = [10n ** 18n, 10n ** 6n];
     test.each([
       ['in', { input: 4n * ETH }, 4n * ETH],
@@ -338,7 +338,7 @@ describe('declines', () => {
       expect(isDecline(passing)).toBe(false);
     });
 
-    test('out: the named size pays what is left, to the unit', () => {
+    test('the reported size uses the rest of the band to the unit', () => {
       const { maxAmount = 0n } = declined({ room: { output: 5_000n * USDC } });
       expect(price({ ...example, room: { output: 5_000n * USDC }, amount: maxAmount })).toMatchObject({
         output: 5_000n * USDC,
@@ -348,7 +348,7 @@ describe('declines', () => {
       ).toMatchObject({ declined: 'limit', maxAmount: 5_000n * USDC });
     });
 
-    test("a larger room than the money is the money's business, and within it all is as it was", () => {
+    test('a band wider than the balance changes nothing within the balance', () => {
       expect(declined({ room: { output: 9_000n * USDC }, freeOutput: 5_000n * USDC }).declined).toBe(
         'no_inventory',
       );
@@ -400,7 +400,7 @@ const scenario: fc.Arbitrary<PriceInputs> = fc
   });
 
 describe('any request', () => {
-  test('what is priced passes the second opinion', () => {
+  test('every price passes the independent check', () => {
     let count = 0;
     fc.assert(
       fc.property(scenario, (inputs) => {
@@ -414,7 +414,7 @@ describe('any request', () => {
     expect(count).toBeGreaterThan(500);
   });
 
-  test('never throws and never hangs, whatever the inputs', () => {
+  test('never throws and always returns, whatever the inputs', () => {
     const wild = fc.oneof(fc.double(), fc.constantFrom(0, -1, 1e300, Number.NaN, Number.POSITIVE_INFINITY));
     const whole = fc.oneof(fc.bigInt(-5n, 10n ** 30n), fc.bigInt(0n, 2n ** 256n));
     fc.assert(
@@ -452,7 +452,7 @@ describe('any request', () => {
     );
   });
 
-  test('the second opinion sees a finger on any of the numbers', () => {
+  test('the independent check rejects a change to any number', () => {
     const answer = priced();
     for (const [field, by] of [
       ['output', 1n],
@@ -502,7 +502,7 @@ describe('any request', () => {
     expect(check({ ...example, quoteDecimals: 18 }, answer)).not.toEqual([]);
   });
 
-  test('exact output asks for no more than exact input would need', () => {
+  test('exact output asks no more than exact input would', () => {
     fc.assert(
       fc.property(scenario, (inputs) => {
         const out = price({ ...inputs, side: 'exactOutput' });
@@ -513,7 +513,7 @@ describe('any request', () => {
     );
   });
 
-  test('advice for a declined size is good: it passes', () => {
+  test('the size suggested in a decline passes', () => {
     fc.assert(
       fc.property(scenario, fc.bigInt(1n, 10n ** 6n), fc.boolean(), (inputs, factor, up) => {
         const amount = up ? inputs.amount * factor : inputs.amount / factor + 1n;
@@ -526,7 +526,7 @@ describe('any request', () => {
     );
   });
 
-  test('ladders are concave for the taker: no rung is better at the margin than the one before', () => {
+  test('ladders are concave: no level has a better marginal price than the one before', () => {
     fc.assert(
       fc.property(scenario, (inputs) => {
         const rungs = [{ input: 0n, output: 0n }, ...ladder(inputs)];

@@ -44,16 +44,16 @@ describe('1.3: spread and time', () => {
     // d* = omega * (phi - d * Phi(-d)) says the same.
     expect(omega * (normalPdf(Number(d)) - Number(d) * normalCdf(-Number(d)))).toBeCloseTo(Number(d), 5);
   });
-  test('required spread scales with the root of time: four times the time, twice the premium', () => {
+  test('the required spread scales with the root of time: four times the time, twice the premium', () => {
     for (const seconds of [5, 15, 60])
       expect(breakEven(0.25, S(0.9, 4 * seconds))).toBeCloseTo(2 * breakEven(0.25, S(0.9, seconds)), 9);
   });
-  test('no finite spread suffices against takers who all hold options', () => {
+  test('no finite spread suffices when every taker holds an option', () => {
     expect(breakEven(1e6, 1)).toBeGreaterThan(4);
     expect(breakEven(1e12, 1)).toBeGreaterThan(breakEven(1e6, 1) + 1.5);
   });
 
-  test('LVR: chance of an arbitrage in a block, 1 / (1 + sqrt(2 lambda) * fee / sigma)', () => {
+  test('LVR: probability of an arbitrage per block, 1 / (1 + sqrt(2 lambda) * fee / sigma)', () => {
     const lambda = 86_400 / 12;
     const chance = (feeBps: number) => 1 / (1 + (Math.sqrt(2 * lambda) * feeBps) / 1e4 / 0.05);
     expect(chance(30).toFixed(5)).toBe('0.12195');
@@ -69,7 +69,7 @@ describe('1.2 and 5.2', () => {
     // Printed as 0.7950600977, which is not the root of the line above: 0.79506009762...
     expect(Math.sqrt(v).toFixed(10)).toBe('0.7950600976');
   });
-  test('slope per unit of the worked example, and at the edge of the band', () => {
+  test('slope per unit of the worked example, inside and at the edge of the band', () => {
     const slope = skewSlope({
       gamma: DEFAULT_PARAMS.gamma,
       sigma: perRootSecond(0.9),

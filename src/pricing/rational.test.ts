@@ -4,7 +4,7 @@ import { compare, divide, midpoint, parseDecimal, reduced, toNumber } from './ra
 
 const rational = fc.record({ num: fc.bigInt(0n, 10n ** 40n), den: fc.bigInt(1n, 10n ** 40n) });
 
-test('reduced: the same price in the smallest terms', () => {
+test('reduces to the smallest terms', () => {
   expect(reduced({ num: 10n ** 22n, den: 4n * 10n ** 18n })).toEqual({ num: 2_500n, den: 1n });
   expect(reduced({ num: 0n, den: 7n })).toEqual({ num: 0n, den: 1n });
   fc.assert(
@@ -16,7 +16,7 @@ test('reduced: the same price in the smallest terms', () => {
   );
 });
 
-test('a feed’s text stays exact through cross rates and midpoints', () => {
+test("a feed's decimal text stays exact through cross rates and midpoints", () => {
   const [eth, usd] = [parseDecimal('2500.25'), parseDecimal('0.9996')] as [
     { num: bigint; den: bigint },
     { num: bigint; den: bigint },

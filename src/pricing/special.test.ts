@@ -33,7 +33,7 @@ describe('normal distribution', () => {
     expect(value.call).toBeCloseTo(call, 10);
     if (put !== undefined) expect(value.put).toBeCloseTo(put, 10);
   });
-  test('tails, where the two forms meet and beyond', () => {
+  test('tails, around and beyond the switch between the two forms', () => {
     expect(normalCdf(-7.0710678)).toBeCloseTo(7.687e-13, 15);
     expect(normalCdf(-7.08) / 7.2e-13).toBeCloseTo(1, 1);
     expect(normalCdf(-40)).toBe(0);
@@ -55,7 +55,7 @@ describe('Bachelier', () => {
     ]);
     expect([5, 10, 30, 60].map((seconds) => cost(1, seconds))).toEqual(['1.589', '2.247', '3.891', '5.503']);
   });
-  test('falls fast in d = D/S', () => {
+  test('decreases fast in d = D/S', () => {
     const values = [0, 0.5, 1, 1.5, 2, 3].map((d) => Number(bachelierCall(d, 1).toPrecision(5)));
     expect(values).toEqual([0.39894, 0.1978, 0.083315, 0.029307, 0.0084907, 0.00038215]);
   });
@@ -78,7 +78,7 @@ describe('Bachelier', () => {
       '0.706530',
     ]);
   });
-  test('against Black-Scholes at sigma 90 %, T 60 s: off by what is printed', () => {
+  test('differs from Black-Scholes at sigma 90 %, T 60 s by the printed error', () => {
     const T = 60 / 31_536_000;
     const deviation = 0.9 * Math.sqrt(T);
     const off = (d: number) =>

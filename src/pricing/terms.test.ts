@@ -22,7 +22,7 @@ describe('GLFT 2013', () => {
     expect(2 * c1(0.01, 0.3) + skewSlope(paper(sigma, arrival))).toBeCloseTo(spread, 10);
     expect(c1(0.01, 0.3)).toBeCloseTo(3.2789822823, 10);
   });
-  test('bids by the closed form', () => {
+  test('bids equal the closed form', () => {
     const bid = (sigma: number, arrival: number, q: number) =>
       (c1(0.01, 0.3) + ((2 * q + 1) / 2) * skewSlope(paper(sigma, arrival))).toFixed(6);
     expect([0, 10, -10, 20].map((q) => bid(0.3, 0.9, q))).toEqual([
@@ -45,7 +45,7 @@ describe('GLFT 2013', () => {
       10,
     );
   });
-  test('xi -> 0 puts e in place of the power', () => {
+  test('xi -> 0 replaces the power by e', () => {
     expect(
       skewSlope({ gamma: 5e-4, sigma: (0.9 * 1e4) / Math.sqrt(31_536_000), arrival: 0.02, decay: 0.2 }),
     ).toBeCloseTo(0.660581574, 9);
@@ -58,7 +58,7 @@ test('capital: 15 minutes and 7 days at 12 %', () => {
   expect(capitalTerm(0.12, 7 * 86_400).toFixed(2)).toBe('23.01');
 });
 
-test("winner's curse grows with rivals; alone there is none", () => {
+test("winner's curse grows with the number of rivals and is zero without any", () => {
   expect([0, 1, 2, 3, 4, 5, 99].map((rivals) => confidenceTerm(1, rivals))).toEqual([
     0, 0, 0.5642, 0.8463, 1.0294, 1.163, 1.5388,
   ]);
@@ -72,7 +72,7 @@ test('its factors are the means of the largest of n normals: the integral of n z
   }
 });
 
-test('skew: at the mean position, clipped to the band before the size counts', () => {
+test('skew uses the mean position, clipped to the band before the size counts', () => {
   const skew = (side: 1 | -1, q: number, sizeInBands = 0.125) =>
     inventoryTerm({ slopeAtBand: 13.211631483, side, q, sizeInBands });
   expect(skew(1, -0.25).toFixed(9)).toBe('-2.477180903');
@@ -81,7 +81,7 @@ test('skew: at the mean position, clipped to the band before the size counts', (
   expect(skew(1, 0)).toBeGreaterThan(0);
 });
 
-test('impact: the square-root law, and the walked book where that is dearer', () => {
+test('impact is the larger of the square-root law and the walked order book', () => {
   expect(impactTerm({ factor: 1, sigma: 0.9, size: 25_000, dailyVolume: 2e9 }).toFixed(9)).toBe(
     '1.665524723',
   );
@@ -102,7 +102,7 @@ test('impact: the square-root law, and the walked book where that is dearer', ()
   expect(walkedImpact(bids, 1, 0, 2500)).toBe(0);
 });
 
-test('rebalancing: draining a short chain costs up to its transport, refilling one earns at most half', () => {
+test('rebalancing: draining a short chain costs up to its transport, refilling it earns at most half', () => {
   expect(rebalanceTerm({ drained: { q: -1, costBps: 8 } })).toBe(8);
   expect(rebalanceTerm({ drained: { q: -0.6, costBps: 8 } })).toBeCloseTo(4, 12);
   expect(rebalanceTerm({ drained: { q: -0.2, costBps: 8 } })).toBe(0);

@@ -10,7 +10,7 @@ test('EWMA: 60 steps of 1 bp over 1 s with tau 60 s', () => {
   expect(Math.sqrt(variance)).toBeCloseTo(Math.sqrt(1 - Math.exp(-1)), 12);
 });
 
-test('moves within a second are noise; a second counts, and the floor holds', () => {
+test('ignores moves within a second, counts a move over a second, and applies the floor', () => {
   let state = observeMid(UNSEEN, 2_500, 0);
   expect(sigmaOf(state, 0.45)).toBe(0.45);
   expect(observeMid(state, 2_600, 999)).toBe(state);
@@ -21,7 +21,7 @@ test('moves within a second are noise; a second counts, and the floor holds', ()
   expect(sigmaOf(state, 0)).toBeCloseTo(annualised(Math.sqrt(state.variances[0])), 12);
 });
 
-test('a constant move of the market is found again', () => {
+test('recovers a constant volatility', () => {
   let state = UNSEEN;
   let mid = 2_500;
   for (let second = 0; second < 6_000; second++) {
@@ -34,14 +34,14 @@ test('a constant move of the market is found again', () => {
   expect(perRootSecond(0.9)).toBeCloseTo(1.602648, 5);
 });
 
-test('volatilityRatio is the last minute over the day, each measured by what it has seen so far', () => {
+test('volatilityRatio compares the last minute with the day and uses only the time each has observed', () => {
   const calm = { variances: [1, 1, 1] as const, seconds: 1e9, last: undefined };
   expect(volatilityRatio(calm)).toBe(1);
   expect(volatilityRatio({ ...calm, variances: [9, 1, 1] })).toBe(3);
   expect(volatilityRatio(UNSEEN)).toBe(0);
 });
 
-test('a start is no spike: one bp a second from the first second on', () => {
+test('the start is no spike: one bp a second from the first second on', () => {
   let state = UNSEEN;
   for (let second = 0; second < 3_600; second++) {
     state = observeMid(state, 2_500 * (second % 2 === 0 ? 1 : 1.0001), second * 1_000);

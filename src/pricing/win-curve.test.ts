@@ -42,7 +42,7 @@ function played(
   return fit;
 }
 
-describe('recovers the market it is played', () => {
+describe('recovers the simulated market', () => {
   const truths: Curve[] = [
     { alpha: -2, beta: 0.25 },
     { alpha: -4, beta: 0.4 },
@@ -60,7 +60,7 @@ describe('recovers the market it is played', () => {
       expect(fit.won + fit.lost).toBe(20_000);
     }
   });
-  test('its own doubt is honest: the truth lies within three of its standard deviations', () => {
+  test('the true curve lies within three of its standard errors', () => {
     const truth = { alpha: -4, beta: 0.4 };
     for (let seed = 10; seed < 20; seed++) {
       const fit = played(truth, { count: 5_000, seed });
@@ -69,7 +69,7 @@ describe('recovers the market it is played', () => {
       expect(Math.abs(fit.alpha - truth.alpha)).toBeLessThan(3 * Math.sqrt(fit.bb / determinant));
     }
   });
-  test('a venue that tells the winner’s price teaches faster', () => {
+  test('learns faster when the venue tells the winning price', () => {
     const truth = { alpha: -4, beta: 0.4 };
     const error = (tells: boolean) =>
       [1, 2, 3, 4, 5, 6, 7, 8].reduce(
@@ -81,7 +81,7 @@ describe('recovers the market it is played', () => {
       Math.abs(played(truth, { count: 20_000, seed: 4, tells: true }).beta / truth.beta - 1),
     ).toBeLessThan(0.05);
   });
-  test('forgetting follows a market that changes', () => {
+  test('follows a market that changes', () => {
     const before = played({ alpha: -2, beta: 0.25 }, { count: 10_000, seed: 5, kept: 0.999 });
     const half = (fit: Curve) => -fit.alpha / fit.beta;
     const after = (kept: number) =>
@@ -91,7 +91,7 @@ describe('recovers the market it is played', () => {
   });
 });
 
-test('whatever comes, the fit stays a curve', () => {
+test('the fit stays a valid curve for any data', () => {
   const outcome = fc.record({
     delta: fc.double({ min: -100, max: 400, noNaN: true }),
     won: fc.boolean(),
@@ -114,13 +114,13 @@ test('whatever comes, the fit stays a curve', () => {
 
 describe('trust', () => {
   const trust = { minOutcomes: 200, maxShiftBps: 4 };
-  test('nothing is used before there is enough of either kind', () => {
+  test('uses nothing before it has enough of both outcomes', () => {
     expect(trusted(startFit(configured), configured, trust)).toBeUndefined();
     expect(trusted(played(configured, { count: 199, seed: 1 }), configured, trust)).toBeUndefined();
     expect(trusted(played(configured, { count: 200, seed: 1 }), configured, trust)).toBeDefined();
     expect(trusted({ ...startFit(configured), won: 9, lost: 1_000 }, configured, trust)).toBeUndefined();
   });
-  test('a taker that asks much and takes nothing moves the price only so far', () => {
+  test('a taker that asks often and never accepts moves the price only by a limited amount', () => {
     let fit = played(configured, { count: 1_000, seed: 1 });
     for (let n = 0; n < 50_000; n++) fit = learn(fit, { delta: 6, won: false });
     const curve = trusted(fit, configured, trust);
@@ -133,7 +133,7 @@ describe('trust', () => {
 test('sizes', () =>
   expect([0, 999.99, 1_000, 9_999, 10_000, 1e5, 1e9].map(sizeBucket)).toEqual([0, 0, 1, 1, 2, 3, 3]));
 
-test('exploration: its share of quotes, up as often as down, the same for the same key', () => {
+test('exploration: the configured share of quotes, up as often as down, the same for the same key', () => {
   const noises = Array.from({ length: 40_000 }, (_, n) => exploration(`seed|${n}`, { share: 0.05, bps: 1 }));
   const [up, down] = [
     noises.filter((noise) => noise === 1).length,

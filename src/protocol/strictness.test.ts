@@ -52,7 +52,7 @@ describe('strict json', () => {
     ['{"a":"\\\\","b":"\\""}', 'ok'],
   ])('%.40s is %s', (text, type) => expect(typeOf(text)).toBe(type));
 
-  test('behavior: bytes that are not UTF-8', () => {
+  test('behavior: refuses bytes that are not UTF-8', () => {
     const result = readStrictJson(Buffer.from([0x22, 0xff, 0x22]));
     expect(!result.ok && result.error.details[0]?.type).toBe('json_invalid');
   });
@@ -69,7 +69,7 @@ describe('canonical json', () => {
     );
   });
 
-  test('behavior: the example of RFC 8785', () => {
+  test('behavior: equals the example of RFC 8785', () => {
     const value: unknown = JSON.parse(
       '{"numbers":[333333333.33333329,1E30,4.50,2e-3,0.000000000000000000000000001],"string":"\\u20ac$\\u000F\\u000aA\'\\u0042\\u0022\\u005c\\\\\\"\\/","literals":[null,true,false]}',
     );
@@ -90,7 +90,7 @@ describe('seal text', () => {
     signature: fc.oneof(hex(65), hex(64), hex(1), hex(200)),
   });
 
-  test('law: commitments come back as they went', () => {
+  test('law: commitments round-trip', () => {
     fc.assert(
       fc.property(
         fc.array(commitment, { maxLength: 6 }),
@@ -112,7 +112,7 @@ describe('seal text', () => {
     fc.assert(fc.property(fc.string(), (text) => void expect(decodeCommitments(text)).toBeUndefined()));
   });
 
-  test('behavior: parse refuses every other spelling', () => {
+  test('behavior: parse refuses every other encoding', () => {
     const seal = { kid: 'k1', mac: 'ab'.repeat(32), commitments: 'AAAA', route: null };
     const text = formatSeal(seal);
     expect(parseSeal(text)).toEqual(seal);
@@ -144,7 +144,7 @@ describe('422 details', () => {
     return parsed.success ? [] : detailsOf(parsed.error, 'body', body);
   };
 
-  test('default: a good request has none', () => expect(details(good)).toEqual([]));
+  test('default: a valid request has none', () => expect(details(good)).toEqual([]));
 
   test.each([
     '-1',
@@ -168,7 +168,7 @@ describe('422 details', () => {
       'amount',
     ]);
   });
-  test('amount as a number is refused at its place', () => {
+  test('names the path of an amount that is a number', () => {
     expect(details({ ...good, input: { ...good.input, amount: 1 } })[0]).toMatchObject({
       loc: ['body', 'input', 'amount'],
       type: 'string_type',
@@ -187,7 +187,7 @@ describe('422 details', () => {
     expect(details({ ...good, output: { asset: bad } })[0]?.loc).toEqual(['body', 'output', 'asset']);
   });
 
-  test('missing, extra, both amounts, none, same asset', () => {
+  test('names missing, extra and conflicting fields', () => {
     const { taker: _, ...without } = good;
     expect(details(without)).toEqual([{ loc: ['body', 'taker'], msg: 'Field required', type: 'missing' }]);
     expect(details({ ...good, extra: 1 })[0]).toMatchObject({
@@ -213,7 +213,7 @@ describe('422 details', () => {
     for (const top of [null, [], '', 1]) expect(details(top)[0]?.loc).toEqual(['body']);
   });
 
-  test('answers: the table and nothing of ours', () => {
+  test('answers contain only the fields of the table', () => {
     expect(answerFor(new InvalidError([{ loc: ['body'], msg: 'm', type: 't' }]))).toMatchObject({
       status: 422,
       body: { detail: [{ loc: ['body'], msg: 'm', type: 't' }] },

@@ -13,12 +13,12 @@ const fill = (second: number, side: 'buy' | 'sell' = 'buy', usd = 1_000): Fill =
   usd,
 });
 
-test('the fifth on one side within ten seconds freezes for thirty', () => {
+test('the fifth fill on one side within ten seconds freezes for thirty', () => {
   expect(fold([0, 1, 2, 3].map((at) => fill(at))).frozenUntilMs).toBe(0);
   expect(fold([0, 1, 2, 3, 4].map((at) => fill(at)))).toEqual({ fills: [], frozenUntilMs: 34_000 });
 });
 
-test('both sides, or spread over time, do not', () => {
+test('fills on both sides, or spread over time, do not freeze', () => {
   expect(
     fold([0, 1, 2, 3, 4, 5, 6, 7].map((at) => fill(at, at % 2 === 0 ? 'buy' : 'sell'))).frozenUntilMs,
   ).toBe(0);
@@ -32,7 +32,7 @@ test('a net change above the limit freezes, a round trip does not', () => {
   );
 });
 
-test('memory stays short and a freeze is never cut', () => {
+test('memory stays bounded and a freeze is never shortened', () => {
   const fills = fc.array(
     fc.record({
       gap: fc.nat(3_000),

@@ -23,7 +23,7 @@ const walk = (mids: readonly number[], volatilityRatio: (at: number) => number =
 };
 const bps = (of: number) => 100 * Math.exp(of / 1e4);
 
-describe('one move', () => {
+describe('a single move', () => {
   test.each([
     [5.9, 'calm'],
     [6.1, 'elevated'],
@@ -32,21 +32,21 @@ describe('one move', () => {
     expect(walk([100, bps(size)]).at(-1)?.level).toBe(level);
   });
 
-  test('counts whole however often we look in between', () => {
+  test('counts in full however often the price is sampled', () => {
     let regime = updateRegime(CALM_MARKET, { ...calm, mid: 100 }, 0, rule);
     for (let at = 1; at <= 4; at++)
       regime = updateRegime(regime, { ...calm, mid: bps(at * 1.8) }, at * 200, rule);
     expect(regime.level).toBe('elevated');
   });
 
-  test('after a gap in the prices is measured against the gap', () => {
+  test("after a gap in prices is compared with the gap's length", () => {
     const start = updateRegime(CALM_MARKET, { ...calm, mid: 100 }, 0, rule);
     expect(updateRegime(start, { ...calm, mid: bps(50) }, 100_000, rule).level).toBe('calm');
     expect(updateRegime(start, { ...calm, mid: bps(61) }, 100_000, rule).level).toBe('elevated');
   });
 });
 
-test('the last minute above three times the day trips once, and stays careful while it lasts and 30 seconds longer', () => {
+test('a minute above three times the day trips once, and stays elevated while it lasts and 30 seconds longer', () => {
   const levels = walk(
     Array.from({ length: 80 }, () => 100),
     (at) => (at >= 10 && at < 40 ? 3.1 : 2.9),
@@ -56,7 +56,7 @@ test('the last minute above three times the day trips once, and stays careful wh
   expect(levels[69]).toBe('calm');
 });
 
-test('a second trip soon stops for a minute, one much later does not', () => {
+test('a second trip shortly after stops for a minute, a later one does not', () => {
   const twice = walk([100, bps(7), bps(14), ...Array.from({ length: 61 }, () => bps(14))]);
   expect(twice[1]?.level).toBe('elevated');
   expect(twice[2]?.level).toBe('stressed');
@@ -66,7 +66,7 @@ test('a second trip soon stops for a minute, one much later does not', () => {
   expect(apart.at(-1)?.level).toBe('elevated');
 });
 
-test('moves within the limit never trip, whatever their order', () => {
+test('moves within the limit never trip, in any order', () => {
   fc.assert(
     fc.property(fc.array(fc.double({ min: -5.99, max: 5.99, noNaN: true }), { maxLength: 60 }), (moves) => {
       let at = 0;
@@ -78,7 +78,7 @@ test('moves within the limit never trip, whatever their order', () => {
   );
 });
 
-test('a halt never ends sooner for tripping more', () => {
+test('another trip never shortens a stop', () => {
   fc.assert(
     fc.property(
       fc.array(fc.double({ min: -30, max: 30, noNaN: true }), { minLength: 2, maxLength: 80 }),

@@ -21,7 +21,7 @@ describe('gap loss', () => {
     expect(jumpOf(deviation, rule)).toBe(jump);
   });
 
-  test('what the spread does not cover, of the notional, rounded up', () => {
+  test('the part of the notional that the spread does not cover, rounded up', () => {
     // 25,000 USD at a spread of 10 bps against a jump of 100: 90 bps are 225 USD.
     expect(gapLoss(25_000_000_000n, 10, 100)).toBe(225_000_000n);
     expect(gapLoss(1n, 10, 100)).toBe(1n);
@@ -30,7 +30,7 @@ describe('gap loss', () => {
     expect(gapLoss(25_000_000_000n, -5, 100)).toBe(262_500_000n);
   });
 
-  test('never below the exact value, never more than a unit and a rounding above it; rises with size, falls with spread', () => {
+  test('at least the exact value, at most one unit and a rounding more; rises with size, falls with spread', () => {
     const bps = fc.integer({ min: 0, max: 3_000_000 }).map((n) => n / 1e4);
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: 10n ** 14n }), bps, bps, (notional, spread, jump) => {
@@ -61,7 +61,7 @@ describe('drawdown', () => {
     expect(verdict(nav)).toBe(is);
   });
 
-  test('a new hour measures anew, the day remembers', () => {
+  test('a new hour starts a new measurement, the day continues', () => {
     const later = rolled(start, 995_500, 6 * HOUR);
     expect(lossOf(later, 991_500)).toMatchObject({ dayBps: 85 });
     expect(verdict(991_500, later)).toBe('fine');
@@ -85,7 +85,7 @@ describe('drawdown', () => {
     );
   });
 
-  test('once cut, sizes come back only when half of the limit is free again', () => {
+  test('sizes are restored only when half of the limit is free again', () => {
     const { marks } = judged(start, 994_000, rule);
     expect(judged(marks, 996_000, rule).verdict).toBe('cut');
     expect(judged(marks, 997_600, rule).verdict).toBe('fine');
@@ -96,7 +96,7 @@ describe('drawdown', () => {
 describe('rate', () => {
   const rule = { perSecond: 10, burst: 5 };
 
-  test('a burst passes, then ten a second', () => {
+  test('allows a burst, then ten a second', () => {
     const tokens = fullBucket(rule, 0);
     const asked = (at: number, count: number) =>
       Array.from({ length: count }, () => takeToken(tokens, at, rule)).filter(Boolean).length;
@@ -105,7 +105,7 @@ describe('rate', () => {
     expect(asked(1_100, 20)).toBe(5);
   });
 
-  test('never more than the burst and the rate allow, whatever the clock does', () => {
+  test('never exceeds burst and rate, for any clock', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: -500, max: 500 }), { maxLength: 300 }), (gaps) => {
         const tokens = fullBucket(rule, 0);
@@ -121,6 +121,6 @@ describe('rate', () => {
   });
 });
 
-test('every control has a card and no card is without its control', () => {
+test('every control has a runbook card and every card a control', () => {
   expect(Object.keys(CONTROL_CARDS).sort()).toEqual([...CONTROLS].sort());
 });

@@ -28,7 +28,7 @@ const times = (
 const asks = (count: number, from?: TakerActivity) =>
   times(count, (activity) => quoted(activity, 10, 1), from);
 
-describe('asking and never taking', () => {
+describe('quotes without accepts', () => {
   test.each([
     [5, 0],
     [6, 1],
@@ -38,13 +38,13 @@ describe('asking and never taking', () => {
     expect(suspicion(asks(count), rule)).toBe(step);
   });
 
-  test('one in fifty is enough to be a trader', () => {
+  test('one accept in fifty requests is enough to count as a trader', () => {
     const trader = accepted(asks(50), { share: 0.1, edgeBps: 8, unused: 9 });
     expect(suspicion(trader, rule)).toBe(0);
     expect(suspicion(asks(1, trader), rule)).not.toBe(0);
   });
 
-  test('a taker who trades with another LP is no option holder', () => {
+  test('a taker who trades with another LP is not penalised', () => {
     expect(
       suspicion(
         times(80, (activity) => tradedElsewhere(activity, 10), asks(80)),
@@ -54,7 +54,7 @@ describe('asking and never taking', () => {
   });
 });
 
-describe('taking late, when it has become good', () => {
+describe('late accepts after a favourable move', () => {
   const late = (count: number, share: number, edgeBps: number) =>
     times(count, (activity) =>
       accepted(quoted(activity, 10, 1), { share, edgeBps, unused: 10 * (1 - share) }),
@@ -70,7 +70,7 @@ describe('taking late, when it has become good', () => {
     expect(suspicion(late(count, share, mark), rule)).toBe(step);
   });
 
-  test('ten spread over minutes still count as ten', () => {
+  test('ten over several minutes still count as ten', () => {
     let activity = NO_ACTIVITY;
     for (let at = 0; at < 10; at++)
       activity = accepted(quoted(faded(activity, at * 20_000, rule), 10, 1), {
@@ -82,7 +82,7 @@ describe('taking late, when it has become good', () => {
   });
 });
 
-test('everything is forgiven in time, and nothing is by asking more', () => {
+test('every penalty decays with time and none by more requests', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 500 }),
@@ -96,7 +96,7 @@ test('everything is forgiven in time, and nothing is by asking more', () => {
   );
 });
 
-test('fading in one step or in many is the same', () => {
+test('one decay step equals many', () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 1, max: 600_000 }), { minLength: 1, maxLength: 20 }), (gaps) => {
       const start = accepted(asks(30), { share: 0.9, edgeBps: -4, unused: 1 });

@@ -44,7 +44,7 @@ const asked = (amount: bigint): Fact => ({
 const at = (now: number, facts: Fact[], outputs = 1) =>
   deferredSettlement({ orderId, outputs, credits: foldCredits(facts) }, now);
 
-describe('paid out by itself', () => {
+describe('paid out by the venue', () => {
   test('executed, then available, requested and withdrawn', () => {
     expect(at(T, [])).toBeNull();
     const facts = [credited(true)];
@@ -75,7 +75,7 @@ describe('paid out by itself', () => {
     });
   });
 
-  test('kept by its receiver, it stays in the ledger', () => {
+  test('kept in the ledger by its receiver', () => {
     expect(at(T + 2_000, [credited(true), left(0n, true)])).toMatchObject({
       stage: 'available',
       withdrawalStatus: 'kept_in_ledger',
@@ -83,7 +83,7 @@ describe('paid out by itself', () => {
     });
   });
 
-  test('a receiver that is faster than the window', () => {
+  test('a receiver that withdraws before the window ends', () => {
     expect(at(T + 950, [credited(true), asked(100n)])).toMatchObject({
       stage: 'requested',
       withdrawalStatus: 'requested',
@@ -97,7 +97,7 @@ describe('paid out by itself', () => {
     });
   });
 
-  test('slices count as far as the one that is behind', () => {
+  test('slices count as far as the slowest one', () => {
     expect(at(T, [credited(true)], 2)).toBeNull();
     const both = [credited(true, 0), credited(true, 1, T + 5)];
     expect(at(T + 902, both, 2)).toMatchObject({ stage: 'executed', executedAt: '2027-01-15T08:00:05.000Z' });
@@ -135,7 +135,7 @@ describe('withdrawn by request', () => {
   });
 });
 
-test('law: what is allocated is what was taken, oldest first, at most what is there', () => {
+test('law: allocations equal withdrawals, oldest first, at most the balance', () => {
   const credit = fc.record({ autoWithdraw: fc.boolean(), left: fc.bigInt(0n, 100n) });
   fc.assert(
     fc.property(fc.bigInt(0n, 500n), fc.array(credit, { maxLength: 8 }), (amount, credits) => {

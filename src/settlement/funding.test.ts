@@ -48,7 +48,7 @@ const funding: fc.Arbitrary<Funding> = fc.oneof(
   }),
 );
 
-test('law: decoding an encoded lock gives it back', () => {
+test('law: an encoded lock round-trips', () => {
   fc.assert(
     fc.property(funding, (value) => {
       expect(decodeFunding(encodeFunding(value))).toEqual(value);
@@ -56,7 +56,7 @@ test('law: decoding an encoded lock gives it back', () => {
   );
 });
 
-test('foreign modes and broken bytes decode to nothing', () => {
+test('unknown modes and broken bytes decode to nothing', () => {
   expect(decodeFunding('0x00')).toBeUndefined();
   expect(decodeFunding('0x12ff')).toBeUndefined();
   expect(decodeFunding('0x')).toEqual({ mode: 'self' });

@@ -84,7 +84,7 @@ describe('fold', () => {
     expect(foldFacts(orderOf(chains), facts).stage).toBe(stage);
   });
 
-  test('law: a final stage is never left', () => {
+  test('law: a final stage never changes', () => {
     fc.assert(
       fc.property(order2, fc.array(anyFact, { maxLength: 12 }), (order, facts) => {
         let last: OrderStage | undefined;
@@ -136,7 +136,7 @@ describe('fold', () => {
     );
   });
 
-  test('law: taking a fact twice is taking it once', () => {
+  test('law: folding a fact twice equals folding it once', () => {
     fc.assert(
       fc.property(
         order2,
@@ -171,7 +171,7 @@ describe('plan', () => {
     return plan({ order, progress: foldFacts(order, facts), executionMode, openReserveSeconds: 30, timeOf });
   };
 
-  test('law: total; something is left to do exactly until the stage is final', () => {
+  test('law: total; there is a next step exactly until the stage is final', () => {
     const time = fc.option(
       fc
         .record({ head: fc.nat({ max: 3_000 }), lag: fc.nat({ max: 50 }) })
@@ -197,7 +197,7 @@ describe('plan', () => {
     );
   });
 
-  test('one chain: settle until the last second, fail only when the depth is past it', () => {
+  test('one chain: settle until the last second, fail only when the finality depth is past it', () => {
     expect(next([1n], [], at(1_000))).toMatchObject({
       kind: 'step',
       step: 'settle',
@@ -232,7 +232,7 @@ describe('plan', () => {
     expect(next([2n], [opened, failed], at(2_001))).toMatchObject({ step: 'refund', chainId: 1 });
   });
 
-  test('an unread chain decides nothing', () => {
+  test('decides nothing about a chain that was not read', () => {
     expect(next([2n], [], () => undefined)).toMatchObject({ kind: 'step', step: 'open' });
     expect(next([2n], [opened, failed], () => undefined)).toMatchObject({ kind: 'wait' });
   });

@@ -8,7 +8,7 @@ import { escrowAbi } from './abi/escrow.ts';
 import { decodeLog, TOPICS } from './log.ts';
 import { decodeRevert, isFundingRevert } from './revert.ts';
 
-test('topics are the golden ones and those of the ABI', () => {
+test("topics equal the golden ones and the ABI's", () => {
   expect(TOPICS).toMatchObject(vectors.topics);
   for (const item of [...escrowAbi, ...attestationOracleAbi]) {
     if (item.type === 'event' && item.name in TOPICS)
@@ -16,13 +16,13 @@ test('topics are the golden ones and those of the ABI', () => {
   }
 });
 
-test('events that are not ours are nothing', () => {
+test('ignores events that are not ours', () => {
   const place = { blockNumber: 1n, blockHash: '0x01', txHash: '0x02', logIndex: 0 } as const;
   expect(decodeLog({ ...place, topics: [`0x${'11'.repeat(32)}`], data: '0x' })).toBeUndefined();
   expect(decodeLog({ ...place, topics: [], data: '0x' })).toBeUndefined();
 });
 
-test('reverts read as sentences, and tell whose money was missing', () => {
+test('reverts become sentences that name whose balance was missing', () => {
   const user = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8';
   const word = (value: string) => value.padStart(64, '0');
   const error = (text: string) =>

@@ -22,7 +22,7 @@ import { whyNoQuotes } from './quoting/unavailable.ts';
 const LP: Hex = `0x${'11'.repeat(20)}`;
 const TOKEN: Hex = `0x${'22'.repeat(20)}`;
 
-test("law: exposure is the sum over groups of each group's largest live promise", () => {
+test("law: exposure is the sum over nonce groups of each group's largest live quote", () => {
   const event = fc.oneof(
     {
       weight: 4,
@@ -106,7 +106,7 @@ test('law: open quotes count live groups only, and closing one makes room', () =
   expect(refused(9)).toBe(false);
 });
 
-test('A44: requests that are still being answered count, so asking at once gains nothing', () => {
+test('A44: requests in flight count, so concurrent requests gain nothing', () => {
   const open = createOpenQuotes();
   const ask = () => open.reserve('k', { count: 3, notionalUsd: 1_000 }, 0);
   open.add('k', 'a', 10, 5);
@@ -132,7 +132,7 @@ test('buckets: a burst, then the rate, per id', () => {
   expect(taken()).toBe(5);
 });
 
-test('breaker: opens at its limit, rests longer each time, forgives', () => {
+test('breaker: opens at its limit, stays open longer each time, and recovers', () => {
   const breaker = createBreaker({
     limit: 3,
     halfLifeMs: 1_000,
@@ -157,7 +157,7 @@ test('breaker: opens at its limit, rests longer each time, forgives', () => {
   expect(breaker.openUntil(300_000)).toBe(300_100);
 });
 
-test('law: every accepted spelling of a signature becomes the same 65 bytes', async () => {
+test('law: every accepted encoding of a signature becomes the same 65 bytes', async () => {
   const recovery = createRecovery(noble);
   const bytes32 = fc
     .uint8Array({ minLength: 32, maxLength: 32 })
@@ -192,7 +192,7 @@ describe('prices', () => {
   });
   const prices = createPrices({ usdE8: (symbol) => ({ USD: 100_000_000n, ETH: 250_000_000_000n })[symbol] });
 
-  test('the relayer is never paid less than its gas is worth, nor more than a unit above', () => {
+  test('the relayer is paid at least its gas, and at most one unit more', () => {
     fc.assert(
       fc.property(fc.bigInt(0n, 10n ** 21n), (wei) => {
         const paid = prices.tokenForNativeUp(token(6, 'USD'), 'ETH', wei) as bigint;
@@ -217,7 +217,7 @@ describe('prices', () => {
   });
 });
 
-test('why there is nothing: the reason a taker can act on comes first', () => {
+test('without candidates, the reason that a taker can act on comes first', () => {
   const context = { asked: 3, invalid: 0, corridor: 'a-b', unit: { decimals: 6, symbol: 'USDC' } };
   const of = (...reasons: [Parameters<typeof whyNoQuotes>[0][number]['reason'], bigint | null][]) =>
     whyNoQuotes(

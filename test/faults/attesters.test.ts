@@ -86,7 +86,7 @@ async function refusedAcross(because: string): Promise<void> {
   );
 }
 
-test('F33: an attester has lost its key, another one is away, and then they are late', async () => {
+test('F33: one attester lost its key, another is offline, and later all are late', async () => {
   const dice = diceOf('F33');
   const [, second, third] = world.attesters;
   if (!second || !third) throw new Error('there are three attesters');

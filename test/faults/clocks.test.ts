@@ -29,7 +29,7 @@ afterAll(() => world?.stop());
 
 const skewed = (seconds: number) => ({ FIRMQUOTE_CLOCK_OFFSET_MS: String(seconds * 1_000) });
 
-test('F15: a program whose clock is two minutes off quotes nothing until it agrees with the chain again; orders go on by chain time', async () => {
+test('F15: a process whose clock is two minutes wrong quotes nothing until it agrees with the chain; orders continue by chain time', async () => {
   const seconds = diceOf('F15').pick([120, -120]);
   const [lp] = world.lps;
   if (lp === undefined) throw new Error('no LP');

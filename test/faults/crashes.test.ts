@@ -114,7 +114,7 @@ async function dieSettling(
   return { prepared, usedBefore, key };
 }
 
-test('F3: killed after claiming an order, before signing anything', async () => {
+test('F3: killed after claiming an order, before signing', async () => {
   const { prepared, usedBefore, key } = await dieSettling('after_claim', 'F3');
   const [id] = await ordersOf(prepared);
   expect(
@@ -130,7 +130,7 @@ test('F3: killed after claiming an order, before signing anything', async () => 
   await unharmed();
 });
 
-test('F4: killed with signed bytes in the database that no node has seen', async () => {
+test('F4: killed with signed bytes in the database that no node has received', async () => {
   const { prepared, usedBefore, key } = await dieSettling('after_sign', 'F4');
   const { slot, hash } = await lastAttempt();
   expect(await chain.anvil.rpc('eth_getTransactionByHash', [hash])).toBeNull();
@@ -141,7 +141,7 @@ test('F4: killed with signed bytes in the database that no node has seen', async
   await unharmed();
 });
 
-test('F5: killed after broadcasting, before writing down that it has', async () => {
+test('F5: killed after broadcasting, before recording the broadcast', async () => {
   const prepared = await doomed({ CRASH_AT: 'after_send' }, 'F5');
   const usedBefore = await nonce();
   await chain.anvil.rpc('evm_setIntervalMining', [0]);
@@ -158,7 +158,7 @@ test('F5: killed after broadcasting, before writing down that it has', async () 
   await unharmed();
 });
 
-test('F12: the database dies while an order commits, and the client cannot tell whether it did', async () => {
+test('F12: the database dies while an order commits, and the client cannot tell whether it committed', async () => {
   const proxy = await startTcpProxy(world.postgres.url);
   databaseUrl = `${proxy.url.slice(0, proxy.url.lastIndexOf('/'))}/venue`;
   try {

@@ -37,7 +37,7 @@ beforeAll(async () => {
 });
 afterAll(() => world?.stop());
 
-test('F40: jobs, announcements, chain events and awards come twice, late and in another order', async () => {
+test('F40: jobs, events, chain logs and awards arrive twice, late and in another order', async () => {
   const dice = diceOf('F40');
   const corridors = [{}, { to: away }, { from: away, to: home }, {}];
   const ids = await Promise.all(
@@ -56,7 +56,7 @@ test('F40: jobs, announcements, chain events and awards come twice, late and in 
   expect(await broken(sceneOf(world), { ended: true })).toEqual([]);
 });
 
-test('the checker finds nothing wrong with trades that nothing happened to', async () => {
+test('the checker reports nothing about trades without faults', async () => {
   const ids = [
     await client.insist(await client.prepare(), 'one'),
     await client.insist(await client.prepare({ to: away }), 'two'),
@@ -66,7 +66,7 @@ test('the checker finds nothing wrong with trades that nothing happened to', asy
   expect(await broken(sceneOf(world), { ended: true })).toEqual([]);
 });
 
-test('F6: an LP is killed when its fill is mined, before it has claimed what it earned', async () => {
+test('F6: an LP is killed after its fill is mined, before it claims', async () => {
   const dice = diceOf('F6');
   const [lp] = world.lps;
   if (!lp) throw new Error('there is no LP');
@@ -88,7 +88,7 @@ test('F6: an LP is killed when its fill is mined, before it has claimed what it 
   expect(await broken(sceneOf(world), { ended: true })).toEqual([]);
 });
 
-describe('the checker finds', () => {
+describe('the checker reports', () => {
   /** Everybody has stopped; whatever is planted here is taken out again. */
   async function planted(
     plant: (session: Queryable, id: string) => Promise<unknown>,
@@ -173,7 +173,7 @@ describe('the checker finds', () => {
     expect(found).toContainEqual(expect.stringMatching(words));
   });
 
-  test('finds wrong answers that clients received', async () => {
+  test('wrong answers to clients', async () => {
     const scene = sceneOf(world);
     const entry = scene.log.find(
       (each) => each.kind === 'answered' && each.key === 'one' && each.status === 200,
@@ -201,7 +201,7 @@ describe('the checker finds', () => {
     ).toEqual([expect.stringMatching(/^I11: a secret \(.{4}…\) is in what venue says$/)]);
   });
 
-  test('a promise that the inventory does not cover, and an order that never ends', async () => {
+  test('a hold without inventory, and an order that never ends', async () => {
     const [lp] = world.lps;
     if (!lp) throw new Error('there is no LP');
     const trade = makeTrade({
@@ -225,7 +225,7 @@ describe('the checker finds', () => {
       await world.database.query(`delete from ${table} where order_id = '\\${trade.orderId.slice(1)}'`);
   });
 
-  test('a unit that is missing, and one that is too much', async () => {
+  test('a missing unit and a surplus unit', async () => {
     const move = (to: string) =>
       home.send(
         client.wallet.address,
@@ -245,7 +245,7 @@ describe('the checker finds', () => {
     ]);
   });
 
-  test('finds a delivery without an escrow, an unpaid delivery, and a refund that is too small', async () => {
+  test('a delivery without an escrow, an unpaid delivery, and a refund that is too small', async () => {
     const [lp] = world.lps;
     if (!lp) throw new Error('there is no LP');
     const trade = makeTrade({

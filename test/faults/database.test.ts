@@ -31,7 +31,7 @@ import { makeSmallDisk } from './support/disk.ts';
 import { startTcpProxy } from './support/tcp-proxy.ts';
 import { diceOf } from './seed.ts';
 
-test('F13: no connection to spare, then no database at all: 503 and when to ask again, and the same key means one order when it is back', async () => {
+test('F13: no free connection, then no database: 503 with Retry-After, and the same Idempotency-Key makes one order afterwards', async () => {
   const dice = diceOf('F13');
   const v = await startTestVenue();
   const proxy = await startTcpProxy(v.databaseUrl);
@@ -117,7 +117,7 @@ test('F13: no connection to spare, then no database at all: 503 and when to ask 
   }
 });
 
-test('F13: a maker that cannot write how far it has signed signs no further', async () => {
+test('F13: an LP that cannot store its lease stops signing', async () => {
   const ground = await startSettling([41_541, 41_542]);
   const proxy = await startTcpProxy(ground.db.url);
   const [owner, operator, taker] = [account(24_001), account(24_002), account(24_003)];
@@ -187,7 +187,7 @@ test('F13: a maker that cannot write how far it has signed signs no further', as
   }
 });
 
-test('F14: a full disk under the database: nothing is sent that is not on record, reads go on, and with room again every order ends', async () => {
+test('F14: the database disk is full: no transaction is sent without a record, reads continue, and with space every order ends', async () => {
   diceOf('F14');
   const disk = await makeSmallDisk(48);
   const postgres = await startTestPostgres();
@@ -303,7 +303,7 @@ test('F14: a full disk under the database: nothing is sent that is not on record
   }
 });
 
-test('F14: a full disk under the log: the process goes on, and says on when there is room', async () => {
+test('F14: the log disk is full: the process continues, and logs again once there is space', async () => {
   const disk = await makeSmallDisk(1);
   try {
     const path = join(disk.path, 'app.log');

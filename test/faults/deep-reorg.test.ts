@@ -154,7 +154,7 @@ const quotes = async () => {
   return String(json['productUnavailable']?.['message']);
 };
 
-test('F22: a reorganisation deeper than the depth is said aloud, stops everything on that chain, and rewrites nothing', async () => {
+test('F22: a reorganisation deeper than the finality depth raises an alarm, stops that chain, and rewrites no fact', async () => {
   let worker = await startWorker('first');
   const settled = await accepted(taker);
   await settles(settled);

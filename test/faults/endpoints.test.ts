@@ -267,7 +267,7 @@ async function passedOver(): Promise<void> {
   await there.anvil.rpc('anvil_setNextBlockBaseFeePerGas', ['0x1']);
 }
 
-test('F16: a lost answer counts as sent, and so do bytes that the node already has: one transaction, one nonce', async () => {
+test('F16: a lost answer and "already known" both count as sent: one transaction, one nonce', async () => {
   await there.anvil.rpc('evm_setAutomine', [false]);
   try {
     const lost: RpcFault = { do: 'swallow', how: diceOf('F16').pick(['hang_up', 'silence']) };
@@ -297,7 +297,7 @@ test('F16: a lost answer counts as sent, and so do bytes that the node already h
   }
 });
 
-test('F17: bytes that a node keeps to itself go out through the others, and what every pool forgot is sent again', async () => {
+test('F17: bytes that one node withholds reach the chain through the others, and bytes that every pool dropped are sent again', async () => {
   const silent = diceOf('F17').pick(there.nodes.slice(1));
   silent.fault('eth_sendRawTransaction', { do: 'drop', answer: ([raw]) => keccakHex(raw as Hex) });
   there.nodes[0].fault('eth_sendRawTransaction', { do: 'drop', answer: ([raw]) => keccakHex(raw as Hex) });
@@ -313,7 +313,7 @@ test('F17: bytes that a node keeps to itself go out through the others, and what
   expect(await minedUntil(async () => (await stateOf('f17-evicted')) === 'mined')).toBe(true);
 });
 
-test('F18: a node that goes back or falls behind is left out, the head never goes down, and due steps are taken', async () => {
+test('F18: a node that goes back or lags is excluded, the head never decreases, and due steps are taken', async () => {
   const heads: bigint[] = [];
   const unfollow = here.port.onHead(({ number }) => heads.push(number));
   await minedUntil(async () => heads.length > 2);
@@ -340,7 +340,7 @@ test('F18: a node that goes back or falls behind is left out, the head never goe
   expect(heads).toEqual([...heads].sort((a, b) => Number(a - b)));
 });
 
-test('F19: a node without logs and receipts hides nothing: the fill is found, attested and claimed', async () => {
+test('F19: with one node that returns no logs and no receipts, the fill is still found, attested and claimed', async () => {
   const [first] = there.nodes;
   const before = await balance();
   first.fault('eth_getLogs', { do: 'drop_logs' });
@@ -369,7 +369,7 @@ test('F19: a node without logs and receipts hides nothing: the fill is found, at
   ).toMatchObject({ kind: 'signed' });
 });
 
-test('F23: one lying node is not enough: nothing is filled for it, nothing signed, nothing concluded', async () => {
+test('F23: one lying node causes no fill, no signature and no final stage', async () => {
   const liar = diceOf('F23').pick([0, 1]);
   // Whoever is asked first decides below the value; here that is the liar.
   for (let index = 0; index < liar; index += 1)

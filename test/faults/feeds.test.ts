@@ -50,7 +50,7 @@ afterAll(async () => {
 const admin = async <T>(path: string): Promise<T> =>
   (await (await fetch(`${world.lps[0]?.adminUrl}${path}`)).json()) as T;
 
-test('F43: an exchange lies by five per cent, one is gone, and all of them stand still', async () => {
+test('F43: one exchange is wrong by five per cent, one is offline, and then all repeat old prices', async () => {
   const dice = diceOf('F43');
   const liar = dice.pick(exchanges);
   const others = exchanges.filter((exchange) => exchange !== liar);

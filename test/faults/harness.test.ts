@@ -4,7 +4,7 @@ import { type AddressInfo, createServer, connect, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startTcpProxy, type TcpProxy } from './support/tcp-proxy.ts';
 
-describe('a network that fails', () => {
+describe('the TCP proxy', () => {
   const server = createServer((socket) => socket.on('error', () => {}).pipe(socket));
   let proxy: TcpProxy;
   beforeAll(() => new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve)));
@@ -23,7 +23,7 @@ describe('a network that fails', () => {
     return { say: (words: string) => client.write(words), seen };
   }
 
-  test('pass: bytes come back unchanged; the proxy counts them', async () => {
+  test('pass: bytes are unchanged and counted', async () => {
     const { say, seen } = dial();
     say('hello');
     await expect.poll(() => seen.text).toBe('hello');
@@ -31,7 +31,7 @@ describe('a network that fails', () => {
     expect(proxy.url).toBe(`http://127.0.0.1:${proxy.port}`);
   });
 
-  test('delay: late, and in order', async () => {
+  test('delay: bytes arrive late and in order', async () => {
     proxy.set({ kind: 'delay', ms: 60 });
     const { say, seen } = dial();
     const startedMs = performance.now();
@@ -61,14 +61,14 @@ describe('a network that fails', () => {
     await expect.poll(() => before.seen.text + during.seen.text).toBe('12x');
   });
 
-  test('truncate: the answer ends in the middle', async () => {
+  test('truncate: the answer ends early', async () => {
     proxy.set({ kind: 'truncate', bytes: 3 });
     const { say, seen } = dial();
     say('hello');
     await expect.poll(() => seen).toEqual({ text: 'hel', end: 'end' });
   });
 
-  test('reset: open connections and new ones; cut: open ones only', async () => {
+  test('reset: closes open and new connections; cut: only open ones', async () => {
     const before = dial();
     before.say('1');
     await expect.poll(() => before.seen.text).toBe('1');

@@ -51,7 +51,7 @@ async function some(
   return trades;
 }
 
-test('F41: an LP killed with quotes signed signs nothing until each has lapsed; a clean stop forgets none and waits for nothing', async () => {
+test('F41: a killed LP signs nothing until each of its live quotes has expired; a clean stop keeps every hold and needs no wait', async () => {
   const dice = diceOf('F41');
   const sizes = () => 1_000 + Math.floor(dice.next() * 4_000);
   const lp = (world = await startLpProcesses({ chainId: 31_641, replicas: [ALONE], accounts: 4_100 }));
@@ -105,7 +105,7 @@ test('F41: an LP killed with quotes signed signs nothing until each has lapsed; 
   await lp.takeAll(await lp.exhaust([ALONE], sizes));
 });
 
-test('F42: two replicas on one inventory: one frozen, one killed, Redis emptied, and no unit is promised twice', async () => {
+test('F42: of two replicas with shared inventory one is frozen and one killed, and Redis is emptied: no unit is promised twice', async () => {
   const dice = diceOf('F42');
   const sizes = () => 1_000 + Math.floor(dice.next() * 4_000);
   redis = await startRedis();

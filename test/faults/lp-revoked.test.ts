@@ -18,7 +18,7 @@ afterEach(async () => {
   [lps, venue] = [undefined, undefined];
 });
 
-test('F44: an operator revoked on chain: the LP signs no more, the venue shows it offline, and its live quotes cost no one anything', async () => {
+test('F44: the operator is revoked on chain: the LP stops signing, the venue shows it offline, and its live quotes cost nobody anything', async () => {
   const dice = diceOf('F44');
   const size = 1_000 + Math.floor(dice.next() * 4_000);
 

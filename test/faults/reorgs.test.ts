@@ -111,7 +111,7 @@ const looked = () =>
 const bucket = () =>
   lp.inventory().find(({ chainId, token }) => chainId === there.chain.id && token === there.usdc.address);
 
-test('F20: an order that vanishes before it is deep is not filled', async () => {
+test('F20: an order that a reorganisation removes before it is final is not filled', async () => {
   const trade = await bridge(500n * USDC);
   const before = await balance();
   venue.send({ type: 'award', ...awardOf(trade) });
@@ -138,7 +138,7 @@ test('F20: an order that vanishes before it is deep is not filled', async () => 
   expect(bucket()?.committed).toBe(trade.output);
 });
 
-test('F21: a fill that vanishes is made again, and delivers once', async () => {
+test('F21: a removed fill is made again, and delivers once', async () => {
   // An order of another test may still be promised.
   const { pendingOut, committed } = bucket() ?? { pendingOut: 0n, committed: 0n };
   const trade = await bridge(1_000n * USDC);
@@ -188,7 +188,7 @@ test('F21: a fill that vanishes is made again, and delivers once', async () => {
   );
 });
 
-test('F21: a fill that another block mines again in the same breath stands, and is claimed', async () => {
+test('F21: a fill that the replacement block contains again stands, and is claimed', async () => {
   const trade = await bridge(800n * USDC);
   const before = await balance();
   venue.send({ type: 'award', ...awardOf(trade) });
@@ -229,7 +229,7 @@ test('F21: a fill that another block mines again in the same breath stands, and 
   );
 });
 
-test('F21: a fill that vanished while no process ran is not on the books after a clean restart, though it can never be made again', async () => {
+test('F21: a fill removed while no process ran is not booked after a clean restart, even if it can never be repeated', async () => {
   const others = bucket()?.committed ?? 0n;
   const trade = await bridge(700n * USDC);
   const before = await balance();
@@ -256,7 +256,7 @@ test('F21: a fill that vanished while no process ran is not on the books after a
   await minedUntil(() => bucket()?.committed === 0n);
 });
 
-test('F29: while a chain stands still nothing is quoted there and nothing late is started; when it goes on, the taker gets its money back', async () => {
+test('F29: a stalled chain is not quoted and nothing late starts there; when it continues, the taker is refunded', async () => {
   for (const chain of devnet.chains) await chain.anvil.mine(1);
   const trade = await bridge(600n * USDC);
   const takers = async () =>

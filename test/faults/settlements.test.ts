@@ -68,7 +68,7 @@ const isGapless = (relayer: TestAccount) =>
     return row?.open === 0 && row.n === (await s.here.port.transactionCount(relayer.address, 'latest'));
   });
 
-test('F8: of two programs with one key, one sends; the other takes over when that one is gone, or only believes that it is not', async () => {
+test('F8: of two processes with one key, one sends; the other takes over when the first stops or loses its lease', async () => {
   const dice = diceOf('F8');
   const relayer = await newRelayer();
   const taker = await s.taker();
@@ -115,7 +115,7 @@ const fenceOf = async (relayer: TestAccount): Promise<number> =>
     )[0]?.fence,
   );
 
-test('F30: what the chain refuses fails and gives everything back: to a paused token, from an LP that has nothing, for a taker that has nothing; the others settle', async () => {
+test('F30: an order that the chain refuses fails and releases everything (paused token, LP without balance, taker without balance); the others settle', async () => {
   const dice = diceOf('F30');
   const worker = await s.worker({ sender: { batch: s.here.deployment.batch } });
   const taker = await s.taker();
@@ -171,7 +171,7 @@ test('F30: what the chain refuses fails and gives everything back: to a paused t
   await worker.stop();
 });
 
-test('F34: of a claim and a refund in one block, whichever comes first, one succeeds, and the venue says which', async () => {
+test('F34: when a claim and a refund race in one block, exactly one succeeds, and the venue reports which', async () => {
   const dice = diceOf('F34');
   for (const first of dice.next() < 0.5 ? (['claim', 'refund'] as const) : (['refund', 'claim'] as const)) {
     const opener = await s.worker();

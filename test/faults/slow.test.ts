@@ -48,7 +48,7 @@ afterAll(async () => {
 const settles = async (id: string | undefined) =>
   expect((await client.ended(id ?? '')).status).toBe('settled');
 
-test('a node that takes minutes to answer: its chain is refused for now, the other one trades, and with a slow answer it settles slowly', async () => {
+test('a node needs minutes to answer: its chain is not quoted, the other chain trades, and with slow answers it settles slowly', async () => {
   const [there, here] = [
     { from: away, to: away },
     { from: home, to: home },
@@ -66,7 +66,7 @@ test('a node that takes minutes to answer: its chain is refused for now, the oth
   expect(await broken(sceneOf(world), { ended: true })).toEqual([]);
 });
 
-test('a database that takes its time: submissions wait for it, quotes do not', async () => {
+test('a slow database delays submissions and not quotes', async () => {
   const prepared = [await client.prepare(), await client.prepare(), await client.prepare()];
   const asset = (token: string) => `eip155:${home.chain.id}/erc20:${token}`;
   cable.set({ kind: 'delay', ms: 3_000 });

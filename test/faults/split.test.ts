@@ -61,7 +61,7 @@ const partners = (quote: Json | undefined) =>
     .map(({ solverId }) => solverId)
     .sort();
 
-test('F35: one LP of a split is silent, signs with a key that is not its, or loses its authority afterwards: all of the order or nothing', async () => {
+test('F35: one LP of a split is silent, signs with a foreign key, or loses its operator: the whole order settles or nothing does', async () => {
   const dice = diceOf('F35');
   const prices = [2_500n, 2_510n, 2_520n];
   const bad: NonNullable<SolverSpec['slice']>[] = [

@@ -98,7 +98,7 @@ const ended = (transactor: Transactor, key: string): Promise<TxStatus> =>
     return status?.state !== 'pending' && status;
   });
 
-test("F24: whichever of a slot's attempts is mined, original or replacement, is found, and nothing comes of the others", async () => {
+test('F24: whichever attempt of a slot is mined is found, and no other attempt of it executes', async () => {
   const dice = diceOf('F24');
   const signer = await newSigner();
   await c.anvil.rpc('evm_setAutomine', [false]);
@@ -124,7 +124,7 @@ test("F24: whichever of a slot's attempts is mined, original or replacement, is 
   });
 });
 
-test('F25: a nonce spent by another holder of the key is not taken for ours, and our step gets another one', async () => {
+test('F25: a nonce spent by another process with the same key is not taken for ours, and the step gets another nonce', async () => {
   const dice = diceOf('F25');
   const signer = await newSigner();
   await c.anvil.rpc('evm_setAutomine', [false]);
@@ -154,7 +154,7 @@ test('F25: a nonce spent by another holder of the key is not taken for ours, and
   expect(await minedCount(signer)).toBe(keys.length + stolen.size);
 });
 
-test('F26: a nonce that will never be sent is filled, and what waited behind it goes on', async () => {
+test('F26: a nonce that will never be sent is filled by a no-op, and the transactions behind it proceed', async () => {
   const dice = diceOf('F26');
   const signer = await newSigner();
   await c.anvil.rpc('evm_setAutomine', [false]);
@@ -188,7 +188,7 @@ test('F26: a nonce that will never be sent is filled, and what waited behind it 
   expect(await minedCount(signer)).toBe(6);
 });
 
-test('F27: transactions wait while gas is above the cap, late ones give their nonce to a no-op, and no attempt goes above the cap', async () => {
+test('F27: transactions wait while gas is above the cap, late ones are replaced by a no-op, and no attempt exceeds the cap', async () => {
   const dice = diceOf('F27');
   const signer = await newSigner();
   const cap = 20n * GWEI;
@@ -228,7 +228,7 @@ test('F27: transactions wait while gas is above the cap, late ones give their no
   expect(await minedCount(signer)).toBe(2);
 });
 
-test('F28: a signer without gas is no end of anything: it says that it cannot pay, holds what it has, and sends it when it is topped up', async () => {
+test('F28: a signer without gas reports it, keeps its transactions, and sends them after a top-up', async () => {
   const dice = diceOf('F28');
   await c.anvil.rpc('evm_setAutomine', [false]);
   const [empty, short] = [await newSigner(0n), await newSigner(2n * 10n ** 15n)];

@@ -102,7 +102,7 @@ async function loseTail(): Promise<void> {
   await truncate(log, Math.floor((await stat(log)).size / 2));
 }
 
-test('F10: Redis is emptied, killed, and comes back with half of what it knew, under load: every accepted order settles', async () => {
+test('F10: Redis is emptied, killed and restored with old data under load: every accepted order settles', async () => {
   const dice = diceOf('F10');
   const trades = await prepare(8, dice);
   // Nobody hears of these but Redis, which forgets them.
@@ -129,7 +129,7 @@ test('F10: Redis is emptied, killed, and comes back with half of what it knew, u
   await settled(ids);
 });
 
-test('F11: Redis says nothing any more: a submission commits all the same, workers start, work and stop without it', async () => {
+test('F11: Redis does not answer: submissions commit, and workers start, work and stop without it', async () => {
   const dice = diceOf('F11');
   const [first, ...more] = await prepare(3, dice);
   cable.set(dice.next() < 0.5 ? { kind: 'blackhole' } : { kind: 'half_open', stopped: 'down' });
@@ -225,7 +225,7 @@ function listen(urls: () => string): Heard {
 const ofThese = ({ events }: Heard, ids: readonly string[]) =>
   events.filter(({ orderId }) => ids.includes(orderId));
 
-test("F36: replicas die under listeners, one reads nothing for long, and another's connection goes half dead: each gets every event once, in order, and polling answers the same", async () => {
+test('F36: replicas die, a client reads slowly and a connection is half open: each client gets every event once, in order, and polling agrees', async () => {
   const dice = diceOf('F36');
   const half = await startTcpProxy(w.venueUrl('a'));
   // One is moved about, two go to whoever is there and one of them is slow, one sits behind a bad cable and
@@ -279,7 +279,7 @@ test("F36: replicas die under listeners, one reads nothing for long, and another
 });
 
 test(
-  'F37: every process is restarted in turn under load: nothing is lost or doubled, each ends in time, listeners are sent elsewhere and resume',
+  'F37: a rolling restart under load loses and doubles nothing, each process stops in time, and streams resume elsewhere',
   async () => {
     const dice = diceOf('F37');
     const heard = listen(() => balancer.url);
@@ -329,7 +329,7 @@ test(
 );
 
 test(
-  'F39: the seal and the API key are rotated while quotes are out: every replica takes what the old seal sealed until its time and no longer, and what the old key asked for is the workspace’s',
+  "F39: seal and API key rotate while quotes are live: every replica accepts the old seal until it lapses, and orders made with the old key stay the workspace's",
   async () => {
     const dice = diceOf('F39');
     const admin = createAdmin({

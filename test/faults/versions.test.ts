@@ -56,7 +56,7 @@ function connect(schema = ground.db.schema): Database {
   return db;
 }
 
-test('F38: the old program goes on beside the new one, every order ends once, and it stops before it could do harm', async () => {
+test('F38: the old release runs beside the new one, every order ends once, and the old one stops before it can do harm', async () => {
   const dice = diceOf('F38');
   const old = await ground.worker();
   const { text, record } = mintKey(

@@ -102,7 +102,7 @@ const minedUntil = (what: () => boolean | Promise<boolean>) =>
     return what();
   });
 
-test('F32: from the request on the money is not promised, a fill that cannot be paid is never sent, and the taker is refunded to the unit', async () => {
+test('F32: a requested withdrawal is not promised, a fill that cannot be paid is never sent, and the taker is refunded in full', async () => {
   const dice = diceOf('F32');
   const amount = BigInt(500 + Math.floor(dice.next() * 4_000)) * USDC;
   const [whole, nonce, money] = [

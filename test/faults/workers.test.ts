@@ -46,7 +46,7 @@ async function accepted(id: string): Promise<string> {
   return order;
 }
 
-test('F7: frozen with an order in hand for longer than its lease, thawed when another has it', async () => {
+test('F7: a worker frozen longer than its lease resumes when another worker has its order', async () => {
   await first.start({ FREEZE_AT: 'before_append' });
   const id = await accepted('F7');
   await first.says('reached before_append');
@@ -62,7 +62,7 @@ test('F7: frozen with an order in hand for longer than its lease, thawed when an
   await Promise.all([first.stop(), second.stop()]);
 });
 
-test('F9: an event loop that is blocked for longer than its leases', async () => {
+test("F9: a worker's event loop is blocked longer than its leases", async () => {
   const file = join(folder, 'blocked');
   await writeFile(file, '');
   await first.start({ BLOCK_AT: 'before_persist', BLOCK_FILE: file }, 'ready');

@@ -1,15 +1,20 @@
 /** The command line as an operator meets it: what it prints, what it refuses, and the sentence that helps. */
 
+import { scryptSync } from 'node:crypto';
 import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Wallet } from 'ethers';
+import { hexlify, scrypt, Wallet } from 'ethers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { firmquote } from '../support/command.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 let folder = '';
 beforeAll(async () => {
+  // ethers' own scrypt in JavaScript takes seconds a call.
+  scrypt.register(async (password, salt, N, r, p, length) =>
+    hexlify(scryptSync(password, salt, length, { N, r, p, maxmem: 256 * N * r })),
+  );
   folder = await mkdtemp(join(tmpdir(), 'fq-cli-'));
   // Run as root, the database belongs to another user, who has to get in; otherwise its files would go
   // elsewhere.

@@ -1,9 +1,9 @@
 /**
- * Two replicas of an LP as processes: what one owes when it dies the other delivers, once; what one is told
- * both do.
+ * Two replicas of an LP as processes. When one dies, the other makes its deliveries, once. A command to one
+ * applies to both.
  */
 
-import { afterEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { outputHash, type MandateOutput } from '../../src/domain/order.ts';
 import { openForCall } from '../../src/settlement/call.ts';
 import { type LpProcesses, startLpProcesses } from '../faults/support/lp-processes.ts';
@@ -12,47 +12,41 @@ import { account, type TestChain } from '../support/devnet.ts';
 import { awardOf, eventually, type Trade } from '../support/lp-trades.ts';
 import { startRedis, type TestRedis } from '../support/redis.ts';
 
-let lps: LpProcesses | undefined;
-let redis: TestRedis | undefined;
-
-afterEach(async () => {
-  await lps?.stop();
-  await redis?.stop();
-  [lps, redis] = [undefined, undefined];
-});
-
 const NAMES = ['a', 'b'] as const;
 type Name = (typeof NAMES)[number];
-/** Five programs start for each of these. */
-const LIMIT_MS = 300_000;
+const ACCOUNTS = 7_400;
 
-/** Both of them quote, and one of them leads. */
-async function started({
-  chainId,
-  toChainId,
-  accounts,
-}: {
-  chainId: number;
-  toChainId: number;
-  accounts: number;
-}): Promise<{ lp: LpProcesses; there: TestChain; leader: Name; other: Name }> {
+let redis: TestRedis;
+let lp: LpProcesses;
+let there: TestChain;
+
+beforeAll(async () => {
   redis = await startRedis();
-  const lp = (lps = await startLpProcesses({
-    chainId,
-    toChainId,
+  lp = await startLpProcesses({
+    chainId: 41_091,
+    toChainId: 41_092,
     replicas: NAMES,
     redisUrl: redis.url,
-    accounts,
+    accounts: ACCOUNTS,
     program: PROGRAM,
-  }));
+  });
+  there = lp.there as TestChain;
   await Promise.all(NAMES.map((name) => lp.part(name).start()));
+}, 300_000);
+afterAll(async () => {
+  await lp?.stop();
+  await redis?.stop();
+});
+
+/** Both replicas quote, and one of them leads. */
+async function roles(): Promise<{ leader: Name; other: Name }> {
   await Promise.all(NAMES.map((name) => lp.pricing(name)));
   let leader: Name | undefined;
   await eventually(async () => {
     for (const name of NAMES) if (await lp.leads(name)) leader = name;
     return leader !== undefined;
   });
-  return { lp, there: lp.there as TestChain, leader: leader as Name, other: leader === 'a' ? 'b' : 'a' };
+  return { leader: leader as Name, other: leader === 'a' ? 'b' : 'a' };
 }
 
 const inPool = async ({ anvil }: TestChain, from: string) => {
@@ -65,95 +59,74 @@ const inPool = async ({ anvil }: TestChain, from: string) => {
       sender.toLowerCase() === from.toLowerCase() && Object.keys(transactions).length > 0,
   );
 };
-const open = ({ chain }: LpProcesses, accounts: number, { order, funding }: Trade) =>
-  chain.send(account(accounts + 3).address, chain.chain.escrow, openForCall(order, funding));
-const delivered = async ({ port }: TestChain, { id, order }: Trade) =>
-  (await port.fillRecord(id, outputHash(order.outputs[0] as MandateOutput))) !== undefined;
-const holdings = ({ port, usdc }: TestChain, accounts: number) =>
+const open = ({ order, funding }: Trade) =>
+  lp.chain.send(account(ACCOUNTS + 3).address, lp.chain.chain.escrow, openForCall(order, funding));
+const delivered = async ({ id, order }: Trade) =>
+  (await there.port.fillRecord(id, outputHash(order.outputs[0] as MandateOutput))) !== undefined;
+const holdings = () =>
   Promise.all([
-    port.ledgerBalance(account(accounts).address, usdc.address),
-    port.tokenBalance(account(accounts + 2).address, usdc.address),
+    there.port.ledgerBalance(account(ACCOUNTS).address, there.usdc.address),
+    there.port.tokenBalance(account(ACCOUNTS + 2).address, there.usdc.address),
   ]);
 
-/** The LP paid this order's output to the taker, and nothing else, however long one waits. */
-async function paidOnce(
-  there: TestChain,
-  accounts: number,
-  { output }: Trade,
-  [lpHad, takerHad]: readonly bigint[],
-): Promise<void> {
+/** The LP paid this order's output to the taker exactly once, and nothing else. */
+async function paidOnce({ output }: Trade, [lpHad, takerHad]: readonly bigint[]): Promise<void> {
   await there.anvil.mine(4);
-  expect(await holdings(there, accounts)).toEqual([
-    (lpHad as bigint) - output,
-    (takerHad as bigint) + output,
-  ]);
+  expect(await holdings()).toEqual([(lpHad as bigint) - output, (takerHad as bigint) + output]);
 }
 
-test(
-  'the leader dies before a due delivery: another replica leads and delivers once',
-  async () => {
-    const accounts = 7_400;
-    const { lp, there, leader, other } = await started({ chainId: 41_091, toChainId: 41_092, accounts });
-    const before = await holdings(there, accounts);
-    const trade = await lp.bridge(700, leader);
-    lp.venue.send({ type: 'award', ...awardOf(trade) }, leader);
-    await eventually(async () =>
-      ((await lp.admin(other, 'GET', '/awards')) as { awards: { orderId: string }[] }).awards.some(
-        ({ orderId }) => orderId === trade.id,
-      ),
-    );
-    await lp.part(leader).kill();
-    await open(lp, accounts, trade);
-    await eventually(() => lp.leads(other));
-    await eventually(() => delivered(there, trade));
-    // The one that died comes back: nothing is left to do.
-    await lp.part(leader).start();
-    await lp.pricing(leader);
-    expect(await lp.leads(leader)).toBe(false);
-    await paidOnce(there, accounts, trade, before);
-  },
-  LIMIT_MS,
-);
+test('the leader dies before a due delivery: another replica leads and delivers once', async () => {
+  const { leader, other } = await roles();
+  const before = await holdings();
+  const trade = await lp.bridge(700, leader);
+  lp.venue.send({ type: 'award', ...awardOf(trade) }, leader);
+  await eventually(async () =>
+    ((await lp.admin(other, 'GET', '/awards')) as { awards: { orderId: string }[] }).awards.some(
+      ({ orderId }) => orderId === trade.id,
+    ),
+  );
+  await lp.part(leader).kill();
+  await open(trade);
+  await eventually(() => lp.leads(other));
+  await eventually(() => delivered(trade));
+  // The dead replica comes back and finds nothing left to do.
+  await lp.part(leader).start();
+  await lp.pricing(leader);
+  expect(await lp.leads(leader)).toBe(false);
+  await paidOnce(trade, before);
+}, 300_000);
 
-test(
-  'the leader dies with a delivery in flight: another replica leads and the delivery lands once',
-  async () => {
-    const accounts = 7_410;
-    const { lp, there, leader, other } = await started({ chainId: 41_093, toChainId: 41_094, accounts });
-    const before = await holdings(there, accounts);
-    const nonce = () =>
-      there.anvil.rpc<string>('eth_getTransactionCount', [lp.operator.address, 'latest']).then(Number);
-    const sentBefore = await nonce();
-    const trade = await lp.bridge(800, other);
-    await there.anvil.rpc('evm_setIntervalMining', [0]);
-    // Given to the one that did not quote it either.
-    lp.venue.send({ type: 'award', ...awardOf(trade) }, leader);
-    await open(lp, accounts, trade);
-    await eventually(() => inPool(there, lp.operator.address));
-    await lp.part(leader).kill();
-    await there.anvil.rpc('evm_setIntervalMining', [1]);
-    await eventually(() => lp.leads(other));
-    await eventually(() => delivered(there, trade));
-    await paidOnce(there, accounts, trade, before);
-    expect(await nonce()).toBe(sentBefore + 1);
-  },
-  LIMIT_MS,
-);
+test('the leader dies with a delivery in flight: another replica leads and the delivery lands once', async () => {
+  const { leader, other } = await roles();
+  const before = await holdings();
+  const nonce = () =>
+    there.anvil.rpc<string>('eth_getTransactionCount', [lp.operator.address, 'latest']).then(Number);
+  const sentBefore = await nonce();
+  const trade = await lp.bridge(800, other);
+  await there.anvil.rpc('evm_setIntervalMining', [0]);
+  // The award goes to the replica that did not quote.
+  lp.venue.send({ type: 'award', ...awardOf(trade) }, leader);
+  await open(trade);
+  await eventually(() => inPool(there, lp.operator.address));
+  await lp.part(leader).kill();
+  await there.anvil.rpc('evm_setIntervalMining', [1]);
+  await eventually(() => lp.leads(other));
+  await eventually(() => delivered(trade));
+  await paidOnce(trade, before);
+  expect(await nonce()).toBe(sentBefore + 1);
+  await lp.part(leader).start();
+}, 300_000);
 
-test(
-  'a pause given to one replica stops all, also one that was down, until a resume',
-  async () => {
-    const { lp, leader, other } = await started({ chainId: 41_095, toChainId: 41_096, accounts: 7_420 });
-    const note = (name: Name) => lp.venue.said(name)?.note ?? '';
-    await lp.admin(other, 'POST', '/pause?note=enough');
-    for (const name of NAMES) await eventually(() => note(name).includes('enough'));
-    await expect(lp.bridge(100, leader)).rejects.toThrow('standby');
-    expect(await lp.part(other).stop()).toBe(0);
-    await lp.part(other).start();
-    await eventually(() => note(other).includes('enough'));
-    await lp.admin(leader, 'POST', '/resume');
-    for (const name of NAMES) await lp.pricing(name);
-    for (const name of NAMES) await lp.bridge(100, name);
-  },
-  LIMIT_MS,
-);
+test('a pause given to one replica stops all, also one that was down, until a resume', async () => {
+  const { leader, other } = await roles();
+  const note = (name: Name) => lp.venue.said(name)?.note ?? '';
+  await lp.admin(other, 'POST', '/pause?note=enough');
+  for (const name of NAMES) await eventually(() => note(name).includes('enough'));
+  await expect(lp.bridge(100, leader)).rejects.toThrow('standby');
+  expect(await lp.part(other).stop()).toBe(0);
+  await lp.part(other).start();
+  await eventually(() => note(other).includes('enough'));
+  await lp.admin(leader, 'POST', '/resume');
+  for (const name of NAMES) await lp.pricing(name);
+  for (const name of NAMES) await lp.bridge(100, name);
+}, 300_000);

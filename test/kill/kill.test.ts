@@ -38,7 +38,7 @@ test.each(Array.from({ length: ROUNDS }, (_, index) => index + 1))(
   300_000,
 );
 
-test('the demo ends when asked and leaves nothing behind', async () => {
+test('the demo ends on request and leaves no process and no file behind', async () => {
   const pids = Object.values(demo.manifest().processes);
   expect(pids.length).toBe(10);
   expect(await demo.stop()).toBe(0);

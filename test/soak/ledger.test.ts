@@ -1,18 +1,21 @@
-/** A million random events, and the proof that a fault would be noticed: ledgers with one each. */
+/**
+ * Random events on the ledger, and faulty ledgers that the checks must report. `npm run soak:ledger` runs a
+ * million events.
+ */
 
 import { describe, expect, test } from 'vitest';
 import type { HoldRequest, LedgerEvent } from '../../src/inventory/event.ts';
 import type { Ledger } from '../../src/inventory/ledger.ts';
 import { type Sabotage, soak } from './ledger.ts';
 
-test('a million random events with an adversary who accepts everything: no invariant broken', () => {
-  const report = soak({ events: 1_000_000, seed: 1 });
-  expect(report.events).toBeGreaterThanOrEqual(1_000_000);
+test('random events with a taker who accepts every quote break no invariant', () => {
+  const report = soak({ events: 250_000, seed: 1 });
+  expect(report.events).toBeGreaterThanOrEqual(250_000);
   for (const key of ['quotes', 'refusals', 'fills', 'reorgs', 'onslaughts', 'restarts', 'crashes'] as const)
-    expect(report[key], key).toBeGreaterThan(20);
+    expect(report[key], key).toBeGreaterThan(5);
 }, 600_000);
 
-test('one seed is one life', () => {
+test('one seed makes one run', () => {
   const { seconds: _, ...first } = soak({ events: 4_000, seed: 7 });
   expect(soak({ events: 4_000, seed: 7 })).toMatchObject(first);
 });
@@ -42,7 +45,7 @@ const every = (n: number) => {
   return () => (count += 1) % n === 0;
 };
 
-describe('it notices a ledger that', () => {
+describe('reports a ledger that', () => {
   const rarely = every(200);
   test.each<[string, Sabotage, RegExp]>([
     ['forgets a hold now and then', holding((request) => (rarely() ? undefined : request)), /^[0-9]:/],

@@ -81,7 +81,7 @@ const amounts = (bits: number) =>
   fc.integer({ min: 0, max: bits }).chain((size) => fc.bigInt({ min: 1n, max: 1n << BigInt(size) }));
 
 describe('constant product', () => {
-  test('both ways, as the router says', async () => {
+  test('both directions equal the router', async () => {
     const reader = createPoolReader(
       chain.port,
       'constant_product',
@@ -191,7 +191,7 @@ describe('concentrated', () => {
     await dev.settled();
   }
 
-  test('both ways, as the quoter says, before and after trades', async () => {
+  test('both directions equal the quoter, before and after trades', async () => {
     for (const one of chain.deployment.tokens.slice(2)) await dex.mint(one.address, dex.trader, 1n << 200n);
     const counts = { compared: 0, crossed: 0, dry: 0 };
     const pairs = [

@@ -18,7 +18,7 @@ const message = (u: number, b: string, a: string, s = 'ETHUSDT') => ({
   data: { u, s, b, B: '1.5', a, A: '2.5' },
 });
 
-test('asks for its symbols in one combined stream, passes texts through untouched, and answers in the spelling it was asked in', async () => {
+test('subscribes its symbols in one combined stream, keeps texts, and answers with the requested spelling', async () => {
   start();
   await exchange.connected(1);
   expect(exchange.paths).toEqual(['/stream?streams=ethusdt@bookTicker/btcusdt@bookTicker']);
@@ -40,7 +40,7 @@ test('asks for its symbols in one combined stream, passes texts through untouche
   expect(exchange.heard).toEqual([]);
 });
 
-test('a jump of the update id is a quote; duplicates, steps back, crossed and empty books, noise and strangers are refused', async () => {
+test('a jump of the update id is a quote; duplicates, steps back, crossed and empty books, noise and unknown symbols are refused', async () => {
   start();
   await exchange.connected(1);
   exchange.say(
@@ -71,7 +71,7 @@ test('a jump of the update id is a quote; duplicates, steps back, crossed and em
   ]);
 });
 
-test('reconnects when the exchange hangs up, and may then start counting anew', async () => {
+test('reconnects when the exchange closes, and then accepts lower update ids', async () => {
   start();
   await exchange.connected(1);
   exchange.say(message(10, '1', '2'));
@@ -85,7 +85,7 @@ test('reconnects when the exchange hangs up, and may then start counting anew', 
   expect(exchange.troubles.map(({ kind }) => kind)).toEqual(['connected', 'disconnected', 'connected']);
 });
 
-test('attempts count up while connections do not last, even if each brings a price', async () => {
+test('attempts count up while connections end early, even if each brings a price', async () => {
   start();
   for (const attempt of [1, 2, 3]) {
     await exchange.connected(attempt);
@@ -97,7 +97,7 @@ test('attempts count up while connections do not last, even if each brings a pri
   expect(exchange.attempts).toEqual([0, 1, 2]);
 });
 
-test('silence: a connection without data is replaced, although it answers pings', async () => {
+test('replaces a connection without data, although it answers pings', async () => {
   start({ silentMs: 1_200, pingMs: 500 });
   await exchange.connected(2);
   expect(exchange.troubles.slice(0, 3).map(({ kind }) => kind)).toEqual([
@@ -107,7 +107,7 @@ test('silence: a connection without data is replaced, although it answers pings'
   ]);
 });
 
-test('a connection that talks without ever naming a price is replaced too', async () => {
+test('replaces a connection that sends messages without prices', async () => {
   start({ quietMs: 150, pingMs: 5_000 });
   await exchange.connected(1);
   const chatter = setInterval(() => exchange.say({ result: null }), 20);
@@ -116,7 +116,7 @@ test('a connection that talks without ever naming a price is replaced too', asyn
   expect(exchange.troubles).toContainEqual({ kind: 'disconnected', detail: 'no prices', retryInMs: 5 });
 });
 
-test('half open: no answer to a ping, and the connection is replaced', async () => {
+test('replaces a half-open connection after an unanswered ping', async () => {
   await exchange.close();
   exchange = await startExchange({ autoPong: false });
   start({ silentMs: 10_000, pingMs: 30 });
@@ -124,7 +124,7 @@ test('half open: no answer to a ping, and the connection is replaced', async () 
   expect(exchange.troubles).toContainEqual({ kind: 'disconnected', detail: 'no pong', retryInMs: 5 });
 });
 
-test('nobody at home: keeps trying, and stop ends it', async () => {
+test('keeps trying while the exchange is unreachable, until stop', async () => {
   const feed = start({ url: 'ws://127.0.0.1:9' });
   await vi.waitFor(() => expect(exchange.attempts.length).toBeGreaterThan(2), { timeout: 40_000 });
   feed.stop();
@@ -133,7 +133,7 @@ test('nobody at home: keeps trying, and stop ends it', async () => {
   expect(exchange.attempts).toHaveLength(count);
 });
 
-test('after stop nothing is delivered', async () => {
+test('delivers nothing after stop', async () => {
   const feed = start();
   await exchange.connected(1);
   feed.stop();
@@ -142,7 +142,7 @@ test('after stop nothing is delivered', async () => {
   expect(exchange.quotes).toEqual([]);
 });
 
-test('a frame beyond the limit ends the connection instead of filling memory', async () => {
+test('a frame beyond the limit closes the connection', async () => {
   start();
   await exchange.connected(1);
   exchange.say('x'.repeat(70_000));

@@ -19,8 +19,8 @@ describe('readMessage', () => {
     kind: 'ticker',
     ticker: { symbol: 'ETHUSDT', bid: '2500.10000000', ask: '2500.11000000', update: 400_900_217 },
   };
-  test('alone', () => expect(read(ticker())).toEqual(good));
-  test('in the envelope of a combined stream', () =>
+  test('a bare message', () => expect(read(ticker())).toEqual(good));
+  test('inside the envelope of a combined stream', () =>
     expect(read({ stream: 'ethusdt@bookTicker', data: ticker() })).toEqual(good));
 
   test.each([
@@ -70,7 +70,7 @@ describe('readMessage', () => {
   });
 });
 
-test('sequence: each symbol for itself; a jump is normal, a repeat and a step back are not', () => {
+test('sequence: per symbol; a jump is normal, a repeat and a step back are refused', () => {
   const sequence = createSequence();
   expect([5, 5, 9, 8, 9, 10].map((update) => sequence.take('ETHUSDT', update))).toEqual([
     undefined,

@@ -45,7 +45,7 @@ const heartbeat = (last_trade_id: number, sequence = 90) => ({
   time: '2026-11-21T17:00:32.000000Z',
 });
 
-test('subscribes each product by itself and passes the top of book through untouched, with the time of the exchange', async () => {
+test("subscribes each product separately and keeps texts, with the exchange's time", async () => {
   exchange.say(
     { type: 'subscriptions', channels: [{ name: 'ticker', product_ids: ['ETH-USD'], account_ids: null }] },
     ticker(106_614_625_991, '2500.10', '2500.11'),
@@ -70,7 +70,7 @@ test('subscribes each product by itself and passes the top of book through untou
   ]);
 });
 
-test('jumps of the sequence are normal; repeats and steps back, crossed, locked, empty and unreadable books are refused', async () => {
+test('jumps of the sequence are normal; refuses repeats, steps back, and crossed, locked, empty and unreadable books', async () => {
   exchange.say(
     ticker(10, '1', '2'),
     ticker(10, '1', '2'),
@@ -116,13 +116,13 @@ test('jumps of the sequence are normal; repeats and steps back, crossed, locked,
   ]);
 });
 
-test('each product counts for itself', async () => {
+test('each product has its own sequence', async () => {
   exchange.say(ticker(10, '1', '2'), ticker(4, '60000', '60001', { product_id: 'BTC-USD' }));
   await exchange.told(2);
   expect(exchange.quotes.map(({ symbol }) => symbol)).toEqual(['ETH-USD', 'BTC-USD']);
 });
 
-test('a trade that two heartbeats know of and no ticker told is a gap: connect and subscribe anew', async () => {
+test('a trade in two heartbeats and no ticker is a gap: reconnects and subscribes again', async () => {
   exchange.say(
     ticker(10, '1', '2', { trade_id: 700 }),
     heartbeat(700),
@@ -139,7 +139,7 @@ test('a trade that two heartbeats know of and no ticker told is a gap: connect a
   await exchange.asked(4);
 });
 
-test('heartbeats that agree, or come before the first ticker, prove nothing', async () => {
+test('heartbeats that agree, or precede the first ticker, prove no gap', async () => {
   exchange.say(
     heartbeat(690),
     heartbeat(691),
@@ -154,7 +154,7 @@ test('heartbeats that agree, or come before the first ticker, prove nothing', as
   expect(exchange.refusals()).toEqual(['malformed']);
 });
 
-test('heartbeats keep a quiet connection, but silence ends it', async () => {
+test('heartbeats keep a quiet connection; without them it is replaced', async () => {
   exchange.start({ format: COINBASE, silentMs: 2_000, pingMs: 1_000 });
   await exchange.connected(2);
   const beats = setInterval(() => exchange.say(heartbeat(1)), 30);
@@ -165,7 +165,7 @@ test('heartbeats keep a quiet connection, but silence ends it', async () => {
   expect(exchange.troubles.map(({ kind }) => kind)).toContain('silent');
 });
 
-test('a product that does not exist is told to somebody who can correct it', async () => {
+test('logs a product that does not exist, for the operator to correct', async () => {
   exchange.say(
     { type: 'error', message: 'Failed to subscribe', reason: 'ETH-XYZ is not a valid product' },
     ticker(10, '1', '2'),
@@ -178,7 +178,7 @@ test('a product that does not exist is told to somebody who can correct it', asy
   });
 });
 
-test('whatever arrives, reading it never throws', () => {
+test('never throws', () => {
   const json = fc.jsonValue().map((value) => JSON.stringify(value));
   fc.assert(
     fc.property(

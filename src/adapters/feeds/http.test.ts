@@ -68,7 +68,7 @@ const told = (count: number) =>
     { timeout: 40_000, interval: 5 },
   );
 
-test('Coinbase Exchange’s ticker: texts untouched, dated by the exchange, asked again and again', async () => {
+test("Coinbase Exchange's ticker: keeps texts, uses the exchange's time, polls again", async () => {
   answer = json(COINBASE_REST('2500.10'));
   const before = Date.now();
   start({ time: 'time' });
@@ -87,14 +87,14 @@ test('Coinbase Exchange’s ticker: texts untouched, dated by the exchange, aske
   expect(troubles).toEqual([{ kind: 'connected' }]);
 });
 
-test('Kraken’s ticker names the pair in its own way: the only member of the result', async () => {
+test("Kraken's ticker names the pair differently: takes the only member of the result", async () => {
   answer = json(KRAKEN_REST);
   start({ bid: 'result.*.b.0', ask: 'result.*.a.0', symbols: ['ETHUSD'] });
   await told(1);
   expect(quotes[0]).toMatchObject({ bid: '2500.10000', ask: '2500.20000', exchangeTimeMs: null });
 });
 
-test('bare numbers are read as the text they are, one price may be both sides, and epochs tell their unit', async () => {
+test('reads bare numbers as text, accepts one price for both sides, and detects the unit of epochs', async () => {
   answer = json('{"data":[{"price":2500.1000000000000001,"ts":1795280431886123}]}');
   start({ bid: 'data.0.price', ask: 'data.0.price', time: 'data.0.ts' });
   await told(1);
@@ -105,7 +105,7 @@ test('bare numbers are read as the text they are, one price may be both sides, a
   });
 });
 
-test('a price is never younger than its question, nor than its time in a cache', async () => {
+test('a price is as old as its request or its time in a cache', async () => {
   answer = (request, response) =>
     void setTimeout(() => json(COINBASE_REST('2500.10'), { age: '3' })(request, response), 100);
   start();
@@ -114,14 +114,14 @@ test('a price is never younger than its question, nor than its time in a cache',
   expect(Date.now() - receivedMs).toBeGreaterThanOrEqual(3_095);
 });
 
-test('a symbol cannot leave its place in the address', async () => {
+test('a symbol cannot change the rest of the URL', async () => {
   answer = json(COINBASE_REST('1'));
   start({ symbols: ['../secret?x=1&y'] });
   await told(1);
   expect(asked[0]).toBe('/products/..%2Fsecret%3Fx%3D1%26y/ticker?key=s3cr3t');
 });
 
-test('slow answers are given up, and never two questions at a time', async () => {
+test('gives up slow answers, and sends one request at a time', async () => {
   // Counted where they are asked: the server hears of an end a moment after the next question may have come.
   let open = 0;
   let most = 0;
@@ -143,7 +143,7 @@ test('slow answers are given up, and never two questions at a time', async () =>
   expect(attempts.slice(0, 3)).toEqual([0, 1, 2]);
 });
 
-test('an answer that drips is as slow as one that does not come', async () => {
+test('an answer that trickles in is as slow as none', async () => {
   answer = (_, response) => {
     response.writeHead(200);
     const drip = setInterval(() => response.write(' '), 10);
@@ -154,7 +154,7 @@ test('an answer that drips is as slow as one that does not come', async () => {
   expect(troubles[0]).toMatchObject({ kind: 'disconnected', detail: 'ETH-USD: no answer within 60 ms' });
 });
 
-test('errors, redirects and endless bodies are failures; then the price comes back and the pauses are short again', async () => {
+test('errors, redirects and endless bodies are failures; after a success the pauses are short again', async () => {
   let sent = 0;
   const answers = [
     (_: IncomingMessage, response: ServerResponse) => response.writeHead(500).end('{"bid":"1","ask":"2"}'),
@@ -203,7 +203,7 @@ test.each([
   expect(quotes).toEqual([]);
 });
 
-test('an answer that is older than the last one is refused, and so is one without the time it promised', async () => {
+test('refuses an answer older than the last, and one without its configured timestamp', async () => {
   const times = ['2026-11-21T17:00:05Z', '2026-11-21T17:00:04Z', 'soon', '2026-11-21T17:00:05Z'];
   answer = (request, response) =>
     json(COINBASE_REST('2500.10', times[Math.min(asked.length, 4) - 1]))(request, response);
@@ -215,7 +215,7 @@ test('an answer that is older than the last one is refused, and so is one withou
   ]);
 });
 
-test('nobody at home, then stopped: no address in what it says, and no question after', async () => {
+test('unreachable and then stopped: logs no URL, and sends no further request', async () => {
   start({ url: 'http://127.0.0.1:9/s3cr3t' });
   await told(2);
   feed?.stop();

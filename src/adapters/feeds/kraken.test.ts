@@ -28,7 +28,7 @@ const ticker = (...items: Parameters<typeof item>[0][]) =>
 const STATUS = (system: string) =>
   `{"channel":"status","type":"update","data":[{"version":"2.0.10","system":"${system}","api_version":"v2","connection_id":9471984923908980762}]}`;
 
-test('subscribes once for all symbols and reads bare numbers as the text they are', async () => {
+test('subscribes all symbols in one message and reads bare numbers as text', async () => {
   exchange.say(
     STATUS('online'),
     '{"method":"subscribe","result":{"channel":"ticker","event_trigger":"bbo","snapshot":true,"symbol":"ETH/USD"},"success":true,"time_in":"2026-11-21T17:00:00.000001Z","time_out":"2026-11-21T17:00:00.000002Z"}',
@@ -61,7 +61,7 @@ test('subscribes once for all symbols and reads bare numbers as the text they ar
   });
 });
 
-test('time keeps the order: repeats and steps back are refused, two prices of one microsecond are not', async () => {
+test('orders by time: refuses repeats and steps back, accepts two prices of one microsecond', async () => {
   exchange.say(
     ticker({ at: '01.000001' }),
     ticker({ at: '01.000001' }),
@@ -75,7 +75,7 @@ test('time keeps the order: repeats and steps back are refused, two prices of on
   expect(exchange.quotes.map(({ bid }) => bid)).toEqual(['2500.10', '2500.11', '2500.10', '0.9']);
 });
 
-test('crossed, locked, empty and unreadable books, and strangers, are refused', async () => {
+test('refuses crossed, locked, empty and unreadable books, and unknown symbols', async () => {
   exchange.say(
     ticker({ bid: '2500.3' }),
     ticker({ bid: '2500.20' }),
@@ -144,7 +144,7 @@ test('heartbeats keep the connection of a quiet market; without them it is repla
   await exchange.connected(3);
 });
 
-test('reconnecting subscribes again, and the snapshot may be older than what came before', async () => {
+test('subscribes again after a reconnect, and accepts an older snapshot', async () => {
   exchange.say(ticker({ at: '09' }));
   await exchange.told(1);
   exchange.sockets[0]?.close(1012);
@@ -159,7 +159,7 @@ test('reconnecting subscribes again, and the snapshot may be older than what cam
   ]);
 });
 
-test('a symbol that the exchange does not know is told to somebody who can correct it', async () => {
+test('logs a symbol that the exchange does not have, for the operator to correct', async () => {
   exchange.say(
     '{"error":"Currency pair not supported NOPE/USD","method":"subscribe","success":false,"symbol":"NOPE/USD","time_in":"2026-11-21T17:00:00.0Z","time_out":"2026-11-21T17:00:00.1Z"}',
     ticker({}),
@@ -173,14 +173,14 @@ test('a symbol that the exchange does not know is told to somebody who can corre
 });
 
 describe('lossless JSON', () => {
-  test('numbers stay text, wherever they stand, and text with digits is left alone', () => {
+  test('keeps numbers as text wherever they stand, and leaves text with digits alone', () => {
     expect(
       parseLossless(
         '{"a":1.10,"b":[-2e-7,0.000000000000000000123456789],"c":"7 \\" 8, 9","d":true,"e":null}',
       ),
     ).toEqual({ a: '1.10', b: ['-2e-7', '0.000000000000000000123456789'], c: '7 " 8, 9', d: true, e: null });
   });
-  test('says exactly what JSON.parse says, but for numbers', () => {
+  test('equals JSON.parse except for numbers', () => {
     fc.assert(
       fc.property(fc.jsonValue({ noUnicodeString: false }), (value) => {
         const asText = (part: unknown): unknown =>
@@ -195,7 +195,7 @@ describe('lossless JSON', () => {
       }),
     );
   });
-  test('what is no JSON is none here either, in linear time', () => {
+  test('refuses invalid JSON, in linear time', () => {
     expect(['', '{', '{"a":1.}', '{"a":--1}', '"\\', '1 2', '{"a":"1}'].map(parseLossless)).toEqual([
       undefined,
       undefined,
@@ -224,7 +224,7 @@ describe('lossless JSON', () => {
   ])('%s without an exponent is %s', (text, plain) => expect(decimalText(text)).toBe(plain));
 });
 
-test('whatever arrives, reading it never throws', () => {
+test('never throws', () => {
   fc.assert(
     fc.property(
       fc.oneof(

@@ -132,7 +132,7 @@ describe('Chainlink', () => {
       ),
     );
 
-  test('an answer with its decimals, dated by its round, and the next one at the next head', async () => {
+  test("reads an answer with its decimals and its round's time, and again at the next head", async () => {
     await push(aggregator, 250_012_345_678n);
     const updatedAt = await chainTime();
     follow();
@@ -152,7 +152,7 @@ describe('Chainlink', () => {
     expect(troubles).toEqual([{ kind: 'connected' }]);
   });
 
-  test('everything is read at one block', async () => {
+  test('reads everything at one block', async () => {
     await push(aggregator, 100n);
     const [number] = [BigInt(await anvil.rpc<Hex>('eth_blockNumber'))];
     await push(aggregator, 200n);
@@ -169,7 +169,7 @@ describe('Chainlink', () => {
     expect([await answer(number), await answer()]).toEqual([100n, 200n]);
   });
 
-  test('incomplete, negative, unanswered and future rounds are refused, each said once', async () => {
+  test('refuses incomplete, negative, unanswered and future rounds, and logs each once', async () => {
     const now = BigInt(await chainTime());
     await setRound(aggregator, [10n, 0n, now, now, 10n]);
     follow();
@@ -188,7 +188,7 @@ describe('Chainlink', () => {
     await until(() => expect(quotes.at(-1)?.bid).toBe('0.00000007'));
   });
 
-  test('an address without an aggregator is told to somebody who can correct it', async () => {
+  test('logs an address without an aggregator for the operator to correct', async () => {
     listen(
       createChainlinkFeed(
         { clock: systemClock, chain },
@@ -204,7 +204,7 @@ describe('Chainlink', () => {
     );
   });
 
-  test('while the sequencer is not known to be up, its chain has no prices', async () => {
+  test('while its sequencer is not known to be up, a chain has no prices', async () => {
     let up = false;
     const sequencer: Sequencer = {
       chainId: 8453,
@@ -222,7 +222,7 @@ describe('Chainlink', () => {
   });
 });
 
-describe('a rollup’s sequencer', () => {
+describe("a rollup's sequencer", () => {
   const GRACE = 3_600;
   let sequencer: Sequencer | undefined;
   afterEach(() => sequencer?.stop());
@@ -242,7 +242,7 @@ describe('a rollup’s sequencer', () => {
       args: ['L2 Sequencer Uptime Status Feed', 0],
     });
 
-  test('silent, down, back, and up when the grace is over', async () => {
+  test('silent, down, back, and up after the grace period', async () => {
     const uptime = await deploy();
     const watched = watch(uptime);
     await until(() =>
@@ -276,7 +276,7 @@ describe('a rollup’s sequencer', () => {
     await until(() => expect(watched.state()).toMatchObject({ up: true }));
   });
 
-  test('a reading grows old, and an address without a feed is no comfort', async () => {
+  test('a reading grows stale, and an address without a feed counts as down', async () => {
     const uptime = await deploy();
     await push(uptime, 0n);
     await advance(GRACE + 1);
@@ -361,7 +361,7 @@ describe('Uniswap v3', () => {
   const follow = (pools: Parameters<typeof createUniswapV3TwapFeed>[1]['pools']) =>
     listen(createUniswapV3TwapFeed({ clock: systemClock, chain }, { source: 'uniswap', pools }));
 
-  test('the mean lags behind a trade: 100 s before and 20 s after it weigh what they lasted', async () => {
+  test('the mean lags behind a trade: 100 s before and 20 s after it weigh by their duration', async () => {
     await advance(200);
     const before = await tick();
     expect(priceAt(before)).toBeCloseTo(2_500, 0);
@@ -389,7 +389,7 @@ describe('Uniswap v3', () => {
     expect(quotes).toEqual([]);
   });
 
-  test('a pool that remembers less than the window, a token it does not have, and no pool at all', async () => {
+  test('a pool with too little history, a token it does not have, and no pool', async () => {
     follow({
       long: { address: pool as Address, base: weth as Address, windowSeconds: 1_000_000 },
       stranger: { address: pool as Address, base: NOBODY, windowSeconds: 60 },
@@ -408,7 +408,7 @@ describe('Uniswap v3', () => {
   });
 });
 
-test('a chain that goes away is said once, and so is its return', async () => {
+test('logs once that a chain is unreachable, and once that it is back', async () => {
   const other = await startAnvil({ chainId: 8453 });
   const lonely = createChain(chain.chain, {
     rpcUrls: [other.url],

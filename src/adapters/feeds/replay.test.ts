@@ -57,7 +57,7 @@ async function report(name: string, lines: string[], options = {}) {
   return { out, summary };
 }
 
-test('prints mids, gaps and stale spells; the last line is the summary as JSON', async () => {
+test('prints mids, gaps and stale periods; the last line is the summary as JSON', async () => {
   const { out, summary } = await report('story.jsonl.gz', STORY);
   expect(out.slice(0, -1)).toMatchInlineSnapshot(`
     [
@@ -136,13 +136,13 @@ test('prints mids, gaps and stale spells; the last line is the summary as JSON',
   `);
 });
 
-test('plain text with CRLF reads the same', async () => {
+test('reads plain text with CRLF alike', async () => {
   expect((await report('story.jsonl', STORY)).summary).toEqual(
     (await report('again.jsonl.gz', STORY)).summary,
   );
 });
 
-test('every mid of one symbol, another bound for staleness', async () => {
+test('prints every mid of one symbol, with another limit for staleness', async () => {
   const { out, summary } = await report('one.jsonl', STORY, {
     everyMs: 0,
     maxAgeMs: 3_500,
@@ -153,13 +153,13 @@ test('every mid of one symbol, another bound for staleness', async () => {
   expect(summary.staleSpells).toBe(0);
 });
 
-test('nothing in it', async () => {
+test('an empty file', async () => {
   const { out, summary } = await report('empty.jsonl', []);
   expect(out).toHaveLength(1);
   expect(summary).toMatchObject({ lines: 0, quotes: 0, seconds: 0, symbols: [] });
 });
 
-test('a file that is not there, and one cut off in the middle, are errors, not reports', async () => {
+test('error: a missing or truncated file', async () => {
   await expect(replayFeed(join(folder, 'nowhere'), {}, () => {})).rejects.toMatchObject({
     code: 'recording',
   });
@@ -184,7 +184,7 @@ const clock: Clock = {
   },
 };
 
-test('a recording played as a feed: the same quotes, in our time', async () => {
+test('a recording played as a feed: the same quotes, at our time', async () => {
   const path = join(folder, 'played.jsonl');
   writeFileSync(path, STORY.join('\n'));
   const [quotes, troubles]: [FeedQuote[], FeedTrouble[]] = [[], []];
@@ -226,7 +226,7 @@ test('a recording in a loop, stopped', async () => {
   expect(quotes).toHaveLength(count);
 });
 
-test('a constant price is said again and again', async () => {
+test('a constant price is repeated', async () => {
   const quotes: FeedQuote[] = [];
   const feed = createConstantFeed({ clock }, { prices: { USD: '1' }, everyMs: 10 });
   feed.start({ quote: (quote) => quotes.push(quote) });

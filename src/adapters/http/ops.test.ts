@@ -71,7 +71,7 @@ describe('ops', () => {
     expect(lines.length).toBe(1);
   });
 
-  test('one piece of a path may be anything, and only one', async () => {
+  test('a path parameter matches any one segment', async () => {
     const url = await serve([
       { method: 'GET', path: '/explain/:id', handle: async ({ id }) => ({ status: 200, body: { id } }) },
     ]);
@@ -80,7 +80,7 @@ describe('ops', () => {
       expect((await fetch(`${url}${path}`)).status).toBe(404);
   });
 
-  test('the local door refuses web pages and foreign names', async () => {
+  test('the local admin server refuses web pages and foreign host names', async () => {
     const url = await serve(
       [{ method: 'POST', path: '/pause', handle: async () => ({ status: 200, body: {} }) }],
       true,

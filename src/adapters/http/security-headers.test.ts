@@ -5,7 +5,7 @@ import Fastify from 'fastify';
 import { expect, test } from 'vitest';
 import { securityHeaders } from './security-headers.ts';
 
-test('they are those of helmet, each of them and nothing else', async () => {
+test("equal helmet's, and nothing else", async () => {
   const app = Fastify();
   await app.register(helmet, { global: true });
   app.get('/', () => 'here');

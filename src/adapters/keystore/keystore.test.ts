@@ -24,7 +24,7 @@ describe('keystore', () => {
     expect(text).not.toContain(key.privateKey.slice(2));
   });
 
-  test('we open what ethers writes', async () => {
+  test('opens what ethers writes', async () => {
     const wallet = Wallet.createRandom();
     const text = await new Wallet(wallet.privateKey).encrypt('pässword', undefined);
     expect(await decryptKey(text, 'pässword')).toBe(wallet.privateKey);
@@ -50,7 +50,7 @@ describe('secret file', () => {
   });
   afterAll(() => rm(folder, { recursive: true }));
 
-  test('is written for its owner only and never over another', async () => {
+  test('is written for its owner only and never overwritten', async () => {
     const path = join(folder, 'deep', 'a.json');
     await writeSecretFile(path, 'first');
     expect((await stat(path)).mode & 0o777).toBe(0o600);

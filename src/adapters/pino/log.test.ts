@@ -78,7 +78,7 @@ describe('log', () => {
     expect(text()).not.toContain(CANARY);
   });
 
-  test('survives cycles, depth and crowds', () => {
+  test('survives cycles, deep values and many values', () => {
     const { log, last } = capture();
     const ring: Record<string, unknown> = { many: Array.from({ length: 500 }, (_, index) => index) };
     ring['self'] = ring;

@@ -51,7 +51,7 @@ test.each(['blackhole', 'reset'] as const)(
   },
 );
 
-test('a connection that fell silent is replaced, and hears again', async () => {
+test('replaces a silent connection and receives again', async () => {
   proxy.set({ kind: 'pass' });
   const heard: string[] = [];
   await listening().subscribe('news', (payload) => heard.push(payload));

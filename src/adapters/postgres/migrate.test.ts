@@ -32,20 +32,20 @@ async function connect(schema: string): Promise<Database> {
   return db;
 }
 
-test('many that start at once migrate once', async () => {
+test('many simultaneous starts migrate once', async () => {
   const databases = await Promise.all(Array.from({ length: 6 }, () => connect('at_once')));
   const done = await Promise.all(databases.map((db) => migrate(db, [FIRST, EXPAND])));
   expect(done.flat().toSorted()).toEqual(['t-1', 't-2-colour']);
 });
 
-test('the release before starts and works on what a newer one added', async () => {
+test('the previous release starts and works on the newer schema', async () => {
   const db = await connect('expand');
   await migrate(db, [FIRST, EXPAND]);
   expect(await migrate(db, [FIRST])).toEqual([]);
   await expect(checkSchema(db, [FIRST])).resolves.toBeUndefined();
 });
 
-test('a program that a newer one left behind refuses to start, says why, and notices it while it runs', async () => {
+test('a release that the schema no longer supports refuses to start, says why, and notices it while running', async () => {
   const db = await connect('contract');
   await migrate(db, [FIRST]);
   await migrate(await connect('contract'), [FIRST, EXPAND, CONTRACT]);
@@ -56,7 +56,7 @@ test('a program that a newer one left behind refuses to start, says why, and not
   await expect(checkSchema(db, [FIRST, EXPAND, CONTRACT])).resolves.toBeUndefined();
 });
 
-test('a released migration whose text has changed is refused', async () => {
+test('refuses a released migration whose text has changed', async () => {
   const db = await connect('changed');
   await migrate(db, [FIRST]);
   await expect(migrate(db, [{ ...FIRST, sql: `${FIRST.sql} ` }])).rejects.toThrow(
@@ -64,7 +64,7 @@ test('a released migration whose text has changed is refused', async () => {
   );
 });
 
-test('what ran before checksums were kept is left as it is', async () => {
+test('accepts migrations that ran before checksums existed', async () => {
   const db = await connect('earlier');
   const url = db.pool.options.connectionString as string;
   const maker = connectDatabase({ url, schema: 'earlier', log: silentLog });
@@ -78,7 +78,7 @@ test('what ran before checksums were kept is left as it is', async () => {
   expect(await migrate(db, [FIRST, EXPAND])).toEqual(['t-2-colour']);
 });
 
-test('a migration that fails leaves nothing behind', async () => {
+test('a failed migration changes nothing', async () => {
   const db = await connect('failing');
   await expect(
     migrate(db, [FIRST, { id: 't-bad', sql: 'alter table nowhere add column x int' }]),
@@ -86,7 +86,7 @@ test('a migration that fails leaves nothing behind', async () => {
   expect(await migrate(db, [FIRST])).toEqual(['t-1']);
 });
 
-test('a busy table is not waited for while everybody queues behind: the migration gives way and may be tried again', async () => {
+test('a migration does not block a busy table: it gives up its lock and may be retried', async () => {
   const db = await connect('busy');
   await migrate(db, [FIRST]);
   await db.transaction(async (reader) => {
@@ -96,7 +96,7 @@ test('a busy table is not waited for while everybody queues behind: the migratio
   expect(await migrate(db, [FIRST, EXPAND])).toEqual(['t-2-colour']);
 });
 
-test('statements that were planned before a column came go on working, inside transactions too', async () => {
+test('prepared statements keep working after a column is added, also inside transactions', async () => {
   const db = await connect('plans');
   await migrate(db, [FIRST]);
   const all = { name: 'thing-all', text: 'select * from thing' };

@@ -27,7 +27,7 @@ const key = (name: string, atMs: number) =>
 const keys = async () =>
   (await db.query<{ key: string }>('select key from idempotency order by key')).map((row) => row.key);
 
-test('idempotency keys: the oldest first, so many at once, none that is young', async () => {
+test('idempotency keys: deletes the oldest first, in batches, and no recent one', async () => {
   for (const [name, atMs] of [
     ['a', 1],
     ['b', 2],
@@ -42,7 +42,7 @@ test('idempotency keys: the oldest first, so many at once, none that is young', 
   expect(await keys()).toEqual(['young']);
 });
 
-test('a row that somebody holds is passed over, not waited for', async () => {
+test('skips a locked row without waiting', async () => {
   for (const name of ['held', 'idle']) await key(name, 1);
   await db.transaction(async (session) => {
     await session.query(`select 1 from idempotency where key = 'held' for update`);
@@ -51,7 +51,7 @@ test('a row that somebody holds is passed over, not waited for', async () => {
   expect(await letGo(db, 'idempotency', 50, 10)).toBe(1);
 });
 
-test('slots: ended ones from below with their attempts, never an open one nor what is beyond it, and always one stays to count from', async () => {
+test('slots: deletes ended ones with their attempts, never an open one or a later one, and always keeps one to count from', async () => {
   const slot = async (nonce: number, state: string, atMs: number) => {
     const [row] = await db.query<{ id: number }>(
       `insert into tx_slot (chain_id, signer, nonce, key, destination, data, state, created_at_ms) values (1, '\\x01', $1, $2, '\\x', '\\x', $3, $4) returning id`,
@@ -79,7 +79,7 @@ test('slots: ended ones from below with their attempts, never an open one nor wh
   expect(await db.query('select count(*)::int as n from tx_attempt')).toEqual([{ n: 1 }]);
 });
 
-test('events of an order that is long over go together; the newest place stays, for what comes after it', async () => {
+test('events of a long finished order are deleted together; the newest position stays', async () => {
   await db.query(`insert into trade_order (order_id, quote_id, workspace_id, key_id, namespace, mode, execution_mode, origin_chain_id, dest_chain_ids, taker, nonce, message, valid_until, commitments, solver_ids, signature, sign_scheme, funding, candidate, response, final, created_at_ms, updated_at_ms)
     select decode(lpad(to_hex(n), 64, '0'), 'hex'), decode(lpad(to_hex(n), 64, '0'), 'hex'), 'w', 'k', 'rfq', 'test', 'apiSubmit', 1, '{1}', '\\x01', decode(lpad(to_hex(n), 64, '0'), 'hex'), '{}', 1, '[]', '{}', '\\x', 'EIP712', '\\x', '{}', '{}', n <> 2, n, n from generate_series(1, 4) n`);
   await db.query(
@@ -94,7 +94,7 @@ test('events of an order that is long over go together; the newest place stays, 
   ).toEqual([3, 4, 7, 8]);
 });
 
-test('the keeper does it by itself, batch after batch, and keeps for good what has no limit', async () => {
+test('the background task deletes batch after batch, and keeps what has no limit', async () => {
   for (let n = 0; n < 7; n += 1) await key(`old-${n}`, Date.now() - 3 * DAY_MS);
   await key('fresh', Date.now());
   await lp.query(`insert into lp_explanation values ('\\x01', 'q', 'r', 1, '{}')`);

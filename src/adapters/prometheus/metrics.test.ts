@@ -89,7 +89,7 @@ describe('metrics', () => {
     );
   });
 
-  test('one name is one metric, whoever asks for it', async () => {
+  test('registering one name twice gives the same metric', async () => {
     const metrics = createMetrics();
     metrics.counter('firmquote_a_b_total', 'x').add();
     metrics.counter('firmquote_a_b_total', 'x').add();

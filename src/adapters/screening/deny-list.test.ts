@@ -42,8 +42,8 @@ const until = async (holds: () => boolean | Promise<boolean>) => {
   while (!(await holds())) await new Promise((done) => setTimeout(done, 5));
 };
 
-describe('spellings', () => {
-  test('JSON with a declared version, upper case or lower', () => {
+describe('formats', () => {
+  test('JSON with a declared version, in upper or lower case', () => {
     const { addresses, version } = parseDenyList(
       JSON.stringify({
         version: 'ofac 2026-11-20',
@@ -54,7 +54,7 @@ describe('spellings', () => {
     expect(version).toMatch(/^ofac 2026-11-20 sha256:[0-9a-f]{16}$/);
   });
 
-  test('text with comments; without a declared version the content names itself', () => {
+  test('text with comments; without a declared version the version is a hash of the content', () => {
     const text = `# blocked by counsel\n${BAD}  # case 7\n\n${WORSE}\r\n`;
     expect([...parseDenyList(text).addresses]).toEqual([BAD, WORSE]);
     expect(parseDenyList(text).version).toMatch(/^sha256:[0-9a-f]{16}$/);
@@ -71,7 +71,7 @@ describe('spellings', () => {
   ])('error: %s', (_, text) => expect(() => parseDenyList(text)).toThrow());
 });
 
-test('a verdict names the edition that gave it', async () => {
+test('a verdict names the version of the list', async () => {
   const list = await started(BAD);
   expect(await list.screen(BAD)).toMatchObject({
     provider: 'deny-list',
@@ -82,7 +82,7 @@ test('a verdict names the edition that gave it', async () => {
   expect(await list.screen(GOOD)).toMatchObject({ decision: 'allowed', reason: 'not_listed' });
 });
 
-test('a file that changes is in force by itself; replaced by rename too', async () => {
+test('reloads a changed file, also one replaced by rename', async () => {
   const list = await started(BAD);
   await writeFile(path, `${BAD}\n${WORSE}`);
   await until(async () => (await verdict(list, WORSE)) === 'denied');
@@ -92,7 +92,7 @@ test('a file that changes is in force by itself; replaced by rename too', async 
   expect(await verdict(list, WORSE)).toBe('denied');
 });
 
-test('a broken or missing file leaves the old list in force and says so', async () => {
+test('a broken or missing file keeps the old list and reports it', async () => {
   const said: string[] = [];
   const list = await started(BAD, { ...silentLog, error: (_, message) => void said.push(message) });
   const version = list.version();
@@ -111,6 +111,6 @@ test('a broken or missing file leaves the old list in force and says so', async 
   await until(async () => (await verdict(list, WORSE)) === 'denied');
 });
 
-test('error: a venue that was told to screen does not start without its list', async () => {
+test('error: a venue configured to screen does not start without its list', async () => {
   await expect(started('0x12')).rejects.toThrow(DenyListError);
 });

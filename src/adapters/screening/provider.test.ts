@@ -66,7 +66,7 @@ const provider = (change: Partial<ProviderOptions> = {}) =>
   );
 
 describe('answers', () => {
-  test('asked once, then known by heart; two questions at once are one', async () => {
+  test('caches an answer; two simultaneous questions are one request', async () => {
     const acme = provider();
     const [first, second] = await Promise.all([acme.screen(BAD), acme.screen(BAD)]);
     expect(first).toMatchObject({ provider: 'acme', decision: 'denied', reason: 'listed', listVersion: '7' });
@@ -76,7 +76,7 @@ describe('answers', () => {
     expect(asked).toEqual([`/v1/address/${BAD}`, `/v1/address/${GOOD}`]);
   });
 
-  test('what is remembered has an end, in time and in number', async () => {
+  test('the cache is limited in time and number', async () => {
     const forgetful = provider({ cacheTtlMs: 0 });
     await forgetful.screen(GOOD);
     await forgetful.screen(GOOD);
@@ -87,7 +87,7 @@ describe('answers', () => {
     expect(asked).toHaveLength(5);
   });
 
-  test('a verdict by value', async () => {
+  test('a verdict depends on the value', async () => {
     play = (_, response) => response.end('{"result":{"risk":"severe"}}');
     expect(
       await provider({ denied: { path: 'result.risk', when: { equals: 'severe' } } }).screen(GOOD),
@@ -98,7 +98,7 @@ describe('answers', () => {
   });
 });
 
-describe('silence', () => {
+describe('no answer', () => {
   const silences: [string, Play][] = [
     ['status 500', (_, response) => response.writeHead(500).end('{"identifications":[]}')],
     [
@@ -136,7 +136,7 @@ describe('silence', () => {
     expect(asked.length).toBeGreaterThanOrEqual(1);
   });
 
-  test('open: lets through, and the record says so; nothing is remembered', async () => {
+  test('fail open: lets the address through, records it, and caches nothing', async () => {
     play = silences[0]?.[1] as Play;
     const open = provider({ onFailure: 'open' });
     expect(await open.screen(BAD)).toMatchObject({
@@ -148,7 +148,7 @@ describe('silence', () => {
     expect(await open.screen(BAD)).toMatchObject({ decision: 'denied' });
   });
 
-  test('tried again, within one deadline', async () => {
+  test('retries within one deadline', async () => {
     let broken = 1;
     play = (request, response) => (broken-- > 0 ? response.destroy() : honest(request, response));
     expect(await provider().screen(GOOD)).toMatchObject({ decision: 'allowed' });
@@ -159,7 +159,7 @@ describe('silence', () => {
   });
 });
 
-describe('A45: whom we ask', () => {
+describe('A45: the address that is asked', () => {
   const strict = createOutbound({
     allowHosts: ['screening.example', '127.0.0.1', '::1', 'localhost', '169.254.169.254'],
     allowPrivate: false,
@@ -180,7 +180,7 @@ describe('A45: whom we ask', () => {
     expect(() => strict.check(address)).toThrow(OutboundRefused),
   );
 
-  test('A45: a listed name that leads into our own network is not followed', async () => {
+  test('A45: a listed name that resolves into our own network is refused', async () => {
     await expect(
       strict.request({
         url: `https://localhost:${(server.address() as AddressInfo).port}/`,
@@ -192,7 +192,7 @@ describe('A45: whom we ask', () => {
     expect(asked).toEqual([]);
   });
 
-  test('no error tells the URL', async () => {
+  test('no error contains the URL', async () => {
     const error = await outbound
       .request({
         url: 'http://127.0.0.1:1/secret-path?key=abc',

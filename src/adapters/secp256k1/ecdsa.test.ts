@@ -14,7 +14,7 @@ const addon = loadAddon();
 const key = fc.bigInt(1n, ORDER - 1n).map((n): Hex => `0x${n.toString(16).padStart(64, '0')}`);
 const digest = fc.uint8Array({ minLength: 32, maxLength: 32 }).map(bytesToHex);
 
-test('the native addon loads on linux x64, darwin arm64 and win32 x64, and is used there', () => {
+test('loads the native addon on linux x64, darwin arm64 and win32 x64', () => {
   const prebuilt = ['linux-x64', 'darwin-arm64', 'win32-x64'].includes(`${process.platform}-${process.arch}`);
   expect(addon !== undefined).toBe(prebuilt);
   expect(ecdsa.name).toBe(prebuilt ? 'secp256k1' : '@noble/curves');
@@ -42,7 +42,7 @@ describe.each(
     );
   });
 
-  test('law: one signature has one spelling of s; v 0/1, 27/28 and compact form are the same signer', async () => {
+  test('law: normalises s; v 0/1, 27/28 and compact form recover the same signer', async () => {
     await fc.assert(
       fc.asyncProperty(key, digest, async (privateKey, hash) => {
         const { sign, address } = createSigner(privateKey, ecdsa);
@@ -75,7 +75,7 @@ describe.each(
     expect(recovery.recover(`0x${'ab'.repeat(32)}`, signature)).toBeUndefined(),
   );
 
-  test('error: lengths that the library would read past', async () => {
+  test('error: wrong lengths, before they reach the library', async () => {
     const [short, whole] = [new Uint8Array(31), new Uint8Array(32).fill(1)];
     for (const act of [
       () => ecdsa.sign(whole, short),

@@ -7,6 +7,6 @@ test('the offset for tests moves the wall clock only', () => {
   expect(behind.monotonicMs()).toBeGreaterThan(systemClock.monotonicMs() - 60_000);
 });
 
-test('an offset that is no whole number is refused', () => {
+test('refuses an offset that is not an integer', () => {
   expect(() => createSystemClock(Number('soon'))).toThrow('FIRMQUOTE_CLOCK_OFFSET_MS');
 });

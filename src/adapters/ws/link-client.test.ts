@@ -11,7 +11,7 @@ import { createLinkClient } from './link-client.ts';
 
 const FRAMES = 200;
 
-test('a burst is taken in turns, in order, and answered', async () => {
+test('handles a burst in order without blocking the event loop, and answers all of it', async () => {
   const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
   await new Promise<void>((done) => server.once('listening', done));
   const answers: string[] = [];

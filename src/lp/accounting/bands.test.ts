@@ -122,7 +122,7 @@ function fill(
   if (accept) ledger.apply({ type: 'accepted', orderId });
 }
 
-test("nothing configured: the target is what we started with, the band the pair's, the hard one twice that, for the base asset alone", () => {
+test("defaults: the target is the first balance, the soft band the pair's, the hard band twice that, for the base asset only", () => {
   const { ledger, bands } = made();
   expect(bands.look(route('buy', 1, 1), 2_500)).toMatchObject({ q: 0, halfBand: 200_000 });
   // Twice 200,000 USD at 2,500.
@@ -134,7 +134,7 @@ test("nothing configured: the target is what we started with, the band the pair'
   expect(bands.look(route('sell', 1, 1), 2_500).room).toEqual({ output: 260n * ETH });
 });
 
-test('q counts what is owned, accepted and in transit in full, and live quotes by their chance', () => {
+test('q counts owned, accepted and in-transit amounts in full, live quotes by their chance', () => {
   const { ledger, bands } = made();
   const q = () => bands.look(route('buy', 1, 1), 2_500).q;
   fill(ledger, 'live', 40n, { probability: 2_500, accept: false });
@@ -152,7 +152,7 @@ test('q counts what is owned, accepted and in transit in full, and live quotes b
   expect(q()).toBeCloseTo(0.5, 6);
 });
 
-test('bands of the asset, in tokens: soft ones measure q, hard ones bound both legs', () => {
+test('bands of an asset, in tokens: soft bands measure q, hard bands bound both legs', () => {
   const { ledger, bands } = made({
     assets: { WETH: { target: '80', softBand: '40', hardBand: '60' }, USDC: { hardBand: '50000' } },
   });
@@ -163,7 +163,7 @@ test('bands of the asset, in tokens: soft ones measure q, hard ones bound both l
   expect(bands.look(route('buy', 1, 1), 2_500).room.input).toBe(0n);
 });
 
-test('one chain: what has to stay there stays, whatever is accepted; what may come is bounded too', () => {
+test('one chain: its reserve stays, whatever is accepted, and inflow is bounded too', () => {
   const assets = { WETH: { chains: { base: { share: 3, hardShare: 0.9 }, arc: { hardShare: 0.5 } } } };
   const { ledger, bands } = made({ assets, weth: [75n, 25n] });
   // 10 % of 75 stays on base, and no more than half as much again comes to arc.
@@ -189,7 +189,7 @@ test('one chain: what has to stay there stays, whatever is accepted; what may co
   expect(bands.look(route('sell', 2, 1), 2_500).room.output).toBe((75n * ETH) / 10n);
 });
 
-test('rebalancing is charged for draining a chain that is short, and half of it given for filling one', () => {
+test('rebalancing charges for draining a short chain, and returns half of it for filling one', () => {
   const { bands } = made({
     assets: { USDC: { transportBps: 4, chains: { arc: { transportBps: 10 } } } },
     usdc: [180_000n, 20_000n],
@@ -200,13 +200,13 @@ test('rebalancing is charged for draining a chain that is short, and half of it 
   expect(bands.look(route('buy', 2, 1), 2_500).rebalanceBps).toBeCloseTo(0, 9);
 });
 
-test('a band on a chain that has no such token is a mistake', () => {
+test('refuses a band for a token that the chain does not have', () => {
   expect(() => made({ assets: { WETH: { chains: { bass: {} } } } })).toThrow(
     /band on bass, where it is not: write one of base, arc/,
   );
 });
 
-test('for people: every asset, its bands and its places', () => {
+test('displays every asset with its bands and places', () => {
   const { bands } = made({ assets: { WETH: { softBand: '40' } }, weth: [80n, 20n] });
   const [usdc, weth] = bands.positions((asset) => (asset === 'WETH' ? 2_500 : 1));
   expect(usdc).toMatchObject({ asset: 'USDC', soft: undefined, hard: undefined, q: undefined });

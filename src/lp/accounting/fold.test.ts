@@ -135,7 +135,7 @@ function balances(): { worth: bigint; earned: bigint } {
   return { worth, earned };
 }
 
-test('a trade earns its spread at acceptance, then rides the market', () => {
+test('a trade earns its spread at acceptance, then follows the market', () => {
   take({ notes: [accepted()] });
   expect(books.sums.spread).toBe(0n);
   eth = 2_400n;
@@ -153,7 +153,7 @@ test('a trade earns its spread at acceptance, then rides the market', () => {
   expect(found).toEqual([]);
 });
 
-test('claimed before the fill was read: the same in the end', () => {
+test('a claim read before its fill gives the same result', () => {
   take({ notes: [accepted()], readings: [credited] });
   take({ readings: [sent()] });
   expect(books.trades.get(exchange.orderId)).toMatchObject({ stage: 'finalised', counted: true });
@@ -161,7 +161,7 @@ test('claimed before the fill was read: the same in the end', () => {
   expect(balances().earned).toBe(balances().worth);
 });
 
-test('nobody saw it accepted: priced at the mid of now, and said so', () => {
+test('an order without a seen acceptance is priced at the current mid and flagged', () => {
   take({ readings: [sent()] });
   expect(books.trades.get(exchange.orderId)).toMatchObject({ late: true, counted: true, stage: 'filled' });
   expect(found).toHaveLength(1);
@@ -180,7 +180,7 @@ test.each([
   expect(balances().earned).toBe(balances().worth);
 });
 
-test('given up, then found filled, then refunded: still one loss', () => {
+test('given up, then found filled, then refunded: one loss', () => {
   take({ notes: [accepted(), { kind: 'failed', orderId: exchange.orderId }] });
   take({ readings: [sent()] });
   take({ readings: [refunded] });
@@ -188,7 +188,7 @@ test('given up, then found filled, then refunded: still one loss', () => {
   expect(books.journal.balance('assets:receivable', 1, WETH)).toBe(0n);
 });
 
-test('marks and gas add to the sums, and what the store has already does not', () => {
+test('marks and gas add to the sums; facts already stored add nothing', () => {
   take({ notes: [accepted()], readings: [sent()] });
   take({
     notes: [{ kind: 'mark', orderId: exchange.orderId, horizon: 10, mark: { bps: 4, atMs: 1, late: false } }],

@@ -43,7 +43,7 @@ function sums(journal: AccountingLedger): bigint[] {
   return [...totals.values()];
 }
 
-test('a trade across chains: seen, at depth, credited; every account says its part', () => {
+test('a cross-chain trade: seen, final, credited; every account has its postings', () => {
   const journal = opened();
   const trade = exchange(1, true);
   journal.filled(trade, place(2, 10));
@@ -64,7 +64,7 @@ test('a trade across chains: seen, at depth, credited; every account says its pa
   expect(sums(journal).every((sum) => sum === 0n)).toBe(true);
 });
 
-test('a fill that vanishes is reversed by another entry; mined again it counts once', () => {
+test('a removed fill is reversed by another entry; mined again it counts once', () => {
   const journal = opened();
   const trade = exchange(2, true);
   const [seen] = journal.filled(trade, place(2, 10));
@@ -80,7 +80,7 @@ test('a fill that vanishes is reversed by another entry; mined again it counts o
   expect(journal.balance('assets:receivable', 1, WETH)).toBe(trade.earns.amount);
 });
 
-test('refunded: nothing moves for an order that we had not filled, the input is lost for one that we had', () => {
+test('refunded: an unfilled order moves nothing, a filled one loses its input', () => {
   const journal = opened();
   expect(journal.refunded(exchange(3), place(1, 9), false)[0]?.postings).toEqual([]);
   const trade = exchange(4, true);
@@ -90,7 +90,7 @@ test('refunded: nothing moves for an order that we had not filled, the input is 
   expect(journal.balance('assets:receivable', 1, WETH)).toBe(0n);
 });
 
-test('gas and the owner’s money', () => {
+test('gas, deposits and withdrawals', () => {
   const journal = createAccountingLedger();
   journal.opening({ chainId: 1, token: 'native', amount: 10n ** 18n }, 5n, 0);
   journal.spent(21_000n * 7n, place(1, 6), word(9));
@@ -102,7 +102,7 @@ test('gas and the owner’s money', () => {
   expect(journal.balance('equity:owner', 1, USDC)).toBe(-300n);
 });
 
-test('an entry that does not balance is refused', () => {
+test('refuses an entry that does not balance', () => {
   expect(() => opened().sent({ ...exchange(5), portion: 1n }, place(1, 3))).toThrow(/balance/);
 });
 
@@ -138,7 +138,7 @@ const life = fc
     };
   });
 
-test('any order, any number of times: balanced after every entry, and one result', () => {
+test('law: any order and repetition of facts balances after every entry and gives one result', () => {
   fc.assert(
     fc.property(
       fc.array(life, { minLength: 1, maxLength: 12 }),

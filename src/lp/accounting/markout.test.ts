@@ -52,12 +52,12 @@ function world() {
   return { clock, seen, state, markouts };
 }
 
-test('bps against us are positive, whichever side we took', () => {
+test('positive bps are against us, on either side', () => {
   expect(markoutBps('buy', 2_500, 2_490)).toBeCloseTo(40, 10);
   expect(markoutBps('sell', 2_500, 2_490)).toBeCloseTo(-40, 10);
 });
 
-test('each horizon sees the mid of its own moment', () => {
+test('each horizon uses the mid of its own time', () => {
   const { clock, seen, state, markouts } = world();
   markouts.watch(trade(1_000_000));
   state.mid = 2_490;
@@ -80,7 +80,7 @@ test('each horizon sees the mid of its own moment', () => {
   expect(markouts.waiting).toBe(0);
 });
 
-test('what was missed while down is looked at now and marked as late; what is not due yet is waited for', () => {
+test('marks missed during a downtime are taken late and flagged; others wait', () => {
   const { clock, seen, markouts } = world();
   markouts.watch(trade(1_000_000 - 30_000), { 1: { bps: 5, atMs: 1, late: false } });
   clock.to(1_000_001);
@@ -92,7 +92,7 @@ test('what was missed while down is looked at now and marked as late; what is no
   ]);
 });
 
-test('without a mid then, or at acceptance, there is a mark but no number', () => {
+test('without a mid at the horizon or at acceptance, a mark has no value', () => {
   const { clock, seen, state, markouts } = world();
   markouts.watch(trade(1_000_000));
   markouts.watch(trade(1_000_000, { mid: null, late: true }));
@@ -103,7 +103,7 @@ test('without a mid then, or at acceptance, there is a mark but no number', () =
   expect(seen.map(({ mark }) => mark.bps)).toEqual([null, null, 0, null, 0, null]);
 });
 
-test('ten thousand trades: every mark comes, in order, and one timer is enough', () => {
+test('ten thousand trades: every mark arrives in order, with one timer', () => {
   const { clock, seen, markouts } = world();
   for (let n = 0; n < 10_000; n++) markouts.watch(trade(1_000_000 + n));
   expect(markouts.waiting).toBe(30_000);

@@ -17,13 +17,13 @@ import {
 const usd = (text: string) => parseDecimal(text) ?? { num: 0n, den: 1n };
 const WETH = 10n ** 18n;
 
-test('values: base units at a price, in millionths', () => {
+test('values base units at a price, in millionths', () => {
   expect(usdMicrosOf(10n * WETH, 18, usd('2500.5'))).toBe(25_005_000_000n);
   expect(usdMicrosOf(24_973_895_500n, 6, usd('1'))).toBe(24_973_895_500n);
   expect(attoOf(1_500_000n, 6)).toBe(15n * 10n ** 17n);
 });
 
-test('bought at 2000 and at 3000, one sold at 2600: 100 realised, 100 to come', () => {
+test('bought at 2000 and at 3000, one sold at 2600: 100 realised, 100 unrealised', () => {
   let weth = applyTrade(emptyPosition('WETH'), WETH, 2_000_000_000n);
   weth = applyTrade(weth, WETH, 3_000_000_000n);
   weth = applyTrade(weth, -WETH, 2_600_000_000n);
@@ -31,7 +31,7 @@ test('bought at 2000 and at 3000, one sold at 2600: 100 realised, 100 to come', 
   expect(positionViewOf(weth, usd('2600')).unrealisedMicros).toBe(100_000_000n);
 });
 
-test('through zero into a short and back', () => {
+test('through zero into a short position and back', () => {
   let weth = applyTrade(emptyPosition('WETH'), WETH, 2_000_000_000n);
   weth = applyTrade(weth, -3n * WETH, 6_600_000_000n);
   expect(weth).toMatchObject({
@@ -43,7 +43,7 @@ test('through zero into a short and back', () => {
   expect(weth).toMatchObject({ quantity: 0n, costMicros: 0n, realisedMicros: 600_000_000n });
 });
 
-test('the owner’s money is no profit, in or out, and what came before there was a price waits for one', () => {
+test('deposits and withdrawals are no profit, and changes before the first price wait for one', () => {
   let weth = applyOwnerMove(emptyPosition('WETH'), 2n * WETH, undefined);
   expect(positionViewOf(weth, undefined)).toMatchObject({ valueMicros: null, unrealisedMicros: null });
   weth = valueUnpriced(weth, usd('2500'));
@@ -57,7 +57,7 @@ test('the owner’s money is no profit, in or out, and what came before there wa
   });
 });
 
-test('whatever happens in whatever order: realised + unrealised = value now - cash that changed hands', () => {
+test('law: in any order, realised + unrealised = value now - cash that changed hands', () => {
   const step = fc.record({
     quantity: fc.bigInt({ min: -(10n ** 21n), max: 10n ** 21n }),
     micros: fc.bigInt({ min: 0n, max: 10n ** 13n }),

@@ -71,7 +71,7 @@ function made() {
   };
 }
 
-test('says it once what is worth moving, again when that changes much, and when it is over', () => {
+test('logs advice once, again when it changes much, and when it ends', () => {
   const world = made();
   expect(world.look(900n)).toEqual([]);
   world.drain(20_000n);
@@ -89,7 +89,7 @@ test('says it once what is worth moving, again when that changes much, and when 
   expect(world.lines.at(-1)).toBe('rebalancing: this move is no longer needed USDC: base to arc');
 });
 
-test('the owner takes it out to move it: no more advice about it while it is on its way', () => {
+test("no more advice while the owner's withdrawal is in transit", () => {
   const world = made();
   world.drain(20_000n);
   expect(world.look(900n)).toHaveLength(1);

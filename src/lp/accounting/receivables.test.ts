@@ -80,7 +80,7 @@ function made() {
   };
 }
 
-test('owed for three times what is usual: alarm once, nothing in the exposure, and whole again when it arrives', () => {
+test('overdue for three times the usual delay: one alarm, no exposure, and restored on arrival', () => {
   const world = made();
   const owned = () => world.ledger.exposure('USDC').owned / 10n ** 12n;
   world.fill('0x01');
@@ -104,7 +104,7 @@ test('owed for three times what is usual: alarm once, nothing in the exposure, a
   expect(owned()).toBe(1_001n);
 });
 
-test('what is usual is learned per corridor from what arrives', () => {
+test('learns the usual delay per corridor from arrivals', () => {
   const world = made();
   let now = 1_000;
   for (let n = 0; n < 5; n += 1) {

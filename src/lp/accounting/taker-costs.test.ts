@@ -6,11 +6,11 @@ import { createTakers, TIER } from './taker-costs.ts';
 const OPTIONS = { keep: 3, startBps: 1.5, capBps: 25, weight: 30, window: 100 };
 const address = (n: number) => `0x${n.toString(16).padStart(40, '0')}` as const;
 
-test('a stranger costs the assumption, and so does everybody before the first trade', () => {
+test('a new taker costs the assumption, and so does every taker before the first trade', () => {
   expect(createTakers(OPTIONS).adverse(address(1))).toBe(1.5);
 });
 
-test('the worst horizon counts, shrunk to the average with weight 30', () => {
+test('uses the worst horizon, shrunk to the average with weight 30', () => {
   const takers = createTakers(OPTIONS);
   for (let n = 0; n < 30; n++) {
     takers.learn(address(1), 1, -2, n);
@@ -23,7 +23,7 @@ test('the worst horizon counts, shrunk to the average with weight 30', () => {
   expect(takers.adverse(address(2))).toBeCloseTo(5.75, 10);
 });
 
-test('noise is not toxicity: the floor comes after averaging', () => {
+test('noise is not toxicity: the floor applies after averaging', () => {
   const takers = createTakers({ ...OPTIONS, startBps: 0 });
   for (let n = 0; n < 50; n++) takers.learn(address(1), 1, n % 2 === 0 ? 20 : -20, n);
   expect(takers.adverse(address(1))).toBeCloseTo(0, 10);
@@ -33,7 +33,7 @@ test('noise is not toxicity: the floor comes after averaging', () => {
   expect(kind.adverse(address(1))).toBe(0);
 });
 
-test('the cap holds, and old trades fade', () => {
+test('the cap holds, and old trades decay', () => {
   const takers = createTakers(OPTIONS);
   for (let n = 0; n < 2_000; n++) takers.learn(address(1), 10, 400, n);
   expect(takers.adverse(address(1))).toBe(25);
@@ -42,7 +42,7 @@ test('the cap holds, and old trades fade', () => {
   expect(takers.adverse(address(1))).toBeLessThan(10);
 });
 
-test('no more takers than told are remembered; whoever traded last stays', () => {
+test('keeps at most the configured number of takers, the most recent ones', () => {
   const takers = createTakers(OPTIONS);
   for (const n of [1, 2, 3]) takers.learn(address(n), 1, 10, n);
   takers.learn(address(1), 1, 10, 4);
@@ -56,7 +56,7 @@ test('no more takers than told are remembered; whoever traded last stays', () =>
   ).toEqual([1, 3, 4].map(address));
 });
 
-test('what was learnt survives as rows, and a number that is none teaches nothing', () => {
+test('restores from rows, and ignores an invalid number', () => {
   const takers = createTakers(OPTIONS);
   for (let n = 0; n < 40; n++) takers.learn(address(7), 10, 12, n);
   takers.learn(address(7), 10, Number.NaN, 41);

@@ -50,7 +50,7 @@ function setUp() {
   };
 }
 
-test('the first pass waits for the one that a head began', async () => {
+test('the first pass waits for the pass that a head began', async () => {
   const { pump, see, end, rest, seen, most, checks } = setUp();
   await see(1n);
   const first = pump.first();
@@ -63,7 +63,7 @@ test('the first pass waits for the one that a head began', async () => {
   expect([most(), checks()]).toEqual([1, 2]);
 });
 
-test('heads during a pass make one more, over the newest', async () => {
+test('several heads during a pass cause one more pass, over the newest', async () => {
   const { pump, see, end, rest, seen, most } = setUp();
   await see(1n);
   await end(0);
@@ -79,7 +79,7 @@ test('heads during a pass make one more, over the newest', async () => {
   expect(most()).toBe(1);
 });
 
-test('a head that comes in the very moment a pass ends is followed', async () => {
+test('a head that arrives as a pass ends is processed', async () => {
   const { see, end, seen } = setUp();
   await see(1n);
   // As when one answer of a node resolves both what the pass waited for and the next head.
@@ -94,7 +94,7 @@ test('a head that comes in the very moment a pass ends is followed', async () =>
   }
 });
 
-test('a pass that fails is told to whoever asked, and the next head works again', async () => {
+test('a failed pass rejects its caller, and the next head works again', async () => {
   const { pump, see, end, rest, seen } = setUp();
   await see(1n);
   await end(0, new Error('the node is gone'));

@@ -17,7 +17,7 @@ const config = (change: object = {}): LpConfig =>
     ...change,
   });
 
-test('a configuration that hangs together has none', () => {
+test('a consistent configuration has none', () => {
   expect(lpConfigProblems(config(), networks)).toEqual([]);
 });
 

@@ -12,7 +12,7 @@ describe('changesBetween', () => {
     params: { minSpreadBps: spread },
   });
 
-  test('one line a leaf, items of a list by their own name', () => {
+  test('one line per leaf, list items by their name', () => {
     const before = { pairs: [pair('WETH', 2), pair('USDC', 1)], chains: [{ chainId: 1, minGas: '1' }] };
     const after = { pairs: [pair('USDC', 1), pair('WETH', 3)], chains: [{ chainId: 1, minGas: '2' }] };
     expect(told(before, after)).toEqual([
@@ -21,7 +21,7 @@ describe('changesBetween', () => {
     ]);
   });
 
-  test('what came and what went', () => {
+  test('added and removed options', () => {
     expect(told({ a: { b: 1 } }, { a: { c: 2 } })).toEqual([
       ['a.b', 1, undefined],
       ['a.c', undefined, 2],
@@ -31,7 +31,7 @@ describe('changesBetween', () => {
     ]);
   });
 
-  test('a list of values is one value, and two of one name stay two', () => {
+  test('a list of values is one value, and two items of one name stay two', () => {
     expect(told({ corridors: ['a', 'b'] }, { corridors: ['b'] })).toEqual([['corridors', ['a', 'b'], ['b']]]);
     expect(
       told({ pairs: [pair('WETH', 1), pair('WETH', 2)] }, { pairs: [pair('WETH', 1), pair('WETH', 4)] }),
@@ -39,7 +39,7 @@ describe('changesBetween', () => {
     expect(told({ a: null }, { a: [] })).toEqual([['a', null, []]]);
   });
 
-  test('nothing where nothing changed, an absent option and one that is undefined included', () => {
+  test('nothing for equal configurations; an absent option equals undefined', () => {
     expect(told({ a: [1, { b: 2 }], c: undefined }, { a: [1, { b: 2 }] })).toEqual([]);
   });
 });

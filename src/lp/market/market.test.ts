@@ -58,7 +58,7 @@ function world(overrides: object = {}, sequencers?: ReadonlyMap<number, Sequence
   };
 }
 
-test('what the feeds have to deliver', () => {
+test('lists what the feeds have to deliver', () => {
   expect(wantedOf(config.prices).map(({ feed, symbol }) => `${feed} ${symbol}`)).toEqual([
     'a ETHUSD',
     'b ETHUSD',
@@ -67,7 +67,7 @@ test('what the feeds have to deliver', () => {
   ]);
 });
 
-test('two of three sources make a price; one alone, or two that grew old, make none', () => {
+test('two of three sources make a price; one alone, or two stale ones, do not', () => {
   const { market, hear, pass } = world();
   hear('a', 'ETHUSD', '2500');
   expect(market.pair('WETH', 'USDC')).toMatchObject({ declined: 'stale_price' });
@@ -83,7 +83,7 @@ test('two of three sources make a price; one alone, or two that grew old, make n
   ]);
 });
 
-test('two sources that disagree make no price, until time leaves one of them alone', () => {
+test('two sources that disagree make no price, until one of them is stale', () => {
   const { hear, pass, value } = world({
     ETH: {
       sources: [
@@ -103,7 +103,7 @@ test('two sources that disagree make no price, until time leaves one of them alo
   expect(value()).toBe(2_600);
 });
 
-test('a liar is dropped', () => {
+test('drops one wrong source', () => {
   const { market, hear } = world();
   hear('a', 'ETHUSD', '2500');
   hear('b', 'ETHUSD', '2500');
@@ -113,7 +113,7 @@ test('a liar is dropped', () => {
   });
 });
 
-test('two legs cross, and the older one dates the price', () => {
+test('a cross rate has the time of its older leg', () => {
   const { market, hear, pass } = world();
   hear('a', 'EURUSD', '1.25');
   pass(500);
@@ -125,12 +125,12 @@ test('two legs cross, and the older one dates the price', () => {
   });
 });
 
-test('the same asset on two chains is worth itself, whatever the feeds say', () => {
+test('one asset on two chains has price one, whatever the feeds say', () => {
   const { market } = world();
   expect(market.pair('USDC', 'USDC')).toMatchObject({ mid: { value: 1, confidenceBps: 0 } });
 });
 
-test('a clock that jumps back does not revive an old price', () => {
+test('a clock that jumps back does not make a stale price fresh', () => {
   const { market, hear, pass } = world();
   hear('a', 'ETHUSD', '2500');
   hear('b', 'ETHUSD', '2500');
@@ -139,7 +139,7 @@ test('a clock that jumps back does not revive an old price', () => {
   expect(market.pair('WETH', 'USDC')).toMatchObject({ declined: 'stale_price' });
 });
 
-test('what a source says happens when it says so: late news are old news, and a fast clock makes nothing younger', () => {
+test("a price has its source's timestamp: a late one is old, and a fast clock makes none younger", () => {
   const { market, hear, pass, now, value } = world();
   hear('a', 'ETHUSD', '2500', { exchangeTimeMs: now() - 1_500 });
   hear('b', 'ETHUSD', '2500', { exchangeTimeMs: now() + 900 });
@@ -150,7 +150,7 @@ test('what a source says happens when it says so: late news are old news, and a 
   expect(value()).toMatchObject({ declined: 'stale_price' });
 });
 
-test('sources weigh what they are given, and half of it when they do not say when', () => {
+test('sources have their configured weight, and half of it without timestamps', () => {
   const sources = [
     { feed: 'a', symbol: 'ETHUSD', weight: 3 },
     { feed: 'b', symbol: 'ETHUSD' },
@@ -166,7 +166,7 @@ test('sources weigh what they are given, and half of it when they do not say whe
   expect(value()).toBe(2_504);
 });
 
-test('a push oracle may be a source for its heartbeat, and then it dates the mid', () => {
+test('a push oracle is a source within its heartbeat, and dates the mid', () => {
   const sources = [
     { feed: 'oracle', symbol: 'EUR/USD', maxAgeMs: 86_400_000 },
     { feed: 'a', symbol: 'EURUSD' },
@@ -185,7 +185,7 @@ test('a push oracle may be a source for its heartbeat, and then it dates the mid
   });
 });
 
-test('nothing is looked at twice: the same quote’s worth of state answers until something arrives or grows old', () => {
+test('recomputes a price only when an input arrives or grows stale', () => {
   const { market, eth, pass } = world();
   eth('2500');
   const first = market.pair('WETH', 'USDC');
@@ -195,7 +195,7 @@ test('nothing is looked at twice: the same quote’s worth of state answers unti
   expect(market.pair('WETH', 'USDC')).not.toBe(first);
 });
 
-test('every input with its age and what became of it, for whoever explains the price', () => {
+test('reports every input with its age and result', () => {
   const { market, hear, pass, now } = world();
   hear('a', 'ETHUSD', '2500');
   pass(1_500);
@@ -216,7 +216,7 @@ test('every input with its age and what became of it, for whoever explains the p
   expect(market.sources().at(-1)).toMatchObject({ price: 'EUR', use: 'silent', value: undefined });
 });
 
-test('a stale mid is missed since the moment it grew old', () => {
+test('a stale mid is missing since the time it became stale', () => {
   const { market, eth, pass } = world();
   expect(market.condition('WETH', 'USDC')).toEqual({
     code: 'stale_mid',
@@ -237,7 +237,7 @@ test('a stale mid is missed since the moment it grew old', () => {
   expect(market.condition('WETH', 'USDC')).toMatchObject({ sinceMs: 12_000 });
 });
 
-test('sources that disagree too much are a condition of the pair, by its own measure', () => {
+test('sources that disagree too much are a condition of that pair', () => {
   const { market, hear } = world();
   hear('a', 'ETHUSD', '2500');
   hear('b', 'ETHUSD', '2510');
@@ -257,7 +257,7 @@ describe('references', () => {
   ];
   const guarded = () => world({ ETH: { ...prices.ETH, references, guardBps: 100 } });
 
-  test('one that was asked for and never spoke leaves the mid unchecked, so nothing is quoted', () => {
+  test('a configured reference without any value stops quoting', () => {
     const { eth, value } = guarded();
     eth('2500');
     expect(value()).toMatchObject({
@@ -267,7 +267,7 @@ describe('references', () => {
     });
   });
 
-  test('exactly the guard is allowed, a little more is not, and either reference can object', () => {
+  test('a deviation of exactly the guard passes, more does not, and either reference can stop', () => {
     const { market, eth, hear, value } = guarded();
     eth('2500');
     hear('oracle', 'ETH/USD', '2475');
@@ -308,7 +308,7 @@ describe('references', () => {
     expect(value()).toBe(2_510);
   });
 
-  test('what sources disagree about widens what is allowed: threshold and twice the confidence', () => {
+  test('the allowed deviation is the threshold plus twice the confidence', () => {
     const { hear, value } = world({
       ETH: {
         ...prices.ETH,
@@ -327,7 +327,7 @@ describe('references', () => {
     expect(value()).toMatchObject({ control: 'deviation' });
   });
 
-  test('a reference that grew old objects no more, and the last one to do so stops quoting', () => {
+  test('a stale reference does not stop quoting, unless it was the last one', () => {
     const { market, eth, hear, pass, value } = guarded();
     eth('2500');
     hear('oracle', 'ETH/USD', '2000');
@@ -379,7 +379,7 @@ describe('a peg', () => {
     expect(market.condition('WETH', 'USDC')).toBeUndefined();
   });
 
-  test('one source that says otherwise is not enough; two are, and then the market’s price counts', () => {
+  test('one deviating source does not break it; two do, and then the market price counts', () => {
     const { market, eth, hear } = pegged();
     eth('2500');
     hear('oracle', 'USDC/USD', '1');
@@ -403,7 +403,7 @@ describe('a peg', () => {
     expect(market.pair('USDC', 'USDC')).toMatchObject({ mid: { value: 1 }, depegged: true });
   });
 
-  test('exactly 30 bps is on the peg', () => {
+  test('exactly 30 bps is within the peg', () => {
     const { market, eth, hear } = pegged();
     eth('2500');
     hear('kraken', 'USDC/USD', '0.997');
@@ -411,7 +411,7 @@ describe('a peg', () => {
     expect(market.pair('WETH', 'USDC')).toMatchObject({ depegged: false });
   });
 
-  test('comes back only when everyone is half the way home', () => {
+  test('is restored only when every source is halfway back', () => {
     const { market, eth, hear } = pegged({ guards: guards.slice(0, 2) });
     const both = (price: string) => ['kraken', 'oracle'].forEach((feed) => hear(feed, 'USDC/USD', price));
     eth('2500');
@@ -425,7 +425,7 @@ describe('a peg', () => {
     expect(market.pair('WETH', 'USDC')).toMatchObject({ depegged: false, quoteValue: 1 });
   });
 
-  test('never 1 once it is broken: without sources there is no price at all', () => {
+  test('a broken peg is never 1: without sources there is no price', () => {
     const { market, eth, hear, pass, value } = pegged();
     eth('2500');
     hear('kraken', 'USDC/USD', '0.95');
@@ -442,7 +442,7 @@ describe('a peg', () => {
     expect(value()).toBe(2_500);
   });
 
-  test('a lone source that says it broke stops quoting until another says whether that is so', () => {
+  test('a single deviating source stops quoting until another confirms or denies it', () => {
     const { eth, hear, value } = pegged();
     eth('2500');
     hear('kraken', 'USDC/USD', '0.97');
@@ -464,7 +464,7 @@ describe('a peg', () => {
   });
 });
 
-test('very many prices are looked at in turns, and what is missing is missed until it is there', () => {
+test('many prices are checked in batches, and a missing one is reported until it is there', () => {
   const many = Object.fromEntries(
     Array.from({ length: 200 }, (_, at) => [`T${at}`, { sources: [{ feed: 'a', symbol: `T${at}` }] }]),
   );
@@ -480,7 +480,7 @@ test('very many prices are looked at in turns, and what is missing is missed unt
   ).toEqual(['ETH', 'EUR']);
 });
 
-test('a chain whose sequencer is not up is a condition of that chain alone', () => {
+test('a stopped sequencer is a condition of its chain alone', () => {
   const sequencer: Sequencer = {
     chainId: 8453,
     state: () => ({ up: false, sinceMs: 7, detail: 'its sequencer is down' }),
@@ -497,7 +497,7 @@ test('a chain whose sequencer is not up is a condition of that chain alone', () 
   expect(market.chainCondition(1)).toBeUndefined();
 });
 
-test('a minute far wilder than the day shows, and the floor of both legs holds', () => {
+test('a very volatile minute, and the floor of both legs', () => {
   const { market, eth, pass } = world({ ETH: { ...prices.ETH, sigmaFloor: 0.5 } });
   const second = (bps: number, at: number) => {
     eth((2_500 * (1 + (at % 2) * bps * 1e-4)).toFixed(6));

@@ -157,7 +157,7 @@ test('an explanation has a summary, the nearest limit first, and null for what i
   expect(JSON.parse(JSON.stringify(made))).toEqual(made);
 });
 
-test('finds quotes by quote id, order id and rfq id, and keeps only the last ones', () => {
+test('finds quotes by quote id, order id and rfq id, and keeps only the most recent', () => {
   const recentQuotes = createRecentQuotes({ keep: 3 });
   for (const n of [1, 2, 3, 4]) recentQuotes.quoted(record(n, n > 2 ? 'both' : `rfq${n}`));
   expect(recentQuotes.explain('0x1')).toEqual([]);

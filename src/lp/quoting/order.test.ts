@@ -54,7 +54,7 @@ const order = (amount: bigint, ...outputs: MandateOutput[]): StandardOrder => ({
   outputs,
 });
 
-test('the whole input: less the platform fee rounded down, less the relay fee', () => {
+test('the whole input: less the platform fee, rounded down, less the relay fee', () => {
   const slice = ownSlice(order(10_001n, output(us, 10_000, { relayFee: 5n, amount: 77n })), us, chains);
   expect(slice).toMatchObject({
     index: 0,
@@ -64,7 +64,7 @@ test('the whole input: less the platform fee rounded down, less the relay fee', 
   });
 });
 
-test('law: slices divide the input exactly, the last one taking what rounding left', () => {
+test('law: slices divide the input exactly; the last one takes the rounding', () => {
   fc.assert(
     fc.property(
       fc.bigInt(1n, 10n ** 30n),
@@ -84,7 +84,7 @@ test('law: slices divide the input exactly, the last one taking what rounding le
   );
 });
 
-test('what is not one clean slice of ours is nobody', () => {
+test('rejects an order that is not exactly one slice of ours', () => {
   const mine = output(us, 10_000);
   expect(ownSlice(order(100n, output(them, 10_000)), us, chains)).toBeUndefined();
   expect(ownSlice(order(100n, output(us, 5_000), output(us, 5_000)), us, chains)).toBeUndefined();

@@ -37,7 +37,7 @@ const on = (pair: object, corridor: string) =>
   routes(pair).find(({ market }) => market.corridor === corridor) ?? expect.fail(`no route on ${corridor}`);
 
 describe('pricing params', () => {
-  test("defaults, then the pair's, then the corridor's", () => {
+  test("defaults, overridden by the pair's, then by the corridor's", () => {
     const pair = {
       params: { omega: 0.5, minEdgeBps: 2 },
       corridorParams: { 'base-arc': { omega: 0.7, lockSeconds: 300 } },
@@ -47,7 +47,7 @@ describe('pricing params', () => {
     expect([on(pair, 'base-arc').lockSeconds, on(pair, 'arc-base').lockSeconds]).toEqual([300, undefined]);
     expect(on(pair, 'base-arc').market).toEqual({ pair: 'WETH-USDC', corridor: 'base-arc' });
   });
-  test('both directions of a corridor have them', () => {
+  test('apply to both directions of a corridor', () => {
     const both = routes({ corridorParams: { 'base-arc': { omega: 0.7 } } }).filter(
       ({ market }) => market.corridor === 'base-arc',
     );
@@ -68,7 +68,7 @@ describe('pricing params', () => {
   ])('for a corridor that is not served they are refused: %j', (pair, why) =>
     expect(() => routes(pair)).toThrow(why),
   );
-  test('unknown ones are refused where they stand', () => {
+  test('refuses unknown ones with their path', () => {
     expect(() =>
       zLpPair.parse({ base: 'WETH', quote: 'USDC', corridorParams: { 'base-arc': { omga: 1 } } }),
     ).toThrow(/omga/);

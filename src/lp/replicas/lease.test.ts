@@ -35,7 +35,7 @@ function world({ found = new Map<number, Lease>(), clean = false, now = 1_000, s
   return { leases, state };
 }
 
-test('signs nothing before the first lease is durable, and nothing beyond it', async () => {
+test('signs nothing before the first lease is stored, and nothing beyond it', async () => {
   const { leases } = world();
   expect(leases.covers(1, 1_001)).toBe(false);
   await leases.tick();
@@ -46,7 +46,7 @@ test('signs nothing before the first lease is durable, and nothing beyond it', a
   ]);
 });
 
-test('renews ahead of need, not at every tick', async () => {
+test('renews early, not at every tick', async () => {
   const { leases, state } = world();
   for (state.now = 1_000; state.now < 1_030; state.now += 1) {
     await leases.tick();
@@ -55,7 +55,7 @@ test('renews ahead of need, not at every tick', async () => {
   expect(state.writes.length).toBeLessThanOrEqual(6);
 });
 
-test('a longer promise is one write away', async () => {
+test('a longer deadline needs one write', async () => {
   const { leases } = world();
   await leases.tick();
   expect(leases.covers(1, 1_500)).toBe(false);
@@ -63,7 +63,7 @@ test('a longer promise is one write away', async () => {
   expect(leases.covers(1, 1_500)).toBe(true);
 });
 
-test('whoever needs no more than is being written waits for that, and shares its fate', async () => {
+test('a request within a pending extension waits for it, and fails with it', async () => {
   const { leases, state } = world();
   await leases.tick();
   const before = state.writes.length;
@@ -82,7 +82,7 @@ test('whoever needs no more than is being written waits for that, and shares its
   expect(await leases.extend(1, 1_650)).toBe(true);
 });
 
-test('after a crash it waits on chain time, whatever our clock says; after a clean stop it does not', () => {
+test('after a crash waits on chain time, whatever our clock says; after a clean stop does not wait', () => {
   const found = new Map([[1, { signedUpTo: 1_100, clean: true }]]);
   const crashed = world({ found, clean: false, now: 9_000, settled: 1_000 });
   expect(crashed.leases.quarantine()).toEqual([{ chainId: 1, until: 1_105 }]);
@@ -93,7 +93,7 @@ test('after a crash it waits on chain time, whatever our clock says; after a cle
   expect(world({ found, clean: true }).leases.quarantine()).toEqual([]);
 });
 
-test('taken over: covers nothing any more', async () => {
+test('after a takeover covers nothing', async () => {
   const { leases, state } = world();
   await leases.tick();
   expect(leases.covers(1, 1_010)).toBe(true);

@@ -46,7 +46,7 @@ function world(risk: object = {}, configured: Limits = {}) {
 }
 
 describe('caps', () => {
-  test('limits follow NAV: half of it quoted, and 25 bps of jump loss per side', () => {
+  test('limits follow NAV: half of it quoted, 25 bps of jump loss per side', () => {
     const { capital, state } = world();
     expect(capital.limits()).toEqual({ total: { notional: 0n }, perAssetSide: { gapLoss: 0n } });
     capital.update();
@@ -61,7 +61,7 @@ describe('caps', () => {
     expect(state.set.at(-1)?.total?.notional).toBe(495_000_000_000n);
   });
 
-  test('a configured cap that is tighter stands, one that is wider does not', () => {
+  test('a tighter configured cap applies, a wider one does not', () => {
     const { capital, state } = world(
       {},
       { total: { count: 7, notional: 1_000_000n }, perAssetSide: { gapLoss: 10n ** 15n } },
@@ -75,7 +75,7 @@ describe('caps', () => {
 });
 
 describe('losses', () => {
-  test('cut at the limit, kill at twice, once', () => {
+  test('size cut at the limit, kill switch at twice, each once', () => {
     const { capital, state } = world();
     capital.update();
     state.usd = 994_900;
@@ -87,7 +87,7 @@ describe('losses', () => {
     expect(state.killed).toEqual(['drawdown']);
   });
 
-  test('what the owner takes out is no loss, and what he pays in hides none', () => {
+  test('a withdrawal of the owner is no loss, and a deposit hides none', () => {
     const { capital, state } = world();
     capital.update();
     capital.moved({ chainId: 1, token: TOKEN, amount: -500_000_000_000n });
@@ -100,7 +100,7 @@ describe('losses', () => {
     expect(capital.status().loss?.hourBps).toBeCloseTo(60, 9);
   });
 
-  test('what was never priced is no loss', () => {
+  test('an asset that was never priced is no loss', () => {
     const { capital, state } = world();
     capital.update();
     Object.assign(state, { usd: 400_000, complete: false });
@@ -108,7 +108,7 @@ describe('losses', () => {
     expect([capital.sizesReduced, state.killed.length]).toEqual([false, 0]);
   });
 
-  test('a restart carries the loss of this hour and day, not what changed while we were away', async () => {
+  test('a restart keeps the loss of this hour and day, without changes during the downtime', async () => {
     const { capital, state, make, store } = world();
     capital.update();
     state.usd = 994_000;
@@ -125,7 +125,7 @@ describe('losses', () => {
     expect(next.status().loss?.dayBps).toBeGreaterThan(40);
   });
 
-  test('something else in the store is nothing', () => {
+  test('ignores unreadable stored state', () => {
     const { capital } = world();
     for (const value of [
       null,
@@ -139,7 +139,7 @@ describe('losses', () => {
     expect(capital.status().loss).toEqual({ hourBps: 0, dayBps: 0 });
   });
 
-  test('forgiven, it is measured from here', () => {
+  test('after a reset, losses are measured from that time', () => {
     const { capital, state } = world();
     capital.update();
     state.usd = 970_000;

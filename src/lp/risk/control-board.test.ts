@@ -34,7 +34,7 @@ test('every control has metrics from the start', async () => {
   ]).toEqual([0, 0, 0]);
 });
 
-test('refusals count as one trip until five seconds pass without one', async () => {
+test('refusals count as one trip until five seconds pass without any', async () => {
   const { board, value, later } = desk();
   for (let n = 0; n < 10; n++) {
     board.refused('limit_total', 'full');
@@ -51,7 +51,7 @@ test('refusals count as one trip until five seconds pass without one', async () 
   expect(await value('trips_total', 'limit_total')).toBe(2);
 });
 
-test('a lasting state is one trip per subject, and its refusals are none', async () => {
+test('a lasting condition is one trip per subject, and its refusals are none', async () => {
   const { board, value } = desk();
   board.report('burst', new Map([['A', 'frozen for 3 s']]));
   board.refused('burst', 'frozen');
@@ -72,7 +72,7 @@ test('a lasting state is one trip per subject, and its refusals are none', async
   expect(board.tripped().map(({ about }) => about)).toEqual(['requests']);
 });
 
-test('a crowd is counted whole and told in a dozen lines a minute', async () => {
+test('counts every trip and logs at most a dozen lines a minute', async () => {
   const lines: string[] = [];
   const note = (_: unknown, message: string) => void lines.push(message);
   const { board, value, later } = desk({ ...silentLog, info: note, warn: note });

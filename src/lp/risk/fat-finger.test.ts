@@ -21,7 +21,7 @@ const deal = (overrides: Partial<Deal> = {}): Deal => ({
 const bounds: DealLimits = { leastBps: 0.5, mostBps: 300, aboveMid: 1.001, maxUsd: 500_000 };
 const fatFinger = (made: Deal, change: Partial<DealLimits> = {}) => judge(made, { ...bounds, ...change });
 
-test('a fair deal passes; at mid, above it, empty or huge it does not', () => {
+test('passes a fair quote and rejects one at mid, above mid, empty or huge', () => {
   expect(fatFinger(deal())).toBeUndefined();
   expect(fatFinger(deal({ output: 2_500_000_000n }))).toBe('above_mid');
   expect(fatFinger(deal({ output: 2_499_875_000n }))).toBeUndefined();
@@ -43,7 +43,7 @@ test.each([
   expect(fatFinger(deal({ spreadBps }))).toBe(why);
 });
 
-test('the limits of every quote hold in spite of a mistyped size or rebate of a pair', () => {
+test('the quote limits hold despite a mistyped size or rebate of a pair', () => {
   const huge = { input: 210n * 10n ** 18n, output: 520_000_000_000n };
   expect(fatFinger(deal({ ...huge, maxUsd: 2_500_000 }))).toBe('too_large');
   expect(fatFinger(deal({ ...huge, maxUsd: 2_500_000 }), { maxUsd: 600_000 })).toBeUndefined();
@@ -51,7 +51,7 @@ test('the limits of every quote hold in spite of a mistyped size or rebate of a 
   expect(fatFinger(deal({ output: 2_502_500_001n, minSpreadBps: -50 }))).toBe('above_mid');
 });
 
-test('law: what passes is worth no more than what comes in', () => {
+test('law: a passing quote pays out at most the value of its input', () => {
   fc.assert(
     fc.property(
       fc.bigInt(1n, 10n ** 20n),

@@ -22,7 +22,7 @@ function setUp() {
   return { kill, told, written, store, fail: (now: boolean) => (broken = now) };
 }
 
-test('each source holds by itself, and release ends all but the file', () => {
+test('each source engages independently, and release ends all except the file', () => {
   const { kill, told } = setUp();
   kill.engage('signal', 'a');
   kill.engage('signal', 'a');
@@ -33,7 +33,7 @@ test('each source holds by itself, and release ends all but the file', () => {
   expect(told).toEqual(['signal', 'signal,file', 'file', '']);
 });
 
-test('a failed write is tried again, and a kill file is not stored', async () => {
+test('a failed write is retried, and a kill file is not stored', async () => {
   const { kill, written, store, fail } = setUp();
   kill.engage('file', 'there');
   await kill.flush(store);
@@ -59,7 +59,7 @@ test.each([undefined, null, 'x', 7, [], { file: 'no' }, { signal: 4 }, { strange
   },
 );
 
-test('what it wrote it takes up again', async () => {
+test('restores what it stored', async () => {
   const [before, after] = [setUp(), setUp()];
   before.kill.engage('operator', 'enough');
   before.kill.engage('signal', 'stop');
@@ -118,7 +118,7 @@ test('engaging or releasing one replica applies to all, except for a kill file',
   expect(b.held.size).toBe(0);
 });
 
-test('one that was told to let go before it had heard of anything lets all go', async () => {
+test('a release that arrives before the first read releases every source', async () => {
   const { a, b, store } = pair();
   a.engage('operator', 'enough');
   await a.flush(store);
@@ -128,7 +128,7 @@ test('one that was told to let go before it had heard of anything lets all go', 
   expect(a.held.size).toBe(0);
 });
 
-test('a command given while the store is read is not undone by what was read', async () => {
+test('a command given during the read is not undone by it', async () => {
   const { a, store, fail, hold } = pair();
   let open = () => {};
   hold(new Promise((done) => (open = done)));

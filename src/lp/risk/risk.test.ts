@@ -24,7 +24,7 @@ function configOf(count: number) {
   });
 }
 
-test('a pair that a reload removed has no condition any more', () => {
+test('a pair removed by a reload has no condition', () => {
   const clock = { nowMs: () => 1_700_000_000_000, monotonicMs: () => 0, after: () => () => {} };
   const [many, one] = [configOf(60), configOf(1)];
   const market = createMarket({ clock }, many);

@@ -50,7 +50,7 @@ function world({ present = 3, claimSeconds = 40 } = {}) {
   };
 }
 
-test('a proof that comes at once changes nothing', async () => {
+test('a prompt proof changes nothing', async () => {
   const { proving, ask, answer } = world();
   answer(true);
   await ask(1);
@@ -58,7 +58,7 @@ test('a proof that comes at once changes nothing', async () => {
   expect(proving.healthIssue(1)).toBeUndefined();
 });
 
-test('one that is waited for counts with its age; beyond the window nothing more is promised, until it is there and forgotten', async () => {
+test('a pending proof counts with its age; beyond the window quoting stops until the proof arrives and is forgotten', async () => {
   const { proving, ask, answer, pass } = world();
   await ask(1);
   pass(30);
@@ -75,7 +75,7 @@ test('one that is waited for counts with its age; beyond the window nothing more
   expect([proving.neededSeconds(1, 2), proving.healthIssue(1)]).toEqual([40, undefined]);
 });
 
-test('a slow corridor says nothing of the others', async () => {
+test('a slow corridor does not affect others', async () => {
   const { proving, ask, pass } = world();
   await ask(1);
   pass(30);
@@ -84,7 +84,7 @@ test('a slow corridor says nothing of the others', async () => {
   ]);
 });
 
-test('what nobody asks for any more is not waited for', async () => {
+test('stops waiting for an order that is no longer asked for', async () => {
   const { proving, ask, pass } = world();
   await ask(1);
   pass(59);
@@ -93,7 +93,7 @@ test('what nobody asks for any more is not waited for', async () => {
   expect(proving.neededSeconds(1, 2)).toBe(40);
 });
 
-test('too few attesters: nothing is promised and nothing filled, until enough are back', async () => {
+test('with too few attesters nothing is quoted or filled until enough are back', async () => {
   const { proving, state } = world({ present: 1 });
   expect(proving.healthIssue(1)).toBe('chain1: 1 of 2 attesters answer');
   expect(await proving.sure(1)).toBe(false);

@@ -79,7 +79,7 @@ const anyView: fc.Arbitrary<AwardView> = fc.record({
   claimSeconds: fc.integer({ min: 1, max: 600 }),
 });
 
-test('law: a fill is sent only once, only when the money is deep in escrow, and only with time to be paid for it', () => {
+test('law: sends a fill once, only when the input is final in escrow, and only with time left to be paid', () => {
   fc.assert(
     fc.property(anyView, (any) => {
       const step = nextStep(any);
@@ -94,7 +94,7 @@ test('law: a fill is sent only once, only when the money is deep in escrow, and 
   );
 });
 
-test('law: what is filled is never given up for a reason of our own', () => {
+test('law: never gives up a filled order for a reason of our own', () => {
   fc.assert(
     fc.property(anyView, (any) => {
       const step = nextStep(any);

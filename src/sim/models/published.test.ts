@@ -83,7 +83,7 @@ describe('ground state of a tridiagonal matrix', () => {
     }
   });
 
-  test('small components keep their digits: 60-digit arithmetic says 11.24544405263389', () => {
+  test('small components keep their digits: 60-digit arithmetic gives 11.24544405263389', () => {
     expect(glft({ gamma: 0.01, sigma: 1, A: 0.2, k: 0.3, Q: 30 }).exactBid(20)).toBeCloseTo(
       11.24544405263389,
       10,

@@ -59,8 +59,8 @@ async function refusal(work: () => Promise<unknown>): Promise<string> {
   }
 }
 
-describe('places', () => {
-  test('so many at work, then so many in line, then 503; a place given back goes to the first in line', async () => {
+describe('slots', () => {
+  test('runs up to the limit, then queues, then answers 503; a freed slot goes to the first in the queue', async () => {
     const { enter, admission } = venue({ places: each(4), waiting: each(2) });
     const held = await Promise.all(['a', 'b', 'c', 'd'].map((key) => enter('submit', key)));
     const line = ['e', 'f'].map((key) => admission.take('submit', key));
@@ -76,7 +76,7 @@ describe('places', () => {
     expect(await refusal(() => enter('submit', 'g'))).toBe('let in');
   });
 
-  test('who waits too long in line is refused and forgotten', async () => {
+  test('a request that waits too long is refused and leaves the queue', async () => {
     const { enter, admission, pass } = venue({ places: each(1), waiting: each(8), maxWaitMs: 100 });
     const release = await enter('submit', 'a');
     const waiting = admission.take('submit', 'b').catch((error: unknown) => (error as ApiError).code);
@@ -86,7 +86,7 @@ describe('places', () => {
     expect(await refusal(() => enter('submit', 'b'))).toBe('let in');
   });
 
-  test('a key with more than its share hears 429, and others still get in', async () => {
+  test('a key above its share gets 429, and others still get in', async () => {
     const { enter } = venue({ places: each(4), waiting: each(0) });
     for (let n = 0; n < 3; n++) await enter('quote', 'greedy');
     expect(await refusal(() => enter('quote', 'greedy'))).toBe('rate_limited');
@@ -114,14 +114,14 @@ describe('overload', () => {
     return counts;
   }
 
-  test('one hiccup closes nothing', async () => {
+  test('one delay sheds nothing', async () => {
     const one = venue({ shedAtLagMs: 100 });
     one.pass(400);
     one.pass(20, 5_000);
     expect(await letIn(one, 'quote')).toBe(100);
   });
 
-  test('a loop that is steadily late closes by degrees: quotes first, submissions last; on time again, everything is open', async () => {
+  test('a late event loop sheds by degrees: quotes first, submissions last; everything reopens once it is on time', async () => {
     const one = venue({ shedAtLagMs: 100 });
     one.pass(2_000, 150);
     expect([await letIn(one, 'quote'), await letIn(one, 'read'), await letIn(one, 'submit')]).toEqual([
@@ -141,7 +141,7 @@ describe('overload', () => {
     ]);
   });
 
-  test('a database that lets statements wait closes only what needs it', async () => {
+  test('a slow database sheds only the requests that need it', async () => {
     const one = venue({ shedAtDatabaseWaitMs: 500 });
     one.database(1_000);
     expect(await letInEach(one, ['quote', 'memory', 'preflight', 'socket'])).toEqual([100, 100, 100, 100]);
@@ -151,7 +151,7 @@ describe('overload', () => {
   });
 });
 
-test('bulkhead: a full room refuses, the next one does not notice, and failures give their places back', async () => {
+test('bulkhead: a full one refuses, others are unaffected, and failures free their slots', async () => {
   const rooms = createBulkhead<string>(2, 'full');
   let finish = () => {};
   const slow = () => new Promise<void>((_, reject) => (finish = () => reject(new Error('broke'))));

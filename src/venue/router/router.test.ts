@@ -153,8 +153,8 @@ const gathererOf = (sources: readonly RouteSource[], clock: Clock, maxMiddles = 
     { timeoutMs: 700, middles: [], maxMiddles },
   );
 
-describe('gathering', () => {
-  test('law: the best candidate is never worse than the best of its sources asked alone', async () => {
+describe('collecting candidates', () => {
+  test('law: the best candidate is never worse than the best of any source alone', async () => {
     // For every ordered pair of the four tokens, what each of up to five venues gives for a thousand; 0: it
     // does not serve the pair.
     const rates = fc.array(
@@ -199,7 +199,7 @@ describe('gathering', () => {
     );
   });
 
-  test('two legs beat one where the way around is better, and the sums add up', async () => {
+  test('two legs beat one when the indirect route is better, and the amounts add up', async () => {
     const clock = handClock();
     const [a, b, c] = [market(0).token.address, market(1).token.address, market(2).token.address];
     const one = sourceOf(
@@ -232,7 +232,7 @@ describe('gathering', () => {
     });
   });
 
-  test('a source that never answers is waited for until the deadline and not beyond; the others are there', async () => {
+  test('waits for a silent source until the deadline, and returns the others', async () => {
     const clock = handClock();
     const slow = sourceOf(
       venueOf(
@@ -256,7 +256,7 @@ describe('gathering', () => {
     expect(candidates.map(({ first }) => first.source)).toEqual(['quick']);
   });
 
-  test('everybody has answered: nobody waits for the deadline', async () => {
+  test('returns early once every source has answered', async () => {
     const clock = handClock();
     const { candidates } = await gathererOf(
       [
@@ -320,7 +320,7 @@ describe('gathering', () => {
     expect(whys).toMatchObject([{ code: 'no_quotes' }]);
   });
 
-  test('a venue that keeps failing is left alone, and asked again after its time', async () => {
+  test('skips a venue that keeps failing, and asks again after its rest', async () => {
     const clock = handClock();
     let asked = 0;
     let broken = true;
@@ -352,7 +352,7 @@ describe('gathering', () => {
     expect((await gatherer.gather(intentOf('exactInput', 10_000n), 1n)).candidates).toHaveLength(2);
   });
 
-  test('an answer that is no answer at all, or a venue that throws when looked at, costs only itself', async () => {
+  test('an invalid answer, or a venue that throws, costs only its own candidates', async () => {
     const clock = handClock();
     const nonsense = [undefined, null, 7, {}, { inputAmount: '1' }].map((answer, n) =>
       sourceOf({ ...venueOf(`nonsense-${n}`, () => 1n), quote: async () => answer as never }, clock),
@@ -390,7 +390,7 @@ describe('gathering', () => {
     expect(candidates.map(({ first }) => first.source)).toEqual(['good']);
   });
 
-  test('silence counts against a venue that had the time, and against nobody else', async () => {
+  test('silence counts only against a venue that had enough time', async () => {
     const clock = handClock();
     let asked = 0;
     const mute = sourceOf(
@@ -414,7 +414,7 @@ describe('gathering', () => {
     expect(asked - 20).toBeLessThanOrEqual(BREAKER.limit + 2);
   });
 
-  test('no more asks at once than the venue takes', async () => {
+  test('sends a venue at most its number of concurrent requests', async () => {
     const clock = handClock();
     let waiting = 0;
     const slow = {
@@ -436,7 +436,7 @@ describe('gathering', () => {
   });
 });
 
-test('law: fees forwards and backwards agree with the escrow, and backwards is the least that suffices', () => {
+test('law: fees forwards and backwards agree with the escrow, and backwards gives the minimum', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 0, max: 100 }),

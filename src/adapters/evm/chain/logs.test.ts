@@ -52,7 +52,7 @@ function heldBy(rows: readonly RpcLog[]): number {
   return after - before;
 }
 
-test('what is made of a log is not many times the log', () => {
+test('the parsed event needs little more memory than the log', () => {
   const rows = Array.from({ length: 3_000 }, () => filled());
   heldBy(rows.slice(0, 100));
   // 1,300 characters of data; put together byte by byte, as it comes from the ABI decoder, an event of it
@@ -60,7 +60,7 @@ test('what is made of a log is not many times the log', () => {
   expect(heldBy(rows) / rows.length).toBeLessThan(3_500);
 });
 
-test('a node that says the same in other words is read anew', () => {
+test('reads a log again when a node formats it differently', () => {
   const decoded = createDecoder();
   const row = filled();
   const event = decoded(row);
@@ -70,7 +70,7 @@ test('a node that says the same in other words is read anew', () => {
   expect(decoded({ ...row })).toEqual(event);
 });
 
-test('orders of strangers with much in them push out the oldest ones, not the process', () => {
+test('large orders of others evict the oldest ones, within the memory limit', () => {
   const decoded = createDecoder();
   const rows = Array.from({ length: 24 }, () => filled(512 * 1_024));
   const first = decoded(rows[0] as RpcLog);

@@ -10,7 +10,7 @@ let anvil: TestAnvil;
 beforeAll(async () => void (anvil = await startAnvil({ chainId: 31_511 })));
 afterAll(() => anvil.stop());
 
-test('transactions that the pool has put behind one that is mined already are mined all the same', async () => {
+test('transactions that the pool queued behind a mined one are mined too', async () => {
   const nonceIs = (nonce: number) =>
     anvil.rpc('anvil_setNonce', [DEPLOYER.address, `0x${nonce.toString(16)}`]);
   await nonceIs(5);

@@ -15,7 +15,7 @@ const three = () =>
   );
 const at = (head: number, deep?: Hex): Sighting => ({ head: BigInt(head), deep });
 
-test('who lags, runs ahead, goes back or contradicts is out; the others are asked in their order', () => {
+test('excludes endpoints that lag, run ahead, go back or contradict; asks the others in order', () => {
   const cases: [string, (health: ReturnType<typeof three>) => void, readonly number[]][] = [
     ['all are well', (health) => health.round([at(100), at(99), at(97)]), [0, 1, 2]],
     ['one lags', (health) => health.round([at(94), at(100), at(100)]), [1, 2]],
@@ -54,7 +54,7 @@ test('who lags, runs ahead, goes back or contradicts is out; the others are aske
   }
 });
 
-test('it comes back after it has behaved for a while without a break', () => {
+test('an endpoint returns after a period without errors', () => {
   const health = three();
   health.round([at(50), at(100), at(100)]);
   expect(health.inService()).toEqual([1, 2]);
@@ -72,13 +72,13 @@ test('it comes back after it has behaved for a while without a break', () => {
   expect(later(1_000, 110)).toBe(true);
 });
 
-test('the only endpoint is asked whatever it does', () => {
+test('the only endpoint is always asked', () => {
   const health = createHealth(1, { chain: 'test', clock, log: silentLog, metrics: silentMetrics });
   health.eject(0, 'backwards');
   expect(health.inService()).toEqual([0]);
 });
 
-test('where several have to agree, whoever only failed to answer may be one of them; whoever said something wrong may not', () => {
+test('for a quorum, an endpoint that failed to answer may take part; one that answered wrongly may not', () => {
   const health = three();
   health.eject(1, 'failing');
   expect(health.witnesses()).toEqual([0, 2, 1]);

@@ -109,7 +109,7 @@ const hashesOf = (statuses: readonly TxStatus[]) =>
   new Set(statuses.map((status) => (status.state === 'mined' ? status.receipt.txHash : status.state)));
 
 describe('many settlements in one transaction', () => {
-  test('those that wait at once share it, each by its own key, and all settle', async () => {
+  test('concurrent ones share it, each by its own key, and all settle', async () => {
     const [relayer] = await newSigners(1);
     const transactor = await start([relayer as TestAccount]);
     const trades = Array.from({ length: 50 }, trade);
@@ -124,7 +124,7 @@ describe('many settlements in one transaction', () => {
     );
   });
 
-  test('what the chain would not take is refused by itself, with its reason, and the others go on', async () => {
+  test('one that the chain would refuse is refused alone with its reason, and the others continue', async () => {
     const [relayer] = await newSigners(1);
     const transactor = await start([relayer as TestAccount]);
     const [good, other] = [trade(), trade()];
@@ -153,7 +153,7 @@ describe('many settlements in one transaction', () => {
     expect(await transactor.status(`${broken.orderId}-settle`)).toBeUndefined();
   });
 
-  test('one that fails among others after all has reverted, the others have not, in the next life too', async () => {
+  test('when one reverts inside the batch, the others settle, also after a restart', async () => {
     const [relayer] = await newSigners(1);
     const transactor = await start([relayer as TestAccount]);
     await c.anvil.rpc('evm_setAutomine', [false]);
@@ -190,7 +190,7 @@ describe('many settlements in one transaction', () => {
     ]);
   });
 
-  test('bytes that were persisted and never sent go out unchanged in the next life, for all that share them', async () => {
+  test('bytes that were stored and not sent go out unchanged after a restart, for all that share them', async () => {
     const [relayer] = await newSigners(1);
     const deaf: ChainPort = {
       ...c.port,
@@ -225,7 +225,7 @@ describe('several signers', () => {
     expect(counts.every((count) => count > 5)).toBe(true);
   });
 
-  test('a lane without gas is passed over for what has no slot; what has one there waits there', async () => {
+  test('a lane without gas is skipped by keys without a slot; keys with a slot there wait', async () => {
     const signers = await newSigners(2);
     const transactor = await start(signers);
     const keys = Array.from({ length: 20 }, (_, n) => `${n}-settle`);
@@ -256,7 +256,7 @@ describe('several signers', () => {
     expect(await c.port.transactionCount(rich.address, 'latest')).toBe(40 - ofPoor);
   });
 
-  test('two processes with a lane each, asked for the same keys at once, have one slot for each between them', async () => {
+  test('two processes with a lane each, asked for the same keys concurrently, use one slot per key', async () => {
     const signers = await newSigners(2);
     const [one, two] = (await Promise.all(signers.map((signer) => start([signer], {}, { of: signers })))) as [
       Transactor,

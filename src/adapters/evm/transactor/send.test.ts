@@ -71,7 +71,7 @@ describe('endpoints', () => {
     for (const { close } of servers) close();
   });
 
-  test('the next one is asked when one hangs or resets; one that keeps failing is left alone, until it has behaved for a while', async () => {
+  test('asks the next endpoint when one hangs or resets, and skips one that keeps failing until it recovers', async () => {
     for (const bad of [await node(() => 'hang'), await node(() => 'reset')]) {
       let asked = 0;
       const well = bad.answer;
@@ -102,7 +102,7 @@ describe('endpoints', () => {
     }
   });
 
-  test('a crowd of requests that fail together is one failure, and a request is tried once at each endpoint', async () => {
+  test('many requests that fail together are one failure, and a request is tried once at each endpoint', async () => {
     let asked = 0;
     const count = () => {
       asked += 1;
@@ -122,7 +122,7 @@ describe('endpoints', () => {
     expect(asked).toBe(2);
   });
 
-  test('no error names the URL, whatever went wrong', async () => {
+  test('no error contains the URL', async () => {
     const leaky = await node(() => ({
       error: { code: -32000, message: 'upstream https://rpc.example/KEY failed' },
     }));
@@ -141,7 +141,7 @@ describe('endpoints', () => {
     }
   });
 
-  test('one endpoint that took the bytes is enough; silence counts as sent', async () => {
+  test('one endpoint that took the bytes suffices; silence counts as sent', async () => {
     const low = await node(() => ({ error: { code: -32000, message: 'nonce too low' } }));
     const mute = await node(() => 'hang');
     expect(await sendRaw(createRpc([low.url, good.url], { timeoutMs: 300 }), '0x02')).toMatchObject({
@@ -155,7 +155,7 @@ describe('endpoints', () => {
     });
   });
 
-  test('a refusal is the answer and no reason to ask elsewhere', async () => {
+  test('a refusal is the answer, and no other endpoint is asked', async () => {
     let asked = 0;
     const revert = await node(() => ({ error: { code: 3, message: 'execution reverted', data: '0x1234' } }));
     const other = await node(() => {

@@ -75,7 +75,7 @@ const settled = async (transactor: Transactor, key: string): Promise<TxStatus> =
   return status as TxStatus;
 };
 
-test('300 intents at once: all mined, nonces without a gap, each once', async () => {
+test('300 concurrent intents: all mined once, nonces without a gap', async () => {
   const signer = await newSigner();
   const transactor = await start(signer);
   await Promise.all(Array.from({ length: 300 }, (_, n) => transactor.submit(intent(`k${n}`))));
@@ -87,7 +87,7 @@ test('300 intents at once: all mined, nonces without a gap, each once', async ()
   expect(await c.port.transactionCount(signer.address, 'latest')).toBe(300);
 });
 
-test('one key is one transaction, however often and in however many lives it is asked for', async () => {
+test('one key is one transaction, for any number of calls and restarts', async () => {
   const signer = await newSigner();
   const first = await start(signer);
   const answers = await Promise.all(Array.from({ length: 20 }, () => first.submit(intent('same'))));
@@ -99,7 +99,7 @@ test('one key is one transaction, however often and in however many lives it is 
   expect(await c.port.transactionCount(signer.address, 'latest')).toBe(1);
 });
 
-test('bytes that were persisted but never sent go out unchanged in the next life', async () => {
+test('bytes that were stored and not sent go out unchanged after a restart', async () => {
   const signer = await newSigner();
   const deaf: ChainPort = {
     ...c.port,
@@ -137,7 +137,7 @@ test('a transaction that is not mined is replaced with fees at least 12.5 % up, 
   expect((b?.maxPriorityFeePerGas ?? 0n) * 1_000n >= (a?.maxPriorityFeePerGas ?? 1n) * 1_125n).toBe(true);
 });
 
-test('past its time an unmined intent gives its nonce to a no-op and is void; its key may be asked for again', async () => {
+test('past its deadline an unmined intent gives its nonce to a no-op and is void; its key may be used again', async () => {
   const signer = await newSigner();
   await c.anvil.rpc('evm_setAutomine', [false]);
   const transactor = await start(signer, { bumpAfterBlocks: 1_000 });
@@ -159,7 +159,7 @@ test('past its time an unmined intent gives its nonce to a no-op and is void; it
   expect(await settled(transactor, 'late')).toMatchObject({ state: 'mined' });
 });
 
-test('what a reorganisation takes back is sent again, byte for byte', async () => {
+test('a transaction removed by a reorganisation is sent again, byte for byte', async () => {
   const signer = await newSigner();
   const transactor = await start(signer, { bumpAfterBlocks: 1_000 });
   const { hashes } = await transactor.submit(intent('reorg'));
@@ -177,7 +177,7 @@ test('what a reorganisation takes back is sent again, byte for byte', async () =
     expect(after.receipt.blockHash).not.toBe(before.receipt.blockHash);
 });
 
-test('two processes, one key: the second stands by until the first is gone', async () => {
+test('two processes, one key: the second stands by until the first stops', async () => {
   const signer = await newSigner();
   const first = await start(signer, { leaseMs: 600 });
   const second = await start(signer, { leaseMs: 600 });
@@ -189,7 +189,7 @@ test('two processes, one key: the second stands by until the first is gone', asy
   expect(await settled(second, 'x')).toMatchObject({ state: 'mined' });
 });
 
-test('what is submitted while the slots of before are still being read is not forgotten', async () => {
+test('an intent submitted while earlier slots are still being read is sent', async () => {
   const signer = await newSigner();
   const first = await start(signer, { leaseMs: 600 });
   let asked = 0;
@@ -215,7 +215,7 @@ test('what is submitted while the slots of before are still being read is not fo
       log: silentLog,
       metrics: silentMetrics,
     },
-    { owner: `test-${accounts++}`, leaseMs: 60_000 },
+    { owner: `test-${accounts++}`, leaseMs: 15_000 },
   );
   running.push(second);
   await second.start();
@@ -228,7 +228,7 @@ test('what is submitted while the slots of before are still being read is not fo
   expect(await settled(second, 'early')).toMatchObject({ state: 'mined' });
 });
 
-test('a block that came while the lease had lapsed is looked at once the lease is back, though no other block follows', async () => {
+test('after the lease returns, processes a block that arrived while it had lapsed, without waiting for another', async () => {
   const signer = await newSigner();
   await c.anvil.rpc('evm_setAutomine', [false]);
   let letRenew = () => {};
@@ -268,7 +268,7 @@ test('a block that came while the lease had lapsed is looked at once the lease i
   expect(await settled(transactor, 'overlooked')).toMatchObject({ state: 'mined' });
 });
 
-test('so is a block that came while the lease had lapsed for a moment only, between the asking for more of it and the answer', async () => {
+test('the same for a lease that lapses briefly while its renewal is in flight', async () => {
   const signer = await newSigner();
   await c.anvil.rpc('evm_setAutomine', [false]);
   let nowMs = 1_000_000;
@@ -311,7 +311,7 @@ test('so is a block that came while the lease had lapsed for a moment only, betw
   expect(await settled(transactor, 'moment')).toMatchObject({ state: 'mined' });
 });
 
-test('an intent that would revert is refused before it costs a nonce', async () => {
+test('an intent that would revert is refused before it takes a nonce', async () => {
   const signer = await newSigner();
   const transactor = await start(signer);
   await expect(

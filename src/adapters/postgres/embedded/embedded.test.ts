@@ -42,7 +42,7 @@ async function query<T>(url: string, text: string): Promise<T[]> {
   }
 }
 
-test('what was committed survives a kill -9 of the server, and a stale pid file does not keep it from starting', async () => {
+test('commits survive a kill -9 of the server, and a stale pid file does not prevent a start', async () => {
   const dir = await folder(0o755);
   const first = await start(dir);
   const url = await first.database('kept');
@@ -56,7 +56,7 @@ test('what was committed survives a kill -9 of the server, and a stale pid file 
   expect(await query(await second.database('kept'), 'select n from t')).toEqual([{ n: 42 }]);
 });
 
-test('a data directory that only we can enter', async () => {
+test('works in a data directory that only our user can enter', async () => {
   const dir = await folder(0o700);
   const server = await start(dir);
   if (process.getuid?.() === 0) {
@@ -67,12 +67,12 @@ test('a data directory that only we can enter', async () => {
   expect(await query(server.url, 'select 1 as one')).toEqual([{ one: 1 }]);
 });
 
-test('a password is needed', async () => {
+test('requires a password', async () => {
   const server = await start(await folder(0o755));
   await expect(query(server.url.replace(/:[^:@/]+@/, ':wrong@'), 'select 1')).rejects.toThrow(/password/);
 });
 
-test('ten processes may migrate at once; each migration runs once', async () => {
+test('ten processes may migrate concurrently; each migration runs once', async () => {
   const server = await start(await folder(0o755));
   const url = await server.database('shared');
   const databases = Array.from({ length: 10 }, () =>
@@ -83,7 +83,7 @@ test('ten processes may migrate at once; each migration runs once', async () => 
   await Promise.all(databases.map((db) => db.close()));
 });
 
-test('a server that goes away is an UpstreamError without SQL or password, and the pool recovers when it is back', async () => {
+test('a stopped server is an UpstreamError without SQL or password, and the pool recovers', async () => {
   const dir = await folder(0o755);
   const server = await start(dir);
   const db = connectDatabase({ url: server.url, schema: 'public', log: silentLog });

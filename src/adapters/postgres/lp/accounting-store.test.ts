@@ -77,7 +77,7 @@ const trade = (n: number, rest: Partial<TradeRecord> = {}): TradeRecord => ({
   ...rest,
 });
 
-test('what was written comes back, amounts to the unit however large', async () => {
+test('entries round-trip, with amounts of any size', async () => {
   const { store, opening, lp } = await owned();
   expect(opening).toEqual({ cursors: [], balances: [], positions: [], pending: [], trades: [], takers: [] });
   const batch: JournalBatch = {
@@ -151,7 +151,7 @@ test('what was written comes back, amounts to the unit however large', async () 
   expect((await store.open((await lp.open()).epoch)).pending).toEqual([]);
 });
 
-test('a fact that is in the books already takes its whole batch down', async () => {
+test('a fact that is already booked rejects its whole batch', async () => {
   const { store } = await owned();
   await store.write({ ...empty, entries: [entry('owner:1', 'owner', 5n)] });
   await expect(
@@ -166,14 +166,14 @@ test('a fact that is in the books already takes its whole batch down', async () 
   expect(await store.audit()).toMatchObject({ postings: 2, astray: 0 });
 });
 
-test('a process that was taken over writes nothing more', async () => {
+test('a process that was replaced writes nothing', async () => {
   const { store, lp } = await owned();
   await lp.open();
   expect(await store.write({ ...empty, entries: [entry('owner:1', 'owner', 5n)] })).toBe(false);
   expect(await store.known(['owner:1'])).toEqual(new Set());
 });
 
-test('profit by whatever is asked, with the gas of what came to nothing and late ones counted', async () => {
+test('profit by any grouping, with gas of failed orders and late facts', async () => {
   const { store } = await owned();
   const marks = { 1: { bps: 4, atMs: 1, late: false } };
   await store.write({

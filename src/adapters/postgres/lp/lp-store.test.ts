@@ -52,7 +52,7 @@ const award = (overrides: Partial<LpAward> = {}): LpAward => ({
   ...overrides,
 });
 
-test('an award comes back as it was, and leaves the open list when it is final', async () => {
+test('an award round-trips, and leaves the open list when it is final', async () => {
   const [store] = await pair();
   await store.open();
   expect(await store.putAward(award())).toBe(true);
@@ -70,7 +70,7 @@ test('an award comes back as it was, and leaves the open list when it is final',
   expect(await store.listAwards(5)).toEqual([{ ...filled, stage: 'finalised' }]);
 });
 
-test('a second process takes over, and the first can write nothing more', async () => {
+test('after a takeover the first process can write nothing', async () => {
   const [first, second] = await pair();
   await first.open();
   expect(await first.writeLease(1, { signedUpTo: 100, clean: false })).toBe(true);
@@ -86,7 +86,7 @@ test('a second process takes over, and the first can write nothing more', async 
   expect((await second.open()).leases.get(1)).toEqual({ signedUpTo: 100, clean: false });
 });
 
-test('a clean stop is handed out once; a crash after that is a crash', async () => {
+test('a clean stop is used once; a crash after it is a crash', async () => {
   const [store] = await pair();
   await store.open();
   await store.writeLease(1, { signedUpTo: 100, clean: false });
@@ -106,7 +106,7 @@ test('a clean stop is handed out once; a crash after that is a crash', async () 
   expect(again.leases.get(1)).toEqual({ signedUpTo: 100, clean: false });
 });
 
-test('a crowd of holds comes back from a clean stop', async () => {
+test('restores many holds from a clean stop', async () => {
   const [store] = await pair();
   await store.open();
   const token = `0x${'d'.repeat(40)}` as const;
@@ -145,7 +145,7 @@ test('a crowd of holds comes back from a clean stop', async () => {
   expect([again.live, again.bucket(1, token)?.held]).toEqual([10_000, 10n ** 10n]);
 });
 
-test('a lease never shrinks', async () => {
+test('a lease never ends earlier', async () => {
   const [store] = await pair();
   await store.open();
   await store.writeLease(1, { signedUpTo: 300, clean: false });

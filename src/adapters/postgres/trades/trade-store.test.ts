@@ -252,7 +252,7 @@ function naive(a: Asked): string[] {
 }
 
 test(
-  'any filter, sort and page is what a look at every trade gives, with few counted and with all',
+  'any filter, sort and page equals a scan of every trade, with some and with all rows counted',
   { timeout: 120_000 },
   async () => {
     const check = async (a: Asked) => {
@@ -272,7 +272,7 @@ test(
   },
 );
 
-test('an export is the list from its first to its last row', { timeout: 60_000 }, async () => {
+test('an export equals the list from its first to its last row', { timeout: 60_000 }, async () => {
   for (const sort of ['created_at', 'amount_usd', 'lp', 'stage']) {
     const a: Asked = {
       lp: null,
@@ -296,7 +296,7 @@ test('an export is the list from its first to its last row', { timeout: 60_000 }
 });
 
 test(
-  'one export of a book at a time; one that is given up frees its cursor, its snapshot and its place',
+  'one export of a workspace at a time; an abandoned one frees its cursor, snapshot and slot',
   { timeout: 60_000 },
   async () => {
     const a: Asked = {
@@ -341,7 +341,7 @@ test(
 );
 
 test(
-  'rebuilt history is the history that was written with the facts, row by row and count by count',
+  'rebuilt history equals the history written with the facts, row by row and count by count',
   { timeout: 120_000 },
   async () => {
     const dump = async () => ({
@@ -371,7 +371,7 @@ test(
   },
 );
 
-test('rows that a version without history left out are made at the next start', async () => {
+test('the next start adds rows that a version without history did not write', async () => {
   const before = await trades.page(
     queryOf({
       lp: null,

@@ -125,7 +125,7 @@ async function delivered(
   return order.orderId;
 }
 
-test('deferred deliveries are due when their window is over, until they end or are put off', async () => {
+test('deferred deliveries are due after their window, until they end or are postponed', async () => {
   const orderId = await delivered(true, `0x${'01'.repeat(20)}`);
   const due = async (now: number) =>
     (await store.dueDeliveries(CHAIN, now, 10)).filter((each) => each.orderId === orderId).length;
@@ -149,7 +149,7 @@ test('deferred deliveries are due when their window is over, until they end or a
   });
 });
 
-test('one event is written once, however many read it at once', async () => {
+test('an event is written once by any number of readers', async () => {
   const orderId = await delivered(false);
   const place = next();
   const before = await read(orderId);
@@ -180,7 +180,7 @@ test('one event is written once, however many read it at once', async () => {
   expect((await store.withdrawalsRead(CHAIN, 0n)).block).toBe(place.block);
 });
 
-test('an order that has moved on leaves event and orders as they were', async () => {
+test('an order that has moved on leaves the event and its orders unchanged', async () => {
   const [one, two] = [await delivered(false), await delivered(false)];
   const stale = await read(two);
   expect(
@@ -201,7 +201,7 @@ test('an order that has moved on leaves event and orders as they were', async ()
   expect((await read(one)).facts).toHaveLength(4);
 });
 
-test('rows are rebuilt from facts alone', async () => {
+test('rebuilds rows from facts alone', async () => {
   const who = `0x${'02'.repeat(20)}` as const;
   const orders = [await delivered(true, who, 'w2'), await delivered(false, who, 'w2')];
   expect(

@@ -93,7 +93,7 @@ const scope = (key: string, bodySha256 = 'aa'): IdempotencyScope => ({
   bodySha256,
 });
 
-test('an accepted order reads back as it was written, with its first fact and event', async () => {
+test('an accepted order round-trips with its first fact and event', async () => {
   const order = newOrder();
   expect(await store.accept(order, '{"id":1}', null)).toEqual({ kind: 'accepted', response: '{"id":1}' });
   const read = await store.order(order.orderId);
@@ -101,7 +101,7 @@ test('an accepted order reads back as it was written, with its first fact and ev
   expect(await store.events(order.orderId)).toMatchObject([{ seq: 1, type: 'order.created' }]);
 });
 
-test('fifty submissions of one order at once place one', async () => {
+test('fifty concurrent submissions of one order make one order', async () => {
   const order = newOrder();
   const answers = await Promise.all(
     Array.from({ length: 50 }, (_, i) => store.accept({ ...order }, `{"n":${i}}`, null)),
@@ -117,7 +117,7 @@ test('fifty submissions of one order at once place one', async () => {
   ).toBe(true);
 });
 
-test('one idempotency key places one order; another body is refused', async () => {
+test('one idempotency key makes one order; another body is refused', async () => {
   const key = random32();
   const orders = Array.from({ length: 20 }, () => newOrder());
   const answers = await Promise.all(
@@ -136,7 +136,7 @@ test('one idempotency key places one order; another body is refused', async () =
   expect(placed.filter(Boolean)).toHaveLength(1);
 });
 
-test('a key older than a day is free again', async () => {
+test('a key older than a day can be used again', async () => {
   const key = random32();
   const order = newOrder({ createdAtMs: Date.now() - 25 * 3_600_000 });
   await store.accept(order, '{}', scope(key));
@@ -147,7 +147,7 @@ test('a key older than a day is free again', async () => {
   });
 });
 
-test('a quote, and a nonce of a taker, are used once', async () => {
+test("a quote and a taker's nonce are used once", async () => {
   const order = newOrder();
   await store.accept(order, '{}', null);
   expect(await store.accept(newOrder({ quoteId: order.quoteId }), '{}', null)).toEqual({
@@ -161,7 +161,7 @@ test('a quote, and a nonce of a taker, are used once', async () => {
   ).toEqual({ kind: 'nonce_used' });
 });
 
-test('the next leg of a route is taken once, however they race, and again only after it failed', async () => {
+test('the next leg of a route is claimed once by any number of workers, and again only after it failed', async () => {
   const parent = newOrder({
     route: {
       venueId: 'dex',
@@ -202,7 +202,7 @@ test('the next leg of a route is taken once, however they race, and again only a
   ]);
 });
 
-test('one owner at a time; a stale fence writes nothing', async () => {
+test('an order has one owner at a time; a stale fence writes nothing', async () => {
   const order = newOrder();
   await store.accept(order, '{}', null);
   const [first] = await store.claim([order.orderId], 'a', 50);
@@ -232,7 +232,7 @@ test('one owner at a time; a stale fence writes nothing', async () => {
   expect(await store.claim([order.orderId], 'c', 1_000)).toHaveLength(1);
 });
 
-test('facts of many orders at once: each is written or not for itself, and each is announced', async () => {
+test('facts of many orders in one batch: each is written or refused by itself, and each is published', async () => {
   const bus = createPostgresBus(db, silentLog);
   const heard = new Set<string>();
   await bus.subscribe('orders', (payload) => {
@@ -273,7 +273,7 @@ test('facts of many orders at once: each is written or not for itself, and each 
   await bus.close();
 });
 
-test('appends, renewals and releases of the same orders never lock each other out', async () => {
+test('concurrent appends, renewals and releases of the same orders never deadlock', async () => {
   const orders = Array.from({ length: 40 }, () => newOrder());
   await Promise.all(orders.map((order) => store.accept(order, '{}', null)));
   const claims = await store.claim(
@@ -314,7 +314,7 @@ test('appends, renewals and releases of the same orders never lock each other ou
   ).toHaveLength(40);
 });
 
-test('facts keep every digit; a final order leaves the open ones; the event is announced', async () => {
+test('facts keep every digit; a final order is no longer open; the event is published', async () => {
   const bus = createPostgresBus(db, silentLog);
   const heard: string[] = [];
   await bus.subscribe('orders', (payload) => heard.push(payload));
@@ -354,7 +354,7 @@ test('facts keep every digit; a final order leaves the open ones; the event is a
   await bus.close();
 });
 
-test('open orders page by age without repeating', async () => {
+test('open orders page by age without repeats', async () => {
   const seen = new Set<string>();
   let after: { createdAtMs: number; orderId: Bytes32 } | undefined;
   for (;;) {

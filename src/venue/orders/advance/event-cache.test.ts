@@ -47,7 +47,7 @@ function event<Kind extends 'open' | 'filled' | 'finalised'>(
   return cacheableEvent(all[kind]) as CachedOrderEvent;
 }
 
-test('events of an order are found under it, each once', () => {
+test('finds each event of an order once', () => {
   const memory = createOrderEventCache();
   const finalised = event('finalised', 1);
   expect([
@@ -60,7 +60,7 @@ test('events of an order are found under it, each once', () => {
   expect(memory.of(word(3))).toEqual([]);
 });
 
-test('a crowd of fills with much in them pushes out the oldest ones, not the process', () => {
+test('many large fills evict the oldest ones, within the memory limit', () => {
   const kilobytes = 100;
   const memory = createOrderEventCache({ mostBytes: 2 ** 20 });
   const callbackData: Hex = `0x${'ab'.repeat(kilobytes * 512)}`;
@@ -72,6 +72,6 @@ test('a crowd of fills with much in them pushes out the oldest ones, not the pro
   expect(kept.slice(-5)).toEqual([1, 1, 1, 1, 1]);
 });
 
-test('of an order that was opened nothing is kept but that it was', () => {
+test('keeps only the fact that an order was opened', () => {
   expect(event('open', 1)).not.toHaveProperty('order');
 });
