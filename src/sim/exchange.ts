@@ -1,7 +1,7 @@
 /** The market's mid: drawn second by second. */
 
 import { perRootSecond } from '../pricing/option.ts';
-import type { Random } from './random.ts';
+import type { SimRandom } from './random.ts';
 
 interface PathSetup {
   seconds: number;
@@ -14,7 +14,7 @@ interface PathSetup {
 /** Geometric diffusion with Laplace jumps. One price per second, including the start. */
 export function drawPrices(
   { seconds, start, sigma, jumpsPerHour, jumpBps }: PathSetup,
-  random: Random,
+  random: SimRandom,
 ): number[] {
   const step = perRootSecond(sigma);
   const prices = [start];

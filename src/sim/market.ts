@@ -7,7 +7,7 @@ import { isDecline } from '../domain/decline.ts';
 import { InvariantError } from '../domain/errors.ts';
 import { winProbability } from '../pricing/firmness.ts';
 import { optionCost, perRootSecond } from '../pricing/option.ts';
-import { createRandom, type Random } from './random.ts';
+import { createRandom, type SimRandom } from './random.ts';
 import {
   createMaker,
   type Maker,
@@ -192,7 +192,7 @@ export function mostValuable<T extends { offer: MakerQuote }>(
 
 /** Draws taker, side and size. Sizes are drawn in dollars, and fixed on the input or the output. */
 export function drawRequest(
-  random: Random,
+  random: SimRandom,
   { theta, takers, holders, medianUsd, sizeSpread, mostUsd, platformFeeBps }: TakerSetup,
   routes: readonly SimRoute[],
   mid: number,

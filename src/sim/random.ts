@@ -3,7 +3,7 @@
  * a run has its own stream, so a change in one leaves the others unchanged.
  */
 
-export interface Random {
+export interface SimRandom {
   /** Uniform, 0 < u < 1. */
   uniform(): number;
   normal(): number;
@@ -16,7 +16,7 @@ export interface Random {
 
 const WARM_UP = 16;
 
-export function createRandom(seed: number, stream = 0): Random {
+export function createRandom(seed: number, stream = 0): SimRandom {
   let [a, b, c, counter] = [mix(seed), mix(stream + 0x5bd1_e995), mix(seed ^ (stream << 16)), 1];
   let spare: number | undefined;
 

@@ -5,7 +5,7 @@
 
 import { perRootSecond } from '../pricing/option.ts';
 import { observeMid, sigmaOf, UNSEEN } from '../pricing/volatility.ts';
-import { createRandom, type Random } from './random.ts';
+import { createRandom, type SimRandom } from './random.ts';
 
 interface Arrival {
   at: number;
@@ -102,7 +102,7 @@ function estimateSigmas(mids: Float64Array): Float64Array {
   });
 }
 
-function drawArrivals(seconds: number, every: number, random: Random): Arrival[] {
+function drawArrivals(seconds: number, every: number, random: SimRandom): Arrival[] {
   const arrivals: Arrival[] = [];
   for (let time = random.exponential(every); time < seconds; time += random.exponential(every)) {
     arrivals.push({

@@ -78,7 +78,7 @@ export function createWorld(
   };
 }
 
-export type ChainView = ReturnType<typeof viewChain>;
+export type DemoChainView = ReturnType<typeof viewChain>;
 
 export function viewChain(manifest: Manifest, slug: string) {
   const chain = manifest.chains.find((one) => one.slug === slug);

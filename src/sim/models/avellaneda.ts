@@ -3,7 +3,7 @@
  * section 3.3), simulated as its tables were: a fill within dt has the probability lambda * dt.
  */
 
-import type { Random } from '../random.ts';
+import type { SimRandom } from '../random.ts';
 import { addToSums, deviationOf, meanOf, noSums } from '../sums.ts';
 
 export interface AvellanedaSetup {
@@ -63,7 +63,7 @@ export function gridSpread(setup: Pick<AvellanedaSetup, 'gamma' | 'sigma' | 'k' 
   return averageSpread(setup) + (gamma * sigma * sigma * dt) / 2;
 }
 
-export function simulateAvellaneda(setup: AvellanedaSetup, random: Random): AvellanedaResult {
+export function simulateAvellaneda(setup: AvellanedaSetup, random: SimRandom): AvellanedaResult {
   const { gamma, sigma, k, A, T, dt, paths, strategy, fills = 'literal', spread = 'journal' } = setup;
   const steps = Math.round(T / dt);
   const tick = sigma * Math.sqrt(dt);

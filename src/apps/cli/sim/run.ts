@@ -45,7 +45,7 @@ export interface MarketOptions {
   html?: string;
 }
 
-export interface RunOptions extends MarketOptions {
+export interface MarketRunOptions extends MarketOptions {
   config: string;
   copies: number;
   fixed: number[];
@@ -109,7 +109,7 @@ export const takersOf = ({
   platformFeeBps: feeBps,
 });
 
-export async function simulateMarket(options: RunOptions): Promise<void> {
+export async function simulateMarket(options: MarketRunOptions): Promise<void> {
   const path = await pricesOf(options);
   const own = await readMaker(options.config, 'this LP', path.prices[0] as number, options);
   const copies = Array.from({ length: options.copies }, (_, at): MakerSetup => ({
@@ -248,7 +248,7 @@ export function chartsOf(
 }
 
 /** The options without the output files: runs that differ only in these files are the same run. */
-function described(options: RunOptions): Omit<RunOptions, 'json' | 'html'> {
+function described(options: MarketRunOptions): Omit<MarketRunOptions, 'json' | 'html'> {
   const asked = { ...options };
   delete asked.json;
   delete asked.html;

@@ -5,7 +5,7 @@
 
 import { decodeFunctionData } from 'viem';
 import { escrowAbi } from '../../../settlement/abi/escrow.ts';
-import { type ChainView, trustlessTaker, viewChain, type DemoWorld } from '../world.ts';
+import { type DemoChainView, trustlessTaker, viewChain, type DemoWorld } from '../world.ts';
 import { type DemoCheck, expect, expectEqual, expectSettled, type OrderCounts } from './check.ts';
 import { inputOf, inTokens, SETTLE_TIMEOUT_MS } from './trade.ts';
 
@@ -60,7 +60,7 @@ async function tell(
 }
 
 async function filledThrough(
-  { chain, client, balance }: ChainView,
+  { chain, client, balance }: DemoChainView,
   hash: `0x${string}`,
   symbols: readonly string[],
 ): Promise<void> {

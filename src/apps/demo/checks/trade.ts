@@ -3,13 +3,13 @@
 import { formatUnits } from '../../../domain/amount.ts';
 import type { QuoteCandidate } from '../../../protocol/api/candidate.ts';
 import type { WantedQuote, TakeChoices, DemoTaker } from '../taker.ts';
-import { type ChainView, viewChain, type DemoWorld } from '../world.ts';
+import { type DemoChainView, viewChain, type DemoWorld } from '../world.ts';
 import { expect, expectEqual, expectSettled, type OrderCounts } from './check.ts';
 
 export interface DemoTrade {
   taker: DemoTaker;
-  source: ChainView;
-  dest: ChainView;
+  source: DemoChainView;
+  dest: DemoChainView;
   sell: string;
   buy: string;
 }
@@ -17,7 +17,7 @@ export interface DemoTrade {
 export const SETTLE_TIMEOUT_MS = 60_000;
 
 /** An amount for a person: whole tokens with at most six decimals, and the symbol. */
-export const inTokens = (view: ChainView, symbol: string, amount: bigint): string =>
+export const inTokens = (view: DemoChainView, symbol: string, amount: bigint): string =>
   `${formatUnits(amount, view.token(symbol).decimals).replace(/(\.\d{6})\d+$/, '$1')} ${symbol}`;
 
 /** Base units of the first input and of the first output. */
