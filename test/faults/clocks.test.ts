@@ -1,4 +1,4 @@
-/** A program whose clock is wrong quotes nothing; accepted orders go on by the chain's clock. */
+/** A process with a wrong clock quotes nothing; accepted orders continue by the chain's clock. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { assetId } from '../../src/domain/asset.ts';
@@ -33,7 +33,7 @@ test('F15: a process whose clock is two minutes wrong quotes nothing until it ag
   const seconds = diceOf('F15').pick([120, -120]);
   const [lp] = world.lps;
   if (lp === undefined) throw new Error('no LP');
-  // The worker has the wrong time from the start, and settles orders all the same.
+  // The worker's clock is wrong from the start, and it settles orders all the same.
   await world.venue('worker').start(skewed(seconds));
   await world.startAll();
   client = await world.client();
@@ -70,7 +70,7 @@ test('F15: a process whose clock is two minutes wrong quotes nothing until it ag
   await expect.poll(quote, { timeout: 60_000 }).toContain('our clock and the chain’s differ');
   await expect.poll(() => unready(world.venue('api')), { timeout: 60_000 }).toMatch(wrong);
 
-  // The clocks are right again.
+  // Both clocks are right again.
   await lp.part.stop();
   await world.venue('api').stop();
   await world.venue('api').start();

@@ -1,4 +1,4 @@
-/** Processes that die in the worst moments, one world for all of them. */
+/** Processes that die at the worst times, in one world. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { TestChain } from '../support/devnet.ts';
@@ -12,7 +12,7 @@ import { startWorld, type World } from './support/world.ts';
 let world: World;
 let chain: TestChain;
 let client: Client;
-/** In place of the database's own, for the venue's next start. */
+/** Replaces the database URL for the venue's next start. */
 let databaseUrl: string | undefined;
 
 beforeAll(async () => {
@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => world?.stop());
 
-/** The venue is started again with a fault in it, and a quote of that very process is signed. */
+/** The venue restarts with a fault in it, and this process signs a quote. */
 async function doomed(env: NodeJS.ProcessEnv, id: string): Promise<Prepared> {
   const dice = diceOf(id);
   await world.venue().kill();
@@ -57,7 +57,7 @@ async function settles(id: string | undefined): Promise<void> {
   expect(status, `${JSON.stringify(failure)}\n${world.venue().said().slice(-6_000)}`).toBe('settled');
 }
 
-/** The last bytes that were signed, and which step they are of. */
+/** The last signed bytes, and their step. */
 async function lastAttempt(): Promise<{ slot: number; hash: string }> {
   const [row] = await world.database.query<{ slot: number; hash: string }>(
     `select slot_id as slot, '0x' || encode(hash, 'hex') as hash from tx_attempt order by slot_id desc, n desc limit 1`,
@@ -91,16 +91,16 @@ test('F2: killed between committing and answering', async () => {
   expect(await client.submit(prepared, 'f2')).toBeUndefined();
   await back();
   const [id] = await ordersOf(prepared);
-  // The key was kept with the order: nothing else goes under it, before its owner is back and after.
+  // The key was stored with the order, so nothing else can use it, before or after its owner restarts.
   expect(await client.submit(await client.prepare(), 'f2')).toMatchObject(REUSED);
   expect(await client.insist(prepared, 'f2')).toBe(id);
-  // Whoever forgot its key gets the same order, not a second one and not a refusal.
+  // A client that lost its key gets the same order, not a second one or a refusal.
   expect(await client.insist(prepared, 'f2-anew')).toBe(id);
   await settles(id);
   await unharmed();
 });
 
-/** Dies at this point of an order's settlement. Answers with what it had signed by then, and how to go on. */
+/** Dies at this point of an order's settlement. Returns what it had signed by then, and how to continue. */
 async function dieSettling(
   point: CrashPoint,
   id: string,
@@ -150,7 +150,7 @@ test('F5: killed after broadcasting, before recording the broadcast', async () =
   const { slot, hash } = await lastAttempt();
   expect(await chain.anvil.rpc('eth_getTransactionByHash', [hash])).toMatchObject({ blockNumber: null });
   await back();
-  // It is sent once more, and the node says that it knows it.
+  // The bytes are sent once more, and the node answers that it has them.
   await chain.anvil.rpc('evm_setIntervalMining', [1]);
   await settles(await client.insist(prepared, 'f5'));
   await expect.poll(() => slotState(slot)).toEqual([{ state: 'mined', hash, attempts: 1 }]);
@@ -164,7 +164,7 @@ test('F12: the database dies while an order commits, and the client cannot tell 
   try {
     for (const committed of diceOf('F12').next() < 0.5 ? [true, false] : [false, true]) {
       const key = `f12-${committed}`;
-      // The second submission: by then the process has everything it needs for the statement itself.
+      // The second submission, because by then the process has prepared the statement.
       const first = await doomed({ HOLD_AT: 'before_commit:2' }, 'F12');
       const warm = await client.insist(first, `${key}-first`);
       const prepared = await client.prepare();
@@ -183,7 +183,7 @@ test('F12: the database dies while an order commits, and the client cannot tell 
       expect(before !== undefined).toBe(committed);
       if (committed) {
         const other = await client.prepare();
-        // A venue whose database is just back may have no room yet.
+        // A venue whose database has just returned may still shed load.
         expect(
           await patiently(async () =>
             client.submit(other, key).then((answer) => (answer?.status === 503 ? undefined : answer)),

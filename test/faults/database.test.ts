@@ -1,6 +1,6 @@
 /**
- * A database that cannot be reached, has no connection to spare, or has no disk left: what cannot be written
- * is not promised and not sent, and nothing that was written is lost.
+ * The database is unreachable, has no free connection, or has a full disk. What cannot be stored is not
+ * promised and not sent, and no stored row is lost.
  */
 
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
@@ -35,7 +35,7 @@ test('F13: no free connection, then no database: 503 with Retry-After, and the s
   const dice = diceOf('F13');
   const v = await startTestVenue();
   const proxy = await startTcpProxy(v.databaseUrl);
-  // Two connections, and a network of its own: the other replica shares neither.
+  // Two connections and its own network; the other replica shares neither.
   const cramped = await v.replica({}, { url: proxy.url, maxConnections: 2 });
   try {
     const key = await v.key('service');
@@ -47,8 +47,7 @@ test('F13: no free connection, then no database: 503 with Retry-After, and the s
     );
     const prepare = async (taker: TestAccount): Promise<unknown> => {
       await v.chain.fund(taker.address, 10_000n);
-      // A machine that is busy with other things makes the venue shed load, which is not what this is about:
-      // asked again.
+      // A busy machine makes the venue shed load, which is not the subject, so the request is repeated.
       const candidate = await until(async () => {
         const asked = await v.call('POST', '/api/v1/rfq/quotes', {
           key,
@@ -82,7 +81,7 @@ test('F13: no free connection, then no database: 503 with Retry-After, and the s
       ]);
     };
 
-    // Somebody holds the table, so both connections wait, and everybody else waits for them.
+    // A lock on the table blocks both connections, and all others wait for them.
     const holder = new pg.Client({ connectionString: v.databaseUrl });
     await holder.connect();
     await holder.query(`begin; lock table ${v.db.schema}.trade_order in access exclusive mode`);
@@ -91,7 +90,7 @@ test('F13: no free connection, then no database: 503 with Retry-After, and the s
     await holder.query('rollback');
     await holder.end();
 
-    // The cable is pulled out: nobody says no, nobody says anything.
+    // The network drops every packet: no refusal and no answer.
     proxy.set({ kind: 'blackhole' });
     await refused(await submit(last));
     proxy.set({ kind: 'pass' });
@@ -128,7 +127,7 @@ test('F13: an LP that cannot store its lease stops signing', async () => {
     await chain.setOperator(owner.address, operator.address);
   }
   await ground.mine(3);
-  // Its clock goes on, and with it the deadlines of what it would sign.
+  // Its clock advances, and with it the deadlines of what it would sign.
   for (const { anvil } of ground.devnet.chains) await anvil.rpc('evm_setIntervalMining', [1]);
   const direct = await ground.postgres.database('lp_f13', LP_TABLES);
   const far = connectDatabase({ url: proxy.url, schema: 'lp_f13', log: silentLog });
@@ -199,7 +198,7 @@ test('F14: the database disk is full: no transaction is sent without a record, r
     const admin = new pg.Client({ connectionString: postgres.url });
     await admin.connect();
     await admin.query(`create tablespace small location '${folder}'`);
-    // The write-ahead log is elsewhere: a server that cannot write that stops, which is another fault (F12).
+    // The write-ahead log is on another disk: a server that cannot write it stops, which is F12.
     await admin.query('create database test tablespace small');
     await admin.end();
     const ground = await startSettling([41_551, 41_552], { postgres });
@@ -216,7 +215,7 @@ test('F14: the database disk is full: no transaction is sent without a record, r
       let failed = 0;
       const transactions: TxStore = {
         ...real,
-        // Between the slot and its bytes: the worst moment for a disk to be full.
+        // The disk fills between storing the slot and storing its bytes.
         async addAttempts(holder, attempts) {
           if (!full && failed === 0) {
             full = true;
@@ -245,9 +244,7 @@ test('F14: the database disk is full: no transaction is sent without a record, r
           return port.sendRaw(raw);
         },
       });
-      /**
-       * Pages that are there already still take rows: they are filled too, with attempts that nobody reads.
-       */
+      /** Existing pages still accept rows, so attempts that no code reads fill them too. */
       async function fillPages(): Promise<void> {
         const [over] = await ground.db.query<{ id: number }>(
           `select min(id) as id from tx_slot where state = 'mined'`,
@@ -274,7 +271,7 @@ test('F14: the database disk is full: no transaction is sent without a record, r
       });
       await until(() => failed >= 2);
       expect(sent).toEqual([]);
-      // Reads are live, and a submission is answered with a refusal, or is on record.
+      // Reads work, and a submission is either refused or stored.
       expect(await ground.stageOf(early)).toBe('settled');
       expect((await ground.store.eventsAfter(0, 10)).length).toBeGreaterThanOrEqual(0);
       for (const taker of [await ground.taker(), await ground.taker()]) {

@@ -1,6 +1,6 @@
 /**
- * Three endpoints per chain, one of which errs: what is decided is decided on what the chain is, and what is
- * sent arrives.
+ * Three endpoints per chain, one of which is faulty. Decisions follow the real chain, and sent transactions
+ * arrive.
  */
 
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
@@ -38,7 +38,7 @@ const taker = account(53);
 const keeper = account(54);
 const USDC = 1_000_000n;
 const CLAIMABLE: Hex = `0x${'0'.repeat(63)}1`;
-/** What cannot come does not come in so many blocks either. */
+/** What must not happen does not happen within this many blocks. */
 const MOST_BLOCKS = 120;
 
 interface Place extends TestChain {
@@ -206,8 +206,8 @@ const newest = async ({ anvil }: TestChain): Promise<Block> => {
 };
 
 /**
- * One block on each chain, as soon as everybody has seen the last one, until it is so; false when that takes
- * more blocks than anything here should.
+ * Mines one block on each chain, as soon as every process has read the last one, until the condition holds.
+ * Returns false after more blocks than any test here needs.
  */
 async function minedUntil(what: () => Promise<boolean>): Promise<boolean> {
   for (let block = 0; block < MOST_BLOCKS; block += 1) {
@@ -230,12 +230,11 @@ async function opened(amount: bigint) {
   return trade;
 }
 
-/** Sends from the operator's account and waits until the bytes have been at every node. */
+/** Sends from the operator's account and waits until every node has received the bytes. */
 async function sent(key: string): Promise<Hex> {
   const transactor = transactors.get(there.chain.id) as Transactor;
   const before = there.nodes.map((node) => node.calls('eth_sendRawTransaction'));
-  // The operator's own token balance, approved to nobody: it changes nothing. On a busy machine the lease may
-  // have lapsed for a moment.
+  // Approves nothing, so it has no effect. On a busy machine the lease may have lapsed briefly.
   const submit = () =>
     transactor.submit({
       key,
@@ -258,7 +257,7 @@ async function sent(key: string): Promise<Hex> {
 const stateOf = async (key: string) => (await transactors.get(there.chain.id)?.status(key))?.state;
 const countOf = () =>
   there.anvil.rpc<Hex>('eth_getTransactionCount', [operator.address, 'latest']).then(Number);
-/** The next block takes nothing of ours, and the one after does. */
+/** The next block includes nothing of ours, and the one after does. */
 async function passedOver(): Promise<void> {
   await there.anvil.rpc('anvil_setNextBlockBaseFeePerGas', ['0x2540be400']);
   const { number } = await newest(there);
@@ -282,7 +281,7 @@ test('F16: a lost answer and "already known" both count as sent: one transaction
       const hash = await sent(`f16-${key}`);
       await until(async () => (await there.anvil.rpc('eth_getTransactionByHash', [hash])) !== null);
       await until(async () => (await outcomes()) > said);
-      // A block in which whoever believes that it was refused puts something else in its place.
+      // A block with another transaction at this nonce, as a caller that believed in a refusal would send.
       await passedOver();
       for (const lift of lifts) lift();
       expect(await minedUntil(async () => (await stateOf(`f16-${key}`)) !== 'pending')).toBe(true);
@@ -321,7 +320,7 @@ test('F18: a node that goes back or lags is excluded, the head never decreases, 
   const before = await balance();
   const trade = await bridge(500n * USDC);
   venue.send({ type: 'award', ...awardOf(trade) });
-  // It has told of the newest block, and then goes back by less than what counts as lagging.
+  // It reported the newest block, and then goes back by less than counts as lagging.
   const told = first.calls('eth_getBlockByNumber');
   await until(() => first.calls('eth_getBlockByNumber') > told + 4);
   const back = first.fault('*', { do: 'stale', at: (await newest(here)).number - 1n });
@@ -350,7 +349,7 @@ test('F19: with one node that returns no logs and no receipts, the fill is still
   expect(await balance()).toBe(before - trade.output);
   expect(first.faulted('eth_getLogs')).toBeGreaterThan(0);
   expect(await transactors.get(there.chain.id)?.status(`${trade.id}-fill`)).toMatchObject({ state: 'mined' });
-  // Whoever did not hear of the fill is told where to look.
+  // The process that did not receive the fill is told where it is.
   const output = trade.order.outputs[0] as MandateOutput;
   const { timestamp } = (await awardNow(trade.id))?.fill ?? { timestamp: 0 };
   const attestation = fillAttestation({
@@ -371,7 +370,7 @@ test('F19: with one node that returns no logs and no receipts, the fill is still
 
 test('F23: one lying node causes no fill, no signature and no final stage', async () => {
   const liar = diceOf('F23').pick([0, 1]);
-  // Whoever is asked first decides below the value; here that is the liar.
+  // Below the value the first endpoint decides, which here is the liar.
   for (let index = 0; index < liar; index += 1)
     here.nodes[index]?.fault('*', { do: 'swallow', how: 'hang_up' });
   for (let index = 0; index < liar; index += 1)
@@ -393,7 +392,7 @@ test('F23: one lying node causes no fill, no signature and no final stage', asyn
   expect([await filled(), await balance()]).toEqual([false, before]);
   here.nodes.forEach((node) => node.heal());
 
-  // The attester is shown a fill of that order that never was, by its log and by the escrow's own record.
+  // The attester is shown a fill that never happened, in a log and in the escrow's record.
   const { hash, number, timestamp } = await newest(there);
   const output = trade.order.outputs[0] as MandateOutput;
   const forged = { solver: addressToBytes32(keeper.address), orderId: trade.id, timestamp, output };
@@ -428,7 +427,7 @@ test('F23: one lying node causes no fill, no signature and no final stage', asyn
     for (const index of nodes.keys())
       await expect.poll(() => isBelieved(port, index), { timeout: 60_000 }).toBe(true);
 
-  // The venue's worker is shown the same of an order of its own: open, by status and by log.
+  // The venue's worker is shown the same for one of its own orders: status open, and a log.
   const db = await postgres.database('venue', VENUE_MIGRATIONS);
   const [store, bus] = [createVenueStore(db), createPostgresBus(db, silentLog)];
   const order = {

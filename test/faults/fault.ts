@@ -4,13 +4,13 @@
  */
 
 export interface Defence {
-  /** What the defence does, in a sentence. */
+  /** What the defence does, in one sentence. */
   what: string;
   /** Where it is: `src/room/file.ts#exportedName`, or `contracts/src/File.sol#functionName`. */
   symbol: `${string}#${string}`;
   /**
-   * What stands there when the defence is taken out. In TypeScript an expression with the exported thing's
-   * type, in which `original` is that thing; in Solidity the function's body.
+   * What replaces it when the defence is taken out. In TypeScript an expression of the exported thing's type,
+   * in which `original` is that thing; in Solidity the function's body.
    */
   becomes: string;
 }
@@ -19,7 +19,7 @@ export interface Fault {
   id: `F${number}`;
   /** What happens. */
   fault: string;
-  /** What must be true all the same. */
+  /** What must hold all the same. */
   holds: string;
   /** The invariants I1 to I11 at the head of docs/reference/faults.md. */
   invariants: readonly `I${number}`[];

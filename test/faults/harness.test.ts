@@ -1,4 +1,4 @@
-/** What the faults are made with does what it says, for a fault that does not happen proves nothing. */
+/** The tools of the faults work as described, because a fault that does not occur proves nothing. */
 
 import { type AddressInfo, createServer, connect, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';

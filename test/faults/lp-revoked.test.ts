@@ -1,4 +1,4 @@
-/** An operator's key that is revoked on the chain while its quotes are alive. */
+/** The operator's key is revoked on chain while its quotes are live. */
 
 import { afterEach, expect, test } from 'vitest';
 import { settleCall } from '../../src/settlement/call.ts';
@@ -44,7 +44,7 @@ test('F44: the operator is revoked on chain: the LP stops signing, the venue sho
     await lps.chain.port.orderStatus(live.id),
   ]).toEqual([before, 'none']);
 
-  // The venue, with a solver that would go on.
+  // The venue, with a solver that keeps quoting.
   const v = (venue = await startTestVenue());
   const key = await v.key('service');
   const solver = await v.solver(

@@ -1,5 +1,5 @@
 /**
- * Takes defences out one by one, in a copy of the tree, and expects the fault's test to fail each time: a
+ * Takes defences out one by one, in a copy of the tree, and expects the fault's test to fail each time. A
  * test that still passes proves nothing.
  */
 

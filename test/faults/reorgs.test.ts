@@ -1,6 +1,6 @@
 /**
- * Chains that change their mind, or stop: an order is filled only when deep and in time, and a fill that
- * vanishes is made again, once.
+ * Chains that reorganise or stall. An order is filled only when final and in time, and a removed fill is made
+ * again, once.
  */
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -29,7 +29,7 @@ let venue: ScriptedVenue;
 let lp: LpNode;
 
 let generation = 0;
-/** The LP's wall clock, which a test may let run ahead of chains that stand still. */
+/** The LP's wall clock, which a test may move ahead of stalled chains. */
 let aheadMs = 0;
 const clock: Clock = { ...systemClock, nowMs: () => Date.now() + aheadMs };
 
@@ -52,7 +52,7 @@ async function startLp(): Promise<LpNode> {
 }
 
 beforeAll(async () => {
-  // Blocks come only when the test asks: depth is counted by hand.
+  // The tests mine every block and count depth themselves.
   [devnet, postgres] = await Promise.all([
     startDevnet([41021, 41022], { depth: 4, landingMarginSeconds: 120, proofWindowSeconds: 300 }),
     startTestPostgres(),
@@ -66,7 +66,7 @@ beforeAll(async () => {
     await chain.setOperator(owner.address, operator.address);
   }
   venue = await startScriptedVenue(devnet.chains.map(({ chain }) => chain));
-  // Last of all: no other block comes by itself, and an LP does not quote on a chain that stands still.
+  // Last, because no block is mined by itself and an LP does not quote on a stalled chain.
   for (const chain of devnet.chains) await chain.anvil.mine(5);
   lp = await startLp();
   await venue.until(({ status }) => status === 'active');
@@ -95,7 +95,7 @@ const bridge = (amount: bigint) =>
   );
 const awardNow = async (id: string) => (await lp.awards()).find(({ orderId }) => orderId === id);
 const balance = () => there.port.ledgerBalance(owner.address, there.usdc.address);
-/** The LP has taken in the newest block of both chains. */
+/** The LP has read the newest block of both chains. */
 const looked = () =>
   eventually(async () => {
     const heads = await Promise.all(
@@ -119,8 +119,7 @@ test('F20: an order that a reorganisation removes before it is final is not fill
   await here.anvil.mine(2);
   await there.anvil.mine(1);
   await eventually(async () => (await awardNow(trade.id))?.note === 'not open at depth');
-  // That is what it said of the block before, too: it has to have seen this one, and had the time to be wrong
-  // about it.
+  // The previous block gave the same answer, so the LP must have read this one and had time to act on it.
   await looked();
   expect(await here.port.orderStatus(trade.id)).toBe('deposited');
   await there.anvil.mine(1);
@@ -139,13 +138,13 @@ test('F20: an order that a reorganisation removes before it is final is not fill
 });
 
 test('F21: a removed fill is made again, and delivers once', async () => {
-  // An order of another test may still be promised.
+  // An order of another test may still be held.
   const { pendingOut, committed } = bucket() ?? { pendingOut: 0n, committed: 0n };
   const trade = await bridge(1_000n * USDC);
   const before = await balance();
   venue.send({ type: 'award', ...awardOf(trade) });
   await here.send(keeper.address, here.chain.escrow, openForCall(trade.order, trade.funding));
-  // A head on the destination is what wakes the LP; one fill, mined at once, four blocks from being final.
+  // A head on the destination wakes the LP. One fill, mined immediately, four blocks from final.
   await here.anvil.mine(4);
   await eventually(async () => (await balance()) === before - trade.output);
   await eventually(async () => (await awardNow(trade.id))?.stage === 'filled');
@@ -154,10 +153,10 @@ test('F21: a removed fill is made again, and delivers once', async () => {
 
   await there.anvil.rpc('anvil_reorg', [1, []]);
   await there.anvil.mine(1);
-  // Promised still, and not paid: no block holds it.
+  // Still held and not paid: no block contains the fill.
   await eventually(async () => (await awardNow(trade.id))?.stage === 'committed');
   expect(bucket()).toMatchObject({ pendingOut, committed: committed + trade.output });
-  // In so many blocks, or never.
+  // Within this many blocks, or never.
   let again = false;
   for (let block = 0; !again && block < 150; block += 1) {
     await there.anvil.mine(1);
@@ -174,7 +173,7 @@ test('F21: a removed fill is made again, and delivers once', async () => {
   });
   expect(await balance()).toBe(before - trade.output);
   expect(bucket()).toMatchObject({ pendingOut: 0n, drift: null, shortfall: 0n });
-  // In the books the fill that vanished stands beside its reversal, and the one that stayed went out once.
+  // The books contain the removed fill, its reversal, and the one fill that stayed.
   await eventually(async () => (await kindsOf(trade.id)).includes('credit'));
   expect((await kindsOf(trade.id)).filter((kind) => kind !== 'gas').sort()).toEqual([
     'credit',
@@ -200,8 +199,7 @@ test('F21: a fill that the replacement block contains again stands, and is claim
   const blockOf = async () =>
     (await there.anvil.rpc<{ blockHash: string }>('eth_getTransactionReceipt', [first?.txHash])).blockHash;
   const firstBlock = await blockOf();
-  // The chain's newest block is replaced by one that holds the same transaction and is another block,
-  // whatever the clock says.
+  // Replaces the newest block by another block with the same transaction, whatever the clock says.
   await there.anvil.rpc('anvil_setCoinbase', [keeper.address]);
   await there.anvil.rpc('anvil_reorg', [1, [[raw, 0]]]);
   await there.anvil.mine(1);
@@ -252,7 +250,7 @@ test('F21: a fill removed while no process ran is not booked after a clean resta
   await minedUntil(async () => (await awardNow(trade.id))?.stage === 'failed');
   expect(await balance()).toBe(before);
   expect(bucket()).toMatchObject({ pendingOut: 0n, drift: null, shortfall: 0n });
-  // Neither this order nor any other can be delivered any more: everything is free again.
+  // No order can be delivered any more, so everything is free again.
   await minedUntil(() => bucket()?.committed === 0n);
 });
 
@@ -269,8 +267,7 @@ test('F29: a stalled chain is not quoted and nothing late starts there; when it 
   await eventually(async () => (await awardNow(trade.id))?.note === 'not open at depth');
   const nonce = await there.port.transactionCount(operator.address, 'latest');
 
-  // The destination stands still until the order is too late to be filled, and the origin shows it deep only
-  // then.
+  // The destination stalls until the order is too late to fill; only then is it final on the origin.
   aheadMs = (trade.order.fillDeadline + 30) * 1_000 - Date.now();
   expect(aheadMs / 1_000).toBeLessThan(trade.order.expires - 60 - Date.now() / 1_000);
   await expect

@@ -1,6 +1,6 @@
 /**
- * Orders whose transactions do not go their way: two programs with one key, settlements that the chain
- * refuses, an end that two race for.
+ * Transactions that do not go as planned: two processes with one key, settlements that the chain refuses, and
+ * a race between claim and refund.
  */
 
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
@@ -34,7 +34,7 @@ async function newRelayer(): Promise<TestAccount> {
   for (const chain of s.devnet.chains) await chain.fund(relayer.address, 0n);
   return relayer;
 }
-/** Counts what leaves through it. */
+/** Counts the transactions that pass through it. */
 function counted(): { chains: ReadonlyMap<number, ChainPort>; sent(): number } {
   let count = 0;
   const wrap = ({ port }: TestChain): ChainPort => ({
@@ -58,7 +58,7 @@ const accept = (count: number, change: Parameters<Settling['accept']>[0] = {}): 
 const usdcOf = (address: Hex, chain = s.here) => chain.port.tokenBalance(address, chain.usdc.address);
 const ledgerOf = (chain: TestChain, token: Hex) =>
   Promise.all(s.lps.map(({ address }) => chain.port.ledgerBalance(address, token)));
-/** Every nonce that was used is one that the database knows of. */
+/** The database has a record of every used nonce. */
 const isGapless = (relayer: TestAccount) =>
   until(async () => {
     const [row] = await s.db.query<{ n: number; open: number }>(
@@ -74,10 +74,10 @@ test('F8: of two processes with one key, one sends; the other takes over when th
   const taker = await s.taker();
   const [first, second] = [counted(), counted()];
   const transactions = createTxStore(s.db);
-  // Its renewals stop reaching the database, and it does not notice: as if it had been frozen between two
+  // Its lease renewals do not reach the database and it does not notice, as if it had been frozen between two
   // instructions.
   let frozen = false;
-  // Longer than any machine is busy: only what is written below ends it.
+  // Longer than a busy machine delays anything, so only the code below ends it.
   const one = await s.worker({
     relayer,
     sender: { leaseMs: 600_000 },
@@ -120,7 +120,7 @@ test('F30: an order that the chain refuses fails and releases everything (paused
   const worker = await s.worker({ sender: { batch: s.here.deployment.batch } });
   const taker = await s.taker();
   const had = await usdcOf(taker.address);
-  // Across: escrowed, and then the token is paused where the LP would have to pay.
+  // Cross chain: opened, and then the token is paused where the LP would pay.
   const [across] = (await accept(1, { taker, dest: s.there })) as [NewOrder];
   await s.reach('escrowed', [across]);
   const code = await s.there.anvil.rpc<Hex>('eth_getCode', [s.there.weth.address, 'latest']);
@@ -128,7 +128,7 @@ test('F30: an order that the chain refuses fails and releases everything (paused
   await expect(s.fill(across)).rejects.toThrow();
   const ledgers = await ledgerOf(s.there, s.there.weth.address);
 
-  // Here: good ones among bad ones, in an order that nobody chose.
+  // Same chain: good and bad orders mixed.
   const poor = account((relayers += 1));
   const kinds = Array.from({ length: 12 }, (_, n) =>
     n < 2 ? 'empty LP' : n < 4 ? 'empty taker' : 'good',
@@ -243,7 +243,7 @@ test('F34: when a claim and a refund race in one block, exactly one succeeds, an
     expect(await usdcOf(taker.address)).toBe(first === 'claim' ? had : had + 1_000_000n);
     await s.here.anvil.rpc('evm_setAutomine', [true]);
 
-    // Both find out what became of it, whoever they are.
+    // Both processes find the outcome, whichever sent the transaction.
     const worker = await s.worker();
     await s.reach(first === 'claim' ? 'settled' : 'refunded', [trade]);
     expect(await s.here.port.orderStatus(trade.orderId)).toBe(first === 'claim' ? 'claimed' : 'refunded');

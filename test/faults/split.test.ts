@@ -1,4 +1,4 @@
-/** One order of several LPs, one of which is not there when it counts: before the taker signs, and after. */
+/** One order of several LPs, one of which fails: before the taker signs, and after. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { assetId } from '../../src/domain/asset.ts';
@@ -18,7 +18,7 @@ let key: string;
 let n = 880;
 
 beforeAll(async () => {
-  // Nobody here is slow; a busy machine is.
+  // The LPs answer promptly; a busy machine does not.
   v = await startTestVenue({
     fanOut: { timeoutMs: 20_000, sliceTimeoutMs: 2_000 },
     breaker: { limit: 1_000 },
@@ -40,7 +40,7 @@ const ladder =
     ]),
   });
 
-/** The candidates for 900 USDC, of which no LP alone would take more than 500. */
+/** The candidates for 900 USDC. No single LP quotes more than 500. */
 const quotes = async (ids: readonly string[]) =>
   (
     await v.call('POST', '/api/v1/rfq/quotes', {
@@ -76,7 +76,7 @@ test('F35: one LP of a split is silent, signs with a foreign key, or loses its o
         v.solver(n++, ladder(price), { inventory: 1_000n, ...(index === which && { slice }) }),
       ),
     );
-    // The two that are there make it; without a third there is nothing.
+    // The two remaining LPs can serve it; without a third there is no candidate.
     expect(partners((await quotes(lps.map(({ id }) => id)))[0])).toEqual(
       lps
         .filter((_, index) => index !== which)
@@ -87,7 +87,7 @@ test('F35: one LP of a split is silent, signs with a foreign key, or loses its o
     await Promise.all(lps.map((lp) => lp.stop()));
   }
 
-  // Everybody has signed, the order is accepted, and then one of them may not pay any more.
+  // All have signed and the order is accepted. Then one LP loses its authority to pay.
   const lps = await Promise.all(
     prices.slice(0, 2).map((price) => v.solver(n++, ladder(price), { inventory: 1_000n })),
   );
@@ -117,7 +117,7 @@ test('F35: one LP of a split is silent, signs with a foreign key, or loses its o
   await expect(v.chain.send(DEPLOYER.address, v.chain.chain.escrow, call)).rejects.toThrow();
   expect(await held()).toEqual(before);
   expect(await v.chain.port.orderStatus(record.orderId)).toBe('none');
-  // With its authority back the same order settles, all of it.
+  // Once the authority is back, the whole order settles.
   await v.chain.setOperator(gone.lp.address, gone.operator.address, true);
   await v.chain.send(DEPLOYER.address, v.chain.chain.escrow, call);
   const total = record.order.outputs.reduce((sum, { amount }) => sum + amount, 0n);

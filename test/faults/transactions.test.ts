@@ -1,6 +1,6 @@
 /**
- * Transactions that do not go their way, one signer at a time: races of replacements, stolen nonces, gaps,
- * dear gas and none.
+ * Transactions of one signer that do not go as planned: racing replacements, stolen nonces, gaps, expensive
+ * gas and none.
  */
 
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
@@ -45,7 +45,7 @@ afterAll(async () => {
   await postgres.stop();
 });
 
-/** Accounts are the same for the same seed, and nobody's from one fault to the next. */
+/** Accounts are the same for the same seed, and no two faults share one. */
 async function newSigner(wei = 10n ** 19n): Promise<TestAccount> {
   const signer = account(1_000_000 + (SEED % 1_000_000) * 100 + (serial += 1));
   await c.anvil.rpc('anvil_setBalance', [signer.address, `0x${wei.toString(16)}`]);
@@ -66,7 +66,7 @@ async function start(
   return transactor;
 }
 
-/** A node that takes what it is given and tells nobody. */
+/** A node that accepts transactions and does not forward them. */
 const silentNode = (): ChainPort => ({
   ...c.port,
   sendRaw: async () => ({ kind: 'indeterminate', message: 'no answer' }),
@@ -77,13 +77,13 @@ const slotOf = async (signer: TestAccount, key: string): Promise<TxSlot | undefi
   (await store.slotsOf(CHAIN, [signer.address], [key]))[0];
 const attemptsOf = async (signer: TestAccount, key: string): Promise<TxAttempt[]> =>
   (await slotOf(signer, key))?.attempts ?? [];
-/** Mines, and waits until the program has seen the block: it then decides by it. */
+/** Mines, and waits until the process has read the block and so decides by it. */
 async function block(): Promise<void> {
   await c.anvil.mine();
   const number = BigInt(await c.anvil.rpc<Hex>('eth_blockNumber'));
   await until(() => (c.port.head()?.number ?? 0n) >= number);
 }
-/** Mines until it is so. */
+/** Mines until the condition holds. */
 async function mineUntil<T>(look: () => Promise<T | undefined | false>): Promise<T> {
   for (;;) {
     const found = await look();
@@ -109,7 +109,7 @@ test('F24: whichever attempt of a slot is mined is found, and no other attempt o
     const made = await attemptsOf(signer, 'race');
     return made.length >= wanted && made;
   });
-  // Never the newest: that one everybody would find.
+  // Never the newest attempt, which any implementation would find.
   const winner = dice.pick(attempts.slice(0, -1));
   await c.anvil.rpc('eth_sendRawTransaction', [winner.raw]);
   expect(await ended(transactor, 'race')).toMatchObject({ state: 'mined', receipt: { txHash: winner.hash } });
@@ -140,8 +140,8 @@ test('F25: a nonce spent by another process with the same key is not taken for o
         { from: signer.address, to: SINK, nonce: `0x${n.toString(16)}`, gas: '0x5208', value: '0x1' },
       ]);
     else await c.anvil.rpc('eth_sendRawTransaction', [raw]);
-    // Each in a block of its own: anvil drops a pooled transaction that pays more than one before it from the
-    // same account.
+    // One block each: anvil drops a pooled transaction that pays more than an earlier one from the same
+    // account.
     await block();
   }
   expect(await minedCount(signer)).toBe(keys.length);
@@ -160,8 +160,8 @@ test('F26: a nonce that will never be sent is filled by a no-op, and the transac
   await c.anvil.rpc('evm_setAutomine', [false]);
   const keys = Array.from({ length: 6 }, (_, n) => `gap-${n}`);
   const [refused, unsignable] = dice.next() < 0.5 ? [2, 4] : [4, 2];
-  // The signer is away for the first few, and declines one of them whenever it is asked: with fees that stay,
-  // its bytes stay.
+  // The signer is unavailable for the first few and refuses one of them each time. Unchanged fees keep its
+  // bytes unchanged.
   let [away, asked, declined] = [2, -1, undefined as Hex | undefined];
   const by: Signer = {
     ...signer.signer,
@@ -173,11 +173,11 @@ test('F26: a nonce that will never be sent is filled by a no-op, and the transac
     },
   };
   const chain: ChainPort = { ...c.port, fees: async () => ({ baseFee: 2n * GWEI, priorityFee: GWEI }) };
-  // Sent again some blocks later, should anvil have dropped it.
+  // Sent again some blocks later, in case anvil dropped it.
   const transactor = await start(signer, { bumpAfterBlocks: 20 }, { chain, by });
   for (const [n, key] of keys.entries()) {
     asked = n;
-    // More gas than a block has: no node ever takes it.
+    // More gas than a block has, so no node accepts it.
     await transactor.submit(n === refused ? { ...intent(key), gas: 100_000_000n } : intent(key));
     asked = -1;
   }
@@ -236,12 +236,12 @@ test('F28: a signer without gas reports it, keeps its transactions, and sends th
     await start(empty, { bumpAfterBlocks: 1 }),
     await start(short, { bumpAfterBlocks: 1 }),
   ];
-  // Before anything was tried.
+  // Before any attempt.
   expect([ofEmpty.healthy(), ofShort.healthy()]).toEqual([false, true]);
   const keys = Array.from({ length: 2 + Math.floor(dice.next() * 4) }, (_, n) => `poor-${n}`);
   const dear = (key: string): TxIntent => ({ ...intent(key), gas: 5_000_000n });
   await Promise.all(keys.flatMap((key) => [ofEmpty.submit(intent(key)), ofShort.submit(dear(key))]));
-  // Only the node can say that this is too little.
+  // Only the node can tell that the gas is too little.
   await until(() => !ofShort.healthy());
   for (let n = 0; n < 3; n += 1) await block();
   expect([await minedCount(empty), await minedCount(short)]).toEqual([0, 0]);

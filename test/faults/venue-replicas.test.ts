@@ -1,6 +1,6 @@
 /**
- * A venue of two api replicas and two workers, on PostgreSQL and Redis: whichever of them dies, stops, or
- * loses its memory, no order is lost or doubled.
+ * Two api replicas and two workers on PostgreSQL and Redis. Whichever dies, stops or loses its memory, no
+ * order is lost or doubled.
  */
 
 import { mkdtemp, rm, stat, truncate } from 'node:fs/promises';
@@ -33,10 +33,10 @@ let wallet: TestAccount;
 let client: Client;
 let seals: object[] = [{ id: 'k1', secret: { env: 'SEAL' } }];
 let keys = 0;
-/** A second seal key, for when it is rotated. */
+/** A second seal key, for the rotation. */
 const SEAL_2 = { SEAL_2: 'cd'.repeat(32) };
 
-/** Five or six processes start one after the other: on a machine that is ten times slower too. */
+/** Five or six processes start in turn, also on a machine ten times slower. */
 const RESTARTS_MS = 400_000;
 
 const workers = () => [w.venue('x'), w.venue('y')];
@@ -72,11 +72,11 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** The one taker, at a replica or at what stands before both. */
+/** The one taker, at a replica or at the load balancer. */
 const at = (venueUrl: string, apiKey = w.apiKey): Client =>
   createClient({ wallet, venueUrl, apiKey, chains: w.devnet.chains, log: w.log });
 
-/** Submitted until the venue says what became of it, each under a key of its own; the order's id. */
+/** Submits under its own key until the venue gives a definite answer. Returns the order's id. */
 async function submitted(prepared: Prepared, by = client, key = `replicas-${keys++}`): Promise<string> {
   const id = await by.insist(prepared, key);
   if (id === undefined) throw new Error(`The venue refused an order: ${JSON.stringify(w.log.at(-1))}`);
@@ -90,13 +90,13 @@ const shuffled = <T>(dice: Seeded, items: readonly T[]): T[] =>
 const prepare = (count: number, dice: Seeded, by = client): Promise<Prepared[]> =>
   Promise.all(Array.from({ length: count }, () => by.prepare({ usdc: someUsdc(dice) })));
 
-/** Each came to one end, a good one, and nothing is wrong anywhere. */
+/** Every order settled, and the checker reports nothing. */
 async function settled(ids: readonly string[]): Promise<void> {
   for (const id of ids) expect((await client.ended(id)).status).toBe('settled');
   expect(await broken(sceneOf(w), { ended: true })).toEqual([]);
 }
 
-/** What Redis was told last is lost, as after a power cut: what it comes back with is an earlier day. */
+/** Redis loses its last writes, as after a power cut, and restarts with older data. */
 async function loseTail(): Promise<void> {
   const log = join(folder, 'appendonlydir', 'appendonly.aof.1.incr.aof');
   await truncate(log, Math.floor((await stat(log)).size / 2));
@@ -105,7 +105,7 @@ async function loseTail(): Promise<void> {
 test('F10: Redis is emptied, killed and restored with old data under load: every accepted order settles', async () => {
   const dice = diceOf('F10');
   const trades = await prepare(8, dice);
-  // Nobody hears of these but Redis, which forgets them.
+  // Only Redis has these, and it forgets them.
   await Promise.all(workers().map((worker) => worker.kill()));
   const ids = await Promise.all(trades.slice(0, 3).map((trade) => submitted(trade)));
   redis.flush();
@@ -113,7 +113,7 @@ test('F10: Redis is emptied, killed and restored with old data under load: every
   const again = async (lose: () => Promise<unknown>) => {
     await redis.kill();
     await lose();
-    // Submitted while it is away.
+    // Submitted while Redis is down.
     ids.push(await submitted(trades[ids.length] as Prepared));
     redis = await startRedis({ port: redis.port, folder });
   };
@@ -134,12 +134,12 @@ test('F11: Redis does not answer: submissions commit, and workers start, work an
   const [first, ...more] = await prepare(3, dice);
   cable.set(dice.next() < 0.5 ? { kind: 'blackhole' } : { kind: 'half_open', stopped: 'down' });
   try {
-    // One answer and no second try: the row is there when it says 200.
+    // One answer without retry: the row exists when the answer is 200.
     const answer = await client.submit(first as Prepared, 'blackhole');
     expect(answer?.status).toBe(200);
     const { id } = (answer as HttpAnswer).json as { id: string };
     expect(await w.store.order(id as `0x${string}`)).toBeDefined();
-    // Exit 0 is within the ten seconds that a stop may take; what takes longer leaves with 1.
+    // Exit status 0 means within ten seconds; a slower stop exits with 1.
     expect(await w.venue('x').stop()).toBe(0);
     await w.venue('x').start(SEAL_2, 'ready');
     expect(await w.venue('y').stop()).toBe(0);
@@ -154,15 +154,15 @@ interface Heard {
   cursor: string | undefined;
   events: { orderId: string; seq: number; type: string }[];
   codes: number[];
-  /** What a replica said instead of letting it listen. */
+  /** Why a replica refused the stream. */
   refusals: string[];
-  /** Reads nothing more, or goes on reading. */
+  /** Stops or resumes reading. */
   pause(): void;
   resume(): void;
   stop(): void;
 }
 
-/** Listens to the workspace's orders at one replica after the other, each time from where it was. */
+/** Reads the workspace's order events from one replica after the other, each time from its last cursor. */
 function listen(urls: () => string): Heard {
   let stopped = false;
   let socket: WebSocket;
@@ -203,8 +203,7 @@ function listen(urls: () => string): Heard {
       };
       if (frame.op === 'subscribed') heard.cursor ??= frame.cursor;
       if (frame.op === 'error') {
-        // Too busy at the moment, says a replica that has just come up: it listens to nothing then, so it
-        // tries again.
+        // A replica that has just started answers that it is too busy, so the client retries.
         heard.refusals.push(data.toString());
         return current.close();
       }
@@ -228,8 +227,8 @@ const ofThese = ({ events }: Heard, ids: readonly string[]) =>
 test('F36: replicas die, a client reads slowly and a connection is half open: each client gets every event once, in order, and polling agrees', async () => {
   const dice = diceOf('F36');
   const half = await startTcpProxy(w.venueUrl('a'));
-  // One is moved about, two go to whoever is there and one of them is slow, one sits behind a bad cable and
-  // then gives up on it.
+  // One client is moved between replicas, two use any replica and one of them reads slowly, one has a bad
+  // connection and gives up on it.
   let way = w.venueUrl('a');
   let behind = half.url;
   const slow = listen(() => balancer.url);
@@ -269,7 +268,7 @@ test('F36: replicas die, a client reads slowly and a connection is half open: ea
           { orderId: id, seq: 2, type: 'order.settled' },
         ]);
     }
-    // Whoever is asked, the order is where the stream said.
+    // Every replica answers as the stream did.
     for (const name of ['a', 'b'])
       for (const id of ids) expect((await at(w.venueUrl(name)).ended(id)).status).toBe('settled');
   } finally {
@@ -288,7 +287,7 @@ test(
       const all = [...apis(), ...workers()];
       const ids: string[] = [];
       let restarting = true;
-      /** Trades for as long as anything is being restarted, and at least so often. */
+      /** Trades as long as a process restarts, and at least this often. */
       const trading = async () => {
         for (let done = 0; restarting || done < 3; done++) {
           ids.push(await submitted(await client.prepare({ usdc: 100n })));
@@ -297,9 +296,9 @@ test(
       };
       const rolling = async () => {
         try {
-          // Each once and one of them twice, as when a release is taken back.
+          // Each process once, and one of them twice, as for a release that is rolled back.
           for (const part of [...shuffled(dice, all), ...shuffled(dice, all).slice(0, 1)]) {
-            // Its own watch lets it take ten seconds: 1 would be too late.
+            // Its own watchdog allows ten seconds; 1 would mean too late.
             expect(await part.stop(), part.name).toBe(0);
             await part.start(SEAL_2, 'ready');
           }
@@ -319,7 +318,7 @@ test(
           { orderId: id, seq: 1, type: 'order.created' },
           { orderId: id, seq: 2, type: 'order.settled' },
         ]);
-      // Both api replicas went, and this listener was at one of them at least once.
+      // Both api replicas restarted, and this client was connected to one of them at least once.
       expect(heard.codes).toContain(1012);
     } finally {
       heard.stop();
@@ -366,7 +365,7 @@ test(
 
     const kidsOf = (prepared: readonly Prepared[]) =>
       prepared.map(({ candidate }) => parseSeal(candidate.integrityChecksum)?.kid);
-    /** Quoted by each replica, submitted to the other one. */
+    /** Quoted by each replica, submitted to the other. */
     const crossed = async (): Promise<Prepared[]> => {
       const [a, b] = [at(w.venueUrl('a')), at(w.venueUrl('b'))];
       const [byA, byB] = [await a.prepare(), await b.prepare()];
@@ -384,8 +383,8 @@ test(
     };
     const k1 = { id: 'k1', secret: { env: 'SEAL' } };
     const k2 = { id: 'k2', secret: { env: 'SEAL_2' } };
-    // First everybody knows the new key, then it seals: at no moment does one replica seal what the other
-    // cannot open.
+    // Every replica accepts the new key before any seals with it, so no replica seals what another cannot
+    // open.
     await rolling([k1, k2]);
     await rolling(
       [k2, { ...k1, acceptUntil: Math.max(...[toA, toB].map(({ candidate }) => candidate.validUntil)) }],
@@ -394,7 +393,7 @@ test(
     expect(kidsOf([toA, toB, ...(await crossed())])).toEqual(['k1', 'k1', 'k2', 'k2']);
     ids.push(await submitted(toA, at(w.venueUrl('a'))), await submitted(toB, at(w.venueUrl('b'))));
 
-    // Its time is over.
+    // The old key has lapsed.
     await rolling([k2, { ...k1, acceptUntil: 1 }]);
     for (const name of ['a', 'b']) {
       const there = at(w.venueUrl(name));
@@ -403,7 +402,7 @@ test(
         422,
         { detail: [expect.objectContaining({ type: 'integrity_mismatch' })] },
       ]);
-      // What was an order before stays one.
+      // An order made with the old key still exists.
       expect(await submitted(taken, there, 'rotated')).toBe(first);
     }
     await settled(ids);

@@ -1,4 +1,4 @@
-/** F38: the program of this release and the next one side by side on one database, under load. */
+/** F38: this release and the next one run side by side on one database, under load. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { checkSchema, type Migration, migrate, SchemaError } from '../../src/adapters/postgres/migrate.ts';
@@ -13,7 +13,7 @@ import { type Settling, startSettling } from '../support/settling.ts';
 import { silentLog } from '../support/silent.ts';
 import { diceOf } from './seed.ts';
 
-/** What the next release adds, to every table that this one reads whole rows of or writes. */
+/** The next release adds columns to every table that this one reads or writes as whole rows. */
 const EXPAND: Migration = {
   id: 'z-next-1-expand',
   sql: [
@@ -32,7 +32,7 @@ const EXPAND: Migration = {
     .map((table) => `alter table ${table} add column next_note text;`)
     .join('\n'),
 };
-/** What the release after it takes away. */
+/** The release after it removes columns. */
 const CONTRACT: Migration = {
   id: 'z-next-2-contract',
   sql: 'alter table trade_order drop column reference_id',
@@ -73,7 +73,7 @@ test('F38: the old release runs beside the new one, every order ends once, and t
   );
   await ground.store.addKey(record);
   expect(text).toBeTruthy();
-  // The doors of the old program: every one of its connections has planned its statements.
+  // Endpoints of the old release: each of its connections has prepared its statements.
   const oldReads = () => Promise.all(Array.from({ length: 12 }, () => ground.store.findKey(record.lookup)));
   await oldReads();
 
@@ -81,7 +81,7 @@ test('F38: the old release runs beside the new one, every order ends once, and t
   const [before, during] = [2 + Math.floor(dice.next() * 3), 3 + Math.floor(dice.next() * 3)];
   for (let n = 0; n < before; n += 1) trades.push(await ground.accept());
 
-  // Several processes of the new release start in the same moment, while the old one settles.
+  // Several processes of the new release start together, while the old one settles.
   const starts = await Promise.all(
     [connect(), connect(), connect()].map((db) => migrate(db, [...VENUE_TABLES, EXPAND])),
   );
@@ -92,7 +92,7 @@ test('F38: the old release runs beside the new one, every order ends once, and t
   const theirs = createVenueStore(next);
   for (let n = 0; n < during; n += 1)
     trades.push(await ground.accept({}, {}, dice.next() < 0.5 ? theirs : ground.store));
-  // An old process may even start now.
+  // An old process can still start.
   expect(await migrate(connect(), VENUE_TABLES)).toEqual([]);
   await ground.reach('settled', trades);
   for (const { orderId } of trades)
@@ -100,7 +100,7 @@ test('F38: the old release runs beside the new one, every order ends once, and t
       'order.created',
       'order.settled',
     ]);
-  // Each was opened by one transaction.
+  // One transaction opened each order.
   const events = await ground.here.port.events(0n, ground.here.port.head()?.number ?? 0n);
   for (const { orderId } of trades)
     expect(events.filter((event) => event.kind === 'open' && event.orderId === orderId)).toHaveLength(1);
@@ -109,7 +109,7 @@ test('F38: the old release runs beside the new one, every order ends once, and t
   await old.stop();
   await young.stop();
   await migrate(connect(), [...VENUE_TABLES, EXPAND, CONTRACT]);
-  // Running or starting, the old program is told to end; the new one is not.
+  // The old release must stop, running or starting; the new one must not.
   await expect(checkSchema(ground.db, VENUE_TABLES)).rejects.toBeInstanceOf(SchemaError);
   await expect(migrate(connect(), [...VENUE_TABLES, EXPAND])).rejects.toThrow(/newer firmquote/);
   await expect(checkSchema(next, [...VENUE_TABLES, EXPAND, CONTRACT])).resolves.toBeUndefined();
