@@ -1,5 +1,5 @@
 /**
- * The demo as a child of the test: started, awaited, killed and started again like a user would, and never
+ * The demo as a child of the test: started, awaited, killed and restarted as a user would, and never
  * outliving the test.
  */
 
@@ -15,7 +15,7 @@ const READY_TIMEOUT_MS = 120_000;
 export interface DemoProcess {
   manifest(): Manifest;
   pid(): number;
-  /** SIGKILL of the supervisor itself, then the same command again: it goes on where it stopped. */
+  /** SIGKILL of the supervisor itself, then the same command again, which continues where it stopped. */
   killAndStartAgain(): Promise<void>;
   stop(): Promise<number>;
   output(): string;
@@ -35,7 +35,7 @@ export async function startDemo({ dataDir, port }: { dataDir: string; port: numb
     child.stdout?.on('data', (chunk: Buffer) => (output += chunk.toString()));
     child.stderr?.on('data', (chunk: Buffer) => (output += chunk.toString()));
     const deadline = performance.now() + READY_TIMEOUT_MS;
-    // A manifest of a killed demo stays until the next one removes it: only one that names our own child
+    // A killed demo leaves its manifest until the next demo removes it, so only one that names our own child
     // counts.
     while (!(existsSync(path) && output.includes('ready after'))) {
       if (child.exitCode !== null || performance.now() > deadline)

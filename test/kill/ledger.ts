@@ -1,4 +1,6 @@
-/** The test's own books: what every taker must hold after all orders ended, and what the escrows must owe. */
+/**
+ * The test's own books: every taker's expected balance after all orders ended, and what the escrows must owe.
+ */
 
 import { getAddress, parseAbiItem, parseEventLogs } from 'viem';
 import type { OrderStatusResponse } from '../../src/protocol/api/status.ts';
@@ -24,7 +26,7 @@ export async function readHoldings(manifest: Manifest, owners: readonly string[]
   return holdings;
 }
 
-/** A settled order moves exactly what was shown; any other moves nothing. */
+/** A settled order moves exactly the shown amounts; any other moves nothing. */
 export function book(
   holdings: Holdings,
   taker: string,
@@ -47,8 +49,8 @@ export function differences(expected: Holdings, found: Holdings): string[] {
 }
 
 /**
- * Every token: all that was ever touched holds the whole supply, and the escrow holds what its ledger owes
- * over everybody who could have a balance in it. With no order open, that leaves no coin without an owner.
+ * For each token, the accounts involved hold the whole supply, and the escrow holds what its ledger owes to
+ * all of them. With no open order, no token is without an owner.
  */
 export async function unaccounted(manifest: Manifest): Promise<string[]> {
   const problems: string[] = [];
@@ -87,7 +89,7 @@ export async function unaccounted(manifest: Manifest): Promise<string[]> {
   return problems;
 }
 
-/** Every LP's own books against the chains and its ledger: nothing under way, so all three have to be one. */
+/** Every LP's own books against the chains and its ledger. Nothing is in flight, so all three must agree. */
 export async function booksAstray({ solvers }: Manifest): Promise<string[]> {
   const problems = await Promise.all(
     solvers.map(async ({ id, adminUrl }) => {

@@ -1,6 +1,6 @@
 /**
- * `npm run test:kill -- --seed S [--rounds 20] [--port 8600] [--victims venue,postgres]`: the kill test at
- * length. Prints its seed, so that a failure can be had again.
+ * `npm run test:kill -- --seed S [--rounds 20] [--port 8600] [--victims venue,postgres]`: the long kill test.
+ * Prints its seed, so that a failure can be repeated.
  */
 
 import { mkdtemp, rm } from 'node:fs/promises';

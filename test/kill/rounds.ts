@@ -1,6 +1,6 @@
 /**
- * The promise: kill any one process of the demo at any moment and start it again, and every accepted order
- * ends settled, failed or refunded, and not a base unit is missing anywhere.
+ * The property: kill any one process of the demo at any time and restart it, and every accepted order ends
+ * settled, failed or refunded, with every base unit accounted for.
  */
 
 import type { DemoProcess } from './demo-process.ts';
@@ -16,10 +16,10 @@ export interface Round {
   refused: number;
 }
 
-/** The demo itself, whose death takes all others with it. */
+/** The demo itself, whose death ends all others. */
 const SUPERVISOR = 'demo';
 const TRADES = 5;
-/** Longest life of an order here: quote, landing margin, proof window, and what a restart costs. */
+/** The longest life of an order here: quote, landing margin, proof window, and the time of a restart. */
 const END_TIMEOUT_MS = 150_000;
 
 export async function killRound(
@@ -82,8 +82,8 @@ export async function killRound(
 }
 
 /**
- * Kills one and waits until it lives again under another pid: the supervisor's work, or for the supervisor
- * itself ours.
+ * Kills one process and waits until it lives under another pid. Its supervisor restarts it; the test restarts
+ * the supervisor.
  */
 async function kill(demo: DemoProcess, name: string): Promise<void> {
   if (name === SUPERVISOR) return demo.killAndStartAgain();

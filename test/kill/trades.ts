@@ -1,7 +1,4 @@
-/**
- * A taker who does not give up: submissions are repeated under one Idempotency-Key until the venue has given
- * a definite answer.
- */
+/** A taker that repeats each submission under one Idempotency-Key until the venue gives a definite answer. */
 
 import type { Manifest } from '../../src/apps/demo/manifest.ts';
 import { askOf, tradeOf } from '../../src/apps/demo/checks/trade.ts';
@@ -27,7 +24,7 @@ const FLOWS = [
 
 const SUBMIT_PATIENCE_MS = 60_000;
 
-/** One trade of one taker. undefined: it was never accepted, for a reason that the venue stated. */
+/** One trade of one taker. undefined: it was never accepted, for a reason that the venue gave. */
 export async function tradeOnce(
   manifest: Manifest,
   privateKey: `0x${string}`,
@@ -43,8 +40,7 @@ export async function tradeOnce(
   if (!prepared) return undefined;
   const orderId = await submitted(taker, prepared.submission, idempotencyKey);
   if (orderId === undefined) return undefined;
-  // walletBroadcast: a chain that is down right now is asked again; too late is a failed order, and nobody
-  // has lost anything.
+  // walletBroadcast: an unavailable chain is asked again; a late order fails, and no money moves.
   for (const { tx } of prepared.broadcasts)
     if (tx) await patiently(15_000, () => taker.send(tx)).catch(() => undefined);
   return { orderId, taker, candidate: prepared.submission.quoteResponse };
@@ -57,11 +53,11 @@ async function quoted(taker: DemoTaker, ask: () => Parameters<DemoTaker['quote']
       const [candidate] = (await taker.quote(ask())).quotes;
       if (candidate) {
         const prepared = await taker.prepare(candidate);
-        // Set-up takes blocks; a quote that is nearly over is asked for again.
+        // Preparation takes blocks, so a quote that is nearly over is requested again.
         if (candidate.validUntil - Date.now() / 1000 > 2) return prepared;
       }
     } catch {
-      // The venue or a chain is away, which is the subject of this test.
+      // The venue or a chain is down, which this test is about.
     }
     await new Promise((resolve) => setTimeout(resolve, 250));
   }
@@ -83,7 +79,7 @@ async function submitted(
   throw new Error(`No definite answer to a submission within ${SUBMIT_PATIENCE_MS / 1000} s.`);
 }
 
-/** Settled; or failed with the money where it was: never taken, or refunded. */
+/** Settled, or failed without moving money: never opened, or refunded. */
 export async function ended({ taker, orderId }: Accepted, timeoutMs: number): Promise<OrderStatusResponse> {
   const deadline = performance.now() + timeoutMs;
   for (;;) {

@@ -1,13 +1,13 @@
 /**
- * Work of the soak's own in a process of its own: a busy machine gives each its share, and one that does
- * everything becomes the bottleneck of what it measures.
+ * Work of the soak in a process of its own, so that the soak does not become the bottleneck of what it
+ * measures.
  */
 
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 
 export interface Aside {
-  /** What the other's function of this name answers. */
+  /** What the function of this name in the other process returns. */
   ask<T>(what: string, ...words: readonly unknown[]): Promise<T>;
   stop(): Promise<void>;
 }
@@ -24,10 +24,7 @@ interface Answer {
   failed?: string;
 }
 
-/**
- * Begins a process with this file, which calls `answerAside`. Whatever it dies of fails everything that is
- * asked of it.
- */
+/** Starts a process with this file, which calls `answerAside`. If it dies, every call to it fails. */
 export function openAside(file: URL): Aside {
   const child = fork(file, { serialization: 'advanced' });
   const waiting = new Map<number, { resolve(said: unknown): void; reject(error: Error): void }>();

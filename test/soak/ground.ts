@@ -1,6 +1,6 @@
 /**
- * Where the soak happens: two venues, two LPs, three attesters, two chains, Redis, and a bad network in front
- * of each that can be switched on.
+ * The system under the soak: two venues, two LPs, three attesters, two chains and Redis, each behind a
+ * network that can be made faulty.
  */
 
 import type { Part } from '../faults/support/process.ts';
@@ -10,11 +10,11 @@ import { type Line, openNetwork } from './network.ts';
 import { type ChainNode, openNodes } from './nodes.ts';
 
 export const CHAINS = [31_651, 31_652] as const;
-/** Blocks on top before a fact is final: reorganisations stay below. */
+/** Blocks on top before a fact is final; reorganisations are shallower. */
 export const DEPTH = 2;
 const VENUES = ['north', 'south'] as const;
 const LPS = ['alpha', 'beta'] as const;
-/** Of each chain; two have to say the same where money is decided. */
+/** Of each chain; two must agree where money is decided. */
 const ENDPOINTS = 3;
 const STREAMS_PER_KEY = 500;
 
@@ -23,14 +23,14 @@ export interface Ground {
   parts: readonly Part[];
   /** Of takers and their streams to each venue. */
   doors: ReadonlyMap<string, Line>;
-  /** Of each part that has a database, to it. */
+  /** Of each part with a database, to it. */
   databases: ReadonlyMap<string, Line>;
   /** Of each LP to each venue. */
   links: ReadonlyMap<string, Line>;
   /** By chain. */
   nodes: readonly (readonly ChainNode[])[];
   redis: { line: Line; lose(): Promise<void>; back(): Promise<void> };
-  /** Parts that a trouble has stopped on purpose. */
+  /** Parts that a fault has stopped on purpose. */
   down: Set<string>;
   stop(): Promise<void>;
 }
@@ -50,7 +50,7 @@ export async function startGround(): Promise<Ground> {
   let server: TestRedis = await startRedis();
   const redisLine = await network.line(server.url);
 
-  /** Whatever a part is told of others leads through something that can fail. */
+  /** Every address in a part's configuration leads through a proxy. */
   function configure(part: string, config: Config): Config {
     for (const section of ['chains', 'networks']) {
       const chains = config[section] as { id: number; [key: string]: unknown }[] | undefined;
@@ -95,7 +95,7 @@ export async function startGround(): Promise<Ground> {
     doors.set(name, await network.line(world.venueUrl(name)));
     for (const lp of LPS) links.set(`${lp} ${name}`, await network.line(world.venueUrl(name)));
   }
-  // Accounts that pay for gas never run out of it here.
+  // Accounts that pay gas never run out of it here.
   for (const { anvil } of world.devnet.chains)
     for (const { address } of [world.relayer, ...world.lps.map(({ operator }) => operator)])
       await anvil.rpc('anvil_setBalance', [address, `0x${(10n ** 24n).toString(16)}`]);
@@ -123,7 +123,7 @@ export async function startGround(): Promise<Ground> {
   };
 }
 
-/** The same address, by way of the proxy. */
+/** The same address, through the proxy. */
 function through(proxy: Line | undefined, url: string): string {
   if (!proxy) return url;
   const changed = new URL(url);

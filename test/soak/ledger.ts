@@ -1,7 +1,6 @@
 /**
- * The ledger under a long random life: everything that can happen happens, with a taker who accepts all it
- * can, and after every event the invariants are asked for, of the world's own books and never of the ledger's
- * word alone.
+ * Runs the ledger through random events with a taker who accepts all it can. After every event the invariants
+ * are checked against the world's own state, never against the ledger's word alone.
  */
 
 import type { HoldRequest, LedgerEvent } from '../../src/inventory/event.ts';
@@ -18,7 +17,7 @@ import { createWorld, keyOf, seededRandom, type Signed } from './world.ts';
 
 const GRACE = 15;
 const LONGEST = 60;
-/** Longer than any quote lives, as the escrow's withdrawal delay. */
+/** Longer than the longest tenor, as the escrow's withdrawal delay. */
 const DELAY = 100;
 const CHAINS = [1, 2] as const;
 const TOKENS = [
@@ -60,10 +59,10 @@ export interface SoakReport {
   seconds: number;
 }
 
-/** What a test may break, to see that it is noticed. */
+/** What a test may break, to prove that it is reported. */
 export type Sabotage = (ledger: Ledger) => Ledger;
 
-/** Throws at the first broken invariant, naming it, the event and the seed that lead there again. */
+/** Throws at the first broken invariant, with its name, the event, and the seed to repeat the run. */
 export function soak({
   events: wanted,
   seed,
@@ -90,7 +89,7 @@ export function soak({
   let start: LedgerSnapshot = ledger.snapshot();
   let last: unknown;
   let serial = 0;
-  /** Nothing may be signed on a chain before this time: the ledger lost its record of live quotes. */
+  /** Nothing may be signed on a chain before this time, because the ledger lost its record of live quotes. */
   let quarantine = 0;
   let forgotten = new Set<Signed>();
   const withdrawals: { id: string; bucket: BucketConfig; amount: bigint; readyAt: number }[] = [];
@@ -117,7 +116,7 @@ export function soak({
   const stateOf = (each: Signed) => ledger.quote(each.request.orderId)?.state;
   const pick = <T>(list: readonly T[]): T => list[random.int(list.length)] as T;
 
-  /* Telling the ledger, and looking at it after every word. */
+  /* Delivers events to the ledger, and checks it after each. */
 
   function apply(event: LedgerEvent): void {
     last = event;
@@ -128,7 +127,7 @@ export function soak({
       event.type !== 'released' &&
       ledger.quote(event.orderId) === undefined
     ) {
-      // Taken, and forgotten in a crash: the chain's order says what it was.
+      // Accepted, then lost in a crash: the order on chain shows its state.
       for (const { request } of forgotten)
         if (request.orderId === event.orderId) ledger.apply({ type: 'restored', request });
     }
@@ -145,7 +144,7 @@ export function soak({
     look();
   }
 
-  /** 1, 2 and 8: after every event, by the world's balances and by the ledger's sums. */
+  /** 1, 2 and 8: after every event, by the world's balances and the ledger's sums. */
   function look(): void {
     count.checks += 1;
     for (const { key, chainId, token } of PLACES) {
@@ -181,7 +180,7 @@ export function soak({
     const nonce = ++serial;
     const amount = BigInt(1 + random.int(120));
     const taker = `t${random.int(4)}`;
-    // One request, several firm times: all under one nonce.
+    // One request, several tenors, all under one nonce.
     for (let point = random.chance(40) ? 1 + random.int(3) : 1; point > 0; point -= 1) {
       const lapsesAt = world.nowOf(into.chainId) + 1 + random.int(LONGEST);
       const side = random.chance(50) ? 'buy' : 'sell';
@@ -210,8 +209,8 @@ export function soak({
         world.sign(request);
       } else {
         count.refusals += 1;
-        // 8: what is refused for want of money really is more than there is, and the size named is what there
-        // is.
+        // 8: a hold refused for lack of inventory exceeds what is free, and the reported size is what is
+        // free.
         if (answer.declined === 'no_inventory')
           demand(
             answer.maxAmount !== undefined && answer.maxAmount < request.amount && answer.maxAmount >= before,
@@ -244,9 +243,7 @@ export function soak({
     look();
   }
 
-  /**
-   * The adversary: everything it can take, at once, in any order; and we deliver what has to be delivered.
-   */
+  /** The adversary executes everything it can, in any order, and we deliver what is due. */
   function onslaught(): void {
     count.onslaughts += 1;
     for (
@@ -269,7 +266,7 @@ export function soak({
   }
 
   function deliver(each: Signed): void {
-    // A fill is sent for what the ledger knows to be accepted, and for nothing else.
+    // A fill is sent for orders that the ledger has as accepted, and for no other.
     demand(stateOf(each) === 'accepted', '5: an open order is not owed', {
       state: stateOf(each),
       orderId: each.request.orderId,
@@ -326,12 +323,12 @@ export function soak({
       bucket: { chainId, token },
       id,
     } = request;
-    // The delay outlives every promise signed before the request, and the dead ones have long been noticed.
+    // The delay is longer than every quote signed before the request, and expired ones have been removed long
+    // ago.
     buryDead();
     settleDown();
     const left = world.balances.get(keyOf(request.bucket)) ?? 0n;
-    // The contract pays what is there; what others were promised since is there, for the ledger left this out
-    // of it.
+    // The contract pays what is there. Later holds are covered, because the ledger excluded the withdrawal.
     const amount = random.chance(20) ? 0n : request.amount < left ? request.amount : left;
     world.move(request.bucket, -amount);
     apply({ type: 'withdrawal_ended', id, chainId, token, amount });
@@ -341,7 +338,7 @@ export function soak({
     for (const each of world.signed()) if (stateOf(each) === 'accepted') world.bury(each);
   }
 
-  /** 3, 4, 6, 7, 9: everything recomputed from what was signed and what became of it. */
+  /** 3, 4, 6, 7, 9: everything recomputed from what was signed and its outcome. */
   function audit(): void {
     buryDead();
     settleDown();
@@ -465,7 +462,7 @@ export function soak({
         '4: sums are not what the quotes come to',
         { view, sum },
       );
-      // 3: nothing was made and nothing was lost.
+      // 3: the sum is conserved.
       const balance = world.atDepth(bucket);
       demand(view.onchain === balance, '3: ledger and chain differ', {
         key: keyOf(bucket),
@@ -484,7 +481,7 @@ export function soak({
     );
   }
 
-  /** 3: a surplus is not credited and freezes its bucket, until it is gone. */
+  /** 3: a surplus is not credited, and freezes its bucket until it is gone. */
   function drift(): void {
     settleDown();
     const bucket = pick(BUCKETS);
@@ -517,7 +514,7 @@ export function soak({
     apply({ type: 'reconciled', ...place, amount: world.atDepth(bucket) });
   }
 
-  /** 5 and 10: a clean stop and start is the same ledger, and so is its log, replayed twice. */
+  /** 5 and 10: a clean stop and start gives the same ledger, and so does its log, replayed twice. */
   function restart(): void {
     count.restarts += 1;
     const bytes = JSON.stringify(ledger.snapshot());
@@ -534,7 +531,7 @@ export function soak({
   }
 
   /**
-   * 5: memory gone. What the chain shows is what there is; what was accepted is owed; what else was signed is
+   * 5: memory lost. Balances come from the chain, accepted orders are owed again, and other signed quotes are
    * waited out.
    */
   function crash(): void {
@@ -569,7 +566,7 @@ export function soak({
     for (const { request } of open) ledger.apply({ type: 'restored', request });
     for (const event of requested) ledger.apply(event);
     for (const chainId of CHAINS) ledger.advance(chainId, world.known(chainId));
-    // What was merely held is forgotten, but its taker is not: until it has lapsed it may still be taken.
+    // A hold that was only held is forgotten, but its taker may still accept it until it has expired.
     forgotten = new Set(world.signed().filter((each) => !open.includes(each)));
     look();
   }

@@ -1,6 +1,6 @@
 /**
- * `npm run soak:ledger -- --events 1000000 --seed 1`: the ledger's long random life, its figures, and one
- * JSON line.
+ * `npm run soak:ledger -- --events 1000000 --seed 1`: random events on the ledger, figures, and one JSON
+ * line.
  */
 
 import { parseArgs } from 'node:util';

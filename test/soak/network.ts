@@ -1,4 +1,4 @@
-/** The bad network between all that runs in the soak. */
+/** The faulty network between the parts of the soak. */
 
 import type { TcpMode } from '../faults/support/tcp-proxy.ts';
 import { openAside } from './aside.ts';

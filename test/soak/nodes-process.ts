@@ -24,7 +24,7 @@ answerAside({
 
 const LIES: Record<(NodeFault & { do: 'lie' })['about'], (honest: unknown) => unknown> = {
   'the newest block': (honest) => `0x${(BigInt(honest as string) + 500n).toString(16)}`,
-  // A word of zeros for each that the node gave.
+  // A word of zeros for each word that the node returned.
   state: (honest) => (typeof honest === 'string' ? honest.replace(/[1-9a-f]/gi, '0') : honest),
   receipts: (honest) => (honest === null ? null : { ...(honest as object), status: '0x0' }),
 };

@@ -1,11 +1,11 @@
-/** The bad nodes before each chain. */
+/** The faulty nodes in front of each chain. */
 
 import type { RpcFault } from '../faults/support/rpc-proxy.ts';
 import { openAside } from './aside.ts';
 
 /**
- * What can be told to another process: lies by what they are about. `drop`: the hash is answered, as if the
- * transaction had been taken.
+ * What another process can be told: false answers, by subject. `drop` answers with the hash, as if the
+ * transaction had been accepted.
  */
 export type NodeFault =
   | Exclude<RpcFault, { do: 'lie' | 'drop' }>
@@ -15,7 +15,7 @@ export type NodeFault =
 /** An `RpcProxy` that another process controls. */
 export interface ChainNode {
   readonly url: string;
-  /** Returns how to lift it. */
+  /** Returns a function that removes the fault. */
   fault(method: string, fault: NodeFault): Promise<() => Promise<void>>;
   down(): Promise<void>;
   up(): Promise<void>;

@@ -1,7 +1,7 @@
 /**
  * `npm run soak -- --minutes 10 --seed 1 [--json FILE] [--quotes 20] [--orders 2] [--streams 200]`:
- * everything trades for as long as you say while one thing after the other breaks. docs/develop/soak.md reads
- * it to you.
+ * everything trades for that long while one fault after the other occurs. docs/develop/soak.md explains the
+ * output.
  */
 
 import { mkdtempSync, writeFileSync } from 'node:fs';
@@ -19,17 +19,16 @@ import { type Trouble, troubles } from './troubles.ts';
 import { brokenForGood, brokenNow, couldNotStart, endsOf, openOrders, watchLogs } from './verdict.ts';
 import { type Vitals, watchVitals } from './vitals.ts';
 
-/** Of the orders that takers try: below this share the run proves nothing, however clean. */
+/** Of the orders that takers try. Below this share the run proves nothing, even without an error. */
 const LEAST_ACCEPTED = 0.25;
 const TROUBLE_EVERY_S = 20;
 const LOOK_EVERY_S = 10;
-/** After traffic has ended every order has had its time to expire, and the margin. */
+/** After traffic has ended, every order gets its time to expire plus a margin. */
 const DRAIN_S = 420;
-/** Starting takes a minute, and much longer where others are at work. */
+/** Starting takes a minute, and much longer on a busy machine. */
 const START_S = 900;
 
-// What the gates ask for; a machine that is busy with other things may be asked for less, and the summary
-// says so.
+// The gates' rates. A busy machine may be given lower ones, and the summary says so.
 const { values } = parseArgs({
   options: {
     minutes: { type: 'string', default: '10' },
@@ -64,7 +63,7 @@ const elapsed = () => (performance.now() - startedMs) / 1_000;
 const say = (text: string) => console.log(`${clockOf(elapsed())}  ${text}`);
 const pause = (seconds: number) => new Promise((resolve) => setTimeout(resolve, seconds * 1_000));
 
-// What was started dies with this process, if it is let go through its exit.
+// What was started ends with this process, if the process exits normally.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 
 console.log(
@@ -117,10 +116,7 @@ async function run() {
   };
 }
 
-/**
- * Starts whatever does not run until all of it does and trades: on a machine with no time for them parts end
- * while they wait for each other.
- */
+/** Restarts parts until all run and trade. On a busy machine parts exit while they wait for each other. */
 async function begin({ world, parts }: Ground): Promise<void> {
   const starting = new Set<Part>();
   const start = () => {
@@ -183,8 +179,8 @@ async function soak(
   let restarts = 0;
 
   /**
-   * Starts whoever ended without being told to, as an operator's supervisor would; to end is a fault unless
-   * it could not even begin.
+   * Restarts a part that ended unexpectedly, as an operator's supervisor would. An exit is an error unless
+   * the part could not even start.
    */
   function supervise(): void {
     for (const part of ground.parts) {
@@ -235,7 +231,7 @@ async function soak(
       supervise();
       if (turn % (60 / LOOK_EVERY_S) !== 0) continue;
       await minute(traffic, streams, vitals);
-      // The database may be away, and then the count is unknown.
+      // The database may be unavailable, and then the count is unknown.
       found(
         await brokenNow(ground).then(
           (problems) => ((looks += 1), problems),
@@ -276,7 +272,7 @@ async function soak(
     supervise();
   }
   say(`${await openOrders(ground)} orders are open after ${Math.round(elapsed() - drainS)} s`);
-  // Streams come back half a second after a break, and events are placed at a pace.
+  // Streams reconnect half a second after a break, and events are positioned at a limited rate.
   for (
     let tries = 0;
     tries < 120 && ((await streams.problems(ground.world.database)).length > 0 || traffic.underWay() > 0);

@@ -1,13 +1,13 @@
 /**
- * The clients of the event stream in a process of their own: they come back with their cursor after every
- * break, and remember what they heard.
+ * The clients of the event stream, in their own process. They reconnect with their cursor after every break,
+ * and count what they receive.
  */
 
 import { WebSocket } from 'ws';
 import { answerAside } from './aside.ts';
 
 interface Hearer {
-  /** How often each event was received, by its number in `known`. */
+  /** How often each event was received, by its index in `known`. */
   heard: Uint8Array;
   cursor: string;
   socket: WebSocket | undefined;
@@ -17,10 +17,10 @@ interface Hearer {
 }
 
 const LONGEST_SILENCE_MS = 75_000;
-/** After a first break, and at most; each break in a row doubles it. */
+/** The wait after a first break and the longest wait; each further break doubles it. */
 const RETRY_MS = 500;
 const LONGEST_RETRY_MS = 8_000;
-/** A busy venue is not helped by clients that leave its queue and join it again. */
+/** Clients that leave the venue's queue and rejoin it would only load a busy venue. */
 const HANDSHAKE_MS = 30_000;
 
 let clients: ReturnType<typeof listen> | undefined;
@@ -34,7 +34,7 @@ answerAside({
 
 /** `urls` of the stream at each replica; a client that lost one tries the next. */
 function listen(urls: readonly string[], apiKey: string, count: number) {
-  /** Numbers of events, so that two hundred clients do not keep two hundred copies of their names. */
+  /** Numbers, so that two hundred clients do not keep two hundred copies of the event ids. */
   const known = new Map<string, number>();
   let [broken, frames] = [0, 0];
   const hearers = Array.from({ length: count }, (): Hearer => ({
@@ -80,7 +80,7 @@ function listen(urls: readonly string[], apiKey: string, count: number) {
       cursor: string;
     };
     if (frame.op === 'subscribed') [hearer.ready, hearer.retryMs] = [true, RETRY_MS / 2];
-    // The database was away just then.
+    // The database was unavailable just then.
     if (frame.op === 'error') later(() => subscribe(hearer), RETRY_MS);
     if (frame.op !== undefined) return;
     const name = `${frame.orderId} ${frame.seq} ${frame.type}`;
@@ -97,7 +97,7 @@ function listen(urls: readonly string[], apiKey: string, count: number) {
   const later = (work: () => void, ms: number) => void setTimeout(work, ms);
 
   hearers.forEach(connect);
-  // A cable that was pulled says nothing, not even that it was.
+  // A cut connection does not report that it was cut.
   setInterval(() => {
     for (const { socket, lastMs } of hearers)
       if (performance.now() - lastMs > LONGEST_SILENCE_MS) socket?.terminate();

@@ -1,6 +1,6 @@
 /**
- * Two hundred clients of the event stream, who come back with their cursor after every break: in the end each
- * must have heard everything, once.
+ * Two hundred clients of the event stream that reconnect with their cursor after every break. In the end each
+ * must have received every event once.
  */
 
 import type { Queryable } from '../../src/adapters/postgres/pool.ts';
@@ -10,8 +10,8 @@ export interface Streams {
   /** Open connections, reconnects, received frames. */
   state(): Promise<{ connected: number; broken: number; frames: number }>;
   /**
-   * What clients missed, heard twice or heard though it never was, a sentence each; empty when every client
-   * knows exactly what the database does.
+   * What clients missed, received twice, or received though it is not in the database, one sentence each.
+   * Empty when every client agrees with the database.
    */
   problems(database: Queryable): Promise<string[]>;
   stop(): Promise<void>;

@@ -1,6 +1,6 @@
 /**
- * What takers do in the soak: ask for quotes at a pace and trade at a pace, whatever the answers are; they
- * write down all they are told.
+ * The takers of the soak: they request quotes and trade at a fixed rate, whatever the answers, and record
+ * every answer.
  */
 
 import type { FundingLock } from '../../src/protocol/api/preflight.ts';
@@ -13,7 +13,7 @@ import type { Ground } from './ground.ts';
 
 export interface Counts {
   quotes: { asked: number; priced: number; unpriced: number; refused: number; unanswered: number };
-  /** Of quotes and submissions that came to nothing, and how often. */
+  /** Why quotes and submissions failed, and how often. */
   why: Record<string, number>;
   orders: {
     tried: number;
@@ -28,20 +28,20 @@ export interface Counts {
 
 export interface Traffic {
   counts: Counts;
-  /** Milliseconds that quotes took which were answered since the last time this was asked. */
+  /** Milliseconds of each quote answered since the last call. */
   latencies(): number[];
   /** Trades that are still followed. */
   underWay(): number;
   /** Starts no new trades; open ones are followed to their end. */
   cease(): void;
-  /** Lets go of all of them, when they have noticed. */
+  /** Ends every client once it has noticed. */
   stop(): Promise<void>;
 }
 
 interface Person {
   wallet: TestAccount;
   lock: FundingLock;
-  /** The same one at every door. */
+  /** The same workspace key at every replica. */
   at: readonly Client[];
 }
 
@@ -51,10 +51,10 @@ const USDC = 1_000_000n;
 /** How long a taker waits for a price, and for an answer after its quote has expired. */
 const PATIENCE_MS = 20_000;
 const MOST_UNDER_WAY = 400;
-/** Most connections that wait at the same time; each quote has one. */
+/** The most simultaneous connections; each quote has one. */
 const MOST_QUOTES_UNDER_WAY = 100;
 
-/** Takers with money where they pay from, so that a trade takes signatures only. */
+/** Takers with balances on the chain they pay from, so that a trade needs signatures only. */
 export async function gather({ world, doors }: Ground): Promise<Person[]> {
   const people: Person[] = [];
   for (const lock of LOCKS) {
@@ -179,7 +179,7 @@ export function startTraffic(
     const prepared = await prepare(here, () => (door += 1), path, person.lock);
     if (!prepared) return void (counts.orders.notPriced += 1);
     let answer = undefined as Awaited<ReturnType<Client['submit']>>;
-    // Some takers submit the same order at every replica together.
+    // Some takers submit the same order to every replica at the same time.
     const hurried =
       manner > 0.85 ? await Promise.all(person.at.map((client) => client.submit(prepared, key))) : [];
     answer = hurried.find((each) => each?.status === 200) ?? hurried.find((each) => final(each?.status));
@@ -239,7 +239,7 @@ export function startTraffic(
     return undefined;
   }
 
-  /** Begins what is due, and never waits for what was begun. */
+  /** Starts what is due without waiting for earlier work. */
   function at(perSecond: number, begin: () => void): NodeJS.Timeout {
     const startedMs = performance.now();
     let begun = 0;
@@ -274,5 +274,5 @@ export function startTraffic(
   };
 }
 
-/** Answers that are final. 409: another copy of the submission runs, or ran. */
+/** Final answers. 409 is not one: another copy of the submission runs, or ran. */
 const final = (status: number | undefined): boolean => status === 200 || status === 400 || status === 422;

@@ -1,7 +1,4 @@
-/**
- * Everything that can go wrong in the soak, one at a time: what it is in words, who is its victim, how it
- * begins and how it ends.
- */
+/** Every fault of the soak, one at a time: its description, its victims, how it begins and how it ends. */
 
 import type { Part } from '../faults/support/process.ts';
 import type { TcpMode } from '../faults/support/tcp-proxy.ts';
@@ -13,7 +10,7 @@ import type { ChainNode, NodeFault } from './nodes.ts';
 
 export interface Trouble {
   what: string;
-  /** Parts that cannot be blamed for being slow meanwhile. */
+  /** Parts that may be slow during the fault. */
   victims: readonly string[];
   /** From its beginning to its end. */
   seconds: number;
@@ -26,14 +23,14 @@ type Kind = (ground: Ground, dice: Seeded) => Trouble;
 const LIMIT_EXCEEDED = { do: 'reject', code: -32_005, message: 'limit exceeded' } as const;
 const nothing = async () => {};
 
-/** A number of seconds between two, with a tenth's precision. */
+/** Seconds between two bounds, to a tenth. */
 const between = (dice: Seeded, low: number, high: number) =>
   Math.round((low + dice.next() * (high - low)) * 10) / 10;
 const venuesOf = ({ world }: Ground) => world.venues;
 const lpsOf = ({ world }: Ground) => world.lps.map(({ part }) => part);
 const attestersOf = ({ world }: Ground) => world.attesters;
 
-/** Kills these and starts them again when the time has come. */
+/** Kills these and restarts them after the given time. */
 const killed =
   (of: (ground: Ground) => readonly Part[], many = 1): Kind =>
   (ground, dice) => {
@@ -185,8 +182,8 @@ async function calls(
 }
 
 /**
- * anvil's clock stays behind for good by what it took back, and times of two chains could not be compared any
- * more.
+ * anvil's clock stays behind for good by what was removed, and the times of two chains could not be compared
+ * any more.
  */
 const reorganised = (n: number): readonly (readonly [string, readonly unknown[]])[] => [
   ['anvil_reorg', [n, []]],
@@ -227,7 +224,7 @@ const half = (dice: Seeded): TcpMode => ({ kind: 'half_open', stopped: dice.pick
 const always = (fault: NodeFault) => async () => fault;
 const lie = (about: (NodeFault & { do: 'lie' })['about']) => always({ do: 'lie', about });
 
-/** Once through all of these before any comes again. */
+/** Each of these once before any repeats. */
 const KINDS: readonly Kind[] = [
   killed(venuesOf),
   killed(venuesOf, 2),
@@ -291,12 +288,12 @@ const KINDS: readonly Kind[] = [
   ),
 ];
 
-/** Without end, in an order that the seed decides. */
+/** Endless, in an order that the seed decides. */
 export function* troubles(ground: Ground, dice: Seeded): Generator<Trouble, never> {
   for (;;) for (const kind of some(KINDS, KINDS.length, dice)) yield kind(ground, dice);
 }
 
-/** So many of them, each at most once, in any order. */
+/** This many of them, each at most once, in any order. */
 function some<T>(all: readonly T[], many: number, dice: Seeded): T[] {
   const left = [...all];
   return Array.from(

@@ -1,6 +1,6 @@
 /**
- * What may never be, asked while everything runs and once more when nothing does: the checker of the faults,
- * the audit, the logs.
+ * What must never happen, checked while everything runs and once more at rest: the faults' checker, the
+ * audit, the logs.
  */
 
 import { createChain, type EvmChain } from '../../src/adapters/evm/chain/chain.ts';
@@ -13,14 +13,14 @@ import type { Ground } from './ground.ts';
 
 const LOOKS = 3;
 const BETWEEN_LOOKS_MS = 2_000;
-/** So long after it expired an order may still be open. */
+/** An order may still be open for this long after it expired. */
 export const MARGIN_SECONDS = 60;
 
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
 /**
- * Of the running system: what is wrong in every one of several looks, for an order may be on its way between
- * two of the things that are compared.
+ * Of the running system: what is wrong in each of several checks, because an order may be in transit between
+ * two compared places.
  */
 export async function brokenNow(ground: Ground): Promise<string[]> {
   let standing: string[] | undefined;
@@ -39,8 +39,8 @@ export async function brokenNow(ground: Ground): Promise<string[]> {
 }
 
 /**
- * The same trouble with the same order or coin, whatever the figures are by now; a difference of money has to
- * be the same to be one.
+ * The same problem with the same order or token, even if the figures change; a difference of money must stay
+ * the same.
  */
 const sameBut = (problem: string): string => problem.replaceAll(/(?<![\w(-])\d+(?![\w)])/g, 'n');
 
@@ -92,15 +92,14 @@ export async function brokenForGood(
 }
 
 /**
- * A process that cannot begin because something that it stands on does not answer ends, says so with `retry:
- * later`, and leaves the waiting to whoever starts it again. A port that is taken while its process is dead
- * was taken by the machine's other tenants: that is the harness's.
+ * A process that cannot start because a dependency does not answer exits with `retry: later`, and its
+ * supervisor restarts it. A port taken while its process is dead is the harness's problem.
  */
 export const couldNotStart = (line: string): boolean =>
   line.includes('"msg":"could not start"') &&
   (line.includes('"retry":"later"') || line.includes('EADDRINUSE'));
 
-/** Lines that no process may ever write, as they come. */
+/** Log lines that no process may ever write. */
 export function watchLogs({ parts }: Ground): () => string[] {
   const read = new Map<string, number>();
   return () =>
@@ -122,7 +121,7 @@ export function watchLogs({ parts }: Ground): () => string[] {
     });
 }
 
-/** Orders that are not at their end. */
+/** Orders that have not ended. */
 export async function openOrders({ world }: Ground): Promise<number> {
   const [row] = await world.database.query<{ n: number }>(
     'select count(*) as n from trade_order where not final',

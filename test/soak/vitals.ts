@@ -1,6 +1,6 @@
 /**
- * How the processes fare: memory, file descriptors, event loops and database connections over time, and
- * whether that can go on for ever.
+ * Memory, file descriptors, event loops and database connections of the processes over time, and whether they
+ * stay bounded.
  */
 
 import { readFileSync } from 'node:fs';
@@ -13,11 +13,9 @@ interface Sample {
   heapMb: number;
   fds: number;
   loopP99Ms: number;
-  /**
-   * Share of the time since the last sample in which it could have run and other processes had the processor.
-   */
+  /** Share of the time since the last sample in which it was runnable and waited for a processor. */
   waited: number;
-  /** No trouble has touched it since the last sample. */
+  /** No fault has affected it since the last sample. */
   untouched: boolean;
 }
 
@@ -31,30 +29,30 @@ interface Life {
 }
 
 export interface Vitals {
-  /** `victims` since the last look; `calm`: nothing at all was wrong for a while. */
+  /** `victims` since the last sample; `calm`: no fault was active for a while. */
   look(victims: ReadonlySet<string>, calm: boolean): Promise<void>;
-  /** One line for humans, of the last look. */
+  /** One line about the last sample, for people. */
   line(): string;
   judge(): { problems: string[]; notJudged: string[]; figures: Record<string, unknown> };
 }
 
 const LOOP_GATE_MS = 50;
-/** More than this share of waiting, and a late event loop is the machine's. */
+/** Above this share of waiting, a late event loop is the machine's fault. */
 const BUSY = 0.05;
 const WARM_UP_MS = 60_000;
 const START_MS = 20_000;
 const RSS_GATE_MB_PER_10_MIN = 1;
 /**
- * Garbage collection moves RSS by tens of megabytes: below this length a slope of 1 MB in 10 minutes is not
- * to be seen.
+ * Garbage collection moves RSS by tens of megabytes, so shorter runs cannot show a slope of 1 MB in 10
+ * minutes.
  */
 const RSS_JUDGED_MS = 3_600_000;
 const RSS_MOST_MB = 512;
-/** Connections of takers come and go. */
+/** Connections of takers vary. */
 const FD_SLACK = 40;
 const CONNECTION_SLACK = 8;
 
-/** `doors`: the port at which each part that has one serves takers: how many come is not its doing. */
+/** `doors`: the port at which each part serves takers, whose number of connections it does not control. */
 export function watchVitals(
   parts: readonly Part[],
   database: Queryable,
@@ -196,7 +194,7 @@ export function watchVitals(
 
 const waitedOf = (pid: number): number =>
   Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[1]);
-/** Connections that were accepted at this port of 127.0.0.1 and are open. */
+/** Open connections accepted at this port of 127.0.0.1. */
 function connectionsAt(port: number | undefined): number {
   if (port === undefined) return 0;
   const local = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;

@@ -1,6 +1,6 @@
 /**
- * What really happens around a ledger, kept apart from it: balances, nonces, deadlines, blocks that vanish,
- * an owner, and a taker who accepts whatever it can. The ledger hears of it late, twice and out of order.
+ * The true state around a ledger, kept apart from it: balances, nonces, deadlines, reorganisations, an owner,
+ * and a taker who accepts whatever it can. The ledger receives events late, twice and out of order.
  */
 
 import type { HoldRequest, LedgerEvent } from '../../src/inventory/event.ts';
@@ -9,21 +9,21 @@ import type { BucketConfig } from '../../src/inventory/ledger.ts';
 export interface Signed {
   request: HoldRequest;
   origin: number;
-  /** Across chains it is opened first; on one chain it settles in one step. */
+  /** A cross-chain order is opened first; a same-chain order settles in one step. */
   crosses: boolean;
   opened: boolean;
-  /** The block in which its output left. */
+  /** The block that contains its payment. */
   block: string | undefined;
   final: boolean;
   claimed: boolean;
-  /** Dead, and the ledger has the event. */
+  /** Dead, and the ledger has received the event. */
   failed: boolean;
 }
 
 interface Nonce {
   members: Signed[];
   used: boolean;
-  /** What could still leave each bucket under this nonce. */
+  /** What this nonce could still take from each bucket. */
   owes: Map<string, bigint>;
 }
 
@@ -33,7 +33,7 @@ export interface Random {
   chance(percent: number): boolean;
 }
 
-/** xorshift32: fast, and the same everywhere. */
+/** xorshift32: fast, and the same on every platform. */
 export function seededRandom(seed: number): Random {
   let state = (seed * 2_654_435_761) >>> 0 || 1;
   const next = (): number => {
@@ -68,7 +68,7 @@ export function createWorld(buckets: readonly BucketConfig[], random: Random) {
     balances.set(keyOf(where), (balances.get(keyOf(where)) ?? 0n) + amount);
   const tell = (chainId: number, event: LedgerEvent) => rumours.push({ chainId, at: nowOf(chainId), event });
 
-  /** Could the chain still take the output from us for it? */
+  /** Whether the chain would still take its output from us. */
   function payable(each: Signed): boolean {
     if (each.block !== undefined || each.failed) return false;
     if (each.opened) return nowOf(each.request.chainId) <= each.request.lapsesAt;
@@ -93,7 +93,7 @@ export function createWorld(buckets: readonly BucketConfig[], random: Random) {
     owed,
     signed: (): readonly Signed[] => signed,
     any: (): Signed | undefined => signed[random.int(signed.length || 1)],
-    /** How far a chain's clock may be in the ledger: no further than what it has heard. */
+    /** The ledger's clock for a chain is at most the newest time it received. */
     known: (chainId: number): number =>
       rumours.reduce(
         (least, { chainId: where, at }) => (where === chainId && at < least ? at : least),
@@ -136,7 +136,7 @@ export function createWorld(buckets: readonly BucketConfig[], random: Random) {
       weigh(nonce);
     },
 
-    /** The taker takes it on its origin: paid in one step on one chain, opened across two. */
+    /** The taker executes it on the origin: paid in one step on one chain, opened across two. */
     take(each: Signed) {
       const nonce = nonceOf(each);
       nonce.used = true;
@@ -159,7 +159,7 @@ export function createWorld(buckets: readonly BucketConfig[], random: Random) {
       weigh(nonceOf(each));
     },
 
-    /** The block with its fill is no more; on one chain its nonce is unused again. */
+    /** A reorganisation removes the block with its fill; on one chain its nonce is unused again. */
     reorg(each: Signed) {
       if (each.block === undefined || each.final) return;
       tell(each.request.chainId, { type: 'reorged', orderId: each.request.orderId, id: each.block });
@@ -194,8 +194,8 @@ export function createWorld(buckets: readonly BucketConfig[], random: Random) {
     },
 
     /**
-     * Nothing can ever be paid for it any more, whatever vanishes: refunded, expired, or its nonce used at
-     * depth.
+     * Nothing can ever be paid for it, after any reorganisation: refunded, expired, or its nonce used at
+     * finality depth.
      */
     bury(each: Signed) {
       const expired = nowOf(each.opened ? each.request.chainId : each.origin) > each.request.lapsesAt;
@@ -207,7 +207,7 @@ export function createWorld(buckets: readonly BucketConfig[], random: Random) {
       tell(each.origin, { type: 'failed', orderId: each.request.orderId });
     },
 
-    /** The next event for the ledger, not always the oldest and sometimes repeated. */
+    /** The next event for the ledger, not always the oldest and sometimes a repeat. */
     hear(): LedgerEvent | undefined {
       if (rumours.length === 0) return undefined;
       const at = random.int(rumours.length);
@@ -219,14 +219,14 @@ export function createWorld(buckets: readonly BucketConfig[], random: Random) {
       }
       return rumour.event;
     },
-    /** All that is left to hear. */
+    /** All events not yet delivered. */
     drain(): LedgerEvent[] {
       const events = rumours.map(({ event }) => event);
       rumours = [];
       return events;
     },
 
-    /** What a chain shows at depth: fills in younger blocks do not count yet. */
+    /** What a chain shows at finality depth; fills in younger blocks do not count yet. */
     atDepth(where: { chainId: number; token: string }): bigint {
       let balance = balances.get(keyOf(where)) ?? 0n;
       for (const { request, block, final } of signed)
@@ -234,7 +234,7 @@ export function createWorld(buckets: readonly BucketConfig[], random: Random) {
       return balance;
     },
 
-    /** Forgets what is over for chain and ledger alike. */
+    /** Forgets what has ended for chain and ledger alike. */
     prune(over: (each: Signed) => boolean) {
       signed = signed.filter((each) => !over(each));
       const left = new Set(signed.map(({ request }) => request.group));
