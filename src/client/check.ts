@@ -19,17 +19,11 @@ export interface Expectations extends Limits {
   request: TradeRequest;
 }
 
-export interface Checker {
-  /** Throws `DistrustError`, or `UnreachableError` when the caller's own endpoint does not answer. */
-  check(candidate: Candidate, expectations: Expectations): Promise<Checked>;
-  /** Throws "not_checked". */
-  requireChecked(checked: Checked): void;
-}
-
-export function createChecker(trust: Trust, namespace: 'rfq' | 'router'): Checker {
+export function createChecker(trust: Trust, namespace: 'rfq' | 'router') {
   const passed = new WeakSet<Checked>();
   return {
-    async check(candidate, expectations) {
+    /** Throws `DistrustError`, or `UnreachableError` when the caller's own endpoint does not answer. */
+    async check(candidate: Candidate, expectations: Expectations): Promise<Checked> {
       const { request, ...limits } = expectations;
       const terms = readTerms(candidate, request, limits, trust, namespace);
       const readAt = await requireFirm(trust, terms, limits, {
@@ -46,7 +40,8 @@ export function createChecker(trust: Trust, namespace: 'rfq' | 'router'): Checke
       passed.add(checked);
       return checked;
     },
-    requireChecked(checked) {
+    /** Throws "not_checked". */
+    requireChecked(checked: Checked): void {
       if (!passed.has(checked))
         throw new DistrustError(
           'not_checked',

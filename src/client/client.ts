@@ -145,6 +145,12 @@ export function createClient({
     return status;
   }
 
+  const askPreflight = ({ candidate }: Checked, fundingLock?: FundingLock) =>
+    transport.call(zPreflightResponse, `${base}/orders/preflight`, {
+      method: 'POST',
+      body: { quoteResponse: candidate, ...(fundingLock ? { fundingLock } : {}) },
+    });
+
   const client: Client = {
     requestQuotes: (request) =>
       transport.call<QuoteAnswer>(
@@ -155,10 +161,7 @@ export function createClient({
     check: checker.check,
     async preflight(checked, { fundingLock, ...approvals } = {}) {
       checker.requireChecked(checked);
-      const answer = await transport.call(zPreflightResponse, `${base}/orders/preflight`, {
-        method: 'POST',
-        body: { quoteResponse: checked.candidate, ...(fundingLock ? { fundingLock } : {}) },
-      });
+      const answer = await askPreflight(checked, fundingLock);
       const plan = readPlan(answer, checked, {
         permit2: trust.permit2(checked.domain.chainId),
         now: checked.readAt.now,
@@ -185,18 +188,10 @@ export function createClient({
     },
     async nextLeg(checked) {
       checker.requireChecked(checked);
-      const next = readNextLeg(
-        await transport.call(zPreflightResponse, `${base}/orders/preflight`, {
-          method: 'POST',
-          body: { quoteResponse: checked.candidate },
-        }),
-      );
-      return next.kind === 'leg'
-        ? {
-            kind: 'leg',
-            checked: await checker.check(next.candidate, expectationsOfNext(checked, next.candidate)),
-          }
-        : next;
+      const next = readNextLeg(await askPreflight(checked));
+      if (next.kind !== 'leg') return next;
+      const expectations = expectationsOfNext(checked, next.candidate);
+      return { kind: 'leg', checked: await checker.check(next.candidate, expectations) };
     },
     follow(orderId, options = {}) {
       const id = orderId.toLowerCase();

@@ -6,7 +6,7 @@
 import { outputHash } from '../domain/order.ts';
 import { DistrustError } from './errors.ts';
 import type { Terms } from './terms.ts';
-import { asked, ESCROW_ABI, type Trust } from './trust.ts';
+import { readEscrow, type Trust } from './trust.ts';
 
 /** In the escrow's None, Deposited, Claimed, Refunded. */
 const CLAIMED = 2;
@@ -31,30 +31,15 @@ export async function confirmSettled(
   }
 
   async function settled(): Promise<boolean> {
-    const status = await asked(
-      trust
-        .chain(domain.chainId)
-        .rpc.readContract({
-          address: domain.escrow,
-          abi: ESCROW_ABI,
-          functionName: 'orderStatus',
-          args: [orderId],
-        }),
-    );
+    const origin = trust.chain(domain.chainId);
+    const status = await readEscrow(origin.rpc, domain.escrow, 'orderStatus', [orderId]);
     if (status !== CLAIMED) return false;
     // On one chain, payout and delivery are one transaction.
     if (destChainId === domain.chainId) return true;
     const { rpc } = trust.chain(destChainId);
     const records = await Promise.all(
       order.outputs.map((output) =>
-        asked(
-          rpc.readContract({
-            address: `0x${output.settler.slice(26)}`,
-            abi: ESCROW_ABI,
-            functionName: 'fillRecord',
-            args: [orderId, outputHash(output)],
-          }),
-        ),
+        readEscrow(rpc, `0x${output.settler.slice(26)}`, 'fillRecord', [orderId, outputHash(output)]),
       ),
     );
     return records.every((record) => !NO_RECORD.test(record));

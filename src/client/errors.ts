@@ -13,19 +13,8 @@ import { type Detail, ERROR_STATUS, type ErrorCode, type RefusalType, REFUSALS }
 
 /** 422 `type`s of plain validation. */
 export const VALIDATION_CODES = [
-  'missing',
-  'extra_forbidden',
-  'enum',
-  'too_big',
-  'too_small',
-  'string_type',
-  'int_type',
-  'number_type',
-  'object_type',
-  'array_type',
-  'boolean_type',
-  'record_type',
-  'tuple_type',
+  ...(['missing', 'extra_forbidden', 'enum', 'too_big', 'too_small', 'string_type', 'int_type'] as const),
+  ...(['number_type', 'object_type', 'array_type', 'boolean_type', 'record_type', 'tuple_type'] as const),
 ] as const;
 
 /** `unknown_error`: a code of a newer venue, which is in `facts.code`. */

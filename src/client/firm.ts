@@ -7,7 +7,7 @@ import { DistrustError } from './errors.ts';
 import { DEFAULT_LIMITS, type Limits } from './request.ts';
 import { signerOf } from './signature.ts';
 import type { Terms } from './terms.ts';
-import { asked, ESCROW_ABI, type Trust, type TrustedChain } from './trust.ts';
+import { asked, readEscrow, type Trust, type TrustedChain } from './trust.ts';
 
 /** For display. */
 export interface ReadAt {
@@ -40,6 +40,7 @@ export async function requireFirm(
 
   const originBlock = await latestBlock(origin);
   const destBlock = destChainId === domain.chainId ? originBlock : await latestBlock(dest);
+  const atDest = { blockNumber: destBlock.number };
   const now = Number(originBlock.timestamp);
   if (now >= terms.validUntil)
     throw new DistrustError(
@@ -52,7 +53,6 @@ export async function requireFirm(
       `Without a delivery, the input would be locked for ${order.expires - now} s; at most ${maxLockUpSeconds} s was expected.`,
     );
 
-  const onOrigin = { address: domain.escrow, abi: ESCROW_ABI, blockNumber: originBlock.number } as const;
   const answers = await Promise.allSettled([
     requireUnused(),
     requireDecimals('input', terms.inputToken, domain.chainId, shown.input),
@@ -67,15 +67,10 @@ export async function requireFirm(
   return { now, originBlock: originBlock.number, destBlock: destBlock.number };
 
   async function requireUnused(): Promise<void> {
+    const at = { blockNumber: originBlock.number };
     const [used, status] = await Promise.all([
-      asked(
-        origin.rpc.readContract({
-          ...onOrigin,
-          functionName: 'isNonceUsed',
-          args: [order.user, order.nonce],
-        }),
-      ),
-      asked(origin.rpc.readContract({ ...onOrigin, functionName: 'orderStatus', args: [terms.orderId] })),
+      readEscrow(origin.rpc, domain.escrow, 'isNonceUsed', [order.user, order.nonce], at),
+      readEscrow(origin.rpc, domain.escrow, 'orderStatus', [terms.orderId], at),
     ]);
     if (used || status !== 0)
       throw new DistrustError(
@@ -105,9 +100,7 @@ export async function requireFirm(
   /** The LP must not be able to withdraw what backs the quote before the fill deadline. */
   async function requireDelay(): Promise<void> {
     if (terms.commitments.length === 0) return;
-    const delay = await asked(
-      dest.rpc.readContract({ address: settler, abi: ESCROW_ABI, functionName: 'WITHDRAWAL_DELAY' }),
-    );
+    const delay = await readEscrow(dest.rpc, settler, 'WITHDRAWAL_DELAY', []);
     if (BigInt(order.fillDeadline) > destBlock.timestamp + delay)
       throw new DistrustError(
         'withdrawal_delay',
@@ -120,16 +113,7 @@ export async function requireFirm(
     const signer = await signerOf(digest, signature);
     if (signer === lp) return;
     const named =
-      signer !== undefined &&
-      (await asked(
-        dest.rpc.readContract({
-          address: settler,
-          abi: ESCROW_ABI,
-          functionName: 'isOperator',
-          args: [lp, signer],
-          blockNumber: destBlock.number,
-        }),
-      ));
+      signer !== undefined && (await readEscrow(dest.rpc, settler, 'isOperator', [lp, signer], atDest));
     if (named || (await contractSigned(lp, digest, signature))) return;
     if (signer === undefined)
       throw new DistrustError('commitment_signature', `The commitment of ${lp} is not signed.`, { lp });
@@ -142,7 +126,7 @@ export async function requireFirm(
   }
 
   async function contractSigned(lp: Address, digest: Bytes32, signature: `0x${string}`): Promise<boolean> {
-    const code = await asked(dest.rpc.getCode({ address: lp, blockNumber: destBlock.number }));
+    const code = await asked(dest.rpc.getCode({ address: lp, ...atDest }));
     if (!code || code === '0x') return false;
     // A contract that reverts has not signed.
     return dest.rpc
@@ -151,7 +135,7 @@ export async function requireFirm(
         abi: ERC1271_ABI,
         functionName: 'isValidSignature',
         args: [digest, signature],
-        blockNumber: destBlock.number,
+        ...atDest,
       })
       .then(
         (magic) => magic === ERC1271_MAGIC,
@@ -160,16 +144,11 @@ export async function requireFirm(
   }
 
   async function requireBalance(lp: Address, amount: bigint): Promise<void> {
-    const at = {
-      address: settler,
-      abi: ESCROW_ABI,
-      args: [lp, terms.outputToken],
-      blockNumber: destBlock.number,
-    } as const;
+    const args = [lp, terms.outputToken] as const;
     const [balance, [pending, , lapsesAt], deferred] = await Promise.all([
-      asked(dest.rpc.readContract({ ...at, functionName: 'balanceOf' })),
-      asked(dest.rpc.readContract({ ...at, functionName: 'pendingWithdrawal' })),
-      asked(dest.rpc.readContract({ ...at, functionName: 'deferredOf' })),
+      readEscrow(dest.rpc, settler, 'balanceOf', args, atDest),
+      readEscrow(dest.rpc, settler, 'pendingWithdrawal', args, atDest),
+      readEscrow(dest.rpc, settler, 'deferredOf', args, atDest),
     ]);
     const leaving = (lapsesAt >= destBlock.timestamp ? pending : 0n) + deferred;
     if (balance - leaving < amount)

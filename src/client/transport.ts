@@ -21,21 +21,14 @@ export interface VenueCall {
   signal?: AbortSignal;
 }
 
-export interface Transport {
-  url: string;
-  key: string | undefined;
-  /** Throws `VenueError`, `UnreachableError`, or `DistrustError` for a malformed answer. */
-  call<T>(schema: z.ZodType<T>, path: string, call?: VenueCall): Promise<T>;
-  /** The body in pieces, after the status was checked. */
-  stream(path: string, call?: VenueCall): AsyncGenerator<string, void>;
-}
+export type Transport = ReturnType<typeof createTransport>;
 
 export function createTransport({
   url,
   key,
   timeoutMs = 15_000,
   fetch = globalThis.fetch.bind(globalThis),
-}: TransportOptions): Transport {
+}: TransportOptions) {
   const base = url.replace(/\/+$/, '');
 
   async function send(
@@ -70,7 +63,8 @@ export function createTransport({
   return {
     url: base,
     key,
-    async call(schema, path, call = {}) {
+    /** Throws `VenueError`, `UnreachableError`, or `DistrustError` for a malformed answer. */
+    async call<T>(schema: z.ZodType<T>, path: string, call: VenueCall = {}): Promise<T> {
       const response = await send(path, call, timeoutMs);
       const text = await textOf(response);
       const json = parsed(text);
@@ -84,7 +78,8 @@ export function createTransport({
         { path },
       );
     },
-    async *stream(path, call = {}) {
+    /** The body in pieces, after the status was checked. */
+    async *stream(path: string, call: VenueCall = {}): AsyncGenerator<string, void> {
       const response = await send(path, call, null);
       if (!response.ok) throw refusalOf(response, parsed(await textOf(response)));
       const reader = response.body?.getReader();

@@ -2,7 +2,14 @@
  * The caller's own data about a chain: its endpoint, and the escrow, oracle and Permit2 that it trusts there.
  */
 
-import { keccak256, parseAbi, type PublicClient } from 'viem';
+import {
+  type ContractFunctionArgs,
+  type ContractFunctionName,
+  type ContractFunctionReturnType,
+  keccak256,
+  parseAbi,
+  type PublicClient,
+} from 'viem';
 import { ESCROW_DOMAIN_NAME, ESCROW_DOMAIN_VERSION } from '../domain/escrow-domain.ts';
 import { type Address, type Hex, toAddress } from '../domain/hex.ts';
 import { DistrustError, UnreachableError } from './errors.ts';
@@ -52,23 +59,12 @@ export const ESCROW_ABI = parseAbi([
   'function eip712Domain() view returns (bytes1 fields, string name, string version, uint256 chainId, address verifyingContract, bytes32 salt, uint256[] extensions)',
 ]);
 
-export interface Trust {
-  /** Throws `DistrustError` "chain". */
-  chain(chainId: number): TrustedChain;
-  /** By address, without reading the chain. Throws "escrow". */
-  requireEscrow(chainId: number, escrow: Address): void;
-  /**
-   * On the chain, once per escrow: its code and EIP-712 domain. Throws "chain", "escrow_code",
-   * "escrow_domain".
-   */
-  verifyEscrow(chainId: number, escrow: Address): Promise<void>;
-  requireOracle(chainId: number, oracle: Address): void;
-  permit2(chainId: number): Address;
-}
+export type Trust = ReturnType<typeof createTrust>;
 
-export function createTrust(chains: TrustedChains): Trust {
+export function createTrust(chains: TrustedChains) {
   const verified = new Map<string, Promise<void>>();
 
+  /** Throws `DistrustError` "chain". */
   function chain(chainId: number): TrustedChain {
     const known = Object.hasOwn(chains, chainId) ? chains[chainId] : undefined;
     if (!known)
@@ -97,9 +93,7 @@ export function createTrust(chains: TrustedChains): Trust {
           { chainId, escrow },
         );
     }
-    const [, name, version, domainChain, contract] = await asked(
-      rpc.readContract({ address: escrow, abi: ESCROW_ABI, functionName: 'eip712Domain' }),
-    );
+    const [, name, version, domainChain, contract] = await readEscrow(rpc, escrow, 'eip712Domain', []);
     const itself =
       name === ESCROW_DOMAIN_NAME &&
       version === ESCROW_DOMAIN_VERSION &&
@@ -115,7 +109,8 @@ export function createTrust(chains: TrustedChains): Trust {
 
   return {
     chain,
-    requireEscrow(chainId, escrow) {
+    /** By address, without reading the chain. Throws "escrow". */
+    requireEscrow(chainId: number, escrow: Address): void {
       const { escrow: trusted } = chain(chainId);
       if (typeof trusted === 'object' && 'codeHash' in trusted) return;
       const pinned = [trusted].flat().map(toAddress);
@@ -126,7 +121,8 @@ export function createTrust(chains: TrustedChains): Trust {
           { chainId, escrow },
         );
     },
-    async verifyEscrow(chainId, escrow) {
+    /** Checks code and EIP-712 domain on the chain, once. Throws "chain", "escrow_code", "escrow_domain". */
+    async verifyEscrow(chainId: number, escrow: Address): Promise<void> {
       const id = `${chainId}:${escrow}`;
       const known = verified.get(id) ?? verify(chainId, escrow);
       verified.set(id, known);
@@ -136,7 +132,7 @@ export function createTrust(chains: TrustedChains): Trust {
         throw error;
       });
     },
-    requireOracle(chainId, oracle) {
+    requireOracle(chainId: number, oracle: Address): void {
       const pinned = (chain(chainId).oracles ?? []).map(toAddress);
       if (!pinned.includes(oracle))
         throw new DistrustError(
@@ -145,7 +141,7 @@ export function createTrust(chains: TrustedChains): Trust {
           { chainId, oracle },
         );
     },
-    permit2: (chainId) => toAddress(chain(chainId).permit2 ?? PERMIT2),
+    permit2: (chainId: number): Address => toAddress(chain(chainId).permit2 ?? PERMIT2),
   };
 }
 
@@ -156,4 +152,18 @@ export async function asked<T>(reading: Promise<T>): Promise<T> {
   } catch (cause) {
     throw new UnreachableError('The RPC endpoint of the caller', cause);
   }
+}
+
+type EscrowAbi = typeof ESCROW_ABI;
+
+/** One view of an escrow, at the latest block by default. */
+export function readEscrow<N extends ContractFunctionName<EscrowAbi, 'view'>>(
+  rpc: Rpc,
+  address: Address,
+  functionName: N,
+  args: ContractFunctionArgs<EscrowAbi, 'view', N>,
+  at?: { blockNumber: bigint },
+): Promise<ContractFunctionReturnType<EscrowAbi, 'view', N>> {
+  const read = rpc.readContract({ address, abi: ESCROW_ABI, functionName, args, ...at } as never);
+  return asked(read as Promise<ContractFunctionReturnType<EscrowAbi, 'view', N>>);
 }
