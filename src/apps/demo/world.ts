@@ -1,8 +1,8 @@
 /** What checks and the demo's trades see: the manifest, the processes, the chains and the balances. */
 
-import { type Address, createPublicClient, createWalletClient, http } from 'viem';
+import { type Address, createPublicClient, createWalletClient, http, type PublicClient } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
-import { createClient } from '../../client/client.ts';
+import { type Client, createClient, type Wallet } from '../../client/client.ts';
 import { parseUnits } from '../../domain/amount.ts';
 import { type Solver, zSolversResponse } from '../../protocol/api/roster.ts';
 import { devTokenAbi } from '../../settlement/abi/dev-token.ts';
@@ -78,9 +78,20 @@ export function createWorld(
   };
 }
 
-export type DemoChainView = ReturnType<typeof viewChain>;
+/** Spelled out, because a declaration file cannot name the inferred type of viem's client. */
+export interface DemoChainView {
+  chain: Manifest['chains'][number];
+  client: PublicClient;
+  token(symbol: string): Manifest['chains'][number]['tokens'][number];
+  /** CAIP-19. */
+  asset(symbol: string): string;
+  units(symbol: string, whole: string): bigint;
+  balance(owner: string, symbol: string): Promise<bigint>;
+  ledger(account: string, symbol: string): Promise<bigint>;
+  supply(symbol: string): Promise<bigint>;
+}
 
-export function viewChain(manifest: Manifest, slug: string) {
+export function viewChain(manifest: Manifest, slug: string): DemoChainView {
   const chain = manifest.chains.find((one) => one.slug === slug);
   if (!chain) throw new Error(`The demo has no chain "${slug}".`);
   const client = createPublicClient({
@@ -97,7 +108,6 @@ export function viewChain(manifest: Manifest, slug: string) {
     chain,
     client,
     token,
-    /** CAIP-19. */
     asset: (symbol: string) => `eip155:${chain.id}/erc20:${token(symbol).address}`,
     units: (symbol: string, whole: string) => parseUnits(whole, token(symbol).decimals),
     balance: (owner: string, symbol: string): Promise<bigint> =>
@@ -155,7 +165,7 @@ export function trustlessTaker(
   { manifest, freshWallet }: DemoWorld,
   namespace: 'rfq' | 'router',
   fetch?: typeof globalThis.fetch,
-) {
+): { client: Client; taker: Address; wallet: (chainId: number) => Wallet } {
   const account = privateKeyToAccount(freshWallet().privateKey);
   const views = new Map(manifest.chains.map(({ id, slug }) => [id, viewChain(manifest, slug)]));
   const client = createClient({

@@ -74,7 +74,7 @@ interface SubmitDeps {
   metrics: Metrics;
 }
 
-interface Submission {
+export interface Submission {
   key: ApiKey;
   workspace: Workspace;
   namespace: SealOwner['namespace'];
