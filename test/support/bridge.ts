@@ -1,5 +1,5 @@
 /**
- * A bridge for tests, real to the last coin: it prices from its own ledger balance at the pinned block of the
+ * A bridge for tests with real balances: it prices from its own ledger balance at the pinned block of the
  * destination and delivers from it through the escrow's fill.
  */
 
@@ -13,13 +13,13 @@ export interface BridgeSpec {
   account: TestAccount;
   chains: readonly TestChain[];
   id?: string;
-  /** Of what is handed over. */
+  /** Of the amount handed over. */
   feeBps?: bigint;
   validSeconds?: number;
   limits?: Partial<RouteVenue['limits']>;
 }
 
-/** Carries like for like: a token of one chain to the token of the same symbol on another, decimals alike. */
+/** Carries a token of one chain to the token of the same symbol and decimals on another. */
 export function createTestBridge({
   account,
   chains,

@@ -18,11 +18,11 @@ export interface Ended {
 
 export interface Running {
   child: ChildProcess;
-  /** Everything it has said so far. */
+  /** Its output so far. */
   output(): string;
   /** Resolves with its exit status. */
   ended: Promise<number | null>;
-  /** Waits until it has said so; fails when it ends before. */
+  /** Waits for this output; fails when the program ends first. */
   says(what: RegExp | string): Promise<void>;
   stop(): Promise<number | null>;
 }
@@ -87,8 +87,8 @@ let turn: Promise<unknown> = Promise.resolve();
 export const lpCommandHere = (...words: string[]): Promise<Ended> => commandHere('lp', ...words);
 
 /**
- * The words of a `firmquote` command parsed and run here, without the second that a process of their own
- * takes. One at a time, for they share a console.
+ * Runs a `firmquote` command in this process, without the time that a process of its own takes to start. One
+ * at a time, because commands share the console.
  */
 export function commandHere(...words: string[]): Promise<Ended> {
   const mine = turn.then(async (): Promise<Ended> => {

@@ -1,7 +1,4 @@
-/**
- * One or two real chains with everything deployed, and accounts that can act on them: the ground that flow
- * tests stand on.
- */
+/** One or two real chains with everything deployed, and accounts that can act on them, for flow tests. */
 
 import { encodeFunctionData, erc20Abi } from 'viem';
 import { createChain, type EvmChain } from '../../src/adapters/evm/chain/chain.ts';

@@ -16,12 +16,9 @@ import { account, DEPLOYER, type TestChain } from './devnet.ts';
 export interface TestDex extends DexDeployment {
   listed: readonly DevPool[];
   venue(kind: DexKind, change?: Partial<DexVenueOptions>): RouteVenue;
-  /**
-   * Somebody trades through a listed pool, by its number: so much of the first or the second of its tokens
-   * goes in.
-   */
+  /** Trades through a listed pool, by its number: this much of the first or the second token goes in. */
   trade(pool: number, tokenIn: Address, amountIn: bigint): Promise<void>;
-  /** To anybody. */
+  /** To any account. */
   mint(token: Address, to: Address, amount: bigint): Promise<void>;
 }
 
@@ -78,7 +75,7 @@ export async function startDex(chain: TestChain, pools?: readonly DevPool[]): Pr
       const [{ tokens, fee }, pool] = [listed[index] as DevPool, dex.pools[index] as Address];
       const zeroForOne = tokenIn === (tokens[0] < tokens[1] ? tokens[0] : tokens[1]);
       if (fee === null) {
-        // A gift moves a pair as a trade does, only further.
+        // A transfer to the pair moves its price as a trade does, only further.
         await mint(tokenIn, pool, amountIn);
         await chain.send(SOMEBODY.address, pool, encodeFunctionData({ abi: parseAbi(['function sync()']) }));
         return;

@@ -1,7 +1,4 @@
-/**
- * A WebSocket server for feed tests: they write the exchange's messages themselves and see what was asked of
- * it.
- */
+/** A WebSocket server for feed tests, which write the exchange's messages and read its requests. */
 
 import type { AddressInfo } from 'node:net';
 import { expect, vi } from 'vitest';
@@ -22,9 +19,9 @@ export interface TestExchange {
   /** Sends on the newest connection: text as it is, objects as JSON. */
   say(...messages: (string | Buffer | object)[]): void;
   connected(count: number): Promise<void>;
-  /** Until so many quotes and refusals have come out of the feed. */
+  /** Waits until the feed has delivered this many quotes and refusals. */
   told(count: number): Promise<void>;
-  /** Until clients have said so many things. */
+  /** Waits until clients have sent this many messages. */
   asked(count: number): Promise<void>;
   start(options: Partial<SocketFeedOptions> & Pick<SocketFeedOptions, 'format'>): Feed;
   close(): Promise<void>;

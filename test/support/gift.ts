@@ -1,6 +1,5 @@
 /**
- * Money that somebody delivers into somebody else's ledger balance, uninvited: a plain output of an order
- * that nobody placed.
+ * An uninvited delivery into another account's ledger balance: an output of an order that no taker placed.
  */
 
 import { addressToBytes32, type Address } from '../../src/domain/hex.ts';

@@ -1,6 +1,6 @@
 /**
- * A venue's front with a tongue of its own: everything passes through to the real venue, and answers come
- * back changed as the test says.
+ * A dishonest front of a venue: requests pass to the real venue, and answers come back changed as the test
+ * says.
  */
 
 import { createServer } from 'node:http';
@@ -14,18 +14,16 @@ import { orderFromMessage } from '../../src/protocol/wire.ts';
 import type { TestAccount } from './devnet.ts';
 import type { Json } from './venue.ts';
 
-/** Changes an answer in place, or answers with another one. `undefined`: the answer as it was changed. */
+/** Changes an answer in place, or returns another. `undefined`: the answer as it was changed. */
 export type Lie = (answer: Json, path: string) => unknown;
 
 export interface Liar {
   url: string;
-  /** From now on; without one the truth. */
+  /** From now on; without a change, answers are true. */
   tell(lie?: Lie): void;
   /** Requests that reached it: method, path and idempotency key. */
   heard: { method: string; path: string; key: string | undefined; body: string }[];
-  /**
-   * Cuts the connection after the venue has answered, this many times: the answer is lost, the deed is done.
-   */
+  /** Closes this many connections after the venue has answered: the answer is lost, its effect stays. */
   cut(times: number): void;
   stop(): Promise<void>;
 }

@@ -1,7 +1,4 @@
-/**
- * Several replicas of one LP, seen as the one LP that they are: what is said to it is said to all, what it
- * does is done by whoever leads.
- */
+/** Several replicas of one LP behind the interface of one: a command goes to all, and the leader acts. */
 
 import type { Explanation } from '../../src/lp/quote-log/explain.ts';
 import type { LpNode } from '../../src/lp/node/interface.ts';
@@ -49,7 +46,7 @@ export function asOne(nodes: readonly LpNode[]): LpNode {
     limits: () => leader().limits(),
     curves: () => leader().curves(),
     awards: (limit) => leader().awards(limit),
-    // The one that leads keeps the books; each remembers what it priced itself.
+    // The leader keeps the books; each replica remembers its own quotes.
     accounts() {
       const own = nodes.map((node) => node.accounts());
       return {

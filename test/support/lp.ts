@@ -113,7 +113,7 @@ interface TestLpGiven {
   proofs?: Attestations;
   plugin?: PricingPlugin;
   prices?: Record<string, string>;
-  /** In place of what is made here. */
+  /** Replaces what is made here. */
   more?: Partial<LpNodeDeps>;
   /** In one process, whatever the flows run on: it takes over from all replicas. */
   alone?: boolean;

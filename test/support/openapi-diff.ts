@@ -1,7 +1,4 @@
-/**
- * What a client written against an older OpenAPI document would trip over in a newer one. Additions pass;
- * what was promised stays.
- */
+/** What breaks a client of an older OpenAPI document in a newer one. Additions pass. */
 
 import type { Content, OpenApi, Operation } from '../../src/adapters/http/openapi.ts';
 
@@ -81,7 +78,7 @@ export function breakingChanges(before: OpenApi, after: OpenApi): string[] {
     }
   }
 
-  /** What a client sends: whatever was accepted is accepted. */
+  /** Requests: what was accepted is still accepted. */
   function asked(at: string, old: Schema = {}, now: Schema = {}): void {
     [old, now] = [resolved(before, old), resolved(after, now)];
     kinds(at, old, now, 'accepts');

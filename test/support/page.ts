@@ -1,6 +1,6 @@
 /**
- * A page of docs/ as its reader has it: its shell blocks typed one after the other into one bash, its
- * programs joined and run.
+ * A page of docs/ as its reader uses it: its shell blocks run one after the other in one bash, its programs
+ * joined and run.
  */
 
 import { type ChildProcess, spawn } from 'node:child_process';

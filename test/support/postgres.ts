@@ -22,12 +22,12 @@ export interface TestPostgres {
   stop(): Promise<void>;
 }
 
-/** `fsync` stays on unless the test is about something else and in a hurry. */
+/** `fsync` is off unless the test is about durability. */
 export async function startTestPostgres(
   settings: Record<string, string> = { fsync: 'off' },
 ): Promise<TestPostgres> {
   const dataDir = await mkdtemp(join(tmpdir(), 'firmquote-pg-'));
-  // The database user of a root run has to get in.
+  // Run as root, the database belongs to another user, who must reach its files.
   await chmod(dataDir, 0o755);
   await copyCluster(dataDir);
   return onServer(await startEmbeddedPostgres({ dataDir, log: silentLog, settings }), () =>
@@ -35,7 +35,7 @@ export async function startTestPostgres(
   );
 }
 
-/** On a server of the caller's; `clean` is done once it has stopped. */
+/** On the caller's server; `clean` runs once the server has stopped. */
 export function onServer(
   server: EmbeddedPostgres,
   clean: () => Promise<void>,

@@ -1,7 +1,4 @@
-/**
- * A real redis-server for a test file; what is in it lasts as long as it does, or longer where a test wants
- * that.
- */
+/** A real redis-server for a test file. Its content ends with it, or stays where a test needs that. */
 
 import { execFileSync } from 'node:child_process';
 import { freePort } from '../../src/adapters/postgres/embedded/embedded.ts';
@@ -12,13 +9,13 @@ export interface TestRedis {
   port: number;
   flush(): void;
   stop(): Promise<void>;
-  /** SIGKILL: what it has not written is lost. */
+  /** SIGKILL: unwritten data is lost. */
   kill(): Promise<void>;
 }
 
 /**
- * On the port of an earlier one, it is that one started again. With a `folder` every command is written
- * there, and read again by the next one.
+ * On the port of an earlier one, it replaces that one. With a `folder` every command is written there and
+ * read again by the next server.
  */
 export async function startRedis({
   port: wanted,

@@ -1,6 +1,6 @@
 /**
- * How many replicas of the venue the flow tests run on (`FIRMQUOTE_TEST_REPLICAS`), and what stands before
- * several of them: one address whose connections go to each in turn.
+ * How many replicas of the venue the flow tests run on (`FIRMQUOTE_TEST_REPLICAS`), and a load balancer for
+ * several: one address whose connections go to each in turn.
  */
 
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
@@ -14,7 +14,7 @@ export interface Balancer {
 
 const behind = new Map<string, readonly string[]>();
 
-/** The replicas that an address stands before; itself where nothing stands between. */
+/** The replicas behind an address; the address itself without a balancer. */
 export const replicasAt = (url: string): readonly string[] => behind.get(url) ?? [url];
 
 export async function startBalancer(urls: readonly string[]): Promise<Balancer> {

@@ -1,6 +1,6 @@
 /**
- * A venue with a worker beside it, both with route venues: quotes are asked at its edge and followed on real
- * chains to their end.
+ * A venue and a worker, both with route venues. Tests ask for quotes over HTTP and follow them on real chains
+ * to their end.
  */
 
 import { createTransactor } from '../../src/adapters/evm/transactor/transactor.ts';
@@ -90,7 +90,7 @@ export async function startRouterWorld(
       chains: ports,
       transactors,
       routeVenues: made,
-      // Two of the three attesters, who believe what they are asked about: these tests are not about them.
+      // Two of the three attesters, who sign without checking, because these tests are not about them.
       attestations: {
         signatures: async (attestation, oracle) =>
           [...ATTESTERS.slice(0, 2)]

@@ -1,6 +1,6 @@
 /**
- * A venue that does what a test tells it: a real WebSocket server with the link's handshake, and an ear for
- * every answer.
+ * A venue controlled by a test: a real WebSocket server with the link's handshake, which records every
+ * answer.
  */
 
 import { randomBytes } from 'node:crypto';
@@ -36,13 +36,12 @@ export interface ScriptedVenue {
   /** Indicative ladders so far, newest last. */
   levels: LinkMessage<'levels', FromSolver>[];
   /**
-   * Sends a request and waits for its first answer; to the replica that calls itself so, where several are
-   * connected.
+   * Sends a request and waits for its first answer; to the replica of this name, where several are connected.
    */
   ask(rfq: Rfq, replica?: string): Promise<Answer>;
-  /** What a replica said of itself last; undefined while it is not connected or has said nothing. */
+  /** A replica's last status; undefined while it is not connected or has sent none. */
   said(replica: string): LinkMessage<'status', FromSolver> | undefined;
-  /** Sends a request and waits for all that is said to it. */
+  /** Sends a request and waits for all answers to it. */
   askAll(rfq: Rfq): Promise<Answer[]>;
   /** Sends any message; an answer resolves the wait on its rfqId. */
   send(message: FromVenue, replica?: string): void;
@@ -67,7 +66,7 @@ export async function startScriptedVenue(chains: readonly Chain[]): Promise<Scri
   await new Promise<void>((resolve) => server.once('listening', resolve));
   const waiting = new Map<string, (answer: Answer) => void>();
   const early = new Map<string, Answer[]>();
-  /** Replicas of the LP that are connected, with what each said last. */
+  /** Connected replicas of the LP, each with its last status. */
   const sockets = new Map<WebSocket, LinkMessage<'status', FromSolver> | undefined>();
   const names = new Map<WebSocket, string | undefined>();
   /** The session that offered a ladder: only that session is asked for its slice. */

@@ -1,4 +1,4 @@
-/** What an answer looks like without what it says: two examples of the same thing have the same shape. */
+/** The structure of an answer without its values: two examples of the same thing have the same shape. */
 
 /** Keys that are data rather than names of fields. */
 const DATA = /^(?:eip155:|0x|chain\d|tron-)/;

@@ -1,6 +1,6 @@
 /**
- * A scripted solver: speaks the link protocol over a real socket, signs for real, and answers each request as
- * its script says.
+ * A scripted solver: speaks the link protocol over a real socket, signs with a real key, and answers each
+ * request as its script says.
  */
 
 import { WebSocket } from 'ws';
@@ -46,7 +46,7 @@ export interface SolverSpec {
 }
 
 export interface Maker {
-  /** A whole, honest, signed quote. `change` spoils it after building and before signing. */
+  /** A complete, valid, signed quote. `change` alters it after building and before signing. */
   quote(
     rfq: Rfq,
     amounts: { input?: bigint; output?: bigint },
@@ -68,7 +68,7 @@ export interface Maker {
 
 export interface ScriptedSolver {
   received: FromVenue[];
-  /** Everything it said. */
+  /** Every message it received. */
   said: FromSolver[];
   /** The next message of a type, whether it has come already or not. */
   next<T extends FromVenue['type']>(
@@ -82,7 +82,9 @@ export interface ScriptedSolver {
 
 const sign = (who: TestAccount, digest: Hex): Hex => who.sign(digest);
 
-/** A link to each replica behind the address, or to each address; what all of them tell is heard once. */
+/**
+ * A link to each replica behind the address, or to each address; the same message from several counts once.
+ */
 export async function startSolver(
   url: string | readonly string[],
   spec: SolverSpec,
@@ -93,7 +95,7 @@ export async function startSolver(
     [];
   const maker = createMaker(spec, new Map(spec.chains.map((chain) => [chain.id, chain])));
   const heard = new Map<string, number>();
-  /** Where a request came from, its answers go. */
+  /** Answers go to the link that the request came from. */
   const askedBy = new Map<string, Line>();
   const lines = await Promise.all(
     (typeof url === 'string' ? replicasAt(url) : url).map((replica) => openLine(replica, spec, hear, said)),
@@ -106,7 +108,7 @@ export async function startSolver(
     if ('rfqId' in message) askedBy.set(message.rfqId, line);
     const times = (line.heard.get(text) ?? 0) + 1;
     line.heard.set(text, times);
-    // News of an order comes over every line: it is news once.
+    // An order event comes over every link and counts once.
     if (times > (heard.get(text) ?? 0)) {
       heard.set(text, times);
       received.push(message);
@@ -149,7 +151,7 @@ export async function startSolver(
 }
 
 interface Line {
-  /** How often it brought which text. */
+  /** How often each link brought which text. */
   heard: Map<string, number>;
   send(text: string): void;
   closed: Promise<{ code: number; reason: string }>;

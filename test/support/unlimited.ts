@@ -1,6 +1,6 @@
 /**
- * Risk controls far out of reach, for tests and benches of something else: one taker asks for everything at
- * once there.
+ * Risk controls without effect, for tests and benches of other things, where one taker asks for everything
+ * together.
  */
 
 export const UNLIMITED = {

@@ -74,11 +74,14 @@ export interface TestVenue {
     options?: Partial<VenueOptions>,
     over?: { url?: string; maxConnections?: number },
   ): Promise<Replica>;
-  /** Resolves when these replicas and the first know of each other what each knew when this was asked. */
+  /**
+   * Resolves when these replicas and the first have received everything that each had published at the time
+   * of the call.
+   */
   agree(others: readonly Replica[]): Promise<void>;
-  /** For looking at what is really written. */
+  /** For reading what is stored. */
   databaseUrl: string;
-  /** From here on the database is gone. */
+  /** Stops the database for good. */
   stopDatabase(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -108,13 +111,13 @@ export interface Surroundings {
   /** Beside USDC and WETH. */
   moreTokens?: number;
   fsync?: boolean;
-  /** One that stands already, with whatever is in it. */
+  /** A running server, with its content. */
   postgres?: TestPostgres;
-  /** What the venue sees of a chain: the real one, slower or failing where a test says so. */
+  /** What the venue sees of a chain: the real one, or a slower or failing one. */
   seen?: (port: ChainPort) => ChainPort;
-  /** Made once the chains stand. */
+  /** Called once the chains run. */
   routeVenues?: (chains: readonly TestChain[]) => Promise<RouteVenue[]>;
-  /** Where it writes what it has to say. */
+  /** Receives the venue's log. */
   log?: Log;
   metrics?: Metrics;
   screeners?: readonly Screener[];
@@ -189,8 +192,7 @@ async function assemble(
     sealKeys: [{ kid: 'k1', secret: Buffer.alloc(32, 7), acceptUntil: null }],
     listedChains: [{ slug: 'tron-shasta', id: 2_494_104_990, sandbox: true }],
     ...options,
-    // A solver that is there answers however busy the machine is; who is silent on purpose is what a test
-    // waits for.
+    // An active solver answers however busy the machine is; tests wait for the timeout of silent ones.
     fanOut: { timeoutMs: 1_500, sliceTimeoutMs: 1_500, ...options.fanOut },
     rates: {
       quotesPerSecond: 1_000,
@@ -260,7 +262,7 @@ async function assemble(
   async function meet(others: readonly Replica[]): Promise<void> {
     await Promise.all([venue, ...others.map((other) => other.venue)].map((one) => one.flushed()));
     const mark = systemRandom.bytes32();
-    // What was said before the mark arrives before it.
+    // Messages published before the mark arrive before it.
     const arrived = [bus, ...others.map((other) => other.bus)].map(async (each) => {
       let hear = () => {};
       const heard = new Promise<void>((resolve) => (hear = resolve));
@@ -358,7 +360,7 @@ async function assemble(
       return known;
     },
     async call(method, path, { key, body, raw, headers = {} } = {}) {
-      // They hear of each other through the database.
+      // Replicas learn of each other through the database.
       if (!isCut) await agree(more);
       const payload = raw ?? (body === undefined ? undefined : JSON.stringify(body));
       const response = await fetch((urls[turn++ % urls.length] as string) + path, {
@@ -402,7 +404,7 @@ function parse(text: string): Json {
   }
 }
 
-/** Looks again until it is so. The test's own timeout is the limit. */
+/** Polls until the result is truthy. The test's timeout is the limit. */
 export async function until<T>(look: () => T | Promise<T>): Promise<NonNullable<T>> {
   for (;;) {
     const found = await look();

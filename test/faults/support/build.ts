@@ -1,6 +1,6 @@
 /**
- * Before the faults: the program that can be made to fail (program.ts), compiled, so that it starts as fast
- * as the one that ships.
+ * Before the faults: compiles the program with faults (program.ts), so that it starts as fast as the released
+ * one.
  */
 
 import { mkdtempSync, mkdirSync, rmSync } from 'node:fs';
@@ -9,7 +9,9 @@ import { build } from 'esbuild';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 
-/** In a folder of its own, so that runs side by side do not change each other's. Returns how to remove it. */
+/**
+ * Its own folder, so that simultaneous runs do not change each other's. Returns a function that removes it.
+ */
 export default async function buildFaultProgram(): Promise<() => void> {
   const home = join(ROOT, 'dist', 'faults');
   mkdirSync(home, { recursive: true });

@@ -1,7 +1,7 @@
 /**
- * The one judge of every fault and of the soak: reads what clients were told, what the databases say and what
- * the chains say, and names in words whatever breaks I1 to I11 or lets a coin go missing. It knows nothing of
- * how the system works, only what must be true.
+ * Judges every fault and the soak: reads what clients received, what the databases contain and what the
+ * chains show, and names each violation of I1 to I11 and each missing base unit. It does not depend on how
+ * the system works, only on what must be true.
  */
 
 import { ORDER_COLUMNS, orderFromRow } from '../../../src/adapters/postgres/venue/order-rows.ts';
@@ -24,23 +24,20 @@ export interface Scene {
   chains: readonly { chain: Chain; rpcUrl: string }[];
   /** The venue's tables. */
   venue: Queryable;
-  /** Databases that hold transactions, by whose they are. */
+  /** Databases that hold transactions, by owner. */
   senders: readonly { name: string; database: Queryable }[];
-  /** Their money, in wallet and ledger, moves by their orders alone. */
+  /** Their balances, in wallet and ledger, change by their orders only. */
   takers: readonly Address[];
   /** Ledger accounts that pay. */
   lps: readonly Address[];
   log: readonly ClientEntry[];
-  /** What must not be seen in any of these. */
+  /** Secrets that none of these may contain. */
   secrets: readonly string[];
   outputs: readonly { name: string; text: string }[];
 }
 
 export interface Asked {
-  /**
-   * Nothing is under way any more: every order has to be at its end. Otherwise it is a look at a running
-   * system.
-   */
+  /** Nothing is in flight, so every order must have ended. Otherwise it checks a running system. */
   ended: boolean;
   /** How long after `expires`, in chain time, an order of a running system may still be open. */
   marginSeconds?: number;
@@ -76,13 +73,13 @@ export const sceneOf = (world: World): Scene => ({
   })),
 });
 
-/** What is broken, a sentence each; nothing when all is well. */
+/** Each violation in one sentence; empty when there is none. */
 export async function broken(
   scene: Scene,
   { ended, marginSeconds = 60, clockSlackSeconds = 2 }: Asked,
 ): Promise<string[]> {
-  // In this order, for each is a witness against the next: nobody can have been told what is not written, nor
-  // what is written not have happened.
+  // In this order, because each is evidence for the next: a client cannot have received what is not stored,
+  // and what is stored must have happened.
   const log = [...scene.log];
   const rows = await readOrders(scene.venue);
   const truths = await Promise.all(scene.chains.map(({ chain, rpcUrl }) => readTruth(chain, rpcUrl)));
@@ -171,9 +168,7 @@ function acceptance(log: readonly ClientEntry[], orders: readonly Order[]): stri
   return problems;
 }
 
-/**
- * I2 and I10 within the database: facts without gaps, each once, one end, and the same story told everywhere.
- */
+/** I2 and I10 within the database: facts without gaps, each once, one end, and the same result everywhere. */
 function history(orders: readonly Order[]): string[] {
   return orders.flatMap(({ orderId, order, facts, events, status, final, tradeStage }) => {
     const problems: string[] = [];
@@ -215,7 +210,7 @@ function history(orders: readonly Order[]): string[] {
   });
 }
 
-/** I10: what a client was told once for good stays, and equals what the chain says. */
+/** I10: a final answer to a client never changes, and equals the chain. */
 function statuses(
   log: readonly ClientEntry[],
   orders: readonly Order[],
@@ -275,7 +270,7 @@ function fills(orders: readonly Order[], truths: readonly ChainTruth[]): string[
   return problems;
 }
 
-/** I3, I7 and I9: never before the escrow is deep enough, never too late, never without being paid. */
+/** I3, I7 and I9: never before the escrow is final, never too late, never without being paid. */
 async function timing(
   orders: readonly Order[],
   byChain: ReadonlyMap<number, ChainTruth>,
@@ -328,7 +323,7 @@ function endings(
   });
 }
 
-/** I8: whatever leaves by a refund goes to the user, all of it. */
+/** I8: a refund returns the whole input to the user. */
 function refunds(orders: readonly Order[]): string[] {
   return orders.flatMap(({ orderId, order, origin }) => {
     const refund = origin?.refunded.get(orderId);
@@ -347,7 +342,7 @@ function refunds(orders: readonly Order[]): string[] {
   });
 }
 
-/** I4: whatever accepted orders still want of an LP is there. */
+/** I4: the LP's balance covers everything that accepted orders still need from it. */
 async function promises(
   orders: readonly Order[],
   truths: readonly ChainTruth[],
@@ -393,8 +388,8 @@ async function promises(
 }
 
 /**
- * I1 at its root: of all that was ever sent for a step, one may have taken effect. The same bytes, written
- * down twice by who did not hear that they had been, are one transaction.
+ * I1: of all transactions sent for a step, at most one took effect. The same bytes, stored twice by processes
+ * that did not know of each other, are one transaction.
  */
 async function sentTwice(senders: Scene['senders'], truths: readonly ChainTruth[]): Promise<string[]> {
   const found = await Promise.all(

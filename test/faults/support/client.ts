@@ -1,6 +1,6 @@
 /**
- * A taker who trades through failures and writes down what it asked, what it was told, and when it was told
- * nothing: the checker's witness.
+ * A taker that trades through failures and records every request and answer, also missing ones, for the
+ * checker.
  */
 
 import type { QuoteCandidate } from '../../../src/protocol/api/candidate.ts';
@@ -32,15 +32,15 @@ export interface Client {
   wallet: TestAccount;
   taker: DemoTaker;
   /**
-   * A quote for USDC on the first of these chains against WETH on the second, signed and ready to be
-   * submitted. Asks until there is one.
+   * A quote for USDC on the first of these chains against WETH on the second, signed and ready to submit.
+   * Asks until there is one.
    */
   prepare(trade?: { from?: TestChain; to?: TestChain; usdc?: bigint }): Promise<Prepared>;
-  /** One POST. undefined: no answer came, within a quarter of a minute unless it is said how long to wait. */
+  /** One POST. undefined: no answer within the given time, by default 15 s. */
   submit(prepared: Prepared, key: string | null, timeoutMs?: number): Promise<HttpAnswer | undefined>;
-  /** Under the same key until the venue says 200 or 422. undefined: refused for good. */
+  /** Repeats under the same key until the venue answers 200 or 422. undefined: refused finally. */
   insist(prepared: Prepared, key: string): Promise<string | undefined>;
-  /** Asks until the order is settled, or failed with nothing of it left in escrow. */
+  /** Polls until the order has settled, or failed with nothing left in escrow. */
   ended(orderId: string): Promise<OrderStatusResponse>;
   /** Asks once. */
   look(orderId: string): Promise<OrderStatusResponse | undefined>;
@@ -55,12 +55,12 @@ interface ClientOptions {
 }
 
 /**
- * Longer than anything that is waited for takes on a machine that is many times slower, and less than a test
- * may take: so it is said what did not come.
+ * Longer than any wait on a very slow machine, and less than a test's timeout, so that the failure names what
+ * did not come.
  */
 const PATIENCE_MS = 150_000;
 
-/** Asks again, not too often, until there is something; then gives up with what `why` says of it. */
+/** Polls until there is a result; then gives up with the message of `why`. */
 export async function patiently<T>(
   ask: () => Promise<T | undefined>,
   why: () => string = () => 'nothing came',
@@ -78,7 +78,7 @@ export async function patiently<T>(
 export const someUsdc = (dice: Seeded): bigint => 100n + BigInt(Math.floor(dice.next() * 500));
 
 const USDC = 1_000_000n;
-/** Less than this left of a quote is not worth a submission. */
+/** A quote with less time left than this is not submitted. */
 const LEAST_SECONDS = 4;
 
 export function createClient({ wallet, venueUrl, apiKey, chains, log }: ClientOptions): Client {

@@ -1,7 +1,7 @@
 /**
- * Places where a process may die or stop, as decorators of what it stands on: `CRASH_AT=after_sign` kills it
- * there with SIGKILL, without a chance to say anything, `CRASH_AT=after_sign:3` when it comes there for the
- * third time. Production code knows nothing of them.
+ * Points where a process may die or stop, as decorators of its ports. `CRASH_AT=after_sign` kills it there
+ * with SIGKILL, `CRASH_AT=after_sign:3` when it reaches the point for the third time. Production code
+ * contains none of this.
  */
 
 import { existsSync, writeSync } from 'node:fs';
@@ -21,17 +21,17 @@ export const CRASH_POINTS = [
   'before_append',
   /** A nonce is reserved, nothing is signed. */
   'after_reserve',
-  /** Bytes are signed and about to be written down. */
+  /** Bytes are signed and about to be stored. */
   'before_persist',
-  /** The signed bytes are in the database, no node has seen them. */
+  /** The signed bytes are in the database, and no node has received them. */
   'after_sign',
   /** A node has the bytes; the database does not record that. */
   'after_send',
-  /** A slot is about to be called mined. */
+  /** A slot is about to be recorded as mined. */
   'before_finish',
-  /** LP: its fill is mined and about to be written down. */
+  /** LP: its fill is mined and about to be recorded. */
   'before_filled',
-  /** LP: its fill is mined and written down, the claim is not made. */
+  /** LP: its fill is mined and recorded, and the claim is not made. */
   'filled',
 ] as const;
 export type CrashPoint = (typeof CRASH_POINTS)[number];
@@ -39,13 +39,13 @@ export type CrashPoint = (typeof CRASH_POINTS)[number];
 /** What happens at a point; `say` tells the test that it was reached. */
 type Act = (say: () => void) => void | Promise<void>;
 
-/** Says that a point was reached; what happens there may take a while, or be the end. */
+/** Reports that a point was reached; what happens there may take a while, or end the process. */
 export type Reached = (point: CrashPoint) => void | Promise<void>;
 
 /**
  * From `CRASH_AT`, `FREEZE_AT`, `BLOCK_AT` and `HOLD_AT`, each a point's name with `:n` for its n-th time. A
- * frozen process (SIGSTOP) wants a SIGCONT from outside, a blocked one does nothing else at all while the
- * file `BLOCK_FILE` exists, a held one goes on with that call when SIGWINCH comes.
+ * frozen process (SIGSTOP) needs a SIGCONT from outside. A blocked one does nothing else while the file
+ * `BLOCK_FILE` exists. A held one continues that call on SIGWINCH.
  */
 export function pointsOf(env: NodeJS.ProcessEnv): Reached {
   const wanted = new Map<string, { left: number; act: Act }>();
@@ -82,7 +82,7 @@ export function pointsOf(env: NodeJS.ProcessEnv): Reached {
   };
 }
 
-/** For the test, which reads what we say: past any log that would be lost. */
+/** Written directly to the test, because buffered logs would be lost. */
 const tell = (what: string) => void writeSync(2, `fault: ${what}\n`);
 
 export function crashingVenue(ground: VenueGround, reached: Reached): VenueGround {

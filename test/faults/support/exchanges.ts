@@ -1,6 +1,6 @@
 /**
- * Exchanges played over real WebSockets, each in its own format: they may lie, repeat themselves for ever, or
- * be gone. Nothing else of a market is played.
+ * Exchanges played over real WebSockets, each in its own format: they may send wrong prices, repeat
+ * themselves, or be offline.
  */
 
 import type { AddressInfo } from 'node:net';
@@ -11,11 +11,11 @@ export type ExchangeKind = 'binance' | 'coinbase' | 'kraken';
 export interface PlayedExchange {
   kind: ExchangeKind;
   url: string;
-  /** As this exchange writes ether in dollars. */
+  /** Ether in dollars, as this exchange names it. */
   symbol: string;
-  /** From now on it says this. */
+  /** Its price from now on. */
   say(price: number): void;
-  /** It repeats its last message, answers pings, and knows nothing new. */
+  /** It repeats its last message and answers pings. */
   freeze(frozen: boolean): void;
   /** Connections end and the port is closed, until `back`. */
   gone(): Promise<void>;

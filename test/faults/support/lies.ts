@@ -1,6 +1,6 @@
 /**
- * What a dishonest node tells: views of a contract that are not so, alone or within a bundle, and logs of
- * events that never were.
+ * False answers of a dishonest node: views of a contract, alone or in a bundle, and logs of events that never
+ * happened.
  */
 
 import {
@@ -21,7 +21,7 @@ import type { RpcFault } from './rpc-proxy.ts';
 
 type View = 'orderStatus' | 'fillRecord';
 
-/** Of this contract, every call that begins so answers with this word. */
+/** Answers every call to this contract that begins with this selector with this word. */
 export function lieAbout(contract: Address, view: View, orderId: Bytes32, word: Hex): RpcFault {
   const start = encodeFunctionData({
     abi: escrowAbi,
@@ -35,7 +35,7 @@ export function lieAbout(contract: Address, view: View, orderId: Bytes32, word: 
       const { to, data } = call as { to: Address; data: Hex };
       if (isIt(to, data)) return word;
       if (!data.startsWith('0x82ad56cb')) return honest;
-      // Of a bundle only the part that it is about.
+      // In a bundle, only the matching part.
       const [calls] = decodeFunctionData({ abi: multicall3Abi, data }).args as unknown as [
         readonly { target: Address; callData: Hex }[],
       ];
@@ -54,7 +54,7 @@ export function lieAbout(contract: Address, view: View, orderId: Bytes32, word: 
   };
 }
 
-/** A log of our escrow as a node would show it, in a real block, of a transaction that never was. */
+/** A log of our escrow as a node would show it, in a real block, of a transaction that does not exist. */
 export function forgedLog(
   escrow: Address,
   block: { number: bigint; hash: Hex },

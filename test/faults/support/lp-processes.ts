@@ -1,6 +1,6 @@
 /**
- * LP processes on a chain of their own, asked by a scripted venue, and a taker who takes whatever was ever
- * signed: all of it at once, on the chain.
+ * LP processes on their own chain, asked by a scripted venue, and a taker that executes every signed quote
+ * together, on chain.
  */
 
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -24,28 +24,28 @@ import { createPart, type Part } from './process.ts';
 
 export interface LpProcesses {
   chain: TestChain;
-  /** Where `chain`'s USDC can be bridged to, if that was asked for. */
+  /** The chain that `chain`'s USDC can be bridged to, if there is one. */
   there: TestChain | undefined;
   venue: ScriptedVenue;
   /** By the name of the replica. */
   part(replica: string): Part;
-  /** Resolves when this replica says that it prices. */
+  /** Resolves when this replica reports that it quotes. */
   pricing(replica: string): Promise<void>;
-  /** Asks once for so many USDC's worth; a trade ready to be taken, or why not. */
+  /** Asks once for this many USDC. Returns a trade ready to execute, or the reason of the decline. */
   ask(usdc: number, replica: string): Promise<Trade | { declined: string; note: string | undefined }>;
-  /** A quote that bridges so many USDC, ready to be taken. */
+  /** A quote that bridges this many USDC, ready to execute. */
   bridge(usdc: number, replica: string): Promise<Trade>;
-  /** Does this replica act for all of them? */
+  /** Whether this replica leads. */
   leads(replica: string): Promise<boolean>;
   /** What the admin API of this replica answers. */
   admin(replica: string, method: 'GET' | 'POST', path: string): Promise<Record<string, unknown>>;
-  /** Asks until all that is left is promised. */
+  /** Asks until all inventory is held. */
   exhaust(replicas: readonly string[], sizes: () => number): Promise<Trade[]>;
-  /** A quote that came some other way. */
+  /** A trade from a quote that arrived otherwise. */
   trade(message: LinkQuote): Promise<Trade>;
-  /** Takes all of them together, and expects each to be paid. */
+  /** Executes all of them together, and expects each to be paid. */
   takeAll(trades: readonly Trade[]): Promise<void>;
-  /** So much more WETH to quote. */
+  /** Deposits this much WETH. */
   deposit(weth: bigint): Promise<void>;
   operator: { address: string };
   revoke(): Promise<void>;
@@ -59,13 +59,13 @@ export const ALONE = '';
 
 export interface LpProcessesOptions {
   chainId: number;
-  /** A second chain, to deliver on. */
+  /** A second chain to deliver on. */
   toChainId?: number;
   replicas: readonly string[];
   redisUrl?: string;
-  /** The first of the accounts that these tests have to themselves. */
+  /** The first of the accounts that only these tests use. */
   accounts: number;
-  /** As of `createPart`. */
+  /** As in `createPart`. */
   program?: string;
 }
 

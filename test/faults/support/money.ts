@@ -1,6 +1,6 @@
 /**
- * Conservation of every token: all of it has an owner, the escrow holds what it owes, and whoever traded has
- * exactly what its trades say.
+ * Conservation of every token: all of it has an owner, the escrow holds what it owes, and each trader's
+ * balance follows from its trades.
  */
 
 import { decodeContext, FULL_PORTION_BPS } from '../../../src/domain/context.ts';
@@ -10,7 +10,7 @@ import type { EscrowStatus } from '../../../src/ports/chain.ts';
 import type { QuoteCandidate } from '../../../src/protocol/api/candidate.ts';
 import type { ChainTruth } from './truth.ts';
 
-/** An order as the venue stored it, where its origin has it, and what its taker was shown. */
+/** An order as the venue stored it, its state on its origin, and what its taker was shown. */
 export interface OrderSeen {
   orderId: Bytes32;
   order: StandardOrder;
@@ -19,9 +19,9 @@ export interface OrderSeen {
 }
 
 interface Traders {
-  /** What they have, in their wallets and in the escrow's ledger, moves by their orders alone. */
+  /** Their balances, in wallets and in the escrow's ledger, change by their orders only. */
   takers: readonly Address[];
-  /** Their ledger balances move by orders, and by hand. */
+  /** Their ledger balances change by orders, and by the test. */
   lps: readonly Address[];
 }
 
@@ -90,10 +90,7 @@ interface Movements {
   escrowed: Holdings;
 }
 
-/**
- * What all orders together have moved, by the chain's own state of each and the terms that were shown and
- * signed.
- */
+/** What all orders together moved, by the chain's state of each and the terms that were shown and signed. */
 function movements(
   truths: readonly ChainTruth[],
   orders: readonly OrderSeen[],
@@ -127,7 +124,7 @@ function movements(
       if (!dest || !filled.has(`${orderId} ${outputHash(output)}`)) continue;
       const token = wordAddress(output.token);
       const receiver = wordAddress(output.recipient);
-      // Of a split, a slice each; else what the taker was shown.
+      // One slice each of a split; otherwise what the taker was shown.
       add(
         dest.wallets,
         `${token} ${receiver}`,
@@ -142,7 +139,7 @@ function movements(
 }
 
 /**
- * What the LP of one output gets of every input, and what the fee recipient does. Rounded down; the last
+ * What the LP of one output gets of every input, and what the fee recipient gets. Rounded down; the last
  * slice takes the rest.
  */
 function earn({ ledgers }: Movements, order: StandardOrder, index: number, feeRecipient: Address): void {

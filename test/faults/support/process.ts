@@ -1,6 +1,5 @@
 /**
- * One process of the world under fault: killed, frozen, thawed and started again by name, and never outliving
- * the test.
+ * One process of a fault's world: killed, frozen, resumed and restarted by name. It never outlives the test.
  */
 
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -12,28 +11,28 @@ export interface Part {
   /** Where it answers /readyz. */
   readonly opsUrl: string;
   /**
-   * Starts it with more in its environment; resolves when it answers at its operator's door, with `until`
-   * 'ready' when it may serve.
+   * Starts it with extra environment variables. Resolves when its operations port answers, or with `until`
+   * 'ready' when it is ready.
    */
   start(env?: NodeJS.ProcessEnv, until?: 'alive' | 'ready'): Promise<void>;
   /** SIGKILL; resolves when it is gone. */
   kill(): Promise<void>;
-  /** SIGSTOP and SIGCONT: it does nothing, and does not know. */
+  /** SIGSTOP and SIGCONT: it stops without noticing. */
   freeze(): void;
   thaw(): void;
-  /** SIGWINCH: what is held at a point goes on. */
+  /** SIGWINCH: a call held at a point continues. */
   release(): void;
-  /** Resolves when it has said this in its present life. */
+  /** Resolves when it has printed this since its last start. */
   says(what: string): Promise<void>;
   /** SIGTERM; resolves with its exit status. */
   stop(): Promise<number>;
-  /** Resolves when it has died, of whatever. */
+  /** Resolves when it has died of any cause. */
   died(): Promise<void>;
   running(): boolean;
   pid(): number;
-  /** Everything it has ever said, over all its lives. */
+  /** Its output over all its starts. */
   output(): string;
-  /** What it has said in its present life. */
+  /** Its output since its last start. */
   said(): string;
   /** What /readyz answers; undefined without an answer. */
   ready(): Promise<{ status: number; reasons: string[] } | undefined>;
@@ -44,10 +43,10 @@ export interface PartSpec {
   opsPort: number;
   /** `venue --role api` */
   words: readonly string[];
-  /** Writes its configuration anew and answers with the file. */
+  /** Writes its configuration and returns the file. */
   config: () => Promise<string>;
   env: NodeJS.ProcessEnv;
-  /** The script to run; absent: the program with faults in it. */
+  /** The script to run; by default the program with faults in it. */
   program?: string;
 }
 
@@ -64,7 +63,7 @@ export function createPart({
   const opsUrl = `http://127.0.0.1:${opsPort}`;
   let child: ChildProcess | undefined;
   let output = '';
-  /** Where in it the present life begins. */
+  /** Where the output of the present start begins. */
   let born = 0;
   let gone: Promise<number> = Promise.resolve(0);
 
@@ -150,7 +149,7 @@ export function createPart({
   };
 }
 
-/** A port that stays ours while its process is dead: from below those that the system hands out by itself. */
+/** A port below those that the system assigns, so that it stays free while its process is dead. */
 export async function steadyPort(): Promise<number> {
   for (;;) {
     const port = 12_000 + (randomBytes(2).readUInt16BE() % 18_000);

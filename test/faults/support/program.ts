@@ -1,6 +1,6 @@
 /**
- * Venue, LP and attester as `firmquote` runs them, with faults that happen inside a process: where it dies or
- * stops (crash.ts), and what it is told twice (unruly.ts).
+ * Venue, LP and attester as `firmquote` runs them, with faults inside the process: where it dies or stops
+ * (crash.ts), and which messages it gets twice (unruly.ts).
  */
 
 import { parseArgs } from 'node:util';
@@ -15,7 +15,7 @@ const {
   options: { config: { type: 'string', default: '' }, role: { type: 'string', default: 'all' } },
 });
 const reached = pointsOf(process.env);
-/** A number: everything that may come twice, late or in another order does, by these dice. */
+/** A seed: messages that may come twice, late or in another order do so at random. */
 const unruly = process.env['UNRULY'];
 
 switch (app) {

@@ -1,6 +1,6 @@
 /**
- * A node that errs on command: JSON-RPC over HTTP in front of a real one, single or in batches, with a fault
- * per method that can be switched while it runs.
+ * A faulty node: JSON-RPC over HTTP in front of a real one, single or in batches, with one fault per method
+ * that tests switch while it runs.
  */
 
 import { createServer, type Server, type Socket } from 'node:net';
@@ -24,13 +24,13 @@ export type RpcFault =
   | { do: 'stale'; at: bigint }
   /** Answers null, whatever the node has. */
   | { do: 'null' }
-  /** Leaves logs out: of eth_getLogs, and of receipts. */
+  /** Leaves logs out of eth_getLogs and of receipts. */
   | { do: 'drop_logs' }
-  /** Answers without asking the node: what was sent never gets there. */
+  /** Answers without asking the node, so a sent transaction never arrives. */
   | { do: 'drop'; answer: (params: Params) => unknown }
-  /** Passes the request on and keeps the reply to itself: no answer at all, or the line is cut. */
+  /** Passes the request on and withholds the reply: no answer, or a closed connection. */
   | { do: 'swallow'; how: 'silence' | 'hang_up' }
-  /** Passes the request on twice and answers what the node said to the second. */
+  /** Passes the request on twice and answers with the node's second answer. */
   | { do: 'duplicate' }
   | { do: 'delay'; ms: number }
   | { do: 'reject'; code: number; message: string; data?: unknown };
@@ -38,11 +38,11 @@ export type RpcFault =
 export interface RpcProxy {
   url: string;
   /**
-   * For one method, or for all of them ('*'); the newest rule that fits wins. `when` looks at the parameters.
-   * Returns how to lift it.
+   * For one method, or for all of them ('*'); the newest matching rule applies. `when` looks at the
+   * parameters. Returns a function that removes the rule.
    */
   fault(method: string, fault: RpcFault, when?: (params: Params) => boolean): () => void;
-  /** Lifts every fault; replies that were kept back stay lost. */
+  /** Removes every fault; withheld replies stay lost. */
   heal(): void;
   /** Connections are refused until `up`. */
   down(): Promise<void>;
@@ -51,7 +51,7 @@ export interface RpcProxy {
   calls(method?: string): number;
   /** Requests to which a fault was applied. */
   faulted(method?: string): number;
-  /** HTTP requests that wait for their answer now, and the most that ever did. */
+  /** HTTP requests in flight now, and the most there ever were. */
   waiting(): { now: number; most: number };
   stop(): Promise<void>;
 }
@@ -164,7 +164,7 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
     });
   }
 
-  /** What no fault touches goes through as it is: a soak has hundreds of these a second. */
+  /** Requests without a fault pass unchanged, because a soak has hundreds a second. */
   function pass(body: Buffer, response: ServerResponse): Promise<void> {
     return new Promise((resolve, reject) => {
       const onward = httpRequest(
@@ -202,7 +202,7 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
       const reply = Array.isArray(body) ? await Promise.all(body.map(answer)) : await answer(body);
       response.setHeader('content-type', 'application/json').end(JSON.stringify(reply));
     } catch (error) {
-      // What the node behind does not answer is not answered here either.
+      // Without an answer of the node there is none here.
       if (!(error instanceof Swallowed) || error.how === 'hang_up') response.destroy();
     } finally {
       waiting -= 1;
@@ -213,10 +213,7 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
   let door = await listen(0);
   const { port } = door.address() as { port: number };
 
-  /**
-   * A listener of its own, so that it can be shut and opened again on the same port without ending the server
-   * behind.
-   */
+  /** Its own listener, which can close and reopen the same port without ending the server behind. */
   function listen(at: number): Promise<Server> {
     const server = createServer((socket) => {
       sockets.add(socket);
@@ -262,7 +259,7 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
   };
 }
 
-/** What a node would say whose newest block is `at`. */
+/** What a node with newest block `at` would answer. */
 async function asOf(
   at: bigint,
   method: string,

@@ -27,7 +27,7 @@ export interface TcpProxy {
   readonly url: string;
   /** From now on, for open connections and new ones. */
   set(mode: TcpMode): void;
-  /** Resets what is open; what comes next is treated as the mode says. Returns how many that were. */
+  /** Resets open connections; later ones follow the mode. Returns how many were reset. */
   cut(): number;
   open(): number;
   /** Connections accepted since the start. */
@@ -42,7 +42,7 @@ interface Pair {
   left: number;
 }
 
-/** More than this waiting in one direction, and its sender has to wait too. */
+/** Above this much waiting data in one direction, its sender must wait too. */
 const HELD_BYTES = 1 << 20;
 
 /** `target` is any URL with a host and a port. */

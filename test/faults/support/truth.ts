@@ -1,6 +1,6 @@
 /**
- * What a chain itself says, at one pinned block, of every order and every coin: what all other accounts are
- * held against.
+ * What a chain shows, at one pinned block, of every order and every token: the reference for all other
+ * records.
  */
 
 import { createPublicClient, type Hex, http, parseAbiItem, parseEventLogs } from 'viem';
@@ -30,14 +30,14 @@ export interface ChainTruth {
   opened: ReadonlyMap<string, Seen>;
   fills: readonly FillSeen[];
   refunded: ReadonlyMap<string, Seen>;
-  /** Transactions that did something to the escrow or its oracle. */
+  /** Transactions that changed the escrow or its oracle. */
   effects: ReadonlySet<Hex>;
   /** Time of a block; undefined beyond the head. */
   timeOf(block: bigint): Promise<number | undefined>;
   status(orderId: Bytes32): Promise<EscrowStatus>;
-  /** Came out of nothing into this wallet. */
+  /** Minted into this wallet. */
   minted(token: Address, owner: Address): bigint;
-  /** Paid into and drawn out of this ledger account by hand. */
+  /** Deposited and withdrawn by the test. */
   deposited(token: Address, account: Address): bigint;
   wallet(token: Address, owner: Address): Promise<bigint>;
   ledger(token: Address, account: Address): Promise<bigint>;
@@ -48,7 +48,7 @@ export interface ChainTruth {
   /** Every account that can have a balance in the ledger. */
   accounts: readonly Address[];
   feeRecipient: Address;
-  /** Who got how much of a token out of the escrow in a transaction. */
+  /** Who got how much of a token from the escrow in a transaction. */
   paidOut(txHash: Hex): readonly { token: Address; to: Address; amount: bigint }[];
   /** Credited in a ledger in a transaction. */
   credited(txHash: Hex): readonly { token: Address; to: Address; amount: bigint }[];

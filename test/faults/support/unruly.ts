@@ -1,6 +1,5 @@
 /**
- * Messengers that nobody can rely on: jobs, announcements, chain events and awards come twice, late and in
- * another order, by dice.
+ * Unreliable delivery: jobs, events, chain logs and awards come twice, late and in another order, at random.
  */
 
 import type { LpGround } from '../../../src/apps/lp/main.ts';
@@ -54,7 +53,7 @@ export function unrulyLp(ground: LpGround, seed: number): LpGround {
   };
 }
 
-/** A node that shows every event twice, in any order. */
+/** A node that returns every log twice, in any order. */
 function unrulyChain<T extends ChainPort>(chain: T, dice: Seeded): T {
   const twice = (events: EscrowEvent[]) =>
     [...events, ...events]

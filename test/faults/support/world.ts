@@ -1,7 +1,7 @@
 /**
- * Everything that trades, as processes over real chains and a real database, for tests that make them fail:
- * one command each to kill, freeze or restart a part, and to put a bad network in front of it. Parts are
- * started by the test, in the order and with the crash points that it wants.
+ * Everything that trades, as processes over real chains and a real database. Tests kill, freeze or restart a
+ * part, or put a faulty network in front of it, with one call each, and choose the order of starts and the
+ * crash points.
  */
 
 import { randomBytes } from 'node:crypto';
@@ -33,9 +33,9 @@ export type VenueRole = 'api' | 'worker' | 'all';
 export type Config = Record<string, unknown>;
 
 export interface WorldOptions {
-  /** One chain, or two and with them the attesters between them. */
+  /** One chain, or two with attesters between them. */
   chainIds?: readonly number[];
-  /** Venue processes by name. The first that serves takers is who clients ask. */
+  /** Venue processes by name. Clients ask the first that serves takers. */
   venues?: Record<string, VenueRole>;
   /** By solver id. */
   lps?: readonly string[];
@@ -44,13 +44,13 @@ export interface WorldOptions {
   landingMarginSeconds?: number;
   proofWindowSeconds?: number;
   /**
-   * How long quotes are firm: long enough for whatever dies between quote and submission to be back. After a
-   * crash an LP is silent for as long.
+   * The tenor of quotes: long enough for a process that dies between quote and submission to restart. After a
+   * crash an LP quotes nothing for as long.
    */
   validitySeconds?: number;
   /** Whole tokens of each kind in every LP's ledger, on every chain. */
   inventory?: bigint;
-  /** The last word on what a part is configured with, each time that it starts: other URLs, other limits. */
+  /** Changes a part's configuration at each start: other URLs, other limits. */
   configure?: (part: string, config: Config) => Config;
 }
 
@@ -59,7 +59,7 @@ export interface WorldLp {
   owner: TestAccount;
   operator: TestAccount;
   part: Part;
-  /** The LP's own tables. Only once it has started. */
+  /** The LP's own tables, once it has started. */
   database: Database;
   adminUrl: string;
 }
@@ -72,7 +72,7 @@ export interface World {
    */
   killDatabase(): Promise<void>;
   startDatabase(): Promise<void>;
-  /** The venue's tables, seen from outside. */
+  /** The venue's tables, read from outside. */
   database: Database;
   store: VenueStore;
   venue(name?: string): Part;
@@ -82,7 +82,7 @@ export interface World {
   lps: readonly WorldLp[];
   attesters: readonly Part[];
   /**
-   * Starts everything that does not run yet and waits until every LP is active at every venue that serves
+   * Starts every part that does not run, and waits until every LP is active at every venue that serves
    * takers.
    */
   startAll(): Promise<void>;
@@ -94,7 +94,7 @@ export interface World {
   client(venue?: string): Promise<Client>;
   /** Of all clients, in the order of time. */
   log: ClientEntry[];
-  /** Whatever must never be seen in a log. */
+  /** Secrets that no log may contain. */
   secrets: readonly string[];
   relayer: TestAccount;
   stop(): Promise<void>;
@@ -116,7 +116,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     configure = (_, config) => config,
   } = options;
   const folder = await mkdtemp(join(tmpdir(), 'firmquote-faults-'));
-  // The database's user has to get in.
+  // The database user must reach its files.
   await chmod(folder, 0o755);
   await copyCluster(folder);
   const [devnet, first] = await Promise.all([
