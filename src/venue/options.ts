@@ -4,32 +4,23 @@ import type { AssetId } from '../domain/asset.ts';
 import type { SealKey } from '../auction/seal.ts';
 import type { LoadKind } from '../ports/http.ts';
 
-export interface ChainSettings {
+export const CHAIN_DEFAULTS = {
   /** Who sends transactions. `apiSubmit` becomes `walletBroadcast` while the relayer cannot pay. */
-  executionMode: 'apiSubmit' | 'walletBroadcast';
+  executionMode: 'apiSubmit' as 'apiSubmit' | 'walletBroadcast',
   /** Reference price symbol of the native currency. */
-  nativeSymbol: string;
+  nativeSymbol: 'ETH',
   /**
    * Gas of a settlement, of each further output, of an `open`, and of a settlement through a filler without
    * the filler's own gas.
    */
-  settleGas: bigint;
-  outputGas: bigint;
-  openGas: bigint;
-  throughGas: bigint;
-  /** Added to the relayer's cost, because gas prices may rise before the transaction lands. */
-  relayBufferBps: number;
-}
-
-export const CHAIN_DEFAULTS: ChainSettings = {
-  executionMode: 'apiSubmit',
-  nativeSymbol: 'ETH',
   settleGas: 230_000n,
   outputGas: 60_000n,
   openGas: 180_000n,
   throughGas: 240_000n,
+  /** Added to the relayer's cost, because gas prices may rise before the transaction lands. */
   relayBufferBps: 2_000,
 };
+export type ChainSettings = typeof CHAIN_DEFAULTS;
 
 export interface VenueOptions {
   /** Sent in every link challenge. */
@@ -49,131 +40,66 @@ export interface VenueOptions {
   levels?: Partial<LevelsOptions>;
 }
 
-export interface RouterOptions {
+export const ROUTER = {
   /** Deadline of one router request, shared by all its sources. */
-  timeoutMs: number;
+  timeoutMs: 700,
   /** Assets tried first between two legs. */
-  middles: readonly AssetId[];
+  middles: [] as readonly AssetId[],
   /** Most assets tried between two legs of one request. */
-  maxMiddles: number;
-}
+  maxMiddles: 3,
+};
+export type RouterOptions = typeof ROUTER;
 
-export interface FanOutOptions {
+export const FAN_OUT = {
   /** Deadline of the first round. */
-  timeoutMs: number;
+  timeoutMs: 300,
   /** Deadline of the second round, in which LPs commit to a split. */
-  sliceTimeoutMs: number;
+  sliceTimeoutMs: 200,
   /** Wait after the last solver's answer, for further quotes of the same answer. */
-  lingerMs: number;
-  maxSplitParts: number;
+  lingerMs: 1,
+  maxSplitParts: 4,
   /** Longest validity of a quote; the escrow's withdrawal delay must be longer. */
-  maxValiditySeconds: number;
+  maxValiditySeconds: 600,
   /** Shorter validities carry warning 1004. */
-  shortValiditySeconds: number;
+  shortValiditySeconds: 4,
   /** Prices further from the reference carry warning 1001. */
-  farFromMidBps: number;
-}
+  farFromMidBps: 200,
+};
+export type FanOutOptions = typeof FAN_OUT;
 
-export interface RateOptions {
-  quotesPerSecond: number;
-  submitsPerSecond: number;
-  readsPerSecond: number;
+export const RATES = {
+  quotesPerSecond: 50,
+  submitsPerSecond: 20,
+  readsPerSecond: 100,
   /** Before authentication. */
-  perIpPerSecond: number;
+  perIpPerSecond: 300,
   /** A bucket holds this many seconds of its rate. */
-  burst: number;
+  burst: 2,
   /** Live quote requests of one key that have not been submitted. */
-  openQuotes: number;
-  openNotionalUsd: number;
+  openQuotes: 2_000,
+  openNotionalUsd: 50_000_000,
   /** Addresses (own proxies, benches) exempt from the limit by address. */
-  trustedIps: readonly string[];
-}
+  trustedIps: [] as readonly string[],
+};
+export type RateOptions = typeof RATES;
 
-export interface BreakerOptions {
+export const BREAKER = {
   /** A fault weighs 1, a fade 3; the sum halves every half-life. At the limit the breaker opens. */
-  limit: number;
-  halfLifeMs: number;
-  firstCoolDownMs: number;
-  longestCoolDownMs: number;
+  limit: 5,
+  halfLifeMs: 60_000,
+  firstCoolDownMs: 10_000,
+  longestCoolDownMs: 900_000,
   /** Each quiet spell of this length takes one step off the exponential cool-down. */
-  forgiveAfterMs: number;
-}
+  forgiveAfterMs: 600_000,
+};
+export type BreakerOptions = typeof BREAKER;
 
 /**
  * Limits of work in progress in one process. Requests beyond them are refused with 429 or 503 before any
  * work.
  */
-export interface AdmissionOptions {
+export const ADMISSION = {
   /** Requests in progress, by kind. */
-  places: Readonly<Record<LoadKind, number>>;
-  /** Requests that may wait for a slot, by kind, and for how long. */
-  waiting: Readonly<Record<LoadKind, number>>;
-  maxWaitMs: number;
-  /**
-   * At this event loop lag some quotes and exports are refused, at twice this all of them; submissions come
-   * last.
-   */
-  shedAtLagMs: number;
-  /** At this wait for a database connection, requests that need the database begin to be refused. */
-  shedAtDatabaseWaitMs: number;
-  /** Submissions and preflights in progress per chain. */
-  perChain: number;
-}
-
-export interface SocketOptions {
-  pingEveryMs: number;
-  maxBufferedBytes: number;
-  /** Of all event streams together; beyond it those with the most unread bytes are closed. */
-  maxTotalBufferedBytes: number;
-  maxPerKey: number;
-  /** Frames that one client may send per second. */
-  maxFramesPerSecond: number;
-}
-
-export interface LevelsOptions {
-  /** Older ladders are not shown. */
-  maxAgeMs: number;
-  /** Markets for which one solver may publish ladders. */
-  maxMarkets: number;
-  /** Ladders that one solver may send per second. */
-  maxPerSecond: number;
-}
-
-export const FAN_OUT: FanOutOptions = {
-  timeoutMs: 300,
-  sliceTimeoutMs: 200,
-  lingerMs: 1,
-  maxSplitParts: 4,
-  maxValiditySeconds: 600,
-  shortValiditySeconds: 4,
-  farFromMidBps: 200,
-};
-export const ROUTER: RouterOptions = { timeoutMs: 700, middles: [], maxMiddles: 3 };
-export const RATES: RateOptions = {
-  quotesPerSecond: 50,
-  submitsPerSecond: 20,
-  readsPerSecond: 100,
-  perIpPerSecond: 300,
-  burst: 2,
-  openQuotes: 2_000,
-  openNotionalUsd: 50_000_000,
-  trustedIps: [],
-};
-export const BREAKER: BreakerOptions = {
-  limit: 5,
-  halfLifeMs: 60_000,
-  firstCoolDownMs: 10_000,
-  longestCoolDownMs: 900_000,
-  forgiveAfterMs: 600_000,
-};
-export const SOCKETS: SocketOptions = {
-  pingEveryMs: 30_000,
-  maxBufferedBytes: 1024 * 1024,
-  maxTotalBufferedBytes: 128 * 1024 * 1024,
-  maxPerKey: 100,
-  maxFramesPerSecond: 100,
-};
-export const ADMISSION: AdmissionOptions = {
   places: {
     quote: 256,
     preflight: 128,
@@ -183,7 +109,8 @@ export const ADMISSION: AdmissionOptions = {
     export: 8,
     socket: 64,
     subscribe: 32,
-  },
+  } satisfies Readonly<Record<LoadKind, number>>,
+  /** Requests that may wait for a slot, by kind, and for how long. */
   waiting: {
     quote: 0,
     preflight: 128,
@@ -193,10 +120,37 @@ export const ADMISSION: AdmissionOptions = {
     export: 0,
     socket: 2_048,
     subscribe: 2_048,
-  },
+  } satisfies Readonly<Record<LoadKind, number>>,
   maxWaitMs: 2_000,
+  /**
+   * At this event loop lag some quotes and exports are refused, at twice this all of them; submissions come
+   * last.
+   */
   shedAtLagMs: 200,
+  /** At this wait for a database connection, requests that need the database begin to be refused. */
   shedAtDatabaseWaitMs: 500,
+  /** Submissions and preflights in progress per chain. */
   perChain: 128,
 };
-export const LEVELS: LevelsOptions = { maxAgeMs: 10_000, maxMarkets: 2_000, maxPerSecond: 400 };
+export type AdmissionOptions = typeof ADMISSION;
+
+export const SOCKETS = {
+  pingEveryMs: 30_000,
+  maxBufferedBytes: 1024 * 1024,
+  /** Of all event streams together; beyond it those with the most unread bytes are closed. */
+  maxTotalBufferedBytes: 128 * 1024 * 1024,
+  maxPerKey: 100,
+  /** Frames that one client may send per second. */
+  maxFramesPerSecond: 100,
+};
+export type SocketOptions = typeof SOCKETS;
+
+export const LEVELS = {
+  /** Older ladders are not shown. */
+  maxAgeMs: 10_000,
+  /** Markets for which one solver may publish ladders. */
+  maxMarkets: 2_000,
+  /** Ladders that one solver may send per second. */
+  maxPerSecond: 400,
+};
+export type LevelsOptions = typeof LEVELS;

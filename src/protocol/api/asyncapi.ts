@@ -1,4 +1,4 @@
-/** The AsyncAPI 3 document of both WebSockets, made from the very schemas that read and write the frames. */
+/** The AsyncAPI 3 document of both WebSockets, generated from the schemas of the frames. */
 
 import { z } from 'zod';
 import {
@@ -25,20 +25,20 @@ import {
   zFromVenue,
 } from '../link/link.ts';
 
-/** Frames as they went over a real socket, by message name. */
+/** Recorded frames by message name. */
 export type FrameExamples = Readonly<Record<string, readonly unknown[]>>;
 
 const EVENTS: Record<string, { schema: z.ZodType; summary: string }> = {
   subscribe: {
     schema: zClientFrame,
-    summary: `Subscribe to topics or leave them; at most ${MAX_TOPICS} at once. All of the topics of a frame or none.`,
+    summary: `Subscribe to topics or unsubscribe; at most ${MAX_TOPICS} per connection. A frame applies to all of its topics or to none.`,
   },
-  subscribed: { schema: zSubscribed, summary: 'The topics are yours; what was missed follows.' },
-  unsubscribed: { schema: zUnsubscribed, summary: 'Nothing more of these topics follows.' },
-  error: { schema: zStreamError, summary: 'What was asked was not done, and why.' },
+  subscribed: { schema: zSubscribed, summary: 'The subscription is active; missed events follow.' },
+  unsubscribed: { schema: zUnsubscribed, summary: 'No more events of these topics are sent.' },
+  error: { schema: zStreamError, summary: 'Why the request was not carried out.' },
   orderEvent: {
     schema: zOrderEvent,
-    summary: 'An order was created, settled or failed; `data` is what polling answered at that moment.',
+    summary: 'An order was created, settled or failed; `data` is what GET answered at that time.',
   },
   solverEvent: {
     schema: zSolverEvent,
@@ -54,25 +54,26 @@ const FROM_CLIENT = ['subscribe'];
 const LINK: Record<string, string> = {
   challenge: 'The first frame: what to sign, and the chains with their escrows.',
   hello: `Who the solver is. For each chain its operator signs ${LINK_PROOF_TYPE}, EIP-712 domain {name: "FirmquoteLink", version: "1", chainId, verifyingContract: escrow}.`,
-  welcome: 'The proof holds. Say how you are with `status`; nobody is asked before that.',
+  welcome: 'The proof holds. Send `status` next: the venue asks only solvers that have.',
   refused: 'The proof does not hold, or this solver may not join; the socket closes.',
   status: '`active` takes part in the fan-out; `standby` does not. The note is shown on the roster.',
   levels:
-    'Optional: about what would be paid for rising sizes. Shown as indicative prices, never executed. An empty list withdraws. Send it again every few seconds while it stands, a few times a second at most.',
+    'Optional: indicative outputs for rising sizes. Shown as prices, never executed. An empty list withdraws them. Repeat every few seconds while valid, at most a few times a second.',
   rfq: 'A request for a firm quote. Answer within deadlineMs with quotes, a partial or a decline.',
   quote:
     'A firm quote: the complete order, and the commitment of the operator over its id. Several are allowed; `more` says whether another follows.',
-  partial: 'What could be filled of a request that is too large to fill alone. Not firm.',
-  decline: 'No quote, and why. maxAmount when size was the reason.',
-  slice: 'A planned split: sign the whole order if your output of it is what you offered.',
+  partial: 'What this solver could fill of a request that is too large for it alone. Not firm.',
+  decline: 'No quote, with the reason; maxAmount when the size was the reason.',
+  slice: 'A planned split: sign the whole order if your output in it is what you offered.',
   commit: 'The commitment over the order of a slice.',
   released:
-    'Quotes that can execute no more. `proof` says what on chain excludes them; without one a hold runs to its deadline.',
-  award: 'The taker took your quote: everything needed to keep the promise.',
-  order: 'An order of yours moved; a hint, the chain is the truth.',
-  fill: 'The solver filled; a hint, the venue reads the chain.',
-  resync: 'From the solver: send me what is open. From the venue: that, in pieces.',
-  ping: `Either side, every ${LINK_HEARTBEAT_SECONDS} seconds; ${LINK_MISSED_HEARTBEATS} missed and the other side is gone.`,
+    'Quotes that can no longer execute. `proof` names what excludes them on chain; without it a hold runs to its deadline.',
+  award: 'The taker accepted your quote: everything needed to fill the order.',
+  order: 'The stage of your order changed. A hint: only the chain is authoritative.',
+  fill: 'The solver filled an output. A hint: the venue reads the chain.',
+  resync:
+    'From the solver: a request for its open orders. From the venue: these orders, in several messages.',
+  ping: `Either side sends it every ${LINK_HEARTBEAT_SECONDS} seconds; after ${LINK_MISSED_HEARTBEATS} missed ones the other side counts as gone.`,
   pong: 'The answer to a ping.',
 };
 
@@ -115,7 +116,7 @@ export function asyncApiDocument({
     info: {
       title: `${title}: streams`,
       version: '1',
-      description: `JSON text frames, one message each. The key travels in the X-API-Key header before the upgrade, never in the URL; browsers (an Origin header) are turned away. No compression, no binary frames (${CLOSE.unsupported}). Frames above the limit close with ${CLOSE.tooBig}, too many with ${CLOSE.policy}, and whoever reads too slowly with ${CLOSE.tryLater}: connect again and resume. A venue that restarts, or one of its replicas, closes with ${CLOSE.restarting}: connect again at once and resume, a replica that stays takes over.`,
+      description: `JSON text frames, one message each. Send the key in the X-API-Key header of the upgrade request, never in the URL; browsers (an Origin header) are refused. No compression, no binary frames (${CLOSE.unsupported}). Frames above the limit close with ${CLOSE.tooBig}, too many with ${CLOSE.policy}, and clients that read too slowly with ${CLOSE.tryLater}: reconnect and resume. A venue or replica that restarts closes with ${CLOSE.restarting}: reconnect immediately and resume at another replica.`,
     },
     defaultContentType: 'application/json',
     servers: {
@@ -130,34 +131,34 @@ export function asyncApiDocument({
       events: {
         address: EVENTS_PATH,
         title: 'Events for takers',
-        description: `Topics: "orders" (all of the workspace), "orders:{id}", "solvers", "prices:{source}-{dest}:{inputSymbol}-{outputSymbol}". Takes a service or a workspace key; frames of at most ${EVENTS_MAX_PAYLOAD_BYTES} bytes. Resuming: subscribe to "orders" with since = the last cursor you handled, and every event after it comes, once and in order, then what is new. "orders:{id}" begins with the order's first event each time: drop what has a seq that you have. "solvers": subscribe, then read GET /api/v1/solvers; changes follow. "prices": the newest state follows at once, nothing else is ever missed. The server pings every 30 seconds.`,
+        description: `Topics: "orders" (all of the workspace), "orders:{id}", "solvers", "prices:{source}-{dest}:{inputSymbol}-{outputSymbol}". Takes a service or a workspace key; frames of at most ${EVENTS_MAX_PAYLOAD_BYTES} bytes. Resuming: subscribe to "orders" with since = the last cursor you handled, and every event after it is sent once, in order, followed by new ones. "orders:{id}" always begins with the order's first event: drop events whose seq you have. "solvers": subscribe, then read GET /api/v1/solvers; changes follow. "prices": the newest state is sent immediately. The server pings every 30 seconds.`,
         messages: eventMessages,
       },
       link: {
         address: LINK_PATH,
         title: 'The solver link',
-        description: `Solvers dial in with a solver key and answer requests for quotes; frames of at most ${LINK_MAX_PAYLOAD_BYTES} bytes. Unknown types are ignored, unknown fields refused. A worked session: challenge, hello, welcome, status, then rfq and quote as often as asked, award when one is taken, order as it moves.`,
+        description: `Solvers connect with a solver key and answer requests for quotes; frames of at most ${LINK_MAX_PAYLOAD_BYTES} bytes. Unknown types are ignored, unknown fields refused. A worked session: challenge, hello, welcome, status, then rfq and quote as often as asked, award when one is taken, order as it moves.`,
         messages: linkMessages,
       },
     },
     operations: {
-      hearClients: operation('receive', 'events', 'What a client may say.', FROM_CLIENT),
+      hearClients: operation('receive', 'events', 'Frames from clients.', FROM_CLIENT),
       tellClients: operation(
         'send',
         'events',
-        'What a client hears.',
+        'Frames to clients.',
         Object.keys(EVENTS).filter((name) => !FROM_CLIENT.includes(name)),
       ),
       hearSolvers: operation(
         'receive',
         'link',
-        'What a solver may say.',
+        'Messages from solvers.',
         [...fromSolver.keys()].map((type) => `solver_${type}`),
       ),
       tellSolvers: operation(
         'send',
         'link',
-        'What a solver hears.',
+        'Messages to solvers.',
         [...fromVenue.keys()].map((type) => `venue_${type}`),
       ),
     },

@@ -11,7 +11,7 @@ import type { Admission, RouteKeyKind, AccessGate, RateClass } from '../../ports
 import type { Metrics } from '../../ports/metrics.ts';
 import type { ApiKey } from '../../ports/stores/store.ts';
 import type { SlotLimiter } from './admission.ts';
-import { createBuckets, type Take } from './token-buckets.ts';
+import { createBuckets, rateHeaders, rateLimited, type Take } from './token-buckets.ts';
 import type { Keyring } from './keys.ts';
 import type { RateOptions } from '../options.ts';
 import type { PeerUpdate, ReplicaShare } from '../replicas/peers.ts';
@@ -54,11 +54,7 @@ export function createAccessGate(
 
   function limited(take: Take, why: string): never {
     refused.add({ why });
-    throw new ApiError(
-      'rate_limited',
-      `More than ${take.limit} requests a second. Slow down; Retry-After says for how long.`,
-      { retryAfterSeconds: Math.max(1, take.resetSeconds) },
-    );
+    throw rateLimited(take);
   }
 
   function limitByKey(
@@ -81,14 +77,7 @@ export function createAccessGate(
     const slot = `${rate} ${key.id}`;
     taken.set(slot, (taken.get(slot) ?? 0) + 1);
     publishSoon();
-    return {
-      key,
-      headers: {
-        'RateLimit-Limit': String(take.limit),
-        'RateLimit-Remaining': String(take.remaining),
-        'RateLimit-Reset': String(take.resetSeconds),
-      },
-    };
+    return { key, headers: rateHeaders(take) };
   }
 
   return {

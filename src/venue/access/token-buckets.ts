@@ -2,6 +2,7 @@
 
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../ports/clock.ts';
+import { ApiError } from '../../protocol/errors.ts';
 
 export interface Take {
   ok: boolean;
@@ -10,6 +11,19 @@ export interface Take {
   /** Seconds until another token is available, rounded up. */
   resetSeconds: number;
 }
+
+export const rateLimited = ({ limit, resetSeconds }: Take): ApiError =>
+  new ApiError(
+    'rate_limited',
+    `More than ${limit} requests a second. Slow down; Retry-After says for how long.`,
+    { retryAfterSeconds: Math.max(1, resetSeconds) },
+  );
+
+export const rateHeaders = ({ limit, remaining, resetSeconds }: Take) => ({
+  'RateLimit-Limit': String(limit),
+  'RateLimit-Remaining': String(remaining),
+  'RateLimit-Reset': String(resetSeconds),
+});
 
 export interface Buckets {
   take(id: string): Take;
@@ -33,9 +47,7 @@ export function createBuckets(
   function filled(id: string): Bucket {
     const nowMs = clock.monotonicMs();
     let bucket = buckets.get(id);
-    if (!bucket) {
-      buckets.set(id, (bucket = { tokens: capacity, atMs: nowMs }));
-    }
+    if (!bucket) buckets.set(id, (bucket = { tokens: capacity, atMs: nowMs }));
     bucket.tokens = Math.min(capacity, bucket.tokens + ((nowMs - bucket.atMs) / 1000) * perSecond);
     bucket.atMs = nowMs;
     return bucket;

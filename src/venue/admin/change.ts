@@ -17,12 +17,21 @@ export interface AdminDeps {
   feeCaps(): Promise<readonly { slug: string; maxFeeBps: number }[]>;
 }
 
-/** Makes the audit entries of one transaction. */
+/** Writes the audit entries of one transaction. `what` is `<subject>.<verb>`. */
 export function recorder(tx: AdminTx, who: string, clock: Clock) {
   const atMs = clock.nowMs();
   return {
     atMs,
-    record: (entry: Omit<AdminEntry, 'atMs' | 'who'>): Promise<void> => tx.record({ atMs, who, ...entry }),
+    record: (
+      what: AdminEntry['what'],
+      workspaceId: string | null,
+      subjectId: string,
+      before: AdminEntry['before'],
+      after: AdminEntry['after'],
+    ): Promise<void> => {
+      const subject = what.split('.')[0] as AdminEntry['subject'];
+      return tx.record({ atMs, who, what, workspaceId, subject, subjectId, before, after });
+    },
   };
 }
 

@@ -8,7 +8,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { ApiCaller, AccessGate } from '../../ports/http.ts';
 import type { Log } from '../../ports/log.ts';
 import { ApiError } from '../../protocol/errors.ts';
-import { createBuckets, type Take } from '../access/token-buckets.ts';
+import { createBuckets, rateHeaders, rateLimited } from '../access/token-buckets.ts';
 
 /** `id` names the key in the audit trail. */
 export interface AdminKey extends ApiCaller {
@@ -25,18 +25,10 @@ export function createAdminGate(
   const addresses = createBuckets(clock, { perSecond: requestsPerSecond, burst: BURST });
   const perKey = createBuckets(clock, { perSecond: requestsPerSecond, burst: BURST });
 
-  function limited(take: Take): never {
-    throw new ApiError(
-      'rate_limited',
-      `More than ${take.limit} requests a second. Slow down; Retry-After says for how long.`,
-      { retryAfterSeconds: Math.max(1, take.resetSeconds) },
-    );
-  }
-
   return {
     limitByAddress(ip) {
       const take = addresses.take(ip);
-      if (!take.ok) limited(take);
+      if (!take.ok) throw rateLimited(take);
     },
     async authenticate(text) {
       const given = sha256(text ?? '');
@@ -48,16 +40,8 @@ export function createAdminGate(
         throw new ApiError('unauthorized', 'This needs a valid admin key in the X-API-Key header.');
       }
       const take = perKey.take(caller.id);
-      if (!take.ok) limited(take);
-      return {
-        key: caller,
-        headers: {
-          'RateLimit-Limit': String(take.limit),
-          'RateLimit-Remaining': String(take.remaining),
-          'RateLimit-Reset': String(take.resetSeconds),
-          'Cache-Control': 'no-store',
-        },
-      };
+      if (!take.ok) throw rateLimited(take);
+      return { key: caller, headers: { ...rateHeaders(take), 'Cache-Control': 'no-store' } };
     },
     // The rate limit is low enough that no slots are needed.
     takeSlot: async () => () => {},

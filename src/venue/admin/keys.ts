@@ -49,14 +49,7 @@ export function createKeyAdmin({ store, venue, clock, random }: AdminDeps): KeyA
         );
         const after = keyView(key);
         await tx.addKey(key);
-        await recorder(tx, who, clock).record({
-          what: 'key.issue',
-          workspaceId,
-          subject: 'key',
-          subjectId: key.id,
-          before: null,
-          after,
-        });
+        await recorder(tx, who, clock).record('key.issue', workspaceId, key.id, null, after);
         return { key: after, text };
       });
     },
@@ -67,14 +60,7 @@ export function createKeyAdmin({ store, venue, clock, random }: AdminDeps): KeyA
         const { atMs, record } = recorder(tx, who, clock);
         const after = keyView({ ...key, revokedAtMs: atMs });
         await tx.revokeKey(id, atMs);
-        await record({
-          what: 'key.revoke',
-          workspaceId: key.workspaceId,
-          subject: 'key',
-          subjectId: id,
-          before: keyView(key),
-          after,
-        });
+        await record('key.revoke', key.workspaceId, id, keyView(key), after);
         await tx.announce(KEYS_TOPIC, id);
         return after;
       }),

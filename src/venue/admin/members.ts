@@ -82,14 +82,7 @@ export function createMemberAdmin({ store, venue, clock, random }: AdminDeps): M
         };
         const after = memberView(member);
         await tx.putMember(member);
-        await record({
-          what: 'member.add',
-          workspaceId,
-          subject: 'member',
-          subjectId: userId,
-          before: null,
-          after,
-        });
+        await record('member.add', workspaceId, userId, null, after);
         return after;
       }),
     set: (who, workspaceId, userId, change) =>
@@ -101,25 +94,17 @@ export function createMemberAdmin({ store, venue, clock, random }: AdminDeps): M
         const { record } = recorder(tx, who, clock);
         const after = memberView(member);
         await tx.putMember(member);
-        await record({
-          what: 'member.set',
-          workspaceId,
-          subject: 'member',
-          subjectId: userId,
-          before: memberView(before),
-          after,
-        });
+        await record('member.set', workspaceId, userId, memberView(before), after);
         for (const key of await tx.keysOf(workspaceId, userId)) {
           if (key.role === null || !outranks(key.role, member.role)) continue;
           await tx.setKeyRole(key.id, member.role);
-          await record({
-            what: 'key.lower',
+          await record(
+            'key.lower',
             workspaceId,
-            subject: 'key',
-            subjectId: key.id,
-            before: keyView(key),
-            after: keyView({ ...key, role: member.role }),
-          });
+            key.id,
+            keyView(key),
+            keyView({ ...key, role: member.role }),
+          );
           await tx.announce(KEYS_TOPIC, key.id);
         }
         return after;
@@ -132,24 +117,16 @@ export function createMemberAdmin({ store, venue, clock, random }: AdminDeps): M
         const member: Member = { ...before, removedAtMs: atMs };
         const after = memberView(member);
         await tx.putMember(member);
-        await record({
-          what: 'member.remove',
-          workspaceId,
-          subject: 'member',
-          subjectId: userId,
-          before: memberView(before),
-          after,
-        });
+        await record('member.remove', workspaceId, userId, memberView(before), after);
         for (const key of await tx.keysOf(workspaceId, userId)) {
           await tx.revokeKey(key.id, atMs);
-          await record({
-            what: 'key.revoke',
+          await record(
+            'key.revoke',
             workspaceId,
-            subject: 'key',
-            subjectId: key.id,
-            before: keyView(key),
-            after: keyView({ ...key, revokedAtMs: atMs }),
-          });
+            key.id,
+            keyView(key),
+            keyView({ ...key, revokedAtMs: atMs }),
+          );
           await tx.announce(KEYS_TOPIC, key.id);
         }
         return after;

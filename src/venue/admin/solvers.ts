@@ -22,14 +22,7 @@ export function createSolverAdmin({ store, venue, clock }: AdminDeps): SolverAdm
         const solver = { id, name, kind, corridors, disabled };
         const after = solverView({ ...solver, firstSeenAtMs: null, lastQuoteAtMs: null });
         await tx.putSolver(solver);
-        await recorder(tx, who, clock).record({
-          what: 'solver.add',
-          workspaceId: null,
-          subject: 'solver',
-          subjectId: id,
-          before: null,
-          after,
-        });
+        await recorder(tx, who, clock).record('solver.add', null, id, null, after);
         await tx.announce(SOLVERS_TOPIC, id);
         return after;
       }),
@@ -46,14 +39,7 @@ export function createSolverAdmin({ store, venue, clock }: AdminDeps): SolverAdm
         };
         const after = solverView(solver);
         await tx.putSolver(solver);
-        await recorder(tx, who, clock).record({
-          what: 'solver.set',
-          workspaceId: null,
-          subject: 'solver',
-          subjectId: id,
-          before: solverView(before),
-          after,
-        });
+        await recorder(tx, who, clock).record('solver.set', null, id, solverView(before), after);
         await tx.announce(SOLVERS_TOPIC, id);
         return after;
       }),

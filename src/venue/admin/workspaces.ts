@@ -84,14 +84,7 @@ export function createWorkspaceAdmin({ store, venue, clock, feeCaps }: AdminDeps
         );
         const after = workspaceView(workspace);
         await tx.putWorkspace(workspace);
-        await recorder(tx, who, clock).record({
-          what: 'workspace.add',
-          workspaceId: id,
-          subject: 'workspace',
-          subjectId: id,
-          before: null,
-          after,
-        });
+        await recorder(tx, who, clock).record('workspace.add', id, id, null, after);
         await tx.announce(WORKSPACES_TOPIC, id);
         return after;
       });
@@ -104,14 +97,7 @@ export function createWorkspaceAdmin({ store, venue, clock, feeCaps }: AdminDeps
         const workspace = changed(before, change);
         const after = workspaceView(workspace);
         await tx.putWorkspace(workspace);
-        await recorder(tx, who, clock).record({
-          what: 'workspace.set',
-          workspaceId: id,
-          subject: 'workspace',
-          subjectId: id,
-          before: workspaceView(before),
-          after,
-        });
+        await recorder(tx, who, clock).record('workspace.set', id, id, workspaceView(before), after);
         await tx.announce(WORKSPACES_TOPIC, id);
         return after;
       });
