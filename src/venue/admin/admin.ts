@@ -8,27 +8,22 @@
 import type { AdminStore } from '../../ports/stores/admin-store.ts';
 import type { ChangeView } from '../../protocol/api/admin.ts';
 import type { AdminDeps } from './change.ts';
-import { createKeyAdmin, type KeyAdmin } from './keys.ts';
-import { createMemberAdmin, type MemberAdmin } from './members.ts';
-import { createSolverAdmin, type SolverAdmin } from './solvers.ts';
+import { createKeyAdmin } from './keys.ts';
+import { createMemberAdmin } from './members.ts';
+import { createSolverAdmin } from './solvers.ts';
 import { changeView } from './views.ts';
-import { createWorkspaceAdmin, type WorkspaceAdmin } from './workspaces.ts';
+import { createWorkspaceAdmin } from './workspaces.ts';
 
-export interface Admin {
-  workspaces: WorkspaceAdmin;
-  members: MemberAdmin;
-  keys: KeyAdmin;
-  solvers: SolverAdmin;
-  /** Audit entries, newest first. */
-  changes(filter: Parameters<AdminStore['changes']>[0]): Promise<ChangeView[]>;
-}
+export type Admin = ReturnType<typeof createAdmin>;
 
-export function createAdmin(deps: AdminDeps): Admin {
+export function createAdmin(deps: AdminDeps) {
   return {
     workspaces: createWorkspaceAdmin(deps),
     members: createMemberAdmin(deps),
     keys: createKeyAdmin(deps),
     solvers: createSolverAdmin(deps),
-    changes: async (filter) => (await deps.store.changes(filter)).map(changeView),
+    /** Audit entries, newest first. */
+    changes: async (filter: Parameters<AdminStore['changes']>[0]): Promise<ChangeView[]> =>
+      (await deps.store.changes(filter)).map(changeView),
   };
 }

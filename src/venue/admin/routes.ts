@@ -3,13 +3,6 @@
 import { z } from 'zod';
 import type { ApiCaller, Route } from '../../ports/http.ts';
 import {
-  type MemberChange,
-  type NewKeyRequest,
-  type NewMember,
-  type NewSolver,
-  type NewWorkspace,
-  type SolverChange,
-  type WorkspaceChange,
   zChange,
   zIssuedKey,
   zKey,
@@ -50,185 +43,141 @@ const zChangesQuery = z.strictObject({
     .optional(),
 });
 
-type AdminRoute<Body = unknown, Query = unknown, Params = unknown> = Route<Body, Query, Params, ApiCaller>;
-type At<S extends z.ZodType> = z.infer<S>;
+type AdminRoute = Route<unknown, unknown, unknown, ApiCaller>;
 
-export function venueAdminRoutes(admin: Admin): AdminRoute[] {
-  const reading = { method: 'GET', keyKinds: ['admin'], rate: 'read' } as const;
-  const writing = { method: 'POST', keyKinds: ['admin'], rate: 'submit' } as const;
-  const changing = { ...writing, method: 'PATCH' } as const;
-  const ending = { ...writing, method: 'DELETE' } as const;
-  /** The actor in the audit log, beside `cli:…`. */
-  const who = ({ id }: ApiCaller): string => `admin:${id}`;
+/** The schemas give the handler its types. `who` is the actor in the audit log, beside `cli:…`. */
+function route<Body, Query, Params>(
+  method: Route['method'],
+  path: string,
+  summary: string,
+  schemas: Pick<Route<Body, Query, Params>, 'body' | 'query' | 'params' | 'response'>,
+  handle: (request: { who: string; body: Body; query: Query; params: Params }) => Promise<object>,
+): AdminRoute {
+  const route: Route<Body, Query, Params, ApiCaller> = {
+    method,
+    path: `${BASE}${path}`,
+    keyKinds: ['admin'],
+    rate: method === 'GET' ? 'read' : 'submit',
+    tag: path.includes('/members') ? 'members' : (path.split('/')[1] ?? ''),
+    summary,
+    ...schemas,
+    handle: ({ key, body, query, params }) => handle({ who: `admin:${key.id}`, body, query, params }),
+  };
+  return route as unknown as AdminRoute;
+}
 
-  const workspaces: AdminRoute<never, never, At<typeof zWorkspacePath>>[] = [
-    {
-      ...reading,
-      path: `${BASE}/workspaces`,
-      tag: 'workspaces',
-      summary: 'Every workspace',
-      response: z.object({ workspaces: z.array(zWorkspace) }),
-      handle: async () => ({ workspaces: await admin.workspaces.list() }),
-    },
-    {
-      ...reading,
-      path: `${BASE}/workspaces/:workspace`,
-      tag: 'workspaces',
-      summary: 'One workspace',
-      params: zWorkspacePath,
-      response: zWorkspace,
-      handle: ({ params }) => admin.workspaces.show(params.workspace),
-    },
-  ];
-  const addWorkspace: AdminRoute<NewWorkspace> = {
-    ...writing,
-    path: `${BASE}/workspaces`,
-    tag: 'workspaces',
-    summary: 'Add a workspace',
-    body: zNewWorkspace,
-    response: zWorkspace,
-    handle: ({ key, body }) => admin.workspaces.add(who(key), body),
-  };
-  const setWorkspace: AdminRoute<WorkspaceChange, unknown, At<typeof zWorkspacePath>> = {
-    ...changing,
-    path: `${BASE}/workspaces/:workspace`,
-    tag: 'workspaces',
-    summary: 'Change a workspace; what is absent stays',
-    params: zWorkspacePath,
-    body: zWorkspaceChange,
-    response: zWorkspace,
-    handle: ({ key, params, body }) => admin.workspaces.set(who(key), params.workspace, body),
-  };
-
-  const listMembers: AdminRoute<unknown, At<typeof zMembersQuery>, At<typeof zWorkspacePath>> = {
-    ...reading,
-    path: `${BASE}/workspaces/:workspace/members`,
-    tag: 'members',
-    summary: 'Members of a workspace; those who left with ?removed=true',
-    params: zWorkspacePath,
-    query: zMembersQuery,
-    response: z.object({ members: z.array(zMember) }),
-    handle: async ({ params, query }) => ({
-      members: await admin.members.list(params.workspace, { removed: query.removed ?? false }),
-    }),
-  };
-  const addMember: AdminRoute<NewMember, unknown, At<typeof zWorkspacePath>> = {
-    ...writing,
-    path: `${BASE}/workspaces/:workspace/members`,
-    tag: 'members',
-    summary: 'Add a member',
-    params: zWorkspacePath,
-    body: zNewMember,
-    response: zMember,
-    handle: ({ key, params, body }) => admin.members.add(who(key), params.workspace, body),
-  };
-  const setMember: AdminRoute<MemberChange, unknown, At<typeof zMemberPath>> = {
-    ...changing,
-    path: `${BASE}/workspaces/:workspace/members/:member`,
-    tag: 'members',
-    summary: 'Change a member; a lower role lowers their keys',
-    params: zMemberPath,
-    body: zMemberChange,
-    response: zMember,
-    handle: ({ key, params, body }) => admin.members.set(who(key), params.workspace, params.member, body),
-  };
-  const removeMember: AdminRoute<unknown, unknown, At<typeof zMemberPath>> = {
-    ...ending,
-    path: `${BASE}/workspaces/:workspace/members/:member`,
-    tag: 'members',
-    summary: 'Remove a member and revoke their keys',
-    params: zMemberPath,
-    response: zMember,
-    handle: ({ key, params }) => admin.members.remove(who(key), params.workspace, params.member),
-  };
-
-  const listKeys: AdminRoute<unknown, At<typeof zKeysQuery>> = {
-    ...reading,
-    path: `${BASE}/keys`,
-    tag: 'keys',
-    summary: 'Keys, without their text',
-    query: zKeysQuery,
-    response: z.object({ keys: z.array(zKey) }),
-    handle: async ({ query }) => ({
-      keys: await admin.keys.list({ workspaceId: query.workspace, solverId: query.solver, live: query.live }),
-    }),
-  };
-  const issueKey: AdminRoute<NewKeyRequest> = {
-    ...writing,
-    path: `${BASE}/keys`,
-    tag: 'keys',
-    summary: 'Issue a key; its text is shown this once',
-    body: zNewKeyRequest,
-    response: zIssuedKey,
-    handle: ({ key, body }) => admin.keys.issue(who(key), body),
-  };
-  const revokeKey: AdminRoute<unknown, unknown, At<typeof zKeyPath>> = {
-    ...ending,
-    path: `${BASE}/keys/:key`,
-    tag: 'keys',
-    summary: 'Revoke a key, at once and everywhere',
-    params: zKeyPath,
-    response: zKey,
-    handle: ({ key, params }) => admin.keys.revoke(who(key), params.key),
-  };
-
-  const listSolvers: AdminRoute = {
-    ...reading,
-    path: `${BASE}/solvers`,
-    tag: 'solvers',
-    summary: 'Onboarded solvers',
-    response: z.object({ solvers: z.array(zOnboarded) }),
-    handle: async () => ({ solvers: await admin.solvers.list() }),
-  };
-  const addSolver: AdminRoute<NewSolver> = {
-    ...writing,
-    path: `${BASE}/solvers`,
-    tag: 'solvers',
-    summary: 'Onboard a solver',
-    body: zNewSolver,
-    response: zOnboarded,
-    handle: ({ key, body }) => admin.solvers.add(who(key), body),
-  };
-  const setSolver: AdminRoute<SolverChange, unknown, At<typeof zSolverPath>> = {
-    ...changing,
-    path: `${BASE}/solvers/:solver`,
-    tag: 'solvers',
-    summary: 'Change or disable a solver',
-    params: zSolverPath,
-    body: zSolverChange,
-    response: zOnboarded,
-    handle: ({ key, params, body }) => admin.solvers.set(who(key), params.solver, body),
-  };
-
-  const changes: AdminRoute<unknown, At<typeof zChangesQuery>> = {
-    ...reading,
-    path: `${BASE}/audit`,
-    tag: 'audit',
-    summary: 'Who changed what and when, newest first',
-    query: zChangesQuery,
-    response: z.object({ changes: z.array(zChange) }),
-    handle: async ({ query }) => ({
-      changes: await admin.changes({
-        limit: query.limit ?? 100,
-        ...(query.workspace === undefined ? {} : { workspaceId: query.workspace }),
-      }),
-    }),
-  };
-
+export function venueAdminRoutes({ workspaces, members, keys, solvers, changes }: Admin): AdminRoute[] {
   return [
-    ...workspaces,
-    addWorkspace,
-    setWorkspace,
-    listMembers,
-    addMember,
-    setMember,
-    removeMember,
-    listKeys,
-    issueKey,
-    revokeKey,
-    listSolvers,
-    addSolver,
-    setSolver,
-    changes,
-  ] as unknown as AdminRoute[];
+    route(
+      'GET',
+      '/workspaces',
+      'Every workspace',
+      { response: z.object({ workspaces: z.array(zWorkspace) }) },
+      async () => ({ workspaces: await workspaces.list() }),
+    ),
+    route(
+      'GET',
+      '/workspaces/:workspace',
+      'One workspace',
+      { params: zWorkspacePath, response: zWorkspace },
+      ({ params }) => workspaces.show(params.workspace),
+    ),
+    route(
+      'POST',
+      '/workspaces',
+      'Add a workspace',
+      { body: zNewWorkspace, response: zWorkspace },
+      ({ who, body }) => workspaces.add(who, body),
+    ),
+    route(
+      'PATCH',
+      '/workspaces/:workspace',
+      'Change a workspace; what is absent stays',
+      { params: zWorkspacePath, body: zWorkspaceChange, response: zWorkspace },
+      ({ who, params, body }) => workspaces.set(who, params.workspace, body),
+    ),
+    route(
+      'GET',
+      '/workspaces/:workspace/members',
+      'Members of a workspace; those who left with ?removed=true',
+      { params: zWorkspacePath, query: zMembersQuery, response: z.object({ members: z.array(zMember) }) },
+      async ({ params, query }) => ({
+        members: await members.list(params.workspace, { removed: query.removed ?? false }),
+      }),
+    ),
+    route(
+      'POST',
+      '/workspaces/:workspace/members',
+      'Add a member',
+      { params: zWorkspacePath, body: zNewMember, response: zMember },
+      ({ who, params, body }) => members.add(who, params.workspace, body),
+    ),
+    route(
+      'PATCH',
+      '/workspaces/:workspace/members/:member',
+      'Change a member; a lower role lowers their keys',
+      { params: zMemberPath, body: zMemberChange, response: zMember },
+      ({ who, params, body }) => members.set(who, params.workspace, params.member, body),
+    ),
+    route(
+      'DELETE',
+      '/workspaces/:workspace/members/:member',
+      'Remove a member and revoke their keys',
+      { params: zMemberPath, response: zMember },
+      ({ who, params }) => members.remove(who, params.workspace, params.member),
+    ),
+    route(
+      'GET',
+      '/keys',
+      'Keys, without their text',
+      { query: zKeysQuery, response: z.object({ keys: z.array(zKey) }) },
+      async ({ query: { workspace, solver, live } }) => ({
+        keys: await keys.list({ workspaceId: workspace, solverId: solver, live }),
+      }),
+    ),
+    route(
+      'POST',
+      '/keys',
+      'Issue a key; its text is shown this once',
+      { body: zNewKeyRequest, response: zIssuedKey },
+      ({ who, body }) => keys.issue(who, body),
+    ),
+    route(
+      'DELETE',
+      '/keys/:key',
+      'Revoke a key, at once and everywhere',
+      { params: zKeyPath, response: zKey },
+      ({ who, params }) => keys.revoke(who, params.key),
+    ),
+    route(
+      'GET',
+      '/solvers',
+      'Onboarded solvers',
+      { response: z.object({ solvers: z.array(zOnboarded) }) },
+      async () => ({ solvers: await solvers.list() }),
+    ),
+    route(
+      'POST',
+      '/solvers',
+      'Onboard a solver',
+      { body: zNewSolver, response: zOnboarded },
+      ({ who, body }) => solvers.add(who, body),
+    ),
+    route(
+      'PATCH',
+      '/solvers/:solver',
+      'Change or disable a solver',
+      { params: zSolverPath, body: zSolverChange, response: zOnboarded },
+      ({ who, params, body }) => solvers.set(who, params.solver, body),
+    ),
+    route(
+      'GET',
+      '/audit',
+      'Who changed what and when, newest first',
+      { query: zChangesQuery, response: z.object({ changes: z.array(zChange) }) },
+      async ({ query: { limit = 100, workspace } }) => ({
+        changes: await changes({ limit, ...(workspace !== undefined && { workspaceId: workspace }) }),
+      }),
+    ),
+  ];
 }

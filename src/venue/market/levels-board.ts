@@ -45,7 +45,7 @@ interface View {
   eligible: ReadonlySet<string> | undefined;
   clients: Set<StreamClient>;
   dirty: boolean;
-  toldMs: number;
+  sentMs: number;
   /** When the first of its ladders expires. */
   staleMs: number;
 }
@@ -77,14 +77,14 @@ export function createLevelsBoard(
   function tick(): void {
     const now = clock.monotonicMs();
     for (const view of views.values()) {
-      if ((view.dirty || clock.nowMs() > view.staleMs) && now - view.toldMs >= PRICES_EVERY_MS)
-        tell(view, now);
+      if ((view.dirty || clock.nowMs() > view.staleMs) && now - view.sentMs >= PRICES_EVERY_MS)
+        publish(view, now);
     }
     cancel = clock.after(TICK_MS, tick);
   }
 
-  function tell(view: View, now: number): void {
-    view.toldMs = now;
+  function publish(view: View, now: number): void {
+    view.sentMs = now;
     view.dirty = false;
     const frame = Buffer.from(frameOf(view));
     for (const client of view.clients) client.send(frame);
@@ -152,7 +152,7 @@ export function createLevelsBoard(
           eligible: eligibleSolvers ? new Set(eligibleSolvers) : undefined,
           clients: new Set(),
           dirty: false,
-          toldMs: clock.monotonicMs(),
+          sentMs: clock.monotonicMs(),
           staleMs: Number.POSITIVE_INFINITY,
         };
         views.set(id, view);

@@ -62,7 +62,7 @@ export function createSolverLevels(
     const key = marketKey(input, output);
     const mine = bySession.get(session) ?? new Map<string, Offered>();
     if (ladder.length === 0) {
-      if (mine.delete(key)) tell(key);
+      if (mine.delete(key)) notify(key);
       return 'withdrawn';
     }
     const nowMs = clock.nowMs();
@@ -70,7 +70,7 @@ export function createSolverLevels(
     if (!mine.has(key) && mine.size >= maxMarkets) return 'too_many';
     mine.set(key, { solverId: session.solverId, ladder, atMs: Math.min(atMs, nowMs) });
     bySession.set(session, mine);
-    tell(key);
+    notify(key);
     return 'taken';
   }
 
@@ -79,7 +79,7 @@ export function createSolverLevels(
     return place.kind === 'market' ? place.market.chain : undefined;
   };
 
-  function tell(key: string): void {
+  function notify(key: string): void {
     for (const listener of listeners) listener(key);
   }
 
@@ -110,7 +110,7 @@ export function createSolverLevels(
     forget(session) {
       const mine = bySession.get(session);
       bySession.delete(session);
-      for (const key of mine?.keys() ?? []) tell(key);
+      for (const key of mine?.keys() ?? []) notify(key);
     },
   };
 }

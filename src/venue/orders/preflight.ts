@@ -40,7 +40,7 @@ import type { VerifiedQuote, SealOwner, Sealing } from '../quoting/sealing.ts';
 import { PARTIES } from './submit.ts';
 import { readTaker, type TakerState } from './taker.ts';
 
-export interface PreflightDeps {
+interface PreflightDeps {
   chains: ReadonlyMap<number, ChainPort>;
   sealing: Sealing;
   chainBulkhead: Bulkhead<number>;

@@ -61,7 +61,7 @@ export function travelRuleMessage(record: OrderRecord, workspaceName: string): T
   };
 }
 
-export interface CourierDeps {
+interface CourierDeps {
   store: TravelRuleStore & OrderStore & WorkspaceStore;
   transmitter: Transmitter;
   clock: Clock;
@@ -69,37 +69,23 @@ export interface CourierDeps {
   metrics: Metrics;
 }
 
-export interface CourierOptions {
-  maxAttempts: number;
-  /** Pause before the second attempt; it doubles with each further one. */
-  firstRetryMs: number;
-  longestRetryMs: number;
-  lookEveryMs: number;
-  /** Longer than any transmission takes. */
-  leaseMs: number;
-}
-
-export const COURIER: CourierOptions = {
+export const COURIER = {
   maxAttempts: 12,
+  /** Pause before the second attempt; it doubles with each further one. */
   firstRetryMs: 5_000,
   longestRetryMs: 3_600_000,
   lookEveryMs: 1_000,
+  /** Longer than any transmission takes. */
   leaseMs: 60_000,
 };
 
 const AT_ONCE = 20;
 
-export interface Courier {
-  start(): void;
-  /** Waits for transmissions in progress. */
-  stop(): Promise<void>;
-}
-
 /** Several couriers may run: one of them leases each record. */
 export function createCourier(
   { store, transmitter, clock, log, metrics }: CourierDeps,
-  options: CourierOptions,
-): Courier {
+  options: typeof COURIER,
+) {
   const { maxAttempts, firstRetryMs, longestRetryMs, lookEveryMs, leaseMs } = options;
   const ended = metrics.counter(
     'firmquote_venue_travel_rule_total',
@@ -177,7 +163,8 @@ export function createCourier(
 
   return {
     start: next,
-    async stop() {
+    /** Waits for transmissions in progress. */
+    async stop(): Promise<void> {
       stopped = true;
       cancel();
       await round;

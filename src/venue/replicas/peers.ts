@@ -13,7 +13,7 @@ import type { Random } from '../../ports/random.ts';
 /** Bus topic: updates of one replica for the others. */
 export const REPLICAS_TOPIC = 'replicas';
 
-/** A key publishIn its part, and the values. */
+/** A key within its part, and the values. */
 export type PeerUpdate = readonly [key: string, ...facts: (string | number)[]];
 
 /** A part of the venue's state of which each replica reports its own share. */
@@ -30,12 +30,12 @@ export interface ReplicaShare {
 export interface Peers {
   /** Call it before `start`. */
   share(part: ReplicaShare): void;
-  /** Publishes changes publishSoon; does nothing while there are no other replicas. */
+  /** Publishes changes within `BETWEEN_MS`; does nothing without other replicas. */
   publishSoon(): void;
   /** Resolves when all changes so far have been published. */
   flushed(): Promise<void>;
   start(): Promise<void>;
-  /** Publishes the last changes and takes leave. */
+  /** Publishes the last changes, and tells the other replicas that this one stops. */
   stop(): Promise<void>;
 }
 
@@ -47,7 +47,7 @@ interface Message {
   bye?: true;
 }
 
-/** The first change is published at once, later ones at this interval: at most fifty messages a second. */
+/** The first change is published immediately, later ones at this interval: at most fifty messages a second. */
 const BETWEEN_MS = 20;
 /** Every replica publishes at least this often. After `SILENT_MS` without a message it counts as gone. */
 const ALIVE_MS = 1_000;
@@ -120,10 +120,7 @@ export function createPeers({
       // Send everything again.
       allMs = Number.NEGATIVE_INFINITY;
       if (!failing)
-        log.warn(
-          { error },
-          'the other replicas could not be flushed; until they are, limits are per replica',
-        );
+        log.warn({ error }, 'the other replicas cannot be reached; until they can, limits are per replica');
       failing = true;
     }
   }
@@ -170,15 +167,15 @@ export function createPeers({
     const before = lastSeenMs.size;
     lastSeenMs.set(from, clock.monotonicMs());
     if (lastSeenMs.size > before) publishSoon();
-    const known = part === undefined ? undefined : parts.get(part);
     // A replica of another version may send parts that this one does not have.
-    if (known) for (const each of news) known.apply(from, each);
+    const share = parts.get(part ?? '');
+    for (const each of news) share?.apply(from, each);
   }
 
   return {
     share: (part) => void parts.set(part.name, part),
-    publishSoon: publishSoon,
-    flushed: flushed,
+    publishSoon,
+    flushed,
     async start() {
       unsubscribe = await bus.subscribe(REPLICAS_TOPIC, receive);
       publishIn(0);

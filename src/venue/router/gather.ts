@@ -31,12 +31,7 @@ export interface RouteCandidates {
   whys: ProductUnavailable[];
 }
 
-export interface Gatherer {
-  /** All orders that are signed first share `nonce`. `twoLegs: false` asks for direct routes only. */
-  gather(intent: PairRequest, nonce: bigint, options?: { twoLegs: boolean }): Promise<RouteCandidates>;
-}
-
-export interface GathererDeps {
+interface GathererDeps {
   sources: readonly RouteSource[];
   gas: Pick<RelayFees, 'takerGas'>;
   clock: Clock;
@@ -47,10 +42,8 @@ export interface GathererDeps {
 /** Share of the remaining time for the leg that is asked first. */
 const FIRST_SHARE = 0.5;
 
-export function createGatherer(
-  { sources, gas, clock, random, log }: GathererDeps,
-  options: RouterOptions,
-): Gatherer {
+export function createGatherer({ sources, gas, clock, random, log }: GathererDeps, options: RouterOptions) {
+  /** All orders that are signed first share `nonce`. `twoLegs: false` asks for direct routes only. */
   async function gather(
     intent: PairRequest,
     nonce: bigint,
@@ -69,10 +62,7 @@ export function createGatherer(
       if (why) gathered.whys.push(why);
     };
     const across = async (middle: ListedAsset): Promise<void> => {
-      const legs =
-        intent.side === 'exactInput'
-          ? await forwards(intent, middle, nonce, leftMs, over.signal)
-          : await backwards(intent, middle, nonce, leftMs, over.signal);
+      const legs = await twoLegsAcross(middle, intent, nonce, leftMs, over.signal);
       if (legs) gathered.candidates.push(joined(intent, legs[0], legs[1]));
     };
     const tasks = [
@@ -87,58 +77,27 @@ export function createGatherer(
     return { candidates: [...gathered.candidates], whys: [...gathered.whys] };
   }
 
-  /** The first leg tells how much arrives; the second is asked for exactly that. */
-  async function forwards(
-    intent: PairRequest,
+  /** Asks first for the leg whose amount the taker fixed; its quote fixes the amount of the other leg. */
+  async function twoLegsAcross(
     middle: ListedAsset,
+    intent: PairRequest,
     nonce: bigint,
     leftMs: () => number,
     signal: AbortSignal,
   ): Promise<[RouteOffer, RouteOffer] | undefined> {
-    const first = await best(
-      firstLeg(intent, middle),
-      serving(firstLeg(intent, middle), sources),
-      nonce,
-      leftMs() * FIRST_SHARE,
-      signal,
+    const forwards = intent.side === 'exactInput';
+    const legs = [firstLeg(intent, middle), secondLeg(intent, middle)] as const;
+    const [fixed, open] = forwards ? legs : ([legs[1], legs[0]] as const);
+    const nonceOf = (leg: PairRequest) => (leg === legs[0] ? nonce : BigInt(random.bytes32()));
+    const one = await best(fixed, serving(fixed, sources), nonceOf(fixed), leftMs() * FIRST_SHARE, signal);
+    if (!one || signal.aborted) return undefined;
+    const leg = { ...open, amount: forwards ? one.offer.minimumOutput : one.offer.inputAmount };
+    const fitting = serving(leg, sources).filter((source) =>
+      forwards ? makesSense(one.source, source) : makesSense(source, one.source),
     );
-    if (!first || signal.aborted) return undefined;
-    const leg = { ...secondLeg(intent, middle), amount: first.offer.minimumOutput };
-    const second = await best(
-      leg,
-      serving(leg, sources).filter((source) => makesSense(first.source, source)),
-      BigInt(random.bytes32()),
-      leftMs(),
-      signal,
-    );
-    return second && [first.offer, second.offer];
-  }
-
-  /** The second leg tells how much it takes; the first is asked to deliver exactly that. */
-  async function backwards(
-    intent: PairRequest,
-    middle: ListedAsset,
-    nonce: bigint,
-    leftMs: () => number,
-    signal: AbortSignal,
-  ): Promise<[RouteOffer, RouteOffer] | undefined> {
-    const second = await best(
-      secondLeg(intent, middle),
-      serving(secondLeg(intent, middle), sources),
-      BigInt(random.bytes32()),
-      leftMs() * FIRST_SHARE,
-      signal,
-    );
-    if (!second || signal.aborted) return undefined;
-    const leg = { ...firstLeg(intent, middle), amount: second.offer.inputAmount };
-    const first = await best(
-      leg,
-      serving(leg, sources).filter((source) => makesSense(source, second.source)),
-      nonce,
-      leftMs(),
-      signal,
-    );
-    return first && [first.offer, second.offer];
+    const other = await best(leg, fitting, nonceOf(open), leftMs(), signal);
+    if (!other) return undefined;
+    return forwards ? [one.offer, other.offer] : [other.offer, one.offer];
   }
 
   async function best(

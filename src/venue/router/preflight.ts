@@ -16,7 +16,7 @@ import type { LaterLeg, VerifiedQuote, Sealing } from '../quoting/sealing.ts';
 import { progressOf } from '../orders/status.ts';
 import type { Router } from './router.ts';
 
-export interface RoutePreflightDeps {
+interface RoutePreflightDeps {
   base: Preflighter;
   router: Pick<Router, 'nextLeg'>;
   store: Pick<OrderStore, 'order' | 'nextLegs'>;

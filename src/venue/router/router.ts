@@ -39,7 +39,7 @@ import type { RouteSource } from './source.ts';
 import { routerTerms } from './terms.ts';
 import { createVenueSource } from './venue-source.ts';
 
-export interface RouterDeps {
+interface RouterDeps {
   source: RfqSource;
   chains: ReadonlyMap<number, ChainPort>;
   routeVenues: readonly RouteVenue[];
@@ -75,7 +75,7 @@ export interface Router {
   lastQuoteAtMs(venueId: string): number | undefined;
 }
 
-export interface RouterSettings {
+interface RouterSettings {
   router: RouterOptions;
   fanOut: FanOutOptions;
   rates: Pick<RateOptions, 'openQuotes' | 'openNotionalUsd'>;

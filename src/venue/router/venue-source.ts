@@ -21,7 +21,7 @@ import { deferredOn } from '../quoting/rfq-source.ts';
 import { type Found, pairOf, type RouteLeg, type RouteOffer, type RouteSource } from './source.ts';
 import type { PairRequest } from '../quoting/rfq-source.ts';
 
-export interface VenueSourceDeps {
+interface VenueSourceDeps {
   chains: ReadonlyMap<number, ChainPort>;
   gas: RelayFees;
   breaker: Breaker;

@@ -49,11 +49,11 @@ export function createOrderEventDispatcher({
   const listeners: OrderEventListener[] = [];
   let unsubscribe: (() => Promise<void>) | undefined;
 
-  async function hear(payload: string): Promise<void> {
+  async function dispatch(payload: string): Promise<void> {
     const news = JSON.parse(payload) as OrderNews;
     const record = await store.order(news.orderId);
     if (!record) return;
-    tellSolvers(record, news);
+    notifySolvers(record, news);
     for (const listener of listeners) listener(record, news);
   }
 
@@ -63,7 +63,7 @@ export function createOrderEventDispatcher({
     return session?.mode === mode ? session : undefined;
   }
 
-  function tellSolvers(record: OrderRecord, { event }: OrderNews): void {
+  function notifySolvers(record: OrderRecord, { event }: OrderNews): void {
     const progress = progressOf(record);
     const created = event === 'order.created';
     const frame = created
@@ -96,7 +96,7 @@ export function createOrderEventDispatcher({
       unsubscribe = await bus.subscribe(
         ORDERS_TOPIC,
         (payload) =>
-          void hear(payload).catch((error: unknown) =>
+          void dispatch(payload).catch((error: unknown) =>
             log.warn({ error }, 'an order event could not be dispatched; polling still shows the order'),
           ),
       );

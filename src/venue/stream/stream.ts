@@ -35,7 +35,7 @@ interface Client extends StreamClient {
   markets: Map<string, PriceMarket>;
 }
 
-export interface StreamDeps {
+interface StreamDeps {
   slots: SlotLimiter;
   store: OrderStore;
   orders: OrderStream;
@@ -85,7 +85,7 @@ export function createStreamDoor(
   }
 
   /** Eligibility is looked up per client asynchronously; the queue keeps the changes in order. */
-  let turn = Promise.resolve();
+  let rosterQueue = Promise.resolve();
   roster.onShown((entry, atMs) => {
     if (rosterListeners.size === 0) return;
     const frameFor = (mode: KeyMode): Buffer | undefined => {
@@ -98,14 +98,17 @@ export function createStreamDoor(
       );
     };
     const frames = { test: frameFor('test'), live: frameFor('live') };
-    turn = turn
-      .then(() => tellRoster(entry, frames))
+    rosterQueue = rosterQueue
+      .then(() => sendRosterChange(entry, frames))
       .catch((error: unknown) =>
         log.warn({ error }, 'a roster change could not be sent; GET /solvers shows it'),
       );
   });
 
-  async function tellRoster({ id }: RosterEntry, frames: Record<KeyMode, Buffer | undefined>): Promise<void> {
+  async function sendRosterChange(
+    { id }: RosterEntry,
+    frames: Record<KeyMode, Buffer | undefined>,
+  ): Promise<void> {
     for (const client of rosterListeners) {
       const frame = frames[client.key.mode];
       if (!frame) continue;
@@ -238,7 +241,7 @@ export function createStreamDoor(
       const joined: Joined[] = [];
       const markets: PriceMarket[] = [];
       for (const { text, topic, market } of topics) {
-        const known = client.topics.has(text);
+        const subscribed = client.topics.has(text);
         client.topics.add(text);
         if (topic.kind === 'orders') {
           const all = orders.joinAll(client, from);
@@ -246,7 +249,7 @@ export function createStreamDoor(
           joined.push(all);
         } else if (topic.kind === 'order') joined.push(orders.join(client, topic.orderId as Bytes32));
         else if (topic.kind === 'solvers') rosterListeners.add(client);
-        else if (market && !known) markets.push(market);
+        else if (market && !subscribed) markets.push(market);
       }
       say({ op: 'subscribed', topics: [...texts], ...(cursor !== undefined && { cursor }), id });
       for (const market of markets) {
@@ -258,7 +261,7 @@ export function createStreamDoor(
       Promise.all(joined.map((one) => one.catchUp())).catch((error: unknown) => {
         // A stream with missing events must not look complete.
         for (const { text } of topics) leave(text);
-        broke(error, id);
+        reportFailure(error, id);
       });
     }
 
@@ -273,7 +276,7 @@ export function createStreamDoor(
       }
     }
 
-    function broke(error: unknown, id: FrameId): void {
+    function reportFailure(error: unknown, id: FrameId): void {
       log.warn({ error }, 'a subscription failed');
       fail(
         'unavailable',
@@ -327,7 +330,7 @@ export function createStreamDoor(
           const release = await enter(id);
           if (release)
             await subscribe(topics, since, id)
-              .catch((error: unknown) => broke(error, id))
+              .catch((error: unknown) => reportFailure(error, id))
               .finally(release);
         });
       },

@@ -12,7 +12,7 @@ import type { DueGas, TradeUpkeep } from '../../ports/stores/trades.ts';
 import { TOPICS } from '../../settlement/log.ts';
 import type { Prices } from '../market/prices.ts';
 
-export interface UpkeepDeps {
+interface UpkeepDeps {
   trades: TradeUpkeep;
   chains: ReadonlyMap<number, ChainPort>;
   prices: Prices;
@@ -23,12 +23,7 @@ export interface UpkeepDeps {
   metrics: Metrics;
 }
 
-export interface Upkeep {
-  /** Continues what an earlier process left undone. */
-  start(): void;
-  /** Finishes work in progress. */
-  stop(): Promise<void>;
-}
+export type Upkeep = ReturnType<typeof createUpkeep>;
 
 const EVERY_MS = 1_000;
 const AT_ONCE = 64;
@@ -39,7 +34,7 @@ const WEI = 10n ** 18n;
 export function createUpkeep(
   { trades, chains, prices, nativeSymbol, clock, log, metrics }: UpkeepDeps,
   { everyMs = EVERY_MS }: { everyMs?: number } = {},
-): Upkeep {
+) {
   const captured = metrics.counter(
     'firmquote_venue_gas_captured_total',
     'Transactions whose gas was captured for history',
@@ -99,11 +94,13 @@ export function createUpkeep(
   }
 
   return {
-    start() {
+    /** Continues what an earlier process left undone. */
+    start(): void {
       stopped = false;
       next();
     },
-    async stop() {
+    /** Finishes work in progress. */
+    async stop(): Promise<void> {
       stopped = true;
       cancel();
       await working;

@@ -26,7 +26,7 @@ import { tradeDossier } from './dossier.ts';
 import { type Names, tradeItem } from './item.ts';
 import { isPrivileged, tradeQuery } from './search.ts';
 
-export interface HistoryDeps {
+interface HistoryDeps {
   store: VenueStore;
   chains: ReadonlyMap<number, Chain>;
   screening: Screening;
