@@ -10,14 +10,7 @@ import { createReadThroughCache } from './read-through-cache.ts';
 /** Bus topic: a workspace changed. */
 export const WORKSPACES_TOPIC = 'workspaces';
 
-export interface Workspaces {
-  /** The workspace of a key, its fee capped to what every escrow takes. Throws 403 for a key without one. */
-  of(key: ApiKey): Promise<Workspace>;
-  /** Called when any workspace has changed. */
-  onChange(listener: () => void): void;
-  start(): Promise<void>;
-  stop(): Promise<void>;
-}
+export type Workspaces = ReturnType<typeof createWorkspaces>;
 
 export function createWorkspaces({
   store,
@@ -29,7 +22,7 @@ export function createWorkspaces({
   bus: Bus;
   clock: Clock;
   feeCap: FeeCap;
-}): Workspaces {
+}) {
   const cache = createReadThroughCache({ bus, clock, topic: WORKSPACES_TOPIC, read });
 
   async function read(id: string): Promise<Workspace> {
@@ -48,7 +41,8 @@ export function createWorkspaces({
   };
 
   return {
-    async of(key) {
+    /** The key's workspace, its fee capped to what every escrow takes. Throws 403 without one. */
+    async of(key: ApiKey): Promise<Workspace> {
       if (key.workspaceId === null)
         throw new ApiError(
           'wrong_key_kind',
@@ -56,6 +50,7 @@ export function createWorkspaces({
         );
       return withFee(await cache.get(key.workspaceId));
     },
+    /** Calls the listener when any workspace has changed. */
     onChange: cache.onChange,
     start: cache.start,
     stop: cache.stop,

@@ -24,22 +24,14 @@ export interface Offered {
 /** `broken` counts as a fault of the solver; the other outcomes do not. */
 export type LevelsOutcome = 'taken' | 'withdrawn' | 'broken' | 'unknown' | 'stale' | 'too_many';
 
-export interface SolverLevels {
-  accept(session: SolverSession, message: LinkMessage<'levels', FromSolver>): LevelsOutcome;
-  /** Unexpired ladders of active solvers. */
-  of(input: AssetId, output: AssetId): Offered[];
-  /** The listener gets the `<input>><output>` whose ladders changed. */
-  onChange(listener: (market: string) => void): void;
-  /** Drops the ladders of a closed connection. */
-  forget(session: SolverSession): void;
-}
+export type SolverLevels = ReturnType<typeof createSolverLevels>;
 
 export const marketKey = (input: AssetId, output: AssetId): string => `${input}>${output}`;
 
 export function createSolverLevels(
   { roster, markets, clock, metrics }: { roster: Roster; markets: Markets; clock: Clock; metrics: Metrics },
   { maxAgeMs, maxMarkets, maxPerSecond }: LevelsOptions,
-): SolverLevels {
+) {
   const bySession = new Map<SolverSession, Map<string, Offered>>();
   const listeners: ((market: string) => void)[] = [];
   const rate = createBuckets(clock, { perSecond: maxPerSecond, burst: 5 });
@@ -84,12 +76,13 @@ export function createSolverLevels(
   }
 
   return {
-    accept(session, message) {
+    accept(session: SolverSession, message: LinkMessage<'levels', FromSolver>): LevelsOutcome {
       const outcome = judged(session, message);
       counted.add({ outcome });
       return outcome;
     },
-    of(input, output) {
+    /** Unexpired ladders of active solvers. */
+    of(input: AssetId, output: AssetId): Offered[] {
       const key = marketKey(input, output);
       const nowMs = clock.nowMs();
       const found: Offered[] = [];
@@ -106,8 +99,10 @@ export function createSolverLevels(
       }
       return found;
     },
-    onChange: (listener) => void listeners.push(listener),
-    forget(session) {
+    /** The listener gets the `<input>><output>` whose ladders changed. */
+    onChange: (listener: (market: string) => void) => void listeners.push(listener),
+    /** Drops the ladders of a closed connection. */
+    forget(session: SolverSession): void {
       const mine = bySession.get(session);
       bySession.delete(session);
       for (const key of mine?.keys() ?? []) notify(key);

@@ -50,16 +50,7 @@ interface PreflightDeps {
   random: Random;
 }
 
-export interface Preflighter {
-  /** Throws the same 422 as a submission. */
-  plan(request: PreflightRequest | RouterPreflightRequest, from: PreflightCaller): Promise<PreflightResponse>;
-  /** The same for a candidate whose seal has been verified. */
-  planFor(
-    opened: VerifiedQuote,
-    fundingLock: FundingLock | undefined,
-    namespace: SealOwner['namespace'],
-  ): Promise<PreflightResponse>;
-}
+export type Preflighter = ReturnType<typeof createPreflighter>;
 
 export interface PreflightCaller {
   key: ApiKey;
@@ -84,7 +75,8 @@ export function createPreflighter({
   screening,
   clock,
   random,
-}: PreflightDeps): Preflighter {
+}: PreflightDeps) {
+  /** Throws the same 422 as a submission. */
   async function plan(
     { quoteResponse, fundingLock }: PreflightRequest | RouterPreflightRequest,
     { key, workspace, namespace }: PreflightCaller,
@@ -100,6 +92,7 @@ export function createPreflighter({
     );
   }
 
+  /** The plan of a candidate whose seal has been verified. */
   async function planFor(
     opened: VerifiedQuote,
     fundingLock: FundingLock | undefined,

@@ -17,13 +17,7 @@ export interface EventListener {
   tell(event: PlacedEvent, record: OrderRecord | undefined): void;
 }
 
-export interface EventTail {
-  /** Place of the last event that was delivered. */
-  place(): number;
-  listen(listener: EventListener): void;
-  start(): Promise<void>;
-  stop(): Promise<void>;
-}
+export type EventTail = ReturnType<typeof createEventTail>;
 
 const PAGE = 500;
 /** Events are read in batches: the first after `GATHER_MS`, the following ones at `PACE_MS`. */
@@ -42,7 +36,7 @@ export function createEventTail({
   bus: Bus;
   clock: Clock;
   log: Log;
-}): EventTail {
+}) {
   const listeners: EventListener[] = [];
   let place = 0;
   let looking: Promise<void> | undefined;
@@ -102,16 +96,17 @@ export function createEventTail({
   }
 
   return {
+    /** Place of the last event that was delivered. */
     place: () => place,
-    listen: (listener) => void listeners.push(listener),
-    async start() {
+    listen: (listener: EventListener) => void listeners.push(listener),
+    async start(): Promise<void> {
       place = await store.placeEvents();
       unsubscribe = await bus.subscribe(ORDERS_TOPIC, (payload) => {
         if ((JSON.parse(payload) as OrderNews).event !== null) look();
       });
       sweep();
     },
-    async stop() {
+    async stop(): Promise<void> {
       stopped = true;
       cancelSweep();
       await unsubscribe?.();

@@ -20,15 +20,7 @@ import type { NonceGroups } from '../quoting/nonce-groups.ts';
 import { progressOf } from '../orders/status.ts';
 import { ORDERS_TOPIC } from '../orders/submit.ts';
 
-export interface OrderEventListener {
-  (record: OrderRecord, news: OrderNews): void;
-}
-
-export interface OrderEventDispatcher {
-  onOrder(listener: OrderEventListener): void;
-  start(): Promise<void>;
-  stop(): Promise<void>;
-}
+type OrderEventListener = (record: OrderRecord, news: OrderNews) => void;
 
 /** Failures that count against the solver. */
 const FADES: ReadonlySet<string> = new Set(['expired_unfilled', 'solver_released', 'settlement_reverted']);
@@ -45,7 +37,7 @@ export function createOrderEventDispatcher({
   roster: Roster;
   nonceGroups: NonceGroups;
   log: Log;
-}): OrderEventDispatcher {
+}) {
   const listeners: OrderEventListener[] = [];
   let unsubscribe: (() => Promise<void>) | undefined;
 
@@ -91,8 +83,8 @@ export function createOrderEventDispatcher({
   }
 
   return {
-    onOrder: (listener) => void listeners.push(listener),
-    async start() {
+    onOrder: (listener: OrderEventListener) => void listeners.push(listener),
+    async start(): Promise<void> {
       unsubscribe = await bus.subscribe(
         ORDERS_TOPIC,
         (payload) =>
@@ -101,7 +93,7 @@ export function createOrderEventDispatcher({
           ),
       );
     },
-    async stop() {
+    async stop(): Promise<void> {
       await unsubscribe?.();
     },
   };
