@@ -47,7 +47,7 @@ interface Message {
   bye?: true;
 }
 
-/** The first change is published immediately, later ones at this interval: at most fifty messages a second. */
+/** The first change is sent immediately, later ones at this interval: at most fifty messages a second. */
 const BETWEEN_MS = 20;
 /** Every replica publishes at least this often. After `SILENT_MS` without a message it counts as gone. */
 const ALIVE_MS = 1_000;
