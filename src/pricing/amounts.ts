@@ -1,19 +1,16 @@
 /**
- * The integer half of pricing: base units in, base units out, rounded in the LP's favour, at spread, fee and
- * gas given.
+ * Integer arithmetic of pricing: base units in and out, rounded in favour of the LP.
  *
- *   out = floor(gross * (1 - spread)) - ceil(gross * fee) - gas,   gross = floor(in * rate)
+ *  out = floor(gross * (1 - spread)) - ceil(gross * fee) - gas,   gross = floor(in * rate)
  *
- * Two roundings make that formula step *down* by one unit where the fee's ceiling rises while the spread's
- * floor stays (once in about gross = 5e7 at 8.2978 and 2 bps), and then more input would buy less. `exactIn`
- * therefore pays the most that this or any smaller input pays. A step down is recovered by the very next unit
- * of gross as long as spread is at most 50 % and fee at most 50 %, so looking one unit back is enough; what
- * the smaller input would have been paid is safe to pay for the larger.
+ * The formula drops by one unit where the ceiling of the fee rises and the floor of the spread does not (once
+ * in about gross = 5e7 at 8.2978 and 2 bps): more input would buy less. `exactIn` therefore pays the maximum
+ * over this and all smaller inputs. The next unit of gross recovers a drop while spread and fee are each at
+ * most 50 %, so looking one unit back is enough.
  *
- * Why the LP is whole on chain. When the input is released the escrow keeps floor(in * feeBps / 1e4) and
- * relayFee of it. What reaches the LP is worth at mid at least gross * (1 - fee) - ceil(relayFee * rate),
- * while it pays at most gross * (1 - spread - fee) - gas, and gas contains ceil(relayFee * rate). The
- * difference is the spread and its own gas.
+ * Why the LP loses nothing on chain: on release the escrow keeps floor(in * feeBps / 1e4) and relayFee. The
+ * rest is worth at mid at least gross * (1 - fee) - ceil(relayFee * rate). The LP pays at most gross * (1 -
+ * spread - fee) - gas, and gas contains ceil(relayFee * rate). The difference is the spread and its own gas.
  */
 
 import { divUp, mulDivUp } from '../domain/amount.ts';
@@ -37,7 +34,7 @@ export interface Charges {
   gas: bigint;
 }
 
-/** The mid in base units, from input to output. `lp` 'buy' takes base in and pays quote out. */
+/** Output base units for one input base unit. `lp` 'buy' takes base and pays quote. */
 export function baseUnitRate(
   mid: Rational,
   lp: 'buy' | 'sell',
@@ -54,19 +51,17 @@ export const grossOf = (input: bigint, { num, den }: Rational): bigint => (input
 /** Platform fee in output units, for a gross. */
 export const feeOf = (gross: bigint, feeBps: bigint): bigint => mulDivUp(gross, feeBps, BPS);
 
-/**
- * What reaches the LP of an input: less the platform fee as the escrow computes it, and less the relay fee.
- */
+/** Input less the platform fee as the escrow computes it, less the relay fee. */
 export function receivedOf(input: bigint, feeBps: bigint, relayFee: bigint): bigint {
   return input - (input * feeBps) / BPS - relayFee;
 }
 
-/** What an input buys. Negative when it does not even pay the gas. */
+/** Output for an input. Negative when it does not cover gas. */
 export function exactIn(input: bigint, charges: Charges): bigint {
   return paid(grossOf(input, charges.rate), charges);
 }
 
-/** What a gross is paid: the formula, made monotone. */
+/** Output for a gross: the formula made monotone. */
 export function paid(gross: bigint, charges: Charges): bigint {
   const here = formula(gross, charges);
   if (gross === 0n) return here;
@@ -83,15 +78,14 @@ function formula(gross: bigint, { spread, feeBps, gas }: Charges): bigint {
  */
 export function exactOut(output: bigint, charges: Charges): bigint {
   const { rate, spread, feeBps, gas } = charges;
-  // No smaller gross can do: what is paid never exceeds gross * keep. At most a few units more are needed for
-  // the roundings.
+  // A lower bound, because paid <= gross * keep. Rounding adds at most a few units.
   const keep = WHOLE - spread - feeBps * BPS;
   let gross = divUp((output + gas) * WHOLE, keep);
   while (paid(gross, charges) < output) gross += 1n;
   return divUp(gross * rate.den, rate.num);
 }
 
-/** The largest input that buys at most `output`; what an inventory of `output` can serve. */
+/** Largest input that buys at most `output`. */
 export function largestInput(output: bigint, charges: Charges): bigint {
   return exactOut(output + 1n, charges) - 1n;
 }

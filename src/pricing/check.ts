@@ -1,9 +1,7 @@
 /**
- * The second opinion before a signature: everything that `price` claims, proven by other arithmetic. Integers
- * are checked by cross-multiplied inequalities instead of divisions; the spread is checked by putting it into
- * the equations it must solve instead of solving them; the normal distribution is summed from its series.
- * Shares no code with what it checks. Of a plug-in it only knows that its numbers are in the sum: what they
- * should have been is the market maker's affair.
+ * The independent check before a signature. It proves every claim of `price` by other arithmetic and shares
+ * no code with it: integers by cross-multiplied inequalities, the spread by substitution into its equations,
+ * the normal distribution by its series. Of a plug-in it checks only the sum.
  */
 
 import type { Priced } from './price.ts';
@@ -11,10 +9,10 @@ import type { PriceInputs } from './price-inputs.ts';
 
 const E8 = 100_000_000n;
 const E4 = 10_000n;
-/** Two ways to compute the same float agree to this many bps. */
+/** Tolerance in bps between two computations of one float. */
 const AGREE = 1e-6;
 
-/** What does not hold of this price; empty when it may be signed. */
+/** Claims that fail; empty when the quote may be signed. */
 export function check(inputs: PriceInputs, priced: Priced): string[] {
   const wrong: string[] = [];
   const rate = fraction(inputs);
@@ -47,11 +45,11 @@ function fraction({ lp, mid, baseDecimals, quoteDecimals }: PriceInputs): Fracti
   return lp === 'buy' ? { p, q } : { p: q, q: p };
 }
 
-/** Is `n` the floor of a / b? */
+/** n = floor(a / b) */
 const isFloor = (n: bigint, a: bigint, b: bigint) => n * b <= a && a < (n + 1n) * b;
 const isCeil = (n: bigint, a: bigint, b: bigint) => (n - 1n) * b < a && a <= n * b;
 
-/** Is n at most g * kept - ceil(g * fee) - gas, for this gross or the one before? */
+/** n <= g * kept - ceil(g * fee) - gas, for g or g - 1. */
 const affords = (g: bigint, n: bigint, kept: bigint, fee: bigint, gas: bigint): boolean =>
   buys(g, n, kept, fee, gas) || (g > 0n && buys(g - 1n, n, kept, fee, gas));
 const buys = (g: bigint, n: bigint, kept: bigint, fee: bigint, gas: bigint): boolean =>
@@ -76,17 +74,17 @@ function integers(
   must(
     wrong,
     isFloor(input - inputs.relayFee - received, input * fee, E4),
-    'received is what the escrow pays out',
+    'received is the payout of the escrow',
   );
 
   const gas = gasAmount + relayAmount;
   const kept = E8 - s;
   must(wrong, affords(gross, output, kept, fee, gas), 'output is not more than the input buys');
   if (inputs.side === 'exactInput') {
-    must(wrong, input === inputs.amount, 'input is what the taker fixed');
+    must(wrong, input === inputs.amount, 'input is the requested amount');
     must(wrong, !affords(gross, output + 1n, kept, fee, gas), 'output is not less than the input buys');
   } else {
-    must(wrong, output === inputs.amount, 'output is what the taker fixed');
+    must(wrong, output === inputs.amount, 'output is the requested amount');
     must(
       wrong,
       !affords(((input - 1n) * p) / q, output, kept, fee, gas),
@@ -102,9 +100,9 @@ function value(
   wrong: string[],
 ): void {
   must(wrong, output * q <= input * p || terms.D < 0, 'output is not above the mid');
-  // A negative spread is what we pay to be rid of a position; then only the line above holds.
+  // A negative spread is a rebate: only the check above applies.
   if (s >= 0n)
-    must(wrong, (output + gasAmount) * q <= received * p, 'what arrives is worth what leaves and the gas');
+    must(wrong, (output + gasAmount) * q <= received * p, 'received covers output and gas at mid');
   must(
     wrong,
     terms.D >= inputs.params.minSpreadBps && terms.D <= inputs.params.maxSpreadBps,
@@ -114,7 +112,7 @@ function value(
 
 const near = (a: number, b: number) => Math.abs(a - b) <= AGREE * Math.max(1, Math.abs(a), Math.abs(b));
 
-/** What D is made of, and the integer that is made of D. */
+/** Checks D, its terms and the integer spread. */
 function sums(
   inputs: PriceInputs,
   { terms, spread: s, gross }: Priced,
@@ -138,7 +136,7 @@ function sums(
   must(
     wrong,
     terms.fee === inputs.platformFeeBps && (terms.explore ?? 0) === (inputs.exploreBps ?? 0),
-    'fee and noise are what was given',
+    'fee and noise equal their inputs',
   );
   must(
     wrong,
@@ -154,22 +152,21 @@ function sums(
 
 const solvedOf = ({ c0, fee, x, m, explore }: Priced['terms']) => c0 + fee + x + m + (explore ?? 0);
 
-/** A rebate is none where there are to be none. */
 const unrewarded = ({ noRebates }: PriceInputs, bps: number): number =>
   noRebates === true && bps < 0 ? 0 : bps;
 
-/** The cost terms from their formulas, written down again. */
+/** Recomputes the cost terms from their formulas. */
 function costs(inputs: PriceInputs, { terms, gross }: Priced, wrong: string[]): void {
   const { params, lp, mid, quoteValue } = inputs;
   must(
     wrong,
     terms.conf >= 0 && terms.conf <= inputs.confidenceBps * Math.sqrt(2 * Math.log(params.rivals)) + AGREE,
-    'confidence is within what the best of many noises can be',
+    'confidence is within the largest of several noise terms',
   );
   must(
     wrong,
     terms.adv === (inputs.adverseBps ?? 1.5) && terms.rebal === unrewarded(inputs, inputs.rebalanceBps ?? 0),
-    'adverse selection and rebalancing are what was given',
+    'adverse selection and rebalancing equal their inputs',
   );
   const size =
     (Number(gross) / 10 ** (lp === 'buy' ? inputs.quoteDecimals : inputs.baseDecimals)) *
@@ -200,11 +197,11 @@ function costs(inputs: PriceInputs, { terms, gross }: Priced, wrong: string[]): 
         (inputs.lockSeconds + params.coFailureRate * (inputs.splitHoldSeconds ?? 0))) /
         31_536_000,
     ),
-    'capital is interest on what is locked',
+    'capital is interest on the locked amount',
   );
 }
 
-/** Premium and markup, put back into the equations of the model. */
+/** Substitutes premium and markup into the equations of the model. */
 function solution(inputs: PriceInputs, { terms }: Priced, wrong: string[]): void {
   const { params } = inputs;
   const S = inputs.sigma * 1e4 * Math.sqrt(inputs.firmSeconds / 31_536_000);
@@ -226,7 +223,7 @@ function solution(inputs: PriceInputs, { terms }: Priced, wrong: string[]): void
   const cost = terms.c0 + terms.fee + terms.x - (params.invPassThrough ? terms.inv : 0);
   const w = terms.m * params.beta - 1;
   const y = -1 - params.alpha - params.beta * cost;
-  // For small w the logarithm would only magnify how little of it is left of m.
+  // For small w the logarithm would magnify the error in m.
   const excess = w > 1e-3 ? w + Math.log(w) - y : w * Math.exp(w) - Math.exp(y);
   const solves = Math.abs(excess) <= AGREE * Math.max(1, Math.abs(y));
   const floored = near(terms.m, params.minEdgeBps) && excess >= -AGREE;
@@ -237,16 +234,12 @@ function solution(inputs: PriceInputs, { terms }: Priced, wrong: string[]): void
   );
 }
 
-/** gross less own gas and relay fee, from the inputs alone. */
 function netOfGas(inputs: PriceInputs, gross: bigint, { p, q }: Fraction): bigint {
   const own = (inputs.ownGas * BigInt(inputs.params.gasBufferBps) + E4 - 1n) / E4;
   return gross - own - (inputs.relayFee * p + q - 1n) / q;
 }
 
-/**
- * 1 - Phi(d): the series of the distribution near zero, its continued fraction (evaluated forwards) in the
- * tail.
- */
+/** 1 - Phi(d): its series near zero, its continued fraction (evaluated forwards) in the tail. */
 function upperTail(d: number): number {
   const density = Math.exp((-d * d) / 2) / Math.sqrt(2 * Math.PI);
   if (d < -2.5) return 1 - upperTail(-d);
@@ -259,7 +252,7 @@ function upperTail(d: number): number {
     }
     return 0.5 - density * sum;
   }
-  // Both rows are scaled so that the newest denominator is 1.
+  // Scaled so that the newest denominator is 1.
   let topBefore = 0;
   let bottomBefore = 1 / d;
   let top = 1 / d;

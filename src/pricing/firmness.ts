@@ -1,10 +1,7 @@
 /**
- * Markup and firmness premium, which need each other: the premium is priced at a strike that contains the
- * markup, and the markup is what the win-rate curve leaves on a cost that contains the premium.
- *
- * x rises and omega * C(D(x)) falls, so there is exactly one root. Putting x back in from 0 finds it where
- * omega <= 1, in nine rounds on the worked example; Newton's steps find the same in three, and bisection
- * finds it whatever happens.
+ * Solves markup and firmness premium together: the strike of the premium contains the markup, and the markup
+ * depends on a cost that contains the premium. x rises and omega * C(D(x)) falls, so there is one root;
+ * Newton finds it in about three rounds, bisection is the fallback.
  */
 
 import { optionCost, optionSlope, type MidMotion } from './option.ts';
@@ -32,14 +29,14 @@ export function markup(cost: number, { alpha, beta, minEdgeBps }: WinCurve): num
   return Math.max((1 + lambertWExp(-1 - alpha - beta * cost)) / beta, minEdgeBps);
 }
 
-/** Chance that the taker takes a quote this far from mid, all-in. */
+/** Probability that the taker accepts at this all-in distance from mid. */
 export function winProbability(delta: number, { alpha, beta }: Pick<WinCurve, 'alpha' | 'beta'>): number {
   return 1 / (1 + Math.exp(alpha + beta * delta));
 }
 
 /**
- * Solves x = omega * C(D), D = cost + x + m + after, for a `cost` that passes through the markup (c0 and fee)
- * and an `after` that is added behind it (inventory skew, when it must pass through one to one; else 0).
+ * Solves x = omega * C(D), D = cost + x + m + after. `cost` passes through the markup (c0 and fee); `after`
+ * is added behind it (skew that passes one to one, else 0).
  */
 export function firmness(
   cost: number,
@@ -56,14 +53,14 @@ export function firmness(
     const D = cost + x + m + after;
     const gap = omega * optionCost(D, motion) - x;
     if (Math.abs(gap) < ENOUGH * Math.max(1, x)) return { x, m, D };
-    // A bps of premium raises D by 1 / (1 + W), or by itself where the least edge holds.
+    // One bp of premium raises D by 1 / (1 + W), or by 1 at the least edge.
     const passed = best < curve.minEdgeBps ? 1 : 1 / (1 + w);
     x = Math.max(0, x + gap / (1 + omega * optionSlope(D, motion) * passed));
   }
   return bisect(cost, after, omega, curve, motion);
 }
 
-/** The same root by halving; also what the tests hold the iteration to. */
+/** The same root by bisection. */
 export function bisect(
   cost: number,
   after: number,
@@ -79,7 +76,7 @@ export function bisect(
     if (omega * optionCost(allIn(x), motion) > x) low = x;
     else high = x;
   }
-  // The upper end: what rounding leaves is worse for the taker, not for us.
+  // The upper end: rounding favours the LP.
   const m = markup(cost + high, curve);
   return { x: high, m, D: cost + high + m + after };
 }

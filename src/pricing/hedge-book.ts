@@ -1,9 +1,6 @@
-/**
- * Cost of hedging a position immediately: the average price of walking the hedge venue's book to its
- * size.
- */
+/** Cost of hedging immediately: the average price of walking the book of the hedge venue. */
 
-/** One price level on the side that we would trade against, best first; whole tokens. */
+/** A level on the side we would trade against, best first. */
 export interface HedgeLevel {
   price: number;
   /** Whole base tokens. */
@@ -11,9 +8,8 @@ export interface HedgeLevel {
 }
 
 /**
- * How much worse than the mid that average is, in bps; never negative. `side` 1 sells what the LP bought,
- * into the bids. Beyond the visible depth the last level's price stands for the rest: too kind, which the
- * square-root law beside it makes good.
+ * bps worse than the mid, never negative. `side` 1 sells into the bids. Beyond the visible depth the price of
+ * the last level is used, which is too low; the square-root law beside it covers that.
  */
 export function walkedImpact(
   levels: readonly HedgeLevel[],

@@ -1,6 +1,6 @@
 /**
- * What an LP would take of a request in parts: sizes with their amounts, for a venue that splits. Marginal
- * prices never improve with size, so that filling from the best marginal price first is right.
+ * Prices several sizes of a request for venues that split orders. Marginal prices never improve with size, so
+ * filling the best marginal price first is optimal.
  */
 
 import { isDecline } from '../domain/decline.ts';
@@ -12,13 +12,12 @@ export interface Rung {
   output: bigint;
 }
 
-/** Shares of the request that are priced, in per cent. */
+/** Per cent of the request. */
 export const RUNGS = [10, 25, 50, 100] as const;
 
 /**
- * Rungs of rising size; sizes that would be declined are left out. Gas is paid once however little is taken,
- * which makes small sizes dear: where that bends the ladder the wrong way, the larger rung gives up the
- * difference, never the LP.
+ * Rungs of rising size without those that decline. Gas is a fixed cost, so small sizes cost more per unit;
+ * where that would make the marginal price improve, the larger rung gets a worse price.
  */
 export function ladder(inputs: PriceInputs, shares: readonly number[] = RUNGS): Rung[] {
   const rungs: Rung[] = [];
@@ -33,7 +32,7 @@ export function ladder(inputs: PriceInputs, shares: readonly number[] = RUNGS): 
   return rungs;
 }
 
-/** The rung, no better at the margin than the one before it. */
+/** Caps the rung at the marginal price of the one before it. */
 function bent(rungs: readonly Rung[], { input, output }: Rung, side: PriceInputs['side']): Rung | undefined {
   const last = rungs.at(-1);
   if (last === undefined) return { input, output };

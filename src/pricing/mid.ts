@@ -1,9 +1,7 @@
 /**
- * The mid: several sources, none of them trusted alone.
- *
- * Old ones are dropped, then those far from the median of the rest, and the median of what is left is the
- * mid, exact. How far the survivors lie apart is the confidence that pricing charges for. Too few survivors
- * is no price at all.
+ * Aggregates several sources into one mid. Stale sources are dropped, then those far from the median; the
+ * weighted median of the rest is the mid, exactly. Their dispersion is the confidence that pricing charges
+ * for. Too few sources: no price.
  */
 
 import type { Decline } from '../domain/decline.ts';
@@ -14,24 +12,23 @@ export interface Observation {
   source: string;
   bid: bigint;
   ask: bigint;
-  /** When it happened, if the source says so, and never later than we received it. */
+  /** Exchange time if the source gives it, never later than our receipt. */
   atMs: number;
-  /** The source does not say when it happened, so it counts half. */
+  /** The source gives no time, so its weight is halved. */
   untimed: boolean;
-  /** How often it counts; a whole number, default 1. */
+  /** Whole number, default 1. */
   weight?: number;
-  /** A push oracle is fresh for a heartbeat; default: as long as every other source. */
+  /** For push oracles; default: the limit of all sources. */
   maxAgeMs?: number;
-  /** What the source itself says of its uncertainty (Pyth), in bps. */
+  /** Uncertainty that the source reports (Pyth), in bps. */
   confidenceBps: number;
 }
 
 const SCALE = 18;
 
 /**
- * Reads a feed's decimal texts. undefined when they are no prices, crossed, or finer than 1e-18. A source
- * whose clock runs ahead of ours cannot make its price younger than its arrival, but one that delivers late
- * makes it as old as it is. `source` names it where the feed's own name is not enough.
+ * Parses a feed's decimal texts; undefined if invalid, crossed, or finer than 1e-18. The time is the earlier
+ * of exchange time and receipt. `source` overrides the feed's name.
  */
 export function observe(
   quote: {
@@ -75,17 +72,17 @@ export interface MidOptions {
 export const DEFAULT_MID_OPTIONS: MidOptions = { maxAgeMs: 2_000, devGuardBps: 50, minSources: 2 };
 
 export interface Mid {
-  /** Exact, whole quote tokens for one whole base token. */
+  /** Exact; quote tokens for one base token. */
   price: Rational;
-  /** The same as a float, for terms and people. */
+  /** As a float. */
   value: number;
-  /** sigma_P in bps: the largest of scaled MAD, half-spread, and what a source says of itself. */
+  /** sigma_P in bps: the largest of scaled MAD, half-spread and reported uncertainty. */
   confidenceBps: number;
-  /** Time of the oldest source used: the quote's option runs from here. */
+  /** Time of the oldest source used: the option starts here. */
   atMs: number;
   used: readonly string[];
   dropped: readonly { source: string; why: 'stale' | 'future' | 'crossed' | 'deviant' }[];
-  /** Every source considered, used or not, with price and age, to explain this mid. */
+  /** All sources, used or not. */
   seen: readonly Observation[];
 }
 
@@ -96,7 +93,7 @@ const MAD_SCALE = 1.4826;
 /** Sums of two books (bid + ask, twice) keep every median exact: a price is num / (4 * 1e18). */
 const QUARTERS = 4n * ten(SCALE);
 
-/** The mid of the sources that are fresh and agree, or `stale_price` with what is wrong with them. */
+/** Returns `stale_price` when too few sources are fresh or agree. */
 export function aggregate(
   observations: Iterable<Observation>,
   nowMs: number,
@@ -161,13 +158,10 @@ export function aggregate(
   };
 }
 
-/** A/USD over B/USD: quote tokens B for one A. Uncertainties add, and the older leg dates it. */
+/** A/USD over B/USD: B per A. Uncertainties add; the time is that of the older leg. */
 export const cross = (a: Mid, b: Mid): Mid => new Cross(a, b);
 
-/**
- * Every tick makes one for each pair that it is part of, and each stays until the next: what its legs know
- * already is not copied.
- */
+/** Created on every tick of every pair: lists are read from the legs instead of copied. */
 class Cross implements Mid {
   readonly price: Rational;
   readonly value: number;
@@ -198,7 +192,7 @@ class Cross implements Mid {
   }
 }
 
-/** Distance of a reference (an oracle, a TWAP) from the mid, in bps of the mid; for the deviation guard. */
+/** Distance of a reference (oracle, TWAP) from the mid, in bps of the mid. */
 export function deviationBps(mid: Rational, reference: Rational): number {
   return Math.abs(toNumber(divide(reference, mid)) - 1) * 1e4;
 }
@@ -213,13 +207,12 @@ interface Seen extends Weighed {
 }
 
 /**
- * Weighted median; the mean of the two in the middle where the weight splits evenly. Values are even, so it
- * is exact.
+ * Weighted median; the mean of the middle two where the weight splits evenly. Exact, because values are even.
  */
 function median(items: readonly Weighed[]): bigint {
   const sorted: Weighed[] = [];
   let total = 0;
-  // Sources are few, and each is put where it belongs.
+  // Insertion sort: sources are few.
   for (const item of items) {
     total += item.weight;
     let at = sorted.length;

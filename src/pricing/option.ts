@@ -1,7 +1,7 @@
 /**
- * What a firm quote gives away: the right, until it lapses, to trade at our spread from today's mid. The
- * diffusion part is a Bachelier call struck at that spread, the jump part the same for Laplace jumps of the
- * mid (half of them go our way).
+ * Value of the option in a firm quote: the right to trade at our spread from the mid until it expires.
+ * Diffusion is a Bachelier call with the spread as strike; jumps of the mid are Laplace, half of them against
+ * us.
  */
 
 import { normalCdf, normalPdf } from './special.ts';
@@ -34,15 +34,11 @@ export function bachelierCall(strike: number, deviation: number): number {
   return Math.max(deviation * (normalPdf(d) - d * normalCdf(-d)), 0);
 }
 
-/** Value of the jumps to the quote's holder, the taker. */
 export function jumpCost(strike: number, { jumps, jumpBps }: MidMotion): number {
   return jumps === 0 ? 0 : 0.5 * jumps * jumpBps * Math.exp(-Math.max(strike, 0) / jumpBps);
 }
 
-/**
- * How fast C(D) falls as the strike rises, per bps: the chance to be exercised, by diffusion or by a jump.
- * Positive.
- */
+/** -dC/dD: the probability of exercise by diffusion or jump. Positive. */
 export function optionSlope(strike: number, { deviation, jumps, jumpBps }: MidMotion): number {
   const byDiffusion = deviation > 0 ? normalCdf(-strike / deviation) : strike < 0 ? 1 : 0;
   return byDiffusion + (strike > 0 ? 0.5 * jumps * Math.exp(-strike / jumpBps) : 0);

@@ -1,7 +1,4 @@
-/**
- * The knobs of the pricing model, per pair and corridor, with defaults that work for a liquid pair on two
- * L2s.
- */
+/** Parameters of the pricing model per pair and corridor, with defaults for a liquid pair on two L2s. */
 
 export interface PricingParams {
   /** Win-rate curve: f(delta) = 1 / (1 + e^(alpha + beta*delta)), delta all-in in bps. */
@@ -9,14 +6,12 @@ export interface PricingParams {
   beta: number;
   /** The markup never falls below this. */
   minEdgeBps: number;
-  /**
-   * Share of informed takers to others, theta / ((1 - theta) * a): how much of the option's value is charged.
-   */
+  /** Informed takers to others, theta / ((1 - theta) * a): the charged share of the option value. */
   omega: number;
-  /** Jumps of the mid: how many in a second, and their mean size (Laplace). */
+  /** Jumps of the mid: rate per second and mean size (Laplace). */
   jumpsPerSecond: number;
   jumpBps: number;
-  /** Quoters competing, us included: winner's curse. */
+  /** Competing quoters including us, for the winner's curse. */
   rivals: number;
   /** Risk aversion per bps and unit; arrival intensity per second; its decay per bps. */
   gamma: number;
@@ -32,19 +27,14 @@ export interface PricingParams {
   dailyVolume: number;
   /** Cost of locked capital, a year. */
   capitalRate: number;
-  /**
-   * Chance that another LP of a split fails, which refunds the whole order and locked our part for nothing.
-   */
+  /** Probability that another LP of a split fails, which refunds the whole order. */
   coFailureRate: number;
-  /** Own gas is charged times this over 10,000; the venue's relay fee is exact and is not. */
+  /** Own gas is multiplied by this over 10,000; the relay fee of the venue is exact. */
   gasBufferBps: number;
-  /**
-   * Least all-in spread. Below 0: a rebate for bringing a position home may pay more than the mid, by this at
-   * most.
-   */
+  /** Least all-in spread. Below 0: a rebate may exceed the mid by at most this. */
   minSpreadBps: number;
   maxSpreadBps: number;
-  /** Halt when the sources' disagreement is larger. */
+  /** Declines when sources disagree by more. */
   maxConfidenceBps: number;
   /** Reference currency. */
   minSize: number;

@@ -1,18 +1,16 @@
 /**
- * Where a market maker's own ideas go: extra cost terms, or a pricer in the place of the whole model. Both
- * answer in bps and both end before the integers do: amounts, gas, fee, the bounds on the spread, the second
- * opinion and the hold stay ours, so the worst that a plug-in can do is to price badly within [minSpreadBps,
- * maxSpreadBps] or to have us decline.
+ * Runs plug-ins: extra cost terms, or a pricer that replaces the model. Plug-ins return bps only. Amounts,
+ * gas, fee, bounds, the independent check and the hold stay ours, so a bad plug-in can only price badly
+ * within [minSpreadBps, maxSpreadBps] or cause a decline.
  */
 
 import { UpstreamError } from '../domain/errors.ts';
 import type { PriceInputs, PricingPlugin, PricingView } from './price-inputs.ts';
 
-/** A plug-in's term can never exceed the whole price. */
 const MOST_BPS = 10_000;
 const NAME = /^[a-zA-Z][a-zA-Z0-9_-]{0,39}$/;
 
-/** What is wrong with something that should be a plug-in; empty when it is one. */
+/** Problems of a plug-in module; empty when it is valid. */
 export function pluginProblems(value: unknown): string[] {
   if (typeof value !== 'object' || value === null)
     return ['it must be an object { name, terms } or { name, pricer }'];
@@ -37,14 +35,14 @@ export function pluginProblems(value: unknown): string[] {
   return problems;
 }
 
-/** A plug-in did not do its part: `price` turns it into a decline. */
+/** `price` turns it into a decline. */
 export class PluginFault extends UpstreamError {
   constructor(plugin: string, what: string, cause?: unknown) {
     super(`The pricing plug-in "${plugin}" ${what}.`, { code: 'pricing_plugin', facts: { plugin }, cause });
   }
 }
 
-/** What a plug-in adds: its terms, or all parts of its pricer. Throws `PluginFault`. */
+/** Calls a plug-in: its terms, or all parts of its pricer. Throws `PluginFault`. */
 export function consult(plugin: PricingPlugin, view: PricingView): Record<string, number> {
   const answered: Record<string, number> = {};
   try {
@@ -62,7 +60,7 @@ export function consult(plugin: PricingPlugin, view: PricingView): Record<string
   if (plugin.pricer !== undefined && entries.length === 0)
     throw new PluginFault(plugin.name, 'answered no parts of a spread');
   for (const [name, bps] of entries) {
-    // A promise, a text, NaN: nothing of that may come near a price.
+    // Also rejects promises, texts and NaN.
     if (typeof bps !== 'number' || !(Math.abs(bps) <= MOST_BPS))
       throw new PluginFault(
         plugin.name,
@@ -72,7 +70,6 @@ export function consult(plugin: PricingPlugin, view: PricingView): Record<string
   return answered;
 }
 
-/** A frozen copy, so that a plug-in cannot change our data. */
 export function viewOf(inputs: PriceInputs, size: number, gas: number): PricingView {
   return Object.freeze({
     pair: inputs.market?.pair ?? '',

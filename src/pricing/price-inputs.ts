@@ -1,77 +1,64 @@
-/** The data that pricing works on: what a price is computed from, the terms of its spread, and plug-ins. */
+/** Types of pricing: the inputs of a price, the terms of its spread, and plug-ins. */
 
 import type { HedgeLevel } from './hedge-book.ts';
 import type { PricingParams } from './params.ts';
 import type { Rational } from './rational.ts';
 
 export interface PriceInputs {
-  /** Which amount the taker fixed, and that amount in base units. On a split: this LP's slice. */
+  /** The fixed side and its amount in base units. On a split: the slice of this LP. */
   side: 'exactInput' | 'exactOutput';
   amount: bigint;
   platformFeeBps: number;
-  /**
-   * Base units of the input token that the relayer is paid out of the input. Exact; 0n on walletBroadcast.
-   */
+  /** Base units of the input token, paid to the relayer. Exact; 0n on walletBroadcast. */
   relayFee: bigint;
 
-  /** What the LP does with the base asset: 'buy' takes base and pays quote. */
+  /** 'buy': the LP takes base and pays quote. */
   lp: 'buy' | 'sell';
   baseDecimals: number;
   quoteDecimals: number;
-  /** Whole quote tokens for one whole base token, exact. */
+  /** Quote tokens for one base token, exact. */
   mid: Rational;
-  /** Reference currency (USD) for one whole quote token. Measured, never assumed to be 1. */
+  /** USD for one quote token. Measured, never assumed to be 1. */
   quoteValue: number;
-  /** sigma_P: how uncertain the mid is. */
+  /** sigma_P: uncertainty of the mid. */
   confidenceBps: number;
   /** Annualised, 0.9 is 90 %. */
   sigma: number;
-  /** T: from the mid's timestamp to validUntil, plus clock skew. Not just the validity. */
+  /** T: from the time of the mid to validUntil, plus clock skew. */
   firmSeconds: number;
-  /** (V - V*) / B of the base asset, over all chains, in transit and quoted. */
+  /** (V - V*) / B of the base asset over all chains, including in-transit and quoted amounts. */
   q: number;
-  /** Our own gas for this trade in base units of the output token, without buffer. */
+  /** Own gas in base units of the output token, without buffer. */
   ownGas: bigint;
   /** From fill to claim finalised. */
   lockSeconds: number;
 
-  /** What this taker's accepted quotes cost us after acceptance. Default 1.5. */
+  /** Adverse selection of this taker. Default 1.5. */
   adverseBps?: number;
-  /** Moving inventory between chains: `rebalanceBps` of terms.ts. Default 0. */
+  /** Rebalancing cost (`rebalanceTerm`). Default 0. */
   rebalanceBps?: number;
-  /**
-   * A peg is broken: no rebate for taking a position over, neither from skew nor from rebalancing. Default
-   * false.
-   */
+  /** Set when a peg is broken: no rebate from skew or rebalancing. Default false. */
   noRebates?: boolean;
-  /**
-   * Cost of hedging the position immediately: a number, or the book to walk when it is fresh.
-   * The larger counts.
-   */
+  /** Cost of hedging immediately: a number, or the fresh book to walk. The larger counts. */
   walkedImpactBps?: number;
   hedgeBook?: readonly HedgeLevel[];
-  /**
-   * A slice of a split: how long our output stays locked should another LP fail. Default 0: no other LP.
-   */
+  /** How long our output stays locked if another LP of the split fails. Default 0: no split. */
   splitHoldSeconds?: number;
-  /** Noise in bps, to learn what the market makes of a price; drawn by the caller. Default 0. */
+  /** Noise in bps for learning the win rate, drawn by the caller. Default 0. */
   exploreBps?: number;
-  /**
-   * What the ledger could pay at most; declines `no_inventory` beyond. The hold decides, this only answers
-   * sooner.
-   */
+  /** Free inventory; declines `no_inventory` beyond. Advisory: the hold decides. */
   freeOutput?: bigint;
-  /** What may still come in and go out before a hard band is left, base units; declines `limit` beyond. */
+  /** Room in the hard bands, base units; declines `limit` beyond. */
   room?: { readonly input?: bigint; readonly output?: bigint };
 
   params: PricingParams;
 
-  /** What a plug-in may want to know of where it is. */
+  /** Passed to plug-ins. */
   market?: { readonly pair: string; readonly corridor: string };
   plugin?: PricingPlugin;
 }
 
-/** Why the price is what it is: bps of mid, positive is worse for the taker. */
+/** Terms in bps of mid; positive is worse for the taker. */
 export interface SpreadTerms {
   conf: number;
   adv: number;
@@ -80,23 +67,20 @@ export interface SpreadTerms {
   capital: number;
   rebal: number;
   gas: number;
-  /**
-   * Terms of a plug-in, or the parts of its pricer (then the seven above but gas are 0). Only where there is
-   * a plug-in.
-   */
+  /** Terms of a plug-in, or the parts of its pricer (then all model terms but gas are 0). */
   extra?: Readonly<Record<string, number>>;
-  /** Sum of the seven above and the extra ones. */
+  /** Sum of the terms above, `extra` included. */
   c0: number;
   fee: number;
-  /** Firmness premium, and the option value it is a share of (with the jumps' part of that). */
+  /** Firmness premium; the option value it is a share of; the part of jumps in that value. */
   x: number;
   optionCost: number;
   jumpCost: number;
-  /** One standard deviation of the mid over T. */
+  /** One standard deviation of the mid over T, bps. */
   deviation: number;
   /** Markup. */
   m: number;
-  /** Noise for learning. Only where there was any. */
+  /** Noise for learning; absent without it. */
   explore?: number;
   /** All-in: c0 + fee + x + m + explore, after the guards. */
   D: number;
@@ -104,52 +88,42 @@ export interface SpreadTerms {
   winProbability: number;
 }
 
-/** What a plug-in is shown of one request: plain numbers, frozen, made anew for every call. */
+/** Input of a plug-in: plain numbers, frozen, created for each call. */
 export interface PricingView {
-  /**
-   * Asset symbols such as "WETH-USDC", and `<source>-<dest>`; empty where a price is asked for outside a
-   * market.
-   */
+  /** Such as "WETH-USDC" and `<source>-<dest>`; empty outside a market. */
   readonly pair: string;
   readonly corridor: string;
   readonly lp: 'buy' | 'sell';
-  /** Value at mid in the reference currency (USD). */
+  /** USD at mid. */
   readonly size: number;
-  /** Whole quote tokens for one whole base token, and the reference currency for one quote token. */
+  /** Quote tokens for one base token, and USD for one quote token. */
   readonly mid: number;
   readonly quoteValue: number;
   /** bps of mid. */
   readonly confidenceBps: number;
   /** Annualised: 0.9 is 90 %. */
   readonly sigma: number;
-  /** Seconds that the quote can be exercised after the mid was seen. */
+  /** Seconds from the time of the mid to validUntil. */
   readonly firmSeconds: number;
   /** Position of the base asset over the half-band. */
   readonly q: number;
   readonly lockSeconds: number;
   readonly adverseBps: number;
   readonly rebalanceBps: number;
-  /** Own gas and relay fee, and the platform fee: bps of mid, charged whatever a plug-in answers. */
+  /** Own gas with relay fee, and platform fee: bps of mid, always charged. */
   readonly gas: number;
   readonly fee: number;
   readonly params: Readonly<PricingParams>;
 }
 
 /**
- * A plug-in is the default export of an ES module: a name, and either terms or a pricer. Functions have to be
- * pure and quick: no I/O, no clock, no dice, the same answer for the same view. One that throws, waits or
- * answers anything but finite numbers makes the LP decline; it never makes it sign.
+ * The default export of an ES module: a name, and either terms or a pricer. Functions must be pure and fast:
+ * no I/O, clock or randomness. If one throws or returns anything but finite numbers, the LP declines.
  */
 export interface PricingPlugin {
   readonly name: string;
-  /**
-   * bps of mid by name, positive is worse for the taker; each is summed into c0 and shown beside the model's
-   * own terms.
-   */
+  /** bps of mid by name, positive is worse for the taker; summed into c0. */
   readonly terms?: Readonly<Record<string, (view: PricingView) => number>>;
-  /**
-   * Parts of the spread in bps, by name: D is their sum with gas and fee, within the bounds of the
-   * configuration.
-   */
+  /** Parts of the spread in bps by name. D is their sum with gas and fee, within the configured bounds. */
   readonly pricer?: (view: PricingView) => Readonly<Record<string, number>>;
 }

@@ -1,4 +1,4 @@
-/** One request, one price: the exact amounts of a quote, or the reason for giving none. */
+/** Prices a request: the exact amounts of a quote, or a decline. */
 
 import { divUp, mulDivUp } from '../domain/amount.ts';
 import { isDecline, type Decline } from '../domain/decline.ts';
@@ -20,39 +20,33 @@ import { ten, type Rational } from './rational.ts';
 import { spreadInteger, spreadTerms } from './spread.ts';
 
 export interface Priced {
-  /** What the taker pays, and what the recipient gets, in base units. */
+  /** Base units of input and output token. */
   input: bigint;
   output: bigint;
   /** Value of the input at mid in output units, rounded down. */
   gross: bigint;
-  /**
-   * In output units: the LP's spread (with rounding), the platform fee, own gas with buffer, the relay fee at
-   * mid.
-   */
+  /** Output units: LP spread with rounding, platform fee, own gas with buffer, relay fee at mid. */
   spreadAmount: bigint;
   feeAmount: bigint;
   gasAmount: bigint;
   relayAmount: bigint;
-  /** What would be delivered without platform fee and LP spread: gross less gas. */
+  /** gross less gas. */
   amountBeforeFees: bigint;
-  /**
-   * What reaches the LP when the input is released: input less platform fee and relay fee. The hold's
-   * `input.amount`.
-   */
+  /** Input less platform fee and relay fee. The `input.amount` of the hold. */
   received: bigint;
   /** D - fee - gas in 1e-4 bps, rounded up: the integer that priced it. */
   spread: bigint;
-  /** The same in whole bps, to the nearest, as the API reports it. */
+  /** Whole bps, rounded, as the API reports it. */
   lpSpreadBps: number;
   platformFeeBps: number;
-  /** Millionths of the reference currency, rounded up. The hold's `notional`. */
+  /** Millionths of the reference currency, rounded up. The `notional` of the hold. */
   notional: bigint;
   terms: SpreadTerms;
 }
 
-/** `maxAmount` and `minAmount` are of the side that the request fixed. */
+/** `maxAmount` and `minAmount` are of the side that the request fixes. */
 export interface PriceDecline extends Decline {
-  /** The smallest amount that would pass, when the size is too small. */
+  /** Smallest amount that would pass. */
   minAmount?: bigint;
 }
 
@@ -60,9 +54,8 @@ const MICRO = 1_000_000;
 const BPS = 10_000n;
 
 /**
- * The worked example of the model: 10 WETH at a mid of 2500 are 25,000 USDC gross; 8.2978 bps of spread, 2
- * bps of fee and
- * 0.36 USDC of gas leave 24,973.8955 USDC.
+ * Example: 10 WETH at a mid of 2500 are 25,000 USDC gross; 8.2978 bps of spread, 2 bps of fee and 0.36 USDC
+ * of gas leave 24,973.8955 USDC.
  */
 export function price(inputs: PriceInputs): Priced | PriceDecline {
   const frame = frameOf(inputs);
@@ -75,16 +68,16 @@ export function price(inputs: PriceInputs): Priced | PriceDecline {
   }
 }
 
-/** What does not depend on the size. */
+/** The part of a price that does not depend on size. */
 interface Frame {
   rate: Rational;
   /** Own gas with buffer and the relay fee at mid, output units, rounded up. */
   ownGas: bigint;
   relay: bigint;
-  /** The largest input that passes the size gate and the hard bands, and what to say beyond it. */
+  /** Largest input that passes the size limit and the hard bands; `aboveInput` declines beyond it. */
   largestInput: bigint;
   aboveInput: Decline;
-  /** The same of the output: the hard bands and what the ledger could pay. */
+  /** Largest output within the hard bands and free inventory. */
   largestOutput: bigint | undefined;
   aboveOutput: Decline;
 }
@@ -132,7 +125,7 @@ function frameOf(inputs: PriceInputs): Frame | PriceDecline {
   };
 }
 
-/** Numbers, and none so large that a square of it would not be one. */
+/** All finite, and small enough that their squares are finite too. */
 function sane({
   quoteValue,
   sigma,
@@ -159,13 +152,13 @@ function sane({
     Math.abs(splitHoldSeconds),
     Math.abs(exploreBps),
   );
-  // Math.max answers NaN when any of them is.
+  // Math.max returns NaN when any input is NaN.
   return most < 1e12 && sigma >= 0;
 }
 
 /**
- * The largest input worth at most `size` of the reference currency, exactly: the gate and its answer must not
- * disagree.
+ * Largest input worth at most `size` of the reference currency. Exact, so that the limit and the `maxAmount`
+ * of its decline agree.
  */
 function sizeGate(
   { lp, quoteValue, quoteDecimals }: PriceInputs,
@@ -202,15 +195,14 @@ function guarded(inputs: PriceInputs, frame: Frame): Priced | PriceDecline {
   }
 }
 
-/** One size, all gates, no advice. */
+/** Evaluates one size against all limits. */
 function evaluate(inputs: PriceInputs, frame: Frame): Priced | PriceDecline {
   const { params } = inputs;
   if (inputs.side === 'exactInput') return evaluateAt(inputs, frame, inputs.amount, undefined);
   if (frame.largestOutput !== undefined && inputs.amount > frame.largestOutput) return frame.aboveOutput;
 
-  // Exact output: the spread depends on the size and the size on the spread. It settles within two or three
-  // rounds; should
-  // two neighbours keep swapping, the wider one stands.
+  // Exact output: spread and size depend on each other and converge in two or three rounds. If two
+  // neighbouring integers alternate, the wider one is used.
   const gas = frame.ownGas + frame.relay;
   let gross = inputs.amount + gas;
   let widest: bigint | undefined;
@@ -275,10 +267,7 @@ function evaluateAt(
   };
 }
 
-/**
- * Too wide because gas is a large part of it: too small. Otherwise because of what grows with size: too
- * large.
- */
+/** Too small if gas is most of the spread, else too large. */
 function tooWide(terms: SpreadTerms): PriceDecline {
   const detail = `spread of ${terms.D.toFixed(2)} bps is out of bounds`;
   if (2 * terms.gas > terms.D) return { declined: 'size_below_min', detail };
@@ -287,7 +276,7 @@ function tooWide(terms: SpreadTerms): PriceDecline {
 
 const gasBps = (gas: bigint, gross: bigint): number => (Number(gas) / Number(gross)) * 1e4;
 
-/** Value of a gross in the reference currency. A float: sizes steer the spread, they never become amounts. */
+/** Value in the reference currency. A float: it steers the spread and never becomes an amount. */
 function sizeOf({ lp, mid, quoteValue, baseDecimals, quoteDecimals }: PriceInputs, gross: bigint): number {
   if (lp === 'buy') return (Number(gross) / 10 ** quoteDecimals) * quoteValue;
   return (Number(gross) / 10 ** baseDecimals) * (Number(mid.num) / Number(mid.den)) * quoteValue;
@@ -298,7 +287,7 @@ function sizeOf({ lp, mid, quoteValue, baseDecimals, quoteDecimals }: PriceInput
 const passes = (inputs: PriceInputs, frame: Frame, amount: bigint): boolean =>
   amount > 0n && !isDecline(evaluate({ ...inputs, amount }, frame));
 
-/** Largest amount up to `inputs.amount` that passes; 0n when none was found. */
+/** Largest passing amount up to `inputs.amount`; 0n when none was found. */
 function largestPassing(inputs: PriceInputs, frame: Frame): bigint {
   let high = inputs.amount;
   if (passes(inputs, frame, high)) return high;
@@ -324,7 +313,7 @@ function largestPassing(inputs: PriceInputs, frame: Frame): bigint {
   return halve(low, high, (amount) => passes(inputs, frame, amount));
 }
 
-/** The input that an inventory serves to the last unit, at the spread of about that size. */
+/** Largest input that free inventory can pay, at the spread of about that size. */
 function servedBy(inputs: PriceInputs, frame: Frame, free: bigint): bigint {
   const gas = frame.ownGas + frame.relay;
   let input = inputs.amount;
@@ -342,7 +331,6 @@ function servedBy(inputs: PriceInputs, frame: Frame, free: bigint): bigint {
   return best;
 }
 
-/** Smallest amount above `inputs.amount` that passes. */
 function smallestPassing(inputs: PriceInputs, frame: Frame): bigint | undefined {
   let low = inputs.amount;
   const gas = frame.ownGas + frame.relay;
@@ -355,7 +343,7 @@ function smallestPassing(inputs: PriceInputs, frame: Frame): bigint | undefined 
   return undefined;
 }
 
-/** The passing end, brought as near to the failing end as 16 halvings do. */
+/** Bisects between a passing and a failing amount, 16 times; returns the passing end. */
 function halve(passing: bigint, failing: bigint, passesAt: (amount: bigint) => boolean): bigint {
   for (let round = 0; round < 16; round++) {
     const amount = (passing + failing) / 2n;

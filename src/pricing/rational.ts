@@ -1,7 +1,4 @@
-/**
- * Exact fractions: a price is num/den of bigints from the feed's decimal text to the last base unit, never a
- * float.
- */
+/** Exact fractions of bigints: prices never pass through a float. */
 
 export interface Rational {
   num: bigint;
@@ -28,10 +25,7 @@ export function parseDecimal(text: string): Rational | undefined {
   return { num: BigInt(match[1] + fraction), den: ten(fraction.length) };
 }
 
-/**
- * The same in the smallest terms: a price is made once and multiplied in thousands of quotes, and short
- * numbers multiply faster.
- */
+/** In lowest terms: short numbers multiply faster. */
 export function reduced({ num, den }: Rational): Rational {
   let [a, b] = [num, den];
   while (b !== 0n) [a, b] = [b, a % b];
@@ -56,7 +50,7 @@ export function compare(a: Rational, b: Rational): number {
   return difference < 0n ? -1 : difference > 0n ? 1 : 0;
 }
 
-/** The nearest float, for terms in bps and for people. Never turned back into an amount. */
+/** Nearest float, for terms in bps and display only. */
 export function toNumber({ num, den }: Rational): number {
   const ratio = Number(num) / Number(den);
   if (Number.isFinite(ratio)) return ratio;

@@ -1,19 +1,15 @@
-/**
- * The three special functions of the model, to double precision: normal density, normal distribution,
- * Lambert's W.
- */
+/** Normal density, normal distribution and Lambert W, to double precision. */
 
 const SQRT_2PI = Math.sqrt(2 * Math.PI);
 
-/** Density of the standard normal. */
 export function normalPdf(z: number): number {
   return Math.exp(-0.5 * z * z) / SQRT_2PI;
 }
 
 /**
- * Distribution function of the standard normal: Hart's rational approximation (1968, no. 5666) up to 7.07, a
- * continued fraction beyond. Good to 1e-15 in absolute and, in the lower tail, about 1e-13 in relative terms:
- * the tail is what an option struck at our own spread is made of.
+ * Standard normal distribution: Hart's rational approximation (1968, no. 5666) up to 7.07, a continued
+ * fraction beyond. Error 1e-15 absolute, about 1e-13 relative in the lower tail, which option values depend
+ * on.
  */
 export function normalCdf(z: number): number {
   const distance = Math.abs(z);
@@ -47,7 +43,7 @@ function fraction(z: number): number {
   return normalPdf(z) / depth;
 }
 
-/** W0(e^y), the w with w + ln w = y. Takes y instead of e^y, so that no argument overflows. */
+/** W0(e^y): w with w + ln w = y. Takes y so that e^y cannot overflow. */
 export function lambertWExp(y: number): number {
   if (y < -700) return Math.exp(y);
   let w = y > 1 ? y - Math.log(y) : Math.exp(y) / (1 + Math.exp(y));

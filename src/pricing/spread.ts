@@ -1,7 +1,4 @@
-/**
- * From inputs and size to the all-in spread D with all its terms: the part of pricing where floats are
- * allowed, and it ends here.
- */
+/** Computes the all-in spread D with its terms. Floats are used only here, not in amounts. */
 
 import { firmness, winProbability } from './firmness.ts';
 import { walkedImpact } from './hedge-book.ts';
@@ -10,10 +7,7 @@ import { consult, DEFAULT_ADVERSE_BPS, viewOf } from './plugin.ts';
 import type { PriceInputs, SpreadTerms } from './price-inputs.ts';
 import { capitalTerm, confidenceTerm, impactTerm, inventoryTerm, skewSlope } from './terms.ts';
 
-/**
- * `size` in the reference currency; `gas` in bps of it, own and relayed. Throws `PluginFault` when a plug-in
- * does.
- */
+/** `size` in the reference currency; `gas` (own and relayed) in bps of it. Throws `PluginFault`. */
 export function spreadTerms(inputs: PriceInputs, size: number, gas: number): SpreadTerms {
   const { plugin, params, exploreBps: explore = 0 } = inputs;
   const sigma = perRootSecond(inputs.sigma);
@@ -89,7 +83,7 @@ function modelled(
   };
 }
 
-/** A pricer's parts in the place of ours. What the option would cost at its spread is still told. */
+/** The parts of a plug-in pricer. The option cost at its spread is still reported. */
 function replaced(
   { platformFeeBps: fee, params, exploreBps: explore = 0 }: PriceInputs,
   gas: number,
@@ -131,7 +125,7 @@ function walked({ hedgeBook, mid, quoteValue }: PriceInputs, side: 1 | -1, size:
   return walkedImpact(hedgeBook, side, size / (value * quoteValue), value);
 }
 
-/** What is left for the LP, D - fee - gas, as the integer of 1e-4 bps that prices; rounded up. */
+/** D - fee - gas in 1e-4 bps, rounded up: the spread of the LP. */
 export function spreadInteger({ D, fee, gas }: Pick<SpreadTerms, 'D' | 'fee' | 'gas'>): bigint {
   return BigInt(Math.ceil((D - fee - gas) * 1e4));
 }

@@ -2,22 +2,19 @@
 
 import { YEAR_SECONDS } from './option.ts';
 
-/**
- * E[max of n standard normals]: the average error of the best of n noisy mids. Four digits, as
- * tabulated.
- */
+/** E[max of n standard normals]: the expected error of the best of n noisy mids. */
 const LARGEST_OF = [0, 0, 0.5642, 0.8463, 1.0294, 1.163, 1.2672, 1.3522, 1.4236, 1.485, 1.5388];
 
-/** Winner's curse: the winner among n has probably misjudged the mid by this much. */
+/** Winner's curse: the expected error of the winner's mid. */
 export function confidenceTerm(confidenceBps: number, rivals: number): number {
   const largest = LARGEST_OF[Math.min(Math.max(Math.trunc(rivals), 0), LARGEST_OF.length - 1)] ?? 0;
   return largest * confidenceBps;
 }
 
 /**
- * Slope of the quote in the position, bps per unit held, of Guéant, Lehalle and Fernandez-Tapia, in the
- * general form for order size `size` and risk term `xi` (xi = gamma, size 1: the 2013 paper; xi -> 0: e in
- * place of the power).
+ * Slope of the quote in the position, bps per unit: Guéant, Lehalle and Fernandez-Tapia, general form for
+ * order size `size` and risk term `xi` (xi = gamma, size 1: the 2013 paper; xi -> 0: e in place of the
+ * power).
  */
 export function skewSlope({
   gamma,
@@ -39,7 +36,7 @@ export function skewSlope({
   return Math.sqrt(((gamma * sigma * sigma) / (2 * arrival * size * decay)) * power);
 }
 
-/** Skew for a trade of `size`: at the mean position between before and after it. q is clipped to the band. */
+/** Skew at the mean position before and after the trade. q is clipped to the band. */
 export function inventoryTerm({
   slopeAtBand,
   side,
@@ -70,15 +67,12 @@ export function impactTerm({
   return factor * ((sigma * 1e4) / Math.sqrt(365)) * Math.sqrt(size / dailyVolume);
 }
 
-/** Interest on what lies in the escrow until it can be claimed. */
+/** Interest on funds locked in the escrow. */
 export function capitalTerm(rate: number, lockSeconds: number): number {
   return ((rate * lockSeconds) / YEAR_SECONDS) * 1e4;
 }
 
-/**
- * A chain's bucket as the rebalancer sees it: (balance - target) / half-band, and what it costs to move money
- * there.
- */
+/** Position of one chain: (balance - target) / half-band, and the cost of a transfer to it. */
 export interface ChainBand {
   q: number;
   costBps: number;
@@ -87,10 +81,7 @@ export interface ChainBand {
 const RAMP_FROM = 0.2;
 const REFILL_SHARE = 0.5;
 
-/**
- * Draining a chain that is short costs up to its transport; filling one that is short earns up to half of it
- * back.
- */
+/** Draining a short chain costs up to its transport; filling one earns back up to half of it. */
 export function rebalanceTerm({
   drained,
   filled,
@@ -108,8 +99,8 @@ function shortage(band: ChainBand | undefined): number {
 }
 
 /**
- * What a taker's accepted quotes cost us after acceptance, averaged over its trades and shrunk to its tier.
- * The floor comes only after averaging: the positive part of noise is not toxicity.
+ * Mean adverse selection of a taker, shrunk to its tier. Floored after averaging, because the positive part
+ * of noise is not toxicity.
  */
 export function adverseTerm({
   meanBps,

@@ -1,6 +1,6 @@
 /**
- * How fast the mid moves: exponentially weighted variance over three horizons, so that a burst widens quotes
- * within seconds, a calm spell does not make us forget the day, and a quiet start is held up by a floor.
+ * Exponentially weighted variance of the mid over three horizons: bursts widen quotes within seconds, and a
+ * quiet period does not erase the day. A floor bounds it at the start.
  */
 
 import { annualised, perRootSecond } from './option.ts';
@@ -8,12 +8,12 @@ import { annualised, perRootSecond } from './option.ts';
 /** Time constants in seconds. */
 export const HORIZONS = [60, 600, 86_400] as const;
 
-/** Variances in bps² per second, one for each horizon. */
+/** bps² per second, one per horizon. */
 export type Variances = readonly [number, number, number];
 
 export interface Volatility {
   variances: Variances;
-  /** How long mids have been watched. */
+  /** Observed time. */
   seconds: number;
   /** The last mid that was counted; undefined before the first. */
   last: { mid: number; atMs: number } | undefined;
@@ -21,16 +21,16 @@ export interface Volatility {
 
 export const UNSEEN: Volatility = { variances: [0, 0, 0], seconds: 0, last: undefined };
 
-/** Moves closer together than this are noise of the book, not of the price. */
+/** Moves within this time are order book noise. */
 const LEAST_STEP_MS = 1_000;
 
-/** One step of the recursion: a move of `bps` over `seconds`. */
+/** One step of the recursion for a move of `bps` over `seconds`. */
 export function decay(variance: number, bps: number, seconds: number, horizon: number): number {
   const kept = Math.exp(-seconds / horizon);
   return variance * kept + ((1 - kept) * bps * bps) / seconds;
 }
 
-/** Takes a mid in. Answers the same state while less than a second has passed, or time ran backwards. */
+/** Returns the same state within one second or when time ran backwards. */
 export function observeMid(state: Volatility, mid: number, atMs: number): Volatility {
   if (!(mid > 0) || !Number.isFinite(mid)) return state;
   if (state.last === undefined) return { variances: state.variances, seconds: 0, last: { mid, atMs } };
@@ -47,10 +47,7 @@ export function observeMid(state: Volatility, mid: number, atMs: number): Volati
   return { variances, seconds: state.seconds + seconds, last: { mid, atMs } };
 }
 
-/**
- * Annualised volatility to price with: the larger of the two short horizons, never below the floor
- * (annualised).
- */
+/** Annualised volatility for pricing: the larger of the two short horizons, at least `floor`. */
 export function sigmaOf({ variances }: Volatility, floor: number): number {
   return Math.max(annualised(Math.sqrt(Math.max(variances[0], variances[1]))), floor);
 }

@@ -1,7 +1,7 @@
 /**
- * The win-rate curve learned from what became of our quotes: online logistic regression of "taken" on the
- * all-in spread, as a Gaussian belief about (alpha, beta) that every outcome moves by one Newton step. It
- * starts at the configured curve, so that with few outcomes it says what the operator said.
+ * Learns the win-rate curve from outcomes of our quotes: online logistic regression of "taken" on the all-in
+ * spread, with one Newton step per outcome on a Gaussian belief about (alpha, beta). The prior is the
+ * configured curve.
  */
 
 export interface Curve {
@@ -9,7 +9,7 @@ export interface Curve {
   beta: number;
 }
 
-/** What is believed, and how firmly: mean and precision (inverse covariance) of (alpha, beta). */
+/** Mean and precision (inverse covariance) of (alpha, beta). */
 export interface CurveFit extends Curve {
   aa: number;
   ab: number;
@@ -19,17 +19,17 @@ export interface CurveFit extends Curve {
 }
 
 export interface WinObservation {
-  /** All-in, bps of mid: what the taker was asked to pay. */
+  /** All-in spread, bps of mid. */
   delta: number;
   won: boolean;
-  /** Of a lost one, what the winner asked, where the venue tells. */
+  /** The all-in spread of the winner, if we lost and the venue reports it. */
   winnerDelta?: number;
 }
 
-/** Where a fit is taken seriously: steeper or flatter than this is noise. */
+/** A steeper or flatter fit is noise. */
 const LEAST_BETA = 0.05;
 const MOST_BETA = 2;
-/** How far off the configuration may be: standard deviations of alpha, and of beta as a share of itself. */
+/** Prior: standard deviation of alpha, and of beta as a share of itself. */
 const PRIOR_ALPHA = 1.5;
 const PRIOR_BETA_SHARE = 0.5;
 
@@ -48,11 +48,10 @@ export function startFit({ alpha, beta }: Curve): CurveFit {
 }
 
 /**
- * The fit after one more outcome. `kept` below 1 forgets: the weight of what is old falls by it with every
- * outcome, down to the weight that the configuration had at the start.
+ * Updates the fit with one outcome. `kept` below 1 discounts old outcomes, down to the weight of the prior.
  *
- * A win says that the best alternative R lay above delta, a loss that it lay below; with the winner's price R
- * itself is seen, and R is logistic: density beta * f * (1 - f).
+ * A win says that the best alternative R was above delta, a loss that it was below. With the price of the
+ * winner R itself is observed; R is logistic with density beta * f * (1 - f).
  */
 export function learn(fit: CurveFit, { delta, won, winnerDelta }: WinObservation, kept = 1): CurveFit {
   const at = !won && winnerDelta !== undefined && winnerDelta < delta ? winnerDelta : delta;
@@ -78,16 +77,15 @@ export function learn(fit: CurveFit, { delta, won, winnerDelta }: WinObservation
 }
 
 export interface CurveTrust {
-  /** Outcomes before a fit is used at all, a twentieth of them of either kind. */
+  /** Outcomes needed before the fit is used, a twentieth of them of either kind. */
   minOutcomes: number;
-  /** The most that the spread taken by half of all takers may be moved away from the configured curve. */
+  /** Largest shift of the spread with a win rate of one half, from the configured curve. */
   maxShiftBps: number;
 }
 
 /**
- * The curve to price with, or undefined while too little is known. Who asks much and takes nothing teaches us
- * to be cheap, at no cost to them; that is why a fit may lead only so far away from what the operator
- * configured.
+ * The curve to price with; undefined while there are too few outcomes. Bounded around the configuration,
+ * because a taker can push the fit for free by requesting quotes and accepting none.
  */
 export function trusted(
   fit: CurveFit,
@@ -100,7 +98,7 @@ export function trusted(
   return { alpha: -beta * clamp(-fit.alpha / fit.beta, half - maxShiftBps, half + maxShiftBps), beta };
 }
 
-/** Sizes in the reference currency that are told apart: below 1,000, 10,000, 100,000, and above. */
+/** Size classes in the reference currency: below 1,000, 10,000, 100,000, and above. */
 export const SIZE_BUCKETS = [1_000, 10_000, 100_000] as const;
 export const sizeBucket = (size: number): number => {
   let bucket = 0;
@@ -109,8 +107,8 @@ export const sizeBucket = (size: number): number => {
 };
 
 /**
- * Noise for a share of quotes, up or down by `bps`: the same for the same key, so that a record can be
- * checked and asking again gains nothing.
+ * Noise of ±`bps` for a share of quotes. Deterministic per key, so that records can be checked and repeating
+ * a request gains nothing.
  */
 export function exploration(key: string, { share, bps }: { share: number; bps: number }): number {
   let hash = 0x811c9dc5;
