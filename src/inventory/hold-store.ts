@@ -1,7 +1,4 @@
-/**
- * Every hold that the ledger remembers, by order id and by nonce group. Whatever changes a hold takes its
- * group off the books, changes it, and adds the group again.
- */
+/** Holds by order id and nonce group. Every change takes the group off the books and adds it again. */
 
 import type { UnixSeconds } from '../domain/time.ts';
 import type { Counters } from './counters.ts';
@@ -17,7 +14,7 @@ import {
 } from './hold-state.ts';
 import { addToBooks, isNonceUsed, liveIn, takeOffBooks } from './nonce-group.ts';
 
-export interface HoldStore {
+interface HoldStore {
   /** Live quotes: held, not accepted, not ended. */
   readonly live: number;
   /** Rises with every change of a hold. */
@@ -32,11 +29,11 @@ export interface HoldStore {
   change(hold: Hold, facts: Facts): void;
   /** Ends a hold whose time has passed; true when a live quote ended. */
   expire(hold: Hold, now: UnixSeconds): boolean;
-  /** Forgets a hold if its time for that has come and it has not been forgotten yet. */
+  /** Forgets a hold that is due. */
   forget(hold: Hold, now: UnixSeconds): void;
 }
 
-export interface Remembering {
+interface Remembering {
   /** Seconds for which an ended hold is remembered, and a filled one. */
   endedSeconds: number;
   filledSeconds: number;
@@ -84,7 +81,7 @@ export function createHoldStore(counters: Counters, { endedSeconds, filledSecond
     add(hold.group);
   }
 
-  /** What a final fill moved stays moved; without it the rest of its group must not come back to life. */
+  /** The amounts of the final fill move into the base; the rest of its group is released. */
   function forgetFinalFill({ group, out, in: into, request, facts }: Hold): void {
     for (const other of group.holds)
       if (other.state === 'held' || other.state === 'accepted') learn(other, withReleased(other.facts));

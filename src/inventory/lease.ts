@@ -1,10 +1,9 @@
 /**
- * The "signed up to" lease: protects quotes that a crash forgets, without a write per quote.
+ * The "signed up to" lease protects quotes that a crash forgets, without a write per quote.
  *
- * The store has one time per chain clock: no signature with a later deadline exists. It is renewed ahead of
- * need, so a quote never waits for it. After a crash nothing is signed until that time and the grace have
- * passed, because then no forgotten signature can execute. After a clean stop, which stored the holds, the
- * LP need not wait.
+ * The store has one time per chain clock: no signature has a later deadline. It is renewed ahead of need.
+ * After a crash the LP signs nothing until that time and the grace have passed, when no forgotten signature
+ * can execute. A clean stop stores the holds, so the next start need not wait.
  */
 
 import type { UnixSeconds } from '../domain/time.ts';
@@ -19,14 +18,14 @@ export interface Lease {
 export interface LeaseRule {
   /** The longest time from now to a quote's deadline: validity and landing margin. */
   longestQuoteSeconds: number;
-  /** How far beyond that the lease reaches. Longer means fewer writes and a longer wait after a crash. */
+  /** How far beyond that the lease reaches: longer means fewer writes and a longer wait after a crash. */
   aheadSeconds: number;
   /** Added to `signedUpTo` before quoting again. */
   graceSeconds: number;
 }
 
 /** `wait`: sign nothing until chain time is past `until`. */
-export type Resumption = { kind: 'resume' } | { kind: 'wait'; until: UnixSeconds };
+type Resumption = { kind: 'resume' } | { kind: 'wait'; until: UnixSeconds };
 
 /** Decides at start from the stored lease (null: never signed here) and the chain's clock. */
 export function resume(lease: Lease | null, now: UnixSeconds, rule: LeaseRule): Resumption {
@@ -41,8 +40,8 @@ export function covers(lease: Lease | null, deadline: UnixSeconds): boolean {
 }
 
 /**
- * The lease to write now, or null while the stored one suffices. Sign under it only once it is durable. It
- * never shortens, because an earlier process may have signed up to the old time.
+ * The lease to write now, or null while the stored one suffices. Sign only once it is durable. It never
+ * shortens: an earlier process may have signed up to the old time.
  */
 export function renew(lease: Lease | null, now: UnixSeconds, rule: LeaseRule): Lease | null {
   const needed = now + rule.longestQuoteSeconds;
@@ -53,8 +52,8 @@ export function renew(lease: Lease | null, now: UnixSeconds, rule: LeaseRule): L
 }
 
 /**
- * What a clean stop writes once the snapshot is durable and nothing more is signed. During a quarantine the
- * lease stays unclean, because the snapshot lacks the quotes of the process that crashed.
+ * Written once the snapshot is durable and signing stopped. Unclean during a quarantine, because the snapshot
+ * lacks quotes of the crashed process.
  */
 export function stopped(lease: Lease, quarantined: boolean): Lease {
   return { signedUpTo: lease.signedUpTo, clean: !quarantined };

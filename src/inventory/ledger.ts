@@ -1,9 +1,9 @@
 /**
- * The inventory ledger: what the LP owns on each chain, what it has promised, and what it is owed.
+ * The inventory ledger: what the LP owns on each chain, has promised, and is owed.
  *
- * Hazard: two live quotes promise the same coin. Rule: the full output is held before its signature leaves
- * the process, and the hold ends only when the chain's own clock is past the quote's last second plus a
- * grace, or when the chain proves that the order can never execute. So every taker who accepts is paid.
+ * Hazard: two live quotes promise the same coin. Rule: the full output is held before the signature leaves
+ * the process. The hold ends only when the chain clock is past the last second of the quote plus a grace, or
+ * the chain proves that the order cannot execute. So every accepted quote is paid.
  */
 
 import type { Decline } from '../domain/decline.ts';
@@ -51,12 +51,11 @@ export type * from './views.ts';
 
 const DEFAULT_GROUP_SIZE = 16;
 /**
- * Holds taken from the queue in one step of a clock, so that a crowd that expires in one second delays
- * nothing else. Ending a hold late is always safe. The limit is part of the event log: a replay must end the
- * same holds at the same event.
+ * Holds that one step of a clock ends, so that mass expiry delays nothing. Ending a hold late is always safe.
+ * Part of the event log: a replay must end the same holds at the same event.
  */
 const MOST_AT_ONCE = 50;
-/** The same before a quote is held, which waits for it: more than one, so that quotes alone keep up. */
+/** Before a quote is held, which waits for it. More than one, so that quotes alone keep up. */
 const MOST_BEFORE_HOLD = 8;
 const NOTHING: readonly never[] = [];
 

@@ -149,7 +149,7 @@ const within = (amount: bigint, room: bigint, whole: bigint): bigint =>
   room <= 0n || whole <= 0n ? 0n : (amount * room) / whole;
 
 /** What a request adds to one cap that replicas share. */
-export interface CapClaim {
+interface CapClaim {
   key: string;
   amount: bigint;
   most: bigint;

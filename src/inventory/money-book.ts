@@ -5,7 +5,7 @@ import type { LedgerEvent, Money } from './event.ts';
 import type { SavedBooks } from './snapshot.ts';
 import { type Applied, DUPLICATE } from './views.ts';
 
-export interface MoneyBook {
+interface MoneyBook {
   apply(
     event: Extract<
       LedgerEvent,

@@ -1,7 +1,6 @@
 /**
- * What a nonce group adds to the books. At most one of its holds can execute, so in each bucket and against
- * each cap it counts once, with its largest hold. The contribution is a function of the holds' states: take
- * it off, change a hold, and add it again.
+ * Books nonce groups. At most one hold of a group can execute, so per bucket and cap it counts once, with its
+ * largest hold. To change a hold: take the group off the books, change it, add the group again.
  */
 
 import { type Bucket, toAtto } from './bucket.ts';
@@ -58,7 +57,7 @@ type Sign = 1 | -1;
 const plus = (total: bigint, amount: bigint, sign: Sign): bigint =>
   sign === 1 ? total + amount : total - amount;
 
-/** No arrays or objects are made here for a group of one hold: this runs three times for every quote. */
+/** Allocates nothing for a group of one hold: runs three times per quote. */
 function book(group: NonceGroup, sign: Sign): void {
   const { holds } = group;
   if (isNonceUsed(group)) {
@@ -74,7 +73,7 @@ function book(group: NonceGroup, sign: Sign): void {
     if (hold.state === 'held') bookCounters(holds, at, sign);
   }
   if (lead === undefined) return;
-  // A fill is no promise any more: its input is owed, which the exposure counts among what we own.
+  // A fill is no promise: its input is a receivable, which counts as owned.
   if (lead.state === 'filled') bookReceivable(lead, sign);
   else bookExposure(lead, sign);
 }
@@ -92,8 +91,8 @@ function bookReceivable({ in: into, request: { input }, facts }: Hold, sign: Sig
 }
 
 /**
- * The largest fill, what the largest acceptance adds to it, and what the largest hold adds to both. Two fills
- * at a time are one fill and one that was reorganised away without our knowing yet.
+ * The largest fill, the excess of the largest acceptance, and the excess of the largest hold. Of two fills,
+ * one was reorganised away and not yet reported.
  */
 function bookBucket(holds: readonly Hold[], at: number, sign: Sign): void {
   const { out } = holds[at] as Hold;
@@ -158,8 +157,8 @@ function rankOf({ state }: Hold): 0 | 1 | 2 | 3 {
 }
 
 /**
- * Which of two holds stands for its group in the exposure: the firmer, then the larger, then the likelier.
- * Order ids break ties, so that the order of arrival does not matter.
+ * Which hold represents the group in the exposure: the firmer, then the larger, then the likelier. Order ids
+ * break ties, so arrival order does not matter.
  */
 function leads(a: Hold, b: Hold): boolean {
   const ranks = rankOf(a) - rankOf(b);

@@ -27,14 +27,14 @@ export interface Advice {
   charges: bigint;
 }
 
-export interface Rebalancer {
+interface Rebalancer {
   /** What to move now. Advice stands until the imbalance is nearly gone; call often. */
   advise(asset: string, places: readonly RebalancePlace[], nowSeconds: number): Advice[];
   /** The owner withdrew some of it on this chain: advice to move it from there ends. */
   left(asset: string, chain: string, nowSeconds: number): void;
 }
 
-export interface RebalanceRule {
+interface RebalanceRule {
   /** |q| above which advice starts, and below which it ends. */
   startQ: number;
   stopQ: number;
@@ -99,7 +99,7 @@ function ofBps(amount: bigint, bps: number): bigint {
 }
 
 /** Flow per day, as an exponential average with a time constant of one day. */
-export interface DailyFlow {
+interface DailyFlow {
   add(key: string, amount: bigint, nowSeconds: number): void;
   perDay(key: string, nowSeconds: number): bigint;
 }

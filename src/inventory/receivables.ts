@@ -1,6 +1,6 @@
 /** Time from our fill to the final claim per corridor, which decides when a receivable is overdue. */
 
-export interface SettleTimes {
+interface SettleTimes {
   /** An input arrived: seconds from our fill to the final claim. */
   arrived(corridor: string, seconds: number): void;
   /** Beyond this many seconds an input is overdue. */

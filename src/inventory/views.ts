@@ -58,7 +58,7 @@ export interface BucketView {
   drift: bigint | null;
 }
 
-export interface QuoteView {
+interface QuoteView {
   request: HoldRequest;
   state: HoldState;
 }
@@ -84,18 +84,17 @@ export interface Exposure {
 
 export interface Ledger {
   /**
-   * Holds the output of a quote about to be signed, or declines (`no_inventory`, `limit`, `validity`,
-   * `standby`, `pair`) with the largest output that would pass. Repeating a request holds it once. `now` is
-   * the time of the request's clock chain.
+   * Holds the output of a quote before signing, or declines (`no_inventory`, `limit`, `validity`, `standby`,
+   * `pair`) with the largest passing output. Idempotent. `now`: time of the clock chain of the request.
    */
   hold(request: HoldRequest, now: UnixSeconds): { held: true } | Decline;
-  /** What `hold` would decline a new request for, at the time of the last event; holds nothing. */
+  /** The decline of `hold` for a new request, at the time of the last event. */
   wouldRefuse(request: HoldRequest): Decline | undefined;
   /** Applies one event. Never throws for what takers, chains or the venue do. */
   apply(event: LedgerEvent): Applied;
   /**
-   * Advances a chain's clock (apply the block's events first) and takes at most 50 holds from its queue.
-   * Returns how many live quotes expired.
+   * Advances a chain clock after the events of the block and ends at most 50 holds. Returns the number of
+   * expired live quotes.
    */
   advance(chainId: number, now: UnixSeconds): number;
   /** More holds are due on this chain than the last step took: advance again. */
@@ -104,14 +103,14 @@ export interface Ledger {
   bucket(chainId: number, token: Address): BucketView | undefined;
   /** All of them, or those of one asset. */
   buckets(asset?: string): BucketView[];
-  /** The live buckets of an asset, in the order of `buckets`: for the quote path, which makes no copies. */
+  /** The live buckets of an asset in the order of `buckets`, without copies for the quote path. */
   bucketsOf(asset: string): readonly Readonly<Bucket>[];
   quote(orderId: string): QuoteView | undefined;
   /** The orders of a nonce whose holds have not ended, oldest first. */
   ordersOfNonce(group: string): readonly string[];
   /** Whether a reorganisation took this chain fact back. */
   isReorganised(orderId: string, id: string): boolean;
-  /** Fills on this chain that stand and are not final: a reorganisation may take them back. */
+  /** Valid fills on this chain that are not final. */
   unfinalFills(chainId: number): { orderId: string; id: string }[];
   /** Requests of holds that are accepted or filled and not final. */
   openPromises(): HoldRequest[];
@@ -125,13 +124,13 @@ export interface Ledger {
   visitCounters(visitor: CounterVisitor): void;
   /** Changes the reserve that is never quoted; live holds stay. */
   setBuffer(chainId: number, token: Address, buffer: bigint): void;
-  /** The whole ledger, sorted, so that equal ledgers are equal bytes. Ends first what has expired. */
+  /** The whole ledger, sorted so that equal ledgers are equal bytes. Ends expired holds first. */
   snapshot(): LedgerSnapshot;
   /** The same unsorted and in chunks. */
   snapshotChunks(): SnapshotChunks;
   /**
-   * Fills an empty ledger from a snapshot: first the books, then the holds in any number of chunks. Throws
-   * `InvariantError` when the ledger is not empty or lacks a bucket.
+   * Fills an empty ledger: first the books, then the holds in any number of chunks. Throws `InvariantError`
+   * when the ledger is not empty or lacks a bucket.
    */
   loadBooks(books: StoredBooks): void;
   loadHolds(holds: readonly StoredHold[]): void;

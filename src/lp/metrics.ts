@@ -22,7 +22,7 @@ export interface LpMetrics {
 }
 
 /** What the gauges read at each scrape. */
-export interface LpGauges {
+interface LpGauges {
   ledger: Ledger;
   slug(chainId: number): string;
   symbol(chainId: number, token: string): string;

@@ -7,7 +7,7 @@
 import { optionCost, optionSlope, type MidMotion } from './option.ts';
 import { lambertWExp } from './special.ts';
 
-export interface WinCurve {
+interface WinCurve {
   alpha: number;
   beta: number;
   minEdgeBps: number;

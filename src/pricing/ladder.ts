@@ -7,13 +7,13 @@ import { isDecline } from '../domain/decline.ts';
 import { price } from './price.ts';
 import type { PriceInputs } from './price-inputs.ts';
 
-export interface Rung {
+interface Rung {
   input: bigint;
   output: bigint;
 }
 
 /** Per cent of the request. */
-export const RUNGS = [10, 25, 50, 100] as const;
+const RUNGS = [10, 25, 50, 100] as const;
 
 /**
  * Rungs of rising size without those that decline. Gas is a fixed cost, so small sizes cost more per unit;

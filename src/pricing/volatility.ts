@@ -6,10 +6,10 @@
 import { annualised, perRootSecond } from './option.ts';
 
 /** Time constants in seconds. */
-export const HORIZONS = [60, 600, 86_400] as const;
+const HORIZONS = [60, 600, 86_400] as const;
 
 /** bps² per second, one per horizon. */
-export type Variances = readonly [number, number, number];
+type Variances = readonly [number, number, number];
 
 export interface Volatility {
   variances: Variances;

@@ -18,7 +18,7 @@ export interface CurveFit extends Curve {
   lost: number;
 }
 
-export interface WinObservation {
+interface WinObservation {
   /** All-in spread, bps of mid. */
   delta: number;
   won: boolean;
@@ -76,7 +76,7 @@ export function learn(fit: CurveFit, { delta, won, winnerDelta }: WinObservation
   };
 }
 
-export interface CurveTrust {
+interface CurveTrust {
   /** Outcomes needed before the fit is used, a twentieth of them of either kind. */
   minOutcomes: number;
   /** Largest shift of the spread with a win rate of one half, from the configured curve. */

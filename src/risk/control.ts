@@ -2,7 +2,7 @@
 
 import type { Control } from '../domain/control.ts';
 
-export interface ControlCard {
+interface ControlCard {
   /** When it trips. */
   trips: string;
   /** What follows. */

@@ -27,7 +27,7 @@ export interface Regime {
   from: { mid: number; atMs: number } | undefined;
 }
 
-export interface MarketSample {
+interface MarketSample {
   mid: number;
   /** Volatility of the last minute over that of the day. */
   volatilityRatio: number;

@@ -1,7 +1,7 @@
 /**
- * Runs the LP's accounting beside quoting: explanations, books, positions and mark-outs. It reads the chains'
- * final blocks itself, so the books check the inventory ledger independently. Memory mirrors the store and is
- * loaded again after any failure.
+ * Runs the accounting beside quoting: explanations, books, positions and mark-outs. It reads final blocks
+ * itself, so the books check the inventory ledger independently. Memory mirrors the store and is reloaded
+ * after any failure.
  */
 
 import { isDecline } from '../../domain/decline.ts';
@@ -36,7 +36,7 @@ import type { QuoteEventListener, ChainSighting } from '../quote-log/quote-event
 import { type PositionView, positionViewOf } from './pnl.ts';
 import type { Takers } from './taker-costs.ts';
 
-export interface AccountsDeps extends ReaderDeps {
+interface AccountsDeps extends ReaderDeps {
   store: JournalStore;
   /** Awards that are still open. */
   open(): readonly OpenAward[];
@@ -47,7 +47,7 @@ export interface AccountsDeps extends ReaderDeps {
   takers: Takers;
 }
 
-export interface AccountsOptions extends ReaderOptions {
+interface AccountsOptions extends ReaderOptions {
   /** How often the books are compared with the chains. */
   reconcileMs: number;
   explain: { keep: number };
@@ -56,10 +56,8 @@ export interface AccountsOptions extends ReaderOptions {
   resting: boolean;
 }
 
-/**
- * One token on one chain: its balance by the books, by the chain and by the inventory ledger, in base units.
- */
-export interface Reconciled {
+/** Balances of one token on one chain by the books, the chain and the inventory ledger, in base units. */
+interface Reconciled {
   chain: string;
   token: string;
   address: string;
@@ -82,43 +80,35 @@ export interface Profit {
   sinceMs: number;
   by: ProfitKey;
   rows: ProfitRow[];
-  /**
-   * `rows` cover the time window; realised and unrealised profit of positions count from the opening of the
-   * books.
-   */
+  /** `rows` cover the time window; profit of positions counts from the opening of the books. */
   totals: Totals;
   positions: PositionView[];
 }
 
 export interface Accounts {
   readonly listener: QuoteEventListener;
-  /** Loads the books and keeps them from then on. When it resolves, pricing knows the takers' costs. */
+  /** Loads the books and keeps them. Pricing has the taker costs when it resolves. */
   start(epoch: number): Promise<void>;
-  /** Stops keeping the books because another replica does. Resolves after the last write. */
+  /** Another replica takes over. Resolves after the last write. */
   rest(): Promise<void>;
   /**
-   * Loads what the leading replica learned about takers, and stores this replica's explanations of accepted
-   * quotes. Rejects when the store does.
+   * Loads taker costs of the leading replica and stores explanations of this one. Rejects when the store
+   * does.
    */
   heed(): Promise<void>;
-  /**
-   * Call after the last block was processed. What cannot be written is read from the chains at the next
-   * start.
-   */
+  /** Call after the last block was processed. Unwritten facts are read from the chains at the next start. */
   stop(): Promise<void>;
   /** Newest first; empty when the quote is unknown. */
   explain(id: string): Promise<Explanation[]>;
   profit(query: { by: ProfitKey; sinceMs: number; limit: number }): Promise<Profit>;
   reconcile(): Promise<Reconciled[]>;
-  /**
-   * The operator's native currency. Transfers to the operator emit no event, so they show as a difference.
-   */
+  /** Native currency of the operator. Transfers to it emit no event and show as a difference. */
   reconcileGas(): Promise<{ chain: string; block: bigint; journal: bigint; chainSays: bigint }[]>;
   /** The result of the last periodic comparison. */
   reconciled(): readonly Reconciled[];
   /**
-   * Books a difference that an operator has explained, for a token symbol or 'native'. Throws `RequestError`
-   * unless `amount` equals the current difference in base units.
+   * Books an explained difference of a token symbol or 'native'. Throws `RequestError` unless `amount` equals
+   * the current difference in base units.
    */
   adjust(chain: string, token: string, amount: bigint): Promise<void>;
   entries(orderId: Bytes32): Promise<JournalEntry[]>;
@@ -130,7 +120,7 @@ export interface Accounts {
   lag(): { waiting: number; chains: { chain: string; blocks: number }[] };
 }
 
-/** Most notes waiting for the database. Chain facts never wait here: they are read from the chain. */
+/** Notes waiting for the database. Chain facts are never queued. */
 const MOST_NOTES = 20_000;
 const NOTES_AT_ONCE = 200;
 const MOST_ROWS = 10_000;
@@ -154,7 +144,7 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Ac
   let { resting } = options;
   let startedMs = Number.POSITIVE_INFINITY;
   let takersWrittenMs = 0;
-  /** Explanations of quotes that this replica priced while another one keeps the books. */
+  /** Explanations of this replica while another one keeps the books. */
   const unexplained: StoredExplanation[] = [];
   /** True when the store's taker rows are newer than memory. */
   let stale = true;
@@ -171,8 +161,7 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Ac
     mid: midOf,
     marked({ orderId, taker, pair }, horizon, mark) {
       note({ kind: 'mark', orderId, horizon, mark });
-      // A late mark measures the market, not the taker. One asset on two chains has no mid, so such trades
-      // teach nothing.
+      // A late mark measures the market. One asset on two chains has no mid.
       if (mark.bps !== null && !mark.late && hasMid(pair)) takers.learn(taker, horizon, mark.bps, mark.atMs);
     },
   });
@@ -222,7 +211,7 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Ac
       const { orderId, slice, order, quoteId, acceptedAtMs } = award;
       const exchange = exchangeOf(orderId, slice, order);
       const record = recentQuotes.quote(orderId);
-      // The acceptance time and mid are unknown when an earlier process or another replica made the quote.
+      // Unknown when an earlier process or another replica quoted.
       const trade = tradeOf(
         exchange,
         order,
@@ -332,17 +321,14 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Ac
     notes.splice(0, taken.length);
     if (rows.length > 0) takersWrittenMs = clock.monotonicMs();
     forget(held);
-    // Read again without waiting only if a chain that answered has more blocks.
+    // Continue immediately only if a chain that answered has more blocks.
     const behind = readings.some(
       ({ cursor: { chainId, block } }) => (deps.final(chainId)?.block ?? 0n) > block,
     );
     if (notes.length > 0 || behind) again = true;
   }
 
-  /**
-   * Fills from before the books were opened whose input is still unclaimed: that input is an asset from the
-   * start.
-   */
+  /** Unclaimed fills from before the books opened: their input is an asset from the start. */
   function filledBefore({ cursor: { chainId, block } }: OpeningBalances): Exchange[] {
     return deps.open().flatMap(({ orderId, slice, order, fill, stage }) => {
       const owed =
@@ -582,7 +568,7 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Ac
           `The difference is ${row.difference} base units of ${token} on ${chain}, not ${amount}. Look again (firmquote lp journal) and name exactly what you have explained.`,
           { code: 'wrong_amount' },
         );
-      // A movement that is still on its way into the books has disappeared by the second look.
+      // A movement that was not booked yet has disappeared by the second read.
       await new Promise<void>((resolve) => clock.after(SECOND_LOOK_MS, resolve));
       const again = (await look()).find((each) => each.chain === chain && each.token === token);
       if (again?.difference !== amount)

@@ -32,19 +32,14 @@ export interface ChainPosition {
 export interface Position extends Exposure {
   asset: string;
   target: bigint;
-  /**
-   * undefined when no band is configured, or when it depends on a pair's `halfBand` and there is no price.
-   */
+  /** undefined without a band, or when it depends on `halfBand` and there is no price. */
   soft: bigint | undefined;
   hard: bigint | undefined;
   q: number | undefined;
   places: ChainPosition[];
 }
 
-/**
- * Base units that may still come in and go out on a route before a hard band is crossed; absent means no
- * bound.
- */
+/** Base units that a route may still receive and pay; absent: no bound. */
 export interface Room {
   input?: bigint;
   output?: bigint;
@@ -68,13 +63,10 @@ export interface Bands {
   places(asset: string): ChainPosition[];
 }
 
-export interface BandsDeps {
+interface BandsDeps {
   ledger: Pick<Ledger, 'exposure' | 'bucketsOf'>;
   networks: ReadonlyMap<number, Pick<Chain, 'slug'>>;
-  /**
-   * Inventory per asset when the process started, in 1e-18 of a whole token: the target where none is
-   * configured.
-   */
+  /** Inventory at the start, 1e-18 of a whole token: the target where none is configured. */
   startedWith: ReadonlyMap<string, bigint>;
 }
 
@@ -141,10 +133,7 @@ export function createBands(
     };
   }
 
-  /**
-   * The soft band in tokens, from the pair's half-band in USD. A float is fine: it is a distance, not an
-   * amount.
-   */
+  /** In tokens, from the half-band in USD. A float, because it is a distance. */
   const tokens = (halfBandUsd: number, usd: number): bigint =>
     (BigInt(Math.max(0, Math.round((halfBandUsd / usd) * 1e6))) * ATTO) / 1_000_000n;
 
@@ -216,7 +205,7 @@ export function createBands(
   const places = (asset: string): ChainPosition[] =>
     ledger.bucketsOf(asset).flatMap(({ chainId }) => placeOf(knownOf(asset), chainId) ?? []);
 
-  /** Hard band of one leg's asset. Only the base asset has a default: it carries the price risk. */
+  /** Only the base asset has a default: it carries the price risk. */
   function legRoom(
     { asset, want }: Known,
     { pair, params }: Route,
@@ -243,7 +232,7 @@ export function createBands(
       const { want } = leg.base;
       const halfBand = want?.soft === undefined ? params.halfBand : (Number(want.soft) / 1e18) * baseUsd;
       const [drained, filled] = [located(leg.output, dest.id), located(leg.input, origin.id)];
-      // Held inventory counts as gone, so the minimum stays even if every quote is accepted.
+      // Held inventory counts as gone: the minimum holds even if every quote is accepted.
       const left = drained?.room && drained.room.out - drained.held;
       let output = left !== undefined && left < 0n ? 0n : left;
       let input = filled?.room?.in;

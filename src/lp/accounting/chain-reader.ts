@@ -1,7 +1,4 @@
-/**
- * Reads what the chains say for the books: final blocks as facts, gas by receipts, and opening balances. It
- * decides nothing.
- */
+/** Reads the chains for the books: final blocks as facts, gas by receipts, and opening balances. */
 
 import { assetId } from '../../domain/asset.ts';
 import { max, min } from '../../domain/amount.ts';
@@ -57,7 +54,7 @@ export interface Reading {
   ))[];
 }
 
-/** Opening balances of a chain, or of a newly configured token, at one final block. */
+/** Opening balances of a chain or newly configured token at one final block. */
 export interface OpeningBalances {
   cursor: JournalCursor;
   balances: Money[];
@@ -125,7 +122,7 @@ export function createChainReader(
     return exchange;
   }
 
-  /** The LP's order with this id, from memory or from the award's row; undefined when it is not ours. */
+  /** From memory or the award's row; undefined when it is not ours. */
   async function ours(
     orderId: Bytes32,
     orders: ReadonlyMap<Bytes32, StandardOrder>,
@@ -154,8 +151,7 @@ export function createChainReader(
     }
     const read = min(final.block, cursor.block + BigInt(maxBlocks));
     const all = await port.events(cursor.block + 1n, read);
-    // Many events are taken in by whole blocks, a few hundred at a time, so that folding does not delay
-    // quotes.
+    // Whole blocks, a few hundred events at a time, so that folding does not delay quotes.
     const beyond = all[EVENTS_AT_ONCE]?.blockNumber;
     const to = beyond === undefined ? read : max(beyond - 1n, cursor.block + 1n);
     const events = all.filter(({ blockNumber }) => blockNumber <= to);
@@ -229,10 +225,7 @@ export function createChainReader(
     }
   }
 
-  /**
-   * Nonces are mined in order: every transaction below the first one that is not final is in the books
-   * exactly once.
-   */
+  /** Nonces are mined in order, so all transactions below the first unfinal one are booked once. */
   async function readGas(chainId: number, port: ChainPort, { cursor, facts }: Reading): Promise<void> {
     const slots =
       (await deps.transactions?.liveSlots(chainId, operator, { nonce: cursor.nonce, block: NEVER })) ?? [];

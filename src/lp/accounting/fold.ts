@@ -1,6 +1,6 @@
 /**
- * Turns facts and notes into entries, trades and positions. It never awaits, so a batch is applied completely
- * or not at all.
+ * Folds facts and notes into entries, trades and positions. Synchronous, so a batch applies fully or not at
+ * all.
  */
 
 import { assetId } from '../../domain/asset.ts';
@@ -75,7 +75,7 @@ export interface Books {
   sums: ProfitSums;
 }
 
-export interface FoldDeps {
+interface FoldDeps {
   clock: Clock;
   reader: Pick<ChainReader, 'infoOf' | 'described'>;
   routes(): Routes;
@@ -112,7 +112,7 @@ export interface Batch extends JournalBatch {
 const DEAD: ReadonlySet<TradeStage> = new Set<TradeStage>(['finalised', 'failed', 'lost']);
 const MOST_TRADES = 50_000;
 
-export interface Folder {
+interface Folder {
   /** Applies one pass to the books in memory and returns the rows to store. */
   fold(held: Books, pass: Pass): Batch;
   /** A trade valued at current mids. `late`: it was accepted earlier. */
@@ -403,7 +403,7 @@ function shareOf(trade: TradeRecord | undefined): ProfitSums {
   };
 }
 
-/** How the mid moved after a trade, in millionths of USD; positive is in the LP's favour. */
+/** Millionths of USD; positive is in favour of the LP. */
 function markMicros(paidMicros: bigint, mark: Mark | undefined): bigint {
   return mark === undefined || mark.bps === null
     ? 0n

@@ -1,13 +1,13 @@
 /**
- * Measures mark-outs: the mid some seconds after each acceptance. Marks that a restart delayed are taken late
- * and flagged.
+ * Measures mark-outs: the mid some seconds after each acceptance. Marks delayed by a restart are flagged as
+ * late.
  */
 
 import type { Clock } from '../../ports/clock.ts';
 import type { Mark, TradeRecord } from '../../ports/stores/accounting-store.ts';
 import { MARKOUT_HORIZONS, type Horizon } from './taker-costs.ts';
 
-export interface MarkoutDeps {
+interface MarkoutDeps {
   clock: Clock;
   /** Quote tokens for one base token. */
   mid(pair: string): number | undefined;
@@ -19,7 +19,7 @@ export type Watched = Pick<
   'orderId' | 'acceptedAtMs' | 'taker' | 'pair' | 'side' | 'mid' | 'late'
 >;
 
-export interface Markouts {
+interface Markouts {
   /** Schedules every horizon that the trade has no mark for. Call with the oldest trades first. */
   watch(trade: Watched, have?: Readonly<Record<string, Mark>>): void;
   readonly waiting: number;
@@ -38,10 +38,7 @@ export const markoutBps = (side: TradeRecord['side'], accepted: number, then: nu
   ((side === 'buy' ? 1 : -1) * (accepted - then) * 1e4) / accepted;
 
 export function createMarkouts({ clock, mid, marked }: MarkoutDeps): Markouts {
-  /**
-   * One queue per horizon: trades arrive in the order of acceptance, so each queue is in the order of its due
-   * times.
-   */
+  /** One queue per horizon, each in order of due times because trades arrive in order of acceptance. */
   const queues = MARKOUT_HORIZONS.map((horizon) => ({
     horizon,
     due: [] as { trade: Watched; dueMs: number }[],

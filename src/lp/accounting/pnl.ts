@@ -1,13 +1,12 @@
 /**
  * Values the books: spread at the mids of acceptance, positions at average cost per asset over all chains.
  *
- * A trade earns the difference between its two legs at mid. Realised profit is what sold assets brought above
- * their average cost; unrealised profit is the remaining value above cost. Deposits and withdrawals happen at
- * the current mid and are no profit. In millionths of USD, exactly: spread + realised + unrealised - lost =
- * value now - what the owner put in.
+ * A trade earns the difference of its legs at mid. Realised profit is sales above average cost; unrealised
+ * profit is remaining value above cost. Deposits and withdrawals are at the current mid and are no profit.
+ * Exactly, in millionths of USD: spread + realised + unrealised - lost = value now - deposits by the owner.
  */
 
-import type { PositionRow, TradeRecord } from '../../ports/stores/accounting-store.ts';
+import type { PositionRow } from '../../ports/stores/accounting-store.ts';
 import { type Rational, ten } from '../../pricing/rational.ts';
 
 /** Base units at a USD price per whole token, in millionths of USD, rounded down. */
@@ -32,9 +31,8 @@ export const emptyPosition = (asset: string): PositionRow => ({
 });
 
 /**
- * Applies a quantity (positive in, negative out) that changes hands for `micros` (never negative). What
- * leaves takes its share of the cost with it; the rest of its price is realised. A short position mirrors
- * this.
+ * Applies a quantity (positive in, negative out) traded for `micros` (never negative). Outflow takes its
+ * share of the cost; the rest is realised. A short position mirrors this.
  */
 export function applyTrade(position: PositionRow, quantity: bigint, micros: bigint): PositionRow {
   if (quantity === 0n) return position;
@@ -53,7 +51,7 @@ export function applyTrade(position: PositionRow, quantity: bigint, micros: bigi
   };
 }
 
-/** A deposit or withdrawal at its current value: no gain, no loss. Without a price it waits for one. */
+/** A deposit or withdrawal at its current value: no profit. Without a price it stays unpriced. */
 export function applyOwnerMove(
   position: PositionRow,
   quantity: bigint,
@@ -74,11 +72,6 @@ export function valueUnpriced(position: PositionRow, price: Rational | undefined
   const rest = { ...position, quantity: position.quantity - position.unpriced, unpriced: 0n };
   return applyOwnerMove(rest, position.unpriced, price);
 }
-
-export const spreadOf = ({
-  earnedMicros,
-  paidMicros,
-}: Pick<TradeRecord, 'earnedMicros' | 'paidMicros'>): bigint => earnedMicros - paidMicros;
 
 /** One asset's position, valued at a price. */
 export interface PositionView {

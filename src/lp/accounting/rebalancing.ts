@@ -25,7 +25,7 @@ export interface Rebalancing {
   advice(): readonly Advice[];
 }
 
-export interface RebalancingDeps {
+interface RebalancingDeps {
   /** Bands of the current configuration. */
   bands(): Bands;
   quoteEvents: Pick<QuoteEvents, 'listen'>;

@@ -30,7 +30,7 @@ export interface Receivables {
   list(): Receivable[];
 }
 
-export interface ReceivablesDeps {
+interface ReceivablesDeps {
   awards: Pick<Awards, 'open'>;
   ledger: Ledger;
   quoteEvents: Pick<QuoteEvents, 'listen'>;

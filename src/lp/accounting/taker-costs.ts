@@ -1,7 +1,6 @@
 /**
- * Estimates adverse selection per taker: signed means of the mark-out per horizon, shrunk towards the average
- * of all takers. Pricing charges the worst horizon. Only the takers that traded last are kept; others are
- * priced as strangers.
+ * Estimates adverse selection per taker: signed mean mark-outs per horizon, shrunk towards the average of all
+ * takers. Pricing charges the worst horizon. Bounded: takers that traded least recently are dropped.
  */
 
 import type { Address } from '../../domain/hex.ts';
@@ -12,21 +11,21 @@ export const MARKOUT_HORIZONS = [1, 10, 60] as const;
 export type Horizon = (typeof MARKOUT_HORIZONS)[number];
 
 /** Means in bps, positive when the mid moved against the LP, one per horizon, with their number of trades. */
-export interface Toxicity {
+interface Toxicity {
   means: readonly number[];
   trades: readonly number[];
 }
 
-export interface TakerRow extends Toxicity {
+interface TakerRow extends Toxicity {
   /** A taker's address, or `TIER` for the average of all. */
   key: string;
   seenMs: number;
 }
 
-/** Key of the average over all takers: the cost of a stranger, and what each taker is shrunk towards. */
+/** Key of the average over all takers. */
 export const TIER = 'tier:all';
 
-export interface TakerCostOptions {
+interface TakerCostOptions {
   /** Most takers kept. */
   keep: number;
   /** The prior mean, in bps. */
@@ -73,7 +72,7 @@ export function createTakers({ keep, startBps, capBps, weight, window }: TakerCo
   const dirty = new Set<string>();
   let tier = fresh(0);
 
-  /** The average of all takers, shrunk to the prior. Signed: the floor is applied after all averaging. */
+  /** The average of all takers, shrunk to the prior. Signed, because the floor follows the averaging. */
   const tierMean = (at: number): number =>
     ((tier.trades[at] as number) * (tier.means[at] as number) + weight * startBps) /
     ((tier.trades[at] as number) + weight);
@@ -96,7 +95,7 @@ export function createTakers({ keep, startBps, capBps, weight, window }: TakerCo
   const NOTHING = fresh(0);
 
   function add(known: Known, at: number, bps: number, most: number): void {
-    // A plain mean until there are enough trades, an exponential one from then on.
+    // A plain mean until there are enough trades, then exponential.
     const trades = Math.min((known.trades[at] as number) + 1, most);
     known.trades[at] = trades;
     known.means[at] = (known.means[at] as number) + (bps - (known.means[at] as number)) / trades;

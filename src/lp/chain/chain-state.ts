@@ -22,6 +22,14 @@ export interface ChainState {
   native: bigint | undefined;
 }
 
+export const createChainState = ({ port, config }: Pick<ChainState, 'port' | 'config'>): ChainState => ({
+  port,
+  config,
+  gasPrice: undefined,
+  dataFees: undefined,
+  native: undefined,
+});
+
 /** A chain as it looked when a price was made. */
 export interface ChainSight {
   head: Block | undefined;

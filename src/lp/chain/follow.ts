@@ -1,7 +1,7 @@
 /**
- * Folds one chain's events into the inventory ledger. Each head reads the window above the last final block
- * again, so an event that is missing there was reorganised away. Events below the depth are applied as final
- * and never read again. The chain's clock advances in the ledger after the events of its blocks.
+ * Folds the events of one chain into the inventory ledger. Each head reads the unfinal window again: an event
+ * missing there was reorganised away. Events below the depth are final and read once. The ledger's chain
+ * clock advances after the events of its blocks.
  */
 
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
@@ -48,26 +48,26 @@ export interface Follower {
   cursor(): ChainCursor;
   /** Timestamp of the newest block whose events are in the ledger. */
   time(): UnixSeconds;
-  /** Tokens that deposits, withdrawals or requests touched since the last call, final or not. */
+  /** Tokens with deposits, withdrawals or requests since the last call, final or not. */
   takeTouched(): ReadonlySet<Address>;
-  /** Reads again from an earlier final block; the ledger ignores events that it has already. */
+  /** Reads again from an earlier final block; the ledger ignores duplicates. */
   rewind(to: ChainCursor): void;
   /** Processes one head. Calls must not overlap. */
   scan(head: Block): Promise<void>;
 }
 
-export interface FollowDeps {
+interface FollowDeps {
   port: ChainPort;
   ledger: Ledger;
   log: Log;
   listener: FollowListener;
-  /** Adds a hold that only the chain shows to the ledger; false when the order is not this LP's. */
+  /** Adds a hold that only the chain shows; false when the order is not of this LP. */
   restore(orderId: Bytes32, order: StandardOrder): boolean;
-  /** Loads what another replica stored about orders that the ledger does not have. */
+  /** Loads orders of another replica that the ledger lacks. */
   learn?(orderIds: readonly Bytes32[]): Promise<void>;
 }
 
-/** More than can be open at one time, unless dozens of orders open per second. */
+/** Above the number of open orders at dozens per second. */
 const MOST_OPENED = 50_000;
 
 const NONE: readonly Bytes32[] = [];
@@ -89,39 +89,30 @@ export function createFollower(
 ): Follower {
   const { chain } = port;
   const solver = addressToBytes32(account);
-  /**
-   * Orders opened recently, by nonce. Usually one per nonce; an order paid by a sponsor leaves the user's
-   * nonce unused.
-   */
+  /** Recently opened orders by nonce. Usually one; a sponsor payment leaves the nonce of the user unused. */
   const opened = new LRUCache<string, readonly Bytes32[]>({ max: MOST_OPENED });
   let cursor = start;
   let time: UnixSeconds = 0;
   let touched = new Set<Address>();
-  /**
-   * Blocks read again because an event is missing. One endpoint may have omitted it, so all endpoints are
-   * asked up to this block.
-   */
+  /** Blocks read again for a missing event: all endpoints are asked up to here. */
   let doubtedTo = -1n;
-  /** Events above the final block by id, with what to undo if a fill disappears. */
+  /** Unfinal events by id, with what to undo if a fill disappears. */
   let shallow = new Map<string, { blockNumber: bigint; fill: ShallowFill | undefined }>();
 
-  /**
-   * Fills from an earlier process that may have been reorganised away, until the chain has been read once; by
-   * block and transaction.
-   */
+  /** Unfinal fills of an earlier process by block and transaction, until the chain was read once. */
   let inherited: Map<string, ShallowFill> | undefined = new Map(
     ledger
       .unfinalFills(chain.id)
       .map(({ orderId, id }) => [bare(id), { ...partsOf(id), orderId: orderId as Bytes32, fact: id }]),
   );
 
-  /** Block and transaction: a transaction that another block mines after a reorganisation is another fact. */
+  /** Another block makes it another fact. */
   const idOf = ({ blockHash, txHash }: Pick<EscrowEvent, 'blockHash' | 'txHash'>): string =>
     `${blockHash}:${txHash}`;
 
   /**
-   * The id of a fact in the ledger. When a block disappears and comes back, its facts get a new id, because
-   * the ledger has undone the first one for good.
+   * The id of a fact in the ledger. A block that disappears and returns gives its facts new ids, because the
+   * ledger keeps the first id as reorganised.
    */
   function factOf(orderId: Bytes32, id: string): string {
     for (let occurrence = 1; ; occurrence += 1) {
@@ -246,18 +237,14 @@ export function createFollower(
   /** The nonce is used and final: no other order under it can execute. */
   function releaseNonce(group: string, winner: Bytes32 | undefined): void {
     const standing = opened.get(group) ?? NONE;
-    // With several live orders under the nonce, nothing is shared with other replicas: their holds expire by
-    // themselves.
+    // With several live orders under the nonce other replicas are not notified: their holds expire.
     if (standing.length < 2) listener.used?.(group, winner ?? standing[0]);
     for (const orderId of ledger.ordersOfNonce(group))
       if (orderId !== winner && !standing.includes(orderId as Bytes32))
         ledger.apply({ type: 'released', orderId });
   }
 
-  /**
-   * Nonces of opened orders that the chain still reports as unused: a sponsor's payment leaves the user's
-   * other orders executable.
-   */
+  /** Nonces still unused on chain: after a sponsor payment the other orders of the user stay executable. */
   async function unusedBy(events: readonly EscrowEvent[], final: bigint): Promise<ReadonlySet<string>> {
     const unused = new Set<string>();
     for (const event of events) {
@@ -317,8 +304,7 @@ export function createFollower(
     const now: typeof shallow = new Map();
     const eventKeyOf = (event: EscrowEvent) => `${idOf(event)}:${event.logIndex}`;
     const seen = new Set(events.map(eventKeyOf));
-    // Undo what disappeared before applying what replaced it, because another block may have mined the same
-    // fill.
+    // Undo first, because another block may have mined the same fill.
     for (const [name, was] of shallow) {
       if (seen.has(name)) continue;
       if (was.blockNumber > to) now.set(name, was);
@@ -353,7 +339,7 @@ export function createFollower(
     if (ledger.apply({ type: 'reorged', orderId, id: fact }).applied) listener.unfilled(orderId, event);
   }
 
-  /** The chain has been read up to its head: an inherited fill that was not seen is gone. */
+  /** The chain was read to its head: a missing inherited fill is gone. */
   function undoMissingInherited(): void {
     for (const was of inherited?.values() ?? []) undoFill(was);
     inherited = undefined;

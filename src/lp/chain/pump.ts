@@ -1,7 +1,4 @@
-/**
- * Passes each head of a chain through its follower and reconciler, one pass at a time, always with the newest
- * head.
- */
+/** Runs follower and reconciler for the newest head of a chain, one pass at a time. */
 
 import type { ChainPort } from '../../ports/chain.ts';
 import type { Log } from '../../ports/log.ts';
@@ -9,13 +6,13 @@ import type { Follower } from './follow.ts';
 import type { Reconciler } from './reconcile.ts';
 
 export interface Pump {
-  /** Runs a pass of its own, after any pass in progress. Rejects when the pass fails. */
+  /** Runs a new pass after the current one. Rejects when it fails. */
   first(): Promise<void>;
   /** Resolves when no pass is running and none will start. */
   stop(): Promise<void>;
 }
 
-export interface PumpDeps {
+interface PumpDeps {
   port: Pick<ChainPort, 'chain' | 'head' | 'onHead'>;
   follower: Pick<Follower, 'scan'>;
   reconciler: Reconciler;
@@ -41,7 +38,7 @@ export function createPump({ port, follower, reconciler, log }: PumpDeps): Pump 
         await reconciler.check();
       } while (again);
     } finally {
-      // Set synchronously with the last check of `again`, so that a head arriving now starts a new pass.
+      // Synchronous with the last check of `again`, so that no head is missed.
       running = false;
     }
   }

@@ -1,7 +1,7 @@
 /**
- * Compares the inventory ledger with the chain at one final block. A difference makes the follower read again
- * from the last block on which both agreed. If it remains, the token is not quoted until they agree. A
- * surplus is never credited, because its owner is unknown.
+ * Compares the inventory ledger with the chain at a final block. On a difference the follower reads again
+ * from the last agreeing block. If it remains, the token is not quoted. A surplus is never credited, because
+ * its owner is unknown.
  */
 
 import type { Address } from '../../domain/hex.ts';
@@ -44,10 +44,7 @@ export function createReconciler(
   let lastMs: number | undefined;
   let serial = 0;
 
-  /**
-   * A pending withdrawal or delivery counts as gone from its request until the chain shows, final, that it is
-   * over.
-   */
+  /** A pending withdrawal or delivery counts as gone until the chain shows that it ended. */
   async function withdrawal(token: Address, at: ChainCursor): Promise<void> {
     const [latest, final, ...deferred] = await Promise.all([
       port.pendingWithdrawal(account, token),
@@ -110,7 +107,7 @@ export function createReconciler(
     lastMs = nowMs;
     if (agree) agreed = at;
     else if (!rewound || nowMs - rewoundMs >= everyMs) {
-      // Read again immediately and then periodically: an endpoint that omitted an event may have it later.
+      // Read again now and periodically: an endpoint that omitted an event may return it later.
       rewoundMs = nowMs;
       log.warn(
         { chainId, from: agreed.block, to: at.block },

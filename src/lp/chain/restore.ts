@@ -1,7 +1,6 @@
 /**
- * Builds the inventory ledger at start. After a clean stop it is the stored snapshot. Otherwise it is the
- * chains' balances at their final blocks with the stored awards replayed on top; the lease waits out quotes
- * that an earlier process may have signed.
+ * Builds the inventory ledger at start: from the snapshot after a clean stop, else from final balances with
+ * the stored awards replayed; then the lease waits out quotes of the earlier process.
  */
 
 import { InvariantError, UpstreamError } from '../../domain/errors.ts';
@@ -86,7 +85,7 @@ async function rebuild(
   const left = new Map<string, bigint>();
   const replays: LedgerEvent[] = [];
   const awards: LpAward[] = [];
-  // Another replica may have filled an order since the awards were read, in a block that is already final.
+  // Another replica may have filled it since, in a final block.
   const since = await store.awardsBut(stored.map(({ orderId }) => orderId));
   for (const award of [...stored, ...since]) {
     const slice = ownSlice(award.order, account, chains);
@@ -125,7 +124,7 @@ async function rebuild(
       awards.push({ ...award, stage: 'committed', fill: null });
       continue;
     }
-    // The output left before the start block: it is added back first, so that the fill can deduct it.
+    // The output left before the start block: add it back so that the fill deducts it.
     const fill = await findFill(dest, award, account);
     const place = `${slice.pays.chainId}:${slice.pays.token}`;
     left.set(place, (left.get(place) ?? 0n) + slice.pays.amount);

@@ -49,7 +49,7 @@ const zSymbolOf = { feed: zName, symbol: zName };
 const zWeight = z.int().min(1).max(100).default(1);
 
 /** A price symbol such as "ETH": where its USD price comes from. */
-export const zLpPrice = z.union([
+const zLpPrice = z.union([
   z.strictObject({
     fixed: zUnits,
     /** Sources that watch the peg; without any the fixed price is trusted. */
@@ -109,7 +109,7 @@ export const zLpPrice = z.union([
 ]);
 
 /** The share of an asset that belongs on one chain. */
-export const zLpPlace = z.strictObject({
+const zLpPlace = z.strictObject({
   /** Relative weight among the chains. */
   share: z.number().positive().default(1),
   /**

@@ -4,7 +4,7 @@
 
 import type { LpConfig } from './config.ts';
 
-export interface Problem {
+interface Problem {
   path: (string | number)[];
   message: string;
 }

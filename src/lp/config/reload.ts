@@ -9,7 +9,7 @@ export interface Change {
   to: unknown;
 }
 
-/** All or nothing: the new configuration is in force from the next request on, or nothing has changed. */
+/** All or nothing, from the next request on. */
 export type Reloaded = { applied: readonly Change[] } | { refused: readonly string[] };
 
 /**
@@ -65,8 +65,8 @@ export function isReloadable(path: readonly string[]): boolean {
 }
 
 /**
- * One change per leaf. Items of a list are named by their own id (a chain by its number, a pair by its
- * assets), so that moving one changes nothing.
+ * One change per leaf. List items are named by id (chain number, assets of a pair), so moving one changes
+ * nothing.
  */
 export function changesBetween(before: unknown, after: unknown, path: readonly string[] = []): Change[] {
   const [old, now] = [partsOf(before), partsOf(after)];
@@ -77,9 +77,7 @@ export function changesBetween(before: unknown, after: unknown, path: readonly s
   );
 }
 
-/**
- * The parts of an object or of a list of objects; undefined for a value, and a list of values is one value.
- */
+/** Parts of an object or list of objects; undefined for a value or list of values. */
 function partsOf(value: unknown): Map<string, unknown> | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   if (!Array.isArray(value)) return new Map(Object.entries(value).filter(([, part]) => part !== undefined));

@@ -11,7 +11,7 @@ import type { Metrics } from '../../ports/metrics.ts';
 import type { Market, PairPrice } from './market.ts';
 import { ALWAYS, type CheckedReference } from './symbol-price.ts';
 
-export interface FeedWatchDeps {
+interface FeedWatchDeps {
   market: Market;
   feeds: readonly Feed[];
   sequencers: ReadonlyMap<number, Sequencer>;

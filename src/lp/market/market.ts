@@ -1,6 +1,4 @@
-/**
- * The LP's prices, kept in memory: feeds push into it, and a quote reads mid and volatility without waiting.
- */
+/** Prices in memory: feeds push into it, and quotes read mid and volatility synchronously. */
 
 import { type Decline, isDecline } from '../../domain/decline.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -39,7 +37,7 @@ export interface PairPrice {
   quote: PriceState;
 }
 
-export interface SourceView {
+interface SourceView {
   /** Price symbol that this source serves. */
   price: string;
   feed: string;
@@ -64,31 +62,29 @@ export interface Market {
   /** Current USD mid of a price symbol. */
   mid(symbol: string): Mid | Decline;
   pair(base: string, quote: string): PairPrice | Decline;
-  /** The most severe problem of a pair's price; undefined when there is none. */
+  /** Most severe problem of the price of a pair. */
   condition(base: string, quote: string): Condition | undefined;
   /** The problem of a chain whose sequencer is watched. */
   chainCondition(chainId: number): Condition | undefined;
   /** Prices these pairs from now on; state of pairs that remain is kept. */
   serve(pairs: LpConfig['pairs']): void;
-  /**
-   * Feeds current mids into the volatilities, a part of the pairs per call: call about four times a second.
-   */
+  /** Updates volatilities from current mids, a part of the pairs per call: call about four times a second. */
   tick(): void;
   /** Price symbols without a usable mid, with a reason fit for the public. */
   stale(): { symbol: string; detail: string }[];
   /** Every source and its use, for metrics and status. */
   sources(): SourceView[];
-  /** Every reference and its deviation; undefined while there is no mid or the reference is silent. */
+  /** undefined while there is no mid or the reference is silent. */
   references(): { price: string; source: string; checked: CheckedReference | undefined }[];
   /** Every configured pair with its current price. */
   pairs(): readonly { base: string; quote: string; price: PairPrice | Decline }[];
 }
 
 const MOST_AT_ONCE = 64;
-/** Minimum volatility of a pair whose legs are both fixed: a peg can break. */
+/** For pairs with two fixed legs: a peg can break. */
 const LEAST_SIGMA = 0.002;
 
-export interface MarketDeps {
+interface MarketDeps {
   clock: Clock;
   /** By chain id. */
   sequencers?: ReadonlyMap<number, Sequencer>;
@@ -134,7 +130,7 @@ export function createMarket(
   for (const { feed, symbol, price, role, weight, maxAgeMs } of inputs) {
     const [key, book] = [`${feed}|${symbol}`, books.get(price) as SymbolPrice];
     if (role === 'reference') checkers.set(key, [...(checkers.get(key) ?? []), book]);
-    // One feed may serve several symbols of one price: each is a source of its own.
+    // A feed may serve several symbols of one price, each a separate source.
     else
       takers.set(key, [
         ...(takers.get(key) ?? []),
@@ -324,9 +320,9 @@ interface Legs {
   quote: SymbolPrice;
 }
 
-/** One pair: its price, recomputed only when a leg or the volatility changed, and its volatility. */
+/** Price and volatility of one pair, recomputed only when a leg or the volatility changed. */
 interface View {
-  /** Disagreement between sources up to this widens the spread; beyond it the price is refused. */
+  /** Largest disagreement of sources that is still priced. */
   accept(maxConfidenceBps: number): void;
   price(base: PriceState, quote: PriceState): PairPrice;
   disagreement(confidenceBps: number, nowMs: number): Condition | undefined;

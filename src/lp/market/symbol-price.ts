@@ -1,6 +1,6 @@
 /**
- * One price symbol: its mid from all sources, its check against references, and its peg. Evaluated when a
- * message arrives or a source ages, not per quote.
+ * One price symbol: mid, reference checks and peg. Evaluated when a message arrives or a source ages, not per
+ * quote.
  */
 
 import type { Control } from '../../domain/control.ts';
@@ -17,7 +17,7 @@ export interface Condition {
   detail: string;
   /** For the public: does not reveal the sources. */
   brief: string;
-  /** true: nothing is priced from it. false: the price stands, with a risk adjustment. */
+  /** true: nothing is priced. false: priced with a risk adjustment. */
   blocks: boolean;
   sinceMs: number;
 }
@@ -40,7 +40,7 @@ export interface CheckedReference {
   stale: boolean;
 }
 
-/** The result of one evaluation, immutable: quotes and explanations keep references to it. */
+/** One evaluation, immutable: quotes and explanations keep it by reference. */
 export interface PriceState {
   /** undefined: no price; `condition` gives the reason. */
   mid: Mid | undefined;
@@ -62,9 +62,7 @@ export interface SymbolPrice {
 export const ALWAYS = Number.MAX_SAFE_INTEGER;
 /** Volatility floor of a token that lost its peg. */
 const DEPEGGED_SIGMA = 0.4;
-/**
- * Sources differ widely while a peg breaks; the difference widens the spread and eventually stops pricing.
- */
+/** While a peg breaks sources disagree; that widens the spread and stops pricing in the end. */
 const DEPEGGED_GUARD_BPS = 100;
 
 /** Tolerance for floats made from exact fractions: a value on the limit is within it. */
@@ -239,7 +237,7 @@ function pegged(
     const untilMs = nextChange(seen.values(), nowMs, guardMaxAgeMs);
     const off = fresh.filter((each) => each.offBps > depegBps + NOISE_BPS);
     if (off.length >= need) depegged = true;
-    // Half the way back, so that a coin on the edge does not swing between two prices.
+    // Hysteresis: half the limit.
     else if (
       depegged &&
       fresh.length >= need &&
@@ -295,10 +293,7 @@ function pegged(
   };
 }
 
-/**
- * The next time at which age alone can change the result: a source becomes stale, or is no longer ahead of
- * the local clock.
- */
+/** When age alone next changes the result: a source becomes stale or is no longer in the future. */
 function nextChange(seen: Iterable<Observation>, nowMs: number, commonAgeMs: number): number {
   let next = ALWAYS;
   for (const { atMs, maxAgeMs = commonAgeMs } of seen) {

@@ -4,7 +4,7 @@ import type { FollowListener } from '../chain/follow.ts';
 import { ownSlice } from '../quoting/order.ts';
 import type { LpParts } from './wiring.ts';
 
-export const REVOKED_NOTE = 'the operator key was revoked';
+const REVOKED_NOTE = 'the operator key was revoked';
 
 export function createChainListener(parts: LpParts, chainId: number): FollowListener {
   const { awards, quoteEvents, sharing, sessions, standby, chains } = parts;

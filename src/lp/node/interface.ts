@@ -1,4 +1,4 @@
-/** What an LP node needs from outside, and what it offers to the process that runs it. */
+/** Dependencies and interface of an LP node. */
 
 import type { Advice } from '../../inventory/rebalance.ts';
 import type { Attestations, AttesterPresence } from '../../ports/attestations.ts';
@@ -92,15 +92,12 @@ export interface LpStatus {
 }
 
 export interface LpNode {
-  /**
-   * Resolves when the ledger is restored and quoting may begin. Rejects when the configuration or the chains
-   * do not allow it.
-   */
+  /** Resolves when quoting may begin. Rejects when configuration or chains do not allow it. */
   start(): Promise<void>;
   /** Stops quoting, finishes steps, writes the ledger, closes links. */
   stop(): Promise<void>;
   status(): LpStatus;
-  /** With several replicas, held and free are as of the last answer of the shared inventory. */
+  /** With several replicas, as of the last answer of the shared inventory. */
   inventory(): SharedBucket[];
   /** Every asset against its target and bands, in total and per chain. */
   positions(): Position[];
@@ -116,10 +113,7 @@ export interface LpNode {
   accounts(): Accounts;
   /** Recent requests and their outcomes. */
   recorded(after?: number, limit?: number): RecordedPage;
-  /**
-   * Engages the kill switch: nothing is signed from now on, and what was signed stays honoured. May be called
-   * before `start`.
-   */
+  /** Engages the kill switch: the LP signs nothing; signed quotes stay honoured. Allowed before `start`. */
   pause(note: string): void;
   /** The same from another source than the operator. */
   kill(by: KilledBy, note: string): void;
@@ -129,8 +123,8 @@ export interface LpNode {
   killFileGone(): void;
   risk(): RiskStatus;
   /**
-   * Puts another configuration in force from the next request on, all of it or nothing. Signed quotes keep
-   * their terms. One reload at a time.
+   * Applies a configuration from the next request on, fully or not at all. Signed quotes keep their terms.
+   * One at a time.
    */
   reload(next: LpConfig): Promise<Reloaded>;
 }

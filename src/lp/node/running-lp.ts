@@ -21,8 +21,7 @@ export interface RunningLp {
 }
 
 /**
- * Writing 100,000 holds takes about two of the ten seconds that a stop has. Beyond this many the next start
- * waits for the lease instead, as after a crash.
+ * A stop has ten seconds, and 100,000 holds take about two. Above this the next start waits for the lease.
  */
 const MAX_HOLDS_WRITTEN = 200_000;
 
@@ -74,7 +73,7 @@ export async function startLp(
   );
 
   async function reload(next: LpConfig): Promise<void> {
-    // Everything that can fail comes first; after that nothing waits, so no request sees half of a reload.
+    // Everything that can fail comes first, and the rest is synchronous: no request sees half a reload.
     const snapshot = createQuotingSnapshot(parts.quotingDeps, next);
     await yieldToEventLoop();
     if (stopping)

@@ -9,7 +9,7 @@ const REBALANCING_EVERY = 12;
 const GAS_EVERY = 20;
 const STORE_WIN_RATES_EVERY = 120;
 
-export interface Ticker {
+interface Ticker {
   start(): void;
   stop(): void;
 }

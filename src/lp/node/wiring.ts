@@ -7,7 +7,7 @@ import { createAccounts } from '../accounting/accounts.ts';
 import { createRebalancing } from '../accounting/rebalancing.ts';
 import { createReceivables } from '../accounting/receivables.ts';
 import { createTakers } from '../accounting/taker-costs.ts';
-import type { ChainState } from '../chain/chain-state.ts';
+import { createChainState } from '../chain/chain-state.ts';
 import type { Follower } from '../chain/follow.ts';
 import type { LpConfig } from '../config/config.ts';
 import { createQuoteEvents } from '../quote-log/quote-events.ts';
@@ -39,18 +39,13 @@ import { graceSecondsOf, leaseRules, limitsOf, type NodeBase } from './setup.ts'
 export type LpParts = ReturnType<typeof wireLp>;
 
 export function wireLp(deps: LpNodeDeps, config: LpConfig, base: NodeBase, opened: OpenedLedger) {
-  const { clock, log, store, metrics, random, shared, transactors } = deps;
+  const { clock, log, store, metrics, random, shared, transactors, signer } = deps;
   const { account, lpChains, market, buckets, lpMetrics, slug } = base;
-  const { ledger, opening } = opened;
-  const operator = deps.signer.address;
-  const ports = new Map(lpChains.map(({ port }) => [port.chain.id, port]));
+  const { ledger, opening, pastAwards } = opened;
+  const operator = signer.address;
   const chains = new Map(lpChains.map(({ chain }) => [chain.id, chain]));
-  const states = new Map(
-    lpChains.map(({ port, config: chain }): [number, ChainState] => [
-      port.chain.id,
-      { port, config: chain, gasPrice: undefined, dataFees: undefined, native: undefined },
-    ]),
-  );
+  const ports = new Map(lpChains.map(({ port }) => [port.chain.id, port]));
+  const states = new Map(lpChains.map((each) => [each.chain.id, createChainState(each)]));
   const followers = new Map<number, Follower>();
   const lastReadTime = (chainId: number) => followers.get(chainId)?.time() ?? 0;
   /** A reload replaces the snapshot. */
@@ -58,6 +53,7 @@ export function wireLp(deps: LpNodeDeps, config: LpConfig, base: NodeBase, opene
   const quoting = () => current.snapshot as QuotingSnapshot;
   const now = (chainId: number) => quoting().context.now(chainId);
   const usd = (asset: string) => quoting().context.usd(asset);
+  const common = { clock, log, store, metrics, ledger, market, chains, followers, time: lastReadTime };
 
   function worthUsd({ chainId, token, amount }: Money): number | undefined {
     const bucket = ledger.bucket(chainId, token);
@@ -78,13 +74,12 @@ export function wireLp(deps: LpNodeDeps, config: LpConfig, base: NodeBase, opene
     if (lead.mine()) await awardRunner.run();
     else await awards.flush().catch((error: unknown) => log.error({ error }, 'awards could not be stored'));
   }
+  const advanceAwards = () => void advance();
 
   const quoteEvents = createQuoteEvents({ log });
   const risk = createRisk(
     {
-      ...{ ledger, market, store, clock, log, metrics, limitsOf, slug },
-      shared: shared !== undefined,
-      saved: opening.risk,
+      ...{ ...common, limitsOf, slug, shared: shared !== undefined, saved: opening.risk },
       assetOf: (chainId, token) => ledger.bucket(chainId, token as Address),
       changed: announceStatus,
       killed: (by, note) => deps.killed?.(by, note),
@@ -93,154 +88,92 @@ export function wireLp(deps: LpNodeDeps, config: LpConfig, base: NodeBase, opene
   );
   const takers = createTakers(config.takers);
   const rules = leaseRules(lpChains, config);
-  const leases = createLeases(
-    { store, log, now, settled: lastReadTime },
-    { found: opening.leases, clean: opened.clean || shared !== undefined, rules },
-  );
-  const lead = shared === undefined ? ALONE : createLead({ store, clock, log }, { leaseMs: shared.leadMs });
-  const awards = createAwards(
-    {
-      ...{ ledger, store, recovery: deps.recovery, clock, log, chains },
-      time: lastReadTime,
-      taken: quoteEvents.accepted,
-    },
-    { account, operator },
-  );
+  const clean = opened.clean || shared !== undefined;
+  const leaseDeps = { ...common, now, settled: lastReadTime };
+  const leases = createLeases(leaseDeps, { found: opening.leases, clean, rules });
+  const lead = shared === undefined ? ALONE : createLead(common, { leaseMs: shared.leadMs });
+  const awardDeps = { ...common, recovery: deps.recovery, taken: quoteEvents.accepted };
+  const awards = createAwards(awardDeps, { account, operator });
   for (const award of opened.awards) awards.load(award);
   const accounts = createAccounts(
     {
-      ...{ store: deps.journal, awards: store, open: awards.open, chains: ports, ledger, market, takers },
-      ...{ clock, log, transactions: deps.transactions, usd, native: nativeUsd },
+      ...{ ...common, store: deps.journal, awards: store, open: awards.open, chains: ports, takers, usd },
+      ...{ transactions: deps.transactions, native: nativeUsd, routes: () => quoting().routes },
       final: (chainId) => followers.get(chainId)?.cursor(),
-      routes: () => quoting().routes,
     },
     {
-      ...{ account, operator, tokens: buckets, maxBlocks: config.maxBlocksPerScan },
-      ...{ explain: config.explain, journal: config.journal, resting: shared !== undefined },
-      reconcileMs: config.reconcileSeconds * 1000,
+      ...{ ...config, account, operator, tokens: buckets, maxBlocks: config.maxBlocksPerScan },
+      ...{ resting: shared !== undefined, reconcileMs: config.reconcileSeconds * 1000 },
     },
   );
   const recordedRequests = createRecordedRequests({ clock }, config.explain);
-  const winRates = createWinRates({ clock, log, metrics, store }, config.pricing.calibration, opening.curves);
-  for (const listener of [
-    risk.listener,
-    createFaultLog({ clock, log }),
-    accounts.listener,
-    recordedRequests.listener,
-    winRates,
-  ])
-    quoteEvents.listen(listener);
+  const winRates = createWinRates(common, config.pricing.calibration, opening.curves);
+  const { listener } = recordedRequests;
+  for (const each of [risk.listener, createFaultLog(common), accounts.listener, listener, winRates])
+    quoteEvents.listen(each);
 
   const sharing =
     shared &&
     createSharing(
       {
-        ...{ inventory: shared.inventory, store, followers, limits: risk.limits, log },
+        ...{ ...common, inventory: shared.inventory, limits: risk.limits, changed: announceStatus },
         ledger: () => ledger,
         graceSeconds: (chainId) => graceSecondsOf(lpChains.find(({ chain }) => chain.id === chainId)),
         ours(orderId, order) {
           if (awards.restore(orderId, order)) awards.opened(orderId, order);
-          void advance();
+          advanceAwards();
         },
-        changed: announceStatus,
       },
       { generation: opened.generation ?? '', chains: [...chains.keys()] },
     );
   if (sharing !== undefined) opened.onLedgerEvent(sharing.heard);
-  const proving =
-    deps.proofs &&
-    createProving(
-      { proofs: deps.proofs, attesterPresence: deps.attesterPresence, chains, clock },
-      config.quoting,
-    );
-  const standby = createStandby({
-    ...{ quoting, leases, followers, transactors, risk, clock, sharing, proving, lead },
-  });
+  const { proofs, attesterPresence } = deps;
+  const proving = proofs && createProving({ proofs, attesterPresence, chains, clock }, config.quoting);
+  const standby = createStandby({ ...common, quoting, leases, transactors, risk, sharing, proving, lead });
   const awardRunner = createAwardRunner(
     {
-      ...{ awards, ledger, chains: ports, transactors, proving, metrics: lpMetrics, log, now },
+      ...{ ...common, awards, chains: ports, transactors, proving, metrics: lpMetrics, now },
       worthUsd: ({ slice }) => worthUsd(slice.pays),
       tell: (orderId, stage, txHash) => sessions.forEach((each) => each.sendFill(orderId, stage, txHash)),
       failed: quoteEvents.failed,
     },
     { quoting: config.quoting, account },
   );
-  const replica =
-    sharing &&
-    createReplica(
-      {
-        ...{ store, lead, sharing, awards, ledger, followers, chains, transactors, accounts, log },
-        advance: () => void advance(),
-      },
-      { account },
-    );
+  const replicaDeps = { ...common, lead, awards, transactors, accounts, advance: advanceAwards };
+  const replica = sharing && createReplica({ ...replicaDeps, sharing }, { account });
 
-  const assets = Object.keys(config.assets);
   const quotingDeps: QuotingSnapshotDeps = {
-    ...{
-      clock,
-      market,
-      ledger,
-      chains: states,
-      lastReadTime,
-      networks: chains,
-      winRates,
-      leases,
-      log,
-      random,
-    },
-    ...{ quoteEvents, sharing, proving, guard: risk.guard, gapLoss: risk.gapLoss, refusal: standby.refusal },
-    startedWith: new Map(assets.map((asset) => [asset, ledger.exposure(asset).owned])),
+    ...{ ...common, chains: states, networks: chains, lastReadTime, winRates, leases, random, quoteEvents },
+    ...{ sharing, proving, guard: risk.guard, gapLoss: risk.gapLoss, refusal: standby.refusal },
+    startedWith: new Map(Object.keys(config.assets).map((asset) => [asset, ledger.exposure(asset).owned])),
     adverse: takers.adverse,
     ladders: createLadders({ clock }),
-    signCommitment: deps.commit ?? createCommitmentSigner(deps.signer),
+    signCommitment: deps.commit ?? createCommitmentSigner(signer),
     ...(deps.plugin && { plugin: deps.plugin }),
   };
   current.snapshot = createQuotingSnapshot(quotingDeps, config);
   const levels = createLevelsPublisher({
-    ...{ quoting, refusal: standby.refusal, guard: risk.guard, clock, random, log },
+    ...{ ...common, quoting, refusal: standby.refusal, guard: risk.guard, random },
     active: () => standby.status().status === 'active',
     send: (message) => sessions.map((session) => session.sendLevels(message)).some((sent) => sent),
   });
+  const venueChains = new Map(lpChains.map((each) => [each.chain.id, each]));
   const sessions = deps.links.map((link) =>
     createVenueSession(
       {
-        ...{ link, clock, log, metrics: lpMetrics, signer: deps.signer, quoting, awards },
-        chains: new Map(lpChains.map((each) => [each.chain.id, each])),
-        status: standby.status,
-        advanceAwards: () => void advance(),
-        welcomed: levels.resend,
-        tradedElsewhere: risk.tradedElsewhere,
-        replica: shared?.replica,
+        ...{ ...common, link, metrics: lpMetrics, signer, quoting, awards, advanceAwards },
+        ...{ chains: venueChains, status: standby.status, welcomed: levels.resend },
+        ...{ replica: shared?.replica, tradedElsewhere: risk.tradedElsewhere },
       },
       config,
     ),
   );
-  const receivables = createReceivables(
-    { awards, ledger, quoteEvents, chains, log, time: lastReadTime },
-    { ...config, account },
-    opened.pastAwards,
-  );
-  const rebalancing = createRebalancing(
-    { bands: () => quoting().context.bands, quoteEvents, chains, clock, log },
-    { ...config, account },
-    opened.pastAwards,
-  );
+  const owner = { ...config, account };
+  const receivables = createReceivables({ ...common, awards, quoteEvents }, owner, pastAwards);
+  const bands = () => quoting().context.bands;
+  const rebalancing = createRebalancing({ ...common, bands, quoteEvents }, owner, pastAwards);
   return {
-    ...{
-      deps,
-      base,
-      opened,
-      operator,
-      chains,
-      states,
-      followers,
-      ledger,
-      current,
-      quoting,
-      quotingDeps,
-      rules,
-    },
+    ...{ ...common, deps, base, opened, operator, states, current, quoting, quotingDeps, rules },
     ...{ quoteEvents, risk, leases, lead, awards, accounts, recordedRequests, winRates, sharing, proving },
     ...{ standby, replica, levels, sessions, receivables, rebalancing, advance, announceStatus },
   };

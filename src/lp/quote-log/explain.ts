@@ -1,7 +1,4 @@
-/**
- * Explains a price term by term, in bps and in base units of the output. The terms add up to the difference
- * between mid and quote exactly.
- */
+/** Explains a price term by term, in bps and in output base units. Terms sum exactly to mid less quote. */
 
 import { formatUnits } from '../../domain/amount.ts';
 import type { Decline } from '../../domain/decline.ts';
@@ -26,20 +23,20 @@ export interface DeclineRecord {
 type DeclinedRfq = Pick<Rfq, 'rfqId' | 'taker' | 'side' | 'amount' | 'input' | 'output'>;
 
 /** Exact base units, and whole tokens for people. */
-export interface ExplainedAmount {
+interface ExplainedAmount {
   base: string;
   units: string;
 }
 
 /** One reason for a part of the price. Positive is worse for the taker. */
-export interface ExplainedTerm {
+interface ExplainedTerm {
   name: string;
   label: string;
   bps: number;
   amount: ExplainedAmount;
 }
 
-export interface ExplainedSource {
+interface ExplainedSource {
   source: string;
   price: number;
   ageMs: number;
@@ -47,10 +44,8 @@ export interface ExplainedSource {
   dropped: string | null;
 }
 
-/**
- * An oracle or average compared with the mid: a deviation beyond `allowedBps` would have stopped the quote.
- */
-export interface ExplainedReference {
+/** A reference compared with the mid; beyond `allowedBps` the LP does not quote. */
+interface ExplainedReference {
   source: string;
   price: number;
   ageMs: number;
@@ -264,8 +259,8 @@ interface Line {
 }
 
 /**
- * The lines of gross - output. Fee, gas and relay fee are the integers that were charged. The spread is
- * divided among its terms to a billionth of a bp, and the rest is the rounding line.
+ * Lines of gross - output. Fee, gas and relay fee are the charged integers. The spread is divided to a
+ * billionth of a bp; the rest is rounding.
  */
 export function linesOf({ gross, spreadAmount, feeAmount, gasAmount, relayAmount, terms }: Priced): Line[] {
   const { conf, adv, inv, impact, capital, rebal, extra = {}, x, m, explore = 0, c0, fee, D } = terms;

@@ -1,4 +1,4 @@
-/** Dispatches what happens to our quotes to every part of the LP that keeps records of them. */
+/** Dispatches events of our quotes to the parts that record them. */
 
 import type { Decline } from '../../domain/decline.ts';
 import type { Address, Bytes32, Hex } from '../../domain/hex.ts';
@@ -13,7 +13,7 @@ import type { OpenAward } from '../settlement/awards.ts';
 import type { PricingEvidence } from '../quoting/pricing-evidence.ts';
 import type { Route } from '../quoting/route.ts';
 
-/** A held quote with everything that made its price. Listeners keep it by reference and never change it. */
+/** A held quote with the inputs of its price. Shared by reference and immutable. */
 export interface QuoteRecord {
   orderId: Bytes32;
   quoteId: Bytes32;
@@ -42,8 +42,8 @@ export interface ChainSighting {
 }
 
 /**
- * Called synchronously, `quoted` and `declined` on the quote path: a listener records and returns. Chain
- * events may repeat after a restart and may come without an earlier one.
+ * Called synchronously on the quote path: record and return. After a restart chain events may repeat or lack
+ * predecessors.
  */
 export interface QuoteEventListener {
   /** Held, and about to be signed. */

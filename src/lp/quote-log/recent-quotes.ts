@@ -7,7 +7,7 @@ import type { Route } from '../quoting/route.ts';
 import { type DeclineRecord, explainDecline, explainQuote, type Explanation } from './explain.ts';
 import type { QuoteRecord } from './quote-events.ts';
 
-export interface RecentQuotes {
+interface RecentQuotes {
   quoted(record: QuoteRecord): void;
   declined(rfq: Rfq, route: Route | undefined, decline: Decline, atMs: number): void;
   /** The quote with this order id, if it is still kept. */

@@ -1,6 +1,6 @@
 /**
- * The last requests and their outcomes, so that another configuration can be replayed on real demand:
- * `firmquote lp rfqs`, then `firmquote sim replay --rfqs`.
+ * Recent requests with outcomes, to replay on another configuration: `firmquote lp rfqs`, `firmquote sim
+ * replay --rfqs`.
  */
 
 import { corridorOf } from '../../domain/corridor.ts';

@@ -1,6 +1,6 @@
 /**
- * Keeps the "signed up to" lease: renewed in the store ahead of need, checked before every signature, and
- * waited out after a crash. The hot path reads the durable lease and never waits for a write.
+ * Keeps the "signed up to" lease: renewed ahead of need, checked before each signature, waited out after a
+ * crash. The quote path never waits for a write.
  */
 
 import type { UnixSeconds } from '../../domain/time.ts';
@@ -11,14 +11,11 @@ import type { LpStore } from '../../ports/stores/lp-store.ts';
 export interface Leases {
   /** true when a quote with this deadline may be signed now. */
   covers(chainId: number, deadline: UnixSeconds): boolean;
-  /**
-   * Extends the lease to a later deadline with one write. false when another process owns the store or it
-   * does not answer.
-   */
+  /** Extends the lease with one write. false when another process owns the store or it does not answer. */
   extend(chainId: number, deadline: UnixSeconds): Promise<boolean>;
   /** Renews leases that are due. */
   tick(): Promise<void>;
-  /** Chain times until which nothing may be signed, because an earlier process may have signed quotes. */
+  /** Nothing is signed until these chain times: an earlier process may have signed quotes. */
   quarantine(): { chainId: number; until: UnixSeconds }[];
   /** Seconds from now to the end of each lease. */
   reach(): { chainId: number; seconds: number }[];
@@ -26,16 +23,12 @@ export interface Leases {
   readonly lost: boolean;
 }
 
-export interface LeaseDeps {
+interface LeaseDeps {
   store: Pick<LpStore, 'writeLease'>;
   log: Log;
-  /**
-   * Upper bound of the chain's time, by its blocks and the local clock: limits how far a new quote reaches.
-   */
+  /** Upper bound of chain time, by blocks and local clock. */
   now(chainId: number): UnixSeconds;
-  /**
-   * Timestamp of the newest processed block: the lower bound of the chain's time, which ends a quarantine.
-   */
+  /** Time of the newest processed block: the lower bound, which ends a quarantine. */
   settled(chainId: number): UnixSeconds;
 }
 
@@ -62,13 +55,13 @@ export function createLeases(
 
   for (const [chainId, rule] of rules) {
     const lease = found.get(chainId) ?? null;
-    // A lease counts as unclean once this process opened it; `clean` says whether it was clean before.
+    // Unclean once this process opened it; `clean` is its state before.
     durable.set(chainId, lease === null ? null : { ...lease, clean: false });
     const resumption = resume(lease === null ? null : { ...lease, clean }, settled(chainId), rule);
     if (resumption.kind === 'wait') waits.set(chainId, resumption.until);
   }
 
-  /** Writes one at a time. A caller whose need is covered by the write in progress waits for that one. */
+  /** One write at a time; a caller covered by it waits for it. */
   function write(chainId: number, lease: Lease): Promise<boolean> {
     const before = writing.get(chainId);
     if (before !== undefined && before.signedUpTo >= lease.signedUpTo) return before.done;

@@ -1,7 +1,4 @@
-/**
- * Runs one of several replicas: it leads or stands by, and in both cases follows every order that any replica
- * was awarded.
- */
+/** Runs one replica: it leads or stands by, and follows the orders of all replicas. */
 
 import type { Bytes32 } from '../../domain/hex.ts';
 import type { Ledger } from '../../inventory/ledger.ts';
@@ -21,8 +18,8 @@ export interface Replica {
   /** Loads stored awards for orders that the ledger does not have. */
   learn(orderIds: readonly Bytes32[]): Promise<void>;
   /**
-   * Takes, keeps or hands over the lead, joins the shared inventory and reads new awards. Rejects when the
-   * store does.
+   * Takes, keeps or hands over the lead, joins the shared inventory, reads new awards. Rejects when the store
+   * does.
    */
   tick(): Promise<void>;
   /** Stops leading. */

@@ -1,7 +1,7 @@
 /**
- * Shares one inventory between replicas. Each hold is made in the shared inventory before its quote is
- * signed, and each replica reports chain facts there, per chain and in order. While the shared inventory is
- * unavailable or incomplete, nothing is signed.
+ * Shares one inventory between replicas. A hold is made there before its quote is signed, and each replica
+ * reports chain facts per chain, in order. The LP signs nothing while the shared inventory is unavailable or
+ * incomplete.
  */
 
 import { max } from '../../domain/amount.ts';
@@ -18,10 +18,7 @@ import type { BindingHold, SharedInventory, Verdict } from '../../ports/shared-i
 import type { Follower } from '../chain/follow.ts';
 
 export interface Sharing {
-  /**
-   * Makes these holds, all of one nonce and already held locally. Per hold: undefined when made, else the
-   * reason.
-   */
+  /** Makes these local holds of one nonce. Per hold: undefined, or the reason of refusal. */
   promise(requests: readonly HoldRequest[]): Promise<readonly (Decline | undefined)[]>;
   /** Releases a local hold whose quote was never signed. */
   unsigned(request: HoldRequest): void;
@@ -31,7 +28,7 @@ export interface Sharing {
   trouble(): { kind: 'shared' | 'quarantine'; note: string } | undefined;
   /** Takes ledger events: what binds and what has ended. */
   heard(event: LedgerEvent): void;
-  /** An order is open on a chain in this LP's name, and another replica may have quoted it. */
+  /** An open order names this LP; another replica may have quoted it. */
   stranger(orderId: Bytes32, order: StandardOrder): void;
   /** The balance on this chain has paid for the order; final. */
   spent(chainId: number, orderId: Bytes32): void;
@@ -39,7 +36,7 @@ export interface Sharing {
   used(group: string, winner: Bytes32 | undefined): void;
   /** A head of this chain was processed. */
   followed(chainId: number): void;
-  /** Joins when needed, and periodically releases ended holds that no replica reported. Never rejects. */
+  /** Joins when needed and releases unreported ended holds. Never rejects. */
   tick(): Promise<void>;
   /** Sends pending reports. */
   flush(): Promise<void>;
@@ -51,7 +48,7 @@ export interface SharedBucket extends BucketView {
   heldAtMs?: number;
 }
 
-export interface SharingDeps {
+interface SharingDeps {
   inventory: SharedInventory;
   store: Pick<LpStore, 'signedUpTo'>;
   ledger(): Ledger;
@@ -257,7 +254,7 @@ export function createSharing(
       return requests.map((request, at) => refusalOf(request, asked[at] ?? [], verdicts?.[at]));
     },
     unsigned({ orderId }) {
-      // Not reported: if an unanswered request did arrive, the shared hold expires by itself.
+      // Not reported: the shared hold expires by itself.
       quiet = true;
       deps.ledger().apply({ type: 'released', orderId });
       quiet = false;

@@ -1,6 +1,6 @@
 /**
- * Limits from our capital: net asset value (NAV) bounds the live quotes, and a loss of too much of it first
- * cuts sizes, then engages the kill switch.
+ * Limits from capital: net asset value (NAV) bounds live quotes; drawdown cuts sizes, then engages the kill
+ * switch.
  */
 
 import type { Money } from '../../inventory/event.ts';
@@ -17,7 +17,7 @@ export interface Capital {
   update(): void;
   /** The owner deposited or withdrew: no gain and no loss. */
   moved(money: Money): void;
-  /** Measures losses from here, because the operator goes on in spite of the earlier ones. */
+  /** Restarts the measurement: the operator resumed despite earlier losses. */
   forgive(): void;
   /** Whether losses cut sizes now. */
   readonly sizesReduced: boolean;
@@ -28,7 +28,7 @@ export interface Capital {
   flush(store: Pick<LpStore, 'putRisk'>): Promise<void>;
 }
 
-export interface CapitalDeps {
+interface CapitalDeps {
   nav: ReturnType<typeof createNav>;
   kill: Pick<KillSwitch, 'engage' | 'held'>;
   clock: Clock;
@@ -45,7 +45,7 @@ const NAV_CHANGE = 0.001;
 const SAVE_EVERY_MS = 5_000;
 const MICRO = 1e6;
 
-/** The losses of the hour and the day, kept across a crash. Price moves while we were away do not count. */
+/** Losses of hour and day survive a crash. Price moves during the downtime do not count. */
 interface StoredLosses {
   hour: { startMs: number; loss: number };
   day: { startMs: number; loss: number };

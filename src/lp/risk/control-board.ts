@@ -1,4 +1,4 @@
-/** Which risk controls hold something back now, since when and why: for metrics, the log and the operator. */
+/** Tripped risk controls with time and reason, for metrics, log and operator. */
 
 import { type Control, CONTROLS } from '../../domain/control.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -13,10 +13,10 @@ export interface TrippedControl {
   sinceMs: number;
 }
 
-export interface ControlBoard {
+interface ControlBoard {
   /** The control refused a request. */
   refused(control: Control, detail: string): void;
-  /** Everything that the control holds back now, with a note. What is not named any more has passed. */
+  /** All that the control holds back now, with notes; the rest has ended. */
   report(control: Control, about: ReadonlyMap<string, string>): void;
   tripped(): TrippedControl[];
 }

@@ -1,6 +1,6 @@
 /**
- * The last check before signing, independent of pricing: both legs are valued in USD separately, and what we
- * pay must not be worth more than what the taker pays, less the minimum spread.
+ * The last check before signing, independent of pricing: both legs are valued in USD, and our output must be
+ * worth at most the input less the minimum spread.
  */
 
 import type { Rational } from '../../pricing/rational.ts';

@@ -17,7 +17,7 @@ export interface Guard {
   adjustIndicative(route: Route, nowMs: number): RiskAdjustment | Decline;
 }
 
-export interface GuardDeps {
+interface GuardDeps {
   market: Pick<Market, 'pair'>;
   monitor: Pick<PairMonitor, 'observe' | 'lastObserved'>;
   takers: Pick<TakerStatistics, 'countRequest'>;

@@ -1,6 +1,6 @@
 /**
- * The kill switch: several sources may engage it. It holds at once, at every other replica as soon as it
- * reads the store, and across restarts.
+ * The kill switch, with several sources. Effective immediately, on other replicas once they read the store,
+ * and across restarts.
  */
 
 import type { Log } from '../../ports/log.ts';
@@ -28,10 +28,7 @@ export interface KillSwitch {
 export const KILL = 'kill';
 const STORED_SOURCES: readonly KilledBy[] = ['operator', 'signal', 'drawdown'];
 
-/**
- * `changed` is called on every change, `killed` once for each time it is engaged here. `shared`: several
- * replicas.
- */
+/** `changed`: on every change. `killed`: each time it is engaged here. `shared`: several replicas. */
 export function createKillSwitch(
   { log, changed, killed }: { log: Log; changed(): void; killed(by: KilledBy, note: string): void },
   { shared }: { shared: boolean },
@@ -40,7 +37,7 @@ export function createKillSwitch(
   /** Commands given here and not stored yet: sources with their notes, or null for a release. */
   const unwritten: (Readonly<Record<string, string>> | null)[] = [];
   let writing: Promise<void> | undefined;
-  /** Counts commands given here: what was read from the store before the last one is outdated. */
+  /** Counts local commands: a store read from before the last one is outdated. */
   let commands = 0;
 
   function record(command: Readonly<Record<string, string>> | null): void {

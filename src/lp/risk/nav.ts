@@ -4,7 +4,7 @@ import { type Decline, isDecline } from '../../domain/decline.ts';
 import type { Ledger } from '../../inventory/ledger.ts';
 import type { Mid } from '../../pricing/mid.ts';
 
-export interface Nav {
+interface Nav {
   usd: number;
   /**
    * Every asset that we own has had a price. The last mid stands in while one is missing: that is no loss.
@@ -12,7 +12,7 @@ export interface Nav {
   complete: boolean;
 }
 
-export interface NavDeps {
+interface NavDeps {
   ledger: Pick<Ledger, 'exposure'>;
   market: { mid(symbol: string): Mid | Decline };
   assets: Readonly<Record<string, { price: string }>>;

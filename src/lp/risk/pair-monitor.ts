@@ -9,7 +9,7 @@ import type { LpRisk } from '../config/risk-config.ts';
 import type { Route } from '../quoting/route.ts';
 
 /** The third regime, stressed, stops the pair: it is a `Decline`. */
-export type QuotableRegime = 'calm' | 'elevated';
+type QuotableRegime = 'calm' | 'elevated';
 
 export interface PairMonitor {
   /** Updates the regime with a price that is about to be used. */

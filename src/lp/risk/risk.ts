@@ -1,6 +1,4 @@
-/**
- * All risk controls of the LP: what stops quoting, what makes prices careful, and what may be outstanding.
- */
+/** All risk controls: what stops quoting, adjusts prices and limits live quotes. */
 
 import type { Control } from '../../domain/control.ts';
 import type { Decline } from '../../domain/decline.ts';
@@ -38,7 +36,7 @@ export interface RiskStatus {
 }
 
 /** Something that is not quoted now, for the roster. */
-export interface Halt {
+interface Halt {
   control: Control;
   note: string;
 }
@@ -58,8 +56,8 @@ export interface Risk {
   /** Limits in force: the configured ones and those from our capital. */
   limits(): Limits;
   /**
-   * Evaluates every control. Call a few times a second, before the standby reasons are read. `standing`: the
-   * controls behind those reasons, with what each is about and a note.
+   * Evaluates every control. Call a few times a second, before standby reasons are read. `standing`: controls
+   * behind those reasons, with subject and note.
    */
   update(standing: ReadonlyMap<Control, ReadonlyMap<string, string>>): void;
   halts(): Halt[];
@@ -74,7 +72,7 @@ export interface Risk {
   flush(): Promise<void>;
 }
 
-export interface RiskDeps {
+interface RiskDeps {
   ledger: Ledger;
   market: Market;
   store: Pick<LpStore, 'putRisk' | 'putKillReasons' | 'killReasons'>;
@@ -235,7 +233,7 @@ export function createRisk(deps: RiskDeps, initial: LpConfig): Risk {
       ];
     },
     resume() {
-      // Otherwise the same loss would engage the switch again at the next update.
+      // Otherwise the same loss would engage it again.
       if (kill.held.has('drawdown')) capital.forgive();
       kill.release();
     },

@@ -1,4 +1,4 @@
-/** When not to quote: every reason is evaluated a few times a second, and the quote path reads the result. */
+/** Standby reasons, evaluated a few times a second; the quote path reads the result. */
 
 import { formatUnits, parseUnits } from '../../domain/amount.ts';
 import type { Control } from '../../domain/control.ts';
@@ -36,7 +36,7 @@ export const STANDBY_KINDS = [
   'shared',
   'proof',
 ] as const;
-export type StandbyKind = (typeof STANDBY_KINDS)[number];
+type StandbyKind = (typeof STANDBY_KINDS)[number];
 
 export interface StandbyReason {
   kind: StandbyKind;
@@ -46,7 +46,7 @@ export interface StandbyReason {
 }
 
 /** Reasons that other parts of the LP report. */
-export type ReportedKind = 'stopping' | 'starting' | 'operator' | 'store';
+type ReportedKind = 'stopping' | 'starting' | 'operator' | 'store';
 
 export interface Standby {
   /** Evaluates every reason; true when the kinds of reasons have changed. */
@@ -61,7 +61,7 @@ export interface Standby {
   controls(): ReadonlyMap<Control, ReadonlyMap<string, string>>;
 }
 
-export interface StandbyDeps {
+interface StandbyDeps {
   /** The quoting configuration in force. */
   quoting(): Pick<QuotingSnapshot, 'context' | 'routes' | 'config'>;
   leases: Leases;
@@ -84,7 +84,7 @@ const CONTROL_OF: Partial<Record<StandbyKind, Control>> = {
   drift: 'drift',
 };
 
-/** Three missing blocks in a row are a lag, but at least this long, because a node may report late. */
+/** Three missing blocks, at least this long, because a node may report late. */
 const LATE_BLOCKS = 3;
 const MIN_MAX_HEAD_AGE_MS = 5_000;
 const MAX_NOTE_LENGTH = 200;
@@ -149,7 +149,7 @@ export function createStandby({
   }
 
   function refusal(route: Route): Decline | undefined {
-    // Read directly, not as of the last update: nothing is signed from the instant the switch is engaged.
+    // Read directly: signing stops the instant the switch is engaged.
     for (const [, detail] of risk.kill.held) return { declined: 'standby', control: 'kill_switch', detail };
     const sharingTrouble = sharing?.trouble();
     if (sharingTrouble !== undefined) return { declined: 'standby', detail: sharingTrouble.note };
@@ -255,7 +255,7 @@ export function createStandby({
       everPriced ||= priced;
       const all = [...(global === undefined ? [] : [global]), ...partial];
       reasons = [...new Map(all.map((reason) => [reason.note, withControl(reason)])).values()];
-      // Notes contain numbers that change all the time, so only a change of kinds is reported.
+      // Notes contain changing numbers: only a change of kinds is reported.
       const kinds = reasons.map(({ kind, control }) => control ?? kind).sort();
       const now = `${global?.kind ?? 'active'} ${kinds.join(' ')}`;
       const changed = now !== lastKinds;

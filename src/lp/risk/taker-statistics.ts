@@ -1,6 +1,6 @@
 /**
- * How each taker asks and trades, for the rate limit and for takers who hold quotes as free options. Bounded:
- * the takers seen least recently are forgotten.
+ * Activity per taker, for the rate limit and the free-option control. Bounded: least recent takers are
+ * dropped.
  */
 
 import { LRUCache } from 'lru-cache';
@@ -61,7 +61,7 @@ interface OpenQuote {
   validUntilMs: number;
 }
 
-/** How long after its end a quote is remembered, because an award may arrive late. */
+/** Quotes are kept this long, because an award may arrive late. */
 const LINGER_MS = 60_000;
 const MAX_OPEN_QUOTES = 200_000;
 const PRUNE_INTERVAL_MS = 1_000;
@@ -146,7 +146,7 @@ export function createTakerStatistics(
     accepted({ quoteId, order }, edgeBps, nowMs) {
       const quote = quotes.peek(quoteId);
       if (quote === undefined) {
-        // Quoted before a restart, or seen on a chain only: all we have is that the taker accepted.
+        // Quoted before a restart or seen only on chain: only the acceptance is certain.
         learn(order.user, nowMs, (activity) => accepted(activity, { share: 0.5, edgeBps: 0, unused: 0 }));
         return;
       }

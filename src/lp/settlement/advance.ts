@@ -1,7 +1,7 @@
 /**
- * Honours awards: reads the chains, decides the next step, runs it. A fill is sent only when the origin shows
- * the order open at depth, the award is stored, and there is time to prove and claim. Sending proves nothing;
- * the next pass reads the chain again.
+ * Executes awards: reads the chains, decides the next step, runs it. A fill requires the order open at depth
+ * on its origin, the award stored, and time to prove and claim. Sending proves nothing: the next pass reads
+ * the chain again.
  */
 
 import { type Attestation, fillAttestation } from '../../domain/attestation.ts';
@@ -19,7 +19,7 @@ import type { LpMetrics } from '../metrics.ts';
 import type { Proving } from './proving.ts';
 import { nextStep } from './step.ts';
 
-export interface AdvanceDeps {
+interface AdvanceDeps {
   awards: Awards;
   ledger: Ledger;
   chains: ReadonlyMap<number, ChainPort>;
@@ -37,7 +37,7 @@ export interface AdvanceDeps {
   failed(award: OpenAward, why: string): void;
 }
 
-export interface AwardRunner {
+interface AwardRunner {
   /** Looks at every open award once and acts. Never rejects; a failed look is repeated at the next head. */
   run(): Promise<void>;
 }
@@ -67,7 +67,7 @@ export function createAwardRunner(
     const issue = [origin, dest].map((port) => port.healthIssue()).find((found) => found?.kind === 'reorg');
     if (issue !== undefined) return awards.update(orderId, { note: issue.note });
     const sameChain = slice.originChainId === slice.destChainId;
-    // On one chain a single transaction settles and its events report it: act only after the deadline.
+    // Same chain: one transaction settles and its events report it. Act only after the deadline.
     if (sameChain && originHead.timestamp <= order.fillDeadline) return;
     const [originFinal, destFinal] = await Promise.all([
       finalOf(origin, originHead),
@@ -254,8 +254,7 @@ export function createAwardRunner(
             await pass();
           } while (again);
         } finally {
-          // Set synchronously with the last check of `again`, so that a request arriving now starts a new
-          // pass.
+          // Synchronous with the last check of `again`, so that no request is missed.
           running = undefined;
         }
       })();

@@ -1,6 +1,6 @@
 /**
- * The orders this LP has to honour: awarded by a venue, or seen open on a chain. An award binds only if its
- * quote is this LP's: held in the ledger or, when a crash lost it, proven by the LP's own signature.
+ * Orders to honour: awarded by a venue, or seen open on a chain. An award binds only if its quote is in the
+ * ledger or, after a crash, proven by our signature.
  */
 
 import { commitmentDigest } from '../../domain/commitment.ts';
@@ -20,11 +20,11 @@ import { holdOf, ownSlice, type OwnSlice } from '../quoting/order.ts';
 
 export interface OpenAward extends LpAward {
   slice: OwnSlice;
-  /** true when the store has this state. No irreversible step is taken for an award that is not stored. */
+  /** Stored in this state. Irreversible steps require it. */
   stored: boolean;
 }
 
-export type AwardAnswer = 'taken' | 'known' | 'late' | 'not_ours' | 'malformed';
+type AwardAnswer = 'taken' | 'known' | 'late' | 'not_ours' | 'malformed';
 
 export interface Awards {
   /** Handles a venue's award, or its answer to a resync. */
@@ -46,7 +46,7 @@ export interface Awards {
   flush(): Promise<void>;
 }
 
-export interface AwardDeps {
+interface AwardDeps {
   ledger: Ledger;
   store: Pick<LpStore, 'putAward'>;
   recovery: Recovery;
@@ -153,7 +153,7 @@ export function createAwards(
         return 'known';
       case 'expired':
       case 'released':
-        // The ledger records the fact and answers "late, critical": the inventory may be promised again.
+        // The ledger records the late fact; the inventory may be promised again.
         ledger.apply({ type: 'accepted', orderId });
         refuse(orderId, state, over(slice, order));
         return 'late';

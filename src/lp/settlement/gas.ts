@@ -1,7 +1,6 @@
 /**
- * Costs of the LP's own transactions for a cross-chain trade: the fill on the destination, the proof and the
- * claim on the origin, and data fees where a chain has them. Refreshed in the background, priced in the
- * output token on the hot path.
+ * Costs of our transactions for a cross-chain trade: fill, proof, claim, and data fees. Refreshed in the
+ * background, priced in the output token on the quote path.
  */
 
 import { mulDivUp } from '../../domain/amount.ts';
@@ -14,15 +13,9 @@ import type { Market } from '../market/market.ts';
 import type { Route } from '../quoting/route.ts';
 
 export interface Gas {
-  /**
-   * Costs of one trade on this route, in base units of the output token, rounded up; 0n where the relayer or
-   * the taker pays.
-   */
+  /** Base units of the output token, rounded up; 0n where relayer or taker pays. */
   own(route: Route): bigint | Decline;
-  /**
-   * Reads gas prices, data fees and the operator's native balance. Rejects with a chain's error after all
-   * were tried.
-   */
+  /** Rejects with an error of a chain after all were tried. */
   refresh(operator: Address): Promise<void>;
 }
 

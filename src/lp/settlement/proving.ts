@@ -1,6 +1,6 @@
 /**
- * Tracks whether fills can be proven: whether enough attesters answer, and how long recent proofs took. What
- * could not be proven in time is neither quoted nor filled.
+ * Tracks whether fills can be proven: attester presence and recent proof times. Unprovable corridors are
+ * neither quoted nor filled.
  */
 
 import type { Chain } from '../../domain/chain.ts';
@@ -9,10 +9,7 @@ import type { Attestations, OracleRef, AttesterPresence } from '../../ports/atte
 import type { Clock } from '../../ports/clock.ts';
 
 export interface Proving extends Attestations {
-  /**
-   * Seconds that must remain before `expires` to send a fill, and within the proof window to quote, on this
-   * corridor.
-   */
+  /** Seconds before `expires` that a fill needs, and a quote within the proof window. */
   neededSeconds(originChainId: number, destChainId: number): number;
   /** Why nothing claimable on this chain is quoted; undefined when proofs work. Cheap. */
   healthIssue(originChainId: number): string | undefined;
@@ -22,7 +19,7 @@ export interface Proving extends Attestations {
   look(): void;
 }
 
-export interface ProvingDeps {
+interface ProvingDeps {
   proofs: Attestations;
   /** Absent: attesters cannot be asked, and only the duration of proofs is known. */
   attesterPresence?: AttesterPresence | undefined;

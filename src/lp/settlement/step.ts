@@ -24,7 +24,7 @@ export interface AwardView {
   claimSeconds: number;
 }
 
-export type AwardStep =
+type AwardStep =
   | { do: 'wait'; why: string }
   | { do: 'fill' }
   | { do: 'prove' }
