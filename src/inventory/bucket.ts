@@ -8,6 +8,20 @@ export interface PromisedExposure {
   quoted: bigint;
 }
 
+/** One token on one chain that the LP may own, pay or receive. */
+export interface BucketConfig {
+  chainId: number;
+  /** Lower case. */
+  token: Address;
+  /** The asset, such as "WETH"; price risk counts per asset over all its chains. */
+  asset: string;
+  decimals: number;
+  /** Never quoted; a reserve. Default 0n. */
+  buffer?: bigint;
+  /** Largest difference between ledger and chain that does not freeze the bucket. Default 0n. */
+  dust?: bigint;
+}
+
 export interface Bucket {
   readonly chainId: number;
   readonly token: Address;
@@ -31,14 +45,7 @@ export interface Bucket {
 }
 
 export function createBucket(
-  {
-    chainId,
-    token,
-    asset,
-    decimals,
-    buffer = 0n,
-    dust = 0n,
-  }: { chainId: number; token: Address; asset: string; decimals: number; buffer?: bigint; dust?: bigint },
+  { chainId, token, asset, decimals, buffer = 0n, dust = 0n }: BucketConfig,
   exposure: PromisedExposure,
 ): Bucket {
   return {
@@ -78,7 +85,10 @@ export function freeOf(bucket: Bucket): bigint {
 export const ownedOf = (bucket: Bucket): bigint =>
   bucket.base + bucket.moved - bucket.pendingOut + bucket.receivable - bucket.overdue;
 
-/** The bucket as operators and metrics see it. */
+/**
+ * The bucket for operators and metrics, in base units. `free`: available to new quotes. `shortfall`: claims
+ * beyond the balance. `drift`: chain balance less ledger balance if that froze the bucket.
+ */
 export function amountsOf(bucket: Bucket) {
   const {
     chainId,

@@ -14,32 +14,11 @@ import {
 } from './hold-state.ts';
 import { addToBooks, isNonceUsed, liveIn, takeOffBooks } from './nonce-group.ts';
 
-interface HoldStore {
-  /** Live quotes: held, not accepted, not ended. */
-  readonly live: number;
-  /** Rises with every change of a hold. */
-  readonly changes: number;
-  /** Holds that bind us and are not final: accepted or filled. */
-  readonly open: ReadonlySet<Hold>;
-  get(orderId: string): Hold | undefined;
-  all(): Iterable<Hold>;
-  group(id: string): NonceGroup | undefined;
-  /** Adds a hold that is new here. `forgetAt` as a snapshot kept it. */
-  insert(hold: Hold, forgetAt?: UnixSeconds): void;
-  change(hold: Hold, facts: Facts): void;
-  /** Ends a hold whose time has passed; true when a live quote ended. */
-  expire(hold: Hold, now: UnixSeconds): boolean;
-  /** Forgets a hold that is due. */
-  forget(hold: Hold, now: UnixSeconds): void;
-}
-
-interface Remembering {
-  /** Seconds for which an ended hold is remembered, and a filled one. */
-  endedSeconds: number;
-  filledSeconds: number;
-}
-
-export function createHoldStore(counters: Counters, { endedSeconds, filledSeconds }: Remembering): HoldStore {
+/** Ended and filled holds are kept for these times. */
+export function createHoldStore(
+  counters: Counters,
+  { endedSeconds, filledSeconds }: { endedSeconds: number; filledSeconds: number },
+) {
   const holds = new Map<string, Hold>();
   const groups = new Map<string, NonceGroup>();
   const open = new Set<Hold>();
@@ -90,17 +69,21 @@ export function createHoldStore(counters: Counters, { endedSeconds, filledSecond
   }
 
   return {
+    /** Live quotes: held, not accepted, not ended. */
     get live() {
       return live;
     },
+    /** Rises with every change of a hold. */
     get changes() {
       return changes;
     },
-    open,
-    get: (orderId) => holds.get(orderId),
+    /** Holds that bind us and are not final: accepted or filled. */
+    open: open as ReadonlySet<Hold>,
+    get: (orderId: string) => holds.get(orderId),
     all: () => holds.values(),
-    group: (id) => groups.get(id),
-    insert(hold, forgetAt = 0) {
+    group: (id: string) => groups.get(id),
+    /** Adds a new hold. `forgetAt` as a snapshot kept it. */
+    insert(hold: Hold, forgetAt: UnixSeconds = 0): void {
       changes += 1;
       const { group, request, clock } = hold;
       holds.set(request.orderId, hold);
@@ -117,13 +100,15 @@ export function createHoldStore(counters: Counters, { endedSeconds, filledSecond
       add(group);
     },
     change,
-    expire(hold, now) {
+    /** Ends a hold whose time has passed; true when a live quote ended. */
+    expire(hold: Hold, now: UnixSeconds): boolean {
       if (hold.state !== 'held' || endOf(hold) > now) return false;
       const counted = !isNonceUsed(hold.group);
       change(hold, withExpired(hold.facts));
       return counted;
     },
-    forget(hold, now) {
+    /** Forgets a hold that is due. */
+    forget(hold: Hold, now: UnixSeconds): void {
       const { group, request } = hold;
       if (hold.forgetAt === 0 || hold.forgetAt > now || holds.get(request.orderId) !== hold) return;
       changes += 1;

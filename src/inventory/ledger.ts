@@ -34,7 +34,7 @@ import {
 } from './hold-state.ts';
 import { createHoldStore } from './hold-store.ts';
 import { fullestCap, overCap } from './limits.ts';
-import { createMoneyBook } from './money-book.ts';
+import { createMoneyBook, type MoneyEvent } from './money-book.ts';
 import { countedAgainst, isNonceUsed, largestOutput } from './nonce-group.ts';
 import {
   chunksOf,
@@ -392,10 +392,6 @@ export function createLedger(options: LedgerOptions): Ledger {
 }
 
 type OrderEvent = Exclude<Extract<LedgerEvent, { orderId: string }>, { type: 'held' | 'restored' }>;
-type MoneyEvent = Extract<
-  LedgerEvent,
-  { type: 'deposited' | 'withdrawal_requested' | 'withdrawal_ended' | 'reconciled' }
->;
 
 function missing({ chainId, token }: Pick<Money, 'chainId' | 'token'>): never {
   throw new InvariantError('The ledger has no such bucket. Keep every token configured that it ever held.', {

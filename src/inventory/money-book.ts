@@ -5,25 +5,16 @@ import type { LedgerEvent, Money } from './event.ts';
 import type { SavedBooks } from './snapshot.ts';
 import { type Applied, DUPLICATE } from './views.ts';
 
-interface MoneyBook {
-  apply(
-    event: Extract<
-      LedgerEvent,
-      { type: 'deposited' | 'withdrawal_requested' | 'withdrawal_ended' | 'reconciled' }
-    >,
-    bucket: Bucket,
-  ): Applied;
-  saved(): Pick<SavedBooks, 'deposits' | 'withdrawals'>;
-  /** `bucketOf` throws for a bucket that is not configured. */
-  load(
-    saved: Pick<SavedBooks, 'deposits' | 'withdrawals'>,
-    bucketOf: (place: Pick<Money, 'chainId' | 'token'>) => Bucket,
-  ): void;
-}
-
 const DONE: Applied = { applied: true, state: null };
 
-export function createMoneyBook(): MoneyBook {
+export type MoneyEvent = Extract<
+  LedgerEvent,
+  { type: 'deposited' | 'withdrawal_requested' | 'withdrawal_ended' | 'reconciled' }
+>;
+
+type SavedMoney = Pick<SavedBooks, 'deposits' | 'withdrawals'>;
+
+export function createMoneyBook() {
   const deposits = new Set<string>();
   const withdrawals = new Map<string, { bucket: Bucket; requested: bigint | null; ended: bigint | null }>();
 
@@ -58,19 +49,20 @@ export function createMoneyBook(): MoneyBook {
   }
 
   return {
-    apply(event, bucket) {
+    apply(event: MoneyEvent, bucket: Bucket): Applied {
       if (event.type === 'deposited') return deposit(bucket, event.id, event.amount);
       if (event.type === 'reconciled') return reconcile(bucket, event.amount);
       return withdraw(bucket, event);
     },
-    saved: () => ({
+    saved: (): SavedMoney => ({
       deposits: [...deposits],
       withdrawals: [...withdrawals].map(([id, { bucket, requested, ended }]) => [
         id,
         { chainId: bucket.chainId, token: bucket.token, requested, ended },
       ]),
     }),
-    load(saved, bucketOf) {
+    /** `bucketOf` throws for a bucket that is not configured. */
+    load(saved: SavedMoney, bucketOf: (place: Pick<Money, 'chainId' | 'token'>) => Bucket): void {
       for (const id of saved.deposits) deposits.add(id);
       for (const [id, { chainId, token, requested, ended }] of saved.withdrawals) {
         const bucket = bucketOf({ chainId, token });

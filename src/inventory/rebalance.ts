@@ -27,13 +27,6 @@ export interface Advice {
   charges: bigint;
 }
 
-interface Rebalancer {
-  /** What to move now. Advice stands until the imbalance is nearly gone; call often. */
-  advise(asset: string, places: readonly RebalancePlace[], nowSeconds: number): Advice[];
-  /** The owner withdrew some of it on this chain: advice to move it from there ends. */
-  left(asset: string, chain: string, nowSeconds: number): void;
-}
-
 interface RebalanceRule {
   /** |q| above which advice starts, and below which it ends. */
   startQ: number;
@@ -42,7 +35,7 @@ interface RebalanceRule {
   cooldownSeconds: number;
 }
 
-export function createRebalancer({ startQ, stopQ, cooldownSeconds }: RebalanceRule): Rebalancer {
+export function createRebalancer({ startQ, stopQ, cooldownSeconds }: RebalanceRule) {
   const unbalanced = new Set<string>();
   const standing = new Set<string>();
   const restsUntil = new Map<string, number>();
@@ -54,7 +47,8 @@ export function createRebalancer({ startQ, stopQ, cooldownSeconds }: RebalanceRu
   };
 
   return {
-    advise(asset, places, nowSeconds) {
+    /** What to move now. Advice stands until the imbalance is nearly gone; call often. */
+    advise(asset: string, places: readonly RebalancePlace[], nowSeconds: number): Advice[] {
       for (const { chain, q } of places) {
         if (Math.abs(q) > startQ) unbalanced.add(keyOf(asset, chain));
         else if (Math.abs(q) < stopQ) unbalanced.delete(keyOf(asset, chain));
@@ -86,7 +80,8 @@ export function createRebalancer({ startQ, stopQ, cooldownSeconds }: RebalanceRu
       for (const key of now) standing.add(key);
       return advice;
     },
-    left(asset, chain, nowSeconds) {
+    /** The owner withdrew some of it on this chain: advice to move it from there ends. */
+    left(asset: string, chain: string, nowSeconds: number): void {
       for (const key of [...standing]) if (key.startsWith(`${keyOf(asset, chain)} `)) end(key, nowSeconds);
     },
   };
@@ -98,15 +93,10 @@ function ofBps(amount: bigint, bps: number): bigint {
   return (scaled + 99_999_999n) / 100_000_000n;
 }
 
-/** Flow per day, as an exponential average with a time constant of one day. */
-interface DailyFlow {
-  add(key: string, amount: bigint, nowSeconds: number): void;
-  perDay(key: string, nowSeconds: number): bigint;
-}
-
 const DAY_SECONDS = 86_400;
 
-export function createDailyFlow(): DailyFlow {
+/** Flow per day, as an exponential average with a time constant of one day. */
+export function createDailyFlow() {
   const flows = new Map<string, { amount: bigint; at: number }>();
   const faded = (key: string, nowSeconds: number): bigint => {
     const known = flows.get(key);
@@ -115,8 +105,9 @@ export function createDailyFlow(): DailyFlow {
     return (known.amount * BigInt(Math.round(left * 1e9))) / 1_000_000_000n;
   };
   return {
-    add: (key, amount, nowSeconds) =>
-      void flows.set(key, { amount: faded(key, nowSeconds) + amount, at: nowSeconds }),
+    add(key: string, amount: bigint, nowSeconds: number): void {
+      flows.set(key, { amount: faded(key, nowSeconds) + amount, at: nowSeconds });
+    },
     perDay: faded,
   };
 }

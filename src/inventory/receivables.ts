@@ -1,12 +1,5 @@
 /** Time from our fill to the final claim per corridor, which decides when a receivable is overdue. */
 
-interface SettleTimes {
-  /** An input arrived: seconds from our fill to the final claim. */
-  arrived(corridor: string, seconds: number): void;
-  /** Beyond this many seconds an input is overdue. */
-  limit(corridor: string): number;
-}
-
 /** How many of the last times per corridor are used. */
 const REMEMBERED = 31;
 /** Fewer times than this give no median. */
@@ -24,16 +17,18 @@ export function createSettleTimes({
   factor: number;
   leastSeconds: number;
   expectedSeconds: number;
-}): SettleTimes {
+}) {
   const byCorridor = new Map<string, number[]>();
   return {
-    arrived(corridor, seconds) {
+    /** An input arrived: seconds from our fill to the final claim. */
+    arrived(corridor: string, seconds: number): void {
       const times = byCorridor.get(corridor) ?? [];
       byCorridor.set(corridor, times);
       times.push(seconds > 0 ? seconds : 0);
       if (times.length > REMEMBERED) times.shift();
     },
-    limit(corridor) {
+    /** Beyond this many seconds an input is overdue. */
+    limit(corridor: string): number {
       const times = byCorridor.get(corridor) ?? [];
       return Math.max(leastSeconds, factor * (times.length < ENOUGH ? expectedSeconds : median(times)));
     },

@@ -3,26 +3,12 @@
 import type { Decline } from '../domain/decline.ts';
 import type { Address } from '../domain/hex.ts';
 import type { UnixSeconds } from '../domain/time.ts';
-import type { Bucket } from './bucket.ts';
+import type { amountsOf, Bucket, BucketConfig } from './bucket.ts';
 import type { HoldRequest, LedgerEvent } from './event.ts';
 import type { CounterVisitor } from './counters.ts';
 import type { Limits, FullestCap } from './limits.ts';
 import type { HoldState } from './hold-state.ts';
 import type { LedgerSnapshot, SnapshotChunks, StoredBooks, StoredHold } from './snapshot.ts';
-
-/** One token on one chain that the LP may own, pay or receive. */
-export interface BucketConfig {
-  chainId: number;
-  /** Lower case. */
-  token: Address;
-  /** The asset, such as "WETH"; price risk counts per asset over all its chains. */
-  asset: string;
-  decimals: number;
-  /** Never quoted; a reserve. Default 0n. */
-  buffer?: bigint;
-  /** Largest difference between ledger and chain that does not freeze the bucket. Default 0n. */
-  dust?: bigint;
-}
 
 export interface LedgerOptions {
   buckets: readonly BucketConfig[];
@@ -37,31 +23,14 @@ export interface LedgerOptions {
   onEvent?: (event: LedgerEvent) => void;
 }
 
-/** A bucket in base units. `free`: available to new quotes. `shortfall`: claims beyond the balance. */
-export interface BucketView {
-  chainId: number;
-  token: Address;
-  asset: string;
-  decimals: number;
-  onchain: bigint;
-  pendingOut: bigint;
-  committed: bigint;
-  held: bigint;
-  receivable: bigint;
-  /** The part of `receivable` that the exposure ignores. */
-  overdue: bigint;
-  buffer: bigint;
-  withdrawing: bigint;
-  free: bigint;
-  shortfall: bigint;
-  /** Chain balance less ledger balance where that froze the bucket; else null. */
-  drift: bigint | null;
-}
+export type BucketView = ReturnType<typeof amountsOf>;
 
 interface QuoteView {
   request: HoldRequest;
   state: HoldState;
 }
+
+export type { BucketConfig };
 
 /** `critical`: impossible while every part is correct and up to date; log it as critical and page. */
 export type Applied =

@@ -1,5 +1,6 @@
 /** Reads the chains for the books: final blocks as facts, gas by receipts, and opening balances. */
 
+import { LRUCache } from 'lru-cache';
 import { assetId } from '../../domain/asset.ts';
 import { max, min } from '../../domain/amount.ts';
 import { type Chain, tokenOf, type TokenInfo } from '../../domain/chain.ts';
@@ -93,7 +94,9 @@ export function createChainReader(
   const { chains, clock, log } = deps;
   const described = new Map([...chains].map(([chainId, { chain }]) => [chainId, chain]));
   const me = addressToBytes32(account);
-  const exchanges = new Map<Bytes32, { exchange: Exchange; order: StandardOrder }>();
+  const exchanges = new LRUCache<Bytes32, { exchange: Exchange; order: StandardOrder }>({
+    max: MOST_EXCHANGES,
+  });
 
   /** Chains whose stored block was checked and still exists. */
   const trusted = new Set<number>();
@@ -116,9 +119,7 @@ export function createChainReader(
       platformFee: (portion * BigInt(context.feeBps)) / 10_000n,
       relayFee: context.relayFee,
     };
-    exchanges.delete(orderId);
     exchanges.set(orderId, { exchange, order });
-    if (exchanges.size > MOST_EXCHANGES) exchanges.delete(exchanges.keys().next().value as Bytes32);
     return exchange;
   }
 

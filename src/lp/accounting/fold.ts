@@ -112,23 +112,11 @@ export interface Batch extends JournalBatch {
 const DEAD: ReadonlySet<TradeStage> = new Set<TradeStage>(['finalised', 'failed', 'lost']);
 const MOST_TRADES = 50_000;
 
-interface Folder {
-  /** Applies one pass to the books in memory and returns the rows to store. */
-  fold(held: Books, pass: Pass): Batch;
-  /** A trade valued at current mids. `late`: it was accepted earlier. */
-  tradeOf(
-    exchange: Exchange,
-    order: StandardOrder,
-    atMs: number,
-    quoteId: Bytes32 | null,
-    late: boolean,
-  ): TradeRecord;
-}
-
-export function createFolder(deps: FoldDeps): Folder {
+export function createFolder(deps: FoldDeps) {
   const { clock } = deps;
   const { infoOf, described } = deps.reader;
 
+  /** A trade valued at current mids. `late`: it was accepted earlier. */
   function tradeOf(
     exchange: Exchange,
     order: StandardOrder,
@@ -175,6 +163,7 @@ export function createFolder(deps: FoldDeps): Folder {
     };
   }
 
+  /** Applies one pass to the books in memory and returns the rows to store. */
   function fold(held: Books, { openings, readings, notes, known, older, inFlight }: Pass): Batch {
     const { journal, positions, cursors, opened, sums } = held;
     const batch: Batch = {

@@ -37,11 +37,6 @@ interface AdvanceDeps {
   failed(award: OpenAward, why: string): void;
 }
 
-interface AwardRunner {
-  /** Looks at every open award once and acts. Never rejects; a failed look is repeated at the next head. */
-  run(): Promise<void>;
-}
-
 /** Most retries of a reverted fill; each uses a key of its own. */
 const MOST_TRIES = 5;
 const AT_ONCE = 32;
@@ -49,7 +44,7 @@ const AT_ONCE = 32;
 export function createAwardRunner(
   deps: AdvanceDeps,
   { quoting, account }: Pick<LpConfig, 'quoting'> & { account: Address },
-): AwardRunner {
+) {
   const { awards, ledger, chains, transactors, metrics, log } = deps;
   let running: Promise<void> | undefined;
   let again = false;
@@ -242,7 +237,8 @@ export function createAwardRunner(
   }
 
   return {
-    async run() {
+    /** Looks at every open award once and acts. Never rejects; a failed look is repeated at the next head. */
+    async run(): Promise<void> {
       if (running !== undefined) {
         again = true;
         return running;
