@@ -226,8 +226,8 @@ function createWorld(limits: Limits, unit = 1n) {
       const each = dead[at % (dead.length || 1)];
       if (each) bury(each);
     },
-    /** The ledger hears what has happened, in an order of the adversary's choosing, some of it twice. */
-    hear(seed: number, orderly = false) {
+    /** Applies the events in an adversarial order, some of them twice. */
+    deliver(seed: number, orderly = false) {
       const heard = rumours.map(({ event }) => event);
       rumours = [];
       const events = [...heard, ...heard.filter((_, at) => (at + seed) % 3 === 0)];
@@ -267,7 +267,7 @@ function play(world: World, { op, at, amount, nonce, seconds }: Op, orderly = fa
   else if (op < 88) world.deposit(at, BigInt(amount));
   else if (op < 90) world.requestWithdrawal(at, BigInt(amount));
   else if (op < 92) world.withdraw(at);
-  else world.hear(nonce, orderly);
+  else world.deliver(nonce, orderly);
 }
 
 function everyStep(
@@ -355,7 +355,7 @@ describe('invariants', () => {
           expect(world.balance(each.request)).toBeGreaterThanOrEqual(0n);
           turn %= 1_000_003;
         }
-        world.hear(seed % 50);
+        world.deliver(seed % 50);
         for (const { shortfall } of world.ledger.buckets()) expect(shortfall).toBe(0n);
       }),
       { numRuns: RUNS },
@@ -406,7 +406,7 @@ describe('invariants', () => {
           }
         }
         // And in the end the ledger knows what the chain holds.
-        world.hear(0, true);
+        world.deliver(0, true);
         for (const bucket of BUCKETS) {
           const known = world.ledger.bucket(bucket.chainId, bucket.token) ?? expect.fail();
           expect(known.onchain - known.pendingOut).toBe(world.balance(bucket));

@@ -101,8 +101,7 @@ function value(
 ): void {
   must(wrong, output * q <= input * p || terms.D < 0, 'output is not above the mid');
   // A negative spread is a rebate: only the check above applies.
-  if (s >= 0n)
-    must(wrong, (output + gasAmount) * q <= received * p, 'received covers output and gas at mid');
+  if (s >= 0n) must(wrong, (output + gasAmount) * q <= received * p, 'received covers output and gas at mid');
   must(
     wrong,
     terms.D >= inputs.params.minSpreadBps && terms.D <= inputs.params.maxSpreadBps,

@@ -1,4 +1,4 @@
-/** Toxic takers pay for what they cost, noise costs nobody, and memory is bounded. */
+/** Toxic takers pay their cost, noise is not charged, and memory is bounded. */
 
 import { expect, test } from 'vitest';
 import { createTakers, TIER } from './taker-costs.ts';

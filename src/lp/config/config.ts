@@ -292,7 +292,7 @@ export const zLpConfig = z.strictObject({
     })
     .prefault({}),
   /**
-   * How often every balance is compared with the chain; a balance that an event touched is compared at once.
+   * How often all balances are compared with the chain; balances touched by events are compared immediately.
    */
   reconcileSeconds: z.int().min(1).default(30),
   /** Blocks per request for events. */

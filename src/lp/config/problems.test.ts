@@ -23,7 +23,7 @@ test('a consistent configuration has none', () => {
 
 test.each<[string, object, string]>([
   [
-    'a chain that nobody describes',
+    'a chain without a description',
     {
       chains: [
         { chainId: 1, account },

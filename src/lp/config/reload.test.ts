@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { changesBetween, isReloadable } from './reload.ts';
 
-const told = (before: unknown, after: unknown) =>
+const changed = (before: unknown, after: unknown) =>
   changesBetween(before, after).map(({ path, from, to }) => [path.join('.'), from, to]);
 
 describe('changesBetween', () => {
@@ -15,32 +15,34 @@ describe('changesBetween', () => {
   test('one line per leaf, list items by their name', () => {
     const before = { pairs: [pair('WETH', 2), pair('USDC', 1)], chains: [{ chainId: 1, minGas: '1' }] };
     const after = { pairs: [pair('USDC', 1), pair('WETH', 3)], chains: [{ chainId: 1, minGas: '2' }] };
-    expect(told(before, after)).toEqual([
+    expect(changed(before, after)).toEqual([
       ['pairs.WETH-USDC.params.minSpreadBps', 2, 3],
       ['chains.1.minGas', '1', '2'],
     ]);
   });
 
   test('added and removed options', () => {
-    expect(told({ a: { b: 1 } }, { a: { c: 2 } })).toEqual([
+    expect(changed({ a: { b: 1 } }, { a: { c: 2 } })).toEqual([
       ['a.b', 1, undefined],
       ['a.c', undefined, 2],
     ]);
-    expect(told({ pairs: [pair('WETH', 2)] }, { pairs: [] })).toEqual([
+    expect(changed({ pairs: [pair('WETH', 2)] }, { pairs: [] })).toEqual([
       ['pairs.WETH-USDC', pair('WETH', 2), undefined],
     ]);
   });
 
   test('a list of values is one value, and two items of one name stay two', () => {
-    expect(told({ corridors: ['a', 'b'] }, { corridors: ['b'] })).toEqual([['corridors', ['a', 'b'], ['b']]]);
+    expect(changed({ corridors: ['a', 'b'] }, { corridors: ['b'] })).toEqual([
+      ['corridors', ['a', 'b'], ['b']],
+    ]);
     expect(
-      told({ pairs: [pair('WETH', 1), pair('WETH', 2)] }, { pairs: [pair('WETH', 1), pair('WETH', 4)] }),
+      changed({ pairs: [pair('WETH', 1), pair('WETH', 2)] }, { pairs: [pair('WETH', 1), pair('WETH', 4)] }),
     ).toEqual([['pairs.WETH-USDC#1.params.minSpreadBps', 2, 4]]);
-    expect(told({ a: null }, { a: [] })).toEqual([['a', null, []]]);
+    expect(changed({ a: null }, { a: [] })).toEqual([['a', null, []]]);
   });
 
   test('nothing for equal configurations; an absent option equals undefined', () => {
-    expect(told({ a: [1, { b: 2 }], c: undefined }, { a: [1, { b: 2 }] })).toEqual([]);
+    expect(changed({ a: [1, { b: 2 }], c: undefined }, { a: [1, { b: 2 }] })).toEqual([]);
   });
 });
 

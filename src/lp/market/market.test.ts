@@ -43,14 +43,14 @@ function world(overrides: object = {}, sequencers?: ReadonlyMap<number, Sequence
     sequence: null,
     ...more,
   });
-  const hear = (source: string, symbol: string, price: string, more: Partial<FeedQuote> = {}) =>
+  const feedQuote = (source: string, symbol: string, price: string, more: Partial<FeedQuote> = {}) =>
     market.observe(say(source, symbol, price, more));
   return {
     market,
-    hear,
+    feedQuote,
     pass: (ms: number) => (nowMs += ms),
     now: () => nowMs,
-    eth: (price: string) => ['a', 'b', 'c'].forEach((feed) => hear(feed, 'ETHUSD', price)),
+    eth: (price: string) => ['a', 'b', 'c'].forEach((feed) => feedQuote(feed, 'ETHUSD', price)),
     value: (base = 'WETH', quote = 'USDC') => {
       const price = market.pair(base, quote);
       return 'declined' in price ? price : price.mid.value;
@@ -68,10 +68,10 @@ test('lists what the feeds have to deliver', () => {
 });
 
 test('two of three sources make a price; one alone, or two stale ones, do not', () => {
-  const { market, hear, pass } = world();
-  hear('a', 'ETHUSD', '2500');
+  const { market, feedQuote, pass } = world();
+  feedQuote('a', 'ETHUSD', '2500');
   expect(market.pair('WETH', 'USDC')).toMatchObject({ declined: 'stale_price' });
-  hear('b', 'ETHUSD', '2501');
+  feedQuote('b', 'ETHUSD', '2501');
   expect(market.pair('WETH', 'USDC')).toMatchObject({ mid: { value: 2_500.5 }, quoteValue: 1 });
   pass(1_900);
   expect(market.pair('WETH', 'USDC')).toMatchObject({ mid: { value: 2_500.5 } });
@@ -84,7 +84,7 @@ test('two of three sources make a price; one alone, or two stale ones, do not', 
 });
 
 test('two sources that disagree make no price, until one of them is stale', () => {
-  const { hear, pass, value } = world({
+  const { feedQuote, pass, value } = world({
     ETH: {
       sources: [
         { feed: 'a', symbol: 'ETHUSD' },
@@ -92,9 +92,9 @@ test('two sources that disagree make no price, until one of them is stale', () =
       ],
     },
   });
-  hear('a', 'ETHUSD', '2500');
+  feedQuote('a', 'ETHUSD', '2500');
   pass(1_000);
-  hear('b', 'ETHUSD', '2600');
+  feedQuote('b', 'ETHUSD', '2600');
   expect(value()).toMatchObject({
     declined: 'stale_price',
     detail: 'ETH: 0 of 1 sources agree (a 1.0 s, b 0.0 s)',
@@ -104,21 +104,21 @@ test('two sources that disagree make no price, until one of them is stale', () =
 });
 
 test('drops one wrong source', () => {
-  const { market, hear } = world();
-  hear('a', 'ETHUSD', '2500');
-  hear('b', 'ETHUSD', '2500');
-  hear('c', 'ETHUSD', '2625');
+  const { market, feedQuote } = world();
+  feedQuote('a', 'ETHUSD', '2500');
+  feedQuote('b', 'ETHUSD', '2500');
+  feedQuote('c', 'ETHUSD', '2625');
   expect(market.pair('WETH', 'USDC')).toMatchObject({
     mid: { value: 2_500, dropped: [{ source: 'c|ETHUSD', why: 'deviant' }] },
   });
 });
 
 test('a cross rate has the time of its older leg', () => {
-  const { market, hear, pass } = world();
-  hear('a', 'EURUSD', '1.25');
+  const { market, feedQuote, pass } = world();
+  feedQuote('a', 'EURUSD', '1.25');
   pass(500);
-  hear('a', 'ETHUSD', '2500');
-  hear('b', 'ETHUSD', '2500');
+  feedQuote('a', 'ETHUSD', '2500');
+  feedQuote('b', 'ETHUSD', '2500');
   expect(market.pair('WETH', 'EURC')).toMatchObject({
     mid: { value: expect.closeTo(2_000, 6) as number, atMs: 10_000 },
     quoteValue: 1.25,
@@ -131,22 +131,22 @@ test('one asset on two chains has price one, whatever the feeds say', () => {
 });
 
 test('a clock that jumps back does not make a stale price fresh', () => {
-  const { market, hear, pass } = world();
-  hear('a', 'ETHUSD', '2500');
-  hear('b', 'ETHUSD', '2500');
+  const { market, feedQuote, pass } = world();
+  feedQuote('a', 'ETHUSD', '2500');
+  feedQuote('b', 'ETHUSD', '2500');
   market.pair('WETH', 'USDC');
   pass(-9_000);
   expect(market.pair('WETH', 'USDC')).toMatchObject({ declined: 'stale_price' });
 });
 
 test("a price has its source's timestamp: a late one is old, and a fast clock makes none younger", () => {
-  const { market, hear, pass, now, value } = world();
-  hear('a', 'ETHUSD', '2500', { exchangeTimeMs: now() - 1_500 });
-  hear('b', 'ETHUSD', '2500', { exchangeTimeMs: now() + 900 });
+  const { market, feedQuote, pass, now, value } = world();
+  feedQuote('a', 'ETHUSD', '2500', { exchangeTimeMs: now() - 1_500 });
+  feedQuote('b', 'ETHUSD', '2500', { exchangeTimeMs: now() + 900 });
   expect(market.pair('WETH', 'USDC')).toMatchObject({ mid: { atMs: now() - 1_500 } });
   pass(501);
   expect(value()).toMatchObject({ declined: 'stale_price', control: 'stale_mid' });
-  hear('a', 'ETHUSD', '2500', { exchangeTimeMs: now() - 2_001 });
+  feedQuote('a', 'ETHUSD', '2500', { exchangeTimeMs: now() - 2_001 });
   expect(value()).toMatchObject({ declined: 'stale_price' });
 });
 
@@ -156,12 +156,12 @@ test('sources have their configured weight, and half of it without timestamps', 
     { feed: 'b', symbol: 'ETHUSD' },
     { feed: 'c', symbol: 'ETHUSD' },
   ];
-  const { hear, value } = world({ ETH: { sources } });
-  hear('a', 'ETHUSD', '2500');
-  hear('b', 'ETHUSD', '2504');
-  hear('c', 'ETHUSD', '2505');
+  const { feedQuote, value } = world({ ETH: { sources } });
+  feedQuote('a', 'ETHUSD', '2500');
+  feedQuote('b', 'ETHUSD', '2504');
+  feedQuote('c', 'ETHUSD', '2505');
   expect(value()).toBe(2_500);
-  hear('a', 'ETHUSD', '2500', { exchangeTimeMs: null });
+  feedQuote('a', 'ETHUSD', '2500', { exchangeTimeMs: null });
   // 3 against 2 and 2.
   expect(value()).toBe(2_504);
 });
@@ -171,12 +171,12 @@ test('a push oracle is a source within its heartbeat, and dates the mid', () => 
     { feed: 'oracle', symbol: 'EUR/USD', maxAgeMs: 86_400_000 },
     { feed: 'a', symbol: 'EURUSD' },
   ];
-  const { market, hear, pass, value } = world({ EUR: { sources, maxAgeMs: 2_000 } });
-  hear('oracle', 'EUR/USD', '1.1');
+  const { market, feedQuote, pass, value } = world({ EUR: { sources, maxAgeMs: 2_000 } });
+  feedQuote('oracle', 'EUR/USD', '1.1');
   pass(3_600_000);
   expect(value('WETH', 'EURC')).toMatchObject({ detail: expect.stringContaining('ETH') });
   expect(market.mid('EUR')).toMatchObject({ value: 1.1, atMs: 10_000 });
-  hear('a', 'EURUSD', '1.1002');
+  feedQuote('a', 'EURUSD', '1.1002');
   expect(market.mid('EUR')).toMatchObject({ atMs: 10_000, used: ['oracle|EUR/USD', 'a|EURUSD'] });
   pass(2_001);
   expect(market.mid('EUR')).toMatchObject({
@@ -196,11 +196,11 @@ test('recomputes a price only when an input arrives or grows stale', () => {
 });
 
 test('reports every input with its age and result', () => {
-  const { market, hear, pass, now } = world();
-  hear('a', 'ETHUSD', '2500');
+  const { market, feedQuote, pass, now } = world();
+  feedQuote('a', 'ETHUSD', '2500');
   pass(1_500);
-  hear('b', 'ETHUSD', '2501');
-  hear('c', 'ETHUSD', '2700');
+  feedQuote('b', 'ETHUSD', '2501');
+  feedQuote('c', 'ETHUSD', '2700');
   const price = market.pair('WETH', 'USDC');
   if ('declined' in price) throw new Error(price.detail);
   expect(price.base.mid?.seen.map(({ source, atMs }) => [source, now() - atMs])).toEqual([
@@ -238,15 +238,15 @@ test('a stale mid is missing since the time it became stale', () => {
 });
 
 test('sources that disagree too much are a condition of that pair', () => {
-  const { market, hear } = world();
-  hear('a', 'ETHUSD', '2500');
-  hear('b', 'ETHUSD', '2510');
+  const { market, feedQuote } = world();
+  feedQuote('a', 'ETHUSD', '2500');
+  feedQuote('b', 'ETHUSD', '2510');
   expect(market.condition('WETH', 'USDC')).toMatchObject({
     code: 'confidence',
     blocks: true,
     sinceMs: 10_000,
   });
-  hear('b', 'ETHUSD', '2500.5');
+  feedQuote('b', 'ETHUSD', '2500.5');
   expect(market.condition('WETH', 'USDC')).toBeUndefined();
 });
 
@@ -268,9 +268,9 @@ describe('references', () => {
   });
 
   test('a deviation of exactly the guard passes, more does not, and either reference can stop', () => {
-    const { market, eth, hear, value } = guarded();
+    const { market, eth, feedQuote, value } = guarded();
     eth('2500');
-    hear('oracle', 'ETH/USD', '2475');
+    feedQuote('oracle', 'ETH/USD', '2475');
     expect(value()).toBe(2_500);
     expect(market.pair('WETH', 'USDC')).toMatchObject({
       references: [
@@ -284,7 +284,7 @@ describe('references', () => {
         },
       ],
     });
-    hear('oracle', 'ETH/USD', '2474.9');
+    feedQuote('oracle', 'ETH/USD', '2474.9');
     expect(value()).toMatchObject({
       declined: 'stale_price',
       control: 'deviation',
@@ -300,7 +300,7 @@ describe('references', () => {
       },
       { source: 'pool|WETH/USDC', checked: undefined },
     ]);
-    hear('oracle', 'ETH/USD', '2490');
+    feedQuote('oracle', 'ETH/USD', '2490');
     expect(value()).toBe(2_500);
     market.refer({ source: 'pool', symbol: 'WETH/USDC', price: '2530', atMs: 10_000 });
     expect(market.condition('WETH', 'EURC')).toMatchObject({ code: 'deviation', blocks: true });
@@ -309,7 +309,7 @@ describe('references', () => {
   });
 
   test('the allowed deviation is the threshold plus twice the confidence', () => {
-    const { hear, value } = world({
+    const { feedQuote, value } = world({
       ETH: {
         ...prices.ETH,
         maxDeviationBps: 500,
@@ -317,20 +317,20 @@ describe('references', () => {
         guardBps: 100,
       },
     });
-    hear('a', 'ETHUSD', '2490');
-    hear('b', 'ETHUSD', '2500');
-    hear('c', 'ETHUSD', '2510');
+    feedQuote('a', 'ETHUSD', '2490');
+    feedQuote('b', 'ETHUSD', '2500');
+    feedQuote('c', 'ETHUSD', '2510');
     // MAD 10 is 59.3 bps of confidence: 90 + 118.6 are allowed.
-    hear('oracle', 'ETH/USD', '2449');
+    feedQuote('oracle', 'ETH/USD', '2449');
     expect(value()).toBe(2_500);
-    hear('oracle', 'ETH/USD', '2447');
+    feedQuote('oracle', 'ETH/USD', '2447');
     expect(value()).toMatchObject({ control: 'deviation' });
   });
 
   test('a stale reference does not stop quoting, unless it was the last one', () => {
-    const { market, eth, hear, pass, value } = guarded();
+    const { market, eth, feedQuote, pass, value } = guarded();
     eth('2500');
-    hear('oracle', 'ETH/USD', '2000');
+    feedQuote('oracle', 'ETH/USD', '2000');
     expect(value()).toMatchObject({ control: 'deviation' });
     pass(3_599_000);
     market.refer({ source: 'pool', symbol: 'WETH/USDC', price: '2501', atMs: 3_609_000 });
@@ -343,8 +343,8 @@ describe('references', () => {
   });
 
   test('a reference never becomes the mid', () => {
-    const { market, hear, value } = guarded();
-    hear('oracle', 'ETH/USD', '2500');
+    const { market, feedQuote, value } = guarded();
+    feedQuote('oracle', 'ETH/USD', '2500');
     market.refer({ source: 'pool', symbol: 'WETH/USDC', price: '2500', atMs: 10_000 });
     market.refer({ source: 'a', symbol: 'ETHUSD', price: '2500', atMs: 10_000 });
     market.refer({ source: 'b', symbol: 'ETHUSD', price: '2500', atMs: 10_000 });
@@ -362,15 +362,15 @@ describe('a peg', () => {
     world({ USD: { fixed: '1', guards, guardMaxAgeMs: 60_000, ...more } });
 
   test('holds while its guards agree, and does not date the price', () => {
-    const { market, eth, hear, value } = pegged();
+    const { market, eth, feedQuote, value } = pegged();
     eth('2500');
     expect(value()).toMatchObject({
       declined: 'stale_price',
       control: 'stale_mid',
       detail: 'USD: no guard of the peg is fresh',
     });
-    hear('kraken', 'USDC/USD', '0.9990');
-    hear('oracle', 'USDC/USD', '1.0001');
+    feedQuote('kraken', 'USDC/USD', '0.9990');
+    feedQuote('oracle', 'USDC/USD', '1.0001');
     expect(market.pair('WETH', 'USDC')).toMatchObject({
       mid: { value: 2_500, atMs: 10_000 },
       quoteValue: 1,
@@ -380,12 +380,12 @@ describe('a peg', () => {
   });
 
   test('one deviating source does not break it; two do, and then the market price counts', () => {
-    const { market, eth, hear } = pegged();
+    const { market, eth, feedQuote } = pegged();
     eth('2500');
-    hear('oracle', 'USDC/USD', '1');
-    hear('kraken', 'USDC/USD', '0.9969');
+    feedQuote('oracle', 'USDC/USD', '1');
+    feedQuote('kraken', 'USDC/USD', '0.9969');
     expect(market.pair('WETH', 'USDC')).toMatchObject({ quoteValue: 1, depegged: false });
-    hear('rest', 'USDC-USD', '0.9965');
+    feedQuote('rest', 'USDC-USD', '0.9965');
     const price = market.pair('WETH', 'USDC');
     // The oracle lags at 1: the median of the three.
     expect(price).toMatchObject({
@@ -404,55 +404,56 @@ describe('a peg', () => {
   });
 
   test('exactly 30 bps is within the peg', () => {
-    const { market, eth, hear } = pegged();
+    const { market, eth, feedQuote } = pegged();
     eth('2500');
-    hear('kraken', 'USDC/USD', '0.997');
-    hear('rest', 'USDC-USD', '1.003');
+    feedQuote('kraken', 'USDC/USD', '0.997');
+    feedQuote('rest', 'USDC-USD', '1.003');
     expect(market.pair('WETH', 'USDC')).toMatchObject({ depegged: false });
   });
 
   test('is restored only when every source is halfway back', () => {
-    const { market, eth, hear } = pegged({ guards: guards.slice(0, 2) });
-    const both = (price: string) => ['kraken', 'oracle'].forEach((feed) => hear(feed, 'USDC/USD', price));
+    const { market, eth, feedQuote } = pegged({ guards: guards.slice(0, 2) });
+    const both = (price: string) =>
+      ['kraken', 'oracle'].forEach((feed) => feedQuote(feed, 'USDC/USD', price));
     eth('2500');
     both('0.99');
     expect(market.pair('WETH', 'USDC')).toMatchObject({ depegged: true });
     both('0.998');
     expect(market.pair('WETH', 'USDC')).toMatchObject({ depegged: true, quoteValue: 0.998 });
-    hear('kraken', 'USDC/USD', '0.9986');
+    feedQuote('kraken', 'USDC/USD', '0.9986');
     expect(market.pair('WETH', 'USDC')).toMatchObject({ depegged: true });
-    hear('oracle', 'USDC/USD', '0.9985');
+    feedQuote('oracle', 'USDC/USD', '0.9985');
     expect(market.pair('WETH', 'USDC')).toMatchObject({ depegged: false, quoteValue: 1 });
   });
 
   test('a broken peg is never 1: without sources there is no price', () => {
-    const { market, eth, hear, pass, value } = pegged();
+    const { market, eth, feedQuote, pass, value } = pegged();
     eth('2500');
-    hear('kraken', 'USDC/USD', '0.95');
-    hear('rest', 'USDC-USD', '0.951');
+    feedQuote('kraken', 'USDC/USD', '0.95');
+    feedQuote('rest', 'USDC-USD', '0.951');
     expect(market.pair('WETH', 'USDC')).toMatchObject({ depegged: true });
     pass(60_001);
     eth('2500');
     expect(value()).toMatchObject({ declined: 'stale_price', control: 'depeg' });
     expect(market.condition('USDC', 'USDC')).toMatchObject({ code: 'depeg', blocks: true });
     // One of two that spoke comes back: still not enough to know.
-    hear('kraken', 'USDC/USD', '1');
+    feedQuote('kraken', 'USDC/USD', '1');
     expect(value()).toMatchObject({ control: 'depeg' });
-    hear('rest', 'USDC-USD', '1');
+    feedQuote('rest', 'USDC-USD', '1');
     expect(value()).toBe(2_500);
   });
 
   test('a single deviating source stops quoting until another confirms or denies it', () => {
-    const { eth, hear, value } = pegged();
+    const { eth, feedQuote, value } = pegged();
     eth('2500');
-    hear('kraken', 'USDC/USD', '0.97');
+    feedQuote('kraken', 'USDC/USD', '0.97');
     expect(value()).toMatchObject({
       declined: 'stale_price',
       control: 'depeg',
       detail:
         'USD: kraken|USDC/USD is 300 bps off 1, and no second source is fresh to say whether that is so',
     });
-    hear('oracle', 'USDC/USD', '0.9999');
+    feedQuote('oracle', 'USDC/USD', '0.9999');
     expect(value()).toBe(2_500);
   });
 
@@ -468,10 +469,10 @@ test('many prices are checked in batches, and a missing one is reported until it
   const many = Object.fromEntries(
     Array.from({ length: 200 }, (_, at) => [`T${at}`, { sources: [{ feed: 'a', symbol: `T${at}` }] }]),
   );
-  const { market, hear } = world(many);
+  const { market, feedQuote } = world(many);
   for (let look = 0; look < 4; look++) market.stale();
   expect(market.stale()).toHaveLength(202);
-  for (let at = 0; at < 200; at++) hear('a', `T${at}`, '1');
+  for (let at = 0; at < 200; at++) feedQuote('a', `T${at}`, '1');
   expect(
     market
       .stale()

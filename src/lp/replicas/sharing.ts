@@ -79,7 +79,7 @@ export function createSharing(
   let joining: Promise<void> | undefined;
   let waits = new Map<number, UnixSeconds>();
   /** Chains reported since the last join; the sums are incomplete until all are. */
-  let told = new Set<number>();
+  let reported = new Set<number>();
   let quiet = false;
   let ticks = 0;
 
@@ -146,8 +146,8 @@ export function createSharing(
       if (order !== undefined) deps.ours(id as Bytes32, order);
     }
     if (answer.more) due.add(chainId);
-    if (!told.has(chainId)) {
-      told.add(chainId);
+    if (!reported.has(chainId)) {
+      reported.add(chainId);
       deps.changed();
     }
     return true;
@@ -179,7 +179,7 @@ export function createSharing(
     const joined = await inventory.join(generation, until);
     waits = new Map([...joined.until].filter(([chainId]) => chains.includes(chainId)));
     // The shared inventory may have lost binding holds: report all of them before the next quote.
-    told = new Set();
+    reported = new Set();
     for (const request of deps.ledger().openPromises()) keep(request);
     for (const chainId of chains) due.add(chainId);
     await telling;
@@ -221,7 +221,7 @@ export function createSharing(
   function trouble(): ReturnType<Sharing['trouble']> {
     const state = inventory.state();
     if (state.state !== 'ready') return { kind: 'shared', note: state.note };
-    if (chains.some((chainId) => !told.has(chainId)))
+    if (chains.some((chainId) => !reported.has(chainId)))
       return { kind: 'shared', note: 'this replica is still reporting its chains to the shared inventory' };
     const wait = quarantine();
     return wait === undefined ? undefined : { kind: 'quarantine', note: wait };

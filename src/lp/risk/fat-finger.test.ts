@@ -1,4 +1,4 @@
-/** The second opinion by legs: whatever pricing signs passes it, and nothing above mid does. */
+/** The fat-finger check: every price passes it, and no output above mid does. */
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';

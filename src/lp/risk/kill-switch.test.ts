@@ -5,11 +5,11 @@ import { silentLog } from '../../../test/support/silent.ts';
 import { createKillSwitch, KILL } from './kill-switch.ts';
 
 function setUp() {
-  const told: string[] = [];
+  const changes: string[] = [];
   const written: [string, object][] = [];
   let broken = false;
   const kill = createKillSwitch(
-    { log: silentLog, changed: () => told.push([...kill.held.keys()].join()), killed: () => {} },
+    { log: silentLog, changed: () => changes.push([...kill.held.keys()].join()), killed: () => {} },
     { shared: false },
   );
   const store = {
@@ -19,18 +19,18 @@ function setUp() {
         : (written.push([name, value]), Promise.resolve(true)),
     putKillReasons: () => Promise.reject(new Error('it runs alone')),
   };
-  return { kill, told, written, store, fail: (now: boolean) => (broken = now) };
+  return { kill, changes, written, store, fail: (now: boolean) => (broken = now) };
 }
 
 test('each source engages independently, and release ends all except the file', () => {
-  const { kill, told } = setUp();
+  const { kill, changes } = setUp();
   kill.engage('signal', 'a');
   kill.engage('signal', 'a');
   kill.engage('file', 'b');
   kill.release();
   kill.releaseFile();
   kill.releaseFile();
-  expect(told).toEqual(['signal', 'signal,file', 'file', '']);
+  expect(changes).toEqual(['signal', 'signal,file', 'file', '']);
 });
 
 test('a failed write is retried, and a kill file is not stored', async () => {

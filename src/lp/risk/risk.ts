@@ -67,7 +67,7 @@ export interface Risk {
   tradedElsewhere(quoteIds: readonly `0x${string}`[]): void;
   configure(next: LpConfig): void;
   status(): RiskStatus;
-  /** Applies what an operator told another replica. Rejects when the store does. */
+  /** Applies operator commands given to another replica. Rejects when the store does. */
   syncKillSwitch(): Promise<void>;
   flush(): Promise<void>;
 }

@@ -55,7 +55,7 @@ export interface Standby {
   refusal(route: Route): Decline | undefined;
   status(): { status: 'active' | 'standby'; note: string | null };
   reasons(): readonly StandbyReason[];
-  /** Reports a reason, or with undefined its end. It holds at once; its end counts from the next `update`. */
+  /** Reports a reason (effective immediately), or with undefined its end (from the next `update`). */
   report(kind: ReportedKind, note: string | undefined): void;
   /** Notes of the chain lags and drifts now, by control and chain or asset, for the board of controls. */
   controls(): ReadonlyMap<Control, ReadonlyMap<string, string>>;
