@@ -14,9 +14,17 @@ export const patient = {
 };
 
 /** They start many processes and mostly wait, so they start first. */
-const LONGEST = ['lp-quickstart', 'lp-failover', 'lp-settles', 'queue', 'settlement', 'config-boots'].map(
-  (name) => `/${name}.test.ts`,
-);
+const LONGEST = [
+  'lp-quickstart',
+  'lp-failover',
+  'lp-settles',
+  'queue',
+  'settlement',
+  'lp-risk',
+  'lp-operator',
+  'lp-books',
+  'config-boots',
+].map((name) => `/${name}.test.ts`);
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
