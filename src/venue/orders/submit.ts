@@ -74,7 +74,7 @@ interface SubmitDeps {
   metrics: Metrics;
 }
 
-export interface Submission {
+export interface SubmitCaller {
   key: ApiKey;
   workspace: Workspace;
   namespace: SealOwner['namespace'];
@@ -110,7 +110,7 @@ export function createSubmitter(deps: SubmitDeps) {
   const seconds = metrics.histogram('firmquote_venue_submit_seconds', 'Time to answer a submission', SECONDS);
 
   /** The Order as JSON text. Throws 422, 409 or 503. */
-  async function submit(request: SubmitRequest, from: Submission): Promise<string> {
+  async function submit(request: SubmitRequest, from: SubmitCaller): Promise<string> {
     const startedMs = clock.monotonicMs();
     try {
       const scope = scopeOf(request, from);
@@ -150,7 +150,7 @@ export function createSubmitter(deps: SubmitDeps) {
 
   async function verifyAndAccept(
     request: SubmitRequest,
-    { key, workspace, namespace }: Submission,
+    { key, workspace, namespace }: SubmitCaller,
     scope: IdempotencyScope | null,
   ): Promise<Submitted> {
     const owner = { account: workspace.id, namespace, mode: key.mode };
@@ -362,7 +362,7 @@ interface Submitted {
 
 function scopeOf(
   request: SubmitRequest,
-  { key, workspace, namespace, idempotencyKey }: Submission,
+  { key, workspace, namespace, idempotencyKey }: SubmitCaller,
 ): IdempotencyScope | null {
   if (idempotencyKey === undefined) return null;
   const parsed = zIdempotencyKey.safeParse(idempotencyKey);
