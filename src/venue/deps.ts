@@ -20,15 +20,13 @@ export interface VenueDeps {
   queue: Queue;
   /** Chains with an escrow of this venue, by id. */
   chains: ReadonlyMap<number, ChainPort>;
-  /** DEX pools, bridges, issuers, fiat rails. */
   routeVenues: readonly RouteVenue[];
-  /** Transaction senders by chain id; a chain without one trades by walletBroadcast. */
+  /** Relayers by chain; a chain without one trades by walletBroadcast. */
   relayers: ReadonlyMap<number, Relayer>;
   reference: Reference;
-  /** All of them check every taker and receiver; without any, addresses are not screened. */
+  /** Without any, addresses are not screened. */
   screeners: readonly Screener[];
   recovery: Recovery;
-  /** How long the longest waiting statement has waited for a database connection. */
   databaseWaitMs(): number;
   clock: Clock;
   random: Random;

@@ -1,16 +1,13 @@
-/**
- * Why a process of the venue, of any role, should get no traffic: its database or a chain does not answer.
- */
+/** Why a process of the venue should get no traffic. */
 
 import type { ChainPort } from '../ports/chain.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { VenueStore } from '../ports/stores/venue-store.ts';
 
-/** A chain is unfit when its newest block is older than this many blocks and than `STALE_FLOOR_MS`. */
+/** A newest block older than this and than `STALE_FLOOR_MS` is stale. */
 const STALE_BLOCKS = 10;
 const STALE_FLOOR_MS = 15_000;
 
-/** Empty when the process is ready. */
 export async function unready({
   store,
   chains,

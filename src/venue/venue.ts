@@ -1,9 +1,7 @@
 /**
- * The venue's api: routes and WebSocket routes for a server to open, and when its parts start and stop.
- *
- * wiring creates the parts. Each folder's first file says how it works: quoting/quote, orders/submit,
- * orders/advance/advancer, solvers/roster, market/markets, access/gate, stream/order-events, replicas/peers,
- * router/router, trades/history.
+ * The venue's api: its routes and sockets, and when its parts start and stop. Each folder's first file says
+ * how it works: quoting/quote, orders/submit, orders/advance/advancer, solvers/roster, market/markets,
+ * access/gate, stream/order-events, replicas/peers, router/router, trades/history.
  */
 
 import type { VenueDeps } from './deps.ts';
@@ -20,12 +18,9 @@ export interface Venue {
   readonly socketRoutes: readonly SocketRoute[];
   readonly gate: AccessGate;
   readonly roster: Roster;
-  /** Why this process should get no traffic; empty when it is ready. */
   ready(): Promise<string[]>;
-  /** Resolves when all changes so far are published to the other replicas. */
   flushed(): Promise<void>;
   start(): Promise<void>;
-  /** Ends solver sessions and stops following chains; the server closes the rest. */
   stop(): Promise<void>;
 }
 
@@ -39,7 +34,7 @@ export function createVenue(deps: VenueDeps, options: VenueOptions): Venue {
   let cancelSweep = () => {};
 
   function sweep(): void {
-    // Promises expire by the slowest chain's time.
+    // By the slowest chain's time.
     const times = [...chains.values()].map((port) => port.head()?.timestamp ?? chainNow(clock, port));
     if (times.length > 0) exposure.expire(Math.min(...times));
     nonceGroups.expire(chainNow(clock, undefined));

@@ -44,7 +44,6 @@ import { createWorkspaces } from './access/workspaces.ts';
 
 export type VenueParts = ReturnType<typeof wireVenue>;
 
-/** Spreading `ports` hands every part the ports that it declares. */
 export function wireVenue(ports: VenueDeps, options: VenueOptions) {
   const { clock, chains, routeVenues } = ports;
   const fanOutOptions = { ...FAN_OUT, ...options.fanOut };
@@ -58,7 +57,6 @@ export function wireVenue(ports: VenueDeps, options: VenueOptions) {
     return traded.flatMap((source) => traded.map((dest) => corridorOf(source, dest)));
   };
 
-  // Reference data and access
   const markets = createMarkets([...networks.values()], options.listedChains);
   const prices = createPrices(ports.reference);
   const feeCap = createFeeCap(ports);
@@ -71,7 +69,6 @@ export function wireVenue(ports: VenueDeps, options: VenueOptions) {
   );
   const gate = createAccessGate({ ...ports, keyring, slots }, rates);
 
-  // Solvers and quoting
   const corridors = { test: corridorsOf('test'), live: corridorsOf('live') };
   const roster = createRoster({ ...ports, corridors }, breaker);
   const fanOut = createFanOut({ ...ports, roster }, fanOutOptions);
@@ -92,7 +89,6 @@ export function wireVenue(ports: VenueDeps, options: VenueOptions) {
   const quoter = createRfqQuoter(shared, fanOutOptions);
   const levels = createSolverLevels({ ...ports, roster, markets }, levelsOptions);
 
-  // Orders
   const preflighter = createPreflighter({ ...ports, sealing, chainBulkhead, gas, screening });
   const venuesById = new Map(routeVenues.map((venue) => [venue.id, venue]));
   const submitter = createSubmitter({
@@ -101,7 +97,6 @@ export function wireVenue(ports: VenueDeps, options: VenueOptions) {
     ...{ sealing, chainBulkhead, liquidity, openQuotes, screening, prices },
   });
 
-  // Router
   const router = createRouter(
     { ...shared, markets },
     { router: { ...ROUTER, ...options.router }, fanOut: fanOutOptions, rates, breaker },
@@ -109,11 +104,10 @@ export function wireVenue(ports: VenueDeps, options: VenueOptions) {
   const routePreflighter = createRoutePreflighter({ ...ports, base: preflighter, router, sealing });
   const routeRoster = createRouteRoster({ routeVenues, router, chains: networks, clock });
 
-  // Trades and streams
   const nativeSymbol = (chainId: number) => gas.settings(chainId).nativeSymbol;
   const history = createTradeHistory({ ...ports, chains: networks, screening, nativeSymbol });
   const orderEvents = createOrderEventDispatcher({ ...ports, roster, nonceGroups });
-  // An order submitted at any replica ends the open quotes of its request.
+  // At any replica.
   orderEvents.onOrder(({ keyId, originChainId, order }, { event }) => {
     if (event === 'order.created')
       openQuotes.close(keyId, nonceGroupOf(originChainId, order.user, order.nonce));
@@ -132,7 +126,6 @@ export function wireVenue(ports: VenueDeps, options: VenueOptions) {
     createLinkDoor({ ...ports, roster, fanOut, levels, liquidity }, options),
   ];
 
-  // Replicas
   const peers = createPeers(ports);
   peers.share(gate.replicaShare(peers.publishSoon));
   peers.share(openQuotes.replicaShare(() => chainNow(clock, undefined), peers.publishSoon));

@@ -1,7 +1,6 @@
 /**
- * Limits how many requests of each kind are in progress. Each kind has slots and a short queue; a request
- * that finds neither is refused before it has cost anything. While the event loop or the database is slow,
- * growing shares of requests are refused, quotes first and submissions last.
+ * Limits the requests in progress by kind: slots and a short queue. While the event loop or the database is
+ * slow, growing shares are refused, quotes first and submissions last.
  */
 
 import type { Clock } from '../../ports/clock.ts';
@@ -13,15 +12,11 @@ import type { AdmissionOptions } from '../options.ts';
 export interface SlotLimiterDeps {
   clock: Clock;
   metrics: Metrics;
-  /** How long the longest waiting statement has waited for a database connection. */
   databaseWaitMs(): number;
 }
 
 export interface SlotLimiter {
-  /**
-   * Takes a slot, waiting in the queue if need be. Throws 429 when the key holds more than its share of the
-   * slots, 503 when the queue is full or the wait too long.
-   */
+  /** Throws 429 when the key exceeds its share of the slots, 503 when none becomes free. */
   take(kind: LoadKind, keyId: string): Promise<Release>;
   start(): void;
   stop(): void;
@@ -31,7 +26,7 @@ interface Slots {
   inUse: number;
   readonly perKey: Map<string, number>;
   readonly queue: Waiter[];
-  /** Sum of refusal shares; a request is refused whenever it reaches 1. */
+  /** A request is refused whenever this reaches 1. */
   refusalDebt: number;
 }
 
@@ -40,7 +35,7 @@ interface Waiter {
   go(release: Release): void;
 }
 
-/** Multiple of `shedAtLagMs` at which requests of this kind begin to be refused. */
+/** Multiple of `shedAtLagMs` from which this kind is refused. */
 const PATIENCE: Record<LoadKind, number> = {
   quote: 1,
   export: 1,
@@ -52,10 +47,9 @@ const PATIENCE: Record<LoadKind, number> = {
   submit: 4,
 };
 const NEEDS_DATABASE: ReadonlySet<LoadKind> = new Set<LoadKind>(['export', 'read', 'subscribe', 'submit']);
-/** Largest share of slots and queue that one key may take. */
 const KEY_SHARE = 0.75;
 const TICK_MS = 20;
-/** Measurements in a row that must be late: a single late one is not load. */
+/** A single late measurement is not load. */
 const SAMPLES = 10;
 
 export function createSlotLimiter(

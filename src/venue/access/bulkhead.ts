@@ -1,12 +1,9 @@
-/**
- * Limits concurrent work per key: requests that wait for one slow chain cannot occupy the capacity of the
- * others.
- */
+/** Limits concurrent work per key, so that one slow chain cannot occupy the capacity of the others. */
 
 import { ApiError } from '../../protocol/errors.ts';
 
 export interface Bulkhead<K> {
-  /** Throws 503 when this room is full. */
+  /** Throws 503 when full. */
   run<T>(room: K, work: () => Promise<T>): Promise<T>;
 }
 

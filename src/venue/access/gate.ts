@@ -1,9 +1,4 @@
-/**
- * Access to the venue's API: rate limit by address, then API key, then rate limit by key.
- *
- * Read first in this folder; then keys and workspaces (with read-through-cache), token-buckets, admission
- * (slots) and bulkhead.
- */
+/** Access to the venue's API: rate limit by address, then API key, then rate limit by key. */
 
 import { ApiError } from '../../protocol/errors.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -25,7 +20,6 @@ const KIND_NAMES: Record<RouteKeyKind, string> = {
 
 /** A key's rate is counted over all replicas, an address's rate per replica. */
 export interface VenueAccessGate extends AccessGate {
-  /** The counts that replicas exchange. `publishSoon` is called on changes. */
   replicaShare(publishSoon: () => void): ReplicaShare;
 }
 
@@ -47,7 +41,7 @@ export function createAccessGate(
     read: createBuckets(clock, { perSecond: rates.readsPerSecond, burst }),
     socket: createBuckets(clock, { perSecond: rates.readsPerSecond, burst }),
   };
-  /** Requests per key since the last update to the other replicas. */
+  /** Requests since the last update to the other replicas. */
   const taken = new Map<string, number>();
   let publishSoon = () => {};
   const refused = metrics.counter('firmquote_venue_refused_total', 'Requests refused at the gate', ['why']);

@@ -1,7 +1,4 @@
-/**
- * API keys: a readable prefix and 256 random bits. The text is shown once; the database keeps its SHA-256,
- * which is compared in constant time. A revocation takes effect on every replica.
- */
+/** API keys. The text is shown once; the database keeps its SHA-256, which is compared in constant time. */
 
 import { hash, timingSafeEqual } from 'node:crypto';
 import { hexToBytes } from '../../domain/hex.ts';
@@ -12,7 +9,6 @@ import type { Random } from '../../ports/random.ts';
 import type { ApiKey, KeyMode, KeyStore } from '../../ports/stores/store.ts';
 import { createReadThroughCache, CACHE_MS } from './read-through-cache.ts';
 
-/** Bus topic: an API key changed. Cached keys are read again. */
 export const KEYS_TOPIC = 'keys';
 
 const KEY = /^fq_(test|live)_([A-Za-z0-9_-]{43})$/;
@@ -20,7 +16,6 @@ const LOOKUP_LENGTH = 8;
 
 export type NewKey = Omit<ApiKey, 'id' | 'lookup' | 'sha256' | 'createdAtMs' | 'revokedAtMs'>;
 
-/** A new key: its text, which is shown once, and the row to store. */
 export function mintKey(
   { random, clock }: { random: Random; clock: Clock },
   key: NewKey,
@@ -39,15 +34,14 @@ export function mintKey(
   };
 }
 
-/** What the database stores of a key: enough to find and recognise it. */
 export function keyFingerprint(text: string): { lookup: string; sha256: string } {
   return { lookup: text.slice(8, 8 + LOOKUP_LENGTH), sha256: hash('sha256', text) };
 }
 
 export interface Keyring {
-  /** The live key with this text; undefined for missing, malformed, unknown and revoked keys alike. */
+  /** undefined for missing, malformed, unknown and revoked keys alike. */
   find(text: string | undefined): Promise<ApiKey | undefined>;
-  /** Calls `revoked` once, when this key is found to be revoked. Returns a function that stops watching. */
+  /** Calls `revoked` once. Returns a function that stops watching. */
   watch(key: ApiKey, revoked: () => void): () => void;
   start(): Promise<void>;
   stop(): Promise<void>;
@@ -87,7 +81,7 @@ export function createKeyring({
     return found;
   }
 
-  /** Reads the database, because an announcement may have been lost. */
+  /** An announcement may have been lost. */
   async function check(ids: readonly string[]): Promise<void> {
     if (ids.length === 0) return;
     const live = new Set(await store.liveKeys(ids));
@@ -114,7 +108,7 @@ export function createKeyring({
 
   return {
     async find(text) {
-      // A malformed key is hashed too, so that it takes as long as a wrong one.
+      // A malformed key is hashed too: it takes as long as a wrong one.
       const { lookup, sha256 } = keyFingerprint(text ?? '');
       const match = KEY.exec(text ?? '');
       return match ? cache.get(`${match[1]} ${lookup} ${sha256}`) : undefined;

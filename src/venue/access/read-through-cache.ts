@@ -1,7 +1,4 @@
-/**
- * Keeps database rows in memory for the quote path. Every replica drops its rows when one is announced as
- * changed on the bus.
- */
+/** Keeps database rows in memory until one is announced as changed. */
 
 import { LRUCache } from 'lru-cache';
 import { UpstreamError } from '../../domain/errors.ts';
@@ -9,17 +6,15 @@ import type { Bus } from '../../ports/bus.ts';
 import type { Clock } from '../../ports/clock.ts';
 
 export interface ReadThroughCache<T> {
-  /** Rejects with what `read` throws; errors are not cached. */
   get(id: string): Promise<T>;
-  /** Called after the cache was cleared. */
   onChange(listener: () => void): void;
   start(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** A row is read again after this long, in case the message of its change was lost. */
+/** A row is read again after this, in case the announcement was lost. */
 export const CACHE_MS = 10_000;
-/** A row that could not be read again is served for this long, so that a slow database delays no caller. */
+/** Served for this long while the database does not answer. */
 const STALE_MS = 20_000;
 const MAX_ROWS = 20_000;
 
@@ -35,11 +30,11 @@ export function createReadThroughCache<T>({
   read(id: string): Promise<T>;
 }): ReadThroughCache<T> {
   const rows = new LRUCache<string, { value: T; untilMs: number }>({ max: MAX_ROWS });
-  /** Counts announcements: a row that was being read during one may be older than the change. */
+  /** A row read during an announcement may be older than the change. */
   let changes = 0;
   const listeners: (() => void)[] = [];
   let unsubscribe: (() => Promise<void>) | undefined;
-  /** Reads in flight, shared by all callers of the same row. */
+  /** Shared by all callers of the same row. */
   const reading = new Map<string, Promise<T>>();
 
   function readShared(id: string): Promise<T> {
@@ -65,7 +60,7 @@ export function createReadThroughCache<T>({
       if (!row || lateMs >= STALE_MS) return readShared(id);
       if (lateMs >= 0) {
         readShared(id).catch((error: unknown) => {
-          // The row is gone. With an UpstreamError it may still be there: the database did not answer.
+          // The row is gone. After an UpstreamError it may still be there.
           if (!(error instanceof UpstreamError) && rows.get(id) === row) rows.delete(id);
         });
       }

@@ -8,7 +8,6 @@ export interface Take {
   ok: boolean;
   limit: number;
   remaining: number;
-  /** Seconds until another token is available, rounded up. */
   resetSeconds: number;
 }
 
@@ -27,7 +26,7 @@ export const rateHeaders = ({ limit, remaining, resetSeconds }: Take) => ({
 
 export interface Buckets {
   take(id: string): Take;
-  /** Deducts what this id has taken at other replicas, down to a debt of one full bucket. */
+  /** Deducts what was taken at other replicas, down to a debt of one full bucket. */
   spent(id: string, count: number): void;
 }
 
@@ -41,7 +40,7 @@ export function createBuckets(
   { perSecond, burst, maxIds = 100_000 }: { perSecond: number; burst: number; maxIds?: number },
 ): Buckets {
   const capacity = Math.max(1, perSecond * burst);
-  // An evicted id starts again with a full bucket. Only a flood of ids evicts any.
+  // An evicted id starts with a full bucket; only a flood of ids evicts any.
   const buckets = new LRUCache<string, Bucket>({ max: maxIds });
 
   function filled(id: string): Bucket {

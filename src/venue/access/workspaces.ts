@@ -1,4 +1,4 @@
-/** Caches workspaces, so that a quote reads its fee, eligible solvers and limits without the database. */
+/** Caches workspaces, so that a quote needs no database. */
 
 import type { Bus } from '../../ports/bus.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -7,7 +7,6 @@ import { ApiError } from '../../protocol/errors.ts';
 import type { FeeCap } from '../quoting/fee-cap.ts';
 import { createReadThroughCache } from './read-through-cache.ts';
 
-/** Bus topic: a workspace changed. */
 export const WORKSPACES_TOPIC = 'workspaces';
 
 export type Workspaces = ReturnType<typeof createWorkspaces>;
@@ -41,7 +40,7 @@ export function createWorkspaces({
   };
 
   return {
-    /** The key's workspace, its fee capped to what every escrow takes. Throws 403 without one. */
+    /** Its fee capped to what every escrow takes. Throws 403 without one. */
     async of(key: ApiKey): Promise<Workspace> {
       if (key.workspaceId === null)
         throw new ApiError(
@@ -50,7 +49,6 @@ export function createWorkspaces({
         );
       return withFee(await cache.get(key.workspaceId));
     },
-    /** Calls the listener when any workspace has changed. */
     onChange: cache.onChange,
     start: cache.start,
     stop: cache.stop,

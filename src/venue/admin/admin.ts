@@ -1,9 +1,4 @@
-/**
- * All operations of an administrator, for the admin API and the command line.
- *
- * Read first in this folder; then workspaces, members, keys, solvers (the operations), change (how they are
- * audited), routes and gate (the admin API).
- */
+/** All operations of an administrator, for the admin API and the command line. */
 
 import type { AdminStore } from '../../ports/stores/admin-store.ts';
 import type { ChangeView } from '../../protocol/api/admin.ts';
@@ -22,7 +17,6 @@ export function createAdmin(deps: AdminDeps) {
     members: createMemberAdmin(deps),
     keys: createKeyAdmin(deps),
     solvers: createSolverAdmin(deps),
-    /** Audit entries, newest first. */
     changes: async (filter: Parameters<AdminStore['changes']>[0]): Promise<ChangeView[]> =>
       (await deps.store.changes(filter)).map(changeView),
   };

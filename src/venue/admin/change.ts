@@ -1,4 +1,4 @@
-/** What every administrator's change needs, and how it is audited. */
+/** What every administrator's change needs, and its audit. */
 
 import type { AdminEntry, AdminStore, AdminTx } from '../../ports/stores/admin-store.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -9,15 +9,14 @@ import { ApiError } from '../../protocol/errors.ts';
 
 export interface AdminDeps {
   store: AdminStore;
-  /** For reads outside the transaction. */
   venue: Pick<VenueStore, 'listWorkspaces' | 'workspace' | 'listMembers' | 'listKeys' | 'listSolvers'>;
   clock: Clock;
   random: Random;
-  /** The highest platform fee of each chain's escrow. Throws `UpstreamError` when a chain does not answer. */
+  /** Throws `UpstreamError` when a chain does not answer. */
   feeCaps(): Promise<readonly { slug: string; maxFeeBps: number }[]>;
 }
 
-/** Writes the audit entries of one transaction. `what` is `<subject>.<verb>`. */
+/** `what` is `<subject>.<verb>`. */
 export function recorder(tx: AdminTx, who: string, clock: Clock) {
   const atMs = clock.nowMs();
   return {

@@ -1,7 +1,4 @@
-/**
- * Access to the admin API: named keys from the configuration, compared in constant time, and a low rate
- * limit.
- */
+/** Access to the admin API: configured keys, compared in constant time, and a low rate limit. */
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../ports/clock.ts';
@@ -43,9 +40,8 @@ export function createAdminGate(
       if (!take.ok) throw rateLimited(take);
       return { key: caller, headers: { ...rateHeaders(take), 'Cache-Control': 'no-store' } };
     },
-    // The rate limit is low enough that no slots are needed.
     takeSlot: async () => () => {},
-    // Admin keys come from the configuration and live as long as the process.
+    // Configured keys live as long as the process.
     onRevoked: () => () => {},
   };
 }

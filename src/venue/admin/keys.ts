@@ -15,10 +15,7 @@ export interface KeyAdmin {
     solverId?: string | undefined;
     live?: boolean | undefined;
   }): Promise<KeyView[]>;
-  /**
-   * Shows the text this once. Throws 404 for an unknown workspace, member or solver, 422 for an impossible
-   * key.
-   */
+  /** Throws 404 for an unknown workspace, member or solver, 422 for an impossible key. */
   issue(who: string, wanted: NewKeyRequest): Promise<{ key: KeyView; text: string }>;
   /** Throws 404 when there is no such live key. */
   revoke(who: string, id: string): Promise<KeyView>;

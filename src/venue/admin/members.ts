@@ -1,7 +1,4 @@
-/**
- * Members of workspaces. A workspace with an owner keeps at least one, and no key outlives or outranks its
- * membership.
- */
+/** Members of workspaces. A workspace with an owner keeps one; no key outlives or outranks its membership. */
 
 import type { AdminTx } from '../../ports/stores/admin-store.ts';
 import type { Member } from '../../ports/stores/members.ts';
@@ -12,11 +9,9 @@ import { type AdminDeps, conflict, knownWorkspace, missing, recorder } from './c
 import { keyView, memberView } from './views.ts';
 
 export interface MemberAdmin {
-  /** Former members only on request. Throws 404. */
   list(workspaceId: string, options?: { removed: boolean }): Promise<MemberView[]>;
   /** Throws 404, and 409 for an id or address that is taken. */
   add(who: string, workspaceId: string, wanted: NewMember): Promise<MemberView>;
-  /** A lower role lowers this member's keys too. Throws 404, and 409 for the last owner. */
   set(who: string, workspaceId: string, userId: string, change: MemberChange): Promise<MemberView>;
   /** Revokes this member's keys. Throws 404, and 409 for the last owner. */
   remove(who: string, workspaceId: string, userId: string): Promise<MemberView>;

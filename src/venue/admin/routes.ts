@@ -1,4 +1,4 @@
-/** The admin API: the operations of the command line, each change audited under the admin key's name. */
+/** The admin API, audited under the name of the admin key. */
 
 import { z } from 'zod';
 import type { ApiCaller, Route } from '../../ports/http.ts';
@@ -26,7 +26,6 @@ const zWorkspacePath = z.strictObject({ workspace: zText });
 const zMemberPath = z.strictObject({ workspace: zText, member: zText });
 const zKeyPath = z.strictObject({ key: zText });
 const zSolverPath = z.strictObject({ solver: zText });
-/** Query values arrive as text. */
 const zFlag = z.enum(['true', 'false']).transform((text) => text === 'true');
 const zMembersQuery = z.strictObject({ removed: zFlag.optional() });
 const zKeysQuery = z.strictObject({
@@ -45,7 +44,7 @@ const zChangesQuery = z.strictObject({
 
 type AdminRoute = Route<unknown, unknown, unknown, ApiCaller>;
 
-/** The schemas give the handler its types. `who` is the actor in the audit log, beside `cli:…`. */
+/** The schemas give the handler its types. */
 function route<Body, Query, Params>(
   method: Route['method'],
   path: string,

@@ -9,7 +9,7 @@ export interface SolverAdmin {
   list(): Promise<OnboardedView[]>;
   /** Throws 409 when it exists. */
   add(who: string, wanted: NewSolver): Promise<OnboardedView>;
-  /** Absent fields stay as they are. Disabling closes the solver's connections. Throws 404. */
+  /** Absent fields stay. Disabling closes the solver's connections. Throws 404. */
   set(who: string, id: string, change: SolverChange): Promise<OnboardedView>;
 }
 

@@ -12,14 +12,14 @@ export interface WorkspaceAdmin {
   list(): Promise<WorkspaceView[]>;
   /** Throws 404. */
   show(id: string): Promise<WorkspaceView>;
-  /** Throws 409 when it exists, 422 for a fee that an escrow refuses or a solver that is not onboarded. */
+  /** Throws 409 when it exists, 422 for a fee that an escrow refuses or an unknown solver. */
   add(who: string, wanted: NewWorkspace): Promise<WorkspaceView>;
-  /** Absent fields stay as they are. Throws 404, 422. */
+  /** Absent fields stay. Throws 404, 422. */
   set(who: string, id: string, change: WorkspaceChange): Promise<WorkspaceView>;
 }
 
 export function createWorkspaceAdmin({ store, venue, clock, feeCaps }: AdminDeps): WorkspaceAdmin {
-  /** Read before the transaction, so that a slow node does not hold a row lock. */
+  /** Outside the transaction: a slow node must not hold a row lock. */
   async function requireFee(bps: number | undefined): Promise<void> {
     if (!bps) return;
     for (const { slug, maxFeeBps } of await feeCaps()) {

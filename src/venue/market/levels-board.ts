@@ -1,7 +1,4 @@
-/**
- * The prices topics: combines solvers' ladders into one two-sided view per market, and publishes it when it
- * changes, at most five times a second.
- */
+/** The prices topics: solvers' ladders as one two-sided view per market, at most five times a second. */
 
 import { type AssetId, assetId } from '../../domain/asset.ts';
 import type { Chain, TokenInfo } from '../../domain/chain.ts';
@@ -39,19 +36,17 @@ export interface LevelsBoard {
   stop(): void;
 }
 
-/** One topic for one set of eligible solvers, shared by all clients with the same set. */
+/** Shared by all clients with the same eligible solvers. */
 interface View {
   market: PriceMarket;
   eligible: ReadonlySet<string> | undefined;
   clients: Set<StreamClient>;
   dirty: boolean;
   sentMs: number;
-  /** When the first of its ladders expires. */
   staleMs: number;
 }
 
 const TICK_MS = PRICES_EVERY_MS / 4;
-/** Steps per side. */
 const STEPS = 8;
 
 export function createLevelsBoard(
@@ -133,7 +128,7 @@ export function createLevelsBoard(
         [...chains.values()].filter((chain) => tradesOn(chain, mode)),
       );
       if (!found) return undefined;
-      // Symbols may contain hyphens, so every split is compared with the known tokens.
+      // Symbols may contain hyphens, so every split is tried.
       for (let at = pair.indexOf('-'); at !== -1; at = pair.indexOf('-', at + 1)) {
         const [input, output] = [
           sideOf(found.source, pair.slice(0, at)),
@@ -190,10 +185,7 @@ function sideOf(chain: Chain, symbol: string): Side | undefined {
   return token && { chain, token, asset: assetId({ chainId: chain.id, token: token.address }) };
 }
 
-/**
- * The best output at rising sizes: of one solver or, where splits are allowed, of a plan of several. Exported
- * for its test.
- */
+/** The best output at rising sizes, of one solver or of a split. Exported for its test. */
 export function together(offered: readonly Offered[], maxParts: number): [bigint, bigint][] {
   const ladders = new Map(offered.map(({ solverId, ladder }): [string, Ladder] => [solverId, ladder]));
   const sizes = new Set(offered.flatMap(({ ladder }) => ladder.map(([size]) => size)));
@@ -228,7 +220,7 @@ function thinned(sizes: bigint[]): bigint[] {
   );
 }
 
-/** Output tokens per input token, rounded down to twelve significant digits. For display only. */
+/** Output per input token, rounded down to twelve significant digits. For display. */
 function priceText(outputs: bigint, outputDecimals: number, inputs: bigint, inputDecimals: number): string {
   if (inputs === 0n) return '0';
   const SCALE = 36;

@@ -1,7 +1,4 @@
-/**
- * Indicative ladders that solvers publish over their link. They are checked, limited in number, and expire
- * soon. They are never firm.
- */
+/** Indicative ladders of solvers: checked, limited in number, short-lived, never firm. */
 
 import type { AssetId } from '../../domain/asset.ts';
 import { corridorOf } from '../../domain/corridor.ts';
@@ -17,11 +14,11 @@ import type { Markets } from './markets.ts';
 export interface Offered {
   solverId: string;
   ladder: Ladder;
-  /** When it was made: the earlier of the solver's time and ours. */
+  /** The earlier of the solver's time and ours. */
   atMs: number;
 }
 
-/** `broken` counts as a fault of the solver; the other outcomes do not. */
+/** `broken` counts as a fault of the solver. */
 export type LevelsOutcome = 'taken' | 'withdrawn' | 'broken' | 'unknown' | 'stale' | 'too_many';
 
 export type SolverLevels = ReturnType<typeof createSolverLevels>;
@@ -81,7 +78,6 @@ export function createSolverLevels(
       counted.add({ outcome });
       return outcome;
     },
-    /** Unexpired ladders of active solvers. */
     of(input: AssetId, output: AssetId): Offered[] {
       const key = marketKey(input, output);
       const nowMs = clock.nowMs();
@@ -99,9 +95,7 @@ export function createSolverLevels(
       }
       return found;
     },
-    /** The listener gets the `<input>><output>` whose ladders changed. */
     onChange: (listener: (market: string) => void) => void listeners.push(listener),
-    /** Drops the ladders of a closed connection. */
     forget(session: SolverSession): void {
       const mine = bySession.get(session);
       bySession.delete(session);

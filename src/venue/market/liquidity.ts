@@ -1,6 +1,6 @@
 /**
- * Caches what LPs' ledger accounts hold and who may sign for them, so that a quote never waits for a node.
- * Escrow events name the balances to read again; a full read every 30 blocks repairs the rest.
+ * LPs' ledger balances and signers in memory, so that a quote never waits for a node. Escrow events name the
+ * balances to read again; a full read every 30 blocks repairs the rest.
  */
 
 import { max } from '../../domain/amount.ts';
@@ -12,15 +12,14 @@ import type { Log } from '../../ports/log.ts';
 import { type PromisedOutputs, nonceGroupOf } from '../quoting/exposure.ts';
 
 export interface Liquidity {
-  /** Starts following an account: reads all token balances, and returns whether this operator may sign. */
+  /** Reads all balances of the account, and returns whether this operator may sign. */
   watch(chainId: number, account: Address, operator: Address): Promise<boolean>;
   /** From the cache. The account itself may always sign. */
   maySign(chainId: number, account: Address, signer: Address): boolean;
-  /** From the cache, or from the chain when this replica has not seen the signer before. */
+  /** Asks the chain about a signer that this replica has not seen. */
   maySignNow(chainId: number, account: Address, signer: Address): Promise<boolean>;
-  /** Ledger balance less announced withdrawals and deferred deliveries; undefined before the first read. */
+  /** Balance less announced withdrawals and deferred deliveries; undefined before the first read. */
   available(chainId: number, account: Address, token: Address): bigint | undefined;
-  /** Called when an operator may no longer sign for an account. */
   onRevoked(listener: (chainId: number, account: Address, operator: Address) => void): void;
   start(): void;
   stop(): void;
@@ -30,7 +29,7 @@ interface Holding {
   balance: bigint;
   pending: bigint;
   lapsesAt: UnixSeconds;
-  /** Delivered in order to be paid out later. */
+  /** Delivered, and paid out later. */
   deferred: bigint;
 }
 
@@ -40,11 +39,10 @@ interface Ledger {
   holdings: Map<string, Holding>;
   operators: Map<string, boolean>;
   /**
-   * Nonce groups that events ended. They count until the changed balances have been read; otherwise the same
-   * money could be promised twice.
+   * Nonce groups that events ended. They count until the changed balances are read; otherwise the same money
+   * could be promised twice.
    */
   ended: Set<string>;
-  /** Last block whose events have been read. */
   read: bigint | undefined;
   busy: boolean;
   blocksSinceFull: number;
@@ -64,7 +62,6 @@ export function createLiquidity({
   log: Log;
 }): Liquidity {
   const revoked: ((chainId: number, account: Address, operator: Address) => void)[] = [];
-  /** Opened cross-chain orders and their nonce groups; a fill ends the group. */
   const groups = new Map<Bytes32, string>();
   const ledgers = new Map<number, Ledger>(
     [...chains].map(([id, port]) => [
@@ -84,8 +81,8 @@ export function createLiquidity({
   );
 
   /**
-   * Deferred amounts are read before and after the balance, and the larger counts: money that is paid out
-   * meanwhile must not appear free.
+   * Read before and after the balance, and the larger counts: money that is paid out meanwhile must not
+   * appear free.
    */
   async function readHolding({ port, holdings }: Ledger, account: Address, token: Address): Promise<void> {
     const before = await port.ledgerDeferred(account, token);
@@ -105,10 +102,7 @@ export function createLiquidity({
   const readAccount = (ledger: Ledger, account: Address) =>
     Promise.all(ledger.port.chain.tokens.map(({ address }) => readHolding(ledger, account, address)));
 
-  /**
-   * Collects the (account, token) pairs that an event may have changed; null stands for all tokens of the
-   * account.
-   */
+  /** null: all tokens of the account. */
   function touched(ledger: Ledger, event: EscrowEvent, dirty: Map<Address, Set<Address> | null>): void {
     const mark = (account: Address, token: Address | null) => {
       if (!ledger.accounts.has(account)) return;
@@ -120,14 +114,13 @@ export function createLiquidity({
       case 'ledger':
         return mark(event.account, event.token);
       case 'filled':
-        // The output left the LP's account. On one chain its share of the input arrived in the same
-        // transaction.
+        // On one chain the LP's share of the input arrived in the same transaction.
         if (event.solver.startsWith('0x000000000000000000000000')) mark(bytes32ToAddress(event.solver), null);
         return release(ledger, event.orderId);
       case 'open': {
         const { order } = event;
         const group = nonceGroupOf(order.originChainId, order.user, order.nonce);
-        // On one chain opening settles the order. Across chains the promise remains until the fill.
+        // Across chains the promise remains until the fill.
         if (order.outputs.every((output) => output.chainId === order.originChainId)) ledger.ended.add(group);
         else groups.set(event.orderId, group);
         return;
@@ -178,7 +171,7 @@ export function createLiquidity({
       for (const group of ledger.ended) exposure.release(group);
       ledger.ended.clear();
     } catch (error) {
-      // The next block reads everything again; until then the old figures are used.
+      // The next block reads everything again.
       ledger.blocksSinceFull = FULL_ROUND_BLOCKS;
       log.warn({ chain: ledger.port.chain.slug, error }, 'ledger balances could not be read');
     } finally {

@@ -1,9 +1,4 @@
-/**
- * The chains and tokens of this venue: which of them a key can see, and on which it may trade.
- *
- * Read first in this folder; then liquidity (LP balances), prices (reference prices), levels and levels-board
- * (indicative ladders).
- */
+/** The chains and tokens of this venue: which a key can see, and on which it may trade. */
 
 import { type Asset, parseAssetId } from '../../domain/asset.ts';
 import { type Chain, tokenOf, type TokenInfo } from '../../domain/chain.ts';
@@ -15,7 +10,6 @@ export interface ListedAsset {
   token: TokenInfo;
 }
 
-/** A token that can be traded, one on a chain that is only listed, or a chain that this key cannot see. */
 export type Lookup =
   | { kind: 'market'; market: ListedAsset }
   | { kind: 'unsupported' }
@@ -27,7 +21,7 @@ export interface Markets {
   pairs(mode: KeyMode): Record<string, number>;
 }
 
-/** A test key trades on sandbox chains and a live key on production chains, never the other way round. */
+/** Test keys trade on sandbox chains, live keys on production chains. */
 export const tradesOn = ({ sandbox }: { sandbox: boolean }, mode: KeyMode): boolean =>
   sandbox === (mode === 'test');
 

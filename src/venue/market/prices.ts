@@ -1,7 +1,4 @@
-/**
- * Reference prices: the value of an amount, and what the relayer must be paid in the input token. Integers
- * until the last step for display.
- */
+/** Reference prices: the value of an amount, and what the relayer must be paid in the input token. */
 
 import { divUp } from '../../domain/amount.ts';
 import type { TokenInfo } from '../../domain/chain.ts';
@@ -11,21 +8,18 @@ const E8 = 100_000_000n;
 const NATIVE_DECIMALS = 18;
 
 export interface Prices {
-  /** USD for one whole token, for display. */
   priceUsd(token: TokenInfo): number | null;
-  /** USD of an amount, for display and limits. */
   amountUsd(token: TokenInfo, amount: bigint): number | null;
   nativeUsd(symbol: string, wei: bigint): number | null;
-  /** Token base units worth this much native currency, rounded up. undefined without both prices. */
+  /** Base units of the token, rounded up. undefined without both prices. */
   tokenForNativeUp(token: TokenInfo, nativeSymbol: string, wei: bigint): bigint | undefined;
-  /** (value received / value paid) - 1 at reference prices: negative is worse for the taker. */
+  /** (value received / value paid) - 1; negative is worse for the taker. */
   deltaFromMid(input: TokenInfo, inputAmount: bigint, output: TokenInfo, outputAmount: bigint): number | null;
 }
 
 export function createPrices(reference: Reference): Prices {
   const usdE8 = (token: TokenInfo) =>
     token.priceSymbol === null ? undefined : reference.usdE8(token.priceSymbol);
-  /** USD times 10^8. */
   const worthE8 = (priceE8: bigint, amount: bigint, decimals: number) =>
     (priceE8 * amount) / 10n ** BigInt(decimals);
   const show = (valueE8: bigint | undefined) => (valueE8 === undefined ? null : Number(valueE8) / 1e8);
@@ -50,7 +44,7 @@ export function createPrices(reference: Reference): Prices {
     deltaFromMid(input, inputAmount, output, outputAmount) {
       const [inputPrice, outputPrice] = [usdE8(input), usdE8(output)];
       if (inputPrice === undefined || outputPrice === undefined) return null;
-      // Scaled so that the quotient keeps eight digits; only the quotient becomes a number.
+      // The quotient keeps eight digits; only it becomes a number.
       const worth = inputPrice * inputAmount * 10n ** BigInt(output.decimals);
       if (worth === 0n) return null;
       const got = outputPrice * outputAmount * 10n ** BigInt(input.decimals);

@@ -1,7 +1,4 @@
-/**
- * How the escrow collects the input of a submitted order: the lock that the taker sent, verified, or a
- * standing one.
- */
+/** How the escrow collects the input: by the lock that the taker sent, or a standing one. */
 
 import type { Hex } from '../../domain/hex.ts';
 import type { UnixSeconds } from '../../domain/time.ts';
@@ -95,8 +92,7 @@ async function permit2(
     BigInt(deadline),
   );
   const normal = normalSignature(signature);
-  // Permit2 asks the code at the address first, so an account with delegated code must verify the signature
-  // itself.
+  // With code at the address, Permit2 asks that code.
   const holds = taker.funding.takerHasCode
     ? await port.isValidSignature(order.user, digest, signature)
     : normal !== undefined && recovery.recover(digest, normal) === order.user;

@@ -1,7 +1,4 @@
-/**
- * POST …/orders/preflight: the steps that remain before this candidate can be submitted, in order, from the
- * current state of the chain.
- */
+/** POST …/orders/preflight: the steps that remain before this candidate can be submitted. */
 
 import { mulDivUp } from '../../domain/amount.ts';
 import type { Hex } from '../../domain/hex.ts';
@@ -58,13 +55,13 @@ export interface PreflightCaller {
   namespace: SealOwner['namespace'];
 }
 
-/** Seconds by which locks outlive the last second of settlement, because clocks differ. */
+/** Clocks differ. */
 const LOCK_MARGIN_SECONDS = 60;
-/** A standing grant covers a limited number of trades of this size, for a limited time. */
+/** Trades of this size, and seconds, that a standing grant covers. */
 const GRANT_TRADES = 10n;
 const GRANT_SECONDS = 30 * 24 * 3600;
 const MAX_UINT160 = (1n << 160n) - 1n;
-/** The call cannot be simulated until an earlier action is done. */
+/** For calls that cannot be simulated yet. */
 const GAS = { approve: 60_000n, permit2Grant: 70_000n, deposit: 120_000n };
 
 export function createPreflighter({
@@ -76,7 +73,6 @@ export function createPreflighter({
   clock,
   random,
 }: PreflightDeps) {
-  /** Throws the same 422 as a submission. */
   async function plan(
     { quoteResponse, fundingLock }: PreflightRequest | RouterPreflightRequest,
     { key, workspace, namespace }: PreflightCaller,
@@ -92,7 +88,6 @@ export function createPreflighter({
     );
   }
 
-  /** The plan of a candidate whose seal has been verified. */
   async function planFor(
     opened: VerifiedQuote,
     fundingLock: FundingLock | undefined,
@@ -259,7 +254,6 @@ export function createPreflighter({
           data: permit2GrantCall(inputToken.address, origin.escrow, amount, expiration),
           gas: GAS.permit2Grant,
           after: ['rerunPreflight'],
-          // A grant replaces the signature below.
           details: { alternativeTo: 'permit2Lock', amount: amount.toString(), expiration },
         });
         const lockSignature = signature(opened, 'permit2Lock', typedData, submitTo, {
@@ -275,7 +269,6 @@ export function createPreflighter({
     }
   }
 
-  /** The taker's wallet pays from a plain allowance and sends the transaction itself, after submission. */
   async function broadcastPlan(
     port: ChainPort,
     opened: VerifiedQuote,

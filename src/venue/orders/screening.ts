@@ -1,4 +1,4 @@
-/** Screens taker and receiver before every quote and every submission. The caller never learns the reason. */
+/** Screens taker and receiver. The caller never learns the reason. */
 
 import type { Address } from '../../domain/hex.ts';
 import type { Metrics } from '../../ports/metrics.ts';
@@ -11,12 +11,8 @@ export interface Parties {
 }
 
 export interface Screening {
-  /** The screeners' result for both parties. */
   screen(parties: Parties): Promise<Screened>;
-  /**
-   * Screens both parties where only an allowed trade may go on. Throws 422 `address_denied` at the party's
-   * location, 503 when a required screener did not answer.
-   */
+  /** Throws 422 `address_denied` at the party's location, 503 when a required screener did not answer. */
   requireAllowed(parties: Parties, at: Record<keyof Parties, Location>): Promise<Screened>;
 }
 
@@ -81,7 +77,7 @@ const both = (taker: ScreenedParty, receiver: ScreenedParty): Screened => ({
   receiver,
 });
 
-/** One denial outweighs everything; a check without an answer outweighs every approval. */
+/** A denial outweighs everything, a missing answer every approval. */
 function worst(decisions: readonly ScreenedParty['decision'][]): ScreenedParty['decision'] {
   for (const decision of ['denied', 'unknown', 'allowed'] as const)
     if (decisions.includes(decision)) return decision;

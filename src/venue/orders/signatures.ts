@@ -1,11 +1,11 @@
 /**
- * Accepted signature forms: 65 bytes with v 27, 28, 0 or 1, or 64 bytes compact (ERC-2098), with low s. All
- * are stored as 65 bytes with v 27 or 28, the only form that every contract involved reads alike.
+ * Signatures of 65 bytes (v 27, 28, 0 or 1) or 64 bytes compact (ERC-2098), low s. Stored as 65 bytes with v
+ * 27 or 28, which every contract reads alike.
  */
 
 import type { Hex } from '../../domain/hex.ts';
 
-/** undefined for any other length. `Recovery` tells who signed. */
+/** undefined for any other length. */
 export function normalSignature(signature: Hex): Hex | undefined {
   const digits = signature.slice(2).toLowerCase();
   if (digits.length === 128) {
@@ -19,6 +19,6 @@ export function normalSignature(signature: Hex): Hex | undefined {
   return v === '1b' || v === '1c' ? `0x${digits}` : undefined;
 }
 
-/** ERC-6492 wraps a signature with the deployment of its wallet. The venue never deploys wallets. */
+/** A signature with the deployment of its wallet (ERC-6492). The venue never deploys wallets. */
 export const isWrapped = (signature: Hex): boolean =>
   signature.toLowerCase().endsWith('6492649264926492649264926492649264926492649264926492649264926492');

@@ -1,4 +1,4 @@
-/** An order as its taker sees it: a fold of its facts, the same for polling, events and replays. */
+/** An order as its taker sees it. */
 
 import { assetId } from '../../domain/asset.ts';
 import { type Chain, tokenOf } from '../../domain/chain.ts';
@@ -16,7 +16,6 @@ export const progressOf = (record: OrderRecord): Progress =>
     record.facts.map(({ fact }) => fact),
   );
 
-/** `atMs` shows the order as it was then; without it, as it is now. */
 export function statusResponse(
   record: OrderRecord,
   chains: ReadonlyMap<number, Chain>,

@@ -52,7 +52,6 @@ import { verifyTakerSignature, readTaker } from './taker.ts';
 import { dutyOf } from './travel-rule.ts';
 import { recoverCommitmentSigner } from '../quoting/verify.ts';
 
-/** Queue and bus topic: this order has changed and must be looked at. */
 export const ORDERS_TOPIC = 'orders';
 
 export type SubmitRequest = OrderSubmitRequest | RouterSubmitRequest;
@@ -109,7 +108,6 @@ export function createSubmitter(deps: SubmitDeps) {
   ]);
   const seconds = metrics.histogram('firmquote_venue_submit_seconds', 'Time to answer a submission', SECONDS);
 
-  /** The Order as JSON text. Throws 422, 409 or 503. */
   async function submit(request: SubmitRequest, from: SubmitCaller): Promise<string> {
     const startedMs = clock.monotonicMs();
     try {
@@ -129,7 +127,7 @@ export function createSubmitter(deps: SubmitDeps) {
     }
   }
 
-  /** The same key and body get the original answer, or 409 while the first submission is in progress. */
+  /** The same key and body get the first answer, 409 while it is in progress. */
   async function withIdempotency(
     scope: IdempotencyScope,
     work: () => Promise<Submitted>,
@@ -199,7 +197,7 @@ export function createSubmitter(deps: SubmitDeps) {
     return accept(accepting, scope, key);
   }
 
-  /** Checks 6 to 10: what the chains, the screeners and the clock say now. */
+  /** Checks 6 to 10. */
   async function verifyOnChain(
     request: SubmitRequest,
     opened: VerifiedQuote,
@@ -243,7 +241,7 @@ export function createSubmitter(deps: SubmitDeps) {
     return { funding: existing.funding, screened: existing.screening };
   }
 
-  /** The origin's port. Throws 503 while a chain of the order is not usable. */
+  /** Throws 503 while a chain of the order is not usable. */
   function requireChains({ origin, dest }: VerifiedQuote): ChainPort {
     const port = chains.get(origin.id);
     if ([port, chains.get(dest.id)].some((each) => each?.healthIssue()?.kind === 'reorg'))
@@ -281,7 +279,7 @@ export function createSubmitter(deps: SubmitDeps) {
     switch (acceptance.kind) {
       case 'accepted':
         openQuotes.close(key.id, nonceGroupOf(order.originChainId, order.order.user, order.order.nonce));
-        // The row is committed: if this wake-up is lost, the sweep finds the order.
+        // If this is lost, the sweep finds the order.
         queue
           .wake(ORDERS_TOPIC, order.orderId)
           .catch((error: unknown) =>
@@ -323,7 +321,7 @@ export function createSubmitter(deps: SubmitDeps) {
     }
   }
 
-  /** The seal proves what was signed; an LP may have revoked the signer since. */
+  /** An LP may have revoked the signer since. */
   async function requireCommitments({
     orderId,
     quoteId,

@@ -1,7 +1,4 @@
-/**
- * Reads the taker's state from the chain in one batch: balances, allowances, nonce. Also verifies the taker's
- * signature.
- */
+/** The taker's balances, allowances and nonce in one batch, and the taker's signature. */
 
 import { max } from '../../domain/amount.ts';
 import type { Bytes32, Hex } from '../../domain/hex.ts';
@@ -16,9 +13,8 @@ export interface TakerState {
   funding: FundingState;
   choice: LockChoice;
   nonceUsed: boolean;
-  /** Token allowance to the escrow itself, for walletBroadcast. */
   escrowAllowance: bigint;
-  /** Unix second from which a requested withdrawal can be taken; null when none is pending. */
+  /** Unix seconds; null when no withdrawal is pending. */
   withdrawableAt: number | null;
 }
 
@@ -68,7 +64,7 @@ export async function readTaker(
   };
 }
 
-/** The signature in its stored form. Throws a 422 unless it binds the order's user. */
+/** In its stored form. Throws 422 unless it binds the order's user. */
 export async function verifyTakerSignature(
   { port, recovery }: { port: ChainPort; recovery: Recovery },
   user: Hex,

@@ -1,6 +1,6 @@
 /**
- * Which orders are reported under the travel rule, what the report says, and its transmission, which never
- * delays settlement.
+ * Which orders are reported under the travel rule, the report, and its transmission, which never delays
+ * settlement.
  */
 
 import { createHash } from 'node:crypto';
@@ -71,7 +71,7 @@ interface CourierDeps {
 
 export const COURIER = {
   maxAttempts: 12,
-  /** Pause before the second attempt; it doubles with each further one. */
+  /** Doubles with each attempt. */
   firstRetryMs: 5_000,
   longestRetryMs: 3_600_000,
   lookEveryMs: 1_000,
@@ -112,7 +112,7 @@ export function createCourier(
       await close({ ...sent, state: 'transmitted', reference }, null);
     } catch (error) {
       const last = taken.attempt >= maxAttempts;
-      // Only the message: a stack may contain secrets of the adapter.
+      // A stack may contain secrets of the adapter.
       const detail = (error instanceof Error ? error.message : 'The transmission failed.').slice(0, 300);
       const pauseMs = Math.min(longestRetryMs, firstRetryMs * 2 ** (taken.attempt - 1));
       await close(
@@ -163,7 +163,6 @@ export function createCourier(
 
   return {
     start: next,
-    /** Waits for transmissions in progress. */
     async stop(): Promise<void> {
       stopped = true;
       cancel();

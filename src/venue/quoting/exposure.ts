@@ -1,8 +1,7 @@
 /**
- * What each LP has promised to takers through this venue and may still have to pay. Quotes of one nonce group
- * exclude each other on chain, so a group counts once, with its largest quote. A promise ends after its
- * commitment's deadline, or when the nonce is used. Promises of other replicas count as they last reported
- * them; the LP's own hold is what prevents promising the same money twice.
+ * What each LP has promised through this venue and may still pay. A nonce group counts once, with its largest
+ * quote: its quotes exclude each other on chain. The LP's own hold is what prevents promising the same money
+ * twice.
  */
 
 import type { Address } from '../../domain/hex.ts';
@@ -15,23 +14,17 @@ export interface Owed {
   lp: Address;
   token: Address;
   amount: bigint;
-  /** See `nonceGroupOf`. */
   group: string;
-  /** The commitment's deadline; after it the escrow does not pay. */
   until: UnixSeconds;
 }
 
 export interface PromisedOutputs {
   add(promise: Owed): void;
-  /** Live promises of this account in this token, except those of one group. */
+  /** Without the promises of one group. */
   promised(chainId: number, lp: Address, token: Address, exceptGroup: string): bigint;
-  /** Ends the group's promises: the nonce was used, or the output delivered. */
   release(group: string): void;
-  /** Ends promises that expired before this chain time. */
   expire(now: UnixSeconds): void;
-  /** Number of live groups, for metrics. */
   size(): number;
-  /** The totals that replicas exchange. `publishSoon` is called on changes. */
   replicaShare(publishSoon: () => void): ReplicaShare;
 }
 
@@ -57,10 +50,10 @@ interface AccountPromises {
 export function createPromisedOutputs(): PromisedOutputs {
   const accounts = new Map<string, AccountPromises>();
   const peerTotals = createPeerTotals<bigint>();
-  /** Accounts whose total changed since the last update to the other replicas. */
+  /** Since the last update to the other replicas. */
   const changed = new Set<string>();
   let publishSoon = () => {};
-  /** Chain time of the last call of `expire`. */
+  /** Chain time of the last `expire`. */
   let seen: UnixSeconds = 0;
   const groups = new Map<string, GroupPromise[]>();
   const due = new Map<UnixSeconds, GroupPromise[]>();
@@ -107,7 +100,7 @@ export function createPromisedOutputs(): PromisedOutputs {
       const key = `${chainId}:${lp}:${token}`;
       const account = accounts.get(key);
       const ours = account ? account.total - (account.groups.get(exceptGroup)?.amount ?? 0n) : 0n;
-      // One replica answers a request, so no other replica's total contains its group.
+      // No other replica's total contains this group.
       return peerTotals.of(key, seen).reduce((sum, total) => sum + total, ours);
     },
     release(group) {

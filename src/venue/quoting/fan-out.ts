@@ -1,6 +1,6 @@
 /**
- * Sends one request to many solvers and collects their answers under one deadline. A round ends early when
- * every solver that it waits for has answered. Answers are verified by the caller, after the round.
+ * Sends a request to many solvers and collects their answers under one deadline, or until all have answered.
+ * The caller verifies the answers.
  */
 
 import { CONTROLS } from '../../domain/control.ts';
@@ -21,7 +21,6 @@ export interface Declined {
   maxAmount: bigint | null;
 }
 
-/** Each list is in order of arrival. */
 export interface SolverReplies {
   quotes: { session: SolverSession; quote: LinkQuote }[];
   /** At most one per solver. */
@@ -31,57 +30,49 @@ export interface SolverReplies {
 
 export interface CommitReplies {
   commits: Map<SolverSession, Commit>;
-  /** Solvers that declined; the round ends with the first of them. */
   refused: SolverSession[];
 }
 
 export interface FanOut {
-  /** First round. `withinMs` may shorten the configured deadline. Never rejects. */
+  /** `withinMs` may shorten the configured deadline. Never rejects. */
   requestQuotes(
     rfq: Omit<Rfq, 'deadlineMs'>,
     sessions: readonly SolverSession[],
     withinMs?: number,
   ): Promise<SolverReplies>;
-  /** Second round: asks each LP of a planned split to sign its slice of one order. Never rejects. */
+  /** Asks each LP of a split to sign its slice. Never rejects. */
   requestCommits(
     quoteId: Bytes32,
     slices: readonly { session: SolverSession; slice: Omit<SliceRequest, 'deadlineMs'> }[],
     withinMs?: number,
   ): Promise<CommitReplies>;
-  /** Takes an answer that a solver sent over its connection. */
   receive(session: SolverSession, message: SolverAnswer): void;
-  /** The connection is closed: no round waits for it any longer. */
+  /** No round waits for a closed connection. */
   forget(session: SolverSession): void;
-  /** Counts an answer that passed verification. */
   countValid(session: SolverSession, answer: 'quote' | 'commit'): void;
-  /** Counts an answer that failed verification, as a fault of its solver. */
   reject(session: SolverSession, why: Objection): void;
 }
 
 interface Round {
-  /** null in the first round; in the second, the quote that solvers commit to. */
+  /** null in the first round. */
   readonly quoteId: Bytes32 | null;
   readonly startedMs: number;
   readonly waitMs: number;
   readonly asked: ReadonlySet<SolverSession>;
-  /** Solvers that have not answered in full. */
   readonly open: Set<SolverSession>;
-  /** Solvers whose answer the round waits for, answered or not. */
+  /** Answered or not. */
   readonly awaited: ReadonlySet<SolverSession>;
   readonly messages: { session: SolverSession; message: SolverAnswer }[];
   lastAnswerMs: number;
-  /** A solver may send further quotes without having announced them. */
+  /** A solver may send further quotes unannounced. */
   mayContinue: boolean;
   cancelTimer(): void;
   finished(): void;
 }
 
-/** A solver may quote several validity windows. Further quotes are ignored. */
+/** Further quotes are ignored. */
 const MAX_QUOTES_PER_SOLVER = 8;
-/**
- * After this many silent rounds in a row a solver is still asked, but no round waits for it. After `REST_MS`
- * one round waits for it again.
- */
+/** After this many silent rounds no round waits for the solver, except one every `REST_MS`. */
 const MISSES = 3;
 const REST_MS = 5_000;
 const BUCKETS_SECONDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 1];
@@ -121,7 +112,7 @@ export function createFanOut(
   const isPrompt = (session: SolverSession) =>
     (silence.get(session)?.restsUntilMs ?? 0) <= clock.monotonicMs();
 
-  /** Sends the frames and resolves with every message that counts, when the round has ended. */
+  /** Resolves when the round has ended. */
   function ask(
     rfqId: string,
     quoteId: Bytes32 | null,
@@ -195,7 +186,7 @@ export function createFanOut(
         continue;
       }
       answers.add({ solver, answer: 'silent' });
-      // A deadline that was cut short says little about the solver.
+      // A shortened deadline says little about the solver.
       if (atDeadline && round.waitMs * 2 >= timeoutMs) {
         const misses = (silence.get(session)?.misses ?? 0) + 1;
         silence.set(session, { misses, restsUntilMs: misses < MISSES ? 0 : nowMs + REST_MS });
@@ -273,10 +264,7 @@ export function createFanOut(
   };
 }
 
-/**
- * What a message means for its round: its solver is done, has announced a further quote, may send more, sent
- * more quotes than allowed, sent something else than was asked for, or ended the round by declining.
- */
+/** What a message means for its round. */
 type Effect = 'done' | 'announced' | 'more' | 'surplus' | 'ignored' | 'broken';
 
 function effectOf({ quoteId, messages }: Round, session: SolverSession, message: SolverAnswer): Effect {
@@ -284,7 +272,7 @@ function effectOf({ quoteId, messages }: Round, session: SolverSession, message:
     (other) => other.session === session && other.message.type === message.type,
   );
   if (quoteId !== null) {
-    // The answer may belong to the first round or to an earlier plan of this request: the rfqId is the same.
+    // It may belong to the first round or to an earlier plan: the rfqId is the same.
     if (message.type === 'decline')
       return message.quoteId === undefined || message.quoteId === quoteId ? 'broken' : 'ignored';
     return message.type === 'commit' && message.quoteId === quoteId && earlier.length === 0
@@ -308,7 +296,7 @@ const isWaiting = ({ open, awaited }: Round): boolean => [...open].some((session
 
 const wholeMs = (ms: number): number => Math.max(1, Math.floor(ms));
 
-/** Solvers choose the code freely; metrics labels must come from a fixed set. */
+/** Metrics labels must come from a fixed set. */
 function controlLabel(code: LinkDecline['code']): string {
   if (code === undefined) return 'none';
   return (CONTROLS as readonly string[]).includes(code) ? code : 'other';

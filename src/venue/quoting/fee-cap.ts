@@ -1,15 +1,11 @@
-/**
- * The highest platform fee that every escrow of the venue accepts. An order with a higher fee could never
- * settle, so it is never quoted.
- */
+/** The highest platform fee, in basis points, that every escrow accepts. */
 
 import type { ChainPort } from '../../ports/chain.ts';
 import type { Log } from '../../ports/log.ts';
 
 export interface FeeCap {
-  /** The given fee, or the cap where that is lower; basis points. */
   cap(bps: number): number;
-  /** Reads the cap of every chain once, and retries at the chain's next block. */
+  /** Retries at the next block. */
   start(): void;
   stop(): void;
 }

@@ -1,16 +1,12 @@
-/**
- * The published quotes of each nonce group. When one of them executes, the LPs of the others are told that
- * their holds are released.
- */
+/** The published quotes of each nonce group, so that LPs learn when their holds are released. */
 
 import type { Bytes32 } from '../../domain/hex.ts';
 import type { UnixSeconds } from '../../domain/time.ts';
 
 export interface NonceGroups {
   add(group: string, solverId: string, quoteId: Bytes32, until: UnixSeconds): void;
-  /** Removes the group and returns its other quotes by solver. */
   take(group: string, executed: Bytes32): Map<string, Bytes32[]>;
-  /** Removes groups whose quotes have all expired. */
+  /** Removes groups whose quotes have expired. */
   expire(now: UnixSeconds): void;
 }
 
@@ -33,7 +29,7 @@ export function createNonceGroups(): NonceGroups {
       return bySolver;
     },
     expire(now) {
-      // Groups are nearly in order of expiry, so the pass ends at the first few that are live.
+      // Groups are nearly in order of expiry: stop at the first few live ones.
       let live = 0;
       for (const [group, { until }] of groups) {
         if (until < now) groups.delete(group);

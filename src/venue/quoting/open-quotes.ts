@@ -1,7 +1,6 @@
 /**
- * Limits how many live quotes one key may hold, and for how much: inProgress is free, but every quote ties up
- * an LP's inventory until it expires. An entry ends when its quotes expire or when one of them is submitted.
- * Quotes of the other replicas count too.
+ * Limits the live quotes of one key, over all replicas: each ties up an LP's inventory until it expires or is
+ * submitted.
  */
 
 import { ApiError } from '../../protocol/errors.ts';
@@ -16,7 +15,7 @@ export interface OpenQuoteLimits {
   notionalUsd: number;
 }
 
-/** The workspace's own limits, where it has some, or the venue's. */
+/** The workspace's own limits, or the venue's. */
 export const openQuoteLimits = (
   { limits }: Pick<Workspace, 'limits'>,
   rates: Pick<RateOptions, 'openQuotes' | 'openNotionalUsd'>,
@@ -26,25 +25,18 @@ export const openQuoteLimits = (
 });
 
 export interface OpenQuotes {
-  /**
-   * Counts the request as an open quote until the returned function is called, so that many requests sent
-   * together stay within the limit. Throws 429 when the key is at its limit.
-   */
+  /** Counts as an open quote until the returned function is called. Throws 429 at the limit. */
   reserve(keyId: string, limits: OpenQuoteLimits, now: UnixSeconds): () => void;
   add(keyId: string, group: string, notionalUsd: number, until: UnixSeconds): void;
-  /** A quote of this group was submitted: the group no longer counts. */
   close(keyId: string, group: string): void;
-  /** The counts that replicas exchange. `now`: chain time. `publishSoon` is called on changes. */
   replicaShare(now: () => UnixSeconds, publishSoon: () => void): ReplicaShare;
 }
 
 interface Held {
   count: number;
-  /** Requests in progress. */
   inProgress: number;
   notionalUsd: number;
   groups: Map<string, { notionalUsd: number; until: UnixSeconds }>;
-  /** Groups by the second in which they expire. */
   expiries: Map<UnixSeconds, string[]>;
   prunedTo: UnixSeconds;
 }
@@ -52,7 +44,6 @@ interface Held {
 export function createOpenQuotes(): OpenQuotes {
   const keys = new Map<string, Held>();
   const peerTotals = createPeerTotals<{ count: number; notionalUsd: number }>();
-  /** Keys that changed since the last update to the other replicas. */
   const changed = new Set<string>();
   let publishSoon = () => {};
 
@@ -72,7 +63,7 @@ export function createOpenQuotes(): OpenQuotes {
       held.expiries.delete(second);
       for (const group of groups) remove(held, group, second);
     }
-    // Sums of floats drift; without quotes the sum is exactly 0.
+    // Sums of floats drift.
     if (held.count === 0) held.notionalUsd = 0;
   }
 

@@ -1,7 +1,4 @@
-/**
- * Turns the body of a quote request into chains, tokens, amounts and limits, and refuses what cannot be
- * quoted before any solver is asked.
- */
+/** Reads a quote request, and refuses what cannot be quoted before any solver is asked. */
 
 import { corridorOf } from '../../domain/corridor.ts';
 import { type Address, ZERO_ADDRESS } from '../../domain/hex.ts';
@@ -20,7 +17,6 @@ import type { Screening } from '../orders/screening.ts';
 import { unavailable } from './unavailable.ts';
 
 export interface ParsedRequest {
-  /** Also the id of the request to solvers. */
   requestId: string;
   request: QuoteRequest;
   key: ApiKey;
@@ -30,23 +26,20 @@ export interface ParsedRequest {
   output: ListedAsset;
   corridor: string;
   side: 'exactInput' | 'exactOutput';
-  /** Base units of the side that is fixed. */
   amount: bigint;
   taker: Address;
   receiver: Address;
   minValidUntil: UnixSeconds | null;
-  /** Chain time of the origin. */
   now: UnixSeconds;
   latestValidUntil: UnixSeconds;
 }
 
 export type ParseResult =
   | { parsed: ParsedRequest; why?: never }
-  /** The request is valid, but nothing can be quoted for it. */
+  /** Valid, but nothing can be quoted. */
   | { parsed: null; why: ProductUnavailable };
 
 export interface RequestParser {
-  /** Throws a 422 or 503. No solver has been asked yet. */
   parse(requestId: string, request: QuoteRequest, key: ApiKey, workspace: Workspace): Promise<ParseResult>;
 }
 
@@ -58,7 +51,6 @@ export interface RequestParserDeps {
   clock: Clock;
 }
 
-/** Where each party stands in the request, for errors. */
 const PARTIES = { taker: ['body', 'taker'], receiver: ['body', 'receiver'] } as const;
 
 export function createRequestParser(
@@ -131,9 +123,7 @@ export function createRequestParser(
     return placed.kind === 'market' ? placed.market : undefined;
   }
 
-  /**
-   * Refuses addresses at which the money would be lost: the zero address, the trade's contracts, LP accounts.
-   */
+  /** At these addresses the money would be lost. */
   function refuseParties(taker: Address, receiver: Address, input: ListedAsset, output: ListedAsset): void {
     const isRefused = (party: Address) =>
       party === ZERO_ADDRESS || isContract(party, input) || isContract(party, output) || isLpAccount(party);

@@ -1,6 +1,6 @@
 /**
- * The cost of landing a trade, from gas prices read at every block, and who pays it: the trade itself
- * (apiSubmit) or the taker's wallet (walletBroadcast).
+ * The cost of landing a trade, and who pays it: the trade (apiSubmit) or the taker's wallet
+ * (walletBroadcast).
  */
 
 import { mulDivUp } from '../../domain/amount.ts';
@@ -10,35 +10,31 @@ import type { Log } from '../../ports/log.ts';
 import { CHAIN_DEFAULTS, type ChainSettings } from '../options.ts';
 import type { Prices } from '../market/prices.ts';
 
-/** The part of a transactor that tells whether it can send. */
 export interface Relayer {
   healthy(): boolean;
 }
 
 export interface Landing {
   executionMode: 'apiSubmit' | 'walletBroadcast';
-  /** Base units of the input token that the trade pays the relayer; 0 on walletBroadcast. */
+  /** Base units of the input; 0 on walletBroadcast. */
   relayFee: bigint;
-  /** Wei that the taker pays itself; 0 on apiSubmit. */
+  /** Wei; 0 on apiSubmit. */
   takerGasWei: bigint;
 }
 
-/** The properties of a trade that determine its gas. */
+/** What determines the gas of a trade. */
 export interface Shape {
   crossChain: boolean;
   outputs: number;
   /** Gas that the filler of a route uses. */
   fillGas?: bigint;
-  /** The chain on which the relayer later pays the outputs out of the ledger. */
+  /** Where the relayer later pays the outputs out of the ledger. */
   deferredOn?: number | undefined;
 }
 
 export interface RelayFees {
   landing(chainId: number, token: TokenInfo, shape: Shape): Landing;
-  /**
-   * The taker's own gas cost in base units of the side that competes, rounded up; 0n on apiSubmit, and where
-   * a price is missing.
-   */
+  /** Base units of the side that competes, rounded up; 0n on apiSubmit or without a price. */
   takerGas(
     trade: {
       side: 'exactInput' | 'exactOutput';
@@ -48,7 +44,7 @@ export interface RelayFees {
     },
     landing: Landing,
   ): bigint;
-  /** Wei per gas to suggest to a wallet; undefined before the first reading. */
+  /** Wei per gas; undefined before the first reading. */
   gasPrice(chainId: number): bigint | undefined;
   settings(chainId: number): ChainSettings;
   start(): Promise<void>;
@@ -56,7 +52,7 @@ export interface RelayFees {
 }
 
 const BPS = 10_000n;
-/** Extra gas of a deferred delivery to an account that is new to the ledger, and gas of paying it out. */
+/** Extra gas of a deferred delivery to a new account, and of paying it out. */
 const DEFER_GAS = 60_000n;
 const PAYOUT_GAS = 60_000n;
 
@@ -122,8 +118,7 @@ export function createRelayFees(
               settingsOf(deferredOn).nativeSymbol,
             );
       const relayFee = landed === undefined || paidOut === undefined ? undefined : landed + paidOut;
-      // Without a price of the input the relayer cannot be paid in it, so the taker sends the transaction
-      // itself.
+      // Without a price the relayer cannot be paid in the input.
       return relayFee === undefined
         ? { executionMode: 'walletBroadcast', relayFee: 0n, takerGasWei: wei }
         : { executionMode: 'apiSubmit', relayFee, takerGasWei: 0n };

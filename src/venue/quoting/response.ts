@@ -6,21 +6,19 @@ import type { Metrics } from '../../ports/metrics.ts';
 import type { Random } from '../../ports/random.ts';
 import type { ProductUnavailable } from '../../protocol/api/quote.ts';
 
-/** Sealed candidates as JSON texts, best first, or the reason why there are none. */
+/** `quotes`: sealed candidates as JSON texts, best first. */
 export interface QuoteOutcome {
   quotes: readonly string[];
   productUnavailable: ProductUnavailable | null;
 }
 
 interface QuoteResponse {
-  /** Also the id of the request to solvers. */
   requestId: string;
   startedMs: number;
 }
 
 export interface QuoteResponder {
   begin(): QuoteResponse;
-  /** The response body as JSON text. */
   finish(response: QuoteResponse, outcome: QuoteOutcome): string;
 }
 

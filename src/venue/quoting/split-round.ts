@@ -1,7 +1,4 @@
-/**
- * Split fills: plans one order from several LPs' ladders, then asks each LP to sign its slice. Without every
- * signature there is no order.
- */
+/** Plans one order from several LPs' ladders, and asks each LP to sign its slice. */
 
 import { type Ladder, planSplit, type SplitPlan } from '../../auction/split.ts';
 import { decodeContext, encodeContext } from '../../domain/context.ts';
@@ -27,9 +24,7 @@ export interface PlannedSplit {
   sessions: SolverSession[];
 }
 
-/**
- * undefined when the ladders together cannot carry the amount. `relayFee`: by the order's number of outputs.
- */
+/** undefined when the ladders cannot carry the amount. `relayFee`: by number of outputs. */
 export function planSplitOrder(
   asked: SolverRequest,
   offers: PartialOffers,
@@ -67,7 +62,7 @@ export function planSplitOrder(
   return order && { plan, order, validUntil, sessions: taking.map(({ session }) => session) };
 }
 
-/** Asks every LP of the plan for its signature; `missing` names those whose signature did not come. */
+/** `missing`: those who did not sign. */
 export async function commitSplit(
   deps: SplitDeps,
   asked: SolverRequest,
@@ -123,7 +118,7 @@ export async function commitSplit(
   }
   if (!hasAllSlices(commits, sessions)) return { missing };
   const largest = plan.slices.reduce((best, slice) => (slice.portionBps > best.portionBps ? slice : best));
-  // The order's spread is the mean of its slices' spreads, weighed by share, rounded up.
+  // The mean of the spreads, weighed by share, rounded up.
   const weighed = commits.reduce(
     (sum, { lpSpreadBps }, index) => sum + lpSpreadBps * (plan.slices[index]?.portionBps ?? 0),
     0,
@@ -149,7 +144,7 @@ export async function commitSplit(
   };
 }
 
-/** A split settles as a whole, so that each slice needs the signature of its LP. */
+/** A split settles as a whole. */
 export const hasAllSlices = (commits: readonly Commit[], sessions: readonly SolverSession[]): boolean =>
   commits.length === sessions.length;
 
@@ -167,7 +162,7 @@ function splitOrder(
     plan.slices.map(({ portionBps }) => portionBps),
     asked.relayFee,
   );
-  // The escrow refuses an order with a slice that does not cover its own fees.
+  // The escrow refuses a slice that does not cover its fees.
   if (
     plan.slices.some(
       ({ inputAmount }, index) =>
@@ -201,10 +196,7 @@ function splitOrder(
   };
 }
 
-/**
- * Divides the relay fee like the input; the largest slice bears the rounding. `most` is the fee that the
- * request named: no slice bears more.
- */
+/** The largest slice bears the rounding. No slice bears more than `most`. */
 function shares(total: bigint, portions: readonly number[], most: bigint): bigint[] {
   const parts = portions.map((bps) => (total * BigInt(bps)) / 10_000n);
   const largest = portions.indexOf(Math.max(...portions));

@@ -1,4 +1,4 @@
-/** Why there are no quotes: a code, and a sentence that tells the taker what to change. */
+/** Why there are no quotes, and what the taker can change. */
 
 import { formatUnits } from '../../domain/amount.ts';
 import type { ProductUnavailable, UnavailableCode } from '../../protocol/api/quote.ts';
@@ -17,7 +17,6 @@ export function unavailable(
   return { code, message, corridor };
 }
 
-/** Chooses the reason that the taker can act on. */
 export function whyNoQuotes(
   declines: readonly Declined[],
   { asked, invalid, corridor, unit }: { asked: number; invalid: number; corridor: string; unit: SizeUnit },
@@ -58,7 +57,7 @@ export function whyNoQuotes(
   );
 }
 
-/** The solvers offered something that other requests have taken since. */
+/** Other requests took what was offered. */
 export const promisedMeanwhile = (corridor: string): ProductUnavailable =>
   unavailable(
     'no_quotes',

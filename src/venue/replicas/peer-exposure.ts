@@ -1,18 +1,14 @@
-/**
- * Totals that the other replicas reported, by replica and key. Each holds until it is replaced or expires.
- */
+/** Totals of the other replicas; each holds until replaced or expired. */
 
 export interface PeerTotals<T> {
   put(replica: string, key: string, total: T, until: number): void;
-  /** The unexpired totals of this key. */
   of(key: string, now: number): T[];
-  /** The latest expiry of this key's totals; undefined without any. */
+  /** The latest expiry; undefined without totals. */
   until(key: string): number | undefined;
-  /** Removes expired totals. */
   expire(now: number): void;
 }
 
-/** The totals of a replica that stops remain until they expire: its promises are still valid. */
+/** A stopped replica's promises are still valid. */
 export function createPeerTotals<T>(): PeerTotals<T> {
   const reported = new Map<string, Map<string, { total: T; until: number }>>();
   return {

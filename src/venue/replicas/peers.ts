@@ -1,7 +1,6 @@
 /**
- * How the api replicas of one venue exchange totals and statuses over the bus, so that limits hold for the
- * venue and not for each process. A lost message is made up for by the next full update, at most `ALL_MS`
- * later.
+ * Api replicas exchange totals and statuses over the bus, so that limits hold for the venue. A full update
+ * every `ALL_MS` makes up for lost messages.
  */
 
 import type { Bus } from '../../ports/bus.ts';
@@ -10,51 +9,44 @@ import type { Log } from '../../ports/log.ts';
 import type { Metrics } from '../../ports/metrics.ts';
 import type { Random } from '../../ports/random.ts';
 
-/** Bus topic: updates of one replica for the others. */
 export const REPLICAS_TOPIC = 'replicas';
 
-/** A key within its part, and the values. */
 export type PeerUpdate = readonly [key: string, ...facts: (string | number)[]];
 
-/** A part of the venue's state of which each replica reports its own share. */
 export interface ReplicaShare {
-  /** Sent in every message, so keep it short. */
   name: string;
-  /** The changes since the last call, which is at most a second ago; with `all` the whole share. */
+  /** Changes since the last call; with `all` the whole share. */
   updates(all: boolean): PeerUpdate[];
   apply(replica: string, news: PeerUpdate): void;
-  /** The replica has stopped, or has been silent for `SILENT_MS`. */
+  /** Stopped, or silent for `SILENT_MS`. */
   peerGone?(replica: string): void;
 }
 
 export interface Peers {
-  /** Call it before `start`. */
+  /** Before `start`. */
   share(part: ReplicaShare): void;
-  /** Publishes changes within `BETWEEN_MS`; does nothing without other replicas. */
+  /** Does nothing without other replicas. */
   publishSoon(): void;
-  /** Resolves when all changes so far have been published. */
   flushed(): Promise<void>;
   start(): Promise<void>;
-  /** Publishes the last changes, and tells the other replicas that this one stops. */
+  /** Publishes the last changes and says that this replica stops. */
   stop(): Promise<void>;
 }
 
 interface Message {
   from: string;
-  /** Absent in a sign of life. */
   part?: string;
   news?: PeerUpdate[];
   bye?: true;
 }
 
-/** The first change is sent immediately, later ones at this interval: at most fifty messages a second. */
+/** At most fifty messages a second. */
 const BETWEEN_MS = 20;
-/** Every replica publishes at least this often. After `SILENT_MS` without a message it counts as gone. */
+/** Interval of signs of life; silence for longer than `SILENT_MS` means gone. */
 const ALIVE_MS = 1_000;
 const SILENT_MS = 5_000;
-/** Interval of full updates, which make up for lost messages. */
 const ALL_MS = 10_000;
-/** Bytes of updates in one message; the bus adapter takes 7,900 with the envelope. */
+/** The bus adapter takes 7,900 with the envelope. */
 export const MAX_UPDATE_BYTES = 7_000;
 
 export function createPeers({
@@ -142,7 +134,7 @@ export function createPeers({
   }
 
   async function flushed(): Promise<void> {
-    // The message that is being sent may have been built before the latest change.
+    // It may have been built before the latest change.
     await publishing;
     await publishNow();
   }
@@ -167,7 +159,7 @@ export function createPeers({
     const before = lastSeenMs.size;
     lastSeenMs.set(from, clock.monotonicMs());
     if (lastSeenMs.size > before) publishSoon();
-    // A replica of another version may send parts that this one does not have.
+    // Another version may send unknown parts.
     const share = parts.get(part ?? '');
     for (const each of news) share?.apply(from, each);
   }

@@ -1,17 +1,13 @@
-/**
- * Compares a route venue's answer with the request before it may compete. Adapters talk to outside services,
- * so nothing in an answer is trusted.
- */
+/** Checks a route venue's answer: nothing that comes from outside services is trusted. */
 
 import { ZERO_ADDRESS } from '../../domain/hex.ts';
 import type { RouteAsk, RouteLimits, RouteQuote } from '../../ports/route-venue.ts';
 
-/** A metrics label. */
 export type RouteObjection = 'amount' | 'slack' | 'times' | 'execution';
 
 const BPS = 10_000n;
 
-/** undefined when the answer is valid. */
+/** undefined when valid. */
 export function objectionTo(
   quote: RouteQuote,
   ask: RouteAsk,
@@ -73,12 +69,12 @@ function executionObjection(
     receiver,
   ];
   if (!/^0x[0-9a-f]{40}$/.test(solver) || notSolvers.includes(solver)) return 'execution';
-  // The escrow refuses an order whose fees take the whole input.
+  // The escrow refuses fees that take the whole input.
   return fees.handedOver(inputAmount, gas) > 0n ? undefined : 'amount';
 }
 
 const MOST_STOPS = 3;
-/** A fill with more gas would not fit into a block beside others. */
+/** More would not fit into a block beside others. */
 const MOST_GAS = 3_000_000n;
-/** Hex characters: the call data is part of the candidate's seal. */
+/** Hex characters: it is part of the candidate's seal. */
 const MOST_DATA = 2 + 2 * 4_096;

@@ -1,6 +1,6 @@
 /**
- * Asks every source for the whole request, and every two sources for two legs across a middle asset, under
- * one deadline. Ends early when all have answered; a late or failing source loses only its own offer.
+ * Asks sources for the whole request, and pairs of sources for two legs across a middle asset, under one
+ * deadline. A late or failing source loses only its own offer.
  */
 
 import { setMaxListeners } from 'node:events';
@@ -17,17 +17,15 @@ import type { PairRequest } from '../quoting/rfq-source.ts';
 import type { RouteLeg, RouteOffer, RouteSource } from './source.ts';
 
 export interface RouteCandidate extends Ranked {
-  /** What the taker signs now: the whole route, or its first leg. */
   first: RouteOffer;
   legs: readonly RouteLeg[];
-  /** `sequential`: later legs are orders of their own, submitted later. */
+  /** `sequential`: later legs are orders of their own. */
   model: 'atomic' | 'sequential';
 }
 
 export interface RouteCandidates {
-  /** Unsorted. */
   candidates: RouteCandidate[];
-  /** The reasons of direct sources without an offer; empty when no source could be asked. */
+  /** Why direct sources had no offer. */
   whys: ProductUnavailable[];
 }
 
@@ -39,11 +37,11 @@ interface GathererDeps {
   log: Log;
 }
 
-/** Share of the remaining time for the leg that is asked first. */
+/** Of the remaining time. */
 const FIRST_SHARE = 0.5;
 
 export function createGatherer({ sources, gas, clock, random, log }: GathererDeps, options: RouterOptions) {
-  /** All orders that are signed first share `nonce`. `twoLegs: false` asks for direct routes only. */
+  /** All orders that are signed first share `nonce`. */
   async function gather(
     intent: PairRequest,
     nonce: bigint,
@@ -53,7 +51,6 @@ export function createGatherer({ sources, gas, clock, random, log }: GathererDep
     const endsAtMs = clock.monotonicMs() + options.timeoutMs;
     const leftMs = () => Math.max(1, endsAtMs - clock.monotonicMs());
     const over = new AbortController();
-    // Every source adds a listener to the signal.
     setMaxListeners(0, over.signal);
 
     const direct = async (source: RouteSource): Promise<void> => {
@@ -73,11 +70,10 @@ export function createGatherer({ sources, gas, clock, random, log }: GathererDep
     ];
     await inTime(tasks, options.timeoutMs);
     over.abort();
-    // Copies, because late sources still add to the originals.
     return { candidates: [...gathered.candidates], whys: [...gathered.whys] };
   }
 
-  /** Asks first for the leg whose amount the taker fixed; its quote fixes the amount of the other leg. */
+  /** Asks first for the leg whose amount the taker fixed. */
   async function twoLegsAcross(
     middle: ListedAsset,
     intent: PairRequest,

@@ -1,7 +1,4 @@
-/**
- * The assets that a two-leg route may pass through: configured ones first, then those most like either end,
- * as far as sources serve both legs.
- */
+/** The assets that a two-leg route may pass through: configured ones, then those most like either end. */
 
 import { assetId, type AssetId } from '../../domain/asset.ts';
 import type { Chain } from '../../domain/chain.ts';
@@ -10,7 +7,7 @@ import type { ListedAsset } from '../market/markets.ts';
 import type { PairRequest } from '../quoting/rfq-source.ts';
 import { pairOf, type RouteSource } from './source.ts';
 
-/** Best first; only assets on the request's two chains. */
+/** Best first; only on the request's two chains. */
 export function middlesOf(
   intent: PairRequest,
   sources: readonly RouteSource[],
@@ -37,16 +34,14 @@ export function middlesOf(
   return useful;
 }
 
-/**
- * Two pools on one chain are one order of one venue, and a source that serves both legs can quote the whole.
- */
+/** One venue quotes two pools as one order; a source of both legs quotes the whole. */
 export const makesSense = (first: RouteSource, second: RouteSource): boolean =>
   !(first.kind === 'dex' && second.kind === 'dex') && (first.kind === 'rfq' || first.id !== second.id);
 
 export const serving = (intent: PairRequest, sources: readonly RouteSource[]): RouteSource[] =>
   sources.filter((source) => source.serves(intent, pairOf(intent)));
 
-/** The first leg delivers to the taker's own wallet, so the money is the taker's whatever happens next. */
+/** Delivers to the taker's own wallet: the money is the taker's whatever happens next. */
 export const firstLeg = (intent: PairRequest, middle: ListedAsset): PairRequest => ({
   ...legOf(intent, intent.input, middle),
   receiver: intent.taker,
@@ -58,7 +53,6 @@ export const secondLeg = (intent: PairRequest, middle: ListedAsset): PairRequest
   minValidUntil: null,
 });
 
-/** A leg is not split any further. */
 const legOf = (intent: PairRequest, input: ListedAsset, output: ListedAsset): PairRequest => ({
   ...intent,
   input,

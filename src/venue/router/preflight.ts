@@ -1,7 +1,6 @@
 /**
- * Preflight of sequential routes. Before the first leg is submitted, the plan is that of its order.
- * Afterwards the same candidate returns what comes next: wait, the sealed candidate of the next leg with its
- * plan, or the status of that leg.
+ * Preflight of sequential routes. The same candidate returns the plan of the first leg's order, then to wait,
+ * the sealed candidate of the next leg with its plan, or that leg's status.
  */
 
 import type { ApiKey, OrderRecord, OrderStore, Workspace } from '../../ports/stores/store.ts';
@@ -45,7 +44,6 @@ export function createRoutePreflighter({
     return continued(record, nextLeg, request, caller);
   }
 
-  /** The plan of the first order, with a hint that another follows. */
   async function firstLegPlan(
     opened: VerifiedQuote,
     request: PreflightRequest | RouterPreflightRequest,
@@ -72,7 +70,7 @@ export function createRoutePreflighter({
         `The first leg of this route failed (${progress.failure?.code}): ${progress.failure?.message} Nothing of the route is left to do; ask for a new one.`,
       );
     }
-    // Final on the destination chain: the money is in the taker's wallet, whenever the LP finalises.
+    // Final: the money is in the taker's wallet.
     const delivered = lpReceived(progress);
     if (delivered === undefined)
       return waiting(parent.quoteId, parent, { purpose: 'legDelivery', details: standing(parent) });
@@ -119,7 +117,7 @@ export function createRoutePreflighter({
     const owner = { account: caller.workspace.id, namespace: caller.namespace, mode: caller.key.mode };
     const opened = sealing.open(owner, candidate, chainNow(clock, undefined));
     const response = await base.planFor(opened, request.fundingLock, caller.namespace);
-    // The next leg's candidate is submitted, not the one of this request.
+    // The next leg's candidate is submitted.
     const nextActions = response.nextActions.map((action): Action =>
       action.purpose === 'orderSignature'
         ? { ...action, details: { ...action.details, quoteResponse: candidate } }
@@ -137,7 +135,7 @@ const standing = (order: OrderRecord) => ({
   stage: progressOf(order).stage,
 });
 
-/** Nothing to sign or send now; with `over`, never. */
+/** With `over`, nothing will follow. */
 function waiting(
   quoteId: string,
   { originChainId }: OrderRecord,

@@ -4,7 +4,6 @@ import type { RfqCandidate, RfqSource } from '../quoting/rfq-source.ts';
 import type { SolverRequest } from '../quoting/verify.ts';
 import type { RouteLeg, RouteOffer, RouteSource } from './source.ts';
 
-/** Also the `venue` of its legs. */
 export const RFQ_VENUE = 'rfq';
 
 export function createRfqRouteSource(source: RfqSource): RouteSource {
@@ -36,7 +35,6 @@ export function createRfqRouteSource(source: RfqSource): RouteSource {
   };
 }
 
-/** One leg per slice; the slices of a split settle together, in one order. */
 function legsOf(
   { origin, dest, inputToken, outputToken }: SolverRequest,
   { quote, eta }: RfqCandidate,

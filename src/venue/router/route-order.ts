@@ -1,7 +1,4 @@
-/**
- * Builds the order of a route venue's offer: one output, exclusive to the account or filler that will fill
- * it.
- */
+/** A route venue's order: one output, exclusive to the account or filler that fills it. */
 
 import type { Chain, TokenInfo } from '../../domain/chain.ts';
 import { recipientOf, type Settlement } from '../../domain/delivery.ts';
@@ -21,7 +18,6 @@ export interface RouteOrderTerms {
   settlement: Settlement;
   nonce: bigint;
   platformFeeBps: number;
-  /** Base units of the input token. */
   relayFee: bigint;
   quote: RouteQuote;
 }
@@ -46,9 +42,8 @@ export function routeOrder({
     user: taker,
     nonce,
     originChainId: BigInt(origin.id),
-    // A settlement in one transaction needs no time for proofs. Without that time the escrow does not open
-    // the order, so nobody can open it with the taker's signature instead, where no filler could fill it and
-    // the input would be locked until the refund.
+    // One transaction needs no time for proofs. With that time anybody could open the order by the signature,
+    // where no filler could fill it and the input would be locked until the refund.
     expires: execution.kind === 'through' ? times.fillDeadline + 1 : times.expires,
     fillDeadline: times.fillDeadline,
     inputOracle: sameChain ? origin.escrow : origin.oracle,

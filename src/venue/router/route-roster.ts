@@ -1,4 +1,4 @@
-/** Route venues as entries of the roster, so that every `solverId` of a candidate can be looked up. */
+/** Route venues as roster entries, so that every `solverId` can be looked up. */
 
 import type { Chain } from '../../domain/chain.ts';
 import { corridorOf } from '../../domain/corridor.ts';
@@ -65,7 +65,7 @@ function servesAny(venue: RouteVenue, source: Chain, dest: Chain): boolean {
       ),
     );
   } catch {
-    // The router counts the failure; here the venue serves nothing.
+    // The router counts the failure.
     return false;
   }
 }

@@ -1,9 +1,6 @@
 /**
- * POST /router/quotes, from top to bottom: parse the request, gather candidates from all sources, rank,
- * record exposure, seal. Also quotes the next leg of a route under way.
- *
- * Read in this order: source (what a source is), gather, middles, venue-source, terms; preflight for the
- * legs.
+ * POST /router/quotes: parse, gather candidates, rank, record exposure, seal. Also quotes the next leg of a
+ * route.
  */
 
 import { rank } from '../../auction/rank.ts';
@@ -57,21 +54,16 @@ interface RouterDeps {
 }
 
 export interface Router {
-  /** The response body as JSON text. Throws a 422, 429 or 503. */
   quote(request: QuoteRequest, key: ApiKey, workspace: Workspace): Promise<string>;
-  /**
-   * Quotes the leg after a delivered one: a sealed candidate for exactly what arrived, or why there is none.
-   * Throws 429.
-   */
+  /** Throws 429. */
   nextLeg(
     parent: OrderRecord,
     next: LaterLeg,
     delivered: bigint,
     from: { key: ApiKey; workspace: Workspace },
   ): Promise<{ candidate: RouterCandidate } | { why: ProductUnavailable }>;
-  /** For the roster's view. */
   breakerOf(venueId: string): Breaker | undefined;
-  /** Wall time at which a candidate of this venue was last returned. */
+  /** Wall time. */
   lastQuoteAtMs(venueId: string): number | undefined;
 }
 
@@ -82,7 +74,7 @@ interface RouterSettings {
   breaker: BreakerOptions;
 }
 
-/** A later leg needs one candidate; the others stand in where the best has lost its backing. */
+/** Others stand in where the best has lost its backing. */
 const LEG_CANDIDATES = 5;
 
 type KeyedRequest = PairRequest & { key: ApiKey };
@@ -281,7 +273,6 @@ export function createRouter(deps: RouterDeps, settings: RouterSettings): Router
   };
 }
 
-/** Chooses the reason that the taker can act on. */
 function mostTelling(whys: readonly ProductUnavailable[], corridor: string): ProductUnavailable {
   const order: ProductUnavailable['code'][] = [
     'amount_too_large',
@@ -302,7 +293,7 @@ function mostTelling(whys: readonly ProductUnavailable[], corridor: string): Pro
   );
 }
 
-/** Orders carry the id of their venue: with two venues of one id, one would settle the other's orders. */
+/** With two venues of one id, one would settle the other's orders. */
 function requireDistinct(venues: readonly RouteVenue[]): void {
   const ids = venues.map(({ id }) => id);
   const wrong = ids.find(

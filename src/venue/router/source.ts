@@ -1,6 +1,6 @@
 /**
- * A source of the router: asked to quote one pair, it answers with orders that a taker can sign now. Solvers
- * are one source (`rfq.ts`), each route venue is another (`venue-source.ts`).
+ * A source of the router answers with orders that a taker can sign: the solvers (`rfq.ts`), or one route
+ * venue (`venue-source.ts`).
  */
 
 import type { Ranked } from '../../auction/rank.ts';
@@ -19,51 +19,42 @@ export interface RouteLeg {
   venue: string;
   chainId: number;
   input: { asset: Asset; amount: bigint };
-  /** `minimum`: what the escrow enforces; null while the output is not firm. */
+  /** `minimum`: what the escrow enforces; null while not firm. */
   output: { asset: Asset; amount: bigint; minimum: bigint | null };
   eta: number | null;
-  /** Indices of legs that must come first. */
+  /** Indices of legs that come first. */
   dependsOn: readonly number[];
 }
 
 /** One order, ready to be signed. */
 export interface RouteOffer extends Ranked {
-  /** Id of the source. */
   source: string;
   solverId: string;
   order: StandardOrder;
-  /** What the escrow enforces, all outputs together. */
   minimumOutput: bigint;
   landing: Landing;
   commitments: readonly SignedCommitment[];
   settledBy: Pick<SealedRoute, 'venue' | 'through'> | null;
   lpSpreadBps: number | null;
-  /** Several when the order is split or passes through several pools. */
   legs: readonly RouteLeg[];
-  /** The trade takes more than half of what an LP holds. */
   thin: boolean;
   underWatch: boolean;
-  /** Whether the liquidity is still there. Check it right before `recordExposure`. */
+  /** Check right before `recordExposure`. */
   isStillBacked(): boolean;
-  /** Counts the offer as promised to a taker. */
   recordExposure(): void;
 }
 
 export interface Found {
-  /** Unsorted. */
   offers: readonly RouteOffer[];
-  /** Why there are no offers. */
   why: ProductUnavailable | null;
 }
 
 export interface RouteSource {
   readonly id: string;
   readonly kind: Leg['kind'];
-  /** Whether to ask for this pair on behalf of the request's taker and workspace. Answers from memory. */
+  /** From memory. */
   serves(intent: PairRequest, pair: RoutePair): boolean;
-  /**
-   * Orders that share `nonce`. Never rejects; answers within `withinMs`, or sooner once `signal` is aborted.
-   */
+  /** Never rejects; answers within `withinMs`, or sooner once `signal` is aborted. */
   find(intent: PairRequest, nonce: bigint, withinMs: number, signal: AbortSignal): Promise<Found>;
 }
 

@@ -1,7 +1,4 @@
-/**
- * The fields of a router candidate, as the taker sees them: the order that is signed now, and the legs that
- * follow.
- */
+/** The fields of a router candidate. */
 
 import { assetId } from '../../domain/asset.ts';
 import { orderEnvelope } from '../../domain/order.ts';
@@ -19,7 +16,7 @@ export interface RouterTermsContext {
   prices: Prices;
   gas: RelayFees;
   options: Pick<FanOutOptions, 'shortValiditySeconds' | 'farFromMidBps'>;
-  /** Delivered legs of the same route. */
+  /** Of the same route. */
   delivered?: readonly Leg[];
 }
 
@@ -69,7 +66,7 @@ export function routerTerms(
     routingPath: direct ? 'direct' : 'composite',
     platformFeeBps: workspace.platformFeeBps,
     lpSpreadBps: first.lpSpreadBps,
-    // A single order of one LP has no parts to show.
+    // One order of one LP has no parts.
     composite:
       direct && parts === 1 && first.settledBy === null
         ? null
@@ -91,7 +88,7 @@ export function routerTerms(
   };
 }
 
-/** `before`: number of delivered legs; the first of these legs depends on the last of them. */
+/** `before`: number of delivered legs; the first of these depends on the last of them. */
 function show(
   { kind, solverId, venue, chainId, input, output, eta, dependsOn }: RouteLeg,
   index: number,

@@ -1,6 +1,6 @@
 /**
- * A route venue as a source of the router: asked under its own deadline, its answers checked, and not asked
- * for a while when it keeps failing.
+ * A route venue as a source of the router: its answers are checked, and one that keeps failing is not asked
+ * for a while.
  */
 
 import { isDecline, type Decline } from '../../domain/decline.ts';
@@ -31,7 +31,7 @@ interface VenueSourceDeps {
   metrics: Metrics;
 }
 
-/** Deadline for a venue that has its prices in memory. */
+/** Enough for a venue that has its prices in memory. */
 const FAIR_MS = 200;
 const SECONDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 1];
 
@@ -58,10 +58,7 @@ export function createVenueSource(
     (!request.solvers?.include || request.solvers.include.includes(id)) &&
     !request.solvers?.exclude?.includes(id);
 
-  /**
-   * Fees and execution mode, fixed once per request: gas prices and the relayer's health may change
-   * meanwhile.
-   */
+  /** Fixed once per request: gas prices and the relayer's health may change. */
   function landingsOf({ input, output, request }: PairRequest): (fillGas: bigint) => Landing {
     const deferred = deferredOn({ request, output });
     const crossChain = input.chain.id !== output.chain.id;
@@ -123,7 +120,7 @@ export function createVenueSource(
     try {
       const answer = await within(Math.min(withinMs, limits.timeoutMs), venue.quote(ask), waiting.signal);
       if (answer === 'late') {
-        // A venue that was given too little time is not at fault.
+        // With too little time the venue is not at fault.
         if (clock.monotonicMs() - startedMs >= Math.min(limits.timeoutMs, FAIR_MS))
           fault('silent', undefined);
         else answers.add({ venue: id, answer: 'late' });
@@ -165,7 +162,7 @@ export function createVenueSource(
         why: unavailable('no_quotes', 'A venue answered wrongly and was left out.', intent.corridor),
       };
     }
-    // The relay fee changed the price: half of the answer is for one sender, half for another.
+    // Half of the answer is for one sender, half for another.
     if (landing(gasOf(answer)).executionMode !== landing(0n).executionMode)
       return {
         offers: [],
@@ -199,7 +196,7 @@ export function createVenueSource(
       minimumOutput: quote.minimumOutput,
       takerGas: gas.takerGas(ask, landing),
       eta: quote.eta,
-      // There is no fill history of route venues: their orders execute whole or cost nothing.
+      // No fill history: their orders execute whole or cost nothing.
       fillRateBps: 10_000,
       validUntil: quote.validUntil,
       solverId: id,
@@ -257,7 +254,7 @@ export function createVenueSource(
   };
 }
 
-/** Each hop depends on the one before, all in one transaction. */
+/** All in one transaction. */
 function hopsOf(
   { id, kind }: RouteVenue,
   ask: RouteAsk,

@@ -1,7 +1,6 @@
 /**
- * A submitted candidate of a wrong shape was changed after it was quoted, so it is reported as an integrity
- * failure instead of a schema error. Two cases keep their own type: an added field, and a candidate of the
- * other namespace.
+ * A candidate of a wrong shape was changed after it was quoted: an integrity failure, except an added field
+ * or a candidate of the other namespace.
  */
 
 import type { Detail } from '../../protocol/errors.ts';

@@ -27,7 +27,7 @@ export function orderRoute(
     response: zOrderStatusResponse,
     async handle({ params, key }) {
       const record = isBytes32(params.id) ? await store.order(params.id.toLowerCase() as Bytes32) : undefined;
-      // Another workspace's order answers exactly like one that does not exist.
+      // Like an order that does not exist.
       if (!record || record.workspaceId !== key.workspaceId || record.mode !== key.mode)
         throw new ApiError('not_found', 'No such order.');
       return statusResponse(record, chains);

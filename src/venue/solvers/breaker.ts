@@ -1,20 +1,14 @@
-/**
- * Takes a solver out of the fan-out after invalid answers or failed orders: longer each time it opens,
- * shorter again after a quiet spell.
- */
+/** Takes a solver out of the fan-out after faults: longer each time, shorter again after a quiet spell. */
 
 import type { BreakerOptions } from '../options.ts';
 
 export type SolverFault = 'invalid' | 'fade';
 
 export interface Breaker {
-  /** True when this fault opened the breaker. */
   fault(kind: SolverFault, nowMs: number): boolean;
-  /** Wall milliseconds until which the breaker is open; undefined while it is closed. */
+  /** Wall milliseconds; undefined while closed. */
   openUntil(nowMs: number): number | undefined;
-  /** The fault that opened it last. */
   reason(): SolverFault | undefined;
-  /** Whether the solver has recent faults, although too few to open the breaker. */
   underWatch(nowMs: number): boolean;
 }
 

@@ -1,7 +1,4 @@
-/**
- * The venue's end of the LP link: challenge, proof, welcome, then frames in both directions until the
- * connection closes or heartbeats stop. No frame of a solver can make this code throw.
- */
+/** The venue's end of the LP link. No frame of a solver can make this code throw. */
 
 import { parseCorridor } from '../../domain/corridor.ts';
 import { InvariantError } from '../../domain/errors.ts';
@@ -53,12 +50,12 @@ export interface LinkDeps {
 }
 
 const HANDSHAKE_MS = 10_000;
-/** A solver that does not read is disconnected at this many unsent bytes. */
+/** A solver that does not read is disconnected. */
 const MAX_BUFFERED_BYTES = 1024 * 1024;
-/** With this many unsent bytes a solver is not asked: it would read a request after its deadline. */
+/** A solver would read a request after its deadline. */
 const BUSY_BYTES = 128 * 1024;
 const MAX_FRAMES_PER_SECOND = 50_000;
-/** A frame of the link holds 64 KB. The awards of a resync are split into frames well below that. */
+/** A frame of the link holds 64 KB. */
 const RESYNC_PIECE_CHARS = 40_000;
 
 export function createLinkDoor(deps: LinkDeps, { venueId }: { venueId: string }): SocketRoute {
@@ -94,7 +91,6 @@ export function createLinkDoor(deps: LinkDeps, { venueId }: { venueId: string })
     );
 
     const say = (message: FromVenue) => socket.send(JSON.stringify(message));
-    /** The chains that keys of this mode trade on. */
     const ours = [...chains.values()].filter(({ chain }) => tradesOn(chain, key.mode));
 
     function refuse(code: string, message: string): void {
@@ -142,7 +138,7 @@ export function createLinkDoor(deps: LinkDeps, { venueId }: { venueId: string })
             ) !== undefined,
         ),
         maxInFlight: hello.maxInFlight,
-        // The solver is asked only after it has reported `active`.
+        // It is asked only after it reported `active`.
         status: 'standby',
         note: null,
         inFlight: 0,
@@ -200,7 +196,7 @@ export function createLinkDoor(deps: LinkDeps, { venueId }: { venueId: string })
         case 'commit':
           return fanOut.receive(session, message);
         case 'levels':
-          // A ladder that is not rising is a fault; other rejected ladders are only counted.
+          // Other rejected ladders are only counted.
           if (levels.accept(session, message) === 'broken') roster.recordFault(solverId, 'invalid');
           return;
         case 'fill':
@@ -296,9 +292,7 @@ export function createLinkDoor(deps: LinkDeps, { venueId }: { venueId: string })
   };
 }
 
-/**
- * What a solver needs to fill an order. Its own signature is included, for a solver that has lost its memory.
- */
+/** Includes its own signature, for a solver that lost its memory. */
 export function awardOf(record: OrderRecord, solverId: string): Award {
   const { stage, status } = progressOf(record);
   const commitment = record.commitments[record.solverIds.indexOf(solverId)];

@@ -1,9 +1,6 @@
 /**
- * Which solvers can be asked now, and why the others cannot. Every change of status has a time and a reason,
- * and is stored, counted and sent to subscribers. A solver is asked over its connection to this replica; its
- * public status is the best of all replicas.
- *
- * Read first in this folder; then link (the connection) and breaker.
+ * Which solvers can be asked now, and why others cannot. A solver is asked over its connection to this
+ * replica; its public status is the best of all replicas.
  */
 
 import type { Entrant } from '../../auction/eligible.ts';
@@ -25,26 +22,18 @@ import { type Breaker, createBreaker, type SolverFault } from './breaker.ts';
 import type { BreakerOptions } from '../options.ts';
 import { MAX_UPDATE_BYTES, type PeerUpdate, type ReplicaShare } from '../replicas/peers.ts';
 
-/** Bus topic: a solver was added, changed or disabled. */
 export const SOLVERS_TOPIC = 'solvers';
 
-/** A solver's live connection. */
 export interface SolverSession {
   readonly solverId: string;
-  /** The solver's replica; absent when it has only one. */
   readonly replica?: string | undefined;
-  /** The mode of its key: only requests and orders of this mode are sent to it. */
   readonly mode: KeyMode;
-  /** LP account and its operator, by chain. */
   readonly accounts: ReadonlyMap<number, { account: Address; operator: Address }>;
-  /** The corridors that it says it serves. */
   readonly corridors: readonly string[];
   readonly maxInFlight: number;
-  /** Its own status message. */
   status: 'active' | 'standby';
   note: string | null;
   inFlight: number;
-  /** Whether it reads what it is sent in time. */
   readsInTime(): boolean;
   send(text: string | Buffer): void;
   end(code: number, reason: string): void;
@@ -60,21 +49,18 @@ export interface RosterEntry extends Entrant {
   disabled: boolean;
   firstSeenAtMs: number | null;
   lastQuoteAtMs: number | null;
-  /** The session that represents the solver: an active one if there is any. */
+  /** An active one if there is any. */
   session: SolverSession | undefined;
-  /** One per replica of the solver, in order of arrival. */
   sessions: readonly SolverSession[];
   breaker: Breaker;
   settled: number;
   faded: number;
-  /** Its status at the venue's other replicas, by replica. */
   elsewhere: Map<string, Presence>;
 }
 
-/** A solver as one replica of the venue sees it. */
 interface Presence {
   status: RosterStatus;
-  /** null when the list is too long to send; then the onboarded corridors are shown. */
+  /** null when too long to send; then the onboarded ones are shown. */
   corridors: readonly string[] | null;
   note: string | null;
 }
@@ -82,27 +68,20 @@ interface Presence {
 export interface Roster {
   entries(): Iterable<RosterEntry>;
   entry(solverId: string): RosterEntry | undefined;
-  /**
-   * Adds a session after its proof of identity, and closes an older one of the same solver replica. false
-   * when the solver may not join.
-   */
+  /** Closes an older session of the same solver replica. false when the solver may not join. */
   join(session: SolverSession): boolean;
-  /** Removes a closed session; ignored when a newer one has taken its place. */
+  /** Ignored when a newer session took its place. */
   leave(session: SolverSession, reason: string): void;
   setStatus(session: SolverSession, status: 'active' | 'standby', note: string | null): void;
   recordFault(solverId: string, kind: SolverFault): void;
   recordSettled(solverId: string): void;
   recordQuoted(solverId: string): void;
-  /** The solver as keys of this mode see it; undefined when it serves no corridor of that mode. */
+  /** undefined when it serves no corridor of this mode. */
   view(entry: RosterEntry, mode: KeyMode): Solver | undefined;
-  /** Called when a solver's status at this replica changes. */
+  /** At this replica. */
   onChange(listener: (entry: RosterEntry, transition: RosterTransition) => void): () => void;
-  /** Called when the result of `view` changes. */
+  /** When the result of `view` changes. */
   onShown(listener: (entry: RosterEntry, atMs: number) => void): () => void;
-  /**
-   * The part of the roster that replicas exchange: connections, and faults. `publishSoon` is called on
-   * changes.
-   */
   replicaShare(publishSoon: () => void): ReplicaShare;
   start(): Promise<void>;
   stop(): Promise<void>;
@@ -136,7 +115,6 @@ export function createRoster(
   const corridorsIn = { test: new Set(known.test), live: new Set(known.live) };
   const listeners = new Set<(entry: RosterEntry, transition: RosterTransition) => void>();
   const watchers = new Set<(entry: RosterEntry, atMs: number) => void>();
-  /** Changes since the last update to the other replicas. */
   const changed = new Set<string>();
   const faults = new Map<string, number>();
   let publishSoon = () => {};
@@ -181,9 +159,7 @@ export function createRoster(
       : { status: 'standby', reason: session.note ?? 'says standby', note: session.note };
   }
 
-  /**
-   * The best status of all replicas, this one's where they are equal. `disabled` is the same on all of them.
-   */
+  /** `disabled` is the same on all replicas. */
   function shown({ status, corridors, note, disabled, elsewhere }: RosterEntry): {
     status: RosterStatus;
     corridors: Iterable<string>;
@@ -254,7 +230,7 @@ export function createRoster(
 
   const onboarded = new Map<string, readonly string[] | null>();
 
-  /** Keeps the current session unless another one is active and it is not. */
+  /** Keeps the current session unless only another one is active. */
   function chooseSessions(entry: RosterEntry, sessions: readonly SolverSession[]): void {
     entry.sessions = sessions;
     const spoke = entry.session !== undefined && sessions.includes(entry.session) ? entry.session : undefined;
@@ -309,7 +285,7 @@ export function createRoster(
       disabled: record.disabled,
       firstSeenAtMs: earlier(entry.firstSeenAtMs, record.firstSeenAtMs),
     });
-    // It may have quoted at another replica.
+    // At another replica.
     if ((record.lastQuoteAtMs ?? 0) > (entry.lastQuoteAtMs ?? 0)) entry.lastQuoteAtMs = record.lastQuoteAtMs;
     entry.corridors = corridorsOf(record.corridors, entry.session);
     if (entry.disabled) for (const session of entry.sessions) session.end(1008, 'disabled by the venue');
@@ -365,7 +341,7 @@ export function createRoster(
       const entry = entries.get(solverId);
       if (!entry) return;
       if (kind === 'fade') entry.faded++;
-      // Every replica learns of a fade from the order's event.
+      // Replicas learn of a fade from the order's event.
       else faults.set(solverId, (faults.get(solverId) ?? 0) + 1);
       publishSoon();
       if (entry.breaker.fault(kind, clock.nowMs())) update(entry);
@@ -462,7 +438,7 @@ export function createRoster(
   };
 }
 
-/** Two replicas may record the first sight of a solver concurrently: both keep the earlier time. */
+/** Two replicas may record the first sight concurrently. */
 function earlier(a: number | null, b: number | null): number | null {
   return a === null || b === null ? (a ?? b) : Math.min(a, b);
 }

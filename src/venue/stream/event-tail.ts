@@ -1,7 +1,4 @@
-/**
- * Reads new order events once for all streams of this replica. The bus says when to read, the database says
- * what happened.
- */
+/** Reads new order events once for all streams. The bus says when to read, the database what happened. */
 
 import type { Bytes32 } from '../../domain/hex.ts';
 import type { Bus } from '../../ports/bus.ts';
@@ -11,19 +8,19 @@ import type { EventStore, OrderNews, OrderRecord, PlacedEvent } from '../../port
 import { ORDERS_TOPIC } from '../orders/submit.ts';
 
 export interface EventListener {
-  /** Whether a client waits for this event. Orders of other events are not read. */
+  /** Orders of other events are not read. */
   wants(event: PlacedEvent): boolean;
-  /** Receives every event once, in order of place. `record` is given only where it was wanted. */
+  /** In order of place; `record` only where wanted. */
   tell(event: PlacedEvent, record: OrderRecord | undefined): void;
 }
 
 export type EventTail = ReturnType<typeof createEventTail>;
 
 const PAGE = 500;
-/** Events are read in batches: the first after `GATHER_MS`, the following ones at `PACE_MS`. */
+/** The first read after a message, and the following ones. */
 const GATHER_MS = 5;
 const PACE_MS = 40;
-/** Reads without a bus message, in case one was lost. */
+/** A message may have been lost. */
 const SWEEP_MS = 2_000;
 
 export function createEventTail({
@@ -69,7 +66,7 @@ export function createEventTail({
     for (;;) {
       const events = await store.eventsAfter(place, PAGE);
       const records = new Map<Bytes32, OrderRecord | undefined>();
-      // A client that subscribes while orders are read waits for these events too.
+      // A client may subscribe while orders are read.
       for (let wanted = wantedOf(events, records); wanted.length > 0; wanted = wantedOf(events, records)) {
         const found = await store.ordersWith(wanted);
         for (const orderId of wanted) records.set(orderId, found.get(orderId));
@@ -82,7 +79,6 @@ export function createEventTail({
     }
   }
 
-  /** Orders of wanted events that have not been read yet. */
   function wantedOf(events: readonly PlacedEvent[], asked: ReadonlyMap<Bytes32, unknown>): Bytes32[] {
     const wanted = events.filter(
       (event) => !asked.has(event.orderId) && listeners.some((listener) => listener.wants(event)),
@@ -96,7 +92,6 @@ export function createEventTail({
   }
 
   return {
-    /** Place of the last event that was delivered. */
     place: () => place,
     listen: (listener: EventListener) => void listeners.push(listener),
     async start(): Promise<void> {

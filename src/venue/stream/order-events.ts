@@ -1,9 +1,6 @@
 /**
- * Dispatches order events of all replicas: solvers get awards and progress, the roster counts fills and
- * fades, and other parts of the venue subscribe with `onOrder`.
- *
- * Read first in this folder; then event-tail and order-topics (what clients receive) and stream (their
- * connections).
+ * Dispatches order events: solvers get awards and progress, the roster counts fills and fades, others use
+ * `onOrder`.
  */
 
 import type { Evidence, Fact } from '../../domain/fact.ts';
@@ -22,7 +19,6 @@ import { ORDERS_TOPIC } from '../orders/submit.ts';
 
 type OrderEventListener = (record: OrderRecord, news: OrderNews) => void;
 
-/** Failures that count against the solver. */
 const FADES: ReadonlySet<string> = new Set(['expired_unfilled', 'solver_released', 'settlement_reverted']);
 
 export function createOrderEventDispatcher({
@@ -49,7 +45,7 @@ export function createOrderEventDispatcher({
     for (const listener of listeners) listener(record, news);
   }
 
-  /** A session of the other mode gets nothing about this order. */
+  /** Solvers get only orders of their mode. */
   function sessionOf(solverId: string, { mode }: OrderRecord): SolverSession | undefined {
     const session = roster.entry(solverId)?.session;
     return session?.mode === mode ? session : undefined;

@@ -1,7 +1,4 @@
-/**
- * The order topics of the stream: replays missed events, then sends new ones as they happen, each exactly
- * once and in order.
- */
+/** The order topics: replays missed events, then sends new ones, each exactly once and in order. */
 
 import type { Chain } from '../../domain/chain.ts';
 import type { Bytes32 } from '../../domain/hex.ts';
@@ -18,42 +15,32 @@ import type {
 import type { EventTail } from './event-tail.ts';
 import { statusResponse } from '../orders/status.ts';
 
-/** A connection, as topics see it. */
 export interface StreamClient {
   readonly key: ApiKey;
   send(text: string | Buffer): void;
   bufferedBytes(): number;
   readonly gone: boolean;
-  /** Disconnects a client that does not read. */
   drop(): void;
 }
 
 export interface OrderStream {
-  /** The last place; no cursor that was given out is beyond it. */
   last(): Promise<number>;
-  /**
-   * Subscribes to the workspace's events, from after `since` or from now on. Returns the place it starts
-   * from.
-   */
+  /** From after `since`, or from now on. */
   joinAll(client: StreamClient, since: number | undefined): Joined;
   leaveAll(client: StreamClient): void;
-  /** Subscribes to one order, from its first event on. */
+  /** From its first event on. */
   join(client: StreamClient, orderId: Bytes32): Joined;
   leave(client: StreamClient, orderId: Bytes32): void;
 }
 
 export interface Joined {
   place: number;
-  /**
-   * Sends the missed events. Call it after the client has been told that it is subscribed. Rejects when the
-   * store does.
-   */
+  /** Call it after the client was told that it is subscribed. Rejects when the store does. */
   catchUp(): Promise<void>;
 }
 
 interface Follower {
   client: StreamClient;
-  /** Of the last event sent. */
   place: number;
   live: boolean;
   /** An event happened during the replay. */
@@ -61,12 +48,11 @@ interface Follower {
 }
 
 interface Sent {
-  /** Of the last event sent. */
   seq: number;
   missed: boolean;
 }
 
-/** Events per read in a replay, and the buffered bytes below which the next are read. */
+/** Events per read in a replay, and the buffered bytes below which it reads on. */
 const PAGE = 100;
 const LOW_WATER_BYTES = 128 * 1024;
 const DRAIN_MS = 20;
@@ -91,7 +77,6 @@ export function createOrderStream({
     tell(event, record) {
       if (!record) return;
       const body = bodyOf(event, record);
-      // Serialised once for all clients.
       const forAll = Buffer.from(workspaceFrame(event, body));
       for (const [client, follower] of ofWorkspace.get(scopeOf(event)) ?? []) {
         if (!follower.live) follower.missed = true;
@@ -102,7 +87,7 @@ export function createOrderStream({
       }
       const forOne = Buffer.from(orderFrame(event, body));
       for (const [client, sent] of ofOrder.get(event.orderId) ?? []) {
-        // Earlier events are still being read; this one will be read with them.
+        // Earlier events are still being read.
         if (event.seq > sent.seq + 1) sent.missed = true;
         if (event.seq !== sent.seq + 1) continue;
         sent.seq = event.seq;
@@ -126,7 +111,6 @@ export function createOrderStream({
     of: Pick<PlacedEvent, 'workspaceId' | 'mode'>,
     still: () => boolean,
   ): Promise<void> {
-    // Gives places to all committed events.
     await store.placeEvents();
     while (still()) {
       follower.missed = false;
@@ -146,7 +130,6 @@ export function createOrderStream({
     }
   }
 
-  /** Waits until the client has read enough. */
   async function drained(client: StreamClient): Promise<void> {
     for (let waited = 0; client.bufferedBytes() > LOW_WATER_BYTES && !client.gone; waited += DRAIN_MS) {
       if (waited > DRAIN_WITHIN_MS) return client.drop();
@@ -189,7 +172,7 @@ export function createOrderStream({
       return {
         place: tail.place(),
         async catchUp() {
-          // Live events already reach this client: an event in between is in the read or comes live.
+          // An event in between is in the read or comes live.
           do {
             sent.missed = false;
             const events = await store.events(orderId);

@@ -1,7 +1,4 @@
-/**
- * The public WebSocket: clients subscribe to topics and receive events. Subscribing replays missed events, so
- * that the stream agrees with polling.
- */
+/** The public WebSocket. Subscribing replays missed events, so that the stream agrees with polling. */
 
 import type { Bytes32 } from '../../domain/hex.ts';
 import { toIso } from '../../domain/time.ts';
@@ -31,7 +28,6 @@ import type { Workspaces } from '../access/workspaces.ts';
 
 interface Client extends StreamClient {
   topics: Set<string>;
-  /** Its prices topics. */
   markets: Map<string, PriceMarket>;
 }
 
@@ -67,7 +63,6 @@ export function createStreamDoor(
   );
   const sentFrames = metrics.counter('firmquote_venue_stream_frames_total', 'Frames sent to event streams');
 
-  /** Keeps all clients together within one budget by disconnecting those with the most unread bytes. */
   let cancelWeighing = () => {};
   function weigh(): void {
     const lagging = [...clients]
@@ -84,7 +79,7 @@ export function createStreamDoor(
     cancelWeighing = clients.size > 0 ? clock.after(WEIGH_MS, weigh) : () => {};
   }
 
-  /** Eligibility is looked up per client asynchronously; the queue keeps the changes in order. */
+  /** Eligibility is looked up per client; the queue keeps the order. */
   let rosterQueue = Promise.resolve();
   roster.onShown((entry, atMs) => {
     if (rosterListeners.size === 0) return;
@@ -118,7 +113,7 @@ export function createStreamDoor(
     }
   }
 
-  /** Prices come from the ladders of eligible solvers, and eligibility may have changed. */
+  /** Prices depend on the eligible solvers. */
   workspaces.onChange(
     () =>
       void rejoinPrices().catch((error: unknown) =>
@@ -176,7 +171,6 @@ export function createStreamDoor(
     let second = 0;
     let inSecond = 0;
     let cancelPing = clock.after(pingEveryMs, ping);
-    /** Subscriptions run one after the other, so that answers come in the order of the requests. */
     let work = Promise.resolve();
 
     function ping(): void {
@@ -190,7 +184,6 @@ export function createStreamDoor(
     const fail = (code: string, message: string, id: FrameId) =>
       say({ op: 'error', error: { code, message }, id });
 
-    /** Subscribes to all of the topics or to none. */
     async function subscribe(
       texts: readonly string[],
       since: string | undefined,
@@ -257,7 +250,7 @@ export function createStreamDoor(
         client.markets.set(market.topic, market);
         prices.join(client, market, workspace);
       }
-      // Not awaited: a long replay must not block the client's next request.
+      // A long replay must not block the client's next request.
       Promise.all(joined.map((one) => one.catchUp())).catch((error: unknown) => {
         // A stream with missing events must not look complete.
         for (const { text } of topics) leave(text);
@@ -265,7 +258,6 @@ export function createStreamDoor(
       });
     }
 
-    /** undefined when there is no slot; the client has got the error. */
     async function enter(id: FrameId): Promise<Release | undefined> {
       try {
         return await slots.take('subscribe', key.id);

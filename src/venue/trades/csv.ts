@@ -1,4 +1,4 @@
-/** Trade history as CSV (RFC 4180). Numbers stay numbers, and no cell is a formula in a spreadsheet. */
+/** Trade history as CSV (RFC 4180). No cell is a formula in a spreadsheet. */
 
 import type { TradeRow } from '../../ports/stores/trades.ts';
 import type { TradeItem } from '../../protocol/api/trades.ts';
@@ -9,7 +9,7 @@ type Cell = { text: string | null } | { number: number | string | null };
 const text = (value: string | null | undefined): Cell => ({ text: value ?? null });
 const number = (value: number | string | null | undefined): Cell => ({ number: value ?? null });
 
-/** In whole tokens; in base units with an empty symbol when the venue does not know the token any more. */
+/** Base units when the venue no longer lists the token. */
 const amountOf = ({ decimalAmount, rawAmount }: TradeItem['route']['input']): Cell =>
   number(decimalAmount ?? rawAmount);
 
@@ -60,7 +60,7 @@ export function csvLine(row: TradeRow, names: Names): string {
     .join(',')}\r\n`;
 }
 
-/** Characters that start a formula in a spreadsheet, also after a full-width sign. */
+/** Also after a full-width sign. */
 const FORMULA = /^[=+\-@\t\r\n\0\uFF1D\uFF0B\uFF0D\uFF20]/u;
 
 function write(cell: Cell): string {

@@ -1,7 +1,4 @@
-/**
- * One trade in full, from its order, facts and captured gas. Fields for owners and admins are left out for
- * other roles.
- */
+/** One trade in full, from its order, facts and captured gas. */
 
 import { divUp } from '../../domain/amount.ts';
 import { assetId } from '../../domain/asset.ts';
@@ -23,16 +20,14 @@ import { substatusOf } from './words.ts';
 export interface DossierParts {
   row: TradeRow;
   record: OrderRecord;
-  /** The orders of all legs of the route, in order, this one included. */
   route: readonly OrderRecord[];
   gas: readonly CapturedGas[];
   names: Names;
   nativeSymbol(chainId: number): string;
-  /** undefined when the caller may not see it. */
+  /** undefined for roles that may not see it. */
   restricted: { screenedNow: Screened; travelRule: TravelRuleRecord | undefined } | undefined;
 }
 
-/** The parts of a candidate that a dossier shows. */
 interface Quoted {
   preview?: {
     inputs?: { priceUsd?: number | null }[];
@@ -72,7 +67,6 @@ export function tradeDossier(parts: DossierParts): TradeDossier {
   };
 }
 
-/** How far below the shown amount the escrow would deliver; 0 on firm quotes. */
 function tolerance({ preview }: Quoted): number {
   const { amount, minimumAmount } = preview?.outputs?.[0] ?? {};
   if (amount === undefined || !minimumAmount || BigInt(amount) === 0n) return 0;
@@ -101,7 +95,6 @@ function settlementOf(
   ];
   const seen = new Set<string>();
   const transactions = every.flatMap(([kind, evidence]) => {
-    // A transaction with several effects is listed under the first.
     const id = evidence && `${evidence.chainId} ${evidence.txHash}`;
     if (!evidence || !id || seen.has(id)) return [];
     seen.add(id);
@@ -127,7 +120,7 @@ function transaction(
 
 const usdOf = ({ feeWei, nativeUsd }: CapturedGas): number | null =>
   feeWei === null || nativeUsd === null ? null : inUsd(feeWei, 18, nativeUsd);
-/** For display: rounded only in the last step. */
+/** Rounded in the last step only. */
 const inUsd = (amount: bigint, decimals: number, price: number): number =>
   Number((amount * BigInt(Math.round(price * 1e8))) / 10n ** BigInt(decimals)) / 1e8;
 
@@ -152,7 +145,6 @@ function lpOf({ row, record, names }: DossierParts, { fills }: Progress): TradeD
   };
 }
 
-/** The legs as quoted, each with the order that executes it. Legs of one atomic order share it. */
 function legsOf({ record, route }: DossierParts, { composite }: Quoted): NonNullable<TradeDossier['legs']> {
   const legs = composite?.legs ?? [];
   const atomic = composite?.executionModel !== 'sequential';
@@ -175,7 +167,7 @@ function legsOf({ record, route }: DossierParts, { composite }: Quoted): NonNull
   });
 }
 
-/** undefined when the order is older than the capture of gas. */
+/** undefined when older than the capture of gas. */
 function feesOf(
   { record, row, gas, names, nativeSymbol }: DossierParts,
   { opened, fills }: Progress,
@@ -207,13 +199,13 @@ function feesOf(
   return {
     gas: gasFee(gas, row.terms.sourceChainId, nativeSymbol),
     protocolFee: fee(input, platform, inputUsd),
-    // The output that the LP's spread cost the taker, rounded down.
+    // The LP's spread in output, rounded down.
     solverFee: fee(output, (delivered * spread) / (10_000n - spread), outputUsd),
     relayerTip: fee(input, relay, inputUsd),
   };
 }
 
-/** Divides the first input among the slices as the escrow does, the remainder to the last. */
+/** As the escrow divides the input, the remainder to the last slice. */
 function sharesOf({ order }: OrderRecord): { platform: bigint; relay: bigint } {
   const amount = order.inputs[0]?.[1] ?? 0n;
   const last = order.outputs.length - 1;
@@ -229,10 +221,10 @@ function sharesOf({ order }: OrderRecord): { platform: bigint; relay: bigint } {
   return { platform, relay };
 }
 
-/** CAIP-19 names native coins by their number in SLIP-44. */
+/** Native coins in SLIP-44, for CAIP-19. */
 const SLIP44: Record<string, number> = { ETH: 60, POL: 966, BNB: 714, AVAX: 9000 };
 
-/** Wei summed over the chains that share the origin's coin; USD over all of them. */
+/** Wei over the chains with the origin's coin; USD over all. */
 function gasFee(
   gas: readonly CapturedGas[],
   originChainId: number,

@@ -1,7 +1,4 @@
-/**
- * Background task that completes trade history: gas of every transaction, and counts of ended orders. No
- * order waits for it.
- */
+/** Completes trade history in the background: gas of transactions, counts of ended orders. */
 
 import { divUp } from '../../domain/amount.ts';
 import type { ChainPort } from '../../ports/chain.ts';
@@ -16,7 +13,6 @@ interface UpkeepDeps {
   trades: TradeUpkeep;
   chains: ReadonlyMap<number, ChainPort>;
   prices: Prices;
-  /** Reference price symbol of a chain's native currency. */
   nativeSymbol(chainId: number): string;
   clock: Clock;
   log: Log;
@@ -27,7 +23,6 @@ export type Upkeep = ReturnType<typeof createUpkeep>;
 
 const EVERY_MS = 1_000;
 const AT_ONCE = 64;
-/** Retry interval while a node does not have a receipt yet. */
 const AGAIN_MS = 15_000;
 const WEI = 10n ** 18n;
 
@@ -60,7 +55,6 @@ export function createUpkeep(
     await trades.fold();
   }
 
-  /** Priced now, seconds after the transaction became final. */
   async function capture(due: DueGas): Promise<void> {
     const port = chains.get(due.chainId);
     const receipt = await port?.receipt(due.txHash, port.chain.escrow).catch(() => undefined);
@@ -94,12 +88,10 @@ export function createUpkeep(
   }
 
   return {
-    /** Continues what an earlier process left undone. */
     start(): void {
       stopped = false;
       next();
     },
-    /** Finishes work in progress. */
     async stop(): Promise<void> {
       stopped = true;
       cancel();

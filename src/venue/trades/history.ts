@@ -1,9 +1,4 @@
-/**
- * A workspace's trade history for holders of its keys: list, one trade in full, and the whole as CSV.
- *
- * Read first in this folder; then search (the query), item (a row), dossier and record-sections (one trade),
- * words (its labels), csv. history-upkeep runs in the background.
- */
+/** A workspace's trade history: list, one trade in full, and the whole as CSV. */
 
 import type { Chain } from '../../domain/chain.ts';
 import { type Bytes32, isBytes32 } from '../../domain/hex.ts';
@@ -41,11 +36,10 @@ export interface TradeHistory {
     filter: TradesFilter & { limit?: number | undefined; offset?: number | undefined },
   ): Promise<{ items: TradeItem[]; total: number; offset: number; limit: number }>;
   dossier(key: ApiKey, workspaceId: string, orderId: string): Promise<TradeDossier>;
-  /** Throws 429 while another export of this workspace is being read. */
   exportCsv(key: ApiKey, workspaceId: string, filter: TradesFilter): Promise<Download>;
 }
 
-/** Another workspace's trade answers exactly like one that does not exist. */
+/** Also for a trade of another workspace. */
 const nowhere = () => new ApiError('not_found', 'No such workspace or trade.');
 const EXPORT_RETRY_SECONDS = 10;
 
@@ -76,7 +70,6 @@ export function createTradeHistory({
     };
   }
 
-  /** The orders of all legs of a route; a later leg finds the first through its parent. */
   async function routeOf(record: OrderRecord): Promise<OrderRecord[]> {
     if (record.namespace !== 'router') return [record];
     let first = record;
@@ -88,7 +81,7 @@ export function createTradeHistory({
     const route = [first];
     for (let last: OrderRecord | undefined = first; last;) {
       const next: OrderRecord[] = await store.nextLegs(last.orderId);
-      // A failed leg may have been requested again: the one shown belongs to this trade.
+      // A failed leg may have been requested again.
       last = next.find(({ orderId }) => orderId === record.orderId) ?? next.at(-1);
       if (last) route.push(last);
     }
@@ -151,7 +144,7 @@ export function createTradeHistory({
   };
 }
 
-/** One chunk per batch. Stopping at any time, also before the first chunk, releases the rows. */
+/** Stopping at any time, also before the first chunk, releases the rows. */
 function csvChunks(rows: AsyncGenerator<TradeRow[]>, names: Names): AsyncIterable<string> {
   let head: string | undefined = csvHeader(names);
   return {

@@ -1,4 +1,4 @@
-/** A trade as the list shows it: one row of history with current names of chains, tokens, LPs and members. */
+/** A trade as the list shows it. */
 
 import { formatUnits } from '../../domain/amount.ts';
 import { assetId } from '../../domain/asset.ts';
@@ -14,9 +14,8 @@ import { lifecycleStatus } from './words.ts';
 
 export interface Names {
   chains: ReadonlyMap<number, Chain>;
-  /** From the roster. */
   solvers: ReadonlyMap<string, { name: string; kind: string }>;
-  /** undefined when the caller may not see members. */
+  /** undefined when the caller may not see them. */
   members: ReadonlyMap<string, Member> | undefined;
   nowMs: number;
 }
@@ -57,7 +56,6 @@ export function tradeItem(row: TradeRow, names: Names): TradeItem {
   };
 }
 
-/** null for deliveries to wallets. */
 export const deferralOf = ({ orderId, state }: TradeRow, nowMs: number): DeferredSettlement | null =>
   state.credits.length === 0
     ? null
@@ -110,10 +108,7 @@ function legOf(
 
 const PRICE_DIGITS = 18;
 
-/**
- * Quoted output tokens per input token, cut after the eighteenth significant digit. null while a token is
- * unknown.
- */
+/** Quoted output per input token, cut after eighteen digits. null while a token is unknown. */
 function executionPrice({ terms }: TradeRow, { chains }: Names): TradeItem['executionPrice'] {
   const [source, dest] = [chains.get(terms.sourceChainId), chains.get(terms.destChainId)];
   const [base, quote] = [
@@ -122,7 +117,7 @@ function executionPrice({ terms }: TradeRow, { chains }: Names): TradeItem['exec
   ];
   const paid = BigInt(terms.input.amount);
   if (!base || !quote || paid === 0n) return null;
-  // More digits than any quotient of two token amounts can lose.
+  // More than a quotient of two amounts can lose.
   const scale = 78;
   const digits = (
     (BigInt(terms.output.amount) * 10n ** BigInt(base.decimals + scale)) /
@@ -137,10 +132,7 @@ function executionPrice({ terms }: TradeRow, { chains }: Names): TradeItem['exec
   };
 }
 
-/**
- * Delivered against quoted, in basis points, rounded against the taker; 0 where the escrow delivers exactly.
- * null until delivered.
- */
+/** Basis points, rounded against the taker. null until delivered. */
 function slippageBps({ terms, state }: TradeRow): number | null {
   const quoted = BigInt(terms.output.quoted ?? terms.output.amount);
   if (state.delivered === null || quoted === 0n) return null;

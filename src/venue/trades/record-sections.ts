@@ -19,7 +19,6 @@ import { decodeFunding } from '../../settlement/funding.ts';
 import { intentOf } from '../../settlement/intent.ts';
 import { foldFacts } from '../../settlement/lifecycle.ts';
 
-/** `compliance` is the screeners' current result, `snapshotCompliance` that at acceptance. */
 export const complianceSection = ({ decision, taker, receiver }: Screened): Compliance => ({
   decision,
   taker: partySection(taker),
@@ -38,7 +37,7 @@ const partySection = ({ address, decision, checks }: ScreenedParty): Compliance[
   })),
 });
 
-/** null when the order is not reported. */
+/** null when not reported. */
 export function travelRuleSection(
   { travelRule }: Pick<OrderRecord, 'travelRule'>,
   latest: TravelRuleRecord | undefined,
@@ -62,10 +61,7 @@ export function travelRuleSection(
 
 const isoOrNull = (ms: number | null): string | null => (ms === null ? null : toIso(ms));
 
-/**
- * Every signature and receipt so far, and what each of them proves. null on a chain that the venue no longer
- * has.
- */
+/** Every signature and receipt so far, and what it proves. null when the venue no longer has the chain. */
 export function proofsSection(
   record: OrderRecord,
   chains: ReadonlyMap<number, Chain>,
@@ -166,10 +162,7 @@ function checksumOf({ candidate }: OrderRecord): ComplianceProofs['checksum'] {
   };
 }
 
-/**
- * The submitted order as ERC-7683 writes intents, with its signatures. null on a chain that the venue no
- * longer has.
- */
+/** The order as an ERC-7683 intent. null when the venue no longer has the chain. */
 export function intentSection(record: OrderRecord, chains: ReadonlyMap<number, Chain>): IntentSection | null {
   const { order, orderId, quoteId, commitments, signature, signScheme, funding } = record;
   const origin = chains.get(record.originChainId);

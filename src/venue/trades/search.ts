@@ -1,6 +1,4 @@
-/**
- * Turns a caller's search into a query: resolves names to ids, and leaves out what the role may not search.
- */
+/** A caller's search as a query, without what the role may not search. */
 
 import type { Chain } from '../../domain/chain.ts';
 import { corridorOf, parseCorridor } from '../../domain/corridor.ts';
@@ -13,10 +11,10 @@ import { fullName, lpName, type Names, slugOf } from './item.ts';
 
 const PRIVILEGED: ReadonlySet<Role | null> = new Set<Role | null>(['owner', 'admin']);
 
-/** Whether this key may see members and compliance data. */
+/** May see members and compliance data. */
 export const isPrivileged = ({ role }: ApiKey): boolean => PRIVILEGED.has(role);
 
-/** Each stage is in one bucket: a refunded trade does not also count as failed. */
+/** Each stage is in one bucket. */
 const BUCKETS: Record<Exclude<NonNullable<TradesFilter['status']>, 'all'>, readonly OrderStage[]> = {
   pending: ['awaiting_escrow', 'escrowed', 'delivered', 'proven'],
   settled: ['settled'],
@@ -24,7 +22,6 @@ const BUCKETS: Record<Exclude<NonNullable<TradesFilter['status']>, 'all'>, reado
   refunded: ['refunded'],
 };
 
-/** With `names.members` the caller may search by member. */
 export function tradeQuery(book: TradeBook, filter: TradesFilter, names: Names): TradeQuery {
   const {
     status = 'all',
@@ -48,7 +45,7 @@ export function tradeQuery(book: TradeBook, filter: TradesFilter, names: Names):
 }
 
 function matcher({ corridor, member, lp, routingPath }: TradesFilter, names: Names): TradeQuery['matches'] {
-  // There are no brokers yet, so nothing matches.
+  // There are no brokers yet.
   if (routingPath === 'via_broker') return () => false;
   const chains = corridor === undefined ? undefined : parseCorridor(corridor, names.chains.values());
   if (corridor !== undefined && !chains) return () => false;
@@ -60,13 +57,11 @@ function matcher({ corridor, member, lp, routingPath }: TradesFilter, names: Nam
     (!people || (family.memberId !== null && people.has(family.memberId)));
 }
 
-/** A literal match, ignoring case. */
 function searcher(term: string): (text: string) => boolean {
   const wanted = term.toLowerCase();
   return (text) => text.toLowerCase().includes(wanted);
 }
 
-/** By id or name; there are few LPs. */
 function remembering(fits: (text: string) => boolean, names: Names): (lp: string) => boolean {
   const known = new Map<string, boolean>();
   return (lp) => {
@@ -95,7 +90,7 @@ function sortOf(asked: string | undefined, names: Names): TradeQuery['sort'] {
       return { by: sort };
     case 'member': {
       const { members } = names;
-      // The order of members alone would reveal who traded together.
+      // The order alone would reveal who traded together.
       return members
         ? { by: 'group', key: ({ memberId }) => nameOf(memberId, members) }
         : { by: 'created_at' };

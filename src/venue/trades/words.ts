@@ -1,4 +1,4 @@
-/** The status of a trade in words: labels for a list, and what happens next for one trade. */
+/** The status of a trade in words. */
 
 import type { FailureCode } from '../../domain/fact.ts';
 import { toIso } from '../../domain/time.ts';
@@ -83,7 +83,6 @@ export interface Substatus {
   substatusMessage: string;
 }
 
-/** Finer than the stage, always with what comes next. Times are chain times. */
 export function substatusOf(
   { order, executionMode }: Pick<OrderRecord, 'order' | 'executionMode'>,
   progress: Progress,
@@ -164,8 +163,6 @@ function inLedger({
   return { substatus: `ledger_${stage}`, substatusMessage: message };
 }
 
-/**
- * The failure message up to its sentence about the refund, which the caller replaces by the current state.
- */
+/** Up to the sentence about the refund, which the caller replaces. */
 const firstSentence = (message: string | undefined): string =>
   message === undefined ? '' : `${/^[^.]*\./.exec(message)?.[0] ?? message} `;

@@ -1,4 +1,4 @@
-/** One look at one order, from top to bottom: read the chains, record facts, plan, run the next step. */
+/** One look at one order: read the chains, record facts, plan, run the next step. */
 
 import type { Fact, Failure } from '../../../domain/fact.ts';
 import type { Clock } from '../../../ports/clock.ts';
@@ -53,7 +53,6 @@ export function createAdvanceOrder({ store, views, runStep, clock, log, metrics 
       const code = seen.nonceGone ? next.code : failureCode(item, next.code);
       const failure = explainFailure(code, item.record, item.refusal);
       if (!(await record(item, [{ kind: 'failed', failure }]))) return 'lost';
-      // If the input is in the escrow, the refund comes next.
       return item.progress.final ? 'ended' : 'again';
     }
     if (next.kind !== 'step') return 'waiting';
@@ -79,7 +78,6 @@ export function createAdvanceOrder({ store, views, runStep, clock, log, metrics 
     log.info({ orderId: item.record.orderId, step, reason: revert.text }, 'the simulation refused this step');
   }
 
-  /** Appends facts to the order. false when this worker no longer owns it. */
   async function record(item: OpenOrder, facts: readonly Fact[]): Promise<boolean> {
     if (facts.length === 0) return true;
     const { record: before, claim } = item;
@@ -120,7 +118,6 @@ function failureCode({ refusal, record }: OpenOrder, code: Failure['code']): Fai
   return isFundingRevert(refusal, record.order.user) ? 'funding_failed' : 'settlement_reverted';
 }
 
-/** The transaction of a step that takers see in the order's history. */
 function sentFacts({ progress }: OpenOrder, { step }: StepPlan, result: StepResult): Fact[] {
   if (step !== 'settle' && step !== 'open' && step !== 'refund') return [];
   if (result.kind !== 'sent' || !result.hash) return [];

@@ -1,11 +1,6 @@
 /**
- * Advances every open order until it ends. Events and submissions wake an order; a sweep looks at every order
- * again, so a lost wake-up costs seconds. Several workers may run: an order belongs to the worker that claims
- * it, and only a worker that may send on the order's origin claims it.
- *
- * Order of reading in this folder: advancer (which orders, when), advance-order (one look at one order),
- * observe with chain-view and event-cache (what the chains say), run-step and send (the next step), failure.
- * withdrawals runs beside them.
+ * Advances every open order until it ends. Events and submissions wake an order; a sweep makes up for lost
+ * wake-ups. An order belongs to the worker that claims it, and only one that may send on its origin does.
  */
 
 import type { Bytes32 } from '../../../domain/hex.ts';
@@ -28,9 +23,7 @@ import { createRunStep } from './run-step.ts';
 export interface OrderAdvancerDeps {
   store: OrderStore & Pick<EventStore, 'ordersWith'>;
   chains: ReadonlyMap<number, ChainPort>;
-  /** Relayers by chain; orders of a chain without one are only observed. */
   transactors: ReadonlyMap<number, Transactor>;
-  /** Venues that fill from their own accounts are asked to deliver. */
   routeVenues: readonly RouteVenue[];
   attestations: Attestations;
   queue: Queue;
@@ -41,13 +34,11 @@ export interface OrderAdvancerDeps {
 }
 
 export interface OrderAdvancerOptions {
-  /** Unique per process. */
   owner: string;
   leaseMs?: number;
   sweepMs?: number;
   /** How long proving and finalising are left to the LP. */
   graceMs?: number;
-  /** Queue topic on which submissions send their orderId. */
   topic?: string;
 }
 
@@ -77,7 +68,6 @@ export function createOrderAdvancer(deps: OrderAdvancerDeps, options: OrderAdvan
   const views = new Map([...chains].map(([id, chain]) => [id, createChainView(chain)]));
   const runStep = createRunStep(deps, { graceMs });
   const advanceOrder = createAdvanceOrder({ store, views, runStep, clock, log, metrics });
-  /** The orders that this worker has claimed. */
   const work = new Map<Bytes32, OpenOrder>();
   const runs = new Set<Promise<void>>();
   const wanted = new Set<Bytes32>();
@@ -87,8 +77,6 @@ export function createOrderAdvancer(deps: OrderAdvancerDeps, options: OrderAdvan
   let cancelSweep = () => {};
   let cancelRenewal = () => {};
   let unsubscribe = async (): Promise<void> => {};
-
-  /** Advancing */
 
   function wake(item: OpenOrder): void {
     if (stopped) return;
@@ -122,7 +110,6 @@ export function createOrderAdvancer(deps: OrderAdvancerDeps, options: OrderAdvan
     if (work.get(orderId) === item) work.delete(orderId);
   }
 
-  /** Reads a chain's newest block and wakes the orders that waited for something in it. */
   async function readChain(view: ChainView): Promise<void> {
     const update = await view.update();
     if (!update) return;
@@ -137,7 +124,6 @@ export function createOrderAdvancer(deps: OrderAdvancerDeps, options: OrderAdvan
     }
   }
 
-  /** A successful transaction wakes the order by its event, once that is final. */
   async function wakeIfFailed(item: OpenOrder, sent: NonNullable<OpenOrder['sent']>): Promise<void> {
     const status = await transactors
       .get(sent.chainId)
@@ -147,9 +133,7 @@ export function createOrderAdvancer(deps: OrderAdvancerDeps, options: OrderAdvan
       wake(item);
   }
 
-  /** Claiming */
-
-  /** Orders of a chain without a relayer are observed by any worker. */
+  /** Orders of a chain without a relayer are only observed. */
   function maySend(chainId: number): boolean {
     return transactors.get(chainId)?.holds() ?? true;
   }
@@ -171,13 +155,13 @@ export function createOrderAdvancer(deps: OrderAdvancerDeps, options: OrderAdvan
       await startClaimed(await store.claim(orderIds, owner, leaseMs, chainIds));
   }
 
-  /** Records are read after the claim, so that facts of a former owner are not missed. */
+  /** Records are read after the claim: a former owner may have added facts. */
   async function startClaimed(claims: readonly Claim[]): Promise<void> {
     if (claims.length === 0) return;
     const records = await store.ordersWith(claims.map(({ orderId }) => orderId));
     for (const claim of claims) {
       const [held, record] = [work.get(claim.orderId), records.get(claim.orderId)];
-      // Of two claims of the same order, the later fence counts.
+      // The later fence counts.
       if (held) held.claim = claim.fence > held.claim.fence ? claim : held.claim;
       else if (record) {
         const item = openOrder(record, claim);
@@ -187,7 +171,6 @@ export function createOrderAdvancer(deps: OrderAdvancerDeps, options: OrderAdvan
     }
   }
 
-  /** Claims open orders that no worker holds, and advances the orders of this worker. */
   async function sweep(): Promise<void> {
     let after: { createdAtMs: number; orderId: Bytes32 } | undefined;
     do {
@@ -234,7 +217,6 @@ export function createOrderAdvancer(deps: OrderAdvancerDeps, options: OrderAdvan
     }
   }
 
-  /** Releases orders of chains on which another worker sends now. */
   async function releaseUnsendable(): Promise<void> {
     const others = [...work.values()].filter(
       ({ record, running }) => !running && !maySend(record.originChainId),
@@ -244,7 +226,6 @@ export function createOrderAdvancer(deps: OrderAdvancerDeps, options: OrderAdvan
   }
 
   return {
-    /** Looks at every open order, then follows events, wake-ups and its sweep until stopped. */
     async start(): Promise<void> {
       stopped = false;
       followers = [...views.values()].map((view) => followHeads(view.chain, log, () => readChain(view)));
@@ -252,7 +233,7 @@ export function createOrderAdvancer(deps: OrderAdvancerDeps, options: OrderAdvan
       await sweep();
       cancelSweep = clock.after(sweepMs, sweepAgain);
       cancelRenewal = clock.after(leaseMs / 3, renewAgain);
-      // The queue wakes one worker, perhaps not the one that may send; the bus reaches all of them.
+      // The queue wakes one worker, the bus all of them.
       unsubscribe = await bus.subscribe(topic, (payload) => {
         const { orderId, event } = JSON.parse(payload) as OrderNews;
         if (event === 'order.created' && !stopped)
@@ -262,7 +243,6 @@ export function createOrderAdvancer(deps: OrderAdvancerDeps, options: OrderAdvan
       });
       await queue.process(topic, 64, (orderId) => claimSoon(orderId as Bytes32));
     },
-    /** Finishes work in progress and releases its claims. */
     async stop(): Promise<void> {
       stopped = true;
       cancelSweep();

@@ -9,16 +9,13 @@ import { createOrderEventCache, cacheableEvent, type CachedOrderEvent } from './
 
 export interface PinnedBlocks {
   head: Block;
-  /** The newest final block; decisions read the chain there. */
+  /** Decisions read the chain here. */
   final: Block;
 }
 
 export type ChainView = ReturnType<typeof createChainView>;
 
-/**
- * Blocks by which ranges overlap beyond the depth: a node may have served no logs yet, or those of another
- * fork.
- */
+/** A node may have served no logs yet, or those of another fork. */
 const OVERLAP = 4n;
 const CACHED_PROOFS = 50_000;
 const CACHED_BLOCKS = 2_000;
@@ -29,7 +26,6 @@ export function createChainView(chain: ChainPort) {
   const proofs = new LRUCache<Bytes32, EscrowEvent>({ max: CACHED_PROOFS });
   const blocks = new LRUCache<bigint, Block>({ max: CACHED_BLOCKS });
   const reading = new Map<bigint, Promise<Block>>();
-  /** Orders with events that are not final yet, by the event's block. */
   const notFinal = new Map<Bytes32, bigint>();
   let pinned: PinnedBlocks | undefined;
   let scannedTo: bigint | undefined;
@@ -44,8 +40,8 @@ export function createChainView(chain: ChainPort) {
   }
 
   /**
-   * Reads the blocks since the last reading. `touched`: the orders of newly final events, and the payload
-   * hashes of newly final proofs. undefined without a head, or when it was reorganised away meanwhile.
+   * `touched`: orders of newly final events and payload hashes of newly final proofs. undefined without a
+   * head, or when it was reorganised away.
    */
   async function update(): Promise<(PinnedBlocks & { touched: ReadonlySet<Bytes32> }) | undefined> {
     const head = chain.head();
@@ -71,12 +67,12 @@ export function createChainView(chain: ChainPort) {
     return { ...pinned, touched };
   }
 
-  /** A final block. A cached block with another hash than `expected` is read again. */
+  /** A cached block with another hash than `expected` is read again. */
   async function blockAt(number: bigint, expected?: Hex): Promise<Block> {
     const cached = blocks.get(number);
-    // The cached block may have been reorganised away, or the development chain reset.
+    // It may have been reorganised away, or the development chain reset.
     if (cached && (expected === undefined || cached.hash === expected)) return cached;
-    // Concurrent requests for one block share one read.
+    // Concurrent requests share one read.
     const read = reading.get(number) ?? readBlock(number);
     reading.set(number, read);
     return read;
@@ -93,7 +89,7 @@ export function createChainView(chain: ChainPort) {
     }
   }
 
-  /** Keeps events that are final and on the canonical chain. */
+  /** Keeps final events of the canonical chain. */
   async function finalOnes<E extends CachedOrderEvent | EscrowEvent>(
     candidates: readonly E[],
     final: Block,
@@ -112,10 +108,9 @@ export function createChainView(chain: ChainPort) {
   return {
     chain,
     update,
-    /** Both blocks of the last `update`. */
     pinned: () => pinned,
     blockAt,
-    /** Final events of an order, in chain order. Asks the node unless `isEnough` accepts the cached ones. */
+    /** In chain order. Asks the node unless `isEnough` accepts the cached events. */
     async orderEvents(
       orderId: Bytes32,
       since: number,
@@ -131,14 +126,14 @@ export function createChainView(chain: ChainPort) {
         final,
       );
     },
-    /** The final event that proved this payload to the oracle, in block `from` or later. */
+    /** In block `from` or later. */
     async proof(payloadHash: Bytes32, from: bigint): Promise<EscrowEvent | undefined> {
       if (!pinned) return undefined;
       const { final } = pinned;
       const finalProof = async () => (await finalOnes([proofs.get(payloadHash) ?? []].flat(), final))[0];
       const cached = await finalProof();
       if (cached) return cached;
-      // The proof may be older than this process: read from the block in which the order was opened.
+      // The proof may be older than this process.
       for (const event of await chain.events(from, final.number)) keep(event);
       return finalProof();
     },

@@ -1,7 +1,4 @@
-/**
- * Caches escrow events by order. The cache is limited in bytes too, because a sender chooses how long the
- * data of its order is.
- */
+/** Escrow events by order, limited in bytes because a sender chooses the length of its order's data. */
 
 import { LRUCache } from 'lru-cache';
 import type { Bytes32 } from '../../../domain/hex.ts';
@@ -9,21 +6,19 @@ import type { EscrowEvent } from '../../../ports/chain.ts';
 
 type Of<Kind extends EscrowEvent['kind']> = Extract<EscrowEvent, { kind: Kind }>;
 
-/** An event without the order itself: the order record holds that already. */
 export type CachedOrderEvent =
   | Of<'filled' | 'finalised' | 'refunded' | 'deferral_ended'>
   | Omit<Of<'open'>, 'order'>;
 
 export interface OrderEventCache {
-  /** The events of one order, unsorted. Events of other chains or of an abandoned fork may be among them. */
+  /** Unsorted; events of other chains or an abandoned fork may be among them. */
   of(orderId: Bytes32): CachedOrderEvent[];
-  /** false when the event is cached already. */
+  /** false when cached already. */
   add(event: CachedOrderEvent): boolean;
 }
 
 const EVENTS = 50_000;
 const BYTES = 64 * 2 ** 20;
-/** Size of an event without the data whose length its sender chooses. */
 const BASE_BYTES = 800;
 
 export function createOrderEventCache({
@@ -50,7 +45,7 @@ export function createOrderEventCache({
       const id = `${event.blockHash}:${event.logIndex}`;
       if (events.has(id)) return false;
       events.set(id, event);
-      // An event larger than the whole cache is not kept.
+      // Larger than the whole cache.
       if (!events.has(id)) return true;
       const ids = byOrder.get(event.orderId) ?? new Set();
       byOrder.set(event.orderId, ids.add(id));
@@ -62,7 +57,7 @@ export function createOrderEventCache({
 const bytesOf = (event: CachedOrderEvent): number =>
   BASE_BYTES + (event.kind === 'filled' ? event.output.callbackData.length + event.output.context.length : 0);
 
-/** undefined for events that belong to no order. */
+/** undefined for events of no order. */
 export function cacheableEvent(event: EscrowEvent): CachedOrderEvent | undefined {
   switch (event.kind) {
     case 'open': {

@@ -1,4 +1,4 @@
-/** Failure messages for takers: what happened, what it means for the money, what comes next. */
+/** Failure messages for takers: what happened to the trade and the money, and what comes next. */
 
 import type { Failure, FailureCode } from '../../../domain/fact.ts';
 import type { OrderRecord } from '../../../ports/stores/store.ts';

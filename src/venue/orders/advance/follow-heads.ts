@@ -1,4 +1,4 @@
-/** Reads a chain after each new block, one reading at a time; blocks in between share the next. */
+/** Reads a chain after each new block; blocks during a reading share the next. */
 
 import type { ChainPort } from '../../../ports/chain.ts';
 import type { Log } from '../../../ports/log.ts';
@@ -28,7 +28,6 @@ export function followHeads(port: ChainPort, log: Log, read: () => Promise<void>
 
   const unfollow = port.onHead(onHead);
   return {
-    /** Reads without waiting for a block. */
     readNow: onHead,
     async stop(): Promise<void> {
       stopped = true;

@@ -1,4 +1,4 @@
-/** What the chains say about an order at their final blocks, as facts that are not recorded yet. */
+/** What the final blocks say about an order, as facts that are not recorded yet. */
 
 import { fillPayloadHash, fillRecordOf } from '../../../domain/attestation.ts';
 import type { Evidence, Fact, FactKind } from '../../../domain/fact.ts';
@@ -14,16 +14,13 @@ import type { ChainView, PinnedBlocks } from './chain-view.ts';
 
 export interface ChainObservation {
   facts: Fact[];
-  /** The order's nonce is used on the origin while the order is not open: it can never open. */
+  /** It can never open. */
   nonceGone: boolean;
-  /** The times of exactly the blocks that were read. */
+  /** Of exactly the blocks that were read. */
   timeOf: (chainId: number) => ChainTime | undefined;
 }
 
-/**
- * undefined while a chain has not been read, or has taken back final blocks. Facts are in the order in which
- * they must be recorded.
- */
+/** undefined while a chain was not read or took back final blocks. Facts are in the order of recording. */
 export async function observeOrder(
   { orderId, order, createdAtMs, route, amountUsd }: OrderRecord,
   progress: Progress,
@@ -38,7 +35,7 @@ export async function observeOrder(
   }
   const pin = origin && pins.get(origin.chain.chain.id);
   if (!origin || !pin || order.outputs.some(({ chainId }) => !pins.has(Number(chainId)))) return undefined;
-  // Wall and chain clocks differ, so events are read from shortly before the order was accepted.
+  // Wall and chain clocks differ.
   const since = Math.floor(createdAtMs / 1_000) - 120;
   const at = pin.final.number;
   const facts: Fact[] = [];
@@ -71,7 +68,7 @@ export async function observeOrder(
     const view = output && views.get(Number(output.chainId));
     if (!record || !output || !view) continue;
     const key = outputHash(output);
-    // The log names the solver; the escrow stores a hash of it.
+    // The log names the solver; the escrow stores a hash.
     const isOurs = (event: CachedOrderEvent) =>
       event.kind === 'filled' && outputHash(event.output) === key && fillRecordOf(event) === record;
     const event = (await view.orderEvents(orderId, since, (found) => found.some(isOurs))).find(isOurs);
@@ -100,7 +97,7 @@ export async function observeOrder(
   async function filledFact(event: CachedOrderEvent, outputIndex: number, view: ChainView): Promise<Fact[]> {
     if (event.kind !== 'filled') return [];
     const evidence = await evidenceOf(event, view);
-    // Output beyond the order's amount went from the pools to the receiver directly.
+    // The surplus went from the pools to the receiver.
     const surplus = route?.through
       ? await view.chain.surplus(route.through.filler, orderId, event.blockNumber)
       : 0n;
@@ -132,7 +129,7 @@ export async function observeOrder(
     ];
   }
 
-  /** Proofs of fills on other chains, once they are final in the origin's oracle. */
+  /** Proofs of fills on other chains, once final in the origin's oracle. */
   async function proofFacts(): Promise<Fact[]> {
     const found: Fact[] = [];
     await Promise.all(
@@ -166,7 +163,7 @@ export async function observeOrder(
         const opened =
           progress.opened ?? facts.flatMap((fact) => (fact.kind === 'opened' ? [fact.evidence] : []))[0];
         const event = await origin.proof(payloadHash, opened?.blockNumber ?? at);
-        // A node without the log leaves the fact for later; finalising does not wait for it.
+        // A node without the log leaves the fact for later.
         if (event)
           found.push({
             kind: 'attested',
@@ -180,7 +177,7 @@ export async function observeOrder(
   }
 }
 
-/** A late look finds several facts; a final fact closes the order, so it is recorded last. */
+/** A final fact closes the order, so it is recorded last. */
 const RANK: Record<FactKind, number> = {
   accepted: 0,
   sent: 1,
@@ -209,7 +206,6 @@ async function evidenceOf(
   };
 }
 
-/** Whether the order's recorded facts lack this one. */
 export function isNews(fact: Fact, progress: Progress): boolean {
   switch (fact.kind) {
     case 'opened':

@@ -1,4 +1,4 @@
-/** An open order that this worker has claimed: what is recorded about it, and what it waits for. */
+/** An open order that this worker has claimed. */
 
 import { fillPayloadHash } from '../../../domain/attestation.ts';
 import { addressToBytes32, type Bytes32 } from '../../../domain/hex.ts';
@@ -12,19 +12,16 @@ export interface OpenOrder {
   progress: Progress;
   claim: Claim;
   running: boolean;
-  /** Advance it once more after the run in progress. */
   again: boolean;
-  /** When the last look began, by the monotonic clock. */
+  /** Monotonic. */
   lookedAtMs: number;
-  /** Advance it when this chain's time has passed. */
+  /** Advance when this chain's time has passed. */
   waitFor: Extract<SettlementPlan, { kind: 'wait' }> | undefined;
-  /** Advance it when this transaction has failed. */
   sent: { key: string; chainId: number } | undefined;
-  /** Advance it when one of these fills is proven on the origin. */
+  /** Advance when one of these fills is proven. */
   proofs: Bytes32[];
-  /** Why the chain refused the last transaction in simulation. */
   refusal: Revert | undefined;
-  /** Since when a step that the LP should run is due, by the monotonic clock. */
+  /** Monotonic; since when a step left to the LP is due. */
   lpStepDueMs: number | undefined;
 }
 

@@ -1,7 +1,6 @@
 /**
- * Runs one step: simulates the exact call data, then sends one transaction under a key that names the step
- * for ever. Sending proves nothing; the next observation does. A step that was taken by another party counts
- * as success.
+ * Runs one step: simulates the exact call data, then sends it under a key that names the step forever. The
+ * next observation decides. A step that another party took counts as success.
  */
 
 import { fillAttestation } from '../../../domain/attestation.ts';
@@ -38,16 +37,15 @@ interface RunStepDeps {
 }
 
 export type StepResult =
-  /** A refused step is tried again until its time has passed. */
   | Sent
-  /** Not the venue's step, not due yet, or in progress. */
+  /** Not the venue's step, not due, or in progress. */
   | { kind: 'nothing' };
 
 export type StepPlan = Extract<SettlementPlan, { kind: 'step' }>;
 
 const NOTHING: StepResult = { kind: 'nothing' };
 
-/** Proving and finalising are left to the LP, which earns by them, for `graceMs`. */
+/** The LP earns by proving and finalising, so these are left to it for `graceMs`. */
 export function createRunStep(
   { chains, transactors, routeVenues, attestations, clock, log, metrics }: RunStepDeps,
   { graceMs }: { graceMs: number },
@@ -74,7 +72,7 @@ export function createRunStep(
     switch (step.step) {
       case 'settle': {
         if (step.by !== 'venue') return NOTHING;
-        // A settlement through pools is not bundled: the transfers of several could not be told apart.
+        // Transfers of several settlements through pools could not be told apart.
         const mayBundle = route === null;
         const data = settlement(record);
         return send(chain, transactor, `${orderId}-settle`, escrow, data, step.notAfter, mayBundle);
@@ -94,9 +92,7 @@ export function createRunStep(
     }
   };
 
-  /**
-   * A route venue fills from its own account; the next observation shows whether it has. One call at a time.
-   */
+  /** A route venue fills from its own account. One call at a time. */
   function deliver({ order, orderId }: OrderRecord, venueId: string, outputs: readonly number[]): void {
     const venue = routeVenues.find(({ id }) => id === venueId);
     if (!venue?.deliver || delivering.has(orderId)) return;
@@ -130,7 +126,7 @@ export function createRunStep(
         timestamp: fill.timestamp,
         output,
       });
-      // Read at the head: without the proof the chain just refuses to finalise.
+      // Without the proof the chain refuses to finalise.
       if (
         !(await chain.isProven(
           order.inputOracle,

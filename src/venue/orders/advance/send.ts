@@ -13,9 +13,8 @@ import type { Transactor, TxStatus } from '../../../ports/transactor.ts';
 import { decodeRevert, type Revert } from '../../../settlement/revert.ts';
 
 /**
- * `name`: `<orderId>-<step>` and a suffix where needed. After `notAfter` (chain time) the step makes no
- * sense. `together`: the first attempt may share a transaction with other steps; after a failure it is sent
- * alone.
+ * `name`: `<orderId>-<step>` and a suffix where needed. `notAfter`: chain time. `together`: the first attempt
+ * may share a transaction with other steps.
  */
 export type Send = (
   chain: ChainPort,
@@ -33,7 +32,7 @@ export type Sent =
   /** The simulation failed. */
   | { kind: 'refused'; revert: Revert };
 
-/** Every reverted attempt costs gas and has its own key. */
+/** Every reverted attempt costs gas. */
 const MOST_TRIES = 5;
 
 export function createSend({ log, steps }: { log: Log; steps: Counter }): Send {

@@ -1,6 +1,6 @@
 /**
- * Money that leaves the ledger after a delivery. Pays deferred deliveries out as soon as the escrow allows
- * it, and records every withdrawal that final events show, by whomever it was sent, once.
+ * Pays deferred deliveries out of the ledger as soon as the escrow allows it, and records each withdrawal
+ * that final events show once.
  */
 
 import type { Evidence, Fact } from '../../../domain/fact.ts';
@@ -27,7 +27,6 @@ import { createSend } from './send.ts';
 export interface WithdrawalsDeps {
   store: DeliveryStore & Pick<OrderStore, 'order'>;
   chains: ReadonlyMap<number, ChainPort>;
-  /** Relayers by chain; without one the venue only records that chain's withdrawals. */
   transactors: ReadonlyMap<number, Transactor>;
   clock: Clock;
   log: Log;
@@ -36,19 +35,15 @@ export interface WithdrawalsDeps {
 
 /** Blocks per request for events. */
 const RANGE = 500n;
-/** Blocks after which the position is stored even without events: the most that a restart reads again. */
 const PLACE_EVERY = 50n;
 const MOST_DUE = 100;
-/** Chain seconds until a payment that was sent, or refused once, is checked again. */
+/** Chain seconds between looks at a payment that was sent or refused. */
 const LOOK_AGAIN_SECONDS = 15;
 const LONGEST_PAUSE_SECONDS = 3_600;
 const WHOLE_BLOCK = Number.MAX_SAFE_INTEGER;
 
 export interface WithdrawalsOptions {
-  /**
-   * Requests and withdrawals of an account are read this many chain seconds late, so that earlier deliveries
-   * have been recorded.
-   */
+  /** Chain seconds by which reading lags, so that earlier deliveries are recorded. */
   recordingSeconds?: number;
 }
 
@@ -83,13 +78,11 @@ export function createWithdrawals(
       await pay(head.timestamp);
     }
 
-    /** Reading events */
-
     async function read(deep: bigint, now: UnixSeconds): Promise<void> {
       place ??= await store.withdrawalsRead(chainId, deep);
       while (place.block < deep && !stopped) {
         const to: bigint = place.block + RANGE < deep ? place.block + RANGE : deep;
-        // The last block is read again: the stored position may be in its middle.
+        // The stored position may be inside this block.
         const events = await port.events(place.block, to);
         const paid = new Set(
           events.flatMap((event) =>
@@ -105,7 +98,7 @@ export function createWithdrawals(
       }
     }
 
-    /** false when the event cannot be recorded yet; the next block tries again from the same position. */
+    /** false: cannot be recorded yet; the next block tries again. */
     async function write(event: EscrowEvent, now: UnixSeconds): Promise<boolean> {
       if (
         event.kind !== 'deferral_ended' &&
@@ -148,8 +141,8 @@ export function createWithdrawals(
     }
 
     /**
-     * The account itself requested or withdrew money. It counts against its oldest deliveries, separately per
-     * workspace, so that small deliveries of one workspace do not hide those of another.
+     * Counts against the oldest deliveries, per workspace: small ones must not hide those of another
+     * workspace.
      */
     async function ownMove(
       { account, token, amount, request }: Extract<EscrowEvent, { kind: 'ledger' }>,
@@ -169,7 +162,7 @@ export function createWithdrawals(
         const { outputIndex, requested } = credit;
         if (request === undefined && part > 0n)
           say(credit, { kind: 'withdrawn', outputIndex, amount: part, ended: false, evidence });
-        // A withdrawal ends its request, even if it took less than was requested.
+        // A withdrawal ends its request, even if it took less.
         else if (part !== requested)
           say(credit, {
             kind: 'withdrawal_requested',
@@ -194,13 +187,11 @@ export function createWithdrawals(
       return { chainId, txHash, blockNumber, blockHash, at: block.timestamp };
     }
 
-    /** Paying out */
-
     async function pay(now: UnixSeconds): Promise<void> {
       const transactor = transactors.get(chainId);
       const due = await store.dueDeliveries(chainId, now, MOST_DUE);
       waiting.set(due.length, { chain: port.chain.slug });
-      // Another worker pays while this one does not hold the signer's lease.
+      // Another worker pays while this one lacks the signer's lease.
       if (!transactor?.healthy()) return;
       for (const delivery of due) {
         if (stopped) return;
@@ -223,7 +214,7 @@ export function createWithdrawals(
       if (!before || !output) return;
       const name = payoutKey(orderId, outputIndex);
       const until = await port.deferredUntil(orderId, outputHash(output));
-      // At the head the deferral is paid, kept or not delivered; the final block will tell which.
+      // The final block will tell whether it was paid, kept or not delivered.
       if (until === 0) return store.postponeDelivery({ orderId, outputIndex }, now + LOOK_AGAIN_SECONDS);
       if (until > now) return store.postponeDelivery({ orderId, outputIndex }, until);
       const sent = await send(
@@ -274,7 +265,6 @@ export function createWithdrawals(
     start(): void {
       for (const port of chains.values()) following.push(follow(port));
     },
-    /** Resolves when no work is in progress. */
     async stop(): Promise<void> {
       await Promise.all(following.map((each) => each.stop()));
     },
