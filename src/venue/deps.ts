@@ -12,7 +12,9 @@ import type { RouteVenue } from '../ports/route-venue.ts';
 import type { Screener } from '../ports/screening.ts';
 import type { Recovery } from '../ports/signer.ts';
 import type { VenueStore } from '../ports/stores/venue-store.ts';
-import type { Relayer } from './quoting/relay-fee.ts';
+import type { Transactor } from '../ports/transactor.ts';
+
+export type Relayer = Pick<Transactor, 'healthy'>;
 
 export interface VenueDeps {
   store: VenueStore;

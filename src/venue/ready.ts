@@ -1,7 +1,6 @@
 /** Why a process of the venue should get no traffic. */
 
-import type { ChainPort } from '../ports/chain.ts';
-import type { Clock } from '../ports/clock.ts';
+import type { VenueDeps } from './deps.ts';
 import type { VenueStore } from '../ports/stores/venue-store.ts';
 
 /** A newest block older than this and than `STALE_FLOOR_MS` is stale. */
@@ -12,11 +11,7 @@ export async function unready({
   store,
   chains,
   clock,
-}: {
-  store: Pick<VenueStore, 'ping'>;
-  chains: ReadonlyMap<number, ChainPort>;
-  clock: Clock;
-}): Promise<string[]> {
+}: Pick<VenueDeps, 'chains' | 'clock'> & { store: Pick<VenueStore, 'ping'> }): Promise<string[]> {
   const reasons: string[] = [];
   await store.ping().catch(() => reasons.push('the database does not answer'));
   for (const port of chains.values()) {

@@ -5,7 +5,7 @@
 
 import type { Address } from '../../domain/hex.ts';
 import type { ChainPort } from '../../ports/chain.ts';
-import type { Relayer } from '../../venue/quoting/relay-fee.ts';
+import type { Relayer } from '../../venue/deps.ts';
 
 const MIN_BALANCE_WEI = 10n ** 15n;
 

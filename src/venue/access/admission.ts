@@ -3,17 +3,12 @@
  * slow, growing shares are refused, quotes first and submissions last.
  */
 
-import type { Clock } from '../../ports/clock.ts';
+import type { VenueDeps } from '../deps.ts';
 import type { LoadKind, Release } from '../../ports/http.ts';
-import type { Metrics } from '../../ports/metrics.ts';
 import { ApiError } from '../../protocol/errors.ts';
 import type { AdmissionOptions } from '../options.ts';
 
-export interface SlotLimiterDeps {
-  clock: Clock;
-  metrics: Metrics;
-  databaseWaitMs(): number;
-}
+export type SlotLimiterDeps = Pick<VenueDeps, 'clock' | 'metrics'> & { databaseWaitMs(): number };
 
 export interface SlotLimiter {
   /** Throws 429 when the key exceeds its share of the slots, 503 when none becomes free. */

@@ -1,9 +1,8 @@
 /** Access to the venue's API: rate limit by address, then API key, then rate limit by key. */
 
+import type { VenueDeps } from '../deps.ts';
 import { ApiError } from '../../protocol/errors.ts';
-import type { Clock } from '../../ports/clock.ts';
 import type { Admission, RouteKeyKind, AccessGate, RateClass } from '../../ports/http.ts';
-import type { Metrics } from '../../ports/metrics.ts';
 import type { ApiKey } from '../../ports/stores/store.ts';
 import type { SlotLimiter } from './admission.ts';
 import { createBuckets, rateHeaders, rateLimited, type Take } from './token-buckets.ts';
@@ -29,7 +28,7 @@ export function createAccessGate(
     slots,
     clock,
     metrics,
-  }: { keyring: Keyring; slots: SlotLimiter; clock: Clock; metrics: Metrics },
+  }: Pick<VenueDeps, 'clock' | 'metrics'> & { keyring: Keyring; slots: SlotLimiter },
   rates: RateOptions,
 ): VenueAccessGate {
   const burst = rates.burst;

@@ -1,11 +1,8 @@
 /** API keys. The text is shown once; the database keeps its SHA-256, which is compared in constant time. */
 
+import type { VenueDeps } from '../deps.ts';
 import { hash, timingSafeEqual } from 'node:crypto';
 import { hexToBytes } from '../../domain/hex.ts';
-import type { Bus } from '../../ports/bus.ts';
-import type { Clock } from '../../ports/clock.ts';
-import type { Log } from '../../ports/log.ts';
-import type { Random } from '../../ports/random.ts';
 import type { ApiKey, KeyMode, KeyStore } from '../../ports/stores/store.ts';
 import { createReadThroughCache, CACHE_MS } from './read-through-cache.ts';
 
@@ -17,7 +14,7 @@ const LOOKUP_LENGTH = 8;
 export type NewKey = Omit<ApiKey, 'id' | 'lookup' | 'sha256' | 'createdAtMs' | 'revokedAtMs'>;
 
 export function mintKey(
-  { random, clock }: { random: Random; clock: Clock },
+  { random, clock }: Pick<VenueDeps, 'random' | 'clock'>,
   key: NewKey,
 ): { text: string; record: ApiKey } {
   const secret = Buffer.from(hexToBytes(random.bytes32())).toString('base64url');
@@ -52,12 +49,7 @@ export function createKeyring({
   bus,
   clock,
   log,
-}: {
-  store: KeyStore;
-  bus: Bus;
-  clock: Clock;
-  log: Log;
-}): Keyring {
+}: Pick<VenueDeps, 'bus' | 'clock' | 'log'> & { store: KeyStore }): Keyring {
   // The cache is keyed by hash: a memory dump holds no key.
   const cache = createReadThroughCache({ bus, clock, topic: KEYS_TOPIC, read });
   const watched = new Map<string, Set<() => void>>();

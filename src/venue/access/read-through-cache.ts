@@ -1,9 +1,8 @@
 /** Keeps database rows in memory until one is announced as changed. */
 
+import type { VenueDeps } from '../deps.ts';
 import { LRUCache } from 'lru-cache';
 import { UpstreamError } from '../../domain/errors.ts';
-import type { Bus } from '../../ports/bus.ts';
-import type { Clock } from '../../ports/clock.ts';
 
 export interface ReadThroughCache<T> {
   get(id: string): Promise<T>;
@@ -23,12 +22,7 @@ export function createReadThroughCache<T>({
   clock,
   topic,
   read,
-}: {
-  bus: Bus;
-  clock: Clock;
-  topic: string;
-  read(id: string): Promise<T>;
-}): ReadThroughCache<T> {
+}: Pick<VenueDeps, 'bus' | 'clock'> & { topic: string; read(id: string): Promise<T> }): ReadThroughCache<T> {
   const rows = new LRUCache<string, { value: T; untilMs: number }>({ max: MAX_ROWS });
   /** A row read during an announcement may be older than the change. */
   let changes = 0;

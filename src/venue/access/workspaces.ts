@@ -1,7 +1,6 @@
 /** Caches workspaces, so that a quote needs no database. */
 
-import type { Bus } from '../../ports/bus.ts';
-import type { Clock } from '../../ports/clock.ts';
+import type { VenueDeps } from '../deps.ts';
 import type { ApiKey, Workspace, WorkspaceStore } from '../../ports/stores/store.ts';
 import { ApiError } from '../../protocol/errors.ts';
 import type { FeeCap } from '../quoting/fee-cap.ts';
@@ -16,12 +15,7 @@ export function createWorkspaces({
   bus,
   clock,
   feeCap,
-}: {
-  store: WorkspaceStore;
-  bus: Bus;
-  clock: Clock;
-  feeCap: FeeCap;
-}) {
+}: Pick<VenueDeps, 'bus' | 'clock'> & { store: WorkspaceStore; feeCap: FeeCap }) {
   const cache = createReadThroughCache({ bus, clock, topic: WORKSPACES_TOPIC, read });
 
   async function read(id: string): Promise<Workspace> {

@@ -1,9 +1,8 @@
 /** Access to the admin API: configured keys, compared in constant time, and a low rate limit. */
 
+import type { VenueDeps } from '../deps.ts';
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { Clock } from '../../ports/clock.ts';
 import type { ApiCaller, AccessGate } from '../../ports/http.ts';
-import type { Log } from '../../ports/log.ts';
 import { ApiError } from '../../protocol/errors.ts';
 import { createBuckets, rateHeaders, rateLimited } from '../access/token-buckets.ts';
 
@@ -15,7 +14,7 @@ export interface AdminKey extends ApiCaller {
 const BURST = 2;
 
 export function createAdminGate(
-  { clock, log }: { clock: Clock; log: Log },
+  { clock, log }: Pick<VenueDeps, 'clock' | 'log'>,
   { keys, requestsPerSecond }: { keys: readonly AdminKey[]; requestsPerSecond: number },
 ): AccessGate<ApiCaller> {
   const kept = keys.map(({ id, secret }) => ({ id, digest: sha256(secret) }));

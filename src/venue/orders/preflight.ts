@@ -1,10 +1,9 @@
 /** POST …/orders/preflight: the steps that remain before this candidate can be submitted. */
 
+import type { VenueDeps } from '../deps.ts';
 import { mulDivUp } from '../../domain/amount.ts';
 import type { Hex } from '../../domain/hex.ts';
 import type { ChainPort } from '../../ports/chain.ts';
-import type { Clock } from '../../ports/clock.ts';
-import type { Random } from '../../ports/random.ts';
 import type { ApiKey, Workspace } from '../../ports/stores/store.ts';
 import { ApiError, invalid } from '../../protocol/errors.ts';
 import type {
@@ -37,15 +36,12 @@ import type { VerifiedQuote, SealOwner, Sealing } from '../quoting/sealing.ts';
 import { PARTIES } from './submit.ts';
 import { readTaker, type TakerState } from './taker.ts';
 
-interface PreflightDeps {
-  chains: ReadonlyMap<number, ChainPort>;
+type PreflightDeps = Pick<VenueDeps, 'chains' | 'clock' | 'random'> & {
   sealing: Sealing;
   chainBulkhead: Bulkhead<number>;
   gas: RelayFees;
   screening: Screening;
-  clock: Clock;
-  random: Random;
-}
+};
 
 export type Preflighter = ReturnType<typeof createPreflighter>;
 

@@ -22,16 +22,12 @@
  * status, then advance/.
  */
 
+import type { VenueDeps } from '../deps.ts';
 import { createHash } from 'node:crypto';
 import type { Hex } from '../../domain/hex.ts';
 import { toIso } from '../../domain/time.ts';
 import type { ChainPort } from '../../ports/chain.ts';
-import type { Clock } from '../../ports/clock.ts';
-import type { Log } from '../../ports/log.ts';
-import type { Metrics } from '../../ports/metrics.ts';
-import type { Queue } from '../../ports/queue.ts';
 import type { RouteVenue } from '../../ports/route-venue.ts';
-import type { Recovery } from '../../ports/signer.ts';
 import type { ApiKey, IdempotencyScope, NewOrder, OrderStore, Workspace } from '../../ports/stores/store.ts';
 import { canonicalJson } from '../../protocol/canonical-json.ts';
 import { ApiError, invalid, InvalidError } from '../../protocol/errors.ts';
@@ -56,22 +52,16 @@ export const ORDERS_TOPIC = 'orders';
 
 export type SubmitRequest = OrderSubmitRequest | RouterSubmitRequest;
 
-interface SubmitDeps {
-  chains: ReadonlyMap<number, ChainPort>;
+type SubmitDeps = Pick<VenueDeps, 'chains' | 'queue' | 'recovery' | 'clock' | 'log' | 'metrics'> & {
   store: OrderStore;
-  queue: Queue;
   routeVenues: ReadonlyMap<string, RouteVenue>;
   sealing: Sealing;
-  recovery: Recovery;
   chainBulkhead: Bulkhead<number>;
   liquidity: Liquidity;
   openQuotes: OpenQuotes;
   screening: Screening;
   prices: Prices;
-  clock: Clock;
-  log: Log;
-  metrics: Metrics;
-}
+};
 
 export interface SubmitCaller {
   key: ApiKey;

@@ -3,13 +3,11 @@
  * settlement.
  */
 
+import type { VenueDeps } from '../deps.ts';
 import { createHash } from 'node:crypto';
 import { assetId } from '../../domain/asset.ts';
 import { bytes32ToAddress } from '../../domain/hex.ts';
 import { toIso } from '../../domain/time.ts';
-import type { Clock } from '../../ports/clock.ts';
-import type { Log } from '../../ports/log.ts';
-import type { Metrics } from '../../ports/metrics.ts';
 import type { OrderRecord, OrderStore, Workspace, WorkspaceStore } from '../../ports/stores/store.ts';
 import type {
   Transmitter,
@@ -61,13 +59,10 @@ export function travelRuleMessage(record: OrderRecord, workspaceName: string): T
   };
 }
 
-interface CourierDeps {
+type CourierDeps = Pick<VenueDeps, 'clock' | 'log' | 'metrics'> & {
   store: TravelRuleStore & OrderStore & WorkspaceStore;
   transmitter: Transmitter;
-  clock: Clock;
-  log: Log;
-  metrics: Metrics;
-}
+};
 
 export const COURIER = {
   maxAttempts: 12,

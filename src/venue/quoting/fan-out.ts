@@ -3,11 +3,10 @@
  * The caller verifies the answers.
  */
 
+import type { VenueDeps } from '../deps.ts';
 import { CONTROLS } from '../../domain/control.ts';
 import type { DeclineReason } from '../../domain/decline.ts';
 import type { Bytes32 } from '../../domain/hex.ts';
-import type { Clock } from '../../ports/clock.ts';
-import type { Metrics } from '../../ports/metrics.ts';
 import type { Commit, LinkDecline, LinkQuote, Partial, Rfq, SliceRequest } from '../../protocol/link/link.ts';
 import type { FanOutOptions } from '../options.ts';
 import type { Roster, SolverSession } from '../solvers/roster.ts';
@@ -78,7 +77,7 @@ const REST_MS = 5_000;
 const BUCKETS_SECONDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 1];
 
 export function createFanOut(
-  { clock, metrics, roster }: { clock: Clock; metrics: Metrics; roster: Pick<Roster, 'recordFault'> },
+  { clock, metrics, roster }: Pick<VenueDeps, 'clock' | 'metrics'> & { roster: Pick<Roster, 'recordFault'> },
   { timeoutMs, sliceTimeoutMs, lingerMs }: Pick<FanOutOptions, 'timeoutMs' | 'sliceTimeoutMs' | 'lingerMs'>,
 ): FanOut {
   const rounds = new Map<string, Round>();

@@ -1,10 +1,9 @@
 /** Reads a quote request, and refuses what cannot be quoted before any solver is asked. */
 
+import type { VenueDeps } from '../deps.ts';
 import { corridorOf } from '../../domain/corridor.ts';
 import { type Address, ZERO_ADDRESS } from '../../domain/hex.ts';
 import type { UnixSeconds } from '../../domain/time.ts';
-import type { ChainPort } from '../../ports/chain.ts';
-import type { Clock } from '../../ports/clock.ts';
 import type { ApiKey, Workspace } from '../../ports/stores/store.ts';
 import { invalid } from '../../protocol/errors.ts';
 import type { ProductUnavailable, QuoteRequest } from '../../protocol/api/quote.ts';
@@ -43,13 +42,11 @@ export interface RequestParser {
   parse(requestId: string, request: QuoteRequest, key: ApiKey, workspace: Workspace): Promise<ParseResult>;
 }
 
-export interface RequestParserDeps {
-  chains: ReadonlyMap<number, ChainPort>;
+export type RequestParserDeps = Pick<VenueDeps, 'chains' | 'clock'> & {
   markets: Markets;
   roster: Roster;
   screening: Screening;
-  clock: Clock;
-}
+};
 
 const PARTIES = { taker: ['body', 'taker'], receiver: ['body', 'receiver'] } as const;
 

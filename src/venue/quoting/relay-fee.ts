@@ -3,16 +3,12 @@
  * (walletBroadcast).
  */
 
+import type { VenueDeps } from '../deps.ts';
 import { mulDivUp } from '../../domain/amount.ts';
 import type { TokenInfo } from '../../domain/chain.ts';
 import type { ChainPort } from '../../ports/chain.ts';
-import type { Log } from '../../ports/log.ts';
 import { CHAIN_DEFAULTS, type ChainSettings } from '../options.ts';
 import type { Prices } from '../market/prices.ts';
-
-export interface Relayer {
-  healthy(): boolean;
-}
 
 export interface Landing {
   executionMode: 'apiSubmit' | 'walletBroadcast';
@@ -57,17 +53,7 @@ const DEFER_GAS = 60_000n;
 const PAYOUT_GAS = 60_000n;
 
 export function createRelayFees(
-  {
-    chains,
-    relayers,
-    prices,
-    log,
-  }: {
-    chains: ReadonlyMap<number, ChainPort>;
-    relayers: ReadonlyMap<number, Relayer>;
-    prices: Prices;
-    log: Log;
-  },
+  { chains, relayers, prices, log }: Pick<VenueDeps, 'chains' | 'relayers' | 'log'> & { prices: Prices },
   overrides: ReadonlyMap<number, Partial<ChainSettings>> = new Map(),
 ): RelayFees {
   const settings = new Map([...chains.keys()].map((id) => [id, { ...CHAIN_DEFAULTS, ...overrides.get(id) }]));

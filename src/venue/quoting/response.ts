@@ -1,9 +1,7 @@
 /** The answer to a quote request, in both namespaces: its id, its JSON text, and its metrics. */
 
+import type { VenueDeps } from '../deps.ts';
 import { toIso } from '../../domain/time.ts';
-import type { Clock } from '../../ports/clock.ts';
-import type { Metrics } from '../../ports/metrics.ts';
-import type { Random } from '../../ports/random.ts';
 import type { ProductUnavailable } from '../../protocol/api/quote.ts';
 
 /** `quotes`: sealed candidates as JSON texts, best first. */
@@ -28,11 +26,7 @@ export function createQuoteResponder({
   clock,
   random,
   metrics,
-}: {
-  clock: Clock;
-  random: Random;
-  metrics: Metrics;
-}): QuoteResponder {
+}: Pick<VenueDeps, 'clock' | 'random' | 'metrics'>): QuoteResponder {
   const requests = metrics.counter('firmquote_venue_quote_requests_total', 'Quote requests by result', [
     'result',
   ]);

@@ -3,12 +3,6 @@
  * every `ALL_MS` makes up for lost messages.
  */
 
-import type { Bus } from '../../ports/bus.ts';
-import type { Clock } from '../../ports/clock.ts';
-import type { Log } from '../../ports/log.ts';
-import type { Metrics } from '../../ports/metrics.ts';
-import type { Random } from '../../ports/random.ts';
-
 export const REPLICAS_TOPIC = 'replicas';
 
 export type PeerUpdate = readonly [key: string, ...facts: (string | number)[]];
@@ -55,13 +49,7 @@ export function createPeers({
   random,
   log,
   metrics,
-}: {
-  bus: Bus;
-  clock: Clock;
-  random: Random;
-  log: Log;
-  metrics: Metrics;
-}): Peers {
+}: Pick<VenueDeps, 'bus' | 'clock' | 'random' | 'log' | 'metrics'>): Peers {
   const me = random.bytes32().slice(2, 14);
   const parts = new Map<string, ReplicaShare>();
   const lastSeenMs = new Map<string, number>();
@@ -183,3 +171,4 @@ export function createPeers({
     },
   };
 }
+import type { VenueDeps } from '../deps.ts';

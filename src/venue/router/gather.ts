@@ -3,11 +3,9 @@
  * deadline. A late or failing source loses only its own offer.
  */
 
+import type { VenueDeps } from '../deps.ts';
 import { setMaxListeners } from 'node:events';
 import { rank, type Ranked } from '../../auction/rank.ts';
-import type { Clock } from '../../ports/clock.ts';
-import type { Log } from '../../ports/log.ts';
-import type { Random } from '../../ports/random.ts';
 import type { ProductUnavailable } from '../../protocol/api/quote.ts';
 import type { RelayFees } from '../quoting/relay-fee.ts';
 import type { ListedAsset } from '../market/markets.ts';
@@ -29,13 +27,10 @@ export interface RouteCandidates {
   whys: ProductUnavailable[];
 }
 
-interface GathererDeps {
+type GathererDeps = Pick<VenueDeps, 'clock' | 'random' | 'log'> & {
   sources: readonly RouteSource[];
   gas: Pick<RelayFees, 'takerGas'>;
-  clock: Clock;
-  random: Random;
-  log: Log;
-}
+};
 
 /** Of the remaining time. */
 const FIRST_SHARE = 0.5;

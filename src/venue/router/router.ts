@@ -3,16 +3,12 @@
  * route.
  */
 
+import type { VenueDeps } from '../deps.ts';
 import { rank } from '../../auction/rank.ts';
 import { type Asset, assetId } from '../../domain/asset.ts';
 import { corridorOf } from '../../domain/corridor.ts';
 import { InvariantError } from '../../domain/errors.ts';
 import type { Address } from '../../domain/hex.ts';
-import type { ChainPort } from '../../ports/chain.ts';
-import type { Clock } from '../../ports/clock.ts';
-import type { Log } from '../../ports/log.ts';
-import type { Metrics } from '../../ports/metrics.ts';
-import type { Random } from '../../ports/random.ts';
 import { ROUTE_VENUE_ID, type RouteVenue } from '../../ports/route-venue.ts';
 import type { ApiKey, OrderRecord, Workspace } from '../../ports/stores/store.ts';
 import type { ProductUnavailable, QuoteRequest } from '../../protocol/api/quote.ts';
@@ -36,10 +32,8 @@ import type { RouteSource } from './source.ts';
 import { routerTerms } from './terms.ts';
 import { createVenueSource } from './venue-source.ts';
 
-interface RouterDeps {
+type RouterDeps = Pick<VenueDeps, 'chains' | 'routeVenues' | 'clock' | 'random' | 'log' | 'metrics'> & {
   source: RfqSource;
-  chains: ReadonlyMap<number, ChainPort>;
-  routeVenues: readonly RouteVenue[];
   markets: Markets;
   parser: RequestParser;
   responder: QuoteResponder;
@@ -47,11 +41,7 @@ interface RouterDeps {
   gas: RelayFees;
   prices: Prices;
   openQuotes: OpenQuotes;
-  clock: Clock;
-  random: Random;
-  log: Log;
-  metrics: Metrics;
-}
+};
 
 export interface Router {
   quote(request: QuoteRequest, key: ApiKey, workspace: Workspace): Promise<string>;

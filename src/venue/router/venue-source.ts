@@ -3,13 +3,10 @@
  * for a while.
  */
 
+import type { VenueDeps } from '../deps.ts';
 import { isDecline, type Decline } from '../../domain/decline.ts';
 import type { Bytes32 } from '../../domain/hex.ts';
-import type { Block, ChainPort } from '../../ports/chain.ts';
-import type { Clock } from '../../ports/clock.ts';
-import type { Log } from '../../ports/log.ts';
-import type { Metrics } from '../../ports/metrics.ts';
-import type { Random } from '../../ports/random.ts';
+import type { Block } from '../../ports/chain.ts';
 import type { RouteAsk, RouteQuote, RouteVenue } from '../../ports/route-venue.ts';
 import type { Breaker } from '../solvers/breaker.ts';
 import type { RelayFees, Landing } from '../quoting/relay-fee.ts';
@@ -21,15 +18,10 @@ import { deferredOn } from '../quoting/rfq-source.ts';
 import { type Found, pairOf, type RouteLeg, type RouteOffer, type RouteSource } from './source.ts';
 import type { PairRequest } from '../quoting/rfq-source.ts';
 
-interface VenueSourceDeps {
-  chains: ReadonlyMap<number, ChainPort>;
+type VenueSourceDeps = Pick<VenueDeps, 'chains' | 'clock' | 'random' | 'log' | 'metrics'> & {
   gas: RelayFees;
   breaker: Breaker;
-  clock: Clock;
-  random: Random;
-  log: Log;
-  metrics: Metrics;
-}
+};
 
 /** Enough for a venue that has its prices in memory. */
 const FAIR_MS = 200;

@@ -1,16 +1,10 @@
 /** The venue's end of the LP link. No frame of a solver can make this code throw. */
 
+import type { VenueDeps } from '../deps.ts';
 import { parseCorridor } from '../../domain/corridor.ts';
 import { InvariantError } from '../../domain/errors.ts';
 import { type Address, isBytes32 } from '../../domain/hex.ts';
-import type { ChainPort } from '../../ports/chain.ts';
-import type { Clock } from '../../ports/clock.ts';
 import type { Socket, SocketRoute, SocketListener } from '../../ports/http.ts';
-import type { Log } from '../../ports/log.ts';
-import type { Metrics } from '../../ports/metrics.ts';
-import type { Queue } from '../../ports/queue.ts';
-import type { Random } from '../../ports/random.ts';
-import type { Recovery } from '../../ports/signer.ts';
 import type { ApiKey, OrderRecord, OrderStore } from '../../ports/stores/store.ts';
 import {
   type Award,
@@ -34,20 +28,10 @@ import type { Roster, SolverSession } from './roster.ts';
 import { progressOf } from '../orders/status.ts';
 import { ORDERS_TOPIC } from '../orders/submit.ts';
 
-export interface LinkDeps {
-  chains: ReadonlyMap<number, ChainPort>;
-  store: OrderStore;
-  queue: Queue;
-  roster: Roster;
-  fanOut: FanOut;
-  levels: SolverLevels;
-  liquidity: Liquidity;
-  recovery: Recovery;
-  clock: Clock;
-  random: Random;
-  log: Log;
-  metrics: Metrics;
-}
+export type LinkDeps = Pick<
+  VenueDeps,
+  'chains' | 'queue' | 'recovery' | 'clock' | 'random' | 'log' | 'metrics'
+> & { store: OrderStore; roster: Roster; fanOut: FanOut; levels: SolverLevels; liquidity: Liquidity };
 
 const HANDSHAKE_MS = 10_000;
 /** A solver that does not read is disconnected. */

@@ -3,13 +3,10 @@
  * replica; its public status is the best of all replicas.
  */
 
+import type { VenueDeps } from '../deps.ts';
 import type { Entrant } from '../../auction/eligible.ts';
 import type { Address } from '../../domain/hex.ts';
 import { toIso } from '../../domain/time.ts';
-import type { Bus } from '../../ports/bus.ts';
-import type { Clock } from '../../ports/clock.ts';
-import type { Log } from '../../ports/log.ts';
-import type { Metrics } from '../../ports/metrics.ts';
 import type {
   KeyMode,
   RosterStatus,
@@ -100,12 +97,8 @@ export function createRoster(
     log,
     metrics,
     corridors: known,
-  }: {
+  }: Pick<VenueDeps, 'bus' | 'clock' | 'log' | 'metrics'> & {
     store: SolverStore;
-    bus: Bus;
-    clock: Clock;
-    log: Log;
-    metrics: Metrics;
     corridors: Readonly<Record<KeyMode, readonly string[]>>;
   },
   breakerOptions: BreakerOptions,

@@ -1,9 +1,7 @@
 /** Reads new order events once for all streams. The bus says when to read, the database what happened. */
 
+import type { VenueDeps } from '../deps.ts';
 import type { Bytes32 } from '../../domain/hex.ts';
-import type { Bus } from '../../ports/bus.ts';
-import type { Clock } from '../../ports/clock.ts';
-import type { Log } from '../../ports/log.ts';
 import type { EventStore, OrderNews, OrderRecord, PlacedEvent } from '../../ports/stores/store.ts';
 import { ORDERS_TOPIC } from '../orders/submit.ts';
 
@@ -28,12 +26,7 @@ export function createEventTail({
   bus,
   clock,
   log,
-}: {
-  store: EventStore;
-  bus: Bus;
-  clock: Clock;
-  log: Log;
-}) {
+}: Pick<VenueDeps, 'bus' | 'clock' | 'log'> & { store: EventStore }) {
   const listeners: EventListener[] = [];
   let place = 0;
   let looking: Promise<void> | undefined;

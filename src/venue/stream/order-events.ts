@@ -3,10 +3,9 @@
  * `onOrder`.
  */
 
+import type { VenueDeps } from '../deps.ts';
 import type { Evidence, Fact } from '../../domain/fact.ts';
 import type { Bytes32 } from '../../domain/hex.ts';
-import type { Bus } from '../../ports/bus.ts';
-import type { Log } from '../../ports/log.ts';
 import type { OrderNews, OrderRecord, OrderStore } from '../../ports/stores/store.ts';
 import type { LinkMessage } from '../../protocol/link/link.ts';
 import type { Progress } from '../../settlement/lifecycle.ts';
@@ -27,13 +26,7 @@ export function createOrderEventDispatcher({
   roster,
   nonceGroups,
   log,
-}: {
-  bus: Bus;
-  store: OrderStore;
-  roster: Roster;
-  nonceGroups: NonceGroups;
-  log: Log;
-}) {
+}: Pick<VenueDeps, 'bus' | 'log'> & { store: OrderStore; roster: Roster; nonceGroups: NonceGroups }) {
   const listeners: OrderEventListener[] = [];
   let unsubscribe: (() => Promise<void>) | undefined;
 

@@ -1,11 +1,9 @@
 /** The public WebSocket. Subscribing replays missed events, so that the stream agrees with polling. */
 
+import type { VenueDeps } from '../deps.ts';
 import type { Bytes32 } from '../../domain/hex.ts';
 import { toIso } from '../../domain/time.ts';
-import type { Clock } from '../../ports/clock.ts';
 import type { Release, Socket, SocketRoute, SocketListener } from '../../ports/http.ts';
-import type { Log } from '../../ports/log.ts';
-import type { Metrics } from '../../ports/metrics.ts';
 import type { ApiKey, KeyMode, OrderStore } from '../../ports/stores/store.ts';
 import { ApiError } from '../../protocol/errors.ts';
 import {
@@ -31,17 +29,14 @@ interface Client extends StreamClient {
   markets: Map<string, PriceMarket>;
 }
 
-interface StreamDeps {
+type StreamDeps = Pick<VenueDeps, 'clock' | 'log' | 'metrics'> & {
   slots: SlotLimiter;
   store: OrderStore;
   orders: OrderStream;
   prices: LevelsBoard;
   roster: Roster;
   workspaces: Workspaces;
-  clock: Clock;
-  log: Log;
-  metrics: Metrics;
-}
+};
 
 const WEIGH_MS = 100;
 const TOPICS =

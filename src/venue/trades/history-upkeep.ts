@@ -1,23 +1,16 @@
 /** Completes trade history in the background: gas of transactions, counts of ended orders. */
 
+import type { VenueDeps } from '../deps.ts';
 import { divUp } from '../../domain/amount.ts';
-import type { ChainPort } from '../../ports/chain.ts';
-import type { Clock } from '../../ports/clock.ts';
-import type { Log } from '../../ports/log.ts';
-import type { Metrics } from '../../ports/metrics.ts';
 import type { DueGas, TradeUpkeep } from '../../ports/stores/trades.ts';
 import { TOPICS } from '../../settlement/log.ts';
 import type { Prices } from '../market/prices.ts';
 
-interface UpkeepDeps {
+type UpkeepDeps = Pick<VenueDeps, 'chains' | 'clock' | 'log' | 'metrics'> & {
   trades: TradeUpkeep;
-  chains: ReadonlyMap<number, ChainPort>;
   prices: Prices;
   nativeSymbol(chainId: number): string;
-  clock: Clock;
-  log: Log;
-  metrics: Metrics;
-}
+};
 
 export type Upkeep = ReturnType<typeof createUpkeep>;
 

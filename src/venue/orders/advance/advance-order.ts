@@ -1,9 +1,7 @@
 /** One look at one order: read the chains, record facts, plan, run the next step. */
 
+import type { VenueDeps } from '../../deps.ts';
 import type { Fact, Failure } from '../../../domain/fact.ts';
-import type { Clock } from '../../../ports/clock.ts';
-import type { Log } from '../../../ports/log.ts';
-import type { Metrics } from '../../../ports/metrics.ts';
 import type { OrderStore } from '../../../ports/stores/store.ts';
 import { foldFacts } from '../../../settlement/lifecycle.ts';
 import { type SettlementPlan, plan } from '../../../settlement/plan.ts';
@@ -14,14 +12,11 @@ import { observeOrder, type ChainObservation } from './observe.ts';
 import { type OpenOrder, proofsOf } from './open-order.ts';
 import type { StepPlan, StepResult } from './run-step.ts';
 
-interface AdvanceOrderDeps {
+type AdvanceOrderDeps = Pick<VenueDeps, 'clock' | 'log' | 'metrics'> & {
   store: Pick<OrderStore, 'append'>;
   views: ReadonlyMap<number, ChainView>;
   runStep(item: OpenOrder, step: StepPlan): Promise<StepResult>;
-  clock: Clock;
-  log: Log;
-  metrics: Metrics;
-}
+};
 
 /** `lost`: another worker owns the order. `again`: the next step is due now. */
 export type Advanced = 'waiting' | 'again' | 'ended' | 'lost';

@@ -3,15 +3,10 @@
  * wake-ups. An order belongs to the worker that claims it, and only one that may send on its origin does.
  */
 
+import type { VenueDeps } from '../../deps.ts';
 import type { Bytes32 } from '../../../domain/hex.ts';
 import type { Attestations } from '../../../ports/attestations.ts';
 import type { Bus } from '../../../ports/bus.ts';
-import type { ChainPort } from '../../../ports/chain.ts';
-import type { Clock } from '../../../ports/clock.ts';
-import type { Log } from '../../../ports/log.ts';
-import type { Metrics } from '../../../ports/metrics.ts';
-import type { Queue } from '../../../ports/queue.ts';
-import type { RouteVenue } from '../../../ports/route-venue.ts';
 import type { Claim, EventStore, OrderNews, OrderStore } from '../../../ports/stores/store.ts';
 import type { Transactor } from '../../../ports/transactor.ts';
 import { createAdvanceOrder } from './advance-order.ts';
@@ -20,18 +15,15 @@ import { followHeads } from './follow-heads.ts';
 import { type OpenOrder, openOrder } from './open-order.ts';
 import { createRunStep } from './run-step.ts';
 
-export interface OrderAdvancerDeps {
+export type OrderAdvancerDeps = Pick<
+  VenueDeps,
+  'chains' | 'routeVenues' | 'queue' | 'clock' | 'log' | 'metrics'
+> & {
   store: OrderStore & Pick<EventStore, 'ordersWith'>;
-  chains: ReadonlyMap<number, ChainPort>;
   transactors: ReadonlyMap<number, Transactor>;
-  routeVenues: readonly RouteVenue[];
   attestations: Attestations;
-  queue: Queue;
   bus: Pick<Bus, 'subscribe'>;
-  clock: Clock;
-  log: Log;
-  metrics: Metrics;
-}
+};
 
 export interface OrderAdvancerOptions {
   owner: string;

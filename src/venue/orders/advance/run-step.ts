@@ -3,14 +3,11 @@
  * next observation decides. A step that another party took counts as success.
  */
 
+import type { VenueDeps } from '../../deps.ts';
 import { fillAttestation } from '../../../domain/attestation.ts';
 import { addressToBytes32, type Hex } from '../../../domain/hex.ts';
 import type { ChainPort } from '../../../ports/chain.ts';
 import type { Attestations } from '../../../ports/attestations.ts';
-import type { Clock } from '../../../ports/clock.ts';
-import type { Log } from '../../../ports/log.ts';
-import type { Metrics } from '../../../ports/metrics.ts';
-import type { RouteVenue } from '../../../ports/route-venue.ts';
 import type { OrderRecord } from '../../../ports/stores/store.ts';
 import type { Transactor } from '../../../ports/transactor.ts';
 import {
@@ -26,15 +23,10 @@ import type { SettlementPlan } from '../../../settlement/plan.ts';
 import type { OpenOrder } from './open-order.ts';
 import { createSend, type Sent } from './send.ts';
 
-interface RunStepDeps {
-  chains: ReadonlyMap<number, ChainPort>;
+type RunStepDeps = Pick<VenueDeps, 'chains' | 'routeVenues' | 'clock' | 'log' | 'metrics'> & {
   transactors: ReadonlyMap<number, Transactor>;
-  routeVenues: readonly RouteVenue[];
   attestations: Attestations;
-  clock: Clock;
-  log: Log;
-  metrics: Metrics;
-}
+};
 
 export type StepResult =
   | Sent

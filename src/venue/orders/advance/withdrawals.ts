@@ -3,20 +3,18 @@
  * that final events show once.
  */
 
+import type { VenueDeps } from '../../deps.ts';
 import type { Evidence, Fact } from '../../../domain/fact.ts';
 import type { Bytes32 } from '../../../domain/hex.ts';
 import { outputHash } from '../../../domain/order.ts';
 import type { UnixSeconds } from '../../../domain/time.ts';
 import type { Block, ChainPort, EscrowEvent } from '../../../ports/chain.ts';
-import type { Clock } from '../../../ports/clock.ts';
 import type {
   DeliveryStore,
   EventPlace,
   LateFacts,
   LedgerDelivery,
 } from '../../../ports/stores/deliveries.ts';
-import type { Log } from '../../../ports/log.ts';
-import type { Metrics } from '../../../ports/metrics.ts';
 import type { OrderRecord, OrderStore } from '../../../ports/stores/store.ts';
 import type { Transactor } from '../../../ports/transactor.ts';
 import { withdrawDeferredCall } from '../../../settlement/call.ts';
@@ -24,14 +22,10 @@ import { allocate, payoutKey } from '../../../settlement/deferred.ts';
 import { followHeads } from './follow-heads.ts';
 import { createSend } from './send.ts';
 
-export interface WithdrawalsDeps {
+export type WithdrawalsDeps = Pick<VenueDeps, 'chains' | 'clock' | 'log' | 'metrics'> & {
   store: DeliveryStore & Pick<OrderStore, 'order'>;
-  chains: ReadonlyMap<number, ChainPort>;
   transactors: ReadonlyMap<number, Transactor>;
-  clock: Clock;
-  log: Log;
-  metrics: Metrics;
-}
+};
 
 /** Blocks per request for events. */
 const RANGE = 500n;
