@@ -1,7 +1,7 @@
 /** Why a process of the venue should get no traffic. */
 
-import type { VenueDeps } from './deps.ts';
 import type { VenueStore } from '../ports/stores/venue-store.ts';
+import type { VenueDeps } from './deps.ts';
 
 /** A newest block older than this and than `STALE_FLOOR_MS` is stale. */
 const STALE_BLOCKS = 10;

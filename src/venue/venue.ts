@@ -4,10 +4,10 @@
  * access/gate, stream/order-events, replicas/peers, router/router, trades/history.
  */
 
-import type { VenueDeps } from './deps.ts';
 import { wireVenue } from './wiring.ts';
 import { venueRoutes } from './routes/routes.ts';
 import type { AccessGate, Route, SocketRoute } from '../ports/http.ts';
+import type { VenueDeps } from './deps.ts';
 import { type VenueOptions } from './options.ts';
 import { chainNow } from './market/chain-now.ts';
 import { unready } from './ready.ts';

@@ -2,8 +2,8 @@
 
 import { createSealer } from '../auction/seal.ts';
 import { corridorOf } from '../domain/corridor.ts';
-import type { VenueDeps } from './deps.ts';
 import type { KeyMode } from '../ports/stores/store.ts';
+import type { VenueDeps } from './deps.ts';
 import { createSlotLimiter } from './access/admission.ts';
 import { createBulkhead } from './access/bulkhead.ts';
 import { createEventTail } from './stream/event-tail.ts';

@@ -3,19 +3,14 @@
  * slow, growing shares are refused, quotes first and submissions last.
  */
 
-import type { VenueDeps } from '../deps.ts';
 import type { LoadKind, Release } from '../../ports/http.ts';
 import { ApiError } from '../../protocol/errors.ts';
+import type { VenueDeps } from '../deps.ts';
 import type { AdmissionOptions } from '../options.ts';
 
 export type SlotLimiterDeps = Pick<VenueDeps, 'clock' | 'metrics'> & { databaseWaitMs(): number };
 
-export interface SlotLimiter {
-  /** Throws 429 when the key exceeds its share of the slots, 503 when none becomes free. */
-  take(kind: LoadKind, keyId: string): Promise<Release>;
-  start(): void;
-  stop(): void;
-}
+export type SlotLimiter = ReturnType<typeof createSlotLimiter>;
 
 interface Slots {
   inUse: number;
@@ -50,7 +45,7 @@ const SAMPLES = 10;
 export function createSlotLimiter(
   { clock, metrics, databaseWaitMs }: SlotLimiterDeps,
   { places, waiting, maxWaitMs, shedAtLagMs, shedAtDatabaseWaitMs }: AdmissionOptions,
-): SlotLimiter {
+) {
   const byKind = new Map<LoadKind, Slots>();
   const shed = metrics.counter('firmquote_venue_shed_total', 'Requests refused for load, before any work', [
     'kind',
@@ -122,7 +117,8 @@ export function createSlotLimiter(
   }
 
   return {
-    async take(kind, keyId) {
+    /** Throws 429 when the key exceeds its share of the slots, 503 when none becomes free. */
+    async take(kind: LoadKind, keyId: string): Promise<Release> {
       const slots = slotsOf(kind);
       const share = refusalShare(kind);
       if (share > 0) {

@@ -1,9 +1,9 @@
 /** Access to the venue's API: rate limit by address, then API key, then rate limit by key. */
 
-import type { VenueDeps } from '../deps.ts';
 import { ApiError } from '../../protocol/errors.ts';
 import type { Admission, RouteKeyKind, AccessGate, RateClass } from '../../ports/http.ts';
 import type { ApiKey } from '../../ports/stores/store.ts';
+import type { VenueDeps } from '../deps.ts';
 import type { SlotLimiter } from './admission.ts';
 import { createBuckets, rateHeaders, rateLimited, type Take } from './token-buckets.ts';
 import type { Keyring } from './keys.ts';

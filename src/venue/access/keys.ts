@@ -1,9 +1,9 @@
 /** API keys. The text is shown once; the database keeps its SHA-256, which is compared in constant time. */
 
-import type { VenueDeps } from '../deps.ts';
 import { hash, timingSafeEqual } from 'node:crypto';
 import { hexToBytes } from '../../domain/hex.ts';
 import type { ApiKey, KeyMode, KeyStore } from '../../ports/stores/store.ts';
+import type { VenueDeps } from '../deps.ts';
 import { createReadThroughCache, CACHE_MS } from './read-through-cache.ts';
 
 export const KEYS_TOPIC = 'keys';
@@ -35,21 +35,14 @@ export function keyFingerprint(text: string): { lookup: string; sha256: string }
   return { lookup: text.slice(8, 8 + LOOKUP_LENGTH), sha256: hash('sha256', text) };
 }
 
-export interface Keyring {
-  /** undefined for missing, malformed, unknown and revoked keys alike. */
-  find(text: string | undefined): Promise<ApiKey | undefined>;
-  /** Calls `revoked` once. Returns a function that stops watching. */
-  watch(key: ApiKey, revoked: () => void): () => void;
-  start(): Promise<void>;
-  stop(): Promise<void>;
-}
+export type Keyring = ReturnType<typeof createKeyring>;
 
 export function createKeyring({
   store,
   bus,
   clock,
   log,
-}: Pick<VenueDeps, 'bus' | 'clock' | 'log'> & { store: KeyStore }): Keyring {
+}: Pick<VenueDeps, 'bus' | 'clock' | 'log'> & { store: KeyStore }) {
   // The cache is keyed by hash: a memory dump holds no key.
   const cache = createReadThroughCache({ bus, clock, topic: KEYS_TOPIC, read });
   const watched = new Map<string, Set<() => void>>();
@@ -99,13 +92,15 @@ export function createKeyring({
   }
 
   return {
-    async find(text) {
+    /** undefined for missing, malformed, unknown and revoked keys alike. */
+    async find(text: string | undefined) {
       // A malformed key is hashed too: it takes as long as a wrong one.
       const { lookup, sha256 } = keyFingerprint(text ?? '');
       const match = KEY.exec(text ?? '');
       return match ? cache.get(`${match[1]} ${lookup} ${sha256}`) : undefined;
     },
-    watch({ id }, revoked) {
+    /** Calls `revoked` once. Returns a function that stops watching. */
+    watch({ id }: ApiKey, revoked: () => void) {
       const listeners = watched.get(id);
       if (listeners) listeners.add(revoked);
       else watched.set(id, new Set([revoked]));

@@ -1,8 +1,8 @@
 /** Keeps database rows in memory until one is announced as changed. */
 
-import type { VenueDeps } from '../deps.ts';
 import { LRUCache } from 'lru-cache';
 import { UpstreamError } from '../../domain/errors.ts';
+import type { VenueDeps } from '../deps.ts';
 
 export interface ReadThroughCache<T> {
   get(id: string): Promise<T>;

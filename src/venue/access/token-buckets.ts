@@ -24,12 +24,6 @@ export const rateHeaders = ({ limit, remaining, resetSeconds }: Take) => ({
   'RateLimit-Reset': String(resetSeconds),
 });
 
-export interface Buckets {
-  take(id: string): Take;
-  /** Deducts what was taken at other replicas, down to a debt of one full bucket. */
-  spent(id: string, count: number): void;
-}
-
 interface Bucket {
   tokens: number;
   atMs: number;
@@ -38,7 +32,7 @@ interface Bucket {
 export function createBuckets(
   clock: Clock,
   { perSecond, burst, maxIds = 100_000 }: { perSecond: number; burst: number; maxIds?: number },
-): Buckets {
+) {
   const capacity = Math.max(1, perSecond * burst);
   // An evicted id starts with a full bucket; only a flood of ids evicts any.
   const buckets = new LRUCache<string, Bucket>({ max: maxIds });
@@ -53,7 +47,7 @@ export function createBuckets(
   }
 
   return {
-    take(id) {
+    take(id: string) {
       const bucket = filled(id);
       const ok = bucket.tokens >= 1;
       if (ok) bucket.tokens -= 1;
@@ -64,7 +58,8 @@ export function createBuckets(
         resetSeconds: bucket.tokens >= 1 ? 0 : Math.max(1, Math.ceil((1 - bucket.tokens) / perSecond)),
       };
     },
-    spent(id, count) {
+    /** Deducts what was taken at other replicas, down to a debt of one full bucket. */
+    spent(id: string, count: number) {
       const bucket = filled(id);
       bucket.tokens = Math.max(-capacity, bucket.tokens - count);
     },

@@ -1,8 +1,8 @@
 /** Caches workspaces, so that a quote needs no database. */
 
-import type { VenueDeps } from '../deps.ts';
 import type { ApiKey, Workspace, WorkspaceStore } from '../../ports/stores/store.ts';
 import { ApiError } from '../../protocol/errors.ts';
+import type { VenueDeps } from '../deps.ts';
 import type { FeeCap } from '../quoting/fee-cap.ts';
 import { createReadThroughCache } from './read-through-cache.ts';
 

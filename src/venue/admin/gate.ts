@@ -1,9 +1,9 @@
 /** Access to the admin API: configured keys, compared in constant time, and a low rate limit. */
 
-import type { VenueDeps } from '../deps.ts';
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { ApiCaller, AccessGate } from '../../ports/http.ts';
 import { ApiError } from '../../protocol/errors.ts';
+import type { VenueDeps } from '../deps.ts';
 import { createBuckets, rateHeaders, rateLimited } from '../access/token-buckets.ts';
 
 /** `id` names the key in the audit trail. */

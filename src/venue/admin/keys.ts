@@ -2,28 +2,20 @@
 
 import type { AdminTx } from '../../ports/stores/admin-store.ts';
 import type { Role } from '../../ports/stores/store.ts';
-import type { KeyView, NewKeyRequest } from '../../protocol/api/admin.ts';
+import type { NewKeyRequest } from '../../protocol/api/admin.ts';
 import { invalid } from '../../protocol/errors.ts';
 import { KEYS_TOPIC, mintKey } from '../access/keys.ts';
 import { type AdminDeps, knownWorkspace, missing, recorder } from './change.ts';
 import { outranks } from './members.ts';
 import { keyView } from './views.ts';
 
-export interface KeyAdmin {
-  list(filter?: {
-    workspaceId?: string | undefined;
-    solverId?: string | undefined;
-    live?: boolean | undefined;
-  }): Promise<KeyView[]>;
-  /** Throws 404 for an unknown workspace, member or solver, 422 for an impossible key. */
-  issue(who: string, wanted: NewKeyRequest): Promise<{ key: KeyView; text: string }>;
-  /** Throws 404 when there is no such live key. */
-  revoke(who: string, id: string): Promise<KeyView>;
-}
-
-export function createKeyAdmin({ store, venue, clock, random }: AdminDeps): KeyAdmin {
+export function createKeyAdmin({ store, venue, clock, random }: AdminDeps) {
   return {
-    async list({ workspaceId, solverId, live } = {}) {
+    async list({
+      workspaceId,
+      solverId,
+      live,
+    }: { workspaceId?: string | undefined; solverId?: string | undefined; live?: boolean | undefined } = {}) {
       const keys = await venue.listKeys();
       return keys
         .filter(
@@ -34,7 +26,8 @@ export function createKeyAdmin({ store, venue, clock, random }: AdminDeps): KeyA
         )
         .map(keyView);
     },
-    async issue(who, wanted) {
+    /** Throws 404 for an unknown workspace, member or solver, 422 for an impossible key. */
+    async issue(who: string, wanted: NewKeyRequest) {
       requireShape(wanted);
       const { kind, mode, workspaceId = null, memberId = null, solverId = null, label } = wanted;
       return store.change(async (tx) => {
@@ -50,7 +43,8 @@ export function createKeyAdmin({ store, venue, clock, random }: AdminDeps): KeyA
         return { key: after, text };
       });
     },
-    revoke: (who, id) =>
+    /** Throws 404 when there is no such live key. */
+    revoke: (who: string, id: string) =>
       store.change(async (tx) => {
         const key = await tx.key(id);
         if (!key || key.revokedAtMs !== null) throw missing('live key', id);

@@ -3,24 +3,15 @@
 import type { AdminTx } from '../../ports/stores/admin-store.ts';
 import type { Member } from '../../ports/stores/members.ts';
 import type { Role } from '../../ports/stores/store.ts';
-import type { MemberChange, MemberView, NewMember } from '../../protocol/api/admin.ts';
+import type { MemberChange, NewMember } from '../../protocol/api/admin.ts';
 import { KEYS_TOPIC } from '../access/keys.ts';
 import { type AdminDeps, conflict, knownWorkspace, missing, recorder } from './change.ts';
 import { keyView, memberView } from './views.ts';
 
-export interface MemberAdmin {
-  list(workspaceId: string, options?: { removed: boolean }): Promise<MemberView[]>;
-  /** Throws 404, and 409 for an id or address that is taken. */
-  add(who: string, workspaceId: string, wanted: NewMember): Promise<MemberView>;
-  set(who: string, workspaceId: string, userId: string, change: MemberChange): Promise<MemberView>;
-  /** Revokes this member's keys. Throws 404, and 409 for the last owner. */
-  remove(who: string, workspaceId: string, userId: string): Promise<MemberView>;
-}
-
 const RANK: Record<Role, number> = { viewer: 0, member: 1, admin: 2, owner: 3 };
 export const outranks = (one: Role, other: Role): boolean => RANK[one] > RANK[other];
 
-export function createMemberAdmin({ store, venue, clock, random }: AdminDeps): MemberAdmin {
+export function createMemberAdmin({ store, venue, clock, random }: AdminDeps) {
   function requireFreeEmail(others: readonly Member[], email: string): void {
     if (others.some((one) => one.removedAtMs === null && one.email.toLowerCase() === email.toLowerCase()))
       throw conflict('Another member of this workspace has this address.');
@@ -44,16 +35,24 @@ export function createMemberAdmin({ store, venue, clock, random }: AdminDeps): M
   }
 
   return {
-    async list(workspaceId, { removed } = { removed: false }) {
+    async list(workspaceId: string, { removed } = { removed: false }) {
       if (!(await venue.workspace(workspaceId))) throw missing('workspace', workspaceId);
       return (await venue.listMembers(workspaceId))
         .filter(({ removedAtMs }) => removed || removedAtMs === null)
         .map(memberView);
     },
+    /** Throws 404, and 409 for an id or address that is taken. */
     add: (
-      who,
-      workspaceId,
-      { userId = `usr_${random.bytes32().slice(2, 18)}`, firstName, lastName, email, role, kycStatus },
+      who: string,
+      workspaceId: string,
+      {
+        userId = `usr_${random.bytes32().slice(2, 18)}`,
+        firstName,
+        lastName,
+        email,
+        role,
+        kycStatus,
+      }: NewMember,
     ) =>
       store.change(async (tx) => {
         await knownWorkspace(tx, workspaceId);
@@ -80,7 +79,8 @@ export function createMemberAdmin({ store, venue, clock, random }: AdminDeps): M
         await record('member.add', workspaceId, userId, null, after);
         return after;
       }),
-    set: (who, workspaceId, userId, change) =>
+    /** Throws 404, and 409 for the last owner. */
+    set: (who: string, workspaceId: string, userId: string, change: MemberChange) =>
       store.change(async (tx) => {
         const { member: before, others } = await among(tx, workspaceId, userId);
         const member: Member = { ...before, ...withoutHoles(change) };
@@ -104,7 +104,8 @@ export function createMemberAdmin({ store, venue, clock, random }: AdminDeps): M
         }
         return after;
       }),
-    remove: (who, workspaceId, userId) =>
+    /** Revokes this member's keys. Throws 404, and 409 for the last owner. */
+    remove: (who: string, workspaceId: string, userId: string) =>
       store.change(async (tx) => {
         const { member: before, others } = await among(tx, workspaceId, userId);
         if (before.role === 'owner') requireOwner(others);

@@ -1,22 +1,15 @@
 /** Solvers: onboarded, changed, disabled. Every replica's roster follows. */
 
-import type { NewSolver, OnboardedView, SolverChange } from '../../protocol/api/admin.ts';
+import type { NewSolver, SolverChange } from '../../protocol/api/admin.ts';
 import { SOLVERS_TOPIC } from '../solvers/roster.ts';
 import { type AdminDeps, conflict, missing, recorder } from './change.ts';
 import { solverView } from './views.ts';
 
-export interface SolverAdmin {
-  list(): Promise<OnboardedView[]>;
-  /** Throws 409 when it exists. */
-  add(who: string, wanted: NewSolver): Promise<OnboardedView>;
-  /** Absent fields stay. Disabling closes the solver's connections. Throws 404. */
-  set(who: string, id: string, change: SolverChange): Promise<OnboardedView>;
-}
-
-export function createSolverAdmin({ store, venue, clock }: AdminDeps): SolverAdmin {
+export function createSolverAdmin({ store, venue, clock }: AdminDeps) {
   return {
     list: async () => (await venue.listSolvers()).map(solverView),
-    add: (who, { id, name, kind = 'lp', corridors = null, disabled = false }) =>
+    /** Throws 409 when it exists. */
+    add: (who: string, { id, name, kind = 'lp', corridors = null, disabled = false }: NewSolver) =>
       store.change(async (tx) => {
         if (await tx.solver(id)) throw conflict(`There is a solver "${id}" already.`);
         const solver = { id, name, kind, corridors, disabled };
@@ -26,7 +19,8 @@ export function createSolverAdmin({ store, venue, clock }: AdminDeps): SolverAdm
         await tx.announce(SOLVERS_TOPIC, id);
         return after;
       }),
-    set: (who, id, { name, kind, corridors, disabled }) =>
+    /** Absent fields stay. Disabling closes the solver's connections. Throws 404. */
+    set: (who: string, id: string, { name, kind, corridors, disabled }: SolverChange) =>
       store.change(async (tx) => {
         const before = await tx.solver(id);
         if (!before) throw missing('solver', id);

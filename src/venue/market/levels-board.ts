@@ -27,14 +27,7 @@ export interface PriceMarket {
   output: Side;
 }
 
-export interface LevelsBoard {
-  /** undefined when this key cannot see such a market. */
-  market(topic: string, corridor: string, pair: string, mode: KeyMode): PriceMarket | undefined;
-  join(client: StreamClient, market: PriceMarket, workspace: Pick<Workspace, 'eligibleSolvers'>): void;
-  leave(client: StreamClient, topic: string): void;
-  start(): void;
-  stop(): void;
-}
+export type LevelsBoard = ReturnType<typeof createLevelsBoard>;
 
 /** Shared by all clients with the same eligible solvers. */
 interface View {
@@ -57,7 +50,7 @@ export function createLevelsBoard(
     clock,
   }: { levels: SolverLevels; roster: Roster; chains: ReadonlyMap<number, Chain>; clock: Clock },
   { maxAgeMs, maxSplitParts }: { maxAgeMs: number; maxSplitParts: number },
-): LevelsBoard {
+) {
   const views = new Map<string, View>();
   const byMarket = new Map<string, Set<View>>();
   let cancel = () => {};
@@ -122,7 +115,8 @@ export function createLevelsBoard(
   }
 
   return {
-    market(topic, corridor, pair, mode) {
+    /** undefined when this key cannot see such a market. */
+    market(topic: string, corridor: string, pair: string, mode: KeyMode) {
       const found = parseCorridor(
         corridor,
         [...chains.values()].filter((chain) => tradesOn(chain, mode)),
@@ -138,7 +132,7 @@ export function createLevelsBoard(
       }
       return undefined;
     },
-    join(client, market, { eligibleSolvers }) {
+    join(client: StreamClient, market: PriceMarket, { eligibleSolvers }: Pick<Workspace, 'eligibleSolvers'>) {
       const id = viewId(market.topic, eligibleSolvers);
       let view = views.get(id);
       if (!view) {
@@ -156,7 +150,7 @@ export function createLevelsBoard(
       view.clients.add(client);
       client.send(frameOf(view));
     },
-    leave(client, topic) {
+    leave(client: StreamClient, topic: string) {
       for (const [id, view] of views) {
         if (view.market.topic !== topic || !view.clients.delete(client) || view.clients.size > 0) continue;
         views.delete(id);

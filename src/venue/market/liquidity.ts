@@ -11,19 +11,7 @@ import type { Block, ChainPort, EscrowEvent } from '../../ports/chain.ts';
 import type { Log } from '../../ports/log.ts';
 import { type PromisedOutputs, nonceGroupOf } from '../quoting/exposure.ts';
 
-export interface Liquidity {
-  /** Reads all balances of the account, and returns whether this operator may sign. */
-  watch(chainId: number, account: Address, operator: Address): Promise<boolean>;
-  /** From the cache. The account itself may always sign. */
-  maySign(chainId: number, account: Address, signer: Address): boolean;
-  /** Asks the chain about a signer that this replica has not seen. */
-  maySignNow(chainId: number, account: Address, signer: Address): Promise<boolean>;
-  /** Balance less announced withdrawals and deferred deliveries; undefined before the first read. */
-  available(chainId: number, account: Address, token: Address): bigint | undefined;
-  onRevoked(listener: (chainId: number, account: Address, operator: Address) => void): void;
-  start(): void;
-  stop(): void;
-}
+export type Liquidity = ReturnType<typeof createLiquidity>;
 
 interface Holding {
   balance: bigint;
@@ -60,7 +48,7 @@ export function createLiquidity({
   chains: ReadonlyMap<number, ChainPort>;
   exposure: PromisedOutputs;
   log: Log;
-}): Liquidity {
+}) {
   const revoked: ((chainId: number, account: Address, operator: Address) => void)[] = [];
   const groups = new Map<Bytes32, string>();
   const ledgers = new Map<number, Ledger>(
@@ -201,7 +189,8 @@ export function createLiquidity({
   }
 
   return {
-    async watch(chainId, account, operator) {
+    /** Reads all balances of the account, and returns whether this operator may sign. */
+    async watch(chainId: number, account: Address, operator: Address) {
       const ledger = ledgers.get(chainId);
       if (!ledger) return false;
       const allowed = operator === account || (await ledger.port.isOperator(account, operator));
@@ -211,14 +200,17 @@ export function createLiquidity({
       await readAccount(ledger, account);
       return true;
     },
-    maySign: (chainId, account, signer) =>
+    /** From the cache. The account itself may always sign. */
+    maySign: (chainId: number, account: Address, signer: Address) =>
       signer === account || ledgers.get(chainId)?.operators.get(`${account}:${signer}`) === true,
-    async maySignNow(chainId, account, signer) {
+    /** Asks the chain about a signer that this replica has not seen. */
+    async maySignNow(chainId: number, account: Address, signer: Address) {
       const ledger = ledgers.get(chainId);
       const known = signer === account || ledger?.operators.get(`${account}:${signer}`);
       return known ?? (ledger ? ledger.port.isOperator(account, signer) : false);
     },
-    available(chainId, account, token) {
+    /** Balance less announced withdrawals and deferred deliveries; undefined before the first read. */
+    available(chainId: number, account: Address, token: Address) {
       const ledger = ledgers.get(chainId);
       const holding = ledger?.holdings.get(`${account}:${token}`);
       if (!ledger || !holding) return undefined;
@@ -226,7 +218,8 @@ export function createLiquidity({
       const free = holding.balance - (lapsed ? 0n : holding.pending) - holding.deferred;
       return free > 0n ? free : 0n;
     },
-    onRevoked: (listener) => void revoked.push(listener),
+    onRevoked: (listener: (chainId: number, account: Address, operator: Address) => void) =>
+      void revoked.push(listener),
     start() {
       for (const ledger of ledgers.values())
         ledger.stop = ledger.port.onHead((head) => void follow(ledger, head));

@@ -15,11 +15,7 @@ export type Lookup =
   | { kind: 'unsupported' }
   | { kind: 'unknown_chain' };
 
-export interface Markets {
-  readonly chains: ReadonlyMap<number, Chain>;
-  find(assetId: string, mode: KeyMode): Lookup;
-  pairs(mode: KeyMode): Record<string, number>;
-}
+export type Markets = ReturnType<typeof createMarkets>;
 
 /** Test keys trade on sandbox chains, live keys on production chains. */
 export const tradesOn = ({ sandbox }: { sandbox: boolean }, mode: KeyMode): boolean =>
@@ -28,13 +24,13 @@ export const tradesOn = ({ sandbox }: { sandbox: boolean }, mode: KeyMode): bool
 export function createMarkets(
   chains: Iterable<Chain>,
   listed: readonly { slug: string; id: number; sandbox: boolean }[] = [],
-): Markets {
+) {
   const byId = new Map([...chains].map((chain) => [chain.id, chain]));
   const roster = [...[...byId.values()].map(({ slug, id, sandbox }) => ({ slug, id, sandbox })), ...listed];
   const named = new Map(roster.map((entry) => [entry.id, entry]));
   return {
     chains: byId,
-    find(assetId, mode) {
+    find(assetId: string, mode: KeyMode): Lookup {
       const asset = parseAssetId(assetId);
       const entry = asset && named.get(asset.chainId);
       if (!asset || !entry || !tradesOn(entry, mode)) return { kind: 'unknown_chain' };
@@ -43,7 +39,7 @@ export function createMarkets(
       return chain && token ? { kind: 'market', market: { asset, chain, token } } : { kind: 'unsupported' };
     },
     // A test key sees production chains too, to prepare for a live key.
-    pairs: (mode) =>
+    pairs: (mode: KeyMode) =>
       Object.fromEntries(
         roster.filter(({ sandbox }) => mode === 'test' || !sandbox).map(({ slug, id }) => [slug, id]),
       ),

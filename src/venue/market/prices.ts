@@ -7,33 +7,26 @@ import type { Reference } from '../../ports/reference.ts';
 const E8 = 100_000_000n;
 const NATIVE_DECIMALS = 18;
 
-export interface Prices {
-  priceUsd(token: TokenInfo): number | null;
-  amountUsd(token: TokenInfo, amount: bigint): number | null;
-  nativeUsd(symbol: string, wei: bigint): number | null;
-  /** Base units of the token, rounded up. undefined without both prices. */
-  tokenForNativeUp(token: TokenInfo, nativeSymbol: string, wei: bigint): bigint | undefined;
-  /** (value received / value paid) - 1; negative is worse for the taker. */
-  deltaFromMid(input: TokenInfo, inputAmount: bigint, output: TokenInfo, outputAmount: bigint): number | null;
-}
+export type Prices = ReturnType<typeof createPrices>;
 
-export function createPrices(reference: Reference): Prices {
+export function createPrices(reference: Reference) {
   const usdE8 = (token: TokenInfo) =>
     token.priceSymbol === null ? undefined : reference.usdE8(token.priceSymbol);
   const worthE8 = (priceE8: bigint, amount: bigint, decimals: number) =>
     (priceE8 * amount) / 10n ** BigInt(decimals);
   const show = (valueE8: bigint | undefined) => (valueE8 === undefined ? null : Number(valueE8) / 1e8);
   return {
-    priceUsd: (token) => show(usdE8(token)),
-    amountUsd(token, amount) {
+    priceUsd: (token: TokenInfo) => show(usdE8(token)),
+    amountUsd(token: TokenInfo, amount: bigint) {
       const price = usdE8(token);
       return price === undefined ? null : show(worthE8(price, amount, token.decimals));
     },
-    nativeUsd(symbol, wei) {
+    nativeUsd(symbol: string, wei: bigint) {
       const price = reference.usdE8(symbol);
       return price === undefined ? null : show(worthE8(price, wei, NATIVE_DECIMALS));
     },
-    tokenForNativeUp(token, nativeSymbol, wei) {
+    /** Base units of the token, rounded up. undefined without both prices. */
+    tokenForNativeUp(token: TokenInfo, nativeSymbol: string, wei: bigint) {
       const [tokenPrice, nativePrice] = [usdE8(token), reference.usdE8(nativeSymbol)];
       if (tokenPrice === undefined || nativePrice === undefined || tokenPrice <= 0n) return undefined;
       return divUp(
@@ -41,7 +34,8 @@ export function createPrices(reference: Reference): Prices {
         tokenPrice * 10n ** BigInt(NATIVE_DECIMALS),
       );
     },
-    deltaFromMid(input, inputAmount, output, outputAmount) {
+    /** (value received / value paid) - 1; negative is worse for the taker. */
+    deltaFromMid(input: TokenInfo, inputAmount: bigint, output: TokenInfo, outputAmount: bigint) {
       const [inputPrice, outputPrice] = [usdE8(input), usdE8(output)];
       if (inputPrice === undefined || outputPrice === undefined) return null;
       // The quotient keeps eight digits; only it becomes a number.

@@ -1,6 +1,5 @@
 /** POST …/orders/preflight: the steps that remain before this candidate can be submitted. */
 
-import type { VenueDeps } from '../deps.ts';
 import { mulDivUp } from '../../domain/amount.ts';
 import type { Hex } from '../../domain/hex.ts';
 import type { ChainPort } from '../../ports/chain.ts';
@@ -27,6 +26,7 @@ import {
   type LockChoice,
   permit2LockTypedData,
 } from '../../settlement/funding.ts';
+import type { VenueDeps } from '../deps.ts';
 import type { Bulkhead } from '../access/bulkhead.ts';
 import type { RelayFees } from '../quoting/relay-fee.ts';
 import { chainNow } from '../market/chain-now.ts';

@@ -10,11 +10,7 @@ export interface Parties {
   receiver: Address;
 }
 
-export interface Screening {
-  screen(parties: Parties): Promise<Screened>;
-  /** Throws 422 `address_denied` at the party's location, 503 when a required screener did not answer. */
-  requireAllowed(parties: Parties, at: Record<keyof Parties, Location>): Promise<Screened>;
-}
+export type Screening = ReturnType<typeof createScreening>;
 
 export function createScreening({
   screeners,
@@ -22,7 +18,7 @@ export function createScreening({
 }: {
   screeners: readonly Screener[];
   metrics: Metrics;
-}): Screening {
+}) {
   const screened = metrics.counter(
     'firmquote_venue_screened_total',
     'Addresses screened before a quote or a submission',
@@ -63,7 +59,11 @@ export function createScreening({
     return result;
   }
 
-  return { screen, requireAllowed };
+  return {
+    screen,
+    /** Throws 422 `address_denied` at the party's location, 503 when a required screener did not answer. */
+    requireAllowed,
+  };
 }
 
 async function screenParty(address: Address, screeners: readonly Screener[]): Promise<ScreenedParty> {

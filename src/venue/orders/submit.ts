@@ -22,7 +22,6 @@
  * status, then advance/.
  */
 
-import type { VenueDeps } from '../deps.ts';
 import { createHash } from 'node:crypto';
 import type { Hex } from '../../domain/hex.ts';
 import { toIso } from '../../domain/time.ts';
@@ -34,6 +33,7 @@ import { ApiError, invalid, InvalidError } from '../../protocol/errors.ts';
 import type { RouterSubmitRequest } from '../../protocol/api/router.ts';
 import { type OrderSubmitRequest, zIdempotencyKey } from '../../protocol/api/submit.ts';
 import { encodeFunding } from '../../settlement/funding.ts';
+import type { VenueDeps } from '../deps.ts';
 import type { Bulkhead } from '../access/bulkhead.ts';
 import { nonceGroupOf } from '../quoting/exposure.ts';
 import { fundingFor } from './lock.ts';

@@ -3,7 +3,6 @@
  * settlement.
  */
 
-import type { VenueDeps } from '../deps.ts';
 import { createHash } from 'node:crypto';
 import { assetId } from '../../domain/asset.ts';
 import { bytes32ToAddress } from '../../domain/hex.ts';
@@ -18,6 +17,7 @@ import type {
 } from '../../ports/stores/travel-rule.ts';
 import { canonicalJson } from '../../protocol/canonical-json.ts';
 import { inputToken } from '../../settlement/funding.ts';
+import type { VenueDeps } from '../deps.ts';
 import { receiverOf } from '../quoting/receiver.ts';
 
 /** An order of unknown value is reported. */

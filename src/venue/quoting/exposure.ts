@@ -18,15 +18,7 @@ export interface Owed {
   until: UnixSeconds;
 }
 
-export interface PromisedOutputs {
-  add(promise: Owed): void;
-  /** Without the promises of one group. */
-  promised(chainId: number, lp: Address, token: Address, exceptGroup: string): bigint;
-  release(group: string): void;
-  expire(now: UnixSeconds): void;
-  size(): number;
-  replicaShare(publishSoon: () => void): ReplicaShare;
-}
+export type PromisedOutputs = ReturnType<typeof createPromisedOutputs>;
 
 /** Quotes of one nonce of one user on one origin chain. */
 export const nonceGroupOf = (originChainId: number | bigint, user: Address, nonce: bigint | string): string =>
@@ -47,7 +39,7 @@ interface AccountPromises {
   until: UnixSeconds;
 }
 
-export function createPromisedOutputs(): PromisedOutputs {
+export function createPromisedOutputs() {
   const accounts = new Map<string, AccountPromises>();
   const peerTotals = createPeerTotals<bigint>();
   /** Since the last update to the other replicas. */
@@ -71,7 +63,7 @@ export function createPromisedOutputs(): PromisedOutputs {
   }
 
   return {
-    add({ chainId, lp, token, amount, group, until }) {
+    add({ chainId, lp, token, amount, group, until }: Owed) {
       const key = `${chainId}:${lp}:${token}`;
       let account = accounts.get(key);
       if (!account) accounts.set(key, (account = { key, total: 0n, groups: new Map(), until: 0 }));
@@ -96,17 +88,18 @@ export function createPromisedOutputs(): PromisedOutputs {
       if (list) list.push(entry);
       else due.set(until, [entry]);
     },
-    promised(chainId, lp, token, exceptGroup) {
+    /** Without the promises of one group. */
+    promised(chainId: number, lp: Address, token: Address, exceptGroup: string) {
       const key = `${chainId}:${lp}:${token}`;
       const account = accounts.get(key);
       const ours = account ? account.total - (account.groups.get(exceptGroup)?.amount ?? 0n) : 0n;
       // No other replica's total contains this group.
       return peerTotals.of(key, seen).reduce((sum, total) => sum + total, ours);
     },
-    release(group) {
+    release(group: string) {
       for (const entry of groups.get(group) ?? []) remove(entry);
     },
-    expire(now) {
+    expire(now: UnixSeconds) {
       seen = now;
       peerTotals.expire(now);
       for (const [second, entries] of due) {
@@ -116,7 +109,7 @@ export function createPromisedOutputs(): PromisedOutputs {
       }
     },
     size: () => groups.size,
-    replicaShare(publish) {
+    replicaShare(publish: () => void): ReplicaShare {
       publishSoon = publish;
       return {
         name: 'promised',

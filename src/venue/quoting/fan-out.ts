@@ -3,11 +3,11 @@
  * The caller verifies the answers.
  */
 
-import type { VenueDeps } from '../deps.ts';
 import { CONTROLS } from '../../domain/control.ts';
 import type { DeclineReason } from '../../domain/decline.ts';
 import type { Bytes32 } from '../../domain/hex.ts';
 import type { Commit, LinkDecline, LinkQuote, Partial, Rfq, SliceRequest } from '../../protocol/link/link.ts';
+import type { VenueDeps } from '../deps.ts';
 import type { FanOutOptions } from '../options.ts';
 import type { Roster, SolverSession } from '../solvers/roster.ts';
 import type { Objection } from './verify.ts';
@@ -32,25 +32,7 @@ export interface CommitReplies {
   refused: SolverSession[];
 }
 
-export interface FanOut {
-  /** `withinMs` may shorten the configured deadline. Never rejects. */
-  requestQuotes(
-    rfq: Omit<Rfq, 'deadlineMs'>,
-    sessions: readonly SolverSession[],
-    withinMs?: number,
-  ): Promise<SolverReplies>;
-  /** Asks each LP of a split to sign its slice. Never rejects. */
-  requestCommits(
-    quoteId: Bytes32,
-    slices: readonly { session: SolverSession; slice: Omit<SliceRequest, 'deadlineMs'> }[],
-    withinMs?: number,
-  ): Promise<CommitReplies>;
-  receive(session: SolverSession, message: SolverAnswer): void;
-  /** No round waits for a closed connection. */
-  forget(session: SolverSession): void;
-  countValid(session: SolverSession, answer: 'quote' | 'commit'): void;
-  reject(session: SolverSession, why: Objection): void;
-}
+export type FanOut = ReturnType<typeof createFanOut>;
 
 interface Round {
   /** null in the first round. */
@@ -79,7 +61,7 @@ const BUCKETS_SECONDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0
 export function createFanOut(
   { clock, metrics, roster }: Pick<VenueDeps, 'clock' | 'metrics'> & { roster: Pick<Roster, 'recordFault'> },
   { timeoutMs, sliceTimeoutMs, lingerMs }: Pick<FanOutOptions, 'timeoutMs' | 'sliceTimeoutMs' | 'lingerMs'>,
-): FanOut {
+) {
   const rounds = new Map<string, Round>();
   const silence = new WeakMap<SolverSession, { misses: number; restsUntilMs: number }>();
   const answers = metrics.counter('firmquote_venue_answers_total', 'Answers of solvers to requests', [
@@ -201,7 +183,12 @@ export function createFanOut(
   }
 
   return {
-    async requestQuotes(rfq, sessions, withinMs = timeoutMs) {
+    /** `withinMs` may shorten the configured deadline. Never rejects. */
+    async requestQuotes(
+      rfq: Omit<Rfq, 'deadlineMs'>,
+      sessions: readonly SolverSession[],
+      withinMs: number = timeoutMs,
+    ) {
       const waitMs = wholeMs(Math.min(withinMs, timeoutMs));
       const frame = Buffer.from(JSON.stringify({ ...rfq, deadlineMs: waitMs }));
       const prompt = sessions.filter(isPrompt);
@@ -231,7 +218,12 @@ export function createFanOut(
       }
       return replies;
     },
-    async requestCommits(quoteId, slices, withinMs = sliceTimeoutMs) {
+    /** Asks each LP of a split to sign its slice. Never rejects. */
+    async requestCommits(
+      quoteId: Bytes32,
+      slices: readonly { session: SolverSession; slice: Omit<SliceRequest, 'deadlineMs'> }[],
+      withinMs: number = sliceTimeoutMs,
+    ) {
       const waitMs = wholeMs(Math.min(withinMs, sliceTimeoutMs));
       const messages = await ask(
         slices[0]?.slice.rfqId ?? '',
@@ -253,9 +245,11 @@ export function createFanOut(
       return replies;
     },
     receive,
+    /** No round waits for a closed connection. */
     forget,
-    countValid: ({ solverId }, answer) => answers.add({ solver: solverId, answer }),
-    reject({ solverId }, why) {
+    countValid: ({ solverId }: SolverSession, answer: 'quote' | 'commit') =>
+      answers.add({ solver: solverId, answer }),
+    reject({ solverId }: SolverSession, why: Objection) {
       answers.add({ solver: solverId, answer: 'invalid' });
       invalid.add({ solver: solverId, why });
       roster.recordFault(solverId, 'invalid');

@@ -3,14 +3,9 @@
 import type { ChainPort } from '../../ports/chain.ts';
 import type { Log } from '../../ports/log.ts';
 
-export interface FeeCap {
-  cap(bps: number): number;
-  /** Retries at the next block. */
-  start(): void;
-  stop(): void;
-}
+export type FeeCap = ReturnType<typeof createFeeCap>;
 
-export function createFeeCap({ chains, log }: { chains: ReadonlyMap<number, ChainPort>; log: Log }): FeeCap {
+export function createFeeCap({ chains, log }: { chains: ReadonlyMap<number, ChainPort>; log: Log }) {
   let lowest = Number.POSITIVE_INFINITY;
   const stops: (() => void)[] = [];
 
@@ -39,7 +34,8 @@ export function createFeeCap({ chains, log }: { chains: ReadonlyMap<number, Chai
   }
 
   return {
-    cap: (bps) => Math.min(bps, lowest),
+    cap: (bps: number) => Math.min(bps, lowest),
+    /** Retries at the next block. */
     start: () => [...chains.values()].forEach(ask),
     stop: () => stops.splice(0).forEach((stop) => stop()),
   };

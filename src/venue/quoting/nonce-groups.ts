@@ -3,17 +3,12 @@
 import type { Bytes32 } from '../../domain/hex.ts';
 import type { UnixSeconds } from '../../domain/time.ts';
 
-export interface NonceGroups {
-  add(group: string, solverId: string, quoteId: Bytes32, until: UnixSeconds): void;
-  take(group: string, executed: Bytes32): Map<string, Bytes32[]>;
-  /** Removes groups whose quotes have expired. */
-  expire(now: UnixSeconds): void;
-}
+export type NonceGroups = ReturnType<typeof createNonceGroups>;
 
-export function createNonceGroups(): NonceGroups {
+export function createNonceGroups() {
   const groups = new Map<string, { quotes: [solverId: string, quoteId: Bytes32][]; until: UnixSeconds }>();
   return {
-    add(group, solverId, quoteId, until) {
+    add(group: string, solverId: string, quoteId: Bytes32, until: UnixSeconds) {
       const entry = groups.get(group);
       if (!entry) groups.set(group, { quotes: [[solverId, quoteId]], until });
       else {
@@ -21,14 +16,15 @@ export function createNonceGroups(): NonceGroups {
         entry.until = Math.max(entry.until, until);
       }
     },
-    take(group, executed) {
+    take(group: string, executed: Bytes32) {
       const bySolver = new Map<string, Bytes32[]>();
       for (const [solverId, quoteId] of groups.get(group)?.quotes ?? [])
         if (quoteId !== executed) bySolver.set(solverId, [...(bySolver.get(solverId) ?? []), quoteId]);
       groups.delete(group);
       return bySolver;
     },
-    expire(now) {
+    /** Removes groups whose quotes have expired. */
+    expire(now: UnixSeconds) {
       // Groups are nearly in order of expiry: stop at the first few live ones.
       let live = 0;
       for (const [group, { until }] of groups) {

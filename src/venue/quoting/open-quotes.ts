@@ -24,13 +24,7 @@ export const openQuoteLimits = (
   notionalUsd: limits.openNotionalUsd ?? rates.openNotionalUsd,
 });
 
-export interface OpenQuotes {
-  /** Counts as an open quote until the returned function is called. Throws 429 at the limit. */
-  reserve(keyId: string, limits: OpenQuoteLimits, now: UnixSeconds): () => void;
-  add(keyId: string, group: string, notionalUsd: number, until: UnixSeconds): void;
-  close(keyId: string, group: string): void;
-  replicaShare(now: () => UnixSeconds, publishSoon: () => void): ReplicaShare;
-}
+export type OpenQuotes = ReturnType<typeof createOpenQuotes>;
 
 interface Held {
   count: number;
@@ -41,7 +35,7 @@ interface Held {
   prunedTo: UnixSeconds;
 }
 
-export function createOpenQuotes(): OpenQuotes {
+export function createOpenQuotes() {
   const keys = new Map<string, Held>();
   const peerTotals = createPeerTotals<{ count: number; notionalUsd: number }>();
   const changed = new Set<string>();
@@ -90,7 +84,8 @@ export function createOpenQuotes(): OpenQuotes {
   }
 
   return {
-    reserve(keyId, { count, notionalUsd }, now) {
+    /** Counts as an open quote until the returned function is called. Throws 429 at the limit. */
+    reserve(keyId: string, { count, notionalUsd }: OpenQuoteLimits, now: UnixSeconds) {
       const held = of(keyId);
       const before = held.count;
       prune(held, now);
@@ -115,7 +110,7 @@ export function createOpenQuotes(): OpenQuotes {
         { retryAfterSeconds: Math.max(1, Number.isFinite(soonest) ? soonest - now : 1) },
       );
     },
-    add(keyId, group, notionalUsd, until) {
+    add(keyId: string, group: string, notionalUsd: number, until: UnixSeconds) {
       const held = of(keyId);
       held.groups.set(group, { notionalUsd, until });
       held.count++;
@@ -125,13 +120,13 @@ export function createOpenQuotes(): OpenQuotes {
       if (due) due.push(group);
       else held.expiries.set(until, [group]);
     },
-    close(keyId, group) {
+    close(keyId: string, group: string) {
       const held = keys.get(keyId);
       if (!held) return;
       remove(held, group);
       change(keyId);
     },
-    replicaShare(now, publish) {
+    replicaShare(now: () => UnixSeconds, publish: () => void): ReplicaShare {
       publishSoon = publish;
       let checkedAt: UnixSeconds = 0;
       return {

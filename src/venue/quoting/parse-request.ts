@@ -1,12 +1,12 @@
 /** Reads a quote request, and refuses what cannot be quoted before any solver is asked. */
 
-import type { VenueDeps } from '../deps.ts';
 import { corridorOf } from '../../domain/corridor.ts';
 import { type Address, ZERO_ADDRESS } from '../../domain/hex.ts';
 import type { UnixSeconds } from '../../domain/time.ts';
 import type { ApiKey, Workspace } from '../../ports/stores/store.ts';
 import { invalid } from '../../protocol/errors.ts';
 import type { ProductUnavailable, QuoteRequest } from '../../protocol/api/quote.ts';
+import type { VenueDeps } from '../deps.ts';
 import { chainNow } from '../market/chain-now.ts';
 import type { ListedAsset, Markets } from '../market/markets.ts';
 import { type OpenQuoteLimits, openQuoteLimits } from './open-quotes.ts';
@@ -38,9 +38,7 @@ export type ParseResult =
   /** Valid, but nothing can be quoted. */
   | { parsed: null; why: ProductUnavailable };
 
-export interface RequestParser {
-  parse(requestId: string, request: QuoteRequest, key: ApiKey, workspace: Workspace): Promise<ParseResult>;
-}
+export type RequestParser = ReturnType<typeof createRequestParser>;
 
 export type RequestParserDeps = Pick<VenueDeps, 'chains' | 'clock'> & {
   markets: Markets;
@@ -54,7 +52,7 @@ export function createRequestParser(
   { chains, markets, roster, screening, clock }: RequestParserDeps,
   { maxValiditySeconds }: Pick<FanOutOptions, 'maxValiditySeconds'>,
   rates: Pick<RateOptions, 'openQuotes' | 'openNotionalUsd'>,
-): RequestParser {
+) {
   async function parse(
     requestId: string,
     request: QuoteRequest,

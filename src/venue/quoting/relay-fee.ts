@@ -3,10 +3,10 @@
  * (walletBroadcast).
  */
 
-import type { VenueDeps } from '../deps.ts';
 import { mulDivUp } from '../../domain/amount.ts';
 import type { TokenInfo } from '../../domain/chain.ts';
 import type { ChainPort } from '../../ports/chain.ts';
+import type { VenueDeps } from '../deps.ts';
 import { CHAIN_DEFAULTS, type ChainSettings } from '../options.ts';
 import type { Prices } from '../market/prices.ts';
 
@@ -28,24 +28,7 @@ export interface Shape {
   deferredOn?: number | undefined;
 }
 
-export interface RelayFees {
-  landing(chainId: number, token: TokenInfo, shape: Shape): Landing;
-  /** Base units of the side that competes, rounded up; 0n on apiSubmit or without a price. */
-  takerGas(
-    trade: {
-      side: 'exactInput' | 'exactOutput';
-      origin: { id: number };
-      inputToken: TokenInfo;
-      outputToken: TokenInfo;
-    },
-    landing: Landing,
-  ): bigint;
-  /** Wei per gas; undefined before the first reading. */
-  gasPrice(chainId: number): bigint | undefined;
-  settings(chainId: number): ChainSettings;
-  start(): Promise<void>;
-  stop(): void;
-}
+export type RelayFees = ReturnType<typeof createRelayFees>;
 
 const BPS = 10_000n;
 /** Extra gas of a deferred delivery to a new account, and of paying it out. */
@@ -55,7 +38,7 @@ const PAYOUT_GAS = 60_000n;
 export function createRelayFees(
   { chains, relayers, prices, log }: Pick<VenueDeps, 'chains' | 'relayers' | 'log'> & { prices: Prices },
   overrides: ReadonlyMap<number, Partial<ChainSettings>> = new Map(),
-): RelayFees {
+) {
   const settings = new Map([...chains.keys()].map((id) => [id, { ...CHAIN_DEFAULTS, ...overrides.get(id) }]));
   const perGas = new Map<number, bigint>();
   const reading = new Set<number>();
@@ -78,8 +61,9 @@ export function createRelayFees(
 
   return {
     settings: settingsOf,
-    gasPrice: (chainId) => perGas.get(chainId),
-    landing(chainId, token, { crossChain, outputs, fillGas, deferredOn }) {
+    /** Wei per gas; undefined before the first reading. */
+    gasPrice: (chainId: number) => perGas.get(chainId),
+    landing(chainId: number, token: TokenInfo, { crossChain, outputs, fillGas, deferredOn }: Shape): Landing {
       const { executionMode, nativeSymbol, settleGas, outputGas, openGas, throughGas, relayBufferBps } =
         settingsOf(chainId);
       const price = perGas.get(chainId) ?? 0n;
@@ -109,7 +93,21 @@ export function createRelayFees(
         ? { executionMode: 'walletBroadcast', relayFee: 0n, takerGasWei: wei }
         : { executionMode: 'apiSubmit', relayFee, takerGasWei: 0n };
     },
-    takerGas({ side, origin, inputToken, outputToken }, { takerGasWei }) {
+    /** Base units of the side that competes, rounded up; 0n on apiSubmit or without a price. */
+    takerGas(
+      {
+        side,
+        origin,
+        inputToken,
+        outputToken,
+      }: {
+        side: 'exactInput' | 'exactOutput';
+        origin: { id: number };
+        inputToken: TokenInfo;
+        outputToken: TokenInfo;
+      },
+      { takerGasWei }: Landing,
+    ) {
       if (takerGasWei === 0n) return 0n;
       return (
         prices.tokenForNativeUp(

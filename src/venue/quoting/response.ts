@@ -1,8 +1,8 @@
 /** The answer to a quote request, in both namespaces: its id, its JSON text, and its metrics. */
 
-import type { VenueDeps } from '../deps.ts';
 import { toIso } from '../../domain/time.ts';
 import type { ProductUnavailable } from '../../protocol/api/quote.ts';
+import type { VenueDeps } from '../deps.ts';
 
 /** `quotes`: sealed candidates as JSON texts, best first. */
 export interface QuoteOutcome {
@@ -15,10 +15,7 @@ interface QuoteResponse {
   startedMs: number;
 }
 
-export interface QuoteResponder {
-  begin(): QuoteResponse;
-  finish(response: QuoteResponse, outcome: QuoteOutcome): string;
-}
+export type QuoteResponder = ReturnType<typeof createQuoteResponder>;
 
 const SECONDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.35, 0.6, 1];
 
@@ -26,7 +23,7 @@ export function createQuoteResponder({
   clock,
   random,
   metrics,
-}: Pick<VenueDeps, 'clock' | 'random' | 'metrics'>): QuoteResponder {
+}: Pick<VenueDeps, 'clock' | 'random' | 'metrics'>) {
   const requests = metrics.counter('firmquote_venue_quote_requests_total', 'Quote requests by result', [
     'result',
   ]);
@@ -37,7 +34,7 @@ export function createQuoteResponder({
   );
   return {
     begin: () => ({ requestId: random.bytes32().slice(2, 34), startedMs: clock.monotonicMs() }),
-    finish({ requestId, startedMs }, { quotes, productUnavailable }) {
+    finish({ requestId, startedMs }: QuoteResponse, { quotes, productUnavailable }: QuoteOutcome) {
       seconds.observe((clock.monotonicMs() - startedMs) / 1000);
       requests.add({ result: productUnavailable?.code ?? 'quoted' });
       return `{"requestId":"${requestId}","createdAt":"${toIso(clock.nowMs())}","quotes":[${quotes.join(',')}],"productUnavailable":${JSON.stringify(productUnavailable)}}`;

@@ -16,17 +16,6 @@ export interface ReplicaShare {
   peerGone?(replica: string): void;
 }
 
-export interface Peers {
-  /** Before `start`. */
-  share(part: ReplicaShare): void;
-  /** Does nothing without other replicas. */
-  publishSoon(): void;
-  flushed(): Promise<void>;
-  start(): Promise<void>;
-  /** Publishes the last changes and says that this replica stops. */
-  stop(): Promise<void>;
-}
-
 interface Message {
   from: string;
   part?: string;
@@ -49,7 +38,7 @@ export function createPeers({
   random,
   log,
   metrics,
-}: Pick<VenueDeps, 'bus' | 'clock' | 'random' | 'log' | 'metrics'>): Peers {
+}: Pick<VenueDeps, 'bus' | 'clock' | 'random' | 'log' | 'metrics'>) {
   const me = random.bytes32().slice(2, 14);
   const parts = new Map<string, ReplicaShare>();
   const lastSeenMs = new Map<string, number>();
@@ -153,13 +142,16 @@ export function createPeers({
   }
 
   return {
-    share: (part) => void parts.set(part.name, part),
+    /** Before `start`. */
+    share: (part: ReplicaShare) => void parts.set(part.name, part),
+    /** Does nothing without other replicas. */
     publishSoon,
     flushed,
     async start() {
       unsubscribe = await bus.subscribe(REPLICAS_TOPIC, receive);
       publishIn(0);
     },
+    /** Publishes the last changes and says that this replica stops. */
     async stop() {
       await flushed();
       stopped = true;

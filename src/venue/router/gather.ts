@@ -3,10 +3,10 @@
  * deadline. A late or failing source loses only its own offer.
  */
 
-import type { VenueDeps } from '../deps.ts';
 import { setMaxListeners } from 'node:events';
 import { rank, type Ranked } from '../../auction/rank.ts';
 import type { ProductUnavailable } from '../../protocol/api/quote.ts';
+import type { VenueDeps } from '../deps.ts';
 import type { RelayFees } from '../quoting/relay-fee.ts';
 import type { ListedAsset } from '../market/markets.ts';
 import type { RouterOptions } from '../options.ts';

@@ -3,7 +3,6 @@
  * route.
  */
 
-import type { VenueDeps } from '../deps.ts';
 import { rank } from '../../auction/rank.ts';
 import { type Asset, assetId } from '../../domain/asset.ts';
 import { corridorOf } from '../../domain/corridor.ts';
@@ -13,6 +12,7 @@ import { ROUTE_VENUE_ID, type RouteVenue } from '../../ports/route-venue.ts';
 import type { ApiKey, OrderRecord, Workspace } from '../../ports/stores/store.ts';
 import type { ProductUnavailable, QuoteRequest } from '../../protocol/api/quote.ts';
 import { type RouterCandidate, type SealedRoute, zRouterCandidate } from '../../protocol/api/router.ts';
+import type { VenueDeps } from '../deps.ts';
 import { type Breaker, createBreaker } from '../solvers/breaker.ts';
 import { chainNow } from '../market/chain-now.ts';
 import { nonceGroupOf } from '../quoting/exposure.ts';
@@ -43,19 +43,7 @@ type RouterDeps = Pick<VenueDeps, 'chains' | 'routeVenues' | 'clock' | 'random' 
   openQuotes: OpenQuotes;
 };
 
-export interface Router {
-  quote(request: QuoteRequest, key: ApiKey, workspace: Workspace): Promise<string>;
-  /** Throws 429. */
-  nextLeg(
-    parent: OrderRecord,
-    next: LaterLeg,
-    delivered: bigint,
-    from: { key: ApiKey; workspace: Workspace },
-  ): Promise<{ candidate: RouterCandidate } | { why: ProductUnavailable }>;
-  breakerOf(venueId: string): Breaker | undefined;
-  /** Wall time. */
-  lastQuoteAtMs(venueId: string): number | undefined;
-}
+export type Router = ReturnType<typeof createRouter>;
 
 interface RouterSettings {
   router: RouterOptions;
@@ -69,7 +57,7 @@ const LEG_CANDIDATES = 5;
 
 type KeyedRequest = PairRequest & { key: ApiKey };
 
-export function createRouter(deps: RouterDeps, settings: RouterSettings): Router {
+export function createRouter(deps: RouterDeps, settings: RouterSettings) {
   const {
     chains,
     routeVenues,
@@ -252,14 +240,16 @@ export function createRouter(deps: RouterDeps, settings: RouterSettings): Router
   }
 
   return {
-    async quote(request, key, workspace) {
+    async quote(request: QuoteRequest, key: ApiKey, workspace: Workspace) {
       const response = responder.begin();
       const outcome = await findRoutes(response.requestId, request, key, workspace);
       return responder.finish(response, outcome);
     },
+    /** Throws 429. */
     nextLeg,
-    breakerOf: (venueId) => breakers.get(venueId),
-    lastQuoteAtMs: (venueId) => quotedAtMs.get(venueId),
+    breakerOf: (venueId: string) => breakers.get(venueId),
+    /** Wall time. */
+    lastQuoteAtMs: (venueId: string) => quotedAtMs.get(venueId),
   };
 }
 

@@ -3,11 +3,11 @@
  * for a while.
  */
 
-import type { VenueDeps } from '../deps.ts';
 import { isDecline, type Decline } from '../../domain/decline.ts';
 import type { Bytes32 } from '../../domain/hex.ts';
 import type { Block } from '../../ports/chain.ts';
 import type { RouteAsk, RouteQuote, RouteVenue } from '../../ports/route-venue.ts';
+import type { VenueDeps } from '../deps.ts';
 import type { Breaker } from '../solvers/breaker.ts';
 import type { RelayFees, Landing } from '../quoting/relay-fee.ts';
 import { unavailable, whyNoQuotes } from '../quoting/unavailable.ts';

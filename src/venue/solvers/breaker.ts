@@ -4,13 +4,7 @@ import type { BreakerOptions } from '../options.ts';
 
 export type SolverFault = 'invalid' | 'fade';
 
-export interface Breaker {
-  fault(kind: SolverFault, nowMs: number): boolean;
-  /** Wall milliseconds; undefined while closed. */
-  openUntil(nowMs: number): number | undefined;
-  reason(): SolverFault | undefined;
-  underWatch(nowMs: number): boolean;
-}
+export type Breaker = ReturnType<typeof createBreaker>;
 
 const WEIGHT: Record<SolverFault, number> = { invalid: 1, fade: 3 };
 
@@ -20,7 +14,7 @@ export function createBreaker({
   firstCoolDownMs,
   longestCoolDownMs,
   forgiveAfterMs,
-}: BreakerOptions): Breaker {
+}: BreakerOptions) {
   let score = 0;
   let scoredAtMs = 0;
   let trips = 0;
@@ -30,7 +24,8 @@ export function createBreaker({
   const decayed = (nowMs: number) => score * 2 ** (-Math.max(0, nowMs - scoredAtMs) / halfLifeMs);
 
   return {
-    fault(kind, nowMs) {
+    /** Whether this fault opened it. */
+    fault(kind: SolverFault, nowMs: number) {
       const forgiven = Math.floor(Math.max(0, nowMs - Math.max(untilMs, scoredAtMs)) / forgiveAfterMs);
       trips = Math.max(0, trips - forgiven);
       score = decayed(nowMs) + WEIGHT[kind];
@@ -42,8 +37,9 @@ export function createBreaker({
       why = kind;
       return true;
     },
-    openUntil: (nowMs) => (nowMs < untilMs ? untilMs : undefined),
+    /** Wall milliseconds; undefined while closed. */
+    openUntil: (nowMs: number) => (nowMs < untilMs ? untilMs : undefined),
     reason: () => why,
-    underWatch: (nowMs) => decayed(nowMs) >= limit / 4 || nowMs - untilMs < forgiveAfterMs / 4,
+    underWatch: (nowMs: number) => decayed(nowMs) >= limit / 4 || nowMs - untilMs < forgiveAfterMs / 4,
   };
 }

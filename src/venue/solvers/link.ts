@@ -1,6 +1,5 @@
 /** The venue's end of the LP link. No frame of a solver can make this code throw. */
 
-import type { VenueDeps } from '../deps.ts';
 import { parseCorridor } from '../../domain/corridor.ts';
 import { InvariantError } from '../../domain/errors.ts';
 import { type Address, isBytes32 } from '../../domain/hex.ts';
@@ -20,6 +19,7 @@ import {
 } from '../../protocol/link/link.ts';
 import { linkProofDigest } from '../../protocol/link/link-proof.ts';
 import { orderToMessage } from '../../protocol/wire.ts';
+import type { VenueDeps } from '../deps.ts';
 import type { FanOut } from '../quoting/fan-out.ts';
 import type { SolverLevels } from '../market/levels.ts';
 import type { Liquidity } from '../market/liquidity.ts';

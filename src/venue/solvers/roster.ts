@@ -3,7 +3,6 @@
  * replica; its public status is the best of all replicas.
  */
 
-import type { VenueDeps } from '../deps.ts';
 import type { Entrant } from '../../auction/eligible.ts';
 import type { Address } from '../../domain/hex.ts';
 import { toIso } from '../../domain/time.ts';
@@ -15,6 +14,7 @@ import type {
   SolverStore,
 } from '../../ports/stores/store.ts';
 import type { Solver } from '../../protocol/api/roster.ts';
+import type { VenueDeps } from '../deps.ts';
 import { type Breaker, createBreaker, type SolverFault } from './breaker.ts';
 import type { BreakerOptions } from '../options.ts';
 import { MAX_UPDATE_BYTES, type PeerUpdate, type ReplicaShare } from '../replicas/peers.ts';
@@ -62,27 +62,7 @@ interface Presence {
   note: string | null;
 }
 
-export interface Roster {
-  entries(): Iterable<RosterEntry>;
-  entry(solverId: string): RosterEntry | undefined;
-  /** Closes an older session of the same solver replica. false when the solver may not join. */
-  join(session: SolverSession): boolean;
-  /** Ignored when a newer session took its place. */
-  leave(session: SolverSession, reason: string): void;
-  setStatus(session: SolverSession, status: 'active' | 'standby', note: string | null): void;
-  recordFault(solverId: string, kind: SolverFault): void;
-  recordSettled(solverId: string): void;
-  recordQuoted(solverId: string): void;
-  /** undefined when it serves no corridor of this mode. */
-  view(entry: RosterEntry, mode: KeyMode): Solver | undefined;
-  /** At this replica. */
-  onChange(listener: (entry: RosterEntry, transition: RosterTransition) => void): () => void;
-  /** When the result of `view` changes. */
-  onShown(listener: (entry: RosterEntry, atMs: number) => void): () => void;
-  replicaShare(publishSoon: () => void): ReplicaShare;
-  start(): Promise<void>;
-  stop(): Promise<void>;
-}
+export type Roster = ReturnType<typeof createRoster>;
 
 const QUOTED_WRITE_MS = 10_000;
 const TICK_MS = 1_000;
@@ -102,7 +82,7 @@ export function createRoster(
     corridors: Readonly<Record<KeyMode, readonly string[]>>;
   },
   breakerOptions: BreakerOptions,
-): Roster {
+) {
   const entries = new Map<string, RosterEntry>();
   const allCorridors = [...known.test, ...known.live];
   const corridorsIn = { test: new Set(known.test), live: new Set(known.live) };
@@ -296,8 +276,9 @@ export function createRoster(
 
   return {
     entries: () => entries.values(),
-    entry: (solverId) => entries.get(solverId),
-    join(session) {
+    entry: (solverId: string) => entries.get(solverId),
+    /** Closes an older session of the same solver replica. false when the solver may not join. */
+    join(session: SolverSession) {
       const entry = entries.get(session.solverId);
       if (!entry || entry.disabled) return false;
       const older = entry.sessions.find(({ replica }) => replica === session.replica);
@@ -313,7 +294,8 @@ export function createRoster(
       update(entry);
       return true;
     },
-    leave(session, reason) {
+    /** Ignored when a newer session took its place. */
+    leave(session: SolverSession, reason: string) {
       const entry = entries.get(session.solverId);
       if (!entry?.sessions.includes(session)) return;
       chooseSessions(
@@ -322,7 +304,7 @@ export function createRoster(
       );
       update(entry, entry.session === undefined ? reason : undefined);
     },
-    setStatus(session, status, note) {
+    setStatus(session: SolverSession, status: 'active' | 'standby', note: string | null) {
       session.status = status;
       session.note = note;
       const entry = entries.get(session.solverId);
@@ -330,7 +312,7 @@ export function createRoster(
       chooseSessions(entry, entry.sessions);
       update(entry);
     },
-    recordFault(solverId, kind) {
+    recordFault(solverId: string, kind: SolverFault) {
       const entry = entries.get(solverId);
       if (!entry) return;
       if (kind === 'fade') entry.faded++;
@@ -339,11 +321,11 @@ export function createRoster(
       publishSoon();
       if (entry.breaker.fault(kind, clock.nowMs())) update(entry);
     },
-    recordSettled(solverId) {
+    recordSettled(solverId: string) {
       const entry = entries.get(solverId);
       if (entry) entry.settled++;
     },
-    recordQuoted(solverId) {
+    recordQuoted(solverId: string) {
       const entry = entries.get(solverId);
       if (!entry) return;
       const nowMs = clock.nowMs();
@@ -356,7 +338,8 @@ export function createRoster(
           log.warn({ solver: solverId, error }, "the time of a solver's last quote could not be stored"),
         );
     },
-    view(entry, mode) {
+    /** undefined when it serves no corridor of this mode. */
+    view(entry: RosterEntry, mode: KeyMode): Solver | undefined {
       const { status, note, corridors: served } = shown(entry);
       const corridors = [...served].filter((corridor) => corridorsIn[mode].has(corridor)).sort();
       if (corridors.length === 0) return undefined;
@@ -370,15 +353,17 @@ export function createRoster(
         eligibilityNote: note,
       };
     },
-    onChange(listener) {
+    /** At this replica. */
+    onChange(listener: (entry: RosterEntry, transition: RosterTransition) => void) {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    onShown(watcher) {
+    /** When the result of `view` changes. */
+    onShown(watcher: (entry: RosterEntry, atMs: number) => void) {
       watchers.add(watcher);
       return () => watchers.delete(watcher);
     },
-    replicaShare(now) {
+    replicaShare(now: () => void): ReplicaShare {
       publishSoon = now;
       return {
         name: 'roster',

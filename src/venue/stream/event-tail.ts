@@ -1,8 +1,8 @@
 /** Reads new order events once for all streams. The bus says when to read, the database what happened. */
 
-import type { VenueDeps } from '../deps.ts';
 import type { Bytes32 } from '../../domain/hex.ts';
 import type { EventStore, OrderNews, OrderRecord, PlacedEvent } from '../../ports/stores/store.ts';
+import type { VenueDeps } from '../deps.ts';
 import { ORDERS_TOPIC } from '../orders/submit.ts';
 
 export interface EventListener {

@@ -23,15 +23,7 @@ export interface StreamClient {
   drop(): void;
 }
 
-export interface OrderStream {
-  last(): Promise<number>;
-  /** From after `since`, or from now on. */
-  joinAll(client: StreamClient, since: number | undefined): Joined;
-  leaveAll(client: StreamClient): void;
-  /** From its first event on. */
-  join(client: StreamClient, orderId: Bytes32): Joined;
-  leave(client: StreamClient, orderId: Bytes32): void;
-}
+export type OrderStream = ReturnType<typeof createOrderStream>;
 
 export interface Joined {
   place: number;
@@ -68,7 +60,7 @@ export function createOrderStream({
   tail: EventTail;
   chains: ReadonlyMap<number, Chain>;
   clock: Clock;
-}): OrderStream {
+}) {
   const ofWorkspace = new Map<string, Map<StreamClient, Follower>>();
   const ofOrder = new Map<Bytes32, Map<StreamClient, Sent>>();
 
@@ -139,7 +131,8 @@ export function createOrderStream({
 
   return {
     last: () => store.placeEvents(),
-    joinAll(client, since) {
+    /** From after `since`, or from now on. */
+    joinAll(client: StreamClient, since: number | undefined) {
       const scope = scopeOf(client.key);
       const known = ofWorkspace.get(scope)?.get(client);
       if (known && since === undefined) return { place: known.place, catchUp: () => Promise.resolve() };
@@ -164,8 +157,9 @@ export function createOrderStream({
         },
       };
     },
-    leaveAll: (client) => remove(ofWorkspace, scopeOf(client.key), client),
-    join(client, orderId) {
+    leaveAll: (client: StreamClient) => remove(ofWorkspace, scopeOf(client.key), client),
+    /** From its first event on. */
+    join(client: StreamClient, orderId: Bytes32) {
       const members = ofOrder.get(orderId) ?? new Map<StreamClient, Sent>();
       const sent = members.get(client) ?? { seq: 0, missed: false };
       ofOrder.set(orderId, members.set(client, sent));
@@ -186,7 +180,7 @@ export function createOrderStream({
         },
       };
     },
-    leave: (client, orderId) => remove(ofOrder, orderId, client),
+    leave: (client: StreamClient, orderId: Bytes32) => remove(ofOrder, orderId, client),
   };
 }
 

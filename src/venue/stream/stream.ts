@@ -1,6 +1,5 @@
 /** The public WebSocket. Subscribing replays missed events, so that the stream agrees with polling. */
 
-import type { VenueDeps } from '../deps.ts';
 import type { Bytes32 } from '../../domain/hex.ts';
 import { toIso } from '../../domain/time.ts';
 import type { Release, Socket, SocketRoute, SocketListener } from '../../ports/http.ts';
@@ -17,6 +16,7 @@ import {
   type Topic,
   zClientFrame,
 } from '../../protocol/api/events.ts';
+import type { VenueDeps } from '../deps.ts';
 import type { SlotLimiter } from '../access/admission.ts';
 import type { LevelsBoard, PriceMarket } from '../market/levels-board.ts';
 import type { SocketOptions } from '../options.ts';

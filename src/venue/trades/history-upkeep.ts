@@ -1,9 +1,9 @@
 /** Completes trade history in the background: gas of transactions, counts of ended orders. */
 
-import type { VenueDeps } from '../deps.ts';
 import { divUp } from '../../domain/amount.ts';
 import type { DueGas, TradeUpkeep } from '../../ports/stores/trades.ts';
 import { TOPICS } from '../../settlement/log.ts';
+import type { VenueDeps } from '../deps.ts';
 import type { Prices } from '../market/prices.ts';
 
 type UpkeepDeps = Pick<VenueDeps, 'chains' | 'clock' | 'log' | 'metrics'> & {

@@ -3,17 +3,11 @@
 import type { Chain } from '../../domain/chain.ts';
 import { type Bytes32, isBytes32 } from '../../domain/hex.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { Download } from '../../ports/http.ts';
 import type { ApiKey, OrderRecord } from '../../ports/stores/store.ts';
 import type { VenueStore } from '../../ports/stores/venue-store.ts';
 import type { TradeBook, TradeRow } from '../../ports/stores/trades.ts';
 import { ApiError } from '../../protocol/errors.ts';
-import {
-  DEFAULT_LIMIT,
-  type TradeDossier,
-  type TradeItem,
-  type TradesFilter,
-} from '../../protocol/api/trades.ts';
+import { DEFAULT_LIMIT, type TradesFilter } from '../../protocol/api/trades.ts';
 import { receiverOf } from '../quoting/receiver.ts';
 import type { Screening } from '../orders/screening.ts';
 import { csvHeader, csvLine } from './csv.ts';
@@ -29,27 +23,13 @@ interface HistoryDeps {
   clock: Clock;
 }
 
-export interface TradeHistory {
-  list(
-    key: ApiKey,
-    workspaceId: string,
-    filter: TradesFilter & { limit?: number | undefined; offset?: number | undefined },
-  ): Promise<{ items: TradeItem[]; total: number; offset: number; limit: number }>;
-  dossier(key: ApiKey, workspaceId: string, orderId: string): Promise<TradeDossier>;
-  exportCsv(key: ApiKey, workspaceId: string, filter: TradesFilter): Promise<Download>;
-}
+export type TradeHistory = ReturnType<typeof createTradeHistory>;
 
 /** Also for a trade of another workspace. */
 const nowhere = () => new ApiError('not_found', 'No such workspace or trade.');
 const EXPORT_RETRY_SECONDS = 10;
 
-export function createTradeHistory({
-  store,
-  chains,
-  screening,
-  nativeSymbol,
-  clock,
-}: HistoryDeps): TradeHistory {
+export function createTradeHistory({ store, chains, screening, nativeSymbol, clock }: HistoryDeps) {
   const { trades } = store;
 
   function bookOf(key: ApiKey, workspaceId: string): TradeBook {
@@ -89,14 +69,21 @@ export function createTradeHistory({
   }
 
   return {
-    async list(key, workspaceId, { limit = DEFAULT_LIMIT, offset = 0, ...filter }) {
+    async list(
+      key: ApiKey,
+      workspaceId: string,
+      {
+        limit = DEFAULT_LIMIT,
+        offset = 0,
+        ...filter
+      }: TradesFilter & { limit?: number | undefined; offset?: number | undefined },
+    ) {
       const book = bookOf(key, workspaceId);
       const names = await namesFor(key, workspaceId);
       const { rows, total } = await trades.page(tradeQuery(book, filter, names), limit, offset);
       return { items: rows.map((row) => tradeItem(row, names)), total, offset, limit };
     },
-
-    async dossier(key, workspaceId, orderId) {
+    async dossier(key: ApiKey, workspaceId: string, orderId: string) {
       const book = bookOf(key, workspaceId);
       const id = isBytes32(orderId) ? (orderId.toLowerCase() as Bytes32) : undefined;
       const record = id && (await store.order(id));
@@ -124,8 +111,7 @@ export function createTradeHistory({
         restricted: screenedNow && { screenedNow, travelRule },
       });
     },
-
-    async exportCsv(key, workspaceId, filter) {
+    async exportCsv(key: ApiKey, workspaceId: string, filter: TradesFilter) {
       const book = bookOf(key, workspaceId);
       const names = await namesFor(key, workspaceId);
       const rows = await trades.exportAll(tradeQuery(book, filter, names));

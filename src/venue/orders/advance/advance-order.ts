@@ -1,11 +1,11 @@
 /** One look at one order: read the chains, record facts, plan, run the next step. */
 
-import type { VenueDeps } from '../../deps.ts';
 import type { Fact, Failure } from '../../../domain/fact.ts';
 import type { OrderStore } from '../../../ports/stores/store.ts';
 import { foldFacts } from '../../../settlement/lifecycle.ts';
 import { type SettlementPlan, plan } from '../../../settlement/plan.ts';
 import { isFundingRevert } from '../../../settlement/revert.ts';
+import type { VenueDeps } from '../../deps.ts';
 import type { ChainView } from './chain-view.ts';
 import { explainFailure } from './failure.ts';
 import { observeOrder, type ChainObservation } from './observe.ts';

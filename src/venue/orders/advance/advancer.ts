@@ -3,12 +3,12 @@
  * wake-ups. An order belongs to the worker that claims it, and only one that may send on its origin does.
  */
 
-import type { VenueDeps } from '../../deps.ts';
 import type { Bytes32 } from '../../../domain/hex.ts';
 import type { Attestations } from '../../../ports/attestations.ts';
 import type { Bus } from '../../../ports/bus.ts';
 import type { Claim, EventStore, OrderNews, OrderStore } from '../../../ports/stores/store.ts';
 import type { Transactor } from '../../../ports/transactor.ts';
+import type { VenueDeps } from '../../deps.ts';
 import { createAdvanceOrder } from './advance-order.ts';
 import { type ChainView, createChainView } from './chain-view.ts';
 import { followHeads } from './follow-heads.ts';

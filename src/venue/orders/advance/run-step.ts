@@ -3,7 +3,6 @@
  * next observation decides. A step that another party took counts as success.
  */
 
-import type { VenueDeps } from '../../deps.ts';
 import { fillAttestation } from '../../../domain/attestation.ts';
 import { addressToBytes32, type Hex } from '../../../domain/hex.ts';
 import type { ChainPort } from '../../../ports/chain.ts';
@@ -20,6 +19,7 @@ import {
 } from '../../../settlement/call.ts';
 import type { Progress } from '../../../settlement/lifecycle.ts';
 import type { SettlementPlan } from '../../../settlement/plan.ts';
+import type { VenueDeps } from '../../deps.ts';
 import type { OpenOrder } from './open-order.ts';
 import { createSend, type Sent } from './send.ts';
 

@@ -3,7 +3,6 @@
  * that final events show once.
  */
 
-import type { VenueDeps } from '../../deps.ts';
 import type { Evidence, Fact } from '../../../domain/fact.ts';
 import type { Bytes32 } from '../../../domain/hex.ts';
 import { outputHash } from '../../../domain/order.ts';
@@ -19,6 +18,7 @@ import type { OrderRecord, OrderStore } from '../../../ports/stores/store.ts';
 import type { Transactor } from '../../../ports/transactor.ts';
 import { withdrawDeferredCall } from '../../../settlement/call.ts';
 import { allocate, payoutKey } from '../../../settlement/deferred.ts';
+import type { VenueDeps } from '../../deps.ts';
 import { followHeads } from './follow-heads.ts';
 import { createSend } from './send.ts';
 
