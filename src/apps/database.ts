@@ -51,7 +51,6 @@ export async function openDatabase(
   return db;
 }
 
-/** Stops the process when a newer version has migrated the schema beyond what this version can read. */
 function watchSchema(db: Database, migrations: readonly Migration[], life: Life): void {
   const timer = setInterval(() => {
     checkSchema(db, migrations).catch((error: unknown) => {
@@ -87,10 +86,7 @@ async function databaseUrl(section: DatabaseSection, { life, log, secrets }: Dat
   return url;
 }
 
-/**
- * For command-line tools: the configured server, the embedded server of a running process, or an embedded
- * server started for this command.
- */
+/** The configured server, the running embedded server, or one started for this command. */
 async function borrowDatabaseUrl(
   section: DatabaseSection,
   { log, secrets }: Omit<DatabaseTools, 'life'>,

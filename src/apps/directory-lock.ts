@@ -17,7 +17,7 @@ export async function lockDirectory(dir: string): Promise<() => Promise<void>> {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     }
     const [owner = '', since = ''] = (await readFile(path, 'utf8').catch(() => '')).split(' ');
-    // The same pid may be another process now; in a container it usually is.
+    // The same pid may be another process now, as in containers.
     if (isAlive(Number(owner)) && (await startOf(Number(owner))) === since) break;
     await rm(path, { force: true });
   }

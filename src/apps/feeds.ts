@@ -1,4 +1,4 @@
-/** Creates price feeds from the configuration: one connection per source, for all symbols needed. */
+/** Creates price feeds from the configuration: one connection per source. */
 
 import { BINANCE } from '../adapters/feeds/binance.ts';
 import { createChainlinkFeed } from '../adapters/feeds/chainlink.ts';
@@ -26,7 +26,7 @@ interface FeedContext {
   sequencers?: ReadonlyMap<number, Sequencer>;
 }
 
-/** One feed per section in use. Throws `RequestError` when a feed cannot deliver a symbol. */
+/** Throws `RequestError` when a feed cannot deliver a symbol. */
 export function createFeeds(
   sections: Readonly<Record<string, FeedSection>>,
   wanted: readonly WantedSymbol[],

@@ -1,4 +1,4 @@
-/** Reads keys and secrets as the configuration names them. Every secret read is registered for redaction. */
+/** Reads configured keys and secrets. Every secret read is registered for redaction. */
 
 import { RequestError } from '../domain/errors.ts';
 import { type Address, isBytes32, type Hex } from '../domain/hex.ts';
@@ -22,7 +22,7 @@ export async function openSigner(source: KeySource, context: SecretContext): Pro
   return createSigner(privateKey);
 }
 
-/** Reads the address from the keystore file where possible, without decrypting the key. */
+/** Without decrypting the key where possible. */
 export async function keystoreAddressOf(source: KeySource, context: SecretContext): Promise<Address> {
   const address = 'keystore' in source ? keystoreAddress(await readSecretFile(source.keystore)) : undefined;
   return address ?? (await openSigner(source, context)).address;

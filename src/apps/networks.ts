@@ -42,7 +42,6 @@ const CHAIN_FIELDS = [
 export const chainOf = (section: ChainSection): Chain =>
   Object.fromEntries(CHAIN_FIELDS.map((field) => [field, section[field]])) as unknown as Chain;
 
-/** Starts all chains. Waits for a node that is down. */
 export async function openChains(
   sections: readonly ChainSection[],
   { life, log, metrics, secrets }: NetworkTools,
@@ -67,7 +66,6 @@ export async function openChains(
   return chains;
 }
 
-/** A chain for one command, without logs or metrics. The caller starts and closes it. */
 export const createToolChain = (
   section: ChainSection,
   { secrets, log }: Pick<NetworkTools, 'secrets' | 'log'>,
@@ -80,7 +78,6 @@ export const createToolChain = (
     timeoutMs: section.timeoutMs,
   });
 
-/** Opens a chain for one command and closes it afterwards. */
 export async function withChain<T>(
   section: ChainSection,
   tools: Pick<NetworkTools, 'secrets' | 'log'>,
@@ -108,10 +105,8 @@ async function untilStarted(chain: EvmChain, life: Life, log: Log): Promise<void
   }
 }
 
-/** `batch`: the contract that settles several orders in one transaction. */
 type SenderSection = ChainSection & { maxFeeGwei: number; batch?: Address | null };
 
-/** One sender per chain, with one lane per signer. */
 export function createTransactors(
   sections: readonly SenderSection[],
   chains: readonly EvmChain[],

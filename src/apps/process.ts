@@ -1,7 +1,4 @@
-/**
- * The life of a process: closes everything in reverse order on SIGTERM, exits on a second signal, and exits
- * after a bug.
- */
+/** The life of a process: closes in reverse order on SIGTERM, exits on a second signal or after a bug. */
 
 import { healthRoutes, startOps } from '../adapters/http/ops.ts';
 import { createLog, type LogLevel } from '../adapters/pino/log.ts';
@@ -10,9 +7,7 @@ import { createMetrics } from '../adapters/prometheus/metrics.ts';
 import type { Log } from '../ports/log.ts';
 import type { SecretContext } from './keys.ts';
 
-/**
- * A process must exit within 10 s of the first signal; unfinished steps are planned again at the next start.
- */
+/** Exit is due within 10 s of the first signal; unfinished steps are planned again at the next start. */
 const GRACE_MS = 9_000;
 /** Signals closer together than this count as one. */
 const ECHO_MS = 500;
@@ -25,10 +20,7 @@ export interface Life {
   readonly stopped: Promise<void>;
 }
 
-/**
- * Runs `start` and waits for a signal. `start` registers each part as soon as it is open, so that a failed
- * start closes it too.
- */
+/** `start` registers each part as soon as it is open, so that a failed start closes it too. */
 export async function liveAs(name: string, log: Log, start: (life: Life) => Promise<void>): Promise<void> {
   process.title = `firmquote ${name}`;
   const closers: { name: string; close: () => unknown }[] = [];
@@ -65,7 +57,7 @@ export async function liveAs(name: string, log: Log, start: (life: Life) => Prom
     life.stop(signal);
   };
   process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
-  // After a bug memory cannot be trusted; the database and the chains can. Exit and be restarted.
+  // After a bug memory cannot be trusted; the database and the chains can.
   const onBug = (err: unknown, kind: string) => {
     log.fatal(
       { err },
@@ -78,7 +70,6 @@ export async function liveAs(name: string, log: Log, start: (life: Life) => Prom
 
   try {
     const started = start(life);
-    // A signal must not wait for a slow start.
     await Promise.race([started, stopped]);
     started.catch(() => {});
     await stopped;
@@ -108,10 +99,9 @@ export function processContext(app: string, level: LogLevel): { log: Log; secret
   return { log: createLog({ app, level, redactor }), secrets: { env: process.env, redactor } };
 }
 
-/** For one command, which prints its results and logs nothing. */
 export const toolContext = (app: string) => processContext(app, 'silent');
 
-/** Serves health and metrics from the start. The process is ready when the last function given says so. */
+/** Ready when the last function given says so. */
 export async function openHealth(life: Life, log: Log, server: { host: string; port: number }) {
   const metrics = createMetrics();
   let ready = async (): Promise<readonly string[]> => ['starting'];

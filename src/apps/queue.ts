@@ -1,5 +1,3 @@
-/** The wake-up queue: on Redis when configured, otherwise in its own schema on PostgreSQL. */
-
 import { createBullQueue } from '../adapters/bullmq/queue.ts';
 import type { Database } from '../adapters/postgres/pool.ts';
 import type { Log } from '../ports/log.ts';

@@ -15,7 +15,6 @@ export interface Retention {
   stop(): Promise<void>;
 }
 
-/** `days`: how long each kind is kept; null: for ever. */
 export function startRetention(
   { db, clock, log, metrics }: { db: Queryable; clock: Clock; log: Log; metrics: Metrics },
   days: Partial<Record<Kept, number | null>>,

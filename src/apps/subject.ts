@@ -1,4 +1,4 @@
-/** The database that a command works on: a venue's or an LP's, named by its configuration. */
+/** The database that a command works on: a venue's or an LP's. */
 
 import type { Migration } from '../adapters/postgres/migrate.ts';
 import type { Database } from '../adapters/postgres/pool.ts';
@@ -23,7 +23,6 @@ export interface SubjectOptions {
 interface Subject {
   db: Database;
   tables: readonly Migration[];
-  /** undefined for a venue. */
   lp: LpAppConfig | undefined;
   chains: readonly ChainSection[];
   log: Log;

@@ -1,7 +1,6 @@
 /**
- * An adversary that requests quotes until none are left and then accepts all of them together, late if
- * useful, choosing per nonce the quote that drains one balance most. Plain balances stand for the chain: a
- * payment they cannot make is an unpayable quote.
+ * An adversary that collects quotes and then accepts all together, choosing per nonce the quote that drains
+ * one balance most. Plain balances stand for the chain: a payment they cannot make is an unpayable quote.
  */
 
 import { isDecline } from '../domain/decline.ts';
@@ -52,10 +51,7 @@ interface LiveQuote {
   lapsesAt: number;
 }
 
-/**
- * `graceSeconds`: how long holds outlive their quotes. A negative value breaks the ledger's rule, to show
- * that the check can fail.
- */
+/** `graceSeconds`: how long holds outlive their quotes. A negative value proves that the check can fail. */
 export function runAdversary(mostEvents: number, seed: number, graceSeconds = 2): AdversaryResult {
   const random = createRandom(seed);
   const balances = new Map(BUCKETS.map((bucket) => [bucket, bucket.start]));

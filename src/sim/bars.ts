@@ -1,4 +1,4 @@
-/** The firm-quote backtest: the printed table, and the criteria ("bars") the engine must meet. */
+/** The firm-quote backtest: the criteria ("bars") the engine must meet. */
 
 import { type AdversaryResult, runAdversary } from './adversary.ts';
 import {
@@ -25,7 +25,6 @@ import {
 import { drawWorld, replayWorld, type SimWorld } from './world.ts';
 
 interface BarsOptions {
-  /** Number of four-hour worlds; 1500 in the printed table. */
   paths?: number;
   seed?: number;
   events?: number;
@@ -41,7 +40,6 @@ interface Cell {
 
 const HOURS_4 = { seconds: 14_400, rfqSeconds: 20 };
 
-/** theta, validity, strategy: PnL, its error, std, q rms, fills, pick-off, from 1500 paths. */
 const PRINTED = [
   [0.2, 5, 'fixed', 2106, 55, 2117, 9.86, 284, -6.8],
   [0.2, 5, 'symmetric', 2108, 54, 2092, 9.74, 275, -6.0],
@@ -63,7 +61,7 @@ const MARKETS = [
   [0.5, 60],
 ] as const;
 
-/** The robustness rows need fewer worlds: their differences are large. */
+/** Their differences are large. */
 const FEWER = 5;
 
 export function bars({
@@ -118,7 +116,6 @@ function inWorlds(
 
 const nameOf = (setup: Pick<FirmSetup, 'theta' | 'validitySeconds' | 'strategy'>): string =>
   `θ=${setup.theta} T=${setup.validitySeconds} s ${setup.strategy}`;
-/** One statistic of one result over that of another. */
 const ratioOf = (
   statistic: (sums: SumStats) => number,
   figure: 'profit' | 'edge' | 'pickOff',
@@ -157,7 +154,7 @@ function cellRows({ setup, result }: Cell): ReportRow[] {
 
 function tableRows(table: readonly Cell[], paths: number): ReportRow[] {
   const because = '3 joint standard errors';
-  // The distance two independent samples may have. The error of a std is wider for fat tails.
+  // The distance two samples may have. A std's error is wider for fat tails.
   const joint = Math.sqrt(1 + paths / PRINTED_PATHS);
   const ofStd = (3 * 1.25 * joint) / Math.sqrt(2 * paths);
   return PRINTED.flatMap(([theta, validitySeconds, strategy, pnl, error, std, q, fills, pickOff]) => {
@@ -260,7 +257,6 @@ function meanRow(name: string, full: FirmResult, symmetric: FirmResult, paths: n
     : { ...row, reference: 0.97, tolerance: 'at least, minus 3 standard errors (few worlds)' };
 }
 
-/** Engines with wrong beliefs about the market. */
 function wrongBeliefs(): [string, Cell][] {
   const wrong = (
     name: string,
@@ -355,7 +351,7 @@ function recordedRows(
     (done) => progress(`recorded prices: ${done}`),
   );
   const of = (strategy: Strategy) => find(cells, theta, validitySeconds, strategy).result;
-  // Earnings per variation of the outcome: one recording moves every position the same way.
+  // Per variation of the outcome: one recording moves every position the same way.
   const earned = ({ edge, profit }: FirmResult) => meanOf(edge) / deviationOf(profit);
   const bar = 'Bar 6, recorded prices';
   const pairs = [

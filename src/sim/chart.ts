@@ -11,7 +11,6 @@ interface LineChart {
   unit: string;
   minutes: readonly number[];
   lines: readonly ChartLine[];
-  /** A horizontal line, such as at 0. */
   level?: number;
   dots?: boolean;
 }

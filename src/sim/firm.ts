@@ -1,8 +1,7 @@
 /**
- * The firm-quote backtest of the model (section 5.4): one LP with the real pricing and ledger. A share of its
- * takers hold every quote to its last second and exercise it when the mid has passed it. One unit is $10,000
- * of base, so one bps of it is $1. A quote binds for its validity plus one second of clock skew; holders use
- * all of it.
+ * The firm-quote backtest of the model (section 5.4): one LP with the real pricing and ledger. One unit is
+ * $10,000 of base, so one bps of it is $1. A quote binds for its validity plus one second of clock skew;
+ * holders use all of it.
  */
 
 import { isDecline } from '../domain/decline.ts';
@@ -24,7 +23,6 @@ export type Strategy = (typeof STRATEGIES)[number];
 
 export interface FirmSetup {
   strategy: Strategy;
-  /** Share of takers that are option holders. */
   theta: number;
   validitySeconds: number;
   sigma: number;
@@ -32,17 +30,14 @@ export interface FirmSetup {
   jumpBps: number;
   alpha: number;
   beta: number;
-  /** Cost of a fill, known to the engine. */
   costBps: number;
   fixedBps: number;
-  /** Limit on |position| and on live quotes of one side, units. */
   capUnits: number;
   gamma: number;
   arrival: number;
   decay: number;
   /** The engine's beliefs, as factors on the true values. */
   believed: { sigma: number; alpha: number; beta: number };
-  /** Competing engines, each with its own inventory and noisy mid. */
   engines: number;
   noiseBps: number;
   confidence: boolean;
@@ -72,10 +67,7 @@ export const FIRM: FirmSetup = {
 export interface FirmResult {
   profit: SumStats;
   pickOff: SumStats;
-  /**
-   * Earnings of trades at the mid of their second, less cost: the profit without gains or losses of the
-   * position.
-   */
+  /** Trades at the mid of their second, less cost. */
   edge: SumStats;
   position: { squares: number; seconds: number };
   fills: SumStats;
@@ -114,7 +106,6 @@ interface FirmQuote {
   orderId: string;
   dueAt: number;
   side: 1 | -1;
-  /** Base units of the quote token: paid for a bought unit, or received for a sold one. */
   money: bigint;
   /** The engine's value of the option, when the taker is a holder. */
   option: number | undefined;
@@ -174,7 +165,7 @@ export function runFirm(setup: FirmSetup, world: SimWorld, noiseSeed: number, re
     }
 
     const maker = {
-      /** Exercises or expires every quote that ended before `at`, and advances the ledger. */
+      /** Exercises or expires quotes that ended before `at`. */
       until(at: number): void {
         for (let quote = held[first]; quote !== undefined && quote.dueAt < at; quote = held[first]) {
           first += 1;
@@ -246,7 +237,6 @@ export function runFirm(setup: FirmSetup, world: SimWorld, noiseSeed: number, re
         quote.option = optionCost(away, motion);
       },
 
-      /** An ordinary taker accepts immediately. */
       fill(quote: FirmQuote, at: number): void {
         fills += 1;
         settle(quote, at);
@@ -287,7 +277,7 @@ function fund(capUnits: number): Ledger {
     rememberSeconds: 0,
     rememberSpentSeconds: 0,
   });
-  // Base to sell up to the cap exactly, so that the ledger is the limit; money for four times the cap.
+  // Base up to the cap exactly, so that the ledger is the limit.
   for (const [token, amount] of [
     [BASE, BigInt(capUnits) * UNIT],
     [QUOTE, fundsOf(capUnits)],
@@ -339,10 +329,7 @@ export function firmInputs(setup: FirmSetup): Omit<PriceInputs, 'side' | 'amount
   };
 }
 
-/**
- * The spread by side and position, in 1e-4 bps. Positions are whole units, so constant volatility allows
- * caching.
- */
+/** By side and position, in 1e-4 bps. Positions are whole units: constant volatility allows caching. */
 function spreads(setup: FirmSetup, { sigmas }: SimWorld): (side: 1 | -1, q: number, at: number) => bigint {
   if (setup.strategy === 'fixed') {
     const fixed = BigInt(Math.round(setup.fixedBps * 1e4));

@@ -1,7 +1,4 @@
-/**
- * The simulated LP: real pricing, ledger and risk controls, without network, disk and signatures. It gets the
- * mid and the time, and answers requests with firm quotes that it holds inventory for.
- */
+/** The simulated LP: real pricing, ledger and risk controls, without network, disk and signatures. */
 
 import { type Decline, isDecline } from '../domain/decline.ts';
 import { InvariantError } from '../domain/errors.ts';
@@ -46,11 +43,9 @@ export interface SimRoute {
   output: SimToken;
   params: PricingParams;
   lockSeconds: number;
-  /** Seconds after validUntil for which a quote still binds. */
   landingSeconds: number;
 }
 
-/** Section 4 of the model; the shape of the LP's `risk` section. */
 interface SimRisk {
   leastValiditySeconds: number;
   totalBps: number | null;
@@ -69,7 +64,7 @@ export interface MakerSetup {
   routes: readonly SimRoute[];
   /** Every token on every chain, with its starting balance in base units. */
   buckets: readonly (BucketConfig & { start: bigint })[];
-  /** Whole base tokens on either side of the target; null: the pair's half-band at the mid. */
+  /** Whole base tokens either side of the target; null: the pair's half-band. */
   softBand: number | null;
   hardBand: number | null;
   target: number | null;
@@ -84,7 +79,7 @@ export interface MakerSetup {
   risk: SimRisk | null;
   sigmaFloor: number;
   adverseBps: number;
-  /** Standard deviation of its mid from the exchange's, bps. Known to the LP and charged for. */
+  /** Deviation of its mid from the exchange's. Known to the LP and charged for. */
   noiseBps: number;
   /** Own gas of a cross-chain trade, USD. */
   gasUsd: number;
@@ -105,7 +100,6 @@ export interface MakerQuote {
   id: string;
   request: SimRequest;
   atMs: number;
-  /** Last second in which it may be accepted. */
   validUntil: number;
   priced: Priced;
 }
@@ -283,7 +277,7 @@ export function createMaker(setup: MakerSetup) {
   return {
     setup,
     ledger,
-    /** The mid of this second. Must be called first in each second. */
+    /** Must be called first in each second. */
     see(next: number, atMs: number): void {
       [mid, midAtMs] = [next, atMs];
       volatility = observeMid(volatility, next, atMs);
@@ -402,7 +396,7 @@ export function createMaker(setup: MakerSetup) {
       );
       return steps;
     },
-    /** The taker accepted another LP's quote, so this nonce is used. */
+    /** The taker accepted another LP's quote: the nonce is used. */
     elsewhere(offers: readonly MakerQuote[], atMs: number): void {
       const [first] = offers;
       if (first === undefined) return;
@@ -426,18 +420,16 @@ export function createMaker(setup: MakerSetup) {
         ledger.apply((due.shift() as { event: LedgerEvent }).event);
       for (const chainId of chains) ledger.advance(chainId, now);
     },
-    /** Change of both balances since the start, whole tokens, accepted trades included. */
+    /** Whole tokens, accepted trades included. */
     change: () => ({
       base: Number((held(setup.base) - startBalances.base) / 1_000_000n) / 1e12,
       quote: Number((held(setup.quote) - startBalances.quote) / 1_000_000n) / 1e12,
     }),
     /** Position of the base asset relative to its soft band. */
     q: (): number => bandQ(ledger.exposure(setup.base).owned, band()),
-    /** USD. */
     get gasPaid(): number {
       return gasPaid;
     },
-    /** Held for live quotes, USD at this mid. */
     heldUsd: (at: number): number =>
       ledger
         .buckets()
@@ -451,11 +443,11 @@ export function createMaker(setup: MakerSetup) {
 
 const atto = (tokens: number): bigint => BigInt(Math.round(tokens * 1e9)) * BigInt(ATTO / 1e9);
 
-/** A float, for reports and for takers' choices only. */
+/** For reports and takers' choices only. */
 export const toWholeTokens = (units: bigint, { decimals }: Pick<SimToken, 'decimals'>): number =>
   Number(units) / 10 ** decimals;
 
-/** Value of a trade to the LP at a mid, USD, after the platform fee. */
+/** USD at a mid, after the platform fee. */
 export function edgeUsd(
   { request: { route }, priced }: Pick<MakerQuote, 'request' | 'priced'>,
   mid: number,

@@ -1,6 +1,6 @@
 /**
- * Simulates a market: a moving mid, takers that take the best quote, option holders that wait until the last
- * second, and several LPs with their own inventories. All money is counted.
+ * Simulates a market: takers that take the best quote, option holders that wait, and several LPs. All money
+ * is counted.
  */
 
 import { isDecline } from '../domain/decline.ts';
@@ -20,16 +20,13 @@ import {
 import { awayBps, type EventCounter, createCounter, type Sample, type SimTally } from './tally.ts';
 
 export interface TakerSetup {
-  /** Mean seconds between requests. */
   rfqSeconds: number;
   theta: number;
   takers: number;
   holders: number;
-  /** Lognormal sizes. */
   medianUsd: number;
   sizeSpread: number;
   mostUsd: number;
-  /** How ordinary takers react to a price. */
   alpha: number;
   beta: number;
   platformFeeBps: number;
@@ -49,7 +46,6 @@ export interface MarketSetup {
 export interface MarketResult {
   seconds: number;
   requests: number;
-  /** Requests without a quote, and with none accepted. */
   unanswered: number;
   refused: number;
   makers: SimTally[];
@@ -58,11 +54,9 @@ export interface MarketResult {
   money: { chainId: number; symbol: string; before: string; after: string }[];
 }
 
-/** A drawn request; the replay uses it too when nothing was recorded. */
 interface Drawn {
   request: SimRequest;
   holder: boolean;
-  /** Uniform draw that decides whether an ordinary taker accepts. */
   whether: number;
 }
 
@@ -128,7 +122,7 @@ export function runMarket(setup: MarketSetup): MarketResult {
       maker.step(atMs);
     }
     money.step(Math.floor(atMs / 1000));
-    // Holders decide at the end of the window, before new requests of that second.
+    // Holders decide before new requests of that second.
     for (const pending of waiting.get(Math.floor(atMs / 1000)) ?? []) {
       if (awayBps(pending.offer, mid) < 0) take(pending, atMs, mid, true);
     }
@@ -171,7 +165,6 @@ export interface OptionView {
   jumpBps: number;
 }
 
-/** Holders take the quote with the highest option value. */
 export function mostValuable<T extends { offer: MakerQuote }>(
   offered: readonly T[],
   mid: number,
@@ -190,7 +183,7 @@ export function mostValuable<T extends { offer: MakerQuote }>(
   return best?.choice;
 }
 
-/** Draws taker, side and size. Sizes are drawn in dollars, and fixed on the input or the output. */
+/** Sizes are drawn in dollars, and fixed on the input or the output. */
 export function drawRequest(
   random: SimRandom,
   { theta, takers, holders, medianUsd, sizeSpread, mostUsd, platformFeeBps }: TakerSetup,
@@ -258,7 +251,7 @@ function createMoneyCount(makers: readonly Maker[]) {
 
   return {
     accepted({ request: { route }, priced }: MakerQuote, steps: Steps): void {
-      // The taker's input moves into the escrow; it changes the outside total only when the LP receives it.
+      // The taker's input moves into the escrow; the outside total changes when the LP receives it.
       later(steps.filled, { place: placeOf(route.output), amount: priced.output });
       later(steps.finalised, { place: placeOf(route.input), amount: -priced.received });
     },

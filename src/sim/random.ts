@@ -1,16 +1,14 @@
 /**
- * Random numbers for the simulator: sfc32 (Doty-Humphrey), seeded by a seed and a stream number. Each part of
- * a run has its own stream, so a change in one leaves the others unchanged.
+ * sfc32 (Doty-Humphrey). Each part of a run has its own stream, so a change in one leaves the others
+ * unchanged.
  */
 
 export interface SimRandom {
-  /** Uniform, 0 < u < 1. */
   uniform(): number;
   normal(): number;
   /** Mean 0, mean absolute value `scale`. */
   laplace(scale: number): number;
   exponential(mean: number): number;
-  /** A whole number from 0 to n - 1. */
   below(n: number): number;
 }
 

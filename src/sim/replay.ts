@@ -1,8 +1,7 @@
 /**
- * Answers the same requests at the same prices with two configurations, to compare them. A taker's reaction
- * to a price it never saw is drawn, once for both, consistent with the record: a taker that accepted at 9 bps
- * is drawn from the takers who accept at 9 bps. Two facts are used directly: a rival's amount must be beaten,
- * and a taker that accepted late holds an option, exercised if the quote is still firm and good.
+ * Answers the same requests at the same prices with two configurations. A taker's reaction to a price it
+ * never saw is drawn once for both, consistent with the record. A rival's amount must be beaten; a taker that
+ * accepted late holds an option.
  */
 
 import { type Decline, isDecline } from '../domain/decline.ts';
@@ -32,7 +31,6 @@ export interface ReplaySetup {
 }
 
 export interface ReplayLeg {
-  /** Control or reason of a decline. */
   declined: string | null;
   /** The free side's amount of the quote this taker considers. */
   amount: string | null;
@@ -52,7 +50,7 @@ export interface ReplayedQuote {
   amount: string;
   recorded: string | null;
   legs: [ReplayLeg, ReplayLeg];
-  /** Second minus first, bps of the taker's price: positive is worse for the taker. */
+  /** Bps of the taker's price: positive is worse for the taker. */
   differenceBps: number | null;
   changed: boolean;
 }
@@ -72,7 +70,6 @@ export interface ReplayResult {
 const HESITATION_MS = 2_000;
 
 interface PlannedRequest extends Omit<SimRequest, 'route'>, Pick<RfqRecord, 'atMs' | 'corridor'> {
-  /** Symbols. */
   input: string;
   output: string;
   holder: boolean;
@@ -81,11 +78,10 @@ interface PlannedRequest extends Omit<SimRequest, 'route'>, Pick<RfqRecord, 'atM
   record: RfqRecord | undefined;
 }
 
-/** A quote that its taker may still accept. */
 interface OpenQuote {
   side: 0 | 1;
   offer: MakerQuote;
-  /** null: at the end of its validity, if it is worth exercising. */
+  /** null: at the end of its validity, if worth exercising. */
   record: RfqRecord | null;
   leg: ReplayLeg;
 }
@@ -161,7 +157,7 @@ export function runReplay(setup: ReplaySetup): ReplayResult {
     mid: number,
   ): MakerQuote {
     const backAt = record?.acceptedAtMs ?? null;
-    // A taker that accepted late needed a quote valid until then; others take the best price.
+    // A taker that accepted late needed a quote valid until then.
     const lasting = backAt === null ? offers : offers.filter(({ validUntil }) => validUntil * 1000 >= backAt);
     if (holder)
       return mostValuable(

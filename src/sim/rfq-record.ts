@@ -9,7 +9,7 @@ const zRfqRecord = z.strictObject({
   atMs: z.number().min(0),
   id: z.string().min(1).max(128),
   taker: z.string().min(1).max(128),
-  /** `<source>-<dest>` slugs; symbols of what the taker pays and gets. */
+  /** `<source>-<dest>` slugs. */
   corridor: z.string().min(3).max(80),
   input: z.string().min(1).max(64),
   output: z.string().min(1).max(64),
@@ -31,7 +31,7 @@ export type RfqRecord = z.infer<typeof zRfqRecord>;
 
 const MOST_PROBLEMS = 5;
 
-/** Parses lines in any order and sorts them by time. Throws `RequestError` naming the first wrong lines. */
+/** Sorts by time. Throws `RequestError` naming the first wrong lines. */
 export function parseRfqs(text: string, source: string): RfqRecord[] {
   const records: RfqRecord[] = [];
   const problems: string[] = [];

@@ -3,7 +3,7 @@
 export interface ReportRow {
   name: string;
   ours: number;
-  /** null when there is no published reference; the row is informational. */
+  /** null: informational, without a published reference. */
   reference: number | null;
   tolerance: string;
   ok: boolean;
@@ -16,7 +16,6 @@ export interface SimReport {
 
 export const reportOf = (rows: ReportRow[]): SimReport => ({ ok: rows.every(({ ok }) => ok), rows });
 
-/** A figure without a reference. It must be finite. */
 export const informs = (name: string, ours: number): ReportRow => ({
   name,
   ours,
@@ -38,7 +37,6 @@ export function asPrinted(name: string, ours: number, printed: string): ReportRo
   return { name, ours, reference, tolerance: 'every printed digit', ok };
 }
 
-/** Several printed figures of one source. */
 export const allAsPrinted = (
   source: string,
   figures: readonly (readonly [name: string, ours: number, printed: string])[],
@@ -66,7 +64,6 @@ export function near(
   return { name, ours, reference, tolerance: because, ok: Math.abs(ours - reference) <= distance };
 }
 
-/** Compared exactly. */
 export const exactly = (name: string, ours: number, reference: number): ReportRow => ({
   name,
   ours,

@@ -1,4 +1,4 @@
-/** Mean, deviation and standard error, kept as sums so that runs can be added up. */
+/** Kept as sums so that runs can be added up. */
 
 export interface SumStats {
   n: number;
@@ -16,10 +16,8 @@ export function addToSums(sums: SumStats, value: number): void {
 
 export const meanOf = ({ n, sum }: SumStats): number => sum / n;
 
-/** Sample deviation (n - 1). */
 export function deviationOf({ n, sum, squares }: SumStats): number {
   return n < 2 ? 0 : Math.sqrt(Math.max(squares - (sum * sum) / n, 0) / (n - 1));
 }
 
-/** Standard error of the mean. */
 export const errorOf = (sums: SumStats): number => deviationOf(sums) / Math.sqrt(sums.n);

@@ -17,13 +17,12 @@ export interface SimTally {
   pnlUsd: number;
   /** Mean all-in spread of the first quote, bps. */
   meanSpreadBps: number;
-  /** Mean absolute inventory term, bps. */
+  /** Bps, absolute. */
   meanSkewBps: number;
   qRms: number;
   qEnd: number;
   worstDrawdownUsd: number;
   mostHeldUsd: number;
-  /** By control, or by reason without one. */
   declines: Record<string, number>;
 }
 
@@ -31,7 +30,7 @@ export interface Sample {
   pnlUsd: number;
   q: number;
   heldUsd: number;
-  /** Mean all-in spread since the last sample; null: no quote. */
+  /** Since the last sample; null: no quote. */
   spreadBps: number | null;
 }
 
@@ -101,7 +100,7 @@ export function createCounter(maker: Maker) {
   };
 }
 
-/** All-in distance from the mid, bps: positive is what the taker pays. */
+/** Bps: positive is what the taker pays. */
 export const awayBps = ({ request: { route }, priced: { input, output } }: MakerQuote, mid: number): number =>
   away(route, input, output, mid);
 

@@ -1,7 +1,4 @@
-/**
- * The market of a backtest, independent of who quotes: mids and requests. Strategies are compared in the same
- * worlds.
- */
+/** The market of a backtest: strategies are compared in the same mids and requests. */
 
 import { perRootSecond } from '../pricing/option.ts';
 import { observeMid, sigmaOf, UNSEEN } from '../pricing/volatility.ts';
@@ -9,9 +6,8 @@ import { createRandom, type SimRandom } from './random.ts';
 
 interface Arrival {
   at: number;
-  /** +1: the LP buys. */
   side: 1 | -1;
-  /** Uniform draws: the kind of taker, and whether an ordinary one accepts. */
+  /** Uniform draws: the kind of taker, and its answer. */
   who: number;
   whether: number;
 }
@@ -26,7 +22,6 @@ export interface SimWorld {
 
 interface WorldSetup {
   seconds: number;
-  /** Mean seconds between requests. */
   rfqSeconds: number;
   sigma: number;
   jumpsPerHour: number;
@@ -55,14 +50,13 @@ export function drawWorld(
   };
 }
 
-/** Seconds per block of a short recording. */
 const BLOCK_SECONDS = 60;
 /** The configuration's default floor, for the first minute. */
 const SIGMA_FLOOR = 0.2;
 
 /**
- * A world from recorded prices, one per second. A long recording gives a random stretch; a short one is
- * resampled in blocks of a minute with random sign, so that its drift favours no strategy.
+ * From recorded prices, one per second: a random stretch, or minutes of a short recording with random sign,
+ * so that its drift favours no strategy.
  */
 export function replayWorld(
   prices: readonly number[],

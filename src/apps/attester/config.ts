@@ -12,8 +12,7 @@ export const zAttesterConfig = z.strictObject({
   log: zLogSection.prefault({}),
   keys: z.strictObject({ attester: zKeySource }),
   lookBackSeconds: z.int().min(60).default(86_400),
-  /** A chain without a new block for this long makes the attester unready. */
+  /** Unready after this long without a new block. */
   staleMs: z.int().min(1_000).default(60_000),
-  /** The chains whose fills it watches and whose oracles it signs for. */
   chains: z.array(zChain).min(1),
 });

@@ -15,7 +15,7 @@ interface AttesterGround {
   chains: readonly EvmChain[];
 }
 
-/** `wrap` may replace parts, for fault injection and recording. */
+/** `wrap` replaces parts, for fault injection and recording. */
 export async function runAttester(
   { config: file }: { config: string },
   { wrap = (ground) => ground }: { wrap?: (ground: AttesterGround) => AttesterGround } = {},

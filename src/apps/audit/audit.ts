@@ -1,6 +1,6 @@
 /**
- * Repeats one comparison several times and reports only the differences found every time. An order that is
- * being settled meanwhile is not reported; a lasting error is.
+ * Repeats a comparison and reports only differences found every time, which excludes orders that are being
+ * settled.
  */
 
 import type { Database } from '../../adapters/postgres/pool.ts';
@@ -27,7 +27,7 @@ export interface AuditGround {
 }
 
 export interface AuditOptions {
-  /** Unix milliseconds. Orders that ended before are not checked one by one; sums always cover all orders. */
+  /** Unix milliseconds. Older orders are only checked in sums. */
   sinceMs: number;
   patienceMs: number;
   everyMs?: number;
@@ -50,7 +50,6 @@ export const auditVenue = (ground: AuditGround, options: AuditOptions): Promise<
       });
   });
 
-/** `committed` asks the running LP, once per comparison. */
 export const auditLpNode = (
   ground: AuditGround,
   { account, committed }: { account: Address; committed?: () => Promise<LpView['committed']> },

@@ -1,6 +1,5 @@
 /**
- * A consistent view to compare: one database snapshot, then one final block of each chain. Taken in that
- * order, the database never holds a fact that is newer than the block.
+ * A database snapshot, then one final block per chain: the database never holds a fact newer than the block.
  */
 
 import type { Database, Queryable } from '../../adapters/postgres/pool.ts';
@@ -14,15 +13,11 @@ export interface PinnedChain {
 
 export interface Cut {
   session: Queryable;
-  /** undefined: the chain does not answer. */
   chain(chainId: number): PinnedChain | undefined;
   chains: readonly PinnedChain[];
 }
 
-/**
- * Runs `work` in one read-only REPEATABLE READ transaction. `silent`: slugs of the chains that did not
- * answer.
- */
+/** Runs `work` in one read-only REPEATABLE READ transaction. `silent`: chains that did not answer. */
 export async function withConsistentCut<T>(
   db: Database,
   ports: readonly ChainPort[],

@@ -1,12 +1,11 @@
-/** The kinds of difference an audit can find, each with its meaning and what to do about it. */
+/** The differences an audit can find, each with its meaning and remedy. */
 
 export interface Difference {
   kind: Kind;
-  /** Order, account, slot or table; stable between comparisons. */
   subject: string;
   expected: string;
   found: string;
-  /** Amounts only: found minus expected, base units. Identifies the difference while both amounts move. */
+  /** Found minus expected, base units: identifies the difference while both amounts move. */
   by?: string;
 }
 
@@ -117,7 +116,7 @@ export const KINDS = {
 } as const satisfies Record<string, readonly [means: string, todo: string]>;
 export type Kind = keyof typeof KINDS;
 
-/** Equal for two sightings of the same difference. Moving amounts are identified by their distance. */
+/** Equal for two sightings of the same difference. */
 export const identityOf = ({ kind, subject, expected, found, by }: Difference): string =>
   JSON.stringify(by === undefined ? [kind, subject, expected, found] : [kind, subject, by]);
 
@@ -141,7 +140,6 @@ export function createFindings() {
         by,
       });
     },
-    /** undefined when the question could not be answered, which the report then says. */
     async ask<T>(what: string, question: () => Promise<T>): Promise<T | undefined> {
       try {
         return await question();

@@ -1,6 +1,6 @@
 /**
- * Recomputes an escrow's balances, fees and orders at one block from all of its events, and compares them
- * with the contract and the database.
+ * Compares an escrow's balances, fees and orders, recomputed from its events, with the contract and the
+ * database.
  */
 
 import { decodeFunctionResult, encodeFunctionData } from 'viem';
@@ -29,7 +29,7 @@ interface EscrowEvents {
 
 interface EscrowOptions {
   startBlock: number;
-  /** Other venues use this escrow too, so unknown orders are not reported. */
+  /** Other venues use this escrow too: unknown orders are not reported. */
   others: boolean;
 }
 
@@ -91,7 +91,6 @@ async function auditOrdersOf(
       const facts = known.get(orderId);
       const [open, end] = [opened.get(orderId), over.get(orderId)];
       if (facts === undefined) {
-        // Reported by the audit of the origin chain.
         if (!others && open)
           findings.differ(
             'unknown_order',
@@ -168,7 +167,7 @@ async function auditMoney(
   for (const [orderId, { order }] of opened) {
     const end = over.get(orderId);
     const contexts = order.outputs.map(({ context }) => decodeContext(context));
-    // The recipient's balance then moves by more than fees, without an event.
+    // The recipient's balance then moves by more than fees.
     if (order.user === feeRecipient || contexts.some((context) => context?.exclusiveFor === feeRecipient))
       feesKnown = false;
     for (const [index, [word, amount]] of order.inputs.entries()) {
@@ -216,10 +215,7 @@ async function auditMoney(
     });
 }
 
-/**
- * The contract's arithmetic: slices and fees round down, the last slice takes the rest, relay fees come from
- * the first input.
- */
+/** Slices and fees round down, the last slice takes the rest, relay fees come from the first input. */
 function feesDown(amount: bigint, first: boolean, contexts: readonly OutputContext[]): bigint {
   let left = amount;
   return contexts.reduce((sum, { portionBps, feeBps, relayFee }, index) => {

@@ -1,7 +1,4 @@
-/**
- * Compares an LP's accounting ledger, awards and reservations with each other and with the escrow. Shares no
- * code with the parts that maintain them.
- */
+/** Compares an LP's accounting ledger, awards and reservations with each other and with the escrow. */
 
 import { bytesToHex, type Address, type Bytes32 } from '../../domain/hex.ts';
 import { outputHash } from '../../domain/order.ts';
@@ -16,7 +13,6 @@ const PAGE = 500;
 
 export interface LpView {
   account: Address;
-  /** Committed amounts that the running LP reports, by chain and token; undefined when it does not answer. */
   committed?: readonly { chainId: number; token: Address; committed: bigint }[];
 }
 
@@ -54,7 +50,7 @@ async function auditBooks(
   for (const { account: name, chain_id, token, postings, balance } of astray)
     findings.amount('lp_balance', `${name} ${chain_id} ${token}`, BigInt(postings), BigInt(balance));
 
-  // Balances and cursor are written in one transaction, so they match at the cursor's block.
+  // Balances and cursor are written in one transaction.
   const cursors = await session.query<{ chain_id: number; block: number; hash: Buffer }>(
     'select chain_id, block, hash from lp_journal_cursor',
   );
@@ -168,10 +164,6 @@ async function auditAwards(
   }
 }
 
-/**
- * Compares the open awards with the reservations of a clean stop, or with those the running LP reports. After
- * a crash neither exists: the next start derives them from the awards.
- */
 async function auditReservations(
   { session, chains }: Cut,
   findings: FindingsCollector,

@@ -1,7 +1,4 @@
-/**
- * `firmquote audit`: compares a venue's or an LP's database with its accounting ledger and the chains.
- * Read-only.
- */
+/** `firmquote audit`: compares a venue's or an LP's database with its ledger and the chains. Read-only. */
 
 import { checkSchema } from '../../adapters/postgres/migrate.ts';
 import type { Address } from '../../domain/hex.ts';
@@ -20,7 +17,7 @@ export interface AuditCommand extends SubjectOptions {
   json?: boolean;
 }
 
-/** Exit code 0: no difference; 1: differences; 2: no difference, but some checks could not be made. */
+/** Exit code 0: no difference; 1: differences; 2: some checks could not be made. */
 export async function runAudit({
   days,
   patience,
@@ -75,7 +72,7 @@ export async function runAudit({
   process.exitCode = exitCode(report);
 }
 
-/** undefined when the LP is down: it has saved its reservations, or will derive them at the next start. */
+/** undefined when the LP is down: the database then decides. */
 async function committedOf(config: string): Promise<LpView['committed']> {
   const said = await openAdminClient({ config })
     .then(

@@ -6,9 +6,8 @@ import type { Queryable } from '../../adapters/postgres/pool.ts';
 const CURSOR_GAP = 1_000_000_000;
 
 /**
- * Clients hold event cursors from after the backup, so new events must get larger ones; otherwise a resuming
- * client would wait for cursors it has already passed. The last event moves up and is sent once more. Leases
- * from before the backup are void.
+ * Clients hold event cursors from after the backup, so new events need larger ones. The last event is sent
+ * once more. Leases from before the backup are void.
  */
 export async function markVenueRestored(session: Queryable): Promise<void> {
   await session.query(
@@ -23,10 +22,7 @@ export async function markVenueRestored(session: Queryable): Promise<void> {
   );
 }
 
-/**
- * Signatures made after the backup may still be valid. Treats the LP as crashed now: nothing is signed until
- * they have expired.
- */
+/** Signatures made after the backup may still be valid: treats the LP as crashed now. */
 export async function markLpRestored(
   session: Queryable,
   { chainIds, signedUpTo }: { chainIds: readonly number[]; signedUpTo: number },

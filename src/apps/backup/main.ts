@@ -44,7 +44,7 @@ export async function runRestore(file: string, options: SubjectOptions): Promise
 
 const countOf = ({ rows }: BackupFacts): number => Object.values(rows).reduce((sum, n) => sum + n, 0);
 
-/** Longest time in seconds from a signature until it can no longer be executed. */
+/** Seconds from a signature until it can no longer be executed. */
 function longestQuoteSeconds({ lp: { quoting, lease } }: { lp: LpConfig }): number {
   return (
     Math.max(quoting.maxValiditySeconds, quoting.validitySeconds, ...quoting.pointsSeconds) +

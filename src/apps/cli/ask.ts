@@ -5,7 +5,6 @@ import { Writable } from 'node:stream';
 import { RequestError } from '../../domain/errors.ts';
 
 export interface Terminal {
-  /** Enter takes the preset, shown in brackets. */
   ask(question: string, preset?: string): Promise<string>;
   secret(question: string): Promise<string>;
   say(line: string): void;
@@ -48,7 +47,7 @@ export function openTerminal(): Terminal | undefined {
   };
 }
 
-/** Asks for one secret. `instead`: the advice to print when there is no terminal. */
+/** `instead`: the advice to print when there is no terminal. */
 export async function askSecret(question: string, instead: string): Promise<string> {
   const terminal = openTerminal();
   if (terminal === undefined)

@@ -1,6 +1,5 @@
 /** Aligned columns for a terminal. */
 
-/** `right`: headings of the right-aligned columns. */
 export function table(
   headings: readonly string[],
   rows: readonly (readonly string[])[],

@@ -10,10 +10,8 @@ const zPrice = z
   .string()
   .regex(/^(?:0|[1-9][0-9]{0,17})(?:\.[0-9]{1,18})?$/, 'must be a price as decimal text, such as "1.0"');
 
-/** `${NAME}` takes a value from the environment. */
 const zUrl = (url: string) => z.string().min(1).default(url);
 
-/** When a WebSocket feed reconnects. */
 const connection = {
   /** Without any message; without a price although messages arrive. */
   silentMs: z.int().min(500).default(10_000),
@@ -22,22 +20,21 @@ const connection = {
 };
 
 export const zFeed = z.discriminatedUnion('kind', [
-  /** Spot bookTicker; symbols such as "ETHUSDT". Prices carry no timestamp. */
+  /** Spot bookTicker, such as "ETHUSDT". Prices carry no timestamp. */
   z.strictObject({ kind: z.literal('binance'), url: zUrl('wss://stream.binance.com:9443'), ...connection }),
-  /** Coinbase Exchange, ticker and heartbeat; symbols such as "ETH-USD". */
+  /** Ticker and heartbeat, such as "ETH-USD". */
   z.strictObject({
     kind: z.literal('coinbase'),
     url: zUrl('wss://ws-feed.exchange.coinbase.com'),
     ...connection,
   }),
-  /** Kraken WebSocket v2, ticker; symbols such as "ETH/USD". */
+  /** WebSocket v2 ticker, such as "ETH/USD". */
   z.strictObject({ kind: z.literal('kraken'), url: zUrl('wss://ws.kraken.com/v2'), ...connection }),
   /** Any JSON endpoint, polled. */
   z.strictObject({
     kind: z.literal('http'),
-    /** `{symbol}` is replaced by the symbol. */
     url: z.string().min(1),
-    /** Paths into the answer; equal when there is only one price. `*` matches an only member. */
+    /** Paths into the answer; `*` matches an only member. */
     bid: zPath,
     ask: zPath,
     /** Path of the timestamp, if there is one. */
@@ -46,13 +43,12 @@ export const zFeed = z.discriminatedUnion('kind', [
     everyMs: z.int().min(50).default(1_000),
     timeoutMs: z.int().min(50).default(2_000),
   }),
-  /** Chainlink aggregators by symbol. As a price source each needs `maxAgeMs`: its heartbeat. */
   z.strictObject({
     kind: z.literal('chainlink'),
     chainId: z.int().min(1),
     aggregators: z.record(z.string(), zAddress),
   }),
-  /** Time-weighted means of Uniswap v3 pools: they check a price and never make one. */
+  /** Time-weighted means of Uniswap v3 pools: they only check prices. */
   z.strictObject({
     kind: z.literal('uniswapV3Twap'),
     chainId: z.int().min(1),
@@ -66,7 +62,6 @@ export const zFeed = z.discriminatedUnion('kind', [
       }),
     ),
   }),
-  /** A recording. */
   z.strictObject({
     kind: z.literal('file'),
     path: z.string().min(1),
@@ -74,7 +69,7 @@ export const zFeed = z.discriminatedUnion('kind', [
     speed: z.number().positive().default(1),
     loop: z.boolean().default(false),
   }),
-  /** Fixed prices: for tests, and for what never moves. */
+  /** For tests, and for what never moves. */
   z.strictObject({
     kind: z.literal('constant'),
     prices: z.record(z.string(), zPrice),
@@ -84,7 +79,6 @@ export const zFeed = z.discriminatedUnion('kind', [
 
 export type FeedSection = z.infer<typeof zFeed>;
 
-/** A symbol that a price needs. */
 export interface WantedSymbol {
   feed: string;
   symbol: string;
@@ -92,7 +86,6 @@ export interface WantedSymbol {
   use: 'price' | 'reference';
 }
 
-/** What the feeds cannot deliver, one sentence each. */
 export function feedProblems(
   feeds: Readonly<Record<string, FeedSection>>,
   wanted: readonly WantedSymbol[],

@@ -1,6 +1,6 @@
 /**
- * Reads the configuration of an app: one JSON file, overridden by `FIRMQUOTE__…` variables, parsed by the
- * zod schema that is also its type. Unknown options are errors.
+ * Reads an app's configuration: one JSON file, overridden by `FIRMQUOTE__…` variables. Unknown options are
+ * errors.
  */
 
 import { readFile } from 'node:fs/promises';
@@ -36,7 +36,7 @@ export async function readJson(file: string): Promise<unknown> {
   }
 }
 
-/** Parses what a file holds, with the settings of the environment on top. Throws `ConfigError`. */
+/** Throws `ConfigError`. */
 export function parseConfig<S extends z.ZodType>(
   schema: S,
   json: unknown,
@@ -53,8 +53,7 @@ export function parseConfig<S extends z.ZodType>(
       put(copy, path, asText.has(path.join('.')) ? text : readValue(text));
     return copy;
   };
-  // "8453" may be a number or a text. Read it as JSON first; where the schema rejects that, as the text
-  // itself.
+  // "8453" may be a number or a text: JSON first, the text where the schema rejects that.
   let parsed = schema.safeParse(withEnv(new Set()));
   if (!parsed.success && settings.length > 0) {
     const broken = new Set(parsed.error.issues.map((issue) => issue.path.join('.')));
@@ -124,7 +123,6 @@ function put(target: Record<string, unknown>, path: Path, value: unknown): void 
   }
 }
 
-/** One sentence for each problem, with its path and, for an unknown option, a suggestion. */
 export function describeIssues(schema: z.ZodType, { issues }: z.ZodError): string[] {
   return issues.flatMap((issue) => describeIssue(schema, issue));
 }
@@ -142,7 +140,7 @@ function describeIssue(schema: z.ZodType, issue: z.core.$ZodIssue): string[] {
     const branches = issue.errors.map((errors) =>
       errors.flatMap((error) => describeIssue(schema, { ...error, path: [...issue.path, ...error.path] })),
     );
-    // The branch with the fewest problems is the one that was probably meant.
+    // The branch with the fewest problems was probably meant.
     const best = branches.sort((a, b) => a.length - b.length)[0];
     if (best && best.length > 0) return best;
   }

@@ -9,18 +9,15 @@ import { zAddress } from '../../protocol/wire.ts';
 
 const PERMIT2: Address = '0x000000000022d473030f116ddee9f6b43ac78ba3';
 
-/** `${NAME}` takes the value from the environment, so that secrets need not be in the file. */
 export const zSecretText = z.string().min(1);
 
 export const zLogSection = z.strictObject({ level: z.enum(LOG_LEVELS).default('info') });
 
-/** Health and metrics server: /healthz, /readyz, /metrics. */
 export const zServer = (port: number) =>
   z.strictObject({ host: z.string().default('127.0.0.1'), port: z.int().min(0).max(65_535).default(port) });
 
 /**
- * A private key: a keystore file with its password in a file (mode 0600) or a variable; for development only,
- * the key itself in a variable.
+ * Keystore with its password in a file (mode 0600) or variable; or, for development, the key in a variable.
  */
 export const zKeySource = z.union([
   z.strictObject({ keystore: z.string().min(1), passwordFile: z.string().min(1) }),
@@ -29,22 +26,18 @@ export const zKeySource = z.union([
 ]);
 export type KeySource = z.infer<typeof zKeySource>;
 
-/** Secret text, such as a seal key: a file (mode 0600) or a variable. */
+/** A file (mode 0600) or a variable. */
 export const zSecretSource = z.union([
   z.strictObject({ file: z.string().min(1) }),
   z.strictObject({ env: z.string().min(1) }),
 ]);
 export type SecretSource = z.infer<typeof zSecretSource>;
 
-/**
- * PostgreSQL: `DATABASE_URL` overrides `url`; without either an embedded server keeps its data in
- * `embeddedDir`.
- */
+/** `DATABASE_URL` overrides `url`; without either an embedded server keeps its data in `embeddedDir`. */
 export const zDatabase = (name: string) =>
   z.strictObject({
     url: zSecretText.nullable().default(null),
     embeddedDir: z.string().default('./data'),
-    /** Name of the database on the embedded server. */
     name: z
       .string()
       .regex(/^[a-z][a-z0-9_]{0,62}$/)
@@ -59,7 +52,6 @@ const zToken = z.strictObject({
   decimals: z.int().min(0).max(36),
   /** EIP-712 domain of `receiveWithAuthorization`; null: not supported. */
   eip3009: z.strictObject({ name: z.string(), version: z.string() }).nullable().default(null),
-  /** Reference price symbol; null: none. */
   priceSymbol: z.string().nullable().default(null),
 });
 
@@ -78,15 +70,12 @@ export const zChain = z.strictObject({
   tokens: z.array(zToken).min(1),
   /** Endpoints, best first. `${NAME}` takes one from the environment. */
   rpcUrls: z.array(zSecretText).min(1),
-  /** First block that can hold events of the escrow. */
   startBlock: z.int().min(0).default(0),
   timeoutMs: z.int().min(100).default(5_000),
-  /** An endpoint that fails is excluded until it has worked for a while. */
   endpoints: z
     .strictObject({
       /** Time limit of one endpoint while another can be tried. */
       tryTimeoutMs: z.int().min(50).default(2_000),
-      /** Largest distance from the other endpoints' blocks. */
       maxLagBlocks: z.int().min(1).default(HEALTH.maxLagBlocks),
       readmitAfterSeconds: z
         .int()
@@ -94,19 +83,16 @@ export const zChain = z.strictObject({
         .default(HEALTH.readmitAfterMs / 1_000),
     })
     .prefault({}),
-  /** From this value on, this many endpoints must agree on a block before money is released. */
+  /** From this value on, so many endpoints must agree before money is released. */
   quorum: z
     .strictObject({
       aboveUsd: z.number().min(0).default(QUORUM.aboveUsd),
       agree: z.int().min(2).max(10).default(QUORUM.agree),
     })
     .prefault({}),
-  /** Nothing is quoted while the local clock differs from the chain's by more. */
+  /** Nothing is quoted while the clocks differ by more. */
   maxClockSkewMs: z.int().min(1_000).default(5_000),
-  /**
-   * A reorganisation deeper than `depth` stops everything on the chain. false, for test chains: it is logged
-   * and followed.
-   */
+  /** Deeper than `depth`. false, for test chains: logged and followed. */
   stopOnDeepReorg: z.boolean().default(true),
 });
 export type ChainSection = z.infer<typeof zChain>;

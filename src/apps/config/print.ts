@@ -32,7 +32,7 @@ function has(file: unknown, path: readonly (string | number)[]): boolean {
   return true;
 }
 
-/** A value without secrets: hides options that are secret by name, and everything in a URL but its host. */
+/** Hides options that are secret by name, and everything in a URL but its host. */
 export function redacted(path: readonly (string | number)[], value: unknown): string {
   if (Array.isArray(value))
     return `[${value.map((item, index) => redacted([...path, index], item)).join(', ')}]`;

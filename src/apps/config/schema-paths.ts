@@ -1,4 +1,4 @@
-/** Looks inside a zod schema, to map environment names to options and to suggest one for an unknown key. */
+/** Looks inside a zod schema, to map environment names and to suggest options. */
 
 import { z } from 'zod';
 

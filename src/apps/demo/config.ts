@@ -35,14 +35,10 @@ export const zDemoConfig = z.strictObject({
         depth: z.int().min(1).default(2),
         landingMarginSeconds: z.int().min(1).default(8),
         proofWindowSeconds: z.int().min(1).default(24),
-        /** Of the escrow: must exceed the lifetime of the LPs' quotes plus the landing margin. */
+        /** Must exceed the lifetime of quotes plus the landing margin. */
         withdrawalDelaySeconds: z.int().min(1).default(900),
-        /** Simulates a rollup's sequencer with an uptime feed. */
         sequencerFeed: z.boolean().default(false),
-        /**
-         * Uniswap pools by token symbol: v2 without a fee, v3 with one in millionths. The amounts set the
-         * price.
-         */
+        /** By token symbol: v2 without a fee, v3 with one in millionths. The amounts set the price. */
         pools: z
           .array(
             z.strictObject({
@@ -68,7 +64,6 @@ export const zDemoConfig = z.strictObject({
     )
     .min(2),
   exchange: z.strictObject({
-    /** Simulated exchanges and the API each has; every LP reads all of them. */
     sources: z
       .array(
         z.strictObject({
@@ -89,7 +84,7 @@ export const zDemoConfig = z.strictObject({
     ),
   }),
   lps: z.array(zDemoLp).min(1),
-  /** An onboarded, funded LP that no process runs: `keys.solver` in demo.json is its key. */
+  /** Funded, but run by no process: `keys.solver` in demo.json is its key. */
   spareLp: z.strictObject({ id: z.string(), name: z.string(), inventory: z.record(z.string(), zHoldings) }),
   attesters: z.strictObject({ count: z.int().min(1).max(9), quorum: z.int().min(1) }),
   takers: z.strictObject({ count: z.int().min(1).max(50), holdings: zHoldings, gas: zUnits }),
@@ -98,7 +93,6 @@ export const zDemoConfig = z.strictObject({
     quoteTimeoutMs: z.int().min(50),
     sliceTimeoutMs: z.int().min(50),
   }),
-  /** Tokens per chain with pools, for keeping them near the market. */
   poolKeeper: zHoldings.default({}),
   market: z.strictObject({
     everyMs: z.int().min(200),

@@ -1,4 +1,4 @@
-/** Writes the configuration files of the demo's processes, in the form an operator would use. */
+/** Writes the configuration files of the demo's processes. */
 
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -10,10 +10,8 @@ import type { Layout } from './layout.ts';
 import type { DemoState } from './state.ts';
 import type { KeyPair } from './key-pair.ts';
 
-/** Low cost: seven processes start together, and the password is random. */
 const SCRYPT_N = 1 << 12;
 
-/** One unused address, so that the list is not empty. */
 const DENY_LIST = `# version: demo\n0x${'de'.repeat(20)}\n`;
 /** The FATF travel-rule threshold. */
 export const TRAVEL_RULE_USD = 1_000;
@@ -82,15 +80,12 @@ function chainsOf(state: DemoState) {
       rpcUrls: [rpcUrl],
       startBlock,
       timeoutMs: 3_000,
-      // After a pause the chain mines the missed blocks together, with timestamps one second apart.
       maxClockSkewMs: 120_000,
-      // A killed chain restarts from its last saved block.
       stopOnDeepReorg: false,
     };
   });
 }
 
-/** Every LP reads all simulated exchanges; the venue's reference prices read the first. */
 const feedsOf = (state: DemoState, layout: Layout) =>
   Object.fromEntries(
     state.config.exchange.sources.map(({ name, kind }) => [
@@ -148,7 +143,6 @@ function venueConfig(state: DemoState, layout: Layout): object {
     ],
     solvers: [...config.lps, config.spareLp].map(({ id, name }) => ({ id, name })),
     dex: dexes(state),
-    // A busy machine reads pools slowly; the router answers earlier when it can.
     router: { timeoutMs: 2_000 },
     fanOut: { timeoutMs: config.venue.quoteTimeoutMs, sliceTimeoutMs: config.venue.sliceTimeoutMs },
   };
@@ -171,7 +165,6 @@ function dexes({ chains }: DemoState): object[] {
   });
 }
 
-/** The parts of an LP's configuration that are the same for every LP of this demo. */
 export function lpSections(state: DemoState, layout: Layout) {
   const { exchange, tokens } = state.config;
   const keeper = state.chains.find(({ oracles: kept }) => Object.keys(kept).length > 0);
@@ -194,7 +187,6 @@ export function lpSections(state: DemoState, layout: Layout) {
       ? [{ feed: 'chainlink', symbol: `${price}/USD`, deviationBps: 25, maxAgeMs: 120_000 }]
       : [];
   return {
-    // A grace period of 2 s instead of an hour.
     networks: chainsOf(state).map((chain) => ({ ...chain, sequencer: sequencerOf(chain.id) })),
     attesters: { urls: attesterUrls(state, layout) },
     feeds: { ...feedsOf(state, layout), ...oracles },
@@ -222,7 +214,6 @@ export function lpSections(state: DemoState, layout: Layout) {
       ),
     },
     assets: Object.fromEntries(tokens.map(({ symbol, price }) => [symbol, { price }])),
-    // Suits blocks of one second.
     chain: { maxHeadAgeMs: 8_000, graceSeconds: 4 },
   };
 }

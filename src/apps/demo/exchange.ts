@@ -1,6 +1,6 @@
 /**
- * Simulated exchanges: random prices, streamed in the formats of Binance, Coinbase and Kraken to the LPs'
- * real feed adapters. Each source has its own path; all agree to within one basis point.
+ * Simulated exchanges: random prices in the formats of Binance, Coinbase and Kraken, for the LPs' real feed
+ * adapters.
  */
 
 import { createServer } from 'node:http';
@@ -18,9 +18,7 @@ interface SimulatedSymbol {
   base: string;
   quote: string;
   startMid: number;
-  /** Standard deviation per second, basis points. */
   walkBps: number;
-  /** Between bid and ask, basis points. */
   spreadBps: number;
 }
 
@@ -37,7 +35,6 @@ interface Subscriber {
   source: string;
   kind: SimulatedKind;
   symbols: Set<string>;
-  /** Each subscriber sees a slightly different price. */
   shiftBps: number;
 }
 
@@ -208,12 +205,9 @@ export async function startExchanges({
     url: `ws://127.0.0.1:${port}`,
     /** A float: simulated prices only. */
     mid: (base: string): number => mids.get(base) ?? Number.NaN,
-    /** Moves the market on all sources. */
     jump: (base: string, bps: number) =>
       void mids.set(base, (mids.get(base) ?? Number.NaN) * (1 + bps / 10_000)),
-    /** Offsets one source; 0 ends it. */
     shift: (source: string, bps: number) => void shifts.set(source, bps),
-    /** Stops or resumes all messages. */
     hush: (now: boolean) => void (silent = now),
     async close(): Promise<void> {
       clearInterval(ticker);
@@ -245,7 +239,6 @@ function read(text: string): Asked {
 
 const size = (): string => (1 + Math.random() * 20).toFixed(8);
 
-/** Box-Muller transform. */
 function gaussian(): number {
   return Math.sqrt(-2 * Math.log(1 - Math.random())) * Math.cos(2 * Math.PI * Math.random());
 }

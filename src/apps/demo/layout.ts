@@ -1,12 +1,9 @@
-/**
- * Files and ports of the demo: one folder and one block of ports, so that several demos can run side by side.
- */
+/** Files and ports of the demo. Several demos can run side by side. */
 
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { UpstreamError } from '../../domain/errors.ts';
 
-/** Number of ports used, starting at `--port`. */
 export const PORTS = 60;
 
 export type Layout = ReturnType<typeof layout>;
@@ -16,7 +13,6 @@ export function layout(dataDir: string, port: number) {
   return {
     /** Public while the demo runs. */
     manifest: join(dataDir, 'demo.json'),
-    /** Everything else; removed at the end. */
     home,
     state: join(home, 'state.json'),
     config: (name: string) => join(home, 'config', `${name}.json`),
@@ -24,7 +20,6 @@ export function layout(dataDir: string, port: number) {
     passwordFile: join(home, 'keys', 'password'),
     secret: (name: string) => join(home, 'keys', `${name}.secret`),
     denyList: join(home, 'deny-list.txt'),
-    /** One travel-rule message per line. */
     travelRule: join(home, 'travel-rule.jsonl'),
     /** The LP signs nothing while this file exists. */
     killFile: (name: string) => join(home, `stop-${name}`),

@@ -1,4 +1,4 @@
-/** `firmquote demo`: the whole system on one machine, with one process per part, on two fresh chains. */
+/** `firmquote demo`: the whole system on one machine, on two fresh chains. */
 
 import { mkdir, readdir, rm, rmdir } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -81,7 +81,7 @@ async function open(life: Life, { options, layout, config, log, startedAtMs }: S
     await rmdir(dirname(layout.manifest)).catch(() => {});
   });
   const remains = await readState(layout.state);
-  // Processes of a killed demo end within seconds; processes of a running demo do not.
+  // Processes of a killed demo end within seconds.
   await assertPortsFree(
     portsOf(layout, {
       chains: config.chains.length,
@@ -165,7 +165,6 @@ async function open(life: Life, { options, layout, config, log, startedAtMs }: S
   await untilServing(world, life);
   if (life.stopping) return;
 
-  // One write at a time, with the newest pids.
   let writing: Promise<void> = Promise.resolve();
   function refresh(): Promise<void> {
     writing = writing.then(async () => {
@@ -216,7 +215,7 @@ async function open(life: Life, { options, layout, config, log, startedAtMs }: S
   }
 }
 
-/** The report must be the last line, so it is printed on exit. */
+/** The report must be the last line. */
 function finishOnce(life: Life, report: OnceReport): void {
   const good = report.checks.every(({ ok }) => ok);
   process.once('exit', () =>

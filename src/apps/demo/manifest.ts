@@ -1,4 +1,4 @@
-/** demo.json: everything another program needs to take part while the demo runs. */
+/** demo.json: what other programs need to take part. */
 
 import { chmod, rename, writeFile } from 'node:fs/promises';
 import type { Address, Hex } from '../../domain/hex.ts';
@@ -7,7 +7,6 @@ interface ManifestToken {
   symbol: string;
   address: Address;
   decimals: number;
-  /** EIP-712 domain of `receiveWithAuthorization`; null: not supported. */
   eip3009: { name: string; version: string } | null;
 }
 
@@ -21,7 +20,6 @@ export interface ManifestChain {
   tokens: ManifestToken[];
 }
 
-/** A funded escrow account and its operator's key. No process of the demo uses them. */
 interface SpareLp {
   solverId: string;
   account: Address;
@@ -33,7 +31,6 @@ export interface Manifest {
     url: string;
     wsUrl: string;
     metricsUrl: string;
-    /** Needs `keys.admin`. */
     adminUrl: string;
     workspaceId: string;
     keys: {
@@ -51,7 +48,6 @@ export interface Manifest {
   contractWallets: { chainId: number; address: Address; ownerPrivateKey: Hex }[];
   solvers: { id: string; metricsUrl: string; adminUrl: string; pid: number | null }[];
   lp: SpareLp;
-  /** For `firmquote lp init --from-demo`. */
   lpSections: {
     networks: object[];
     attesters: object;
@@ -61,13 +57,11 @@ export interface Manifest {
     chain: object;
   };
   processes: Record<string, number>;
-  /**
-   * Variables that the files in `data/demo/config` need: set them to run `firmquote` commands on those files.
-   */
+  /** Variables that the files in `data/demo/config` need. */
   environment: Record<string, string>;
 }
 
-/** Written atomically and readable only by its owner: it contains keys. */
+/** Atomic and readable only by its owner: it contains keys. */
 export async function writeManifest(path: string, manifest: Manifest): Promise<void> {
   const draft = `${path}.draft`;
   await writeFile(draft, `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600 });

@@ -65,7 +65,6 @@ export function startMarket(
   };
 }
 
-/** The amount a candidate delivers, shortened. */
 function got({ dest, buy }: DemoTrade, { preview }: QuoteCandidate): string {
   const amount = preview.outputs.reduce((sum, { amount: part }) => sum + BigInt(part), 0n);
   return formatUnits(amount, dest.token(buy).decimals).slice(0, 10);

@@ -19,7 +19,6 @@ import { verifiedCheck } from './checks/verified.ts';
 import { workspaceCheck } from './checks/workspaces.ts';
 import type { DemoWorld } from './world.ts';
 
-/** Checks running in parallel; each mostly waits for blocks. */
 const AT_ONCE = 4;
 
 export async function runOnce(
@@ -28,8 +27,7 @@ export async function runOnce(
   startedAtMs: number,
 ): Promise<OnceReport> {
   const { run, report } = createRecorder(world, show, startedAtMs);
-  // The split needs all three LPs, so it runs first. Checks with long waits (refund, restart, withdrawal
-  // delay) run beside the rest.
+  // The split needs all three LPs. Checks with long waits run beside the rest.
   await run(splitCheck);
   const slow = [run(refundCheck), run(rosterCheck), run(deferredCheck)];
   const queue = [

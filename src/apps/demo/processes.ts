@@ -16,7 +16,6 @@ const READY_TIMEOUT_MS = 60_000;
 
 interface DemoDatabase {
   url(name: string): string;
-  /** URL of the server, without a database. */
   base(): string;
   create(name: string): Promise<void>;
 }
@@ -80,12 +79,10 @@ export function chainSpec(state: DemoState, layout: Layout, index: number): Chil
   };
 }
 
-/** Variables used in the configurations: a URL that contains a password. */
 export const environmentOf = (databaseBase: string): Record<string, string> => ({
   FIRMQUOTE_DEMO_POSTGRES: databaseBase,
 });
 
-/** Venue, LPs and attesters, with the command line an operator would use. */
 export function appSpecs(state: DemoState, layout: Layout, databaseBase: string): ChildSpec[] {
   const apps: [name: string, command: string, opsPort: number][] = [
     ...state.attesters.map((_, index): [string, string, number] => [
@@ -109,7 +106,6 @@ export function appSpecs(state: DemoState, layout: Layout, databaseBase: string)
           process.execPath,
           [...process.execArgv, ...commandLine(), command, '--config', layout.config(name)],
           {
-            // Only what a program needs to run: our own options must not reach the children.
             env: {
               PATH: process.env['PATH'],
               HOME: process.env['HOME'],
@@ -128,7 +124,7 @@ export function appSpecs(state: DemoState, layout: Layout, databaseBase: string)
   });
 }
 
-/** The script this process runs, so that the demo works from sources and from a build. */
+/** Works from sources and from a build. */
 function commandLine(): string[] {
   const script = process.argv[1];
   if (script === undefined) throw new Error('The script of this process is unknown.');
@@ -160,7 +156,6 @@ export function lineLog(path: string): (line: string) => void {
     if (!stream) {
       mkdirSync(dirname(path), { recursive: true });
       stream = createWriteStream(path, { flags: 'a', mode: 0o600 });
-      // A failed log write, such as after the folder was removed, must not end the demo.
       stream.on('error', () => {});
     }
     stream.write(`${line}\n`);

@@ -1,7 +1,4 @@
-/**
- * The demo's state, kept so that it can resume after a SIGKILL: keys and deployed contracts. Removed on a
- * clean end.
- */
+/** The demo's state: kept to resume after a SIGKILL, removed on a clean end. */
 
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -14,7 +11,6 @@ import { drawKeyPair, type KeyPair } from './key-pair.ts';
 
 interface LpKeys {
   id: string;
-  /** Owns the inventory; no process of the demo has this key. */
   owner: KeyPair;
   operator: KeyPair;
 }
@@ -34,7 +30,6 @@ export interface DemoState {
   lps: LpKeys[];
   spareLp: LpKeys;
   takers: KeyPair[];
-  /** For --once and the demo's own trades. */
   houseTakers: KeyPair[];
   walletOwners: KeyPair[];
   sealSecret: string;
@@ -52,13 +47,13 @@ export interface DemoState {
     startBlock: number;
     /** Absent in states of older versions. */ batch?: Address;
     minted: Record<string, string>;
-    /** Price oracles by price symbol, on the first chain. */ oracles: Record<string, Address>;
+    oracles: Record<string, Address>;
     sequencer: Address | null;
     dex: DexState;
   })[];
 }
 
-/** More than the checks of `--once` need: two checks on one taker would see each other's transfers. */
+/** More than `--once` needs: two checks on one taker would see each other's transfers. */
 const HOUSE_TAKERS = 48;
 
 export function drawState(config: DemoConfig): DemoState {
@@ -84,7 +79,6 @@ export function drawState(config: DemoConfig): DemoState {
   };
 }
 
-/** undefined when there is nothing to resume. */
 export async function readState(path: string): Promise<DemoState | undefined> {
   const text = await readFile(path, 'utf8').catch(() => undefined);
   if (text === undefined) return undefined;

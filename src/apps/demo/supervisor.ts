@@ -22,7 +22,6 @@ interface Child {
   restarts: number;
   backoffMs: number;
   startedAt: number;
-  /** Resolved at the next start. */
   waiting: (() => void)[];
 }
 
@@ -90,7 +89,6 @@ export function createSupervisor({ log, changed }: { log: Log; changed: () => vo
         [...children].flatMap(([name, { running }]) => (running ? [[name, running.pid]] : [])),
       ),
     restarts: (name: string): number => known(name).restarts,
-    /** Kills it; it stays down until `release`. */
     async hold(name: string): Promise<void> {
       const child = known(name);
       child.held = true;
@@ -103,14 +101,12 @@ export function createSupervisor({ log, changed }: { log: Log; changed: () => vo
       child.backoffMs = MIN_BACKOFF_MS;
       await launch(child);
     },
-    /** Kills it; resolves when it has restarted. */
     async crash(name: string): Promise<void> {
       const child = known(name);
       const back = new Promise<void>((resolve) => child.waiting.push(resolve));
       await child.running?.kill();
       await back;
     },
-    /** In reverse order of start. */
     async stop(): Promise<void> {
       stopping = true;
       for (const child of [...children.values()].reverse()) {

@@ -1,4 +1,4 @@
-/** A taker written as an integrator would, on the public API and viem. It signs what preflight asks for. */
+/** A taker on the public API and viem, as an integrator would write it. */
 
 import {
   type Address,
@@ -28,7 +28,6 @@ export interface DemoTakerOptions {
   venueUrl: string;
   apiKey: string;
   privateKey: Hex;
-  /** A contract wallet owned by the key; it is the taker. */
   contractWallet?: Address;
   rpcUrls: ReadonlyMap<number, string>;
 }
@@ -101,11 +100,10 @@ export function createDemoTaker({ venueUrl, apiKey, privateKey, contractWallet, 
 
   async function signTyped(typedData: { payload: Record<string, unknown> }): Promise<Hex> {
     const definition = typedData.payload as unknown as TypedDataDefinition;
-    // An ERC-1271 wallet verifies its owner's signature over the same digest.
+    // ERC-1271: the owner's signature over the same digest.
     return contractWallet ? owner.sign({ hash: hashTypedData(definition) }) : owner.signTypedData(definition);
   }
 
-  /** Sends a transaction and waits until it is mined, through the contract wallet if there is one. */
   async function send(tx: { to: string; value: string; data: string; chainId: number }): Promise<Hex> {
     const rpcUrl = rpcUrls.get(tx.chainId);
     if (rpcUrl === undefined) throw new Error(`This taker has no node for chain ${tx.chainId}.`);
@@ -186,7 +184,7 @@ export function createDemoTaker({ venueUrl, apiKey, privateKey, contractWallet, 
   const submit = (submission: SignedOrder, idempotencyKey?: string) =>
     ok(zOrder, post(submission, idempotencyKey));
 
-  /** Polls until the order is settled or failed. Tolerates a venue that is down. */
+  /** Polls to the end. Tolerates a venue that is down. */
   async function finish(orderId: string, timeoutMs: number): Promise<OrderStatusResponse> {
     const deadline = performance.now() + timeoutMs;
     for (let last: unknown; ;) {
@@ -208,7 +206,6 @@ export function createDemoTaker({ venueUrl, apiKey, privateKey, contractWallet, 
     );
   }
 
-  /** Follows preflight for a candidate, by default the best, and submits it. */
   async function take(ask: WantedQuote, how: TakeChoices = {}) {
     let candidate = how.candidate ?? (await best(ask));
     let prepared = await prepare(candidate, how);
@@ -220,7 +217,6 @@ export function createDemoTaker({ venueUrl, apiKey, privateKey, contractWallet, 
       prepared.setUp.unshift(...setUp);
     }
     const { id: orderId } = await submit(prepared.submission, how.idempotencyKey);
-    // walletBroadcast: the taker sends the settlement itself.
     for (const { tx } of prepared.broadcasts) if (tx) await send(tx);
     return { candidate, ...prepared, orderId };
   }

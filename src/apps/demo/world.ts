@@ -1,4 +1,4 @@
-/** What checks and the demo's trades see: the manifest, the processes, the chains and the balances. */
+/** What checks and the demo's trades see of the running demo. */
 
 import { type Address, createPublicClient, createWalletClient, http, type PublicClient } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
@@ -32,7 +32,6 @@ export function createWorld(
   return {
     manifest,
     supervisor,
-    /** Starting balance of every fresh taker, whole tokens. */
     holdings: state.config.takers.holdings as Readonly<Record<string, string>>,
     disturbances,
     lps: state.lps.map(({ id, owner }, index) => ({
@@ -41,7 +40,6 @@ export function createWorld(
       adminUrl: manifest.solvers[index]?.adminUrl ?? '',
       metricsUrl: manifest.solvers[index]?.metricsUrl ?? '',
     })),
-    /** A funded taker that no other check uses. */
     freshTaker: (apiKey?: string): DemoTaker =>
       takerFor(manifest, { privateKey: freshWallet().privateKey }, apiKey),
     freshWallet,
@@ -51,7 +49,6 @@ export function createWorld(
       if (!chain || !address || !owner) throw new Error(`The demo has no contract wallet on "${slug}".`);
       return { chainId: chain.id, address, owner };
     },
-    /** Every account that may hold tokens. */
     accounts: (): Address[] => [
       state.deployer.address,
       state.relayer.address,
@@ -70,7 +67,6 @@ export function createWorld(
         ]),
       ),
     ],
-    /** Base units minted at the start; nothing is minted later. */
     minted(slug: string, symbol: string): bigint {
       const chain = state.chains.find((one) => one.slug === slug);
       return BigInt(chain?.minted[symbol] ?? '0');
@@ -78,7 +74,7 @@ export function createWorld(
   };
 }
 
-/** Spelled out, because a declaration file cannot name the inferred type of viem's client. */
+/** A declaration file cannot name the inferred type of viem's client. */
 export interface DemoChainView {
   chain: Manifest['chains'][number];
   client: PublicClient;
@@ -142,7 +138,6 @@ export function takerFor(
   });
 }
 
-/** A caller without funds: it reads the API, and its submissions are refused. */
 export const readerFor = (manifest: Manifest, apiKey?: string): DemoTaker =>
   takerFor(manifest, { privateKey: `0x${'11'.repeat(32)}` }, apiKey);
 
@@ -150,7 +145,6 @@ export async function rosterOf(manifest: Manifest): Promise<Solver[]> {
   return zSolversResponse.parse((await readerFor(manifest).call('GET', '/api/v1/solvers')).json).solvers;
 }
 
-/** A path below the workspace's trades, read with a workspace key. */
 export const readTrades = (
   { venue }: Manifest,
   path: string,
@@ -160,7 +154,7 @@ export const readTrades = (
     headers: { 'X-API-Key': key },
   });
 
-/** A fresh taker that trades with `firmquote/client` and trusts only its own nodes. */
+/** Trades with `firmquote/client` and trusts only its own nodes. */
 export function trustlessTaker(
   { manifest, freshWallet }: DemoWorld,
   namespace: 'rfq' | 'router',

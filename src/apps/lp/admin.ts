@@ -1,7 +1,4 @@
-/**
- * The LP's admin API, on loopback only: status, pause, resume, reload, hold transactions. Every action is
- * written to the audit log.
- */
+/** The LP's admin API, on loopback only. Every action is written to the audit log. */
 
 import type { LpNode } from '../../lp/node/interface.ts';
 import type { OpsRoute } from '../../adapters/http/ops.ts';
@@ -26,7 +23,7 @@ export function operatorRoutes({
   reloader: Reloader;
 }): OpsRoute[] {
   const status = () => ({ ...node.status(), sending: brake.held() ? 'held' : 'free', pause: log.pause() });
-  /** Acts first and logs after: a database outage must not prevent a stop. */
+  /** Logs after acting: a database outage must not prevent a stop. */
   const post = (path: string, what: string, act: (note: string | null) => void): OpsRoute => ({
     method: 'POST',
     path,
@@ -50,7 +47,7 @@ export function operatorRoutes({
     get('/risk', () => node.risk()),
     get('/awards', async ({ query }) => ({ awards: await node.awards(countOf(query.get('limit'))) })),
     get('/audit', async ({ query }) => ({ entries: await log.newest(countOf(query.get('limit'))) })),
-    // The kill switch: nothing is signed from here on; signed quotes stay valid.
+    // The kill switch: nothing is signed from here on.
     post('/pause', 'pause', (note) => node.pause(note ?? NOTE)),
     post('/resume', 'resume', () => node.resume()),
     post('/fills/pause', 'hold_fills', () => brake.hold()),
@@ -73,7 +70,6 @@ export function operatorRoutes({
   ];
 }
 
-/** The caller's name and note, from a JSON body or the query. */
 function readNote(query: URLSearchParams, body: string): { by: string; note: string | null } {
   let said: { by?: unknown; note?: unknown } = {};
   if (body.trim() !== '') {

@@ -33,7 +33,6 @@ export function bookRoutes(node: LpNode, audit: Pick<OperatorLog, 'note'>): OpsR
         { code: 'unknown_quote' },
       );
     }),
-    // A thousand per answer, so that quotes are not delayed.
     getRoute('/rfqs', ({ query }) => {
       const after = Number(query.get('after') ?? -1);
       if (!Number.isSafeInteger(after))
@@ -57,7 +56,6 @@ export function bookRoutes(node: LpNode, audit: Pick<OperatorLog, 'note'>): OpsR
         );
       return node.accounts().profit({ by, sinceMs, limit });
     }),
-    // Reconciles anew with the chains.
     getRoute('/books', async () => ({
       ...(await reconciled()),
       balances: node.accounts().balances(),
@@ -66,7 +64,7 @@ export function bookRoutes(node: LpNode, audit: Pick<OperatorLog, 'note'>): OpsR
     {
       method: 'POST',
       path: '/books/adjust',
-      // Books a difference that no event explains: by a person, with a reason, and only the exact difference.
+      // Only the exact difference, by a person, with a reason.
       async handle({ body }) {
         const { chain, token, amount, note, by } = adjustmentOf(body);
         await node.accounts().adjust(chain, token, BigInt(amount));
@@ -89,9 +87,7 @@ function adjustmentOf(body: string) {
   let said: Record<string, unknown> = {};
   try {
     said = JSON.parse(body) as Record<string, unknown>;
-  } catch {
-    // Reported below.
-  }
+  } catch {}
   const { chain, token, amount, note, by = 'admin API' } = said;
   if (
     typeof chain !== 'string' ||

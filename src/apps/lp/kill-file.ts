@@ -9,7 +9,7 @@ const EVERY_MS = 40;
 /** Public on the roster, so it does not name the path. */
 const NOTE = 'stopped by the kill file';
 
-/** Checks once synchronously, so that an existing file holds from the start; then polls. */
+/** Checks once synchronously: an existing file holds from the start. */
 export function watchKillFile(
   path: string | null,
   node: Pick<LpNode, 'kill' | 'killFileGone'>,

@@ -48,7 +48,6 @@ export interface LpGround {
   chains: readonly EvmChain[];
 }
 
-/** `wrap` may replace parts, such as by ones that inject faults. */
 export async function runLp(
   { config: file }: { config: string },
   { wrap = (ground) => ground }: { wrap?: (ground: LpGround) => LpGround } = {},
@@ -139,7 +138,6 @@ export async function runLp(
       },
       config.lp,
     );
-    // Registered before the start, so that a failed start is stopped too.
     life.onStop('LP', () => node.stop());
     const paused = operatorLog.pause();
     if (paused !== null) {
@@ -190,7 +188,7 @@ export async function runLp(
   });
 }
 
-/** The owner's key can withdraw everything, so it must not be on an online machine. */
+/** The owner's key can withdraw everything. */
 function refuseOwner({ keys, lp }: LpAppConfig, operator: string): void {
   if (keys.operatorMayBeOwner || !lp.chains.some(({ account }) => account === operator)) return;
   throw new SecretError(

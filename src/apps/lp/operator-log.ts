@@ -6,7 +6,7 @@ import type { Log } from '../../ports/log.ts';
 
 export type OperatorLog = Awaited<ReturnType<typeof openOperatorLog>>;
 
-/** Reads the pause in force: it survives a restart. */
+/** Reads the pause, which survives a restart. */
 export async function openOperatorLog({ audit, clock, log }: { audit: Audit; clock: Clock; log: Log }) {
   const last = await audit.last(['pause', 'resume']);
   let standing = last?.what === 'pause' ? { by: last.who, note: last.note ?? '', atMs: last.atMs } : null;
@@ -31,7 +31,6 @@ export async function openOperatorLog({ audit, clock, log }: { audit: Audit; clo
         );
     },
     newest: (limit: number) => audit.newest(limit),
-    /** The pause in force, from this process or an earlier one. */
     pause: () => standing,
   };
 }

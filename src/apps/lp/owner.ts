@@ -1,6 +1,6 @@
 /**
- * The owner's actions: deposit, withdraw, set operators. Each step is simulated on the chain before it is
- * sent. None needs the LP process or the operator's key.
+ * The owner's actions. Each step is simulated before it is sent; none needs the LP process or the operator's
+ * key.
  */
 
 import { formatUnits } from '../../domain/amount.ts';
@@ -27,7 +27,6 @@ export interface OwnerStep {
   gas: bigint | null;
   /** Maximum cost at present prices. */
   feeWei: bigint | null;
-  /** null when it was only simulated. */
   txHash: Hex | null;
   blockNumber: bigint | null;
 }
@@ -97,7 +96,7 @@ export function createOwner(
       maxPriorityFeePerGas: priorityFee,
     });
     const sent = await port.sendRaw(raw);
-    // No answer may still mean that it was sent; its receipt decides.
+    // It may have been sent; its receipt decides.
     if (sent.kind !== 'sent' && sent.kind !== 'indeterminate')
       throw new UpstreamError(`${chain.slug} did not take the transaction to ${what}: ${sent.message}`, {
         code: 'not_sent',
@@ -134,7 +133,6 @@ export function createOwner(
   }
 
   return {
-    /** undefined: no request is pending. */
     pending: pendingOf,
     async deposit(token: TokenInfo, amount: bigint): Promise<OwnerStep[]> {
       if (amount <= 0n) refuse('The amount to deposit must be above zero.');
@@ -170,7 +168,6 @@ export function createOwner(
       }
       return [...steps, ...(await callEscrow(what, data))];
     },
-    /** Starts the delay. `replace` restarts a pending request with this amount. */
     async request(token: TokenInfo, amount: bigint, replace: boolean): Promise<OwnerStep[]> {
       if (amount <= 0n) refuse('The amount to withdraw must be above zero. To cancel a request: --cancel.');
       const balance = await port.ledgerBalance(account, token.address);

@@ -7,7 +7,6 @@ import { RequestError } from '../../domain/errors.ts';
 import { pluginProblems } from '../../pricing/plugin.ts';
 import type { PricingPlugin } from '../../pricing/price-inputs.ts';
 
-/** Relative paths start at the working directory. Throws `RequestError` with all problems of the module. */
 export async function loadPlugin(path: string): Promise<PricingPlugin> {
   const file = resolve(path);
   const bad = (why: string, cause?: unknown) =>

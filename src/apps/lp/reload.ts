@@ -1,4 +1,4 @@
-/** Reloads the configuration of a running LP: all of it or nothing. Both outcomes go to the audit log. */
+/** Reloads the configuration of a running LP: all or nothing. */
 
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -13,7 +13,6 @@ import type { OperatorLog } from './operator-log.ts';
 
 export interface Reload {
   applied: boolean;
-  /** Reasons of a refusal, one sentence each. */
   reasons: readonly string[];
   changes: AuditEntry['changes'];
 }

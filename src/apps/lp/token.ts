@@ -1,4 +1,4 @@
-/** The admin API's token: loopback keeps out other machines, the token other users of this one. */
+/** The admin API's token: keeps out other users of this machine. */
 
 import { access } from 'node:fs/promises';
 import { readSecretFile, writeSecretFile } from '../../adapters/keystore/file.ts';

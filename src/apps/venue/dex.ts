@@ -9,10 +9,7 @@ import { zAddress } from '../../protocol/wire.ts';
 
 const zPool = z.strictObject({
   tokens: z.tuple([zAddress, zAddress]),
-  /**
-   * Fee in millionths, which selects a concentrated pool; null for constant-product pairs, which have one
-   * fee.
-   */
+  /** Millionths; selects a concentrated pool. null for constant-product pairs. */
   fee: z.int().min(1).max(999_999).nullable().default(null),
 });
 
@@ -21,12 +18,9 @@ const zDex = z
     /** Public, and stored in every order filled through it: never reuse an id. */
     id: z.string().regex(ROUTE_VENUE_ID, 'must be lower-case words joined by hyphens'),
     name: z.string().min(1).max(80),
-    /** constant_product: Uniswap v2 and forks with its fee of 0.3 %. concentrated: Uniswap v3. */
+    /** constant_product: Uniswap v2 and forks with its fee. concentrated: Uniswap v3. */
     kind: z.enum(['constant_product', 'concentrated']),
-    /**
-     * One per chain: the factory, our filler for it, and the pools that paths may use. Do not list tokens
-     * that charge for transfers.
-     */
+    /** Do not list tokens that charge for transfers. */
     places: z
       .array(
         z.strictObject({
@@ -37,12 +31,9 @@ const zDex = z
         }),
       )
       .min(1),
-    /**
-     * How far pools may move against the taker before an order cannot be filled. A better price goes to the
-     * taker.
-     */
+    /** A larger move against the taker blocks the order. */
     toleranceBps: z.int().min(0).max(1_000).default(10),
-    /** How far one trade may move a pool's price; larger amounts are declined. */
+    /** Largest move of a pool's price by one trade. */
     maxMoveBps: z.int().min(1).max(9_000).default(1_000),
     validSeconds: z.int().min(1).max(600).default(30),
     timeoutMs: z.int().min(50).default(500),

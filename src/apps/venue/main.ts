@@ -1,7 +1,4 @@
-/**
- * `firmquote venue`: wires the venue. The api role serves takers and solvers, the worker role settles orders;
- * one process may have both.
- */
+/** `firmquote venue`: the api role serves takers and solvers, the worker role settles orders. */
 
 import { randomUUID } from 'node:crypto';
 import { startHttp } from '../../adapters/http/server.ts';
@@ -65,7 +62,6 @@ export interface VenueGround {
   chains: readonly EvmChain[];
 }
 
-/** `wrap` may replace parts, for fault injection and recording. */
 export async function runVenue(
   { config: file, role: wanted }: { config: string; role?: ProcessRole },
   { wrap = (ground) => ground }: { wrap?: (ground: VenueGround) => VenueGround } = {},
@@ -162,7 +158,6 @@ interface Parts extends VenueGround {
 
 type Senders = ReadonlyMap<number, Transactor>;
 
-/** Serves takers, solvers and administrators. */
 async function openApi(
   { config, chains, byId, store, bus, queue, reference, routeVenues, outbound, db, ...parts }: Parts,
   relayerAddresses: readonly Address[],
@@ -170,7 +165,7 @@ async function openApi(
   metricsUrl: string,
 ): Promise<Readiness[]> {
   const { life, log, metrics, secrets } = parts;
-  // A process that sends on a chain reports its own health; other processes watch the relayer's balance.
+  // A process that sends reports its own health; others watch the relayer's balance.
   const relayers = new Map(
     chains.map((chain) => {
       const sender = senders?.get(chain.chain.id);
@@ -213,7 +208,6 @@ async function openApi(
   return [() => venue.ready()];
 }
 
-/** Settles accepted orders and keeps history, retention and travel-rule records. */
 async function openWorker(
   { config, role, chains, byId, store, bus, queue, reference, routeVenues, outbound, db, ...parts }: Parts,
   senders: Senders,
@@ -268,7 +262,7 @@ async function openWorker(
     : [];
 }
 
-/** Only one process can use the embedded server, so it needs both roles. */
+/** Only one process can use the embedded server. */
 function requireServer(role: ProcessRole, { database }: VenueConfig, { env }: SecretContext): void {
   if (role === 'all' || database.url !== null || (env['DATABASE_URL'] ?? '') !== '') return;
   throw new RequestError(
@@ -277,10 +271,7 @@ function requireServer(role: ProcessRole, { database }: VenueConfig, { env }: Se
   );
 }
 
-/**
- * Chains on which this worker should send and no relayer can pay. An api does not report them: takers can
- * broadcast themselves.
- */
+/** Chains on which this worker should send and no relayer can pay. */
 const penniless = (chains: readonly EvmChain[], senders: Senders): string[] =>
   chains.flatMap(({ chain }) => {
     const sender = senders.get(chain.id);

@@ -30,7 +30,7 @@ export function openOutbound(
   return opened;
 }
 
-/** The deny list comes first, because it answers from memory. SIGHUP reads it again. */
+/** The deny list comes first: it answers from memory. */
 export async function openScreeners(
   { screening: { denyListFile, provider } }: Pick<VenueConfig, 'screening'>,
   outbound: Outbound,
@@ -72,7 +72,6 @@ export async function openScreeners(
   return screeners;
 }
 
-/** undefined: nothing is transmitted, and due records wait. */
 export function openTransmitter(
   { travelRule: { file, url, headers, timeoutMs } }: Pick<VenueConfig, 'travelRule'>,
   outbound: Outbound,

@@ -1,7 +1,4 @@
-/**
- * Tells an api replica whether a relayer can pay for gas. The relayers' transactions are sent by a worker, so
- * the api reads their balances.
- */
+/** Tells an api process, by balance, whether a relayer can pay for gas. */
 
 import type { Address } from '../../domain/hex.ts';
 import type { ChainPort } from '../../ports/chain.ts';
@@ -15,7 +12,7 @@ export function watchRelayers(chain: ChainPort, addresses: readonly Address[]): 
   function look(): void {
     if (asking) return;
     asking = true;
-    // Unknown counts as unable: then takers broadcast themselves, which always works.
+    // Unknown counts as unable: takers can always broadcast themselves.
     void Promise.all(addresses.map((address) => chain.nativeBalance(address)))
       .then(
         (balances) => (funded = balances.some((wei) => wei >= MIN_BALANCE_WEI)),

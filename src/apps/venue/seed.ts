@@ -1,7 +1,4 @@
-/**
- * Adds the configuration's workspaces and solvers to a database that lacks them. Afterwards administrators
- * change them in the database.
- */
+/** Adds the configuration's workspaces and solvers to a database that lacks them. */
 
 import { isDeepStrictEqual } from 'node:util';
 import type { Log } from '../../ports/log.ts';

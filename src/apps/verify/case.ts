@@ -25,7 +25,6 @@ export type Case = ReturnType<typeof openCase>;
 
 interface Material {
   claim: TradeClaim;
-  /** As signed; everything else is compared with it. */
   order: StandardOrder;
   domain: { chainId: number; escrow: Address };
   id: Bytes32;
@@ -47,7 +46,7 @@ export function openCase(material: Material, checks: VerifyCheck[]) {
     return seen.get(key);
   }
 
-  /** The transaction, if it is where the receipt says; records a failure otherwise. */
+  /** Records a failure unless the transaction is where the receipt says. */
   async function standing(name: string, place: ClaimedLocation): Promise<TransactionEvidence | undefined> {
     if (!witnesses.has(place.chainId)) {
       unasked(name, place.chainId);

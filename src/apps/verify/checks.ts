@@ -15,7 +15,6 @@ interface VerifyInput {
   orderId: Bytes32;
   claim: TradeClaim;
   witnesses: ReadonlyMap<number, Witness>;
-  /** Escrows that the caller knows, by chain id. */
   knownEscrows: ReadonlyMap<number, Address>;
 }
 

@@ -37,7 +37,7 @@ const zClaim = z.object({
 });
 export type TradeClaim = z.infer<typeof zClaim>;
 
-/** Throws `RequestError` for anything else, and for a dossier without its admin-only sections. */
+/** Throws `RequestError`, also for a dossier without its admin-only sections. */
 export function readClaim(json: unknown): TradeClaim {
   const parsed = zClaim.safeParse(json);
   if (parsed.success) return parsed.data;

@@ -7,19 +7,16 @@ import { openWitness, type Witness } from './witness.ts';
 import { badRequest } from '../bad-request.ts';
 
 interface VerifyOptions {
-  /** A saved dossier; overrides the venue. */
   file?: string;
   url?: string;
   key?: string;
   workspace?: string;
-  /** `<chain id>=<url>` */
   rpc: readonly string[];
-  /** `<chain id>=<address>` */
   escrow: readonly string[];
   json?: boolean;
 }
 
-/** Exit code 0: all held; 1: something failed; 2: nothing failed, but some checks could not be made. */
+/** Exit code 0: all held; 1: something failed; 2: some checks could not be made. */
 export async function runVerify(order: string, options: VerifyOptions): Promise<void> {
   if (!isBytes32(order)) throw badRequest('An order id is 0x and 64 hex digits, as in the venue’s answers.');
   const orderId = order.toLowerCase() as Bytes32;
@@ -57,7 +54,6 @@ async function claimOf(
   return claimFromVenue({ url, key, workspace, orderId });
 }
 
-/** The escrow that the signed terms name on a chain; it is checked separately. */
 function escrowOn(chainId: number, { intent }: TradeClaim): Address {
   const word =
     intent.originChainId === chainId

@@ -14,7 +14,7 @@ import type { TransactionEvidence } from './witness.ts';
 
 const recovery = createRecovery();
 
-/** A 32-byte value that is no address is returned unchanged and matches no address. */
+/** A value that is no address is returned unchanged. */
 export const addressOf = (word: Hex): Address =>
   word.startsWith(`0x${'0'.repeat(24)}`) ? bytes32ToAddress(word) : word;
 
@@ -108,7 +108,7 @@ function checkTransfer(
       `Output ${index} was credited inside the escrow's ledger, as signed; the fill proves it.`,
     );
   const txOf = (at: number) => proofs.receipts.find(({ fill }) => fill?.outputIndex === at)?.txHash;
-  // Transfers to one recipient in one transaction cannot be distinguished, so their sum is compared.
+  // Transfers to one recipient cannot be distinguished, so their sum is compared.
   const together = order.outputs.reduce(
     (sum, other, at) =>
       other.recipient === output.recipient && other.token === output.token && txOf(at) === txOf(index)
@@ -119,7 +119,7 @@ function checkTransfer(
   const arrived = tx
     .transfers(token)
     .reduce((sum, { to, value }) => (to === recipient ? sum + value : sum), 0n);
-  // A payment above the escrow's amount belongs to the only output, and the dossier shows it.
+  // A payment above the escrow's amount belongs to the only output.
   if (proofs.commitments.length === 0 && order.outputs.length === 1 && arrived > together)
     delivered[index] = arrived;
   judge(

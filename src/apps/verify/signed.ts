@@ -38,7 +38,6 @@ export function readSigned({ intent }: TradeClaim): Signed | undefined {
   };
 }
 
-/** The ERC-7683 intent must express the same order. */
 export function checkEnvelope({ intent, order, domain, judge }: Case, exact: boolean): void {
   const { maxSpent, minReceived, fillInstructions, ...head } = intentOf(domain.escrow, order);
   const {

@@ -17,9 +17,7 @@ export interface TransactionEvidence {
   gasUsed: bigint;
   to: Address | null;
   input: Hex;
-  /** Logs of one contract, decoded. */
   events(contract: Address): EscrowEvent[];
-  /** ERC-20 transfers of one token in this transaction. */
   transfers(token: Address): { from: Address; to: Address; value: bigint }[];
 }
 
@@ -27,7 +25,7 @@ export interface Witness {
   readonly views: ChainViews;
   /** undefined: no such transaction on this chain, or not yet. */
   transaction(hash: Hex): Promise<TransactionEvidence | undefined>;
-  /** A view at a block; at the newest block when the node has pruned that state. */
+  /** At the newest block when the node has pruned that state. */
   asOf<T>(
     at: bigint | undefined,
     ask: (at: bigint | undefined) => Promise<T>,
@@ -55,7 +53,6 @@ export async function openWitness(chainId: number, rpcUrl: string, escrow: Addre
       retry: 'never',
     });
   }
-  // Views need only an escrow.
   const chain = {
     id: chainId,
     slug: String(chainId),
@@ -86,7 +83,7 @@ export async function openWitness(chainId: number, rpcUrl: string, escrow: Addre
         receipt.blockNumber,
         false,
       ]);
-      // The block is not canonical.
+      // Not canonical.
       if (block?.hash !== receipt.blockHash) return undefined;
       const place = { blockNumber: BigInt(receipt.blockNumber), blockHash: receipt.blockHash, txHash: hash };
       const of = (contract: Address) =>

@@ -3,7 +3,6 @@
 export interface CapitalFee {
   lower: number;
   upper: number;
-  /** Size of the kink, whole tokens. */
   cutoff: number;
 }
 
@@ -28,7 +27,6 @@ export function lpRate(model: RateModel, from: number, to: number): { apy: numbe
   return { apy, weekly: Math.expm1(Math.log1p(apy) / 52) };
 }
 
-/** Integral of the rate from 0 to u. */
 function area({ uBar, r0, r1, r2 }: RateModel, u: number): number {
   const below = Math.min(u, uBar);
   const above = Math.max(0, u - uBar);

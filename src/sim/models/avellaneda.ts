@@ -1,6 +1,6 @@
 /**
  * Avellaneda and Stoikov, "High-frequency trading in a limit order book" (Quantitative Finance 8, 2008,
- * section 3.3), simulated as its tables were: a fill within dt has the probability lambda * dt.
+ * section 3.3).
  */
 
 import type { SimRandom } from '../random.ts';
@@ -8,11 +8,8 @@ import { addToSums, deviationOf, meanOf, noSums } from '../sums.ts';
 
 export interface AvellanedaSetup {
   gamma: number;
-  /** Of the mid, per square root of time. */
   sigma: number;
-  /** Decay of the fill rate with distance. */
   k: number;
-  /** Fill rate at distance 0. */
   A: number;
   T: number;
   dt: number;
@@ -46,7 +43,6 @@ export const AS2008: Omit<AvellanedaSetup, 'gamma' | 'strategy'> = {
 
 const START = 100;
 
-/** Mean total spread over [0, T]. */
 export function averageSpread({
   gamma,
   sigma,
@@ -57,7 +53,6 @@ export function averageSpread({
   return (spread === 'journal' ? (gamma * sigma * sigma * T) / 2 : 0) + (2 / gamma) * Math.log1p(gamma / k);
 }
 
-/** The mean over the grid times 0, dt, ... */
 export function gridSpread(setup: Pick<AvellanedaSetup, 'gamma' | 'sigma' | 'k' | 'T' | 'dt'>): number {
   const { gamma, sigma, dt } = setup;
   return averageSpread(setup) + (gamma * sigma * sigma * dt) / 2;

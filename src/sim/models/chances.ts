@@ -1,7 +1,4 @@
-/**
- * Exact probabilities behind the model's figures: fills among live quotes, the best of several mids, pool
- * arbitrage.
- */
+/** Exact probabilities behind the model's figures. */
 
 import { bachelierCall } from '../../pricing/option.ts';
 import { normalCdf, normalPdf } from '../../pricing/special.ts';

@@ -1,6 +1,6 @@
 /**
- * Guéant, Lehalle and Fernandez-Tapia, "Dealing with the inventory risk" (arXiv 1105.3115): the closed-form
- * quotes behind our skew, and the exact ones from the ground eigenvector of a tridiagonal matrix.
+ * Guéant, Lehalle and Fernandez-Tapia (arXiv 1105.3115): the closed-form quotes behind our skew, and the
+ * exact ones.
  */
 
 import { skewSlope } from '../../pricing/terms.ts';
@@ -12,7 +12,6 @@ interface GlftSetup {
   A: number;
   k: number;
   Q: number;
-  /** Drift of the mid. Default 0. */
   mu?: number;
   /** Adverse move of the mid per fill. Default 0. */
   xi?: number;
@@ -21,7 +20,7 @@ interface GlftSetup {
 export function glft({ gamma, sigma, A, k, Q, mu = 0, xi = 0 }: GlftSetup) {
   const c1 = Math.log1p(gamma / k) / gamma;
   const eta = A * (1 + gamma / k) ** -(1 + k / gamma);
-  // The engine's own slope, so that the comparison covers the code that quotes.
+  // The engine's own slope: the comparison covers the code that quotes.
   const c2 = skewSlope({ gamma, sigma, arrival: A, decay: k, xi: gamma });
   const scaled = c2 * Math.exp((k * xi) / 4);
   const tilt = mu === 0 ? 0 : mu / (gamma * sigma * sigma);
@@ -40,7 +39,6 @@ export function glft({ gamma, sigma, A, k, Q, mu = 0, xi = 0 }: GlftSetup) {
     spread: 2 * c1 + c2,
     eta,
     residual,
-    /** Distance from the mid; the exact one is NaN at the position limit. */
     bid: (q: number) => c1 + xi / 2 + ((2 * q + 1) / 2 - tilt) * scaled,
     ask: (q: number) => c1 + xi / 2 - ((2 * q - 1) / 2 - tilt) * scaled,
     exactBid: (q: number) => c1 + xi / 2 + Math.log(f(q) / f(q + 1)) / k,

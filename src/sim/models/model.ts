@@ -16,7 +16,6 @@ import { allInform, type ReportRow } from '../row.ts';
 export type Named = Readonly<Record<string, string>>;
 
 interface Given {
-  /** The option as a number within bounds, or `fallback`. */
   number(
     name: string,
     fallback: number,
@@ -114,7 +113,7 @@ const MODELS: Record<string, Model> = {
   bachelier: {
     options: ['strike', 'deviation', 'sigma', 'seconds', 'jumps', 'jump-bps'],
     rows({ number }) {
-      // Either the deviation, or a yearly volatility and seconds: then everything is in bps.
+      // Either a deviation, or yearly volatility and seconds: then all is in bps.
       const motion = number('sigma', Number.NaN, POSITIVE);
       const seconds = number('seconds', 60, POSITIVE);
       const deviation = number(
@@ -194,7 +193,6 @@ const MODELS: Record<string, Model> = {
 
 const modelNames: readonly string[] = Object.keys(MODELS);
 
-/** Throws `RequestError` for an unknown model, option or value. */
 export function modelRows(name: string, named: Named): ReportRow[] {
   const model = MODELS[name];
   if (model === undefined || !Object.hasOwn(MODELS, name))

@@ -41,7 +41,6 @@ import {
   within,
 } from '../row.ts';
 
-/** `paths`: of the market-making tables, 1000 in print. */
 export function published({ seed = 1, paths = 1000 }: { seed?: number; paths?: number } = {}): SimReport {
   return reportOf([
     ...avellanedaRows(seed, paths),
@@ -200,7 +199,7 @@ function glftRows(): ReportRow[] {
     tolerance: 'at least: clip q to the band',
     ok: share(far) >= 0.1,
   });
-  // The print carries a double-precision solver's error; sixty digits give 11.2454440526.
+  // The print carries a solver's error; sixty digits give 11.2454440526.
   rows.push(
     near(
       'GLFT 2013, σ=1 A=0.2: bid at q=20, exact, as printed',
@@ -217,7 +216,7 @@ function glftRows(): ReportRow[] {
       ['c2', as.c2, '.0517172161'],
     ]),
   );
-  // No print exists for the corrections; compared with the eigenvector of the corrected matrix.
+  // No print exists: compared with the eigenvector of the corrected matrix.
   const drift = glft({ ...calm.setup, mu: 0.002 });
   const adverse = glft({ ...calm.setup, xi: 1 });
   rows.push(
@@ -432,7 +431,6 @@ function chanceRows(): ReportRow[] {
   ];
 }
 
-/** The model's worked example: 10 WETH for USDC, cross-chain. */
 const WORKED_EXAMPLE: PriceInputs = {
   side: 'exactInput',
   amount: 10n ** 19n,

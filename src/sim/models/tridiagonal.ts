@@ -5,7 +5,6 @@
 
 export interface Ground {
   value: number;
-  /** Positive, of length 1. */
   vector: number[];
   /** Largest component of (matrix - value) * vector. */
   residual: number;

@@ -55,7 +55,6 @@ function readFeeCaps(
   );
 }
 
-/** Parses options with the admin API's schema. Throws an error that names every wrong option. */
 export function readInput<S extends z.ZodType>(
   schema: S,
   typed: object,

@@ -247,7 +247,6 @@ export const showChanges = (
     );
   });
 
-/** Only fields that changed, without those the line already shows. */
 function difference({ before, after, workspaceId, subjectId, at }: ChangeView): string {
   const [was, is] = [before ?? {}, after ?? {}];
   const text = (value: unknown): string => JSON.stringify(value ?? null);
@@ -324,7 +323,6 @@ function requireChange<T extends object>(wanted: T): T {
 
 const say = (answered: object): void => console.log(JSON.stringify(answered));
 
-/** Applies one change and prints the changed thing. */
 const change = <T extends object>(
   { config, json }: AdminOptions,
   apply: (admin: Admin, who: string) => Promise<T>,

@@ -1,13 +1,9 @@
-/**
- * `firmquote lp journal`: compares the accounting ledger with inventory and chains, shows the entries of one
- * order, and books an adjustment.
- */
+/** `firmquote lp journal`: reconciles the accounting ledger, explains one order, books an adjustment. */
 
 import { type AdminClient, type AdminClientOptions, openAdminClient } from './admin-client.ts';
 import { printLines, table } from '../table.ts';
 import { badRequest } from '../../bad-request.ts';
 
-/** Amounts are decimal text. */
 interface Books {
   reconciled: {
     chain: string;

@@ -7,7 +7,6 @@ import type { Reload } from '../../lp/reload.ts';
 import { type AdminClientOptions, openAdminClient } from './admin-client.ts';
 import { printLines, table } from '../table.ts';
 
-/** Amounts are decimal text. */
 type Status = Omit<LpStatus, 'chains'> & {
   chains: { chainId: number; slug: string; head: string | null; final: string; gasWei: string | null }[];
   sending: 'held' | 'free';
@@ -33,7 +32,7 @@ export async function resumeLp(options: AdminClientOptions): Promise<void> {
   print(options, body);
 }
 
-/** Returns when no live quote and no open order is left: from then on the whole inventory is free. */
+/** Returns when no live quote and no open order is left. */
 export async function drainLp({
   note = 'draining',
   timeout,

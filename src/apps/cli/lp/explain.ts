@@ -152,7 +152,6 @@ function declineLines({
   ];
 }
 
-/** A table after an empty line, with all but its first column to the right; nothing when it has no rows. */
 const section = (headings: readonly string[], rows: readonly (readonly string[])[]): string[] =>
   rows.length === 0 ? [] : ['', ...table(headings, rows, { right: headings.slice(1).filter(Boolean) })];
 

@@ -1,7 +1,4 @@
-/**
- * `firmquote lp init`: asks for what is needed, checks every answer, then writes a configuration and its
- * keys.
- */
+/** `firmquote lp init`: asks, checks every answer, then writes a configuration and its keys. */
 
 import { existsSync } from 'node:fs';
 import { mkdir, rename, writeFile } from 'node:fs/promises';
@@ -37,7 +34,6 @@ export interface InitOptions {
   dir: string;
   answers?: string;
   fromDemo?: string;
-  /** Take the proposals instead of asking. */
   yes?: boolean;
   force?: boolean;
   venueUrl?: string;
@@ -194,7 +190,6 @@ function createAsker(terminal: Terminal | undefined, yes: boolean) {
     );
   return {
     interactive: terminal !== undefined,
-    /** A question without a proposal. */
     async need(question: string, flag: string): Promise<string> {
       if (terminal === undefined) throw missing(question, flag);
       for (;;) {
@@ -206,7 +201,6 @@ function createAsker(terminal: Terminal | undefined, yes: boolean) {
       if (terminal === undefined) throw missing(question, flag);
       return terminal.secret(question);
     },
-    /** A question with a proposal. */
     or: async (question: string, preset: string): Promise<string> =>
       terminal === undefined ? preset : terminal.ask(question, preset),
     number(text: string): number {
@@ -339,7 +333,7 @@ function operatorKeyOf({ operator, operatorKey }: Answers, { env }: SecretContex
   return given.toLowerCase() as Hex;
 }
 
-/** A typed password is passed to the LP by variable; a generated one is stored in its own file. */
+/** A typed password reaches the LP by variable; a generated one is stored in a file. */
 async function passwordOf(
   { operator }: Answers,
   asker: Asker,
@@ -368,7 +362,6 @@ async function passwordOf(
   return { value: typed, source: { passwordEnv: 'OPERATOR_PASSWORD' } };
 }
 
-/** Prints balances and permissions of the account. Returns the commands for what is missing. */
 async function checkAccount(
   { networks, lp }: LpAppConfig,
   account: Address,

@@ -11,7 +11,6 @@ import type { Receivable } from '../../../lp/accounting/receivables.ts';
 import { type AdminClientOptions, openAdminClient } from './admin-client.ts';
 import { printLines, table } from '../table.ts';
 
-/** A JSON answer: bigints are decimal text. */
 type Wire<T> = T extends bigint
   ? string
   : T extends readonly (infer Item)[]
@@ -229,7 +228,6 @@ function riskLines({ tripped, navUsd, loss, suspects }: RiskStatus): string[] {
 const short = (text: string): string => text.replace(/(\.\d{6})\d+$/, '$1');
 const money = (usd: number): string => usd.toLocaleString('en-US', { maximumFractionDigits: 2 });
 
-/** "half bps" is the all-in spread at which half of all takers accept. */
 export async function showCurves(options: AdminClientOptions): Promise<void> {
   const { curves } = await (await openAdminClient(options)).get<{ curves: CurveView[] }>('/curves');
   if (options.json) return console.log(JSON.stringify({ curves }));

@@ -5,14 +5,12 @@ import { RequestError } from '../../../domain/errors.ts';
 import type { AdminClientOptions } from './admin-client.ts';
 import type { InitOptions } from './init.ts';
 
-/** Not mandatory in commander, because subcommands inherit it; each action checks it. */
+/** Each action checks it: subcommands inherit it, so commander must not demand it. */
 export const configOption = (): Option =>
   new Option('-c, --config <file>', 'configuration file, see config/lp.example.json');
 
-/** Options before and after the subcommand are equivalent. */
 export const given = <T>(command: Command): T => ({ ...command.parent?.opts(), ...command.opts() }) as T;
 
-/** Imports a command when it is called, and passes it all options. */
 const run =
   <T>(load: () => Promise<(options: T) => Promise<void>>) =>
   async (_: object, command: Command): Promise<void> =>
@@ -56,7 +54,6 @@ export function lpCommand(): Command {
     .option('--database-url <url>', 'your own PostgreSQL; ${NAME} takes it from the environment')
     .action(async (options: InitOptions) => (await import('./init.ts')).initLp(options));
 
-  /** A command that calls the running LP. */
   const tool = (name: string, description: string): Command =>
     lp
       .command(name)
@@ -132,7 +129,6 @@ export function lpCommand(): Command {
       (await import('./price.ts')).priceFile(options),
     );
 
-  /** A command of the owner: needs a chain and the owner's key, not a running LP. */
   const ownersTool = (group: Command, name: string, description: string): Command =>
     group
       .command(name)

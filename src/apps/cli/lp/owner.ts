@@ -58,7 +58,6 @@ interface WithdrawOptions extends OwnerOptions {
   to?: string;
 }
 
-/** Without --amount, --complete or --cancel it shows the pending withdrawal. */
 export async function withdraw({
   amount,
   complete,
@@ -108,7 +107,6 @@ export async function withdraw({
   });
 }
 
-/** On the named chain or on all. `address` defaults to the operator of the configuration. */
 export async function setOperator(
   address: string | undefined,
   allowed: boolean,

@@ -5,7 +5,6 @@ import { type AdminClientOptions, openAdminClient } from './admin-client.ts';
 import { printLines, table } from '../table.ts';
 import { badRequest } from '../../bad-request.ts';
 
-/** Amounts are decimal text. */
 interface Row {
   key: string;
   trades: number;

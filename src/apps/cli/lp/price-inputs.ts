@@ -1,7 +1,4 @@
-/**
- * Reads the inputs of one price from JSON: every field of the model under its own name, amounts as decimal
- * text in base units.
- */
+/** Reads the inputs of one price from JSON; amounts are decimal text in base units. */
 
 import { z } from 'zod';
 import { parseUnits } from '../../../domain/amount.ts';
@@ -31,7 +28,6 @@ const zSource = z.strictObject({
   ageSeconds: natural.default(0),
   /** The exchange sends a timestamp; a source without one has half the weight. */
   timed: z.boolean().default(true),
-  /** The source's own uncertainty. */
   confidenceBps: natural.default(0),
 });
 
@@ -58,10 +54,7 @@ export const zPriceInputs = z
     sigma: natural,
     firmSeconds: z.number(),
     q: z.number().default(0),
-    /**
-     * Either own gas in base units of the output token before its buffer, or the charge for it in whole
-     * tokens.
-     */
+    /** Own gas in base units of the output token before its buffer, or the charge in whole tokens. */
     ownGas: zUnits.optional(),
     gas: zDecimal.optional(),
     lockSeconds: natural.default(0),
@@ -114,7 +107,7 @@ interface ReadInputs {
   mid: Mid | undefined;
 }
 
-/** Throws `RequestError` with all problems of the file. Returns a decline when its sources give no mid. */
+/** Throws `RequestError` with all problems. Returns a decline when the sources give no mid. */
 export function readPriceInputs(json: unknown, file: string): ReadInputs | PriceDecline {
   const parsed = zPriceInputs.safeParse(json);
   if (!parsed.success) {

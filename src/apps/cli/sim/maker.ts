@@ -1,7 +1,4 @@
-/**
- * Builds the simulated LP from an LP's configuration file: the same pairs, parameters, limits and risk
- * controls.
- */
+/** Builds the simulated LP from an LP's configuration file. */
 
 import { RequestError } from '../../../domain/errors.ts';
 import { parseUnits } from '../../../domain/amount.ts';
@@ -15,7 +12,6 @@ import { loadPlugin } from '../../lp/plugin.ts';
 import { chainOf } from '../../networks.ts';
 
 interface MakerOptions {
-  /** `WETH-USDC`; undefined: the first pair of two different assets. */
   pair?: string | undefined;
   /** Starting balance of each asset over all chains, USD at the first mid. */
   capitalUsd: number;
@@ -24,7 +20,7 @@ interface MakerOptions {
   risk: boolean;
 }
 
-/** Reads no secrets and ignores the environment. Throws `ConfigError` or `RequestError`. */
+/** Ignores secrets and environment. Throws `ConfigError` or `RequestError`. */
 export async function readMaker(
   file: string,
   name: string,

@@ -1,5 +1,3 @@
-/** Reads recorded exchange messages as one price per second: the last mid received in that second. */
-
 import { RequestError } from '../../../domain/errors.ts';
 import { midpoint, parseDecimal, type Rational, toNumber } from '../../../pricing/rational.ts';
 import { readMessage } from '../../../adapters/feeds/book-ticker.ts';
@@ -12,7 +10,9 @@ interface RecordedPrices {
   prices: number[];
 }
 
-/** Gaps repeat the last price. Throws `RequestError` for less than a minute of one symbol. */
+/**
+ * One price per second, the last one received; gaps repeat it. Throws `RequestError` for less than a minute.
+ */
 export async function readPrices(path: string): Promise<RecordedPrices> {
   const sequence = createSequence();
   const prices: number[] = [];

@@ -51,7 +51,7 @@ export interface MarketRunOptions extends MarketOptions {
   fixed: number[];
 }
 
-/** A fixed start, so that the same seed gives the same bytes. */
+/** Fixed, so that the same seed gives the same bytes. */
 const EPOCH_MS = Date.UTC(2026, 0, 1);
 
 export async function pricesOf({
@@ -169,7 +169,6 @@ export async function simulateMarket(options: MarketRunOptions): Promise<void> {
   console.log(JSON.stringify({ ok: true, rows }));
 }
 
-/** A rival that always quotes the same spread, as a pricing plug-in. */
 const fixedSpread = (bps: number): PricingPlugin => ({
   name: 'fixed',
   pricer: ({ fee, gas }) => ({ spread: Math.max(bps - fee - gas, 0) }),
@@ -247,7 +246,6 @@ export function chartsOf(
   ];
 }
 
-/** The options without the output files: runs that differ only in these files are the same run. */
 function described(options: MarketRunOptions): Omit<MarketRunOptions, 'json' | 'html'> {
   const asked = { ...options };
   delete asked.json;

@@ -18,10 +18,9 @@ export function simCommand(): Command {
     .description(
       'check pricing and inventory against published figures, simulate a market, or replay a recorded one',
     )
-    // A closed pipe, such as `| head`, is not an error.
+    // A closed pipe is not an error.
     .hook('preAction', () => void process.stdout.off('error', ignoreClosedPipe).on('error', ignoreClosedPipe))
     .enablePositionalOptions()
-    // Each model has its own parameters as options.
     .allowUnknownOption()
     .allowExcessArguments()
     .option(
@@ -198,7 +197,7 @@ function namedOptions(words: readonly string[]): Record<string, string> {
   return named;
 }
 
-/** Not parsed by commander, because each model has its own bounds. */
+/** Not parsed by commander: each model has its own bounds. */
 function whole(name: string, text: string | undefined): number | undefined {
   if (text !== undefined && !/^[0-9]{1,9}$/.test(text))
     throw badRequest(`--${name} must be a whole number, not "${text}".`);

@@ -1,6 +1,6 @@
 /**
- * A local EVM chain that can be killed: its state is saved to a file after every block, and a restart loads
- * it. A block or two may be lost, which is a reorganisation shallower than `depth`.
+ * A local EVM chain that saves its state after every block. A kill may lose a block or two, fewer than
+ * `depth`.
  */
 
 import { createRequire } from 'node:module';
@@ -24,7 +24,6 @@ interface Anvil extends WatchedChild {
   readonly rpcUrl: string;
 }
 
-/** Starts from the saved state or from genesis. Resolves when the chain answers. */
 export async function startAnvil({ chainId, port, blockSeconds, dir, onLine }: AnvilOptions): Promise<Anvil> {
   await mkdir(dir, { recursive: true });
   const state = join(dir, 'state.json');
@@ -74,15 +73,16 @@ export async function startAnvil({ chainId, port, blockSeconds, dir, onLine }: A
   return { ...child, rpcUrl };
 }
 
-/** The longest pause between saves. A killed chain must not lose more blocks than its depth. */
 const MOST_PAUSE_MS = 1_000;
 
-/** Saves the chain's state after every block, less often when saving takes long. */
+/**
+ * Saves the chain's state after every block, less often when saving takes long. A killed chain must not lose
+ * more blocks than its depth.
+ */
 export function keepState(rpcUrl: () => string, dir: string): { saveNow(): Promise<void>; stop(): void } {
   let stopped = false;
   let savedBlock = '';
   let saving: Promise<unknown> = Promise.resolve();
-  /** One save at a time: they share a draft file. */
   function save(): Promise<number> {
     const next = saving.then(write, write);
     saving = next.catch(() => {});
@@ -140,9 +140,7 @@ export async function rpc(url: string, method: string, params: readonly unknown[
   return answer.result;
 }
 
-/**
- * Sends a transaction from any address, without its key. Repeats the set-up, which a restarted chain forgets.
- */
+/** Sends from any address, without its key. Repeats the set-up, which a restarted chain forgets. */
 export async function sendUnlocked(
   url: string,
   tx: { from: Address; to: Address; data: Hex; gas: Hex },
@@ -152,7 +150,7 @@ export async function sendUnlocked(
   await rpc(url, 'eth_sendTransaction', [tx]);
 }
 
-/** The binary itself, because npm's JavaScript launcher would be a process in between. */
+/** npm's JavaScript launcher would be a process in between. */
 function anvilBinary(): string {
   const cpu = process.arch === 'x64' ? 'amd64' : process.arch;
   const name = `@foundry-rs/anvil-${process.platform === 'win32' ? 'win32' : process.platform}-${cpu}`;

@@ -10,7 +10,6 @@ export const ORACLE_DECIMALS = 8;
 const MOVED_BPS = 25;
 const HEARTBEAT_MS = 60_000;
 const LOOK_MS = 1_000;
-/** An arbitrary address: the chains accept its transactions without a key. */
 const KEEPER: Address = '0x0000000000000000000000000000000000c0ffee';
 
 interface KeptOracle {

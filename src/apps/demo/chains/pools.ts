@@ -1,6 +1,4 @@
-/**
- * Keeps the demo's pools near its market, as arbitrage would: a pool further off than its fee is traded back.
- */
+/** Keeps the demo's pools near its market, as arbitrage would. */
 
 import { encodeFunctionData, erc20Abi } from 'viem';
 import { pairOutput } from '../../../adapters/dex/constant-product.ts';
@@ -13,10 +11,6 @@ import type { DemoState } from '../state.ts';
 
 const LOOK_MS = 2_000;
 const PAIR_FEE = 0.003;
-/**
- * An arbitrary address; the chains are told to accept it without a key. It trades the trader contract's
- * tokens.
- */
 const KEEPER: Address = '0x000000000000000000000000000000000a4b1743';
 
 interface KeptPool {
@@ -31,7 +25,6 @@ interface KeptPool {
 
 type PoolChain = Pick<DemoState['chains'][number], 'rpcUrl' | 'dex' | 'tokens'>;
 
-/** `dollars`: USD value of a whole token. */
 export function keepPools(
   chains: readonly PoolChain[],
   dollars: (symbol: string) => number,

@@ -167,7 +167,6 @@ export async function setUpChain(
   };
 }
 
-/** Sends all transactions, mines until all are included, and throws if one failed. */
 async function execute(rpcUrl: string, calls: readonly Call[]): Promise<void> {
   const hashes: unknown[] = [];
   for (const call of calls)

@@ -1,4 +1,4 @@
-/** One check of `demo --once`: it trades, and throws where the result differs from what was promised. */
+/** One check of `demo --once`. */
 
 import type { OrderStatusResponse } from '../../../protocol/api/status.ts';
 import type { DemoWorld } from '../world.ts';
@@ -68,7 +68,6 @@ export interface OnceReport extends OrderCounts {
   seconds: number;
 }
 
-/** Runs checks and prints one line for each as it ends. */
 export function createRecorder(world: DemoWorld, show: (line: string) => void, startedAtMs: number) {
   const tally: OrderCounts = { settled: 0, failed: 0, refunded: 0 };
   const checks: CheckResult[] = [];

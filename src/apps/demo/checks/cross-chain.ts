@@ -61,8 +61,7 @@ export const refundCheck: DemoCheck = {
       );
       const held = await admin('/fills/pause');
       expectEqual(held.status, 200, 'answer to POST /fills/pause');
-      // The order was just submitted, and the fill waits for the origin's depth, so holding transactions now
-      // is in time.
+      // The fill waits for the origin's depth, so this is in time.
       const amount = inputOf(candidate);
       await eventually(
         'the input is in escrow',

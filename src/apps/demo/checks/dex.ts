@@ -1,7 +1,4 @@
-/**
- * The router's DEX candidate, taken by `firmquote/client` that trusts only its own node, and filled in one
- * settleThrough call.
- */
+/** A DEX candidate, taken by `firmquote/client` that trusts only its own node. */
 
 import { decodeFunctionData } from 'viem';
 import { escrowAbi } from '../../../settlement/abi/escrow.ts';

@@ -35,7 +35,6 @@ export const fundingChecks: readonly DemoCheck[] = [
         standingGrant: true,
       });
       expect(first.setUp.includes('permit2Grant'), 'preflight offered no standing grant');
-      // The second trade needs no lock and no transaction, only the grant.
       const { submission, setUp, orderId } = await trade.taker.take(askOf(trade, { sell: '250' }), {
         standingGrant: true,
       });

@@ -57,13 +57,12 @@ export const refusalChecks: readonly DemoCheck[] = [
   {
     name: 'refused: any field of the candidate changed',
     async run(world) {
-      // Uses the other workspace's key, because so many submissions exhaust the key's rate limit.
       const trade = tradeOf(world, world.freshTaker(world.manifest.venue.keys.otherService));
       let leaves = 0;
       await untouched(trade, async () => {
         let { submission, changed } = await signedAndChanged(trade);
         for (let index = 0; index < changed.length; index++) {
-          // A quote may expire before the list is done; a fresh one then replaces it.
+          // A quote may expire before the list is done.
           if (Date.now() / 1000 > submission.quoteResponse.validUntil - 2)
             ({ submission, changed } = await signedAndChanged(trade));
           const mutation = changed[index];
@@ -177,7 +176,7 @@ export const refusalChecks: readonly DemoCheck[] = [
       const key = `demo-${candidate.quoteId.slice(2, 18)}`;
       const answers = await Promise.all([1, 2, 3].map(() => trade.taker.post(submission, key)));
       const again = await trade.taker.post(submission, key);
-      // While the first request runs, the others may get 409. All answers with 200 must be identical.
+      // While the first request runs, the others may get 409.
       expect(
         answers.every(({ status }) => status === 200 || status === 409),
         `answers ${answers.map(({ status }) => status).join(', ')}`,
@@ -247,7 +246,6 @@ function changed(value: unknown): unknown {
   return `${value.slice(0, -1)}${last === '1' ? '2' : '1'}`;
 }
 
-/** Retries on 429: another check may be using the same key. */
 async function retryWhileLimited<T extends { status: number }>(post: () => Promise<T>): Promise<T> {
   let answer = await post();
   for (let tries = 0; answer.status === 429 && tries < 20; tries++) {

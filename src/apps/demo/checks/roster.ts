@@ -26,7 +26,7 @@ export const rosterCheck: DemoCheck = {
       `quotes while beta is down come from: ${without.join(', ') || 'no LP'}`,
     );
     await world.supervisor.release('lp-beta');
-    // After a crash the LP signs nothing until every quote it may have signed has expired.
+    // A crashed LP signs nothing until every quote it may have signed has expired.
     await eventually('beta is active again', 120_000, async () => (await statusOfBeta()) === 'active');
     await eventually('beta quotes again', 20_000, async () => {
       const names = await quotesFrom();

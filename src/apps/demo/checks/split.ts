@@ -12,7 +12,6 @@ export const splitCheck: DemoCheck = {
     const trade = tradeOf(world, world.freshTaker());
     const ask = askOf(trade, { sell: SPLIT_USDC });
     let chosen: QuoteCandidate | undefined;
-    // LPs that have just started have little volatility data and quote small parts at first.
     await eventually('three LPs together quote the whole amount', 30_000, async () => {
       const { quotes, productUnavailable } = await trade.taker.quote(ask);
       chosen = quotes.find(({ splitFill }) => splitFill?.fills.length === 3);

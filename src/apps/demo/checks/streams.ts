@@ -1,6 +1,4 @@
-/**
- * The event stream: a client that reconnects misses nothing, and indicative prices are close to firm ones.
- */
+/** A client that reconnects misses no event, and indicative prices are close to firm ones. */
 
 import { WebSocket } from 'ws';
 import { zOrderEvent, zPriceEvent, zSubscribed } from '../../../protocol/api/events.ts';
@@ -54,7 +52,6 @@ export const streamCheck: DemoCheck = {
     const prices = lastPrices(first.frames)?.data;
     const [bid, ask] = [Number(prices?.bids[0]?.price), Number(prices?.asks[0]?.price)];
     expect(bid < ask, `the bid of ${bid} is not below the ask of ${ask}`);
-    // The trade happens while no client is connected.
     first.drop();
     const trade = tradeOf(world, world.freshTaker());
     const { orderId, candidate } = await settleAndCompare(trade, askOf(trade, { sell: '250' }), tally);

@@ -1,4 +1,4 @@
-/** Trades through the public API and compares balances and API answers with the quote. */
+/** Trades and compares balances and API answers with the quote. */
 
 import { formatUnits } from '../../../domain/amount.ts';
 import type { QuoteCandidate } from '../../../protocol/api/candidate.ts';
@@ -16,7 +16,6 @@ export interface DemoTrade {
 
 export const SETTLE_TIMEOUT_MS = 60_000;
 
-/** An amount for a person: whole tokens with at most six decimals, and the symbol. */
 export const inTokens = (view: DemoChainView, symbol: string, amount: bigint): string =>
   `${formatUnits(amount, view.token(symbol).decimals).replace(/(\.\d{6})\d+$/, '$1')} ${symbol}`;
 
@@ -75,7 +74,6 @@ export async function settleAndCompare(
   expect(input !== undefined && output !== undefined, 'the candidate shows no input or no output');
   const delivered = candidate.preview.outputs.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
   const after = await balancesOf(trade);
-  // A resource lock pays from the taker's escrow balance, which the caller checks.
   const paid = plan.fundingLock === 'ResourceLock' ? 0n : BigInt(input.amount);
   expectEqual(before[0] - after[0], paid, `${trade.sell} paid from the taker's wallet`);
   expectEqual(after[1] - before[1], delivered, `${trade.buy} received by the taker`);

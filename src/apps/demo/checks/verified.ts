@@ -1,7 +1,4 @@
-/**
- * The dossiers of two trades are verified against signatures and chains, as `firmquote verify` does, and a
- * falsified one fails.
- */
+/** Two dossiers are verified as `firmquote verify` does, and a falsified one fails. */
 
 import type { Bytes32 } from '../../../domain/hex.ts';
 import { zTravelRuleTransmission, zCompliance } from '../../../protocol/api/records.ts';

@@ -1,7 +1,4 @@
-/**
- * An administrator adds a workspace, changes its fee and removes a member; quotes and keys follow
- * immediately.
- */
+/** An administrator adds a workspace, changes its fee and removes a member. */
 
 import { WebSocket } from 'ws';
 import { z } from 'zod';
@@ -31,7 +28,6 @@ async function administer(
 export const workspaceCheck: DemoCheck = {
   name: 'administration: add a workspace, change its fee, remove a member',
   async run(world) {
-    // A resumed demo has earlier workspaces, so every run uses a new one.
     const id = `visitors-${Date.now()}`;
     await administer(world, 'POST', '/workspaces', { id, name: 'Visitors', platformFeeBps: 7 });
     for (const [userId, role] of [

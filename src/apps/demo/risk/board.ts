@@ -11,13 +11,12 @@ const zRisk = z.object({
   tripped: z.array(z.object({ control: z.string(), about: z.string(), detail: z.string() })),
 });
 
-/** One control of one LP, from before it trips until it has passed. */
+/** A control of one LP, from before it trips until it has passed. */
 export async function watch(world: DemoWorld, id: string, control: Control) {
   const before = await countsOf(world, id, control);
   const declinesBefore = await declinesAtVenue(world, id, control);
   const lp = lpOf(world, id);
   return {
-    /** Waits until it has tripped again in metrics and admin API. Returns its detail. */
     async tripped(timeoutMs = 10_000): Promise<string> {
       let detail = '';
       await eventually(`${control} trips at ${id}`, timeoutMs, async () => {
@@ -30,7 +29,7 @@ export async function watch(world: DemoWorld, id: string, control: Control) {
       });
       return detail;
     },
-    /** Waits until metrics of LP and venue show a refusal. Asks again when the venue closed too early. */
+    /** Asks again when the venue closed too early. */
     async refused(again: () => Promise<unknown>): Promise<void> {
       await eventually(`${control} of ${id} refuses`, 10_000, async () => {
         if (
@@ -99,7 +98,6 @@ export const untilRoster = (
     return true;
   });
 
-/** Requests that go to this LP only. */
 export function asking(
   world: DemoWorld,
   id: string,

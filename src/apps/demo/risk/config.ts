@@ -9,11 +9,9 @@ export function withControls(config: DemoConfig): DemoConfig {
   const risk = zLpRisk.parse({ volSpike: { calmSeconds: 3, againSeconds: 30, haltSeconds: 4 } });
   return {
     ...config,
-    // The last chain simulates a rollup.
     chains: config.chains.map((chain, index) =>
       index === config.chains.length - 1 ? { ...chain, sequencerFeed: true } : chain,
     ),
-    // A guard for the dollar token.
     exchange: {
       ...config.exchange,
       symbols: [

@@ -9,7 +9,6 @@ import type { SimulatedExchanges } from '../exchange.ts';
 import type { Layout } from '../layout.ts';
 import type { DemoState } from '../state.ts';
 
-/** An arbitrary address: the chains accept its transactions without a key. */
 const SENDER: Address = '0x0000000000000000000000000000000000facade';
 
 export type Disturbances = ReturnType<typeof createDisturbances>;
@@ -31,7 +30,6 @@ export function createDisturbances(
 
   return {
     exchange,
-    /** Offsets all price oracles. */
     shiftOracles,
     killFile: layout.killFile,
     denyList: layout.denyList,
@@ -45,7 +43,7 @@ export function createDisturbances(
         gas: '0x30d40',
       });
     },
-    /** Rewrites an LP's configuration and reloads it. Returns a function that restores it. */
+    /** Returns a function that restores the configuration. */
     async reconfigure(
       id: string,
       change: (lp: Record<string, unknown>) => void,

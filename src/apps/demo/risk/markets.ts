@@ -1,4 +1,4 @@
-/** Risk checks of prices and chains. They affect every LP, so they run in sequence. */
+/** Risk checks of prices and chains. They affect every LP: in sequence. */
 
 import type { Control } from '../../../domain/control.ts';
 import { type DemoCheck, eventually, expect, expectEqual } from '../checks/check.ts';
@@ -14,7 +14,6 @@ const amountFor = async (...request: Parameters<typeof asking>): Promise<number>
   return best ? Number(outputOf(best)) : 0;
 };
 
-/** Causes a disturbance that makes one LP refuse a corridor, ends it, and waits until it quotes again. */
 const disturbed = (
   id: string,
   control: Control,
@@ -29,7 +28,6 @@ const disturbed = (
     corridor?: Corridor;
     begin(world: DemoWorld): unknown;
     end(world: DemoWorld): unknown;
-    /** Returns what was observed, given the detail of the control. */
     meanwhile(world: DemoWorld, detail: string): Promise<string> | string;
     timeoutMs?: number;
   },

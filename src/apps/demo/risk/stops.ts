@@ -56,7 +56,6 @@ export const killFileCheck = (id: string): DemoCheck => ({
       await stopped(world, id);
       await seen.tripped();
       await untilRoster(world, id, 'standby', /kill file/);
-      // Resuming has no effect while the file exists.
       await post(world, id, '/resume');
       await stopped(world, id);
     } finally {
@@ -116,7 +115,7 @@ export const drawdownCheck = (id: string): DemoCheck => ({
   },
 });
 
-/** Finds the storage slot of an account's balance in the escrow by trying. */
+/** Finds the slot of an account's balance in the escrow by trying. */
 async function balanceSlot(
   rpcUrl: string,
   escrow: Address,

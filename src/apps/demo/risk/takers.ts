@@ -1,7 +1,4 @@
-/**
- * Risk checks of a taker's behaviour and of the operator's limits. They affect one LP, so they run in
- * parallel.
- */
+/** Risk checks of takers and of the operator's limits. They affect one LP: in parallel. */
 
 import type { Control } from '../../../domain/control.ts';
 import {
@@ -26,7 +23,6 @@ const limits =
   (lp) =>
     void (lp['limits'] = change);
 
-/** Runs a check under another configuration of the LP, and restores it. */
 const reconfigured = (
   id: string,
   change: Change,
@@ -44,7 +40,6 @@ const reconfigured = (
   },
 });
 
-/** Reloads a setting that one or two requests violate, checks the refusal, and restores the setting. */
 function refusal(
   id: string,
   control: Control,

@@ -8,7 +8,6 @@ import { zAddress } from '../../../protocol/wire.ts';
 import { readJson } from '../../config/load.ts';
 import { readSecretFile } from '../../../adapters/keystore/file.ts';
 
-/** The answers file. It names keys by file or variable and never contains them. */
 const zAnswers = z.strictObject({
   venue: z
     .strictObject({
@@ -33,27 +32,21 @@ const zAnswers = z.strictObject({
     .record(z.string(), z.strictObject({ rpcUrl: z.string().min(1), tokens: z.array(zAddress).min(1) }))
     .optional(),
   attesters: z.array(z.string()).optional(),
-  /**
-   * Configuration sections, used as they are. Defaults: prices of three exchanges, every asset against every
-   * dollar token.
-   */
+  /** Defaults: prices of three exchanges, every asset against every dollar token. */
   feeds: z.record(z.string(), z.unknown()).optional(),
   prices: z.record(z.string(), z.unknown()).optional(),
   pairs: z.array(z.unknown()).optional(),
-  /** The first of two ports: health and metrics, then the admin API. */
   port: z.int().min(1_024).max(65_000).optional(),
   /** `${NAME}` takes it from the environment. Absent: an embedded server. */
   databaseUrl: z.string().optional(),
 });
 type FileAnswers = z.infer<typeof zAnswers>;
 
-/** Answers of every source. A running demo also gives keys and whole sections of the configuration. */
 export interface Answers extends FileAnswers {
   venueKey?: string;
   operatorKey?: string;
   networks?: Record<string, unknown>[];
   assets?: Record<string, { price: string }>;
-  /** The LP's settings for every chain. */
   chain?: Record<string, unknown>;
 }
 
@@ -66,7 +59,7 @@ export async function readAnswers(file: string): Promise<Answers> {
   );
 }
 
-/** Merges section by section; later answers override earlier ones. */
+/** Later answers override earlier ones, section by section. */
 export function merge(...many: readonly Answers[]): Answers {
   const whole: Record<string, unknown> = {};
   for (const answers of many) {

@@ -1,4 +1,4 @@
-/** Composes a first configuration. It contains only options without a default, so that it stays short. */
+/** Composes a first configuration, without options that have a default. */
 
 import type { ChainFacts, TokenFacts, VenueFacts } from './probe.ts';
 
@@ -13,7 +13,6 @@ export type NetworkSection = Record<string, unknown> & {
 const DOLLAR = /^(?:USD.*|.*USD|USD[A-Z0-9]?|DAI|USDC\.e)$/i;
 const WRAPPED: Record<string, string> = { WETH: 'ETH', WBTC: 'BTC', CBBTC: 'BTC', TBTC: 'BTC' };
 
-/** Every dollar token has the price USD; a wrapped token has the price of what it wraps. */
 export const priceSymbolOf = (symbol: string): string =>
   DOLLAR.test(symbol) ? 'USD' : (WRAPPED[symbol.toUpperCase()] ?? symbol);
 
@@ -43,9 +42,7 @@ export const EXCHANGES = {
   kraken: { kind: 'kraken' },
 };
 
-/**
- * Dollars are fixed at 1 until the operator configures guards; everything else is priced by the exchanges.
- */
+/** Dollars are fixed at 1; everything else is priced by the exchanges. */
 export function defaultPrices(symbols: readonly string[]): Record<string, unknown> {
   const sources = (price: string) => [
     { feed: 'binance', symbol: `${price}USDC` },

@@ -1,5 +1,3 @@
-/** Checks the answers of `lp init` against the venue and the chains. */
-
 import {
   type Abi,
   BaseError as ViemError,
@@ -46,7 +44,7 @@ interface AccountFacts {
 
 const SAMPLE_BLOCKS = 20n;
 
-/** Connects to the LP link and reads its challenge, which names the venue's chains and contracts. */
+/** The link's challenge names the venue's chains and contracts. */
 export async function probeVenue(url: string, apiKey: string): Promise<VenueFacts> {
   if (!URL.canParse(url) || !/^(?:ws|http)s?:/.test(url))
     throw new RequestError(`"${url}" is not the address of a venue, such as wss://venue.example.`, {
