@@ -26,7 +26,7 @@ interface DatabaseTools {
   secrets: SecretContext;
 }
 
-/** Connects and migrates the schema. Waits for a server that is down. */
+/** Waits for a server that is down. */
 export async function openDatabase(
   section: DatabaseSection,
   { schema, migrations }: { schema: string; migrations: readonly Migration[] },
@@ -74,7 +74,6 @@ async function databaseUrl(section: DatabaseSection, { life, log, secrets }: Dat
   const server = await startEmbeddedPostgres({ dataDir: dir, log: log.child({ part: 'postgres' }) });
   life.onStop('embedded PostgreSQL', () => server.stop());
   void server.exited.then((code) => {
-    // A restart of the process restarts the server too.
     if (!life.stopping) life.stop(`the embedded PostgreSQL exited with code ${code}`, 1);
   });
   const url = await server.database(section.name);
@@ -111,7 +110,6 @@ async function borrowDatabaseUrl(
   };
 }
 
-/** Connects to a process's database for one command. */
 export async function withToolDatabase<T>(
   section: DatabaseSection,
   {

@@ -4,7 +4,7 @@ import { open, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { RequestError } from '../domain/errors.ts';
 
-/** Returns a function that releases the lock. Takes over the lock of a dead process. */
+/** Returns a function that releases the lock. Takes over a dead process's lock. */
 export async function lockDirectory(dir: string): Promise<() => Promise<void>> {
   const path = join(dir, 'lock');
   for (let attempt = 0; attempt < 3; attempt++) {
@@ -27,7 +27,6 @@ export async function lockDirectory(dir: string): Promise<() => Promise<void>> {
   );
 }
 
-/** Start time of a process in clock ticks; '-' where /proc is missing. */
 async function startOf(pid: number): Promise<string> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '-';

@@ -1,4 +1,4 @@
-/** Creates price feeds from the configuration: one connection per source. */
+/** Creates price feeds from the configuration. */
 
 import { BINANCE } from '../adapters/feeds/binance.ts';
 import { createChainlinkFeed } from '../adapters/feeds/chainlink.ts';
@@ -103,7 +103,6 @@ function createFeed(
   }
 }
 
-/** By chain id, for rollups with an uptime feed. */
 export function createSequencers(
   networks: readonly { id: number; sequencer: { address: Address; graceSeconds: number } | null }[],
   chains: readonly ChainPort[],

@@ -22,7 +22,6 @@ export async function openSigner(source: KeySource, context: SecretContext): Pro
   return createSigner(privateKey);
 }
 
-/** Without decrypting the key where possible. */
 export async function keystoreAddressOf(source: KeySource, context: SecretContext): Promise<Address> {
   const address = 'keystore' in source ? keystoreAddress(await readSecretFile(source.keystore)) : undefined;
   return address ?? (await openSigner(source, context)).address;
@@ -44,7 +43,6 @@ async function readPrivateKey(source: KeySource, context: SecretContext): Promis
   return decryptKey(keystore, password);
 }
 
-/** Secret text of at least 32 characters. */
 export async function openSecret(source: SecretSource, context: SecretContext): Promise<string> {
   const text = trimEnd(
     'file' in source ? await readSecretFile(source.file) : fromEnv(source.env, context.env),

@@ -38,7 +38,6 @@ const CHAIN_FIELDS = [
   'tokens',
 ] as const satisfies readonly (keyof Chain)[];
 
-/** The chain itself, without endpoints and other settings of the process. */
 export const chainOf = (section: ChainSection): Chain =>
   Object.fromEntries(CHAIN_FIELDS.map((field) => [field, section[field]])) as unknown as Chain;
 

@@ -1,4 +1,4 @@
-/** The life of a process: closes in reverse order on SIGTERM, exits on a second signal or after a bug. */
+/** The life of a process: closes in reverse order on SIGTERM. */
 
 import { healthRoutes, startOps } from '../adapters/http/ops.ts';
 import { createLog, type LogLevel } from '../adapters/pino/log.ts';
@@ -7,20 +7,18 @@ import { createMetrics } from '../adapters/prometheus/metrics.ts';
 import type { Log } from '../ports/log.ts';
 import type { SecretContext } from './keys.ts';
 
-/** Exit is due within 10 s of the first signal; unfinished steps are planned again at the next start. */
+/** Within 10 s of the first signal; unfinished steps are planned again at the next start. */
 const GRACE_MS = 9_000;
-/** Signals closer together than this count as one. */
 const ECHO_MS = 500;
 
 export interface Life {
-  /** Closed in reverse order of registration, within the grace period. */
+  /** In reverse order of registration, within the grace period. */
   onStop(name: string, close: () => unknown): void;
   stop(reason: string, exitCode?: number): void;
   readonly stopping: boolean;
   readonly stopped: Promise<void>;
 }
 
-/** `start` registers each part as soon as it is open, so that a failed start closes it too. */
 export async function liveAs(name: string, log: Log, start: (life: Life) => Promise<void>): Promise<void> {
   process.title = `firmquote ${name}`;
   const closers: { name: string; close: () => unknown }[] = [];
@@ -57,7 +55,7 @@ export async function liveAs(name: string, log: Log, start: (life: Life) => Prom
     life.stop(signal);
   };
   process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
-  // After a bug memory cannot be trusted; the database and the chains can.
+  // After a bug memory cannot be trusted.
   const onBug = (err: unknown, kind: string) => {
     log.fatal(
       { err },
@@ -93,7 +91,6 @@ export async function liveAs(name: string, log: Log, start: (life: Life) => Prom
   process.exit(exitCode);
 }
 
-/** A log that redacts every secret that is read. */
 export function processContext(app: string, level: LogLevel): { log: Log; secrets: SecretContext } {
   const redactor = createRedactor();
   return { log: createLog({ app, level, redactor }), secrets: { env: process.env, redactor } };
@@ -101,7 +98,6 @@ export function processContext(app: string, level: LogLevel): { log: Log; secret
 
 export const toolContext = (app: string) => processContext(app, 'silent');
 
-/** Ready when the last function given says so. */
 export async function openHealth(life: Life, log: Log, server: { host: string; port: number }) {
   const metrics = createMetrics();
   let ready = async (): Promise<readonly string[]> => ['starting'];

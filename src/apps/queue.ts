@@ -1,3 +1,5 @@
+/** The wake-up queue, on Redis or PostgreSQL. */
+
 import { createBullQueue } from '../adapters/bullmq/queue.ts';
 import type { Database } from '../adapters/postgres/pool.ts';
 import type { Log } from '../ports/log.ts';

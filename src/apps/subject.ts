@@ -14,7 +14,6 @@ import { toolContext } from './process.ts';
 import { zVenueConfig } from './venue/config.ts';
 import { VENUE_SCHEMA, VENUE_TABLES } from './venue/schema.ts';
 
-/** Exactly one of the two configuration files. */
 export interface SubjectOptions {
   venue?: string;
   lp?: string;

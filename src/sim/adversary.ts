@@ -1,6 +1,5 @@
 /**
- * An adversary that collects quotes and then accepts all together, choosing per nonce the quote that drains
- * one balance most. Plain balances stand for the chain: a payment they cannot make is an unpayable quote.
+ * An adversary collects quotes, then accepts all together, per nonce the one that drains one balance most.
  */
 
 import { isDecline } from '../domain/decline.ts';
@@ -17,7 +16,6 @@ export interface AdversaryResult {
   strikes: number;
   paid: number;
   unpayable: number;
-  /** Events after which the ledger itself was short. */
   shortfalls: number;
 }
 
@@ -95,7 +93,6 @@ export function runAdversary(mostEvents: number, seed: number, graceSeconds = 2)
   function ask(): void {
     result.events += 1;
     mid *= 1 + 0.0005 * random.normal();
-    // A nonce belongs to one origin chain, so its quotes share that chain.
     const shared = live.size > 0 && random.uniform() < 0.3 ? pick([...live]) : undefined;
     const into = pick(
       BUCKETS.filter(({ chainId }) => shared === undefined || chainId === shared[1][0]?.into.chainId),

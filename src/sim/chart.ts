@@ -116,7 +116,6 @@ function scaleOf(values: readonly number[]): { low: number; high: number; ticks:
   return { low: Math.min(low, ticks[0] ?? low), high: Math.max(high, ticks.at(-1) ?? high), ticks };
 }
 
-/** Round ticks: steps of 1, 2 or 5 times a power of ten. */
 export function ticksOf(low: number, high: number): number[] {
   const rough = (high - low) / TICKS;
   const power = 10 ** Math.floor(Math.log10(rough));
@@ -129,7 +128,6 @@ export function ticksOf(low: number, high: number): number[] {
 
 const fixed = (value: number): string => value.toFixed(1);
 
-/** Four significant digits, with thousands separators. */
 function short(value: number): string {
   const rounded = Math.abs(value) >= 1000 ? Math.round(value) : Number(value.toPrecision(4));
   return rounded.toLocaleString('en-US', { maximumFractionDigits: 6 });

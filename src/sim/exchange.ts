@@ -11,7 +11,6 @@ interface PathSetup {
   jumpBps: number;
 }
 
-/** Geometric diffusion with Laplace jumps. One price per second, including the start. */
 export function drawPrices(
   { seconds, start, sigma, jumpsPerHour, jumpBps }: PathSetup,
   random: SimRandom,

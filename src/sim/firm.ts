@@ -1,7 +1,6 @@
 /**
- * The firm-quote backtest of the model (section 5.4): one LP with the real pricing and ledger. One unit is
- * $10,000 of base, so one bps of it is $1. A quote binds for its validity plus one second of clock skew;
- * holders use all of it.
+ * The firm-quote backtest (section 5.4 of the model). One unit is $10,000 of base: one bps of it is $1. A
+ * quote binds one second longer than its validity; holders use all of it.
  */
 
 import { isDecline } from '../domain/decline.ts';
@@ -36,7 +35,6 @@ export interface FirmSetup {
   gamma: number;
   arrival: number;
   decay: number;
-  /** The engine's beliefs, as factors on the true values. */
   believed: { sigma: number; alpha: number; beta: number };
   engines: number;
   noiseBps: number;
@@ -99,7 +97,6 @@ const CHAIN = 1;
 const BASE: Address = '0x1111111111111111111111111111111111111111';
 const QUOTE: Address = '0x2222222222222222222222222222222222222222';
 const SKEW_SECONDS = 1;
-/** An arbitrary chain time above 0. */
 const START = 1_000_000;
 
 interface FirmQuote {
@@ -165,7 +162,6 @@ export function runFirm(setup: FirmSetup, world: SimWorld, noiseSeed: number, re
     }
 
     const maker = {
-      /** Exercises or expires quotes that ended before `at`. */
       until(at: number): void {
         for (let quote = held[first]; quote !== undefined && quote.dueAt < at; quote = held[first]) {
           first += 1;
@@ -329,7 +325,7 @@ export function firmInputs(setup: FirmSetup): Omit<PriceInputs, 'side' | 'amount
   };
 }
 
-/** By side and position, in 1e-4 bps. Positions are whole units: constant volatility allows caching. */
+/** By side and position, in 1e-4 bps. Constant volatility allows caching. */
 function spreads(setup: FirmSetup, { sigmas }: SimWorld): (side: 1 | -1, q: number, at: number) => bigint {
   if (setup.strategy === 'fixed') {
     const fixed = BigInt(Math.round(setup.fixedBps * 1e4));

@@ -115,7 +115,6 @@ const FILL_SECONDS = 2;
 const MICRO = 1_000_000;
 const ATTO = 1e18;
 const NAV_EVERY_MS = 60_000;
-/** Resolution of the exact mid: 1e-9 of a quote token. */
 const NANO = 1_000_000_000;
 
 interface TakerState {
@@ -396,7 +395,6 @@ export function createMaker(setup: MakerSetup) {
       );
       return steps;
     },
-    /** The taker accepted another LP's quote: the nonce is used. */
     elsewhere(offers: readonly MakerQuote[], atMs: number): void {
       const [first] = offers;
       if (first === undefined) return;
@@ -425,7 +423,6 @@ export function createMaker(setup: MakerSetup) {
       base: Number((held(setup.base) - startBalances.base) / 1_000_000n) / 1e12,
       quote: Number((held(setup.quote) - startBalances.quote) / 1_000_000n) / 1e12,
     }),
-    /** Position of the base asset relative to its soft band. */
     q: (): number => bandQ(ledger.exposure(setup.base).owned, band()),
     get gasPaid(): number {
       return gasPaid;

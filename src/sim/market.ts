@@ -1,7 +1,4 @@
-/**
- * Simulates a market: takers that take the best quote, option holders that wait, and several LPs. All money
- * is counted.
- */
+/** Simulates a market: takers, option holders and several LPs. All money is counted. */
 
 import { isDecline } from '../domain/decline.ts';
 import { InvariantError } from '../domain/errors.ts';
@@ -35,7 +32,6 @@ export interface TakerSetup {
 export interface MarketSetup {
   seed: number;
   startMs: number;
-  /** Quote tokens per base token, one per second. */
   prices: readonly number[];
   motion: OptionView;
   takers: TakerSetup;
@@ -122,7 +118,6 @@ export function runMarket(setup: MarketSetup): MarketResult {
       maker.step(atMs);
     }
     money.step(Math.floor(atMs / 1000));
-    // Holders decide before new requests of that second.
     for (const pending of waiting.get(Math.floor(atMs / 1000)) ?? []) {
       if (awayBps(pending.offer, mid) < 0) take(pending, atMs, mid, true);
     }
@@ -251,7 +246,7 @@ function createMoneyCount(makers: readonly Maker[]) {
 
   return {
     accepted({ request: { route }, priced }: MakerQuote, steps: Steps): void {
-      // The taker's input moves into the escrow; the outside total changes when the LP receives it.
+      // The outside total changes when the LP receives the input.
       later(steps.filled, { place: placeOf(route.output), amount: priced.output });
       later(steps.finalised, { place: placeOf(route.input), amount: -priced.received });
     },

@@ -1,12 +1,8 @@
-/**
- * sfc32 (Doty-Humphrey). Each part of a run has its own stream, so a change in one leaves the others
- * unchanged.
- */
+/** sfc32 (Doty-Humphrey). Each part of a run has its own stream. */
 
 export interface SimRandom {
   uniform(): number;
   normal(): number;
-  /** Mean 0, mean absolute value `scale`. */
   laplace(scale: number): number;
   exponential(mean: number): number;
   below(n: number): number;

@@ -1,7 +1,6 @@
 /**
- * Answers the same requests at the same prices with two configurations. A taker's reaction to a price it
- * never saw is drawn once for both, consistent with the record. A rival's amount must be beaten; a taker that
- * accepted late holds an option.
+ * Answers the same requests with two configurations. A taker's reaction to a price it never saw is drawn once
+ * for both, consistent with the record.
  */
 
 import { type Decline, isDecline } from '../domain/decline.ts';
@@ -32,12 +31,10 @@ export interface ReplaySetup {
 
 export interface ReplayLeg {
   declined: string | null;
-  /** The free side's amount of the quote this taker considers. */
   amount: string | null;
   spreadBps: number | null;
   validSeconds: number | null;
   outcome: 'won' | 'refused' | 'declined';
-  /** USD at the mid when taken, after fees. */
   edgeUsd: number;
 }
 
@@ -73,7 +70,6 @@ interface PlannedRequest extends Omit<SimRequest, 'route'>, Pick<RfqRecord, 'atM
   input: string;
   output: string;
   holder: boolean;
-  /** Uniform, before it is fitted to the record. */
   whether: number;
   record: RfqRecord | undefined;
 }
@@ -157,7 +153,6 @@ export function runReplay(setup: ReplaySetup): ReplayResult {
     mid: number,
   ): MakerQuote {
     const backAt = record?.acceptedAtMs ?? null;
-    // A taker that accepted late needed a quote valid until then.
     const lasting = backAt === null ? offers : offers.filter(({ validUntil }) => validUntil * 1000 >= backAt);
     if (holder)
       return mostValuable(

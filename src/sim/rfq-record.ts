@@ -9,11 +9,9 @@ const zRfqRecord = z.strictObject({
   atMs: z.number().min(0),
   id: z.string().min(1).max(128),
   taker: z.string().min(1).max(128),
-  /** `<source>-<dest>` slugs. */
   corridor: z.string().min(3).max(80),
   input: z.string().min(1).max(64),
   output: z.string().min(1).max(64),
-  /** The side that `amount` fixes. */
   side: z.enum(['exactInput', 'exactOutput']),
   amount: zAmount,
   platformFeeBps: z.int().min(0).max(5_000).default(0),

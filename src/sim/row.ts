@@ -32,7 +32,6 @@ export function asPrinted(name: string, ours: number, printed: string): ReportRo
   const reference = Number(printed);
   const unit =
     10 ** (Number(/e(.+)$/.exec(printed)?.[1] ?? 0) - (/\.([0-9]+)/.exec(printed)?.[1]?.length ?? 0));
-  // Half a unit of the last digit, plus floating-point error.
   const ok = Math.abs(ours - reference) <= unit / 2 + 4 * Number.EPSILON * Math.abs(reference);
   return { name, ours, reference, tolerance: 'every printed digit', ok };
 }

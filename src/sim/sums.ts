@@ -1,4 +1,4 @@
-/** Kept as sums so that runs can be added up. */
+/** Statistics kept as sums so that runs can be added up. */
 
 export interface SumStats {
   n: number;

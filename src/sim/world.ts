@@ -7,7 +7,6 @@ import { createRandom, type SimRandom } from './random.ts';
 interface Arrival {
   at: number;
   side: 1 | -1;
-  /** Uniform draws: the kind of taker, and its answer. */
   who: number;
   whether: number;
 }
@@ -16,7 +15,6 @@ export interface SimWorld {
   /** Mid in bps from its start, at every second. */
   mids: Float64Array;
   arrivals: readonly Arrival[];
-  /** The LP's volatility estimate at each second; undefined where it is given. */
   sigmas: Float64Array | undefined;
 }
 
@@ -55,8 +53,7 @@ const BLOCK_SECONDS = 60;
 const SIGMA_FLOOR = 0.2;
 
 /**
- * From recorded prices, one per second: a random stretch, or minutes of a short recording with random sign,
- * so that its drift favours no strategy.
+ * A random stretch, or minutes of a short recording with random sign, so that its drift favours no strategy.
  */
 export function replayWorld(
   prices: readonly number[],

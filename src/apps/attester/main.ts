@@ -15,7 +15,6 @@ interface AttesterGround {
   chains: readonly EvmChain[];
 }
 
-/** `wrap` replaces parts, for fault injection and recording. */
 export async function runAttester(
   { config: file }: { config: string },
   { wrap = (ground) => ground }: { wrap?: (ground: AttesterGround) => AttesterGround } = {},

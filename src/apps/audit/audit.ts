@@ -1,7 +1,4 @@
-/**
- * Repeats a comparison and reports only differences found every time, which excludes orders that are being
- * settled.
- */
+/** Repeats a comparison and reports only differences found every time. */
 
 import type { Database } from '../../adapters/postgres/pool.ts';
 import type { Address } from '../../domain/hex.ts';

@@ -24,11 +24,9 @@ export async function withConsistentCut<T>(
   work: (cut: Cut, silent: readonly string[]) => Promise<T>,
 ): Promise<T> {
   return db.transaction(async (session) => {
-    // A full audit of years of orders may take long.
     await session.query(
       'set transaction isolation level repeatable read read only; set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0',
     );
-    // The first statement takes the snapshot.
     await session.query('select 1 from migration limit 1');
     const silent: string[] = [];
     const pinned = await Promise.all(

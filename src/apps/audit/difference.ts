@@ -116,7 +116,6 @@ export const KINDS = {
 } as const satisfies Record<string, readonly [means: string, todo: string]>;
 export type Kind = keyof typeof KINDS;
 
-/** Equal for two sightings of the same difference. */
 export const identityOf = ({ kind, subject, expected, found, by }: Difference): string =>
   JSON.stringify(by === undefined ? [kind, subject, expected, found] : [kind, subject, by]);
 

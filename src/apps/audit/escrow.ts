@@ -1,7 +1,4 @@
-/**
- * Compares an escrow's balances, fees and orders, recomputed from its events, with the contract and the
- * database.
- */
+/** Compares an escrow's events with its contract and the database. */
 
 import { decodeFunctionResult, encodeFunctionData } from 'viem';
 import { bytes, toHex } from '../../adapters/postgres/rows.ts';
@@ -149,7 +146,7 @@ async function auditMoney(
   const at = deep.number;
   const feeRecipient = await feeRecipientOf(port, at);
   const slug = port.chain.slug;
-  /** Accounts that can have a balance: named by events, LPs of settled orders, and the fee recipient. */
+  /** Named by events, LPs of settled orders, and the fee recipient. */
   const holders = new Map<string, { account: Address; token: Address }>();
   const holds = (account: Address, token: Address): void =>
     void holders.set(`${account} ${token}`, { account, token });

@@ -1,4 +1,4 @@
-/** Compares an LP's accounting ledger, awards and reservations with each other and with the escrow. */
+/** Compares an LP's accounting ledger, awards and reservations with each other and the escrow. */
 
 import { bytesToHex, type Address, type Bytes32 } from '../../domain/hex.ts';
 import { outputHash } from '../../domain/order.ts';

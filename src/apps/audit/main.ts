@@ -1,4 +1,4 @@
-/** `firmquote audit`: compares a venue's or an LP's database with its ledger and the chains. Read-only. */
+/** `firmquote audit`: compares a database with its ledger and the chains. Read-only. */
 
 import { checkSchema } from '../../adapters/postgres/migrate.ts';
 import type { Address } from '../../domain/hex.ts';
@@ -72,7 +72,6 @@ export async function runAudit({
   process.exitCode = exitCode(report);
 }
 
-/** undefined when the LP is down: the database then decides. */
 async function committedOf(config: string): Promise<LpView['committed']> {
   const said = await openAdminClient({ config })
     .then(

@@ -1,4 +1,4 @@
-/** Compares recorded orders with their facts, with the trade history and with the chains. */
+/** Compares recorded orders with facts, trade history and chains. */
 
 import { decodeContext } from '../../domain/context.ts';
 import type { Evidence, Fact } from '../../domain/fact.ts';

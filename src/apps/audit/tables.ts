@@ -1,10 +1,9 @@
-/** Compares the venue's tables with each other, and transaction slots with the chains' nonces. */
+/** Compares the venue's tables, and transaction slots with nonces. */
 
 import { bytesToHex } from '../../domain/hex.ts';
 import type { Cut, PinnedChain } from './cut.ts';
 import type { FindingsCollector } from './difference.ts';
 
-/** Mined slots whose receipts are checked, newest first. */
 const RECEIPTS = 200;
 
 export async function auditVenueTables({ session }: Cut, findings: FindingsCollector): Promise<void> {

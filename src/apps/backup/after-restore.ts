@@ -5,10 +5,7 @@ import type { Queryable } from '../../adapters/postgres/pool.ts';
 /** Larger than any number of events between backup and restore. */
 const CURSOR_GAP = 1_000_000_000;
 
-/**
- * Clients hold event cursors from after the backup, so new events need larger ones. The last event is sent
- * once more. Leases from before the backup are void.
- */
+/** New events need cursors larger than any that clients hold. The last event is sent once more. */
 export async function markVenueRestored(session: Queryable): Promise<void> {
   await session.query(
     'update order_event set place = place + $1 where place = (select max(place) from order_event)',
@@ -22,7 +19,6 @@ export async function markVenueRestored(session: Queryable): Promise<void> {
   );
 }
 
-/** Signatures made after the backup may still be valid: treats the LP as crashed now. */
 export async function markLpRestored(
   session: Queryable,
   { chainIds, signedUpTo }: { chainIds: readonly number[]; signedUpTo: number },

@@ -1,4 +1,4 @@
-/** `firmquote config check FILE`: prints every option as understood, or everything that is wrong. */
+/** `firmquote config check FILE`. */
 
 import type { z } from 'zod';
 import { ConfigError, parseConfig, readJson } from '../config/load.ts';

@@ -1,4 +1,4 @@
-/** `firmquote feed replay FILE`: replays a recorded exchange stream through the price feed. */
+/** `firmquote feed replay FILE`: replays a recorded exchange stream. */
 
 import { replayFeed, type ReplayOptions } from '../../adapters/feeds/replay.ts';
 

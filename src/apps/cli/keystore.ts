@@ -36,7 +36,6 @@ export async function newKeystore(
   console.log(address);
 }
 
-/** Replaces the file in one step, so a readable one exists at all times. */
 export async function changePassword(
   file: string,
   {

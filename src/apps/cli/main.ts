@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The `firmquote` command line. Each subcommand loads only the modules it needs. */
+/** The `firmquote` command line. */
 
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { BaseError } from '../../domain/errors.ts';

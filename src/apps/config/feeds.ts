@@ -20,24 +20,19 @@ const connection = {
 };
 
 export const zFeed = z.discriminatedUnion('kind', [
-  /** Spot bookTicker, such as "ETHUSDT". Prices carry no timestamp. */
   z.strictObject({ kind: z.literal('binance'), url: zUrl('wss://stream.binance.com:9443'), ...connection }),
-  /** Ticker and heartbeat, such as "ETH-USD". */
   z.strictObject({
     kind: z.literal('coinbase'),
     url: zUrl('wss://ws-feed.exchange.coinbase.com'),
     ...connection,
   }),
-  /** WebSocket v2 ticker, such as "ETH/USD". */
   z.strictObject({ kind: z.literal('kraken'), url: zUrl('wss://ws.kraken.com/v2'), ...connection }),
-  /** Any JSON endpoint, polled. */
   z.strictObject({
     kind: z.literal('http'),
     url: z.string().min(1),
     /** Paths into the answer; `*` matches an only member. */
     bid: zPath,
     ask: zPath,
-    /** Path of the timestamp, if there is one. */
     time: zPath.nullable().default(null),
     headers: z.record(z.string(), z.string()).default({}),
     everyMs: z.int().min(50).default(1_000),
@@ -54,12 +49,7 @@ export const zFeed = z.discriminatedUnion('kind', [
     chainId: z.int().min(1),
     pools: z.record(
       z.string(),
-      z.strictObject({
-        address: zAddress,
-        /** The priced token; the price is in the pool's other token. */
-        base: zAddress,
-        windowSeconds: z.int().min(1).default(1_800),
-      }),
+      z.strictObject({ address: zAddress, base: zAddress, windowSeconds: z.int().min(1).default(1_800) }),
     ),
   }),
   z.strictObject({
@@ -69,7 +59,6 @@ export const zFeed = z.discriminatedUnion('kind', [
     speed: z.number().positive().default(1),
     loop: z.boolean().default(false),
   }),
-  /** For tests, and for what never moves. */
   z.strictObject({
     kind: z.literal('constant'),
     prices: z.record(z.string(), zPrice),

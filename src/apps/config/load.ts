@@ -36,7 +36,6 @@ export async function readJson(file: string): Promise<unknown> {
   }
 }
 
-/** Throws `ConfigError`. */
 export function parseConfig<S extends z.ZodType>(
   schema: S,
   json: unknown,
@@ -53,7 +52,7 @@ export function parseConfig<S extends z.ZodType>(
       put(copy, path, asText.has(path.join('.')) ? text : readValue(text));
     return copy;
   };
-  // "8453" may be a number or a text: JSON first, the text where the schema rejects that.
+  // "8453" may be a number or a text: JSON first, else text.
   let parsed = schema.safeParse(withEnv(new Set()));
   if (!parsed.success && settings.length > 0) {
     const broken = new Set(parsed.error.issues.map((issue) => issue.path.join('.')));
@@ -140,7 +139,6 @@ function describeIssue(schema: z.ZodType, issue: z.core.$ZodIssue): string[] {
     const branches = issue.errors.map((errors) =>
       errors.flatMap((error) => describeIssue(schema, { ...error, path: [...issue.path, ...error.path] })),
     );
-    // The branch with the fewest problems was probably meant.
     const best = branches.sort((a, b) => a.length - b.length)[0];
     if (best && best.length > 0) return best;
   }

@@ -33,7 +33,7 @@ export const zSecretSource = z.union([
 ]);
 export type SecretSource = z.infer<typeof zSecretSource>;
 
-/** `DATABASE_URL` overrides `url`; without either an embedded server keeps its data in `embeddedDir`. */
+/** `DATABASE_URL` overrides `url`; without either an embedded server runs in `embeddedDir`. */
 export const zDatabase = (name: string) =>
   z.strictObject({
     url: zSecretText.nullable().default(null),
@@ -50,7 +50,6 @@ const zToken = z.strictObject({
   symbol: z.string().min(1).max(20),
   name: z.string().min(1).max(80),
   decimals: z.int().min(0).max(36),
-  /** EIP-712 domain of `receiveWithAuthorization`; null: not supported. */
   eip3009: z.strictObject({ name: z.string(), version: z.string() }).nullable().default(null),
   priceSymbol: z.string().nullable().default(null),
 });
@@ -74,7 +73,6 @@ export const zChain = z.strictObject({
   timeoutMs: z.int().min(100).default(5_000),
   endpoints: z
     .strictObject({
-      /** Time limit of one endpoint while another can be tried. */
       tryTimeoutMs: z.int().min(50).default(2_000),
       maxLagBlocks: z.int().min(1).default(HEALTH.maxLagBlocks),
       readmitAfterSeconds: z

@@ -1,4 +1,4 @@
-/** Prints a parsed configuration: one line per option, with where its value came from. */
+/** Prints a parsed configuration, without secrets. */
 
 const HIDDEN = /password$|secret$|apikey$|databaseurl|redisurl|rpcurls/i;
 

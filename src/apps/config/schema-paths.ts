@@ -4,7 +4,6 @@ import { z } from 'zod';
 
 export type Path = readonly (string | number)[];
 
-/** The schema below optional, default, nullable, readonly and transforms. */
 function inner(schema: z.ZodType): z.ZodType {
   for (let at = schema; ;) {
     if (
@@ -52,7 +51,7 @@ export function keysAt(schema: z.ZodType, path: Path): string[] {
   ];
 }
 
-/** Which keys the value at this path has: fixed ones, any (a record), or list indexes. */
+/** `record`: any keys. */
 export function kindAt(schema: z.ZodType, path: Path): 'object' | 'record' | 'list' | 'value' {
   const found = schemasAt(schema, path);
   if (found.some((one) => one instanceof z.ZodObject)) return 'object';
@@ -61,7 +60,6 @@ export function kindAt(schema: z.ZodType, path: Path): 'object' | 'record' | 'li
   return 'value';
 }
 
-/** The candidate closest to a misspelt word, if close enough. */
 export function suggest(word: string, candidates: readonly string[]): string | undefined {
   const plain = (text: string) => text.toLowerCase().replace(/[-_]/g, '');
   const ranked = candidates

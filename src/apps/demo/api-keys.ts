@@ -1,4 +1,4 @@
-/** Issues API keys of every kind for the demo's venue, before the venue starts. */
+/** Issues API keys of every kind for the demo's venue. */
 
 import { createAdminStore } from '../../adapters/postgres/venue/admin-store.ts';
 import { connectDatabase } from '../../adapters/postgres/pool.ts';

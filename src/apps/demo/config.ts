@@ -15,7 +15,6 @@ const zHoldings = z.record(z.string(), zUnits);
 const zDemoLp = z.strictObject({
   id: z.string(),
   name: z.string(),
-  /** Starting balance in the escrow, by chain slug and token symbol. */
   inventory: z.record(z.string(), zHoldings),
   pairs: z.array(zLpPair),
   quoting: zLpQuoting.prefault({}),
@@ -35,7 +34,6 @@ export const zDemoConfig = z.strictObject({
         depth: z.int().min(1).default(2),
         landingMarginSeconds: z.int().min(1).default(8),
         proofWindowSeconds: z.int().min(1).default(24),
-        /** Must exceed the lifetime of quotes plus the landing margin. */
         withdrawalDelaySeconds: z.int().min(1).default(900),
         sequencerFeed: z.boolean().default(false),
         /** By token symbol: v2 without a fee, v3 with one in millionths. The amounts set the price. */

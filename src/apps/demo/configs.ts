@@ -13,7 +13,6 @@ import type { KeyPair } from './key-pair.ts';
 const SCRYPT_N = 1 << 12;
 
 const DENY_LIST = `# version: demo\n0x${'de'.repeat(20)}\n`;
-/** The FATF travel-rule threshold. */
 export const TRAVEL_RULE_USD = 1_000;
 
 export const lpProcess = (id: string): string => `lp-${id}`;

@@ -1,7 +1,4 @@
-/**
- * Simulated exchanges: random prices in the formats of Binance, Coinbase and Kraken, for the LPs' real feed
- * adapters.
- */
+/** Simulated exchanges: random prices in the formats of Binance, Coinbase and Kraken. */
 
 import { createServer } from 'node:http';
 import { WebSocketServer, type WebSocket } from 'ws';
@@ -157,7 +154,6 @@ export async function startExchanges({
         last_size: size(),
       });
     }
-    // Kraken sends prices as JSON numbers.
     socket.send(
       `{"channel":"ticker","type":"${type}","data":[{"symbol":"${symbol}","bid":${bid},"bid_qty":${size()},"ask":${ask},"ask_qty":${size()},"last":${ask},"timestamp":"${time}"}]}`,
     );
@@ -177,7 +173,6 @@ export async function startExchanges({
   const beat = setInterval(() => {
     for (const [socket, { kind, symbols: wanted }] of subscribers) {
       if (kind === 'kraken') say(socket, { channel: 'heartbeat' });
-      // Nothing is ever lost here, so the last trade id is constant.
       if (kind === 'coinbase')
         for (const product_id of wanted)
           say(socket, {

@@ -11,7 +11,6 @@ export type Layout = ReturnType<typeof layout>;
 export function layout(dataDir: string, port: number) {
   const home = join(dataDir, 'demo');
   return {
-    /** Public while the demo runs. */
     manifest: join(dataDir, 'demo.json'),
     home,
     state: join(home, 'state.json'),

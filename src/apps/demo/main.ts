@@ -81,7 +81,6 @@ async function open(life: Life, { options, layout, config, log, startedAtMs }: S
     await rmdir(dirname(layout.manifest)).catch(() => {});
   });
   const remains = await readState(layout.state);
-  // Processes of a killed demo end within seconds.
   await assertPortsFree(
     portsOf(layout, {
       chains: config.chains.length,

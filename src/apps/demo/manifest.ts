@@ -57,11 +57,9 @@ export interface Manifest {
     chain: object;
   };
   processes: Record<string, number>;
-  /** Variables that the files in `data/demo/config` need. */
   environment: Record<string, string>;
 }
 
-/** Atomic and readable only by its owner: it contains keys. */
 export async function writeManifest(path: string, manifest: Manifest): Promise<void> {
   const draft = `${path}.draft`;
   await writeFile(draft, `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600 });

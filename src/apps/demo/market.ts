@@ -59,7 +59,6 @@ export function startMarket(
     async stop(): Promise<void> {
       stopped = true;
       clearInterval(timer);
-      // The venue finishes submitted orders; only the polling stops.
       await Promise.race([Promise.all(open), new Promise((resolve) => setTimeout(resolve, 500))]);
     },
   };

@@ -27,7 +27,6 @@ export async function runOnce(
   startedAtMs: number,
 ): Promise<OnceReport> {
   const { run, report } = createRecorder(world, show, startedAtMs);
-  // The split needs all three LPs. Checks with long waits run beside the rest.
   await run(splitCheck);
   const slow = [run(refundCheck), run(rosterCheck), run(deferredCheck)];
   const queue = [

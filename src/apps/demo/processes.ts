@@ -124,7 +124,6 @@ export function appSpecs(state: DemoState, layout: Layout, databaseBase: string)
   });
 }
 
-/** Works from sources and from a build. */
 function commandLine(): string[] {
   const script = process.argv[1];
   if (script === undefined) throw new Error('The script of this process is unknown.');

@@ -20,7 +20,6 @@ interface DexState extends Pick<DexDeployment, 'constantProduct' | 'concentrated
 }
 
 export interface DemoState {
-  /** 'drawn' during set-up; only 'ready' can be resumed. */
   phase: 'drawn' | 'ready';
   config: DemoConfig;
   deployer: KeyPair;

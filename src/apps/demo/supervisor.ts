@@ -12,7 +12,6 @@ export type Supervisor = ReturnType<typeof createSupervisor>;
 
 const MIN_BACKOFF_MS = 100;
 const MAX_BACKOFF_MS = 5_000;
-/** A process that ran this long restarts without back-off. */
 const STEADY_MS = 10_000;
 
 interface Child {

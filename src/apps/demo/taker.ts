@@ -37,7 +37,6 @@ export type SignedOrder = OrderSubmitRequest;
 
 export interface TakeChoices {
   lock?: FundingLock;
-  /** Grant Permit2 a standing allowance instead of one lock per trade. */
   standingGrant?: boolean;
   idempotencyKey?: string;
   candidate?: QuoteCandidate;
@@ -100,7 +99,6 @@ export function createDemoTaker({ venueUrl, apiKey, privateKey, contractWallet, 
 
   async function signTyped(typedData: { payload: Record<string, unknown> }): Promise<Hex> {
     const definition = typedData.payload as unknown as TypedDataDefinition;
-    // ERC-1271: the owner's signature over the same digest.
     return contractWallet ? owner.sign({ hash: hashTypedData(definition) }) : owner.signTypedData(definition);
   }
 
@@ -211,7 +209,6 @@ export function createDemoTaker({ venueUrl, apiKey, privateKey, contractWallet, 
     let prepared = await prepare(candidate, how);
     const { setUp } = prepared;
     if (setUp.length > 0) {
-      // Set-up transactions took a few blocks, so the quote is renewed.
       candidate = await best(ask);
       prepared = await prepare(candidate, how);
       prepared.setUp.unshift(...setUp);

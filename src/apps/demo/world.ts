@@ -79,7 +79,6 @@ export interface DemoChainView {
   chain: Manifest['chains'][number];
   client: PublicClient;
   token(symbol: string): Manifest['chains'][number]['tokens'][number];
-  /** CAIP-19. */
   asset(symbol: string): string;
   units(symbol: string, whole: string): bigint;
   balance(owner: string, symbol: string): Promise<bigint>;
@@ -154,7 +153,6 @@ export const readTrades = (
     headers: { 'X-API-Key': key },
   });
 
-/** Trades with `firmquote/client` and trusts only its own nodes. */
 export function trustlessTaker(
   { manifest, freshWallet }: DemoWorld,
   namespace: 'rfq' | 'router',

@@ -47,7 +47,6 @@ export function operatorRoutes({
     get('/risk', () => node.risk()),
     get('/awards', async ({ query }) => ({ awards: await node.awards(countOf(query.get('limit'))) })),
     get('/audit', async ({ query }) => ({ entries: await log.newest(countOf(query.get('limit'))) })),
-    // The kill switch: nothing is signed from here on.
     post('/pause', 'pause', (note) => node.pause(note ?? NOTE)),
     post('/resume', 'resume', () => node.resume()),
     post('/fills/pause', 'hold_fills', () => brake.hold()),

@@ -1,4 +1,4 @@
-/** Holds all new transactions. A held sender counts as unhealthy: the LP stops quoting cross-chain fills. */
+/** Holds all new transactions. The LP then stops quoting cross-chain fills. */
 
 import { UpstreamError } from '../../domain/errors.ts';
 import type { Transactor } from '../../ports/transactor.ts';
@@ -16,7 +16,6 @@ export function createBrake() {
       healthy: () => !held && transactor.healthy(),
       holds: () => transactor.holds(),
       async submit(intent) {
-        // A signed transaction cannot be taken back; it is followed to its end.
         if (held && (await transactor.status(intent.key)) === undefined)
           throw new UpstreamError(
             'The operator holds transactions. Release them at the admin API: POST /fills/resume.',

@@ -18,7 +18,7 @@ import {
 
 const zLpNetwork = zChain.extend({
   maxFeeGwei: z.number().positive().default(500),
-  /** Not quoted while the rollup's sequencer is down, nor in the grace period after. */
+  /** Not quoted while the sequencer is down, nor in the grace period after. */
   sequencer: z
     .strictObject({ address: zAddress, graceSeconds: z.int().min(0).default(3_600) })
     .nullable()
@@ -35,7 +35,6 @@ const zAdmin = z.strictObject({
 /** Several processes as one LP: same configuration, operator and database, one inventory in Redis. */
 const zReplicas = z.strictObject({
   redisUrl: zSecretText.nullable().default(null),
-  /** Unique among the replicas; must survive a restart. */
   name: z
     .string()
     .regex(/^[a-z0-9][a-z0-9-]{0,39}$/)
@@ -46,7 +45,7 @@ const zReplicas = z.strictObject({
   leadSeconds: z.int().min(1).max(60).default(3),
 });
 
-/** Ignores the rest of the file, so that an LP can be stopped while its file is being edited. */
+/** Only this part is read, so that an LP can be stopped while its file is being edited. */
 export const zLpServers = z.object({ ops: zOps.prefault({}), admin: zAdmin.prefault({}) });
 
 const zParts = z.strictObject({

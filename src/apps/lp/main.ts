@@ -188,7 +188,6 @@ export async function runLp(
   });
 }
 
-/** The owner's key can withdraw everything. */
 function refuseOwner({ keys, lp }: LpAppConfig, operator: string): void {
   if (keys.operatorMayBeOwner || !lp.chains.some(({ account }) => account === operator)) return;
   throw new SecretError(

@@ -1,4 +1,4 @@
-/** Writes the operator's actions to the audit log. A failed write never prevents the action. */
+/** The operator's audit log. A failed write never prevents the action. */
 
 import type { Audit, AuditEntry } from '../../ports/stores/audit-log.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -6,7 +6,6 @@ import type { Log } from '../../ports/log.ts';
 
 export type OperatorLog = Awaited<ReturnType<typeof openOperatorLog>>;
 
-/** Reads the pause, which survives a restart. */
 export async function openOperatorLog({ audit, clock, log }: { audit: Audit; clock: Clock; log: Log }) {
   const last = await audit.last(['pause', 'resume']);
   let standing = last?.what === 'pause' ? { by: last.who, note: last.note ?? '', atMs: last.atMs } : null;

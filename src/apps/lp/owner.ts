@@ -1,7 +1,4 @@
-/**
- * The owner's actions. Each step is simulated before it is sent; none needs the LP process or the operator's
- * key.
- */
+/** The owner's actions. Each step is simulated before it is sent. */
 
 import { formatUnits } from '../../domain/amount.ts';
 import { RequestError, SettlementError, UpstreamError } from '../../domain/errors.ts';
@@ -25,7 +22,6 @@ export interface OwnerStep {
   data: Hex;
   /** Simulated gas; null where an earlier step must be mined first. */
   gas: bigint | null;
-  /** Maximum cost at present prices. */
   feeWei: bigint | null;
   txHash: Hex | null;
   blockNumber: bigint | null;
@@ -96,7 +92,6 @@ export function createOwner(
       maxPriorityFeePerGas: priorityFee,
     });
     const sent = await port.sendRaw(raw);
-    // It may have been sent; its receipt decides.
     if (sent.kind !== 'sent' && sent.kind !== 'indeterminate')
       throw new UpstreamError(`${chain.slug} did not take the transaction to ${what}: ${sent.message}`, {
         code: 'not_sent',

@@ -94,7 +94,6 @@ const redactChange = ({ path, from, to }: Change) => ({
 const side = (path: readonly string[], value: unknown): string =>
   value === undefined ? '-' : redacted(path, value);
 
-/** null: the file cannot be read. */
 export const sha256Of = (file: string): Promise<string | null> =>
   readFile(file).then(
     (bytes) => createHash('sha256').update(bytes).digest('hex'),

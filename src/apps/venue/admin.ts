@@ -1,4 +1,4 @@
-/** The admin API's own server on its own port; opened only when the configuration has an admin key. */
+/** The admin API's own server; opened only when the configuration has an admin key. */
 
 import { startHttp } from '../../adapters/http/server.ts';
 import { createAdminStore } from '../../adapters/postgres/venue/admin-store.ts';

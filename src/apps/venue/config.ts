@@ -66,7 +66,6 @@ const zReferencePrice = z.union([
 export const zVenueConfig = z.strictObject({
   app: z.literal('venue'),
   venueId: z.string().min(1).max(64),
-  /** Several processes need a database server. `--role` wins. */
   role: z.enum(['api', 'worker', 'all']).default('all'),
   http: z
     .strictObject({
@@ -74,9 +73,7 @@ export const zVenueConfig = z.strictObject({
       port: z.int().min(0).max(65_535).default(8080),
       /** Addresses of load balancers whose X-Forwarded-For is trusted. */
       trustProxy: z.array(z.string()).default([]),
-      /**
-       * After SIGTERM /readyz fails for this long before requests are refused: a load balancer must notice.
-       */
+      /** After SIGTERM /readyz fails for this long first: a load balancer must notice. */
       drainMs: z.int().min(0).max(2_000).default(0),
     })
     .prefault({}),
@@ -85,7 +82,6 @@ export const zVenueConfig = z.strictObject({
     .strictObject({
       host: z.string().default('127.0.0.1'),
       port: z.int().min(0).max(65_535).default(9101),
-      /** A key may change everything that `firmquote workspace` can. */
       keys: z
         .array(z.strictObject({ id: z.string().regex(/^[a-z0-9-]{1,32}$/), secret: zSecretSource }))
         .default([]),
@@ -113,7 +109,6 @@ export const zVenueConfig = z.strictObject({
       .min(1),
   }),
   chains: z.array(zVenueChain).min(1),
-  /** Chains that the pairs endpoint lists although they have no escrow of this venue. */
   listedChains: z
     .array(z.strictObject({ slug: z.string(), id: z.int(), sandbox: z.boolean().default(false) }))
     .default([]),
@@ -125,7 +120,6 @@ export const zVenueConfig = z.strictObject({
   outbound: z
     .strictObject({
       allowHosts: z.array(z.string().min(1)).default([]),
-      /** Allows plain http and private networks. */
       allowPrivate: z.boolean().default(false),
     })
     .prefault({}),
@@ -134,7 +128,6 @@ export const zVenueConfig = z.strictObject({
     .strictObject({
       /** JSON or one address per line; read again when it changes and on SIGHUP. */
       denyListFile: z.string().min(1).nullable().default(null),
-      /** A service that is asked with GET about one address. */
       provider: z
         .strictObject({
           name: z.string().min(1).max(60).default('screening-service'),
@@ -157,7 +150,7 @@ export const zVenueConfig = z.strictObject({
         .prefault({}),
     })
     .prefault({}),
-  /** Where travel-rule records are sent. Each workspace's threshold decides what is reported. */
+  /** Each workspace's threshold decides what is reported. */
   travelRule: z
     .strictObject({
       url: zSecretText.nullable().default(null),
@@ -169,7 +162,7 @@ export const zVenueConfig = z.strictObject({
       longestRetryMs: zCount(COURIER.longestRetryMs),
     })
     .prefault({}),
-  /** Added to a database that lacks them; later changes are made by `firmquote workspace`. */
+  /** Added to a database that lacks them. */
   workspaces: z
     .array(
       z.strictObject({
@@ -184,7 +177,6 @@ export const zVenueConfig = z.strictObject({
       }),
     )
     .default([]),
-  /** Onboarded solvers; added to a database that lacks them, as workspaces are. */
   solvers: z
     .array(
       z.strictObject({
@@ -247,7 +239,7 @@ export const zVenueConfig = z.strictObject({
       maxFramesPerSecond: zCount(SOCKETS.maxFramesPerSecond),
     })
     .prefault({}),
-  /** Limits of work in progress in one process; requests beyond them get 429 or 503. */
+  /** Requests beyond these limits get 429 or 503. */
   admission: z
     .strictObject({
       places: zPerKind(ADMISSION.places, 1),
@@ -270,9 +262,7 @@ export const zVenueConfig = z.strictObject({
   /** Days until rows are deleted; null keeps them. */
   retention: z
     .strictObject({
-      /** An Idempotency-Key must hold for at least one day. */
       idempotencyDays: z.int().min(2).nullable().default(2),
-      /** The relayer's nonces with every transaction signed for them. */
       slotDays: z.int().min(7).nullable().default(90),
       /** A stream cannot resume from before that. */
       eventDays: z.int().min(7).nullable().default(null),

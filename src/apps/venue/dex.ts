@@ -1,4 +1,4 @@
-/** DEX liquidity from the configuration: which pools, through which filler, within which limits. */
+/** DEX liquidity from the configuration. */
 
 import { z } from 'zod';
 import { createDexVenue } from '../../adapters/dex/venue.ts';
@@ -9,7 +9,6 @@ import { zAddress } from '../../protocol/wire.ts';
 
 const zPool = z.strictObject({
   tokens: z.tuple([zAddress, zAddress]),
-  /** Millionths; selects a concentrated pool. null for constant-product pairs. */
   fee: z.int().min(1).max(999_999).nullable().default(null),
 });
 
@@ -20,7 +19,6 @@ const zDex = z
     name: z.string().min(1).max(80),
     /** constant_product: Uniswap v2 and forks with its fee. concentrated: Uniswap v3. */
     kind: z.enum(['constant_product', 'concentrated']),
-    /** Do not list tokens that charge for transfers. */
     places: z
       .array(
         z.strictObject({
@@ -33,7 +31,6 @@ const zDex = z
       .min(1),
     /** A larger move against the taker blocks the order. */
     toleranceBps: z.int().min(0).max(1_000).default(10),
-    /** Largest move of a pool's price by one trade. */
     maxMoveBps: z.int().min(1).max(9_000).default(1_000),
     validSeconds: z.int().min(1).max(600).default(30),
     timeoutMs: z.int().min(50).default(500),

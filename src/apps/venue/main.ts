@@ -1,4 +1,4 @@
-/** `firmquote venue`: the api role serves takers and solvers, the worker role settles orders. */
+/** `firmquote venue`: api serves takers and solvers, worker settles orders. */
 
 import { randomUUID } from 'node:crypto';
 import { startHttp } from '../../adapters/http/server.ts';
@@ -198,7 +198,6 @@ async function openApi(
     { routes: venue.routes, socketRoutes: venue.socketRoutes, gate: venue.gate, clock: systemClock, log },
     { host: config.http.host, port: config.http.port, trustProxy: config.http.trustProxy },
   );
-  // Stopped in reverse order: new requests are refused while the rest still works.
   life.onStop('public server', async () => {
     await new Promise((resolve) => setTimeout(resolve, config.http.drainMs));
     await server.close();
@@ -271,7 +270,6 @@ function requireServer(role: ProcessRole, { database }: VenueConfig, { env }: Se
   );
 }
 
-/** Chains on which this worker should send and no relayer can pay. */
 const penniless = (chains: readonly EvmChain[], senders: Senders): string[] =>
   chains.flatMap(({ chain }) => {
     const sender = senders.get(chain.id);

@@ -1,4 +1,4 @@
-/** Screeners and the travel-rule courier, from the configured files and services. */
+/** Screeners and the travel-rule courier. */
 
 import { createOutbound, type Outbound } from '../../adapters/outbound/request.ts';
 import { createDenyList } from '../../adapters/screening/deny-list.ts';
@@ -30,7 +30,6 @@ export function openOutbound(
   return opened;
 }
 
-/** The deny list comes first: it answers from memory. */
 export async function openScreeners(
   { screening: { denyListFile, provider } }: Pick<VenueConfig, 'screening'>,
   outbound: Outbound,

@@ -12,7 +12,6 @@ export function watchRelayers(chain: ChainPort, addresses: readonly Address[]): 
   function look(): void {
     if (asking) return;
     asking = true;
-    // Unknown counts as unable: takers can always broadcast themselves.
     void Promise.all(addresses.map((address) => chain.nativeBalance(address)))
       .then(
         (balances) => (funded = balances.some((wei) => wei >= MIN_BALANCE_WEI)),
@@ -20,7 +19,7 @@ export function watchRelayers(chain: ChainPort, addresses: readonly Address[]): 
       )
       .finally(() => (asking = false));
   }
-  // A quiet chain has no new block for long, so the balance is also read on a timer.
+  // A quiet chain has no new block for long: hence the timer.
   look();
   const stop = chain.onHead(look);
   return { healthy: () => funded, stop };

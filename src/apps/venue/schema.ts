@@ -1,4 +1,4 @@
-/** The venue's tables in its database; the command line opens them too. */
+/** The venue's tables; the command line opens them too. */
 
 import type { Migration } from '../../adapters/postgres/migrate.ts';
 import { TRANSACTION_MIGRATIONS } from '../../adapters/postgres/migrations/transactions.ts';

@@ -1,4 +1,4 @@
-/** The state of one verification: the signed order, the chains to ask, and the results so far. */
+/** The state of one verification. */
 
 import type { Address, Bytes32, Hex } from '../../domain/hex.ts';
 import type { StandardOrder } from '../../domain/order.ts';
@@ -15,7 +15,6 @@ export interface VerifyCheck {
 
 type Proofs = TradeClaim['complianceProofs'];
 export type ClaimedReceipt = Proofs['receipts'][number];
-/** Where on a chain the dossier places something. */
 type ClaimedLocation = Pick<
   ClaimedReceipt,
   'chainId' | 'contract' | 'txHash' | 'blockNumber' | 'blockHash' | 'at'

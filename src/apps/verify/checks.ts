@@ -1,4 +1,4 @@
-/** Checks a trade's dossier against signatures and chains, without trusting the venue. */
+/** Checks a trade's dossier without trusting the venue. */
 
 import type { Address, Bytes32 } from '../../domain/hex.ts';
 import { orderId } from '../../domain/order.ts';

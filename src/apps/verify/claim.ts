@@ -1,4 +1,4 @@
-/** Reads a dossier. Checks its form only; nothing in it is trusted. */
+/** Reads a dossier: checks its form only. */
 
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';

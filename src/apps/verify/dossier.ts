@@ -1,4 +1,4 @@
-/** Compares the dossier's amounts, fees and stages with the signed terms and the chains. */
+/** Compares the dossier's amounts, fees and stages with terms and chains. */
 
 import { assetId } from '../../domain/asset.ts';
 import type { StandardOrder } from '../../domain/order.ts';

@@ -1,4 +1,4 @@
-/** `firmquote verify ORDER_ID`: checks a trade's dossier without trusting the venue. */
+/** `firmquote verify ORDER_ID`. */
 
 import { type Address, isAddress, isBytes32, type Bytes32, toAddress } from '../../domain/hex.ts';
 import { type VerifyCheck, verifyClaim } from './checks.ts';

@@ -1,4 +1,4 @@
-/** Checks on chain: input taken, outputs delivered and attested, the end, and the present state. */
+/** Checks on chain: input, outputs, end, and present state. */
 
 import { decodeFunctionData } from 'viem';
 import { createRecovery } from '../../adapters/secp256k1/recovery.ts';
@@ -91,7 +91,6 @@ export async function checkFill(c: Case, delivered: bigint[], index: number): Pr
   checkTransfer(c, delivered, index, tx);
 }
 
-/** The fill event is the escrow's statement; the token's own transfer log proves the payment. */
 function checkTransfer(
   { proofs, order, note, judge }: Case,
   delivered: bigint[],
@@ -196,7 +195,6 @@ export async function checkAttestation(c: Case, index: number): Promise<void> {
   );
 }
 
-/** A settled order without a recorded attestation: asks the oracle. */
 async function checkProof(
   c: Case,
   name: string,
@@ -259,7 +257,6 @@ export async function checkState(c: Case): Promise<void> {
   const possible: Record<string, readonly string[]> = {
     settled: ['claimed'],
     refunded: ['refunded'],
-    // The chain may move on while the dossier is read.
     refund_pending: ['deposited', 'refunded'],
     failed: ['none'],
     awaiting_escrow: ['none', 'deposited', 'claimed', 'refunded'],
@@ -280,10 +277,7 @@ export async function checkState(c: Case): Promise<void> {
   );
 }
 
-/**
- * Attesters who signed a payload, from a direct call of the oracle; undefined for a call through another
- * contract.
- */
+/** From a direct call of the oracle; undefined for a call through another contract. */
 function attestersIn(
   { to, input }: TransactionEvidence,
   oracle: Address,

@@ -1,4 +1,4 @@
-/** Checks what was signed: the terms, the taker's signature, the LPs' commitments, and the checksum. */
+/** Checks what was signed. */
 
 import { createRecovery } from '../../adapters/secp256k1/recovery.ts';
 import { commitmentDigest } from '../../domain/commitment.ts';
@@ -17,7 +17,6 @@ const recovery = createRecovery();
 interface Signed {
   order: StandardOrder;
   domain: { chainId: number; escrow: Address };
-  /** The envelope equals the one that these terms make. */
   exact: boolean;
 }
 

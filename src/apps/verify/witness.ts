@@ -1,4 +1,4 @@
-/** Reads a chain through the caller's own node: transactions with logs, blocks, and views at a block. */
+/** Reads a chain through the caller's own node. */
 
 import { createViewCaller } from '../../adapters/evm/chain/multicall.ts';
 import { createRpc } from '../../adapters/evm/rpc/rpc.ts';
@@ -83,7 +83,6 @@ export async function openWitness(chainId: number, rpcUrl: string, escrow: Addre
         receipt.blockNumber,
         false,
       ]);
-      // Not canonical.
       if (block?.hash !== receipt.blockHash) return undefined;
       const place = { blockNumber: BigInt(receipt.blockNumber), blockHash: receipt.blockHash, txHash: hash };
       const of = (contract: Address) =>

@@ -14,7 +14,6 @@ export function capitalFee({ lower, upper, cutoff }: CapitalFee, size: number): 
 }
 
 export interface RateModel {
-  /** Utilisation at the kink. */
   uBar: number;
   r0: number;
   r1: number;

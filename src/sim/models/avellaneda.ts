@@ -24,7 +24,6 @@ export interface AvellanedaSetup {
 }
 
 export interface AvellanedaResult {
-  /** Analytic, over [0, T]. */
   averageSpread: number;
   profit: number;
   profitStd: number;

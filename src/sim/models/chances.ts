@@ -13,7 +13,6 @@ export function exceedance(chances: readonly number[]): number[] {
     );
   const above: number[] = [];
   let tail = 0;
-  // Summed from the small end to keep precision.
   for (let m = chances.length - 1; m >= 0; m--) {
     tail += distribution[m + 1] as number;
     above[m] = tail;
@@ -37,10 +36,7 @@ export function largestOf(n: number): number {
   return integral((z) => n * z * normalPdf(z) * normalCdf(z) ** (n - 1), -9, 9);
 }
 
-/**
- * Share of blocks in which arbitrage against a pool pays: Milionis et al., arXiv 2305.14604. `sigma` per root
- * second, `fee` as a share.
- */
+/** Milionis et al., arXiv 2305.14604. `sigma` per root second, `fee` as a share. */
 export function arbitrageChance({
   sigma,
   fee,
@@ -60,10 +56,7 @@ export function poolLoss(deviation: number): number {
   );
 }
 
-/**
- * d* = omega * (phi(d*) - d* * Phi(-d*)): the break-even spread in deviations of the mid, without other
- * earnings.
- */
+/** d* = omega * (phi(d*) - d* * Phi(-d*)), in deviations of the mid. */
 export function breakEven(omega: number): number {
   let [low, high] = [0, Math.max(1, omega)];
   for (let round = 0; round < 100; round++) {

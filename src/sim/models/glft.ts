@@ -1,7 +1,4 @@
-/**
- * Guéant, Lehalle and Fernandez-Tapia (arXiv 1105.3115): the closed-form quotes behind our skew, and the
- * exact ones.
- */
+/** Guéant, Lehalle and Fernandez-Tapia (arXiv 1105.3115): closed-form and exact quotes. */
 
 import { skewSlope } from '../../pricing/terms.ts';
 import { groundState } from './tridiagonal.ts';
@@ -13,14 +10,12 @@ interface GlftSetup {
   k: number;
   Q: number;
   mu?: number;
-  /** Adverse move of the mid per fill. Default 0. */
   xi?: number;
 }
 
 export function glft({ gamma, sigma, A, k, Q, mu = 0, xi = 0 }: GlftSetup) {
   const c1 = Math.log1p(gamma / k) / gamma;
   const eta = A * (1 + gamma / k) ** -(1 + k / gamma);
-  // The engine's own slope: the comparison covers the code that quotes.
   const c2 = skewSlope({ gamma, sigma, arrival: A, decay: k, xi: gamma });
   const scaled = c2 * Math.exp((k * xi) / 4);
   const tilt = mu === 0 ? 0 : mu / (gamma * sigma * sigma);
@@ -35,7 +30,6 @@ export function glft({ gamma, sigma, A, k, Q, mu = 0, xi = 0 }: GlftSetup) {
   return {
     c1,
     c2,
-    /** Bid to ask at a flat position. */
     spread: 2 * c1 + c2,
     eta,
     residual,

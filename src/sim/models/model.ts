@@ -113,7 +113,6 @@ const MODELS: Record<string, Model> = {
   bachelier: {
     options: ['strike', 'deviation', 'sigma', 'seconds', 'jumps', 'jump-bps'],
     rows({ number }) {
-      // Either a deviation, or yearly volatility and seconds: then all is in bps.
       const motion = number('sigma', Number.NaN, POSITIVE);
       const seconds = number('seconds', 60, POSITIVE);
       const deviation = number(

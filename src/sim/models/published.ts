@@ -96,7 +96,6 @@ const TRAPS: readonly (readonly [
   ['not printed by the journal: γ=0.5 symmetric', { gamma: 0.5, strategy: 'symmetric' }, 59.91, 12.25],
 ];
 
-/** A simulation compared with its printed row. The journal prints two digits. */
 export function journalRows(
   name: string,
   ours: AvellanedaResult,
@@ -216,7 +215,6 @@ function glftRows(): ReportRow[] {
       ['c2', as.c2, '.0517172161'],
     ]),
   );
-  // No print exists: compared with the eigenvector of the corrected matrix.
   const drift = glft({ ...calm.setup, mu: 0.002 });
   const adverse = glft({ ...calm.setup, xi: 1 });
   rows.push(

@@ -1,12 +1,8 @@
-/**
- * The lowest eigenvalue of a symmetric tridiagonal matrix by bisection (Sturm), and its vector by inverse
- * iteration.
- */
+/** Lowest eigenvalue of a symmetric tridiagonal matrix (Sturm bisection), and its vector. */
 
 export interface Ground {
   value: number;
   vector: number[];
-  /** Largest component of (matrix - value) * vector. */
   residual: number;
 }
 
@@ -55,7 +51,7 @@ function below(diagonal: readonly number[], off: readonly number[], x: number): 
   return negative;
 }
 
-/** Solves (matrix - shift) * x = right. The shift is below the spectrum, so no pivoting is needed. */
+/** The shift is below the spectrum, so no pivoting is needed. */
 function solve(
   diagonal: readonly number[],
   off: readonly number[],

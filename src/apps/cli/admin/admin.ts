@@ -1,4 +1,4 @@
-/** Commands that administer a venue in its database. Each loads only the modules it needs. */
+/** Commands that administer a venue in its database. */
 
 import { Command, InvalidArgumentError, Option } from 'commander';
 

@@ -1,4 +1,4 @@
-/** `firmquote keys`: issues, lists and revokes API keys. Changes apply immediately in running venues. */
+/** `firmquote keys`: issues, lists and revokes API keys. */
 
 import { zNewKeyRequest } from '../../../protocol/api/admin.ts';
 import { type AdminOptions, readInput, withAdmin } from './venue-admin.ts';

@@ -16,7 +16,6 @@ export function tradesCommand(): Command {
   return trades;
 }
 
-// Loaded only when the command runs, for a fast start of the others.
 async function rebuild({ config }: { config: string }): Promise<void> {
   const { withVenueDatabase } = await import('./venue-database.ts');
   const { rebuildTrades } = await import('../../../adapters/postgres/trades/trade-rebuild.ts');

@@ -1,4 +1,4 @@
-/** `firmquote travel-rule`: lists the records of large orders and retries abandoned ones. */
+/** `firmquote travel-rule`: lists records of large orders and retries abandoned ones. */
 
 import { systemClock } from '../../../adapters/system/clock.ts';
 import { type Bytes32, isBytes32 } from '../../../domain/hex.ts';

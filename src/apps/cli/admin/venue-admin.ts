@@ -1,4 +1,4 @@
-/** Opens a venue's database for one command, with the operations of an administrator. */
+/** Opens a venue's database for one command. */
 
 import { userInfo } from 'node:os';
 import type { z } from 'zod';

@@ -1,4 +1,4 @@
-/** Opens and migrates the venue's database for one command, even before a venue has run on it. */
+/** Opens a venue's database, even before a venue has run on it. */
 
 import { migrate } from '../../../adapters/postgres/migrate.ts';
 import type { Database } from '../../../adapters/postgres/pool.ts';

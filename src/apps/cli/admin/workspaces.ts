@@ -1,4 +1,4 @@
-/** `firmquote workspace`, `member` and `solver`: who may trade at a venue, and on which terms. */
+/** `firmquote workspace`, `member` and `solver`. */
 
 import {
   type ChangeView,

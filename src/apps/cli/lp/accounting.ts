@@ -1,4 +1,4 @@
-/** `firmquote lp journal`: reconciles the accounting ledger, explains one order, books an adjustment. */
+/** `firmquote lp journal`. */
 
 import { type AdminClient, type AdminClientOptions, openAdminClient } from './admin-client.ts';
 import { printLines, table } from '../table.ts';

@@ -1,4 +1,4 @@
-/** Calls the admin API of a running LP, found by its configuration or by URL. */
+/** Calls the admin API of a running LP. */
 
 import { userInfo } from 'node:os';
 import { RequestError, UpstreamError } from '../../../domain/errors.ts';

@@ -1,4 +1,4 @@
-/** `firmquote lp explain`: prints why a quote was priced as it was. */
+/** `firmquote lp explain`. */
 
 import type {
   ExplainedDecline,

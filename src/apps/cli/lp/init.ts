@@ -1,4 +1,4 @@
-/** `firmquote lp init`: asks, checks every answer, then writes a configuration and its keys. */
+/** `firmquote lp init`: writes a configuration and its keys. */
 
 import { existsSync } from 'node:fs';
 import { mkdir, rename, writeFile } from 'node:fs/promises';
@@ -119,7 +119,6 @@ export async function initLp(
       );
     const port = answers.port ?? (await freePorts());
     const dataDir = join(options.dir, 'data');
-    // Only options without a default, so that the file stays short.
     const config = {
       app: 'lp',
       ops: { port },
@@ -272,7 +271,6 @@ async function venueKeyOf(
   );
 }
 
-/** The venue names the contracts; the chain confirms that they exist. */
 async function networksOf(
   answers: Answers,
   venue: VenueFacts,
@@ -404,7 +402,6 @@ const listOf = (text: string): string[] =>
     .map((part) => part.trim())
     .filter((part) => part !== '');
 
-/** Two adjacent free ports, so that several LPs fit on one machine. */
 async function freePorts(): Promise<number> {
   for (let port = FIRST_PORT; port < FIRST_PORT + 400; port += 2)
     if ((await isFree(port)) && (await isFree(port + 1))) return port;

@@ -85,7 +85,6 @@ export async function showInventory(options: AdminClientOptions): Promise<void> 
   }
 }
 
-/** Each asset against its target and bands, per chain where it is on several. */
 function wantedTable({ positions }: Inventory): string[] {
   const rows = positions.flatMap(({ asset, total, target, soft, hard, q, places }) => [
     [

@@ -1,4 +1,4 @@
-/** `firmquote lp`: runs the LP; its subcommands are the operator's and the owner's tools. */
+/** `firmquote lp` and its subcommands. */
 
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { RequestError } from '../../../domain/errors.ts';

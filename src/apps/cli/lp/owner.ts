@@ -1,4 +1,4 @@
-/** `firmquote lp deposit`, `withdraw` and `operator`: signed with the owner's key, never the operator's. */
+/** `firmquote lp deposit`, `withdraw` and `operator`: signed with the owner's key. */
 
 import { formatUnits, parseUnits } from '../../../domain/amount.ts';
 import { RequestError } from '../../../domain/errors.ts';

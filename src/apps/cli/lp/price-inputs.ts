@@ -1,4 +1,4 @@
-/** Reads the inputs of one price from JSON; amounts are decimal text in base units. */
+/** Reads the inputs of one price from JSON. */
 
 import { z } from 'zod';
 import { parseUnits } from '../../../domain/amount.ts';
@@ -103,7 +103,6 @@ export const zPriceInputs = z
 
 interface ReadInputs {
   inputs: PriceInputs;
-  /** undefined when the file gives the mid itself. */
   mid: Mid | undefined;
 }
 
@@ -147,7 +146,6 @@ function midOf(
   options: Parsed['aggregate'],
   file: string,
 ): Mid | PriceDecline {
-  // An arbitrary time: only ages matter.
   const nowMs = 1e12;
   const observations = sources.map(
     ({ name, price, bid = price, ask = price, ageSeconds, timed, confidenceBps }) => {

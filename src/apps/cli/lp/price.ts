@@ -1,4 +1,4 @@
-/** `firmquote lp price`: prices one request from a file and prints every term. Signs nothing. */
+/** `firmquote lp price`: prices one request from a file. Signs nothing. */
 
 import { formatUnits } from '../../../domain/amount.ts';
 import { isDecline } from '../../../domain/decline.ts';

@@ -1,4 +1,4 @@
-/** `firmquote lp rfqs`: prints recent requests as JSON lines for `firmquote sim replay`. */
+/** `firmquote lp rfqs`: prints recent requests for `firmquote sim replay`. */
 
 import type { RecordedPage } from '../../../lp/quote-log/recorded-requests.ts';
 import { type AdminClientOptions, openAdminClient } from './admin-client.ts';

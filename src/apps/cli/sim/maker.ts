@@ -13,7 +13,6 @@ import { chainOf } from '../../networks.ts';
 
 interface MakerOptions {
   pair?: string | undefined;
-  /** Starting balance of each asset over all chains, USD at the first mid. */
   capitalUsd: number;
   noiseBps: number;
   gasUsd: number;
@@ -120,7 +119,6 @@ function makerOf(
     })),
     softBand: wholeOf(asset?.softBand ?? null),
     hardBand: wholeOf(asset?.hardBand ?? null),
-    // The configured target is for the real inventory; here the starting balance is the target.
     target: null,
     quoting: lp.quoting,
     graceSeconds: Math.max(...lp.chains.map(({ graceSeconds }) => graceSeconds ?? 15)),

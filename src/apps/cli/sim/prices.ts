@@ -1,3 +1,5 @@
+/** Reads recorded exchange messages as one price per second. */
+
 import { RequestError } from '../../../domain/errors.ts';
 import { midpoint, parseDecimal, type Rational, toNumber } from '../../../pricing/rational.ts';
 import { readMessage } from '../../../adapters/feeds/book-ticker.ts';

@@ -1,4 +1,4 @@
-/** `firmquote sim replay`: answers the same prices and requests with two configurations and compares them. */
+/** `firmquote sim replay`: compares two configurations on the same prices and requests. */
 
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';

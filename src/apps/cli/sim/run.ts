@@ -1,4 +1,4 @@
-/** `firmquote sim run`: simulates a market around an LP's configuration; prints a table, JSON and a page. */
+/** `firmquote sim run`: simulates a market around an LP's configuration. */
 
 import { writeFile } from 'node:fs/promises';
 import type { PricingPlugin } from '../../../pricing/price-inputs.ts';
@@ -51,7 +51,6 @@ export interface MarketRunOptions extends MarketOptions {
   fixed: number[];
 }
 
-/** Fixed, so that the same seed gives the same bytes. */
 const EPOCH_MS = Date.UTC(2026, 0, 1);
 
 export async function pricesOf({

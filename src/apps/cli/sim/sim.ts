@@ -1,4 +1,4 @@
-/** `firmquote sim`: checks the engine against published figures, simulates a market, or replays one. */
+/** `firmquote sim`. */
 
 import { Command, InvalidArgumentError } from 'commander';
 import { badRequest } from '../../bad-request.ts';
@@ -18,7 +18,6 @@ export function simCommand(): Command {
     .description(
       'check pricing and inventory against published figures, simulate a market, or replay a recorded one',
     )
-    // A closed pipe is not an error.
     .hook('preAction', () => void process.stdout.off('error', ignoreClosedPipe).on('error', ignoreClosedPipe))
     .enablePositionalOptions()
     .allowUnknownOption()
@@ -197,7 +196,6 @@ function namedOptions(words: readonly string[]): Record<string, string> {
   return named;
 }
 
-/** Not parsed by commander: each model has its own bounds. */
 function whole(name: string, text: string | undefined): number | undefined {
   if (text !== undefined && !/^[0-9]{1,9}$/.test(text))
     throw badRequest(`--${name} must be a whole number, not "${text}".`);

@@ -1,7 +1,4 @@
-/**
- * A local EVM chain that saves its state after every block. A kill may lose a block or two, fewer than
- * `depth`.
- */
+/** A local EVM chain that saves its state after every block. */
 
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -75,10 +72,7 @@ export async function startAnvil({ chainId, port, blockSeconds, dir, onLine }: A
 
 const MOST_PAUSE_MS = 1_000;
 
-/**
- * Saves the chain's state after every block, less often when saving takes long. A killed chain must not lose
- * more blocks than its depth.
- */
+/** Saves less often when saving takes long. A kill must not lose more blocks than the chain's depth. */
 export function keepState(rpcUrl: () => string, dir: string): { saveNow(): Promise<void>; stop(): void } {
   let stopped = false;
   let savedBlock = '';
@@ -140,7 +134,6 @@ export async function rpc(url: string, method: string, params: readonly unknown[
   return answer.result;
 }
 
-/** Sends from any address, without its key. Repeats the set-up, which a restarted chain forgets. */
 export async function sendUnlocked(
   url: string,
   tx: { from: Address; to: Address; data: Hex; gas: Hex },

@@ -1,4 +1,4 @@
-/** Keeps the demo's price oracles up to date: on a price move, and on a heartbeat. */
+/** Updates the demo's price oracles on a price move and on a heartbeat. */
 
 import { encodeFunctionData } from 'viem';
 import type { Address } from '../../../domain/hex.ts';

@@ -19,7 +19,6 @@ interface KeptPool {
   pool: Address;
   fee: number | null;
   tokens: readonly [Address, Address];
-  /** Market price: base units of token1 for one of token0. */
   fair(): number;
 }
 
@@ -48,7 +47,6 @@ export function keepPools(
     }),
   );
   const keeper = repeat(LOOK_MS, async () => {
-    // In sequence: pools of one chain trade from one balance.
     for (const pool of pools) if (!keeper?.stopped) await look(pool).catch(trouble);
   });
   return keeper;

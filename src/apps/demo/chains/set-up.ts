@@ -17,7 +17,6 @@ import { ORACLE_DECIMALS } from './oracle.ts';
 import type { DemoState } from '../state.ts';
 
 const CALL_GAS = 200_000;
-/** The price symbol of the unit of account: fixed at 1, optionally guarded. */
 export const PEG = 'USD';
 
 interface Call {

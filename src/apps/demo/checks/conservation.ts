@@ -1,7 +1,4 @@
-/**
- * Conservation: the balances of all accounts sum to what was minted, and the escrow holds what its ledger
- * owes.
- */
+/** The balances of all accounts sum to what was minted, and the escrow holds what it owes. */
 
 import { viewChain, type DemoWorld } from '../world.ts';
 import { type DemoCheck, expectEqual } from './check.ts';

@@ -9,7 +9,6 @@ import { askOf, inputOf, inTokens, SETTLE_TIMEOUT_MS, settleAndCompare, tradeOf 
 export const attestedCheck: DemoCheck = {
   name: 'cross chain, fill attested by 2 of 3',
   async run(world, tally) {
-    // The third attester is down: two correct signatures must be enough.
     await world.supervisor.hold('attester-3');
     try {
       const trade = tradeOf(world, world.freshTaker(), ['base', 'arc']);
@@ -61,7 +60,6 @@ export const refundCheck: DemoCheck = {
       );
       const held = await admin('/fills/pause');
       expectEqual(held.status, 200, 'answer to POST /fills/pause');
-      // The fill waits for the origin's depth, so this is in time.
       const amount = inputOf(candidate);
       await eventually(
         'the input is in escrow',

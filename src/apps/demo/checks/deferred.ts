@@ -1,4 +1,4 @@
-/** Deferred settlement: paid into the taker's balance in the escrow, and paid out after the delay. */
+/** Deferred settlement: paid into the taker's escrow balance, and paid out after the delay. */
 
 import { z } from 'zod';
 import { readTrades } from '../world.ts';
@@ -19,7 +19,6 @@ const zDossier = z.object({
   }),
 });
 
-/** Beyond the delay: depth before and after the payment, on a busy machine. */
 const PAYOUT_TIMEOUT_MS = 60_000;
 
 export const deferredCheck: DemoCheck = {

@@ -6,7 +6,6 @@ import { type DemoChainView, trustlessTaker, viewChain, type DemoWorld } from '.
 import { type DemoCheck, expect, expectEqual, expectSettled, type OrderCounts } from './check.ts';
 import { inputOf, inTokens, SETTLE_TIMEOUT_MS } from './trade.ts';
 
-/** No LP quotes the first pair. On the second chain the taker's wallet broadcasts the trade. */
 const STORIES = [
   { slug: 'base', sell: 'USDC', buy: 'DAI', whole: '750', venue: 'uniswap-v3', hops: 2 },
   { slug: 'base', sell: 'DAI', buy: 'USDC', whole: '500', venue: 'uniswap-v2', hops: 2 },

@@ -1,4 +1,4 @@
-/** One request gets several tenors: a shorter one has the better price, and each can be executed. */
+/** Of several tenors a shorter one has the better price; each can be executed. */
 
 import { formatUnits } from '../../../domain/amount.ts';
 import { type DemoCheck, expect } from './check.ts';

@@ -1,4 +1,4 @@
-/** A finished trade in the workspace: list, dossier, export; and the sections hidden from members. */
+/** A finished trade in the workspace: list, dossier, export. */
 
 import { zTradeDossier, zTradesResponse, type TradeDossier } from '../../../protocol/api/trades.ts';
 import { readTrades } from '../world.ts';

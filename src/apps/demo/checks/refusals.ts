@@ -34,7 +34,6 @@ function expectRefusal(answer: HttpAnswer, types: readonly string[], what: strin
 async function untouched(trade: DemoTrade, work: () => Promise<void>): Promise<void> {
   const before = await balancesOf(trade);
   await work();
-  // A transaction caused by a refused submission would be mined within two blocks.
   const head = await trade.source.client.getBlockNumber();
   while ((await trade.source.client.getBlockNumber()) < head + 2n) await sleep(200);
   expectEqual((await balancesOf(trade)).join(), before.join(), 'balances of the taker after the refusals');
@@ -176,7 +175,6 @@ export const refusalChecks: readonly DemoCheck[] = [
       const key = `demo-${candidate.quoteId.slice(2, 18)}`;
       const answers = await Promise.all([1, 2, 3].map(() => trade.taker.post(submission, key)));
       const again = await trade.taker.post(submission, key);
-      // While the first request runs, the others may get 409.
       expect(
         answers.every(({ status }) => status === 200 || status === 409),
         `answers ${answers.map(({ status }) => status).join(', ')}`,

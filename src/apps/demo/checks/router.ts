@@ -1,4 +1,4 @@
-/** The router ranks LPs and pools together, and follows a route of two legs to its end. */
+/** The router ranks LPs and pools together, and follows a route of two legs. */
 
 import { trustlessTaker, viewChain } from '../world.ts';
 import { type DemoCheck, expect, expectSettled } from './check.ts';
@@ -54,7 +54,7 @@ export const compositeCheck: DemoCheck = {
     const { client, taker, wallet } = trustlessTaker(world, 'router');
     const [base, arc] = [viewChain(world.manifest, 'base'), viewChain(world.manifest, 'arc')];
     const before = await base.balance(taker, 'DAI');
-    // No LP quotes this pair directly: an LP bridges, and a pool or another LP order converts.
+    // An LP bridges, and a pool or another LP order converts.
     const request = {
       taker,
       input: { asset: arc.asset('USDC'), amount: arc.units('USDC', '800') },

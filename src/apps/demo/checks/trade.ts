@@ -25,7 +25,6 @@ export const inputOf = ({ preview }: { preview: QuoteCandidate['preview'] }): bi
 export const outputOf = ({ preview }: { preview: QuoteCandidate['preview'] }): bigint =>
   BigInt(preview.outputs[0]?.amount ?? 0);
 
-/** By default USDC for WETH on one chain. */
 export function tradeOf(
   world: Pick<DemoWorld, 'manifest'>,
   taker: DemoTaker,

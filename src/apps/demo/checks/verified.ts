@@ -16,7 +16,6 @@ export const verifiedCheck: DemoCheck = {
     const dossierOf = async (orderId: Bytes32) =>
       (await (await readTrades(world.manifest, `/${orderId}`)).json()) as Record<string, unknown>;
     const ids: Bytes32[] = [];
-    // Large enough for a travel-rule report.
     for (const corridor of [
       ['base', 'base'],
       ['base', 'arc'],

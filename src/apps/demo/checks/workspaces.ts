@@ -1,4 +1,4 @@
-/** An administrator adds a workspace, changes its fee and removes a member. */
+/** An administrator changes workspaces and members. */
 
 import { WebSocket } from 'ws';
 import { z } from 'zod';

@@ -1,4 +1,4 @@
-/** Prints order and roster events from the venue's public WebSocket. Reconnects when the venue restarts. */
+/** Prints order and roster events from the venue's WebSocket. */
 
 import { WebSocket } from 'ws';
 import { formatUnits } from '../../../domain/amount.ts';

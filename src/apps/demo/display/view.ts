@@ -1,4 +1,4 @@
-/** The demo's display: a refreshing page on a terminal, plain lines elsewhere. */
+/** The demo's display: a refreshing page on a terminal, else plain lines. */
 
 import { formatUnits } from '../../../domain/amount.ts';
 import type { Manifest } from '../manifest.ts';

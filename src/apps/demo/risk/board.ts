@@ -11,7 +11,6 @@ const zRisk = z.object({
   tripped: z.array(z.object({ control: z.string(), about: z.string(), detail: z.string() })),
 });
 
-/** A control of one LP, from before it trips until it has passed. */
 export async function watch(world: DemoWorld, id: string, control: Control) {
   const before = await countsOf(world, id, control);
   const declinesBefore = await declinesAtVenue(world, id, control);
@@ -29,7 +28,6 @@ export async function watch(world: DemoWorld, id: string, control: Control) {
       });
       return detail;
     },
-    /** Asks again when the venue closed too early. */
     async refused(again: () => Promise<unknown>): Promise<void> {
       await eventually(`${control} of ${id} refuses`, 10_000, async () => {
         if (

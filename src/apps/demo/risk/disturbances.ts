@@ -43,7 +43,6 @@ export function createDisturbances(
         gas: '0x30d40',
       });
     },
-    /** Returns a function that restores the configuration. */
     async reconfigure(
       id: string,
       change: (lp: Record<string, unknown>) => void,

@@ -1,4 +1,4 @@
-/** `demo --once --risk`: trips every risk control, observes it, and waits until it has passed. */
+/** `demo --once --risk`: trips every risk control. */
 
 import { CONTROLS } from '../../../domain/control.ts';
 import { createRecorder, type DemoCheck, type OnceReport } from '../checks/check.ts';
@@ -27,7 +27,6 @@ export async function runRisk(
     for (const check of list) await run(check);
   };
 
-  // First one LP per group; what affects all LPs follows.
   await Promise.all([
     inTurn(capChecks('alpha')),
     inTurn([

@@ -1,4 +1,4 @@
-/** Risk checks that stop an LP entirely: its operator, its losses, its inventory. */
+/** Risk checks that stop an LP entirely. */
 
 import { rm, writeFile } from 'node:fs/promises';
 import { encodeAbiParameters, keccak256, type Address, type Hex } from 'viem';
@@ -115,7 +115,6 @@ export const drawdownCheck = (id: string): DemoCheck => ({
   },
 });
 
-/** Finds the slot of an account's balance in the escrow by trying. */
 async function balanceSlot(
   rpcUrl: string,
   escrow: Address,

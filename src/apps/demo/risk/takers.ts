@@ -154,7 +154,6 @@ export const burstCheck = (id: string): DemoCheck =>
       expectEqual((await asking(world, id).quotes()).length, 0, 'quotes while frozen');
       await seen.refused(asking(world, id).quotes);
       await untilRoster(world, id, 'active', /burst/);
-      // Quotes accepted before the freeze are still filled.
       for (const { trade, orderId } of orders)
         expectSettled(await trade.taker.finish(orderId, SETTLE_TIMEOUT_MS), tally, 'a trade of the burst');
       await seen.passed();

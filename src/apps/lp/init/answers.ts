@@ -18,9 +18,7 @@ const zAnswers = z.strictObject({
     })
     .optional(),
   solver: z.strictObject({ id: z.string().optional(), name: z.string().optional() }).optional(),
-  /** The owner's address, which is the account in the escrow. */
   account: zAddress.optional(),
-  /** The operator's key; absent: a new one is generated. */
   operator: z
     .strictObject({
       keyEnv: z.string().optional(),
@@ -37,7 +35,6 @@ const zAnswers = z.strictObject({
   prices: z.record(z.string(), z.unknown()).optional(),
   pairs: z.array(z.unknown()).optional(),
   port: z.int().min(1_024).max(65_000).optional(),
-  /** `${NAME}` takes it from the environment. Absent: an embedded server. */
   databaseUrl: z.string().optional(),
 });
 type FileAnswers = z.infer<typeof zAnswers>;

@@ -42,7 +42,6 @@ export const EXCHANGES = {
   kraken: { kind: 'kraken' },
 };
 
-/** Dollars are fixed at 1; everything else is priced by the exchanges. */
 export function defaultPrices(symbols: readonly string[]): Record<string, unknown> {
   const sources = (price: string) => [
     { feed: 'binance', symbol: `${price}USDC` },
@@ -77,7 +76,7 @@ export function defaultPairs(
   ];
 }
 
-/** Proof and claim must fit between fill and refund; a fill must land within the landing margin. */
+/** Proof and claim must fit between fill and refund. */
 export function quotingFor(networks: readonly NetworkSection[]): object {
   const shortest = (of: 'proofWindowSeconds' | 'landingMarginSeconds') =>
     Math.min(...networks.map((network) => network[of]));

@@ -1,3 +1,5 @@
+/** Checks the answers of `lp init` against the venue and the chains. */
+
 import {
   type Abi,
   BaseError as ViemError,
@@ -32,7 +34,6 @@ export interface TokenFacts {
 
 export interface ChainFacts {
   blockTimeMs: number;
-  /** Minimum between the last fill and the refund, set by the escrow. */
   minProofWindowSeconds: number;
 }
 
@@ -44,7 +45,6 @@ interface AccountFacts {
 
 const SAMPLE_BLOCKS = 20n;
 
-/** The link's challenge names the venue's chains and contracts. */
 export async function probeVenue(url: string, apiKey: string): Promise<VenueFacts> {
   if (!URL.canParse(url) || !/^(?:ws|http)s?:/.test(url))
     throw new RequestError(`"${url}" is not the address of a venue, such as wss://venue.example.`, {
