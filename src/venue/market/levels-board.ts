@@ -10,6 +10,7 @@ import type { KeyMode, Workspace } from '../../ports/stores/store.ts';
 import { PRICES_EVERY_MS, type PriceEventFrame } from '../../protocol/api/events.ts';
 import { type SolverLevels, marketKey, type Offered } from './levels.ts';
 import { tradesOn } from './markets.ts';
+import { priceText } from './prices.ts';
 import type { Roster } from '../solvers/roster.ts';
 import type { StreamClient } from '../stream/order-topics.ts';
 
@@ -99,12 +100,12 @@ export function createLevelsBoard(
         bids: together(forward, parts).map(([give, get]) => ({
           give: give.toString(),
           get: get.toString(),
-          price: priceText(get, output.token.decimals, give, input.token.decimals),
+          price: priceText([get, output.token.decimals], [give, input.token.decimals], 12),
         })),
         asks: together(back, parts).map(([give, get]): Level => ({
           give: give.toString(),
           get: get.toString(),
-          price: priceText(give, output.token.decimals, get, input.token.decimals),
+          price: priceText([give, output.token.decimals], [get, input.token.decimals], 12),
         })),
         solvers: new Set([...forward, ...back].map(({ solverId }) => solverId)).size,
         asOf: Number.isFinite(oldest) ? toIso(oldest) : null,
@@ -212,16 +213,4 @@ function thinned(sizes: bigint[]): bigint[] {
     { length: STEPS },
     (_, index) => sizes[Math.round((index * (sizes.length - 1)) / (STEPS - 1))] as bigint,
   );
-}
-
-/** Output per input token, rounded down to twelve significant digits. For display. */
-function priceText(outputs: bigint, outputDecimals: number, inputs: bigint, inputDecimals: number): string {
-  if (inputs === 0n) return '0';
-  const SCALE = 36;
-  const scaled = (outputs * 10n ** BigInt(inputDecimals + SCALE)) / (inputs * 10n ** BigInt(outputDecimals));
-  const digits = scaled.toString();
-  const cut = digits.length > 12 ? digits.slice(0, 12).padEnd(digits.length, '0') : digits;
-  const padded = cut.padStart(SCALE + 1, '0');
-  const fraction = padded.slice(padded.length - SCALE).replace(/0+$/, '');
-  return `${padded.slice(0, padded.length - SCALE)}${fraction && `.${fraction}`}`;
 }

@@ -1,11 +1,26 @@
 /** Reference prices: the value of an amount, and what the relayer must be paid in the input token. */
 
-import { divUp } from '../../domain/amount.ts';
+import { divUp, formatUnits } from '../../domain/amount.ts';
 import type { TokenInfo } from '../../domain/chain.ts';
 import type { Reference } from '../../ports/reference.ts';
 
 const E8 = 100_000_000n;
 const NATIVE_DECIMALS = 18;
+
+/**
+ * Output per input in whole tokens, cut after so many significant digits; "0" for no input. No quotient of
+ * two token amounts needs more than 78 decimals.
+ */
+export function priceText(
+  [outputs, outputDecimals]: readonly [bigint, number],
+  [inputs, inputDecimals]: readonly [bigint, number],
+  significant: number,
+): string {
+  if (inputs === 0n) return '0';
+  const scaled = (outputs * 10n ** BigInt(inputDecimals + 78)) / (inputs * 10n ** BigInt(outputDecimals));
+  const digits = scaled.toString();
+  return formatUnits(BigInt(digits.slice(0, significant).padEnd(digits.length, '0')), 78);
+}
 
 export type Prices = ReturnType<typeof createPrices>;
 

@@ -10,6 +10,7 @@ import type { OrderKind, TradeRow } from '../../ports/stores/trades.ts';
 import type { TradeItem, TradeMember } from '../../protocol/api/trades.ts';
 import { type DeferredSettlement, deferredSettlement } from '../../settlement/deferred.ts';
 import { orderStatusOf } from '../../settlement/lifecycle.ts';
+import { priceText } from '../market/prices.ts';
 import { lifecycleStatus } from './words.ts';
 
 export interface Names {
@@ -106,8 +107,6 @@ function legOf(
   };
 }
 
-const PRICE_DIGITS = 18;
-
 /** Quoted output per input token, cut after eighteen digits. null while a token is unknown. */
 function executionPrice({ terms }: TradeRow, { chains }: Names): TradeItem['executionPrice'] {
   const [source, dest] = [chains.get(terms.sourceChainId), chains.get(terms.destChainId)];
@@ -117,16 +116,9 @@ function executionPrice({ terms }: TradeRow, { chains }: Names): TradeItem['exec
   ];
   const paid = BigInt(terms.input.amount);
   if (!base || !quote || paid === 0n) return null;
-  // More than a quotient of two amounts can lose.
-  const scale = 78;
-  const digits = (
-    (BigInt(terms.output.amount) * 10n ** BigInt(base.decimals + scale)) /
-    (paid * 10n ** BigInt(quote.decimals))
-  ).toString();
-  const kept = digits.slice(0, PRICE_DIGITS).padEnd(digits.length, '0');
   return {
     source: 'stored_quote_price',
-    value: formatUnits(BigInt(kept), scale),
+    value: priceText([BigInt(terms.output.amount), quote.decimals], [paid, base.decimals], 18),
     baseSymbol: base.symbol,
     quoteSymbol: quote.symbol,
   };

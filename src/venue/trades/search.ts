@@ -3,16 +3,14 @@
 import type { Chain } from '../../domain/chain.ts';
 import { corridorOf, parseCorridor } from '../../domain/corridor.ts';
 import type { Member } from '../../ports/stores/members.ts';
-import type { ApiKey, Role } from '../../ports/stores/store.ts';
+import type { ApiKey } from '../../ports/stores/store.ts';
 import { ORDER_KINDS, type TradeBook, type TradeGroup, type TradeQuery } from '../../ports/stores/trades.ts';
 import { TRADE_SORTS, type TradesFilter, type TradeSort } from '../../protocol/api/trades.ts';
 import { type OrderStage, STAGES } from '../../settlement/lifecycle.ts';
 import { fullName, lpName, type Names, slugOf } from './item.ts';
 
-const PRIVILEGED: ReadonlySet<Role | null> = new Set<Role | null>(['owner', 'admin']);
-
 /** May see members and compliance data. */
-export const isPrivileged = ({ role }: ApiKey): boolean => PRIVILEGED.has(role);
+export const isPrivileged = ({ role }: ApiKey): boolean => role === 'owner' || role === 'admin';
 
 /** Each stage is in one bucket. */
 const BUCKETS: Record<Exclude<NonNullable<TradesFilter['status']>, 'all'>, readonly OrderStage[]> = {
@@ -49,26 +47,17 @@ function matcher({ corridor, member, lp, routingPath }: TradesFilter, names: Nam
   if (routingPath === 'via_broker') return () => false;
   const chains = corridor === undefined ? undefined : parseCorridor(corridor, names.chains.values());
   if (corridor !== undefined && !chains) return () => false;
-  const lps = lp === undefined ? undefined : remembering(searcher(lp), names);
+  const fitsLp = lp === undefined ? undefined : searcher(lp);
   const people = member === undefined || !names.members ? undefined : matchingMembers(member, names.members);
   return (family) =>
     (!chains || (family.sourceChainId === chains.source.id && family.destChainId === chains.dest.id)) &&
-    (!lps || lps(family.lp)) &&
+    (!fitsLp || fitsLp(family.lp) || fitsLp(lpName(family.lp, names))) &&
     (!people || (family.memberId !== null && people.has(family.memberId)));
 }
 
 function searcher(term: string): (text: string) => boolean {
   const wanted = term.toLowerCase();
   return (text) => text.toLowerCase().includes(wanted);
-}
-
-function remembering(fits: (text: string) => boolean, names: Names): (lp: string) => boolean {
-  const known = new Map<string, boolean>();
-  return (lp) => {
-    const found = known.get(lp) ?? (fits(lp) || fits(lpName(lp, names)));
-    known.set(lp, found);
-    return found;
-  };
 }
 
 function matchingMembers(term: string, members: ReadonlyMap<string, Member>): ReadonlySet<string> {
