@@ -47,18 +47,12 @@ export function createSlotLimiter(
   { places, waiting, maxWaitMs, shedAtLagMs, shedAtDatabaseWaitMs }: AdmissionOptions,
 ) {
   const byKind = new Map<LoadKind, Slots>();
-  const shed = metrics.counter('firmquote_venue_shed_total', 'Requests refused for load, before any work', [
-    'kind',
-    'why',
-  ]);
+  const shed = metrics.counter('firmquote_venue_shed_total', 'Requests refused for load', ['kind', 'why']);
   metrics.gauge('firmquote_venue_at_work', 'Requests at work', ['kind'], (gauge) => {
     for (const [kind, { inUse }] of byKind) gauge.set(inUse, { kind });
   });
-  metrics.gauge(
-    'firmquote_venue_loop_lag_ms',
-    'Event loop lag: the least of the last measurements',
-    [],
-    (gauge) => gauge.set(steadyLag()),
+  metrics.gauge('firmquote_venue_loop_lag_ms', 'Least recent event loop lag', [], (gauge) =>
+    gauge.set(steadyLag()),
   );
   const lags: number[] = [];
   let cancelTick = () => {};

@@ -32,11 +32,9 @@ export function createSolverLevels(
   const bySession = new Map<SolverSession, Map<string, Offered>>();
   const listeners: ((market: string) => void)[] = [];
   const rate = createBuckets(clock, { perSecond: maxPerSecond, burst: 5 });
-  const counted = metrics.counter(
-    'firmquote_venue_levels_total',
-    'Indicative ladders from solvers, by what became of them',
-    ['outcome'],
-  );
+  const counted = metrics.counter('firmquote_venue_levels_total', 'Indicative ladders by outcome', [
+    'outcome',
+  ]);
 
   function judged(
     session: SolverSession,

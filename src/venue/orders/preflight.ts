@@ -3,8 +3,7 @@
 import { mulDivUp } from '../../domain/amount.ts';
 import type { Hex } from '../../domain/hex.ts';
 import type { ChainPort } from '../../ports/chain.ts';
-import type { ApiKey, Workspace } from '../../ports/stores/store.ts';
-import { ApiError, invalid } from '../../protocol/errors.ts';
+import { invalid } from '../../protocol/errors.ts';
 import type {
   Action,
   FundingLock,
@@ -33,8 +32,10 @@ import { chainNow } from '../market/chain-now.ts';
 import { receiverOf } from '../quoting/receiver.ts';
 import type { Screening } from './screening.ts';
 import type { VerifiedQuote, SealOwner, Sealing } from '../quoting/sealing.ts';
-import { PARTIES } from './submit.ts';
+import { PARTIES, requireOrigin, type TradingCaller } from './submit.ts';
 import { readTaker, type TakerState } from './taker.ts';
+
+export type AnyPreflightRequest = PreflightRequest | RouterPreflightRequest;
 
 type PreflightDeps = Pick<VenueDeps, 'chains' | 'clock' | 'random'> & {
   sealing: Sealing;
@@ -44,12 +45,6 @@ type PreflightDeps = Pick<VenueDeps, 'chains' | 'clock' | 'random'> & {
 };
 
 export type Preflighter = ReturnType<typeof createPreflighter>;
-
-export interface PreflightCaller {
-  key: ApiKey;
-  workspace: Workspace;
-  namespace: SealOwner['namespace'];
-}
 
 /** Clocks differ. */
 const LOCK_MARGIN_SECONDS = 60;
@@ -70,8 +65,8 @@ export function createPreflighter({
   random,
 }: PreflightDeps) {
   async function plan(
-    { quoteResponse, fundingLock }: PreflightRequest | RouterPreflightRequest,
-    { key, workspace, namespace }: PreflightCaller,
+    { quoteResponse, fundingLock }: AnyPreflightRequest,
+    { key, workspace, namespace }: TradingCaller,
   ): Promise<PreflightResponse> {
     return planFor(
       sealing.open(
@@ -89,13 +84,7 @@ export function createPreflighter({
     fundingLock: FundingLock | undefined,
     namespace: SealOwner['namespace'],
   ): Promise<PreflightResponse> {
-    const port = chains.get(opened.origin.id);
-    if (!port)
-      throw new ApiError(
-        'unavailable',
-        'The chain of this order is not connected at the moment. Try again shortly.',
-        { retryAfterSeconds: 2 },
-      );
+    const port = requireOrigin(chains, opened);
     if (chainNow(clock, port) >= opened.validUntil)
       throw invalid(
         'quote_expired',
@@ -157,32 +146,13 @@ export function createPreflighter({
     const until = order.fillDeadline + LOCK_MARGIN_SECONDS;
     const escrow = { chainId: origin.id, escrow: origin.escrow };
     const approvePermit2 = async () =>
-      choice.needsTokenApproval
-        ? [
-            await transaction(port, opened, {
-              purpose: 'tokenApproval',
-              to: inputToken.address,
-              data: approveCall(origin.permit2, MAX_UINT160),
-              gas: GAS.approve,
-              details: { spender: 'Permit2', token: inputToken.address },
-            }),
-          ]
-        : [];
+      choice.needsTokenApproval ? [await approval(port, opened, 'Permit2', MAX_UINT160)] : [];
     switch (choice.mode) {
       case 'resourceLock': {
         const missing = inputAmount - taker.funding.ledgerAvailable;
         const actions: Action[] = [];
         if (missing > 0n) {
-          if (taker.escrowAllowance < missing)
-            actions.push(
-              await transaction(port, opened, {
-                purpose: 'tokenApproval',
-                to: inputToken.address,
-                data: approveCall(origin.escrow, missing),
-                gas: GAS.approve,
-                details: { spender: 'escrow', token: inputToken.address },
-              }),
-            );
+          if (taker.escrowAllowance < missing) actions.push(await approval(port, opened, 'escrow', missing));
           actions.push(
             await transaction(port, opened, {
               purpose: 'resourceLockDeposit',
@@ -220,16 +190,14 @@ export function createPreflighter({
           validBefore: BigInt(until),
           nonce,
         });
-        const details = { signature: null, validAfter: 0, validBefore: until, nonce };
+        const terms = { validAfter: 0, validBefore: until, nonce };
         return {
           lock: 'EIP-3009',
-          lockDetails: details,
+          lockDetails: { signature: null, ...terms },
           actions: [
             signature(opened, 'eip3009Authorization', typedData, submitTo, {
               resultIn: 'eip3009Authorization',
-              validAfter: 0,
-              validBefore: until,
-              nonce,
+              ...terms,
             }),
           ],
         };
@@ -271,19 +239,10 @@ export function createPreflighter({
     taker: TakerState,
     submitTo: string,
   ): Promise<PreflightResponse> {
-    const { order, origin, dest, inputToken, inputAmount, commitments, quoteId, route, fillGas } = opened;
+    const { order, origin, dest, inputAmount, commitments, quoteId, route, fillGas } = opened;
     const actions: Action[] = [];
     const approved = taker.escrowAllowance >= inputAmount;
-    if (!approved)
-      actions.push(
-        await transaction(port, opened, {
-          purpose: 'tokenApproval',
-          to: inputToken.address,
-          data: approveCall(origin.escrow, inputAmount),
-          gas: GAS.approve,
-          details: { spender: 'escrow', token: inputToken.address },
-        }),
-      );
+    if (!approved) actions.push(await approval(port, opened, 'escrow', inputAmount));
     const sufficient = taker.funding.tokenBalance >= inputAmount;
     actions.push(orderSignature(opened, submitTo, sufficient ? undefined : shortfall(opened, taker)));
     const crossChain = origin.id !== dest.id;
@@ -310,6 +269,22 @@ export function createPreflighter({
     );
     return { quoteId, ready: approved && sufficient, nextActions: actions };
   }
+
+  const approval = (
+    port: ChainPort,
+    opened: VerifiedQuote,
+    spender: 'Permit2' | 'escrow',
+    amount: bigint,
+  ): Promise<Action> => {
+    const { origin, inputToken } = opened;
+    return transaction(port, opened, {
+      purpose: 'tokenApproval',
+      to: inputToken.address,
+      data: approveCall(spender === 'escrow' ? origin.escrow : origin.permit2, amount),
+      gas: GAS.approve,
+      details: { spender, token: inputToken.address },
+    });
+  };
 
   async function transaction(
     port: ChainPort,

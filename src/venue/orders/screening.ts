@@ -19,11 +19,7 @@ export function createScreening({
   screeners: readonly Screener[];
   metrics: Metrics;
 }) {
-  const screened = metrics.counter(
-    'firmquote_venue_screened_total',
-    'Addresses screened before a quote or a submission',
-    ['decision'],
-  );
+  const screened = metrics.counter('firmquote_venue_screened_total', 'Screened addresses', ['decision']);
 
   async function screen({ taker, receiver }: Parties): Promise<Screened> {
     const [first, second] = await Promise.all([

@@ -63,12 +63,13 @@ type SubmitDeps = Pick<VenueDeps, 'chains' | 'queue' | 'recovery' | 'clock' | 'l
   prices: Prices;
 };
 
-export interface SubmitCaller {
+export interface TradingCaller {
   key: ApiKey;
   workspace: Workspace;
   namespace: SealOwner['namespace'];
-  idempotencyKey: string | undefined;
 }
+
+export type SubmitCaller = TradingCaller & { idempotencyKey: string | undefined };
 
 export type Submitter = ReturnType<typeof createSubmitter>;
 
@@ -93,9 +94,7 @@ export function createSubmitter(deps: SubmitDeps) {
   } = deps;
   /** Idempotency scopes of the submissions in progress in this process. */
   const running = new Set<string>();
-  const submissions = metrics.counter('firmquote_venue_submissions_total', 'Order submissions by result', [
-    'result',
-  ]);
+  const submissions = metrics.counter('firmquote_venue_submissions_total', 'Submissions', ['result']);
   const seconds = metrics.histogram('firmquote_venue_submit_seconds', 'Time to answer a submission', SECONDS);
 
   async function submit(request: SubmitRequest, from: SubmitCaller): Promise<string> {
@@ -232,21 +231,15 @@ export function createSubmitter(deps: SubmitDeps) {
   }
 
   /** Throws 503 while a chain of the order is not usable. */
-  function requireChains({ origin, dest }: VerifiedQuote): ChainPort {
-    const port = chains.get(origin.id);
-    if ([port, chains.get(dest.id)].some((each) => each?.healthIssue()?.kind === 'reorg'))
+  function requireChains(opened: VerifiedQuote): ChainPort {
+    const { origin, dest } = opened;
+    if ([origin, dest].some(({ id }) => chains.get(id)?.healthIssue()?.kind === 'reorg'))
       throw new ApiError(
         'unavailable',
         'A chain of this order took back blocks that were final, so nothing is accepted there now. Nothing was submitted.',
         { retryAfterSeconds: 60 },
       );
-    if (!port)
-      throw new ApiError(
-        'unavailable',
-        'The chain of this order is not connected at the moment. Try again shortly.',
-        { retryAfterSeconds: 2 },
-      );
-    return port;
+    return requireOrigin(chains, opened);
   }
 
   function requireTime({ validUntil }: VerifiedQuote, port: ChainPort): void {
@@ -275,7 +268,7 @@ export function createSubmitter(deps: SubmitDeps) {
           .catch((error: unknown) =>
             log.warn(
               { orderId: order.orderId, error },
-              'the wake-up for an accepted order failed; the sweep will find the order',
+              'an accepted order was not woken; the sweep finds it',
             ),
           );
         log.info(
@@ -341,6 +334,17 @@ export function createSubmitter(deps: SubmitDeps) {
   }
 
   return { submit };
+}
+
+/** Throws 503. */
+export function requireOrigin(chains: ReadonlyMap<number, ChainPort>, { origin }: VerifiedQuote): ChainPort {
+  const port = chains.get(origin.id);
+  if (port) return port;
+  throw new ApiError(
+    'unavailable',
+    'The chain of this order is not connected at the moment. Try again shortly.',
+    { retryAfterSeconds: 2 },
+  );
 }
 
 interface Submitted {

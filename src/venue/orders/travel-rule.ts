@@ -82,11 +82,9 @@ export function createCourier(
   options: typeof COURIER,
 ) {
   const { maxAttempts, firstRetryMs, longestRetryMs, lookEveryMs, leaseMs } = options;
-  const ended = metrics.counter(
-    'firmquote_venue_travel_rule_total',
-    'Travel-rule transmissions by what came of the attempt',
-    ['outcome'],
-  );
+  const ended = metrics.counter('firmquote_venue_travel_rule_total', 'Travel-rule transmissions', [
+    'outcome',
+  ]);
   let cancel = () => {};
   let stopped = false;
   let round: Promise<unknown> = Promise.resolve();
@@ -117,10 +115,7 @@ export function createCourier(
       const facts = { orderId: taken.orderId, attempt: taken.attempt, transmitter: transmitter.name, detail };
       if (last) log.error(facts, 'a travel-rule record was given up: send it by hand');
       else
-        log.warn(
-          { ...facts, pauseMs },
-          'a travel-rule record could not be transmitted; it will be tried again',
-        );
+        log.warn({ ...facts, pauseMs }, 'a travel-rule record was not transmitted; it will be tried again');
     }
   }
 
@@ -137,7 +132,7 @@ export function createCourier(
           deliver(record).catch((error: unknown) =>
             log.warn(
               { orderId: record.orderId, error },
-              'a travel-rule record could not be worked on; its lease ends by itself',
+              'a travel-rule record failed; its lease ends by itself',
             ),
           ),
         ),
@@ -149,7 +144,7 @@ export function createCourier(
   function next(): void {
     round = look()
       .catch((error: unknown) =>
-        log.warn({ error }, 'due travel-rule records could not be read; they will be looked for again'),
+        log.warn({ error }, 'travel-rule records could not be read; the next look tries again'),
       )
       .then(() => {
         if (!stopped) cancel = clock.after(lookEveryMs, next);

@@ -64,29 +64,29 @@ export function createFanOut(
 ) {
   const rounds = new Map<string, Round>();
   const silence = new WeakMap<SolverSession, { misses: number; restsUntilMs: number }>();
-  const answers = metrics.counter('firmquote_venue_answers_total', 'Answers of solvers to requests', [
+  const answers = metrics.counter('firmquote_venue_answers_total', 'Answers of solvers', [
     'solver',
     'answer',
   ]);
-  const declined = metrics.counter(
-    'firmquote_venue_declines_total',
-    'Declines of solvers, by reason and by the risk control that they name',
-    ['solver', 'reason', 'control'],
-  );
+  const declined = metrics.counter('firmquote_venue_declines_total', 'Declines of solvers', [
+    'solver',
+    'reason',
+    'control',
+  ]);
   const invalid = metrics.counter(
     'firmquote_venue_invalid_answers_total',
-    'Answers of solvers that failed verification',
+    'Answers that failed verification',
     ['solver', 'why'],
   );
   const answerSeconds = metrics.histogram(
     'firmquote_venue_answer_seconds',
-    'Time from request to a solver answer',
+    'Answer time of solvers',
     BUCKETS_SECONDS,
     ['solver'],
   );
   const wasted = metrics.counter(
     'firmquote_venue_wasted_wait_seconds_total',
-    'Time the venue waited in vain for this solver alone',
+    'Time waited in vain for one solver',
     ['solver'],
   );
 
@@ -179,7 +179,9 @@ export function createFanOut(
   }
 
   function countDecline(session: SolverSession, { reason, code }: LinkDecline): void {
-    declined.add({ solver: session.solverId, reason, control: controlLabel(code) });
+    // Metrics labels must come from a fixed set.
+    const named = (CONTROLS as readonly string[]).includes(code ?? '') ? code : 'other';
+    declined.add({ solver: session.solverId, reason, control: code === undefined ? 'none' : `${named}` });
   }
 
   return {
@@ -288,9 +290,3 @@ function effectOf({ quoteId, messages }: Round, session: SolverSession, message:
 const isWaiting = ({ open, awaited }: Round): boolean => [...open].some((session) => awaited.has(session));
 
 const wholeMs = (ms: number): number => Math.max(1, Math.floor(ms));
-
-/** Metrics labels must come from a fixed set. */
-function controlLabel(code: LinkDecline['code']): string {
-  if (code === undefined) return 'none';
-  return (CONTROLS as readonly string[]).includes(code) ? code : 'other';
-}

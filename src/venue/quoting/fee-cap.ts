@@ -24,7 +24,7 @@ export function createFeeCap({ chains, log }: { chains: ReadonlyMap<number, Chai
         .catch((error: unknown) =>
           log.warn(
             { chain: port.chain.slug, error },
-            'the fee cap of an escrow could not be read; the next block tries again',
+            'a fee cap could not be read; the next block tries again',
           ),
         )
         .finally(() => (asking = false));

@@ -24,9 +24,7 @@ export function createQuoteResponder({
   random,
   metrics,
 }: Pick<VenueDeps, 'clock' | 'random' | 'metrics'>) {
-  const requests = metrics.counter('firmquote_venue_quote_requests_total', 'Quote requests by result', [
-    'result',
-  ]);
+  const requests = metrics.counter('firmquote_venue_quote_requests_total', 'Quote requests', ['result']);
   const seconds = metrics.histogram(
     'firmquote_venue_quote_seconds',
     'Time to answer a quote request',

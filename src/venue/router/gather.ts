@@ -142,9 +142,7 @@ export function createGatherer({ sources, gas, clock, random, log }: GathererDep
   }
 
   async function safely(what: string, task: Promise<void>): Promise<void> {
-    await task.catch((error: unknown) =>
-      log.error({ what, error }, 'a source of the router failed in a way that it must not'),
-    );
+    await task.catch((error: unknown) => log.error({ what, error }, 'a source of the router failed'));
   }
 
   function inTime(tasks: readonly Promise<void>[], ms: number): Promise<void> {

@@ -3,14 +3,14 @@
  * the sealed candidate of the next leg with its plan, or that leg's status.
  */
 
-import type { ApiKey, OrderRecord, OrderStore, Workspace } from '../../ports/stores/store.ts';
+import type { OrderRecord, OrderStore } from '../../ports/stores/store.ts';
 import { lpReceived } from '../../settlement/lifecycle.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { invalid } from '../../protocol/errors.ts';
-import type { Action, PreflightRequest, PreflightResponse } from '../../protocol/api/preflight.ts';
-import type { RouterCandidate, RouterPreflightRequest } from '../../protocol/api/router.ts';
+import type { Action, PreflightResponse } from '../../protocol/api/preflight.ts';
 import { chainNow } from '../market/chain-now.ts';
-import type { PreflightCaller, Preflighter } from '../orders/preflight.ts';
+import type { AnyPreflightRequest, Preflighter } from '../orders/preflight.ts';
+import type { TradingCaller } from '../orders/submit.ts';
 import type { LaterLeg, VerifiedQuote, Sealing } from '../quoting/sealing.ts';
 import { progressOf } from '../orders/status.ts';
 import type { Router } from './router.ts';
@@ -30,28 +30,37 @@ export function createRoutePreflighter({
   sealing,
   clock,
 }: RoutePreflightDeps): Pick<Preflighter, 'plan'> {
-  async function plan(
-    request: PreflightRequest | RouterPreflightRequest,
-    caller: PreflightCaller,
-  ): Promise<PreflightResponse> {
-    const owner = { account: caller.workspace.id, namespace: caller.namespace, mode: caller.key.mode };
-    const opened = sealing.open(owner, request.quoteResponse, chainNow(clock, undefined));
+  const open = (
+    candidate: AnyPreflightRequest['quoteResponse'],
+    { key, workspace, namespace }: TradingCaller,
+  ): VerifiedQuote =>
+    sealing.open({ account: workspace.id, namespace, mode: key.mode }, candidate, chainNow(clock, undefined));
+
+  async function plan(request: AnyPreflightRequest, caller: TradingCaller): Promise<PreflightResponse> {
+    const opened = open(request.quoteResponse, caller);
     const { nextLeg } = opened;
     if (!nextLeg) return base.planFor(opened, request.fundingLock, caller.namespace);
     const record = await store.order(opened.orderId);
     if (!record || record.workspaceId !== caller.workspace.id || record.mode !== caller.key.mode)
-      return firstLegPlan(opened, request, caller);
+      return legPlan(opened, { after: ['submitOrder', 'rerunPreflight'] }, request, caller);
     return continued(record, nextLeg, request, caller);
   }
 
-  async function firstLegPlan(
+  async function legPlan(
     opened: VerifiedQuote,
-    request: PreflightRequest | RouterPreflightRequest,
-    caller: PreflightCaller,
+    { after, details }: Partial<Pick<Action, 'after' | 'details'>>,
+    { fundingLock }: AnyPreflightRequest,
+    { namespace }: TradingCaller,
   ): Promise<PreflightResponse> {
-    const response = await base.planFor(opened, request.fundingLock, caller.namespace);
+    const response = await base.planFor(opened, fundingLock, namespace);
     const nextActions = response.nextActions.map((action): Action =>
-      action.purpose === 'orderSignature' ? { ...action, after: ['submitOrder', 'rerunPreflight'] } : action,
+      action.purpose === 'orderSignature'
+        ? {
+            ...action,
+            ...(after && { after }),
+            ...(details && { details: { ...action.details, ...details } }),
+          }
+        : action,
     );
     return { ...response, nextActions };
   }
@@ -59,8 +68,8 @@ export function createRoutePreflighter({
   async function continued(
     parent: OrderRecord,
     next: LaterLeg,
-    request: PreflightRequest | RouterPreflightRequest,
-    caller: PreflightCaller,
+    request: AnyPreflightRequest,
+    caller: TradingCaller,
   ): Promise<PreflightResponse> {
     const progress = progressOf(parent);
     if (progress.status === 'failed') {
@@ -72,58 +81,20 @@ export function createRoutePreflighter({
     }
     // Final: the money is in the taker's wallet.
     const delivered = lpReceived(progress);
-    if (delivered === undefined)
-      return waiting(parent.quoteId, parent, { purpose: 'legDelivery', details: standing(parent) });
+    if (delivered === undefined) return waiting(parent, 'legDelivery', standing(parent));
     const later = (await store.nextLegs(parent.orderId)).find(
       (order) => progressOf(order).status !== 'failed',
     );
-    if (later)
-      return waiting(later.quoteId, later, {
-        purpose: 'legDelivery',
-        details: standing(later),
-        over: progressOf(later).status === 'settled',
-      });
-    return nextPlan(parent, next, delivered, request, caller);
-  }
-
-  async function nextPlan(
-    parent: OrderRecord,
-    next: LaterLeg,
-    delivered: bigint,
-    request: PreflightRequest | RouterPreflightRequest,
-    caller: { key: ApiKey; workspace: Workspace } & PreflightCaller,
-  ): Promise<PreflightResponse> {
+    if (later) return waiting(later, 'legDelivery', standing(later), progressOf(later).status === 'settled');
     const answer = await router.nextLeg(parent, next, delivered, caller);
     if ('why' in answer) {
-      const holding = {
-        chainId: next.input.chainId,
-        token: next.input.token,
-        amount: delivered.toString(),
-        account: parent.order.user,
-      };
-      return waiting(parent.quoteId, parent, {
-        purpose: 'legQuote',
-        details: { productUnavailable: answer.why, holding },
-      });
+      const { chainId, token } = next.input;
+      const holding = { chainId, token, amount: delivered.toString(), account: parent.order.user };
+      return waiting(parent, 'legQuote', { productUnavailable: answer.why, holding });
     }
-    return legPlan(answer.candidate, request, caller);
-  }
-
-  async function legPlan(
-    candidate: RouterCandidate,
-    request: PreflightRequest | RouterPreflightRequest,
-    caller: PreflightCaller,
-  ): Promise<PreflightResponse> {
-    const owner = { account: caller.workspace.id, namespace: caller.namespace, mode: caller.key.mode };
-    const opened = sealing.open(owner, candidate, chainNow(clock, undefined));
-    const response = await base.planFor(opened, request.fundingLock, caller.namespace);
     // The next leg's candidate is submitted.
-    const nextActions = response.nextActions.map((action): Action =>
-      action.purpose === 'orderSignature'
-        ? { ...action, details: { ...action.details, quoteResponse: candidate } }
-        : action,
-    );
-    return { ...response, nextActions };
+    const { candidate } = answer;
+    return legPlan(open(candidate, caller), { details: { quoteResponse: candidate } }, request, caller);
   }
 
   return { plan };
@@ -137,13 +108,10 @@ const standing = (order: OrderRecord) => ({
 
 /** With `over`, nothing will follow. */
 function waiting(
-  quoteId: string,
-  { originChainId }: OrderRecord,
-  {
-    purpose,
-    details,
-    over = false,
-  }: { purpose: 'legDelivery' | 'legQuote'; details: Record<string, unknown>; over?: boolean },
+  { quoteId, originChainId }: OrderRecord,
+  purpose: 'legDelivery' | 'legQuote',
+  details: Record<string, unknown>,
+  over = false,
 ): PreflightResponse {
   const action: Action = {
     type: 'wait',

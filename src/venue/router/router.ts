@@ -93,7 +93,7 @@ export function createRouter(deps: RouterDeps, settings: RouterSettings) {
   const quotedAtMs = new Map<string, number>();
   const chosen = metrics.counter(
     'firmquote_venue_route_candidates_total',
-    'Candidates of the router, by the source of their first leg and by model',
+    'Candidates by source of the first leg',
     ['source', 'model'],
   );
 

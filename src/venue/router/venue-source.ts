@@ -32,14 +32,13 @@ export function createVenueSource(
   { chains, gas, breaker, clock, random, log, metrics }: VenueSourceDeps,
 ): RouteSource {
   const { id, kind, limits } = venue;
-  const answers = metrics.counter(
-    'firmquote_venue_route_answers_total',
-    'Answers of route venues by kind of answer',
-    ['venue', 'answer'],
-  );
+  const answers = metrics.counter('firmquote_venue_route_answers_total', 'Answers of route venues', [
+    'venue',
+    'answer',
+  ]);
   const seconds = metrics.histogram(
     'firmquote_venue_route_answer_seconds',
-    'Time to an answer of a route venue',
+    'Answer time of route venues',
     SECONDS,
     ['venue'],
   );
@@ -217,7 +216,7 @@ export function createVenueSource(
     log.warn(
       { venue: id, answer, ...(error !== undefined && { error }) },
       opened
-        ? 'a route venue keeps failing and is left alone for a while'
+        ? 'a route venue keeps failing and is not asked for a while'
         : 'a route venue did not answer as it should',
     );
   }

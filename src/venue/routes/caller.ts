@@ -1,15 +1,10 @@
 /** The caller of a trading route. */
 
-import type { ApiKey, Workspace } from '../../ports/stores/store.ts';
+import type { ApiKey } from '../../ports/stores/store.ts';
 import type { Workspaces } from '../access/workspaces.ts';
+import type { TradingCaller } from '../orders/submit.ts';
 
-export type Namespace = 'rfq' | 'router';
-
-export interface TradingCaller {
-  key: ApiKey;
-  workspace: Workspace;
-  namespace: Namespace;
-}
+export type Namespace = TradingCaller['namespace'];
 
 export const callerOf = async (
   workspaces: Workspaces,

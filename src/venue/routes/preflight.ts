@@ -1,10 +1,9 @@
 /** POST /orders/preflight */
 
 import type { Route } from '../../ports/http.ts';
-import { type PreflightRequest, zPreflightResponse } from '../../protocol/api/preflight.ts';
-import type { RouterPreflightRequest } from '../../protocol/api/router.ts';
+import { zPreflightResponse } from '../../protocol/api/preflight.ts';
 import type { Schema } from '../../protocol/schema.ts';
-import type { Preflighter } from '../orders/preflight.ts';
+import type { AnyPreflightRequest, Preflighter } from '../orders/preflight.ts';
 import type { Workspaces } from '../access/workspaces.ts';
 import { explainCandidate } from './candidate-shape.ts';
 import { callerOf, type Namespace } from './caller.ts';
@@ -12,8 +11,8 @@ import { callerOf, type Namespace } from './caller.ts';
 export function preflightRoute(
   { preflighter, workspaces }: { preflighter: Pick<Preflighter, 'plan'>; workspaces: Workspaces },
   namespace: Namespace,
-  body: Schema<PreflightRequest | RouterPreflightRequest>,
-): Route<PreflightRequest | RouterPreflightRequest> {
+  body: Schema<AnyPreflightRequest>,
+): Route<AnyPreflightRequest> {
   return {
     method: 'POST',
     path: `/api/v1/${namespace}/orders/preflight`,

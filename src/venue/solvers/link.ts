@@ -45,9 +45,7 @@ const RESYNC_PIECE_CHARS = 40_000;
 export function createLinkDoor(deps: LinkDeps, { venueId }: { venueId: string }): SocketRoute {
   const { chains, store, queue, roster, fanOut, levels, liquidity, recovery, clock, random, log, metrics } =
     deps;
-  const frames = metrics.counter('firmquote_venue_link_frames_total', 'Frames from solvers by kind', [
-    'kind',
-  ]);
+  const frames = metrics.counter('firmquote_venue_link_frames_total', 'Frames from solvers', ['kind']);
 
   liquidity.onRevoked((chainId, account, operator) => {
     for (const session of [...roster.entries()].flatMap(({ sessions }) => sessions)) {
@@ -251,7 +249,7 @@ export function createLinkDoor(deps: LinkDeps, { venueId }: { venueId: string })
         if (!warned)
           log.warn(
             { solver: solverId, kind: read.kind, detail: read.detail },
-            'a frame of a solver was ignored; further ones are only counted',
+            'a frame was ignored; further ones are only counted',
           );
         warned = true;
       },

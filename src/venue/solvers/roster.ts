@@ -228,6 +228,11 @@ export function createRoster(
     }
   }
 
+  const reloadSoon = (): void =>
+    void reload().catch((error: unknown) =>
+      log.warn({ error }, 'the roster could not be reloaded; the next tick tries again'),
+    );
+
   function upsert(record: SolverRecord): void {
     onboarded.set(record.id, record.corridors);
     const entry = entries.get(record.id);
@@ -267,10 +272,7 @@ export function createRoster(
 
   function tick(): void {
     for (const entry of entries.values()) update(entry);
-    if (++ticks % RELOAD_TICKS === 0)
-      reload().catch((error: unknown) =>
-        log.warn({ error }, 'the roster could not be reloaded; the next tick tries again'),
-      );
+    if (++ticks % RELOAD_TICKS === 0) reloadSoon();
     cancelTick = clock.after(TICK_MS, tick);
   }
 
@@ -289,7 +291,7 @@ export function createRoster(
       store
         .solverSeen(entry.id, nowMs)
         .catch((error: unknown) =>
-          log.warn({ solver: entry.id, error }, 'the time a solver was first seen could not be stored'),
+          log.warn({ solver: entry.id, error }, "a solver's first sight could not be stored"),
         );
       update(entry);
       return true;
@@ -335,7 +337,7 @@ export function createRoster(
       store
         .solverQuoted(solverId, nowMs)
         .catch((error: unknown) =>
-          log.warn({ solver: solverId, error }, "the time of a solver's last quote could not be stored"),
+          log.warn({ solver: solverId, error }, "a solver's last quote could not be stored"),
         );
     },
     /** undefined when it serves no corridor of this mode. */
@@ -372,7 +374,13 @@ export function createRoster(
           faults.clear();
           for (const { id, status, corridors, note, firstSeenAtMs } of entries.values()) {
             if ((all && status !== 'offline') || changed.has(id))
-              updates.push(presenceUpdate(id, status, [...corridors], note ?? '', firstSeenAtMs ?? 0));
+              updates.push([
+                id,
+                status,
+                fitting([...corridors], note),
+                (note ?? '').slice(0, 500),
+                firstSeenAtMs ?? 0,
+              ]);
           }
           changed.clear();
           return updates;
@@ -397,13 +405,7 @@ export function createRoster(
       };
     },
     async start() {
-      unsubscribe = await bus.subscribe(
-        SOLVERS_TOPIC,
-        () =>
-          void reload().catch((error: unknown) =>
-            log.warn({ error }, 'the roster could not be reloaded; the next tick tries again'),
-          ),
-      );
+      unsubscribe = await bus.subscribe(SOLVERS_TOPIC, reloadSoon);
       await reload();
       cancelTick = clock.after(TICK_MS, tick);
     },
@@ -417,23 +419,11 @@ export function createRoster(
 }
 
 /** Two replicas may record the first sight concurrently. */
-function earlier(a: number | null, b: number | null): number | null {
-  return a === null || b === null ? (a ?? b) : Math.min(a, b);
-}
+const earlier = (a: number | null, b: number | null): number | null =>
+  a === null || b === null ? (a ?? b) : Math.min(a, b);
 
-function presenceUpdate(
-  id: string,
-  status: RosterStatus,
-  corridors: readonly string[],
-  note: string,
-  firstSeenAtMs: number,
-): PeerUpdate {
+/** Empty when too long for one update. */
+function fitting(corridors: readonly string[], note: string | null): string {
   const all = corridors.join(' ');
-  return [
-    id,
-    status,
-    all.length + 3 * note.length > MAX_UPDATE_BYTES / 2 ? '' : all,
-    note.slice(0, 500),
-    firstSeenAtMs,
-  ];
+  return all.length + 3 * (note?.length ?? 0) > MAX_UPDATE_BYTES / 2 ? '' : all;
 }

@@ -78,7 +78,7 @@ export function createOrderEventDispatcher({
         ORDERS_TOPIC,
         (payload) =>
           void dispatch(payload).catch((error: unknown) =>
-            log.warn({ error }, 'an order event could not be dispatched; polling still shows the order'),
+            log.warn({ error }, 'an order event was not dispatched; polling shows the order'),
           ),
       );
     },

@@ -51,12 +51,10 @@ export function createStreamDoor(
   metrics.gauge('firmquote_venue_stream_clients', 'Connected event streams', [], (gauge) =>
     gauge.set(clients.size),
   );
-  const dropped = metrics.counter(
-    'firmquote_venue_stream_dropped_total',
-    'Event streams closed by the venue',
-    ['why'],
-  );
-  const sentFrames = metrics.counter('firmquote_venue_stream_frames_total', 'Frames sent to event streams');
+  const dropped = metrics.counter('firmquote_venue_stream_dropped_total', 'Streams closed by the venue', [
+    'why',
+  ]);
+  const sentFrames = metrics.counter('firmquote_venue_stream_frames_total', 'Frames sent to streams');
 
   let cancelWeighing = () => {};
   function weigh(): void {
@@ -90,9 +88,7 @@ export function createStreamDoor(
     const frames = { test: frameFor('test'), live: frameFor('live') };
     rosterQueue = rosterQueue
       .then(() => sendRosterChange(entry, frames))
-      .catch((error: unknown) =>
-        log.warn({ error }, 'a roster change could not be sent; GET /solvers shows it'),
-      );
+      .catch((error: unknown) => log.warn({ error }, 'a roster change was not sent; GET /solvers shows it'));
   });
 
   async function sendRosterChange(
@@ -112,7 +108,7 @@ export function createStreamDoor(
   workspaces.onChange(
     () =>
       void rejoinPrices().catch((error: unknown) =>
-        log.warn({ error }, 'price streams could not follow a changed workspace; subscribing again does'),
+        log.warn({ error }, 'price streams did not follow a changed workspace'),
       ),
   );
 

@@ -23,11 +23,9 @@ export function createUpkeep(
   { trades, chains, prices, nativeSymbol, clock, log, metrics }: UpkeepDeps,
   { everyMs = EVERY_MS }: { everyMs?: number } = {},
 ) {
-  const captured = metrics.counter(
-    'firmquote_venue_gas_captured_total',
-    'Transactions whose gas was captured for history',
-    ['result'],
-  );
+  const captured = metrics.counter('firmquote_venue_gas_captured_total', 'Captured gas of transactions', [
+    'result',
+  ]);
   let stopped = true;
   let cancel = () => {};
   let working: Promise<void> = Promise.resolve();
@@ -72,7 +70,7 @@ export function createUpkeep(
     cancel = clock.after(everyMs, () => {
       working = work()
         .catch((error: unknown) =>
-          log.warn({ error }, 'trade history could not be completed; the next run tries again'),
+          log.warn({ error }, 'trade history is incomplete; the next run tries again'),
         )
         .finally(() => {
           if (!stopped) next();

@@ -24,11 +24,10 @@ export type Advanced = 'waiting' | 'again' | 'ended' | 'lost';
 const SETTLE_SECONDS = [0.5, 1, 2, 3, 5, 8, 13, 21, 34, 60, 120, 300, 900];
 
 export function createAdvanceOrder({ store, views, runStep, clock, log, metrics }: AdvanceOrderDeps) {
-  const endedTotal = metrics.counter(
-    'firmquote_venue_orders_ended_total',
-    'Orders that reached a public end, by status and failure code',
-    ['status', 'code'],
-  );
+  const endedTotal = metrics.counter('firmquote_venue_orders_ended_total', 'Ended orders', [
+    'status',
+    'code',
+  ]);
   const settleSeconds = metrics.histogram(
     'firmquote_venue_settle_seconds',
     'From acceptance to settled',

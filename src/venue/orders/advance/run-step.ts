@@ -42,11 +42,10 @@ export function createRunStep(
   { chains, transactors, routeVenues, attestations, clock, log, metrics }: RunStepDeps,
   { graceMs }: { graceMs: number },
 ) {
-  const steps = metrics.counter(
-    'firmquote_venue_steps_total',
-    'Settlement transactions handed to a relayer',
-    ['step', 'chain'],
-  );
+  const steps = metrics.counter('firmquote_venue_steps_total', 'Steps handed to a relayer', [
+    'step',
+    'chain',
+  ]);
   const delivering = new Set<Hex>();
   const send = createSend({ log, steps });
 

@@ -45,16 +45,11 @@ export function createWithdrawals(
   { store, chains, transactors, clock, log, metrics }: WithdrawalsDeps,
   { recordingSeconds = 10 }: WithdrawalsOptions = {},
 ) {
-  const steps = metrics.counter(
-    'firmquote_venue_payouts_total',
-    'Transactions that pay deferred deliveries out, handed to a relayer',
-    ['step', 'chain'],
-  );
-  const waiting = metrics.gauge(
-    'firmquote_venue_payouts_due',
-    'Deferred deliveries that could be paid out and are not',
-    ['chain'],
-  );
+  const steps = metrics.counter('firmquote_venue_payouts_total', 'Payouts handed to a relayer', [
+    'step',
+    'chain',
+  ]);
+  const waiting = metrics.gauge('firmquote_venue_payouts_due', 'Deliveries due to be paid out', ['chain']);
   const send = createSend({ log, steps });
   const following: { stop(): Promise<void> }[] = [];
 
@@ -114,7 +109,7 @@ export function createWithdrawals(
         for (const { before, facts } of late)
           log.info(
             { orderId: before.orderId, facts: facts.map(({ kind }) => kind) },
-            'money of an order left the ledger, or its withdrawal was requested',
+            'ledger money of an order moved',
           );
       return result !== 'moved';
     }
@@ -192,7 +187,7 @@ export function createWithdrawals(
         await payOne(delivery, transactor, now).catch((error: unknown) =>
           log.warn(
             { orderId: delivery.orderId, error },
-            'a deferred delivery could not be paid out now; it will be tried again',
+            'a deferred delivery was not paid out; it will be tried again',
           ),
         );
       }
@@ -234,7 +229,7 @@ export function createWithdrawals(
       refusals.set(name, times);
       log.warn(
         { orderId, reason: sent.revert.text, times },
-        'a deferred delivery cannot be paid out now: the money stays in the ledger of its owner',
+        'a deferred delivery cannot be paid out: the money stays in the ledger',
       );
       return store.postponeDelivery(
         { orderId, outputIndex },
