@@ -15,14 +15,7 @@ export type HoldCounters = readonly Outstanding[];
  */
 export type CounterVisitor = (scope: Scope, counter: Readonly<Outstanding>, of: string, pair: string) => void;
 
-export interface Counters {
-  /** The counters of a request. `asset` is the one that it would buy or sell. */
-  of(request: Pick<HoldRequest, 'taker' | 'pair' | 'side'>, asset: string): HoldCounters;
-  /** A hold with these counters is remembered: its taker's counters stay until it is released. */
-  retain(request: Pick<HoldRequest, 'taker' | 'pair'>, counters: HoldCounters): void;
-  release(request: Pick<HoldRequest, 'taker' | 'pair'>): void;
-  visit(visitor: CounterVisitor): void;
-}
+export type Counters = ReturnType<typeof createCounters>;
 
 interface Counter extends Outstanding {
   /** Remembered holds that refer to this counter; only counted for takers. */
@@ -41,7 +34,7 @@ const SIDES = ['buy', 'sell'] as const;
 const zero = (): Counter => ({ count: 0, notional: 0n, gapLoss: 0n, holds: 0 });
 const bothSides = (): BySide => ({ buy: zero(), sell: zero() });
 
-export function createCounters(): Counters {
+export function createCounters() {
   const total = zero();
   const takers = new Map<string, Counter>();
   const pairs = new Map<string, PairCounters>();
@@ -60,7 +53,8 @@ export function createCounters(): Counters {
   }
 
   return {
-    of(request, asset) {
+    /** The counters of a request. `asset` is the one that it would buy or sell. */
+    of(request: Pick<HoldRequest, 'taker' | 'pair' | 'side'>, asset: string) {
       const pair = pairOf(request.pair);
       return [
         total,
@@ -71,15 +65,16 @@ export function createCounters(): Counters {
         assetOf(asset)[request.side],
       ];
     },
-    retain({ taker, pair }, [, ofTaker, ofTakerPair]) {
+    /** A hold with these counters is remembered: its taker's counters stay until it is released. */
+    retain({ taker, pair }: Pick<HoldRequest, 'taker' | 'pair'>, [, ofTaker, ofTakerPair]: HoldCounters) {
       retainIn(takers, taker, ofTaker as Counter);
       retainIn(pairOf(pair).takers, taker, ofTakerPair as Counter);
     },
-    release({ taker, pair }) {
+    release({ taker, pair }: Pick<HoldRequest, 'taker' | 'pair'>) {
       releaseIn(takers, taker);
       releaseIn(pairOf(pair).takers, taker);
     },
-    visit(visitor) {
+    visit(visitor: CounterVisitor) {
       const show: CounterVisitor = (scope, counter, of, pair) => {
         if (counter.count > 0) visitor(scope, counter, of, pair);
       };

@@ -10,7 +10,6 @@ import { type Bytes32, ZERO_BYTES32 } from '../../domain/hex.ts';
 import type { Money } from '../../inventory/event.ts';
 import type { Ledger } from '../../inventory/ledger.ts';
 import type {
-  JournalEntry,
   JournalStore,
   ProfitKey,
   ProfitRow,
@@ -34,6 +33,7 @@ import type { Market } from '../market/market.ts';
 import { createMarkouts } from './markout.ts';
 import type { QuoteEventListener, ChainSighting } from '../quote-log/quote-events.ts';
 import { type PositionView, positionViewOf } from './pnl.ts';
+import { createPasses } from '../passes.ts';
 import type { Takers } from './taker-costs.ts';
 
 interface AccountsDeps extends ReaderDeps {
@@ -85,40 +85,7 @@ export interface Profit {
   positions: PositionView[];
 }
 
-export interface Accounts {
-  readonly listener: QuoteEventListener;
-  /** Loads the books and keeps them. Pricing has the taker costs when it resolves. */
-  start(epoch: number): Promise<void>;
-  /** Another replica takes over. Resolves after the last write. */
-  rest(): Promise<void>;
-  /**
-   * Loads taker costs of the leading replica and stores explanations of this one. Rejects when the store
-   * does.
-   */
-  heed(): Promise<void>;
-  /** Call after the last block was processed. Unwritten facts are read from the chains at the next start. */
-  stop(): Promise<void>;
-  /** Newest first; empty when the quote is unknown. */
-  explain(id: string): Promise<Explanation[]>;
-  profit(query: { by: ProfitKey; sinceMs: number; limit: number }): Promise<Profit>;
-  reconcile(): Promise<Reconciled[]>;
-  /** Native currency of the operator. Transfers to it emit no event and show as a difference. */
-  reconcileGas(): Promise<{ chain: string; block: bigint; journal: bigint; chainSays: bigint }[]>;
-  /** The result of the last periodic comparison. */
-  reconciled(): readonly Reconciled[];
-  /**
-   * Books an explained difference of a token symbol or 'native'. Throws `RequestError` unless `amount` equals
-   * the current difference in base units.
-   */
-  adjust(chain: string, token: string, amount: bigint): Promise<void>;
-  entries(orderId: Bytes32): Promise<JournalEntry[]>;
-  balances(): readonly { account: string; chain: string; token: string; amount: bigint }[];
-  /** Since the books were opened; undefined before. */
-  totals(): Totals | undefined;
-  positions(): PositionView[];
-  /** Notes not written yet, and how many blocks the books are behind. */
-  lag(): { waiting: number; chains: { chain: string; blocks: number }[] };
-}
+export type Accounts = ReturnType<typeof createAccounts>;
 
 /** Notes waiting for the database. Chain facts are never queued. */
 const MOST_NOTES = 20_000;
@@ -131,7 +98,7 @@ const SECOND_LOOK_MS = 2_000;
 /** No quote lives longer. An order accepted later than this was quoted by this process. */
 const LONGEST_LIFE_MS = 20 * 60_000;
 
-export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Accounts {
+export function createAccounts(deps: AccountsDeps, options: AccountsOptions) {
   const { store, chains, takers, clock, log } = deps;
   const { account, tokens, reconcileMs } = options;
   const recentQuotes = createRecentQuotes(options.explain);
@@ -149,8 +116,6 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Ac
   /** True when the store's taker rows are newer than memory. */
   let stale = true;
   let heardMs = 0;
-  let running: Promise<void> | undefined;
-  let again = false;
   let stopped = false;
   let cancel = () => {};
 
@@ -325,7 +290,7 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Ac
     const behind = readings.some(
       ({ cursor: { chainId, block } }) => (deps.final(chainId)?.block ?? 0n) > block,
     );
-    if (notes.length > 0 || behind) again = true;
+    if (notes.length > 0 || behind) void passes.run();
   }
 
   /** Unclaimed fills from before the books opened: their input is an asset from the start. */
@@ -373,23 +338,14 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Ac
     for (const trade of trades.values()) markouts.watch(trade, trade.marks);
   }
 
-  async function work(): Promise<void> {
-    do {
-      again = false;
-      await pass();
-    } while (again);
-  }
-
-  function run(): Promise<void> {
-    again = true;
-    running ??= work().finally(() => (running = undefined));
-    return running;
-  }
+  const passes = createPasses(pass);
 
   const quietly = () =>
-    run().catch((error: unknown) =>
-      log.warn({ error }, 'the books could not be updated; the next pass tries again'),
-    );
+    passes
+      .run()
+      .catch((error: unknown) =>
+        log.warn({ error }, 'the books could not be updated; the next pass tries again'),
+      );
 
   function kick(): void {
     if (epoch !== undefined && !stopped) void quietly();
@@ -453,6 +409,7 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Ac
     );
   }
 
+  /** Native currency of the operator. Transfers to it emit no event and show as a difference. */
   async function reconcileGas(): Promise<
     { chain: string; block: bigint; journal: bigint; chainSays: bigint }[]
   > {
@@ -488,7 +445,8 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Ac
 
   return {
     listener,
-    async start(owner) {
+    /** Loads the books and keeps them. Pricing has the taker costs when it resolves. */
+    async start(owner: number) {
       startedMs = clock.monotonicMs();
       resting = false;
       // Chain facts are read later, while the LP already quotes.
@@ -499,13 +457,18 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Ac
       kick();
       loop();
     },
+    /** Another replica takes over. Resolves after the last write. */
     async rest() {
       resting = true;
       cancel();
-      await running?.catch(() => {});
+      await passes.running?.catch(() => {});
       [epoch, books, lost, stale] = [undefined, undefined, false, true];
       notes.length = 0;
     },
+    /**
+     * Loads taker costs of the leading replica and stores explanations of this one. Rejects when the store
+     * does.
+     */
     async heed() {
       await explainAccepted();
       if (!resting) return;
@@ -514,6 +477,7 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Ac
       takers.load(rows);
       for (const { seenMs } of rows) heardMs = Math.max(heardMs, seenMs);
     },
+    /** Call after the last block was processed. Unwritten facts are read from the chains at the next start. */
     async stop() {
       stopped = true;
       cancel();
@@ -523,14 +487,15 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Ac
       );
       await quietly();
     },
-    async explain(id) {
+    /** Newest first; empty when the quote is unknown. */
+    async explain(id: string) {
       const wanted = id.toLowerCase();
       const live = recentQuotes.explain(wanted);
       const named = new Set(live.map((each) => (each.kind === 'quote' ? each.orderId : each.rfqId)));
       const stored = (await store.explanations(wanted)).map(({ explanation }) => explanation as Explanation);
       return [...live, ...stored.filter((each) => each.kind === 'quote' && !named.has(each.orderId))];
     },
-    async profit({ by, sinceMs, limit }) {
+    async profit({ by, sinceMs, limit }: { by: ProfitKey; sinceMs: number; limit: number }) {
       const rows = await store.profit(by, sinceMs, limit);
       const all =
         by === 'pair' && rows.length < limit ? rows : await store.profit('pair', sinceMs, MOST_ROWS);
@@ -539,10 +504,15 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Ac
     },
     reconcile,
     reconcileGas,
+    /** The result of the last periodic comparison. */
     reconciled: () => checked,
-    async adjust(chain, token, amount) {
+    /**
+     * Books an explained difference of a token symbol or 'native'. Throws `RequestError` unless `amount` equals
+     * the current difference in base units.
+     */
+    async adjust(chain: string, token: string, amount: bigint) {
       const look = async () => {
-        await run();
+        await passes.run();
         return token === 'native'
           ? (await reconcileGas()).map((row) => ({
               ...row,
@@ -583,10 +553,10 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Ac
         block: row.block,
         atMs: clock.nowMs(),
       });
-      await run();
+      await passes.run();
       checkedMs = Number.NEGATIVE_INFINITY;
     },
-    entries: (orderId) => store.entries(orderId),
+    entries: (orderId: Bytes32) => store.entries(orderId),
     balances: () =>
       (books?.journal.balances() ?? []).map(({ account: name, chainId, token, amount }) => ({
         account: name,
@@ -594,8 +564,10 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions): Ac
         token: token === 'native' ? token : (infoOf({ chainId, token })?.symbol ?? token),
         amount,
       })),
+    /** Since the books were opened; undefined before. */
     totals: () => books && totalsOf(books.sums, views(books)),
     positions: () => views(books),
+    /** Notes not written yet, and how many blocks the books are behind. */
     lag: () => ({
       waiting: notes.length,
       chains: [...chains].map(([chainId, { chain }]) => ({

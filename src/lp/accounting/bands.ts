@@ -55,13 +55,7 @@ export interface Look {
   rebalanceBps: number;
 }
 
-export interface Bands {
-  /** Hot path: reads every bucket at one instant. */
-  look(route: Route, baseUsd: number): Look;
-  /** For status pages and metrics; `usd` prices one whole token. */
-  positions(usd: (asset: string) => number | undefined): Position[];
-  places(asset: string): ChainPosition[];
-}
+export type Bands = ReturnType<typeof createBands>;
 
 interface BandsDeps {
   ledger: Pick<Ledger, 'exposure' | 'bucketsOf'>;
@@ -78,7 +72,7 @@ const ATTO = 10n ** 18n;
 export function createBands(
   { ledger, networks, startedWith }: BandsDeps,
   { assets, pairs }: Pick<LpConfig, 'assets' | 'pairs'>,
-): Bands {
+) {
   const wanted = new Map(Object.entries(assets).map(([asset, config]) => [asset, wantedOf(asset, config)]));
   const made = new Map(
     pairs
@@ -226,7 +220,8 @@ export function createBands(
     decimals <= 18 ? atto / ten(18 - decimals) : atto * ten(decimals - 18);
 
   return {
-    look(route, baseUsd) {
+    /** Hot path: reads every bucket at one instant. */
+    look(route: Route, baseUsd: number) {
       const { origin, dest, inputToken, outputToken, pair, params } = route;
       const leg = legsOf(route);
       const { want } = leg.base;
@@ -254,7 +249,8 @@ export function createBands(
         rebalanceBps: rebalanceTerm({ drained: chainBand(drained), filled: chainBand(filled) }),
       };
     },
-    positions: (usd) =>
+    /** For status pages and metrics; `usd` prices one whole token. */
+    positions: (usd: (asset: string) => number | undefined) =>
       [...wanted].map(([asset, want]) => {
         const exposure = ledger.exposure(asset);
         const [price, halfBand] = [usd(asset), made.get(asset)];

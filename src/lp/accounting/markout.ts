@@ -19,13 +19,6 @@ export type Watched = Pick<
   'orderId' | 'acceptedAtMs' | 'taker' | 'pair' | 'side' | 'mid' | 'late'
 >;
 
-interface Markouts {
-  /** Schedules every horizon that the trade has no mark for. Call with the oldest trades first. */
-  watch(trade: Watched, have?: Readonly<Record<string, Mark>>): void;
-  readonly waiting: number;
-  stop(): void;
-}
-
 /** A mark taken later than this after it was due is flagged and teaches nothing. */
 const ON_TIME_MS = 1_000;
 /** Most pending marks. Beyond it the oldest is closed without a mark. */
@@ -37,7 +30,7 @@ const MOST = 30_000;
 export const markoutBps = (side: TradeRecord['side'], accepted: number, then: number): number =>
   ((side === 'buy' ? 1 : -1) * (accepted - then) * 1e4) / accepted;
 
-export function createMarkouts({ clock, mid, marked }: MarkoutDeps): Markouts {
+export function createMarkouts({ clock, mid, marked }: MarkoutDeps) {
   /** One queue per horizon, each in order of due times because trades arrive in order of acceptance. */
   const queues = MARKOUT_HORIZONS.map((horizon) => ({
     horizon,
@@ -89,7 +82,8 @@ export function createMarkouts({ clock, mid, marked }: MarkoutDeps): Markouts {
   }
 
   return {
-    watch(trade, have = {}) {
+    /** Schedules every horizon that the trade has no mark for. Call with the oldest trades first. */
+    watch(trade: Watched, have: Readonly<Record<string, Mark>> = {}) {
       for (const queue of queues) {
         if (have[queue.horizon] !== undefined) continue;
         queue.due.push({ trade, dueMs: trade.acceptedAtMs + queue.horizon * 1_000 });

@@ -18,12 +18,7 @@ import type { LpConfig } from '../config/config.ts';
 import type { QuoteEvents } from '../quote-log/quote-events.ts';
 import { ownSlice } from '../quoting/order.ts';
 
-export interface Rebalancing {
-  /** Recomputes the advice and logs changes. */
-  look(): void;
-  /** In 1e-18 of a whole token, as of the last look. */
-  advice(): readonly Advice[];
-}
+export type Rebalancing = ReturnType<typeof createRebalancing>;
 
 interface RebalancingDeps {
   /** Bands of the current configuration. */
@@ -42,7 +37,7 @@ export function createRebalancing(
   { bands, quoteEvents, chains, clock, log }: RebalancingDeps,
   { assets, rebalancing, account }: Pick<LpConfig, 'assets' | 'rebalancing'> & { account: Address },
   past: readonly LpAward[],
-): Rebalancing {
+) {
   const rebalancer = createRebalancer(rebalancing);
   const drained = createDailyFlow();
   let last: readonly Advice[] = [];
@@ -98,6 +93,7 @@ export function createRebalancing(
   }
 
   return {
+    /** Recomputes the advice and logs changes. */
     look() {
       const nowSeconds = seconds();
       const read = bands();
@@ -118,6 +114,7 @@ export function createRebalancing(
       });
       tell(last);
     },
+    /** In 1e-18 of a whole token, as of the last look. */
     advice: () => last,
   };
 }

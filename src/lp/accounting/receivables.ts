@@ -24,11 +24,7 @@ export interface Receivable {
   overdue: boolean;
 }
 
-export interface Receivables {
-  /** Reports newly overdue receivables to the inventory ledger. Call about once a second. */
-  look(): void;
-  list(): Receivable[];
-}
+export type Receivables = ReturnType<typeof createReceivables>;
 
 interface ReceivablesDeps {
   awards: Pick<Awards, 'open'>;
@@ -45,7 +41,7 @@ export function createReceivables(
   { awards, ledger, quoteEvents, chains, log, time }: ReceivablesDeps,
   { receivables, quoting, account }: Pick<LpConfig, 'receivables' | 'quoting'> & { account: Address },
   past: readonly LpAward[],
-): Receivables {
+) {
   const times = createSettleTimes({
     factor: receivables.overdueFactor,
     leastSeconds: receivables.leastSeconds,
@@ -101,6 +97,7 @@ export function createReceivables(
 
   return {
     list,
+    /** Reports newly overdue receivables to the inventory ledger. Call about once a second. */
     look() {
       for (const { orderId, overdue, ...owed } of list()) {
         if (!overdue || said.has(orderId)) continue;

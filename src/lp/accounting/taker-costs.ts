@@ -37,20 +37,7 @@ interface TakerCostOptions {
   window: number;
 }
 
-export interface Takers {
-  /** The adverse-selection term in bps. Hot path: one lookup. */
-  adverse(taker: Address): number;
-  /** side * (mid at acceptance - mid at acceptance + h), in bps of the former. */
-  learn(taker: Address, horizon: Horizon, bps: number, nowMs: number): void;
-  /** Rows changed since the last call. */
-  changed(): TakerRow[];
-  /** Returns rows whose write failed, so that `changed` gives them again. */
-  again(rows: readonly TakerRow[]): void;
-  load(rows: readonly TakerRow[]): void;
-  /** Worst first. */
-  worst(limit: number): { taker: string; bps: number; trades: number }[];
-  readonly known: number;
-}
+export type Takers = ReturnType<typeof createTakers>;
 
 interface Known {
   means: number[];
@@ -66,7 +53,7 @@ const fresh = (seenMs: number): Known => ({
   seenMs,
 });
 
-export function createTakers({ keep, startBps, capBps, weight, window }: TakerCostOptions): Takers {
+export function createTakers({ keep, startBps, capBps, weight, window }: TakerCostOptions) {
   // In the order of their last trade.
   const takers = new Map<string, Known>();
   const dirty = new Set<string>();
@@ -118,8 +105,10 @@ export function createTakers({ keep, startBps, capBps, weight, window }: TakerCo
   };
 
   return {
-    adverse: (taker) => termOf(takers.get(taker) ?? NOTHING),
-    learn(taker, horizon, bps, nowMs) {
+    /** The adverse-selection term in bps. Hot path: one lookup. */
+    adverse: (taker: Address) => termOf(takers.get(taker) ?? NOTHING),
+    /** side * (mid at acceptance - mid at acceptance + h), in bps of the former. */
+    learn(taker: Address, horizon: Horizon, bps: number, nowMs: number) {
       if (!Number.isFinite(bps)) return;
       const at = MARKOUT_HORIZONS.indexOf(horizon);
       const known = takers.get(taker) ?? fresh(nowMs);
@@ -129,22 +118,25 @@ export function createTakers({ keep, startBps, capBps, weight, window }: TakerCo
       put(taker, known);
       dirty.add(taker).add(TIER);
     },
+    /** Rows changed since the last call. */
     changed() {
       const rows = [...dirty].map(rowOf).filter((row) => row !== undefined);
       dirty.clear();
       return rows;
     },
-    again(rows) {
+    /** Returns rows whose write failed, so that `changed` gives them again. */
+    again(rows: readonly TakerRow[]) {
       for (const { key } of rows) if (key === TIER || takers.has(key)) dirty.add(key);
     },
-    load(rows) {
+    load(rows: readonly TakerRow[]) {
       for (const { key, means, trades, seenMs } of [...rows].sort((a, b) => a.seenMs - b.seenMs)) {
         const known = { means: [...means], trades: [...trades], seenMs };
         if (key === TIER) tier = known;
         else put(key, known);
       }
     },
-    worst: (limit) =>
+    /** Worst first. */
+    worst: (limit: number) =>
       [...takers]
         .map(([taker, known]) => ({ taker, bps: termOf(known), trades: Math.max(...known.trades) }))
         .sort((a, b) => b.bps - a.bps)

@@ -42,19 +42,7 @@ export interface FollowListener {
   followed(head: Block): void;
 }
 
-export interface Follower {
-  readonly port: ChainPort;
-  /** The last final block processed. */
-  cursor(): ChainCursor;
-  /** Timestamp of the newest block whose events are in the ledger. */
-  time(): UnixSeconds;
-  /** Tokens with deposits, withdrawals or requests since the last call, final or not. */
-  takeTouched(): ReadonlySet<Address>;
-  /** Reads again from an earlier final block; the ledger ignores duplicates. */
-  rewind(to: ChainCursor): void;
-  /** Processes one head. Calls must not overlap. */
-  scan(head: Block): Promise<void>;
-}
+export type Follower = ReturnType<typeof createFollower>;
 
 interface FollowDeps {
   port: ChainPort;
@@ -86,7 +74,7 @@ export function createFollower(
   { port, ledger, log, listener, restore, learn }: FollowDeps,
   { account, operator, maxBlocks }: { account: Address; operator: Address; maxBlocks: number },
   start: ChainCursor,
-): Follower {
+) {
   const { chain } = port;
   const solver = addressToBytes32(account);
   /** Recently opened orders by nonce. Usually one; a sponsor payment leaves the nonce of the user unused. */
@@ -258,6 +246,7 @@ export function createFollower(
     return unused;
   }
 
+  /** Processes one head. Calls must not overlap. */
   async function scan(head: Block): Promise<void> {
     const depth = BigInt(chain.depth);
     for (;;) {
@@ -347,14 +336,18 @@ export function createFollower(
 
   return {
     port,
+    /** The last final block processed. */
     cursor: () => cursor,
+    /** Timestamp of the newest block whose events are in the ledger. */
     time: () => time,
+    /** Tokens with deposits, withdrawals or requests since the last call, final or not. */
     takeTouched() {
       const taken = touched;
       touched = new Set();
       return taken;
     },
-    rewind(to) {
+    /** Reads again from an earlier final block; the ledger ignores duplicates. */
+    rewind(to: ChainCursor) {
       doubtedTo = cursor.block;
       if (to.block < cursor.block) cursor = to;
     },

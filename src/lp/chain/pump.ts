@@ -2,15 +2,11 @@
 
 import type { ChainPort } from '../../ports/chain.ts';
 import type { Log } from '../../ports/log.ts';
+import { createPasses } from '../passes.ts';
 import type { Follower } from './follow.ts';
 import type { Reconciler } from './reconcile.ts';
 
-export interface Pump {
-  /** Runs a new pass after the current one. Rejects when it fails. */
-  first(): Promise<void>;
-  /** Resolves when no pass is running and none will start. */
-  stop(): Promise<void>;
-}
+export type Pump = ReturnType<typeof createPump>;
 
 interface PumpDeps {
   port: Pick<ChainPort, 'chain' | 'head' | 'onHead'>;
@@ -20,39 +16,22 @@ interface PumpDeps {
 }
 
 /** Starts following immediately. */
-export function createPump({ port, follower, reconciler, log }: PumpDeps): Pump {
-  let running = false;
-  let again = false;
+export function createPump({ port, follower, reconciler, log }: PumpDeps) {
   let stopped = false;
-  /** Never rejects. */
-  let settled: Promise<unknown> = Promise.resolve();
 
-  async function pass(): Promise<void> {
-    running = true;
-    try {
-      do {
-        again = false;
-        const head = port.head();
-        if (head === undefined || stopped) return;
-        await follower.scan(head);
-        await reconciler.check();
-      } while (again);
-    } finally {
-      // Synchronous with the last check of `again`, so that no head is missed.
-      running = false;
-    }
-  }
-
-  function run(): Promise<void> {
-    const work = pass();
-    settled = work.catch(() => {});
-    return work;
-  }
+  const passes = createPasses(async () => {
+    const head = port.head();
+    if (head === undefined || stopped) return;
+    await follower.scan(head);
+    await reconciler.check();
+  });
 
   const unsubscribe = port.onHead(() => {
-    again = true;
-    if (!running)
-      run().catch((error: unknown) =>
+    const joined = passes.running !== undefined;
+    const work = passes.run();
+    // The caller that started the running pass reports its failure.
+    if (!joined)
+      work.catch((error: unknown) =>
         log.warn(
           { chain: port.chain.slug, error },
           'a chain could not be followed; its next head tries again',
@@ -61,14 +40,16 @@ export function createPump({ port, follower, reconciler, log }: PumpDeps): Pump 
   });
 
   return {
+    /** Runs a new pass after the current one. Rejects when it fails. */
     async first() {
-      while (running) await settled;
-      await run();
+      while (passes.running !== undefined) await passes.running.catch(() => {});
+      await passes.run();
     },
+    /** Resolves when no pass is running and none will start. */
     async stop() {
       unsubscribe();
       stopped = true;
-      await settled;
+      await passes.running?.catch(() => {});
     },
   };
 }

@@ -21,22 +21,11 @@ interface FeedWatchDeps {
   metrics: Metrics;
 }
 
-export interface FeedWatch {
-  start(): void;
-  stop(): void;
-}
+export type FeedWatch = ReturnType<typeof createFeedWatch>;
 
 const CODES = ['stale_mid', 'deviation', 'depeg', 'confidence'] as const;
 
-export function createFeedWatch({
-  market,
-  feeds,
-  sequencers,
-  slug,
-  clock,
-  log,
-  metrics,
-}: FeedWatchDeps): FeedWatch {
+export function createFeedWatch({ market, feeds, sequencers, slug, clock, log, metrics }: FeedWatchDeps) {
   const messages = metrics.counter(
     'firmquote_lp_feed_messages_total',
     'Prices from a feed, by what became of them',

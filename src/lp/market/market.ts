@@ -54,31 +54,7 @@ interface Input extends Pick<SourceView, 'price' | 'feed' | 'symbol' | 'role'> {
   maxAgeMs: number | null;
 }
 
-export interface Market {
-  /** Takes a feed's quote; unknown symbols are ignored. */
-  observe(quote: FeedQuote): void;
-  /** Takes a price that only checks others. */
-  refer(reference: ReferencePrice): void;
-  /** Current USD mid of a price symbol. */
-  mid(symbol: string): Mid | Decline;
-  pair(base: string, quote: string): PairPrice | Decline;
-  /** Most severe problem of the price of a pair. */
-  condition(base: string, quote: string): Condition | undefined;
-  /** The problem of a chain whose sequencer is watched. */
-  chainCondition(chainId: number): Condition | undefined;
-  /** Prices these pairs from now on; state of pairs that remain is kept. */
-  serve(pairs: LpConfig['pairs']): void;
-  /** Updates volatilities from current mids, a part of the pairs per call: call about four times a second. */
-  tick(): void;
-  /** Price symbols without a usable mid, with a reason fit for the public. */
-  stale(): { symbol: string; detail: string }[];
-  /** Every source and its use, for metrics and status. */
-  sources(): SourceView[];
-  /** undefined while there is no mid or the reference is silent. */
-  references(): { price: string; source: string; checked: CheckedReference | undefined }[];
-  /** Every configured pair with its current price. */
-  pairs(): readonly { base: string; quote: string; price: PairPrice | Decline }[];
-}
+export type Market = ReturnType<typeof createMarket>;
 
 const MOST_AT_ONCE = 64;
 /** For pairs with two fixed legs: a peg can break. */
@@ -111,7 +87,7 @@ export function wantedOf(
 export function createMarket(
   { clock, sequencers }: MarketDeps,
   { prices, assets, pairs }: Pick<LpConfig, 'prices' | 'assets' | 'pairs'>,
-): Market {
+) {
   let served = pairs;
   let turn = 0;
   const books = new Map(
@@ -147,6 +123,7 @@ export function createMarket(
   const views = new Map<string, Map<string, Legs>>();
   /** A request reads the same pair several times. */
   let last: { base: string; quote: string; legs: Legs } | undefined;
+  /** Prices these pairs from now on; state of pairs that remain is kept. */
   const serve = (next: LpConfig['pairs']) => {
     served = next;
     for (const { base, quote, params } of next) {
@@ -191,7 +168,8 @@ export function createMarket(
   return {
     serve,
     pair,
-    observe(quote) {
+    /** Takes a feed's quote; unknown symbols are ignored. */
+    observe(quote: FeedQuote) {
       const key = `${quote.source}|${quote.symbol}`;
       const [takes, checks] = [takers.get(key), checkers.get(key)];
       const observation = (takes ?? checks) && observe(quote, key);
@@ -203,7 +181,8 @@ export function createMarket(
       for (const book of checks ?? [])
         book.check(key, { price: middleOf(observation), atMs: observation.atMs });
     },
-    refer({ source, symbol, price, atMs }) {
+    /** Takes a price that only checks others. */
+    refer({ source, symbol, price, atMs }: ReferencePrice) {
       const key = `${source}|${symbol}`;
       const exact = parseDecimal(price);
       if (exact === undefined || exact.num === 0n) return;
@@ -211,13 +190,15 @@ export function createMarket(
       latest.set(key, reference);
       for (const book of checkers.get(key) ?? []) book.check(key, reference);
     },
-    mid(symbol) {
+    /** Current USD mid of a price symbol. */
+    mid(symbol: string): Mid | Decline {
       const state = books.get(symbol)?.state(clock.nowMs());
       if (state === undefined) return { declined: 'stale_price', detail: `no price named ${symbol}` };
       if (state.mid !== undefined && state.condition?.blocks !== true) return state.mid;
       return state.condition === undefined ? { declined: 'stale_price' } : declineOf(symbol, state.condition);
     },
-    condition(base, quote) {
+    /** Most severe problem of the price of a pair. */
+    condition(base: string, quote: string) {
       const found = legs(base, quote);
       if (found === undefined) return undefined;
       const conditions = [found.base.condition, found.quote.condition].filter((each) => each !== undefined);
@@ -226,7 +207,8 @@ export function createMarket(
       const { mid } = found.view.price(found.base, found.quote);
       return found.view.disagreement(mid.confidenceBps, found.nowMs) ?? conditions[0];
     },
-    chainCondition(chainId) {
+    /** The problem of a chain whose sequencer is watched. */
+    chainCondition(chainId: number) {
       const state = sequencers?.get(chainId)?.state();
       return state === undefined || state.up
         ? undefined
@@ -238,6 +220,7 @@ export function createMarket(
             sinceMs: state.sinceMs,
           };
     },
+    /** Updates volatilities from current mids, a part of the pairs per call: call about four times a second. */
     tick() {
       // Limits the pairs per call, so that quotes are answered in between.
       const turns = Math.max(4, Math.ceil(served.length / MOST_AT_ONCE));
@@ -248,6 +231,7 @@ export function createMarket(
         if (found !== undefined && !isDecline(pair(base, quote))) found.view.tick(found.nowMs);
       }
     },
+    /** Price symbols without a usable mid, with a reason fit for the public. */
     stale() {
       const nowMs = clock.nowMs();
       const look = (symbol: string) => {
@@ -261,6 +245,7 @@ export function createMarket(
         look(symbols[(looked = (looked + 1) % symbols.length)] as string);
       return [...missing].map(([symbol, detail]) => ({ symbol, detail }));
     },
+    /** Every source and its use, for metrics and status. */
     sources() {
       const nowMs = clock.nowMs();
       return inputs.map(({ price, feed, symbol, role }) => {
@@ -286,6 +271,7 @@ export function createMarket(
         };
       });
     },
+    /** undefined while there is no mid or the reference is silent. */
     references: () =>
       inputs.flatMap(({ price, feed, symbol, role }) => {
         if (role !== 'reference') return [];
@@ -301,6 +287,7 @@ export function createMarket(
           },
         ];
       }),
+    /** Every configured pair with its current price. */
     pairs: () => served.map(({ base, quote }) => ({ base, quote, price: pair(base, quote) })),
   };
 }

@@ -52,11 +52,7 @@ export interface PriceState {
   sigmaFloor: number;
 }
 
-export interface SymbolPrice {
-  take(observation: Observation): void;
-  check(source: string, reference: ReferenceValue): void;
-  state(nowMs: number): PriceState;
-}
+export type SymbolPrice = ReturnType<typeof createSymbolPrice>;
 
 /** Expiry of a fixed price: it never ages. */
 export const ALWAYS = Number.MAX_SAFE_INTEGER;
@@ -75,7 +71,7 @@ type Look = Omit<PriceState, 'condition'> & {
 
 const NONE: readonly never[] = [];
 
-export function createSymbolPrice(config: LpPriceConfig, nowMs: number): SymbolPrice {
+export function createSymbolPrice(config: LpPriceConfig, nowMs: number) {
   const seen = new Map<string, Observation>();
   const references = new Map<string, ReferenceValue & { value: number }>();
   const look = 'fixed' in config ? pegged(config, seen) : floating(config, seen, references);
@@ -85,15 +81,15 @@ export function createSymbolPrice(config: LpPriceConfig, nowMs: number): SymbolP
   let goodUntilMs = nowMs;
 
   return {
-    take(observation) {
+    take(observation: Observation) {
       seen.set(observation.source, observation);
       if (cached !== undefined) cached.untilMs = -1;
     },
-    check(source, reference) {
+    check(source: string, reference: ReferenceValue) {
       references.set(source, { ...reference, value: displayPrice(reference.price) });
       if (cached !== undefined) cached.untilMs = -1;
     },
-    state(now) {
+    state(now: number) {
       if (cached !== undefined && now <= cached.untilMs && now >= cached.fromMs) return cached.state;
       const { mid, condition, depegged, references: checked, sigmaFloor, untilMs } = look(now);
       if (condition === undefined) trouble = undefined;

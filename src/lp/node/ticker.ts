@@ -9,12 +9,7 @@ const REBALANCING_EVERY = 12;
 const GAS_EVERY = 20;
 const STORE_WIN_RATES_EVERY = 120;
 
-interface Ticker {
-  start(): void;
-  stop(): void;
-}
-
-export function createTicker(parts: LpParts): Ticker {
+export function createTicker(parts: LpParts) {
   const { leases, lead, sharing, replica, standby, risk, winRates, accounts, sessions } = parts;
   const { clock, log, transactors, shared } = parts.deps;
   let ticks = 0;

@@ -4,35 +4,33 @@ import { LRUCache } from 'lru-cache';
 import type { Decline } from '../../domain/decline.ts';
 import type { Rfq } from '../../protocol/link/link.ts';
 import type { Route } from '../quoting/route.ts';
-import { type DeclineRecord, explainDecline, explainQuote, type Explanation } from './explain.ts';
+import { type DeclineRecord, explainDecline, explainQuote } from './explain.ts';
 import type { QuoteRecord } from './quote-events.ts';
 
-interface RecentQuotes {
-  quoted(record: QuoteRecord): void;
-  declined(rfq: Rfq, route: Route | undefined, decline: Decline, atMs: number): void;
-  /** The quote with this order id, if it is still kept. */
-  quote(orderId: string): QuoteRecord | undefined;
-  /** Everything kept with this quote id, order id or rfq id, newest first. */
-  explain(id: string): Explanation[];
-}
-
 /** The last `keep` quotes and as many declines. */
-export function createRecentQuotes({ keep }: { keep: number }): RecentQuotes {
+export function createRecentQuotes({ keep }: { keep: number }) {
   const quotes = new LRUCache<string, QuoteRecord>({ max: keep });
   const declines = new LRUCache<number, DeclineRecord>({ max: keep });
   let declineCount = 0;
 
   return {
-    quoted(record) {
+    quoted(record: QuoteRecord) {
       quotes.set(record.orderId, record);
     },
     // A request itself is large; an explanation needs only these parts of it.
-    declined({ rfqId, taker, side, amount, input, output }, route, decline, atMs) {
+    declined(
+      { rfqId, taker, side, amount, input, output }: Rfq,
+      route: Route | undefined,
+      decline: Decline,
+      atMs: number,
+    ) {
       const rfq = { rfqId, taker, side, amount, input, output };
       declines.set(declineCount++, { rfq, route, decline, atMs });
     },
-    quote: (orderId) => quotes.peek(orderId),
-    explain: (id) => [
+    /** The quote with this order id, if it is still kept. */
+    quote: (orderId: string) => quotes.peek(orderId),
+    /** Everything kept with this quote id, order id or rfq id, newest first. */
+    explain: (id: string) => [
       ...[...quotes.values()]
         .filter(({ orderId, quoteId, rfqId }) => orderId === id || quoteId === id || rfqId === id)
         .map(explainQuote),

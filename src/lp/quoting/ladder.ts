@@ -21,18 +21,7 @@ export interface PartialOffer {
   atMs: number;
 }
 
-export interface Ladders {
-  /** undefined when no part is worth offering, or the venue does not split this request. */
-  offer(
-    rfq: Rfq,
-    route: Route,
-    inputs: PriceInputs,
-    times: OrderTimes,
-    why: PriceDecline,
-  ): Partial | undefined;
-  /** What was offered for a request, while the offer stands. */
-  find(rfqId: string): PartialOffer | undefined;
-}
+export type Ladders = ReturnType<typeof createLadders>;
 
 /** Per cent of the largest amount that we could take. */
 const SHARES = [10, 25, 50, 75, 100] as const;
@@ -40,10 +29,17 @@ const SHARES = [10, 25, 50, 75, 100] as const;
 export function createLadders(
   { clock }: { clock: Clock },
   { standsMs = 2_000, max = 4_096 }: { standsMs?: number; max?: number } = {},
-): Ladders {
+) {
   const offers = new LRUCache<string, PartialOffer>({ max });
   return {
-    offer(rfq, route, inputs, times, why) {
+    /** undefined when no part is worth offering, or the venue does not split this request. */
+    offer(
+      rfq: Rfq,
+      route: Route,
+      inputs: PriceInputs,
+      times: OrderTimes,
+      why: PriceDecline,
+    ): Partial | undefined {
       const largest = why.maxAmount ?? 0n;
       // Across chains each slice needs its own fill before any LP is paid: we do not take part in that.
       if (rfq.maxSplitParts < 2 || !route.sameChain || largest <= 0n || largest >= inputs.amount)
@@ -62,7 +58,8 @@ export function createLadders(
       offers.set(rfq.rfqId, { rfq, route, inputs: sliceInputs, times, atMs: nowMs });
       return { type: 'partial', rfqId: rfq.rfqId, ladder: rungs, validUntil: times.validUntil };
     },
-    find(rfqId) {
+    /** What was offered for a request, while the offer stands. */
+    find(rfqId: string) {
       const offer = offers.peek(rfqId);
       return offer !== undefined && clock.nowMs() - offer.atMs <= standsMs ? offer : undefined;
     },

@@ -34,12 +34,7 @@ export interface LevelsDeps {
   log: Log;
 }
 
-export interface LevelsPublisher {
-  start(): void;
-  /** Sends every ladder in the next round, because a venue that has just welcomed us has none. */
-  resend(): void;
-  stop(): void;
-}
+export type LevelsPublisher = ReturnType<typeof createLevelsPublisher>;
 
 /** Per cent of the largest amount that we would take. */
 const SHARES = [2, 10, 25, 50, 100] as const;
@@ -47,7 +42,7 @@ const SHARES = [2, 10, 25, 50, 100] as const;
 const REPEAT_ROUNDS = 4;
 const ROUTES_PER_BATCH = 10;
 
-export function createLevelsPublisher(deps: LevelsDeps): LevelsPublisher {
+export function createLevelsPublisher(deps: LevelsDeps) {
   const { clock, log } = deps;
   const sent = new Map<string, { ladder: string; round: number }>();
   let round = 0;
@@ -128,6 +123,7 @@ export function createLevelsPublisher(deps: LevelsDeps): LevelsPublisher {
 
   return {
     start: scheduleNext,
+    /** Sends every ladder in the next round, because a venue that has just welcomed us has none. */
     resend: () => sent.clear(),
     stop() {
       stopped = true;

@@ -2,15 +2,15 @@
  * Everything a price needs, in memory: the market, chain clocks and gas, our inventory, learned win rates.
  */
 
-import { type Decline, isDecline } from '../../domain/decline.ts';
+import { isDecline } from '../../domain/decline.ts';
 import type { Address } from '../../domain/hex.ts';
 import type { UnixSeconds } from '../../domain/time.ts';
 import type { Ledger } from '../../inventory/ledger.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { PricingPlugin } from '../../pricing/price-inputs.ts';
 import type { PriceInputs } from '../../pricing/price-inputs.ts';
-import { type Rational, ten, toNumber } from '../../pricing/rational.ts';
-import { type Bands, createBands } from '../accounting/bands.ts';
+import { ten, toNumber } from '../../pricing/rational.ts';
+import { createBands } from '../accounting/bands.ts';
 import type { ChainSight, ChainState } from '../chain/chain-state.ts';
 import type { LpConfig } from '../config/config.ts';
 import type { Market } from '../market/market.ts';
@@ -33,28 +33,7 @@ export interface RequestTerms {
 
 export type QuoteInputs = PriceInputs & { evidence: PricingEvidence };
 
-export interface PricingContext {
-  readonly market: Market;
-  readonly ledger: Ledger;
-  readonly bands: Bands;
-  readonly chains: ReadonlyMap<number, ChainState>;
-  /**
-   * The latest it can be on a chain: the later of its newest block and our own clock. New quotes count from
-   * here.
-   */
-  now(chainId: number): UnixSeconds;
-  /**
-   * The earliest it can be: time of the last block whose events are in the ledger. Holds expire by this
-   * clock alone.
-   */
-  lastReadTime(chainId: number): UnixSeconds;
-  /** USD for one whole token of an asset, from its own price alone; undefined while there is none. */
-  usd(asset: string): Rational | undefined;
-  /** The inputs of one price, or why there can be no price. */
-  inputs(route: Route, terms: RequestTerms, adjustment?: RiskAdjustment): QuoteInputs | Decline;
-  /** Reads gas prices, data fees and the operator's native balance again. */
-  refreshGas(operator: Address): Promise<void>;
-}
+export type PricingContext = ReturnType<typeof createPricingContext>;
 
 export interface PricingContextDeps {
   clock: Clock;
@@ -79,7 +58,7 @@ type Options = Pick<LpConfig, 'assets' | 'pairs' | 'quoting'>;
 export function createPricingContext(
   { clock, market, ledger, chains, lastReadTime, startedWith, adverse, winRates, plugin }: PricingContextDeps,
   { assets, pairs, quoting }: Options,
-): PricingContext {
+) {
   const bands = createBands(
     {
       ledger,
@@ -90,6 +69,10 @@ export function createPricingContext(
   );
   const gas = createGas({ chains, market }, { assets, quoting });
 
+  /**
+   * The latest it can be on a chain: the later of its newest block and our own clock. New quotes count from
+   * here.
+   */
   const now = (chainId: number): UnixSeconds =>
     Math.max(chains.get(chainId)?.port.head()?.timestamp ?? 0, Math.floor(clock.nowMs() / 1000));
 
@@ -121,12 +104,18 @@ export function createPricingContext(
     bands,
     chains,
     now,
+    /**
+     * The earliest it can be: time of the last block whose events are in the ledger. Holds expire by this
+     * clock alone.
+     */
     lastReadTime,
-    usd(asset) {
+    /** USD for one whole token of an asset, from its own price alone; undefined while there is none. */
+    usd(asset: string) {
       const mid = market.mid(assets[asset]?.price ?? asset);
       return isDecline(mid) ? undefined : mid.price;
     },
-    inputs(route, terms, adjustment = NO_ADJUSTMENT) {
+    /** The inputs of one price, or why there can be no price. */
+    inputs(route: Route, terms: RequestTerms, adjustment: RiskAdjustment = NO_ADJUSTMENT) {
       const { pair } = route;
       const priced = market.pair(pair.base, pair.quote);
       if (isDecline(priced)) return priced;
@@ -182,6 +171,7 @@ export function createPricingContext(
       if (plugin !== undefined) made.plugin = plugin;
       return made;
     },
+    /** Reads gas prices, data fees and the operator's native balance again. */
     refreshGas: gas.refresh,
   };
 }

@@ -5,25 +5,19 @@
  */
 
 import type { Chain } from '../../domain/chain.ts';
-import { createPricingContext, type PricingContext, type PricingContextDeps } from './pricing-context.ts';
+import { createPricingContext, type PricingContextDeps } from './pricing-context.ts';
 import type { LpConfig } from '../config/config.ts';
-import { createQuoteHandler, type QuoteHandler, type QuoteHandlerDeps } from './quote.ts';
-import { createRoutes, type Routes } from './route.ts';
-import { createSliceHandler, type SliceHandler } from './slice.ts';
+import { createQuoteHandler, type QuoteHandlerDeps } from './quote.ts';
+import { createRoutes } from './route.ts';
+import { createSliceHandler } from './slice.ts';
 
-export interface QuotingSnapshot {
-  readonly config: LpConfig;
-  readonly routes: Routes;
-  readonly context: PricingContext;
-  readonly quotes: QuoteHandler;
-  readonly slices: SliceHandler;
-}
+export type QuotingSnapshot = ReturnType<typeof createQuotingSnapshot>;
 
 export type QuotingSnapshotDeps = PricingContextDeps &
   Omit<QuoteHandlerDeps, 'context' | 'routes' | 'fatFinger'> & { networks: ReadonlyMap<number, Chain> };
 
 /** Throws `RequestError` for a configuration that contradicts itself. */
-export function createQuotingSnapshot(deps: QuotingSnapshotDeps, config: LpConfig): QuotingSnapshot {
+export function createQuotingSnapshot(deps: QuotingSnapshotDeps, config: LpConfig) {
   const chains = config.chains.flatMap((chain) => {
     const network = deps.networks.get(chain.chainId);
     return network === undefined ? [] : [{ config: chain, chain: network }];

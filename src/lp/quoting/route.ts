@@ -52,18 +52,13 @@ export interface LpChain {
   chain: Chain;
 }
 
-export interface Routes {
-  find(input: string, output: string): Route | undefined;
-  /** Corridors that this LP serves, for `hello`. */
-  readonly corridors: readonly string[];
-  readonly all: readonly Route[];
-}
+export type Routes = ReturnType<typeof createRoutes>;
 
 /**
  * Throws `RequestError` when a pair names a token that no chain has, or overrides a corridor it does not
  * serve.
  */
-export function createRoutes(chains: readonly LpChain[], pairs: LpConfig['pairs']): Routes {
+export function createRoutes(chains: readonly LpChain[], pairs: LpConfig['pairs']) {
   const all = pairs.flatMap((pair) => routesOf(chains, pair));
   const byAssets = new Map<string, Map<string, Route>>();
   for (const route of all) {
@@ -73,8 +68,9 @@ export function createRoutes(chains: readonly LpChain[], pairs: LpConfig['pairs'
   }
   return {
     all,
+    /** Corridors that this LP serves, for `hello`. */
     corridors: [...new Set(all.map(({ origin, dest }) => corridorOf(origin, dest)))],
-    find: (input, output) => byAssets.get(input)?.get(output),
+    find: (input: string, output: string) => byAssets.get(input)?.get(output),
   };
 }
 

@@ -160,7 +160,7 @@ export function createSliceHandler(deps: QuoteHandlerDeps): SliceHandler {
     if (failure === undefined) return { ...ours, priced, inputs };
     log.fatal(
       { rfqId: slice.rfqId, pair: route.pairName, failure },
-      'the second opinion rejected a slice: not signed',
+      'the independent check rejected a slice: not signed',
     );
     return { declined: 'internal', control: 'fat_finger', detail: failure };
   }

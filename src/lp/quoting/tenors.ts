@@ -8,14 +8,7 @@ import { orderTimes, type OrderTimes, type UnixSeconds } from '../../domain/time
 import type { Rfq } from '../../protocol/link/link.ts';
 import type { LpConfig } from '../config/config.ts';
 
-export interface Tenors {
-  /** Times of the quotes for one request, the shortest first, without duplicates. Never empty. */
-  of(
-    rfq: Pick<Rfq, 'minValidUntil' | 'skeleton'>,
-    now: UnixSeconds,
-    maxSeconds: number | undefined,
-  ): readonly OrderTimes[] | Decline;
-}
+export type Tenors = ReturnType<typeof createTenors>;
 
 type Options = Pick<LpConfig['quoting'], 'validitySeconds' | 'pointsSeconds' | 'maxValiditySeconds'>;
 
@@ -25,11 +18,16 @@ export const longestTenorSeconds = ({
   pointsSeconds,
 }: Pick<Options, 'validitySeconds' | 'pointsSeconds'>): number => Math.max(validitySeconds, ...pointsSeconds);
 
-export function createTenors(quoting: Options): Tenors {
+export function createTenors(quoting: Options) {
   const configured = [...new Set([...quoting.pointsSeconds, quoting.validitySeconds])].sort((a, b) => a - b);
   const longest = Math.max(quoting.maxValiditySeconds, longestTenorSeconds(quoting));
   return {
-    of({ minValidUntil, skeleton }, now, maxSeconds = Number.POSITIVE_INFINITY) {
+    /** Times of the quotes for one request, the shortest first, without duplicates. Never empty. */
+    of(
+      { minValidUntil, skeleton }: Pick<Rfq, 'minValidUntil' | 'skeleton'>,
+      now: UnixSeconds,
+      maxSeconds: number | undefined = Number.POSITIVE_INFINITY,
+    ): readonly OrderTimes[] | Decline {
       const minimum = minValidUntil ?? 0;
       if (minimum - now > longest) return { declined: 'validity', detail: 'longer than we quote' };
       const times: OrderTimes[] = [];

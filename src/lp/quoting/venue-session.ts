@@ -24,20 +24,7 @@ import type { LpMetrics } from '../metrics.ts';
 import { declineMessage, type LpAnswer } from './quote.ts';
 import type { LpChain } from './route.ts';
 
-export interface VenueSession {
-  start(): void;
-  /** Sends our status to the venue. */
-  sendStatus(): void;
-  sendFill(orderId: Bytes32, stage: string, txHash: Hex | null): void;
-  /** Sends indicative prices; false when the session is not established. */
-  sendLevels(message: LinkMessage<'levels', FromSolver>): boolean;
-  /** Reconnects, because what `hello` said about us has changed. */
-  renew(reason: string): void;
-  /** The venue has accepted our `hello`. */
-  readonly welcome: boolean;
-  readonly name: string;
-  stop(): Promise<void>;
-}
+export type VenueSession = ReturnType<typeof createVenueSession>;
 
 export interface VenueSessionDeps {
   link: Link;
@@ -69,10 +56,7 @@ const MAX_WARNINGS = 100;
 const STOP_WAIT_MS = 1_000;
 const STOP_POLL_MS = 20;
 
-export function createVenueSession(
-  deps: VenueSessionDeps,
-  { solver }: Pick<LpConfig, 'solver'>,
-): VenueSession {
+export function createVenueSession(deps: VenueSessionDeps, { solver }: Pick<LpConfig, 'solver'>) {
   const { link, clock, metrics } = deps;
   const log = deps.log.child({ venue: link.name });
   const warned = new Set<string>();
@@ -83,6 +67,7 @@ export function createVenueSession(
   let inFlight = 0;
 
   const send = (message: FromSolver): boolean => link.send(JSON.stringify(message));
+  /** Sends our status to the venue. */
   const sendStatus = (): void => void (welcome && send({ type: 'status', ...deps.status() }));
 
   /** Proves that we own the operator key of each account, on the chains that the venue shares with us. */
@@ -247,6 +232,7 @@ export function createVenueSession(
 
   return {
     name: link.name,
+    /** The venue has accepted our `hello`. */
     get welcome() {
       return welcome;
     },
@@ -261,11 +247,13 @@ export function createVenueSession(
       });
     },
     sendStatus,
-    sendFill(orderId, stage, txHash) {
+    sendFill(orderId: Bytes32, stage: string, txHash: Hex | null) {
       if (welcome) send({ type: 'fill', orderId, stage, txHash });
     },
-    sendLevels: (message) => welcome && send(message),
-    renew(reason) {
+    /** Sends indicative prices; false when the session is not established. */
+    sendLevels: (message: LinkMessage<'levels', FromSolver>) => welcome && send(message),
+    /** Reconnects, because what `hello` said about us has changed. */
+    renew(reason: string) {
       if (welcome) link.reconnect(reason);
     },
     async stop() {

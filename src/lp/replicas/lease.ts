@@ -8,20 +8,7 @@ import { covers, type Lease, type LeaseRule, renew, resume } from '../../invento
 import type { Log } from '../../ports/log.ts';
 import type { LpStore } from '../../ports/stores/lp-store.ts';
 
-export interface Leases {
-  /** true when a quote with this deadline may be signed now. */
-  covers(chainId: number, deadline: UnixSeconds): boolean;
-  /** Extends the lease with one write. false when another process owns the store or it does not answer. */
-  extend(chainId: number, deadline: UnixSeconds): Promise<boolean>;
-  /** Renews leases that are due. */
-  tick(): Promise<void>;
-  /** Nothing is signed until these chain times: an earlier process may have signed quotes. */
-  quarantine(): { chainId: number; until: UnixSeconds }[];
-  /** Seconds from now to the end of each lease. */
-  reach(): { chainId: number; seconds: number }[];
-  /** Another process owns the store: sign nothing more. */
-  readonly lost: boolean;
-}
+export type Leases = ReturnType<typeof createLeases>;
 
 interface LeaseDeps {
   store: Pick<LpStore, 'writeLease'>;
@@ -46,7 +33,7 @@ export function createLeases(
     clean,
     rules,
   }: { found: ReadonlyMap<number, Lease>; clean: boolean; rules: ReadonlyMap<number, LeaseRule> },
-): Leases {
+) {
   const durable = new Map<number, Lease | null>();
   const waits = new Map<number, UnixSeconds>();
   /** The latest write per chain. */
@@ -90,14 +77,19 @@ export function createLeases(
   }
 
   return {
+    /** Another process owns the store: sign nothing more. */
     get lost() {
       return lost;
     },
-    covers: (chainId, deadline) => !lost && covers(durable.get(chainId) ?? null, deadline),
-    async extend(chainId, deadline) {
+    /** true when a quote with this deadline may be signed now. */
+    covers: (chainId: number, deadline: UnixSeconds) =>
+      !lost && covers(durable.get(chainId) ?? null, deadline),
+    /** Extends the lease with one write. false when another process owns the store or it does not answer. */
+    async extend(chainId: number, deadline: UnixSeconds) {
       const lease = longer(durable.get(chainId) ?? null, { signedUpTo: deadline, clean: false });
       return !lost && (await write(chainId, lease).catch(() => false));
     },
+    /** Renews leases that are due. */
     async tick() {
       if (lost) return;
       for (const [chainId, rule] of rules) {
@@ -105,11 +97,13 @@ export function createLeases(
         if (next !== null) await write(chainId, next);
       }
     },
+    /** Seconds from now to the end of each lease. */
     reach: () =>
       [...durable].map(([chainId, lease]) => ({
         chainId,
         seconds: lease === null ? 0 : lease.signedUpTo - now(chainId),
       })),
+    /** Nothing is signed until these chain times: an earlier process may have signed quotes. */
     quarantine() {
       for (const [chainId, until] of waits) if (settled(chainId) > until) waits.delete(chainId);
       return [...waits].map(([chainId, until]) => ({ chainId, until }));

@@ -14,17 +14,7 @@ import type { Lead } from './leadership.ts';
 import { holdOf, ownSlice } from '../quoting/order.ts';
 import type { Sharing } from './sharing.ts';
 
-export interface Replica {
-  /** Loads stored awards for orders that the ledger does not have. */
-  learn(orderIds: readonly Bytes32[]): Promise<void>;
-  /**
-   * Takes, keeps or hands over the lead, joins the shared inventory, reads new awards. Rejects when the store
-   * does.
-   */
-  tick(): Promise<void>;
-  /** Stops leading. */
-  rest(): Promise<void>;
-}
+export type Replica = ReturnType<typeof createReplica>;
 
 export interface ReplicaDeps {
   store: Pick<LpStore, 'epoch' | 'award' | 'awardsBut' | 'putAward'>;
@@ -56,7 +46,7 @@ export function createReplica(
     advance,
   }: ReplicaDeps,
   { account }: { account: Address },
-): Replica {
+) {
   /** Epoch of the lead this replica holds. */
   let acting: number | undefined;
 
@@ -69,6 +59,7 @@ export function createReplica(
     advance();
   }
 
+  /** Stops leading. */
   async function rest(): Promise<void> {
     if (acting === undefined) return;
     acting = undefined;
@@ -112,13 +103,18 @@ export function createReplica(
   }
 
   return {
-    async learn(orderIds) {
+    /** Loads stored awards for orders that the ledger does not have. */
+    async learn(orderIds: readonly Bytes32[]) {
       for (const orderId of orderIds) {
         const award = await store.award(orderId);
         if (award !== undefined && (award.stage === 'committed' || award.stage === 'filled'))
           await take(award);
       }
     },
+    /**
+     * Takes, keeps or hands over the lead, joins the shared inventory, reads new awards. Rejects when the store
+     * does.
+     */
     async tick() {
       await lead.tick();
       if (acting !== undefined && (!lead.mine() || store.epoch() !== acting)) await rest();

@@ -17,30 +17,7 @@ import type { LpStore } from '../../ports/stores/lp-store.ts';
 import type { BindingHold, SharedInventory, Verdict } from '../../ports/shared-inventory.ts';
 import type { Follower } from '../chain/follow.ts';
 
-export interface Sharing {
-  /** Makes these local holds of one nonce. Per hold: undefined, or the reason of refusal. */
-  promise(requests: readonly HoldRequest[]): Promise<readonly (Decline | undefined)[]>;
-  /** Releases a local hold whose quote was never signed. */
-  unsigned(request: HoldRequest): void;
-  /** The bucket with the holds of all replicas. */
-  seen(bucket: BucketView): SharedBucket;
-  /** Why nothing may be signed now. */
-  trouble(): { kind: 'shared' | 'quarantine'; note: string } | undefined;
-  /** Takes ledger events: what binds and what has ended. */
-  heard(event: LedgerEvent): void;
-  /** An open order names this LP; another replica may have quoted it. */
-  stranger(orderId: Bytes32, order: StandardOrder): void;
-  /** The balance on this chain has paid for the order; final. */
-  spent(chainId: number, orderId: Bytes32): void;
-  /** The nonce is used; final. */
-  used(group: string, winner: Bytes32 | undefined): void;
-  /** A head of this chain was processed. */
-  followed(chainId: number): void;
-  /** Joins when needed and releases unreported ended holds. Never rejects. */
-  tick(): Promise<void>;
-  /** Sends pending reports. */
-  flush(): Promise<void>;
-}
+export type Sharing = ReturnType<typeof createSharing>;
 
 /** A bucket as all replicas see it. */
 export interface SharedBucket extends BucketView {
@@ -74,7 +51,7 @@ const bucketOf = ({ chainId, token }: { chainId: number; token: string }): strin
 export function createSharing(
   deps: SharingDeps,
   { generation, chains }: { generation: string; chains: readonly number[] },
-): Sharing {
+) {
   const { inventory, followers, log } = deps;
   let joining: Promise<void> | undefined;
   let waits = new Map<number, UnixSeconds>();
@@ -218,7 +195,8 @@ export function createSharing(
     return undefined;
   }
 
-  function trouble(): ReturnType<Sharing['trouble']> {
+  /** Why nothing may be signed now. */
+  function trouble(): { kind: 'shared' | 'quarantine'; note: string } | undefined {
     const state = inventory.state();
     if (state.state !== 'ready') return { kind: 'shared', note: state.note };
     if (chains.some((chainId) => !reported.has(chainId)))
@@ -230,7 +208,8 @@ export function createSharing(
   inventory.onState(() => deps.changed());
 
   return {
-    async promise(requests) {
+    /** Makes these local holds of one nonce. Per hold: undefined, or the reason of refusal. */
+    async promise(requests: readonly HoldRequest[]) {
       const [first] = requests;
       if (first === undefined) return [];
       if (trouble() !== undefined) return requests.map(() => AWAY);
@@ -253,13 +232,15 @@ export function createSharing(
       });
       return requests.map((request, at) => refusalOf(request, asked[at] ?? [], verdicts?.[at]));
     },
-    unsigned({ orderId }) {
+    /** Releases a local hold whose quote was never signed. */
+    unsigned({ orderId }: HoldRequest) {
       // Not reported: the shared hold expires by itself.
       quiet = true;
       deps.ledger().apply({ type: 'released', orderId });
       quiet = false;
     },
-    seen(bucket) {
+    /** The bucket with the holds of all replicas. */
+    seen(bucket: BucketView) {
       const known = inventory.seen(bucketOf(bucket));
       if (known === undefined) return bucket;
       // Binding amounts are counted in both; one that just left may be missing in either.
@@ -267,7 +248,8 @@ export function createSharing(
       return { ...bucket, held, free: max(bucket.free + bucket.held - held, 0n), heldAtMs: known.atMs };
     },
     trouble,
-    heard(event) {
+    /** Takes ledger events: what binds and what has ended. */
+    heard(event: LedgerEvent) {
       switch (event.type) {
         case 'restored':
           return keep(event.request);
@@ -296,13 +278,18 @@ export function createSharing(
         default:
       }
     },
-    stranger: (orderId, order) => void strangers.set(orderId, order),
-    spent: (chainId, orderId) => void endedOn(chainId).add(orderId),
-    used: (group, winner) => void used.set(group, winner ?? null),
-    followed(chainId) {
+    /** An open order names this LP; another replica may have quoted it. */
+    stranger: (orderId: Bytes32, order: StandardOrder) => void strangers.set(orderId, order),
+    /** The balance on this chain has paid for the order; final. */
+    spent: (chainId: number, orderId: Bytes32) => void endedOn(chainId).add(orderId),
+    /** The nonce is used; final. */
+    used: (group: string, winner: Bytes32 | undefined) => void used.set(group, winner ?? null),
+    /** A head of this chain was processed. */
+    followed(chainId: number) {
       due.add(chainId);
       void tell();
     },
+    /** Joins when needed and releases unreported ended holds. Never rejects. */
     async tick() {
       ticks += 1;
       try {
@@ -314,6 +301,7 @@ export function createSharing(
       }
       if (due.size > 0) await tell();
     },
+    /** Sends pending reports. */
     async flush() {
       await telling;
       await tell();

@@ -7,26 +7,12 @@ import type { Money } from '../../inventory/event.ts';
 import type { Cap, Limits } from '../../inventory/limits.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { LpStore } from '../../ports/stores/lp-store.ts';
-import { judged, type Loss, lossOf, type Marks, moved, rolled } from '../../risk/drawdown.ts';
+import { judged, lossOf, type Marks, moved, rolled } from '../../risk/drawdown.ts';
 import type { KillSwitch } from './kill-switch.ts';
 import type { createNav } from './nav.ts';
 import type { LpRisk } from '../config/risk-config.ts';
 
-export interface Capital {
-  /** Measures NAV and losses. Call a few times a second. */
-  update(): void;
-  /** The owner deposited or withdrew: no gain and no loss. */
-  moved(money: Money): void;
-  /** Restarts the measurement: the operator resumed despite earlier losses. */
-  forgive(): void;
-  /** Whether losses cut sizes now. */
-  readonly sizesReduced: boolean;
-  status(): { navUsd: number | null; loss: Loss | null };
-  /** The configured limits with those from NAV. */
-  limits(): Limits;
-  restore(saved: unknown): void;
-  flush(store: Pick<LpStore, 'putRisk'>): Promise<void>;
-}
+export type Capital = ReturnType<typeof createCapital>;
 
 interface CapitalDeps {
   nav: ReturnType<typeof createNav>;
@@ -51,15 +37,7 @@ interface StoredLosses {
   day: { startMs: number; loss: number };
 }
 
-export function createCapital({
-  nav,
-  kill,
-  clock,
-  assetOf,
-  setLimits,
-  risk,
-  configured,
-}: CapitalDeps): Capital {
+export function createCapital({ nav, kill, clock, assetOf, setLimits, risk, configured }: CapitalDeps) {
   let marks: Marks | undefined;
   let last: number | undefined;
   let saved: StoredLosses | undefined;
@@ -67,6 +45,7 @@ export function createCapital({
   let limitedBy: { nav: number; risk: LpRisk; configured: Limits } | undefined;
   let pending = 0;
 
+  /** The configured limits with those from NAV. */
   function limits(): Limits {
     const { totalBps, gapLoss } = risk();
     const base = configured();
@@ -110,6 +89,7 @@ export function createCapital({
   }
 
   return {
+    /** Measures NAV and losses. Call a few times a second. */
     update() {
       const { usd, complete } = nav.now();
       if (complete) {
@@ -126,14 +106,17 @@ export function createCapital({
       }
       applyLimits();
     },
-    moved({ chainId, token, amount }) {
+    /** The owner deposited or withdrew: no gain and no loss. */
+    moved({ chainId, token, amount }: Money) {
       const found = assetOf(chainId, token);
       if (found !== undefined) pending += nav.worth(found.asset, amount, found.decimals);
     },
+    /** Restarts the measurement: the operator resumed despite earlier losses. */
     forgive() {
       marks = undefined;
       savedAtMs = 0;
     },
+    /** Whether losses cut sizes now. */
     get sizesReduced() {
       return marks?.cut === true;
     },
@@ -142,10 +125,10 @@ export function createCapital({
       loss: marks === undefined || last === undefined ? null : lossOf(marks, last),
     }),
     limits,
-    restore(value) {
+    restore(value: unknown) {
       if (isStoredLosses(value)) saved = value;
     },
-    async flush(store) {
+    async flush(store: Pick<LpStore, 'putRisk'>) {
       if (marks === undefined || last === undefined || clock.nowMs() - savedAtMs < SAVE_EVERY_MS) return;
       savedAtMs = clock.nowMs();
       const { hour, day } = marks;

@@ -13,14 +13,6 @@ export interface TrippedControl {
   sinceMs: number;
 }
 
-interface ControlBoard {
-  /** The control refused a request. */
-  refused(control: Control, detail: string): void;
-  /** All that the control holds back now, with notes; the rest has ended. */
-  report(control: Control, about: ReadonlyMap<string, string>): void;
-  tripped(): TrippedControl[];
-}
-
 /** A control that refuses single requests counts as tripped for this long after the last refusal. */
 const RECENT_MS = 5_000;
 export const REQUESTS = 'requests';
@@ -34,15 +26,7 @@ interface ControlState {
   logged: { sinceMs: number; count: number };
 }
 
-export function createControlBoard({
-  clock,
-  log,
-  metrics,
-}: {
-  clock: Clock;
-  log: Log;
-  metrics: Metrics;
-}): ControlBoard {
+export function createControlBoard({ clock, log, metrics }: { clock: Clock; log: Log; metrics: Metrics }) {
   const rows = new Map<Control, ControlState>(
     CONTROLS.map((control) => [
       control,
@@ -79,7 +63,8 @@ export function createControlBoard({
   }
 
   return {
-    refused(control, detail) {
+    /** The control refused a request. */
+    refused(control: Control, detail: string) {
       const row = rows.get(control) as ControlState;
       refusals.add(row.labels);
       const nowMs = clock.monotonicMs();
@@ -93,7 +78,8 @@ export function createControlBoard({
       trips.add(row.labels);
       log.warn({ control, detail }, 'risk control refuses requests');
     },
-    report(control, now) {
+    /** All that the control holds back now, with notes; the rest has ended. */
+    report(control: Control, now: ReadonlyMap<string, string>) {
       const row = rows.get(control) as ControlState;
       const { held, labels } = row;
       for (const about of held.keys()) {

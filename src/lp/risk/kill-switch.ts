@@ -9,21 +9,7 @@ import type { LpStore } from '../../ports/stores/lp-store.ts';
 /** What engaged it. The file still exists after a restart; the other sources are stored. */
 export type KilledBy = 'operator' | 'file' | 'signal' | 'drawdown';
 
-export interface KillSwitch {
-  engage(by: KilledBy, note: string): void;
-  /** Called by the operator: releases every source but a kill file that still exists. */
-  release(): void;
-  /** The kill file was removed. */
-  releaseFile(): void;
-  /** The note of each source that holds it. */
-  readonly held: ReadonlyMap<KilledBy, string>;
-  /** Engages what was engaged when the last process ended. */
-  restore(saved: unknown): void;
-  /** Stores what is not stored yet; after a failure the next call tries again. */
-  flush(store: Pick<LpStore, 'putRisk' | 'putKillReasons'>): Promise<void>;
-  /** With several replicas: applies what another one stored. Rejects when the store does. */
-  follow(store: Pick<LpStore, 'killReasons'>): Promise<void>;
-}
+export type KillSwitch = ReturnType<typeof createKillSwitch>;
 
 export const KILL = 'kill';
 const STORED_SOURCES: readonly KilledBy[] = ['operator', 'signal', 'drawdown'];
@@ -32,7 +18,8 @@ const STORED_SOURCES: readonly KilledBy[] = ['operator', 'signal', 'drawdown'];
 export function createKillSwitch(
   { log, changed, killed }: { log: Log; changed(): void; killed(by: KilledBy, note: string): void },
   { shared }: { shared: boolean },
-): KillSwitch {
+) {
+  /** The note of each source that holds it. */
   const held = new Map<KilledBy, string>();
   /** Commands given here and not stored yet: sources with their notes, or null for a release. */
   const unwritten: (Readonly<Record<string, string>> | null)[] = [];
@@ -70,7 +57,7 @@ export function createKillSwitch(
 
   return {
     held,
-    engage(by, note) {
+    engage(by: KilledBy, note: string) {
       if (held.get(by) === note) return;
       held.set(by, note);
       if (by !== 'file') record({ [by]: note });
@@ -78,6 +65,7 @@ export function createKillSwitch(
       changed();
       killed(by, note);
     },
+    /** Called by the operator: releases every source but a kill file that still exists. */
     release() {
       const dropped = drop(STORED_SOURCES);
       // Another replica may hold what this one has not read yet.
@@ -85,21 +73,25 @@ export function createKillSwitch(
       record(null);
       changed();
     },
+    /** The kill file was removed. */
     releaseFile() {
       if (drop(['file'])) changed();
     },
-    restore(saved) {
+    /** Engages what was engaged when the last process ended. */
+    restore(saved: unknown) {
       for (const [by, note] of sourcesOf(saved)) {
         if (held.has(by)) continue;
         held.set(by, note);
         log.warn({ by, note }, 'the kill switch still holds after the restart: `resume` releases it');
       }
     },
-    flush(store) {
+    /** Stores what is not stored yet; after a failure the next call tries again. */
+    flush(store: Pick<LpStore, 'putRisk' | 'putKillReasons'>) {
       writing ??= write(store).finally(() => (writing = undefined));
       return writing;
     },
-    async follow(store) {
+    /** With several replicas: applies what another one stored. Rejects when the store does. */
+    async follow(store: Pick<LpStore, 'killReasons'>) {
       if (unwritten.length > 0) return;
       const before = commands;
       const stored = sourcesOf(await store.killReasons());

@@ -11,31 +11,14 @@ import type { Route } from '../quoting/route.ts';
 /** The third regime, stressed, stops the pair: it is a `Decline`. */
 type QuotableRegime = 'calm' | 'elevated';
 
-export interface PairMonitor {
-  /** Updates the regime with a price that is about to be used. */
-  observe(
-    route: Pick<Route, 'pair' | 'pairName'>,
-    pairPrice: PairPrice,
-    nowMs: number,
-  ): QuotableRegime | Decline;
-  /** The regime as of the last observation. */
-  lastObserved(pairName: string, nowMs: number): QuotableRegime | Decline;
-  /** Why the pair is stopped, if it is. */
-  stopped(pairName: string, nowMs: number): Decline | undefined;
-  /** A taker accepted a quote of this pair. */
-  recordFill(pairName: string, fill: { side: 'buy' | 'sell'; usd: number }, nowMs: number): void;
-  /** Pairs in an elevated or stressed market, with a note for people. */
-  volatilePairs(nowMs: number): Map<string, string>;
-  /** Pairs that a burst of fills has frozen, with a note for people. */
-  frozenPairs(nowMs: number): Map<string, string>;
-}
+export type PairMonitor = ReturnType<typeof createPairMonitor>;
 
 interface PairState {
   regime: Regime;
   burst: Burst;
 }
 
-export function createPairMonitor(rule: () => Pick<LpRisk, 'volSpike' | 'burst'>): PairMonitor {
+export function createPairMonitor(rule: () => Pick<LpRisk, 'volSpike' | 'burst'>) {
   const pairs = new Map<string, PairState>();
 
   function stateOf(pairName: string): PairState {
@@ -44,6 +27,7 @@ export function createPairMonitor(rule: () => Pick<LpRisk, 'volSpike' | 'burst'>
     return state;
   }
 
+  /** Why the pair is stopped, if it is. */
   function stopped(pairName: string, nowMs: number): Decline | undefined {
     const state = pairs.get(pairName);
     if (state === undefined) return undefined;
@@ -64,7 +48,8 @@ export function createPairMonitor(rule: () => Pick<LpRisk, 'volSpike' | 'burst'>
 
   return {
     stopped,
-    observe({ pair, pairName }, pairPrice, nowMs) {
+    /** Updates the regime with a price that is about to be used. */
+    observe({ pair, pairName }: Pick<Route, 'pair' | 'pairName'>, pairPrice: PairPrice, nowMs: number) {
       // The same asset on two chains has no price that could move.
       if (pair.base === pair.quote) return stopped(pairName, nowMs) ?? 'calm';
       const state = stateOf(pairName);
@@ -82,13 +67,16 @@ export function createPairMonitor(rule: () => Pick<LpRisk, 'volSpike' | 'burst'>
       );
       return stopped(pairName, nowMs) ?? regimeOf(state.regime);
     },
-    lastObserved: (pairName, nowMs) =>
+    /** The regime as of the last observation. */
+    lastObserved: (pairName: string, nowMs: number) =>
       stopped(pairName, nowMs) ?? regimeOf(pairs.get(pairName)?.regime ?? CALM_MARKET),
-    recordFill(pairName, fill, nowMs) {
+    /** A taker accepted a quote of this pair. */
+    recordFill(pairName: string, fill: { side: 'buy' | 'sell'; usd: number }, nowMs: number) {
       const state = stateOf(pairName);
       state.burst = recordFill(state.burst, { ...fill, atMs: nowMs }, rule().burst);
     },
-    volatilePairs(nowMs) {
+    /** Pairs in an elevated or stressed market, with a note for people. */
+    volatilePairs(nowMs: number) {
       const notes = new Map<string, string>();
       for (const [name, { regime }] of pairs) {
         if (regime.level === 'calm' || nowMs >= regime.untilMs) continue;
@@ -102,7 +90,8 @@ export function createPairMonitor(rule: () => Pick<LpRisk, 'volSpike' | 'burst'>
       }
       return notes;
     },
-    frozenPairs(nowMs) {
+    /** Pairs that a burst of fills has frozen, with a note for people. */
+    frozenPairs(nowMs: number) {
       const notes = new Map<string, string>();
       for (const [name, { burst }] of pairs)
         if (nowMs < burst.frozenUntilMs) notes.set(name, `frozen for ${seconds(burst.frozenUntilMs, nowMs)}`);

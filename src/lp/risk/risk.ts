@@ -18,10 +18,9 @@ import { createControlBoard, type TrippedControl } from './control-board.ts';
 import { createCapital, DRAWDOWN } from './capital.ts';
 import { createTakerStatistics, type SuspectTaker } from './taker-statistics.ts';
 import type { LpConfig } from '../config/config.ts';
-import { createGuard, type Guard } from './guard.ts';
+import { createGuard } from './guard.ts';
 import { createKillSwitch, KILL, type KilledBy, type KillSwitch } from './kill-switch.ts';
 import type { Market } from '../market/market.ts';
-import type { QuoteEventListener } from '../quote-log/quote-events.ts';
 import { createNav } from './nav.ts';
 import { longestTenorSeconds } from '../quoting/tenors.ts';
 import type { Route } from '../quoting/route.ts';
@@ -41,36 +40,7 @@ interface Halt {
   note: string;
 }
 
-export interface Risk {
-  guard: Guard;
-  kill: KillSwitch;
-  listener: QuoteEventListener;
-  /** Why the pair or a chain of the route is stopped; undefined when it is not. */
-  stopped(route: Route): Decline | undefined;
-  /** What a jump of the mid would cost on this quote, for its hold. */
-  gapLoss(
-    route: Route,
-    inputs: Pick<PriceInputs, 'sigma'>,
-    priced: Pick<Priced, 'notional' | 'terms'>,
-  ): bigint;
-  /** Limits in force: the configured ones and those from our capital. */
-  limits(): Limits;
-  /**
-   * Evaluates every control. Call a few times a second, before standby reasons are read. `standing`: controls
-   * behind those reasons, with subject and note.
-   */
-  update(standing: ReadonlyMap<Control, ReadonlyMap<string, string>>): void;
-  halts(): Halt[];
-  /** The operator releases the kill switch. */
-  resume(): void;
-  /** The taker executed another quote of the same request, so these quotes can no longer execute. */
-  tradedElsewhere(quoteIds: readonly `0x${string}`[]): void;
-  configure(next: LpConfig): void;
-  status(): RiskStatus;
-  /** Applies operator commands given to another replica. Rejects when the store does. */
-  syncKillSwitch(): Promise<void>;
-  flush(): Promise<void>;
-}
+export type Risk = ReturnType<typeof createRisk>;
 
 interface RiskDeps {
   ledger: Ledger;
@@ -93,7 +63,7 @@ interface RiskDeps {
   killed(by: KilledBy, note: string): void;
 }
 
-export function createRisk(deps: RiskDeps, initial: LpConfig): Risk {
+export function createRisk(deps: RiskDeps, initial: LpConfig) {
   const { ledger, market, clock, log } = deps;
   let config = initial;
   let configuredLimits = deps.limitsOf(initial);
@@ -183,28 +153,39 @@ export function createRisk(deps: RiskDeps, initial: LpConfig): Risk {
     kill,
     listener: {
       quoted: takers.quoted,
-      declined(_rfq, _route, { control, detail, declined }) {
+      declined(_rfq: unknown, _route: unknown, { control, detail, declined }: Decline) {
         if (control !== undefined) board.refused(control, detail ?? declined);
       },
       accepted,
-      moved(money) {
+      moved(money: Parameters<typeof capital.moved>[0]) {
         capital.moved(money);
         // New money may be quoted from now on, withdrawn money no longer.
         capital.update();
       },
     },
-    stopped(route) {
+    /** Why the pair or a chain of the route is stopped; undefined when it is not. */
+    stopped(route: Route): Decline | undefined {
       const chain = market.chainCondition(route.origin.id) ?? market.chainCondition(route.dest.id);
       if (chain !== undefined) return { declined: 'standby', control: 'sequencer', detail: chain.detail };
       return monitor.stopped(route.pairName, clock.nowMs());
     },
-    gapLoss({ pair }, { sigma }, { notional, terms }) {
+    /** What a jump of the mid would cost on this quote, for its hold. */
+    gapLoss(
+      { pair }: Route,
+      { sigma }: Pick<PriceInputs, 'sigma'>,
+      { notional, terms }: Pick<Priced, 'notional' | 'terms'>,
+    ) {
       // The same asset on two chains has no mid that could jump.
       if (pair.base === pair.quote) return 0n;
       return gapLoss(notional, terms.D, jumpOf(deviationOver(sigma, longestSeconds), config.risk.gapLoss));
     },
+    /** Limits in force: the configured ones and those from our capital. */
     limits: capital.limits,
-    update(standing) {
+    /**
+     * Evaluates every control. Call a few times a second, before standby reasons are read. `standing`: controls
+     * behind those reasons, with subject and note.
+     */
+    update(standing: ReadonlyMap<Control, ReadonlyMap<string, string>>) {
       const nowMs = clock.nowMs();
       updatePairs(nowMs);
       capital.update();
@@ -232,13 +213,15 @@ export function createRisk(deps: RiskDeps, initial: LpConfig): Risk {
         ...stops.map(({ control = 'burst', detail = '' }): Halt => ({ control, note: detail })),
       ];
     },
+    /** The operator releases the kill switch. */
     resume() {
       // Otherwise the same loss would engage it again.
       if (kill.held.has('drawdown')) capital.forgive();
       kill.release();
     },
-    tradedElsewhere: (quoteIds) => takers.tradedElsewhere(quoteIds, clock.nowMs()),
-    configure(next) {
+    /** The taker executed another quote of the same request, so these quotes can no longer execute. */
+    tradedElsewhere: (quoteIds: readonly `0x${string}`[]) => takers.tradedElsewhere(quoteIds, clock.nowMs()),
+    configure(next: LpConfig) {
       config = next;
       configuredLimits = deps.limitsOf(next);
       longestSeconds = longestFirmSeconds(next);
@@ -250,6 +233,7 @@ export function createRisk(deps: RiskDeps, initial: LpConfig): Risk {
       ...capital.status(),
       suspects: takers.suspects(clock.nowMs()).slice(0, 50),
     }),
+    /** Applies operator commands given to another replica. Rejects when the store does. */
     async syncKillSwitch() {
       const losing = kill.held.has('drawdown');
       await kill.follow(deps.store);

@@ -48,18 +48,7 @@ export interface StandbyReason {
 /** Reasons that other parts of the LP report. */
 type ReportedKind = 'stopping' | 'starting' | 'operator' | 'store';
 
-export interface Standby {
-  /** Evaluates every reason; true when the kinds of reasons have changed. */
-  update(): boolean;
-  /** Why this route is not quoted now. Cheap: called for every quote. */
-  refusal(route: Route): Decline | undefined;
-  status(): { status: 'active' | 'standby'; note: string | null };
-  reasons(): readonly StandbyReason[];
-  /** Reports a reason (effective immediately), or with undefined its end (from the next `update`). */
-  report(kind: ReportedKind, note: string | undefined): void;
-  /** Notes of the chain lags and drifts now, by control and chain or asset, for the board of controls. */
-  controls(): ReadonlyMap<Control, ReadonlyMap<string, string>>;
-}
+export type Standby = ReturnType<typeof createStandby>;
 
 interface StandbyDeps {
   /** The quoting configuration in force. */
@@ -99,7 +88,7 @@ export function createStandby({
   sharing,
   proving,
   lead,
-}: StandbyDeps): Standby {
+}: StandbyDeps) {
   const reported = new Map<ReportedKind, string>();
   /** Chains on which nothing is quoted. */
   let stoppedChains = new Map<number, StandbyReason>();
@@ -148,6 +137,7 @@ export function createStandby({
       : { kind: 'sender', note: `${slug}: no healthy sender` };
   }
 
+  /** Why this route is not quoted now. Cheap: called for every quote. */
   function refusal(route: Route): Decline | undefined {
     // Read directly: signing stops the instant the switch is engaged.
     for (const [, detail] of risk.kill.held) return { declined: 'standby', control: 'kill_switch', detail };
@@ -230,6 +220,7 @@ export function createStandby({
   }
 
   return {
+    /** Evaluates every reason; true when the kinds of reasons have changed. */
     update() {
       updateChains();
       global = globalReason();
@@ -264,7 +255,7 @@ export function createStandby({
     },
     refusal,
     status: () => ({
-      status: global === undefined ? 'active' : 'standby',
+      status: global === undefined ? ('active' as const) : ('standby' as const),
       note:
         reasons.length === 0
           ? null
@@ -274,11 +265,13 @@ export function createStandby({
               .slice(0, MAX_NOTE_LENGTH),
     }),
     reasons: () => reasons,
-    report(kind, note) {
+    /** Reports a reason (effective immediately), or with undefined its end (from the next `update`). */
+    report(kind: ReportedKind, note: string | undefined) {
       if (note === undefined) reported.delete(kind);
       else reported.set(kind, note);
       global = globalReason() ?? global;
     },
+    /** Notes of the chain lags and drifts now, by control and chain or asset, for the board of controls. */
     controls: () =>
       new Map(
         (['chain_lag', 'drift'] as const).map((control) => [

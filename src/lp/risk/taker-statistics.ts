@@ -28,17 +28,7 @@ export interface SuspectTaker {
   accepts: number;
 }
 
-export interface TakerStatistics {
-  /** Counts a request against the taker's rate and returns how suspicious the taker is. */
-  countRequest(taker: string, nowMs: number): Suspicion | 'too_often';
-  quoted(record: Pick<QuoteRecord, 'quoteId' | 'rfqId' | 'atMs' | 'taker' | 'times'>): void;
-  /** `edgeBps`: what the trade was worth to us at mid when the taker accepted. */
-  accepted(award: Pick<OpenAward, 'quoteId' | 'order'>, edgeBps: number, nowMs: number): void;
-  /** The taker executed another quote of the same request on chain. */
-  tradedElsewhere(quoteIds: readonly Bytes32[], nowMs: number): void;
-  /** Suspicious takers, the worst first; at most `MAX_SUSPECTS`. */
-  suspects(nowMs: number): SuspectTaker[];
-}
+export type TakerStatistics = ReturnType<typeof createTakerStatistics>;
 
 interface TakerState {
   tokens: Tokens;
@@ -67,9 +57,7 @@ const MAX_OPEN_QUOTES = 200_000;
 const PRUNE_INTERVAL_MS = 1_000;
 const MAX_SUSPECTS = 100;
 
-export function createTakerStatistics(
-  rule: () => Pick<LpRisk, 'freeOption' | 'rate' | 'takers'>,
-): TakerStatistics {
+export function createTakerStatistics(rule: () => Pick<LpRisk, 'freeOption' | 'rate' | 'takers'>) {
   const suspected = new Set<string>();
   let takers = createTakers();
   const quotes = new LRUCache<string, OpenQuote>({ max: MAX_OPEN_QUOTES });
@@ -125,12 +113,19 @@ export function createTakerStatistics(
   }
 
   return {
-    countRequest(taker, nowMs) {
+    /** Counts a request against the taker's rate and returns how suspicious the taker is. */
+    countRequest(taker: string, nowMs: number) {
       const state = stateOf(taker, nowMs);
       if (!takeToken(state.tokens, nowMs, rule().rate)) return 'too_often';
       return state.suspicion === 0 ? 0 : fade(taker, state, nowMs);
     },
-    quoted({ quoteId, rfqId, atMs, taker, times }) {
+    quoted({
+      quoteId,
+      rfqId,
+      atMs,
+      taker,
+      times,
+    }: Pick<QuoteRecord, 'quoteId' | 'rfqId' | 'atMs' | 'taker' | 'times'>) {
       if (atMs - prunedAtMs >= PRUNE_INTERVAL_MS) prune(atMs);
       const seconds = Math.max(0, times.validUntil - atMs / 1000);
       let addedSeconds = seconds;
@@ -143,7 +138,8 @@ export function createTakerStatistics(
       quotes.set(quoteId, { request: lastRequest, quotedAtMs: atMs, validUntilMs: times.validUntil * 1000 });
       learn(taker, atMs, (activity) => quoted(activity, addedSeconds, addedQuotes));
     },
-    accepted({ quoteId, order }, edgeBps, nowMs) {
+    /** `edgeBps`: what the trade was worth to us at mid when the taker accepted. */
+    accepted({ quoteId, order }: Pick<OpenAward, 'quoteId' | 'order'>, edgeBps: number, nowMs: number) {
       const quote = quotes.peek(quoteId);
       if (quote === undefined) {
         // Quoted before a restart or seen only on chain: only the acceptance is certain.
@@ -159,7 +155,8 @@ export function createTakerStatistics(
         accepted(activity, { share, edgeBps, unused: request.longestSeconds * (1 - share) }),
       );
     },
-    tradedElsewhere(quoteIds, nowMs) {
+    /** The taker executed another quote of the same request on chain. */
+    tradedElsewhere(quoteIds: readonly Bytes32[], nowMs: number) {
       for (const quoteId of quoteIds) {
         const request = quotes.peek(quoteId)?.request;
         quotes.delete(quoteId);
@@ -168,7 +165,8 @@ export function createTakerStatistics(
         learn(request.taker, nowMs, (activity) => tradedElsewhere(activity, request.longestSeconds));
       }
     },
-    suspects: (nowMs) =>
+    /** Suspicious takers, the worst first; at most `MAX_SUSPECTS`. */
+    suspects: (nowMs: number) =>
       [...suspected]
         .slice(0, MAX_SUSPECTS)
         .flatMap((taker) => {

@@ -17,6 +17,7 @@ import type { Awards, OpenAward } from './awards.ts';
 import type { LpConfig } from '../config/config.ts';
 import type { LpMetrics } from '../metrics.ts';
 import type { Proving } from './proving.ts';
+import { createPasses } from '../passes.ts';
 import { nextStep } from './step.ts';
 
 interface AdvanceDeps {
@@ -46,8 +47,6 @@ export function createAwardRunner(
   { quoting, account }: Pick<LpConfig, 'quoting'> & { account: Address },
 ) {
   const { awards, ledger, chains, transactors, metrics, log } = deps;
-  let running: Promise<void> | undefined;
-  let again = false;
 
   async function advance(
     award: OpenAward,
@@ -238,24 +237,7 @@ export function createAwardRunner(
 
   return {
     /** Looks at every open award once and acts. Never rejects; a failed look is repeated at the next head. */
-    async run(): Promise<void> {
-      if (running !== undefined) {
-        again = true;
-        return running;
-      }
-      running = (async () => {
-        try {
-          do {
-            again = false;
-            await pass();
-          } while (again);
-        } finally {
-          // Synchronous with the last check of `again`, so that no request is missed.
-          running = undefined;
-        }
-      })();
-      return running;
-    },
+    run: createPasses(pass).run,
   };
 }
 

@@ -26,25 +26,7 @@ export interface OpenAward extends LpAward {
 
 type AwardAnswer = 'taken' | 'known' | 'late' | 'not_ours' | 'malformed';
 
-export interface Awards {
-  /** Handles a venue's award, or its answer to a resync. */
-  take(award: Omit<Award, 'type'>): AwardAnswer;
-  /** Seen on its origin: binding whatever the venue says. */
-  opened(orderId: Bytes32, order: StandardOrder): void;
-  /** Adds a hold that only the chain shows to the ledger. */
-  restore(orderId: Bytes32, order: StandardOrder): boolean;
-  /** Loads a stored award at start; the caller updates the ledger. */
-  load(award: LpAward): OpenAward | undefined;
-  /** Loads an award of another replica; the ledger has it already. */
-  heard(award: LpAward): void;
-  /** Marks every award for writing, because the previous leader may not have written it. */
-  rewrite(): void;
-  open(): readonly OpenAward[];
-  get(orderId: Bytes32): OpenAward | undefined;
-  update(orderId: Bytes32, change: Partial<Pick<LpAward, 'stage' | 'fill' | 'note'>>): void;
-  /** Writes what changed. Rejects when the store does; what was not written stays due. */
-  flush(): Promise<void>;
-}
+export type Awards = ReturnType<typeof createAwards>;
 
 interface AwardDeps {
   ledger: Ledger;
@@ -64,7 +46,7 @@ const FINAL: ReadonlySet<AwardStage> = new Set<AwardStage>(['finalised', 'failed
 export function createAwards(
   deps: AwardDeps,
   { account, operator }: { account: Address; operator: Address },
-): Awards {
+) {
   const { ledger, log, chains } = deps;
   const awards = new Map<Bytes32, OpenAward>();
   const dirty = new Set<Bytes32>();
@@ -104,6 +86,7 @@ export function createAwards(
     return award;
   }
 
+  /** Handles a venue's award, or its answer to a resync. */
   function take(message: Omit<Award, 'type'>): AwardAnswer {
     const order = orderFromMessage(message.order);
     const origin = chains.get(Number(order.originChainId));
@@ -186,11 +169,13 @@ export function createAwards(
 
   return {
     take,
-    opened(orderId, order) {
+    /** Seen on its origin: binding whatever the venue says. */
+    opened(orderId: Bytes32, order: StandardOrder) {
       const slice = awards.has(orderId) ? undefined : ownSlice(order, account, chains);
       if (slice !== undefined) fresh(orderId, ZERO_BYTES32, order, slice, null);
     },
-    restore(orderId, order) {
+    /** Adds a hold that only the chain shows to the ledger. */
+    restore(orderId: Bytes32, order: StandardOrder) {
       const slice = ownSlice(order, account, chains);
       if (slice === undefined) return false;
       log.warn(
@@ -199,7 +184,8 @@ export function createAwards(
       );
       return ledger.apply({ type: 'restored', request: holdOf(slice, order, orderId, FORGOTTEN) }).applied;
     },
-    load(award) {
+    /** Loads a stored award at start; the caller updates the ledger. */
+    load(award: LpAward) {
       const slice = ownSlice(award.order, account, chains);
       if (slice === undefined)
         log.error(
@@ -208,16 +194,18 @@ export function createAwards(
         );
       return slice && add(award, slice, true);
     },
-    heard(award) {
+    /** Loads an award of another replica; the ledger has it already. */
+    heard(award: LpAward) {
       const slice = ownSlice(award.order, account, chains);
       if (slice !== undefined) deps.taken(add(award, slice, true));
     },
+    /** Marks every award for writing, because the previous leader may not have written it. */
     rewrite() {
       for (const orderId of awards.keys()) dirty.add(orderId);
     },
     open: () => [...awards.values()],
-    get: (orderId) => awards.get(orderId),
-    update(orderId, change) {
+    get: (orderId: Bytes32) => awards.get(orderId),
+    update(orderId: Bytes32, change: Partial<Pick<LpAward, 'stage' | 'fill' | 'note'>>) {
       const award = awards.get(orderId);
       if (award === undefined) return;
       const same = Object.entries(change).every(([key, value]) => award[key as keyof LpAward] === value);
@@ -225,6 +213,7 @@ export function createAwards(
       Object.assign(award, change, { updatedAtMs: deps.clock.nowMs(), stored: false });
       dirty.add(orderId);
     },
+    /** Writes what changed. Rejects when the store does; what was not written stays due. */
     async flush() {
       for (const orderId of [...dirty]) {
         const award = awards.get(orderId);

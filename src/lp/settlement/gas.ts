@@ -12,12 +12,7 @@ import type { LpConfig } from '../config/config.ts';
 import type { Market } from '../market/market.ts';
 import type { Route } from '../quoting/route.ts';
 
-export interface Gas {
-  /** Base units of the output token, rounded up; 0n where relayer or taker pays. */
-  own(route: Route): bigint | Decline;
-  /** Rejects with an error of a chain after all were tried. */
-  refresh(operator: Address): Promise<void>;
-}
+export type Gas = ReturnType<typeof createGas>;
 
 const FREE: DataFees = { fill: 0n, prove: 0n, claim: 0n };
 const UNKNOWN: Decline = { declined: 'standby', detail: 'gas price unknown' };
@@ -25,10 +20,11 @@ const UNKNOWN: Decline = { declined: 'standby', detail: 'gas price unknown' };
 export function createGas(
   { chains, market }: { chains: ReadonlyMap<number, ChainState>; market: Market },
   { assets, quoting }: Pick<LpConfig, 'assets' | 'quoting'>,
-): Gas {
+) {
   const fill = BigInt(quoting.gasUnits.fill);
   const proveAndClaim = BigInt(quoting.gasUnits.prove + quoting.gasUnits.claim);
 
+  /** Base units of the output token, rounded up; 0n where relayer or taker pays. */
   function own(route: Route): bigint | Decline {
     if (route.sameChain) return 0n;
     const [there, back] = [chains.get(route.dest.id), chains.get(route.origin.id)];
@@ -81,7 +77,8 @@ export function createGas(
 
   return {
     own,
-    async refresh(operator) {
+    /** Rejects with an error of a chain after all were tried. */
+    async refresh(operator: Address) {
       const read = await Promise.allSettled(
         [...chains.values()].map(async (state) => {
           const [fees, native, data] = await Promise.all([
