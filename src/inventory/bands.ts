@@ -5,7 +5,6 @@
 
 export interface Band {
   target: bigint;
-  /** Distances from the target. */
   soft: bigint;
   /** undefined: no hard band. */
   hard: bigint | undefined;
@@ -26,7 +25,6 @@ export function bandRoom(
   return { in: up > 0n ? up : 0n, out: down > 0n ? down : 0n };
 }
 
-/** One chain's part of the total on all chains, by its share of the sum of shares. */
 export function fairShare(total: bigint, share: bigint, shares: bigint): bigint {
   return shares === 0n ? 0n : (total * share) / shares;
 }

@@ -8,12 +8,9 @@ export interface PromisedExposure {
   quoted: bigint;
 }
 
-/** One token on one chain that the LP may own, pay or receive. */
 export interface BucketConfig {
   chainId: number;
-  /** Lower case. */
   token: Address;
-  /** The asset, such as "WETH"; price risk counts per asset over all its chains. */
   asset: string;
   decimals: number;
   /** Never quoted; a reserve. Default 0n. */
@@ -38,7 +35,6 @@ export interface Bucket {
   committed: bigint;
   held: bigint;
   receivable: bigint;
-  /** The part of `receivable` that is owed for so long that the exposure ignores it. */
   overdue: bigint;
   withdrawing: bigint;
   drift: bigint | null;
@@ -81,7 +77,6 @@ export function freeOf(bucket: Bucket): bigint {
   );
 }
 
-/** The balance less fills that are not final, plus receivables that are not overdue. */
 export const ownedOf = (bucket: Bucket): bigint =>
   bucket.base + bucket.moved - bucket.pendingOut + bucket.receivable - bucket.overdue;
 

@@ -53,7 +53,6 @@ export function createCounters() {
   }
 
   return {
-    /** The counters of a request. `asset` is the one that it would buy or sell. */
     of(request: Pick<HoldRequest, 'taker' | 'pair' | 'side'>, asset: string) {
       const pair = pairOf(request.pair);
       return [
@@ -65,7 +64,6 @@ export function createCounters() {
         assetOf(asset)[request.side],
       ];
     },
-    /** A hold with these counters is remembered: its taker's counters stay until it is released. */
     retain({ taker, pair }: Pick<HoldRequest, 'taker' | 'pair'>, [, ofTaker, ofTakerPair]: HoldCounters) {
       retainIn(takers, taker, ofTaker as Counter);
       retainIn(pairOf(pair).takers, taker, ofTakerPair as Counter);

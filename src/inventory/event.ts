@@ -12,15 +12,12 @@ import type { UnixSeconds } from '../domain/time.ts';
 /** Base units of one token on one chain. */
 export interface Money {
   chainId: number;
-  /** Lower case. */
   token: Address;
   amount: bigint;
 }
 
-/** What the LP does with the base asset of the pair. */
 export type Side = 'buy' | 'sell';
 
-/** Asks to hold the output of a quote that is about to be signed. */
 export interface HoldRequest {
   orderId: string;
   /** The full output, never less than what is signed, and the chain and token it is paid in. */
@@ -52,40 +49,21 @@ export type LedgerEvent =
    * runs backwards. Our own clock must not be used: while the node is unreachable an order may execute
    * in time without our knowing, and its hold would end too early. The clock may run ahead by the grace.
    */
-  | {
-      type: 'time';
-      chainId: number;
-      now: UnixSeconds;
-      /** How many holds one step takes from the queue. Default 50. */
-      most?: number;
-    }
-
-  /* Holds */
-  /** Written by `ledger.hold` for each new hold. */
+  | { type: 'time'; chainId: number; now: UnixSeconds; most?: number }
   | { type: 'held'; request: HoldRequest }
-  /** The taker accepted and the venue awarded the order. */
   | { type: 'accepted'; orderId: string }
   /** An order found on venue or chain after a crash: it binds us, although its hold was lost. */
   | { type: 'restored'; request: HoldRequest }
   /** The chain proves that the order can never execute: its nonce was used elsewhere or invalidated. */
   | { type: 'released'; orderId: string }
-  /** The accepted order was refunded, expired, or refused by the chain. */
   | { type: 'failed'; orderId: string }
-
-  /* Chain facts about an order */
-  /** Our output left in a block that may still be reorganised. */
   | { type: 'filled'; orderId: string; id: string }
-  /** The block of fill `id` has its depth. */
   | { type: 'fill_final'; orderId: string; id: string }
   /** The input was credited to us, at depth. A same-chain `settle` gives all three facts one id. */
   | { type: 'finalised'; orderId: string; id: string; received: bigint }
   /** The block of `id` is no longer canonical: every fact with that id is withdrawn. */
   | { type: 'reorged'; orderId: string; id: string }
-
-  /** The input is owed for far longer than its corridor takes: the exposure ignores it until it arrives. */
   | { type: 'overdue'; orderId: string }
-
-  /* Owner and chain balances */
   | ({ type: 'deposited'; id: string } & Money)
   /** New quotes can no longer use the amount; quotes signed before still can. */
   | ({ type: 'withdrawal_requested'; id: string } & Money)

@@ -7,13 +7,10 @@ import type { HoldRequest } from './event.ts';
 
 export interface Facts {
   readonly accepted: boolean;
-  /** It binds us, although this ledger let it expire or never held it. */
   readonly restored: boolean;
-  /** Its time passed while it was only held. */
   readonly expired: boolean;
   readonly released: boolean;
   readonly failed: boolean;
-  /** The input is owed for so long that the exposure no longer counts on it. */
   readonly overdue: boolean;
   /** Chain facts by id; `reorged` holds the ids that a reorganisation took back. */
   readonly fills: readonly string[];
@@ -85,17 +82,14 @@ export function receivedBy({ finalised, reorged }: Facts): bigint | undefined {
   return first?.received;
 }
 
-/** The nonce is used: no other hold of its group can execute. */
 export const usesNonce = (state: HoldState): boolean => state === 'fill_final' || state === 'received';
 
-/** It ended without a fill and claims nothing. */
 export const hasEnded = (state: HoldState): boolean =>
   state === 'expired' || state === 'released' || state === 'failed';
 
 /** Only a deep reorganisation can change it again. */
 export const isDone = (state: HoldState): boolean => state === 'received' || hasEnded(state);
 
-/** Equal in every field: the same request again, and not another one under a used order id. */
 export function sameRequest(a: HoldRequest, b: HoldRequest): boolean {
   return (
     a.chainId === b.chainId &&

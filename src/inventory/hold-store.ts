@@ -14,7 +14,6 @@ import {
 } from './hold-state.ts';
 import { addToBooks, isNonceUsed, liveIn, takeOffBooks } from './nonce-group.ts';
 
-/** Ended and filled holds are kept for these times. */
 export function createHoldStore(
   counters: Counters,
   { endedSeconds, filledSeconds }: { endedSeconds: number; filledSeconds: number },
@@ -69,20 +68,16 @@ export function createHoldStore(
   }
 
   return {
-    /** Live quotes: held, not accepted, not ended. */
     get live() {
       return live;
     },
-    /** Rises with every change of a hold. */
     get changes() {
       return changes;
     },
-    /** Holds that bind us and are not final: accepted or filled. */
     open: open as ReadonlySet<Hold>,
     get: (orderId: string) => holds.get(orderId),
     all: () => holds.values(),
     group: (id: string) => groups.get(id),
-    /** Adds a new hold. `forgetAt` as a snapshot kept it. */
     insert(hold: Hold, forgetAt: UnixSeconds = 0): void {
       changes += 1;
       const { group, request, clock } = hold;
@@ -100,14 +95,12 @@ export function createHoldStore(
       add(group);
     },
     change,
-    /** Ends a hold whose time has passed; true when a live quote ended. */
     expire(hold: Hold, now: UnixSeconds): boolean {
       if (hold.state !== 'held' || endOf(hold) > now) return false;
       const counted = !isNonceUsed(hold.group);
       change(hold, withExpired(hold.facts));
       return counted;
     },
-    /** Forgets a hold that is due. */
     forget(hold: Hold, now: UnixSeconds): void {
       const { group, request } = hold;
       if (hold.forgetAt === 0 || hold.forgetAt > now || holds.get(request.orderId) !== hold) return;

@@ -12,18 +12,14 @@ export interface Hold {
   /** Always replaced together with `state`, which is `holdStateOf(facts)`. */
   facts: Facts;
   state: HoldState;
-  /** Pays the output. */
   readonly out: Bucket;
-  /** Receives the input. */
   readonly in: Bucket;
   readonly clock: ChainClock;
   readonly counters: HoldCounters;
   readonly group: NonceGroup;
-  /** When a hold that is done is forgotten; 0 while it is still needed. */
   forgetAt: UnixSeconds;
 }
 
-/** The holds that share a taker nonce, oldest first. At most one of them can execute. */
 export interface NonceGroup {
   readonly id: string;
   holds: readonly Hold[];
@@ -33,9 +29,7 @@ export interface ChainClock {
   readonly chainId: number;
   now: UnixSeconds;
   readonly graceSeconds: number;
-  /** Holds by the second at which they expire or are forgotten. */
   readonly queue: ExpiryQueue<Hold>;
-  /** More is due than the last step took. */
   backlog: boolean;
 }
 

@@ -9,25 +9,20 @@
 import type { UnixSeconds } from '../domain/time.ts';
 
 export interface Lease {
-  /** No signature with a later deadline exists. */
   signedUpTo: UnixSeconds;
-  /** The process that wrote it had stopped signing and stored its ledger. */
   clean: boolean;
 }
 
 export interface LeaseRule {
   /** The longest time from now to a quote's deadline: validity and landing margin. */
   longestQuoteSeconds: number;
-  /** How far beyond that the lease reaches: longer means fewer writes and a longer wait after a crash. */
   aheadSeconds: number;
-  /** Added to `signedUpTo` before quoting again. */
   graceSeconds: number;
 }
 
 /** `wait`: sign nothing until chain time is past `until`. */
 type Resumption = { kind: 'resume' } | { kind: 'wait'; until: UnixSeconds };
 
-/** Decides at start from the stored lease (null: never signed here) and the chain's clock. */
 export function resume(lease: Lease | null, now: UnixSeconds, rule: LeaseRule): Resumption {
   if (lease === null || lease.clean) return { kind: 'resume' };
   const until = lease.signedUpTo + rule.graceSeconds;

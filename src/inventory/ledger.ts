@@ -101,7 +101,6 @@ export function createLedger(options: LedgerOptions): Ledger {
   const clockFor = ({ clockChainId, input }: HoldRequest): ChainClock =>
     clockOf(clockChainId ?? input.chainId);
 
-  /** A hold that is not on the books yet; undefined where a bucket of the request is not configured. */
   function createHold(request: HoldRequest, clock: ChainClock, facts: Facts): Hold | undefined {
     const out = bucketOf(request.chainId, request.token);
     const into = bucketOf(request.input.chainId, request.input.token);
@@ -138,7 +137,6 @@ export function createLedger(options: LedgerOptions): Ledger {
     return expired;
   }
 
-  /** Why this request cannot be held now; undefined when it can. */
   function refusalOf(request: HoldRequest, clock: ChainClock, hold: Hold | undefined): Decline | undefined {
     if (request.amount <= 0n || request.input.amount < 0n || request.notional < 0n)
       return { declined: 'internal', detail: 'not an amount' };

@@ -18,22 +18,18 @@ export interface Limits {
   perTakerPair?: Cap;
   perPair?: Cap;
   perPairSide?: Cap;
-  /** Quotes of all pairs that buy the asset, or sell it. */
   perAssetSide?: Cap;
   total?: Cap;
   /** Quotes that may share one nonce. Default 16. */
   groupSize?: number;
 }
 
-/** What one nonce group counts against a cap. */
 export interface CapAmounts {
   notional: bigint;
   gapLoss: bigint;
 }
 
-/** What live quotes add up to against one cap: of the whole book, a taker, a pair ... */
 export interface Outstanding extends CapAmounts {
-  /** Nonce groups. */
   count: number;
 }
 
@@ -48,7 +44,6 @@ export const SCOPES = [
 ] as const;
 export type Scope = (typeof SCOPES)[number];
 
-/** The risk control that a full cap is. */
 const CONTROLS = {
   total: 'limit_total',
   perTaker: 'limit_taker',
@@ -108,7 +103,6 @@ export function overCap(
   return least;
 }
 
-/** The fullest cap. */
 export interface FullestCap {
   scope: Scope;
   what: 'count' | 'notional' | 'gapLoss';
@@ -144,11 +138,9 @@ export function fullestCap(limits: Limits, counters: readonly Outstanding[]): Fu
 
 const KINDS = ['count', 'notional', 'gapLoss'] as const;
 
-/** The share of `amount` that fits: `room` is left, and all of it would use `whole`. */
 const within = (amount: bigint, room: bigint, whole: bigint): bigint =>
   room <= 0n || whole <= 0n ? 0n : (amount * room) / whole;
 
-/** What a request adds to one cap that replicas share. */
 interface CapClaim {
   key: string;
   amount: bigint;
@@ -157,7 +149,6 @@ interface CapClaim {
   what: 'count' | 'notional' | 'gapLoss';
 }
 
-/** What the request adds to every cap that is set. `asset` is the one we would buy or sell. */
 export function claimsOf(request: HoldRequest, asset: string, limits: Limits): CapClaim[] {
   const claims: CapClaim[] = [];
   const keys = keysOf(request, asset);
@@ -174,7 +165,6 @@ export function claimsOf(request: HoldRequest, asset: string, limits: Limits): C
   return claims;
 }
 
-/** The refusal by a full cap, of which `room` is left. */
 export function capRefusal(
   { amount }: Pick<HoldRequest, 'amount'>,
   { scope, what, amount: claimed }: CapClaim,

@@ -9,13 +9,11 @@ import type { Hold, NonceGroup } from './hold.ts';
 import { receivedBy, usesNonce } from './hold-state.ts';
 import type { CapAmounts, Outstanding } from './limits.ts';
 
-/** One of the holds has a final fill: the others are dead. */
 export function isNonceUsed({ holds }: NonceGroup): boolean {
   for (const { state } of holds) if (usesNonce(state)) return true;
   return false;
 }
 
-/** How many holds of the group count as live quotes. */
 export function liveIn(group: NonceGroup): number {
   if (isNonceUsed(group)) return 0;
   let live = 0;
@@ -103,7 +101,6 @@ function bookBucket(holds: readonly Hold[], at: number, sign: Sign): void {
     const hold = holds[other] as Hold;
     const rank = rankOf(hold);
     if (rank === 0 || hold.out !== out) continue;
-    // An earlier hold of the group has booked this bucket.
     if (other < at) return;
     const { amount } = hold.request;
     if (amount > held) held = amount;
@@ -137,7 +134,6 @@ function isCountedBefore(holds: readonly Hold[], at: number, scope: number, coun
   return false;
 }
 
-/** The largest amounts against this counter, of the holds from `from` on. */
 function largestIn(holds: readonly Hold[], from: number, scope: number, counter: Outstanding): CapAmounts {
   let [notional, gapLoss] = [0n, 0n];
   for (let at = from; at < holds.length; at += 1) {
@@ -171,7 +167,6 @@ function leads(a: Hold, b: Hold): boolean {
 
 const chanceOf = ({ fillProbabilityBps = 10_000 }: HoldRequest): number => fillProbabilityBps;
 
-/** What the lead adds to the exposure to the asset it pays and to the one it brings, in atto. */
 function bookExposure({ state, out, in: into, request }: Hold, sign: Sign): void {
   const paid = -toAtto(request.amount, out.decimals);
   const brought = toAtto(request.input.amount, into.decimals);

@@ -3,7 +3,6 @@
  * charge for draining it; advice is given when moving costs less than a day of these charges.
  */
 
-/** An asset on one chain. Amounts share a unit. */
 export interface RebalancePlace {
   chain: string;
   available: bigint;
@@ -13,7 +12,6 @@ export interface RebalancePlace {
   /** Cost of moving it to this chain, and the charge for draining it there, in bps. */
   costBps: number;
   chargeBps: number;
-  /** Amount that takers drain per day. */
   drainedPerDay: bigint;
 }
 
@@ -22,7 +20,6 @@ export interface Advice {
   from: string;
   to: string;
   amount: bigint;
-  /** Cost of moving it and one day of charges, in the asset. */
   cost: bigint;
   charges: bigint;
 }
@@ -47,7 +44,6 @@ export function createRebalancer({ startQ, stopQ, cooldownSeconds }: RebalanceRu
   };
 
   return {
-    /** What to move now. Advice stands until the imbalance is nearly gone; call often. */
     advise(asset: string, places: readonly RebalancePlace[], nowSeconds: number): Advice[] {
       for (const { chain, q } of places) {
         if (Math.abs(q) > startQ) unbalanced.add(keyOf(asset, chain));
@@ -80,7 +76,6 @@ export function createRebalancer({ startQ, stopQ, cooldownSeconds }: RebalanceRu
       for (const key of now) standing.add(key);
       return advice;
     },
-    /** The owner withdrew some of it on this chain: advice to move it from there ends. */
     left(asset: string, chain: string, nowSeconds: number): void {
       for (const key of [...standing]) if (key.startsWith(`${keyOf(asset, chain)} `)) end(key, nowSeconds);
     },

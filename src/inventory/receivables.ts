@@ -1,8 +1,6 @@
 /** Time from our fill to the final claim per corridor, which decides when a receivable is overdue. */
 
-/** How many of the last times per corridor are used. */
 const REMEMBERED = 31;
-/** Fewer times than this give no median. */
 const ENOUGH = 5;
 
 /**
@@ -20,14 +18,12 @@ export function createSettleTimes({
 }) {
   const byCorridor = new Map<string, number[]>();
   return {
-    /** An input arrived: seconds from our fill to the final claim. */
     arrived(corridor: string, seconds: number): void {
       const times = byCorridor.get(corridor) ?? [];
       byCorridor.set(corridor, times);
       times.push(seconds > 0 ? seconds : 0);
       if (times.length > REMEMBERED) times.shift();
     },
-    /** Beyond this many seconds an input is overdue. */
     limit(corridor: string): number {
       const times = byCorridor.get(corridor) ?? [];
       return Math.max(leastSeconds, factor * (times.length < ENOUGH ? expectedSeconds : median(times)));

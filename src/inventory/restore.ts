@@ -13,7 +13,6 @@ export function restoreLedger(options: LedgerOptions, { promises, ...books }: Le
   return ledger;
 }
 
-/** The ledger that wrote this log. */
 export function replay(options: LedgerOptions, events: Iterable<LedgerEvent>): Ledger {
   const ledger = createLedger(options);
   for (const event of events) ledger.apply(event);

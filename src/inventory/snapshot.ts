@@ -13,7 +13,6 @@ import { NO_FACTS } from './hold-state.ts';
 export interface Withdrawal {
   chainId: number;
   token: Address;
-  /** null while only its end is known. */
   requested: bigint | null;
   ended: bigint | null;
 }
@@ -50,7 +49,6 @@ export interface StoredHold {
   forgetAt: number;
 }
 
-/** Everything but the holds. */
 export interface StoredBooks {
   version: 1;
   clocks: { chainId: number; now: number }[];
@@ -69,14 +67,12 @@ export interface LedgerSnapshot extends StoredBooks {
   promises: StoredHold[];
 }
 
-/** The same in chunks, for a writer that lets others run between two of them. */
 export interface SnapshotChunks {
   books: StoredBooks;
   /** Each can be called again. Throws `InvariantError` if the ledger changed since the snapshot was taken. */
   chunks: readonly (() => readonly StoredHold[])[];
 }
 
-/** Names of facts as they are stored. */
 const FLAGS = [
   ['accepted', 'accepted'],
   ['restored', 'restored'],

@@ -41,11 +41,8 @@ export const DUPLICATE: Applied = { applied: false, why: 'duplicate', critical: 
 
 /** Exposure to an asset over all its chains, in 1e-18 of a whole token, whatever its decimals. */
 export interface Exposure {
-  /** Balances less fills that are not final, plus receivables that are not overdue. */
   owned: bigint;
-  /** Accepted orders that are not filled: their inputs less their outputs. */
   committed: bigint;
-  /** Live quotes, weighted by the chance of acceptance. */
   quoted: bigint;
   /** The sum of the three: V of the pricing model. */
   total: bigint;
@@ -66,36 +63,26 @@ export interface Ledger {
    * expired live quotes.
    */
   advance(chainId: number, now: UnixSeconds): number;
-  /** More holds are due on this chain than the last step took: advance again. */
   hasBacklog(chainId: number): boolean;
   free(chainId: number, token: Address): bigint;
   bucket(chainId: number, token: Address): BucketView | undefined;
-  /** All of them, or those of one asset. */
   buckets(asset?: string): BucketView[];
   /** The live buckets of an asset in the order of `buckets`, without copies for the quote path. */
   bucketsOf(asset: string): readonly Readonly<Bucket>[];
   quote(orderId: string): QuoteView | undefined;
-  /** The orders of a nonce whose holds have not ended, oldest first. */
   ordersOfNonce(group: string): readonly string[];
-  /** Whether a reorganisation took this chain fact back. */
   isReorganised(orderId: string, id: string): boolean;
-  /** Valid fills on this chain that are not final. */
   unfinalFills(chainId: number): { orderId: string; id: string }[];
-  /** Requests of holds that are accepted or filled and not final. */
   openPromises(): HoldRequest[];
-  /** The cap that is fullest among those the hold counts against; undefined when none is set. */
   fullestCap(orderId: string): FullestCap | undefined;
   exposure(asset: string): Exposure;
   /** Live quotes: held, not accepted, not ended. */
   readonly live: number;
   setLimits(limits: Limits): void;
-  /** Shows every counter that is not zero. */
   visitCounters(visitor: CounterVisitor): void;
-  /** Changes the reserve that is never quoted; live holds stay. */
   setBuffer(chainId: number, token: Address, buffer: bigint): void;
   /** The whole ledger, sorted so that equal ledgers are equal bytes. Ends expired holds first. */
   snapshot(): LedgerSnapshot;
-  /** The same unsorted and in chunks. */
   snapshotChunks(): SnapshotChunks;
   /**
    * Fills an empty ledger: first the books, then the holds in any number of chunks. Throws `InvariantError`

@@ -21,7 +21,6 @@ export interface LpMetrics {
   frames: Counter;
 }
 
-/** What the gauges read at each scrape. */
 interface LpGauges {
   ledger: Ledger;
   slug(chainId: number): string;

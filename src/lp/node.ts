@@ -19,7 +19,6 @@ import { limitUse } from './risk/limit-use.ts';
 export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
   const base = createNodeBase(deps, config);
   let running: RunningLp | undefined;
-  /** Sources that engaged the kill switch before the start. */
   const killedBefore = new Map<KilledBy, string>();
 
   function kill(by: KilledBy, note: string): void {

@@ -48,7 +48,6 @@ export function baseUnitRate(
 
 export const grossOf = (input: bigint, { num, den }: Rational): bigint => (input * num) / den;
 
-/** Platform fee in output units, for a gross. */
 export const feeOf = (gross: bigint, feeBps: bigint): bigint => mulDivUp(gross, feeBps, BPS);
 
 /** Input less the platform fee as the escrow computes it, less the relay fee. */
@@ -85,7 +84,6 @@ export function exactOut(output: bigint, charges: Charges): bigint {
   return divUp(gross * rate.den, rate.num);
 }
 
-/** Largest input that buys at most `output`. */
 export function largestInput(output: bigint, charges: Charges): bigint {
   return exactOut(output + 1n, charges) - 1n;
 }

@@ -35,7 +35,6 @@ interface Fraction {
   q: bigint;
 }
 
-/** Output units for one input unit, as a fraction p / q. */
 function fraction({ lp, mid, baseDecimals, quoteDecimals }: PriceInputs): Fraction {
   const shift = quoteDecimals - baseDecimals;
   let p = mid.num;
@@ -111,7 +110,6 @@ function value(
 
 const near = (a: number, b: number) => Math.abs(a - b) <= AGREE * Math.max(1, Math.abs(a), Math.abs(b));
 
-/** Checks D, its terms and the integer spread. */
 function sums(
   inputs: PriceInputs,
   { terms, spread: s, gross }: Priced,
@@ -154,7 +152,6 @@ const solvedOf = ({ c0, fee, x, m, explore }: Priced['terms']) => c0 + fee + x +
 const unrewarded = ({ noRebates }: PriceInputs, bps: number): number =>
   noRebates === true && bps < 0 ? 0 : bps;
 
-/** Recomputes the cost terms from their formulas. */
 function costs(inputs: PriceInputs, { terms, gross }: Priced, wrong: string[]): void {
   const { params, lp, mid, quoteValue } = inputs;
   must(
@@ -200,7 +197,6 @@ function costs(inputs: PriceInputs, { terms, gross }: Priced, wrong: string[]): 
   );
 }
 
-/** Substitutes premium and markup into the equations of the model. */
 function solution(inputs: PriceInputs, { terms }: Priced, wrong: string[]): void {
   const { params } = inputs;
   const S = inputs.sigma * 1e4 * Math.sqrt(inputs.firmSeconds / 31_536_000);

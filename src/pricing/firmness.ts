@@ -14,10 +14,8 @@ interface WinCurve {
 }
 
 export interface Firmness {
-  /** Premium and markup, bps. */
   x: number;
   m: number;
-  /** All-in. */
   D: number;
 }
 
@@ -29,7 +27,6 @@ export function markup(cost: number, { alpha, beta, minEdgeBps }: WinCurve): num
   return Math.max((1 + lambertWExp(-1 - alpha - beta * cost)) / beta, minEdgeBps);
 }
 
-/** Probability that the taker accepts at this all-in distance from mid. */
 export function winProbability(delta: number, { alpha, beta }: Pick<WinCurve, 'alpha' | 'beta'>): number {
   return 1 / (1 + Math.exp(alpha + beta * delta));
 }

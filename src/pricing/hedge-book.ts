@@ -1,9 +1,7 @@
 /** Cost of hedging immediately: the average price of walking the book of the hedge venue. */
 
-/** A level on the side we would trade against, best first. */
 export interface HedgeLevel {
   price: number;
-  /** Whole base tokens. */
   size: number;
 }
 

@@ -16,7 +16,6 @@ export interface Observation {
   atMs: number;
   /** The source gives no time, so its weight is halved. */
   untimed: boolean;
-  /** Whole number, default 1. */
   weight?: number;
   /** For push oracles; default: the limit of all sources. */
   maxAgeMs?: number;
@@ -64,7 +63,6 @@ function toScale(text: string): bigint | undefined {
 
 export interface MidOptions {
   maxAgeMs: number;
-  /** Sources further than this from the median are dropped. */
   devGuardBps: number;
   minSources: number;
 }
@@ -74,7 +72,6 @@ export const DEFAULT_MID_OPTIONS: MidOptions = { maxAgeMs: 2_000, devGuardBps: 5
 export interface Mid {
   /** Exact; quote tokens for one base token. */
   price: Rational;
-  /** As a float. */
   value: number;
   /** sigma_P in bps: the largest of scaled MAD, half-spread and reported uncertainty. */
   confidenceBps: number;
@@ -82,7 +79,6 @@ export interface Mid {
   atMs: number;
   used: readonly string[];
   dropped: readonly { source: string; why: 'stale' | 'future' | 'crossed' | 'deviant' }[];
-  /** All sources, used or not. */
   seen: readonly Observation[];
 }
 

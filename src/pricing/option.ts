@@ -11,9 +11,7 @@ export const YEAR_SECONDS = 31_536_000;
 export interface MidMotion {
   /** One standard deviation of the mid over the life of the quote, in bps: sigma_s * sqrt(T). */
   deviation: number;
-  /** Expected number of jumps over that life. */
   jumps: number;
-  /** Mean size of a jump in bps. */
   jumpBps: number;
 }
 
@@ -22,7 +20,6 @@ export function perRootSecond(sigma: number): number {
   return (sigma * 1e4) / Math.sqrt(YEAR_SECONDS);
 }
 
-/** The inverse of `perRootSecond`. */
 export function annualised(sigmaPerRootSecond: number): number {
   return (sigmaPerRootSecond * Math.sqrt(YEAR_SECONDS)) / 1e4;
 }

@@ -4,7 +4,6 @@ export interface PricingParams {
   /** Win-rate curve: f(delta) = 1 / (1 + e^(alpha + beta*delta)), delta all-in in bps. */
   alpha: number;
   beta: number;
-  /** The markup never falls below this. */
   minEdgeBps: number;
   /** Informed takers to others, theta / ((1 - theta) * a): the charged share of the option value. */
   omega: number;
@@ -34,9 +33,7 @@ export interface PricingParams {
   /** Least all-in spread. Below 0: a rebate may exceed the mid by at most this. */
   minSpreadBps: number;
   maxSpreadBps: number;
-  /** Declines when sources disagree by more. */
   maxConfidenceBps: number;
-  /** Reference currency. */
   minSize: number;
   maxSize: number;
 }

@@ -35,7 +35,6 @@ export function pluginProblems(value: unknown): string[] {
   return problems;
 }
 
-/** `price` turns it into a decline. */
 export class PluginFault extends UpstreamError {
   constructor(plugin: string, what: string, cause?: unknown) {
     super(`The pricing plug-in "${plugin}" ${what}.`, { code: 'pricing_plugin', facts: { plugin }, cause });

@@ -30,7 +30,6 @@ export interface PriceInputs {
   q: number;
   /** Own gas in base units of the output token, without buffer. */
   ownGas: bigint;
-  /** From fill to claim finalised. */
   lockSeconds: number;
 
   /** Adverse selection of this taker. Default 1.5. */
@@ -53,7 +52,6 @@ export interface PriceInputs {
 
   params: PricingParams;
 
-  /** Passed to plug-ins. */
   market?: { readonly pair: string; readonly corridor: string };
   plugin?: PricingPlugin;
 }
@@ -78,13 +76,11 @@ export interface SpreadTerms {
   jumpCost: number;
   /** One standard deviation of the mid over T, bps. */
   deviation: number;
-  /** Markup. */
   m: number;
   /** Noise for learning; absent without it. */
   explore?: number;
   /** All-in: c0 + fee + x + m + explore, after the guards. */
   D: number;
-  /** f(D). */
   winProbability: number;
 }
 
@@ -99,13 +95,11 @@ export interface PricingView {
   /** Quote tokens for one base token, and USD for one quote token. */
   readonly mid: number;
   readonly quoteValue: number;
-  /** bps of mid. */
   readonly confidenceBps: number;
   /** Annualised: 0.9 is 90 %. */
   readonly sigma: number;
   /** Seconds from the time of the mid to validUntil. */
   readonly firmSeconds: number;
-  /** Position of the base asset over the half-band. */
   readonly q: number;
   readonly lockSeconds: number;
   readonly adverseBps: number;

@@ -30,7 +30,6 @@ export interface Priced {
   feeAmount: bigint;
   gasAmount: bigint;
   relayAmount: bigint;
-  /** gross less gas. */
   amountBeforeFees: bigint;
   /** Input less platform fee and relay fee. The `input.amount` of the hold. */
   received: bigint;
@@ -46,7 +45,6 @@ export interface Priced {
 
 /** `maxAmount` and `minAmount` are of the side that the request fixes. */
 export interface PriceDecline extends Decline {
-  /** Smallest amount that would pass. */
   minAmount?: bigint;
 }
 
@@ -68,7 +66,6 @@ export function price(inputs: PriceInputs): Priced | PriceDecline {
   }
 }
 
-/** The part of a price that does not depend on size. */
 interface Frame {
   rate: Rational;
   /** Own gas with buffer and the relay fee at mid, output units, rounded up. */
@@ -195,7 +192,6 @@ function guarded(inputs: PriceInputs, frame: Frame): Priced | PriceDecline {
   }
 }
 
-/** Evaluates one size against all limits. */
 function evaluate(inputs: PriceInputs, frame: Frame): Priced | PriceDecline {
   const { params } = inputs;
   if (inputs.side === 'exactInput') return evaluateAt(inputs, frame, inputs.amount, undefined);

@@ -2,7 +2,6 @@
 
 export interface Rational {
   num: bigint;
-  /** Positive. */
   den: bigint;
 }
 
@@ -37,7 +36,6 @@ export function divide(a: Rational, b: Rational): Rational {
   return { num: a.num * b.den, den: a.den * b.num };
 }
 
-/** (a + b) / 2. */
 export function midpoint(a: Rational, b: Rational): Rational {
   return a.den === b.den
     ? { num: a.num + b.num, den: 2n * a.den }

@@ -52,7 +52,6 @@ export function inventoryTerm({
   return slopeAtBand * side * (clipped + (side * sizeInBands) / 2);
 }
 
-/** Square-root law. */
 export function impactTerm({
   factor,
   sigma,
@@ -67,7 +66,6 @@ export function impactTerm({
   return factor * ((sigma * 1e4) / Math.sqrt(365)) * Math.sqrt(size / dailyVolume);
 }
 
-/** Interest on funds locked in the escrow. */
 export function capitalTerm(rate: number, lockSeconds: number): number {
   return ((rate * lockSeconds) / YEAR_SECONDS) * 1e4;
 }

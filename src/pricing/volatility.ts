@@ -13,7 +13,6 @@ type Variances = readonly [number, number, number];
 
 export interface Volatility {
   variances: Variances;
-  /** Observed time. */
   seconds: number;
   /** The last mid that was counted; undefined before the first. */
   last: { mid: number; atMs: number } | undefined;

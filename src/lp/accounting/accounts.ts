@@ -38,9 +38,7 @@ import type { Takers } from './taker-costs.ts';
 
 interface AccountsDeps extends ReaderDeps {
   store: JournalStore;
-  /** Awards that are still open. */
   open(): readonly OpenAward[];
-  /** USD price of a chain's native currency. */
   native(chainId: number): Rational | undefined;
   market: Pick<Market, 'pair'>;
   ledger: Pick<Ledger, 'bucket'>;
@@ -48,7 +46,6 @@ interface AccountsDeps extends ReaderDeps {
 }
 
 interface AccountsOptions extends ReaderOptions {
-  /** How often the books are compared with the chains. */
   reconcileMs: number;
   explain: { keep: number };
   journal: { everyMs: number };
@@ -87,11 +84,9 @@ export interface Profit {
 
 export type Accounts = ReturnType<typeof createAccounts>;
 
-/** Notes waiting for the database. Chain facts are never queued. */
 const MOST_NOTES = 20_000;
 const NOTES_AT_ONCE = 200;
 const MOST_ROWS = 10_000;
-/** How long opening the books waits for prices. */
 const PRICE_PATIENCE_MS = 30_000;
 const TAKERS_EVERY_MS = 5_000;
 const SECOND_LOOK_MS = 2_000;
@@ -111,9 +106,7 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions) {
   let { resting } = options;
   let startedMs = Number.POSITIVE_INFINITY;
   let takersWrittenMs = 0;
-  /** Explanations of this replica while another one keeps the books. */
   const unexplained: StoredExplanation[] = [];
-  /** True when the store's taker rows are newer than memory. */
   let stale = true;
   let heardMs = 0;
   let stopped = false;
@@ -306,7 +299,6 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions) {
     });
   }
 
-  /** Trades that the facts mention and that memory no longer holds. */
   async function olderTrades(
     { trades }: Books,
     taken: readonly Note[],
@@ -331,7 +323,6 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions) {
   }
 
   let watched = false;
-  /** Schedules the marks that an earlier process left open. */
   function watchAgain({ trades }: Books): void {
     if (watched) return;
     watched = true;
@@ -477,7 +468,9 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions) {
       takers.load(rows);
       for (const { seenMs } of rows) heardMs = Math.max(heardMs, seenMs);
     },
-    /** Call after the last block was processed. Unwritten facts are read from the chains at the next start. */
+    /**
+     * Call after the last block was processed. Unwritten facts are read from the chains at the next start.
+     */
     async stop() {
       stopped = true;
       cancel();
@@ -487,7 +480,6 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions) {
       );
       await quietly();
     },
-    /** Newest first; empty when the quote is unknown. */
     async explain(id: string) {
       const wanted = id.toLowerCase();
       const live = recentQuotes.explain(wanted);
@@ -504,11 +496,10 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions) {
     },
     reconcile,
     reconcileGas,
-    /** The result of the last periodic comparison. */
     reconciled: () => checked,
     /**
-     * Books an explained difference of a token symbol or 'native'. Throws `RequestError` unless `amount` equals
-     * the current difference in base units.
+     * Books an explained difference of a token symbol or 'native'. Throws `RequestError` unless `amount`
+     * equals the current difference in base units.
      */
     async adjust(chain: string, token: string, amount: bigint) {
       const look = async () => {
@@ -564,10 +555,8 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions) {
         token: token === 'native' ? token : (infoOf({ chainId, token })?.symbol ?? token),
         amount,
       })),
-    /** Since the books were opened; undefined before. */
     totals: () => books && totalsOf(books.sums, views(books)),
     positions: () => views(books),
-    /** Notes not written yet, and how many blocks the books are behind. */
     lag: () => ({
       waiting: notes.length,
       chains: [...chains].map(([chainId, { chain }]) => ({

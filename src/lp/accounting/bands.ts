@@ -16,15 +16,11 @@ import type { Route } from '../quoting/route.ts';
 export interface ChainPosition {
   chainId: number;
   slug: string;
-  /** Balance less what is about to leave. */
   available: bigint;
   held: bigint;
-  /** Target share of the total over all chains. */
   target: bigint;
-  /** (available - target) / soft band. */
   q: number;
   room: { in: bigint; out: bigint } | undefined;
-  /** Cost of moving inventory to this chain. */
   costBps: number;
 }
 
@@ -45,9 +41,7 @@ export interface Room {
   output?: bigint;
 }
 
-/** Inventory inputs of one price. */
 export interface Look {
-  /** Position of the base asset; `halfBandUsd` is its scale. */
   q: number;
   halfBand: number;
   room: Room;
@@ -64,7 +58,6 @@ interface BandsDeps {
   startedWith: ReadonlyMap<string, bigint>;
 }
 
-/** Default hard band, in soft bands. */
 const HARD_OVER_SOFT = 2;
 const ATTO = 10n ** 18n;
 
@@ -120,9 +113,7 @@ export function createBands(
       soft: softBand === null ? undefined : parseUnits(softBand, 18),
       hard: hardBand === null ? undefined : parseUnits(hardBand, 18),
       places,
-      /** Sum of all chains' shares. */
       shares: [...places.values()].reduce((sum, { share }) => sum + share, 0n),
-      /** True when the chain on which the asset lies matters to the price. */
       located: [...places.values()].some(({ costBps, hardShare }) => costBps > 0 || hardShare !== undefined),
     };
   }
@@ -131,7 +122,6 @@ export function createBands(
   const tokens = (halfBandUsd: number, usd: number): bigint =>
     (BigInt(Math.max(0, Math.round((halfBandUsd / usd) * 1e6))) * ATTO) / 1_000_000n;
 
-  /** Targets and buckets per asset, resolved once. */
   const known = new Map<string, Known>();
   function knownOf(asset: string): Known {
     let found = known.get(asset);
@@ -142,7 +132,6 @@ export function createBands(
     return found;
   }
 
-  /** The assets of each route, so that pricing needs no lookup by name. */
   const legs = new Map<Route, { base: Known; output: Known; input: Known }>();
   function legsOf(route: Route): { base: Known; output: Known; input: Known } {
     let found = legs.get(route);
@@ -157,7 +146,6 @@ export function createBands(
     return found;
   }
 
-  /** One chain's share of an asset. On the hot path. */
   function placeOf({ want, buckets }: Known, chainId: number): ChainPosition | undefined {
     let [total, available, held] = [0n, 0n, 0n];
     let own: (typeof buckets)[number] | undefined;
@@ -192,7 +180,6 @@ export function createBands(
     };
   }
 
-  /** The same, or undefined where location does not matter to the price. */
   const located = (leg: Known, chainId: number): ChainPosition | undefined =>
     leg.want?.located === true ? placeOf(leg, chainId) : undefined;
 
@@ -249,7 +236,6 @@ export function createBands(
         rebalanceBps: rebalanceTerm({ drained: chainBand(drained), filled: chainBand(filled) }),
       };
     },
-    /** For status pages and metrics; `usd` prices one whole token. */
     positions: (usd: (asset: string) => number | undefined) =>
       [...wanted].map(([asset, want]) => {
         const exposure = ledger.exposure(asset);

@@ -19,10 +19,8 @@ import { ownSlice, type OwnSlice } from '../quoting/order.ts';
 import type { Routes } from '../quoting/route.ts';
 
 export interface ReaderDeps {
-  /** Finds awards that memory no longer holds. */
   awards: Pick<LpStore, 'award'>;
   chains: ReadonlyMap<number, ChainPort>;
-  /** The last final block that the inventory ledger has processed. */
   final(chainId: number): ChainCursor | undefined;
   usd(asset: string): Rational | undefined;
   routes(): Routes;
@@ -35,12 +33,10 @@ export interface ReaderDeps {
 export interface ReaderOptions {
   account: Address;
   operator: Address;
-  /** Every token that the books cover. */
   tokens: readonly { chainId: number; token: Address }[];
   maxBlocks: number;
 }
 
-/** The facts of one chain's next final blocks. */
 export interface Reading {
   cursor: JournalCursor;
   facts: ({ id: string } & (
@@ -59,21 +55,16 @@ export interface Reading {
 export interface OpeningBalances {
   cursor: JournalCursor;
   balances: Money[];
-  /** The operator's native balance, unless the books have it already. */
   native: bigint | undefined;
-  /** True when the books do not know the chain yet. */
   fresh: boolean;
 }
 
-/** What the books contain so far. */
 interface Known {
   cursors: ReadonlyMap<number, JournalCursor>;
-  /** Ids of opening entries. */
   opened: ReadonlySet<string>;
 }
 
 export interface ChainReader {
-  /** The chain's next final blocks; undefined when there is nothing new. */
   next(known: Known, chainId: number): Promise<Reading | undefined>;
   /** `patient`: wait rather than open the books without prices. */
   opening(known: Known, chainId: number, patient: boolean): Promise<OpeningBalances | undefined>;
@@ -98,7 +89,6 @@ export function createChainReader(
     max: MOST_EXCHANGES,
   });
 
-  /** Chains whose stored block was checked and still exists. */
   const trusted = new Set<number>();
 
   const infoOf = ({ chainId, token }: Pick<Money, 'chainId' | 'token'>): TokenInfo | undefined => {
@@ -123,7 +113,6 @@ export function createChainReader(
     return exchange;
   }
 
-  /** From memory or the award's row; undefined when it is not ours. */
   async function ours(
     orderId: Bytes32,
     orders: ReadonlyMap<Bytes32, StandardOrder>,
@@ -257,7 +246,6 @@ export function createChainReader(
     }
   }
 
-  /** Opening balances of one chain at one final block. */
   async function opening(
     { cursors, opened }: Known,
     chainId: number,

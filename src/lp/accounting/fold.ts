@@ -28,7 +28,6 @@ import { attoOf, emptyPosition, usdMicrosOf, applyTrade, applyOwnerMove, valueUn
 import type { Routes } from '../quoting/route.ts';
 import { MARKOUT_HORIZONS, type Horizon } from './taker-costs.ts';
 
-/** A quoting event that waits to be written. */
 export type Note =
   | { kind: 'accepted'; trade: TradeRecord; record: QuoteRecord | undefined }
   | { kind: 'filled'; exchange: Exchange; place: FactPlace }
@@ -64,12 +63,10 @@ const SUMS = [
   'markout_60s',
 ] as const satisfies readonly (keyof ProfitSums)[];
 
-/** The books as memory holds them. */
 export interface Books {
   journal: AccountingLedger;
   cursors: Map<number, JournalCursor>;
   positions: Map<string, PositionRow>;
-  /** Trades that are open or still wait for marks. */
   trades: Map<Bytes32, TradeRecord>;
   opened: Set<string>;
   sums: ProfitSums;
@@ -80,7 +77,6 @@ interface FoldDeps {
   reader: Pick<ChainReader, 'infoOf' | 'described'>;
   routes(): Routes;
   usd(asset: string): Rational | undefined;
-  /** USD price of a chain's native currency. */
   native(chainId: number): Rational | undefined;
   /** Quote tokens for one base token. */
   mid(pair: string): number | undefined;
@@ -88,14 +84,11 @@ interface FoldDeps {
   found(trade: TradeRecord): void;
 }
 
-/** Input of one pass. */
 export interface Pass {
   openings: readonly OpeningBalances[];
   readings: readonly Reading[];
   notes: readonly Note[];
-  /** Ids of facts that the store already has. */
   known: ReadonlySet<string>;
-  /** Trades read from the store for this pass. */
   older: ReadonlyMap<Bytes32, TradeRecord>;
   /** Fills from before the books were opened that are not claimed yet. */
   inFlight: readonly Exchange[];
@@ -116,7 +109,6 @@ export function createFolder(deps: FoldDeps) {
   const { clock } = deps;
   const { infoOf, described } = deps.reader;
 
-  /** A trade valued at current mids. `late`: it was accepted earlier. */
   function tradeOf(
     exchange: Exchange,
     order: StandardOrder,
@@ -163,7 +155,6 @@ export function createFolder(deps: FoldDeps) {
     };
   }
 
-  /** Applies one pass to the books in memory and returns the rows to store. */
   function fold(held: Books, { openings, readings, notes, known, older, inFlight }: Pass): Batch {
     const { journal, positions, cursors, opened, sums } = held;
     const batch: Batch = {
@@ -336,7 +327,6 @@ export function createFolder(deps: FoldDeps) {
       batch.cursors.push(cursor);
     }
 
-    /** The LP delivered, and the input was refunded to the taker. */
     function lose({ earns }: Exchange, trade: TradeRecord, posted: readonly JournalEntry[]): void {
       batch.entries.push(...posted);
       if (posted.length > 0)
@@ -345,7 +335,6 @@ export function createFolder(deps: FoldDeps) {
         );
     }
 
-    // Values what came in without a price at the first price available.
     for (const [asset, row] of positions) {
       const now = valueUnpriced(row, row.unpriced === 0n ? undefined : deps.usd(asset));
       if (now !== row) {
@@ -364,7 +353,6 @@ export function createFolder(deps: FoldDeps) {
   return { fold, tradeOf };
 }
 
-/** Drops trades that have ended and have all their marks. */
 export function forget({ trades }: Books): void {
   for (const [orderId, trade] of trades) {
     const over =
@@ -375,7 +363,6 @@ export function forget({ trades }: Books): void {
   }
 }
 
-/** What a trade adds to the totals. */
 function shareOf(trade: TradeRecord | undefined): ProfitSums {
   if (trade === undefined)
     return { spread: 0n, fees: 0n, gas: 0n, lost: 0n, markout_1s: 0n, markout_10s: 0n, markout_60s: 0n };

@@ -39,7 +39,6 @@ export interface Exchange {
   relayFee: bigint;
 }
 
-/** Block and time of a fact. */
 export interface FactPlace {
   chainId: number;
   block: bigint;
@@ -56,7 +55,6 @@ const OWNER = 'equity:owner';
 
 const factOf = ({ blockHash, txHash }: Pick<FactPlace, 'blockHash' | 'txHash'>): string =>
   `${blockHash}:${txHash}`;
-/** Ids of facts, shared by writers and readers of the books. */
 export const idOf = {
   opening: (chainId: number, token: string) => `opening:${chainId}:${token}`,
   owed: (orderId: Bytes32) => `opening:owed:${orderId}`,
@@ -77,7 +75,6 @@ const on = (
 ): Posting => ({ account, chainId, token, amount });
 const at = ({ chainId, block, txHash, atMs }: FactPlace) => ({ chainId, block, txHash, atMs });
 
-/** Postings of an exchange other than the account that the output leaves from. */
 function exchanged({ pair, pays, earns, portion, platformFee, relayFee }: Exchange): Posting[] {
   const trading = `trading:${pair}`;
   return [
@@ -92,7 +89,6 @@ function exchanged({ pair, pays, earns, portion, platformFee, relayFee }: Exchan
 export interface AccountingLedger {
   balance(account: string, chainId: number, token: string): bigint;
   balances(): Balance[];
-  /** The expected balance at the last block read. */
   inventory(money: Pick<Money, 'chainId' | 'token'>): bigint;
   gas(chainId: number): bigint;
 
@@ -103,20 +99,16 @@ export interface AccountingLedger {
     block: bigint,
     atMs: number,
   ): JournalEntry[];
-  /** The input of a fill from before the books were opened. */
   owed(exchange: Exchange, block: bigint, atMs: number): JournalEntry[];
   filled(exchange: Exchange, place: FactPlace): JournalEntry[];
   unfilled(orderId: Bytes32, was: Pick<FactPlace, 'blockHash' | 'txHash'>, atMs: number): JournalEntry[];
-  /** A fill that is final, whether or not it was seen before. */
   sent(exchange: Exchange, place: FactPlace): JournalEntry[];
   credited(exchange: Exchange, place: FactPlace): JournalEntry[];
   /** `lost`: the LP had filled the order. */
   refunded(exchange: Exchange, place: FactPlace, lost: boolean): JournalEntry[];
-  /** The order was refunded before its fill became known. */
   lost(exchange: Exchange, place: FactPlace): JournalEntry[];
   /** A positive amount is a deposit. */
   owner(money: Money, place: FactPlace, logIndex: number): JournalEntry[];
-  /** A difference that an operator has explained. */
   adjusted(
     money: Money | { chainId: number; token: 'native'; amount: bigint },
     block: bigint,
@@ -130,7 +122,6 @@ export interface AccountingLedger {
   passed(chainId: number, block: bigint, atMs: number): JournalEntry[];
 }
 
-/** Recent fact ids kept in memory; the store knows the older ones. */
 const REMEMBERED = 50_000;
 
 export function createAccountingLedger({

@@ -63,7 +63,6 @@ export function createMarkouts({ clock, mid, marked }: MarkoutDeps) {
         waiting -= 1;
         look(next.trade, queue.horizon, next.dueMs);
       }
-      // Processed entries are removed in bulk.
       if (queue.from > 1_000) {
         queue.due.splice(0, queue.from);
         queue.from = 0;

@@ -14,7 +14,6 @@ export function usdMicrosOf(amount: bigint, decimals: number, { num, den }: Rati
   return (amount * num * 1_000_000n) / (den * ten(decimals));
 }
 
-/** Value of a quantity in 1e-18 of a whole token. */
 export const valueOf = (quantity: bigint, price: Rational): bigint => usdMicrosOf(quantity, 18, price);
 
 /** 1e-18 of a whole token, whatever the token's decimals. */
@@ -66,14 +65,12 @@ export function applyOwnerMove(
   };
 }
 
-/** Values what came in without a price at the first price available. */
 export function valueUnpriced(position: PositionRow, price: Rational | undefined): PositionRow {
   if (position.unpriced === 0n || price === undefined) return position;
   const rest = { ...position, quantity: position.quantity - position.unpriced, unpriced: 0n };
   return applyOwnerMove(rest, position.unpriced, price);
 }
 
-/** One asset's position, valued at a price. */
 export interface PositionView {
   asset: string;
   quantity: bigint;

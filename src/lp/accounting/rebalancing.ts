@@ -21,7 +21,6 @@ import { ownSlice } from '../quoting/order.ts';
 export type Rebalancing = ReturnType<typeof createRebalancing>;
 
 interface RebalancingDeps {
-  /** Bands of the current configuration. */
   bands(): Bands;
   quoteEvents: Pick<QuoteEvents, 'listen'>;
   chains: ReadonlyMap<number, Chain>;
@@ -29,7 +28,6 @@ interface RebalancingDeps {
   log: Log;
 }
 
-/** A change of advice by less than this is not logged. */
 const NEWS_PERCENT = 20n;
 
 /** `past`: awards of earlier processes, which give the daily outflow. */
@@ -41,7 +39,6 @@ export function createRebalancing(
   const rebalancer = createRebalancer(rebalancing);
   const drained = createDailyFlow();
   let last: readonly Advice[] = [];
-  /** Last logged advice per pair of chains. */
   const said = new Map<string, bigint>();
 
   const seconds = (): number => clock.nowMs() / 1000;
@@ -93,7 +90,6 @@ export function createRebalancing(
   }
 
   return {
-    /** Recomputes the advice and logs changes. */
     look() {
       const nowSeconds = seconds();
       const read = bands();

@@ -19,7 +19,6 @@ export interface Receivable {
   corridor: Corridor;
   owed: Money;
   seconds: number;
-  /** Age from which a receivable is overdue. */
   limitSeconds: number;
   overdue: boolean;
 }
@@ -32,7 +31,6 @@ interface ReceivablesDeps {
   quoteEvents: Pick<QuoteEvents, 'listen'>;
   chains: ReadonlyMap<number, Chain>;
   log: Log;
-  /** Timestamp of the newest processed block. */
   time(chainId: number): UnixSeconds;
 }
 

@@ -6,7 +6,6 @@
 import type { Address } from '../../domain/hex.ts';
 import { adverseTerm } from '../../pricing/terms.ts';
 
-/** Seconds after acceptance at which a mark-out is taken. */
 export const MARKOUT_HORIZONS = [1, 10, 60] as const;
 export type Horizon = (typeof MARKOUT_HORIZONS)[number];
 
@@ -17,23 +16,18 @@ interface Toxicity {
 }
 
 interface TakerRow extends Toxicity {
-  /** A taker's address, or `TIER` for the average of all. */
   key: string;
   seenMs: number;
 }
 
-/** Key of the average over all takers. */
 export const TIER = 'tier:all';
 
 interface TakerCostOptions {
-  /** Most takers kept. */
   keep: number;
-  /** The prior mean, in bps. */
   startBps: number;
   capBps: number;
   /** Weight of the prior in trades: n0 of the model. */
   weight: number;
-  /** The mean covers about this many trades; older ones fade. */
   window: number;
 }
 
@@ -45,7 +39,6 @@ interface Known {
   seenMs: number;
 }
 
-/** The average over all takers uses this many windows, so it moves more slowly. */
 const TIER_WINDOWS = 10;
 const fresh = (seenMs: number): Known => ({
   means: MARKOUT_HORIZONS.map(() => 0),
@@ -118,13 +111,11 @@ export function createTakers({ keep, startBps, capBps, weight, window }: TakerCo
       put(taker, known);
       dirty.add(taker).add(TIER);
     },
-    /** Rows changed since the last call. */
     changed() {
       const rows = [...dirty].map(rowOf).filter((row) => row !== undefined);
       dirty.clear();
       return rows;
     },
-    /** Returns rows whose write failed, so that `changed` gives them again. */
     again(rows: readonly TakerRow[]) {
       for (const { key } of rows) if (key === TIER || takers.has(key)) dirty.add(key);
     },
@@ -135,7 +126,6 @@ export function createTakers({ keep, startBps, capBps, weight, window }: TakerCo
         else put(key, known);
       }
     },
-    /** Worst first. */
     worst: (limit: number) =>
       [...takers]
         .map(([taker, known]) => ({ taker, bps: termOf(known), trades: Math.max(...known.trades) }))

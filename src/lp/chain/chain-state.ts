@@ -12,11 +12,9 @@ export interface DataFees {
 
 export interface ChainState {
   readonly port: ChainPort;
-  /** Replaced by a reload. */
   config: LpChainConfig;
   /** Wei per unit of gas for a transaction mined soon; undefined until read. */
   gasPrice: bigint | undefined;
-  /** What publishing our transactions costs beside gas; undefined until read. */
   dataFees: DataFees | undefined;
   /** The operator's native balance in wei; undefined until read. */
   native: bigint | undefined;
@@ -30,7 +28,6 @@ export const createChainState = ({ port, config }: Pick<ChainState, 'port' | 'co
   native: undefined,
 });
 
-/** A chain as it looked when a price was made. */
 export interface ChainSight {
   head: Block | undefined;
   headSeenAtMs: number;

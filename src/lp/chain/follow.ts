@@ -24,7 +24,6 @@ import { nonceGroupOf } from '../quoting/order.ts';
 export interface FollowListener {
   /** An order of this LP is open on its origin, possibly not final. */
   opened(orderId: Bytes32, order: StandardOrder): void;
-  /** An open order names this LP but has no hold in the ledger. */
   stranger(orderId: Bytes32, order: StandardOrder): void;
   filled(orderId: Bytes32, seen: ChainSighting & { timestamp: UnixSeconds }): void;
   unfilled(orderId: Bytes32, was: Pick<ChainSighting, 'blockHash' | 'txHash'>): void;
@@ -38,7 +37,6 @@ export interface FollowListener {
   spent?(orderId: Bytes32): void;
   /** A nonce is used; final. `winner`: the order that used it, if one did. */
   used?(group: string, winner: Bytes32 | undefined): void;
-  /** Everything up to this head is in the ledger. */
   followed(head: Block): void;
 }
 
@@ -51,7 +49,6 @@ interface FollowDeps {
   listener: FollowListener;
   /** Adds a hold that only the chain shows; false when the order is not of this LP. */
   restore(orderId: Bytes32, order: StandardOrder): boolean;
-  /** Loads orders of another replica that the ledger lacks. */
   learn?(orderIds: readonly Bytes32[]): Promise<void>;
 }
 
@@ -60,7 +57,6 @@ const MOST_OPENED = 50_000;
 
 const NONE: readonly Bytes32[] = [];
 
-/** A fill that is not final, with its id in the ledger. */
 type ShallowFill = Pick<EscrowEvent, 'blockHash' | 'txHash'> & { orderId: Bytes32; fact: string };
 
 /** `<block hash>:<transaction>`, without the occurrence number. */
@@ -94,7 +90,6 @@ export function createFollower(
       .map(({ orderId, id }) => [bare(id), { ...partsOf(id), orderId: orderId as Bytes32, fact: id }]),
   );
 
-  /** Another block makes it another fact. */
   const idOf = ({ blockHash, txHash }: Pick<EscrowEvent, 'blockHash' | 'txHash'>): string =>
     `${blockHash}:${txHash}`;
 
@@ -119,7 +114,6 @@ export function createFollower(
     txHash,
   });
 
-  /** Applies an event when it is first seen, whatever its depth. */
   function applySeen(event: EscrowEvent, id: string, orders: ReadonlyMap<Bytes32, StandardOrder>): void {
     switch (event.kind) {
       case 'open': {
@@ -165,7 +159,6 @@ export function createFollower(
     }
   }
 
-  /** Applies the same event once it is final. */
   function applyFinal(event: EscrowEvent, id: string, unused: ReadonlySet<string>): void {
     switch (event.kind) {
       case 'open': {
@@ -207,7 +200,6 @@ export function createFollower(
     }
   }
 
-  /** Applies a deposit or withdrawal outside of orders, by the amount of its event. */
   function applyTransfer({ token, amount }: Extract<EscrowEvent, { kind: 'ledger' }>, id: string): void {
     touched.add(token);
     if (amount === 0n) return;
@@ -328,7 +320,6 @@ export function createFollower(
     if (ledger.apply({ type: 'reorged', orderId, id: fact }).applied) listener.unfilled(orderId, event);
   }
 
-  /** The chain was read to its head: a missing inherited fill is gone. */
   function undoMissingInherited(): void {
     for (const was of inherited?.values() ?? []) undoFill(was);
     inherited = undefined;
@@ -336,11 +327,8 @@ export function createFollower(
 
   return {
     port,
-    /** The last final block processed. */
     cursor: () => cursor,
-    /** Timestamp of the newest block whose events are in the ledger. */
     time: () => time,
-    /** Tokens with deposits, withdrawals or requests since the last call, final or not. */
     takeTouched() {
       const taken = touched;
       touched = new Set();

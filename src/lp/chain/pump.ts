@@ -15,7 +15,6 @@ interface PumpDeps {
   log: Log;
 }
 
-/** Starts following immediately. */
 export function createPump({ port, follower, reconciler, log }: PumpDeps) {
   let stopped = false;
 
@@ -45,7 +44,6 @@ export function createPump({ port, follower, reconciler, log }: PumpDeps) {
       while (passes.running !== undefined) await passes.running.catch(() => {});
       await passes.run();
     },
-    /** Resolves when no pass is running and none will start. */
     async stop() {
       unsubscribe();
       stopped = true;

@@ -33,7 +33,6 @@ export function createReconciler(
 ): Reconciler {
   const { port } = follower;
   const chainId = port.chain.id;
-  /** Withdrawal requests counted by the ledger, including those restored after a clean stop. */
   const requests = new Map<Address, { id: string; amount: bigint }>(
     open.map(({ token, id, amount }) => [token, { id, amount }]),
   );
@@ -69,7 +68,6 @@ export function createReconciler(
     log.warn({ chainId, token, amount }, 'a withdrawal is pending: its amount is no longer quoted');
   }
 
-  /** true when ledger and chain agree on this token. */
   async function balance(token: Address, at: ChainCursor): Promise<boolean> {
     const amount = await port.ledgerBalance(account, token, at.block);
     const difference = amount - (ledger.bucket(chainId, token)?.onchain ?? amount);

@@ -21,9 +21,7 @@ export interface Restored {
   cursors: ReadonlyMap<number, ChainCursor>;
   /** The ledger is that of the last clean stop, so no quarantine is needed. */
   clean: boolean;
-  /** Open awards, by what the chains show now. */
   awards: LpAward[];
-  /** Withdrawal requests that the restored ledger includes. */
   requests: { id: string; chainId: number; token: Address; amount: bigint }[];
 }
 

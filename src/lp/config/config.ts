@@ -23,7 +23,6 @@ const zAccount = z
 /** A chain that the LP trades on. Its escrow, tokens and block time come from the network configuration. */
 export const zLpChain = z.strictObject({
   chainId: z.int().min(1),
-  /** The escrow account whose balance pays. The operator's key signs for it. */
   account: zAccount,
   /** Whole tokens that are never quoted, by symbol. */
   buffers: z.record(zName, zUnits).default({}),
@@ -33,15 +32,7 @@ export const zLpChain = z.strictObject({
   gasPrice: zName.default('ETH'),
   /** Fee beside gas: OP-stack chains charge for publishing a transaction (read from GasPriceOracle). */
   l1Fee: z.enum(['none', 'opStack']).default('none'),
-  /**
-   * Standby when the newest block arrived longer ago than this, or its timestamp is older than this. null:
-   * three block times, at least 5 seconds.
-   */
   maxHeadAgeMs: z.int().min(500).nullable().default(null),
-  /**
-   * A hold expires this long after its deadline, for clock skew, two blocks and submit latency. null: 15, or
-   * 36 where blocks take 12 seconds.
-   */
   graceSeconds: z.int().min(1).nullable().default(null),
 });
 
@@ -52,7 +43,6 @@ const zWeight = z.int().min(1).max(100).default(1);
 const zLpPrice = z.union([
   z.strictObject({
     fixed: zUnits,
-    /** Sources that watch the peg; without any the fixed price is trusted. */
     guards: z
       .array(
         z.strictObject({
@@ -65,12 +55,10 @@ const zLpPrice = z.union([
       .default([]),
     /** For guards without their own `maxAgeMs`. */
     guardMaxAgeMs: z.int().min(100).default(60_000),
-    /** The peg is broken when at least `depegSources` guards deviate by more than `depegBps`. */
     depegBps: z.number().positive().default(30),
     depegSources: z.int().min(1).default(2),
   }),
   z.strictObject({
-    /** Weights are relative; a source without timestamps counts half. */
     sources: z
       .array(
         z.strictObject({
@@ -81,18 +69,10 @@ const zLpPrice = z.union([
       )
       .min(1)
       .max(16),
-    /** For sources without their own `maxAgeMs`; an on-chain oracle needs its heartbeat there. */
     maxAgeMs: z.int().min(100).default(2_000),
-    /** Sources further from the median than this are dropped. */
     maxDeviationBps: z.number().positive().default(50),
-    /** null: two where there are at least three sources, else one. */
     minSources: z.int().min(1).nullable().default(null),
-    /** Minimum annualised volatility (0.5 is 50 %): half of the last 30 days is a good choice. */
     sigmaFloor: z.number().min(0).default(0.4),
-    /**
-     * Oracles and time-weighted averages that only check the mid. `deviationBps`: how far one may lag before
-     * it updates.
-     */
     references: z
       .array(
         z.strictObject({
@@ -103,51 +83,31 @@ const zLpPrice = z.union([
       )
       .max(16)
       .default([]),
-    /** No quotes beyond this distance from a fresh reference, nor without one; 25 suits a stablecoin. */
     guardBps: z.number().positive().default(100),
   }),
 ]);
 
 /** The share of an asset that belongs on one chain. */
 const zLpPlace = z.strictObject({
-  /** Relative weight among the chains. */
   share: z.number().positive().default(1),
-  /**
-   * Half-widths of the bands as fractions of the chain's target. Rebalancing is charged in full at the edge
-   * of the soft band. null: no hard band.
-   */
   softShare: z.number().positive().default(1),
   hardShare: z.number().positive().nullable().default(null),
-  /** Cost of moving the asset to this chain; null: as for the asset. */
   transportBps: z.number().min(0).nullable().default(null),
 });
 
 /** An asset is a token symbol on every chain that has it. */
 export const zLpAsset = z.strictObject({
   price: zName,
-  /** Whole tokens that the LP wants to own in total; null: what it owns when the process starts. */
   target: zUnits.nullable().default(null),
-  /**
-   * Half-width in whole tokens: inside it, inventory skew alone corrects the position. null: `halfBand` of
-   * the pair, in USD.
-   */
   softBand: zUnits.nullable().default(null),
-  /**
-   * Beyond it, only quotes that reduce the position are given. null: twice the soft band for the base asset
-   * of a pair, none for others.
-   */
   hardBand: zUnits.nullable().default(null),
-  /** Cost of moving the asset between chains. */
   transportBps: z.number().min(0).default(0),
-  /** By chain slug; absent: an equal share. */
   chains: z.record(zName, zLpPlace).default({}),
 });
 
 export const zLpPair = z.strictObject({
-  /** Asset symbols. Equal symbols: transfers of one asset between chains. */
   base: zName,
   quote: zName,
-  /** `<source>-<dest>` slugs; null: every combination of our chains. */
   corridors: z.array(z.string().min(3).max(80)).nullable().default(null),
   params: zPricingParams.default({}),
   /** Overrides of `params`, by corridor slug. */
@@ -168,13 +128,8 @@ export const zLpQuoting = z.strictObject({
   etaSeconds: z
     .strictObject({ sameChain: z.int().min(0).default(4), crossChain: z.int().min(0).default(30) })
     .prefault({}),
-  /**
-   * Cross-chain: a fill is sent only with this much time left to prove and claim before `expires`, and to
-   * land before `fillDeadline`.
-   */
   claimSeconds: z.int().min(1).default(60),
   fillMarginSeconds: z.int().min(0).default(4),
-  /** Cross-chain: how long the input is locked until claimed, for the cost of capital. */
   lockSeconds: z.int().min(0).default(60),
   gasUnits: z
     .strictObject({
@@ -208,10 +163,6 @@ export const zLpLimits = z.strictObject({
 });
 
 export const zLpPricing = z.strictObject({
-  /**
-   * ES module whose default export is a pricing plug-in with terms or a pricer, see
-   * docs/lp/pricing-plugins.md. null: no plug-in.
-   */
   module: z.string().min(1).nullable().default(null),
   /**
    * Learns the win-rate curve from accepted and expired quotes. `learn` only shows it, `use` prices with it
@@ -237,7 +188,6 @@ export const zLpPricing = z.strictObject({
 });
 
 export const zLpConfig = z.strictObject({
-  /** As on the roster of the venue. */
   solver: z.strictObject({
     id: zName,
     name: z.string().min(1).max(80),
@@ -264,13 +214,10 @@ export const zLpConfig = z.strictObject({
       window: z.int().min(10).default(100),
     })
     .prefault({}),
-  /** Indicative prices for venues that show them, published about this often while the LP quotes. */
   levels: z
     .strictObject({ publish: z.boolean().default(true), everyMs: z.int().min(250).max(5_000).default(1_000) })
     .prefault({}),
-  /** Recent quotes, and as many declines, that can be explained. Accepted ones are kept in the database. */
   explain: z.strictObject({ keep: z.int().min(1).max(1_000_000).default(20_000) }).prefault({}),
-  /** How often the accounting ledger reads newly final blocks. */
   journal: z.strictObject({ everyMs: z.int().min(100).default(1_000) }).prefault({}),
   /**
    * How far ahead the signing lease is written. After a crash nothing is signed until the last quote that the
@@ -291,9 +238,6 @@ export const zLpConfig = z.strictObject({
       cooldownSeconds: z.int().min(0).default(3_600),
     })
     .prefault({}),
-  /**
-   * How often all balances are compared with the chain; balances touched by events are compared immediately.
-   */
   reconcileSeconds: z.int().min(1).default(30),
   /** Blocks per request for events. */
   maxBlocksPerScan: z.int().min(10).default(2_000),

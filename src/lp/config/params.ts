@@ -37,7 +37,6 @@ const knobs = {
 
 export const zPricingParams = z.strictObject(knobs).partial();
 
-/** The same for one corridor, with the seconds from fill to claim. */
 export const zCorridorParams = zPricingParams.extend({ lockSeconds: z.int().min(0).optional() });
 
 type Named = z.infer<typeof zPricingParams>;

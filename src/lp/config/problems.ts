@@ -9,7 +9,6 @@ interface Problem {
   message: string;
 }
 
-/** `networks`: the described chains with the symbols of their tokens. */
 export function lpConfigProblems(
   { chains, prices, assets, pairs }: Pick<LpConfig, 'chains' | 'prices' | 'assets' | 'pairs'>,
   networks: readonly { id: number; slug: string; tokens: readonly { symbol: string }[] }[],
@@ -39,7 +38,6 @@ export function lpConfigProblems(
   for (const [symbol, asset] of Object.entries(assets)) price(['assets', symbol, 'price'], asset.price);
   const slugs = new Set(ours.map(({ slug }) => slug));
   const known = new Set([...slugs].flatMap((from) => [...slugs].map((to) => `${from}-${to}`)));
-  /** The first index of each pair. */
   const first = new Map<string, number>();
   for (const [at, { base, quote }] of pairs.entries())
     if (!first.has(`${base}\n${quote}`)) first.set(`${base}\n${quote}`, at);

@@ -2,7 +2,6 @@
 
 import { isDeepStrictEqual } from 'node:util';
 
-/** undefined: absent. */
 export interface Change {
   path: readonly string[];
   from: unknown;
@@ -77,7 +76,6 @@ export function changesBetween(before: unknown, after: unknown, path: readonly s
   );
 }
 
-/** Parts of an object or list of objects; undefined for a value or list of values. */
 function partsOf(value: unknown): Map<string, unknown> | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   if (!Array.isArray(value)) return new Map(Object.entries(value).filter(([, part]) => part !== undefined));

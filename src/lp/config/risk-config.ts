@@ -7,20 +7,12 @@ const natural = z.number().min(0);
 const share = z.number().min(0).max(1);
 
 export const zLpRisk = z.strictObject({
-  /** While this file exists nothing is signed. Checked every 40 ms, even when other control paths fail. */
   killFile: z.string().min(1).nullable().default(null),
-  /** A missing price stops quotes immediately, and the status on the roster after this time. */
   standbyAfterSeconds: natural.default(5),
-  /** The longest tenor in a volatile market, and for takers who hold quotes as options. */
   leastValiditySeconds: z.int().min(1).default(5),
-  /** Notional of all live quotes, in bps of net asset value; null: only `limits.total`. */
   totalBps: positive.nullable().default(5_000),
   volSpike: z
     .strictObject({
-      /**
-       * Trips when the volatility of the last minute is `sigmaTimes` that of the day, or one move exceeds
-       * `tickTimes` standard deviations of a second.
-       */
       sigmaTimes: positive.default(3),
       tickTimes: positive.default(6),
       /** The regime stays elevated until nothing has tripped for this long. */
@@ -36,7 +28,6 @@ export const zLpRisk = z.strictObject({
       /** The assumed jump: standard deviations over the longest validity, at least `leastBps`. */
       deviations: natural.default(4),
       leastBps: natural.default(100),
-      /** What a jump may cost on the live quotes of one asset and side, in bps of net asset value. */
       budgetBps: positive.default(25),
     })
     .prefault({}),
@@ -51,7 +42,6 @@ export const zLpRisk = z.strictObject({
       memorySeconds: positive.default(3_600),
     })
     .prefault({}),
-  /** Requests per taker. */
   rate: z.strictObject({ perSecond: positive.default(20), burst: z.int().min(1).default(60) }).prefault({}),
   /** Takers kept in memory; beyond this the least recent ones are forgotten. */
   takers: z.int().min(100).default(20_000),
@@ -71,7 +61,6 @@ export const zLpRisk = z.strictObject({
       killTimes: z.number().min(1).default(2),
     })
     .prefault({}),
-  /** Limits of every quote that catch a typo in the parameters of a pair. */
   fatFinger: z
     .strictObject({
       leastBps: z.number().default(0.5),

@@ -28,17 +28,13 @@ export interface PairPrice {
   sigma: number;
   /** Volatility of the last minute divided by that of the day; 0 while unknown. */
   volatilityRatio: number;
-  /** A leg has lost its peg: priced at market, without rebates. */
   depegged: boolean;
-  /** Results of the reference checks of both legs. */
   references: readonly CheckedReference[];
-  /** Price state of each leg. */
   base: PriceState;
   quote: PriceState;
 }
 
 interface SourceView {
-  /** Price symbol that this source serves. */
   price: string;
   feed: string;
   symbol: string;
@@ -62,11 +58,9 @@ const LEAST_SIGMA = 0.002;
 
 interface MarketDeps {
   clock: Clock;
-  /** By chain id. */
   sequencers?: ReadonlyMap<number, Sequencer>;
 }
 
-/** Feed and symbol of everything these prices need, once per use. */
 export function wantedOf(
   prices: LpConfig['prices'],
 ): { feed: string; symbol: string; use: 'price' | 'reference' }[] {
@@ -119,7 +113,6 @@ export function createMarket(
   let looked = -1;
 
   const symbolOf = (asset: string) => assets[asset]?.price ?? asset;
-  /** By base, then by quote. */
   const views = new Map<string, Map<string, Legs>>();
   /** A request reads the same pair several times. */
   let last: { base: string; quote: string; legs: Legs } | undefined;
@@ -168,7 +161,6 @@ export function createMarket(
   return {
     serve,
     pair,
-    /** Takes a feed's quote; unknown symbols are ignored. */
     observe(quote: FeedQuote) {
       const key = `${quote.source}|${quote.symbol}`;
       const [takes, checks] = [takers.get(key), checkers.get(key)];
@@ -181,7 +173,6 @@ export function createMarket(
       for (const book of checks ?? [])
         book.check(key, { price: middleOf(observation), atMs: observation.atMs });
     },
-    /** Takes a price that only checks others. */
     refer({ source, symbol, price, atMs }: ReferencePrice) {
       const key = `${source}|${symbol}`;
       const exact = parseDecimal(price);
@@ -190,14 +181,12 @@ export function createMarket(
       latest.set(key, reference);
       for (const book of checkers.get(key) ?? []) book.check(key, reference);
     },
-    /** Current USD mid of a price symbol. */
     mid(symbol: string): Mid | Decline {
       const state = books.get(symbol)?.state(clock.nowMs());
       if (state === undefined) return { declined: 'stale_price', detail: `no price named ${symbol}` };
       if (state.mid !== undefined && state.condition?.blocks !== true) return state.mid;
       return state.condition === undefined ? { declined: 'stale_price' } : declineOf(symbol, state.condition);
     },
-    /** Most severe problem of the price of a pair. */
     condition(base: string, quote: string) {
       const found = legs(base, quote);
       if (found === undefined) return undefined;
@@ -207,7 +196,6 @@ export function createMarket(
       const { mid } = found.view.price(found.base, found.quote);
       return found.view.disagreement(mid.confidenceBps, found.nowMs) ?? conditions[0];
     },
-    /** The problem of a chain whose sequencer is watched. */
     chainCondition(chainId: number) {
       const state = sequencers?.get(chainId)?.state();
       return state === undefined || state.up
@@ -220,9 +208,10 @@ export function createMarket(
             sinceMs: state.sinceMs,
           };
     },
-    /** Updates volatilities from current mids, a part of the pairs per call: call about four times a second. */
+    /**
+     * Updates volatilities from current mids, a part of the pairs per call: call about four times a second.
+     */
     tick() {
-      // Limits the pairs per call, so that quotes are answered in between.
       const turns = Math.max(4, Math.ceil(served.length / MOST_AT_ONCE));
       turn = (turn + 1) % turns;
       for (let at = turn; at < served.length; at += turns) {
@@ -239,13 +228,11 @@ export function createMarket(
         if (condition?.blocks === true) missing.set(symbol, condition.brief);
         else missing.delete(symbol);
       };
-      // Missing prices are checked on every call.
       for (const symbol of [...missing.keys()]) look(symbol);
       for (let left = Math.min(MOST_AT_ONCE, symbols.length); left > 0; left--)
         look(symbols[(looked = (looked + 1) % symbols.length)] as string);
       return [...missing].map(([symbol, detail]) => ({ symbol, detail }));
     },
-    /** Every source and its use, for metrics and status. */
     sources() {
       const nowMs = clock.nowMs();
       return inputs.map(({ price, feed, symbol, role }) => {
@@ -287,7 +274,6 @@ export function createMarket(
           },
         ];
       }),
-    /** Every configured pair with its current price. */
     pairs: () => served.map(({ base, quote }) => ({ base, quote, price: pair(base, quote) })),
   };
 }
@@ -300,7 +286,6 @@ function useOf(key: string, mid: Mid | undefined, role: 'source' | 'guard'): Sou
   );
 }
 
-/** A pair and the price symbols of its legs. */
 interface Legs {
   view: View;
   base: SymbolPrice;
@@ -309,7 +294,6 @@ interface Legs {
 
 /** Price and volatility of one pair, recomputed only when a leg or the volatility changed. */
 interface View {
-  /** Largest disagreement of sources that is still priced. */
   accept(maxConfidenceBps: number): void;
   price(base: PriceState, quote: PriceState): PairPrice;
   disagreement(confidenceBps: number, nowMs: number): Condition | undefined;

@@ -10,10 +10,8 @@ import { aggregate, deviationBps, type Mid, type MidOptions, type Observation } 
 import { parseDecimal, type Rational, toNumber } from '../../pricing/rational.ts';
 import type { LpPriceConfig } from '../config/config.ts';
 
-/** A problem of a price that an operator should see. */
 export interface Condition {
   code: Extract<Control, 'stale_mid' | 'deviation' | 'depeg' | 'sequencer' | 'confidence'>;
-  /** For the operator: which source, how far, how old. */
   detail: string;
   /** For the public: does not reveal the sources. */
   brief: string;
@@ -22,15 +20,12 @@ export interface Condition {
   sinceMs: number;
 }
 
-/** A price that only checks others. */
 export interface ReferenceValue {
   price: Rational;
-  /** Time of the price. */
   atMs: number;
 }
 
 export interface CheckedReference {
-  /** `<feed>|<symbol>`. */
   source: string;
   value: number;
   atMs: number;
@@ -42,13 +37,11 @@ export interface CheckedReference {
 
 /** One evaluation, immutable: quotes and explanations keep it by reference. */
 export interface PriceState {
-  /** undefined: no price; `condition` gives the reason. */
   mid: Mid | undefined;
   condition: Condition | undefined;
   /** The market left a fixed price: `mid` is the market's. */
   depegged: boolean;
   references: readonly CheckedReference[];
-  /** Lower bound of the annualised volatility. */
   sigmaFloor: number;
 }
 
@@ -56,7 +49,6 @@ export type SymbolPrice = ReturnType<typeof createSymbolPrice>;
 
 /** Expiry of a fixed price: it never ages. */
 export const ALWAYS = Number.MAX_SAFE_INTEGER;
-/** Volatility floor of a token that lost its peg. */
 const DEPEGGED_SIGMA = 0.4;
 /** While a peg breaks sources disagree; that widens the spread and stops pricing in the end. */
 const DEPEGGED_GUARD_BPS = 100;
@@ -77,7 +69,6 @@ export function createSymbolPrice(config: LpPriceConfig, nowMs: number) {
   const look = 'fixed' in config ? pegged(config, seen) : floating(config, seen, references);
   let cached: { state: PriceState; fromMs: number; untilMs: number } | undefined;
   let trouble: { code: string; sinceMs: number } | undefined;
-  /** The last time at which the price was good. */
   let goodUntilMs = nowMs;
 
   return {
@@ -113,7 +104,6 @@ export function createSymbolPrice(config: LpPriceConfig, nowMs: number) {
   };
 }
 
-/** Sources make the mid; references only check it. */
 function floating(
   config: Extract<LpPriceConfig, { sources: unknown }>,
   seen: ReadonlyMap<string, Observation>,
@@ -299,7 +289,6 @@ function nextChange(seen: Iterable<Observation>, nowMs: number, commonAgeMs: num
   return next;
 }
 
-/** Age of each source, for the operator. */
 function agesOf(
   sources: readonly { feed: string; symbol: string }[],
   seen: ReadonlyMap<string, Observation>,
@@ -312,7 +301,6 @@ function agesOf(
   return ` (${each.join(', ')})`;
 }
 
-/** Distance of a source's middle from a price, in bps of that price. */
 function offBps(observation: Observation, price: Rational): number {
   return deviationBps(price, middleOf(observation));
 }
@@ -321,10 +309,8 @@ const TWICE = 2n * 10n ** 18n;
 
 export const middleOf = ({ bid, ask }: Observation): Rational => ({ num: bid + ask, den: TWICE });
 
-/** A price for display, without float noise. */
 export const displayPrice = (price: Rational): number => Number(toNumber(price).toPrecision(12));
 
-/** The condition as a decline. */
 export const declineOf = (symbol: string, { code, detail }: Condition): Decline => ({
   declined: 'stale_price',
   control: code,

@@ -43,11 +43,8 @@ export interface LpNodeDeps {
   sequencers?: ReadonlyMap<number, Sequencer>;
   /** The caller closes it. */
   store: LpStore;
-  /** The accounting ledger, behind the same fence as the store. */
   journal: JournalStore;
-  /** The operator's transactions: their gas goes into the accounting ledger. */
   transactions?: Pick<TxStore, 'liveSlots'>;
-  /** The operator's key: signs commitments and proves the account to venues. */
   signer: Signer;
   recovery: Recovery;
   /** Signs commitments in another way than `signer` does. */
@@ -58,22 +55,17 @@ export interface LpNodeDeps {
   metrics: Metrics;
   /** Attester signatures; without them another party has to prove our fills. */
   proofs?: Attestations;
-  /** Which attesters would answer. */
   attesterPresence?: AttesterPresence;
   /** Absent: this LP runs alone. The caller closes it. */
   shared?: ReplicaDeps;
-  /** Called when the kill switch is engaged, for the audit log. */
   killed?(by: KilledBy, note: string): void;
-  /** The market maker's own terms or pricer. */
   plugin?: PricingPlugin;
 }
 
-/** For one of several replicas with one inventory. */
 export interface ReplicaDeps {
   inventory: SharedInventory;
   /** The name of this replica, the same after a restart. */
   replica: string;
-  /** How long a leader may be silent before another replica takes over. */
   leadMs: number;
 }
 
@@ -84,7 +76,6 @@ export interface LpStatus {
   note: string | null;
   reasons: readonly StandbyReason[];
   liveQuotes: number;
-  /** Accepted orders that are not final yet. */
   openAwards: number;
   venues: { name: string; welcome: boolean }[];
   chains: { chainId: number; slug: string; head: bigint | null; final: bigint; gasWei: bigint | null }[];
@@ -94,32 +85,24 @@ export interface LpStatus {
 export interface LpNode {
   /** Resolves when quoting may begin. Rejects when configuration or chains do not allow it. */
   start(): Promise<void>;
-  /** Stops quoting, finishes steps, writes the ledger, closes links. */
   stop(): Promise<void>;
   status(): LpStatus;
   /** With several replicas, as of the last answer of the shared inventory. */
   inventory(): SharedBucket[];
-  /** Every asset against its target and bands, in total and per chain. */
   positions(): Position[];
-  /** Fills that we have not been paid for. */
   receivables(): Receivable[];
-  /** Transfers between chains that are worth making now. */
   rebalancing(): readonly Advice[];
   limits(): { limits: LimitUse[] };
-  /** Learned win-rate curves, and which of them are used for pricing. */
   curves(): CurveView[];
   awards(limit?: number): Promise<LpAward[]>;
   /** Explanations, accounting ledger and profit. Throws `RequestError` before the node has started. */
   accounts(): Accounts;
-  /** Recent requests and their outcomes. */
   recorded(after?: number, limit?: number): RecordedPage;
   /** Engages the kill switch: the LP signs nothing; signed quotes stay honoured. Allowed before `start`. */
   pause(note: string): void;
-  /** The same from another source than the operator. */
   kill(by: KilledBy, note: string): void;
   /** Releases the kill switch, unless a kill file still exists. */
   resume(): void;
-  /** The kill file was removed. */
   killFileGone(): void;
   risk(): RiskStatus;
   /**

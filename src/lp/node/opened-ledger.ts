@@ -11,14 +11,12 @@ import type { LpNodeDeps } from './interface.ts';
 
 export interface OpenedLedger extends Restored {
   opening: Awaited<ReturnType<LpStore['open']>>;
-  /** Of the shared inventory, with several replicas. */
   generation: string | undefined;
   pastAwards: readonly LpAward[];
   /** Receives every event of the ledger from now on. With several replicas only. */
   onLedgerEvent(listener: (event: LedgerEvent) => void): void;
 }
 
-/** How many earlier awards the accounting learns usual durations and flows from. */
 const MAX_PAST_AWARDS = 500;
 
 export async function openLedger(

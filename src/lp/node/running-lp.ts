@@ -25,7 +25,6 @@ export interface RunningLp {
  */
 const MAX_HOLDS_WRITTEN = 200_000;
 
-/** `killed`: sources that engaged the kill switch before the start. */
 export async function startLp(
   parts: LpParts,
   config: LpConfig,
@@ -125,11 +124,9 @@ export async function startLp(
   return { parts, reload, stop };
 }
 
-/** What `hello` tells a venue and a reload may change. */
 const helloOf = ({ routes, config: { quoting } }: QuotingSnapshot): string =>
   `${[...routes.corridors].sort().join(' ')} ${quoting.maxInFlight}`;
 
-/** Follows one chain: its follower reads events into the ledger, its reconciler compares balances. */
 function createChainPump(parts: LpParts, config: LpConfig, { port, chain }: LpChainWithPort): Pump {
   const { ledger, awards, replica, opened, operator, base } = parts;
   const { clock, log } = parts.deps;

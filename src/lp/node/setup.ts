@@ -20,7 +20,6 @@ import type { LpNodeDeps } from './interface.ts';
 
 export type LpChainWithPort = LpChain & { port: ChainPort };
 
-/** The parts of a node that exist before its start. */
 export type NodeBase = ReturnType<typeof createNodeBase>;
 
 export function createNodeBase(
@@ -68,7 +67,6 @@ function accountOf(chains: readonly LpChain[]): Address {
 
 const READY_MS = 30_000;
 
-/** How far ahead each chain's signing lease must reach. */
 export function leaseRules(chains: readonly LpChain[], { quoting, lease }: LpConfig): Map<number, LeaseRule> {
   return new Map(
     chains.map(({ chain, config }) => [
@@ -89,7 +87,6 @@ export function positionsOf({ context }: Pick<QuotingSnapshot, 'context'>): Posi
   });
 }
 
-/** 36 seconds on chains with slow blocks and 15 on others, unless configured. */
 export function graceSecondsOf(chain: LpChain | undefined): number {
   return chain?.config.graceSeconds ?? ((chain?.chain.blockTimeMs ?? 0) >= 12_000 ? 36 : 15);
 }

@@ -48,7 +48,6 @@ export function wireLp(deps: LpNodeDeps, config: LpConfig, base: NodeBase, opene
   const states = new Map(lpChains.map((each) => [each.chain.id, createChainState(each)]));
   const followers = new Map<number, Follower>();
   const lastReadTime = (chainId: number) => followers.get(chainId)?.time() ?? 0;
-  /** A reload replaces the snapshot. */
   const current: { snapshot?: QuotingSnapshot } = {};
   const quoting = () => current.snapshot as QuotingSnapshot;
   const now = (chainId: number) => quoting().context.now(chainId);

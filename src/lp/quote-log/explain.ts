@@ -22,7 +22,6 @@ export interface DeclineRecord {
 
 type DeclinedRfq = Pick<Rfq, 'rfqId' | 'taker' | 'side' | 'amount' | 'input' | 'output'>;
 
-/** Exact base units, and whole tokens for people. */
 interface ExplainedAmount {
   base: string;
   units: string;
@@ -40,7 +39,6 @@ interface ExplainedSource {
   source: string;
   price: number;
   ageMs: number;
-  /** Why the source was dropped; null when it was used. */
   dropped: string | null;
 }
 
@@ -51,16 +49,13 @@ interface ExplainedReference {
   ageMs: number;
   deviationBps: number;
   allowedBps: number;
-  /** Too old to be used. */
   stale: boolean;
 }
 
-/** How close a quote came to a limit. */
 export interface ExplainedLimit {
   name: string;
   value: string;
   limit: string;
-  /** Value divided by limit. */
   share: number;
 }
 
@@ -81,7 +76,6 @@ export interface ExplainedQuote {
   orderId: string;
   rfqId: string;
   atMs: number;
-  /** A slice of a split. */
   slice: boolean;
   request: Request;
   price: {
@@ -98,7 +92,6 @@ export interface ExplainedQuote {
   };
   /** Their sum is exactly `difference`. */
   terms: ExplainedTerm[];
-  /** gross - output. */
   difference: { bps: number; amount: ExplainedAmount };
   inputs: {
     mid: {
@@ -386,7 +379,6 @@ function adjustmentNotes({ inputs: { evidence } }: QuoteRecord): string[] {
 const share = (value: number, limit: number): number =>
   limit > 0 ? value / limit : Number.POSITIVE_INFINITY;
 
-/** The pricing limits of this quote, the nearest first. */
 function gatesOf({ inputs, priced, route }: QuoteRecord): ExplainedLimit[] {
   const { params, freeOutput, room, confidenceBps } = inputs;
   const size = Number(priced.notional) / 1e6;

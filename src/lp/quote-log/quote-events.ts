@@ -25,15 +25,11 @@ export interface QuoteRecord {
   inputs: PriceInputs & { evidence?: PricingEvidence };
   priced: Priced;
   hold: Pick<HoldRequest, 'amount' | 'group' | 'lapsesAt'>;
-  /** A slice of a split rather than a whole request. */
   slice: boolean;
-  /** The limit that the quote came nearest to. */
   fullestCap?: FullestCap | undefined;
-  /** How many quotes were live, this one included. */
   liveQuotes?: number | undefined;
 }
 
-/** Where on a chain an event was seen. */
 export interface ChainSighting {
   chainId: number;
   blockNumber: bigint;
@@ -46,14 +42,11 @@ export interface ChainSighting {
  * predecessors.
  */
 export interface QuoteEventListener {
-  /** Held, and about to be signed. */
   quoted?(record: QuoteRecord): void;
   declined?(rfq: Rfq, route: Route | undefined, decline: Decline, atMs: number): void;
   /** Awarded by a venue, or seen open on its origin. */
   accepted?(award: OpenAward): void;
-  /** Our output left, in a block that may still be reorganised. */
   filled?(award: OpenAward, seen: ChainSighting): void;
-  /** The fill in this block and transaction was reorganised away. */
   unfilled?(award: OpenAward, was: Pick<ChainSighting, 'blockHash' | 'txHash'>): void;
   /** The input is ours, at depth. */
   finalised?(award: OpenAward, seen: ChainSighting): void;

@@ -7,7 +7,6 @@ import type { Route } from '../quoting/route.ts';
 import { type DeclineRecord, explainDecline, explainQuote } from './explain.ts';
 import type { QuoteRecord } from './quote-events.ts';
 
-/** The last `keep` quotes and as many declines. */
 export function createRecentQuotes({ keep }: { keep: number }) {
   const quotes = new LRUCache<string, QuoteRecord>({ max: keep });
   const declines = new LRUCache<number, DeclineRecord>({ max: keep });
@@ -27,9 +26,7 @@ export function createRecentQuotes({ keep }: { keep: number }) {
       const rfq = { rfqId, taker, side, amount, input, output };
       declines.set(declineCount++, { rfq, route, decline, atMs });
     },
-    /** The quote with this order id, if it is still kept. */
     quote: (orderId: string) => quotes.peek(orderId),
-    /** Everything kept with this quote id, order id or rfq id, newest first. */
     explain: (id: string) => [
       ...[...quotes.values()]
         .filter(({ orderId, quoteId, rfqId }) => orderId === id || quoteId === id || rfqId === id)

@@ -9,7 +9,6 @@ import type { Clock } from '../../ports/clock.ts';
 import type { QuoteEventListener } from './quote-events.ts';
 import type { Route } from '../quoting/route.ts';
 
-/** One request as the simulator reads it; docs/lp/replay.md explains each part. */
 export interface RecordedRfq {
   atMs: number;
   id: string;
@@ -53,7 +52,6 @@ interface RequestFacts {
 interface RecordedRequest {
   readonly facts: RequestFacts;
   readonly quotes: { orderId: string; amount: bigint }[];
-  /** Last second of any of its quotes; 0 when it was declined. */
   endsAt: UnixSeconds;
   /** The amount of the accepted quote, else of the first. */
   quotedAmount: bigint | undefined;
@@ -62,7 +60,6 @@ interface RecordedRequest {
 
 const PAGE_SIZE = 200;
 
-/** Records the last `keep` requests. */
 export function createRecordedRequests(
   { clock }: { clock: Pick<Clock, 'nowMs'> },
   { keep }: { keep: number },

@@ -58,7 +58,6 @@ export function createLadders(
       offers.set(rfq.rfqId, { rfq, route, inputs: sliceInputs, times, atMs: nowMs });
       return { type: 'partial', rfqId: rfq.rfqId, ladder: rungs, validUntil: times.validUntil };
     },
-    /** What was offered for a request, while the offer stands. */
     find(rfqId: string) {
       const offer = offers.peek(rfqId);
       return offer !== undefined && clock.nowMs() - offer.atMs <= standsMs ? offer : undefined;

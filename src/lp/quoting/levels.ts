@@ -21,9 +21,7 @@ import type { Route } from './route.ts';
 export type LevelsMessage = LinkMessage<'levels', FromSolver>;
 
 export interface LevelsDeps {
-  /** The quoting configuration in force. */
   quoting(): Pick<QuotingSnapshot, 'routes' | 'context' | 'config'>;
-  /** Whether the LP quotes now. */
   active(): boolean;
   refusal(route: Route): Decline | undefined;
   guard: Pick<Guard, 'adjustIndicative'>;
@@ -73,7 +71,6 @@ export function createLevelsPublisher(deps: LevelsDeps) {
       sent.set(keyOf(route), { ladder: text, round });
   }
 
-  /** Empty while the route is not quoted. */
   function ladderOf(route: Route): [string, string][] {
     if (deps.refusal(route) !== undefined) return [];
     const adjustment = deps.guard.adjustIndicative(route, clock.nowMs());
@@ -91,7 +88,6 @@ export function createLevelsPublisher(deps: LevelsDeps) {
         platformFeeBps: 0,
         relayFee: 0n,
         validUntil: context.now(route.origin.id) + config.quoting.validitySeconds,
-        // A taker without history.
         taker: ZERO_ADDRESS,
         rfqId: '',
       },

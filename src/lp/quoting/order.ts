@@ -9,7 +9,6 @@ import type { HoldRequest, Money } from '../../inventory/event.ts';
 import { recipientFor, type Rfq } from '../../protocol/link/link.ts';
 import type { Route } from './route.ts';
 
-/** The order of a quote: our single output for the whole input. */
 export function quoteOrder(
   rfq: Rfq,
   route: Route,
@@ -57,7 +56,6 @@ export interface OwnSlice {
   context: OutputContext;
   originChainId: number;
   destChainId: number;
-  /** What leaves our escrow balance on the destination. */
   pays: Money;
   /** What the origin's escrow credits us when it releases the input, divided exactly as the contract does. */
   earns: Money;

@@ -20,7 +20,6 @@ import type { PricingEvidence } from './pricing-evidence.ts';
 import type { Route } from './route.ts';
 import type { WinRates } from './win-rates.ts';
 
-/** What the request fixes about the price. */
 export interface RequestTerms {
   side: 'exactInput' | 'exactOutput';
   amount: bigint;
@@ -46,10 +45,8 @@ export interface PricingContextDeps {
    * configured.
    */
   startedWith: ReadonlyMap<string, bigint>;
-  /** What this taker's trades cost us after acceptance, in bps. */
   adverse(taker: Address): number;
   winRates: Pick<WinRates, 'params' | 'explore'>;
-  /** The market maker's own terms or pricer. */
   plugin?: PricingPlugin;
 }
 
@@ -114,7 +111,6 @@ export function createPricingContext(
       const mid = market.mid(assets[asset]?.price ?? asset);
       return isDecline(mid) ? undefined : mid.price;
     },
-    /** The inputs of one price, or why there can be no price. */
     inputs(route: Route, terms: RequestTerms, adjustment: RiskAdjustment = NO_ADJUSTMENT) {
       const { pair } = route;
       const priced = market.pair(pair.base, pair.quote);
@@ -171,12 +167,10 @@ export function createPricingContext(
       if (plugin !== undefined) made.plugin = plugin;
       return made;
     },
-    /** Reads gas prices, data fees and the operator's native balance again. */
     refreshGas: gas.refresh,
   };
 }
 
-/** The approximate size of the request in USD. */
 function sizeOf(
   { lp, baseDecimals, quoteDecimals }: Route,
   { side, amount }: RequestTerms,

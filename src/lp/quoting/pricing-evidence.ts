@@ -9,7 +9,6 @@ import type { RiskAdjustment } from '../risk/risk-adjustment.ts';
 export interface PricingEvidence {
   atMs: number;
   mid: Mid;
-  /** The oracles and averages that the mid was compared with. */
   references: readonly CheckedReference[];
   adjustment: RiskAdjustment;
   origin: ChainSight;

@@ -14,15 +14,11 @@ export interface Route {
   input: AssetId;
   output: AssetId;
   pair: LpPairConfig;
-  /** `<base>-<quote>`, for limits and metrics. */
   pairName: string;
-  /** Of the pair, with the overrides of the corridor. */
   params: PricingParams;
-  /** Passed to a pricing plug-in. */
   market: { readonly pair: string; readonly corridor: string };
   /** Seconds from fill to claim on this corridor; undefined: the general setting. */
   lockSeconds: number | undefined;
-  /** What the LP does with the base asset. */
   lp: 'buy' | 'sell';
   baseDecimals: number;
   quoteDecimals: number;
@@ -46,7 +42,6 @@ export interface Route {
   destChainId: bigint;
 }
 
-/** A chain with this LP's configuration for it. */
 export interface LpChain {
   config: LpChainConfig;
   chain: Chain;
@@ -68,7 +63,6 @@ export function createRoutes(chains: readonly LpChain[], pairs: LpConfig['pairs'
   }
   return {
     all,
-    /** Corridors that this LP serves, for `hello`. */
     corridors: [...new Set(all.map(({ origin, dest }) => corridorOf(origin, dest)))],
     find: (input: string, output: string) => byAssets.get(input)?.get(output),
   };

@@ -89,7 +89,6 @@ export function createSliceHandler(deps: QuoteHandlerDeps): SliceHandler {
     };
   }
 
-  /** Our slice with its price, or the first part of the order that differs from what was offered. */
   function validate(slice: SliceRequest, order: StandardOrder, offer: PartialOffer): PricedSlice | Decline {
     const { rfq, route, inputs, times } = offer;
     const wrong = (detail: string): Decline => ({ declined: 'internal', detail });

@@ -32,17 +32,13 @@ export interface VenueSessionDeps {
   log: Log;
   metrics: LpMetrics;
   signer: Signer;
-  /** The quoting configuration in force; a reload replaces it. */
   quoting(): QuotingSnapshot;
   awards: Awards;
   chains: ReadonlyMap<number, LpChain>;
   status(): { status: 'active' | 'standby'; note: string | null };
-  /** Advances the awards now, because the venue reported a change. */
   advanceAwards(): void;
   welcomed(): void;
-  /** The name of this replica, if there are several. */
   replica?: string | undefined;
-  /** According to the venue, the taker executed another quote of the same request. */
   tradedElsewhere(quoteIds: readonly Bytes32[]): void;
 }
 
@@ -52,7 +48,6 @@ export interface VenueSessionDeps {
  */
 const IN_TIME = 0.8;
 const MAX_WARNINGS = 100;
-/** A stop waits at most this long for remote signatures. */
 const STOP_WAIT_MS = 1_000;
 const STOP_POLL_MS = 20;
 
@@ -67,7 +62,6 @@ export function createVenueSession(deps: VenueSessionDeps, { solver }: Pick<LpCo
   let inFlight = 0;
 
   const send = (message: FromSolver): boolean => link.send(JSON.stringify(message));
-  /** Sends our status to the venue. */
   const sendStatus = (): void => void (welcome && send({ type: 'status', ...deps.status() }));
 
   /** Proves that we own the operator key of each account, on the chains that the venue shares with us. */
@@ -127,7 +121,6 @@ export function createVenueSession(deps: VenueSessionDeps, { solver }: Pick<LpCo
     });
   }
 
-  /** The venue has gone on without us. */
   function declineLate(question: Rfq | SliceRequest, quoteId?: Bytes32): void {
     metrics.late.add();
     send(declineMessage(question, { declined: 'limit' }, quoteId));
@@ -232,7 +225,6 @@ export function createVenueSession(deps: VenueSessionDeps, { solver }: Pick<LpCo
 
   return {
     name: link.name,
-    /** The venue has accepted our `hello`. */
     get welcome() {
       return welcome;
     },
@@ -252,14 +244,12 @@ export function createVenueSession(deps: VenueSessionDeps, { solver }: Pick<LpCo
     },
     /** Sends indicative prices; false when the session is not established. */
     sendLevels: (message: LinkMessage<'levels', FromSolver>) => welcome && send(message),
-    /** Reconnects, because what `hello` said about us has changed. */
     renew(reason: string) {
       if (welcome) link.reconnect(reason);
     },
     async stop() {
       if (stopped) return;
       stopped = true;
-      // Signatures in progress are still sent.
       for (let waitedMs = 0; inFlight > 0 && waitedMs < STOP_WAIT_MS; waitedMs += STOP_POLL_MS)
         await new Promise<void>((resolve) => clock.after(STOP_POLL_MS, resolve));
       cancelHeartbeat();

@@ -29,7 +29,6 @@ export type CalibrationConfig = LpConfig['pricing']['calibration'];
 export interface WinRates extends Required<Pick<QuoteEventListener, 'quoted' | 'accepted'>> {
   /** The route's parameters, with the learned curve where it may be used at this size (USD). */
   params(route: Route, sizeUsd: number): PricingParams;
-  /** Exploration noise for this request, in bps. */
   explore(rfqId: string): number;
   /** Counts expired requests as losses. Call about once a second. */
   countExpired(): void;
@@ -39,7 +38,6 @@ export interface WinRates extends Required<Pick<QuoteEventListener, 'quoted' | '
   curves(): CurveView[];
 }
 
-/** One learned curve, for an operator. */
 export interface CurveView {
   pair: string;
   corridor: string;
@@ -57,17 +55,14 @@ interface LearnedCurve {
   fit: CurveFit;
 }
 
-/** A pair, corridor and size. */
 interface Segment {
   readonly key: string;
   learned: LearnedCurve | undefined;
 }
 
-/** A segment as one route sees it, cached per route. */
 interface RouteSegment {
   segment: Segment;
   configured: Curve;
-  /** The parameters with the curve that was trusted when they were made. */
   cached: { fit: CurveFit; params: PricingParams } | undefined;
 }
 
@@ -121,7 +116,6 @@ export function createWinRates(
   const segments = new Map<string, Segment>(
     Object.entries(readStored(stored, log)).map(([key, learned]) => [key, { key, learned }]),
   );
-  /** By nonce group; the least recently added first. */
   const pending = new LRUCache<string, PendingRequest>({
     max: MAX_PENDING,
     dispose: ({ quotes }) => {
@@ -130,7 +124,6 @@ export function createWinRates(
   });
   const pendingByOrder = new Map<string, PendingRequest>();
   const lastLossMs = new LRUCache<string, number>({ max: MAX_TAKER_SEGMENTS });
-  /** By size bucket, of the routes of the current configuration. */
   let routeSegments = new Map<Route, RouteSegment[]>();
 
   function routeSegmentOf(route: Route, bucket: number): RouteSegment {
@@ -284,7 +277,6 @@ export function createWinRates(
 const weightKeptOf = ({ halfLifeOutcomes }: CalibrationConfig): number => 0.5 ** (1 / halfLifeOutcomes);
 const sizeName = (bucket: number): string => `${SIZE_BUCKETS[bucket - 1] ?? 0}-${SIZE_BUCKETS[bucket] ?? ''}`;
 
-/** The curves that an earlier process stored; none when they cannot be read. */
 function readStored(stored: unknown, log: Log): Record<string, LearnedCurve> {
   if (stored === null || stored === undefined) return {};
   const parsed = zStored.safeParse(stored);

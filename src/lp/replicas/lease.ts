@@ -36,7 +36,6 @@ export function createLeases(
 ) {
   const durable = new Map<number, Lease | null>();
   const waits = new Map<number, UnixSeconds>();
-  /** The latest write per chain. */
   const writing = new Map<number, Writing>();
   let lost = false;
 
@@ -81,7 +80,6 @@ export function createLeases(
     get lost() {
       return lost;
     },
-    /** true when a quote with this deadline may be signed now. */
     covers: (chainId: number, deadline: UnixSeconds) =>
       !lost && covers(durable.get(chainId) ?? null, deadline),
     /** Extends the lease with one write. false when another process owns the store or it does not answer. */
@@ -89,7 +87,6 @@ export function createLeases(
       const lease = longer(durable.get(chainId) ?? null, { signedUpTo: deadline, clean: false });
       return !lost && (await write(chainId, lease).catch(() => false));
     },
-    /** Renews leases that are due. */
     async tick() {
       if (lost) return;
       for (const [chainId, rule] of rules) {

@@ -27,7 +27,6 @@ export interface ReplicaDeps {
   transactors: ReadonlyMap<number, Transactor>;
   accounts: Pick<Accounts, 'start' | 'rest'>;
   log: Log;
-  /** Requests a look at the open awards. */
   advance(): void;
 }
 
@@ -47,7 +46,6 @@ export function createReplica(
   }: ReplicaDeps,
   { account }: { account: Address },
 ) {
-  /** Epoch of the lead this replica holds. */
   let acting: number | undefined;
 
   async function act(): Promise<void> {
@@ -59,11 +57,9 @@ export function createReplica(
     advance();
   }
 
-  /** Stops leading. */
   async function rest(): Promise<void> {
     if (acting === undefined) return;
     acting = undefined;
-    // The leader owns the operator's nonces.
     await Promise.all([...transactors.values()].map((transactor) => transactor.stop()));
     await accounts.rest();
   }
@@ -103,7 +99,6 @@ export function createReplica(
   }
 
   return {
-    /** Loads stored awards for orders that the ledger does not have. */
     async learn(orderIds: readonly Bytes32[]) {
       for (const orderId of orderIds) {
         const award = await store.award(orderId);
@@ -112,8 +107,8 @@ export function createReplica(
       }
     },
     /**
-     * Takes, keeps or hands over the lead, joins the shared inventory, reads new awards. Rejects when the store
-     * does.
+     * Takes, keeps or hands over the lead, joins the shared inventory, reads new awards. Rejects when the
+     * store does.
      */
     async tick() {
       await lead.tick();

@@ -19,7 +19,6 @@ import type { Follower } from '../chain/follow.ts';
 
 export type Sharing = ReturnType<typeof createSharing>;
 
-/** A bucket as all replicas see it. */
 export interface SharedBucket extends BucketView {
   /** When `held` was read; absent: it is exact, from this process. */
   heldAtMs?: number;
@@ -35,14 +34,12 @@ interface SharingDeps {
   log: Log;
   /** A replica quoted the order that opened unexpectedly. */
   ours(orderId: Bytes32, order: StandardOrder): void;
-  /** Whether signing is allowed may have changed. */
   changed(): void;
 }
 
 const AWAY: Decline = { declined: 'standby', detail: 'the shared inventory does not answer' };
 const LATE: Decline = { declined: 'validity', detail: 'over before it begins' };
 const UNKNOWN: Decline = { declined: 'standby', detail: 'the shared inventory has not been initialised yet' };
-/** Ticks between two sweeps. */
 const SWEEP_EVERY = 40;
 
 const clockOf = (request: HoldRequest): number => request.clockChainId ?? request.input.chainId;
@@ -92,7 +89,6 @@ export function createSharing(
       }));
   }
 
-  /** Reports one chain's facts with everything learned so far. */
   async function tellChain(chainId: number): Promise<boolean> {
     const follower = followers.get(chainId);
     if (follower === undefined) return true;
@@ -164,7 +160,6 @@ export function createSharing(
     deps.changed();
   }
 
-  /** Releases holds in the shared inventory that have ended without a report. */
   async function sweep(): Promise<void> {
     const found = await inventory.kept();
     for (const { orderId, bucket } of found ?? []) {
@@ -195,7 +190,6 @@ export function createSharing(
     return undefined;
   }
 
-  /** Why nothing may be signed now. */
   function trouble(): { kind: 'shared' | 'quarantine'; note: string } | undefined {
     const state = inventory.state();
     if (state.state !== 'ready') return { kind: 'shared', note: state.note };
@@ -232,14 +226,12 @@ export function createSharing(
       });
       return requests.map((request, at) => refusalOf(request, asked[at] ?? [], verdicts?.[at]));
     },
-    /** Releases a local hold whose quote was never signed. */
     unsigned({ orderId }: HoldRequest) {
       // Not reported: the shared hold expires by itself.
       quiet = true;
       deps.ledger().apply({ type: 'released', orderId });
       quiet = false;
     },
-    /** The bucket with the holds of all replicas. */
     seen(bucket: BucketView) {
       const known = inventory.seen(bucketOf(bucket));
       if (known === undefined) return bucket;
@@ -248,7 +240,6 @@ export function createSharing(
       return { ...bucket, held, free: max(bucket.free + bucket.held - held, 0n), heldAtMs: known.atMs };
     },
     trouble,
-    /** Takes ledger events: what binds and what has ended. */
     heard(event: LedgerEvent) {
       switch (event.type) {
         case 'restored':
@@ -284,7 +275,6 @@ export function createSharing(
     spent: (chainId: number, orderId: Bytes32) => void endedOn(chainId).add(orderId),
     /** The nonce is used; final. */
     used: (group: string, winner: Bytes32 | undefined) => void used.set(group, winner ?? null),
-    /** A head of this chain was processed. */
     followed(chainId: number) {
       due.add(chainId);
       void tell();
@@ -301,7 +291,6 @@ export function createSharing(
       }
       if (due.size > 0) await tell();
     },
-    /** Sends pending reports. */
     async flush() {
       await telling;
       await tell();

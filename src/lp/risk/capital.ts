@@ -21,7 +21,6 @@ interface CapitalDeps {
   assetOf(chainId: number, token: string): { asset: string; decimals: number } | undefined;
   setLimits(limits: Limits): void;
   risk(): LpRisk;
-  /** The configured limits alone. */
   configured(): Limits;
 }
 
@@ -45,7 +44,6 @@ export function createCapital({ nav, kill, clock, assetOf, setLimits, risk, conf
   let limitedBy: { nav: number; risk: LpRisk; configured: Limits } | undefined;
   let pending = 0;
 
-  /** The configured limits with those from NAV. */
   function limits(): Limits {
     const { totalBps, gapLoss } = risk();
     const base = configured();
@@ -79,7 +77,6 @@ export function createCapital({ nav, kill, clock, assetOf, setLimits, risk, conf
     setLimits(limits());
   }
 
-  /** Marks with the losses of the last process, relative to what we own now. */
   function marksFrom(from: StoredLosses, usd: number): Marks {
     return {
       hour: { startMs: from.hour.startMs, nav: usd + from.hour.loss },
@@ -116,7 +113,6 @@ export function createCapital({ nav, kill, clock, assetOf, setLimits, risk, conf
       marks = undefined;
       savedAtMs = 0;
     },
-    /** Whether losses cut sizes now. */
     get sizesReduced() {
       return marks?.cut === true;
     },

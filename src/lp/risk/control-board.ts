@@ -63,7 +63,6 @@ export function createControlBoard({ clock, log, metrics }: { clock: Clock; log:
   }
 
   return {
-    /** The control refused a request. */
     refused(control: Control, detail: string) {
       const row = rows.get(control) as ControlState;
       refusals.add(row.labels);

@@ -15,15 +15,11 @@ export interface Deal {
   /** USD for one whole token. */
   inputUsd: Rational;
   outputUsd: Rational;
-  /** D, all-in. */
   spreadBps: number;
-  /** Of the pair. */
   minSpreadBps: number;
-  /** Of the pair: nothing larger is signed, whatever pricing says. */
   maxUsd: number;
 }
 
-/** Limits of every quote, whatever its pair is configured to. */
 export interface DealLimits {
   leastBps: number;
   mostBps: number;
@@ -32,7 +28,6 @@ export interface DealLimits {
   maxUsd: number;
 }
 
-/** Why this deal must not be signed; undefined when nothing is wrong. */
 export function fatFinger(
   deal: Deal,
   limits: DealLimits,

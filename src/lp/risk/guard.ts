@@ -11,7 +11,6 @@ import type { PairMonitor } from './pair-monitor.ts';
 import { NO_ADJUSTMENT, type RiskAdjustment } from './risk-adjustment.ts';
 
 export interface Guard {
-  /** Counts the request against the taker's rate. */
   admit(rfq: Pick<Rfq, 'taker' | 'minValidUntil'>, route: Route, nowMs: number): RiskAdjustment | Decline;
   /** The same for indicative prices, which have no taker. */
   adjustIndicative(route: Route, nowMs: number): RiskAdjustment | Decline;
@@ -21,7 +20,6 @@ interface GuardDeps {
   market: Pick<Market, 'pair'>;
   monitor: Pick<PairMonitor, 'observe' | 'lastObserved'>;
   takers: Pick<TakerStatistics, 'countRequest'>;
-  /** Whether losses reduce sizes now. */
   sizesReduced(): boolean;
 }
 

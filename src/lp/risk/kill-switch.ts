@@ -19,7 +19,6 @@ export function createKillSwitch(
   { log, changed, killed }: { log: Log; changed(): void; killed(by: KilledBy, note: string): void },
   { shared }: { shared: boolean },
 ) {
-  /** The note of each source that holds it. */
   const held = new Map<KilledBy, string>();
   /** Commands given here and not stored yet: sources with their notes, or null for a release. */
   const unwritten: (Readonly<Record<string, string>> | null)[] = [];
@@ -73,11 +72,9 @@ export function createKillSwitch(
       record(null);
       changed();
     },
-    /** The kill file was removed. */
     releaseFile() {
       if (drop(['file'])) changed();
     },
-    /** Engages what was engaged when the last process ended. */
     restore(saved: unknown) {
       for (const [by, note] of sourcesOf(saved)) {
         if (held.has(by)) continue;

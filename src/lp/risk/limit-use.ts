@@ -8,7 +8,6 @@ export interface LimitUse {
   /** The taker, pair, or pair and side; empty for the total, and while nothing counts against the limit. */
   of: string;
   count: number;
-  /** null: no limit. */
   maxCount: number | null;
   notionalUsd: number;
   maxNotionalUsd: number | null;
@@ -18,7 +17,6 @@ export interface LimitUse {
   used: number;
 }
 
-/** The fullest `max` counters of each configured limit, the fullest first. */
 export function limitUse(ledger: Pick<Ledger, 'visitCounters'>, limits: Limits, max = 10): LimitUse[] {
   const { groupSize: _, ...caps } = limits;
   const fullest = new Map<string, LimitUse[]>();

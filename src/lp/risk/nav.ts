@@ -46,7 +46,6 @@ export function createNav({ ledger, market, assets }: NavDeps): {
   };
 }
 
-/** To nine digits. */
 function wholeOf(units: bigint, decimals: number): number {
   const scale = 10n ** BigInt(Math.max(0, decimals - 9));
   return Number(units / scale) / 10 ** Math.min(9, decimals);

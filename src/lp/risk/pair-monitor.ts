@@ -27,7 +27,6 @@ export function createPairMonitor(rule: () => Pick<LpRisk, 'volSpike' | 'burst'>
     return state;
   }
 
-  /** Why the pair is stopped, if it is. */
   function stopped(pairName: string, nowMs: number): Decline | undefined {
     const state = pairs.get(pairName);
     if (state === undefined) return undefined;
@@ -48,7 +47,6 @@ export function createPairMonitor(rule: () => Pick<LpRisk, 'volSpike' | 'burst'>
 
   return {
     stopped,
-    /** Updates the regime with a price that is about to be used. */
     observe({ pair, pairName }: Pick<Route, 'pair' | 'pairName'>, pairPrice: PairPrice, nowMs: number) {
       // The same asset on two chains has no price that could move.
       if (pair.base === pair.quote) return stopped(pairName, nowMs) ?? 'calm';
@@ -67,15 +65,12 @@ export function createPairMonitor(rule: () => Pick<LpRisk, 'volSpike' | 'burst'>
       );
       return stopped(pairName, nowMs) ?? regimeOf(state.regime);
     },
-    /** The regime as of the last observation. */
     lastObserved: (pairName: string, nowMs: number) =>
       stopped(pairName, nowMs) ?? regimeOf(pairs.get(pairName)?.regime ?? CALM_MARKET),
-    /** A taker accepted a quote of this pair. */
     recordFill(pairName: string, fill: { side: 'buy' | 'sell'; usd: number }, nowMs: number) {
       const state = stateOf(pairName);
       state.burst = recordFill(state.burst, { ...fill, atMs: nowMs }, rule().burst);
     },
-    /** Pairs in an elevated or stressed market, with a note for people. */
     volatilePairs(nowMs: number) {
       const notes = new Map<string, string>();
       for (const [name, { regime }] of pairs) {
@@ -90,7 +85,6 @@ export function createPairMonitor(rule: () => Pick<LpRisk, 'volSpike' | 'burst'>
       }
       return notes;
     },
-    /** Pairs that a burst of fills has frozen, with a note for people. */
     frozenPairs(nowMs: number) {
       const notes = new Map<string, string>();
       for (const [name, { burst }] of pairs)

@@ -3,15 +3,11 @@
 import type { Control } from '../../domain/control.ts';
 
 export interface RiskAdjustment {
-  /** Multiplies the volatility used for pricing. */
   sigmaFactor: number;
-  /** Multiplies the largest size. */
   sizeFactor: number;
-  /** Multiplies the share of the option value that is charged. */
   omegaFactor: number;
   /** Longest validity, unless the request demands more; undefined: as configured. */
   maxSeconds: number | undefined;
-  /** The control that reduces sizes. */
   control?: Control;
 }
 

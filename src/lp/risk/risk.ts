@@ -34,7 +34,6 @@ export interface RiskStatus {
   suspects: SuspectTaker[];
 }
 
-/** Something that is not quoted now, for the roster. */
 interface Halt {
   control: Control;
   note: string;
@@ -46,18 +45,14 @@ interface RiskDeps {
   ledger: Ledger;
   market: Market;
   store: Pick<LpStore, 'putRisk' | 'putKillReasons' | 'killReasons'>;
-  /** One of several replicas. */
   shared: boolean;
   clock: Clock;
   log: Log;
   metrics: Metrics;
-  /** Risk state that the last process stored. */
   saved: ReadonlyMap<string, unknown>;
   assetOf(chainId: number, token: string): { asset: string; decimals: number } | undefined;
   slug(chainId: number): string;
-  /** Limits as configured. */
   limitsOf(config: LpConfig): Limits;
-  /** Called whenever the kill switch is engaged or released. */
   changed(): void;
   /** Called once whenever the kill switch is engaged in this process. */
   killed(by: KilledBy, note: string): void;
@@ -132,7 +127,6 @@ export function createRisk(deps: RiskDeps, initial: LpConfig) {
     return halts;
   }
 
-  /** Reports the price conditions of all pairs and updates their volatility regimes. */
   function updatePairs(nowMs: number): void {
     const conditions = new Map<Control, Map<string, string>>(
       PRICE_CONTROLS.map((control) => [control, new Map()]),
@@ -163,13 +157,11 @@ export function createRisk(deps: RiskDeps, initial: LpConfig) {
         capital.update();
       },
     },
-    /** Why the pair or a chain of the route is stopped; undefined when it is not. */
     stopped(route: Route): Decline | undefined {
       const chain = market.chainCondition(route.origin.id) ?? market.chainCondition(route.dest.id);
       if (chain !== undefined) return { declined: 'standby', control: 'sequencer', detail: chain.detail };
       return monitor.stopped(route.pairName, clock.nowMs());
     },
-    /** What a jump of the mid would cost on this quote, for its hold. */
     gapLoss(
       { pair }: Route,
       { sigma }: Pick<PriceInputs, 'sigma'>,
@@ -179,11 +171,10 @@ export function createRisk(deps: RiskDeps, initial: LpConfig) {
       if (pair.base === pair.quote) return 0n;
       return gapLoss(notional, terms.D, jumpOf(deviationOver(sigma, longestSeconds), config.risk.gapLoss));
     },
-    /** Limits in force: the configured ones and those from our capital. */
     limits: capital.limits,
     /**
-     * Evaluates every control. Call a few times a second, before standby reasons are read. `standing`: controls
-     * behind those reasons, with subject and note.
+     * Evaluates every control. Call a few times a second, before standby reasons are read. `standing`:
+     * controls behind those reasons, with subject and note.
      */
     update(standing: ReadonlyMap<Control, ReadonlyMap<string, string>>) {
       const nowMs = clock.nowMs();
@@ -213,13 +204,11 @@ export function createRisk(deps: RiskDeps, initial: LpConfig) {
         ...stops.map(({ control = 'burst', detail = '' }): Halt => ({ control, note: detail })),
       ];
     },
-    /** The operator releases the kill switch. */
     resume() {
       // Otherwise the same loss would engage it again.
       if (kill.held.has('drawdown')) capital.forgive();
       kill.release();
     },
-    /** The taker executed another quote of the same request, so these quotes can no longer execute. */
     tradedElsewhere: (quoteIds: readonly `0x${string}`[]) => takers.tradedElsewhere(quoteIds, clock.nowMs()),
     configure(next: LpConfig) {
       config = next;
@@ -254,6 +243,5 @@ const SUSPICION_NOTES = [
   'gets no quotes',
 ] as const;
 
-/** T_max: the longest that a quote may be firm. */
 const longestFirmSeconds = ({ quoting }: LpConfig): number =>
   Math.max(quoting.maxValiditySeconds, longestTenorSeconds(quoting)) + quoting.clockSkewSeconds;

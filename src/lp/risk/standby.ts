@@ -41,26 +41,21 @@ type StandbyKind = (typeof STANDBY_KINDS)[number];
 export interface StandbyReason {
   kind: StandbyKind;
   note: string;
-  /** The risk control behind it. */
   control?: Control;
 }
 
-/** Reasons that other parts of the LP report. */
 type ReportedKind = 'stopping' | 'starting' | 'operator' | 'store';
 
 export type Standby = ReturnType<typeof createStandby>;
 
 interface StandbyDeps {
-  /** The quoting configuration in force. */
   quoting(): Pick<QuotingSnapshot, 'context' | 'routes' | 'config'>;
   leases: Leases;
   followers: ReadonlyMap<number, Follower>;
   transactors: ReadonlyMap<number, Transactor>;
   risk: Pick<Risk, 'kill' | 'stopped' | 'halts'>;
   clock: Clock;
-  /** With several replicas. */
   sharing?: Pick<Sharing, 'trouble'> | undefined;
-  /** Whether fills on other chains could be proven on an origin. */
   proving?: Pick<Proving, 'healthIssue'> | undefined;
   lead: Pick<Lead, 'mine' | 'taken' | 'over'>;
 }
@@ -90,17 +85,14 @@ export function createStandby({
   lead,
 }: StandbyDeps) {
   const reported = new Map<ReportedKind, string>();
-  /** Chains on which nothing is quoted. */
   let stoppedChains = new Map<number, StandbyReason>();
   /** Chains on which we cannot send transactions: this stops cross-chain routes only. */
   let chainsWithoutSender = new Map<number, StandbyReason>();
   /** Origins on which a fill could not be proven in time: the same. */
   let unprovenOrigins = new Map<number, StandbyReason>();
-  /** Stops every route. */
   let global: StandbyReason | undefined = { kind: 'starting', note: 'starting' };
   let reasons: StandbyReason[] = [global];
   let lastKinds = '';
-  /** Chains on which this LP sends transactions, cached per set of routes. */
   let crossChain: { routes: Routes; chains: ReadonlySet<number> } | undefined;
   let unpricedSinceMs: number | undefined;
   let everPriced = false;
@@ -129,7 +121,6 @@ export function createStandby({
     const { slug } = state.port.chain;
     if (state.native !== undefined && state.native < parseUnits(state.config.minGas, 18))
       return { kind: 'gas', note: `${slug}: the operator has ${formatUnits(state.native, 18)} for gas` };
-    // Only the leading replica sends.
     if (!lead.mine())
       return lead.taken() ? undefined : { kind: 'sender', note: `${slug}: no replica leads at the moment` };
     return transactors.get(chainId)?.healthy() === true
@@ -178,9 +169,6 @@ export function createStandby({
     }
   }
 
-  /**
-   * Whether any route is open, any open route has a price, and why the first open route without one has none.
-   */
   function findPricedRoute(): { open: boolean; priced: boolean; priceReason: StandbyReason | undefined } {
     const { context, routes } = quoting();
     let open = false;
@@ -271,7 +259,6 @@ export function createStandby({
       else reported.set(kind, note);
       global = globalReason() ?? global;
     },
-    /** Notes of the chain lags and drifts now, by control and chain or asset, for the board of controls. */
     controls: () =>
       new Map(
         (['chain_lag', 'drift'] as const).map((control) => [
@@ -286,9 +273,6 @@ export function createStandby({
   };
 }
 
-/**
- * Why nothing is quoted on a chain: it stands still, was reorganised, differs from our clock, or is not read.
- */
 export function chainReason(
   chainId: number,
   state: ChainState | undefined,

@@ -113,7 +113,6 @@ export function createTakerStatistics(rule: () => Pick<LpRisk, 'freeOption' | 'r
   }
 
   return {
-    /** Counts a request against the taker's rate and returns how suspicious the taker is. */
     countRequest(taker: string, nowMs: number) {
       const state = stateOf(taker, nowMs);
       if (!takeToken(state.tokens, nowMs, rule().rate)) return 'too_often';
@@ -155,7 +154,6 @@ export function createTakerStatistics(rule: () => Pick<LpRisk, 'freeOption' | 'r
         accepted(activity, { share, edgeBps, unused: request.longestSeconds * (1 - share) }),
       );
     },
-    /** The taker executed another quote of the same request on chain. */
     tradedElsewhere(quoteIds: readonly Bytes32[], nowMs: number) {
       for (const quoteId of quoteIds) {
         const request = quotes.peek(quoteId)?.request;
@@ -165,7 +163,6 @@ export function createTakerStatistics(rule: () => Pick<LpRisk, 'freeOption' | 'r
         learn(request.taker, nowMs, (activity) => tradedElsewhere(activity, request.longestSeconds));
       }
     },
-    /** Suspicious takers, the worst first; at most `MAX_SUSPECTS`. */
     suspects: (nowMs: number) =>
       [...suspected]
         .slice(0, MAX_SUSPECTS)

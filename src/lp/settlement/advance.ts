@@ -31,9 +31,7 @@ interface AdvanceDeps {
   log: Log;
   /** Lower bound of the chain's current time, even if its head is old. */
   now(chainId: number): UnixSeconds;
-  /** Value of the award's output in whole USD; undefined without a price. */
   worthUsd(award: OpenAward): number | undefined;
-  /** Sends the venue a hint about progress. */
   tell(orderId: Bytes32, stage: string, txHash: Hex | null): void;
   failed(award: OpenAward, why: string): void;
 }
@@ -210,7 +208,6 @@ export function createAwardRunner(
 
   async function pass(): Promise<void> {
     await awards.flush().catch((error: unknown) => log.error({ error }, 'awards could not be stored'));
-    // Each chain's final block is read once per pass.
     const finals = new Map<number, Promise<Block | undefined>>();
     const finalOf = (port: ChainPort, head: Block) => {
       const known = finals.get(port.chain.id) ?? finalBlock(port, head);

@@ -35,7 +35,6 @@ interface AwardDeps {
   clock: Clock;
   log: Log;
   chains: ReadonlyMap<number, Chain>;
-  /** Timestamp of the newest processed block. */
   time(chainId: number): UnixSeconds;
   /** Called for a new award, not for one that `load` brings. */
   taken(award: OpenAward): void;
@@ -86,7 +85,6 @@ export function createAwards(
     return award;
   }
 
-  /** Handles a venue's award, or its answer to a resync. */
   function take(message: Omit<Award, 'type'>): AwardAnswer {
     const order = orderFromMessage(message.order);
     const origin = chains.get(Number(order.originChainId));
@@ -174,7 +172,6 @@ export function createAwards(
       const slice = awards.has(orderId) ? undefined : ownSlice(order, account, chains);
       if (slice !== undefined) fresh(orderId, ZERO_BYTES32, order, slice, null);
     },
-    /** Adds a hold that only the chain shows to the ledger. */
     restore(orderId: Bytes32, order: StandardOrder) {
       const slice = ownSlice(order, account, chains);
       if (slice === undefined) return false;

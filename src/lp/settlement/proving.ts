@@ -27,7 +27,6 @@ interface ProvingDeps {
   clock: Clock;
 }
 
-/** Proofs of fills on one chain for the escrow of another chain. */
 interface Corridor {
   waiting: Map<string, { sinceMs: number; askedMs: number }>;
   took: { seconds: number; atMs: number }[];
@@ -35,13 +34,10 @@ interface Corridor {
 }
 
 const LOOK_MS = 2_000;
-/** A proof that was not requested for this long is dropped. */
 const GIVEN_UP_MS = 60_000;
-/** Most recent proofs that give the usual duration, and their maximum age. */
 const REMEMBERED = 200;
 const FORGET_MS = 600_000;
 
-/** Seconds that a fill needs before `expires`, given how long the slowest recent proof took. */
 export const secondsNeeded = (claimSeconds: number, slowestProofSeconds: number): number =>
   Math.max(claimSeconds, Math.ceil(slowestProofSeconds) + Math.ceil(claimSeconds / 2));
 
@@ -67,7 +63,6 @@ export function createProving(
   const oracleOf = ({ id, oracle }: Chain): OracleRef => ({ chainId: id, oracle });
   const probing = new Map<number, Promise<void>>();
 
-  /** Concurrent callers share one request. */
   function probe(origin: Chain): Promise<void> {
     const remote = [...chains.values()].find(({ id }) => id !== origin.id);
     if (remote === undefined || attesterPresence === undefined) return Promise.resolve();

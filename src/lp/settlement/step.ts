@@ -15,9 +15,7 @@ export interface AwardView {
     finalTime: UnixSeconds;
   };
   dest: { now: UnixSeconds; finalTime: UnixSeconds };
-  /** The LP's fill: absent, in a block that may be reorganised, or final. */
   fill: 'none' | 'shallow' | 'final';
-  /** The origin's oracle has the proof. */
   proven: boolean;
   /** Time that a fill needs to land, and that attestation and claim need before `expires`. */
   fillMarginSeconds: number;
