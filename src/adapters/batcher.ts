@@ -4,7 +4,6 @@
  */
 
 interface BatchOptions<T> {
-  /** Maximum items in one batch. */
   max: number;
   /** Items with equal keys never share a batch; they run in the order of their calls. */
   keyOf?: (item: T) => string;

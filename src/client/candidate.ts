@@ -46,8 +46,8 @@ function legsFrom(legs: readonly Leg[], input: string): Leg[] {
 }
 
 /**
- * Throws "composite" unless the legs lead from the request's input to its output, with the amounts of the
- * preview. `enforced`: what the escrow enforces, of all outputs or of the first leg of a sequential route.
+ * Throws "composite" unless the legs lead from input to output. `enforced`: by the escrow, of all outputs
+ * or of the first leg of a sequential route.
  */
 export function matchLegs(
   shown: ReadCandidate,

@@ -93,18 +93,13 @@ export interface ClientOptions extends TransportOptions {
  * `DistrustError` when an answer is not true.
  */
 export interface Client extends TradeCalls {
-  /**
-   * Everything after `check`, with the chosen candidate. Do not request the same quote again: LPs hold
-   * inventory for both answers.
-   */
+  /** Everything after `check`. Do not request the same quote again: LPs hold inventory for both answers. */
   take(checked: Checked, options: TakeOptions): Promise<Trade>;
-  /** Everything, with the best candidate that passes the check. */
   trade(options: TradeOptions): Promise<Trade>;
   order(orderId: string): Promise<OrderStatusResponse>;
   solvers(filter?: { status?: Solver['status'][]; corridor?: string[] }): Promise<Solver[]>;
   /** Chain slug to chain id. */
   pairs(): Promise<Record<string, number>>;
-  /** With a workspace key. */
   trades: History;
 }
 
@@ -118,7 +113,6 @@ export function createClient({
   const trust = createTrust(chains);
   const checker = createChecker(trust, namespace);
   const base = `/api/v1/${namespace}`;
-  /** The candidate of each plan. */
   const plans = new WeakMap<Plan, Checked>();
 
   function requirePlan(plan: Plan, checked: Checked): void {

@@ -1,7 +1,4 @@
-/**
- * Confirms "settled" on the chain: the escrow has paid the order out, and every output on another chain was
- * filled.
- */
+/** Confirms on the chain that the escrow paid the order out and every remote output was filled. */
 
 import { outputHash } from '../domain/order.ts';
 import { DistrustError } from './errors.ts';

@@ -1,6 +1,4 @@
-/**
- * Errors of a client, each with a code: the venue refused, gave a false answer or none, or the wallet failed.
- */
+/** Client errors with codes: the venue refused, gave a false answer or none, or the wallet failed. */
 
 import {
   BaseError,
@@ -26,7 +24,6 @@ const KNOWN: ReadonlySet<string> = new Set([...Object.keys(ERROR_STATUS), ...REF
 export class VenueError extends BaseError {
   declare readonly code: VenueErrorCode;
   readonly status: number;
-  /** 422 only. */
   readonly details: readonly Detail[];
   readonly retryAfterSeconds: number | null;
 
@@ -56,12 +53,10 @@ export class VenueError extends BaseError {
 
 /** The message says which value was shown and which one is true. */
 export const DISTRUST_CODES = [
-  // Answers
   'malformed_answer',
   'not_checked',
   'quote_id',
   'solver',
-  // Terms
   'order_missing',
   'envelope',
   'chain',
@@ -93,13 +88,11 @@ export const DISTRUST_CODES = [
   'lock_up',
   'expired',
   'nonce_used',
-  // Firmness
   'commitments',
   'commitment_signature',
   'operator',
   'ledger_balance',
   'withdrawal_delay',
-  // Plans
   'action_unexpected',
   'action_chain',
   'action_sender',
@@ -111,16 +104,12 @@ export const DISTRUST_CODES = [
   'action_calldata',
   'action_typed_data',
   'action_window',
-  // After submission
   'order_id',
   'not_settled',
 ] as const;
 export type DistrustCode = (typeof DISTRUST_CODES)[number];
 
-/**
- * The venue's answer contradicts the request, the payload or the chain: nothing was signed or sent. Never
- * retried; use another venue.
- */
+/** The venue's answer contradicts the request, the payload or the chain. Never retried; use another venue. */
 export class DistrustError extends BaseError {
   declare readonly code: DistrustCode;
 
@@ -139,10 +128,7 @@ export class UnreachableError extends UpstreamError {
   }
 }
 
-/**
- * A submission may or may not have arrived. Submit the same candidate and signature again: the same
- * Idempotency-Key makes that safe.
- */
+/** The submission may have arrived. Submitting the same candidate and signature again is safe. */
 export class SubmissionUnknownError extends UpstreamError {
   readonly idempotencyKey: string;
 

@@ -9,7 +9,6 @@ import { signerOf } from './signature.ts';
 import type { Terms } from './terms.ts';
 import { asked, readEscrow, type Trust, type TrustedChain } from './trust.ts';
 
-/** For display. */
 export interface ReadAt {
   /** Chain time of the origin, Unix seconds. */
   now: number;
@@ -166,7 +165,6 @@ async function latestBlock({ rpc }: TrustedChain): Promise<{ number: bigint; tim
   return { number: number ?? 0n, timestamp };
 }
 
-/** Base units by LP. */
 function promisedBy({ commitments, order }: Terms): Map<Address, bigint> {
   const promised = new Map<Address, bigint>();
   commitments.forEach(({ lp }, index) =>

@@ -15,15 +15,14 @@ export interface SocketLike {
 }
 
 /**
- * Opens the venue's stream with the key in a header. Browsers cannot set one; there, and without this option,
- * the client polls. With `ws`: `(url, headers) => new WebSocket(url, { headers })`.
+ * Opens the venue's stream with the key in a header. Without it, as in browsers, the client polls. With
+ * `ws`: `(url, headers) => new WebSocket(url, { headers })`.
  */
 export type OpenSocket = (url: string, headers: Record<string, string>) => SocketLike;
 
 export interface OrderEvent {
   type: OrderEventFrame['type'];
   orderId: string;
-  /** RFC 3339. */
   occurredAt: string;
   status: OrderStatusResponse;
   via: 'stream' | 'poll';

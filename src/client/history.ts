@@ -9,12 +9,10 @@ import {
 } from '../protocol/api/trades.ts';
 import type { Transport } from './transport.ts';
 
-/** Query of `GET …/trades`. */
 export interface TradeFilters {
   status?: 'all' | 'pending' | 'settled' | 'failed' | 'refunded';
   /** <source>-<dest> */
   corridor?: string;
-  /** RFC 3339. */
   createdAfter?: string;
   createdBefore?: string;
   /** Name or email; owner and admin keys only. */
@@ -38,9 +36,7 @@ export interface History {
     workspaceId: string,
     filters?: TradeFilters & Page,
   ): Promise<{ items: TradeItem[]; total: number; offset: number; limit: number }>;
-  /** The sections depend on the key's role. */
   dossier(workspaceId: string, orderId: string): Promise<TradeDossier>;
-  /** CSV text in pieces. */
   export(workspaceId: string, filters?: TradeFilters): AsyncGenerator<string, void>;
 }
 

@@ -13,7 +13,6 @@ export type NextLeg =
   | { kind: 'waiting' }
   /** Delivered, and there is no quote for the next leg now: the taker holds the intermediate asset. */
   | { kind: 'no_quote'; message: string }
-  /** The last leg has been settled. */
   | { kind: 'done' }
   | { kind: 'leg'; candidate: Candidate };
 

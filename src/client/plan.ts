@@ -1,7 +1,4 @@
-/**
- * Checks a preflight plan against the checked candidate. Every step is recomputed, or the whole plan is
- * refused.
- */
+/** Recomputes every step of a preflight plan from the checked candidate, or refuses the whole plan. */
 
 import {
   decodeFunctionData,
@@ -40,7 +37,6 @@ export type Step =
 type SignedPurpose = 'permit2Lock' | 'eip3009Authorization' | 'orderSignature' | 'legDelivery' | 'legQuote';
 
 export interface Plan {
-  /** Only signatures and the submission remain. */
   ready: boolean;
   fundingLock: FundingLock | null;
   /** In order. Calldata and typed data are the client's own. */
@@ -48,7 +44,7 @@ export interface Plan {
 }
 
 export interface Approvals {
-  /** Approves Permit2 for any amount, once. Default: for `tradesAhead` trades of this size. */
+  /** Approves Permit2 for any amount, once. */
   unlimitedPermit2?: boolean;
   /** Trades of this size that a standing grant or approval may cover. Default 10. */
   tradesAhead?: number;
@@ -244,7 +240,6 @@ function deposit({ to, data }: Tx, { terms }: Context): Tx {
   };
 }
 
-/** The order as it was checked, byte for byte. */
 function settlement({ to, data }: Tx, { terms }: Context): Tx {
   const { domain, order, commitments, quoteId, destChainId, through } = terms;
   if (to !== domain.escrow)

@@ -21,23 +21,16 @@ export interface TradeRequest {
   referenceId?: string;
 }
 
-/** The defaults protect the taker. */
 export interface Limits {
-  /**
-   * Exact input: the least output, base units. Without it any price passes: compare with a source of your
-   * own.
-   */
+  /** Exact input, base units. Without it any price passes: compare with a source of your own. */
   minOutput?: bigint;
-  /** Exact output: the most input, base units. */
+  /** Exact output, base units. */
   maxInput?: bigint;
   /** Default 100, which is also the escrow's maximum. */
   maxPlatformFeeBps?: number;
   /** Base units of the input that the venue may take for gas. Default: 5 % of the input. */
   maxRelayFee?: bigint;
-  /**
-   * How far the enforced output may be below the shown one. Default 100. LP quotes give exactly what they
-   * show.
-   */
+  /** The enforced output below the shown one. Default 100. LP quotes give exactly what they show. */
   maxSlippageBps?: number;
   /** Until an unfilled order can be refunded. Default 6 hours. */
   maxLockUpSeconds?: number;
@@ -49,7 +42,6 @@ export const DEFAULT_LIMITS = {
   maxLockUpSeconds: 6 * 3_600,
 } as const;
 
-/** The body of `POST …/quotes`. */
 export function requestBody(request: TradeRequest): QuoteRequestBody {
   const side = ({ asset, amount }: TradeRequest['input']) => ({
     asset,

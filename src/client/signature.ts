@@ -1,6 +1,4 @@
-/**
- * Recovers the signer of a digest by the escrow's rule: 65 bytes with v 27 or 28, or 64 bytes compact, low s.
- */
+/** Recovers a digest's signer by the escrow's rule: 65 bytes with v 27 or 28, or 64 bytes compact, low s. */
 
 import { recoverAddress } from 'viem';
 import type { Address, Bytes32, Hex } from '../domain/hex.ts';

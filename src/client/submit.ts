@@ -12,7 +12,6 @@ import type { Locks } from './wallet.ts';
 export interface Submission extends Locks {
   signature: Hex;
   signScheme?: 'EIP712' | 'EIP1271';
-  /** Default: the hash of the body. */
   idempotencyKey?: string;
   /** Attempts without an answer, or with "later". Default 5. */
   attempts?: number;

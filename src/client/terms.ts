@@ -1,7 +1,4 @@
-/**
- * Checks a candidate against the request and its own signed payload, field by field and offline: it must show
- * exactly what would be signed.
- */
+/** Checks a candidate offline against the request and its own signed payload, field by field. */
 
 import { hashTypedData, type TypedDataDefinition } from 'viem';
 import { assetId, parseAssetId } from '../domain/asset.ts';
@@ -42,7 +39,6 @@ export interface Terms {
   domain: EscrowDomain;
   destChainId: number;
   order: StandardOrder;
-  /** As the escrow computes it. */
   orderId: Bytes32;
   /** EIP-712 digest that the taker signs. */
   digest: Bytes32;
@@ -57,7 +53,6 @@ export interface Terms {
   receiver: Address;
   /** One per output; none when the escrow alone enforces the minimum. */
   commitments: SignedCommitment[];
-  /** Fills within the settlement itself. */
   through: { filler: Address; data: Hex } | null;
   /** More legs follow once this order has been delivered. */
   sequential: boolean;
@@ -160,7 +155,6 @@ function readOrder(candidate: ReadCandidate, trust: Trust): { order: StandardOrd
   return { order, domain: { chainId, escrow } };
 }
 
-/** As a wallet would compute it from the payload as received. */
 function foreignDigest(candidate: ReadCandidate): string | undefined {
   try {
     return hashTypedData(candidate.order?.payload as unknown as TypedDataDefinition);
@@ -169,7 +163,6 @@ function foreignDigest(candidate: ReadCandidate): string | undefined {
   }
 }
 
-/** Request, preview and signed order must agree about accounts, assets and amounts. */
 function matchSides(
   shown: ReadCandidate,
   request: TradeRequest,
@@ -318,10 +311,7 @@ function lastBytes(word: Bytes32): Address | undefined {
   return word.startsWith(`0x${'0'.repeat(24)}`) ? `0x${word.slice(26)}` : undefined;
 }
 
-/**
- * Each output is exclusive to one account for the order's whole life; shares sum to the whole; one fee for
- * all.
- */
+/** Each output is exclusive to one account for the order's whole life; shares sum to the whole; one fee. */
 function matchContexts({ executionMode }: ReadCandidate, order: StandardOrder): OutputContext[] {
   const contexts = order.outputs.map(({ context }) => {
     const decoded = decodeContext(context);
@@ -417,7 +407,6 @@ function matchTimes(
   );
 }
 
-/** The preview and the caller's minimum against what the escrow enforces. */
 function matchAmounts(
   shown: ReadCandidate,
   { input, output }: TradeRequest,
@@ -511,7 +500,6 @@ function matchSolvers(
   );
 }
 
-/** Who settles the order when no LP does; router namespace only. */
 function readSealedRoute({ integrityChecksum }: Candidate, namespace: 'rfq' | 'router'): SealedRoute | null {
   const text = parseSeal(integrityChecksum)?.route ?? null;
   if (text === null) return null;

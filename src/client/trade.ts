@@ -1,4 +1,4 @@
-/** A whole trade: quotes, check, plan, signature, submission, settlement, and confirmation on the chain. */
+/** A whole trade, from quotes to confirmation on the chain. */
 
 import type { z } from 'zod';
 import type { Hex } from '../domain/hex.ts';
@@ -17,7 +17,6 @@ import type { Done, RunOptions, Wallet } from './wallet.ts';
 
 export type QuoteAnswer = Omit<z.infer<typeof zQuoteResponse>, 'quotes'> & { quotes: Candidate[] };
 
-/** The calls of one trade, in order. */
 export interface TradeCalls {
   /** Best first, unchecked; or `productUnavailable` with the reason. */
   requestQuotes(request: TradeRequest): Promise<QuoteAnswer>;
@@ -25,19 +24,15 @@ export interface TradeCalls {
   check(candidate: Candidate, expectations: Expectations): Promise<Checked>;
   /** The steps still to be sent and signed, each checked and rebuilt. */
   preflight(checked: Checked, options?: Approvals & { fundingLock?: FundingLock }): Promise<Plan>;
-  /** Sends the plan's transactions and signs its locks. When `rerun` is true, run preflight again. */
+  /** When `rerun` is true, run preflight again. */
   runActions(checked: Checked, plan: Plan, wallet: Wallet, options?: RunOptions): Promise<Done>;
   sign(checked: Checked, wallet: Wallet): Promise<Hex>;
   /** Safe to repeat with the same arguments, also in another process. */
   submit(checked: Checked, submission: Submission): Promise<Order>;
-  /**
-   * walletBroadcast, after `submit`: the wallet sends the settlement. undefined when there is nothing to
-   * send.
-   */
+  /** walletBroadcast, after `submit`. undefined when there is nothing to send. */
   broadcast(checked: Checked, plan: Plan, wallet: Wallet): Promise<Hex | undefined>;
   /** Sequential routes, after `submit`: the next leg, checked. */
   nextLeg(checked: Checked): Promise<Exclude<NextLeg, { kind: 'leg' }> | { kind: 'leg'; checked: Checked }>;
-  /** Events until the order is settled or failed. */
   follow(orderId: string, options?: FollowOptions): Following;
   /** Throws `DistrustError` "not_settled" unless the chain shows it. */
   confirm(checked: Checked): Promise<void>;
@@ -46,14 +41,12 @@ export interface TradeCalls {
 export interface TakeOptions extends Approvals, RunOptions {
   /** Of the taker, on the input's chain. For routes across chains: the wallet on the given chain. */
   wallet: Wallet | ((chainId: number) => Wallet);
-  /** Default: chosen by preflight. */
   fundingLock?: FundingLock;
   /** "EIP1271" when the taker is a contract. */
   signScheme?: 'EIP712' | 'EIP1271';
   /** For a price of the next leg. Default 60,000 ms. */
   nextLegTimeoutMs?: number;
   onEvent?: (event: OrderEvent) => void;
-  /** Stops following; the order continues. */
   signal?: AbortSignal;
 }
 
@@ -68,12 +61,8 @@ export interface Trade {
   order: Order;
   /** `settled`, confirmed on the chain; or `failed`, with the reason and the refund of the input. */
   status: OrderStatusResponse;
-  /** The next leg of a sequential route. */
   next: Trade | null;
-  /**
-   * Why a route stopped here: the taker holds what this leg delivered. Continue with
-   * `client.nextLeg(checked)`.
-   */
+  /** Why a route stopped; the taker holds this leg's output. Continue with `client.nextLeg(checked)`. */
   stopped: string | null;
 }
 
@@ -124,7 +113,6 @@ async function best(
   throw refusal ?? new NoQuoteError('no_quotes', 'No LP quoted.');
 }
 
-/** Everything after the check. */
 export async function take(client: TradeCalls, checked: Checked, options: TakeOptions): Promise<Trade> {
   const { signScheme, onEvent, signal } = options;
   const wallet =
@@ -182,7 +170,6 @@ async function goOn(
 }
 
 type Given<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
-/** Drops undefined options. */
 const given = <T extends object>(options: T): Given<T> =>
   Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as Given<T>;
 

@@ -78,7 +78,6 @@ export function createTransport({
         { path },
       );
     },
-    /** The body in pieces, after the status was checked. */
     async *stream(path: string, call: VenueCall = {}): AsyncGenerator<string, void> {
       const response = await send(path, call, null);
       if (!response.ok) throw refusalOf(response, parsed(await textOf(response)));

@@ -1,6 +1,4 @@
-/**
- * The caller's own data about a chain: its endpoint, and the escrow, oracle and Permit2 that it trusts there.
- */
+/** The caller's own endpoints and trusted contracts, by chain. */
 
 import {
   type ContractFunctionArgs,
@@ -25,7 +23,6 @@ export interface Rpc {
 }
 
 export interface TrustedChain {
-  /** The caller's own endpoint. */
   rpc: Rpc;
   /** Trusted escrows: addresses, or the keccak-256 of the deployed code. */
   escrow: string | readonly string[] | { codeHash: string };
@@ -109,7 +106,7 @@ export function createTrust(chains: TrustedChains) {
 
   return {
     chain,
-    /** By address, without reading the chain. Throws "escrow". */
+    /** Without reading the chain. Throws "escrow". */
     requireEscrow(chainId: number, escrow: Address): void {
       const { escrow: trusted } = chain(chainId);
       if (typeof trusted === 'object' && 'codeHash' in trusted) return;
@@ -121,7 +118,7 @@ export function createTrust(chains: TrustedChains) {
           { chainId, escrow },
         );
     },
-    /** Checks code and EIP-712 domain on the chain, once. Throws "chain", "escrow_code", "escrow_domain". */
+    /** Cached. Throws "chain", "escrow_code", "escrow_domain". */
     async verifyEscrow(chainId: number, escrow: Address): Promise<void> {
       const id = `${chainId}:${escrow}`;
       const known = verified.get(id) ?? verify(chainId, escrow);
@@ -145,7 +142,6 @@ export function createTrust(chains: TrustedChains) {
   };
 }
 
-/** Names a failure of the caller's own endpoint. */
 export async function asked<T>(reading: Promise<T>): Promise<T> {
   try {
     return await reading;
@@ -156,7 +152,6 @@ export async function asked<T>(reading: Promise<T>): Promise<T> {
 
 type EscrowAbi = typeof ESCROW_ABI;
 
-/** One view of an escrow, at the latest block by default. */
 export function readEscrow<N extends ContractFunctionName<EscrowAbi, 'view'>>(
   rpc: Rpc,
   address: Address,

@@ -16,8 +16,8 @@ import type { Terms } from './terms.ts';
 import { asked, type TrustedChain } from './trust.ts';
 
 /**
- * viem's wallet client with an account. For a contract wallet use viem's `toAccount` with the contract's
- * address, a `signTypedData` that satisfies its `isValidSignature`, and submit with `signScheme: 'EIP1271'`.
+ * viem's wallet client with an account. A contract wallet uses viem's `toAccount` with the contract's
+ * address, a `signTypedData` that satisfies its `isValidSignature`, and `signScheme: 'EIP1271'`.
  */
 export type Wallet = WalletClient<Transport, Chain | undefined, Account>;
 
@@ -29,7 +29,6 @@ export interface Locks {
 export interface Done {
   /** The plan is outdated: run preflight again. */
   rerun: boolean;
-  /** For `submit`. */
   locks: Locks;
   sent: { purpose: string; txHash: Hex }[];
 }
@@ -41,7 +40,6 @@ export interface RunOptions {
 
 const RECEIPT_TIMEOUT_MS = 120_000;
 
-/** All steps before submission. Waits for transactions. */
 export async function runSteps(
   { steps, fundingLock }: Plan,
   terms: Terms,

@@ -9,10 +9,7 @@ export interface OracleRef {
 }
 
 export interface Attestations {
-  /**
-   * As many signatures as the oracle requires, ascending by signer; undefined while there are fewer.
-   * `orderId` helps an attester that has just started.
-   */
+  /** As many as required, ascending by signer; undefined while there are fewer. */
   signatures(
     attestation: Attestation,
     oracle: OracleRef,
@@ -20,13 +17,12 @@ export interface Attestations {
   ): Promise<readonly Hex[] | undefined>;
 }
 
-/** Whether enough attesters respond. */
 export interface AttesterPresence {
   /** Asks every attester about a fill that cannot exist. Never throws. */
   look(oracle: OracleRef, remote: Pick<Attestation, 'remoteChainId' | 'application'>): Promise<void>;
   /**
-   * How many attesters answered within this time (10 s by default) with a key of the oracle's committee, and
-   * how many it requires; undefined until the oracle has been read.
+   * Attesters that answered within this time (default 10 s) with a committee key, and how many are
+   * required; undefined until the oracle has been read.
    */
   presence(oracle: OracleRef, withinMs?: number): { present: number; needed: number } | undefined;
 }

@@ -18,7 +18,6 @@ export type EscrowStatus = 'none' | 'deposited' | 'claimed' | 'refunded';
 /** Views read the latest block by default, and throw `UpstreamError` when no endpoint answers. */
 export interface ChainViews {
   orderStatus(orderId: Bytes32, at?: bigint): Promise<EscrowStatus>;
-  /** undefined until the output is filled. */
   fillRecord(orderId: Bytes32, outputHash: Bytes32, at?: bigint): Promise<Bytes32 | undefined>;
   isNonceUsed(user: Address, nonce: bigint, at?: bigint): Promise<boolean>;
   ledgerBalance(account: Address, token: Address, at?: bigint): Promise<bigint>;
@@ -33,7 +32,6 @@ export interface ChainViews {
   deferredUntil(orderId: Bytes32, outputHash: Bytes32, at?: bigint): Promise<UnixSeconds>;
   /** Seconds; longer than any quote lives. */
   withdrawalDelay(at?: bigint): Promise<number>;
-  /** The maximum platform fee, fixed at deployment. */
   maxFeeBps(at?: bigint): Promise<number>;
   isOperator(account: Address, operator: Address, at?: bigint): Promise<boolean>;
   isProven(
@@ -60,12 +58,9 @@ export interface ChainViews {
   /** ERC-1271, with a gas cap; false for a revert, a wrong answer or no code. */
   isValidSignature(wallet: Address, digest: Bytes32, signature: Hex, at?: bigint): Promise<boolean>;
   nativeBalance(address: Address, at?: bigint): Promise<bigint>;
-  /** The raw answer; undefined when the call reverts. */
+  /** undefined when the call reverts. */
   read(to: Address, data: Hex, at?: bigint): Promise<Hex | undefined>;
-  /**
-   * Upper bound in wei for a transaction of this many unsigned bytes, signature included. OP-stack chains
-   * only.
-   */
+  /** Upper bound in wei, signature included. OP-stack chains only. */
   l1DataFee(unsignedBytes: number, at?: bigint): Promise<bigint>;
 }
 
@@ -85,10 +80,7 @@ export interface DecidingViews {
   blockHash(number: bigint, at: bigint): Promise<Hex | undefined>;
 }
 
-/**
- * `reorg`: a final block was reorganised away: take no action. `clock`: our clock differs from the chain's:
- * sign no quotes.
- */
+/** `reorg`: a final block was reorganised away. `clock`: our clock differs from the chain's. */
 export interface ChainHealthIssue {
   kind: 'reorg' | 'clock';
   note: string;
@@ -135,21 +127,19 @@ export interface ChainPort extends ChainViews {
   readonly chain: Chain;
   /** The latest block seen; never goes back. undefined until the first. */
   head(): Block | undefined;
-  /** Unix ms. */
   headSeenAtMs(): number;
-  /** In order. Returns an unsubscribe function. */
   onHead(listener: (head: Block) => void): () => void;
   /** Why to sign no quotes on this chain now. Reads memory only. */
   healthIssue(): ChainHealthIssue | undefined;
   /**
-   * For a decision over this many whole USD; undefined: an unknown value. From the configured value on,
-   * several endpoints must agree: throws `UpstreamError` `no_quorum` until they do.
+   * From the configured value on, or for an unknown value, several endpoints must agree: throws
+   * `UpstreamError` `no_quorum` until they do.
    */
   deciding(valueUsd: number | undefined): DecidingViews;
   block(number: bigint): Promise<Block | undefined>;
   /**
-   * Events of our escrow and oracle, both blocks included, in chain order. `thorough` merges the answers of
-   * all endpoints, because one may omit logs.
+   * Of our escrow and oracle, both blocks included. `thorough` merges the answers of all endpoints,
+   * because one may omit logs.
    */
   events(fromBlock: bigint, toBlock: bigint, thorough?: boolean): Promise<EscrowEvent[]>;
   /** Of one order, in blocks not older than `since`. Slower than `events`. */

@@ -5,6 +5,5 @@ export interface Clock {
   nowMs(): number;
   /** Never decreases; for durations only. */
   monotonicMs(): number;
-  /** Returns a cancel function. */
   after(delayMs: number, callback: () => void): () => void;
 }

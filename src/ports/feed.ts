@@ -2,9 +2,7 @@
 
 /** One top of book. Prices are the source's decimal texts, so none passes through a float. */
 export interface FeedQuote {
-  /** Such as "binance". */
   source: string;
-  /** Such as "ETHUSDT". */
   symbol: string;
   /** bid > 0 and bid <= ask. */
   bid: string;
@@ -23,7 +21,6 @@ export interface ReferencePrice {
   symbol: string;
   /** Quote tokens per whole base token. */
   price: string;
-  /** Unix ms. */
   atMs: number;
 }
 
@@ -45,7 +42,6 @@ export type FeedTrouble =
 
 export interface FeedListener {
   quote(quote: FeedQuote): void;
-  /** For feeds that provide reference prices only. */
   reference?(reference: ReferencePrice): void;
   trouble?(trouble: FeedTrouble): void;
 }
@@ -57,7 +53,6 @@ export interface Feed {
   stop(): void;
 }
 
-/** By the chain's uptime feed. */
 export interface Sequencer {
   readonly chainId: number;
   /** Down, recently restarted and unknown count as not up. `sinceMs` is Unix ms. */

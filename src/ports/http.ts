@@ -49,7 +49,6 @@ export interface Route<Body = unknown, Query = unknown, Params = unknown, Key = 
   path: string;
   keyKinds: readonly RouteKeyKind[];
   rate: RateClass;
-  /** By default the rate class. */
   load?: LoadKind;
   summary: string;
   tag: string;
@@ -57,11 +56,8 @@ export interface Route<Body = unknown, Query = unknown, Params = unknown, Key = 
   query?: Schema<Query>;
   params?: Schema<Params>;
   response: Schema;
-  /** When the response is not JSON. */
   contentType?: string;
-  /** Besides those that every route may return. */
   errors?: readonly ErrorCode[];
-  /** Besides the key. */
   headers?: readonly { name: string; description: string; schema: object }[];
   /** Rewrites validation errors where the schema's own would mislead. */
   explain?(details: Detail[], sent: unknown): Detail[];
@@ -71,22 +67,17 @@ export interface Route<Body = unknown, Query = unknown, Params = unknown, Key = 
 
 export interface Admission<Key = ApiKey> {
   key: Key;
-  /** `RateLimit-*` headers. */
   headers: Readonly<Record<string, string>>;
 }
 
 export interface AccessGate<Key = ApiKey> {
-  /** Throws when this address sends too many requests. */
   limitByAddress(ip: string): void;
   /** Checks the key and its rate before the body is read. Throws `ApiError`. */
   authenticate(
     apiKey: string | undefined,
     route: { keyKinds: readonly RouteKeyKind[]; rate: RateClass },
   ): Promise<Admission<Key>>;
-  /**
-   * Call after `authenticate`. Throws `ApiError`: 429 when the key uses more than its share, 503 when the
-   * venue is busy.
-   */
+  /** Call after `authenticate`. Throws `ApiError`: 429 over the key's share, 503 when the venue is busy. */
   takeSlot(kind: LoadKind, keyId: string): Promise<Release>;
   /** Calls `revoked` once. Returns a function that stops watching. */
   onRevoked(key: Key, revoked: () => void): () => void;
@@ -94,12 +85,10 @@ export interface AccessGate<Key = ApiKey> {
 
 /** Text frames only. */
 export interface Socket {
-  /** Ignored once closed. */
   send(text: string | Buffer): void;
   close(code: number, reason: string): void;
   /** Without a close frame, because the peer is presumed dead. */
   terminate(): void;
-  /** The peer's answer arrives as `pong`. */
   ping(): void;
   bufferedBytes(): number;
 }

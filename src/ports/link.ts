@@ -10,14 +10,11 @@ export interface LinkListener {
 }
 
 export interface Link {
-  /** Short name of the venue. */
   readonly name: string;
   /** Returns immediately. Call once. */
   start(listener: LinkListener): void;
   /** false while disconnected: the frame is dropped, because a late answer is worthless. */
   send(frame: string): boolean;
-  /** After the back-off. */
   reconnect(reason: string): void;
-  /** Closes after pending frames are sent. */
   stop(): Promise<void>;
 }

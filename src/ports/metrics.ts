@@ -18,6 +18,5 @@ export interface Metrics {
   counter(name: string, help: string, labels?: readonly string[]): Counter;
   /** `collect` sets all series at each scrape; others are not shown. */
   gauge(name: string, help: string, labels?: readonly string[], collect?: (gauge: Gauge) => void): Gauge;
-  /** Upper bounds, ascending. */
   histogram(name: string, help: string, buckets: readonly number[], labels?: readonly string[]): Histogram;
 }

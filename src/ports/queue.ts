@@ -1,7 +1,4 @@
-/**
- * Wake-up jobs: "check this id again". Delivery is at least once, possibly late or never (a sweep covers
- * that).
- */
+/** Wake-up jobs, delivered at least once, possibly late or never; a sweep covers that. */
 
 export interface Queue {
   /** Repeated calls for one id may be merged. Throws `UpstreamError` `queue_unavailable`. */

@@ -1,16 +1,12 @@
 /**
- * A route venue: a DEX, bridge, issuer or fiat rail that the router asks for a price next to the LPs.
- *
- * Its quote becomes an escrow-v0 order that the taker signs. There are two ways to execute it:
- * - `through` (same chain): `settleThrough` hands the input, less fees, to a filler contract, which fills
- * every output in the same transaction; otherwise everything reverts and the taker has lost nothing.
- * - `solver` (any corridor): the order is opened, the input waits in escrow, and the venue's own account
- * fills it on the destination like an LP. Anyone may then finalise it; the input, less fees, is credited to
- * that account.
- *
- * A `through` order that reverts is retried until its fillDeadline and is then `failed`; nothing was taken. A
- * `solver` order not filled by its fillDeadline is refunded after `expires`, by anyone. A venue never
- * receives the taker's money before the escrow has seen the delivery, or enforces it in the same transaction.
+ * A route venue (DEX, bridge, issuer or fiat rail) that the router asks for a price next to the LPs. Its
+ * quote becomes an escrow-v0 order that the taker signs, executed in one of two ways. `through` (same
+ * chain): `settleThrough` hands the input, less fees, to a filler contract, which fills every output in
+ * the same transaction or reverts. It is retried until its fillDeadline and is then `failed`. `solver`
+ * (any corridor): the input waits in escrow, and the venue's account fills the order like an LP. Anyone
+ * may then finalise it; the input, less fees, is credited to that account. Unfilled orders are refunded
+ * after `expires`, by anyone. A venue never receives the taker's money before the escrow has seen or
+ * enforces the delivery.
  */
 
 import type { Chain, TokenInfo } from '../domain/chain.ts';
@@ -32,15 +28,14 @@ export interface RouteVenue {
   /** Reads memory only; never throws. */
   serves(pair: RoutePair): boolean;
   /**
-   * The price at the pinned blocks: equal asks get equal answers. A rejection, a late answer, or one that
-   * breaks a rule below counts against the venue; too many suspend it for a while.
+   * The price at the pinned blocks; equal asks get equal answers. A rejection, a late answer, or one that
+   * breaks a rule counts against the venue; too many suspend it for a while.
    */
   quote(ask: RouteAsk): Promise<RouteQuote | Decline>;
   /**
-   * For venues that quote `solver`. The order is open and final on its origin: fill these outputs from the
-   * quoted account. Called repeatedly until the fills are seen, possibly by two workers and after any crash,
-   * so check the chain first and never pay twice. Never called at or after the fillDeadline. Reject to be
-   * called again.
+   * For `solver` quotes. The order is final on its origin: fill these outputs from the quoted account.
+   * Called repeatedly until the fills are seen, possibly by two workers and after any crash, so check the
+   * chain first and never pay twice. Never called at or after the fillDeadline.
    */
   deliver?(delivery: RouteDelivery): Promise<void>;
 }
@@ -83,7 +78,6 @@ export interface RouteAsk {
 export interface RouteFees {
   /** Base units; 0n when the fees are the whole input or more. */
   handedOver(input: bigint, gas: bigint): bigint;
-  /** The smallest input of which at least `handed` arrives. */
   inputFor(handed: bigint, gas: bigint): bigint;
 }
 
@@ -93,7 +87,7 @@ export interface RouteQuote {
   /** At the state of the pinned blocks; equals `ask.amount` on exactOutput. */
   outputAmount: bigint;
   /**
-   * Enforced by the escrow. At most `outputAmount`; equal to it on exactOutput. Any surplus goes to the
+   * Enforced by the escrow; at most `outputAmount`, and equal on exactOutput. A surplus goes to the
    * receiver.
    */
   minimumOutput: bigint;
@@ -115,6 +109,5 @@ type RouteExecution =
 interface RouteDelivery {
   orderId: Bytes32;
   order: StandardOrder;
-  /** The unfilled ones. */
   outputs: readonly number[];
 }

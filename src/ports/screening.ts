@@ -11,7 +11,6 @@ type ScreeningReason = (typeof SCREENING_REASONS)[number];
 
 export interface ScreeningCheck {
   provider: string;
-  /** null when the provider gives none. */
   listVersion: string | null;
   decision: ScreeningDecision;
   reason: ScreeningReason;
@@ -20,7 +19,6 @@ export interface ScreeningCheck {
 }
 
 export interface Screener {
-  /** Name in records. */
   readonly provider: string;
   /** Answers within its own deadline and never rejects. */
   screen(address: Address): Promise<ScreeningCheck>;

@@ -1,7 +1,6 @@
 /**
- * Holds of all replicas of one LP in one place. A replica reserves here before it signs, and reports what it
- * learns from the chains. Holds end only by chain time or by proof from a chain: one that ends early costs
- * money, one that ends late only a quote.
+ * Holds of all replicas of one LP. A replica reserves here before it signs, and reports what it reads from
+ * the chains. Holds end only by chain time or by proof from a chain: ending early costs money.
  */
 
 import type { UnixSeconds } from '../domain/time.ts';
@@ -26,7 +25,6 @@ interface NewSharedHold {
 /** Holds of one taker nonce. At most one can execute, so they count as their largest. */
 export interface SharedHoldGroup {
   group: string;
-  /** Chain whose time ends them. */
   clockChainId: number;
   promises: readonly NewSharedHold[];
 }
@@ -87,9 +85,9 @@ export type SharedState =
 
 export interface SharedInventory {
   /**
-   * `generation` names the period in which every hold of this LP went through the store. A store of another
-   * generation, or one that may have lost data, starts empty: then nothing is signed on a chain before its
-   * time in `until`. Throws `UpstreamError` when the store does not answer.
+   * `generation` names the period in which every hold went through the store. A store of another
+   * generation, or that may have lost data, starts empty: nothing is signed on a chain before its time in
+   * `until`. Throws `UpstreamError`.
    */
   join(
     generation: string,
@@ -106,10 +104,8 @@ export interface SharedInventory {
   kept(): Promise<readonly Pick<BindingHold, 'orderId' | 'group' | 'bucket'>[] | undefined>;
   /** Over all replicas, by bucket or cap; undefined when the store cannot be reached. */
   sums(): Promise<ReadonlyMap<string, bigint> | undefined>;
-  /** The last sum received; undefined before the first. */
   seen(bucket: string): SharedSum | undefined;
   state(): SharedState;
-  /** The state may have changed. */
   onState(listener: () => void): void;
   close(): Promise<void>;
 }

@@ -9,8 +9,6 @@ export interface Signer {
 }
 
 export interface Recovery {
-  /**
-   * Lower case. undefined unless it is a 65-byte (v 0, 1, 27, 28) or 64-byte compact signature with low s.
-   */
+  /** Lower case. undefined unless 65 bytes (v 0, 1, 27, 28) or 64 bytes compact, with low s. */
   recover(digest: Bytes32, signature: Hex): Address | undefined;
 }

@@ -13,10 +13,7 @@ export interface TxIntent {
   gas?: bigint;
   /** Chain time after which an unmined transaction is replaced by a no-op. */
   notAfter?: UnixSeconds;
-  /**
-   * May share a transaction with other settlements. The receipt is then the shared one, `reverted` when this
-   * part failed.
-   */
+  /** May share a transaction; the shared receipt is `reverted` when this part failed. */
   together?: boolean;
 }
 
@@ -32,11 +29,10 @@ export interface Transactor {
   readonly address: Address;
   /**
    * Idempotent per key; a `void` key gets a new slot. Throws `would_revert`, with the revert data in
-   * `facts.data`, when the chain would refuse the intent now.
+   * `facts.data`.
    */
   submit(intent: TxIntent): Promise<TxStatus>;
   status(key: string): Promise<TxStatus | undefined>;
-  /** It can pay for gas and holds its lease. */
   healthy(): boolean;
   /** The lease is ours as far as this process knows. */
   holds(): boolean;

@@ -1,12 +1,8 @@
-/**
- * The one table from error code to HTTP status, and the two bodies an error can have: `{detail: [...]}` for
- * 422, `{error: {...}}` for the rest.
- */
+/** The table from error code to HTTP status, and both error bodies. */
 
 import { z } from 'zod';
 import { BaseError, RequestError, UpstreamError } from '../domain/errors.ts';
 
-/** Codes of `{error: {code, message}}` and the status each travels with. */
 export const ERROR_STATUS = {
   bad_request: 400,
   unauthorized: 401,
@@ -24,7 +20,7 @@ export const ERROR_STATUS = {
 } as const;
 export type ErrorCode = keyof typeof ERROR_STATUS;
 
-/** 422 `type`s beyond what plain validation says (`missing`, `extra_forbidden`, `string_type` ...). */
+/** 422 `type`s beyond those of plain validation. */
 export const REFUSALS = [
   'integrity_mismatch',
   'namespace_mismatch',
@@ -59,7 +55,7 @@ export const zDetailBody = z.object({
   ),
 });
 
-/** 422: what the caller sent does not hold, and where. */
+/** 422: invalid input. */
 export class InvalidError extends RequestError {
   readonly details: readonly Detail[];
 
@@ -72,7 +68,6 @@ export class InvalidError extends RequestError {
 export const invalid = (type: RefusalType, loc: Location, msg: string): InvalidError =>
   new InvalidError([{ loc, msg, type }]);
 
-/** Any other refusal that the table knows. */
 export class ApiError extends RequestError {
   readonly retryAfterSeconds: number | null;
 
@@ -90,11 +85,11 @@ export interface ErrorAnswer {
   status: number;
   body: z.infer<typeof zErrorBody> | { detail: readonly Detail[] };
   retryAfterSeconds: number | null;
-  /** Whose fault: only ours belong in the log as errors. */
+  /** Only our own faults are logged as errors. */
   ours: boolean;
 }
 
-/** What the caller may see of any error. Messages of errors that were not written for callers stay inside. */
+/** Hides messages of errors that were not written for callers. */
 export function answerFor(error: unknown): ErrorAnswer {
   if (error instanceof InvalidError)
     return { status: 422, body: { detail: error.details }, retryAfterSeconds: null, ours: false };
@@ -124,10 +119,7 @@ function plain(code: ErrorCode, message: string, retryAfterSeconds: number | nul
   };
 }
 
-/**
- * zod's issues as `{loc, msg, type}`. `sent` is what was parsed: it tells a missing field from one of the
- * wrong type.
- */
+/** `sent` is the parsed value: it tells a missing field from one of the wrong type. */
 export function detailsOf(error: z.ZodError, part: string, sent: unknown): Detail[] {
   return error.issues.flatMap((issue) => issueDetails(issue, [part], sent)).slice(0, 50);
 }

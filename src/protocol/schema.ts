@@ -4,5 +4,4 @@ import { z } from 'zod';
 
 export type Schema<T = unknown> = z.ZodType<T>;
 
-/** An object without any field. */
 export const zNothing: Schema = z.strictObject({});

@@ -1,7 +1,6 @@
 /**
- * `integrityChecksum` as text: `v1.<kid>.<mac>.<commitments>`, so that the LPs' own signatures travel with
- * the terms they back. A router candidate that a route venue settles, or that follows another order, has a
- * fifth part: its route, as base64url of JSON.
+ * `integrityChecksum` as text: `v1.<kid>.<mac>.<commitments>`, and the route as base64url of JSON where a
+ * route venue settles the candidate or it follows another order.
  */
 
 import type { SignedCommitment } from '../domain/commitment.ts';
@@ -12,13 +11,10 @@ export const SEAL_VERSION = 'v1';
 
 export interface SealText {
   kid: string;
-  /** 64 lower-case hex digits. */
   mac: string;
-  /**
-   * base64url of abi.encode((address lp, uint32 deadline, bytes signature)[]), as text: it is under the MAC.
-   */
+  /** base64url of abi.encode((address lp, uint32 deadline, bytes signature)[]), under the MAC. */
   commitments: string;
-  /** base64url; null on candidates with four parts. Under the MAC like the commitments. */
+  /** base64url, under the MAC; null on candidates with four parts. */
   route: string | null;
 }
 
@@ -28,11 +24,10 @@ const SEAL =
 export const formatSeal = ({ kid, mac, commitments, route }: SealText): string =>
   `${SEAL_VERSION}.${kid}.${mac}.${commitments}${route === null ? '' : `.${route}`}`;
 
-/** What is under the MAC for both parts. */
 export const sealedParts = ({ commitments, route }: Pick<SealText, 'commitments' | 'route'>): string =>
   route === null ? commitments : `${commitments}.${route}`;
 
-/** undefined for any text that `formatSeal` never writes. */
+/** undefined for text that `formatSeal` never writes. */
 export function parseSeal(text: string): SealText | undefined {
   const match = SEAL.exec(text);
   return match?.[1] && match[2] && match[3]
@@ -40,7 +35,6 @@ export function parseSeal(text: string): SealText | undefined {
     : undefined;
 }
 
-/** abi.encode of the commitments, in base64url. */
 export function encodeCommitments(commitments: readonly SignedCommitment[]): string {
   const tailLength = (signature: Hex) => 3 * 32 + dynamicLength(signature);
   const tails = commitments.reduce((length, { signature }) => length + tailLength(signature), 0);
@@ -60,8 +54,8 @@ export function encodeCommitments(commitments: readonly SignedCommitment[]): str
 }
 
 /**
- * The commitments of a checksum, none where a filler settles; undefined unless this is exactly how
- * `encodeCommitments` would write them. Never throws.
+ * None where a filler settles; undefined unless `encodeCommitments` would write exactly this. Never
+ * throws.
  */
 export function decodeCommitments(text: string): SignedCommitment[] | undefined {
   const bytes = fromBase64Url(text);
@@ -86,7 +80,7 @@ export function decodeCommitments(text: string): SignedCommitment[] | undefined 
   return encodeCommitments(commitments) === text ? commitments : undefined;
 }
 
-/** A word that holds a number below 2^32; undefined for any other word and beyond the end. */
+/** undefined from 2^32 on and beyond the end. */
 function wordAt(bytes: Uint8Array, offset: number): number | undefined {
   if (offset + 32 > bytes.length) return undefined;
   for (let at = offset; at < offset + 28; at++) if (bytes[at] !== 0) return undefined;
@@ -94,7 +88,7 @@ function wordAt(bytes: Uint8Array, offset: number): number | undefined {
   return ((a << 24) | (b << 16) | (c << 8) | d) >>> 0;
 }
 
-/** Node's where there is one; takers read this in browsers, which have btoa and atob only. */
+/** Browsers have btoa and atob only. */
 const nodeBuffer = (globalThis as { Buffer?: typeof Buffer }).Buffer;
 
 function toBase64Url(bytes: Uint8Array): string {

@@ -1,8 +1,4 @@
-/**
- * JSON read as strictly as a signature deserves: bytes that two parsers could read differently are refused
- * before anybody looks inside. `JSON.parse` alone keeps the last of two equal keys, takes lone surrogates,
- * and nests until the stack ends.
- */
+/** Refuses JSON that two parsers could read differently: equal keys, lone surrogates, deep nesting. */
 
 import { type InvalidError, invalid } from './errors.ts';
 
@@ -17,7 +13,7 @@ export type StrictJson = { ok: true; value: unknown } | { ok: false; error: Inva
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** The value, or the 422 that says why there is none. Never throws. */
+/** The value, or a 422. Never throws. */
 export function readStrictJson(
   bytes: Uint8Array,
   part = 'body',
@@ -53,13 +49,9 @@ interface Fault {
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-/**
- * One pass without recursion over text that may not even be JSON: depth, number of nodes, keys of every
- * object, and strings. Grammar is left to `JSON.parse`; whatever this pass lets through and `JSON.parse`
- * takes has one meaning only.
- */
+/** One pass without recursion over depth, nodes, keys and strings; `JSON.parse` checks the grammar. */
 function scanShape(text: string, { maxDepth, maxNodes }: JsonLimits): Fault | undefined {
-  /** One entry per open bracket: the keys of an object so far, or null in an array. */
+  /** Per open bracket: the object's keys, or null in an array. */
   const open: (Set<string> | null)[] = [];
   let nodes = 1;
   let expectKey = false;
@@ -126,7 +118,7 @@ function unescaped(raw: string): string | undefined {
   }
 }
 
-/** Escapes can spell what UTF-8 cannot: NUL, which the database refuses, and halves of surrogate pairs. */
+/** Escapes can spell NUL, which the database refuses, and unpaired surrogates. */
 function stringFault(raw: string, at: number): Fault | undefined {
   if (!raw.includes('\\u')) return undefined;
   const value = unescaped(raw);

@@ -1,7 +1,4 @@
-/**
- * The spellings that every message shares: amounts, addresses, assets and orders as JSON, strict in,
- * canonical out.
- */
+/** Shared wire spellings of amounts, addresses, assets and orders: strict in, canonical out. */
 
 import { z } from 'zod';
 import { isAmount } from '../domain/amount.ts';

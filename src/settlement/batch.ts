@@ -4,7 +4,7 @@ import { decodeEventLog, decodeFunctionResult, encodeFunctionData } from 'viem';
 import type { Hex } from '../domain/hex.ts';
 import { batchAbi } from './abi/batch.ts';
 
-/** `gas`: the most that the settlement may use. `data`: calldata of settle or settleThrough. */
+/** `gas`: limit of the settlement. `data`: calldata of settle or settleThrough. */
 export function runCall(calls: readonly { gas: bigint; data: Hex }[]): Hex {
   return encodeFunctionData({ abi: batchAbi, functionName: 'run', args: [calls] });
 }

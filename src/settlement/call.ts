@@ -13,7 +13,6 @@ const escrowCall = encodeFunctionData<typeof escrowAbi>;
 /** Prepared once, so that its selector is hashed once. */
 const SETTLE = prepareEncodeFunctionData({ abi: escrowAbi, functionName: 'settle' });
 
-/** One commitment per output. */
 export function settleCall(
   order: StandardOrder,
   funding: Hex,
@@ -81,7 +80,6 @@ export function fillWithApprovalsCall(
   });
 }
 
-/** One fill per output, in order. */
 export function finaliseCall(
   order: StandardOrder,
   fills: readonly { timestamp: UnixSeconds; solver: Address }[],

@@ -13,7 +13,6 @@ export interface LedgerCredit {
   amount: string;
   /** At most `amount`. */
   withdrawn: string;
-  /** By the receiver. */
   requested: string;
   requestAvailableAt: UnixSeconds | null;
   requestLapsesAt: UnixSeconds | null;
@@ -29,8 +28,8 @@ type DeferredStage = (typeof DEFERRED_STAGES)[number];
 
 export interface DeferredSettlement {
   /**
-   * executed: in the ledger until the window ends. available: may be requested, or is due to be paid out.
-   * requested: or the payment is on its way. withdrawn: it has left the ledger.
+   * executed: in the ledger until the window ends. available: may be requested, or is due. requested: or
+   * being paid. withdrawn: left the ledger.
    */
   stage: DeferredStage;
   autoWithdraw: boolean;
@@ -161,10 +160,7 @@ function standing(
 
 const iso = (at: UnixSeconds): string => new Date(at * 1_000).toISOString();
 
-/**
- * Takes a withdrawal, or a request for one, from an account's credits, oldest first; those paid out
- * automatically last.
- */
+/** Takes a withdrawal or a request from an account's credits, oldest first, automatic ones last. */
 export function allocate<C extends { autoWithdraw: boolean; left: bigint }>(
   amount: bigint,
   credits: readonly C[],

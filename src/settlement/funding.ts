@@ -10,7 +10,6 @@ import { MANDATE_OUTPUT_TYPE, ORDER_TYPES, outputsHash, type StandardOrder } fro
 import type { UnixSeconds } from '../domain/time.ts';
 import { encodeWords } from '../domain/abi.ts';
 
-/** The API's names. */
 type OrderLock = 'Permit2' | 'EIP-3009' | 'ResourceLock';
 
 export type Funding =
@@ -105,7 +104,6 @@ export function decodeFunding(data: Hex): Funding | undefined {
 
 /** Read by preflight, all at one block. */
 export interface FundingState {
-  /** Base units of the input. */
   amount: bigint;
   /** Less what the taker has requested to withdraw. */
   ledgerAvailable: bigint;
@@ -124,7 +122,6 @@ export interface FundingState {
 export interface LockChoice {
   lock: OrderLock;
   mode: Exclude<Funding['mode'], 'self'>;
-  /** To Permit2. */
   needsTokenApproval: boolean;
   /** The taker holds enough for this lock now. */
   sufficient: boolean;
@@ -260,7 +257,6 @@ function permit2Separator(chainId: number, permit2: Address): Bytes32 {
 interface Eip3009Token {
   chainId: number;
   address: Address;
-  /** Of the token's own EIP-712 domain. */
   name: string;
   version: string;
 }
@@ -287,7 +283,6 @@ const RECEIVE_TYPEHASH = keccakText(
   'ReceiveWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)',
 );
 
-/** On the token's own domain. */
 export function eip3009TypedData(token: Eip3009Token, authorization: ReceiveAuthorization): TypedDataToSign {
   const typedData = {
     domain: {

@@ -23,7 +23,6 @@ export type OrderStage =
   /** Final: it never opened and never can. */
   | 'failed';
 
-/** In the order in which orders pass through them. */
 export const STAGES = [
   'awaiting_escrow',
   'escrowed',
@@ -51,7 +50,6 @@ export interface Progress {
   finalised: Evidence | undefined;
   refunded: Evidence | undefined;
   failure: Failure | undefined;
-  /** Oldest first. */
   sent: FactOf<'sent'>[];
 }
 

@@ -20,13 +20,9 @@ export type EscrowEvent = { blockNumber: bigint; blockHash: Hex; txHash: Hex; lo
   | { kind: 'finalised'; orderId: Bytes32 }
   | { kind: 'refunded'; orderId: Bytes32 }
   | { kind: 'operator'; account: Address; operator: Address; allowed: boolean }
-  /**
-   * A ledger balance changed other than by an order: deposits, credits, withdrawals (negative), requests (0).
-   */
+  /** Other than by an order: deposits, credits, withdrawals (negative), requests (0). */
   | { kind: 'ledger'; account: Address; token: Address; amount: bigint; request?: WithdrawalRequest }
-  /**
-   * The deferral ended: `amount` was paid to the account's wallet, as the ledger event just before says too.
-   */
+  /** The account's wallet received `amount`, as the ledger event just before says too. */
   | {
       kind: 'deferral_ended';
       orderId: Bytes32;
@@ -46,7 +42,6 @@ interface WithdrawalRequest {
   lapsesAt: UnixSeconds;
 }
 
-/** Numbers are parsed. */
 interface RawLog {
   blockNumber: bigint;
   blockHash: Hex;
@@ -61,7 +56,6 @@ const ORDER_TUPLE = `(address,uint256,uint256,uint32,uint32,address,uint256[2][]
 /** Of our fillers. */
 export const SURPLUS_TOPIC = keccakText('Surplus(bytes32,address,address,uint256)');
 
-/** Base units. */
 export const surplusOf = (data: Hex): bigint =>
   decodeAbiParameters([{ type: 'address' }, { type: 'uint256' }], data)[1];
 
@@ -84,7 +78,6 @@ export const TOPICS = {
 const [, ...OPEN_DATA] = getAbiItem({ abi: escrowAbi, name: 'Open' }).inputs;
 const [, ...FILLED_DATA] = getAbiItem({ abi: escrowAbi, name: 'OutputFilled' }).inputs;
 
-/** undefined for other events. */
 export function decodeLog({ topics, data, ...place }: RawLog): EscrowEvent | undefined {
   const [topic, first, second, third] = topics;
   switch (topic) {
@@ -189,9 +182,7 @@ export function decodeLog({ topics, data, ...place }: RawLog): EscrowEvent | und
   }
 }
 
-/**
- * Also makes one flat string of viem's, which take five times the memory; events are kept by the thousand.
- */
+/** Also flattens viem's strings, which take five times the memory. */
 const lower = (hex: string): Hex => hex.toLowerCase() as Hex;
 const wordAddress = (word: Hex | undefined): Address => `0x${(word ?? '').slice(26)}`;
 const wordAt = (data: Hex, at: number): bigint => BigInt(`0x${data.slice(2 + 64 * at, 66 + 64 * at)}`);

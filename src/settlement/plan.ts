@@ -38,10 +38,7 @@ export interface PlanInput {
   order: StandardOrder;
   progress: Progress;
   executionMode: 'apiSubmit' | 'walletBroadcast';
-  /**
-   * Nothing is opened later than this many seconds before the fillDeadline: the LP has to see the order at
-   * depth and fill it, or the money is only locked until the refund.
-   */
+  /** Later the LP could not see the order at depth and fill it before its fillDeadline. */
   openReserveSeconds: number;
   /** undefined for a chain that has not been seen yet. */
   timeOf: (chainId: number) => ChainTime | undefined;

@@ -18,9 +18,7 @@ const ABI: Abi = [
 ].filter(({ type }) => type === 'error') as Abi;
 
 export interface Revert {
-  /** Such as `InsufficientBalance`; `Error` for text, `unknown` for other bytes. */
   name: string;
-  /** Name and arguments. */
   text: string;
 }
 

@@ -20,7 +20,6 @@ export interface TradeState {
   filledAtMs: number | null;
   /** Settled at depth; Unix ms. */
   settledAtMs: number | null;
-  /** Outputs in the ledger. */
   credits: LedgerCredit[];
 }
 

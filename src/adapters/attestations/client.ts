@@ -1,7 +1,4 @@
-/**
- * Collects m-of-n signatures from attesters. A signature counts only if it recovers to a member of the
- * oracle's committee, each member once.
- */
+/** Collects m-of-n signatures of an oracle's committee; each member counts once. */
 
 import { attestationDigest } from '../../domain/attestation.ts';
 import type { Address, Bytes32, Hex } from '../../domain/hex.ts';
@@ -21,7 +18,6 @@ import type { Recovery } from '../../ports/signer.ts';
 import { ATTESTATIONS_PATH, toQuery, zAttestAnswer } from './wire.ts';
 
 interface AttestationClientDeps {
-  /** To read the committees of their oracles. */
   chains: ReadonlyMap<number, ChainPort>;
   recovery: Recovery;
   clock: Clock;
@@ -37,7 +33,6 @@ interface AttestationClientOptions {
 /** Committees change after a long delay. */
 const COMMITTEE_MS = 60_000;
 const MAX_ANSWER_BYTES = 4_096;
-/** An attester silent for this long counts as away. */
 const AWAY_MS = 10_000;
 const NO_FILL: Bytes32 = `0x${'00'.repeat(32)}`;
 
@@ -73,7 +68,7 @@ export function createAttestationClient(
     return committee;
   }
 
-  /** By oracle and attester. An attester counts as present until it has been asked for `AWAY_MS`. */
+  /** By oracle and attester. */
   const lastAnswers = new Map<string, { atMs: number; signer: Address | undefined }>();
   const bornMs = clock.monotonicMs();
   const keyOf = ({ chainId, oracle }: OracleRef, index: number) => `${chainId}:${oracle}:${index}`;

@@ -5,7 +5,6 @@ import type { Attester } from '../../ports/attestations.ts';
 import type { OpsRoute } from '../http/ops.ts';
 import { ATTESTATIONS_PATH, zAttestQuery } from './wire.ts';
 
-/** 400 for an invalid request, otherwise 200. */
 export function attestationRoutes(attester: Attester): OpsRoute[] {
   return [
     {

@@ -14,7 +14,6 @@ import type { Queue } from '../../ports/queue.ts';
 import { createBatcher } from '../batcher.ts';
 
 export type QueueConnection =
-  /** In a schema of their own. */
   | { kind: 'postgres'; url: string; schema: string }
   /** `prefix` separates installations that share a Redis; its eviction policy must be noeviction. */
   | { kind: 'redis'; url: string; prefix: string };
@@ -218,7 +217,6 @@ export function createBullQueue({ connection, log, lockMs = 30_000 }: BullOption
   };
 }
 
-/** First in, first out. */
 function createLimit(most: number): (work: () => Promise<void>) => Promise<void> {
   const line: (() => void)[] = [];
   let busy = 0;

@@ -17,7 +17,6 @@ export interface ConcentratedPool {
 export interface Swap {
   amountIn: bigint;
   amountOut: bigint;
-  /** Each crossed tick costs gas. */
   crossed: number;
 }
 
@@ -155,7 +154,6 @@ function priceAfterInput(price: bigint, liquidity: bigint, amount: bigint, zeroF
     : divideUp(whole, whole / price + amount);
 }
 
-/** Rounded in favour of the pool. */
 function priceAfterOutput(
   price: bigint,
   liquidity: bigint,

@@ -26,11 +26,8 @@ export interface ListedPool {
  * `amountOut` of 0n the amount is too small.
  */
 export interface PoolState {
-  /** Exactly this input. */
   give(tokenIn: Address, amountIn: bigint): Swap | undefined;
-  /**
-   * Exactly this output, for the input that the pool quotes. Swapping that input may return one unit less.
-   */
+  /** Swapping the quoted input may return one unit less. */
   take(tokenIn: Address, amountOut: bigint): Swap | undefined;
 }
 
@@ -42,7 +39,6 @@ export interface PoolReader {
 
 interface PoolOptions {
   factory: Address;
-  /** How far one trade may move the price. */
   maxMoveBps: number;
 }
 

@@ -24,7 +24,6 @@ export interface DexVenueOptions {
   places: readonly DexPlace[];
   /** How far pools may move against the taker until the order can no longer be filled. */
   toleranceBps: number;
-  /** How far one trade may move a pool's price. */
   maxMoveBps: number;
   validSeconds: number;
   limits: Pick<RouteVenue['limits'], 'timeoutMs' | 'maxInFlight'>;
@@ -32,7 +31,6 @@ export interface DexVenueOptions {
 
 type Path = readonly Hop<ListedPool>[];
 type States = ReadonlyMap<ListedPool, PoolState | undefined>;
-/** Amounts along a path, one more than it has hops. */
 type Walk = { amounts: readonly bigint[]; crossed: number } | 'too_much' | 'too_little' | 'no_pool';
 
 interface Offer {
@@ -151,7 +149,6 @@ function createPlace(kind: DexKind, { chain, factory, filler, pools }: DexPlace,
       }
       return paths;
     },
-    /** undefined when the block was reorganised away. */
     async statesAt(block: Block, wanted: ReadonlySet<ListedPool>): Promise<States | undefined> {
       let states = blocks.get(block.hash);
       if (states === undefined) {
@@ -239,7 +236,6 @@ function offerForOutput(
 
 const MOST_ROUNDING = 1n << 20n;
 
-/** Swaps along the path: forwards from the input, or backwards from the output. */
 function walkPath(path: Path, states: States, amount: bigint, way: 'forwards' | 'backwards'): Walk {
   if (amount <= 0n) return 'too_little';
   const amounts = [amount];
@@ -281,7 +277,6 @@ const gasOf = (kind: DexKind, path: Path, crossed: number): bigint =>
 const stopsOf = (path: Path, amounts: readonly bigint[]): RouteQuote['via'] =>
   path.slice(0, -1).map(({ tokenOut }, index) => ({ token: tokenOut, amount: amounts[index + 1] as bigint }));
 
-/** Packed tokens, with pool fees in between for concentrated pools. */
 function encodePath(path: Path): Hex {
   const hops = path.map(
     ({ pool, tokenOut }) =>

@@ -1,7 +1,6 @@
 /**
- * Reads Binance's bookTicker messages: `{"u":…,"s":…,"b":…,"B":…,"a":…,"A":…}`, alone or wrapped as
- * `{"stream":…,"data":…}`. `u` rises with every change of the order book, so jumps are normal. Repeats and
- * steps back are refused; a repeat does not refresh the price's age.
+ * Reads Binance's bookTicker messages, alone or wrapped as `{"stream":…,"data":…}`. `u` rises with every
+ * change, so jumps are normal. Repeats and steps back are refused.
  */
 
 import { isRecord, isShortText, type QuoteRefusal, wrongBook } from './format.ts';
@@ -16,7 +15,6 @@ export interface BookTicker {
 /** Binance does not say whether its market is open. */
 export type BookTickerRefusal = Exclude<QuoteRefusal, 'closed'>;
 
-/** `other`: a message of another stream, or an answer to a command. */
 type BookTickerMessage =
   | { kind: 'ticker'; ticker: BookTicker }
   | { kind: 'refused'; why: BookTickerRefusal; symbol: string | null }

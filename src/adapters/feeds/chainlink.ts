@@ -1,7 +1,6 @@
 /**
- * Chainlink aggregators, read at each head. A price is as old as its round's `updatedAt`, however recently it
- * was read. A round is refused when it is incomplete, not positive, dated after the block, or on a rollup
- * whose sequencer is not up.
+ * Chainlink aggregators, read at each head. A price is as old as its round's `updatedAt`. A round is
+ * refused when incomplete, not positive, dated after the block, or when the sequencer is not up.
  */
 
 import { formatUnits } from '../../domain/amount.ts';
@@ -14,7 +13,6 @@ import { contractFeed, readDecimals, readRound, type Round } from './per-head.ts
 
 interface ChainlinkFeedOptions {
   source: string;
-  /** By symbol, such as "ETH/USD". */
   aggregators: Readonly<Record<string, Address>>;
 }
 
@@ -31,7 +29,6 @@ export function createChainlinkFeed(
 ): Feed {
   const lastReported = new Map<string, string>();
 
-  /** Reports the same trouble only once. */
   function report(listener: FeedListener, symbol: string, trouble: FeedTrouble | undefined): void {
     const now = trouble === undefined ? '' : JSON.stringify(trouble);
     if (trouble !== undefined && lastReported.get(symbol) !== now) listener.trouble?.(trouble);

@@ -1,7 +1,7 @@
 /**
- * Coinbase Exchange's `ticker` and `heartbeat` channels. `sequence` counts every event of the product, so
- * jumps are normal; repeats and steps back are refused. A heartbeat names the last trade: if it has no ticker
- * by the next heartbeat, a message was lost and the feed subscribes again.
+ * Coinbase's `ticker` and `heartbeat` channels. `sequence` counts all events of a product, so jumps are
+ * normal; repeats and steps back are refused. A trade without a ticker by the next heartbeat is a lost
+ * message.
  */
 
 import {

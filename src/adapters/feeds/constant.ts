@@ -6,7 +6,6 @@ import type { Feed } from '../../ports/feed.ts';
 import { parseDecimal } from '../../pricing/rational.ts';
 
 interface ConstantFeedOptions {
-  /** Decimal text by symbol. */
   prices: Readonly<Record<string, string>>;
   source?: string;
   everyMs?: number;

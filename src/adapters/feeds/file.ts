@@ -8,7 +8,6 @@ import { readRecording } from './recording.ts';
 
 interface FileFeedOptions {
   path: string;
-  /** Exchange format of the recording. */
   format?: Format;
   source?: string;
   /** 1 as recorded, 10 ten times as fast. */

@@ -4,10 +4,8 @@ import { compare, parseDecimal } from '../../pricing/rational.ts';
 import type { FeedQuote, FeedTrouble } from '../../ports/feed.ts';
 
 export interface Format {
-  /** The exchange's spelling of a symbol. */
   canonical(symbol: string): string;
   address(url: string, symbols: readonly string[]): string;
-  /** In order. */
   greeting(symbols: readonly string[]): readonly string[];
   /** One reader per connection, because a new connection may restart its sequence. */
   reader(): FrameReader;
@@ -24,7 +22,6 @@ export type FeedEvent =
 
 export type QuoteRefusal = Extract<FeedTrouble, { kind: 'refused' }>['why'];
 
-/** Longer messages are not read. */
 export const MAX_MESSAGE_BYTES = 64 * 1024;
 
 export const NOTHING: readonly FeedEvent[] = [];
@@ -41,7 +38,7 @@ export const isRecord = (value: unknown): value is Record<string, unknown> =>
 export const isShortText = (value: unknown): value is string =>
   typeof value === 'string' && value.length <= LONGEST_TEXT;
 
-/** Why bid and ask are no valid top of book. Sizes are checked where the exchange sends them. */
+/** Sizes are checked where the exchange sends them. */
 export function wrongBook(
   bid: unknown,
   ask: unknown,
@@ -58,7 +55,6 @@ export function wrongBook(
   return compare(bidPrice, askPrice) >= 0 ? 'crossed' : undefined;
 }
 
-/** Keeps each symbol's updates in order. */
 export function createSequence() {
   const newest = new Map<string, number>();
   return {

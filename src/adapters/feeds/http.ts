@@ -1,7 +1,4 @@
-/**
- * Polls a JSON price over HTTP. The price is dated by the time of the request, less the age reported by
- * caches. One request per symbol at a time; pauses grow after failures.
- */
+/** Polls a JSON price over HTTP, dated by the request's start less the age reported by caches. */
 
 import type { Feed, FeedListener, FeedQuote } from '../../ports/feed.ts';
 import { isRecord, isShortText, microsOf, type QuoteRefusal, wrongBook } from './format.ts';

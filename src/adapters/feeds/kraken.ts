@@ -1,7 +1,6 @@
 /**
- * Kraken's `ticker` channel, WebSocket v2. There is no sequence: the exchange's time keeps the order, and a
- * repeat has the same time and prices. A snapshot is dated by its arrival; in a quiet market it is the only
- * proof that the book still stands. Prices are refused while the engine does not match orders.
+ * Kraken's `ticker` channel, WebSocket v2. Without a sequence, the exchange's time keeps the order. A
+ * snapshot is dated by its arrival; in a quiet market only snapshots prove that the book stands.
  */
 
 import {
@@ -16,7 +15,6 @@ import {
 } from './format.ts';
 import { decimalText, parseLossless } from './json.ts';
 
-/** States in which limit orders are matched. */
 const MATCHING = new Set(['online', 'limit_only']);
 
 export const KRAKEN: Format = {

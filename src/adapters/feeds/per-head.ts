@@ -77,7 +77,6 @@ export interface Round {
   answeredIn: bigint;
 }
 
-/** undefined when the address is not an aggregator. */
 export async function readRound(
   chain: ChainPort,
   aggregator: Address,

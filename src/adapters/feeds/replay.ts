@@ -1,7 +1,7 @@
 /**
- * `firmquote feed replay FILE`: replays a recorded stream. Prints mids, gaps, and when the price would have
- * been too old; the last line is one JSON object. Diff depth (U follows the last u) and trades (t) number
- * every event and so prove gaps. The top of book does not; its silences are reported.
+ * `firmquote feed replay FILE`: prints mids, gaps and stale periods; the last line is one JSON object.
+ * Diff depth and trades number every event and so prove gaps; silences of the top of book are only
+ * reported.
  */
 
 import { formatUnits } from '../../domain/amount.ts';
@@ -15,7 +15,6 @@ export interface ReplayOptions {
   /** Recorded time between two printed mids of a symbol; 0 prints every one. */
   everyMs?: number;
   maxAgeMs?: number;
-  /** This long without a new top of book is a gap. */
   gapMs?: number;
   symbol?: string;
 }
@@ -27,12 +26,9 @@ const newSummary = (symbol: string) => ({
   lastMid: null as string | null,
   lowMid: null as string | null,
   highMid: null as string | null,
-  /** Annualised, at the end of the recording. */
   sigma: 0,
-  /** In numbered streams. */
   sequenceGaps: 0,
   missing: 0,
-  /** In the top of book. */
   silentGaps: 0,
   staleSpells: 0,
   staleMs: 0,
@@ -203,7 +199,6 @@ export async function replayFeed(path: string, options: ReplayOptions, print: (l
     missing: sum(({ missing }) => missing),
     staleSpells: sum(({ staleSpells }) => staleSpells),
     staleMs: sum(({ staleMs }) => staleMs),
-    /** Minimum of receive time less exchange time; null without exchange times. */
     offsetMs: offsetMs === null ? null : Math.round(offsetMs),
     symbols,
   };

@@ -1,6 +1,6 @@
 /**
- * A rollup's sequencer uptime feed. Down, uninitialised, unreadable, or back for less than the grace period
- * all count as down: orders may be stuck in a queue that we cannot see.
+ * A rollup's sequencer uptime feed. Unknown and recently restarted count as down: orders may be stuck in a
+ * queue that we cannot see.
  */
 
 import type { Address } from '../../domain/hex.ts';
@@ -13,7 +13,6 @@ interface SequencerOptions {
   /** Answer 0 is up, 1 is down, since `startedAt`. */
   address: Address;
   graceSeconds: number;
-  /** Older readings count as down. */
   maxAgeMs?: number;
 }
 

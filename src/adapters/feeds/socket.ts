@@ -1,7 +1,6 @@
 /**
- * A live feed over one WebSocket, for any exchange format. The connection is replaced after no message for
- * `silentMs`, no price for `quietMs`, or no answer to a ping. The count of `backoff` restarts once a
- * connection has delivered prices for a while.
+ * A live feed over one WebSocket, replaced after no message for `silentMs`, no price for `quietMs`, or no
+ * pong.
  */
 
 import { WebSocket } from 'ws';
@@ -11,14 +10,11 @@ import { type Format, MAX_MESSAGE_BYTES, type FrameReader, refused } from './for
 
 export interface SocketFeedOptions {
   format: Format;
-  /** Such as "wss://stream.binance.com:9443". */
   url: string;
-  /** Quotes use these spellings. */
   symbols: readonly string[];
   source: string;
   silentMs?: number;
   quietMs?: number;
-  /** Between two pings, and for the answer to one. */
   pingMs?: number;
 }
 

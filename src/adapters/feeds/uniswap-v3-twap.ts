@@ -1,7 +1,4 @@
-/**
- * Time-weighted average price of a Uniswap v3 pool. It lags by half its window, and a large liquidity owner
- * can move it, so it only provides reference prices.
- */
+/** Average price of a Uniswap v3 pool. It lags and large owners can move it, so it is only a reference. */
 
 import type { Address } from '../../domain/hex.ts';
 import { tryReadContract, v3PoolAbi } from '../evm/chain/read-contract.ts';
@@ -13,14 +10,12 @@ import { contractFeed, readDecimals } from './per-head.ts';
 
 interface TwapPool {
   address: Address;
-  /** The token to price, in whole tokens of the other one. */
   base: Address;
   windowSeconds: number;
 }
 
 interface TwapFeedOptions {
   source: string;
-  /** By symbol, such as "ETH/USDC". */
   pools: Readonly<Record<string, TwapPool>>;
 }
 

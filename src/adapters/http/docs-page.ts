@@ -105,7 +105,6 @@ function briefly(schema: unknown): string {
   return text === '{}' ? '' : ` ${text.length > 300 ? `${text.slice(0, 300)}…` : text}`;
 }
 
-/** The Markdown of descriptions: paragraphs, inline code and tables. */
 function prose(text: string): string {
   return text
     .split('\n\n')

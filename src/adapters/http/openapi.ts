@@ -60,7 +60,6 @@ const MEANING: Record<ErrorCode, string> = {
     'to come back.',
 };
 
-/** Errors that every route can return. */
 const ALWAYS: readonly ErrorCode[] = ['unauthorized', 'wrong_key_kind', 'rate_limited', 'unavailable'];
 const WITH_BODY: readonly ErrorCode[] = ['body_too_large', 'unsupported_media_type'];
 
@@ -84,7 +83,6 @@ export const exampleKey = (route: Pick<Route, 'method' | 'path'>): string =>
   `${route.method} ${templated(route.path)}`;
 export const templated = (path: string): string => path.replace(/:([a-zA-Z]+)/g, '{$1}');
 
-/** Besides 200. */
 export function errorStatuses(route: Pick<Route, 'method' | 'params' | 'errors'>): string[] {
   const codes = [
     ...ALWAYS,
@@ -95,7 +93,6 @@ export function errorStatuses(route: Pick<Route, 'method' | 'params' | 'errors'>
   return [...new Set([...codes.map((code) => String(ERROR_STATUS[code])), '422'])].sort();
 }
 
-/** `made` is fastify's document. */
 export function openApiDocument(
   made: OpenApi,
   routes: readonly Route[],
@@ -199,7 +196,6 @@ function operationOf(route: Route, plain: Operation, example: RecordedExchange |
       },
     };
   }
-  // Errors outside any route.
   answers['default'] = {
     description: 'Any other refusal; see the table of codes.',
     content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
@@ -234,7 +230,6 @@ function describe(status: string, route: Pick<Route, 'params' | 'errors'>): stri
   return codes.map((code) => `${code}: ${MEANING[code]}`).join(' ');
 }
 
-/** Such as `getRfqOrdersById`. */
 function operationId({ method, path }: Pick<Route, 'method' | 'path'>): string {
   const words = path
     .replace(/^\/api\/v1\//, '')

@@ -35,11 +35,9 @@ interface OpsOptions {
   log: Log;
   /** Refuses requests that a web page could have made. */
   localOnly?: boolean;
-  /** Required as `Authorization: Bearer <token>`. */
   token?: string;
 }
 
-/** Empty when the process is ready. */
 export type Readiness = () => Promise<readonly string[]>;
 
 const MAX_BODY_BYTES = 64 * 1024;
@@ -192,7 +190,6 @@ const sameText = (given: string, wanted: string): boolean => {
   return timingSafeEqual(digest(given), digest(wanted));
 };
 
-/** '' for a path without `:id`; undefined when the path does not match. */
 function idAt(pattern: string, path: string): string | undefined {
   if (pattern === path) return '';
   if (!pattern.endsWith('/:id')) return undefined;

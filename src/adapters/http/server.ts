@@ -36,9 +36,7 @@ import { securityHeaders } from './security-headers.ts';
 export interface HttpServer {
   readonly url: string;
   readonly port: number;
-  /** As served. */
   openapi(): OpenApi;
-  /** undefined without sockets. */
   asyncapi(): object | undefined;
   /** Refuses new requests with 503, finishes those in progress, and asks sockets to reconnect elsewhere. */
   close(): Promise<void>;
@@ -46,7 +44,6 @@ export interface HttpServer {
 
 export interface HttpOptions {
   host?: string;
-  /** 0 chooses a free port. */
   port: number;
   bodyLimitBytes?: number;
   maxConnections?: number;
@@ -72,7 +69,6 @@ declare module 'fastify' {
 interface Sent {
   admission?: Admission<ApiCaller>;
   startedMs: number;
-  /** Released after the handler has finished and the response is sent. */
   release?: Release;
   atWork: boolean;
   over: boolean;
@@ -315,7 +311,6 @@ function register<Key extends ApiCaller>(
     response: { 200: route.response },
   } as unknown as FastifySchema;
 
-  /** Everything that needs no body. */
   async function onRequest(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const state: Sent = { startedMs: clock.monotonicMs(), atWork: false, over: false };
     request.sent = state;
@@ -430,7 +425,6 @@ function translated(error: FastifyError): unknown {
       return notJson();
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
       return new ApiError('bad_request', 'The body is shorter or longer than Content-Length says.');
-    // The client disconnected.
     case 'ECONNRESET':
       return new ApiError('bad_request', 'The body is incomplete.');
     case 'FST_ERR_REOPENED_CLOSE_SERVER':

@@ -28,7 +28,6 @@ const zKeystore = z.object({
     ciphertext: zHexText(32),
     kdf: z.literal('scrypt'),
     kdfparams: z.object({
-      // Bounds the memory: scrypt needs 128 * n * r bytes.
       n: z
         .int()
         .min(2)
@@ -90,7 +89,6 @@ export async function decryptKey(text: string, password: string): Promise<Hex> {
   return bytesToHex(Buffer.concat([decipher.update(ciphertext), decipher.final()]));
 }
 
-/** Needs no password. undefined when the file does not say. */
 export function keystoreAddress(text: string): Address | undefined {
   const { address } = parse(text);
   return address === undefined ? undefined : `0x${address.replace(/^0x/, '').toLowerCase()}`;

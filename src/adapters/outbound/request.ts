@@ -16,7 +16,6 @@ import { BlockList, isIP } from 'node:net';
 import { RequestError, UpstreamError } from '../../domain/errors.ts';
 
 interface OutboundOptions {
-  /** Host names, without a port. */
   allowHosts: readonly string[];
   /** Allows plain http and private addresses, for development and sidecars. */
   allowPrivate: boolean;
@@ -34,10 +33,7 @@ interface OutboundRequest {
 export interface Outbound {
   /** Throws `OutboundRefused` for a URL that may not be requested; sends nothing. */
   check(url: string): void;
-  /**
-   * Throws `UpstreamError` without a complete response in time. Errors never contain the URL, which may hold
-   * a key.
-   */
+  /** Throws `UpstreamError`; errors never contain the URL, which may hold a key. */
   request(request: OutboundRequest): Promise<{ status: number; body: string }>;
   close(): void;
 }

@@ -8,10 +8,8 @@ export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'fatal', 'silent'] 
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 interface LogOptions {
-  /** Such as "venue" or "lp". */
   app: string;
   level?: LogLevel;
-  /** Share one to hide secrets that are learned later. */
   redactor?: Redactor;
   destination?: DestinationStream;
 }

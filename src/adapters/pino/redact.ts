@@ -17,7 +17,6 @@ export interface Redactor {
   text(text: string): string;
   /** A copy ready for JSON: bigints as decimals, errors as objects. */
   facts(facts: object): Record<string, unknown>;
-  /** Such as a decrypted key or a password. */
   hide(secret: string): void;
 }
 

@@ -1,7 +1,6 @@
 /**
- * Backs up one schema into one file, for embedded servers, which have no pg_dump. The file is gzipped lines:
- * a head, then per table `= name` and one JSON object per row, then `~` and a tail with the counts and the
- * SHA-256 of all lines before it.
+ * Backs up one schema of embedded servers, which have no pg_dump, into gzipped lines: a head, per table `=
+ * name` and a JSON object per row, then `~` and a tail with counts and the SHA-256 of all lines before it.
  */
 
 import { createHash, type Hash } from 'node:crypto';

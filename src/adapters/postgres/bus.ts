@@ -11,9 +11,9 @@ const MAX_PAYLOAD_BYTES = 7_900;
 const RECONNECT_MS = 250;
 
 interface BusOptions {
-  /** How long the server may take to answer until the connection counts as lost, ms. */
+  /** Limit for an answer of the server. */
   silenceMs?: number;
-  /** Interval of connection checks, ms: a listening connection does not notice a broken network. */
+  /** A listening connection does not notice a broken network. */
   everyMs?: number;
 }
 
@@ -90,7 +90,6 @@ export function createPostgresBus(
     check.unref();
   }
 
-  /** Does not wait for the server to confirm. */
   const drop = (session: pg.Client) => void session.end().catch(() => {});
 
   function lost(which: pg.Client): void {

@@ -9,8 +9,8 @@ export interface Migration {
   id: string;
   sql: string;
   /**
-   * Programs without this migration refuse to start. Without it a migration may only add. Remove things one
-   * release after the last program that needed them.
+   * Programs without this migration refuse to start, so it may remove things, one release after their last
+   * use.
    */
   contract?: true;
 }
@@ -26,7 +26,6 @@ export async function migrate(database: Database, migrations: readonly Migration
       `"${database.schema}" is not a schema name. Use lower-case letters, digits and _.`,
     );
   return database.transaction(async (session) => {
-    // Creating an index on a large table may take long.
     await session.query('set local statement_timeout = 0');
     await lockMigrations(session);
     await session.query(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`);
@@ -80,7 +79,6 @@ async function prepare(session: Queryable, schema: string): Promise<void> {
 const readDone = (session: Queryable): Promise<Done[]> =>
   session.query<Done>('select id, sha256, contract from migration');
 
-/** Held until the transaction ends. */
 export async function lockMigrations(session: Queryable): Promise<void> {
   await session.query('select pg_advisory_xact_lock($1)', [LOCK_KEY]);
 }

@@ -6,7 +6,6 @@ import type { Log } from '../../ports/log.ts';
 
 interface DatabaseOptions {
   url: string;
-  /** The only schema in the search path. */
   schema: string;
   maxConnections?: number;
   log: Log;
@@ -36,10 +35,7 @@ export interface Database extends Queryable {
   close(): Promise<void>;
 }
 
-/**
- * A broken network goes unnoticed without our own limit. Named statements take milliseconds; others may take
- * as long as the server allows.
- */
+/** Detects a broken network. Named statements take milliseconds; others as long as the server allows. */
 const SILENCE_MS = 12_000;
 const SLOW_SILENCE_MS = 35_000;
 const ENDS: ReadonlySet<string> = new Set(['begin', 'commit']);
@@ -68,7 +64,6 @@ export function connectDatabase({ url, schema, maxConnections = 12, log }: Datab
   );
   // The pool listens to idle connections only.
   pool.on('connect', (client) => void client.on('error', () => {}));
-  /** Start times of waits for a connection, oldest first. */
   const waiting = new Set<{ sinceMs: number }>();
   async function connection(): Promise<pg.PoolClient> {
     const me = { sinceMs: performance.now() };
@@ -79,7 +74,6 @@ export function connectDatabase({ url, schema, maxConnections = 12, log }: Datab
       waiting.delete(me);
     }
   }
-  /** `silenceMs` 0: no limit. */
   const run = async <R extends Row>(
     session: pg.PoolClient,
     statement: Statement | string,
@@ -149,7 +143,6 @@ export function connectDatabase({ url, schema, maxConnections = 12, log }: Datab
     }
   }
 
-  /** Each connection with a stale plan is closed. */
   async function withFreshPlans<T>(work: () => Promise<T>): Promise<T> {
     for (let left = maxConnections; ; left -= 1) {
       try {
@@ -196,7 +189,6 @@ export const isStalePlan = (error: unknown): boolean =>
   (error as { code?: string }).code === '0A000' &&
   /cached plan must not change/.test((error as { message?: string }).message ?? '');
 
-/** An expected outcome of some statements. */
 export class UniqueViolation extends UpstreamError {
   readonly constraint: string;
   constructor(constraint: string) {

@@ -41,9 +41,8 @@ export async function select<T>(
 }
 
 interface PutOptions {
-  /** Primary key columns: the row replaces the one with the same key. */
+  /** Columns of the primary key; replaces the row with the same key. */
   key?: string;
-  /** Name of the prepared statement, for frequent ones. */
   name?: string;
 }
 

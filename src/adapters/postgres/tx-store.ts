@@ -12,15 +12,12 @@ const MOST_TRIES = 5;
 
 /** SQL: the signer's lease has lapsed, or is the asking process's own. */
 export const SIGNER_IS_FREE = 's.lease_until < clock_timestamp() or s.owner = excluded.owner';
-/**
- * SQL: only the process with the newest fence reserves a nonce, and only that process writes signed bytes.
- */
+/** SQL: only the newest fence reserves nonces and writes signed bytes. */
 export const RESERVES_UNDER_FENCE = 'fence = $3';
 export const WRITES_UNDER_FENCE = 'fence = $3';
 /** SQL: a step may take another nonce once the slot of its key ended without it. */
 export const KEY_IS_FREE = "o.state = 'void'";
 
-/** The database must be migrated with `TRANSACTION_MIGRATIONS`. */
 export function createTxStore(db: Database): TxStore {
   /** The row lock delays a takeover until the write is committed. */
   async function fenced(holder: TxSigner, write: (session: Queryable) => Promise<void>): Promise<boolean> {

@@ -1,10 +1,6 @@
-/**
- * Reports when the event loop was blocked for so long that database leases may have lapsed. The process is
- * then not ready for a while.
- */
+/** Reports when the event loop was blocked for so long that database leases may have lapsed. */
 
 export interface LoopWatch {
-  /** Empty while the process keeps up. */
   reasons(): string[];
 }
 

@@ -1,7 +1,7 @@
 /**
- * Child processes that never outlive their parent. A watcher shell reads a pipe that only the parent can
- * write to: when the parent ends, even by SIGKILL, the watcher stops the child. The child has its own
- * session, so Ctrl-C stops the parent first.
+ * Child processes that never outlive their parent: a watcher shell reads a pipe from the parent and stops
+ * the child when it closes, even after SIGKILL. The child has its own session, so Ctrl-C stops the parent
+ * first.
  */
 
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -11,13 +11,11 @@ import { UpstreamError } from '../../domain/errors.ts';
 interface WatchedOptions {
   env?: NodeJS.ProcessEnv;
   cwd?: string;
-  /** Needs root. */
   uid?: number;
   gid?: number;
   /** SIGKILL follows after `graceMs`. */
   stopSignal?: 'TERM' | 'INT' | 'QUIT';
   graceMs?: number;
-  /** Without it the output is discarded. */
   onLine?: (line: string, stream: 'stdout' | 'stderr') => void;
 }
 
@@ -26,7 +24,6 @@ export interface WatchedChild {
   readonly pid: number;
   readonly exited: Promise<number>;
   hasExited(): boolean;
-  /** Resolves when the child has exited. */
   stop(): Promise<void>;
   /** As a crash would look. */
   kill(): Promise<void>;

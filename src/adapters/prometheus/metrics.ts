@@ -7,13 +7,11 @@ import { collectProcess } from './process.ts';
 
 export interface Exposition {
   contentType: string;
-  /** One scrape. */
   text(): Promise<string>;
 }
 
 const NAME = /^firmquote_[a-z0-9]+(?:_[a-z0-9]+)+$/;
 
-/** Asking twice for one name returns the same metric. */
 export function createMetrics(): Metrics & Exposition {
   const registry = new Registry();
   const registers = [registry];

@@ -1,6 +1,6 @@
 /**
- * Holds of all replicas of an LP in one Redis. Each call is one script, so holds are made in one global
- * order. Every script names the epoch that was joined, so lost data is noticed before another hold is made.
+ * Holds of all replicas of an LP in one Redis. Each call is one script, and names the epoch that was
+ * joined, so lost data is noticed before another hold is made.
  */
 
 import { Redis } from 'ioredis';
@@ -16,7 +16,6 @@ interface SharedInventoryOptions {
   url: string;
   /** Separates LPs that share a Redis. */
   name: string;
-  /** The server counts as unreachable after this long. */
   timeoutMs: number;
 }
 
@@ -65,7 +64,6 @@ export function createSharedInventory(
     `${prefix}:groups`,
     `${prefix}:ids`,
   ];
-  /** This process. */
   const me = random.bytes32().slice(2, 18);
   const listeners: (() => void)[] = [];
   let state: SharedState = { state: 'unreachable', note: 'Redis has not answered yet' };
@@ -111,7 +109,6 @@ export function createSharedInventory(
     become({ state: 'unreachable', note: 'Redis cannot be reached' });
   });
 
-  /** undefined when the store is unreachable or not the one that was joined. */
   async function ask(
     script: keyof Omit<Scripts, 'joinInventory'>,
     question: object,

@@ -15,7 +15,6 @@ export interface DenyList extends Screener {
   stop(): void;
   /** Whether the file's list is in use. Never throws. */
   reload(): Promise<boolean>;
-  /** The declared version, if any, and a hash. */
   version(): string;
 }
 

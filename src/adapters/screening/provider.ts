@@ -11,19 +11,14 @@ import type { Screener, ScreeningCheck } from '../../ports/screening.ts';
 import type { Outbound } from '../outbound/request.ts';
 
 export interface ProviderOptions {
-  /** Name in records. */
   name: string;
-  /** `{address}` stands for the address. */
   url: string;
   headers: Readonly<Record<string, string>>;
   /** Path to the verdict (names joined by dots), and the value that denies. */
   denied: { path: string; when: 'nonEmpty' | { equals: string | number | boolean } };
-  /** null when the answer has none. */
   versionPath: string | null;
-  /** Per attempt. */
   timeoutMs: number;
   attempts: number;
-  /** For all attempts together. */
   deadlineMs: number;
   cacheTtlMs: number;
   maxCached: number;

@@ -182,9 +182,7 @@ export function serveSockets<Key extends ApiCaller>(
   }
 
   return {
-    /** Refuses new connections. */
     shut: () => void (isShut = true),
-    /** Asks every client to reconnect. */
     close(): void {
       server.off('upgrade', onUpgrade);
       for (const { wss } of servers.values()) {

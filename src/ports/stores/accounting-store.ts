@@ -1,7 +1,4 @@
-/**
- * The LP's books: balanced entries, trades and their profit, positions, taker mark-outs, explanations of
- * prices. Only the process that owns the LP writes.
- */
+/** The LP's books. Only the process that owns the LP writes. */
 
 import type { Address, Bytes32, Hex } from '../../domain/hex.ts';
 import type { Side } from '../../inventory/event.ts';
@@ -40,9 +37,7 @@ export interface JournalEntry {
 
 /** The mid some seconds after acceptance. */
 export interface Mark {
-  /**
-   * side * (mid at acceptance - later mid): positive when the market moved against us. null without a mid.
-   */
+  /** side * (mid at acceptance - later mid): positive when the market moved against us. */
   bps: number | null;
   /** Unix ms of the measurement; late after a restart. */
   atMs: number;
@@ -78,7 +73,6 @@ export interface TradeRecord {
   gasMicros: bigint;
   /** By average cost; set when the fill is final. */
   realisedMicros: bigint;
-  /** By seconds after acceptance. */
   marks: Record<string, Mark>;
 }
 
@@ -142,9 +136,7 @@ export interface JournalBatch {
   explanations: readonly StoredExplanation[];
 }
 
-/**
- * Trades with a final fill, plus the gas of failed ones, in millionths of USD. Positive mark-outs are profit.
- */
+/** Trades with a final fill, plus the gas of failed ones. Positive mark-outs are profit. */
 export interface ProfitRow {
   key: string;
   trades: number;
@@ -155,9 +147,7 @@ export interface ProfitRow {
   gasMicros: bigint;
   lostMicros: bigint;
   realisedMicros: bigint;
-  /** By seconds. */
   markMicros: Record<string, bigint>;
-  /** Price or mark-outs were taken late. */
   late: number;
 }
 
@@ -169,21 +159,14 @@ export interface JournalStore {
   open(epoch: number): Promise<JournalOpening>;
   /** For a replica that does not keep the books. Existing explanations stay. */
   explain(rows: readonly StoredExplanation[]): Promise<void>;
-  /** Unix ms; in order of update. */
   takersSince(sinceMs: number): Promise<TakerMarks[]>;
-  /** Those that are in the books. */
   known(ids: readonly string[]): Promise<ReadonlySet<string>>;
-  /**
-   * One transaction. false, and nothing written, once another process has taken over. Throws when an entry
-   * exists already.
-   */
+  /** false, and nothing written, once another process has taken over. Throws when an entry exists already. */
   write(batch: JournalBatch): Promise<boolean>;
   trade(orderId: Bytes32): Promise<TradeRecord | undefined>;
   /** Trades newest first, otherwise largest volume first. */
   profit(by: ProfitKey, sinceMs: number, limit: number): Promise<ProfitRow[]>;
-  /** Oldest first. */
   entries(orderId: Bytes32): Promise<JournalEntry[]>;
-  /** By order, quote or rfq id. */
   explanations(id: string): Promise<StoredExplanation[]>;
   /** Postings that do not sum to zero per token, and balances that differ from their postings. */
   audit(): Promise<{ unbalanced: number; postings: number; astray: number }>;

@@ -7,9 +7,7 @@ type AdminSubject = 'workspace' | 'member' | 'key' | 'solver';
 
 export interface AdminEntry {
   atMs: number;
-  /** Such as `cli:alice` or `admin:ops`. */
   who: string;
-  /** Such as `workspace.add`. */
   what: string;
   /** null for solvers and their keys. */
   workspaceId: string | null;
@@ -31,7 +29,6 @@ export interface AdminTx {
   key(id: string): Promise<ApiKey | undefined>;
   addKey(key: ApiKey): Promise<void>;
   revokeKey(id: string, atMs: number): Promise<void>;
-  /** Unrevoked keys. */
   keysOf(workspaceId: string, memberId: string): Promise<ApiKey[]>;
   setKeyRole(id: string, role: Role): Promise<void>;
   record(entry: AdminEntry): Promise<void>;
@@ -41,6 +38,5 @@ export interface AdminTx {
 
 export interface AdminStore {
   change<T>(work: (tx: AdminTx) => Promise<T>): Promise<T>;
-  /** Newest first. */
   changes(filter: { workspaceId?: string; limit: number }): Promise<AdminEntry[]>;
 }

@@ -4,7 +4,6 @@ export interface AuditEntry {
   atMs: number;
   /** A signal, or the caller of the admin API. */
   who: string;
-  /** Such as `pause` or `reload_refused`. */
   what: string;
   note: string | null;
   /** Without secrets. */
@@ -15,8 +14,6 @@ export interface AuditEntry {
 
 export interface Audit {
   append(entry: AuditEntry): Promise<void>;
-  /** Newest first. */
   newest(limit: number): Promise<AuditEntry[]>;
-  /** Of these kinds. */
   last(kinds: readonly string[]): Promise<AuditEntry | undefined>;
 }

@@ -1,6 +1,6 @@
 /**
- * What an LP must not lose: awards, the times up to which it may have signed, and after a clean stop its
- * ledger. One process owns the store; a replaced one can no longer write.
+ * What an LP must not lose: awards, the times up to which it may have signed, and its ledger after a clean
+ * stop. A replaced owner can no longer write.
  */
 
 import type { SignedCommitment } from '../../domain/commitment.ts';
@@ -37,7 +37,6 @@ export interface ChainCursor {
   hash: Hex;
 }
 
-/** Written after the process stopped signing. */
 export interface CleanStop {
   ledger: LedgerSnapshot;
   cursors: readonly ChainCursor[];
@@ -50,9 +49,7 @@ export interface Opening {
   leases: ReadonlyMap<number, Lease>;
   /** null unless the last stop was clean. Returned once. */
   clean: CleanStop | null;
-  /** Open ones, oldest first. */
   awards: readonly LpAward[];
-  /** By name of `putRisk`. */
   risk: ReadonlyMap<string, unknown>;
   curves: unknown;
 }
@@ -64,9 +61,7 @@ interface Joining extends Opening {
   generation: string;
 }
 
-/** As last read. */
 interface Leadership {
-  /** This replica leads. */
   mine: boolean;
   /** Some replica leads, perhaps this one. */
   taken: boolean;
@@ -75,9 +70,9 @@ interface Leadership {
 }
 
 /**
- * All throw `UpstreamError` when the database does not answer. Writes return false, and write nothing, once
- * another process has taken over. After `join`, leases and risk values (except the shared kill switch) belong
- * to this replica, any replica may insert an award, and only the leader writes the rest.
+ * All throw `UpstreamError` when the database does not answer. Writes return false, and write nothing,
+ * once another process has taken over. After `join`, leases and risk values (except the kill switch) are
+ * the replica's own; any replica may insert an award, only the leader writes the rest.
  */
 export interface LpStore {
   /** Takes ownership. All leases count as unclean until `stop`. */
@@ -94,18 +89,15 @@ export interface LpStore {
   awardsBut(known: readonly Bytes32[]): Promise<LpAward[]>;
   writeLease(chainId: number, lease: Lease): Promise<boolean>;
   putAward(award: LpAward): Promise<boolean>;
-  /** State that a risk control must keep across a crash. */
   putRisk(name: string, value: object): Promise<boolean>;
   /** The shared kill switch: adds these reasons, or with null clears all. */
   putKillReasons(reasons: Readonly<Record<string, string>> | null): Promise<boolean>;
-  /** Its reasons, by source. */
   killReasons(): Promise<unknown>;
   /** The text of a JSON object. */
   putCurves(json: string): Promise<boolean>;
   award(orderId: Bytes32): Promise<LpAward | undefined>;
-  /** Newest first. */
   listAwards(limit: number): Promise<LpAward[]>;
-  /** One transaction: ledger, cursors, all leases marked clean. A replica only gives up its leadership. */
+  /** One transaction that marks all leases clean. A replica only gives up its leadership. */
   stop(clean: { ledger: SnapshotChunks; cursors: readonly ChainCursor[] }): Promise<boolean>;
   ping(): Promise<void>;
   close(): Promise<void>;

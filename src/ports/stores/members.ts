@@ -22,6 +22,5 @@ export interface Member {
 export interface MemberStore {
   /** Former members included. */
   member(workspaceId: string, id: string): Promise<Member | undefined>;
-  /** Former members included, oldest first. */
   listMembers(workspaceId: string): Promise<Member[]>;
 }

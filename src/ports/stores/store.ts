@@ -82,13 +82,11 @@ export interface NewOrder {
   quoteId: Bytes32;
   workspaceId: string;
   keyId: string;
-  /** Owner of the key. */
   memberId: string | null;
   namespace: 'rfq' | 'router';
   mode: KeyMode;
   executionMode: 'apiSubmit' | 'walletBroadcast';
   originChainId: number;
-  /** Without repetition. */
   destChainIds: readonly number[];
   order: StandardOrder;
   validUntil: UnixSeconds;
@@ -103,7 +101,6 @@ export interface NewOrder {
   signScheme: 'EIP712' | 'EIP1271';
   /** Of openFor/settle: mode byte and its data. */
   funding: Hex;
-  /** As submitted, JSON. */
   candidate: string;
   referenceId: string | null;
   amountUsd: number | null;
@@ -201,7 +198,6 @@ export interface WorkspaceStore {
 export interface SolverStore {
   listSolvers(): Promise<SolverRecord[]>;
   putSolver(solver: Omit<SolverRecord, 'firstSeenAtMs' | 'lastQuoteAtMs'>): Promise<void>;
-  /** Unless it is set already. */
   solverSeen(id: string, atMs: number): Promise<void>;
   solverQuoted(id: string, atMs: number): Promise<void>;
   addTransition(transition: RosterTransition): Promise<void>;
@@ -209,17 +205,13 @@ export interface SolverStore {
 
 export interface OrderStore {
   idempotency(scope: IdempotencyScope): Promise<IdempotencyState>;
-  /**
-   * One transaction: order, fact `accepted`, event `order.created`, first travel-rule record where due,
-   * idempotency row. Unique on orderId, quoteId and (chain, user, nonce). Resolves after commit.
-   */
+  /** One transaction. Unique on orderId, quoteId and (chain, user, nonce). Resolves after commit. */
   accept(order: NewOrder, response: string, idempotency: IdempotencyScope | null): Promise<Acceptance>;
   order(orderId: Bytes32): Promise<OrderRecord | undefined>;
   /** Oldest first. At most one is not failed. */
   nextLegs(parentOrderId: Bytes32): Promise<OrderRecord[]>;
   /** Not final, oldest first. */
   openOrders(limit: number, after?: { createdAtMs: number; orderId: Bytes32 }): Promise<OrderRecord[]>;
-  /** Not final, with a slice of this solver. */
   openOrdersOf(solverId: string): Promise<OrderRecord[]>;
   /** Claims those that are open and unclaimed; with chains given, only those that originate there. */
   claim(
@@ -228,12 +220,11 @@ export interface OrderStore {
     leaseMs: number,
     originChainIds?: readonly number[],
   ): Promise<Claim[]>;
-  /** Returns the claims still held. */
   renew(claims: readonly Claim[], leaseMs: number): Promise<Claim[]>;
   release(claims: readonly Claim[]): Promise<void>;
   /**
-   * One transaction: facts after those of `before`, status, event, trade history, and the announcement
-   * (`OrderNews`). false, and nothing written, when the fence is stale or `before` is outdated.
+   * One transaction, with status, event, trade history and announcement (`OrderNews`). false, and nothing
+   * written, when the fence is stale or `before` is outdated.
    */
   append(
     claim: Claim,
@@ -247,7 +238,6 @@ export interface OrderStore {
 export interface EventStore {
   /** Gives every committed event a position. Returns the last one; 0 when there is none. */
   placeEvents(): Promise<number>;
-  /** In order; with `of`, those of one workspace and mode. */
   eventsAfter(
     place: number,
     limit: number,

@@ -24,7 +24,6 @@ export interface TradeTerms {
   output: { token: Address; amount: string; quoted?: string };
   platformFeeBps: number | null;
   lpSpreadBps: number | null;
-  /** Delivered into the escrow's ledger. */
   deferred: boolean;
 }
 
@@ -76,14 +75,10 @@ export type TradeGroup = Omit<TradeFamily, 'id'> & { stage: OrderStage };
 
 export interface TradePage {
   rows: TradeRow[];
-  /**
-   * Exact up to 10,000, and beyond unless both creation and notional are bounded; then an estimate of at
-   * least 10,001.
-   */
+  /** Exact up to 10,000, and beyond unless both creation and notional are bounded. */
   total: number;
 }
 
-/** Of one transaction, recorded once it was final. */
 export interface CapturedGas {
   chainId: number;
   txHash: Hex;
@@ -105,25 +100,20 @@ export interface TradeStore {
   families(book: TradeBook): Promise<readonly TradeFamily[]>;
   page(query: TradeQuery, limit: number, offset: number): Promise<TradePage>;
   trade(orderId: Bytes32): Promise<TradeRow | undefined>;
-  /**
-   * In batches, from one snapshot. undefined when this book, or too many books, are being exported already.
-   */
+  /** In batches, from one snapshot. undefined when this book, or too many, are being exported. */
   exportAll(query: TradeQuery): Promise<AsyncGenerator<TradeRow[]> | undefined>;
   gasOf(orderId: Bytes32): Promise<CapturedGas[]>;
 }
 
 /** Background work. No order waits for it. */
 export interface TradeUpkeep {
-  /** Counts ended trades. Any number of workers may call it; one does the work. Returns how many. */
+  /** Counts ended trades; safe to call from any number of workers. Returns how many. */
   fold(): Promise<number>;
-  /** Creates missing rows. */
   adopt(): Promise<number>;
-  /** Longest waiting first. */
   dueGas(limit: number): Promise<DueGas[]>;
   recordGas(
     due: DueGas,
     gas: { gasUsed: bigint; feeWei: bigint; nativeUsd: number | null; atMs: number },
   ): Promise<void>;
-  /** Try again no earlier. */
   postponeGas(due: DueGas, untilMs: number): Promise<void>;
 }

@@ -2,17 +2,15 @@
 
 import type { Bytes32 } from '../../domain/hex.ts';
 
-/** Stored with the order. */
 export interface TravelRuleDuty {
-  /** Of the workspace, at acceptance. */
   thresholdUsd: number;
   /** null: no price, which counts as above the threshold. */
   amountUsd: number | null;
 }
 
 /**
- * failed: refused or no answer. unknown: the process died while sending, so the message may have arrived; the
- * next attempt uses the same idempotency key. abandoned: an operator must act.
+ * failed: refused or no answer. unknown: may have arrived; the next attempt uses the same idempotency key.
+ * abandoned: an operator must act.
  */
 export const TRAVEL_RULE_STATES = [
   'due',
@@ -26,26 +24,21 @@ export type TravelRuleState = (typeof TRAVEL_RULE_STATES)[number];
 
 export interface TravelRuleRecord {
   orderId: Bytes32;
-  /** 1, 2, 3 … without gaps. */
   attempt: number;
   state: TravelRuleState;
   dueAtMs: number;
-  /** Unix ms; null while due. */
   startedAtMs: number | null;
   endedAtMs: number | null;
   transmitter: string | null;
-  /** The counterparty's; null when it gives none. */
   reference: string | null;
   /** Of a failure, without secrets. */
   detail: string | null;
-  /** Of the message sent, which can be rebuilt from the order. */
   messageSha256: string | null;
 }
 
 export interface TravelRuleStore {
   /** The newest; undefined when the order requires none. */
   travelRule(orderId: Bytes32): Promise<TravelRuleRecord | undefined>;
-  /** First attempt first. */
   travelRuleHistory(orderId: Bytes32): Promise<TravelRuleRecord[]>;
   /** Of each order whose newest record is in one of these states; latest first. */
   travelRulesIn(states: readonly TravelRuleState[], limit: number): Promise<TravelRuleRecord[]>;
@@ -74,7 +67,6 @@ export interface TravelRuleMessage {
 }
 
 export interface Transmitter {
-  /** Name in records. */
   readonly name: string;
   /** `idempotencyKey` is the same for all attempts of an order. Throws unless receipt was confirmed. */
   transmit(message: string, idempotencyKey: string): Promise<{ reference: string | null }>;

@@ -10,9 +10,9 @@ export interface TxStore {
   renewSigner(signer: TxSigner, leaseMs: number): Promise<boolean>;
   releaseSigner(signer: TxSigner): Promise<void>;
   /**
-   * One slot per intent, in order, with nonces from max(chain nonce, highest reserved + 1). A key with a live
-   * slot, of any signer of `lanes`, returns that slot; a bundle with such a key gets none. undefined, and
-   * nothing written, when the fence is stale.
+   * One slot per intent, with nonces from max(chain nonce, highest reserved + 1). A key with a live slot,
+   * of any of `lanes`, returns that slot; a bundle with such a key gets none. undefined, and nothing
+   * written, when the fence is stale.
    */
   reserve(
     signer: TxSigner,
@@ -35,7 +35,6 @@ export interface TxStore {
   liveSlots(chainId: number, signer: Address, from: { nonce: number; block: bigint }): Promise<TxSlot[]>;
 }
 
-/** A held lease. */
 export interface TxSigner {
   chainId: number;
   signer: Address;

@@ -1,21 +1,18 @@
-/**
- * What administrators say and read, on the admin API and on the command line alike: workspaces, members,
- * keys, solvers, and what was changed.
- */
+/** Schemas of the admin API and the command line. */
 
 import { z } from 'zod';
 
 const ROLES = ['owner', 'admin', 'member', 'viewer'] as const;
 const KYC = ['none', 'pending', 'verified', 'rejected'] as const;
 
-/** Ids appear in paths, logs and CSV: nothing in them needs an escape anywhere. */
+/** Safe in paths, logs and CSV without escaping. */
 const zId = z
   .string()
   .regex(
     /^[a-zA-Z0-9][a-zA-Z0-9._-]{0,63}$/,
     'must be 1 to 64 letters, digits, ".", "_" or "-", beginning with a letter or digit',
   );
-/** Shown to people: one line, no control characters, no text that runs backwards. */
+/** One line, no control or right-to-left characters. */
 const zName = (max: number) =>
   z
     .string()
@@ -28,18 +25,17 @@ const zName = (max: number) =>
     .refine((text) => text.trim() === text, 'must not begin or end with a space');
 const zWhen = z.iso.datetime();
 const zLimits = z.strictObject({
-  /** Live, unsubmitted quote requests per key at most; null: the venue's default. */
+  /** Live, unsubmitted quotes per key; null: the venue's default. */
   openQuotes: z.int().min(1).max(1_000_000).nullable(),
-  /** The same by what they are worth, USD. */
+  /** Their notional, USD. */
   openNotionalUsd: z.number().positive().max(1e15).nullable(),
 });
 
 export const zWorkspace = z.object({
   id: z.string(),
   name: z.string(),
-  /** Basis points of the input, part of every quote of this workspace. */
+  /** Of the input. */
   platformFeeBps: z.int(),
-  /** null: every onboarded solver. */
   eligibleSolvers: z.array(z.string()).nullable(),
   limits: zLimits,
   travelRuleThresholdUsd: z.number().nullable(),
@@ -83,7 +79,7 @@ export type MemberChange = z.infer<typeof zMemberChange>;
 export const zNewMember = z.strictObject({
   ...memberFields,
   kycStatus: memberFields.kycStatus.default('none'),
-  /** Made up when absent. */ userId: zId.optional(),
+  userId: zId.optional(),
 });
 export type NewMember = z.infer<typeof zNewMember>;
 
@@ -91,7 +87,7 @@ export const zKey = z.object({
   id: z.string(),
   kind: z.enum(['service', 'workspace', 'solver']),
   mode: z.enum(['test', 'live']),
-  /** How the key's text begins, to tell keys apart; the rest is not kept. */
+  /** First characters of the key's text. */
   begins: z.string(),
   workspaceId: z.string().nullable(),
   role: z.enum(ROLES).nullable(),
@@ -106,25 +102,21 @@ export type KeyView = z.infer<typeof zKey>;
 export const zNewKeyRequest = z.strictObject({
   kind: z.enum(['service', 'workspace', 'solver']),
   mode: z.enum(['test', 'live']).default('test'),
-  /** Service and workspace keys. */
   workspaceId: zId.optional(),
-  /** Workspace keys: the member's own when absent, and never more than that; without a member `viewer`. */
+  /** At most the member's own, which is the default; `viewer` without a member. */
   role: z.enum(ROLES).optional(),
-  /** Whose doing it is what this key does. */
   memberId: zId.optional(),
-  /** Solver keys. */
   solverId: zId.optional(),
   label: z.union([z.literal(''), zName(120)]).default(''),
 });
 export type NewKeyRequest = z.infer<typeof zNewKeyRequest>;
-/** `text` is shown here and never again. */
+/** `text` is shown only here. */
 export const zIssuedKey = z.object({ key: zKey, text: z.string() });
 
 export const zOnboarded = z.object({
   id: z.string(),
   name: z.string(),
   kind: z.enum(['lp', 'solver']),
-  /** null: every corridor of the venue. */
   corridors: z.array(z.string()).nullable(),
   disabled: z.boolean(),
   firstSeenAt: zWhen.nullable(),

@@ -25,7 +25,6 @@ import {
   zFromVenue,
 } from '../link/link.ts';
 
-/** Recorded frames by message name. */
 export type FrameExamples = Readonly<Record<string, readonly unknown[]>>;
 
 const EVENTS: Record<string, { schema: z.ZodType; summary: string }> = {
@@ -182,7 +181,6 @@ function message(
   };
 }
 
-/** The members of a union of messages, by their type. */
 function byType(union: typeof zFromVenue | typeof zFromSolver): Map<string, z.ZodType> {
   return new Map(union.options.map((option) => [option.shape.type.value, option]));
 }

@@ -6,10 +6,7 @@ import type { OrderEnvelope } from '../../domain/order.ts';
 export const EXECUTION_MODES = ['apiSubmit', 'walletBroadcast'] as const;
 export const ORDER_TYPE = 'escrow-v0';
 
-/*
- * The schemas check shapes and change nothing: no lower-casing, trimming or defaults. The seal covers the
- * candidate exactly as received, so an absent field and a null field are different candidates.
- */
+/** The seal covers the candidate as received, so absent and null differ and schemas change nothing. */
 const optional = <S extends z.ZodType>(schema: S) => schema.nullable().optional();
 
 export const zPreviewInput = z.strictObject({
@@ -61,10 +58,7 @@ export const zQuoteCandidate = z.strictObject({
 
 export type QuoteCandidate = z.infer<typeof zQuoteCandidate>;
 
-/**
- * A candidate as the venue makes it: every field present, null where it does not apply. Its checksum is added
- * by the seal.
- */
+/** Every field present, null where it does not apply; the seal adds the checksum. */
 export interface CandidateTerms {
   quoteId: string;
   solverId: string;

@@ -1,7 +1,4 @@
-/**
- * GET /api/v1/ws: the frames that a client sends and receives. The AsyncAPI document is generated from these
- * schemas.
- */
+/** Frames of GET /api/v1/ws. */
 
 import { z } from 'zod';
 import { zSolver } from './roster.ts';
@@ -10,7 +7,6 @@ import { zOrderStatusResponse } from './status.ts';
 export const EVENTS_PATH = '/api/v1/ws';
 export const EVENTS_MAX_PAYLOAD_BYTES = 16 * 1024;
 export const MAX_TOPICS = 100;
-/** Application range of WebSocket close codes. */
 export const CLOSE = {
   policy: 1008,
   tooBig: 1009,
@@ -18,10 +14,9 @@ export const CLOSE = {
   tryLater: 1013,
   restarting: 1012,
 } as const;
-/** Price events of one topic are at least this far apart. */
 export const PRICES_EVERY_MS = 200;
 
-/** Where a client stands in its workspace's stream. Opaque to clients: only ever handed back. */
+/** Position in the workspace's stream, opaque to clients. */
 export const zCursor = z
   .string()
   .regex(/^(?:0|[1-9][0-9]{0,14})$/, 'must be the cursor of an event or of a subscribed frame')
@@ -32,7 +27,7 @@ const zFrameId = z.union([z.string().max(100), z.int()]);
 export const zClientFrame = z.strictObject({
   op: z.enum(['subscribe', 'unsubscribe']),
   topics: z.array(z.string().min(1).max(200)).min(1).max(MAX_TOPICS),
-  /** For the topic `orders`: what happened after this cursor comes first. "0" is from the beginning. */
+  /** For the topic `orders`: resume after this cursor. "0" is from the beginning. */
   since: zCursor.optional(),
   id: zFrameId.optional(),
 });
@@ -43,7 +38,7 @@ const zAnsweredId = zFrameId.nullable();
 export const zSubscribed = z.object({
   op: z.literal('subscribed'),
   topics: z.array(z.string()),
-  /** Where the stream of the topic `orders` begins; only when that is among the topics. */
+  /** Start of the stream of the topic `orders`. */
   cursor: zCursor.optional(),
   id: zAnsweredId,
 });
@@ -67,13 +62,11 @@ export type ServerFrame =
 export const zOrderEvent = z.object({
   topic: z.string(),
   type: z.enum(['order.created', 'order.settled', 'order.failed']),
-  /** 1, 2, 3 … per order, from the database. */
   seq: z.int(),
-  /** On the topic `orders` only: subscribe with it as `since` and nothing after this event is missed. */
+  /** On the topic `orders` only: resume with it as `since`. */
   cursor: zCursor.optional(),
   orderId: z.string(),
   occurredAt: z.iso.datetime(),
-  /** The order as it was then. */
   data: zOrderStatusResponse,
 });
 export type OrderEventFrame = z.infer<typeof zOrderEvent>;
@@ -85,14 +78,11 @@ export const zSolverEvent = z.object({
   data: zSolver,
 });
 
-/**
- * In base units; for an ask the amounts are what goes in of the output asset and comes out of the input
- * asset.
- */
+/** Base units; for an ask, the output asset goes in and the input asset comes out. */
 export const zPriceLevel = z.object({
   give: z.string(),
   get: z.string(),
-  /** Output tokens per input token, decimal text, for both sides. */
+  /** Output tokens per input token, on both sides. */
   price: z.string(),
 });
 const zPriceAsset = z.object({ asset: z.string(), symbol: z.string(), decimals: z.int() });
@@ -102,19 +92,16 @@ export const zPriceEvent = z.object({
   type: z.literal('prices.indicative'),
   occurredAt: z.iso.datetime(),
   data: z.object({
-    /** Always: nothing here can be executed. Ask for a quote to get a firm price. */
+    /** Ask for a quote to get a firm price. */
     firm: z.literal(false),
     input: zPriceAsset,
     output: zPriceAsset,
-    /**
-     * Taker gives the input asset and gets the output asset: sizes rising, before platform fee and relay fee.
-     */
+    /** Taker gives the input asset: sizes rising, before platform fee and relay fee. */
     bids: z.array(zPriceLevel),
-    /** Taker gives the output asset (on its chain) and gets the input asset. */
+    /** Taker gives the output asset. */
     asks: z.array(zPriceLevel),
-    /** Solvers whose levels are in it. */
     solvers: z.int(),
-    /** When the oldest of these levels was made, and how old it is; null without levels. */
+    /** Of the oldest level; null without levels. */
     asOf: z.iso.datetime().nullable(),
     ageMs: z.int().nullable(),
   }),
@@ -127,10 +114,7 @@ export type Topic =
   | { kind: 'solvers' }
   | { kind: 'prices'; corridor: string; pair: string };
 
-/**
- * undefined for anything that is not a topic of ours; wildcards are not. Which chains and tokens there are is
- * for the venue to say.
- */
+/** undefined for an invalid topic; does not check that chains and tokens exist. */
 export function parseTopic(text: string): Topic | undefined {
   if (text === 'orders') return { kind: 'orders' };
   if (text === 'solvers') return { kind: 'solvers' };

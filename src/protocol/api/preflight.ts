@@ -1,11 +1,9 @@
-/** POST …/orders/preflight: the ordered plan of what still stands between a candidate and its submission. */
+/** POST …/orders/preflight: the steps left between a candidate and its submission. */
 
 import { z } from 'zod';
 import { zQuoteCandidate } from './candidate.ts';
 
-/**
- * `fundingLock` asks for a particular lock, such as a deposit into the ledger; without it preflight chooses.
- */
+/** Without it preflight chooses. */
 export const FUNDING_LOCKS = ['Permit2', 'EIP-3009', 'ResourceLock'] as const;
 export type FundingLock = (typeof FUNDING_LOCKS)[number];
 
@@ -16,10 +14,7 @@ export const zPreflightRequest = z.strictObject({
 export type PreflightRequest = z.infer<typeof zPreflightRequest>;
 
 export const zAction = z.object({
-  /**
-   * `wait` asks nothing of the caller but to come back: an earlier leg of a route is under way, or a later
-   * one has no price.
-   */
+  /** `wait`: an earlier leg of a route is in progress, or a later one has no price. */
   type: z.enum(['evmTransaction', 'signature', 'wait']),
   purpose: z.enum([
     'tokenApproval',
@@ -35,7 +30,6 @@ export const zAction = z.object({
   actor: z.enum(['userWallet', 'venue']),
   frequency: z.enum(['perTrade', 'reusableSetup']),
   chainId: z.int(),
-  /** Transactions only. */
   tx: z
     .object({
       to: z.string(),
@@ -47,9 +41,7 @@ export const zAction = z.object({
       gasPrice: z.int(),
     })
     .optional(),
-  /** Signatures only. */
   typedData: z.object({ type: z.string(), payload: z.record(z.string(), z.unknown()) }).optional(),
-  /** Signatures only. */
   submitTo: z.string().optional(),
   after: z.array(z.enum(['rerunPreflight', 'submitOrder'])),
   details: z.record(z.string(), z.unknown()).optional(),
@@ -76,9 +68,7 @@ export const zPreflightResponse = z.object({
   quoteId: z.string(),
   ready: z.boolean(),
   nextActions: z.array(zAction),
-  /**
-   * Both absent where there is no lock: on walletBroadcast, paid by plain allowance, and while a route waits.
-   */
+  /** Absent without a lock: walletBroadcast by plain allowance, and while a route waits. */
   fundingLock: z.enum(FUNDING_LOCKS).optional(),
   lockDetails: zLockDetails.optional(),
 });

@@ -17,10 +17,7 @@ export const zQuoteRequest = z
     minValidUntil: zSeconds.nullable().optional(),
     maxCandidates: z.int().min(1).max(20).default(5),
     splitFill: z.enum(['allow', 'never']).default('allow'),
-    /**
-     * Where the receiver gets the output: in its wallet, or in its ledger balance on the destination's
-     * escrow, from which the last form pays it out by itself after the withdrawal delay.
-     */
+    /** `ledger_auto_withdraw` pays out of the ledger after the withdrawal delay. */
     settlement: z.enum(SETTLEMENTS).default('wallet'),
     solvers: z.strictObject({ include: zSolverIds.optional(), exclude: zSolverIds.optional() }).optional(),
     referenceId: z.string().max(200).optional(),

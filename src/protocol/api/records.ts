@@ -1,7 +1,4 @@
-/**
- * The dossier's sections for compliance officers: who was screened, what was reported, and the proofs that
- * anybody can check against the chain.
- */
+/** The dossier's compliance sections: screening, reports, and proofs that can be checked on the chain. */
 
 import { z } from 'zod';
 
@@ -25,7 +22,6 @@ const zParty = z.object({
   ),
 });
 
-/** `compliance` (now) and `snapshotCompliance` (at creation). */
 export const zCompliance = z.object({ decision: zDecision, taker: zParty, receiver: zParty });
 export type Compliance = z.infer<typeof zCompliance>;
 
@@ -44,7 +40,6 @@ export const zTravelRuleTransmission = z.object({
 });
 export type TravelRuleTransmission = z.infer<typeof zTravelRuleTransmission>;
 
-/** Where on a chain a proof stands. */
 const zPlace = z.object({
   chainId: z.int(),
   contract: zHexText,
@@ -130,7 +125,6 @@ export const zIntent = z.object({
       z.object({ destinationChainId: z.int(), destinationSettler: zHexText, originData: zHexText }),
     ),
   }),
-  /** The EIP-712 envelope that the taker signed. */
   typedData: z.record(z.string(), z.unknown()),
   /** How the input was pulled: `openFor`'s signature argument. */
   funding: z.object({

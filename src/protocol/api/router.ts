@@ -1,7 +1,4 @@
-/**
- * QuoteCandidate of the router namespace: the RFQ shape with `composite` instead of `splitFill`, and the
- * requests and answers that carry it.
- */
+/** QuoteCandidate of the router namespace, with `composite` instead of `splitFill`. */
 
 import { z } from 'zod';
 import { SETTLEMENTS } from '../../domain/delivery.ts';
@@ -12,13 +9,12 @@ import { zUnavailable } from './quote.ts';
 import { zSubmission } from './submit.ts';
 import { zAmount, zBytes32, zHex } from '../wire.ts';
 
-/* As in candidate.ts: shapes, not spellings, because the seal proves every value. */
 const optional = <S extends z.ZodType>(schema: S) => schema.nullable().optional();
 
 export const zRouterOutput = z.strictObject({
   asset: z.string(),
   amount: z.string(),
-  /** What the escrow enforces; null while a later leg of a sequential route is not firm yet. */
+  /** Enforced by the escrow; null while a later leg of a sequential route is not firm. */
   minimumAmount: optional(z.string()),
   decimals: optional(z.int()),
   symbol: optional(z.string()),
@@ -63,7 +59,6 @@ export const zRouterCandidate = z.strictObject({
 });
 export type RouterCandidate = z.infer<typeof zRouterCandidate>;
 
-/** A candidate as the router makes it; its checksum is added by the seal. */
 export interface RouterTerms {
   quoteId: string;
   solverId: string;
@@ -97,16 +92,12 @@ export interface RouterTerms {
   warnings: { code: number; message: string }[];
 }
 
-/**
- * What a router candidate's checksum carries beside the commitments: who settles the order when no LP has
- * committed to it, which order it follows, and what comes after it.
- */
+/** The route under a router candidate's checksum: its settler, the order it follows, and later legs. */
 export const zSealedRoute = z.strictObject({
   venue: z.strictObject({ id: z.string(), kind: z.enum(['dex', 'bridge', 'issuer', 'fiat']) }).nullable(),
-  /** `gas` is what the fill itself may use. */
+  /** `gas` limits the fill itself. */
   through: z.strictObject({ filler: zHex, data: zHex, gas: zAmount }).nullable(),
   parent: zBytes32.nullable(),
-  /** Of the request, for the legs that follow. */
   next: z
     .strictObject({
       settlement: z.enum(SETTLEMENTS),

@@ -1,7 +1,4 @@
-/**
- * GET …/orders/{id}, and the `data` of every order event: one shape, so polling and the stream cannot
- * disagree.
- */
+/** GET …/orders/{id}, and the `data` of every order event. */
 
 import { z } from 'zod';
 import { FAILURE_CODES } from '../../domain/fact.ts';
@@ -26,14 +23,12 @@ export const zOrderStatusResponse = z.object({
   txHash: z.string().optional(),
   /** Keyed by CAIP-19 asset; absent until the order settles. */
   settledAmounts: z.record(z.string(), zSettledAmount).optional(),
-  /** On failed orders only. */
   failure: z
     .object({
       code: z.enum(FAILURE_CODES),
       message: z.string(),
-      /** The refund, once it is on chain. */
       refundTxHash: z.string().nullable(),
-      /** Unix second from which anybody may refund; null when nothing was escrowed or the refund is done. */
+      /** Unix seconds, for anyone; null when nothing was escrowed or the refund is done. */
       refundableFrom: z.int().nullable(),
     })
     .optional(),

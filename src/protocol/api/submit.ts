@@ -7,9 +7,9 @@ import { zBytes32, zHex } from '../wire.ts';
 export const ORDER_STATUSES = ['pending', 'settled', 'failed'] as const;
 export type OrderStatus = (typeof ORDER_STATUSES)[number];
 
-/** 8 KB of signature is more than any wallet needs and less than anything that hurts. */
+/** At most 8 KB. */
 const zSignature = zHex.refine((text) => text.length <= 2 + 2 * 8_192, 'must not exceed 8,192 bytes');
-/** Windows may be written in full uint256 by some wallets; what we can act on is a unix second. */
+/** Unix seconds, although some wallets write a full uint256. */
 const zWindow = z.int().min(0);
 
 export const zPermit2Lock = z.strictObject({ signature: zSignature, deadline: zWindow });
@@ -20,7 +20,6 @@ export const zEip3009Authorization = z.strictObject({
   nonce: zBytes32,
 });
 
-/** What a submission says beside the candidate, in both namespaces. */
 export const zSubmission = {
   signature: zSignature,
   signScheme: z.enum(['EIP712', 'EIP1271']).default('EIP712'),
@@ -33,7 +32,7 @@ export type OrderSubmitRequest = z.infer<typeof zOrderSubmitRequest>;
 export type Permit2Lock = z.infer<typeof zPermit2Lock>;
 export type Eip3009Authorization = z.infer<typeof zEip3009Authorization>;
 
-/** Printable ASCII, so that it survives every header, log and index unchanged. */
+/** Printable ASCII survives headers, logs and indexes unchanged. */
 export const zIdempotencyKey = z
   .string()
   .regex(/^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/, 'must be 1 to 255 printable ASCII characters');

@@ -1,4 +1,4 @@
-/** GET …/workspaces/{id}/trades, its dossier and its export: what may be asked and what is answered. */
+/** GET …/workspaces/{id}/trades, its dossier and its export. */
 
 import { z } from 'zod';
 import { zCompliance, zComplianceProofs, zIntent, zTravelRuleTransmission } from './records.ts';
@@ -24,10 +24,7 @@ export const MAX_LIMIT = 100;
 const DATE_TIME =
   /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?(?:[Zz]|([+-])(\d{2}):(\d{2}))$/;
 
-/**
- * Milliseconds of an RFC 3339 date-time, with the part below a millisecond; undefined for anything else,
- * local time and 24:00 included.
- */
+/** Milliseconds and the part below; undefined for anything but RFC 3339, local time and 24:00 included. */
 export function readDateTime(text: string): number | undefined {
   const match = DATE_TIME.exec(text);
   if (!match) return undefined;
@@ -91,7 +88,7 @@ export const zTradesFilter = z.strictObject({
   routingPath: z.enum(['direct', 'via_broker', 'all']).optional(),
   minAmountUsd: zUsd.optional(),
   maxAmountUsd: zUsd.optional(),
-  /** What is not one of the sorts means `created_at`. */
+  /** Unknown sorts mean `created_at`. */
   sort: z.string().max(64).optional(),
   direction: z.enum(['asc', 'desc']).optional(),
 });
@@ -113,7 +110,7 @@ const zState = z.object({
 const zTradeAsset = z.object({
   assetId: z.string(),
   symbol: z.string().nullable(),
-  /** `unresolved`: the venue does not know this token any more. */
+  /** `unresolved`: the venue no longer lists this token. */
   resolutionStatus: z.enum(['resolved', 'unresolved']),
   name: z.string().nullable(),
   decimals: z.int().nullable(),
@@ -224,7 +221,6 @@ export type TradeTransaction = z.infer<typeof zTransaction>;
 const zFee = z.object({ amount: z.string(), asset: z.string(), usd: z.number().nullable() });
 export type TradeFee = z.infer<typeof zFee>;
 
-/** What became of one leg; null while no order of it has been submitted. */
 const zLegExecution = z.object({
   orderId: z.string(),
   status: z.enum(['pending', 'settled', 'failed']),
@@ -270,16 +266,13 @@ export const zTradeDossier = z.object({
   legs: z.array(zLeg.extend({ execution: zLegExecution.nullable() })).optional(),
   /** From here on: owners and admins only. */
   member: zTradeMember.nullable().optional(),
-  /**
-   * What the screeners say now; `snapshotCompliance` is what they said when the order was accepted, null on
-   * orders older than screening.
-   */
+  /** As of now; `snapshotCompliance` is as of acceptance, null on orders older than screening. */
   compliance: zCompliance.nullable().optional(),
   snapshotCompliance: zCompliance.nullable().optional(),
   travelRuleTransmission: zTravelRuleTransmission.nullable().optional(),
   complianceProofs: zComplianceProofs.nullable().optional(),
   intent: zIntent.nullable().optional(),
-  /** Omitted when the order is older than the capture of fees. */
+  /** Omitted on orders older than the capture of fees. */
   fees: z.object({ gas: zFee, protocolFee: zFee, solverFee: zFee, relayerTip: zFee }).optional(),
 });
 export type TradeDossier = z.infer<typeof zTradeDossier>;

@@ -1,6 +1,6 @@
 /**
- * How an operator proves over the link that it signs for an LP account: EIP-712 on that chain's escrow, over
- * the venue's own nonce.
+ * An operator's proof that it signs for an LP account: EIP-712 on that chain's escrow, over the venue's
+ * nonce.
  */
 
 import type { EscrowDomain } from '../../domain/escrow-domain.ts';
@@ -11,17 +11,16 @@ import { encodeWords } from '../../domain/abi.ts';
 import { LINK_DOMAIN_NAME, LINK_DOMAIN_VERSION, LINK_PROOF_TYPE } from './link.ts';
 
 export interface LinkProof {
-  /** The challenge's nonce: a proof answers one connection only. */
+  /** Of the challenge, so a proof answers one connection only. */
   nonce: Bytes32;
   venueId: string;
   solverId: string;
-  /** The LP account on this chain. */
   account: Address;
 }
 
 const TYPEHASH = keccakText(LINK_PROOF_TYPE);
 
-/** What the operator signs for its `hello`, one signature per chain. */
+/** One signature per chain of `hello`. */
 export function linkProofDigest(
   { chainId, escrow }: EscrowDomain,
   { nonce, venueId, solverId, account }: LinkProof,

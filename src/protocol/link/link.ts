@@ -1,7 +1,4 @@
-/**
- * The LP link: every message between venue and solver, in both directions. The protocol document is generated
- * from these schemas.
- */
+/** All messages between venue and solver; the protocol document is generated from these schemas. */
 
 import { z } from 'zod';
 import { DECLINE_REASONS } from '../../domain/decline.ts';
@@ -13,13 +10,10 @@ export const LINK_PROTOCOL_VERSION = 1;
 export const LINK_PATH = '/api/v1/solver/ws';
 export const LINK_MAX_PAYLOAD_BYTES = 64 * 1024;
 export const LINK_HEARTBEAT_SECONDS = 5;
-/** This many missed heartbeats and the other side is gone. */
+/** Then the peer counts as dead. */
 export const LINK_MISSED_HEARTBEATS = 3;
 
-/**
- * EIP-712 struct that an operator signs to prove itself; domain {name: "FirmquoteLink", version: "1",
- * chainId, verifyingContract: escrow}.
- */
+/** Domain {name: "FirmquoteLink", version: "1", chainId, verifyingContract: escrow}. */
 export const LINK_PROOF_TYPE = 'LinkProof(bytes32 nonce,string venueId,string solverId,address account)';
 export const LINK_DOMAIN_NAME = 'FirmquoteLink';
 export const LINK_DOMAIN_VERSION = '1';
@@ -28,8 +22,6 @@ const zId = z.string().min(1).max(64);
 const zCommitment = z.strictObject({ lp: zAddress, deadline: zSeconds, signature: zHex });
 const zStage = z.string().max(32);
 const zEvidence = z.strictObject({ chainId: z.int(), txHash: zBytes32, blockNumber: zAmount });
-
-/* From the venue */
 
 export const zChallenge = z.strictObject({
   type: z.literal('challenge'),
@@ -46,20 +38,15 @@ export const zWelcome = z.strictObject({
 });
 export const zRefused = z.strictObject({ type: z.literal('refused'), code: z.string(), message: z.string() });
 
-/** What the venue fixes of an order; the solver fills in amounts, context and times. */
+/** The solver fills in amounts, context and times. */
 export const zSkeleton = z.strictObject({
   nonce: zAmount,
   originChainId: z.int(),
-  /** Origin side: proves fills to the origin escrow. The escrow itself on same-chain orders. */
+  /** The escrow itself on same-chain orders. */
   inputOracle: zAddress,
-  /** `oracle` of every output, as an address. */
   outputOracle: zAddress,
-  /** Escrow on the chain of the output. */
   settler: zAddress,
-  /**
-   * What every output says in `recipient` (padded to a word) and `callbackData`. Absent: the receiver, and
-   * nothing (0x).
-   */
+  /** Absent: the receiver, and 0x. */
   delivery: z.strictObject({ recipient: zAddress, callbackData: zHex }).optional(),
   landingMarginSeconds: z.int(),
   proofWindowSeconds: z.int(),
@@ -68,18 +55,17 @@ export const zSkeleton = z.strictObject({
 export const zRfq = z.strictObject({
   type: z.literal('rfq'),
   rfqId: zId,
-  /** Milliseconds left to answer, counted from when this message was sent. */
+  /** From when this message was sent. */
   deadlineMs: z.int().min(1),
   input: zAssetId,
   output: zAssetId,
-  /** Which of the two amounts the taker fixed. */
   side: z.enum(['exactInput', 'exactOutput']),
   amount: zAmount,
   taker: zAddress,
   receiver: zAddress,
   minValidUntil: zSeconds.nullable(),
   platformFeeBps: z.int().min(0).max(10_000),
-  /** Base units of the input token that the relayer is paid out of the trade; "0" on walletBroadcast. */
+  /** Base units of the input; "0" on walletBroadcast. */
   relayFee: zAmount,
   executionMode: z.enum(['apiSubmit', 'walletBroadcast']),
   maxSplitParts: z.int().min(1),
@@ -90,17 +76,14 @@ export const zSlice = z.strictObject({
   type: z.literal('slice'),
   rfqId: zId,
   quoteId: zBytes32,
-  /** Every output of the order is one solver's slice; the commitment is over the whole order. */
+  /** Every output is one solver's slice; the commitment is over the whole order. */
   order: zOrderMessage,
   outputIndex: z.int().min(0),
   validUntil: zSeconds,
   deadlineMs: z.int().min(1),
 });
 
-/**
- * These quotes can no longer execute. `proof` says why the chain excludes them; without one a hold runs to
- * its deadline.
- */
+/** Quotes that can no longer execute. Without a `proof` from the chain a hold runs to its deadline. */
 export const zReleased = z.strictObject({
   type: z.literal('released'),
   quoteIds: z.array(zBytes32).max(256),
@@ -111,11 +94,10 @@ const zAwardFields = {
   orderId: zBytes32,
   quoteId: zBytes32,
   order: zOrderMessage,
-  /** The taker's signature over the order. */
   signature: zHex,
-  /** `openFor`'s signature argument: mode byte and what the mode needs. */
+  /** `openFor`'s signature argument: mode byte and data. */
   funding: zHex,
-  /** The solver's own commitment, handed back: proves to a solver that lost its memory what it signed. */
+  /** The solver's own, for one that lost its state. */
   commitment: zCommitment,
   status: z.enum(['pending', 'settled', 'failed']),
   stage: zStage,
@@ -132,25 +114,20 @@ export const zResyncAnswer = z.strictObject({
   awards: z.array(z.strictObject(zAwardFields)),
 });
 
-/* From the solver */
-
 export const zHello = z.strictObject({
   type: z.literal('hello'),
   solverId: zId,
-  /**
-   * Which of the solver's replicas this is, where it has several: each is connected at the same time, and any
-   * may be asked.
-   */
+  /** Replicas of a solver are connected at the same time, and any may be asked. */
   replica: z.string().min(1).max(40).optional(),
   kind: z.enum(['lp', 'solver']),
   name: z.string().min(1).max(80),
-  /** One entry a chain: whose balance pays, who signs, and the signer's proof over the challenge. */
+  /** One per chain: payer, signer, and proof over the challenge. */
   accounts: z
     .array(z.strictObject({ chainId: z.int(), account: zAddress, operator: zAddress, signature: zHex }))
     .min(1)
     .max(64),
   corridors: z.array(z.string().max(80)).max(512),
-  /** Most requests it accepts in flight; the venue sends no more. */
+  /** The venue sends no more at a time. */
   maxInFlight: z.int().min(1).max(100_000),
   protocolVersion: z.int(),
 });
@@ -165,7 +142,7 @@ export const zLevels = z.strictObject({
   type: z.literal('levels'),
   input: zAssetId,
   output: zAssetId,
-  /** [size in input base units, output base units for that size], sizes rising. */
+  /** [input base units, output base units], sizes rising. */
   levels: z.array(z.tuple([zAmount, zAmount])).max(32),
   atMs: z.int(),
 });
@@ -176,19 +153,16 @@ export const zQuote = z.strictObject({
   quoteId: zBytes32,
   order: zOrderMessage,
   validUntil: zSeconds,
-  /** Seconds from submission to settlement, or null. */
+  /** From submission to settlement. */
   eta: z.int().min(0).nullable(),
   lpSpreadBps: z.int(),
   amountBeforeFees: zAmount,
   commitment: zCommitment,
-  /**
-   * true: another quote for this rfq follows at once; false: that was all. Absent: the venue waits a moment
-   * for another.
-   */
+  /** Whether another quote for this rfq follows. Absent: the venue waits briefly for one. */
   more: z.boolean().optional(),
 });
 
-/** A ladder of what it could fill, sizes rising: [input amount, output amount]. Not firm: a slice is. */
+/** [input amount, output amount], sizes rising. Not firm: a slice is. */
 export const zPartial = z.strictObject({
   type: z.literal('partial'),
   rfqId: zId,
@@ -202,12 +176,10 @@ export const zPartial = z.strictObject({
 export const zDecline = z.strictObject({
   type: z.literal('decline'),
   rfqId: zId,
-  /** Present when a slice is declined rather than the request. */
+  /** When a slice is declined. */
   quoteId: zBytes32.optional(),
   reason: z.enum(DECLINE_REASONS),
-  /**
-   * Which control of the solver refused, such as "vol_spike": for people and counters, never to decide by.
-   */
+  /** Such as "vol_spike": for display and metrics only. */
   code: z
     .string()
     .regex(/^[a-z][a-z_]{0,31}$/)
@@ -229,8 +201,6 @@ export const zFillHint = z.strictObject({
   txHash: zBytes32.nullable(),
 });
 export const zResyncAsk = z.strictObject({ type: z.literal('resync') });
-
-/* Both */
 
 export const zPing = z.strictObject({ type: z.literal('ping') });
 export const zPong = z.strictObject({ type: z.literal('pong') });
@@ -278,7 +248,6 @@ export type SliceRequest = z.infer<typeof zSlice>;
 export type Commit = z.infer<typeof zCommit>;
 export type Award = z.infer<typeof zAward>;
 
-/** The recipient and callbackData that every output answering this request has. */
 export function recipientFor({
   receiver,
   skeleton: { delivery },
@@ -294,10 +263,7 @@ const SOLVER_TYPES: ReadonlySet<string> = new Set(
   zFromSolver.options.map((option) => option.shape.type.value),
 );
 
-/**
- * A frame read: a message, a type we do not know (ignore it, warn once), or something broken (count it, say
- * so).
- */
+/** Ignore unknown types and warn once; count broken frames. */
 export type Read<M> =
   | { ok: true; message: M }
   | { ok: false; kind: 'unknown_type' | 'invalid'; detail: string };

@@ -38,10 +38,9 @@ interface ChainOptions extends RpcOptions, Partial<HealthOptions> {
   clock: Clock;
   log: Log;
   metrics: Metrics;
-  /** Allowed difference between this machine's clock and the chain's. */
   maxClockSkewMs?: number;
   quorum?: QuorumOptions;
-  /** Whether to stop acting on a chain after a reorganisation deeper than its depth; true by default. */
+  /** After a reorganisation deeper than its depth; true by default. */
   stopOnDeepReorg?: boolean;
 }
 
@@ -52,7 +51,6 @@ interface Witness extends ChainViews {
 interface QuorumOptions {
   /** From this many whole USD on, or for an unknown value, several endpoints must agree. */
   aboveUsd: number;
-  /** All endpoints where there are fewer. */
   agree: number;
 }
 

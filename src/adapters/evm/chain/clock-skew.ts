@@ -1,6 +1,6 @@
 /**
- * Compares this machine's clock with the chain's. Deadlines are chain time: with a wrong clock, quotes would
- * be signed for longer or shorter than intended. Open orders proceed by chain time.
+ * Compares this machine's clock with the chain's, because a wrong clock would sign quotes for longer or
+ * shorter than intended. Open orders proceed by chain time.
  */
 
 import type { UnixSeconds } from '../../../domain/time.ts';
@@ -26,12 +26,11 @@ export function createSkew(
   }
 
   return {
-    /** The newest block is being requested. */
     asked() {
       askedBeforeMs = askedMs;
       askedMs = clock.monotonicMs();
     },
-    /** A new block arrived. `first`: its age is not known. */
+    /** `first`: its age is not known. */
     saw(timestamp: UnixSeconds, first: boolean) {
       const was = Math.abs(aheadMs) > maxClockSkewMs;
       seen = { nowMs: clock.nowMs(), monotonicMs: clock.monotonicMs() };

@@ -1,6 +1,6 @@
 /**
  * Detects reorganisations deeper than the configured depth, which can take back a deposit that was already
- * paid for. The chain then has a health issue until the old block is back or the process restarts.
+ * paid for. The chain's health issue lasts until the old block is back or the process restarts.
  */
 
 import type { Hex } from '../../../domain/hex.ts';
@@ -20,7 +20,6 @@ export function createFinality(
   { slug, depth, stop }: { slug: string; depth: number; stop: boolean },
 ) {
   let final: Final | undefined;
-  /** The block now at that height. */
   let broken: { found: Hex } | undefined;
 
   const read = async (from: Pick<ChainRpc, 'request'>, number: bigint): Promise<HeadBlock | undefined> => {
@@ -31,10 +30,7 @@ export function createFinality(
     return block === null ? undefined : toBlock(block);
   };
 
-  /**
-   * It is a reorganisation when no endpoint in service has our block and at least one has another. A single
-   * node may be on a fork of its own.
-   */
+  /** A single node may be on a fork of its own, so no endpoint in service may still have our block. */
   async function confirmed({ number, hash }: Final): Promise<Hex | undefined> {
     const seen = await Promise.all(
       health
@@ -51,7 +47,7 @@ export function createFinality(
   }
 
   return {
-    /** Whether the last final block is still canonical; false also while that cannot be verified. */
+    /** false also while it cannot be verified. */
     async stands(): Promise<boolean> {
       if (final === undefined) return true;
       const now = await read(rpc, final.number);
@@ -86,7 +82,6 @@ export function createFinality(
       }
       return false;
     },
-    /** Marks the block `depth` below this head as final. */
     async advance(head: HeadBlock): Promise<void> {
       const number = head.number > BigInt(depth) ? head.number - BigInt(depth) : 0n;
       if (final && number <= final.number) return;

@@ -1,6 +1,6 @@
 /**
- * Follows the head of a chain by subscription, or by polling when the next block is due. Announces no heads
- * while a final block is missing.
+ * Follows a chain's head by subscription, or by polling. Announces no heads while a final block is
+ * missing.
  */
 
 import type { Block, ChainHealthIssue } from '../../../ports/chain.ts';
@@ -124,7 +124,7 @@ export function createHead(
       return () => listeners.delete(listener);
     },
     healthIssue: (): ChainHealthIssue | undefined => finality.healthIssue() ?? skew.healthIssue(),
-    /** Resolves with the first head. Throws when the chain cannot be reached. */
+    /** Throws when the chain cannot be reached. */
     async start() {
       stopped = false;
       await look();

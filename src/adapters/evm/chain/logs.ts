@@ -18,7 +18,6 @@ const CACHED_LOGS = 10_000;
 /** Orders contain data of any size chosen by takers, so the count alone is no bound. */
 const CACHED_CHARS = 16 * 2 ** 20;
 
-/** A log that differs from the cached one of the same id is decoded again. */
 export function createDecoder(): (row: RpcLog) => EscrowEvent | undefined {
   const cache = new LRUCache<string, { row: RpcLog; event: EscrowEvent | undefined }>({
     max: CACHED_LOGS,

@@ -7,7 +7,6 @@ import { type ChainRpc, RpcRefusal } from '../rpc/rpc.ts';
 export const MULTICALL3_ADDRESS: Address = '0xca11bde05977b3631167028862be2a173976ca11';
 const MAX_BUNDLE = 150;
 
-/** Result bytes, or undefined when the call reverted. */
 export type ViewCaller = (to: Address, data: Hex, at: bigint | undefined) => Promise<Hex | undefined>;
 
 interface Pending {
@@ -21,7 +20,6 @@ export function createViewCaller(rpc: Pick<ChainRpc, 'request'>): ViewCaller {
   const bundles = new Map<string, Pending[]>();
   let hasMulticall: Promise<boolean> | undefined;
 
-  /** Cached once a node has answered. */
   function multicall(): Promise<boolean> {
     hasMulticall ??= rpc.request<Hex>('eth_getCode', [MULTICALL3_ADDRESS, 'latest']).then(
       (code) => code !== '0x',

@@ -43,7 +43,7 @@ export async function tryReadContract<
   }
 }
 
-/** As `tryReadContract`, but throws `ViewError` instead of returning undefined. */
+/** Throws `ViewError`. */
 export async function readContract<
   const TAbi extends Abi,
   TName extends ContractFunctionName<TAbi, View>,

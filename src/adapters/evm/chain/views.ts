@@ -126,7 +126,6 @@ export function createViews(chain: Chain, rpc: Pick<ChainRpc, 'request'>, call: 
   };
 }
 
-/** Calls views of one contract. Throws `ViewError` when an answer is not one of its ABI. */
 function viewsOf<const TAbi extends Abi>(call: ViewCaller, abi: TAbi, address: Address) {
   return <
     TName extends ContractFunctionName<TAbi, 'pure' | 'view'>,

@@ -21,7 +21,6 @@ export interface DevPool {
   tokens: readonly [Address, Address];
   /** Millionths: 500, 3000 or 10000. null: a constant-product pair. */
   fee: number | null;
-  /** Over the whole range; sets the price. */
   amounts: readonly [bigint, bigint];
 }
 
@@ -29,7 +28,6 @@ export interface DexDeployment {
   constantProduct: { factory: Address; filler: Address };
   concentrated: { factory: Address; filler: Address };
   pools: Address[];
-  /** Trades and provides liquidity for any caller, with its own tokens. */
   trader: Address;
 }
 

@@ -35,7 +35,6 @@ export interface DevToken {
   symbol: string;
   name: string;
   decimals: number;
-  /** true: the USDC-like token, whose name, symbol and decimals are fixed in its code. */
   eip3009: boolean;
   priceSymbol: string | null;
 }
@@ -43,7 +42,6 @@ export interface DevToken {
 export interface DevAccess {
   rpcUrl: string;
   chainId: number;
-  /** Receives native currency from anvil, owns the oracle, and may mint. */
   deployerPrivateKey: Hex;
 }
 
@@ -218,7 +216,6 @@ export async function connectDev({ rpcUrl, chainId, deployerPrivateKey }: DevAcc
       send(null, encodeDeployData(parameters));
       return lower(address);
     },
-    /** Resolves when everything sent so far is mined. Throws when a transaction reverted. */
     async settled(): Promise<void> {
       const hashes = await Promise.all(sent.map(({ hash }) => hash));
       let stuckAt: number | undefined;

@@ -1,6 +1,6 @@
 /**
- * Health of a chain's RPC endpoints. One that fails, lags, goes backwards or contradicts the others is
- * ejected until it has behaved for a while, because a wrong answer costs more than none.
+ * Health of RPC endpoints. A failing, lagging or contradicting one is ejected until it has behaved for a
+ * while, because a wrong answer costs more than none.
  */
 
 import type { Hex } from '../../../domain/hex.ts';
@@ -9,9 +9,7 @@ import type { Log } from '../../../ports/log.ts';
 import type { Metrics } from '../../../ports/metrics.ts';
 
 export interface HealthOptions {
-  /** Blocks that an endpoint may be behind or ahead of the others. */
   maxLagBlocks: number;
-  /** How long an ejected endpoint must behave before it is used again, ms. */
   readmitAfterMs: number;
 }
 
@@ -21,7 +19,6 @@ type EndpointFault = 'failing' | 'lagging' | 'ahead' | 'backwards' | 'contradict
 
 export interface Sighting {
   head: bigint;
-  /** Hash of an old, settled block; undefined where the endpoint lacks it. */
   deep: Hex | undefined;
 }
 
@@ -35,7 +32,6 @@ interface Endpoint {
   failures: number;
   failedAtMs: number;
   out: EndpointFault | undefined;
-  /** Monotonic ms. */
   goodSinceMs: number | undefined;
 }
 
@@ -113,10 +109,7 @@ export function createHealth(
     /** Best first. When none is in service: all, those that only failed to answer first. */
     order: (): readonly number[] => (serving.length > 0 ? serving : lastResort),
     inService: (): readonly number[] => serving,
-    /**
-     * Endpoints to compare: those in service, then those that only failed to answer. After an outage on our
-     * side all have failed.
-     */
+    /** After an outage on our side all endpoints have failed. */
     witnesses: (): readonly number[] => [...serving, ...all.filter((index) => at(index).out === 'failing')],
     answered(index: number, tookMs: number): void {
       const endpoint = at(index);
@@ -125,7 +118,6 @@ export function createHealth(
         endpoint.latencyMs === undefined ? tookMs : endpoint.latencyMs * (1 - SMOOTHING) + tookMs * SMOOTHING;
       latencyGauge.set(endpoint.latencyMs / 1_000, labels(index));
     },
-    /** `startedMs`: when the request began, monotonic. */
     failed(index: number, startedMs: number): void {
       const endpoint = at(index);
       failuresTotal.add(labels(index));
@@ -134,7 +126,6 @@ export function createHealth(
       endpoint.failures += 1;
       if (endpoint.failures >= MOST_FAILURES) eject(index, 'failing');
     },
-    /** An older newest block than before ejects the endpoint. */
     saw(index: number, head: bigint): void {
       const endpoint = at(index);
       const back = endpoint.head !== undefined && head < endpoint.head;
@@ -142,7 +133,6 @@ export function createHealth(
       endpoint.head = head;
       if (back) eject(index, 'backwards');
     },
-    /** One answer per endpoint; undefined where there was none. */
     round(sightings: readonly (Sighting | undefined)[]): void {
       const answers = sightings.flatMap((sighting, index) => (sighting ? [{ index, ...sighting }] : []));
       if (answers.length === 0) return;

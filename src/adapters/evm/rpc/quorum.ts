@@ -1,6 +1,5 @@
 /**
- * Reads that several endpoints must agree on, about the same block, so that one lying node cannot cause a
- * payout.
+ * Reads one block's state from several endpoints that must agree, so one lying node cannot cause a payout.
  */
 
 import { UpstreamError } from '../../../domain/errors.ts';
@@ -11,7 +10,6 @@ import type { Health } from './health.ts';
 
 interface QuorumDeps<W> {
   chain: string;
-  /** One per endpoint, in order. */
   witnesses: readonly W[];
   hashOf: (witness: W, block: bigint) => Promise<Hex | undefined>;
   health: Health;
@@ -54,7 +52,6 @@ export function createQuorum<W>(
     const enough = (): Vote | undefined => [...votes.values()].find(({ by }) => by.length >= needed);
     const order = health.witnesses();
     await Promise.allSettled(order.slice(0, needed).map(ask));
-    // Replace endpoints that did not answer, one at a time.
     for (const index of order.slice(needed)) {
       if (enough()) break;
       await ask(index).catch(() => {});

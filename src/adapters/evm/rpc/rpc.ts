@@ -1,7 +1,4 @@
-/**
- * JSON-RPC over the endpoints of a chain, falling back to the next one. Errors never contain the URL, which
- * may hold a key.
- */
+/** JSON-RPC with fallback to the next endpoint. Errors never contain the URL, which may hold a key. */
 
 import { webSocket } from 'viem';
 import { UpstreamError } from '../../../domain/errors.ts';
@@ -11,13 +8,11 @@ import type { Health } from './health.ts';
 import { createHttpTransport } from './http-transport.ts';
 
 export interface RpcOptions {
-  /** Time limit at the last endpoint tried, ms. */
   timeoutMs?: number;
   /** Time limit while another endpoint remains, ms. */
   tryMs?: number;
 }
 
-/** Not needed for a single request to a single endpoint. */
 interface RpcWatch {
   clock: Clock;
   health: Health;
@@ -25,20 +20,14 @@ interface RpcWatch {
 
 export interface ChainRpc {
   readonly endpoints: number;
-  /**
-   * Asks the endpoints in order of health. Throws `RpcRefusal` when a node refuses, `UpstreamError` when none
-   * answers.
-   */
+  /** Throws `RpcRefusal` when a node refuses, `UpstreamError` when none answers. */
   request<T>(method: string, params: readonly unknown[]): Promise<T>;
-  /** In endpoint order. */
   requestEach<T>(method: string, params: readonly unknown[]): Promise<T | RpcRefusal | UpstreamError>[];
   only(index: number): Pick<ChainRpc, 'request'>;
-  /** undefined when there is no WebSocket endpoint. */
   subscribeHeads(onHead: () => void): Promise<(() => Promise<void>) | undefined>;
   close(): void;
 }
 
-/** The node understood the request and refused it. */
 export class RpcRefusal extends UpstreamError {
   readonly rpcCode: number;
   readonly data: unknown;

@@ -14,9 +14,7 @@ export function firstFees({ baseFee, priorityFee }: Fees, capPerGas: bigint): Tx
   return capped({ maxFeePerGas: baseFee * 2n + priorityFee, maxPriorityFeePerGas: priorityFee }, capPerGas);
 }
 
-/**
- * 15 % more than `last`, rounded up, and at least the current fees. undefined when the cap leaves no room.
- */
+/** undefined when the cap leaves no room. */
 export function bumpFees(last: TxFees, now: Fees, capPerGas: bigint): TxFees | undefined {
   const least = {
     maxFeePerGas: raise(last.maxFeePerGas),

@@ -1,12 +1,11 @@
 /**
- * Several signers on one chain as one transactor. A new key goes to a signer by hash of its order, or to the
- * next one while that signer cannot send. Two signers never have slots of one key.
+ * Several signers of a chain as one transactor. A key goes to a signer by hash of its order, or to the
+ * next one while that signer cannot send.
  */
 
 import type { Transactor } from '../../../ports/transactor.ts';
 
 export interface SignerLane extends Transactor {
-  /** It has a slot of this key in memory and holds the lease. */
   knows(key: string): boolean;
 }
 

@@ -38,7 +38,6 @@ export const mayBeUnsent = ({ slot }: Live, minedCount: number): boolean =>
 
 export const lacksSignature = ({ slot }: Live): boolean => slot.attempts.length === 0;
 
-/** No node takes the intent, or its time has passed. */
 export const needsNoop = ({ slot, mustEnd }: Live, headTimestamp: UnixSeconds): boolean =>
   (mustEnd || (slot.notAfter !== null && headTimestamp > slot.notAfter)) &&
   !(slot.attempts.at(-1)?.noop ?? false);

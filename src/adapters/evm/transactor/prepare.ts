@@ -1,7 +1,4 @@
-/**
- * Turns intents into slots. Each intent is simulated before it takes a nonce. Intents that may share a
- * transaction are bundled; those that would fail in the bundle are handled alone.
- */
+/** Simulates intents before they take a nonce, and bundles those that may share a transaction. */
 
 import { SettlementError } from '../../../domain/errors.ts';
 import type { Address, Hex } from '../../../domain/hex.ts';
@@ -13,7 +10,6 @@ import { readRun, runCall } from '../../../settlement/batch.ts';
 
 export interface Prepared {
   slots: NewSlot[];
-  /** By key. */
   refused: ReadonlyMap<string, Error>;
 }
 
@@ -43,7 +39,6 @@ export function createPreparation({
   batch,
   log,
 }: PrepareDeps): (intents: readonly TxIntent[], apart: ReadonlySet<string>) => Promise<Prepared> {
-  /** Keys in `apart` are not bundled. */
   return async (intents, apart) => {
     const slots: NewSlot[] = [];
     const refused = new Map<string, Error>();
@@ -112,7 +107,6 @@ export function createPreparation({
       let [to, gas] = [from, 0n];
       for (let call = calls[to]; call && (gas === 0n || gas + call.gas <= BUNDLE_GAS); call = calls[++to])
         gas += call.gas;
-      // A single leftover goes alone.
       if (to - from >= BUNDLE_FROM) slots.push(bundle(calls.slice(from, to)));
       from = to;
     }

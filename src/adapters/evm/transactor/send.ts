@@ -1,6 +1,4 @@
-/**
- * Interprets a node's answer to a raw transaction. Reverts come first: a contract chooses its revert text.
- */
+/** Interprets a node's answer to a raw transaction. Reverts first: a contract chooses its revert text. */
 
 import type { UpstreamError } from '../../../domain/errors.ts';
 import type { Hex } from '../../../domain/hex.ts';
@@ -44,7 +42,6 @@ function meaningOf(answer: Hex | RpcRefusal | UpstreamError, raw: Hex): SendOutc
   return kind === 'sent' ? { kind, hash: keccakHex(raw) } : { kind, message: answer.message };
 }
 
-/** Of several refusals, the one that needs the most care. */
 function worst(outcomes: readonly SendOutcome[]): SendOutcome {
   const best = (kind: SendOutcome['kind']) => outcomes.find((outcome) => outcome.kind === kind);
   return (

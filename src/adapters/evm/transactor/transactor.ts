@@ -1,6 +1,6 @@
 /**
- * Sends transactions so that no crash loses or doubles one. The database stores a key's nonce, then its
- * signed bytes, before any node sees them. A slot ends only when the intent or a no-op is mined.
+ * Sends transactions so that no crash loses or doubles one: the database stores the nonce, then the signed
+ * bytes, before any node sees them. A slot ends only when the intent or a no-op is mined.
  */
 
 import { InvariantError, UpstreamError } from '../../../domain/errors.ts';
@@ -39,19 +39,16 @@ interface TransactorCapabilities {
 }
 
 export interface TransactorOptions {
-  /** Unique per process. */
   owner: string;
   leaseMs?: number;
   /** Wei, replacements included. */
   maxFeePerGasCap?: bigint;
-  /** Blocks that a transaction may wait before it is replaced. */
   bumpAfterBlocks?: number;
   /** Wei; below it the signer counts as unable to pay. */
   minBalanceWei?: bigint;
   /** Ended slots are watched for reorganisations for this long. */
   reorgBlocks?: number;
   lane?: string;
-  /** All our signers on this chain, this one included. */
   lanes?: readonly Address[];
   /** The chain's Batch contract; null disables bundling. */
   batch?: Address | null;
@@ -65,7 +62,6 @@ export const MOST_UNSIGNED = 3;
 /** Longest wait for more intents to bundle; an eighth of a block where that is shorter. */
 const LINGER_MS = 150;
 const DEFAULT_CAP = 500_000_000_000n;
-/** Ended slots cached for `status`. */
 const REMEMBERED = 5_000;
 
 interface Waiting {
@@ -138,8 +134,6 @@ export function createTransactor(
   let cancelRenewal = () => {};
   let renewing: Promise<void> = Promise.resolve();
 
-  /* Lease */
-
   const holds = (): boolean => lease !== undefined && clock.monotonicMs() < lease.untilMs;
   const healthy = (): boolean =>
     holds() && !outOfFunds && (balanceWei === undefined || balanceWei >= minBalanceWei);
@@ -190,7 +184,6 @@ export function createTransactor(
     });
   }
 
-  /** Loads slots left by an earlier process, or from before a database outage. */
   async function resume(): Promise<void> {
     minedCount = await chain.transactionCount(signer.address, 'latest');
     const head = chain.head()?.number ?? 0n;
@@ -228,8 +221,6 @@ export function createTransactor(
     }
     return entry;
   }
-
-  /* Submitting */
 
   async function drain(): Promise<void> {
     for (let shared = false; queue.length > 0;) {
@@ -290,7 +281,6 @@ export function createTransactor(
     return wanted.some(({ keys }) => keys.length > 1);
   }
 
-  /** Signs, stores, then broadcasts. */
   async function attempt(entries: readonly Live[], kind: 'first' | 'bump' | 'noop'): Promise<void> {
     if (entries.length === 0) return;
     const held = holder();
@@ -362,8 +352,6 @@ export function createTransactor(
       );
     }
   }
-
-  /* Confirming */
 
   async function work(): Promise<void> {
     const head = chain.head();
@@ -457,7 +445,6 @@ export function createTransactor(
     }
   }
 
-  /** Signs what is unsigned, replaces what is late or expired, repeats what may be lost. */
   async function push(head: Block): Promise<void> {
     const open = [...live.values()]
       .filter(({ slot, busy }) => slot.state === 'open' && slot.nonce >= minedCount && !busy)

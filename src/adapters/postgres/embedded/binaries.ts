@@ -1,6 +1,6 @@
 /**
  * Makes npm's PostgreSQL binaries runnable: npm packages have no symbolic links, install scripts may be
- * disabled, and the server's user may not have access to our folder.
+ * disabled, and the server's user may lack access to our folder.
  */
 
 import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, symlink } from 'node:fs/promises';
@@ -57,7 +57,6 @@ function installedPackage(): Package {
   }
 }
 
-/** Creates the links that the package lists; false without write access. */
 async function hydrate(folder: string): Promise<boolean> {
   const list = JSON.parse(
     await readFile(join(folder, 'native', 'pg-symlinks.json'), 'utf8').catch(() => '[]'),

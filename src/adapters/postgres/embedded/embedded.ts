@@ -1,6 +1,6 @@
 /**
- * Runs a PostgreSQL server from npm's binaries, the default database. It stops with the process that started
- * it, and runs as an unprivileged user when we are root, as PostgreSQL requires.
+ * The default database: PostgreSQL from npm's binaries. It stops with its parent process, and runs as an
+ * unprivileged user when we are root, as PostgreSQL requires.
  */
 
 import { randomBytes } from 'node:crypto';
@@ -52,7 +52,6 @@ export async function startEmbeddedPostgres({ dataDir, port, log, settings }: Em
   const url = (database: string) => `postgres://firmquote:${password}@127.0.0.1:${listenPort}/${database}`;
   const server = await launch(cluster, listenPort, { ...SETTINGS, ...settings }, url('postgres'));
   return {
-    /** The database `postgres`, with the password. */
     url: url('postgres'),
     port: listenPort,
     pid: server.pid,
@@ -60,7 +59,6 @@ export async function startEmbeddedPostgres({ dataDir, port, log, settings }: Em
     exited: server.exited,
     stop: server.stop,
     kill: server.kill,
-    /** Creates the database if needed; returns its URL. */
     async database(name: string): Promise<string> {
       await createDatabase(url('postgres'), name);
       return url(name);

@@ -10,7 +10,6 @@ export interface SystemUser {
   gid: number;
 }
 
-/** undefined when we are not root. */
 export async function unprivilegedUser(): Promise<SystemUser | undefined> {
   if (process.getuid?.() !== 0) return undefined;
   const passwd = await readFile('/etc/passwd', 'utf8');

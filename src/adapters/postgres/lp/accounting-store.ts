@@ -19,12 +19,10 @@ import type {
 import type { Database, Queryable } from '../pool.ts';
 import { bytes, put, select } from '../rows.ts';
 
-/** Loaded at start. */
 const MOST_OPEN = 20_000;
 const MOST_TAKERS = 1_000_000;
 const MARKS = ['1', '10', '60'] as const;
 
-/** The database must be migrated with `LP_MIGRATIONS`. */
 export function createJournalStore(db: Database): JournalStore {
   let epoch: number | undefined;
 

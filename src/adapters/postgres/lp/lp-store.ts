@@ -1,7 +1,4 @@
-/**
- * The LP's state in PostgreSQL. Opening it raises the epoch, and every write checks its epoch, so a replaced
- * process can no longer write.
- */
+/** The LP's state. Opening it raises the epoch, and every write checks its epoch. */
 
 import { randomUUID } from 'node:crypto';
 import { InvariantError } from '../../../domain/errors.ts';
@@ -13,7 +10,6 @@ import { orderFromMessage, orderToMessage } from '../../../protocol/wire.ts';
 import type { Database, Queryable, Row } from '../pool.ts';
 import { bytes, fromRow, put } from '../rows.ts';
 
-/** The database must be migrated with `LP_MIGRATIONS`; one schema per LP. */
 export function createLpStore(db: Database): LpStore {
   let epoch: number | undefined;
   let shared: { replica: string; process: string; since: number } | undefined;

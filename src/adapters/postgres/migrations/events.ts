@@ -1,7 +1,4 @@
-/**
- * Positions in the stream of order events, assigned after commit so that a client that resumes misses
- * nothing.
- */
+/** Positions of order events are assigned after commit, so a client that resumes misses nothing. */
 
 import type { Migration } from '../migrate.ts';
 

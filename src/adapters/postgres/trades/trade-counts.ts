@@ -1,6 +1,6 @@
 /**
- * Counts of the trade history, so that totals and deep pages need not read it: ended trades by cell (family
- * and stage) and by bucket of each sortable value. Readers count the rest from `trade_fresh`.
+ * Counts of ended trades by cell (family and stage) and by bucket of each sortable value, so that totals
+ * and deep pages need not read them all. Readers count the rest from `trade_fresh`.
  */
 
 import type { Database, Queryable } from '../pool.ts';
@@ -37,7 +37,6 @@ function countInto(from: string): string {
     on conflict (book, sort, cell, bucket) do update set n = trade_count.n + excluded.n`;
 }
 
-/** Counts what has ended since the last call. Returns how many trades. */
 export async function foldTrades(db: Database, options: CountOptions = {}): Promise<number> {
   const books = await db.query<{ book: number; n: number }>(
     `select f.book, count(*) as n from trade_fresh f join trade t using (order_id) where ${ENDED} ` +

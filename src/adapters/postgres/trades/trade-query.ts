@@ -1,6 +1,6 @@
 /**
- * Reads one page of history and the total, from one snapshot. Small results are sorted; large ones are read
- * along the sort's index, from the bucket that contains the page.
+ * Reads one page of history and its total. Small results are sorted; large ones are read along the sort's
+ * index, from the bucket that contains the page.
  */
 
 import type { NumericSort, TradeFamily, TradeGroup, TradeQuery } from '../../../ports/stores/trades.ts';
@@ -134,7 +134,6 @@ export async function pageIds(
     );
   }
 
-  /** Consecutive small groups are read in one query. */
   async function byGroup(sorted: readonly number[][]): Promise<Buffer[]> {
     const ids: Buffer[] = [];
     let skip = offset;
@@ -208,7 +207,6 @@ interface Cell {
   group: TradeGroup;
 }
 
-/** The cells of a query, and all trades not yet counted. */
 export async function openBook(
   session: Queryable,
   book: number,
@@ -242,7 +240,6 @@ export async function openBook(
   );
   const fits = new Map<TradeFamily, boolean>();
   const stages = STAGES.map((stage) => query.stages === null || query.stages.has(stage));
-  /** Number of cells with trades, by stage. */
   const present = STAGES.map(() => 0);
   const shown: Cell[] = [];
   for (const list of [ledger.cells, uncounted]) {
@@ -329,7 +326,6 @@ export function rangesOf({ createdFromMs, createdToMs, minUsd, maxUsd }: TradeQu
   return ranges;
 }
 
-/** To turn an inclusive bound into an exclusive one. */
 function nextUp(value: number): number {
   if (!Number.isFinite(value) || value === 0) return value === 0 ? Number.MIN_VALUE : value;
   const view = new DataView(new ArrayBuffer(8));
@@ -340,7 +336,6 @@ function nextUp(value: number): number {
 
 interface Scan {
   cells: readonly number[] | null;
-  /** Estimated number of matching trades. */
   matching: number;
   ranges: readonly Range[];
   by: NumericSort;
@@ -353,7 +348,6 @@ export interface Where {
   values: unknown[];
 }
 
-/** The index of the cells, or of one of the book's sorts. */
 type Via = 'cells' | 'book';
 
 export function whereOf(
@@ -400,7 +394,6 @@ function createLook(
     return lows;
   }
 
-  /** Trades in each bucket of a sort, including fresh ones. */
   async function buckets(
     sort: NumericSort,
     cells: readonly number[] | null,

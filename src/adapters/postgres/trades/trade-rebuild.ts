@@ -9,7 +9,6 @@ import { CELL_STAGES, createFamilies, type Families, tradeColumns, tradeTerms } 
 
 const BATCH = 500;
 
-/** Returns the number of trades. */
 export async function rebuildTrades(
   db: Database,
   options: CountOptions = {},
@@ -20,7 +19,6 @@ export async function rebuildTrades(
   return done;
 }
 
-/** Only orders that have no row. */
 export async function adoptTrades(db: Database, options: CountOptions = {}): Promise<number> {
   const missing = 'order_id > $1 and not exists (select from trade t where t.order_id = o.order_id)';
   const done = await writeAll(db, missing);

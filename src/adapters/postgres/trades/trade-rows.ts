@@ -72,7 +72,6 @@ const tokenOf = (token: bigint): Address => `0x${token.toString(16).padStart(40,
 /** Cuts off invalid upper bytes. */
 const addressIn = (word: Bytes32): Address => `0x${word.slice(-40)}`;
 
-/** Columns of a trade besides order id, book and family. */
 export function tradeColumns(record: OrderRecord) {
   const state = tradeState(record.order, record.facts);
   return {
@@ -88,7 +87,6 @@ export function tradeColumns(record: OrderRecord) {
 const speedOf = (createdAtMs: number, { settledAtMs }: TradeState): number =>
   settledAtMs === null ? -1 : Math.max(0, settledAtMs - createdAtMs);
 
-/** Transactions in these facts whose gas is to be recorded. */
 export function transactionsOf(facts: readonly RecordedFact['fact'][]): { chainId: number; txHash: Hex }[] {
   const found = facts.flatMap((fact): [string, { chainId: number; txHash: Hex }][] => {
     if (!('evidence' in fact)) return [];
@@ -108,7 +106,6 @@ export interface TradeDbRow extends Row {
   member: string;
 }
 
-/** Of `trade t` and its `trade_family f`. */
 export const TRADE_COLUMNS = 't.order_id, t.created_at_ms, t.amount, t.speed_ms, t.terms, t.state, f.member';
 
 export const tradeFromRow = (row: TradeDbRow): TradeRow => ({
@@ -174,7 +171,6 @@ export function createFamilies(db: Queryable) {
   }
 
   return {
-    /** Ids of the book and of the order's family, created when new. */
     async of(order: NewOrder, terms: TradeTerms): Promise<{ book: number; family: number }> {
       const member = order.memberId ?? '';
       const book = await once(books, `${order.mode} ${order.workspaceId}`, () => bookOf(order));

@@ -34,7 +34,6 @@ interface DeliveryValues {
   due_at: number;
 }
 
-/** Derived from all of the order's facts. */
 export function deliveryRows(before: readonly Fact[], added: readonly Fact[]): DeliveryValues[] {
   if (!added.some(({ kind }) => OURS.has(kind))) return [];
   const all = [...before, ...added];

@@ -7,7 +7,6 @@ import { orderFromMessage, orderToMessage } from '../../../protocol/wire.ts';
 import type { Row } from '../pool.ts';
 import { bytes, fromRow, uintBytes } from '../rows.ts';
 
-/** JSON with bigints as decimal strings. */
 export function toJson(value: unknown): string {
   return JSON.stringify(value, (_, each: unknown) => (typeof each === 'bigint' ? each.toString() : each));
 }
@@ -27,7 +26,6 @@ export function factFromJson(stored: Stored<Fact>): Fact {
   return { ...stored, evidence };
 }
 
-/** Of `trade_order o`, with the facts as one JSON array. */
 export const ORDER_COLUMNS = `o.order_id, o.quote_id, o.workspace_id, o.key_id, o.member_id, o.namespace, o.mode, o.execution_mode, o.origin_chain_id, o.dest_chain_ids, o.message,
   o.valid_until, o.commitments, o.route, o.parent_order_id, o.solver_ids, o.signature, o.sign_scheme, o.funding, o.candidate, o.reference_id, o.amount_usd, o.screening, o.travel_rule, o.created_at_ms, o.updated_at_ms,
   (select jsonb_agg(jsonb_build_object('seq', f.seq, 'at', f.recorded_at_ms, 'fact', f.fact) order by f.seq) from order_fact f where f.order_id = o.order_id) as facts`;

@@ -12,7 +12,6 @@ import { createTravelRuleStore } from './travel-rule-store.ts';
 import type { Database } from '../pool.ts';
 import { addKey, putSolver, putWorkspace, selectWorkspaces } from './venue-rows.ts';
 
-/** The database must be migrated with `VENUE_MIGRATIONS`. */
 export function createVenueStore(db: Database): VenueStore {
   return {
     ...createOrderStore(db),
