@@ -11,12 +11,12 @@ import { createSequencer } from '../adapters/feeds/sequencer.ts';
 import { createSocketFeed } from '../adapters/feeds/socket.ts';
 import { createUniswapV3TwapFeed } from '../adapters/feeds/uniswap-v3-twap.ts';
 import { systemClock } from '../adapters/system/clock.ts';
-import { RequestError } from '../domain/errors.ts';
 import type { Address } from '../domain/hex.ts';
 import type { ChainPort } from '../ports/chain.ts';
 import type { Feed, Sequencer } from '../ports/feed.ts';
 import { type FeedSection, feedProblems, type WantedSymbol } from './config/feeds.ts';
 import { expand, type SecretContext } from './keys.ts';
+import { badRequest } from './bad-request.ts';
 
 const FORMATS = { binance: BINANCE, coinbase: COINBASE, kraken: KRAKEN };
 
@@ -37,8 +37,7 @@ export function createFeeds(
     wanted,
     context.chains.map(({ chain }) => chain.id),
   );
-  if (problems.length > 0)
-    throw new RequestError(`The price feeds cannot work: ${problems.join('; ')}.`, { code: 'bad_config' });
+  if (problems.length > 0) throw badRequest(`The price feeds cannot work: ${problems.join('; ')}.`);
   const symbols = new Map<string, Set<string>>();
   for (const { feed, symbol } of wanted) symbols.set(feed, (symbols.get(feed) ?? new Set()).add(symbol));
   return [...symbols].map(([source, names]) =>

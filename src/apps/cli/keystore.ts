@@ -1,12 +1,12 @@
 /** `firmquote keystore`: creates encrypted keys and shows their addresses. */
 
-import { RequestError } from '../../domain/errors.ts';
 import { isBytes32, type Hex } from '../../domain/hex.ts';
 import { readSecretFile, replaceSecretFile, writeSecretFile } from '../../adapters/keystore/file.ts';
 import { decryptKey, encryptKey, keystoreAddress } from '../../adapters/keystore/keystore.ts';
 import { createSigner } from '../../adapters/secp256k1/signer.ts';
 import { systemRandom } from '../../adapters/system/random.ts';
 import { askSecret } from './ask.ts';
+import { badRequest } from '../bad-request.ts';
 
 interface NewOptions {
   passwordFile?: string;
@@ -22,9 +22,7 @@ export async function newKeystore(
 ): Promise<void> {
   const imported = importEnv === undefined ? undefined : process.env[importEnv];
   if (importEnv !== undefined && (imported === undefined || !isBytes32(imported))) {
-    throw new RequestError(`The variable ${importEnv} does not hold a private key: 0x and 64 hex digits.`, {
-      code: 'keystore',
-    });
+    throw badRequest(`The variable ${importEnv} does not hold a private key: 0x and 64 hex digits.`);
   }
   const privateKey = (imported?.toLowerCase() as Hex | undefined) ?? systemRandom.bytes32();
   const password = await newPassword({
@@ -60,7 +58,7 @@ export async function changePassword(
 
 export async function printAddress(file: string): Promise<void> {
   const address = keystoreAddress(await readSecretFile(file));
-  if (!address) throw new RequestError(`${file} contains no address.`, { code: 'keystore' });
+  if (!address) throw badRequest(`${file} contains no address.`);
   console.log(address);
 }
 
@@ -79,16 +77,14 @@ export async function newPassword({
         ? (process.env[passwordEnv] ?? '')
         : await typedTwice();
   if (password.length < MIN_PASSWORD)
-    throw new RequestError(`The password is shorter than ${MIN_PASSWORD} characters. Use a longer one.`, {
-      code: 'keystore',
-    });
+    throw badRequest(`The password is shorter than ${MIN_PASSWORD} characters. Use a longer one.`);
   return password;
 }
 
 async function typedTwice(): Promise<string> {
   const password = await askSecret('New password', 'Give --password-file or --password-env.');
   if ((await askSecret('Once more', '')) !== password)
-    throw new RequestError('The two passwords differ. Nothing was written.', { code: 'keystore' });
+    throw badRequest('The two passwords differ. Nothing was written.');
   return password;
 }
 

@@ -3,7 +3,7 @@
 import { formatUnits, parseUnits } from '../../domain/amount.ts';
 import type { DemoConfig } from './config.ts';
 import type { QuoteCandidate } from '../../protocol/api/candidate.ts';
-import { askOf, type DemoTrade, tradeOf } from './checks/trade.ts';
+import { askOf, type DemoTrade, freshTrade } from './checks/trade.ts';
 import type { DemoWorld } from './world.ts';
 
 const PAIRS = [
@@ -28,7 +28,7 @@ export function startMarket(
     const [sell, buy] = pick(PAIRS);
     const source = pick(slugs);
     const dest = Math.random() < 0.7 ? source : pick(slugs);
-    const trade = tradeOf(world, world.freshTaker(), [source, dest], sell, buy);
+    const trade = freshTrade(world, [source, dest], sell, buy);
     const usd = minUsd + Math.random() * (maxUsd - minUsd);
     const size = sell === 'WETH' ? (usd / mid('ETH')).toFixed(6) : usd.toFixed(2);
     const label = `${source}-${dest}  ${size} ${sell} -> ${buy}`;

@@ -3,16 +3,16 @@
 import { access } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { RequestError } from '../../domain/errors.ts';
 import { pluginProblems } from '../../pricing/plugin.ts';
 import type { PricingPlugin } from '../../pricing/price-inputs.ts';
+import { badRequest } from '../bad-request.ts';
 
 export async function loadPlugin(path: string): Promise<PricingPlugin> {
   const file = resolve(path);
   const bad = (why: string, cause?: unknown) =>
-    new RequestError(
+    badRequest(
       `The pricing module ${file} cannot be used: ${why}. See docs/lp/pricing-plugins.md for what it has to export.`,
-      { code: 'bad_config', cause },
+      cause,
     );
   await access(file).catch((cause: unknown) => {
     throw bad('there is no such file, or it may not be read', cause);

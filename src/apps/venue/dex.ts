@@ -2,10 +2,10 @@
 
 import { z } from 'zod';
 import { createDexVenue } from '../../adapters/dex/venue.ts';
-import { RequestError } from '../../domain/errors.ts';
 import type { ChainPort } from '../../ports/chain.ts';
 import { ROUTE_VENUE_ID, type RouteVenue } from '../../ports/route-venue.ts';
 import { zAddress } from '../../protocol/wire.ts';
+import { badRequest } from '../bad-request.ts';
 
 const zPool = z.strictObject({
   tokens: z.tuple([zAddress, zAddress]),
@@ -89,9 +89,8 @@ export function openDexVenues(
         places: places.map(({ chainId, ...place }) => {
           const chain = chains.get(chainId);
           if (!chain)
-            throw new RequestError(
+            throw badRequest(
               `The DEX "${id}" has a place on chain ${chainId}, which is not among the chains. Add the chain or remove the place.`,
-              { code: 'bad_config' },
             );
           return { ...place, chain };
         }),

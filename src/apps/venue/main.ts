@@ -2,7 +2,6 @@
 
 import { randomUUID } from 'node:crypto';
 import { startHttp } from '../../adapters/http/server.ts';
-import { RequestError } from '../../domain/errors.ts';
 import type { EvmChain } from '../../adapters/evm/chain/chain.ts';
 import type { Readiness } from '../../adapters/http/ops.ts';
 import type { Outbound } from '../../adapters/outbound/request.ts';
@@ -51,6 +50,7 @@ import { createReference } from './reference.ts';
 import { watchRelayers } from './relayer.ts';
 import { VENUE_SCHEMA, VENUE_TABLES } from './schema.ts';
 import { seed } from './seed.ts';
+import { badRequest } from '../bad-request.ts';
 
 type ProcessRole = 'api' | 'worker' | 'all';
 
@@ -264,9 +264,8 @@ async function openWorker(
 /** Only one process can use the embedded server. */
 function requireServer(role: ProcessRole, { database }: VenueConfig, { env }: SecretContext): void {
   if (role === 'all' || database.url !== null || (env['DATABASE_URL'] ?? '') !== '') return;
-  throw new RequestError(
+  throw badRequest(
     `A venue process with the role ${role} shares its database with the others. Set DATABASE_URL or database.url to a PostgreSQL server of your own; the embedded one is for one process with the role all.`,
-    { code: 'bad_config' },
   );
 }
 

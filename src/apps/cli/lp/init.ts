@@ -10,7 +10,6 @@ import { createRedactor } from '../../../adapters/pino/redact.ts';
 import { createSigner } from '../../../adapters/secp256k1/signer.ts';
 import { systemRandom } from '../../../adapters/system/random.ts';
 import { formatUnits } from '../../../domain/amount.ts';
-import { RequestError } from '../../../domain/errors.ts';
 import { type Address, type Hex, isBytes32 } from '../../../domain/hex.ts';
 import { parseConfig } from '../../config/load.ts';
 import { expand, openSecret, type SecretContext } from '../../keys.ts';
@@ -29,6 +28,7 @@ import { probeAccount, probeChain, probeTokens, probeVenue, type VenueFacts } fr
 import { chainOf } from '../../networks.ts';
 import { openTerminal, type Terminal } from '../ask.ts';
 import { newPassword } from '../keystore.ts';
+import { badRequest } from '../../bad-request.ts';
 
 export interface InitOptions {
   dir: string;
@@ -67,9 +67,8 @@ export async function initLp(
   };
   const there = Object.values(files).filter((file) => existsSync(file));
   if (there.length > 0 && !options.force)
-    throw new RequestError(
+    throw badRequest(
       `${there.join(' and ')} exist${there.length > 1 ? '' : 's'} already. Choose another folder (--dir) or use --force: the old files are kept under another name.`,
-      { code: 'exists' },
     );
 
   const answers = merge(
@@ -101,9 +100,8 @@ export async function initLp(
     const operatorKey = operatorKeyOf(answers, secrets);
     const operator = createSigner(operatorKey);
     if (operator.address === account)
-      throw new RequestError(
+      throw badRequest(
         'This is the key of the account itself, which can withdraw everything. The operator needs its own key: leave it out to generate one.',
-        { code: 'wrong_key' },
       );
     const password = await passwordOf(answers, asker);
 
@@ -183,9 +181,8 @@ type Asker = ReturnType<typeof createAsker>;
 
 function createAsker(terminal: Terminal | undefined, yes: boolean) {
   const missing = (question: string, flag: string) =>
-    new RequestError(
+    badRequest(
       `Missing: ${question}. There is no terminal to ask${yes ? ' (--yes)' : ''}. Give it with ${flag} or in an answers file.`,
-      { code: 'no_answer' },
     );
   return {
     interactive: terminal !== undefined,
@@ -204,8 +201,7 @@ function createAsker(terminal: Terminal | undefined, yes: boolean) {
       terminal === undefined ? preset : terminal.ask(question, preset),
     number(text: string): number {
       const value = Number(text);
-      if (!Number.isFinite(value))
-        throw new RequestError(`"${text}" is not a number.`, { code: 'bad_answers' });
+      if (!Number.isFinite(value)) throw badRequest(`"${text}" is not a number.`);
       return value;
     },
   };
@@ -234,9 +230,8 @@ function fromFlags({
     for (const text of texts) {
       const at = text.indexOf('=');
       if (at <= 0)
-        throw new RequestError(
+        throw badRequest(
           `${flag} needs the chain too, such as ${flag} base=${flag === '--rpc' ? 'https://…' : '0x…'}.`,
-          { code: 'bad_answers' },
         );
       const slug = text.slice(0, at);
       const chain = (chains[slug] ??= { rpcUrl: '', tokens: [] });
@@ -313,9 +308,8 @@ async function networksOf(
     );
   }
   if (networks.length === 0)
-    throw new RequestError(
+    throw badRequest(
       `An LP needs at least one chain. Give an endpoint and tokens for one of ${venue.chains.map(({ slug }) => slug).join(', ')} (--rpc base=https://… --token base=0x…).`,
-      { code: 'no_answer' },
     );
   return networks;
 }
@@ -324,9 +318,8 @@ function operatorKeyOf({ operator, operatorKey }: Answers, { env }: SecretContex
   const given = operator?.keyEnv === undefined ? operatorKey : (env[operator.keyEnv] ?? '');
   if (given === undefined) return systemRandom.bytes32();
   if (!isBytes32(given))
-    throw new RequestError(
+    throw badRequest(
       `${operator?.keyEnv === undefined ? 'demo.json' : `The variable ${operator.keyEnv}`} does not hold a private key: 0x and 64 hex digits.`,
-      { code: 'wrong_key' },
     );
   return given.toLowerCase() as Hex;
 }
@@ -353,10 +346,7 @@ async function passwordOf(
       )
     : '';
   if (typed === '') return { text: systemRandom.bytes32().slice(2) };
-  if (typed.length < 8)
-    throw new RequestError('The password is shorter than 8 characters. Use a longer one.', {
-      code: 'keystore',
-    });
+  if (typed.length < 8) throw badRequest('The password is shorter than 8 characters. Use a longer one.');
   return { value: typed, source: { passwordEnv: 'OPERATOR_PASSWORD' } };
 }
 

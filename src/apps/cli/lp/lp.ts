@@ -1,9 +1,9 @@
 /** `firmquote lp` and its subcommands. */
 
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { RequestError } from '../../../domain/errors.ts';
 import type { AdminClientOptions } from './admin-client.ts';
 import type { InitOptions } from './init.ts';
+import { badRequest } from '../../bad-request.ts';
 
 /** Each action checks it: subcommands inherit it, so commander must not demand it. */
 export const configOption = (): Option =>
@@ -24,9 +24,8 @@ export function lpCommand(): Command {
     .enablePositionalOptions();
   lp.addOption(configOption()).action(async ({ config }: { config?: string }) => {
     if (config === undefined)
-      throw new RequestError(
+      throw badRequest(
         'No configuration given. Use: firmquote lp --config FILE. Create one with: firmquote lp init',
-        { code: 'bad_config' },
       );
     await (await import('../../lp/main.ts')).runLp({ config });
   });

@@ -1,7 +1,6 @@
 /** `firmquote lp deposit`, `withdraw` and `operator`: signed with the owner's key. */
 
 import { formatUnits, parseUnits } from '../../../domain/amount.ts';
-import { RequestError } from '../../../domain/errors.ts';
 import type { TokenInfo } from '../../../domain/chain.ts';
 import type { Address } from '../../../domain/hex.ts';
 import type { ChainPort } from '../../../ports/chain.ts';
@@ -152,15 +151,12 @@ async function onChain(options: OwnerOptions, work: (context: OwnerContext) => P
     );
   const account = config.lp.chains.find(({ chainId }) => chainId === network.id)?.account;
   if (account === undefined)
-    throw new RequestError(`The configuration names no account on ${network.slug} (lp.chains).`, {
-      code: 'bad_config',
-    });
+    throw badRequest(`The configuration names no account on ${network.slug} (lp.chains).`);
   const { log, secrets } = toolContext('owner');
   const signer = options.dryRun ? undefined : await openOwner(options, config, secrets);
   if (signer !== undefined && signer.address !== account)
-    throw new RequestError(
+    throw badRequest(
       `This key is ${signer.address}'s, but the account of the LP on ${network.slug} is ${account}. Use the keystore of the account's owner.`,
-      { code: 'wrong_key' },
     );
   const report = (line: string): void => void (options.json || console.log(line));
   await withChain(network, { log, secrets }, (port) =>
@@ -183,10 +179,7 @@ async function openOwner(
       "Give the owner's keystore: --owner KEYSTORE. To print the transactions for a multisig or hardware wallet: --dry-run.",
     );
   if ('keystore' in keys.operator && keys.operator.keystore === owner)
-    throw new RequestError(
-      `${owner} is the operator's key, which cannot withdraw. Give the owner's keystore.`,
-      { code: 'wrong_key' },
-    );
+    throw badRequest(`${owner} is the operator's key, which cannot withdraw. Give the owner's keystore.`);
   if (ownerPasswordFile !== undefined)
     return openSigner({ keystore: owner, passwordFile: ownerPasswordFile }, secrets);
   if (ownerPasswordEnv !== undefined)

@@ -3,13 +3,13 @@
 import { z } from 'zod';
 import { parseUnits } from '../../../domain/amount.ts';
 import { isDecline } from '../../../domain/decline.ts';
-import { RequestError } from '../../../domain/errors.ts';
 import { pricingParams, zPricingParams } from '../../../lp/config/params.ts';
 import { aggregate, DEFAULT_MID_OPTIONS, type Mid, observe } from '../../../pricing/mid.ts';
 import type { PriceDecline } from '../../../pricing/price.ts';
 import type { PriceInputs } from '../../../pricing/price-inputs.ts';
 import { parseDecimal } from '../../../pricing/rational.ts';
 import { describeIssues } from '../../config/load.ts';
+import { badRequest } from '../../bad-request.ts';
 
 const zUnits = z
   .string('must be text, so that no digit is lost: "1000000"')
@@ -111,9 +111,8 @@ export function readPriceInputs(json: unknown, file: string): ReadInputs | Price
   const parsed = zPriceInputs.safeParse(json);
   if (!parsed.success) {
     const list = describeIssues(zPriceInputs, parsed.error).map((problem) => `\n  - ${problem}`);
-    throw new RequestError(
+    throw badRequest(
       `The inputs in ${file} cannot be used.${list.join('')}\nA file that can: docs/examples/worked-example.json`,
-      { code: 'bad_inputs' },
     );
   }
   const { sources, aggregate: options, mid: text, confidenceBps, ownGas, gas, params, ...rest } = parsed.data;
@@ -159,9 +158,8 @@ function midOf(
         confidenceBps,
       });
       if (seen === undefined)
-        throw new RequestError(
+        throw badRequest(
           `The inputs in ${file} cannot be used.\n  - sources: ${name} has no price: both sides must be positive and the bid not above the ask`,
-          { code: 'bad_inputs' },
         );
       return seen;
     },

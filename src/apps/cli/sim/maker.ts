@@ -1,6 +1,5 @@
 /** Builds the simulated LP from an LP's configuration file. */
 
-import { RequestError } from '../../../domain/errors.ts';
 import { parseUnits } from '../../../domain/amount.ts';
 import type { Cap, Limits } from '../../../inventory/limits.ts';
 import { createRoutes, type LpChain } from '../../../lp/quoting/route.ts';
@@ -10,6 +9,7 @@ import { loadConfig } from '../../config/load.ts';
 import { zLpAppConfig, type LpAppConfig } from '../../lp/config.ts';
 import { loadPlugin } from '../../lp/plugin.ts';
 import { chainOf } from '../../networks.ts';
+import { badRequest } from '../../bad-request.ts';
 
 interface MakerOptions {
   pair?: string | undefined;
@@ -48,17 +48,14 @@ function makerOf(
     const known = lp.pairs
       .filter(({ base, quote }) => base !== quote)
       .map(({ base, quote }) => `${base}-${quote}`);
-    throw new RequestError(
+    throw badRequest(
       `${file} makes no market in ${wanted ?? 'a pair of two assets'}. It has: ${known.join(', ') || 'none'}.`,
-      { code: 'bad_config' },
     );
   }
   const chains: LpChain[] = lp.chains.map((config) => {
     const section = networks.find(({ id }) => id === config.chainId);
     if (section === undefined)
-      throw new RequestError(`${file} trades on chain ${config.chainId} and describes no such network.`, {
-        code: 'bad_config',
-      });
+      throw badRequest(`${file} trades on chain ${config.chainId} and describes no such network.`);
     return { config, chain: chainOf(section) };
   });
   const token = (
@@ -88,9 +85,8 @@ function makerOf(
     }),
   );
   if (routes.length === 0)
-    throw new RequestError(
+    throw badRequest(
       `${file} has no corridor for ${pair.base}-${pair.quote}: look at its chains, accounts and corridors.`,
-      { code: 'bad_config' },
     );
 
   const places = chains.flatMap(({ chain, config }) =>

@@ -1,10 +1,10 @@
 /** Reads recorded exchange messages as one price per second. */
 
-import { RequestError } from '../../../domain/errors.ts';
 import { midpoint, parseDecimal, type Rational, toNumber } from '../../../pricing/rational.ts';
 import { readMessage } from '../../../adapters/feeds/book-ticker.ts';
 import { createSequence } from '../../../adapters/feeds/format.ts';
 import { readRecording } from '../../../adapters/feeds/recording.ts';
+import { badRequest } from '../../bad-request.ts';
 
 interface RecordedPrices {
   symbol: string;
@@ -35,9 +35,8 @@ export async function readPrices(path: string): Promise<RecordedPrices> {
   }
   if (last > 0) prices.push(last);
   if (symbol === undefined || prices.length < 60)
-    throw new RequestError(
+    throw badRequest(
       `${path} holds ${prices.length} seconds of top-of-book prices; at least 60 are needed. See: firmquote feed replay ${path}`,
-      { code: 'recording' },
     );
   return { symbol, startMs, prices };
 }

@@ -4,14 +4,14 @@ import { parseEventLogs, decodeFunctionData } from 'viem';
 import { attestationOracleAbi } from '../../../settlement/abi/attestation-oracle.ts';
 import { escrowAbi } from '../../../settlement/abi/escrow.ts';
 import { type DemoCheck, expect, expectEqual, eventually } from './check.ts';
-import { askOf, inputOf, inTokens, SETTLE_TIMEOUT_MS, settleAndCompare, tradeOf } from './trade.ts';
+import { askOf, inputOf, inTokens, SETTLE_TIMEOUT_MS, settleAndCompare, freshTrade } from './trade.ts';
 
 export const attestedCheck: DemoCheck = {
   name: 'cross chain, fill attested by 2 of 3',
   async run(world, tally) {
     await world.supervisor.hold('attester-3');
     try {
-      const trade = tradeOf(world, world.freshTaker(), ['base', 'arc']);
+      const trade = freshTrade(world, ['base', 'arc']);
       const fromBlock = await trade.source.client.getBlockNumber();
       const { orderId, sentence } = await settleAndCompare(
         trade,
@@ -48,7 +48,7 @@ export const attestedCheck: DemoCheck = {
 export const refundCheck: DemoCheck = {
   name: 'cross chain, not filled and refunded',
   async run(world, tally) {
-    const trade = tradeOf(world, world.freshTaker(), ['base', 'arc']);
+    const trade = freshTrade(world, ['base', 'arc']);
     const { source, taker } = trade;
     const maker = world.lps.find(({ id }) => id === 'gamma');
     expect(maker !== undefined, 'there is no LP called gamma');

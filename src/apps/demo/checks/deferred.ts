@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { readTrades } from '../world.ts';
 import { type DemoCheck, eventually, expect, expectEqual, expectSettled } from './check.ts';
-import { askOf, inTokens, outputOf, SETTLE_TIMEOUT_MS, tradeOf } from './trade.ts';
+import { askOf, inTokens, outputOf, SETTLE_TIMEOUT_MS, freshTrade } from './trade.ts';
 
 const zDossier = z.object({
   trade: z.object({
@@ -24,7 +24,7 @@ const PAYOUT_TIMEOUT_MS = 60_000;
 export const deferredCheck: DemoCheck = {
   name: 'deferred settlement: into the escrow balance, paid out later',
   async run(world, tally) {
-    const trade = tradeOf(world, world.freshTaker());
+    const trade = freshTrade(world);
     const { taker, dest } = trade;
     const dossier = async (orderId: string) =>
       zDossier.parse(await (await readTrades(world.manifest, `/${orderId}`)).json()).trade;

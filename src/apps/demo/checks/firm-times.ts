@@ -2,12 +2,12 @@
 
 import { formatUnits } from '../../../domain/amount.ts';
 import { type DemoCheck, expect } from './check.ts';
-import { askOf, outputOf, settleAndCompare, tradeOf } from './trade.ts';
+import { askOf, outputOf, settleAndCompare, freshTrade } from './trade.ts';
 
 export const firmTimesCheck: DemoCheck = {
   name: 'several tenors in one answer, the shorter at a better price',
   async run(world, tally) {
-    const trade = tradeOf(world, world.freshTaker());
+    const trade = freshTrade(world);
     const ask = askOf(trade, { sell: '700' }, { solvers: { include: ['alpha'] }, splitFill: 'never' });
     const { quotes } = await trade.taker.quote(ask);
     expect(quotes.length >= 2, `one LP sent ${quotes.length} candidates, and several tenors were expected`);

@@ -4,13 +4,21 @@ import { erc20Abi, encodeFunctionData } from 'viem';
 import { escrowAbi } from '../../../settlement/abi/escrow.ts';
 import { takerFor, viewChain } from '../world.ts';
 import { type DemoCheck, expect, expectEqual, expectSettled } from './check.ts';
-import { askOf, inputOf, outputOf, SETTLE_TIMEOUT_MS, settleAndCompare, tradeOf } from './trade.ts';
+import {
+  askOf,
+  inputOf,
+  outputOf,
+  SETTLE_TIMEOUT_MS,
+  settleAndCompare,
+  freshTrade,
+  tradeOf,
+} from './trade.ts';
 
 export const fundingChecks: readonly DemoCheck[] = [
   {
     name: 'same chain, EIP-3009',
     async run(world, tally) {
-      const trade = tradeOf(world, world.freshTaker());
+      const trade = freshTrade(world);
       const { lock, setUp, sentence } = await settleAndCompare(trade, askOf(trade, { sell: '1000' }), tally);
       expectEqual(lock, 'EIP-3009', 'funding lock');
       expectEqual(setUp.length, 0, 'transactions of the taker');
@@ -20,7 +28,7 @@ export const fundingChecks: readonly DemoCheck[] = [
   {
     name: 'same chain, Permit2 inline lock',
     async run(world, tally) {
-      const trade = tradeOf(world, world.freshTaker(), ['base', 'base'], 'WETH', 'USDC');
+      const trade = freshTrade(world, ['base', 'base'], 'WETH', 'USDC');
       const { lock, setUp, sentence } = await settleAndCompare(trade, askOf(trade, { sell: '0.5' }), tally);
       expectEqual(lock, 'Permit2', 'funding lock');
       expectEqual(setUp.join(), 'tokenApproval', 'set-up');
@@ -30,7 +38,7 @@ export const fundingChecks: readonly DemoCheck[] = [
   {
     name: 'same chain, standing Permit2 grant',
     async run(world, tally) {
-      const trade = tradeOf(world, world.freshTaker(), ['base', 'base'], 'DAI', 'WETH');
+      const trade = freshTrade(world, ['base', 'base'], 'DAI', 'WETH');
       const first = await settleAndCompare(trade, askOf(trade, { sell: '500' }), tally, {
         standingGrant: true,
       });
@@ -54,7 +62,7 @@ export const fundingChecks: readonly DemoCheck[] = [
   {
     name: 'same chain, resource lock',
     async run(world, tally) {
-      const trade = tradeOf(world, world.freshTaker());
+      const trade = freshTrade(world);
       const { taker, source } = trade;
       const amount = source.units('USDC', '800');
       const token = source.token('USDC').address;
@@ -101,7 +109,7 @@ export const fundingChecks: readonly DemoCheck[] = [
   {
     name: 'same chain, walletBroadcast',
     async run(world, tally) {
-      const trade = tradeOf(world, world.freshTaker(), ['arc', 'arc']);
+      const trade = freshTrade(world, ['arc', 'arc']);
       const { candidate, status, sentence } = await settleAndCompare(
         trade,
         askOf(trade, { sell: '600' }),
@@ -117,7 +125,7 @@ export const fundingChecks: readonly DemoCheck[] = [
   {
     name: 'same chain, exact output',
     async run(world, tally) {
-      const trade = tradeOf(world, world.freshTaker());
+      const trade = freshTrade(world);
       const { candidate, sentence } = await settleAndCompare(trade, askOf(trade, { buy: '0.25' }), tally);
       expectEqual(outputOf(candidate), trade.dest.units('WETH', '0.25'), 'output amount');
       return sentence;

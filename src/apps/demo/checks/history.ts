@@ -3,7 +3,7 @@
 import { zTradeDossier, zTradesResponse, type TradeDossier } from '../../../protocol/api/trades.ts';
 import { readTrades } from '../world.ts';
 import { type DemoCheck, eventually, expect, expectEqual } from './check.ts';
-import { askOf, settleAndCompare, tradeOf } from './trade.ts';
+import { askOf, settleAndCompare, freshTrade } from './trade.ts';
 
 const RESTRICTED = [
   'member',
@@ -18,7 +18,7 @@ const RESTRICTED = [
 export const historyCheck: DemoCheck = {
   name: 'trade history: list, dossier and CSV export',
   async run(world, tally) {
-    const trade = tradeOf(world, world.freshTaker(), ['base', 'arc']);
+    const trade = freshTrade(world, ['base', 'arc']);
     const { orderId, candidate } = await settleAndCompare(trade, askOf(trade, { sell: '700' }), tally);
     const { workspaceMember, service } = world.manifest.venue.keys;
     const read = (path: string, key?: string) => readTrades(world.manifest, path, key);

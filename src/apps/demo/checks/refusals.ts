@@ -6,7 +6,15 @@ import type { QuoteCandidate } from '../../../protocol/api/candidate.ts';
 import type { HttpAnswer, SignedOrder } from '../taker.ts';
 import { readerFor } from '../world.ts';
 import { type DemoCheck, expect, expectEqual, expectSettled } from './check.ts';
-import { askOf, balancesOf, type DemoTrade, inputOf, SETTLE_TIMEOUT_MS, tradeOf } from './trade.ts';
+import {
+  askOf,
+  balancesOf,
+  type DemoTrade,
+  inputOf,
+  SETTLE_TIMEOUT_MS,
+  freshTrade,
+  tradeOf,
+} from './trade.ts';
 
 const zValidation = z.object({
   detail: z
@@ -43,7 +51,7 @@ export const refusalChecks: readonly DemoCheck[] = [
   {
     name: 'refused: expired quote',
     async run(world) {
-      const trade = tradeOf(world, world.freshTaker());
+      const trade = freshTrade(world);
       const candidate = await candidateFor(trade);
       const { submission } = await trade.taker.prepare(candidate);
       await untouched(trade, async () => {
@@ -82,7 +90,7 @@ export const refusalChecks: readonly DemoCheck[] = [
   {
     name: 'refused: wrong signer',
     async run(world) {
-      const trade = tradeOf(world, world.freshTaker());
+      const trade = freshTrade(world);
       const thief = world.freshTaker();
       await untouched(trade, async () => {
         const candidate = await candidateFor(trade);
@@ -107,7 +115,7 @@ export const refusalChecks: readonly DemoCheck[] = [
   {
     name: 'refused: nonce used twice',
     async run(world, tally) {
-      const trade = tradeOf(world, world.freshTaker());
+      const trade = freshTrade(world);
       const { quotes } = await trade.taker.quote(askOf(trade, { sell: '100' }, { maxCandidates: 3 }));
       const [first, second] = quotes;
       expect(first !== undefined && second !== undefined, 'fewer than two candidates share the nonce');
@@ -137,7 +145,7 @@ export const refusalChecks: readonly DemoCheck[] = [
   {
     name: 'refused: API key of the wrong kind',
     async run(world) {
-      const trade = tradeOf(world, world.freshTaker());
+      const trade = freshTrade(world);
       const { workspaceAdmin, solver } = world.manifest.venue.keys;
       await untouched(trade, async () => {
         const candidate = await candidateFor(trade);
@@ -168,7 +176,7 @@ export const refusalChecks: readonly DemoCheck[] = [
   {
     name: 'one Idempotency-Key makes one order',
     async run(world, tally) {
-      const trade = tradeOf(world, world.freshTaker());
+      const trade = freshTrade(world);
       const candidate = await candidateFor(trade);
       const { submission } = await trade.taker.prepare(candidate);
       const before = await trade.source.balance(trade.taker.address, 'USDC');
@@ -201,7 +209,7 @@ export const refusalChecks: readonly DemoCheck[] = [
   {
     name: 'an amount larger than all inventory gets no quote',
     async run(world) {
-      const trade = tradeOf(world, world.freshTaker());
+      const trade = freshTrade(world);
       const { quotes, productUnavailable } = await trade.taker.quote(askOf(trade, { buy: '1000000' }));
       expectEqual(quotes.length, 0, 'quotes');
       expectEqual(productUnavailable?.code, 'amount_too_large', 'productUnavailable code');

@@ -2,12 +2,12 @@
 
 import { rosterOf } from '../world.ts';
 import { type DemoCheck, eventually, expect, expectEqual } from './check.ts';
-import { askOf, tradeOf } from './trade.ts';
+import { askOf, freshTrade } from './trade.ts';
 
 export const rosterCheck: DemoCheck = {
   name: 'a killed LP goes offline and comes back',
   async run(world) {
-    const trade = tradeOf(world, world.freshTaker());
+    const trade = freshTrade(world);
     const statusOfBeta = async () => (await rosterOf(world.manifest)).find(({ id }) => id === 'beta')?.status;
     const quotesFrom = async () =>
       (

@@ -3,12 +3,12 @@
 import { appendFile, readFile, rename, writeFile } from 'node:fs/promises';
 import type { DemoWorld } from '../world.ts';
 import { type DemoCheck, eventually, expect, expectEqual } from './check.ts';
-import { askOf, tradeOf } from './trade.ts';
+import { askOf, freshTrade } from './trade.ts';
 
 export const screeningCheck: DemoCheck = {
   name: 'a taker on the deny list gets no quote',
   async run(world: DemoWorld) {
-    const trade = tradeOf(world, world.freshTaker());
+    const trade = freshTrade(world);
     const { taker } = trade;
     const ask = () =>
       taker.call('POST', '/api/v1/rfq/quotes', { ...askOf(trade, { sell: '100' }), taker: taker.address });

@@ -4,12 +4,12 @@ import { parseEventLogs } from 'viem';
 import type { QuoteCandidate } from '../../../protocol/api/candidate.ts';
 import { escrowAbi } from '../../../settlement/abi/escrow.ts';
 import { type DemoCheck, eventually, expect, expectEqual } from './check.ts';
-import { askOf, settleAndCompare, tradeOf } from './trade.ts';
+import { askOf, settleAndCompare, freshTrade } from './trade.ts';
 
 export const splitCheck: DemoCheck = {
   name: 'split fill: three LPs in one transaction',
   async run(world, tally) {
-    const trade = tradeOf(world, world.freshTaker());
+    const trade = freshTrade(world);
     const ask = askOf(trade, { sell: SPLIT_USDC });
     let chosen: QuoteCandidate | undefined;
     await eventually('three LPs together quote the whole amount', 30_000, async () => {

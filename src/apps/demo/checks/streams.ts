@@ -4,7 +4,7 @@ import { WebSocket } from 'ws';
 import { zOrderEvent, zPriceEvent, zSubscribed } from '../../../protocol/api/events.ts';
 import type { DemoWorld } from '../world.ts';
 import { type DemoCheck, eventually, expect, expectEqual } from './check.ts';
-import { askOf, settleAndCompare, tradeOf } from './trade.ts';
+import { askOf, settleAndCompare, freshTrade } from './trade.ts';
 
 const ARRIVAL_MS = 30_000;
 /** As a share of the price: fees, the tenor, and market movement in between. */
@@ -53,7 +53,7 @@ export const streamCheck: DemoCheck = {
     const [bid, ask] = [Number(prices?.bids[0]?.price), Number(prices?.asks[0]?.price)];
     expect(bid < ask, `the bid of ${bid} is not below the ask of ${ask}`);
     first.drop();
-    const trade = tradeOf(world, world.freshTaker());
+    const trade = freshTrade(world);
     const { orderId, candidate } = await settleAndCompare(trade, askOf(trade, { sell: '250' }), tally);
     const paid = Number(candidate.preview.outputs[0]?.amount ?? 0) / 1e18 / 250;
     expect(Math.abs(paid / bid - 1) < NEAR, `a quote of ${paid} is far from the bid of ${bid}`);

@@ -41,6 +41,13 @@ export function tradeOf(
   };
 }
 
+export const freshTrade = (
+  world: DemoWorld,
+  corridor?: readonly [string, string],
+  sell?: string,
+  buy?: string,
+) => tradeOf(world, world.freshTaker(), corridor, sell, buy);
+
 export function askOf(
   trade: DemoTrade,
   amount: { sell: string } | { buy: string },

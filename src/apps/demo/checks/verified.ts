@@ -7,7 +7,7 @@ import { type TradeClaim, claimFromVenue } from '../../verify/claim.ts';
 import { openWitness } from '../../verify/witness.ts';
 import { readTrades } from '../world.ts';
 import { type DemoCheck, eventually, expect, expectEqual } from './check.ts';
-import { askOf, settleAndCompare, tradeOf } from './trade.ts';
+import { askOf, settleAndCompare, freshTrade } from './trade.ts';
 
 export const verifiedCheck: DemoCheck = {
   name: 'verify: dossiers are proven by signatures and chains alone',
@@ -20,7 +20,7 @@ export const verifiedCheck: DemoCheck = {
       ['base', 'base'],
       ['base', 'arc'],
     ] as const) {
-      const trade = tradeOf(world, world.freshTaker(), corridor);
+      const trade = freshTrade(world, corridor);
       ids.push((await settleAndCompare(trade, askOf(trade, { sell: '1500' }), tally)).orderId as Bytes32);
     }
     const witnesses = new Map(

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import type { Control } from '../../../domain/control.ts';
 import { CheckFailed, eventually, expect } from '../checks/check.ts';
-import { askOf, tradeOf } from '../checks/trade.ts';
+import { askOf, freshTrade } from '../checks/trade.ts';
 import type { WantedQuote } from '../taker.ts';
 import { rosterOf, type DemoWorld } from '../world.ts';
 
@@ -103,7 +103,7 @@ export function asking(
   sell?: string,
   buy?: string,
 ) {
-  const trade = tradeOf(world, world.freshTaker(), corridor, sell, buy);
+  const trade = freshTrade(world, corridor, sell, buy);
   return {
     trade,
     async quotes(amount = { sell: '100' }, more: Partial<WantedQuote> = {}) {

@@ -9,7 +9,7 @@ import {
   expectSettled,
   type OrderCounts,
 } from '../checks/check.ts';
-import { askOf, SETTLE_TIMEOUT_MS, tradeOf } from '../checks/trade.ts';
+import { askOf, SETTLE_TIMEOUT_MS, freshTrade } from '../checks/trade.ts';
 import type { DemoWorld } from '../world.ts';
 import { asking, quotesAgain, untilRoster, watch } from './board.ts';
 
@@ -145,7 +145,7 @@ export const burstCheck = (id: string): DemoCheck =>
       const seen = await watch(world, id, 'burst');
       const orders = await Promise.all(
         [1, 2, 3].map(async () => {
-          const trade = tradeOf(world, world.freshTaker());
+          const trade = freshTrade(world);
           const ask = askOf(trade, { sell: '60' }, { solvers: { include: [id] }, splitFill: 'never' });
           return { trade, orderId: (await trade.taker.take(ask)).orderId };
         }),

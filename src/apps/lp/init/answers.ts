@@ -2,11 +2,11 @@
 
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
-import { RequestError } from '../../../domain/errors.ts';
 import type { Address } from '../../../domain/hex.ts';
 import { zAddress } from '../../../protocol/wire.ts';
 import { readJson } from '../../config/load.ts';
 import { readSecretFile } from '../../../adapters/keystore/file.ts';
+import { badRequest } from '../../bad-request.ts';
 
 const zAnswers = z.strictObject({
   venue: z
@@ -50,9 +50,8 @@ export interface Answers extends FileAnswers {
 export async function readAnswers(file: string): Promise<Answers> {
   const parsed = zAnswers.safeParse(await readJson(file));
   if (parsed.success) return parsed.data;
-  throw new RequestError(
+  throw badRequest(
     `The answers in ${file} cannot be used: ${parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'the file'}: ${message}`).join('; ')}.`,
-    { code: 'bad_answers' },
   );
 }
 
@@ -89,9 +88,8 @@ const zDemo = z.object({
 /** demo.json as answers to all questions. */
 export async function readDemo(file: string): Promise<Answers> {
   const missing = (why: string) =>
-    new RequestError(
+    badRequest(
       `${file} ${why}. Start the demo (npm run demo) and keep it running: it writes the file when it is ready.`,
-      { code: 'no_demo' },
     );
   await readFile(file).catch(() => {
     throw missing('does not exist');

@@ -19,6 +19,7 @@ import { RequestError } from '../../../domain/errors.ts';
 import type { Address, Hex } from '../../../domain/hex.ts';
 import { readFromVenue } from '../../../protocol/link/link.ts';
 import { escrowAbi } from '../../../settlement/abi/escrow.ts';
+import { badRequest } from '../../bad-request.ts';
 
 export interface VenueFacts {
   venueId: string;
@@ -47,25 +48,22 @@ const SAMPLE_BLOCKS = 20n;
 
 export async function probeVenue(url: string, apiKey: string): Promise<VenueFacts> {
   if (!URL.canParse(url) || !/^(?:ws|http)s?:/.test(url))
-    throw new RequestError(`"${url}" is not the address of a venue, such as wss://venue.example.`, {
-      code: 'bad_venue',
-    });
+    throw badRequest(`"${url}" is not the address of a venue, such as wss://venue.example.`);
   const heard = await readFirstMessage({ url, apiKey });
   if (heard.kind === 'unreachable')
-    throw new RequestError(
+    throw badRequest(
       `The venue at ${url} cannot be reached: ${heard.why}. Check the address and that the venue is running.`,
-      { code: 'bad_venue' },
     );
   if (heard.kind === 'refused') {
     const why =
       heard.status === 401 || heard.status === 403
         ? 'does not accept this key as a solver key. The venue issues one with: firmquote keys issue --kind solver'
         : `answered ${heard.status}. Check that this is the address of a venue`;
-    throw new RequestError(`The venue at ${url} ${why}.`, { code: 'bad_venue' });
+    throw badRequest(`The venue at ${url} ${why}.`);
   }
   const read = readFromVenue(heard.frame);
   if (!read.ok || read.message.type !== 'challenge')
-    throw new RequestError(`The server at ${url} is not a venue of this version.`, { code: 'bad_venue' });
+    throw badRequest(`The server at ${url} is not a venue of this version.`);
   return { venueId: read.message.venueId, chains: read.message.chains };
 }
 
@@ -76,18 +74,14 @@ export async function probeChain(
 ): Promise<ChainFacts> {
   return withRpc(rpcUrl, slug, async (rpc) => {
     const id = Number(await rpc.request<Hex>('eth_chainId', []));
-    if (id !== chainId)
-      throw new RequestError(`This endpoint is on chain ${id}, not on ${slug} (${chainId}).`, {
-        code: 'wrong_chain',
-      });
+    if (id !== chainId) throw badRequest(`This endpoint is on chain ${id}, not on ${slug} (${chainId}).`);
     for (const [what, address] of [
       ['escrow', escrow],
       ['oracle', oracle],
     ] as const) {
       if ((await rpc.request<Hex>('eth_getCode', [address, 'latest'])) === '0x')
-        throw new RequestError(
+        throw badRequest(
           `There is no ${what} on ${slug} at ${address}, which the venue names. Check that the endpoint is synchronised and the venue is the right one.`,
-          { code: 'no_escrow' },
         );
     }
     const newest = BigInt(await rpc.request<Hex>('eth_blockNumber', []));
@@ -123,9 +117,9 @@ export async function probeTokens(
           view(rpc, address, erc20Abi, 'decimals'),
         ]).catch((cause: unknown) => {
           if (cause instanceof RpcRefusal || cause instanceof ViemError)
-            throw new RequestError(
+            throw badRequest(
               `${address} on ${slug} is not an ERC-20 token: it has no symbol, name or decimals.`,
-              { code: 'not_a_token', cause },
+              cause,
             );
           throw cause;
         });
@@ -166,8 +160,7 @@ export async function probeAccount(
 }
 
 async function withRpc<T>(url: string, slug: string, work: (rpc: ChainRpc) => Promise<T>): Promise<T> {
-  if (!URL.canParse(url))
-    throw new RequestError(`The endpoint of ${slug} is not a URL.`, { code: 'bad_rpc' });
+  if (!URL.canParse(url)) throw badRequest(`The endpoint of ${slug} is not a URL.`);
   const rpc = createRpc([url], { timeoutMs: 8_000 });
   try {
     return await work(rpc);
