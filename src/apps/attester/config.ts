@@ -5,11 +5,9 @@ import { zChain, zServer, zKeySource, zLogSection } from '../config/parts.ts';
 
 export const zAttesterConfig = z.strictObject({
   app: z.literal('attester'),
-  http: z
-    .strictObject({ host: z.string().default('127.0.0.1'), port: z.int().min(0).max(65_535).default(8090) })
-    .prefault({}),
-  ops: zServer(9300).prefault({}),
-  log: zLogSection.prefault({}),
+  http: zServer(8090),
+  ops: zServer(9300),
+  log: zLogSection,
   keys: z.strictObject({ attester: zKeySource }),
   lookBackSeconds: z.int().min(60).default(86_400),
   /** Unready after this long without a new block. */

@@ -7,7 +7,7 @@ import type { AuditCommand } from '../audit/main.ts';
 import type { SubjectOptions } from '../subject.ts';
 import type { DemoOptions } from '../demo/main.ts';
 import { adminCommands } from './admin/admin.ts';
-import { lpCommand } from './lp/lp.ts';
+import { lpCommand, readPort } from './lp/lp.ts';
 import { simCommand } from './sim/sim.ts';
 import { tradesCommand } from './admin/trades.ts';
 
@@ -193,13 +193,6 @@ try {
   // Expected errors print their message; a bug prints its stack.
   console.error(error instanceof BaseError ? error.message : error);
   process.exitCode = 1;
-}
-
-function readPort(text: string): number {
-  const port = Number(text);
-  if (!Number.isInteger(port) || port < 1024 || port > 65_000)
-    throw new InvalidArgumentError('It must be a number from 1024 to 65000.');
-  return port;
 }
 
 function readWhole(text: string): number {

@@ -9,12 +9,16 @@ import { zAddress } from '../../protocol/wire.ts';
 
 const PERMIT2: Address = '0x000000000022d473030f116ddee9f6b43ac78ba3';
 
+/** May be left out: every option has a default. */
+export const zSection = <S extends z.core.$ZodLooseShape>(shape: S) =>
+  z.strictObject(shape).prefault({} as never);
+
 export const zSecretText = z.string().min(1);
 
-export const zLogSection = z.strictObject({ level: z.enum(LOG_LEVELS).default('info') });
+export const zLogSection = zSection({ level: z.enum(LOG_LEVELS).default('info') });
 
 export const zServer = (port: number) =>
-  z.strictObject({ host: z.string().default('127.0.0.1'), port: z.int().min(0).max(65_535).default(port) });
+  zSection({ host: z.string().default('127.0.0.1'), port: z.int().min(0).max(65_535).default(port) });
 
 /**
  * Keystore with its password in a file (mode 0600) or variable; or, for development, the key in a variable.
@@ -35,7 +39,7 @@ export type SecretSource = z.infer<typeof zSecretSource>;
 
 /** `DATABASE_URL` overrides `url`; without either an embedded server runs in `embeddedDir`. */
 export const zDatabase = (name: string) =>
-  z.strictObject({
+  zSection({
     url: zSecretText.nullable().default(null),
     embeddedDir: z.string().default('./data'),
     name: z
@@ -71,23 +75,19 @@ export const zChain = z.strictObject({
   rpcUrls: z.array(zSecretText).min(1),
   startBlock: z.int().min(0).default(0),
   timeoutMs: z.int().min(100).default(5_000),
-  endpoints: z
-    .strictObject({
-      tryTimeoutMs: z.int().min(50).default(2_000),
-      maxLagBlocks: z.int().min(1).default(HEALTH.maxLagBlocks),
-      readmitAfterSeconds: z
-        .int()
-        .min(1)
-        .default(HEALTH.readmitAfterMs / 1_000),
-    })
-    .prefault({}),
+  endpoints: zSection({
+    tryTimeoutMs: z.int().min(50).default(2_000),
+    maxLagBlocks: z.int().min(1).default(HEALTH.maxLagBlocks),
+    readmitAfterSeconds: z
+      .int()
+      .min(1)
+      .default(HEALTH.readmitAfterMs / 1_000),
+  }),
   /** From this value on, so many endpoints must agree before money is released. */
-  quorum: z
-    .strictObject({
-      aboveUsd: z.number().min(0).default(QUORUM.aboveUsd),
-      agree: z.int().min(2).max(10).default(QUORUM.agree),
-    })
-    .prefault({}),
+  quorum: zSection({
+    aboveUsd: z.number().min(0).default(QUORUM.aboveUsd),
+    agree: z.int().min(2).max(10).default(QUORUM.agree),
+  }),
   /** Nothing is quoted while the clocks differ by more. */
   maxClockSkewMs: z.int().min(1_000).default(5_000),
   /** Deeper than `depth`. false, for test chains: logged and followed. */

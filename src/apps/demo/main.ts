@@ -9,13 +9,13 @@ import { loadConfig } from '../config/load.ts';
 import { lockDirectory } from '../directory-lock.ts';
 import { liveAs, type Life } from '../process.ts';
 import { keepState } from './chains/anvil.ts';
-import { issueDemoKeys, WORKSPACE } from './api-keys.ts';
+import { issueDemoKeys } from './api-keys.ts';
 import { type DemoConfig, zDemoConfig } from './config.ts';
-import { lpProcess, lpSections, writeConfigs } from './configs.ts';
+import { lpProcess, writeConfigs } from './configs.ts';
 import { followEvents } from './display/events.ts';
 import { startExchanges } from './exchange.ts';
 import { assertPortsFree, type Layout, layout as layoutOf, portsOf } from './layout.ts';
-import { type Manifest, writeManifest } from './manifest.ts';
+import { manifestOf, writeManifest } from './manifest.ts';
 import { startMarket } from './market.ts';
 import { keepPools } from './chains/pools.ts';
 import { keepOracles } from './chains/oracle.ts';
@@ -23,8 +23,8 @@ import type { OnceReport } from './checks/check.ts';
 import { runOnce } from './once.ts';
 import { appSpecs, chainSpec, environmentOf, lineLog, postgresSpec } from './processes.ts';
 import { PEG, setUpChain } from './chains/set-up.ts';
-import { type DemoState, drawState, readState, writeState } from './state.ts';
-import { createSupervisor, type Supervisor } from './supervisor.ts';
+import { drawState, readState, writeState } from './state.ts';
+import { createSupervisor } from './supervisor.ts';
 import { header, plainView, terminalView } from './display/view.ts';
 import { withControls } from './risk/config.ts';
 import { runRisk } from './risk/once.ts';
@@ -158,7 +158,7 @@ async function open(life: Life, { options, layout, config, log, startedAtMs }: S
   say('Starting the venue, the LPs and the attesters …');
   const databaseBase = postgres.database.base();
   await Promise.all(appSpecs(state, layout, databaseBase).map((spec) => supervisor.run(spec)));
-  const manifest = { ...manifestOf(state, layout, supervisor), environment: environmentOf(databaseBase) };
+  const manifest = manifestOf(state, layout, supervisor, environmentOf(databaseBase));
   const disturbances = createDisturbances(state, layout, exchange, (bps) => void (oracleShiftBps = bps));
   const world = createWorld(state, manifest, supervisor, disturbances);
   await untilServing(world, life);
@@ -236,56 +236,4 @@ async function untilServing(world: DemoWorld, life: Life): Promise<void> {
       throw new Error(`The venue and its LPs were not ready after 90 s (${seen}). See their logs.`);
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
-}
-
-function manifestOf(state: DemoState, layout: Layout, supervisor: Supervisor): Omit<Manifest, 'environment'> {
-  const local = (port: number) => `http://127.0.0.1:${port}`;
-  const lp = {
-    solverId: state.spareLp.id,
-    account: state.spareLp.owner.address,
-    operatorPrivateKey: state.spareLp.operator.privateKey,
-  };
-  const { service, workspaceAdmin, workspaceMember, otherService, solvers } = state.apiKeys;
-  return {
-    venue: {
-      url: local(layout.ports.venue),
-      wsUrl: `ws://127.0.0.1:${layout.ports.venue}/api/v1/ws`,
-      metricsUrl: `${local(layout.ports.venueOps)}/metrics`,
-      adminUrl: local(layout.ports.venueAdmin),
-      workspaceId: WORKSPACE,
-      keys: {
-        service,
-        workspaceAdmin,
-        workspaceMember,
-        solver: solvers[state.spareLp.id] ?? '',
-        otherService,
-        admin: state.adminSecret,
-        lp,
-      },
-    },
-    chains: state.chains.map(({ id, slug, rpcUrl, escrow, oracle, permit2, tokens }) => ({
-      id,
-      slug,
-      rpcUrl,
-      escrow,
-      oracle,
-      permit2,
-      tokens,
-    })),
-    takers: state.takers,
-    contractWallets: state.chains.map(({ id, contractWallets }) => ({
-      chainId: id,
-      address: contractWallets[0] ?? '0x',
-      ownerPrivateKey: state.walletOwners[0]?.privateKey ?? '0x',
-    })),
-    solvers: state.lps.map(({ id }, index) => ({
-      id,
-      metricsUrl: `${local(layout.ports.lpOps(index))}/metrics`,
-      adminUrl: local(layout.ports.lpAdmin(index)),
-      pid: supervisor.pid(lpProcess(id)) ?? null,
-    })),
-    lp,
-    lpSections: lpSections(state, layout),
-    processes: supervisor.pids(),
-  };
 }

@@ -1,63 +1,70 @@
 /** demo.json: what other programs need to take part. */
 
 import { chmod, rename, writeFile } from 'node:fs/promises';
-import type { Address, Hex } from '../../domain/hex.ts';
+import { WORKSPACE } from './api-keys.ts';
+import { lpProcess, lpSections } from './configs.ts';
+import type { Layout } from './layout.ts';
+import type { DemoState } from './state.ts';
+import type { Supervisor } from './supervisor.ts';
 
-interface ManifestToken {
-  symbol: string;
-  address: Address;
-  decimals: number;
-  eip3009: { name: string; version: string } | null;
-}
+export type Manifest = ReturnType<typeof manifestOf>;
 
-export interface ManifestChain {
-  id: number;
-  slug: string;
-  rpcUrl: string;
-  escrow: Address;
-  oracle: Address;
-  permit2: Address;
-  tokens: ManifestToken[];
-}
-
-interface SpareLp {
-  solverId: string;
-  account: Address;
-  operatorPrivateKey: Hex;
-}
-
-export interface Manifest {
-  venue: {
-    url: string;
-    wsUrl: string;
-    metricsUrl: string;
-    adminUrl: string;
-    workspaceId: string;
-    keys: {
-      service: string;
-      workspaceAdmin: string;
-      workspaceMember: string;
-      solver: string;
-      otherService: string;
-      admin: string;
-      lp: SpareLp;
-    };
+export function manifestOf(
+  state: DemoState,
+  layout: Layout,
+  supervisor: Supervisor,
+  environment: Record<string, string>,
+) {
+  const local = (port: number) => `http://127.0.0.1:${port}`;
+  const lp = {
+    solverId: state.spareLp.id,
+    account: state.spareLp.owner.address,
+    operatorPrivateKey: state.spareLp.operator.privateKey,
   };
-  chains: ManifestChain[];
-  takers: { address: Address; privateKey: Hex }[];
-  contractWallets: { chainId: number; address: Address; ownerPrivateKey: Hex }[];
-  solvers: { id: string; metricsUrl: string; adminUrl: string; pid: number | null }[];
-  lp: SpareLp;
-  lpSections: {
-    networks: object[];
-    attesters: object;
-    feeds: object;
-    prices: object;
-    assets: object;
-    chain: object;
+  const { service, workspaceAdmin, workspaceMember, otherService, solvers } = state.apiKeys;
+  return {
+    venue: {
+      url: local(layout.ports.venue),
+      wsUrl: `ws://127.0.0.1:${layout.ports.venue}/api/v1/ws`,
+      metricsUrl: `${local(layout.ports.venueOps)}/metrics`,
+      adminUrl: local(layout.ports.venueAdmin),
+      workspaceId: WORKSPACE,
+      keys: {
+        service,
+        workspaceAdmin,
+        workspaceMember,
+        solver: solvers[state.spareLp.id] ?? '',
+        otherService,
+        admin: state.adminSecret,
+        lp,
+      },
+    },
+    chains: state.chains.map(({ id, slug, rpcUrl, escrow, oracle, permit2, tokens }) => ({
+      id,
+      slug,
+      rpcUrl,
+      escrow,
+      oracle,
+      permit2,
+      tokens,
+    })),
+    takers: state.takers,
+    contractWallets: state.chains.map(({ id, contractWallets }) => ({
+      chainId: id,
+      address: contractWallets[0] ?? '0x',
+      ownerPrivateKey: state.walletOwners[0]?.privateKey ?? '0x',
+    })),
+    solvers: state.lps.map(({ id }, index) => ({
+      id,
+      metricsUrl: `${local(layout.ports.lpOps(index))}/metrics`,
+      adminUrl: local(layout.ports.lpAdmin(index)),
+      pid: supervisor.pid(lpProcess(id)) ?? null,
+    })),
+    lp,
+    lpSections: lpSections(state, layout),
+    processes: supervisor.pids(),
+    environment,
   };
-  processes: Record<string, number>;
-  environment: Record<string, string>;
 }
 
 export async function writeManifest(path: string, manifest: Manifest): Promise<void> {

@@ -6,7 +6,6 @@ import { randomBytes } from 'node:crypto';
 import type { DexDeployment } from '../../adapters/evm/deploy/deploy-dex.ts';
 import type { Address } from '../../domain/hex.ts';
 import type { DemoConfig } from './config.ts';
-import type { ManifestChain } from './manifest.ts';
 import { drawKeyPair, type KeyPair } from './key-pair.ts';
 
 interface LpKeys {
@@ -41,15 +40,28 @@ export interface DemoState {
     otherService: string;
     solvers: Record<string, string>;
   };
-  chains: (ManifestChain & {
+  chains: {
+    id: number;
+    slug: string;
+    rpcUrl: string;
+    escrow: Address;
+    oracle: Address;
+    permit2: Address;
+    tokens: {
+      symbol: string;
+      address: Address;
+      decimals: number;
+      eip3009: { name: string; version: string } | null;
+    }[];
     contractWallets: Address[];
     startBlock: number;
-    /** Absent in states of older versions. */ batch?: Address;
+    /** Absent in states of older versions. */
+    batch?: Address;
     minted: Record<string, string>;
     oracles: Record<string, Address>;
     sequencer: Address | null;
     dex: DexState;
-  })[];
+  }[];
 }
 
 /** More than `--once` needs: two checks on one taker would see each other's transfers. */

@@ -13,6 +13,7 @@ import {
   zKeySource,
   zLogSection,
   zSecretSource,
+  zSection,
   zSecretText,
 } from '../config/parts.ts';
 
@@ -27,13 +28,13 @@ const zLpNetwork = zChain.extend({
 
 const zOps = zServer(9200);
 
-const zAdmin = z.strictObject({
+const zAdmin = zSection({
   port: z.int().min(0).max(65_535).default(9201),
   tokenFile: z.string().min(1).nullable().default(null),
 });
 
 /** Several processes as one LP: same configuration, operator and database, one inventory in Redis. */
-const zReplicas = z.strictObject({
+const zReplicas = zSection({
   redisUrl: zSecretText.nullable().default(null),
   name: z
     .string()
@@ -46,15 +47,15 @@ const zReplicas = z.strictObject({
 });
 
 /** Only this part is read, so that an LP can be stopped while its file is being edited. */
-export const zLpServers = z.object({ ops: zOps.prefault({}), admin: zAdmin.prefault({}) });
+export const zLpServers = z.object({ ops: zOps, admin: zAdmin });
 
 const zParts = z.strictObject({
   app: z.literal('lp'),
-  ops: zOps.prefault({}),
-  admin: zAdmin.prefault({}),
-  log: zLogSection.prefault({}),
-  database: zDatabase('firmquote_lp').prefault({}),
-  replicas: zReplicas.prefault({}),
+  ops: zOps,
+  admin: zAdmin,
+  log: zLogSection,
+  database: zDatabase('firmquote_lp'),
+  replicas: zReplicas,
   keys: z.strictObject({
     operator: zKeySource,
     /** Development only: that key can also withdraw. */
@@ -64,18 +65,14 @@ const zParts = z.strictObject({
     .array(z.strictObject({ name: z.string().min(1).max(40), url: z.string().min(1), apiKey: zSecretSource }))
     .min(1),
   networks: z.array(zLpNetwork).min(1),
-  attesters: z
-    .strictObject({ urls: z.array(z.string()).default([]), timeoutMs: z.int().min(50).default(2_000) })
-    .prefault({}),
+  attesters: zSection({ urls: z.array(z.string()).default([]), timeoutMs: z.int().min(50).default(2_000) }),
   feeds: z.record(z.string(), zFeed).default({}),
   /** Days until rows are deleted; null: never. */
-  retention: z
-    .strictObject({
-      /** Must exceed any downtime: gas is booked from these rows. */
-      slotDays: z.int().min(7).nullable().default(90),
-      explanationDays: z.int().min(1).nullable().default(null),
-    })
-    .prefault({}),
+  retention: zSection({
+    /** Must exceed any downtime: gas is booked from these rows. */
+    slotDays: z.int().min(7).nullable().default(90),
+    explanationDays: z.int().min(1).nullable().default(null),
+  }),
   lp: zLpConfig,
 });
 

@@ -22,6 +22,7 @@ import {
   zKeySource,
   zLogSection,
   zSecretSource,
+  zSection,
   zSecretText,
 } from '../config/parts.ts';
 import { zDexes } from './dex.ts';
@@ -29,13 +30,11 @@ import { zDexes } from './dex.ts';
 const zGas = (standard: bigint) => z.int().min(21_000).max(30_000_000).default(Number(standard));
 const zCount = (standard: number) => z.int().min(1).default(standard);
 const zPerKind = (standard: Readonly<Record<LoadKind, number>>, least: number) =>
-  z
-    .strictObject(
-      Object.fromEntries(
-        Object.entries(standard).map(([kind, most]) => [kind, z.int().min(least).default(most)]),
-      ) as Record<LoadKind, z.ZodDefault<z.ZodInt>>,
-    )
-    .prefault({});
+  zSection(
+    Object.fromEntries(
+      Object.entries(standard).map(([kind, most]) => [kind, z.int().min(least).default(most)]),
+    ) as Record<LoadKind, z.ZodDefault<z.ZodInt>>,
+  );
 
 const zVenueChain = zChain.extend({
   executionMode: z.enum(['apiSubmit', 'walletBroadcast']).default(CHAIN_DEFAULTS.executionMode),
@@ -67,34 +66,29 @@ export const zVenueConfig = z.strictObject({
   app: z.literal('venue'),
   venueId: z.string().min(1).max(64),
   role: z.enum(['api', 'worker', 'all']).default('all'),
-  http: z
-    .strictObject({
-      host: z.string().default('127.0.0.1'),
-      port: z.int().min(0).max(65_535).default(8080),
-      /** Addresses of load balancers whose X-Forwarded-For is trusted. */
-      trustProxy: z.array(z.string()).default([]),
-      /** After SIGTERM /readyz fails for this long first: a load balancer must notice. */
-      drainMs: z.int().min(0).max(2_000).default(0),
-    })
-    .prefault({}),
-  ops: zServer(9100).prefault({}),
-  admin: z
-    .strictObject({
-      host: z.string().default('127.0.0.1'),
-      port: z.int().min(0).max(65_535).default(9101),
-      keys: z
-        .array(z.strictObject({ id: z.string().regex(/^[a-z0-9-]{1,32}$/), secret: zSecretSource }))
-        .default([]),
-      requestsPerSecond: z.number().positive().default(20),
-    })
-    .prefault({}),
-  log: zLogSection.prefault({}),
-  database: zDatabase('firmquote_venue').prefault({}),
-  queue: z
-    .strictObject({
-      /** REDIS_URL wins; null: queues are on PostgreSQL. */ redisUrl: zSecretText.nullable().default(null),
-    })
-    .prefault({}),
+  http: zSection({
+    host: z.string().default('127.0.0.1'),
+    port: z.int().min(0).max(65_535).default(8080),
+    /** Addresses of load balancers whose X-Forwarded-For is trusted. */
+    trustProxy: z.array(z.string()).default([]),
+    /** After SIGTERM /readyz fails for this long first: a load balancer must notice. */
+    drainMs: z.int().min(0).max(2_000).default(0),
+  }),
+  ops: zServer(9100),
+  admin: zSection({
+    host: z.string().default('127.0.0.1'),
+    port: z.int().min(0).max(65_535).default(9101),
+    keys: z
+      .array(z.strictObject({ id: z.string().regex(/^[a-z0-9-]{1,32}$/), secret: zSecretSource }))
+      .default([]),
+    requestsPerSecond: z.number().positive().default(20),
+  }),
+  log: zLogSection,
+  database: zDatabase('firmquote_venue'),
+  queue: zSection({
+    /** REDIS_URL wins; null: queues are on PostgreSQL. */
+    redisUrl: zSecretText.nullable().default(null),
+  }),
   keys: z.strictObject({
     relayer: z.union([zKeySource, z.array(zKeySource).min(1)]),
     /** The first seals, all verify. Keep an old key until its longest quote has expired. */
@@ -112,56 +106,46 @@ export const zVenueConfig = z.strictObject({
   listedChains: z
     .array(z.strictObject({ slug: z.string(), id: z.int(), sandbox: z.boolean().default(false) }))
     .default([]),
-  attesters: z
-    .strictObject({ urls: z.array(z.string()).default([]), timeoutMs: z.int().min(50).default(2_000) })
-    .prefault({}),
+  attesters: zSection({ urls: z.array(z.string()).default([]), timeoutMs: z.int().min(50).default(2_000) }),
   feeds: z.record(z.string(), zFeed).default({}),
   prices: z.record(z.string(), zReferencePrice).default({}),
-  outbound: z
-    .strictObject({
-      allowHosts: z.array(z.string().min(1)).default([]),
-      allowPrivate: z.boolean().default(false),
-    })
-    .prefault({}),
+  outbound: zSection({
+    allowHosts: z.array(z.string().min(1)).default([]),
+    allowPrivate: z.boolean().default(false),
+  }),
   /** Takers and receivers are screened before every quote, preflight and submission. */
-  screening: z
-    .strictObject({
-      /** JSON or one address per line; read again when it changes and on SIGHUP. */
-      denyListFile: z.string().min(1).nullable().default(null),
-      provider: z
-        .strictObject({
-          name: z.string().min(1).max(60).default('screening-service'),
-          /** `{address}` is replaced by the address. null: no service is asked. */
-          url: zSecretText.nullable().default(null),
-          headers: z.record(z.string(), zSecretText).default({}),
-          /** Path of the verdict in the JSON answer, joined by dots. */
-          deniedPath: z.string().min(1).default('identifications'),
-          /** null: any list that is not empty denies. */
-          deniedEquals: z.union([z.string(), z.number(), z.boolean()]).nullable().default(null),
-          versionPath: z.string().min(1).nullable().default(null),
-          timeoutMs: z.int().min(50).default(800),
-          attempts: z.int().min(1).max(5).default(2),
-          deadlineMs: z.int().min(50).default(1_500),
-          cacheTtlMs: z.int().min(0).default(300_000),
-          maxCached: z.int().min(1).default(100_000),
-          /** closed refuses to quote; open quotes, and the record says so. */
-          onFailure: z.enum(['closed', 'open']).default('closed'),
-        })
-        .prefault({}),
-    })
-    .prefault({}),
-  /** Each workspace's threshold decides what is reported. */
-  travelRule: z
-    .strictObject({
+  screening: zSection({
+    /** JSON or one address per line; read again when it changes and on SIGHUP. */
+    denyListFile: z.string().min(1).nullable().default(null),
+    provider: zSection({
+      name: z.string().min(1).max(60).default('screening-service'),
+      /** `{address}` is replaced by the address. null: no service is asked. */
       url: zSecretText.nullable().default(null),
       headers: z.record(z.string(), zSecretText).default({}),
-      timeoutMs: z.int().min(50).default(10_000),
-      file: z.string().min(1).nullable().default(null),
-      maxAttempts: zCount(COURIER.maxAttempts),
-      firstRetryMs: zCount(COURIER.firstRetryMs),
-      longestRetryMs: zCount(COURIER.longestRetryMs),
-    })
-    .prefault({}),
+      /** Path of the verdict in the JSON answer, joined by dots. */
+      deniedPath: z.string().min(1).default('identifications'),
+      /** null: any list that is not empty denies. */
+      deniedEquals: z.union([z.string(), z.number(), z.boolean()]).nullable().default(null),
+      versionPath: z.string().min(1).nullable().default(null),
+      timeoutMs: z.int().min(50).default(800),
+      attempts: z.int().min(1).max(5).default(2),
+      deadlineMs: z.int().min(50).default(1_500),
+      cacheTtlMs: z.int().min(0).default(300_000),
+      maxCached: z.int().min(1).default(100_000),
+      /** closed refuses to quote; open quotes, and the record says so. */
+      onFailure: z.enum(['closed', 'open']).default('closed'),
+    }),
+  }),
+  /** Each workspace's threshold decides what is reported. */
+  travelRule: zSection({
+    url: zSecretText.nullable().default(null),
+    headers: z.record(z.string(), zSecretText).default({}),
+    timeoutMs: z.int().min(50).default(10_000),
+    file: z.string().min(1).nullable().default(null),
+    maxAttempts: zCount(COURIER.maxAttempts),
+    firstRetryMs: zCount(COURIER.firstRetryMs),
+    longestRetryMs: zCount(COURIER.longestRetryMs),
+  }),
   /** Added to a database that lacks them. */
   workspaces: z
     .array(
@@ -188,86 +172,70 @@ export const zVenueConfig = z.strictObject({
       }),
     )
     .default([]),
-  fanOut: z
-    .strictObject({
-      timeoutMs: zCount(FAN_OUT.timeoutMs),
-      sliceTimeoutMs: zCount(FAN_OUT.sliceTimeoutMs),
-      lingerMs: z.int().min(0).default(FAN_OUT.lingerMs),
-      maxSplitParts: zCount(FAN_OUT.maxSplitParts),
-      maxValiditySeconds: zCount(FAN_OUT.maxValiditySeconds),
-      shortValiditySeconds: z.int().min(0).default(FAN_OUT.shortValiditySeconds),
-      farFromMidBps: zCount(FAN_OUT.farFromMidBps),
-    })
-    .prefault({}),
-  router: z
-    .strictObject({
-      timeoutMs: zCount(ROUTER.timeoutMs),
-      /** Assets (CAIP-19) tried first between two legs. */
-      middles: z.array(zAssetId).default([]),
-      maxMiddles: z.int().min(0).max(8).default(ROUTER.maxMiddles),
-    })
-    .prefault({}),
+  fanOut: zSection({
+    timeoutMs: zCount(FAN_OUT.timeoutMs),
+    sliceTimeoutMs: zCount(FAN_OUT.sliceTimeoutMs),
+    lingerMs: z.int().min(0).default(FAN_OUT.lingerMs),
+    maxSplitParts: zCount(FAN_OUT.maxSplitParts),
+    maxValiditySeconds: zCount(FAN_OUT.maxValiditySeconds),
+    shortValiditySeconds: z.int().min(0).default(FAN_OUT.shortValiditySeconds),
+    farFromMidBps: zCount(FAN_OUT.farFromMidBps),
+  }),
+  router: zSection({
+    timeoutMs: zCount(ROUTER.timeoutMs),
+    /** Assets (CAIP-19) tried first between two legs. */
+    middles: z.array(zAssetId).default([]),
+    maxMiddles: z.int().min(0).max(8).default(ROUTER.maxMiddles),
+  }),
   dex: zDexes,
-  rates: z
-    .strictObject({
-      quotesPerSecond: z.number().positive().default(RATES.quotesPerSecond),
-      submitsPerSecond: z.number().positive().default(RATES.submitsPerSecond),
-      readsPerSecond: z.number().positive().default(RATES.readsPerSecond),
-      perIpPerSecond: z.number().positive().default(RATES.perIpPerSecond),
-      burst: z.number().min(1).default(RATES.burst),
-      openQuotes: zCount(RATES.openQuotes),
-      openNotionalUsd: z.number().positive().default(RATES.openNotionalUsd),
-      trustedIps: z.array(z.string()).default([...RATES.trustedIps]),
-    })
-    .prefault({}),
-  breaker: z
-    .strictObject({
-      limit: z.number().positive().default(BREAKER.limit),
-      halfLifeMs: zCount(BREAKER.halfLifeMs),
-      firstCoolDownMs: zCount(BREAKER.firstCoolDownMs),
-      longestCoolDownMs: zCount(BREAKER.longestCoolDownMs),
-      forgiveAfterMs: zCount(BREAKER.forgiveAfterMs),
-    })
-    .prefault({}),
-  sockets: z
-    .strictObject({
-      pingEveryMs: zCount(SOCKETS.pingEveryMs),
-      maxBufferedBytes: zCount(SOCKETS.maxBufferedBytes),
-      /** Beyond it, event streams with the most unread bytes are closed. */
-      maxTotalBufferedBytes: zCount(SOCKETS.maxTotalBufferedBytes),
-      maxPerKey: zCount(SOCKETS.maxPerKey),
-      maxFramesPerSecond: zCount(SOCKETS.maxFramesPerSecond),
-    })
-    .prefault({}),
+  rates: zSection({
+    quotesPerSecond: z.number().positive().default(RATES.quotesPerSecond),
+    submitsPerSecond: z.number().positive().default(RATES.submitsPerSecond),
+    readsPerSecond: z.number().positive().default(RATES.readsPerSecond),
+    perIpPerSecond: z.number().positive().default(RATES.perIpPerSecond),
+    burst: z.number().min(1).default(RATES.burst),
+    openQuotes: zCount(RATES.openQuotes),
+    openNotionalUsd: z.number().positive().default(RATES.openNotionalUsd),
+    trustedIps: z.array(z.string()).default([...RATES.trustedIps]),
+  }),
+  breaker: zSection({
+    limit: z.number().positive().default(BREAKER.limit),
+    halfLifeMs: zCount(BREAKER.halfLifeMs),
+    firstCoolDownMs: zCount(BREAKER.firstCoolDownMs),
+    longestCoolDownMs: zCount(BREAKER.longestCoolDownMs),
+    forgiveAfterMs: zCount(BREAKER.forgiveAfterMs),
+  }),
+  sockets: zSection({
+    pingEveryMs: zCount(SOCKETS.pingEveryMs),
+    maxBufferedBytes: zCount(SOCKETS.maxBufferedBytes),
+    /** Beyond it, event streams with the most unread bytes are closed. */
+    maxTotalBufferedBytes: zCount(SOCKETS.maxTotalBufferedBytes),
+    maxPerKey: zCount(SOCKETS.maxPerKey),
+    maxFramesPerSecond: zCount(SOCKETS.maxFramesPerSecond),
+  }),
   /** Requests beyond these limits get 429 or 503. */
-  admission: z
-    .strictObject({
-      places: zPerKind(ADMISSION.places, 1),
-      waiting: zPerKind(ADMISSION.waiting, 0),
-      maxWaitMs: zCount(ADMISSION.maxWaitMs),
-      /** At this event loop lag some quotes and exports are refused, at twice this all. */
-      shedAtLagMs: zCount(ADMISSION.shedAtLagMs),
-      /** At this wait, requests that need the database begin to be refused. */
-      shedAtDatabaseWaitMs: zCount(ADMISSION.shedAtDatabaseWaitMs),
-      perChain: zCount(ADMISSION.perChain),
-    })
-    .prefault({}),
-  levels: z
-    .strictObject({
-      maxAgeMs: zCount(LEVELS.maxAgeMs),
-      maxMarkets: zCount(LEVELS.maxMarkets),
-      maxPerSecond: zCount(LEVELS.maxPerSecond),
-    })
-    .prefault({}),
+  admission: zSection({
+    places: zPerKind(ADMISSION.places, 1),
+    waiting: zPerKind(ADMISSION.waiting, 0),
+    maxWaitMs: zCount(ADMISSION.maxWaitMs),
+    /** At this event loop lag some quotes and exports are refused, at twice this all. */
+    shedAtLagMs: zCount(ADMISSION.shedAtLagMs),
+    /** At this wait, requests that need the database begin to be refused. */
+    shedAtDatabaseWaitMs: zCount(ADMISSION.shedAtDatabaseWaitMs),
+    perChain: zCount(ADMISSION.perChain),
+  }),
+  levels: zSection({
+    maxAgeMs: zCount(LEVELS.maxAgeMs),
+    maxMarkets: zCount(LEVELS.maxMarkets),
+    maxPerSecond: zCount(LEVELS.maxPerSecond),
+  }),
   /** Days until rows are deleted; null keeps them. */
-  retention: z
-    .strictObject({
-      idempotencyDays: z.int().min(2).nullable().default(2),
-      slotDays: z.int().min(7).nullable().default(90),
-      /** A stream cannot resume from before that. */
-      eventDays: z.int().min(7).nullable().default(null),
-    })
-    .prefault({}),
+  retention: zSection({
+    idempotencyDays: z.int().min(2).nullable().default(2),
+    slotDays: z.int().min(7).nullable().default(90),
+    /** A stream cannot resume from before that. */
+    eventDays: z.int().min(7).nullable().default(null),
+  }),
 });
 
 export type VenueConfig = z.infer<typeof zVenueConfig>;

@@ -174,7 +174,7 @@ export function lpCommand(): Command {
   return lp;
 }
 
-function readPort(text: string): number {
+export function readPort(text: string): number {
   const port = Number(text);
   if (!Number.isInteger(port) || port < 1_024 || port > 65_000)
     throw new InvalidArgumentError('It must be a number from 1024 to 65000.');
