@@ -24,24 +24,21 @@ export interface Findings {
 export const KINDS = {
   order_status: [
     'the escrow and the database disagree about the state of this order',
-    'If the chain is ahead, a worker is down or stuck: start it and run the audit again. If the database is ahead, a reorganisation deeper than `depth` has happened: stop the chain and compare its blocks.',
+    'Chain ahead: a worker is down or stuck; start it. Database ahead: a reorganisation deeper than `depth` has happened; stop the chain and compare its blocks.',
   ],
-  order_row: [
-    'the order row is not what its facts make',
-    'The row was edited by hand, or a write was torn. The facts are right: correct the row from them.',
-  ],
+  order_row: ['the order row is not what its facts make', 'Correct the row from the facts.'],
   fact_sequence: [
     'facts of an order are missing or miscounted',
-    'Restore the order from a backup, or correct the count and let a worker read the order again from the chain.',
+    'Restore the order from a backup, or correct the count and let a worker read the order again.',
   ],
   fact_without_event: [
     'a fact has no event, so subscribers did not receive it',
-    'Clients that poll have seen it. Append the event, or ask subscribers to read the order again.',
+    'Append the event, or ask subscribers to read the order again.',
   ],
   event_without_fact: ['an event was sent without a fact', 'Compare with the chain and inform the clients.'],
   fact_without_log: [
     'a fact names a transaction that the chain does not show',
-    'Ask another node first. If it remains, a reorganisation deeper than `depth` has happened.',
+    'Ask another node. If it remains, a reorganisation deeper than `depth` has happened.',
   ],
   log_without_fact: [
     'the chain shows a step of an order that is not recorded',
@@ -49,7 +46,7 @@ export const KINDS = {
   ],
   unknown_order: [
     'the escrow has an order that is not in this database',
-    'Another venue uses this escrow (use --others), or the database was restored from an older backup: see docs/venue/backup.md. Anyone can refund the escrowed input after the order expires.',
+    'Another venue uses this escrow (use --others), or the database is an older backup: see docs/venue/backup.md. Anyone can refund the input after the order expires.',
   ],
   output_amount: [
     'the recorded delivery is not what the escrow delivered',
@@ -57,7 +54,7 @@ export const KINDS = {
   ],
   escrow_balance: [
     'the escrow balance is not the sum of its ledger and its open orders',
-    'More: tokens were sent to the contract directly and cannot be withdrawn. Less: money is missing. Stop the processes immediately and investigate.',
+    'More: tokens were sent to the contract directly and cannot be withdrawn. Less: money is missing; stop the processes immediately.',
   ],
   fee_sum: [
     'the balance of the fee recipient is not the sum of the fees of settled orders',
@@ -79,20 +76,17 @@ export const KINDS = {
   ],
   nonce_gap: [
     'a relayer nonce between two slots has no slot',
-    'Rows were deleted, or the key was used elsewhere. Look the nonce up on the chain, and use each key in one place only.',
+    'Rows were deleted, or the key was used elsewhere: look the nonce up on the chain.',
   ],
   next_nonce: [
     'the next nonce does not follow the last slot',
-    'Transactions would collide or wait for ever: stop the worker, correct tx_signer.next_nonce, start it.',
+    'Stop the worker, correct tx_signer.next_nonce, start it.',
   ],
   slot_state: [
     'a slot and the chain disagree about a transaction',
-    'Start the worker of this signer, which checks every slot. If it remains, the key is used elsewhere.',
+    'Start the worker of this signer. If it remains, the key is used elsewhere.',
   ],
-  lp_entry: [
-    'an accounting entry does not balance',
-    'Find the entry, which was edited by hand, and reverse it.',
-  ],
+  lp_entry: ['an accounting entry does not balance', 'Find the entry and reverse it.'],
   lp_balance: [
     'a stored balance is not the sum of its postings',
     'Stop the LP, correct the balance from the postings, start it.',

@@ -103,23 +103,23 @@ export function viewChain(manifest: Manifest, slug: string): DemoChainView {
     chain,
     client,
     token,
-    asset: (symbol: string) => `eip155:${chain.id}/erc20:${token(symbol).address}`,
-    units: (symbol: string, whole: string) => parseUnits(whole, token(symbol).decimals),
-    balance: (owner: string, symbol: string): Promise<bigint> =>
+    asset: (symbol) => `eip155:${chain.id}/erc20:${token(symbol).address}`,
+    units: (symbol, whole) => parseUnits(whole, token(symbol).decimals),
+    balance: (owner, symbol) =>
       client.readContract({
         address: token(symbol).address,
         abi: devTokenAbi,
         functionName: 'balanceOf',
         args: [owner as Address],
       }),
-    ledger: (account: string, symbol: string): Promise<bigint> =>
+    ledger: (account, symbol) =>
       client.readContract({
         address: chain.escrow,
         abi: escrowAbi,
         functionName: 'balanceOf',
         args: [account as Address, token(symbol).address],
       }),
-    supply: (symbol: string): Promise<bigint> =>
+    supply: (symbol) =>
       client.readContract({ address: token(symbol).address, abi: devTokenAbi, functionName: 'totalSupply' }),
   };
 }

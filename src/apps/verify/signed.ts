@@ -39,31 +39,8 @@ export function readSigned({ intent }: TradeClaim): Signed | undefined {
 
 export function checkEnvelope({ intent, order, domain, judge }: Case, exact: boolean): void {
   const { maxSpent, minReceived, fillInstructions, ...head } = intentOf(domain.escrow, order);
-  const {
-    resolved,
-    originSettler,
-    user,
-    nonce,
-    originChainId,
-    openDeadline,
-    fillDeadline,
-    orderDataType,
-    orderData,
-    expires,
-  } = intent;
   const ours = { ...head, resolved: { maxSpent, minReceived, fillInstructions }, expires: order.expires };
-  const shown = {
-    originSettler,
-    user,
-    nonce,
-    originChainId,
-    openDeadline,
-    fillDeadline,
-    orderDataType,
-    orderData,
-    resolved,
-    expires,
-  };
+  const shown = Object.fromEntries(Object.keys(ours).map((key) => [key, intent[key as keyof typeof ours]]));
   judge(
     'order.envelope',
     exact && canonicalJson(ours) === canonicalJson(shown),

@@ -190,19 +190,14 @@ const MODELS: Record<string, Model> = {
   },
 };
 
-const modelNames: readonly string[] = Object.keys(MODELS);
-
 export function modelRows(name: string, named: Named): ReportRow[] {
   const model = MODELS[name];
   if (model === undefined || !Object.hasOwn(MODELS, name))
-    throw new RequestError(`There is no model "${name}". One of: ${modelNames.join(', ')}.`, {
-      code: 'bad_request',
-    });
+    throw refused(`There is no model "${name}". One of: ${Object.keys(MODELS).join(', ')}.`);
   for (const option of Object.keys(named)) {
     if (!model.options.includes(option))
-      throw new RequestError(
+      throw refused(
         `The model ${name} has no option --${option}. It takes: ${model.options.map((each) => `--${each}`).join(' ')}.`,
-        { code: 'bad_request' },
       );
   }
   return model.rows({
@@ -227,5 +222,5 @@ export function modelRows(name: string, named: Named): ReportRow[] {
   });
 }
 
-const wrong = (option: string, what: string): RequestError =>
-  new RequestError(`--${option} ${what}.`, { code: 'bad_request' });
+const refused = (message: string) => new RequestError(message, { code: 'bad_request' });
+const wrong = (option: string, what: string) => refused(`--${option} ${what}.`);

@@ -207,21 +207,7 @@ function createAsker(terminal: Terminal | undefined, yes: boolean) {
   };
 }
 
-function fromFlags({
-  venueUrl,
-  venueKeyFile,
-  venueKeyEnv,
-  solverId,
-  solverName,
-  account,
-  rpc = [],
-  token = [],
-  operatorKeyEnv,
-  operatorPasswordFile,
-  operatorPasswordEnv,
-  port,
-  databaseUrl,
-}: InitOptions): Answers {
+function fromFlags({ rpc = [], token = [], account, port, databaseUrl, ...flags }: InitOptions): Answers {
   const chains: NonNullable<Answers['chains']> = {};
   for (const [flag, texts] of [
     ['--rpc', rpc],
@@ -240,13 +226,13 @@ function fromFlags({
     }
   }
   return {
-    venue: { url: venueUrl, keyFile: venueKeyFile, keyEnv: venueKeyEnv },
-    solver: { id: solverId, name: solverName },
+    venue: { url: flags.venueUrl, keyFile: flags.venueKeyFile, keyEnv: flags.venueKeyEnv },
+    solver: { id: flags.solverId, name: flags.solverName },
     ...(account !== undefined && { account }),
     operator: {
-      keyEnv: operatorKeyEnv,
-      passwordFile: operatorPasswordFile,
-      passwordEnv: operatorPasswordEnv,
+      keyEnv: flags.operatorKeyEnv,
+      passwordFile: flags.operatorPasswordFile,
+      passwordEnv: flags.operatorPasswordEnv,
     },
     ...(Object.keys(chains).length > 0 && { chains }),
     ...(port !== undefined && { port }),
@@ -329,16 +315,11 @@ async function passwordOf(
   { operator }: Answers,
   asker: Asker,
 ): Promise<{ text: string } | { value: string; source: object }> {
-  if (operator?.passwordFile !== undefined)
-    return {
-      value: await newPassword({ passwordFile: operator.passwordFile }),
-      source: { passwordFile: operator.passwordFile },
-    };
-  if (operator?.passwordEnv !== undefined)
-    return {
-      value: await newPassword({ passwordEnv: operator.passwordEnv }),
-      source: { passwordEnv: operator.passwordEnv },
-    };
+  const source =
+    operator?.passwordFile !== undefined
+      ? { passwordFile: operator.passwordFile }
+      : operator?.passwordEnv !== undefined && { passwordEnv: operator.passwordEnv };
+  if (source) return { value: await newPassword(source), source };
   const typed = asker.interactive
     ? await asker.secret(
         "Password of the operator's keystore, which the LP reads from OPERATOR_PASSWORD (empty: generate one and store it in a file)",

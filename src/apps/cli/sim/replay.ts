@@ -8,7 +8,7 @@ import { type ReplayLeg, type ReplayedQuote, type ReplayResult, runReplay } from
 import { parseRfqs, type RfqRecord } from '../../../sim/rfq-record.ts';
 import type { SimTally } from '../../../sim/tally.ts';
 import { readMaker } from './maker.ts';
-import { chartsOf, type MarketOptions, pricesOf, save, takersOf } from './run.ts';
+import { chartsOf, type MarketOptions, pricesOf, save, takersOf, rowsOf } from './run.ts';
 import { printLines, table } from '../table.ts';
 import { badRequest } from '../../bad-request.ts';
 
@@ -192,7 +192,7 @@ function quoteCells({
   ];
 }
 
-function tallyRows({
+const tallyRows = ({
   name,
   quoted,
   fills,
@@ -201,8 +201,8 @@ function tallyRows({
   spreadUsd,
   pickOffUsd,
   meanSpreadBps,
-}: SimTally) {
-  return Object.entries({
+}: SimTally) =>
+  rowsOf(name, {
     quoted,
     fills,
     'volume, USD': volumeUsd,
@@ -210,8 +210,7 @@ function tallyRows({
     'pick-off, USD': pickOffUsd,
     'PnL, USD': pnlUsd,
     'mean D, bps': meanSpreadBps,
-  }).map(([what, ours]) => ({ name: `${name}: ${what}`, ours, reference: null, ok: true }));
-}
+  });
 
 function differenceChart({ quotes }: ReplayResult): string {
   const fromMs = quotes[0]?.atMs ?? 0;

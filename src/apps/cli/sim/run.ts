@@ -145,9 +145,10 @@ export async function simulateMarket(options: MarketRunOptions): Promise<void> {
           .map(([why, times]) => `${why} ${times}`)
           .join(', ')}`,
       );
-  const rows = result.makers.flatMap(rowsOf);
+  const rows = result.makers.flatMap(tallyRows);
+  const { json: _json, html: _html, ...asked } = options;
   if (options.json !== undefined)
-    await save(options.json, `${JSON.stringify({ options: described(options), result }, null, 1)}\n`);
+    await save(options.json, `${JSON.stringify({ options: asked, result }, null, 1)}\n`);
   if (options.html !== undefined)
     await save(
       options.html,
@@ -198,8 +199,8 @@ const COLUMNS: readonly (readonly [heading: string, cell: (tally: SimTally) => s
 const HEAD = COLUMNS.map(([heading]) => heading);
 const cells = (tally: SimTally): string[] => COLUMNS.map(([, cell]) => cell(tally));
 
-function rowsOf({ name, pnlUsd, fills, exercised, spreadUsd, pickOffUsd, quoted, qRms }: SimTally) {
-  return Object.entries({
+const tallyRows = ({ name, pnlUsd, fills, exercised, spreadUsd, pickOffUsd, quoted, qRms }: SimTally) =>
+  rowsOf(name, {
     'PnL, USD': pnlUsd,
     'spread, USD': spreadUsd,
     'pick-off, USD': pickOffUsd,
@@ -207,8 +208,15 @@ function rowsOf({ name, pnlUsd, fills, exercised, spreadUsd, pickOffUsd, quoted,
     'fills by holders': exercised,
     quoted,
     'q rms': qRms,
-  }).map(([what, ours]) => ({ name: `${name}: ${what}`, ours, reference: null, ok: true }));
-}
+  });
+
+export const rowsOf = (name: string, figures: Record<string, number>) =>
+  Object.entries(figures).map(([what, ours]) => ({
+    name: `${name}: ${what}`,
+    ours,
+    reference: null,
+    ok: true,
+  }));
 
 export function chartsOf(
   { series, makers }: Pick<MarketResult, 'series' | 'makers'>,
@@ -243,13 +251,6 @@ export function chartsOf(
       })),
     }),
   ];
-}
-
-function described(options: MarketRunOptions): Omit<MarketRunOptions, 'json' | 'html'> {
-  const asked = { ...options };
-  delete asked.json;
-  delete asked.html;
-  return asked;
 }
 
 export async function save(file: string, text: string): Promise<void> {

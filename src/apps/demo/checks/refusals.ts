@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import type { QuoteCandidate } from '../../../protocol/api/candidate.ts';
-import type { HttpAnswer, SignedOrder } from '../taker.ts';
+import type { HttpAnswer } from '../taker.ts';
 import { readerFor } from '../world.ts';
 import { type DemoCheck, expect, expectEqual, expectSettled } from './check.ts';
 import {
@@ -30,6 +30,11 @@ async function candidateFor(trade: DemoTrade, sell = '100'): Promise<QuoteCandid
   return candidate;
 }
 
+async function signedFor(trade: DemoTrade, sell?: string) {
+  const candidate = await candidateFor(trade, sell);
+  return { candidate, submission: (await trade.taker.prepare(candidate)).submission };
+}
+
 function expectRefusal(answer: HttpAnswer, types: readonly string[], what: string): void {
   expectEqual(answer.status, 422, `${what}: status of the refusal (${answer.text.slice(0, 200)})`);
   const { detail } = zValidation.parse(answer.json);
@@ -52,8 +57,7 @@ export const refusalChecks: readonly DemoCheck[] = [
     name: 'refused: expired quote',
     async run(world) {
       const trade = freshTrade(world);
-      const candidate = await candidateFor(trade);
-      const { submission } = await trade.taker.prepare(candidate);
+      const { candidate, submission } = await signedFor(trade);
       await untouched(trade, async () => {
         while (Date.now() / 1000 <= candidate.validUntil + 1) await sleep(250);
         expectRefusal(await trade.taker.post(submission), ['quote_expired'], 'expired quote');
@@ -148,8 +152,7 @@ export const refusalChecks: readonly DemoCheck[] = [
       const trade = freshTrade(world);
       const { workspaceAdmin, solver } = world.manifest.venue.keys;
       await untouched(trade, async () => {
-        const candidate = await candidateFor(trade);
-        const { submission } = await trade.taker.prepare(candidate);
+        const { submission } = await signedFor(trade);
         for (const [name, key] of [
           ['workspace', workspaceAdmin],
           ['solver', solver],
@@ -177,8 +180,7 @@ export const refusalChecks: readonly DemoCheck[] = [
     name: 'one Idempotency-Key makes one order',
     async run(world, tally) {
       const trade = freshTrade(world);
-      const candidate = await candidateFor(trade);
-      const { submission } = await trade.taker.prepare(candidate);
+      const { candidate, submission } = await signedFor(trade);
       const before = await trade.source.balance(trade.taker.address, 'USDC');
       const key = `demo-${candidate.quoteId.slice(2, 18)}`;
       const answers = await Promise.all([1, 2, 3].map(() => trade.taker.post(submission, key)));
@@ -191,9 +193,9 @@ export const refusalChecks: readonly DemoCheck[] = [
       expectEqual(new Set(good.map(({ text }) => text)).size, 1, 'different answers to one key');
       expectEqual(again.status, 200, 'repeated later');
       const { id } = z.object({ id: z.string() }).parse(again.json);
-      const otherBody = await candidateFor(trade, '150');
+      const otherBody = await signedFor(trade, '150');
       expectRefusal(
-        await trade.taker.post((await trade.taker.prepare(otherBody)).submission, key),
+        await trade.taker.post(otherBody.submission, key),
         ['idempotency_key_reuse'],
         'the key with another body',
       );
@@ -219,11 +221,8 @@ export const refusalChecks: readonly DemoCheck[] = [
   },
 ];
 
-async function signedAndChanged(
-  trade: DemoTrade,
-): Promise<{ submission: SignedOrder; changed: { path: string; candidate: unknown }[] }> {
-  const candidate = await candidateFor(trade);
-  const { submission } = await trade.taker.prepare(candidate);
+async function signedAndChanged(trade: DemoTrade) {
+  const { candidate, submission } = await signedFor(trade);
   return { submission, changed: mutations(candidate) };
 }
 
