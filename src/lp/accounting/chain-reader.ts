@@ -3,7 +3,7 @@
 import { LRUCache } from 'lru-cache';
 import { assetId } from '../../domain/asset.ts';
 import { max, min } from '../../domain/amount.ts';
-import { type Chain, tokenOf, type TokenInfo } from '../../domain/chain.ts';
+import { tokenOf, type TokenInfo } from '../../domain/chain.ts';
 import { type Address, addressToBytes32, type Bytes32 } from '../../domain/hex.ts';
 import type { StandardOrder } from '../../domain/order.ts';
 import type { Money } from '../../inventory/event.ts';
@@ -64,24 +64,14 @@ interface Known {
   opened: ReadonlySet<string>;
 }
 
-export interface ChainReader {
-  next(known: Known, chainId: number): Promise<Reading | undefined>;
-  /** `patient`: wait rather than open the books without prices. */
-  opening(known: Known, chainId: number, patient: boolean): Promise<OpeningBalances | undefined>;
-  exchangeOf(orderId: Bytes32, slice: OwnSlice, order: StandardOrder): Exchange;
-  infoOf(money: Pick<Money, 'chainId' | 'token'>): TokenInfo | undefined;
-  readonly described: ReadonlyMap<number, Chain>;
-}
+export type ChainReader = ReturnType<typeof createChainReader>;
 
 const RECEIPTS_AT_ONCE = 50;
 const EVENTS_AT_ONCE = 300;
 const MOST_EXCHANGES = 5_000;
 const NEVER = 2n ** 62n;
 
-export function createChainReader(
-  deps: ReaderDeps,
-  { account, operator, tokens, maxBlocks }: ReaderOptions,
-): ChainReader {
+export function createChainReader(deps: ReaderDeps, { account, operator, tokens, maxBlocks }: ReaderOptions) {
   const { chains, clock, log } = deps;
   const described = new Map([...chains].map(([chainId, { chain }]) => [chainId, chain]));
   const me = addressToBytes32(account);
@@ -246,6 +236,7 @@ export function createChainReader(
     }
   }
 
+  /** `patient`: wait rather than open the books without prices. */
   async function opening(
     { cursors, opened }: Known,
     chainId: number,

@@ -12,10 +12,7 @@ import type { Log } from '../../ports/log.ts';
 import type { ChainCursor } from '../../ports/stores/lp-store.ts';
 import type { Follower } from './follow.ts';
 
-export interface Reconciler {
-  /** Compares the touched tokens, and periodically all tokens. Call between scans. */
-  check(): Promise<void>;
-}
+export type Reconciler = ReturnType<typeof createReconciler>;
 
 export function createReconciler(
   { follower, ledger, clock, log }: { follower: Follower; ledger: Ledger; clock: Clock; log: Log },
@@ -30,7 +27,7 @@ export function createReconciler(
     everyMs: number;
     open?: readonly { id: string; token: Address; amount: bigint }[];
   },
-): Reconciler {
+) {
   const { port } = follower;
   const chainId = port.chain.id;
   const requests = new Map<Address, { id: string; amount: bigint }>(
@@ -84,6 +81,7 @@ export function createReconciler(
     return drift === null;
   }
 
+  /** Compares the touched tokens, and periodically all tokens. Call between scans. */
   async function check(): Promise<void> {
     for (const token of follower.takeTouched()) asked.add(token);
     const nowMs = clock.monotonicMs();

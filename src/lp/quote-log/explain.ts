@@ -35,23 +35,6 @@ interface ExplainedTerm {
   amount: ExplainedAmount;
 }
 
-interface ExplainedSource {
-  source: string;
-  price: number;
-  ageMs: number;
-  dropped: string | null;
-}
-
-/** A reference compared with the mid; beyond `allowedBps` the LP does not quote. */
-interface ExplainedReference {
-  source: string;
-  price: number;
-  ageMs: number;
-  deviationBps: number;
-  allowedBps: number;
-  stale: boolean;
-}
-
 export interface ExplainedLimit {
   name: string;
   value: string;
@@ -59,83 +42,8 @@ export interface ExplainedLimit {
   share: number;
 }
 
-interface Request {
-  taker: string;
-  pair: string | null;
-  corridor: string | null;
-  lp: 'buy' | 'sell' | null;
-  side: 'exactInput' | 'exactOutput';
-  input: { token: string; chain: string | null; amount: ExplainedAmount | null };
-  output: { token: string; chain: string | null; amount: ExplainedAmount | null };
-}
-
-export interface ExplainedQuote {
-  kind: 'quote';
-  summary: string;
-  quoteId: string;
-  orderId: string;
-  rfqId: string;
-  atMs: number;
-  slice: boolean;
-  request: Request;
-  price: {
-    mid: number;
-    allInBps: number;
-    spreadBps: number;
-    gross: ExplainedAmount;
-    received: ExplainedAmount;
-    notionalUsd: string;
-    winProbability: number;
-    optionCostBps: number;
-    jumpCostBps: number;
-    deviationBps: number;
-  };
-  /** Their sum is exactly `difference`. */
-  terms: ExplainedTerm[];
-  difference: { bps: number; amount: ExplainedAmount };
-  inputs: {
-    mid: {
-      ageMs: number | null;
-      confidenceBps: number;
-      sources: ExplainedSource[];
-      references: ExplainedReference[];
-    };
-    sigma: number;
-    firmSeconds: number;
-    q: number;
-    adverseBps: number | null;
-    rebalanceBps: number;
-    lockSeconds: number;
-    quoteUsd: number;
-    ownGas: ExplainedAmount;
-    relayFee: ExplainedAmount;
-    chains: { chain: string; block: string | null; blockAgeMs: number | null; gasPriceWei: string | null }[];
-    params: Readonly<Record<string, number | boolean>>;
-  };
-  limits: {
-    caution: string[];
-    nearestCap: ExplainedLimit | null;
-    gates: ExplainedLimit[];
-    liveQuotes: number | null;
-  };
-  hold: { chain: string; token: string; amount: ExplainedAmount; group: string; lapsesAt: number };
-  times: { validUntil: number; fillDeadline: number; expires: number };
-}
-
-export interface ExplainedDecline {
-  kind: 'decline';
-  summary: string;
-  rfqId: string;
-  atMs: number;
-  request: Request;
-  reason: string;
-  control: string | null;
-  detail: string | null;
-  /** In the unit that the request fixed. */
-  largestThatPasses: ExplainedAmount | null;
-  smallestThatPasses: ExplainedAmount | null;
-}
-
+export type ExplainedQuote = ReturnType<typeof explainQuote>;
+export type ExplainedDecline = ReturnType<typeof explainDecline>;
 export type Explanation = ExplainedQuote | ExplainedDecline;
 
 const LABELS: Readonly<Record<string, string>> = {
@@ -155,8 +63,13 @@ const LABELS: Readonly<Record<string, string>> = {
   rounding: 'rounding',
 };
 
-export function explainQuote(record: QuoteRecord): ExplainedQuote {
-  const { route, priced, inputs, times, hold } = record;
+export function explainQuote(record: QuoteRecord) {
+  const made = quoteParts(record);
+  return { ...made, summary: quoteSentence(made) };
+}
+
+function quoteParts(record: QuoteRecord) {
+  const { quoteId, orderId, rfqId, atMs, slice, taker, route, priced, inputs, times, hold } = record;
   const { inputToken, outputToken } = route;
   const out = (amount: bigint): ExplainedAmount => amountOf(amount, outputToken);
   const terms = linesOf(priced).map(({ name, bps, amount }) => ({
@@ -168,15 +81,15 @@ export function explainQuote(record: QuoteRecord): ExplainedQuote {
   const between = priced.gross - priced.output;
   const mid = Number(inputs.mid.num) / Number(inputs.mid.den);
   const evidence = inputs.evidence;
-  const made: Omit<ExplainedQuote, 'summary'> = {
-    kind: 'quote',
-    quoteId: record.quoteId,
-    orderId: record.orderId,
-    rfqId: record.rfqId,
-    atMs: record.atMs,
-    slice: record.slice,
+  return {
+    kind: 'quote' as const,
+    quoteId,
+    orderId,
+    rfqId,
+    atMs,
+    slice,
     request: {
-      taker: record.taker,
+      taker,
       pair: route.pairName,
       corridor: corridorOf(route.origin, route.dest),
       lp: route.lp,
@@ -242,20 +155,13 @@ export function explainQuote(record: QuoteRecord): ExplainedQuote {
     },
     times: { validUntil: times.validUntil, fillDeadline: times.fillDeadline, expires: times.expires },
   };
-  return { ...made, summary: quoteSentence(made) };
-}
-
-interface Line {
-  name: string;
-  bps: number;
-  amount: bigint;
 }
 
 /**
  * Lines of gross - output. Fee, gas and relay fee are the charged integers. The spread is divided to a
  * billionth of a bp; the rest is rounding.
  */
-export function linesOf({ gross, spreadAmount, feeAmount, gasAmount, relayAmount, terms }: Priced): Line[] {
+export function linesOf({ gross, spreadAmount, feeAmount, gasAmount, relayAmount, terms }: Priced) {
   const { conf, adv, inv, impact, capital, rebal, extra = {}, x, m, explore = 0, c0, fee, D } = terms;
   const floor = D - (c0 + fee + x + m + explore);
   const parts: [string, number][] = [
@@ -272,33 +178,36 @@ export function linesOf({ gross, spreadAmount, feeAmount, gasAmount, relayAmount
   if (explore !== 0) parts.push(['explore', explore]);
   // A smaller difference is rounding of floats.
   if (Math.abs(floor) > 1e-9) parts.push(['floor', floor]);
-  const lines = parts.map(([name, bps]): Line => ({
+  const lines = parts.map(([name, bps]) => ({
     name,
     bps,
     amount: (gross * BigInt(Math.round(bps * 1e9))) / PER_BILLIONTH_BPS,
   }));
   const rounding = lines.reduce((left, { amount }) => left - amount, spreadAmount);
-  const charged = ([name, amount]: [string, bigint]): Line => ({ name, bps: bpsOf(amount, gross), amount });
-  const last: Line[] = (
-    [
-      ['gas', gasAmount],
-      ['relay', relayAmount],
-      ['fee', feeAmount],
-      ['rounding', rounding],
-    ] as [string, bigint][]
-  ).map(charged);
-  return [...lines, ...last];
+  const charged = (name: string, amount: bigint) => ({ name, bps: bpsOf(amount, gross), amount });
+  return [
+    ...lines,
+    charged('gas', gasAmount),
+    charged('relay', relayAmount),
+    charged('fee', feeAmount),
+    charged('rounding', rounding),
+  ];
 }
 
 const PER_BILLIONTH_BPS = 10_000_000_000_000n;
 
-export function explainDecline({ rfq, route, decline, atMs }: DeclineRecord): ExplainedDecline {
+export function explainDecline(record: DeclineRecord) {
+  const made = declineParts(record);
+  return { ...made, summary: declineSentence(made) };
+}
+
+function declineParts({ rfq, route, decline, atMs }: DeclineRecord) {
   const fixed = rfq.side === 'exactInput' ? route?.inputToken : route?.outputToken;
   const amount = (value: bigint | undefined): ExplainedAmount | null =>
     value === undefined ? null : amountOf(value, fixed);
   const asked = amount(BigInt(rfq.amount));
-  const made: Omit<ExplainedDecline, 'summary'> = {
-    kind: 'decline',
+  return {
+    kind: 'decline' as const,
     rfqId: rfq.rfqId,
     atMs,
     request: {
@@ -324,14 +233,13 @@ export function explainDecline({ rfq, route, decline, atMs }: DeclineRecord): Ex
     largestThatPasses: amount(decline.maxAmount),
     smallestThatPasses: amount((decline as PriceDecline).minAmount),
   };
-  return { ...made, summary: declineSentence(made) };
 }
 
 /** A fixed price never ages. */
 const ageOf = ({ atMs }: Mid, nowMs: number): number | null =>
   atMs > nowMs + 86_400_000 ? null : nowMs - atMs;
 
-function sourcesOf({ seen, dropped }: Mid, nowMs: number): ExplainedSource[] {
+function sourcesOf({ seen, dropped }: Mid, nowMs: number) {
   const why = new Map(dropped.map((each) => [each.source, each.why]));
   return seen.map(({ source, bid, ask, atMs }) => ({
     source,
@@ -341,7 +249,7 @@ function sourcesOf({ seen, dropped }: Mid, nowMs: number): ExplainedSource[] {
   }));
 }
 
-function referencesOf({ references, atMs: nowMs }: PricingEvidence): ExplainedReference[] {
+function referencesOf({ references, atMs: nowMs }: PricingEvidence) {
   return references.map(({ source, value, atMs, deviationBps, allowedBps, stale }) => ({
     source,
     price: value,
@@ -352,11 +260,7 @@ function referencesOf({ references, atMs: nowMs }: PricingEvidence): ExplainedRe
   }));
 }
 
-function sightOf(
-  { slug }: Chain,
-  { head, headSeenAtMs, gasPrice }: ChainSight,
-  nowMs: number,
-): ExplainedQuote['inputs']['chains'][number] {
+function sightOf({ slug }: Chain, { head, headSeenAtMs, gasPrice }: ChainSight, nowMs: number) {
   return {
     chain: slug,
     block: head === undefined ? null : head.number.toString(),
@@ -446,7 +350,7 @@ function quoteSentence({
   terms,
   difference,
   price,
-}: Omit<ExplainedQuote, 'summary'>): string {
+}: ReturnType<typeof quoteParts>): string {
   const name = ({ label, bps }: ExplainedTerm) => `${label} ${Math.abs(bps).toFixed(2)}`;
   const sorted = terms.filter(({ name: each }) => each !== 'rounding').sort((a, b) => b.bps - a.bps);
   const top = sorted
@@ -456,7 +360,8 @@ function quoteSentence({
   const back = sorted.filter(({ bps }) => bps <= -0.005).map(name);
   const mostly = top.length === 0 ? '' : `, mostly ${listed(top)}`;
   const less = back.length === 0 ? '' : `; ${listed(back)} given back`;
-  const where = (side: Request['input']) => `${side.amount?.units} ${side.token} on ${side.chain}`;
+  const where = (side: typeof input | typeof output) =>
+    `${side.amount?.units} ${side.token} on ${side.chain}`;
   const mid = Number(price.mid.toPrecision(8));
   const worse = `${difference.bps.toFixed(2)} bps worse for the taker than the mid of ${mid}`;
   return `We promised ${where(output)} for ${where(input)}: ${worse}${mostly}${less}.`;
@@ -468,7 +373,7 @@ function declineSentence({
   detail,
   largestThatPasses,
   smallestThatPasses,
-}: Omit<ExplainedDecline, 'summary'>): string {
+}: ReturnType<typeof declineParts>): string {
   const fixed = side === 'exactInput' ? input : output;
   const asked =
     side === 'exactInput'

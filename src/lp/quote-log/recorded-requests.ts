@@ -32,11 +32,7 @@ export interface RecordedPage {
   next: number | null;
 }
 
-export interface RecordedRequests {
-  readonly listener: QuoteEventListener;
-  /** Oldest first: at most `limit` requests with a number above `after`. */
-  recorded(after?: number, limit?: number): RecordedPage;
-}
+export type RecordedRequests = ReturnType<typeof createRecordedRequests>;
 
 interface RequestFacts {
   atMs: number;
@@ -63,7 +59,7 @@ const PAGE_SIZE = 200;
 export function createRecordedRequests(
   { clock }: { clock: Pick<Clock, 'nowMs'> },
   { keep }: { keep: number },
-): RecordedRequests {
+) {
   /** A ring: request number n is at n % keep. */
   const requests: RecordedRequest[] = [];
   let count = 0;
@@ -142,8 +138,9 @@ export function createRecordedRequests(
         request.acceptedAtMs = clock.nowMs();
         request.quotedAmount = request.quotes.find((quote) => quote.orderId === orderId)?.amount;
       },
-    },
-    recorded(after = -1, limit = PAGE_SIZE) {
+    } satisfies QuoteEventListener,
+    /** Oldest first: at most `limit` requests with a number above `after`. */
+    recorded(after: number = -1, limit: number = PAGE_SIZE) {
       const nowMs = clock.nowMs();
       const from = Math.max(after + 1, count - keep, 0);
       const end = Math.min(count, from + limit);

@@ -15,13 +15,11 @@ import type { PartialOffer } from './ladder.ts';
 import { holdOf, ownSlice, type OwnSlice } from './order.ts';
 import { checkDeal, declineMessage, type QuoteHandlerDeps } from './quote.ts';
 
-export interface SliceHandler {
-  handleSlice(slice: SliceRequest): Promise<Commit | LinkDecline>;
-}
+export type SliceHandler = ReturnType<typeof createSliceHandler>;
 
 type PricedSlice = OwnSlice & { priced: Priced; inputs: PriceInputs };
 
-export function createSliceHandler(deps: QuoteHandlerDeps): SliceHandler {
+export function createSliceHandler(deps: QuoteHandlerDeps) {
   const { context, leases, ladders, log, sharing, clock } = deps;
   const { ledger } = context;
 

@@ -21,22 +21,12 @@ import {
   trusted,
 } from '../../pricing/win-curve.ts';
 import type { LpConfig } from '../config/config.ts';
-import type { QuoteEventListener } from '../quote-log/quote-events.ts';
+import type { QuoteRecord } from '../quote-log/quote-events.ts';
 import type { Route } from './route.ts';
 
 export type CalibrationConfig = LpConfig['pricing']['calibration'];
 
-export interface WinRates extends Required<Pick<QuoteEventListener, 'quoted' | 'accepted'>> {
-  /** The route's parameters, with the learned curve where it may be used at this size (USD). */
-  params(route: Route, sizeUsd: number): PricingParams;
-  explore(rfqId: string): number;
-  /** Counts expired requests as losses. Call about once a second. */
-  countExpired(): void;
-  /** Stores what was learned since the last call. Rejects when the store does, and stores it next time. */
-  flush(): Promise<void>;
-  configure(config: CalibrationConfig): void;
-  curves(): CurveView[];
-}
+export type WinRates = ReturnType<typeof createWinRates>;
 
 export interface CurveView {
   pair: string;
@@ -108,7 +98,7 @@ export function createWinRates(
   deps: { clock: Clock; log: Log; metrics: Metrics; store: Pick<LpStore, 'putCurves'> },
   initial: CalibrationConfig,
   stored: unknown,
-): WinRates {
+) {
   const { clock, log } = deps;
   let config = initial;
   let weightKept = weightKeptOf(initial);
@@ -193,7 +183,8 @@ export function createWinRates(
   );
 
   return {
-    params(route, sizeUsd) {
+    /** The route's parameters, with the learned curve where it may be used at this size (USD). */
+    params(route: Route, sizeUsd: number) {
       if (config.mode !== 'use') return route.params;
       const routeSegment = routeSegmentOf(route, sizeBucket(sizeUsd));
       const fit = routeSegment.segment.learned?.fit;
@@ -205,11 +196,11 @@ export function createWinRates(
       routeSegment.cached = { fit, params };
       return params;
     },
-    explore: (rfqId) =>
+    explore: (rfqId: string) =>
       config.mode === 'off' || config.exploreShare === 0
         ? 0
         : exploration(`${config.seed}|${rfqId}`, { share: config.exploreShare, bps: config.exploreBps }),
-    quoted({ orderId, route, times, taker, inputs, priced, hold, slice }) {
+    quoted({ orderId, route, times, taker, inputs, priced, hold, slice }: QuoteRecord) {
       // How the venue divides an order decides whether a slice is taken, and a pricer has no curve to learn.
       if (config.mode === 'off' || slice || inputs.plugin?.pricer !== undefined) return;
       const spreadBps = priced.terms.D;
@@ -225,13 +216,14 @@ export function createWinRates(
       request.quotes.push({ orderId, spreadBps });
       pendingByOrder.set(orderId, request);
     },
-    accepted({ orderId }) {
+    accepted({ orderId }: { orderId: string }) {
       const request = pendingByOrder.get(orderId);
       const quote = request?.quotes.find((each) => each.orderId === orderId);
       if (request === undefined || quote === undefined || request.won) return;
       request.won = true;
       learnOutcome(request.routeSegment, quote.spreadBps, true);
     },
+    /** Counts expired requests as losses. Call about once a second. */
     countExpired() {
       const nowMs = clock.nowMs();
       // Requests with a short tenor may wait behind a longer one: learning a minute later is soon enough.
@@ -242,6 +234,7 @@ export function createWinRates(
         pending.pop();
       }
     },
+    /** Stores what was learned since the last call. Rejects when the store does, and stores it next time. */
     async flush() {
       if (!dirty) return;
       dirty = false;
@@ -255,7 +248,7 @@ export function createWinRates(
         throw error;
       }
     },
-    configure(next) {
+    configure(next: CalibrationConfig) {
       config = next;
       weightKept = weightKeptOf(next);
       routeSegments = new Map();
