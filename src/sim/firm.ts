@@ -14,7 +14,7 @@ import { DEFAULT_PARAMS, type PricingParams } from '../pricing/params.ts';
 import type { PriceInputs } from '../pricing/price-inputs.ts';
 import { spreadInteger, spreadTerms } from '../pricing/spread.ts';
 import { createRandom } from './random.ts';
-import { addToSums, noSums, type SumStats } from './sums.ts';
+import { addToSums, noSums } from './sums.ts';
 import type { SimWorld } from './world.ts';
 
 export const STRATEGIES = ['fixed', 'symmetric', 'skew', 'full'] as const;
@@ -62,28 +62,17 @@ export const FIRM: FirmSetup = {
   confidence: false,
 };
 
-export interface FirmResult {
-  profit: SumStats;
-  pickOff: SumStats;
-  /** Trades at the mid of their second, less cost. */
-  edge: SumStats;
-  position: { squares: number; seconds: number };
-  fills: SumStats;
-  exercised: SumStats;
-  /** Per option: payout less C(D). */
-  optionError: SumStats;
-  optionPaid: SumStats;
-  optionCost: SumStats;
-  declined: number;
-}
+export type FirmResult = ReturnType<typeof noResult>;
 
-export const noResult = (): FirmResult => ({
+export const noResult = () => ({
   profit: noSums(),
   pickOff: noSums(),
+  /** Trades at the mid of their second, less cost. */
   edge: noSums(),
   position: { squares: 0, seconds: 0 },
   fills: noSums(),
   exercised: noSums(),
+  /** Per option: payout less C(D). */
   optionError: noSums(),
   optionPaid: noSums(),
   optionCost: noSums(),

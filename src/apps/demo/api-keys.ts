@@ -69,27 +69,18 @@ export async function issueDemoKeys(
       await store.putSolver({ id, name, kind: 'lp', corridors: null, disabled: false });
       solvers[id] = await issue({ kind: 'solver', solverId: id, label: `demo ${id}` });
     }
+    const issueFor = (kind: 'service' | 'workspace', role: 'admin' | 'member', label: string) =>
+      issue({
+        kind,
+        workspaceId: WORKSPACE,
+        memberId: `demo-${role}`,
+        label,
+        ...(kind === 'workspace' && { role }),
+      });
     return {
-      service: await issue({
-        kind: 'service',
-        workspaceId: WORKSPACE,
-        memberId: 'demo-member',
-        label: 'demo service',
-      }),
-      workspaceAdmin: await issue({
-        kind: 'workspace',
-        workspaceId: WORKSPACE,
-        role: 'admin',
-        memberId: 'demo-admin',
-        label: 'demo admin',
-      }),
-      workspaceMember: await issue({
-        kind: 'workspace',
-        workspaceId: WORKSPACE,
-        role: 'member',
-        memberId: 'demo-member',
-        label: 'demo member',
-      }),
+      service: await issueFor('service', 'member', 'demo service'),
+      workspaceAdmin: await issueFor('workspace', 'admin', 'demo admin'),
+      workspaceMember: await issueFor('workspace', 'member', 'demo member'),
       otherService: await issue({ kind: 'service', workspaceId: OTHER_WORKSPACE, label: 'other service' }),
       solvers,
     };

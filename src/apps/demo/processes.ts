@@ -14,16 +14,7 @@ import type { ChildSpec } from './supervisor.ts';
 
 const READY_TIMEOUT_MS = 60_000;
 
-interface DemoDatabase {
-  url(name: string): string;
-  base(): string;
-  create(name: string): Promise<void>;
-}
-
-export function postgresSpec(
-  layout: Layout,
-  log: Log,
-): { spec: ChildSpec; database: DemoDatabase; clusterDir(): string | undefined } {
+export function postgresSpec(layout: Layout, log: Log) {
   let server: Awaited<ReturnType<typeof startEmbeddedPostgres>> | undefined;
   const running = () => {
     if (!server) throw new UpstreamError('The database is not running.', { code: 'database_unavailable' });
@@ -34,8 +25,8 @@ export function postgresSpec(
     clusterDir: () => server?.clusterDir,
     database: {
       base,
-      url: (name) => `${base()}/${name}`,
-      create: async (name) => void (await running().database(name)),
+      url: (name: string) => `${base()}/${name}`,
+      create: async (name: string) => void (await running().database(name)),
     },
     spec: {
       name: 'postgres',

@@ -285,6 +285,7 @@ async function optionsOf(config: VenueConfig, secrets: SecretContext): Promise<V
     throughGas: BigInt(chain.throughGas),
     relayBufferBps: chain.relayBufferBps,
   });
+  const { listedChains, fanOut, router, rates, breaker, sockets, admission, levels } = config;
   return {
     venueId: config.venueId,
     sealKeys: await Promise.all(
@@ -295,14 +296,14 @@ async function optionsOf(config: VenueConfig, secrets: SecretContext): Promise<V
       })),
     ),
     chainSettings: new Map(config.chains.map((chain) => [chain.id, settingsOf(chain)])),
-    listedChains: config.listedChains,
-    fanOut: config.fanOut,
-    router: config.router,
-    rates: config.rates,
-    breaker: config.breaker,
-    sockets: config.sockets,
-    admission: config.admission,
-    levels: config.levels,
+    listedChains,
+    fanOut,
+    router,
+    rates,
+    breaker,
+    sockets,
+    admission,
+    levels,
   };
 }
 

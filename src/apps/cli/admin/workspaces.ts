@@ -36,16 +36,14 @@ const WORKSPACE_OPTIONS = {
   travelRuleThresholdUsd: '--travel-rule-usd',
 };
 
-export const listWorkspaces = ({ config, json }: AdminOptions): Promise<void> =>
-  withAdmin(config, async ({ admin }) => {
-    const workspaces = await admin.workspaces.list();
-    if (json) return say({ workspaces });
-    printLines(
-      workspaces.length === 0
-        ? ['No workspace yet. Add one with: firmquote workspace add <id>']
-        : workspaceTable(workspaces),
-    );
-  });
+export const listWorkspaces = (options: AdminOptions): Promise<void> =>
+  list(
+    options,
+    'workspaces',
+    (admin) => admin.workspaces.list(),
+    workspaceTable,
+    'No workspace yet. Add one with: firmquote workspace add <id>',
+  );
 
 export const showWorkspace = (id: string, { config, json }: AdminOptions): Promise<void> =>
   withAdmin(config, async ({ admin }) => {
@@ -124,13 +122,15 @@ const MEMBER_OPTIONS = {
 
 export const listMembers = (
   workspaceId: string,
-  { config, json, removed = false }: MemberOptions,
+  { removed = false, ...options }: MemberOptions,
 ): Promise<void> =>
-  withAdmin(config, async ({ admin }) => {
-    const members = await admin.members.list(workspaceId, { removed });
-    if (json) return say({ members });
-    printLines(memberTable(members));
-  });
+  list(
+    options,
+    'members',
+    (admin) => admin.members.list(workspaceId, { removed }),
+    memberTable,
+    'No members.',
+  );
 
 export const addMember = (workspaceId: string, options: MemberOptions): Promise<void> => {
   const wanted = { userId: options.id, ...person(options) };
@@ -182,16 +182,14 @@ const SOLVER_OPTIONS = {
   disabled: '--disabled',
 };
 
-export const listSolvers = ({ config, json }: AdminOptions): Promise<void> =>
-  withAdmin(config, async ({ admin }) => {
-    const solvers = await admin.solvers.list();
-    if (json) return say({ solvers });
-    printLines(
-      solvers.length === 0
-        ? ['No solver yet. Add one with: firmquote solver add <id>']
-        : solverTable(solvers),
-    );
-  });
+export const listSolvers = (options: AdminOptions): Promise<void> =>
+  list(
+    options,
+    'solvers',
+    (admin) => admin.solvers.list(),
+    solverTable,
+    'No solver yet. Add one with: firmquote solver add <id>',
+  );
 
 export const addSolver = (id: string, options: SolverOptions): Promise<void> => {
   const wanted = { id, ...solverTerms(options), name: options.name ?? id };
@@ -320,6 +318,19 @@ function requireChange<T extends object>(wanted: T): T {
     throw badRequest('Nothing to change. Give at least one option.');
   return wanted;
 }
+
+const list = <T>(
+  { config, json }: AdminOptions,
+  name: string,
+  read: (admin: Admin) => Promise<readonly T[]>,
+  lines: (found: readonly T[]) => string[],
+  none: string,
+): Promise<void> =>
+  withAdmin(config, async ({ admin }) => {
+    const found = await read(admin);
+    if (json) return say({ [name]: found });
+    printLines(found.length === 0 ? [none] : lines(found));
+  });
 
 const say = (answered: object): void => console.log(JSON.stringify(answered));
 

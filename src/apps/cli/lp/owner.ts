@@ -49,14 +49,6 @@ export async function deposit({ amount, ...options }: OwnerOptions & { amount: s
   });
 }
 
-interface WithdrawOptions extends OwnerOptions {
-  amount?: string;
-  complete?: boolean;
-  cancel?: boolean;
-  replace?: boolean;
-  to?: string;
-}
-
 export async function withdraw({
   amount,
   complete,
@@ -64,16 +56,21 @@ export async function withdraw({
   replace,
   to,
   ...options
-}: WithdrawOptions): Promise<void> {
+}: OwnerOptions & {
+  amount?: string;
+  complete?: boolean;
+  cancel?: boolean;
+  replace?: boolean;
+  to?: string;
+}): Promise<void> {
   if ([amount !== undefined, complete, cancel].filter(Boolean).length > 1)
     throw badRequest('Give only one of --amount (request), --complete (withdraw) and --cancel.');
-  if (to !== undefined && !/^0x[0-9a-fA-F]{40}$/.test(to))
-    throw badRequest(`"${to}" is not an address: 0x and 40 hex digits.`);
+  const receiver = readAddress(to);
   const looks = amount === undefined && !complete && !cancel;
   await onChain({ ...options, dryRun: options.dryRun || looks }, async ({ port, owner, account }) => {
     const token = tokenOf(port, options.token);
     const act = async (): Promise<OwnerStep[]> => {
-      if (complete) return owner.complete(token, (to?.toLowerCase() as Address | undefined) ?? account);
+      if (complete) return owner.complete(token, receiver ?? account);
       if (cancel) return owner.cancel(token);
       if (amount === undefined) return [];
       return owner.request(
@@ -111,12 +108,9 @@ export async function setOperator(
   allowed: boolean,
   options: OwnerOptions,
 ): Promise<void> {
-  if (address !== undefined && !/^0x[0-9a-fA-F]{40}$/.test(address))
-    throw badRequest(`"${address}" is not an address: 0x and 40 hex digits.`);
+  const given = readAddress(address);
   const { config } = await read(options);
-  const operator =
-    (address?.toLowerCase() as Address | undefined) ??
-    (await keystoreAddressOf(config.keys.operator, toolContext('owner').secrets));
+  const operator = given ?? (await keystoreAddressOf(config.keys.operator, toolContext('owner').secrets));
   const chains = options.chain === undefined ? config.networks.map(({ slug }) => slug) : [options.chain];
   const steps: OwnerStep[] = [];
   for (const chain of chains)
@@ -162,6 +156,12 @@ async function onChain(options: OwnerOptions, work: (context: OwnerContext) => P
   await withChain(network, { log, secrets }, (port) =>
     work({ config, account, port, owner: createOwner(port, account, signer, report) }),
   );
+}
+
+function readAddress(text: string | undefined): Address | undefined {
+  if (text !== undefined && !/^0x[0-9a-fA-F]{40}$/.test(text))
+    throw badRequest(`"${text}" is not an address: 0x and 40 hex digits.`);
+  return text?.toLowerCase() as Address | undefined;
 }
 
 async function read({ config: file }: OwnerOptions): Promise<{ config: LpAppConfig }> {

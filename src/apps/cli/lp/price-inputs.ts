@@ -101,13 +101,11 @@ export const zPriceInputs = z
     }
   });
 
-interface ReadInputs {
-  inputs: PriceInputs;
-  mid: Mid | undefined;
-}
-
 /** Throws `RequestError` with all problems. Returns a decline when the sources give no mid. */
-export function readPriceInputs(json: unknown, file: string): ReadInputs | PriceDecline {
+export function readPriceInputs(
+  json: unknown,
+  file: string,
+): { inputs: PriceInputs; mid: Mid | undefined } | PriceDecline {
   const parsed = zPriceInputs.safeParse(json);
   if (!parsed.success) {
     const list = describeIssues(zPriceInputs, parsed.error).map((problem) => `\n  - ${problem}`);

@@ -6,16 +6,10 @@ import { createSequence } from '../../../adapters/feeds/format.ts';
 import { readRecording } from '../../../adapters/feeds/recording.ts';
 import { badRequest } from '../../bad-request.ts';
 
-interface RecordedPrices {
-  symbol: string;
-  startMs: number;
-  prices: number[];
-}
-
 /**
  * One price per second, the last one received; gaps repeat it. Throws `RequestError` for less than a minute.
  */
-export async function readPrices(path: string): Promise<RecordedPrices> {
+export async function readPrices(path: string) {
   const sequence = createSequence();
   const prices: number[] = [];
   let symbol: string | undefined;

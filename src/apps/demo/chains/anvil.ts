@@ -17,11 +17,7 @@ interface AnvilOptions {
   onLine?: (line: string) => void;
 }
 
-interface Anvil extends WatchedChild {
-  readonly rpcUrl: string;
-}
-
-export async function startAnvil({ chainId, port, blockSeconds, dir, onLine }: AnvilOptions): Promise<Anvil> {
+export async function startAnvil({ chainId, port, blockSeconds, dir, onLine }: AnvilOptions) {
   await mkdir(dir, { recursive: true });
   const state = join(dir, 'state.json');
   const saved = await readFile(stateFile(dir)).then(

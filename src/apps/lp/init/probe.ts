@@ -38,12 +38,6 @@ export interface ChainFacts {
   minProofWindowSeconds: number;
 }
 
-interface AccountFacts {
-  operatorAllowed: boolean;
-  operatorGas: bigint;
-  balances: { symbol: string; decimals: number; amount: bigint }[];
-}
-
 const SAMPLE_BLOCKS = 20n;
 
 export async function probeVenue(url: string, apiKey: string): Promise<VenueFacts> {
@@ -129,12 +123,7 @@ export async function probeTokens(
   );
 }
 
-export async function probeAccount(
-  rpcUrl: string,
-  chain: Chain,
-  account: Address,
-  operator: Address,
-): Promise<AccountFacts> {
+export async function probeAccount(rpcUrl: string, chain: Chain, account: Address, operator: Address) {
   const port = createChain(chain, {
     rpcUrls: [rpcUrl],
     clock: systemClock,
