@@ -20,7 +20,6 @@ export interface VenueDeps {
   store: VenueStore;
   bus: Bus;
   queue: Queue;
-  /** Chains with an escrow of this venue, by id. */
   chains: ReadonlyMap<number, ChainPort>;
   routeVenues: readonly RouteVenue[];
   /** Relayers by chain; a chain without one trades by walletBroadcast. */

@@ -79,7 +79,6 @@ export const BREAKER = {
 };
 export type BreakerOptions = typeof BREAKER;
 
-/** Limits of work in progress in one process. */
 export const ADMISSION = {
   places: {
     quote: 256,
@@ -115,7 +114,6 @@ export const SOCKETS = {
   /** Beyond it, streams with the most unread bytes are closed. */
   maxTotalBufferedBytes: 128 * 1024 * 1024,
   maxPerKey: 100,
-  /** Frames that one client may send per second. */
   maxFramesPerSecond: 100,
 };
 export type SocketOptions = typeof SOCKETS;

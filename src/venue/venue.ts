@@ -33,7 +33,7 @@ export function createVenue(deps: VenueDeps, options: VenueOptions): Venue {
   const { slots, liquidity, feeCap, gas, board, exposure, nonceGroups } = parts;
   let cancelSweep = () => {};
 
-  function sweep(): void {
+  function sweep() {
     // By the slowest chain's time.
     const times = [...chains.values()].map((port) => port.head()?.timestamp ?? chainNow(clock, port));
     if (times.length > 0) exposure.expire(Math.min(...times));

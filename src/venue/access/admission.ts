@@ -59,13 +59,13 @@ export function createSlotLimiter(
 
   const steadyLag = () => (lags.length < SAMPLES ? 0 : Math.min(...lags));
 
-  function tick(dueMs: number): void {
+  function tick(dueMs: number) {
     lags.push(Math.max(0, clock.monotonicMs() - dueMs));
     if (lags.length > SAMPLES) lags.shift();
     next();
   }
 
-  function next(): void {
+  function next() {
     const dueMs = clock.monotonicMs() + TICK_MS;
     cancelTick = clock.after(TICK_MS, () => tick(dueMs));
   }
@@ -81,7 +81,6 @@ export function createSlotLimiter(
     throw new ApiError(why === 'key_share' ? 'rate_limited' : 'unavailable', message, { retryAfterSeconds });
   }
 
-  /** Share of requests to refuse: 0 at the mark, 1 at twice the mark. */
   function refusalShare(kind: LoadKind): number {
     const mark = shedAtLagMs * PATIENCE[kind];
     const byLag = (steadyLag() - mark) / mark;
@@ -104,7 +103,7 @@ export function createSlotLimiter(
     };
   }
 
-  function leave({ perKey }: Slots, keyId: string): void {
+  function leave({ perKey }: Slots, keyId: string) {
     const left = (perKey.get(keyId) ?? 1) - 1;
     if (left > 0) perKey.set(keyId, left);
     else perKey.delete(keyId);

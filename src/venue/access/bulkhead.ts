@@ -2,15 +2,12 @@
 
 import { ApiError } from '../../protocol/errors.ts';
 
-export interface Bulkhead<K> {
-  /** Throws 503 when full. */
-  run<T>(room: K, work: () => Promise<T>): Promise<T>;
-}
+export type Bulkhead<K> = ReturnType<typeof createBulkhead<K>>;
 
-export function createBulkhead<K>(most: number, message: string): Bulkhead<K> {
+export function createBulkhead<K>(most: number, message: string) {
   const atWork = new Map<K, number>();
   return {
-    async run(room, work) {
+    async run<T>(room: K, work: () => Promise<T>) {
       const inside = atWork.get(room) ?? 0;
       if (inside >= most) throw new ApiError('unavailable', message, { retryAfterSeconds: 2 });
       atWork.set(room, inside + 1);

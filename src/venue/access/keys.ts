@@ -67,7 +67,7 @@ export function createKeyring({
   }
 
   /** An announcement may have been lost. */
-  async function check(ids: readonly string[]): Promise<void> {
+  async function check(ids: readonly string[]) {
     if (ids.length === 0) return;
     const live = new Set(await store.liveKeys(ids));
     for (const id of ids) {
@@ -83,7 +83,7 @@ export function createKeyring({
       log.warn({ error }, 'revoked keys could not be read; the next sweep tries again'),
     );
 
-  function sweep(): void {
+  function sweep() {
     checkSoon([...watched.keys()]);
     cancelSweep = clock.after(CACHE_MS, sweep);
   }

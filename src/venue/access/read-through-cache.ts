@@ -4,13 +4,6 @@ import { LRUCache } from 'lru-cache';
 import { UpstreamError } from '../../domain/errors.ts';
 import type { VenueDeps } from '../deps.ts';
 
-export interface ReadThroughCache<T> {
-  get(id: string): Promise<T>;
-  onChange(listener: () => void): void;
-  start(): Promise<void>;
-  stop(): Promise<void>;
-}
-
 /** A row is read again after this, in case the announcement was lost. */
 export const CACHE_MS = 10_000;
 /** Served for this long while the database does not answer. */
@@ -22,13 +15,12 @@ export function createReadThroughCache<T>({
   clock,
   topic,
   read,
-}: Pick<VenueDeps, 'bus' | 'clock'> & { topic: string; read(id: string): Promise<T> }): ReadThroughCache<T> {
+}: Pick<VenueDeps, 'bus' | 'clock'> & { topic: string; read(id: string): Promise<T> }) {
   const rows = new LRUCache<string, { value: T; untilMs: number }>({ max: MAX_ROWS });
   /** A row read during an announcement may be older than the change. */
   let changes = 0;
   const listeners: (() => void)[] = [];
   let unsubscribe: (() => Promise<void>) | undefined;
-  /** Shared by all callers of the same row. */
   const reading = new Map<string, Promise<T>>();
 
   function readShared(id: string): Promise<T> {
@@ -48,7 +40,7 @@ export function createReadThroughCache<T>({
   }
 
   return {
-    async get(id) {
+    async get(id: string): Promise<T> {
       const row = rows.get(id);
       const lateMs = row ? clock.monotonicMs() - row.untilMs : Number.POSITIVE_INFINITY;
       if (!row || lateMs >= STALE_MS) return readShared(id);
@@ -60,7 +52,7 @@ export function createReadThroughCache<T>({
       }
       return row.value;
     },
-    onChange: (listener) => void listeners.push(listener),
+    onChange: (listener: () => void) => void listeners.push(listener),
     async start() {
       unsubscribe = await bus.subscribe(topic, () => {
         changes++;

@@ -65,3 +65,14 @@ export function createBuckets(
     },
   };
 }
+
+/** false once a connection has sent more than `most` frames within one second. */
+export function frameLimit(clock: Clock, most: number): () => boolean {
+  let second = 0;
+  let count = 0;
+  return () => {
+    const now = Math.floor(clock.monotonicMs() / 1000);
+    if (now !== second) [second, count] = [now, 0];
+    return ++count <= most;
+  };
+}

@@ -82,7 +82,7 @@ async function roleOf(
   return role ?? member?.role ?? 'viewer';
 }
 
-function requireShape({ kind, workspaceId, role, memberId, solverId }: NewKeyRequest): void {
+function requireShape({ kind, workspaceId, role, memberId, solverId }: NewKeyRequest) {
   const refuse = (field: string, why: string): never => {
     throw invalid('value_error', ['body', field], why);
   };

@@ -12,7 +12,7 @@ const RANK: Record<Role, number> = { viewer: 0, member: 1, admin: 2, owner: 3 };
 export const outranks = (one: Role, other: Role): boolean => RANK[one] > RANK[other];
 
 export function createMemberAdmin({ store, venue, clock, random }: AdminDeps) {
-  function requireFreeEmail(others: readonly Member[], email: string): void {
+  function requireFreeEmail(others: readonly Member[], email: string) {
     if (others.some((one) => one.removedAtMs === null && one.email.toLowerCase() === email.toLowerCase()))
       throw conflict('Another member of this workspace has this address.');
   }
@@ -29,7 +29,7 @@ export function createMemberAdmin({ store, venue, clock, random }: AdminDeps) {
     return { member, others: members.filter(({ id }) => id !== userId) };
   }
 
-  function requireOwner(others: readonly Member[]): void {
+  function requireOwner(others: readonly Member[]) {
     if (!others.some(({ role }) => role === 'owner'))
       throw conflict('This is the last owner of the workspace. Make another member an owner first.');
   }

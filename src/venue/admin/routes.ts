@@ -44,7 +44,6 @@ const zChangesQuery = z.strictObject({
 
 type AdminRoute = Route<unknown, unknown, unknown, ApiCaller>;
 
-/** The schemas give the handler its types. */
 function route<Body, Query, Params>(
   method: Route['method'],
   path: string,

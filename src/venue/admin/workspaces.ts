@@ -10,7 +10,7 @@ import { workspaceView } from './views.ts';
 
 export function createWorkspaceAdmin({ store, venue, clock, feeCaps }: AdminDeps) {
   /** Outside the transaction: a slow node must not hold a row lock. */
-  async function requireFee(bps: number | undefined): Promise<void> {
+  async function requireFee(bps: number | undefined) {
     if (!bps) return;
     for (const { slug, maxFeeBps } of await feeCaps()) {
       if (bps > maxFeeBps)
@@ -22,7 +22,7 @@ export function createWorkspaceAdmin({ store, venue, clock, feeCaps }: AdminDeps
     }
   }
 
-  async function requireSolvers(tx: AdminTx, ids: readonly string[] | null | undefined): Promise<void> {
+  async function requireSolvers(tx: AdminTx, ids: readonly string[] | null | undefined) {
     for (const [index, id] of (ids ?? []).entries()) {
       if (!(await tx.solver(id)))
         throw invalid('value_error', ['body', 'eligibleSolvers', index], `No solver "${id}" is onboarded.`);

@@ -30,7 +30,6 @@ export interface PriceMarket {
 
 export type LevelsBoard = ReturnType<typeof createLevelsBoard>;
 
-/** Shared by all clients with the same eligible solvers. */
 interface View {
   market: PriceMarket;
   eligible: ReadonlySet<string> | undefined;
@@ -63,7 +62,7 @@ export function createLevelsBoard(
     for (const view of views.values()) view.dirty = true;
   });
 
-  function tick(): void {
+  function tick() {
     const now = clock.monotonicMs();
     for (const view of views.values()) {
       if ((view.dirty || clock.nowMs() > view.staleMs) && now - view.sentMs >= PRICES_EVERY_MS)
@@ -72,7 +71,7 @@ export function createLevelsBoard(
     cancel = clock.after(TICK_MS, tick);
   }
 
-  function publish(view: View, now: number): void {
+  function publish(view: View, now: number) {
     view.sentMs = now;
     view.dirty = false;
     const frame = Buffer.from(frameOf(view));

@@ -66,7 +66,7 @@ export function createSolverLevels(
     return place.kind === 'market' ? place.market.chain : undefined;
   };
 
-  function notify(key: string): void {
+  function notify(key: string) {
     for (const listener of listeners) listener(key);
   }
 
@@ -94,7 +94,7 @@ export function createSolverLevels(
       return found;
     },
     onChange: (listener: (market: string) => void) => void listeners.push(listener),
-    forget(session: SolverSession): void {
+    forget(session: SolverSession) {
       const mine = bySession.get(session);
       bySession.delete(session);
       for (const key of mine?.keys() ?? []) notify(key);

@@ -4,8 +4,7 @@
  */
 
 import { max } from '../../domain/amount.ts';
-import type { Address, Bytes32 } from '../../domain/hex.ts';
-import { bytes32ToAddress } from '../../domain/hex.ts';
+import { type Address, type Bytes32, bytes32ToAddress } from '../../domain/hex.ts';
 import type { UnixSeconds } from '../../domain/time.ts';
 import type { Block, ChainPort, EscrowEvent } from '../../ports/chain.ts';
 import type { Log } from '../../ports/log.ts';
@@ -17,7 +16,6 @@ interface Holding {
   balance: bigint;
   pending: bigint;
   lapsesAt: UnixSeconds;
-  /** Delivered, and paid out later. */
   deferred: bigint;
 }
 
@@ -72,7 +70,7 @@ export function createLiquidity({
    * Read before and after the balance, and the larger counts: money that is paid out meanwhile must not
    * appear free.
    */
-  async function readHolding({ port, holdings }: Ledger, account: Address, token: Address): Promise<void> {
+  async function readHolding({ port, holdings }: Ledger, account: Address, token: Address) {
     const before = await port.ledgerDeferred(account, token);
     const [balance, pending] = await Promise.all([
       port.ledgerBalance(account, token),
@@ -91,7 +89,7 @@ export function createLiquidity({
     Promise.all(ledger.port.chain.tokens.map(({ address }) => readHolding(ledger, account, address)));
 
   /** null: all tokens of the account. */
-  function touched(ledger: Ledger, event: EscrowEvent, dirty: Map<Address, Set<Address> | null>): void {
+  function touched(ledger: Ledger, event: EscrowEvent, dirty: Map<Address, Set<Address> | null>) {
     const mark = (account: Address, token: Address | null) => {
       if (!ledger.accounts.has(account)) return;
       const tokens = dirty.get(account);
@@ -127,13 +125,13 @@ export function createLiquidity({
     }
   }
 
-  function release(ledger: Ledger, orderId: Bytes32): void {
+  function release(ledger: Ledger, orderId: Bytes32) {
     const group = groups.get(orderId);
     if (group !== undefined) ledger.ended.add(group);
     groups.delete(orderId);
   }
 
-  async function follow(ledger: Ledger, head: Block): Promise<void> {
+  async function follow(ledger: Ledger, head: Block) {
     if (ledger.busy) return;
     ledger.busy = true;
     try {
@@ -175,7 +173,7 @@ export function createLiquidity({
       await follow(ledger, now);
   }
 
-  async function refreshOperators(ledger: Ledger): Promise<void> {
+  async function refreshOperators(ledger: Ledger) {
     await Promise.all(
       [...ledger.operators.keys()].map(async (key) => {
         const [account, operator] = key.split(':') as [Address, Address];

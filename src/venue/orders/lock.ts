@@ -31,15 +31,10 @@ export async function fundingFor(
 ): Promise<Funding> {
   const { choice, funding } = taker;
   if (permit2Lock && eip3009Authorization)
-    throw invalid(
-      'lock_invalid',
-      EIP3009_AT,
-      'Two locks were sent for one input. Send the one that preflight asked for.',
-    );
+    throw refused(EIP3009_AT, 'Two locks were sent for one input. Send the one that preflight asked for.');
   if (opened.executionMode === 'walletBroadcast') {
     if (permit2Lock || eip3009Authorization)
-      throw invalid(
-        'lock_invalid',
+      throw refused(
         permit2Lock ? PERMIT2_AT : EIP3009_AT,
         'A walletBroadcast order is paid by the allowance of the wallet that sends it; no lock belongs to it.',
       );
@@ -48,8 +43,7 @@ export async function fundingFor(
   if (eip3009Authorization) return eip3009(deps, opened, taker, eip3009Authorization, orderSignature);
   if (permit2Lock) {
     if (choice.mode === 'resourceLock' || choice.mode === 'permit2Grant')
-      throw invalid(
-        'lock_invalid',
+      throw refused(
         PERMIT2_AT,
         'The input is covered by a standing lock, so preflight asked for no permit. Submit without permit2Lock.',
       );
@@ -80,8 +74,7 @@ async function permit2(
 ): Promise<Funding> {
   const { order, origin } = opened;
   if (deadline < order.fillDeadline)
-    throw invalid(
-      'lock_invalid',
+    throw refused(
       [...PERMIT2_AT, 'deadline'],
       `The permit ends before the order may still settle. Sign it with a deadline of at least ${order.fillDeadline}.`,
     );
@@ -97,8 +90,7 @@ async function permit2(
     ? await port.isValidSignature(order.user, digest, signature)
     : normal !== undefined && recovery.recover(digest, normal) === order.user;
   if (!holds)
-    throw invalid(
-      'lock_invalid',
+    throw refused(
       [...PERMIT2_AT, 'signature'],
       'The permit is not signed by the taker over this order, escrow and deadline. Sign the typedData of the permit2Lock action as it was received.',
     );
@@ -132,21 +124,15 @@ async function eip3009(
 ): Promise<Funding> {
   const { order, origin, inputToken, inputAmount } = opened;
   if (!inputToken.eip3009)
-    throw invalid(
-      'lock_invalid',
-      EIP3009_AT,
-      'The input token has no EIP-3009. Run preflight for the lock that works.',
-    );
+    throw refused(EIP3009_AT, 'The input token has no EIP-3009. Run preflight for the lock that works.');
   const { signature, validAfter, validBefore, nonce } = authorization;
   if (validAfter >= now)
-    throw invalid(
-      'lock_invalid',
+    throw refused(
       [...EIP3009_AT, 'validAfter'],
       'The authorization is not usable yet. Sign it with a validAfter in the past, such as 0.',
     );
   if (validBefore < order.fillDeadline)
-    throw invalid(
-      'lock_invalid',
+    throw refused(
       [...EIP3009_AT, 'validBefore'],
       `The authorization ends before the order may still settle. Sign it with a validBefore of at least ${order.fillDeadline}.`,
     );
@@ -161,14 +147,12 @@ async function eip3009(
   });
   const normal = normalSignature(signature);
   if (!normal || recovery.recover(digest, normal) !== order.user)
-    throw invalid(
-      'lock_invalid',
+    throw refused(
       [...EIP3009_AT, 'signature'],
       'The authorization is not signed by the taker for this escrow, amount, window and nonce. Sign the typedData of the eip3009Authorization action as it was received.',
     );
   if (await port.authorizationUsed(inputToken.address, order.user, nonce))
-    throw invalid(
-      'lock_invalid',
+    throw refused(
       [...EIP3009_AT, 'nonce'],
       'This authorization nonce has been used or cancelled. Sign with a fresh random one.',
     );
@@ -183,15 +167,13 @@ async function eip3009(
   };
 }
 
-function requireBalance(
-  { inputToken }: VerifiedQuote,
-  { funding }: TakerState,
-  loc: readonly string[],
-): void {
+function requireBalance({ inputToken }: VerifiedQuote, { funding }: TakerState, loc: readonly string[]) {
   if (funding.tokenBalance < funding.amount)
-    throw invalid(
-      'lock_invalid',
+    throw refused(
       loc,
       `The taker holds ${funding.tokenBalance} base units of ${inputToken.symbol} and the order needs ${funding.amount}. Fund the wallet, then submit again.`,
     );
 }
+
+const refused = (loc: Parameters<typeof invalid>[1], message: string) =>
+  invalid('lock_invalid', loc, message);

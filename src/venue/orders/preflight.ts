@@ -48,7 +48,6 @@ export type Preflighter = ReturnType<typeof createPreflighter>;
 
 /** Clocks differ. */
 const LOCK_MARGIN_SECONDS = 60;
-/** Trades of this size, and seconds, that a standing grant covers. */
 const GRANT_TRADES = 10n;
 const GRANT_SECONDS = 30 * 24 * 3600;
 const MAX_UINT160 = (1n << 160n) - 1n;

@@ -92,7 +92,6 @@ export function createSubmitter(deps: SubmitDeps) {
     log,
     metrics,
   } = deps;
-  /** Idempotency scopes of the submissions in progress in this process. */
   const running = new Set<string>();
   const submissions = metrics.counter('firmquote_venue_submissions_total', 'Submissions', ['result']);
   const seconds = metrics.histogram('firmquote_venue_submit_seconds', 'Time to answer a submission', SECONDS);
@@ -186,7 +185,6 @@ export function createSubmitter(deps: SubmitDeps) {
     return accept(accepting, scope, key);
   }
 
-  /** Checks 6 to 10. */
   async function verifyOnChain(
     request: SubmitRequest,
     opened: VerifiedQuote,
@@ -242,7 +240,7 @@ export function createSubmitter(deps: SubmitDeps) {
     return requireOrigin(chains, opened);
   }
 
-  function requireTime({ validUntil }: VerifiedQuote, port: ChainPort): void {
+  function requireTime({ validUntil }: VerifiedQuote, port: ChainPort) {
     if (chainNow(clock, port) >= validUntil)
       throw invalid(
         'quote_expired',
@@ -305,14 +303,7 @@ export function createSubmitter(deps: SubmitDeps) {
   }
 
   /** An LP may have revoked the signer since. */
-  async function requireCommitments({
-    orderId,
-    quoteId,
-    commitments,
-    route,
-    origin,
-    dest,
-  }: VerifiedQuote): Promise<void> {
+  async function requireCommitments({ orderId, quoteId, commitments, route, origin, dest }: VerifiedQuote) {
     if (route && !routeVenues.has(route.venueId))
       throw invalid(
         'quote_expired',
@@ -373,7 +364,6 @@ function scopeOf(
   };
 }
 
-/** Where each party stands in a candidate, for errors. */
 export const PARTIES = {
   taker: ['body', 'quoteResponse', 'order'],
   receiver: ['body', 'quoteResponse', 'preview', 'outputs', 0, 'receiver'],

@@ -89,7 +89,7 @@ export function createCourier(
   let stopped = false;
   let round: Promise<unknown> = Promise.resolve();
 
-  async function deliver(taken: TravelRuleRecord): Promise<void> {
+  async function deliver(taken: TravelRuleRecord) {
     const order = await store.order(taken.orderId);
     if (!order) return;
     const message = canonicalJson(
@@ -119,12 +119,12 @@ export function createCourier(
     }
   }
 
-  async function close(record: TravelRuleRecord, next: { dueAtMs: number } | null): Promise<void> {
+  async function close(record: TravelRuleRecord, next: { dueAtMs: number } | null) {
     const ours = await store.endTravelRule({ ...record, endedAtMs: clock.nowMs() }, next);
     ended.add({ outcome: ours ? record.state : 'superseded' });
   }
 
-  async function look(): Promise<void> {
+  async function look() {
     for (let full = true; full && !stopped;) {
       const taken = await store.takeTravelRule(clock.nowMs(), leaseMs, AT_ONCE);
       await Promise.all(
@@ -141,7 +141,7 @@ export function createCourier(
     }
   }
 
-  function next(): void {
+  function next() {
     round = look()
       .catch((error: unknown) =>
         log.warn({ error }, 'travel-rule records could not be read; the next look tries again'),
@@ -153,7 +153,7 @@ export function createCourier(
 
   return {
     start: next,
-    async stop(): Promise<void> {
+    async stop() {
       stopped = true;
       cancel();
       await round;

@@ -24,7 +24,6 @@ export type PromisedOutputs = ReturnType<typeof createPromisedOutputs>;
 export const nonceGroupOf = (originChainId: number | bigint, user: Address, nonce: bigint | string): string =>
   `${originChainId}:${user}:${nonce}`;
 
-/** What one group may still cost one account in one token. */
 interface GroupPromise {
   account: AccountPromises;
   group: string;
@@ -50,7 +49,7 @@ export function createPromisedOutputs() {
   const groups = new Map<string, GroupPromise[]>();
   const due = new Map<UnixSeconds, GroupPromise[]>();
 
-  function remove(entry: GroupPromise): void {
+  function remove(entry: GroupPromise) {
     const { account, group } = entry;
     if (account.groups.get(group) !== entry) return;
     changed.add(account.key);

@@ -41,7 +41,6 @@ interface Round {
   readonly waitMs: number;
   readonly asked: ReadonlySet<SolverSession>;
   readonly open: Set<SolverSession>;
-  /** Answered or not. */
   readonly awaited: ReadonlySet<SolverSession>;
   readonly messages: { session: SolverSession; message: SolverAnswer }[];
   lastAnswerMs: number;
@@ -51,7 +50,6 @@ interface Round {
   finished(): void;
 }
 
-/** Further quotes are ignored. */
 const MAX_QUOTES_PER_SOLVER = 8;
 /** After this many silent rounds no round waits for the solver, except one every `REST_MS`. */
 const MISSES = 3;
@@ -93,7 +91,6 @@ export function createFanOut(
   const isPrompt = (session: SolverSession) =>
     (silence.get(session)?.restsUntilMs ?? 0) <= clock.monotonicMs();
 
-  /** Resolves when the round has ended. */
   function ask(
     rfqId: string,
     quoteId: Bytes32 | null,
@@ -125,7 +122,7 @@ export function createFanOut(
     });
   }
 
-  function receive(session: SolverSession, message: SolverAnswer): void {
+  function receive(session: SolverSession, message: SolverAnswer) {
     const round = rounds.get(message.rfqId);
     if (!round?.asked.has(session)) return answers.add({ solver: session.solverId, answer: 'late' });
     const effect = effectOf(round, session, message);
@@ -147,7 +144,7 @@ export function createFanOut(
     else endRound(message.rfqId, round);
   }
 
-  function forget(session: SolverSession): void {
+  function forget(session: SolverSession) {
     for (const [rfqId, round] of [...rounds]) {
       if (!round.open.delete(session)) continue;
       answers.add({ solver: session.solverId, answer: 'gone' });
@@ -155,7 +152,7 @@ export function createFanOut(
     }
   }
 
-  function endRound(rfqId: string, round: Round, atDeadline = false): void {
+  function endRound(rfqId: string, round: Round, atDeadline = false) {
     if (!rounds.delete(rfqId)) return;
     round.cancelTimer();
     const nowMs = clock.monotonicMs();
@@ -178,7 +175,7 @@ export function createFanOut(
     round.finished();
   }
 
-  function countDecline(session: SolverSession, { reason, code }: LinkDecline): void {
+  function countDecline(session: SolverSession, { reason, code }: LinkDecline) {
     // Metrics labels must come from a fixed set.
     const named = (CONTROLS as readonly string[]).includes(code ?? '') ? code : 'other';
     declined.add({ solver: session.solverId, reason, control: code === undefined ? 'none' : `${named}` });
@@ -259,7 +256,6 @@ export function createFanOut(
   };
 }
 
-/** What a message means for its round. */
 type Effect = 'done' | 'announced' | 'more' | 'surplus' | 'ignored' | 'broken';
 
 function effectOf({ quoteId, messages }: Round, session: SolverSession, message: SolverAnswer): Effect {

@@ -9,7 +9,7 @@ export function createFeeCap({ chains, log }: { chains: ReadonlyMap<number, Chai
   let lowest = Number.POSITIVE_INFINITY;
   const stops: (() => void)[] = [];
 
-  function ask(port: ChainPort): void {
+  function ask(port: ChainPort) {
     let asking = false;
     let known = false;
     const look = (): void => {

@@ -23,7 +23,6 @@ export function createNonceGroups() {
       groups.delete(group);
       return bySolver;
     },
-    /** Removes groups whose quotes have expired. */
     expire(now: UnixSeconds) {
       // Groups are nearly in order of expiry: stop at the first few live ones.
       let live = 0;

@@ -41,7 +41,7 @@ export function createOpenQuotes() {
   const changed = new Set<string>();
   let publishSoon = () => {};
 
-  function remove(held: Held, group: string, until?: UnixSeconds): void {
+  function remove(held: Held, group: string, until?: UnixSeconds) {
     const entry = held.groups.get(group);
     if (!entry || (until !== undefined && entry.until !== until)) return;
     held.groups.delete(group);
@@ -49,7 +49,7 @@ export function createOpenQuotes() {
     held.notionalUsd -= entry.notionalUsd;
   }
 
-  function prune(held: Held, now: UnixSeconds): void {
+  function prune(held: Held, now: UnixSeconds) {
     if (now <= held.prunedTo) return;
     held.prunedTo = now;
     for (const [second, groups] of held.expiries) {
@@ -57,7 +57,6 @@ export function createOpenQuotes() {
       held.expiries.delete(second);
       for (const group of groups) remove(held, group, second);
     }
-    // Sums of floats drift.
     if (held.count === 0) held.notionalUsd = 0;
   }
 
@@ -78,7 +77,7 @@ export function createOpenQuotes() {
     return held;
   }
 
-  function change(keyId: string): void {
+  function change(keyId: string) {
     changed.add(keyId);
     publishSoon();
   }

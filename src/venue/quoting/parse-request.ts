@@ -33,10 +33,7 @@ export interface ParsedRequest {
   latestValidUntil: UnixSeconds;
 }
 
-export type ParseResult =
-  | { parsed: ParsedRequest; why?: never }
-  /** Valid, but nothing can be quoted. */
-  | { parsed: null; why: ProductUnavailable };
+export type ParseResult = { parsed: ParsedRequest; why?: never } | { parsed: null; why: ProductUnavailable };
 
 export type RequestParser = ReturnType<typeof createRequestParser>;
 
@@ -119,7 +116,7 @@ export function createRequestParser(
   }
 
   /** At these addresses the money would be lost. */
-  function refuseParties(taker: Address, receiver: Address, input: ListedAsset, output: ListedAsset): void {
+  function refuseParties(taker: Address, receiver: Address, input: ListedAsset, output: ListedAsset) {
     const isRefused = (party: Address) =>
       party === ZERO_ADDRESS || isContract(party, input) || isContract(party, output) || isLpAccount(party);
     if (isRefused(receiver))

@@ -18,11 +18,9 @@ export interface Landing {
   takerGasWei: bigint;
 }
 
-/** What determines the gas of a trade. */
 export interface Shape {
   crossChain: boolean;
   outputs: number;
-  /** Gas that the filler of a route uses. */
   fillGas?: bigint;
   /** Where the relayer later pays the outputs out of the ledger. */
   deferredOn?: number | undefined;
@@ -31,7 +29,6 @@ export interface Shape {
 export type RelayFees = ReturnType<typeof createRelayFees>;
 
 const BPS = 10_000n;
-/** Extra gas of a deferred delivery to a new account, and of paying it out. */
 const DEFER_GAS = 60_000n;
 const PAYOUT_GAS = 60_000n;
 
@@ -46,7 +43,7 @@ export function createRelayFees(
 
   const settingsOf = (chainId: number) => settings.get(chainId) ?? CHAIN_DEFAULTS;
 
-  async function read(chainId: number, port: ChainPort): Promise<void> {
+  async function read(chainId: number, port: ChainPort) {
     if (reading.has(chainId)) return;
     reading.add(chainId);
     try {

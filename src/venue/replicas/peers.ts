@@ -73,7 +73,7 @@ export function createPeers({
     return made;
   }
 
-  async function publishUpdates(): Promise<void> {
+  async function publishUpdates() {
     const nowMs = clock.monotonicMs();
     publishedMs = nowMs;
     for (const [replica, atMs] of lastSeenMs) if (nowMs - atMs > SILENT_MS) removePeer(replica);
@@ -94,7 +94,7 @@ export function createPeers({
     }
   }
 
-  function publishIn(ms: number): void {
+  function publishIn(ms: number) {
     cancel();
     cancel = clock.after(Math.max(0, ms), () => void publishNow());
   }
@@ -110,24 +110,24 @@ export function createPeers({
     return publishing;
   }
 
-  async function flushed(): Promise<void> {
+  async function flushed() {
     // It may have been built before the latest change.
     await publishing;
     await publishNow();
   }
 
-  function publishSoon(): void {
+  function publishSoon() {
     if (lastSeenMs.size === 0 || due || stopped) return;
     due = true;
     if (!publishing) publishIn(publishedMs + BETWEEN_MS - clock.monotonicMs());
   }
 
-  function removePeer(replica: string): void {
+  function removePeer(replica: string) {
     if (!lastSeenMs.delete(replica)) return;
     for (const part of parts.values()) part.peerGone?.(replica);
   }
 
-  function receive(payload: string): void {
+  function receive(payload: string) {
     const { from, part, news = [], bye } = JSON.parse(payload) as Message;
     if (from === me) return;
     if (bye) return removePeer(from);
@@ -142,7 +142,6 @@ export function createPeers({
   }
 
   return {
-    /** Before `start`. */
     share: (part: ReplicaShare) => void parts.set(part.name, part),
     /** Does nothing without other replicas. */
     publishSoon,

@@ -7,7 +7,6 @@ export type RouteObjection = 'amount' | 'slack' | 'times' | 'execution';
 
 const BPS = 10_000n;
 
-/** undefined when valid. */
 export function objectionTo(
   quote: RouteQuote,
   ask: RouteAsk,

@@ -32,7 +32,6 @@ type GathererDeps = Pick<VenueDeps, 'clock' | 'random' | 'log'> & {
   gas: Pick<RelayFees, 'takerGas'>;
 };
 
-/** Of the remaining time. */
 const FIRST_SHARE = 0.5;
 
 export function createGatherer({ sources, gas, clock, random, log }: GathererDeps, options: RouterOptions) {
@@ -141,7 +140,7 @@ export function createGatherer({ sources, gas, clock, random, log }: GathererDep
     };
   }
 
-  async function safely(what: string, task: Promise<void>): Promise<void> {
+  async function safely(what: string, task: Promise<void>) {
     await task.catch((error: unknown) => log.error({ what, error }, 'a source of the router failed'));
   }
 
@@ -158,7 +157,6 @@ export function createGatherer({ sources, gas, clock, random, log }: GathererDep
   return { gather };
 }
 
-/** Later legs wait for the last of the earlier ones. */
 export function followedBy(earlier: readonly RouteLeg[], later: readonly RouteLeg[]): RouteLeg[] {
   return [
     ...earlier,

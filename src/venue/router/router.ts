@@ -155,11 +155,7 @@ export function createRouter(deps: RouterDeps, settings: RouterSettings) {
     );
   }
 
-  function addOpenQuote(
-    { key, input, taker }: KeyedRequest,
-    nonce: bigint,
-    best: readonly RouteCandidate[],
-  ): void {
+  function addOpenQuote({ key, input, taker }: KeyedRequest, nonce: bigint, best: readonly RouteCandidate[]) {
     openQuotes.add(
       key.id,
       nonceGroupOf(input.chain.id, taker, nonce),
@@ -248,7 +244,6 @@ export function createRouter(deps: RouterDeps, settings: RouterSettings) {
     /** Throws 429. */
     nextLeg,
     breakerOf: (venueId: string) => breakers.get(venueId),
-    /** Wall time. */
     lastQuoteAtMs: (venueId: string) => quotedAtMs.get(venueId),
   };
 }
@@ -274,7 +269,7 @@ function mostTelling(whys: readonly ProductUnavailable[], corridor: string): Pro
 }
 
 /** With two venues of one id, one would settle the other's orders. */
-function requireDistinct(venues: readonly RouteVenue[]): void {
+function requireDistinct(venues: readonly RouteVenue[]) {
   const ids = venues.map(({ id }) => id);
   const wrong = ids.find(
     (id, index) => !ROUTE_VENUE_ID.test(id) || id === RFQ_VENUE || ids.indexOf(id) !== index,

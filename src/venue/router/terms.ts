@@ -16,7 +16,6 @@ export interface RouterTermsContext {
   prices: Prices;
   gas: RelayFees;
   options: Pick<FanOutOptions, 'shortValiditySeconds' | 'farFromMidBps'>;
-  /** Of the same route. */
   delivered?: readonly Leg[];
 }
 

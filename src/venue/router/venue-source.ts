@@ -14,9 +14,8 @@ import { unavailable, whyNoQuotes } from '../quoting/unavailable.ts';
 import { objectionTo } from './check-quote.ts';
 import { routeFees } from './route-fees.ts';
 import { routeOrder } from './route-order.ts';
-import { deferredOn } from '../quoting/rfq-source.ts';
+import { deferredOn, type PairRequest } from '../quoting/rfq-source.ts';
 import { type Found, pairOf, type RouteLeg, type RouteOffer, type RouteSource } from './source.ts';
-import type { PairRequest } from '../quoting/rfq-source.ts';
 
 type VenueSourceDeps = Pick<VenueDeps, 'chains' | 'clock' | 'random' | 'log' | 'metrics'> & {
   gas: RelayFees;
@@ -210,7 +209,7 @@ export function createVenueSource(
     };
   }
 
-  function fault(answer: string, error: unknown): void {
+  function fault(answer: string, error: unknown) {
     answers.add({ venue: id, answer });
     const opened = breaker.fault('invalid', clock.nowMs());
     log.warn(

@@ -24,6 +24,7 @@ import type { FanOut } from '../quoting/fan-out.ts';
 import type { SolverLevels } from '../market/levels.ts';
 import type { Liquidity } from '../market/liquidity.ts';
 import { tradesOn } from '../market/markets.ts';
+import { frameLimit } from '../access/token-buckets.ts';
 import type { Roster, SolverSession } from './roster.ts';
 import { progressOf } from '../orders/status.ts';
 import { ORDERS_TOPIC } from '../orders/submit.ts';
@@ -66,8 +67,7 @@ export function createLinkDoor(deps: LinkDeps, { venueId }: { venueId: string })
     let closed = false;
     let missed = 0;
     let warned = false;
-    let second = 0;
-    let inSecond = 0;
+    const mayRead = frameLimit(clock, MAX_FRAMES_PER_SECOND);
     let cancelTimer = clock.after(HANDSHAKE_MS, () =>
       refuse('handshake_timeout', 'No proof of identity came in time.'),
     );
@@ -75,14 +75,14 @@ export function createLinkDoor(deps: LinkDeps, { venueId }: { venueId: string })
     const say = (message: FromVenue) => socket.send(JSON.stringify(message));
     const ours = [...chains.values()].filter(({ chain }) => tradesOn(chain, key.mode));
 
-    function refuse(code: string, message: string): void {
+    function refuse(code: string, message: string) {
       if (closed) return;
       log.warn({ solver: solverId, code }, 'solver refused');
       say({ type: 'refused', code, message });
       socket.close(1008, code);
     }
 
-    async function greet(hello: Hello): Promise<void> {
+    async function greet(hello: Hello) {
       if (hello.solverId !== solverId) return refuse('wrong_solver', 'This key belongs to another solver.');
       if (hello.protocolVersion !== LINK_PROTOCOL_VERSION)
         return refuse('protocol_version', `This venue speaks version ${LINK_PROTOCOL_VERSION} of the link.`);
@@ -145,7 +145,7 @@ export function createLinkDoor(deps: LinkDeps, { venueId }: { venueId: string })
       cancelTimer = clock.after(LINK_HEARTBEAT_SECONDS * 1_000, beat);
     }
 
-    function beat(): void {
+    function beat() {
       if (closed) return;
       if (missed >= LINK_MISSED_HEARTBEATS) {
         if (session) roster.leave(session, 'heartbeat lost');
@@ -157,7 +157,7 @@ export function createLinkDoor(deps: LinkDeps, { venueId }: { venueId: string })
       cancelTimer = clock.after(LINK_HEARTBEAT_SECONDS * 1_000, beat);
     }
 
-    function handle(message: FromSolver): void {
+    function handle(message: FromSolver) {
       if (message.type === 'ping') return say({ type: 'pong' });
       if (message.type === 'pong') return;
       if (!session) {
@@ -193,11 +193,11 @@ export function createLinkDoor(deps: LinkDeps, { venueId }: { venueId: string })
     }
 
     /** Only a hint: the worker reads the chain. */
-    function wake(orderId: string): void {
+    function wake(orderId: string) {
       if (isBytes32(orderId)) queue.wake(ORDERS_TOPIC, orderId).catch(() => {});
     }
 
-    async function resync(to: SolverSession): Promise<void> {
+    async function resync(to: SolverSession) {
       let piece: Omit<Award, 'type'>[] = [];
       let chars = 0;
       const flush = () => {
@@ -233,9 +233,7 @@ export function createLinkDoor(deps: LinkDeps, { venueId }: { venueId: string })
       message(text) {
         if (closed) return;
         missed = 0;
-        const nowSecond = Math.floor(clock.monotonicMs() / 1000);
-        if (nowSecond !== second) [second, inSecond] = [nowSecond, 0];
-        if (++inSecond > MAX_FRAMES_PER_SECOND) return socket.close(1008, 'too many frames');
+        if (!mayRead()) return socket.close(1008, 'too many frames');
         const read = readFromSolver(text);
         if (read.ok) {
           frames.add({ kind: read.message.type });

@@ -150,7 +150,7 @@ export function createRoster(
     return best;
   }
 
-  function update(entry: RosterEntry, why?: string): void {
+  function update(entry: RosterEntry, why?: string) {
     const { status, reason, note } = assess(entry);
     const was = shown(entry).status;
     const before = entry.note;
@@ -179,12 +179,12 @@ export function createRoster(
     notifyShown(entry);
   }
 
-  function notifyShown(entry: RosterEntry): void {
+  function notifyShown(entry: RosterEntry) {
     const atMs = clock.nowMs();
     for (const watcher of watchers) watcher(entry, atMs);
   }
 
-  function applyPresence(solverId: string, replica: string, presence: Presence | undefined): void {
+  function applyPresence(solverId: string, replica: string, presence: Presence | undefined) {
     const entry = entries.get(solverId);
     if (!entry) return;
     const was = shown(entry).status;
@@ -204,7 +204,7 @@ export function createRoster(
   const onboarded = new Map<string, readonly string[] | null>();
 
   /** Keeps the current session unless only another one is active. */
-  function chooseSessions(entry: RosterEntry, sessions: readonly SolverSession[]): void {
+  function chooseSessions(entry: RosterEntry, sessions: readonly SolverSession[]) {
     entry.sessions = sessions;
     const spoke = entry.session !== undefined && sessions.includes(entry.session) ? entry.session : undefined;
     entry.session =
@@ -214,7 +214,7 @@ export function createRoster(
     entry.corridors = corridorsOf(onboarded.get(entry.id) ?? null, entry.session);
   }
 
-  async function reload(): Promise<void> {
+  async function reload() {
     const records = await store.listSolvers();
     const seen = new Set<string>();
     for (const record of records) {
@@ -233,7 +233,7 @@ export function createRoster(
       log.warn({ error }, 'the roster could not be reloaded; the next tick tries again'),
     );
 
-  function upsert(record: SolverRecord): void {
+  function upsert(record: SolverRecord) {
     onboarded.set(record.id, record.corridors);
     const entry = entries.get(record.id);
     if (!entry) {
@@ -270,7 +270,7 @@ export function createRoster(
     update(entry);
   }
 
-  function tick(): void {
+  function tick() {
     for (const entry of entries.values()) update(entry);
     if (++ticks % RELOAD_TICKS === 0) reloadSoon();
     cancelTick = clock.after(TICK_MS, tick);

@@ -36,12 +36,12 @@ export function createEventTail({
   let cancelSweep = () => {};
   let unsubscribe: (() => Promise<void>) | undefined;
 
-  function look(): void {
+  function look() {
     again = true;
     looking ??= run().finally(() => (looking = undefined));
   }
 
-  async function run(): Promise<void> {
+  async function run() {
     while (again && !stopped) {
       await new Promise<void>((done) =>
         clock.after(Math.max(GATHER_MS, lookedAtMs + PACE_MS - clock.monotonicMs()), done),
@@ -54,7 +54,7 @@ export function createEventTail({
     }
   }
 
-  async function readOn(): Promise<void> {
+  async function readOn() {
     await store.placeEvents();
     for (;;) {
       const events = await store.eventsAfter(place, PAGE);
@@ -79,7 +79,7 @@ export function createEventTail({
     return [...new Set(wanted.map(({ orderId }) => orderId))];
   }
 
-  function sweep(): void {
+  function sweep() {
     look();
     cancelSweep = clock.after(SWEEP_MS, sweep);
   }
@@ -87,14 +87,14 @@ export function createEventTail({
   return {
     place: () => place,
     listen: (listener: EventListener) => void listeners.push(listener),
-    async start(): Promise<void> {
+    async start() {
       place = await store.placeEvents();
       unsubscribe = await bus.subscribe(ORDERS_TOPIC, (payload) => {
         if ((JSON.parse(payload) as OrderNews).event !== null) look();
       });
       sweep();
     },
-    async stop(): Promise<void> {
+    async stop() {
       stopped = true;
       cancelSweep();
       await unsubscribe?.();

@@ -30,7 +30,7 @@ export function createOrderEventDispatcher({
   const listeners: OrderEventListener[] = [];
   let unsubscribe: (() => Promise<void>) | undefined;
 
-  async function dispatch(payload: string): Promise<void> {
+  async function dispatch(payload: string) {
     const news = JSON.parse(payload) as OrderNews;
     const record = await store.order(news.orderId);
     if (!record) return;
@@ -44,7 +44,7 @@ export function createOrderEventDispatcher({
     return session?.mode === mode ? session : undefined;
   }
 
-  function notifySolvers(record: OrderRecord, { event }: OrderNews): void {
+  function notifySolvers(record: OrderRecord, { event }: OrderNews) {
     const progress = progressOf(record);
     const created = event === 'order.created';
     const frame = created
@@ -60,7 +60,7 @@ export function createOrderEventDispatcher({
   }
 
   /** The nonce is used on chain: no other quote of that request can execute. */
-  function sendReleases(record: OrderRecord): void {
+  function sendReleases(record: OrderRecord) {
     const { originChainId, order, quoteId } = record;
     for (const [solverId, quoteIds] of nonceGroups.take(
       nonceGroupOf(originChainId, order.user, order.nonce),
@@ -73,7 +73,7 @@ export function createOrderEventDispatcher({
 
   return {
     onOrder: (listener: OrderEventListener) => void listeners.push(listener),
-    async start(): Promise<void> {
+    async start() {
       unsubscribe = await bus.subscribe(
         ORDERS_TOPIC,
         (payload) =>
@@ -82,7 +82,7 @@ export function createOrderEventDispatcher({
           ),
       );
     },
-    async stop(): Promise<void> {
+    async stop() {
       await unsubscribe?.();
     },
   };

@@ -102,7 +102,7 @@ export function createOrderStream({
     follower: Follower,
     of: Pick<PlacedEvent, 'workspaceId' | 'mode'>,
     still: () => boolean,
-  ): Promise<void> {
+  ) {
     await store.placeEvents();
     while (still()) {
       follower.missed = false;
@@ -122,7 +122,7 @@ export function createOrderStream({
     }
   }
 
-  async function drained(client: StreamClient): Promise<void> {
+  async function drained(client: StreamClient) {
     for (let waited = 0; client.bufferedBytes() > LOW_WATER_BYTES && !client.gone; waited += DRAIN_MS) {
       if (waited > DRAIN_WITHIN_MS) return client.drop();
       await new Promise<void>((done) => clock.after(DRAIN_MS, done));
@@ -190,7 +190,7 @@ const workspaceFrame = ({ place }: PlacedEvent, body: string): string =>
   `{"topic":"orders","cursor":"${place}",${body}`;
 const orderFrame = ({ orderId }: OrderEvent, body: string): string => `{"topic":"orders:${orderId}",${body}`;
 
-function remove<K, V>(from: Map<K, Map<StreamClient, V>>, key: K, client: StreamClient): void {
+function remove<K, V>(from: Map<K, Map<StreamClient, V>>, key: K, client: StreamClient) {
   const members = from.get(key);
   members?.delete(client);
   if (members?.size === 0) from.delete(key);

@@ -18,6 +18,7 @@ import {
 } from '../../protocol/api/events.ts';
 import type { VenueDeps } from '../deps.ts';
 import type { SlotLimiter } from '../access/admission.ts';
+import { frameLimit } from '../access/token-buckets.ts';
 import type { LevelsBoard, PriceMarket } from '../market/levels-board.ts';
 import type { SocketOptions } from '../options.ts';
 import type { RosterEntry, Roster } from '../solvers/roster.ts';
@@ -57,7 +58,7 @@ export function createStreamDoor(
   const sentFrames = metrics.counter('firmquote_venue_stream_frames_total', 'Frames sent to streams');
 
   let cancelWeighing = () => {};
-  function weigh(): void {
+  function weigh() {
     const lagging = [...clients]
       .map((client) => ({ client, bytes: client.bufferedBytes() }))
       .filter(({ bytes }) => bytes > 0);
@@ -91,10 +92,7 @@ export function createStreamDoor(
       .catch((error: unknown) => log.warn({ error }, 'a roster change was not sent; GET /solvers shows it'));
   });
 
-  async function sendRosterChange(
-    { id }: RosterEntry,
-    frames: Record<KeyMode, Buffer | undefined>,
-  ): Promise<void> {
+  async function sendRosterChange({ id }: RosterEntry, frames: Record<KeyMode, Buffer | undefined>) {
     for (const client of rosterListeners) {
       const frame = frames[client.key.mode];
       if (!frame) continue;
@@ -112,7 +110,7 @@ export function createStreamDoor(
       ),
   );
 
-  async function rejoinPrices(): Promise<void> {
+  async function rejoinPrices() {
     for (const client of clients) {
       if (client.markets.size === 0) continue;
       const workspace = await workspaces.of(client.key);
@@ -159,12 +157,11 @@ export function createStreamDoor(
     }
     clients.add(client);
     let alive = true;
-    let second = 0;
-    let inSecond = 0;
+    const mayRead = frameLimit(clock, maxFramesPerSecond);
     let cancelPing = clock.after(pingEveryMs, ping);
     let work = Promise.resolve();
 
-    function ping(): void {
+    function ping() {
       if (!alive) return socket.terminate();
       alive = false;
       socket.ping();
@@ -175,11 +172,7 @@ export function createStreamDoor(
     const fail = (code: string, message: string, id: FrameId) =>
       say({ op: 'error', error: { code, message }, id });
 
-    async function subscribe(
-      texts: readonly string[],
-      since: string | undefined,
-      id: FrameId,
-    ): Promise<void> {
+    async function subscribe(texts: readonly string[], since: string | undefined, id: FrameId) {
       const topics: { text: string; topic: Topic; market?: PriceMarket }[] = [];
       for (const text of texts) {
         const topic = parseTopic(text);
@@ -259,7 +252,7 @@ export function createStreamDoor(
       }
     }
 
-    function reportFailure(error: unknown, id: FrameId): void {
+    function reportFailure(error: unknown, id: FrameId) {
       log.warn({ error }, 'a subscription failed');
       fail(
         'unavailable',
@@ -268,12 +261,12 @@ export function createStreamDoor(
       );
     }
 
-    function unsubscribe(topics: readonly string[], id: FrameId): void {
+    function unsubscribe(topics: readonly string[], id: FrameId) {
       for (const topic of topics) leave(topic);
       say({ op: 'unsubscribed', topics: [...topics], id });
     }
 
-    function leave(text: string): void {
+    function leave(text: string) {
       if (!client.topics.delete(text)) return;
       const topic = parseTopic(text);
       if (topic?.kind === 'orders') orders.leaveAll(client);
@@ -287,9 +280,7 @@ export function createStreamDoor(
 
     return {
       message(text) {
-        const nowSecond = Math.floor(clock.monotonicMs() / 1000);
-        if (nowSecond !== second) [second, inSecond] = [nowSecond, 0];
-        if (++inSecond > maxFramesPerSecond) {
+        if (!mayRead()) {
           dropped.add({ why: 'flood' });
           return socket.close(CLOSE.policy, 'too many frames');
         }

@@ -31,7 +31,7 @@ export function createUpkeep(
   let working: Promise<void> = Promise.resolve();
   let adopted = false;
 
-  async function work(): Promise<void> {
+  async function work() {
     if (!adopted) {
       const rows = await trades.adopt();
       adopted = true;
@@ -46,7 +46,7 @@ export function createUpkeep(
     await trades.fold();
   }
 
-  async function capture(due: DueGas): Promise<void> {
+  async function capture(due: DueGas) {
     const port = chains.get(due.chainId);
     const receipt = await port?.receipt(due.txHash, port.chain.escrow).catch(() => undefined);
     if (!receipt) {
@@ -66,7 +66,7 @@ export function createUpkeep(
     });
   }
 
-  function next(): void {
+  function next() {
     cancel = clock.after(everyMs, () => {
       working = work()
         .catch((error: unknown) =>
@@ -79,11 +79,11 @@ export function createUpkeep(
   }
 
   return {
-    start(): void {
+    start() {
       stopped = false;
       next();
     },
-    async stop(): Promise<void> {
+    async stop() {
       stopped = true;
       cancel();
       await working;

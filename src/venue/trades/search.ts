@@ -9,7 +9,6 @@ import { TRADE_SORTS, type TradesFilter, type TradeSort } from '../../protocol/a
 import { type OrderStage, STAGES } from '../../settlement/lifecycle.ts';
 import { fullName, lpName, type Names, slugOf } from './item.ts';
 
-/** May see members and compliance data. */
 export const isPrivileged = ({ role }: ApiKey): boolean => role === 'owner' || role === 'admin';
 
 /** Each stage is in one bucket. */

@@ -66,7 +66,7 @@ export function createAdvanceOrder({ store, views, runStep, clock, log, metrics 
     return plan({ order, progress, executionMode, openReserveSeconds: Math.floor(margin / 2), timeOf });
   }
 
-  function noteRefusal(item: OpenOrder, { step }: StepPlan, revert: NonNullable<OpenOrder['refusal']>): void {
+  function noteRefusal(item: OpenOrder, { step }: StepPlan, revert: NonNullable<OpenOrder['refusal']>) {
     // A passed deadline does not explain why the step failed before.
     if (revert.name !== 'DeadlinePassed') item.refusal = revert;
     log.info({ orderId: item.record.orderId, step, reason: revert.text }, 'the simulation refused this step');
@@ -90,7 +90,7 @@ export function createAdvanceOrder({ store, views, runStep, clock, log, metrics 
     return true;
   }
 
-  function reportEnd({ record: { orderId, createdAtMs }, progress }: OpenOrder, atMs: number): void {
+  function reportEnd({ record: { orderId, createdAtMs }, progress }: OpenOrder, atMs: number) {
     const { status, stage, failure, flow } = progress;
     endedTotal.add({ status, code: failure?.code ?? 'none' });
     if (status === 'settled') settleSeconds.observe((atMs - createdAtMs) / 1_000, { flow });

@@ -29,7 +29,6 @@ export interface OrderAdvancerOptions {
   owner: string;
   leaseMs?: number;
   sweepMs?: number;
-  /** How long proving and finalising are left to the LP. */
   graceMs?: number;
   topic?: string;
 }
@@ -66,7 +65,7 @@ export function createOrderAdvancer(deps: OrderAdvancerDeps, options: OrderAdvan
   let cancelRenewal = () => {};
   let unsubscribe = async (): Promise<void> => {};
 
-  function wake(item: OpenOrder): void {
+  function wake(item: OpenOrder) {
     if (stopped) return;
     item.again = true;
     if (item.running) return;
@@ -75,7 +74,7 @@ export function createOrderAdvancer(deps: OrderAdvancerDeps, options: OrderAdvan
     runs.add(run);
   }
 
-  async function advance(item: OpenOrder): Promise<void> {
+  async function advance(item: OpenOrder) {
     const { orderId } = item.record;
     while (item.again && !stopped && work.get(orderId) === item) {
       item.again = false;
@@ -93,12 +92,12 @@ export function createOrderAdvancer(deps: OrderAdvancerDeps, options: OrderAdvan
     item.running = false;
   }
 
-  function drop(item: OpenOrder): void {
+  function drop(item: OpenOrder) {
     const { orderId } = item.record;
     if (work.get(orderId) === item) work.delete(orderId);
   }
 
-  async function readChain(view: ChainView): Promise<void> {
+  async function readChain(view: ChainView) {
     const update = await view.update();
     if (!update) return;
     const { head, final, touched } = update;
@@ -112,7 +111,7 @@ export function createOrderAdvancer(deps: OrderAdvancerDeps, options: OrderAdvan
     }
   }
 
-  async function wakeIfFailed(item: OpenOrder, sent: NonNullable<OpenOrder['sent']>): Promise<void> {
+  async function wakeIfFailed(item: OpenOrder, sent: NonNullable<OpenOrder['sent']>) {
     const status = await transactors
       .get(sent.chainId)
       ?.status(sent.key)
@@ -133,7 +132,7 @@ export function createOrderAdvancer(deps: OrderAdvancerDeps, options: OrderAdvan
     return claiming;
   }
 
-  async function claimWanted(): Promise<void> {
+  async function claimWanted() {
     await new Promise<void>((done) => clock.after(2, done));
     const orderIds = [...wanted];
     wanted.clear();
@@ -144,7 +143,7 @@ export function createOrderAdvancer(deps: OrderAdvancerDeps, options: OrderAdvan
   }
 
   /** Records are read after the claim: a former owner may have added facts. */
-  async function startClaimed(claims: readonly Claim[]): Promise<void> {
+  async function startClaimed(claims: readonly Claim[]) {
     if (claims.length === 0) return;
     const records = await store.ordersWith(claims.map(({ orderId }) => orderId));
     for (const claim of claims) {
@@ -159,7 +158,7 @@ export function createOrderAdvancer(deps: OrderAdvancerDeps, options: OrderAdvan
     }
   }
 
-  async function sweep(): Promise<void> {
+  async function sweep() {
     let after: { createdAtMs: number; orderId: Bytes32 } | undefined;
     do {
       const page = await store.openOrders(PAGE, after);
@@ -178,21 +177,21 @@ export function createOrderAdvancer(deps: OrderAdvancerDeps, options: OrderAdvan
     for (const stage of OPEN_STAGES) stages.set(open.filter((each) => each === stage).length, { stage });
   }
 
-  async function sweepAgain(): Promise<void> {
+  async function sweepAgain() {
     await sweep().catch((error: unknown) =>
       log.warn({ error }, 'the sweep over open orders failed; it will be repeated'),
     );
     if (!stopped) cancelSweep = clock.after(sweepMs, sweepAgain);
   }
 
-  async function renewAgain(): Promise<void> {
+  async function renewAgain() {
     await renew().catch((error: unknown) =>
       log.warn({ error }, 'the renewal of claims failed; it will be repeated'),
     );
     if (!stopped) cancelRenewal = clock.after(leaseMs / 3, renewAgain);
   }
 
-  async function renew(): Promise<void> {
+  async function renew() {
     await releaseUnsendable();
     const held = [...work.values()];
     if (held.length === 0) return;
@@ -205,7 +204,7 @@ export function createOrderAdvancer(deps: OrderAdvancerDeps, options: OrderAdvan
     }
   }
 
-  async function releaseUnsendable(): Promise<void> {
+  async function releaseUnsendable() {
     const others = [...work.values()].filter(
       ({ record, running }) => !running && !maySend(record.originChainId),
     );
@@ -214,7 +213,7 @@ export function createOrderAdvancer(deps: OrderAdvancerDeps, options: OrderAdvan
   }
 
   return {
-    async start(): Promise<void> {
+    async start() {
       stopped = false;
       followers = [...views.values()].map((view) => followHeads(view.chain, log, () => readChain(view)));
       await Promise.all([...views.values()].map(readChain));
@@ -231,7 +230,7 @@ export function createOrderAdvancer(deps: OrderAdvancerDeps, options: OrderAdvan
       });
       await queue.process(topic, 64, (orderId) => claimSoon(orderId as Bytes32));
     },
-    async stop(): Promise<void> {
+    async stop() {
       stopped = true;
       cancelSweep();
       cancelRenewal();

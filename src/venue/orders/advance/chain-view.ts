@@ -30,7 +30,7 @@ export function createChainView(chain: ChainPort) {
   let pinned: PinnedBlocks | undefined;
   let scannedTo: bigint | undefined;
 
-  function keep(event: EscrowEvent): void {
+  function keep(event: EscrowEvent) {
     if (event.kind === 'proven') {
       proofs.set(event.payloadHash, event);
       return;
@@ -72,7 +72,6 @@ export function createChainView(chain: ChainPort) {
     const cached = blocks.get(number);
     // It may have been reorganised away, or the development chain reset.
     if (cached && (expected === undefined || cached.hash === expected)) return cached;
-    // Concurrent requests share one read.
     const read = reading.get(number) ?? readBlock(number);
     reading.set(number, read);
     return read;
@@ -89,7 +88,6 @@ export function createChainView(chain: ChainPort) {
     }
   }
 
-  /** Keeps final events of the canonical chain. */
   async function finalOnes<E extends CachedOrderEvent | EscrowEvent>(
     candidates: readonly E[],
     final: Block,

@@ -10,21 +10,12 @@ export type CachedOrderEvent =
   | Of<'filled' | 'finalised' | 'refunded' | 'deferral_ended'>
   | Omit<Of<'open'>, 'order'>;
 
-export interface OrderEventCache {
-  /** Unsorted; events of other chains or an abandoned fork may be among them. */
-  of(orderId: Bytes32): CachedOrderEvent[];
-  /** false when cached already. */
-  add(event: CachedOrderEvent): boolean;
-}
-
-const EVENTS = 50_000;
-const BYTES = 64 * 2 ** 20;
 const BASE_BYTES = 800;
 
 export function createOrderEventCache({
-  most = EVENTS,
-  mostBytes = BYTES,
-}: { most?: number; mostBytes?: number } = {}): OrderEventCache {
+  most = 50_000,
+  mostBytes = 64 * 2 ** 20,
+}: { most?: number; mostBytes?: number } = {}) {
   const byOrder = new Map<Bytes32, Set<string>>();
   const events = new LRUCache<string, CachedOrderEvent>({
     max: most,
@@ -33,15 +24,17 @@ export function createOrderEventCache({
     dispose: ({ orderId }, id) => forget(orderId, id),
   });
 
-  function forget(orderId: Bytes32, id: string): void {
+  function forget(orderId: Bytes32, id: string) {
     const ids = byOrder.get(orderId);
     ids?.delete(id);
     if (ids?.size === 0) byOrder.delete(orderId);
   }
 
   return {
-    of: (orderId) => [...(byOrder.get(orderId) ?? [])].flatMap((id) => events.get(id) ?? []),
-    add(event) {
+    /** Unsorted; events of other chains or an abandoned fork may be among them. */
+    of: (orderId: Bytes32) => [...(byOrder.get(orderId) ?? [])].flatMap((id) => events.get(id) ?? []),
+    /** false when cached already. */
+    add(event: CachedOrderEvent) {
       const id = `${event.blockHash}:${event.logIndex}`;
       if (events.has(id)) return false;
       events.set(id, event);

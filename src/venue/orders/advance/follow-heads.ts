@@ -8,7 +8,7 @@ export function followHeads(port: ChainPort, log: Log, read: () => Promise<void>
   let stopped = false;
   let reading: Promise<void> | undefined;
 
-  async function readNewest(): Promise<void> {
+  async function readNewest() {
     while (again && !stopped) {
       again = false;
       await read().catch((error: unknown) =>
@@ -21,7 +21,7 @@ export function followHeads(port: ChainPort, log: Log, read: () => Promise<void>
     reading = undefined;
   }
 
-  function onHead(): void {
+  function onHead() {
     again = true;
     reading ??= readNewest();
   }
@@ -29,7 +29,7 @@ export function followHeads(port: ChainPort, log: Log, read: () => Promise<void>
   const unfollow = port.onHead(onHead);
   return {
     readNow: onHead,
-    async stop(): Promise<void> {
+    async stop() {
       stopped = true;
       unfollow();
       await reading;

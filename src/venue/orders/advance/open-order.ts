@@ -43,7 +43,6 @@ export function openOrder(record: OrderRecord, claim: Claim): OpenOrder {
   };
 }
 
-/** Payload hashes of the order's fills on other chains. */
 export function proofsOf({ order, orderId }: OrderRecord, { flow, fills }: Progress): Bytes32[] {
   if (flow !== 'cross_chain') return [];
   return order.outputs.flatMap((output, index) => {

@@ -28,10 +28,7 @@ type RunStepDeps = Pick<VenueDeps, 'chains' | 'routeVenues' | 'clock' | 'log' | 
   attestations: Attestations;
 };
 
-export type StepResult =
-  | Sent
-  /** Not the venue's step, not due, or in progress. */
-  | { kind: 'nothing' };
+export type StepResult = Sent | { kind: 'nothing' };
 
 export type StepPlan = Extract<SettlementPlan, { kind: 'step' }>;
 
@@ -84,7 +81,7 @@ export function createRunStep(
   };
 
   /** A route venue fills from its own account. One call at a time. */
-  function deliver({ order, orderId }: OrderRecord, venueId: string, outputs: readonly number[]): void {
+  function deliver({ order, orderId }: OrderRecord, venueId: string, outputs: readonly number[]) {
     const venue = routeVenues.find(({ id }) => id === venueId);
     if (!venue?.deliver || delivering.has(orderId)) return;
     delivering.add(orderId);

@@ -27,9 +27,7 @@ export type Send = (
 ) => Promise<Sent>;
 
 export type Sent =
-  /** A transaction under this key is pending or mined. */
   | { kind: 'sent'; key: string; chainId: number; hash: Hex | undefined }
-  /** The simulation failed. */
   | { kind: 'refused'; revert: Revert };
 
 /** Every reverted attempt costs gas. */

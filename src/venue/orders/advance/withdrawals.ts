@@ -27,7 +27,6 @@ export type WithdrawalsDeps = Pick<VenueDeps, 'chains' | 'clock' | 'log' | 'metr
   transactors: ReadonlyMap<number, Transactor>;
 };
 
-/** Blocks per request for events. */
 const RANGE = 500n;
 const PLACE_EVERY = 50n;
 const MOST_DUE = 100;
@@ -36,14 +35,13 @@ const LOOK_AGAIN_SECONDS = 15;
 const LONGEST_PAUSE_SECONDS = 3_600;
 const WHOLE_BLOCK = Number.MAX_SAFE_INTEGER;
 
-export interface WithdrawalsOptions {
-  /** Chain seconds by which reading lags, so that earlier deliveries are recorded. */
-  recordingSeconds?: number;
-}
-
 export function createWithdrawals(
   { store, chains, transactors, clock, log, metrics }: WithdrawalsDeps,
-  { recordingSeconds = 10 }: WithdrawalsOptions = {},
+  {
+    recordingSeconds = 10,
+  }: {
+    /** Chain seconds by which reading lags, so that earlier deliveries are recorded. */ recordingSeconds?: number;
+  } = {},
 ) {
   const steps = metrics.counter('firmquote_venue_payouts_total', 'Payouts handed to a relayer', [
     'step',
@@ -55,19 +53,18 @@ export function createWithdrawals(
 
   function follow(port: ChainPort): { stop(): Promise<void> } {
     const chainId = port.chain.id;
-    /** Consecutive refusals, by payment. */
     const refusals = new Map<string, number>();
     let place: EventPlace | undefined;
     let written = 0n;
     let stopped = false;
 
-    async function look(head: Block): Promise<void> {
+    async function look(head: Block) {
       const depth = BigInt(port.chain.depth);
       await read(head.number > depth ? head.number - depth : 0n, head.timestamp);
       await pay(head.timestamp);
     }
 
-    async function read(deep: bigint, now: UnixSeconds): Promise<void> {
+    async function read(deep: bigint, now: UnixSeconds) {
       place ??= await store.withdrawalsRead(chainId, deep);
       while (place.block < deep && !stopped) {
         const to: bigint = place.block + RANGE < deep ? place.block + RANGE : deep;
@@ -176,7 +173,7 @@ export function createWithdrawals(
       return { chainId, txHash, blockNumber, blockHash, at: block.timestamp };
     }
 
-    async function pay(now: UnixSeconds): Promise<void> {
+    async function pay(now: UnixSeconds) {
       const transactor = transactors.get(chainId);
       const due = await store.dueDeliveries(chainId, now, MOST_DUE);
       waiting.set(due.length, { chain: port.chain.slug });
@@ -197,7 +194,7 @@ export function createWithdrawals(
       { orderId, outputIndex }: LedgerDelivery,
       transactor: Transactor,
       now: UnixSeconds,
-    ): Promise<void> {
+    ) {
       const before = await store.order(orderId);
       const output = before?.order.outputs[outputIndex];
       if (!before || !output) return;
@@ -251,10 +248,10 @@ export function createWithdrawals(
   }
 
   return {
-    start(): void {
+    start() {
       for (const port of chains.values()) following.push(follow(port));
     },
-    async stop(): Promise<void> {
+    async stop() {
       await Promise.all(following.map((each) => each.stop()));
     },
   };
