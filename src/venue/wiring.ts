@@ -65,7 +65,7 @@ export function wireVenue(ports: VenueDeps, options: VenueOptions) {
   const slots = createSlotLimiter(ports, admission);
   const chainBulkhead = createBulkhead<number>(
     admission.perChain,
-    'The chain of this order answers slowly and enough is waiting for it already, so nothing was done. Try again in a moment.',
+    'The chain of this order answers slowly, so nothing was done. Try again shortly.',
   );
   const gate = createAccessGate({ ...ports, keyring, slots }, rates);
 

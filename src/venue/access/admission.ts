@@ -127,7 +127,7 @@ export function createSlotLimiter(
         refuse(
           kind,
           'key_share',
-          `This key has ${mine} requests of this kind in progress, which is its share. Wait for some of them to be answered.`,
+          `This key has ${mine} requests of this kind in progress, which is its share. Wait for answers.`,
         );
       if (slots.inUse < most) {
         slots.perKey.set(keyId, mine + 1);
@@ -137,7 +137,7 @@ export function createSlotLimiter(
         refuse(
           kind,
           'full',
-          'The venue has as many requests of this kind in progress as it takes, so nothing was done. Ask again in a second.',
+          'The venue is full of requests of this kind, so nothing was done. Ask again in a second.',
         );
       slots.perKey.set(keyId, mine + 1);
       return new Promise((resolve, reject) => {

@@ -39,7 +39,7 @@ export function createWorkspaces({
       if (key.workspaceId === null)
         throw new ApiError(
           'wrong_key_kind',
-          'This key belongs to no workspace, so nothing can be traded with it. Ask the operator of the venue for one that does.',
+          'This key belongs to no workspace, so it cannot trade. Ask the operator of the venue for one that does.',
         );
       return withFee(await cache.get(key.workspaceId));
     },

@@ -36,7 +36,7 @@ export async function fundingFor(
     if (permit2Lock || eip3009Authorization)
       throw refused(
         permit2Lock ? PERMIT2_AT : EIP3009_AT,
-        'A walletBroadcast order is paid by the allowance of the wallet that sends it; no lock belongs to it.',
+        'A walletBroadcast order is paid from an allowance; it has no lock.',
       );
     return { mode: 'self' };
   }
@@ -92,7 +92,7 @@ async function permit2(
   if (!holds)
     throw refused(
       [...PERMIT2_AT, 'signature'],
-      'The permit is not signed by the taker over this order, escrow and deadline. Sign the typedData of the permit2Lock action as it was received.',
+      'The permit is not signed by the taker over this order, escrow and deadline. Sign the typedData of preflight as received.',
     );
   if (taker.funding.permit2TokenAllowance < taker.funding.amount)
     throw invalid(
@@ -149,7 +149,7 @@ async function eip3009(
   if (!normal || recovery.recover(digest, normal) !== order.user)
     throw refused(
       [...EIP3009_AT, 'signature'],
-      'The authorization is not signed by the taker for this escrow, amount, window and nonce. Sign the typedData of the eip3009Authorization action as it was received.',
+      'The authorization is not signed by the taker for this escrow, amount, window and nonce. Sign the typedData of preflight as received.',
     );
   if (await port.authorizationUsed(inputToken.address, order.user, nonce))
     throw refused(

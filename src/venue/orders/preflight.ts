@@ -340,7 +340,7 @@ function choiceOf({ funding, choice }: TakerState, asked: FundingLock | undefine
         throw invalid(
           'lock_invalid',
           ['body', 'fundingLock'],
-          'EIP-3009 needs a token that has it and a taker without contract code. Leave fundingLock out to let preflight choose.',
+          'EIP-3009 needs a token that has it and a taker without code. Leave fundingLock out to let preflight choose.',
         );
       return { lock: asked, mode: 'eip3009', needsTokenApproval: false, sufficient };
     case 'Permit2': {

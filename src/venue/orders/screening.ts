@@ -49,7 +49,7 @@ export function createScreening({
     if (result.decision === 'unknown')
       throw new ApiError(
         'unavailable',
-        'The address screening that this venue requires does not answer at the moment, so nothing was done. Try again in a few seconds.',
+        'The required address screening does not answer, so nothing was done. Try again in a few seconds.',
         { retryAfterSeconds: 5 },
       );
     return result;

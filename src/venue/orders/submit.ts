@@ -17,9 +17,6 @@
  *
  * An order that was accepted before fails one of 6 to 10 (its nonce is used, its lock spent): `existingOrder`
  * lets the same submission through to 11, which repeats the first answer.
- *
- * Order of reading in this folder: submit (taker, lock, signatures, screening, travel-rule), preflight,
- * status, then advance/.
  */
 
 import { createHash } from 'node:crypto';
@@ -197,7 +194,7 @@ export function createSubmitter(deps: SubmitDeps) {
       throw invalid(
         'nonce_used',
         ['body', 'quoteResponse', 'order'],
-        'The order nonce has been used or cancelled on chain, so no candidate of that quote request can execute any more. Ask for a new quote.',
+        'The order nonce has been used or cancelled on chain. Ask for a new quote.',
       );
     await requireCommitments(opened);
     const screened = await screening.requireAllowed(
@@ -234,7 +231,7 @@ export function createSubmitter(deps: SubmitDeps) {
     if ([origin, dest].some(({ id }) => chains.get(id)?.healthIssue()?.kind === 'reorg'))
       throw new ApiError(
         'unavailable',
-        'A chain of this order took back blocks that were final, so nothing is accepted there now. Nothing was submitted.',
+        'A chain of this order took back final blocks. Nothing was submitted.',
         { retryAfterSeconds: 60 },
       );
     return requireOrigin(chains, opened);
@@ -291,13 +288,13 @@ export function createSubmitter(deps: SubmitDeps) {
         throw invalid(
           'quote_already_used',
           ['body', 'quoteResponse'],
-          'The next leg of this route was submitted already. Rerun preflight of its first leg to see where it stands.',
+          'The next leg of this route was submitted already. Preflight of its first leg shows where it stands.',
         );
       case 'nonce_used':
         throw invalid(
           'nonce_used',
           ['body', 'quoteResponse', 'order'],
-          'Another candidate of the same quote request was submitted already; only one of them can execute.',
+          'Another candidate of the same quote request was submitted; only one can execute.',
         );
     }
   }
@@ -308,7 +305,7 @@ export function createSubmitter(deps: SubmitDeps) {
       throw invalid(
         'quote_expired',
         ['body', 'quoteResponse', 'solverId'],
-        'The venue behind this quote is no longer connected, so it cannot settle. Ask for a new one; nothing was submitted.',
+        'The venue behind this quote is no longer connected. Ask for a new one; nothing was submitted.',
       );
     const held = await Promise.all(
       commitments.map((commitment) => {
@@ -320,7 +317,7 @@ export function createSubmitter(deps: SubmitDeps) {
       throw invalid(
         'quote_expired',
         ['body', 'quoteResponse', 'integrityChecksum'],
-        'The LP has withdrawn the authority behind this quote on chain, so it cannot execute. Ask for a new one; nothing was submitted.',
+        'The LP has withdrawn the authority behind this quote. Ask for a new one; nothing was submitted.',
       );
   }
 
@@ -372,18 +369,18 @@ export const PARTIES = {
 const inProgress = () =>
   new ApiError(
     'idempotency_in_progress',
-    'A submission with this Idempotency-Key is still at work. Ask again in a moment for its result.',
+    'A submission with this Idempotency-Key is in progress. Ask again for its result.',
     { retryAfterSeconds: 1 },
   );
 const keyReused = () =>
   invalid(
     'idempotency_key_reuse',
     ['header', 'Idempotency-Key'],
-    'This Idempotency-Key was used with another body. Use a new key for a new submission.',
+    'This Idempotency-Key was used with another body. Use a new one.',
   );
 const alreadyUsed = () =>
   invalid(
     'quote_already_used',
     ['body', 'quoteResponse', 'quoteId'],
-    'This quote was submitted already with another signature or by another account. Ask for a new one.',
+    'This quote was submitted with another signature or by another account. Ask for a new one.',
   );

@@ -105,7 +105,7 @@ export function createOpenQuotes() {
       const soonest = Math.min(...held.expiries.keys(), peerTotals.until(keyId) ?? Number.POSITIVE_INFINITY);
       throw new ApiError(
         'rate_limited',
-        'This key holds as many live quotes as it may. Submit some or let them lapse before inProgress for more.',
+        'This key holds as many live quotes as it may. Submit some or let them lapse first.',
         { retryAfterSeconds: Math.max(1, Number.isFinite(soonest) ? soonest - now : 1) },
       );
     },

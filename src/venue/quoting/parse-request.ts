@@ -110,7 +110,7 @@ export function createRequestParser(
       throw invalid(
         'chain_not_in_roster',
         ['body', side, 'asset'],
-        'This chain is not in the roster of your key. GET …/pairs lists the chains that are.',
+        'This chain is not in the roster of your key: see GET …/pairs.',
       );
     return placed.kind === 'market' ? placed.market : undefined;
   }
@@ -119,17 +119,12 @@ export function createRequestParser(
   function refuseParties(taker: Address, receiver: Address, input: ListedAsset, output: ListedAsset) {
     const isRefused = (party: Address) =>
       party === ZERO_ADDRESS || isContract(party, input) || isContract(party, output) || isLpAccount(party);
-    if (isRefused(receiver))
+    const refused = isRefused(receiver) ? 'receiver' : isRefused(taker) ? 'taker' : undefined;
+    if (refused)
       throw invalid(
         'value_error',
-        ['body', 'receiver'],
-        'This address cannot be the receiver: it is the zero address, a contract of the trade, or an LP account.',
-      );
-    if (taker !== receiver && isRefused(taker))
-      throw invalid(
-        'value_error',
-        ['body', 'taker'],
-        'This address cannot be the taker: it is the zero address, a contract of the trade, or an LP account.',
+        ['body', refused],
+        `This address cannot be the ${refused}: it is the zero address, a contract of the trade, or an LP account.`,
       );
   }
 

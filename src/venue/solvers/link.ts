@@ -105,7 +105,7 @@ export function createLinkDoor(deps: LinkDeps, { venueId }: { venueId: string })
       if (accounts.size === 0)
         return refuse(
           'not_operator',
-          'On none of the chains that this key opens may this operator sign for the account it names. Register it with setOperator on the escrow.',
+          'This operator may sign for its account on no chain of this key. Register it with setOperator on the escrow.',
         );
       session = {
         solverId,

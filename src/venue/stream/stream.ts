@@ -209,7 +209,7 @@ export function createStreamDoor(
       if (from !== undefined && from > (await orders.last()))
         return fail(
           'bad_request',
-          'That cursor is not one of ours. Subscribe without since and read the orders you care about.',
+          'This venue never gave out that cursor. Subscribe without since and read your orders.',
           id,
         );
       const workspace = topics.some(({ market }) => market) ? await workspaces.of(key) : undefined;
@@ -256,7 +256,7 @@ export function createStreamDoor(
       log.warn({ error }, 'a subscription failed');
       fail(
         'unavailable',
-        'The database does not answer at the moment, so you are subscribed to none of these topics. Subscribe again shortly.',
+        'The database does not answer, so none of these topics is subscribed. Try again shortly.',
         id,
       );
     }

@@ -40,7 +40,8 @@ export function createWithdrawals(
   {
     recordingSeconds = 10,
   }: {
-    /** Chain seconds by which reading lags, so that earlier deliveries are recorded. */ recordingSeconds?: number;
+    /** Chain seconds by which reading lags: earlier deliveries are recorded first. */
+    recordingSeconds?: number;
   } = {},
 ) {
   const steps = metrics.counter('firmquote_venue_payouts_total', 'Payouts handed to a relayer', [
