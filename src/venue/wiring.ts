@@ -107,7 +107,7 @@ export function wireVenue(ports: VenueDeps, options: VenueOptions) {
   const nativeSymbol = (chainId: number) => gas.settings(chainId).nativeSymbol;
   const history = createTradeHistory({ ...ports, chains: networks, screening, nativeSymbol });
   const orderEvents = createOrderEventDispatcher({ ...ports, roster, nonceGroups });
-  // At any replica.
+  // Also for an order that was submitted at another replica.
   orderEvents.onOrder(({ keyId, originChainId, order }, { event }) => {
     if (event === 'order.created')
       openQuotes.close(keyId, nonceGroupOf(originChainId, order.user, order.nonce));

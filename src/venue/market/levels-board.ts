@@ -16,7 +16,7 @@ import type { StreamClient } from '../stream/order-topics.ts';
 
 type Level = PriceEventFrame['data']['bids'][number];
 
-interface Side {
+export interface PriceSide {
   chain: Chain;
   token: TokenInfo;
   asset: AssetId;
@@ -24,8 +24,8 @@ interface Side {
 
 export interface PriceMarket {
   topic: string;
-  input: Side;
-  output: Side;
+  input: PriceSide;
+  output: PriceSide;
 }
 
 export type LevelsBoard = ReturnType<typeof createLevelsBoard>;
@@ -81,7 +81,7 @@ export function createLevelsBoard(
   function frameOf(view: View): string {
     const { market, eligible } = view;
     const { input, output } = market;
-    const usable = (from: Side, to: Side) =>
+    const usable = (from: PriceSide, to: PriceSide) =>
       levels.of(from.asset, to.asset).filter(({ solverId }) => !eligible || eligible.has(solverId));
     const [forward, back] = [usable(input, output), usable(output, input)];
     const parts = input.chain.id === output.chain.id ? maxSplitParts : 1;
@@ -172,9 +172,9 @@ const keysOf = ({ input, output }: PriceMarket): string[] => [
   marketKey(input.asset, output.asset),
   marketKey(output.asset, input.asset),
 ];
-const shown = ({ asset, token }: Side) => ({ asset, symbol: token.symbol, decimals: token.decimals });
+const shown = ({ asset, token }: PriceSide) => ({ asset, symbol: token.symbol, decimals: token.decimals });
 
-function sideOf(chain: Chain, symbol: string): Side | undefined {
+function sideOf(chain: Chain, symbol: string): PriceSide | undefined {
   const token = chain.tokens.find((each) => each.symbol === symbol);
   return token && { chain, token, asset: assetId({ chainId: chain.id, token: token.address }) };
 }

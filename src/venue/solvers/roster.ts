@@ -263,7 +263,7 @@ export function createRoster(
       disabled: record.disabled,
       firstSeenAtMs: earlier(entry.firstSeenAtMs, record.firstSeenAtMs),
     });
-    // At another replica.
+    // It may have quoted at another replica.
     if ((record.lastQuoteAtMs ?? 0) > (entry.lastQuoteAtMs ?? 0)) entry.lastQuoteAtMs = record.lastQuoteAtMs;
     entry.corridors = corridorsOf(record.corridors, entry.session);
     if (entry.disabled) for (const session of entry.sessions) session.end(1008, 'disabled by the venue');
@@ -355,7 +355,7 @@ export function createRoster(
         eligibilityNote: note,
       };
     },
-    /** At this replica. */
+    /** When the status at this replica changes. */
     onChange(listener: (entry: RosterEntry, transition: RosterTransition) => void) {
       listeners.add(listener);
       return () => listeners.delete(listener);
