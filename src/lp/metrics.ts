@@ -3,23 +3,13 @@
 import { formatUnits } from '../domain/amount.ts';
 import type { Ledger } from '../inventory/ledger.ts';
 import type { Advice } from '../inventory/rebalance.ts';
-import type { Counter, Histogram, Metrics } from '../ports/metrics.ts';
+import type { Metrics } from '../ports/metrics.ts';
 import type { Accounts } from './accounting/accounts.ts';
 import type { Position } from './accounting/bands.ts';
 import type { Receivable } from './accounting/receivables.ts';
 import { STANDBY_KINDS } from './risk/standby.ts';
 
-export interface LpMetrics {
-  answers: Counter;
-  quotes: Counter;
-  declines: Counter;
-  late: Counter;
-  quoteSeconds: Histogram;
-  slices: Counter;
-  awards: Counter;
-  fills: Counter;
-  frames: Counter;
-}
+export type LpMetrics = ReturnType<typeof createLpMetrics>;
 
 interface LpGauges {
   ledger: Ledger;
@@ -36,7 +26,7 @@ interface LpGauges {
 
 const LATENCY_SECONDS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.3, 1];
 
-export function createLpMetrics(metrics: Metrics): LpMetrics {
+export function createLpMetrics(metrics: Metrics) {
   return {
     answers: metrics.counter('firmquote_lp_answers_total', 'Requests answered, by kind of answer', ['kind']),
     quotes: metrics.counter(
@@ -62,6 +52,24 @@ export function createLpMetrics(metrics: Metrics): LpMetrics {
   };
 }
 
+const BUCKET_PARTS = [
+  'onchain',
+  'pendingOut',
+  'committed',
+  'held',
+  'receivable',
+  'overdue',
+  'buffer',
+  'withdrawing',
+  'free',
+  'shortfall',
+  'drift',
+] as const;
+
+/** For charts, never to calculate with. */
+const floatOf = (amount: bigint, decimals: number): number =>
+  Number.parseFloat(formatUnits(amount, decimals));
+
 export function exposeGauges(metrics: Metrics, view: LpGauges): void {
   const places = ['chain', 'token', 'part'];
   metrics.gauge(
@@ -71,34 +79,8 @@ export function exposeGauges(metrics: Metrics, view: LpGauges): void {
     (gauge) => {
       for (const bucket of view.ledger.buckets()) {
         const [chain, token] = [view.slug(bucket.chainId), view.symbol(bucket.chainId, bucket.token)];
-        const {
-          onchain,
-          pendingOut,
-          committed,
-          held,
-          receivable,
-          overdue,
-          buffer,
-          withdrawing,
-          free,
-          shortfall,
-          drift,
-        } = bucket;
-        const parts = {
-          onchain,
-          pendingOut,
-          committed,
-          held,
-          receivable,
-          overdue,
-          buffer,
-          withdrawing,
-          free,
-          shortfall,
-          drift: drift ?? 0n,
-        };
-        for (const [part, amount] of Object.entries(parts))
-          gauge.set(Number.parseFloat(formatUnits(amount, bucket.decimals)), { chain, token, part });
+        for (const part of BUCKET_PARTS)
+          gauge.set(floatOf(bucket[part] ?? 0n, bucket.decimals), { chain, token, part });
       }
     },
   );
@@ -144,7 +126,7 @@ export function exposeGauges(metrics: Metrics, view: LpGauges): void {
     ['asset', 'from', 'to'],
     (gauge) => {
       for (const { asset, from, to, amount } of view.advice())
-        gauge.set(Number.parseFloat(formatUnits(amount, 18)), { asset, from, to });
+        gauge.set(floatOf(amount, 18), { asset, from, to });
     },
   );
   metrics.gauge('firmquote_lp_live_quotes', 'Quotes that a taker could still accept', [], (gauge) =>
@@ -165,9 +147,6 @@ export function exposeGauges(metrics: Metrics, view: LpGauges): void {
   });
 }
 
-/** For charts, never to calculate with. */
-const dollars = (micros: bigint): number => Number.parseFloat(formatUnits(micros, 6));
-
 export function exposeAccounts(
   metrics: Metrics,
   accounts: Pick<Accounts, 'totals' | 'positions' | 'lag' | 'reconciled'>,
@@ -178,7 +157,7 @@ export function exposeAccounts(
     ['kind'],
     (gauge) => {
       for (const [kind, micros] of Object.entries(accounts.totals() ?? {}))
-        gauge.set(dollars(micros), { kind });
+        gauge.set(floatOf(micros, 6), { kind });
     },
   );
   metrics.gauge(
@@ -186,8 +165,7 @@ export function exposeAccounts(
     'Whole tokens owned over all chains by the accounting ledger, receivables included',
     ['asset'],
     (gauge) => {
-      for (const { asset, quantity } of accounts.positions())
-        gauge.set(Number.parseFloat(formatUnits(quantity, 18)), { asset });
+      for (const { asset, quantity } of accounts.positions()) gauge.set(floatOf(quantity, 18), { asset });
     },
   );
   metrics.gauge(
@@ -196,7 +174,7 @@ export function exposeAccounts(
     ['chain', 'token'],
     (gauge) => {
       for (const { chain, token, difference } of accounts.reconciled())
-        gauge.set(Number.parseFloat(formatUnits(difference ?? 0n, 0)), { chain, token });
+        gauge.set(floatOf(difference ?? 0n, 0), { chain, token });
     },
   );
   metrics.gauge(

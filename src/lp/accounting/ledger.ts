@@ -53,19 +53,17 @@ const RECEIVABLE = 'assets:receivable';
 const GAS = 'assets:gas';
 const OWNER = 'equity:owner';
 
-const factOf = ({ blockHash, txHash }: Pick<FactPlace, 'blockHash' | 'txHash'>): string =>
-  `${blockHash}:${txHash}`;
+type Mined = Pick<FactPlace, 'blockHash' | 'txHash'>;
+const factOf = ({ blockHash, txHash }: Mined): string => `${blockHash}:${txHash}`;
 export const idOf = {
   opening: (chainId: number, token: string) => `opening:${chainId}:${token}`,
   owed: (orderId: Bytes32) => `opening:owed:${orderId}`,
-  fill: (orderId: Bytes32, at: Pick<FactPlace, 'blockHash' | 'txHash'>) => `fill:${orderId}:${factOf(at)}`,
-  sent: (orderId: Bytes32, at: Pick<FactPlace, 'blockHash' | 'txHash'>) => `sent:${orderId}:${factOf(at)}`,
-  credit: (orderId: Bytes32, at: Pick<FactPlace, 'blockHash' | 'txHash'>) =>
-    `credit:${orderId}:${factOf(at)}`,
-  refund: (orderId: Bytes32, at: Pick<FactPlace, 'blockHash' | 'txHash'>) =>
-    `refund:${orderId}:${factOf(at)}`,
-  owner: (at: Pick<FactPlace, 'blockHash' | 'txHash'>, logIndex: number) => `owner:${factOf(at)}:${logIndex}`,
-  gas: (chainId: number, at: Pick<FactPlace, 'blockHash' | 'txHash'>) => `gas:${chainId}:${factOf(at)}`,
+  fill: (orderId: Bytes32, at: Mined) => `fill:${orderId}:${factOf(at)}`,
+  sent: (orderId: Bytes32, at: Mined) => `sent:${orderId}:${factOf(at)}`,
+  credit: (orderId: Bytes32, at: Mined) => `credit:${orderId}:${factOf(at)}`,
+  refund: (orderId: Bytes32, at: Mined) => `refund:${orderId}:${factOf(at)}`,
+  owner: (at: Mined, logIndex: number) => `owner:${factOf(at)}:${logIndex}`,
+  gas: (chainId: number, at: Mined) => `gas:${chainId}:${factOf(at)}`,
 } as const;
 
 const on = (
@@ -73,7 +71,17 @@ const on = (
   { chainId, token }: Pick<Money, 'chainId' | 'token'>,
   amount: bigint,
 ): Posting => ({ account, chainId, token, amount });
-const at = ({ chainId, block, txHash, atMs }: FactPlace) => ({ chainId, block, txHash, atMs });
+const at = ({
+  chainId,
+  block,
+  txHash,
+  atMs,
+}: Omit<FactPlace, 'blockHash' | 'txHash'> & { txHash?: Hex }) => ({
+  chainId,
+  block,
+  txHash: txHash ?? null,
+  atMs,
+});
 
 function exchanged({ pair, pays, earns, portion, platformFee, relayFee }: Exchange): Posting[] {
   const trading = `trading:${pair}`;
@@ -86,48 +94,15 @@ function exchanged({ pair, pays, earns, portion, platformFee, relayFee }: Exchan
   ];
 }
 
-export interface AccountingLedger {
-  balance(account: string, chainId: number, token: string): bigint;
-  balances(): Balance[];
-  inventory(money: Pick<Money, 'chainId' | 'token'>): bigint;
-  gas(chainId: number): bigint;
-
-  /* Each function below returns the new entries, already applied; none when the books have the fact. */
-
-  opening(
-    money: Money | { chainId: number; token: 'native'; amount: bigint },
-    block: bigint,
-    atMs: number,
-  ): JournalEntry[];
-  owed(exchange: Exchange, block: bigint, atMs: number): JournalEntry[];
-  filled(exchange: Exchange, place: FactPlace): JournalEntry[];
-  unfilled(orderId: Bytes32, was: Pick<FactPlace, 'blockHash' | 'txHash'>, atMs: number): JournalEntry[];
-  sent(exchange: Exchange, place: FactPlace): JournalEntry[];
-  credited(exchange: Exchange, place: FactPlace): JournalEntry[];
-  /** `lost`: the LP had filled the order. */
-  refunded(exchange: Exchange, place: FactPlace, lost: boolean): JournalEntry[];
-  lost(exchange: Exchange, place: FactPlace): JournalEntry[];
-  /** A positive amount is a deposit. */
-  owner(money: Money, place: FactPlace, logIndex: number): JournalEntry[];
-  adjusted(
-    money: Money | { chainId: number; token: 'native'; amount: bigint },
-    block: bigint,
-    atMs: number,
-  ): JournalEntry[];
-  spent(wei: bigint, place: FactPlace, orderId: Bytes32 | null): JournalEntry[];
-  /**
-   * Everything up to this block is final: a fill seen below it that did not become final was reorganised
-   * away.
-   */
-  passed(chainId: number, block: bigint, atMs: number): JournalEntry[];
-}
+export type AccountingLedger = ReturnType<typeof createAccountingLedger>;
 
 const REMEMBERED = 50_000;
 
+/** Functions that return entries have applied them already; none when the books have the fact. */
 export function createAccountingLedger({
   balances = [],
   pending = [],
-}: { balances?: readonly Balance[]; pending?: readonly JournalEntry[] } = {}): AccountingLedger {
+}: { balances?: readonly Balance[]; pending?: readonly JournalEntry[] } = {}) {
   const sums = new Map<string, Balance>();
   const seen = new Set<string>();
   /** By fact id: fills that are neither final nor reversed. */
@@ -186,36 +161,34 @@ export function createAccountingLedger({
   return {
     balance,
     balances: () => [...sums.values()].map((each) => ({ ...each })),
-    inventory: ({ chainId, token }) => balance(INVENTORY, chainId, token),
-    gas: (chainId) => balance(GAS, chainId, 'native'),
-    opening({ chainId, token, amount }, block, atMs) {
+    inventory: ({ chainId, token }: Pick<Money, 'chainId' | 'token'>) => balance(INVENTORY, chainId, token),
+    gas: (chainId: number) => balance(GAS, chainId, 'native'),
+    opening(
+      { chainId, token, amount }: Money | { chainId: number; token: 'native'; amount: bigint },
+      block: bigint,
+      atMs: number,
+    ) {
       const postings = [
         { account: token === 'native' ? GAS : INVENTORY, chainId, token, amount },
         { account: OWNER, chainId, token, amount: -amount },
       ];
       return post({
+        ...at({ chainId, block, atMs }),
         id: idOf.opening(chainId, token),
         kind: 'opening',
-        atMs,
         orderId: null,
-        chainId,
-        block,
-        txHash: null,
         postings,
       });
     },
-    owed: ({ orderId, earns }, block, atMs) =>
+    owed: ({ orderId, earns }: Exchange, block: bigint, atMs: number) =>
       post({
+        ...at({ chainId: earns.chainId, block, atMs }),
         id: idOf.owed(orderId),
         kind: 'opening',
-        atMs,
         orderId,
-        chainId: earns.chainId,
-        block,
-        txHash: null,
         postings: [on(RECEIVABLE, earns, earns.amount), on(OWNER, earns, -earns.amount)],
       }),
-    filled(exchange, place) {
+    filled(exchange: Exchange, place: FactPlace) {
       const { orderId, pays } = exchange;
       if (seen.has(idOf.sent(orderId, place))) return [];
       const posted = post({
@@ -228,11 +201,11 @@ export function createAccountingLedger({
       for (const entry of posted) open.set(entry.id, entry);
       return posted;
     },
-    unfilled(orderId, was, atMs) {
+    unfilled(orderId: Bytes32, was: Mined, atMs: number) {
       const entry = open.get(idOf.fill(orderId, was));
       return entry === undefined ? [] : reverse(entry, atMs);
     },
-    sent(exchange, place) {
+    sent(exchange: Exchange, place: FactPlace) {
       const { orderId, pays } = exchange;
       const pending = open.get(idOf.fill(orderId, place));
       const rest = pending === undefined ? exchanged(exchange) : [on(OUTBOUND, pays, pays.amount)];
@@ -246,7 +219,7 @@ export function createAccountingLedger({
       if (pending !== undefined && posted.length > 0) open.delete(pending.id);
       return posted;
     },
-    credited: ({ orderId, earns }, place) =>
+    credited: ({ orderId, earns }: Exchange, place: FactPlace) =>
       post({
         ...at(place),
         id: idOf.credit(orderId, place),
@@ -254,15 +227,17 @@ export function createAccountingLedger({
         orderId,
         postings: [on(INVENTORY, earns, earns.amount), on(RECEIVABLE, earns, -earns.amount)],
       }),
-    refunded(exchange, place, filled) {
+    /** `lost`: the LP had filled the order. */
+    refunded(exchange: Exchange, place: FactPlace, filled: boolean) {
       const id = idOf.refund(exchange.orderId, place);
       // The LP moved nothing, and the fact is still recorded.
       return filled
         ? lost(exchange, place, id)
         : post({ ...at(place), id, kind: 'refund', orderId: exchange.orderId, postings: [] });
     },
-    lost: (exchange, place) => lost(exchange, place, `loss:${exchange.orderId}`),
-    owner: (money, place, logIndex) =>
+    lost: (exchange: Exchange, place: FactPlace) => lost(exchange, place, `loss:${exchange.orderId}`),
+    /** A positive amount is a deposit. */
+    owner: (money: Money, place: FactPlace, logIndex: number) =>
       post({
         ...at(place),
         id: idOf.owner(place, logIndex),
@@ -270,23 +245,24 @@ export function createAccountingLedger({
         orderId: null,
         postings: [on(INVENTORY, money, money.amount), on(OWNER, money, -money.amount)],
       }),
-    adjusted({ chainId, token, amount }, block, atMs) {
+    adjusted(
+      { chainId, token, amount }: Money | { chainId: number; token: 'native'; amount: bigint },
+      block: bigint,
+      atMs: number,
+    ) {
       const postings = [
         { account: token === 'native' ? GAS : INVENTORY, chainId, token, amount },
         { account: 'equity:adjustment', chainId, token, amount: -amount },
       ];
       return post({
+        ...at({ chainId, block, atMs }),
         id: `adjustment:${chainId}:${token}:${atMs}`,
         kind: 'adjustment',
-        atMs,
         orderId: null,
-        chainId,
-        block,
-        txHash: null,
         postings,
       });
     },
-    spent(wei, place, orderId) {
+    spent(wei: bigint, place: FactPlace, orderId: Bytes32 | null) {
       const native = { chainId: place.chainId, token: 'native' as const };
       return post({
         ...at(place),
@@ -299,7 +275,11 @@ export function createAccountingLedger({
         ],
       });
     },
-    passed: (chainId, block, atMs) =>
+    /**
+     * Everything up to this block is final: a fill seen below it that did not become final was reorganised
+     * away.
+     */
+    passed: (chainId: number, block: bigint, atMs: number) =>
       [...open.values()].flatMap((entry) =>
         entry.chainId === chainId && (entry.block ?? 0n) <= block ? reverse(entry, atMs) : [],
       ),
