@@ -54,7 +54,7 @@ interface AccountsOptions extends ReaderOptions {
 }
 
 /** Balances of one token on one chain by the books, the chain and the inventory ledger, in base units. */
-interface Reconciled {
+export interface Reconciled {
   chain: string;
   token: string;
   address: string;

@@ -22,7 +22,7 @@ export interface DeclineRecord {
 
 type DeclinedRfq = Pick<Rfq, 'rfqId' | 'taker' | 'side' | 'amount' | 'input' | 'output'>;
 
-interface ExplainedAmount {
+export interface ExplainedAmount {
   base: string;
   units: string;
 }

@@ -34,7 +34,7 @@ export interface RiskStatus {
   suspects: SuspectTaker[];
 }
 
-interface Halt {
+export interface Halt {
   control: Control;
   note: string;
 }
