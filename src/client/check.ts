@@ -1,4 +1,4 @@
-/** Checks a candidate and marks it as checked: anything else cannot be planned, signed or submitted. */
+/** Only a checked candidate can be planned, signed or submitted. */
 
 import type { Candidate } from './candidate.ts';
 import { DistrustError } from './errors.ts';

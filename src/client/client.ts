@@ -1,6 +1,4 @@
-/**
- * Client of a venue that checks everything it can compute or read from the chain. Runs in browsers and Node.
- */
+/** Client that checks all it can compute or read from the chain. For browsers and Node. */
 
 import { isBytes32 } from '../domain/hex.ts';
 import { zPairsResponse } from '../protocol/api/pairs.ts';
@@ -89,8 +87,8 @@ export interface ClientOptions extends TransportOptions {
 }
 
 /**
- * Every call throws `VenueError` when the venue refuses, `UnreachableError` when nothing answers,
- * `DistrustError` when an answer is not true.
+ * Every call throws `VenueError` (refusal), `UnreachableError` (no answer) or `DistrustError` (false
+ * answer).
  */
 export interface Client extends TradeCalls {
   /** Everything after `check`. Do not request the same quote again: LPs hold inventory for both answers. */

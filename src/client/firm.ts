@@ -1,4 +1,4 @@
-/** Checks on the chains, through the caller's own endpoints, that a quote is backed by money. */
+/** Checks through the caller's own endpoints that a quote is backed by money. */
 
 import { erc20Abi, parseAbi } from 'viem';
 import { commitmentDigest, type SignedCommitment } from '../domain/commitment.ts';

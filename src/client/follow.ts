@@ -1,4 +1,4 @@
-/** Follows an order to its end: events from the stream while it is connected, polling otherwise. */
+/** Follows an order by the event stream, or by polling without one. */
 
 import { type OrderEventFrame, zOrderEvent } from '../protocol/api/events.ts';
 import { type OrderStatusResponse } from '../protocol/api/status.ts';
@@ -36,7 +36,7 @@ export interface FollowOptions {
 }
 
 export interface Following extends AsyncIterable<OrderEvent> {
-  /** The status at `settled` or `failed`. Rejects when following was stopped, or the venue refuses. */
+  /** Rejects when following was stopped, or the venue refuses. */
   final: Promise<OrderStatusResponse>;
 }
 

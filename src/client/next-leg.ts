@@ -1,4 +1,4 @@
-/** The leg after a delivered one of a sequential route, and what the taker may expect of it. */
+/** The next leg of a sequential route, and what the taker may expect of it. */
 
 import { assetId } from '../domain/asset.ts';
 import type { PreflightResponse } from '../protocol/api/preflight.ts';
@@ -11,7 +11,7 @@ import { DEFAULT_LIMITS } from './request.ts';
 export type NextLeg =
   /** A leg is in progress: ask again later. */
   | { kind: 'waiting' }
-  /** Delivered, and there is no quote for the next leg now: the taker holds the intermediate asset. */
+  /** No quote now: the taker holds the intermediate asset. */
   | { kind: 'no_quote'; message: string }
   | { kind: 'done' }
   | { kind: 'leg'; candidate: Candidate };

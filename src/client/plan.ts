@@ -73,7 +73,7 @@ interface Context {
   lock: FundingLock | null;
   /** Chain time of the origin, Unix seconds. */
   now: number;
-  /** Of a standing approval or grant: what the caller allows, and what a venue may ask for. */
+  /** Limits of a standing approval or grant: the caller's, and what a venue may ask for. */
   most: bigint;
   mostAsked: bigint;
   unlimitedPermit2: boolean;
@@ -190,8 +190,7 @@ function approval({ to, data }: Tx, { terms, permit2, lock, most, unlimitedPermi
     refuse('action_spender', `The approval would let ${spender} take the token; only ${wanted} has to.`);
   if (asked < 0n || (lock !== 'Permit2' && asked > inputAmount))
     refuse('action_amount', `The approval is for ${asked}; the order takes ${inputAmount}.`);
-  // Permit2 moves nothing without another signature, so venues ask for a standing approval, up to the
-  // caller's limit.
+  // Permit2 needs another signature, so a standing approval is safe, up to the caller's limit.
   const amount = lock === 'Permit2' && !unlimitedPermit2 && asked > most ? most : asked;
   return { to, data: encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args: [wanted, amount] }) };
 }

@@ -1,6 +1,4 @@
-/**
- * A taker's request, and its limits for any answer. Amounts are bigints here and decimal text on the wire.
- */
+/** A taker's request and its limits for any answer. */
 
 import type { QuoteRequest } from '../protocol/api/quote.ts';
 
@@ -28,7 +26,7 @@ export interface Limits {
   maxInput?: bigint;
   /** Default 100, which is also the escrow's maximum. */
   maxPlatformFeeBps?: number;
-  /** Base units of the input that the venue may take for gas. Default: 5 % of the input. */
+  /** Base units of the input for gas. Default: 5 % of the input. */
   maxRelayFee?: bigint;
   /** The enforced output below the shown one. Default 100. LP quotes give exactly what they show. */
   maxSlippageBps?: number;

@@ -1,4 +1,4 @@
-/** Submits an order once: the Idempotency-Key is a hash of the body, so repeating it is safe. */
+/** The Idempotency-Key is a hash of the body, so repeating is safe. */
 
 import type { z } from 'zod';
 import type { Hex } from '../domain/hex.ts';

@@ -39,7 +39,7 @@ export interface TradeCalls {
 }
 
 export interface TakeOptions extends Approvals, RunOptions {
-  /** Of the taker, on the input's chain. For routes across chains: the wallet on the given chain. */
+  /** On the input's chain; for routes across chains, the wallet of each chain. */
   wallet: Wallet | ((chainId: number) => Wallet);
   fundingLock?: FundingLock;
   /** "EIP1271" when the taker is a contract. */
@@ -59,7 +59,7 @@ export interface TradeOptions extends TakeOptions, Limits {
 export interface Trade {
   checked: Checked;
   order: Order;
-  /** `settled`, confirmed on the chain; or `failed`, with the reason and the refund of the input. */
+  /** Confirmed on the chain when settled. */
   status: OrderStatusResponse;
   next: Trade | null;
   /** Why a route stopped; the taker holds this leg's output. Continue with `client.nextLeg(checked)`. */

@@ -26,7 +26,7 @@ export interface TrustedChain {
   rpc: Rpc;
   /** Trusted escrows: addresses, or the keccak-256 of the deployed code. */
   escrow: string | readonly string[] | { codeHash: string };
-  /** Oracles that may prove a fill to or from this chain. Without one, cross-chain candidates are refused. */
+  /** Without one, cross-chain candidates are refused. */
   oracles?: readonly string[];
   /** Default: its address on every chain. */
   permit2?: string;

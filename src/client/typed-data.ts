@@ -1,4 +1,4 @@
-/** Typed data of a lock, built from the checked order; the venue's own text is only compared with it. */
+/** Typed data of a lock, built from the checked order, never from the venue's text. */
 
 import { type Address, type Bytes32 } from '../domain/hex.ts';
 import { ORDER_TYPES } from '../domain/order.ts';

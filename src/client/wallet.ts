@@ -1,4 +1,4 @@
-/** The taker's wallet: sends what a checked plan needs, and signs only what the client itself has built. */
+/** Sends what a checked plan needs; signs only what the client built. */
 
 import {
   type Account,
@@ -34,7 +34,7 @@ export interface Done {
 }
 
 export interface RunOptions {
-  /** Grant the escrow a bounded standing allowance in Permit2 instead of signing a lock for each trade. */
+  /** Grants the escrow a bounded Permit2 allowance instead of a lock for each trade. */
   standingGrant?: boolean;
 }
 

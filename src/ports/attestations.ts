@@ -1,4 +1,4 @@
-/** Attestations that a fill happened on another chain: requesting and giving signatures. */
+/** Attestations of fills on another chain. */
 
 import type { Attestation } from '../domain/attestation.ts';
 import type { Address, Bytes32, Hex } from '../domain/hex.ts';

@@ -15,7 +15,7 @@ export interface Block {
 
 export type EscrowStatus = 'none' | 'deposited' | 'claimed' | 'refunded';
 
-/** Views read the latest block by default, and throw `UpstreamError` when no endpoint answers. */
+/** At the latest block by default; throw `UpstreamError` when no endpoint answers. */
 export interface ChainViews {
   orderStatus(orderId: Bytes32, at?: bigint): Promise<EscrowStatus>;
   fillRecord(orderId: Bytes32, outputHash: Bytes32, at?: bigint): Promise<Bytes32 | undefined>;
@@ -26,7 +26,7 @@ export interface ChainViews {
     token: Address,
     at?: bigint,
   ): Promise<{ amount: bigint; availableAt: UnixSeconds; lapsesAt: UnixSeconds }>;
-  /** Part of the ledger balance that will be paid out automatically. It must not back a quote. */
+  /** Will be paid out automatically, so it must not back a quote. */
   ledgerDeferred(account: Address, token: Address, at?: bigint): Promise<bigint>;
   /** Chain time from which it may be paid out; 0 when there is no deferred delivery. */
   deferredUntil(orderId: Bytes32, outputHash: Bytes32, at?: bigint): Promise<UnixSeconds>;
@@ -144,7 +144,7 @@ export interface ChainPort extends ChainViews {
   events(fromBlock: bigint, toBlock: bigint, thorough?: boolean): Promise<EscrowEvent[]>;
   /** Of one order, in blocks not older than `since`. Slower than `events`. */
   orderEvents(orderId: Bytes32, since: UnixSeconds): Promise<EscrowEvent[]>;
-  /** What the filler paid the receiver beyond the order's amount in this block; base units. */
+  /** Paid to the receiver beyond the order's amount in this block; base units. */
   surplus(filler: Address, orderId: Bytes32, block: bigint): Promise<bigint>;
   simulate(call: ContractCall, at?: bigint): Promise<Simulation>;
   /** Against the latest block. `data` is the answer, or the revert data. */

@@ -1,4 +1,4 @@
-/** HTTP routes and WebSocket endpoints as data, and the access gate in front of them. */
+/** HTTP routes and WebSocket endpoints as data, and their access gate. */
 
 import type { Detail, ErrorCode } from '../protocol/errors.ts';
 import type { Schema } from '../protocol/schema.ts';
@@ -20,7 +20,7 @@ interface RouteRequest<Body, Query, Params, Key = ApiKey> {
   header(name: string): string | undefined;
 }
 
-/** A streamed response. When the client stops reading, `return` is called once, even before reading began. */
+/** When the client stops reading, `return` is called once, even before reading began. */
 export interface Download {
   contentType: string;
   filename: string;

@@ -1,4 +1,4 @@
-/** The LP's connection to a venue, which reconnects. `protocol/link` defines the frames. */
+/** The LP's reconnecting connection to a venue. `protocol/link` defines the frames. */
 
 export interface LinkListener {
   /** No state of an earlier connection applies. */

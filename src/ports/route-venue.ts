@@ -47,7 +47,7 @@ export interface RouteLimits {
   timeoutMs: number;
   /** The router skips the venue beyond this many concurrent asks. */
   maxInFlight: number;
-  /** Distance of `minimumOutput` below `outputAmount`; the router ignores answers beyond it. */
+  /** Of `minimumOutput` below `outputAmount`; answers beyond it are ignored. */
   maxSlackBps: number;
 }
 

@@ -93,16 +93,13 @@ export interface SharedInventory {
     generation: string,
     until: ReadonlyMap<number, UnixSeconds>,
   ): Promise<{ epoch: string; until: ReadonlyMap<number, UnixSeconds> }>;
-  /**
-   * One verdict per hold, in order. undefined when the store cannot be reached: nothing may be signed. Never
-   * throws.
-   */
+  /** One per hold, in order. undefined when unreachable: nothing may be signed. Never throws. */
   reserve(group: SharedHoldGroup): Promise<readonly Verdict[] | undefined>;
-  /** undefined when the store cannot be reached: repeat it with the next report. Never throws. */
+  /** undefined when unreachable: repeat it with the next report. Never throws. */
   report(report: ChainReport): Promise<ReportResult | undefined>;
   /** Binding holds; undefined when the store cannot be reached. */
   kept(): Promise<readonly Pick<BindingHold, 'orderId' | 'group' | 'bucket'>[] | undefined>;
-  /** Over all replicas, by bucket or cap; undefined when the store cannot be reached. */
+  /** By bucket or cap, over all replicas; undefined when unreachable. */
   sums(): Promise<ReadonlyMap<string, bigint> | undefined>;
   seen(bucket: string): SharedSum | undefined;
   state(): SharedState;

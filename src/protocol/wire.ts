@@ -1,4 +1,4 @@
-/** Shared wire spellings of amounts, addresses, assets and orders: strict in, canonical out. */
+/** Shared wire spellings: strict in, canonical out. */
 
 import { z } from 'zod';
 import { isAmount } from '../domain/amount.ts';

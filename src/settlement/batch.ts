@@ -1,4 +1,4 @@
-/** Several settlements in one transaction: calldata of the contract Batch, and its results. */
+/** Calldata and results of the contract Batch: several settlements in one transaction. */
 
 import { decodeEventLog, decodeFunctionResult, encodeFunctionData } from 'viem';
 import type { Hex } from '../domain/hex.ts';

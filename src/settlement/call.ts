@@ -1,4 +1,4 @@
-/** Calldata of every step, and of what a taker may have to send before its first trade. */
+/** Calldata of every step of an order and of a taker's set-up. */
 
 import { encodeFunctionData, erc20Abi, prepareEncodeFunctionData } from 'viem';
 import type { SignedCommitment } from '../domain/commitment.ts';
@@ -29,7 +29,7 @@ export function settleCall(
   });
 }
 
-/** `filler` receives the input and fills every output within the same transaction. */
+/** `filler` receives the input and fills every output. */
 export function settleThroughCall(order: StandardOrder, funding: Hex, filler: Address, data: Hex): Hex {
   return encodeFunctionData({
     abi: escrowAbi,
@@ -96,7 +96,7 @@ export function refundCall(order: StandardOrder): Hex {
   return encodeFunctionData({ abi: escrowAbi, functionName: 'refund', args: [toTuple(order)] });
 }
 
-/** To the origin's oracle: signatures by payload, ascending by signer, equally many for each. */
+/** Signatures by payload, ascending by signer, equally many for each. */
 export function submitAttestationsCall(
   remoteChainId: bigint,
   application: Bytes32,

@@ -1,4 +1,4 @@
-/** Outputs credited to the escrow's ledger: a fold of an order's facts, and its view in the history. */
+/** Outputs credited to the escrow's ledger, folded from facts. */
 
 import type { Fact, FactOf } from '../domain/fact.ts';
 import type { Hex } from '../domain/hex.ts';

@@ -1,6 +1,4 @@
-/**
- * How an order is paid for: the lock, what the taker signs for it, and the signature argument of `openFor`.
- */
+/** How an order is paid for: lock, signed data, and `openFor`'s signature argument. */
 
 import { decodeAbiParameters, encodeAbiParameters, parseAbiParameters } from 'viem';
 import { type EscrowDomain, separatorOf } from '../domain/escrow-domain.ts';
@@ -189,7 +187,7 @@ const PERMIT2_TYPES = {
   MandateOutput: ORDER_TYPES.MandateOutput,
 };
 
-/** Permit2 batch permit with the order as witness: nonce = order.nonce, spender = the escrow. */
+/** nonce = order.nonce, spender = the escrow, witness = the order. */
 export function permit2LockTypedData(
   escrow: EscrowDomain,
   permit2: Address,

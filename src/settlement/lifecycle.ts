@@ -1,4 +1,4 @@
-/** The life of an order: folds its facts into a stage. Every view of an order is a view of this fold. */
+/** Folds an order's facts into a stage; every view of an order uses this fold. */
 
 import type { Evidence, Fact, FactOf, Failure } from '../domain/fact.ts';
 import type { Hex } from '../domain/hex.ts';

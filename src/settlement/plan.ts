@@ -1,7 +1,4 @@
-/**
- * What an order needs next, who takes the step, and when to look again: from its progress and chain time
- * alone.
- */
+/** What an order needs next, by whom, and when to look again: from progress and chain time alone. */
 
 import type { FailureCode } from '../domain/fact.ts';
 import type { StandardOrder } from '../domain/order.ts';

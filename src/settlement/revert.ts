@@ -1,4 +1,4 @@
-/** Reasons of reverts: errors of the escrow, the fillers and the tokens, decoded. */
+/** Decodes errors of escrow, fillers and tokens. */
 
 import { type Abi, decodeErrorResult } from 'viem';
 import type { Hex } from '../domain/hex.ts';
@@ -58,7 +58,7 @@ const FUNDING_ERRORS = new Set([
   'SafeERC20FailedOperation',
 ]);
 
-/** Whether the taker's side failed to pay. `InsufficientBalance` counts for the taker's account. */
+/** `InsufficientBalance` counts for the taker's account. */
 export function isFundingRevert({ name, text }: Revert, user: Hex): boolean {
   if (name === 'InsufficientBalance') return text.toLowerCase().includes(user);
   return FUNDING_ERRORS.has(name) || /TRANSFER_FROM_FAILED|transfer amount exceeds/i.test(text);

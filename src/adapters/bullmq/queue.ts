@@ -1,4 +1,4 @@
-/** Wake-ups on BullMQ, in PostgreSQL or Redis. A job holds ids only; losing all jobs costs one sweep. */
+/** Wake-ups on BullMQ. A job holds ids only; losing all jobs costs one sweep. */
 
 import type { EventEmitter } from 'node:events';
 import {

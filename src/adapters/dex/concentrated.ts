@@ -10,7 +10,7 @@ export interface ConcentratedPool {
   /** Millionths. */
   fee: bigint;
   tickSpacing: number;
-  /** Initialised ticks within the reach of a swap, ascending, with the liquidity each adds upwards. */
+  /** Initialised ticks, ascending, with the liquidity each adds upwards. */
   ticks: readonly { tick: number; net: bigint }[];
 }
 
@@ -31,13 +31,10 @@ interface Step {
 const Q96 = 96n;
 const MILLION = 1_000_000n;
 const TWO_256 = 1n << 256n;
-/** Tick spacings in one bitmap word. A swap pauses and rounds at word ends, so this changes results. */
+/** Tick spacings per bitmap word. Swaps pause and round at word ends, so this changes results. */
 const WORD = 256;
 
-/**
- * `amount` is of the input when `exactInput`, else of the output. undefined when the price would move more
- * than `reach` ticks or liquidity runs out.
- */
+/** `amount` is of the input when `exactInput`. undefined beyond `reach` ticks or the liquidity. */
 export function swapConcentrated(
   pool: ConcentratedPool,
   zeroForOne: boolean,

@@ -1,4 +1,4 @@
-/** Finds paths between two tokens over listed pools, shortest first, visiting no token twice. */
+/** Paths between two tokens over listed pools, shortest first, no token twice. */
 
 import type { Address } from '../../domain/hex.ts';
 

@@ -21,10 +21,7 @@ export interface ListedPool {
   fee: number | null;
 }
 
-/**
- * One pool at one block. Swaps are undefined when liquidity or the allowed price move is exceeded; with an
- * `amountOut` of 0n the amount is too small.
- */
+/** At one block. undefined beyond the liquidity or allowed move; `amountOut` 0n: the amount is too small. */
 export interface PoolState {
   give(tokenIn: Address, amountIn: bigint): Swap | undefined;
   /** Swapping the quoted input may return one unit less. */
@@ -115,7 +112,7 @@ function pairReader(chain: ChainPort, token0: Address, maxMoveBps: number): Stat
   };
 }
 
-/** Caches the last ticks found, so that the next block usually takes one round trip. */
+/** Caches the last ticks, so the next block usually takes one round trip. */
 function concentratedReader(chain: ChainPort, token0: Address, fee: bigint, maxMoveBps: number): StateReader {
   const reach = Math.floor(Math.log(10_000 / (10_000 - maxMoveBps)) / Math.log(1.0001));
   let tickSpacing: number | undefined;

@@ -1,6 +1,4 @@
-/**
- * Square-root prices at ticks, as in Uniswap v3: 1.0001^(tick/2) in Q64.96, from rounded powers, rounded up.
- */
+/** Square-root prices at ticks, as in Uniswap v3: 1.0001^(tick/2) in Q64.96, rounded up. */
 
 import { rootDown } from './root.ts';
 

@@ -1,7 +1,4 @@
-/**
- * DEX liquidity as a route venue: prices the best path over listed pools at the pinned block; a filler
- * contract executes it.
- */
+/** DEX liquidity as a route venue: the best path over listed pools at the pinned block. */
 
 import type { Decline } from '../../domain/decline.ts';
 import type { Address, Hex } from '../../domain/hex.ts';
@@ -22,7 +19,7 @@ export interface DexVenueOptions {
   name: string;
   kind: DexKind;
   places: readonly DexPlace[];
-  /** How far pools may move against the taker until the order can no longer be filled. */
+  /** Adverse move of pools beyond which the order can no longer be filled. */
   toleranceBps: number;
   maxMoveBps: number;
   validSeconds: number;
@@ -44,7 +41,7 @@ interface Offer {
 
 const MAX_HOPS = 3;
 const BPS = 10_000n;
-/** For `fillThrough`, measured with the real contracts, plus a margin for tokens with expensive transfers. */
+/** For `fillThrough`, measured with the real contracts, plus a margin for expensive tokens. */
 const GAS: Readonly<Record<DexKind, { base: bigint; hop: bigint; crossed: bigint }>> = {
   constant_product: { base: 90_000n, hop: 135_000n, crossed: 0n },
   concentrated: { base: 110_000n, hop: 105_000n, crossed: 35_000n },

@@ -1,4 +1,4 @@
-/** A constant price for pegged pairs and tests, repeated so that it never grows stale. */
+/** A constant price, repeated so that it never grows stale. */
 
 import { RequestError } from '../../domain/errors.ts';
 import type { Clock } from '../../ports/clock.ts';

@@ -70,7 +70,7 @@ export function createSequence() {
 
 const TIME = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d)$/;
 
-/** Microseconds since 1970 of "2026-09-24T03:54:18.054886Z"; undefined for anything else. */
+/** Of "2026-09-24T03:54:18.054886Z"; undefined for anything else. */
 export function microsOf(text: unknown): number | undefined {
   const match = typeof text === 'string' && text.length <= LONGEST_TEXT ? TIME.exec(text) : null;
   if (match === null) return undefined;

@@ -1,4 +1,4 @@
-/** JSON parsing that keeps numbers as text, so that no price passes through a float. */
+/** JSON with numbers as text, so that no price passes through a float. */
 
 /** A string, terminated or not, or a number outside of one. Takes linear time. */
 const TOKEN = /"(?:[^"\\]|\\[^])*"?|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;

@@ -1,4 +1,4 @@
-/** `/docs`: the OpenAPI document as one HTML page without scripts or third-party code. */
+/** `/docs`: the OpenAPI document as HTML without scripts or third-party code. */
 
 import { createHash } from 'node:crypto';
 import type { OpenApiAnswer, OpenApi, Operation } from './openapi.ts';

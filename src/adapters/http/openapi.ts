@@ -1,4 +1,4 @@
-/** Builds the OpenAPI document from the routes, with errors, headers, and recorded examples. */
+/** The OpenAPI document, from routes, errors and recorded examples. */
 
 import type { Route } from '../../ports/http.ts';
 import { ERROR_STATUS, type ErrorCode, REFUSALS } from '../../protocol/errors.ts';

@@ -1,4 +1,4 @@
-/** The operations server of every process: health, readiness, metrics and admin routes. */
+/** Operations server: health, readiness, metrics and admin routes. */
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server } from 'node:http';

@@ -1,4 +1,4 @@
-/** The venue's HTTP server: fastify with limits, strict bodies, and the API's two error shapes. */
+/** The venue's HTTP server: limits, strict bodies, and the API's two error shapes. */
 
 import type { AddressInfo } from 'node:net';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -38,7 +38,7 @@ export interface HttpServer {
   readonly port: number;
   openapi(): OpenApi;
   asyncapi(): object | undefined;
-  /** Refuses new requests with 503, finishes those in progress, and asks sockets to reconnect elsewhere. */
+  /** Answers new requests with 503, finishes those in progress, and asks sockets to reconnect. */
   close(): Promise<void>;
 }
 
@@ -48,7 +48,7 @@ export interface HttpOptions {
   bodyLimitBytes?: number;
   maxConnections?: number;
   maxSocketsPerAddress?: number;
-  /** From the start of a connection to the end of the headers, and of the whole request; ms. */
+  /** To the end of the headers, and of the whole request; ms. */
   headersTimeoutMs?: number;
   requestTimeoutMs?: number;
   /** Their X-Forwarded-For is trusted; none by default. */

@@ -1,4 +1,4 @@
-/** Keystore files on disk: written once, mode 0600, and refused when other users could read them. */
+/** Keystore files: written once, mode 0600, refused when others could read them. */
 
 import { constants } from 'node:fs';
 import { mkdir, open, rename, rm } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-/** Private keys at rest: Web3 Secret Storage v3 with scrypt, readable by geth, ethers and every wallet. */
+/** Private keys at rest: Web3 Secret Storage v3 with scrypt, as in geth and ethers. */
 
 import {
   createCipheriv,

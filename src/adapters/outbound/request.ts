@@ -1,6 +1,6 @@
 /**
- * Outgoing HTTP requests to configured services: only listed hosts, no private addresses unless allowed, no
- * redirects, with limits on time and size.
+ * Outgoing HTTP: only listed hosts, no private addresses unless allowed, no redirects, limited time and
+ * size.
  */
 
 import { lookup as resolve } from 'node:dns';

@@ -1,4 +1,4 @@
-/** Removes secrets from log entries: keys, signatures, funding locks, RPC and database URLs. */
+/** Removes secrets from log entries. */
 
 const REDACTED = '[redacted]';
 const MAX_DEPTH = 8;

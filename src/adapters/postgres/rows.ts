@@ -46,7 +46,7 @@ interface PutOptions {
   name?: string;
 }
 
-/** Inserts one row, a column per field: bigints as decimal text, objects as JSON, arrays as SQL arrays. */
+/** One column per field: bigints as decimal text, objects as JSON, arrays as SQL arrays. */
 export async function put(
   db: Queryable,
   table: string,

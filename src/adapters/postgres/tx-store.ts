@@ -1,4 +1,4 @@
-/** Slots and attempts of a transactor in PostgreSQL. Every write checks the fence in the signer's row. */
+/** Slots and attempts of a transactor. Every write checks the fence in the signer's row. */
 
 import { randomUUID } from 'node:crypto';
 import { UpstreamError } from '../../domain/errors.ts';

@@ -29,8 +29,8 @@ export interface WatchedChild {
   kill(): Promise<void>;
 }
 
-// $1 is the signal, $2 the grace period in tenths of a second, the rest the command. fd 0 is the pipe from
-// the parent; the child's pid goes to fd 3.
+// $1: signal; $2: grace period in tenths of a second; the rest: the command. fd 0: pipe from the parent; fd 3
+// gets the child's pid.
 const WATCHER = `
 sig=$1; grace=$2; shift 2
 exec 4<&0

@@ -10,7 +10,7 @@ export const BASE = 100_000_000_000_000n;
 
 /** Lua: Redis has lost the memory that the caller joined. */
 export const REFUSE_LOST_MEMORY = `if redis.call('HGET', META, 'epoch') ~= q.epoch then return {'forgotten'} end`;
-/** Lua: the claim is larger than the group's largest and than what the room has left. */
+/** Lua: more than the group's largest and than the room left. */
 export const EXCEEDS_ROOM = 'less(gh, gl, h, l) and less(fh, fl, h, l)';
 
 const SHARED = `

@@ -1,7 +1,4 @@
-/**
- * A screening service asked over HTTP. Answers are cached; without one the address is refused unless
- * configured otherwise.
- */
+/** A screening service over HTTP. Answers are cached; without one the address is refused by default. */
 
 import type { Address } from '../../domain/hex.ts';
 import type { Clock } from '../../ports/clock.ts';

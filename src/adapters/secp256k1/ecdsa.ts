@@ -1,6 +1,5 @@
 /**
- * ECDSA over secp256k1: the native addon where it has a prebuilt binary (linux x64, darwin arm64, win32 x64),
- * elsewhere `@noble/curves`, about twenty times slower.
+ * ECDSA over secp256k1: the native addon where it has a binary, else `@noble/curves`, twenty times slower.
  */
 
 import { randomBytes } from 'node:crypto';

@@ -1,4 +1,4 @@
-/** Connects to a venue once and returns its first message, which names its contracts. */
+/** Reads a venue's first message, which names its contracts. */
 
 import { WebSocket } from 'ws';
 import { LINK_MAX_PAYLOAD_BYTES } from '../../protocol/link/link.ts';

@@ -21,7 +21,7 @@ interface LinkClientOptions {
   apiKey: string;
   /** The peer then counts as dead. */
   maxBufferedBytes?: number;
-  /** Frames are handled for this long before the event loop serves chains, feeds and timers. */
+  /** Then chains, feeds and timers get their turn of the event loop. */
   turnMs?: number;
   /** 0 to 1; spreads the reconnects of many LPs. */
   jitter?: () => number;

@@ -1,7 +1,4 @@
-/**
- * WebSocket endpoints of the venue's HTTP server: key, rate and caps before the upgrade, frame limits after
- * it.
- */
+/** WebSocket endpoints: key, rate and caps before the upgrade, frame limits after it. */
 
 import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -17,7 +14,7 @@ const MAX_BUFFERED_CHUNKS = 1_024;
 const CLOSE_TIMEOUT_MS = 2_000;
 /** Each ping costs an answer. */
 const MAX_CONTROL_FRAMES_PER_SECOND = 50;
-/** Frames of one event-loop tick are sent together up to this size: a system call costs more than a frame. */
+/** One tick's frames are sent together up to this size: a system call costs more than a frame. */
 const TOGETHER_BYTES = 16 * 1024;
 
 /** The client connects again, to another replica. */

@@ -46,7 +46,7 @@ export interface Mark {
 
 export type TradeStage = 'accepted' | 'filled' | 'finalised' | 'failed' | 'lost';
 
-/** One accepted quote and its outcome, in millionths of USD at the mids of acceptance. */
+/** Values in millionths of USD at the mids of acceptance. */
 export interface TradeRecord {
   orderId: Bytes32;
   quoteId: Bytes32 | null;
@@ -168,6 +168,6 @@ export interface JournalStore {
   profit(by: ProfitKey, sinceMs: number, limit: number): Promise<ProfitRow[]>;
   entries(orderId: Bytes32): Promise<JournalEntry[]>;
   explanations(id: string): Promise<StoredExplanation[]>;
-  /** Postings that do not sum to zero per token, and balances that differ from their postings. */
+  /** Unbalanced postings, and balances that differ from their postings. */
   audit(): Promise<{ unbalanced: number; postings: number; astray: number }>;
 }

@@ -1,4 +1,4 @@
-/** Administrative changes: one transaction writes the change, its audit entry and its announcement. */
+/** Administrative changes: change, audit entry and announcement in one transaction. */
 
 import type { Member } from './members.ts';
 import type { ApiKey, Role, SolverRecord, Workspace } from './store.ts';

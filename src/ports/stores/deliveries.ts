@@ -1,7 +1,4 @@
-/**
- * Outputs delivered into the escrow's ledger and their withdrawals: an index over facts, with the read
- * position in each chain's withdrawal events.
- */
+/** Ledger deliveries and withdrawals: an index over facts, with the read position in each chain's events. */
 
 import type { Fact } from '../../domain/fact.ts';
 import type { Address, Bytes32 } from '../../domain/hex.ts';

@@ -57,7 +57,7 @@ export interface Opening {
 /** A replica restores no clean stop: holds are in the shared inventory. */
 interface Joining extends Opening {
   clean: null;
-  /** Names the period in which every hold of this LP went through the shared inventory. */
+  /** Period in which every hold went through the shared inventory. */
   generation: string;
 }
 

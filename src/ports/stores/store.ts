@@ -1,4 +1,4 @@
-/** What the venue stores about keys, workspaces, solvers, orders, facts and events. */
+/** The venue's keys, workspaces, solvers, orders, facts and events. */
 
 import type { SignedCommitment } from '../../domain/commitment.ts';
 import type { Fact, RecordedFact } from '../../domain/fact.ts';
@@ -213,7 +213,7 @@ export interface OrderStore {
   /** Not final, oldest first. */
   openOrders(limit: number, after?: { createdAtMs: number; orderId: Bytes32 }): Promise<OrderRecord[]>;
   openOrdersOf(solverId: string): Promise<OrderRecord[]>;
-  /** Claims those that are open and unclaimed; with chains given, only those that originate there. */
+  /** Those open and unclaimed; with chains, only those that originate there. */
   claim(
     orderIds: readonly Bytes32[],
     owner: string,

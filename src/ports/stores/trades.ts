@@ -17,10 +17,7 @@ export interface TradeTerms {
   lp: string;
   orderKind: OrderKind;
   input: { token: Address; amount: string };
-  /**
-   * Sum of all outputs as the escrow enforces them. `quoted`: the output shown to the taker, where it is
-   * larger.
-   */
+  /** Sum of all outputs, as enforced. `quoted`: as shown to the taker, where larger. */
   output: { token: Address; amount: string; quoted?: string };
   platformFeeBps: number | null;
   lpSpreadBps: number | null;

@@ -1,4 +1,4 @@
-/** Travel rule: transfers above a threshold must be reported. One record per order and attempt. */
+/** Travel rule: transfers above a threshold are reported, one record per order and attempt. */
 
 import type { Bytes32 } from '../../domain/hex.ts';
 
@@ -44,7 +44,7 @@ export interface TravelRuleStore {
   travelRulesIn(states: readonly TravelRuleState[], limit: number): Promise<TravelRuleRecord[]>;
   /** false when the order was not abandoned. */
   retryTravelRule(orderId: Bytes32, atMs: number): Promise<boolean>;
-  /** Leases due records. If the process dies, the record becomes `unknown` and the next attempt is due. */
+  /** Leases due records; when the process dies they become `unknown` and the next attempt is due. */
   takeTravelRule(nowMs: number, leaseMs: number, limit: number): Promise<TravelRuleRecord[]>;
   /** One transaction. false when the attempt has ended already. */
   endTravelRule(record: TravelRuleRecord, next: { dueAtMs: number } | null): Promise<boolean>;

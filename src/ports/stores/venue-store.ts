@@ -1,4 +1,4 @@
-/** Everything that the venue stores. All calls throw `UpstreamError` when the database does not answer. */
+/** All calls throw `UpstreamError` when the database does not answer. */
 
 import type { DeliveryStore } from './deliveries.ts';
 import type { MemberStore } from './members.ts';

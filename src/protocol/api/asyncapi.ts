@@ -1,4 +1,4 @@
-/** The AsyncAPI 3 document of both WebSockets, generated from the schemas of the frames. */
+/** AsyncAPI 3 document of both WebSockets, from the schemas of the frames. */
 
 import { z } from 'zod';
 import {

@@ -1,4 +1,4 @@
-/** QuoteCandidate of the RFQ namespace: what a taker compares, signs and passes back exactly as it came. */
+/** QuoteCandidate of the RFQ namespace, which a taker passes back exactly as received. */
 
 import { z } from 'zod';
 import type { OrderEnvelope } from '../../domain/order.ts';

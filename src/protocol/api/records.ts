@@ -1,4 +1,4 @@
-/** The dossier's compliance sections: screening, reports, and proofs that can be checked on the chain. */
+/** The dossier's compliance sections, with proofs that can be checked on the chain. */
 
 import { z } from 'zod';
 

@@ -92,7 +92,7 @@ export interface RouterTerms {
   warnings: { code: number; message: string }[];
 }
 
-/** The route under a router candidate's checksum: its settler, the order it follows, and later legs. */
+/** A router candidate's settler, parent order and later legs, under the checksum. */
 export const zSealedRoute = z.strictObject({
   venue: z.strictObject({ id: z.string(), kind: z.enum(['dex', 'bridge', 'issuer', 'fiat']) }).nullable(),
   /** `gas` limits the fill itself. */

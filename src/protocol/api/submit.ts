@@ -1,4 +1,4 @@
-/** POST …/orders: the chosen candidate, the taker's signature, and how the input is pulled. */
+/** POST …/orders. */
 
 import { z } from 'zod';
 import { zQuoteCandidate } from './candidate.ts';

@@ -83,7 +83,7 @@ export const zSlice = z.strictObject({
   deadlineMs: z.int().min(1),
 });
 
-/** Quotes that can no longer execute. Without a `proof` from the chain a hold runs to its deadline. */
+/** Without a `proof` from the chain a hold runs to its deadline. */
 export const zReleased = z.strictObject({
   type: z.literal('released'),
   quoteIds: z.array(zBytes32).max(256),

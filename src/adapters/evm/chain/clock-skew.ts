@@ -35,7 +35,7 @@ export function createSkew(
       const was = Math.abs(aheadMs) > maxClockSkewMs;
       seen = { nowMs: clock.nowMs(), monotonicMs: clock.monotonicMs() };
       const ageMs = seen.nowMs - timestamp * 1_000;
-      // Chain time has whole seconds, and the first block may be old. Neither means that a clock is wrong.
+      // Chain time has whole seconds, and the first block may be old.
       const explainedMs = first ? Number.POSITIVE_INFINITY : 1_000 + seen.monotonicMs - askedBeforeMs;
       aheadMs = ageMs < 0 ? ageMs : Math.max(0, ageMs - explainedMs);
       const is = Math.abs(aheadMs) > maxClockSkewMs;

@@ -1,6 +1,6 @@
 /**
- * Detects reorganisations deeper than the configured depth, which can take back a deposit that was already
- * paid for. The chain's health issue lasts until the old block is back or the process restarts.
+ * Detects reorganisations deeper than the configured depth, which can undo a deposit already paid for. The
+ * health issue lasts until the old block is back or the process restarts.
  */
 
 import type { Hex } from '../../../domain/hex.ts';

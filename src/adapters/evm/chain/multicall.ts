@@ -1,4 +1,4 @@
-/** Bundles view calls of one event-loop tick at the same block into one Multicall3 call. */
+/** Bundles one tick's view calls at the same block into one Multicall3 call. */
 
 import { decodeFunctionResult, encodeFunctionData, multicall3Abi } from 'viem';
 import type { Address, Hex } from '../../../domain/hex.ts';
@@ -92,10 +92,7 @@ async function single(
 const HALTED =
   /execution reverted|revert|invalid opcode|out ?of ?gas|OOG|EVM error|invalid jump|stack (?:under|over)flow|gas uint64 overflow|return data out of bounds|write protection/i;
 
-/**
- * Whether the contract reverted, rather than the node refusing. Check this first: a contract chooses its
- * revert text.
- */
+/** Check this first: a contract chooses its revert text. */
 export function isRevert(refusal: RpcRefusal): boolean {
   return refusal.rpcCode === 3 || HALTED.test(refusal.message);
 }

@@ -1,4 +1,4 @@
-/** Reads the escrow, the attestation oracle, Permit2, tokens and wallets of one chain, at any block. */
+/** Reads escrow, oracle, Permit2, tokens and wallets at any block. */
 
 import {
   type Abi,

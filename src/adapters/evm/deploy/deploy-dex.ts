@@ -1,4 +1,4 @@
-/** Deploys Uniswap v2 and v3 from their npm artifacts on a development chain, with pools and our fillers. */
+/** Deploys Uniswap v2 and v3 on a development chain, with pools and our fillers. */
 
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -123,7 +123,7 @@ function provide(dev: Dev, { tokens, fee, amounts }: DevPool, pool: Address, tra
   );
   const spacing = TICK_SPACINGS[fee] as number;
   const edge = Math.floor(MAX_TICK / spacing) * spacing;
-  // Slightly less than the amounts allow: the price is rounded, and the pool rounds its demand up.
+  // Slightly less: the price is rounded, and the pool rounds its demand up.
   const liquidity = (rootDown(amount0 * amount1) * 999_999n) / 1_000_000n;
   dev.send(
     trader,

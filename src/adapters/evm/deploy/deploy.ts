@@ -192,8 +192,8 @@ export async function connectDev({ rpcUrl, chainId, deployerPrivateKey }: DevAcc
   };
 
   /**
-   * Works around anvil: it leaves transactions that did not fit into the last block, or queues one behind the
-   * one it is mining, which blocks all later ones. Both are submitted again.
+   * anvil leaves out transactions that did not fit into a block, or blocks all behind one; both are sent
+   * again.
    */
   async function nudge(stuckAt: number | undefined): Promise<number> {
     const next = await client.getTransactionCount({ address: account.address, blockTag: 'latest' });

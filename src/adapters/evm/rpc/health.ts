@@ -106,7 +106,7 @@ export function createHealth(
   }
 
   return {
-    /** Best first. When none is in service: all, those that only failed to answer first. */
+    /** When none is in service: all, those that only failed to answer first. */
     order: (): readonly number[] => (serving.length > 0 ? serving : lastResort),
     inService: (): readonly number[] => serving,
     /** After an outage on our side all endpoints have failed. */

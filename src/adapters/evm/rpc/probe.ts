@@ -1,4 +1,4 @@
-/** Asks all endpoints of a chain for their head and one settled block, to compare them. */
+/** Reads every endpoint's head and one settled block, to compare them. */
 
 import type { Hex } from '../../../domain/hex.ts';
 import type { Clock } from '../../../ports/clock.ts';
@@ -10,7 +10,7 @@ export function createProbe(
   { rpc, health, clock }: { rpc: ChainRpc; health: Pick<Health, 'round'>; clock: Clock },
   { depth, everyMs }: { depth: number; everyMs: number },
 ) {
-  /** The lowest head of the last round: every endpoint that keeps up has the block `depth` below it. */
+  /** Every endpoint that keeps up has the block `depth` below it. */
   let lowest: bigint | undefined;
   let looking = Promise.resolve();
   let cancel = () => {};

@@ -48,7 +48,7 @@ export function noteOutcome(entry: Live, { noop }: { noop: boolean }, { kind }: 
   if (kind === 'rejected' && !noop) entry.mustEnd = true;
 }
 
-/** How a slot ends whose nonce is used: by attempt `at`, or without a receipt by a foreign transaction. */
+/** By attempt `at`, or without a receipt by a foreign transaction. */
 export function slotEndOf({ id, attempts }: TxSlot, at: number, receipt: Receipt | undefined): SlotEnd {
   if (!receipt)
     return {

@@ -59,7 +59,7 @@ const BATCH = 64;
 const BUMPED_AT_ONCE = 32;
 /** Attempts to get a signature before a no-op takes the nonce. */
 export const MOST_UNSIGNED = 3;
-/** Longest wait for more intents to bundle; an eighth of a block where that is shorter. */
+/** Wait for more intents to bundle; an eighth of a block where that is shorter. */
 const LINGER_MS = 150;
 const DEFAULT_CAP = 500_000_000_000n;
 const REMEMBERED = 5_000;

@@ -1,6 +1,6 @@
 /**
- * Makes npm's PostgreSQL binaries runnable: npm packages have no symbolic links, install scripts may be
- * disabled, and the server's user may lack access to our folder.
+ * Makes npm's PostgreSQL binaries runnable: packages lack symbolic links, and the server's user may lack
+ * access.
  */
 
 import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, symlink } from 'node:fs/promises';

@@ -1,6 +1,6 @@
 /**
- * The default database: PostgreSQL from npm's binaries. It stops with its parent process, and runs as an
- * unprivileged user when we are root, as PostgreSQL requires.
+ * PostgreSQL from npm's binaries, the default database. It stops with its parent, and runs as an
+ * unprivileged user when we are root.
  */
 
 import { randomBytes } from 'node:crypto';
@@ -101,7 +101,7 @@ interface Cluster {
   log: Log;
 }
 
-/** Renames the cluster into place, so that a crash leaves nothing half done. Returns its password. */
+/** Renamed into place, so that a crash leaves nothing half done. Returns the password. */
 async function ensureCluster(
   { home, clusterDir, user, binaries, log }: Cluster,
   sync: boolean,
@@ -198,7 +198,7 @@ async function answers(server: WatchedChild, url: string): Promise<boolean> {
   return false;
 }
 
-/** The pid in `postmaster.pid` may be reused by another process, and PostgreSQL would refuse to start. */
+/** Another process may have reused its pid, and PostgreSQL would refuse to start. */
 async function clearStalePid(clusterDir: string): Promise<void> {
   const file = join(clusterDir, 'postmaster.pid');
   const pid = Number.parseInt(await readFile(file, 'utf8').catch(() => ''), 10);

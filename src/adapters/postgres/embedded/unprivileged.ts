@@ -1,4 +1,4 @@
-/** Finds a user for PostgreSQL, which refuses to run as root, and the folders this user can access. */
+/** PostgreSQL refuses to run as root: finds another user and what it can access. */
 
 import { readFile, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';

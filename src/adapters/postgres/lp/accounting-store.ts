@@ -1,4 +1,4 @@
-/** The LP's books in PostgreSQL. Each batch is one transaction behind the fence of the LP's other writes. */
+/** The LP's books. Each batch is one transaction behind the fence of the LP's other writes. */
 
 import { InvariantError } from '../../../domain/errors.ts';
 import type { Hex } from '../../../domain/hex.ts';

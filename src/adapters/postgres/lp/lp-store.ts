@@ -292,7 +292,7 @@ const awardValues = (award: LpAward): unknown[] => [
 
 const FETCHED = 200;
 
-/** Assembles the JSON in the database, because writing it as one text would block the event loop. */
+/** In the database, because writing it as one text would block the event loop. */
 async function writeClean(
   session: Queryable,
   { ledger: { books, chunks }, cursors }: { ledger: SnapshotChunks; cursors: readonly ChainCursor[] },

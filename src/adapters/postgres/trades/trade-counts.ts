@@ -1,6 +1,6 @@
 /**
- * Counts of ended trades by cell (family and stage) and by bucket of each sortable value, so that totals
- * and deep pages need not read them all. Readers count the rest from `trade_fresh`.
+ * Counts of ended trades by cell (family and stage) and bucket of each sortable value, for totals and deep
+ * pages. Readers count the rest from `trade_fresh`.
  */
 
 import type { Database, Queryable } from '../pool.ts';

@@ -1,6 +1,5 @@
 /**
- * Reads one page of history and its total. Small results are sorted; large ones are read along the sort's
- * index, from the bucket that contains the page.
+ * One page of history and its total. Small results are sorted; large ones are read along the sort's index.
  */
 
 import type { NumericSort, TradeFamily, TradeGroup, TradeQuery } from '../../../ports/stores/trades.ts';

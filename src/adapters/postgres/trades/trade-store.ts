@@ -202,7 +202,7 @@ export function createTradeStore(db: Database, options: TradeStoreOptions = {}):
   };
 }
 
-/** Closes the connection, and with it cursor and lock, however reading ends, even before it began. */
+/** Closes connection, cursor and lock however reading ends, even before it began. */
 function finish(rows: AsyncGenerator<TradeRow[]>, end: () => Promise<void>): AsyncGenerator<TradeRow[]> {
   const over = async <T>(result: Promise<T>): Promise<T> => {
     await result.catch(() => {});

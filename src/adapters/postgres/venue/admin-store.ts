@@ -1,4 +1,4 @@
-/** Administrative changes in PostgreSQL: change, audit entry and announcement in one transaction. */
+/** Change, audit entry and announcement in one transaction. */
 
 import type { AdminEntry, AdminStore, AdminTx } from '../../../ports/stores/admin-store.ts';
 import type { Member } from '../../../ports/stores/members.ts';
@@ -12,7 +12,7 @@ export function createAdminStore(db: Database): AdminStore {
   return {
     change: (work) =>
       db.transaction(async (session) => {
-        // One at a time, so none can come between another's read and write, even where no row exists to lock.
+        // One at a time, also where no row exists to lock.
         await session.query('select pg_advisory_xact_lock(hashtext($1))', [`${db.schema} admin`]);
         return work(transactionOn(session, db.schema));
       }),

@@ -1,4 +1,4 @@
-/** The stream of order events. Positions are given after commit, under one lock, so they appear in order. */
+/** Order events. Positions are given after commit, under one lock, so they appear in order. */
 
 import type { EventStore, PlacedEvent } from '../../../ports/stores/store.ts';
 import { ORDER_COLUMNS, orderFromRow } from './order-rows.ts';

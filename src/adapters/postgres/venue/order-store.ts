@@ -1,6 +1,4 @@
-/**
- * Orders in PostgreSQL. Accepting, claiming and appending are one statement each, so no crash can split them.
- */
+/** Accepting, claiming and appending are one statement each, so no crash can split them. */
 
 import type { Fact } from '../../../domain/fact.ts';
 import type { Bytes32 } from '../../../domain/hex.ts';
@@ -39,9 +37,9 @@ const N = NEW_ORDER_COLUMNS.length;
 export const CLAIM_IS_FREE = '(lease_until < clock_timestamp() or owner = $2)';
 /** SQL: a higher fence refuses the writes of older claims. */
 export const NEXT_FENCE = 'fence + 1';
-/** SQL: those of the orders ($1) and fences ($2) whose claim is still held, locked in order. */
+/** SQL: claims still held, of orders ($1) and fences ($2), locked in order. */
 const HELD_CLAIMS = `(select order_id, o.fence from trade_order o join unnest($1::bytea[], $2::bigint[]) as asked (order_id, fence) using (order_id) where o.fence = asked.fence order by order_id for update of o) held`;
-/** SQL: the writer's claim is the newest one, and it has seen every fact of the order. */
+/** SQL: the newest claim, which has seen every fact. */
 export const CLAIM_IS_CURRENT = 'o.fence = a.fence and o.last_seq = a.seq';
 
 const ACCEPT = {
@@ -101,7 +99,7 @@ const MAX_APPENDS = 200;
 export function createOrderStore(db: Database): OrderStore {
   const channel = channelOf(db.schema, 'orders');
   const families = createFamilies(db);
-  // Running each append of a refused batch alone keeps one bad or blocked append from failing the others.
+  // Alone, so that one bad or blocked append does not fail the others.
   const append = createBatcher<Append, boolean>(appendAll, {
     max: MAX_APPENDS,
     keyOf: ({ claim }) => claim.orderId,

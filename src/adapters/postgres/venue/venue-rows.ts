@@ -1,4 +1,4 @@
-/** Keys, workspaces and solvers, as the venue's store and the administrators' write them. */
+/** Shared by the stores of the venue and of administrators. */
 
 import type { ApiKey, SolverRecord, Workspace } from '../../../ports/stores/store.ts';
 import type { Queryable } from '../pool.ts';

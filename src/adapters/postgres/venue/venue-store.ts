@@ -1,4 +1,4 @@
-/** The venue's store in PostgreSQL: keys, workspaces, members and solvers here, the rest beside this file. */
+/** The venue's store: keys, workspaces, members and solvers here, the rest beside it. */
 
 import type { Member } from '../../../ports/stores/members.ts';
 import type { ApiKey, SolverRecord } from '../../../ports/stores/store.ts';
