@@ -134,7 +134,7 @@ export class SubmissionUnknownError extends UpstreamError {
 
   constructor(idempotencyKey: string, cause: unknown) {
     super(
-      'The venue did not answer the submission, so it is not known whether it arrived. Submit the same again: the key that goes with it makes that safe.',
+      'The submission got no answer and may have arrived. Submit it again: its idempotency key makes that safe.',
       { code: 'submission_unknown', facts: { idempotencyKey }, cause },
     );
     this.idempotencyKey = idempotencyKey;
@@ -163,7 +163,7 @@ export class WalletError extends RequestError {
 export class RevertedError extends SettlementError {
   constructor(purpose: string, txHash: string) {
     super(
-      `The transaction for ${purpose} reverted (${txHash}). Nothing was submitted; run preflight again to see what is still needed.`,
+      `The transaction for ${purpose} reverted (${txHash}). Nothing was submitted; run preflight again.`,
       { code: 'action_reverted', facts: { purpose, txHash } },
     );
   }

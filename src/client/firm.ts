@@ -49,7 +49,7 @@ export async function requireFirm(
   if (order.expires - now > maxLockUpSeconds)
     throw new DistrustError(
       'lock_up',
-      `Without a delivery, the input would be locked for ${order.expires - now} s; at most ${maxLockUpSeconds} s was expected.`,
+      `Undelivered, the input is locked for ${order.expires - now} s; at most ${maxLockUpSeconds} s was expected.`,
     );
 
   const answers = await Promise.allSettled([
@@ -72,10 +72,7 @@ export async function requireFirm(
       readEscrow(origin.rpc, domain.escrow, 'orderStatus', [terms.orderId], at),
     ]);
     if (used || status !== 0)
-      throw new DistrustError(
-        'nonce_used',
-        'The order, or its nonce, has been used on chain already: it can no longer execute.',
-      );
+      throw new DistrustError('nonce_used', 'The order or its nonce was already used on the chain.');
   }
 
   /** Wrong decimals would misstate the amount by powers of ten. */
@@ -103,7 +100,7 @@ export async function requireFirm(
     if (BigInt(order.fillDeadline) > destBlock.timestamp + delay)
       throw new DistrustError(
         'withdrawal_delay',
-        `The order may be filled until ${order.fillDeadline}, which is later than an LP needs to withdraw what backs it (${delay} s).`,
+        `An LP can withdraw (in ${delay} s) before the fill deadline ${order.fillDeadline}.`,
       );
   }
 
@@ -117,11 +114,10 @@ export async function requireFirm(
     if (signer === undefined)
       throw new DistrustError('commitment_signature', `The commitment of ${lp} is not signed.`, { lp });
     // A signature over another order recovers an unrelated address.
-    throw new DistrustError(
-      'operator',
-      `The commitment to this order is by ${signer}, who may not sign for ${lp}: either it is of another order, or its signer has lost that right.`,
-      { lp, signer },
-    );
+    throw new DistrustError('operator', `${signer} may not sign for ${lp}, or signed another order.`, {
+      lp,
+      signer,
+    });
   }
 
   async function contractSigned(lp: Address, digest: Bytes32, signature: `0x${string}`): Promise<boolean> {
@@ -153,7 +149,7 @@ export async function requireFirm(
     if (balance - leaving < amount)
       throw new DistrustError(
         'ledger_balance',
-        `${lp} has ${balance} in the ledger, ${leaving} of it on its way out, and promises ${amount}.`,
+        `${lp} has ${balance} in the ledger, ${leaving} of it leaving, and commits ${amount}.`,
         { lp, balance, leaving, amount },
       );
   }

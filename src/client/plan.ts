@@ -97,7 +97,7 @@ export function readPlan(
   if (answer.quoteId !== terms.quoteId) refuse('quote_id', `The plan is for quote ${answer.quoteId}.`);
   const lock = answer.fundingLock ?? null;
   if ((terms.executionMode === 'walletBroadcast') !== (lock === null))
-    refuse('action_unexpected', 'A lock belongs to orders that the venue lands, and to those only.');
+    refuse('action_unexpected', 'Only orders that the venue sends have a lock.');
   const purposes = answer.nextActions.map(({ purpose }) => purpose);
   const extra = purposes.find(
     (purpose, index) => !PURPOSES[lock ?? 'none'].includes(purpose) || purposes.indexOf(purpose) !== index,
@@ -105,7 +105,7 @@ export function readPlan(
   if (extra)
     refuse(
       'action_unexpected',
-      `The plan asks for ${extra}, which does not belong to ${lock ?? 'an order that the wallet itself sends'}.`,
+      `The plan asks for ${extra}, which does not belong to ${lock ?? 'walletBroadcast'}.`,
     );
   const context: Context = {
     terms,
@@ -126,10 +126,7 @@ export function readPlan(
 function readAction(action: Action, context: Context): Step {
   const { domain, order } = context.terms;
   if (action.chainId !== domain.chainId)
-    refuse(
-      'action_chain',
-      `The plan has ${action.purpose} on chain ${action.chainId}; everything about this order happens on ${domain.chainId}.`,
-    );
+    refuse('action_chain', `${action.purpose} is on chain ${action.chainId}, not ${domain.chainId}.`);
   if (action.type === 'signature') return readSignature(action, context);
   const { tx, purpose } = action;
   if (!tx || action.typedData)
@@ -142,10 +139,7 @@ function readAction(action: Action, context: Context): Step {
   if (lower(tx.from) !== order.user)
     refuse('action_sender', `The transaction for ${purpose} is to be sent by ${tx.from}, not by the taker.`);
   if (tx.value !== '0')
-    refuse(
-      'action_value',
-      `The transaction for ${purpose} would send ${tx.value} wei; no step of a trade sends native currency.`,
-    );
+    refuse('action_value', `${purpose} would send ${tx.value} wei; no step sends native currency.`);
   const made = transactionOf(purpose, { to: lower(tx.to), data: tx.data as Hex }, context);
   return {
     kind: 'transaction',
@@ -172,22 +166,20 @@ function transactionOf(purpose: Action['purpose'], tx: Tx, context: Context): Tx
     case 'settlementBroadcast':
       return settlement(tx, context);
     default:
-      return refuse('action_unexpected', `${purpose} is a signature; the plan sends a transaction for it.`);
+      return refuse('action_unexpected', `${purpose} is a signature, not a transaction.`);
   }
 }
 
 /** Permit2 for a Permit2 lock, else the escrow and no more than this trade. */
 function approval({ to, data }: Tx, { terms, permit2, lock, most, unlimitedPermit2 }: Context): Tx {
   const { inputToken, inputAmount, domain } = terms;
-  if (to !== inputToken)
-    refuse('action_token', `The approval is of the token ${to}; the order takes ${inputToken}.`);
+  if (to !== inputToken) refuse('action_token', `The approval is of ${to}; the order takes ${inputToken}.`);
   const [spender, asked] = decoded(() => decodeFunctionData({ abi: erc20Abi, data }), 'approve') as [
     Address,
     bigint,
   ];
   const wanted = lock === 'Permit2' ? permit2 : domain.escrow;
-  if (lower(spender) !== wanted)
-    refuse('action_spender', `The approval would let ${spender} take the token; only ${wanted} has to.`);
+  if (lower(spender) !== wanted) refuse('action_spender', `The approval is for ${spender}, not ${wanted}.`);
   if (asked < 0n || (lock !== 'Permit2' && asked > inputAmount))
     refuse('action_amount', `The approval is for ${asked}; the order takes ${inputAmount}.`);
   // Permit2 needs another signature, so a standing approval is safe, up to the caller's limit.
@@ -204,14 +196,11 @@ function grant({ to, data }: Tx, { terms, permit2, most, mostAsked, now }: Conte
   if (lower(token) !== terms.inputToken)
     refuse('action_token', `The grant is of ${token}; the order takes ${terms.inputToken}.`);
   if (lower(spender) !== terms.domain.escrow)
-    refuse('action_spender', `The grant would let ${spender} take the token; only the escrow has to.`);
+    refuse('action_spender', `The grant is for ${spender}, not the escrow.`);
   if (amount > mostAsked)
     refuse('action_amount', `The grant is for ${amount}; at most ${mostAsked} was expected.`);
   if (expiration > now + GRANT_SECONDS)
-    refuse(
-      'action_window',
-      `The grant would stand until ${expiration}; at most ${GRANT_SECONDS} s were expected.`,
-    );
+    refuse('action_window', `The grant lasts until ${expiration}, longer than ${GRANT_SECONDS} s.`);
   return {
     to,
     data: encodeFunctionData({
@@ -242,7 +231,7 @@ function deposit({ to, data }: Tx, { terms }: Context): Tx {
 function settlement({ to, data }: Tx, { terms }: Context): Tx {
   const { domain, order, commitments, quoteId, destChainId, through } = terms;
   if (to !== domain.escrow)
-    refuse('action_target', `The order would be sent to ${to}; its escrow is ${domain.escrow}.`);
+    refuse('action_target', `The order goes to ${to}; its escrow is ${domain.escrow}.`);
   const tuple = {
     ...order,
     inputs: order.inputs.map(([token, amount]) => [token, amount] as const),
@@ -267,7 +256,7 @@ function settlement({ to, data }: Tx, { terms }: Context): Tx {
             ],
           });
   if (own !== data.toLowerCase())
-    refuse('action_calldata', 'The transaction to send is not the settlement of the order that was checked.');
+    refuse('action_calldata', 'The transaction is not the settlement of the checked order.');
   return { to, data: own };
 }
 
@@ -300,10 +289,7 @@ function readSignature(action: Action, { terms, permit2, now }: Context): Step {
       requireWindow(deadline, terms);
       const own = permit2Lock(terms, permit2, deadline);
       if (digestOf(payload) !== digestOf(own))
-        refuse(
-          'action_typed_data',
-          'The permit that the plan asks for is not that of this order to its escrow.',
-        );
+        refuse('action_typed_data', "The permit is not this order's to its escrow.");
       return { kind: 'permit2Lock', typedData: own, deadline: Number(deadline) };
     }
     case 'eip3009Authorization': {
@@ -314,17 +300,11 @@ function readSignature(action: Action, { terms, permit2, now }: Context): Step {
       };
       requireWindow(window.validBefore, terms);
       if (!isBytes32(window.nonce) || window.validAfter > BigInt(now))
-        refuse(
-          'action_window',
-          'The authorization is not usable: its nonce is not 32 bytes, or its window has not begun.',
-        );
+        refuse('action_window', "The authorization's nonce is not 32 bytes, or its window has not begun.");
       const { name, version } = (payload['domain'] ?? {}) as Record<string, unknown>;
       const own = receiveAuthorization(terms, { name: String(name), version: String(version) }, window);
       if (digestOf(payload) !== digestOf(own))
-        refuse(
-          'action_typed_data',
-          'The authorization that the plan asks for is not of this input to the escrow of this order.',
-        );
+        refuse('action_typed_data', "The authorization is not of this input to this order's escrow.");
       return {
         kind: 'eip3009Authorization',
         typedData: own,
@@ -334,7 +314,7 @@ function readSignature(action: Action, { terms, permit2, now }: Context): Step {
       };
     }
     default:
-      return refuse('action_unexpected', `${purpose} is a transaction; the plan asks for a signature.`);
+      return refuse('action_unexpected', `${purpose} is a transaction, not a signature.`);
   }
 }
 

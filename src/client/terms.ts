@@ -96,7 +96,7 @@ export function readTerms(
   must(
     digest === foreignDigest(candidate),
     'envelope',
-    'The payload signs as something else than the order it shows: its types, type name or domain were changed.',
+    "The payload's types, type name or domain differ from the order it shows.",
   );
   return {
     quoteId: candidate.quoteId as Bytes32,
@@ -125,7 +125,7 @@ function readOrder(candidate: ReadCandidate, trust: Trust): { order: StandardOrd
   must(
     candidate.order?.type === ORDER_TYPE,
     'envelope',
-    `The payload is of type "${candidate.order?.type}"; this client signs ${ORDER_TYPE} only.`,
+    `The payload is a "${candidate.order?.type}", not ${ORDER_TYPE}.`,
   );
   const message = zOrderMessage.safeParse(payload['message']);
   must(
@@ -144,11 +144,11 @@ function readOrder(candidate: ReadCandidate, trust: Trust): { order: StandardOrd
     typeof chainId === 'number' &&
     typeof verifyingContract === 'string' &&
     Object.keys(more).length === 0;
-  must(known, 'envelope', 'The payload is for another EIP-712 domain than that of an escrow.');
+  must(known, 'envelope', "The payload's EIP-712 domain is not an escrow's.");
   must(
     order.originChainId === BigInt(chainId),
     'chain',
-    `The order says it is of chain ${order.originChainId} and would be signed for chain ${chainId}.`,
+    `The order is of chain ${order.originChainId}, its domain of chain ${chainId}.`,
   );
   const escrow = toAddress(verifyingContract);
   trust.requireEscrow(chainId, escrow);
@@ -178,30 +178,22 @@ function matchSides(
     'malformed_answer',
     'The request itself names no assets.',
   );
-  must(
-    order.user === taker,
-    'taker',
-    `The order takes its input from ${order.user}; the request was for ${taker}.`,
-  );
+  must(order.user === taker, 'taker', `The order's taker is ${order.user}, not ${taker}.`);
 
   const [row, ...rows] = order.inputs;
   const [first] = order.outputs;
-  must(
-    row !== undefined && rows.length === 0,
-    'input_asset',
-    'The order takes more than the one input that was asked for.',
-  );
+  must(row !== undefined && rows.length === 0, 'input_asset', 'The order takes more than one input.');
   must(first !== undefined, 'output_asset', 'The order delivers nothing.');
   must(
     domain.chainId === wanted.input.chainId && row[0] === BigInt(wanted.input.token),
     'input_asset',
-    `The order takes token 0x${row[0].toString(16)} on chain ${domain.chainId}; the request gives ${request.input.asset}.`,
+    `The order takes 0x${row[0].toString(16)} on chain ${domain.chainId}, not ${request.input.asset}.`,
   );
   const inputAmount = row[1];
   must(
     request.input.amount === undefined || inputAmount === request.input.amount,
     'input_amount',
-    `The order takes ${inputAmount}; the request gives ${request.input.amount}.`,
+    `The order takes ${inputAmount}, not ${request.input.amount}.`,
   );
 
   // The first leg of a sequential route delivers the intermediate asset to the taker.
@@ -223,19 +215,19 @@ function matchSides(
   must(
     one && shownIn.asset === assetId(wanted.input) && shownOut.asset === assetId(wanted.output),
     'preview',
-    'The preview shows other assets than the order moves.',
+    'The preview shows other assets than the order.',
   );
   must(
     shownIn.amount === inputAmount.toString(),
     'preview',
-    `The preview shows ${shownIn.amount} going in; the order takes ${inputAmount}.`,
+    `The preview takes ${shownIn.amount}, the order ${inputAmount}.`,
   );
   must(
     shownOut.receiver === undefined ||
       shownOut.receiver === null ||
       shownOut.receiver.toLowerCase() === receiver,
     'preview',
-    `The preview names the receiver ${shownOut.receiver}; the order pays ${receiver}.`,
+    `The preview pays ${shownOut.receiver}, the order ${receiver}.`,
   );
   return {
     destChainId: target.chainId,
@@ -264,18 +256,14 @@ function matchOutput(
   must(
     chainId === BigInt(wantedChain) && token === addressToBytes32(wantedToken),
     'output_asset',
-    `The order delivers token ${token} on chain ${chainId}; the request wants ${assetId({ chainId: wantedChain, token: wantedToken })}.`,
+    `The order delivers ${token} on chain ${chainId}, not ${assetId({ chainId: wantedChain, token: wantedToken })}.`,
   );
   const actual = readDelivery(output);
-  must(
-    actual !== undefined,
-    'callback',
-    'The order calls a contract upon delivery, which was not requested.',
-  );
+  must(actual !== undefined, 'callback', 'The order calls a contract upon delivery.');
   must(
     actual.account === delivery.account && actual.settlement === delivery.settlement,
     'receiver',
-    `The order pays ${actual.account} (${actual.settlement}); it should pay ${delivery.account} (${delivery.settlement}).`,
+    `The order pays ${actual.account} (${actual.settlement}), not ${delivery.account} (${delivery.settlement}).`,
   );
   const [settlerAddress, oracleAddress] = [lastBytes(settler), lastBytes(oracle)];
   must(
@@ -287,12 +275,12 @@ function matchOutput(
     must(
       settlerAddress === domain.escrow,
       'settler',
-      `The output is for ${settlerAddress} to pay, not for the escrow of the order.`,
+      `The output's settler is ${settlerAddress}, not the escrow.`,
     );
     must(
       oracleAddress === domain.escrow && inputOracle === domain.escrow,
       'oracle',
-      `On one chain the escrow sees the delivery itself; the order lets ${oracleAddress === domain.escrow ? inputOracle : oracleAddress} vouch for it.`,
+      `On one chain the escrow is the oracle, not ${oracleAddress === domain.escrow ? inputOracle : oracleAddress}.`,
     );
     return;
   }
@@ -315,23 +303,19 @@ function lastBytes(word: Bytes32): Address | undefined {
 function matchContexts({ executionMode }: ReadCandidate, order: StandardOrder): OutputContext[] {
   const contexts = order.outputs.map(({ context }) => {
     const decoded = decodeContext(context);
-    must(
-      decoded !== undefined,
-      'context',
-      `An output has the context ${context.slice(0, 20)}…, not that of a quote.`,
-    );
+    must(decoded !== undefined, 'context', `The context ${context.slice(0, 20)}… is not a quote's.`);
     return decoded;
   });
   must(
     contexts.every(({ startTime }) => startTime === order.fillDeadline + 1),
     'exclusivity',
-    'An output is not exclusive until the end: another account could fill it before the fill deadline.',
+    'Another account could fill an output before the fill deadline.',
   );
   must(
     contexts.reduce((sum, { portionBps }) => sum + portionBps, 0) === FULL_PORTION_BPS &&
       contexts.every(({ portionBps }) => portionBps > 0),
     'context',
-    'The shares of the outputs do not make up the whole input.',
+    "The outputs' shares do not sum to the whole input.",
   );
   must(
     new Set(contexts.map(({ feeBps }) => feeBps)).size === 1,
@@ -341,7 +325,7 @@ function matchContexts({ executionMode }: ReadCandidate, order: StandardOrder): 
   must(
     executionMode === 'apiSubmit' || contexts.every(({ relayFee }) => relayFee === 0n),
     'relay_fee',
-    'The taker sends the transaction itself and would still pay the venue for sending it.',
+    'The taker sends the transaction and would still pay a relay fee.',
   );
   return contexts;
 }
@@ -356,24 +340,24 @@ function matchFees(
   must(
     platformFeeBps <= maxPlatformFeeBps,
     'platform_fee',
-    `The order pays the platform ${platformFeeBps} bps; at most ${maxPlatformFeeBps} was expected.`,
+    `The platform fee is ${platformFeeBps} bps; at most ${maxPlatformFeeBps} was expected.`,
   );
   must(
     shown === undefined || shown === null || shown === platformFeeBps,
     'preview',
-    `The candidate shows a platform fee of ${shown} bps; the order pays ${platformFeeBps}.`,
+    `The candidate shows a platform fee of ${shown} bps, the order ${platformFeeBps}.`,
   );
   const relayFee = contexts.reduce((sum, context) => sum + context.relayFee, 0n);
   const mostRelayFee = maxRelayFee ?? inputAmount / 20n;
   must(
     relayFee <= mostRelayFee,
     'relay_fee',
-    `The venue takes ${relayFee} of the input for carrying the gas; at most ${mostRelayFee} was expected. Set \`maxRelayFee\` if such a small trade is meant.`,
+    `The relay fee is ${relayFee}; at most ${mostRelayFee} was expected. Set \`maxRelayFee\` for small trades.`,
   );
   must(
     executionMode !== 'apiSubmit' || !gas || gas.native === '0',
     'gas',
-    `The venue lands the transaction and still asks the taker for ${gas?.native} wei of gas.`,
+    `The venue sends the transaction and still asks for ${gas?.native} wei of gas.`,
   );
   must(
     maxInput === undefined || inputAmount <= maxInput,
@@ -397,13 +381,13 @@ function matchTimes(
   must(
     minValidUntil === undefined || validUntil >= minValidUntil,
     'validity',
-    `The quote lapses at ${validUntil}; it was to hold until ${minValidUntil} at least.`,
+    `The quote expires at ${validUntil}, before ${minValidUntil}.`,
   );
   must(
     !validity ||
       (validity.validUntil === validUntil && (validity.minValidUntil ?? null) === (minValidUntil ?? null)),
     'preview',
-    "The restated validity window is another one than the quote's.",
+    "The restated validity differs from the quote's.",
   );
 }
 
@@ -421,12 +405,12 @@ function matchAmounts(
     must(
       (out.minimumAmount ?? null) === null,
       'minimum_amount',
-      'Of a route whose later legs are not quoted yet nothing is enforced in the end; the preview says otherwise.',
+      'A sequential route enforces no final minimum, but the preview shows one.',
     );
     must(
       minOutput === undefined || promised >= minOutput,
       'price_limit',
-      `The route would give ${promised}; you want at least ${minOutput}.`,
+      `The route gives ${promised}; you want at least ${minOutput}.`,
     );
   } else {
     must(
@@ -437,7 +421,7 @@ function matchAmounts(
     must(
       out.minimumAmount === enforced.toString(),
       'minimum_amount',
-      `The preview promises at least ${out.minimumAmount}; the order enforces ${enforced}.`,
+      `The preview's minimum is ${out.minimumAmount}; the order enforces ${enforced}.`,
     );
     must(
       minOutput === undefined || enforced >= minOutput,
@@ -452,7 +436,7 @@ function matchAmounts(
     must(
       (promised - enforced) * 10_000n <= promised * BigInt(maxSlippageBps),
       'minimum_amount',
-      `The preview shows ${promised} and the escrow enforces ${enforced}: more than the ${maxSlippageBps} bps between them that were expected.`,
+      `The preview shows ${promised}, the escrow enforces ${enforced}: more than ${maxSlippageBps} bps apart.`,
     );
   }
   matchLegs(shown, {
@@ -472,7 +456,7 @@ function matchSplit(
     return must(
       outputs.length === 1 || (composite !== null && composite.legs.length >= outputs.length),
       'split',
-      `The order has ${outputs.length} slices and the candidate shows none.`,
+      `The candidate shows none of the order's ${outputs.length} slices.`,
     );
   const same =
     splitFill.fills.length === outputs.length &&
@@ -481,7 +465,7 @@ function matchSplit(
         portionBps === contexts[index]?.portionBps &&
         (outputAmount === undefined || outputAmount === outputs[index]?.amount.toString()),
     );
-  must(same, 'split', 'The slices that are shown are not those of the order.');
+  must(same, 'split', "The slices shown are not the order's.");
 }
 
 function matchSolvers(
@@ -493,11 +477,7 @@ function matchSolvers(
     (id) => solvers?.exclude?.includes(id) || (solvers?.include && !solvers.include.includes(id)),
   );
   must(unwanted === undefined, 'solver', `The quote is by ${unwanted}, whom the request left out.`);
-  must(
-    wanted !== 'never' || !splitFill,
-    'solver',
-    'The request wanted one counterparty; the order has several.',
-  );
+  must(wanted !== 'never' || !splitFill, 'solver', 'The order has several counterparties.');
 }
 
 function readSealedRoute({ integrityChecksum }: Candidate, namespace: 'rfq' | 'router'): SealedRoute | null {
@@ -507,7 +487,7 @@ function readSealedRoute({ integrityChecksum }: Candidate, namespace: 'rfq' | 'r
   must(
     namespace === 'router' && parsed.success,
     'commitments',
-    'The checksum names a route where none belongs, or one that this client cannot read.',
+    "The checksum's route is unexpected or unreadable.",
   );
   return parsed.data;
 }
@@ -532,33 +512,29 @@ function matchCommitments(
 ): SignedCommitment[] {
   const commitments = decodeCommitments(parseSeal(integrityChecksum)?.commitments ?? '');
   if (route?.venue) {
-    must(
-      commitments?.length === 0,
-      'commitments',
-      'A venue that holds no inventory with LPs shows commitments of LPs.',
-    );
+    must(commitments?.length === 0, 'commitments', "A route venue's candidate has commitments of LPs.");
     must(
       !route.through || contexts.every(({ exclusiveFor }) => exclusiveFor === route.through?.filler),
       'exclusivity',
-      `The order is exclusive to another account than ${route.through?.filler}, which has to fill it.`,
+      `The order is not exclusive to its filler ${route.through?.filler}.`,
     );
     return [];
   }
   must(
     commitments !== undefined && commitments.length === order.outputs.length,
     'commitments',
-    'The candidate does not carry one commitment of an LP for each output.',
+    'The candidate lacks one LP commitment per output.',
   );
   commitments.forEach(({ lp, deadline }, index) => {
     must(
       lp === contexts[index]?.exclusiveFor,
       'exclusivity',
-      `Output ${index} is exclusive to ${contexts[index]?.exclusiveFor} and committed by ${lp}: it could not be filled.`,
+      `Output ${index} is exclusive to ${contexts[index]?.exclusiveFor} but committed by ${lp}.`,
     );
     must(
       deadline === order.fillDeadline,
       'clock_law',
-      `The LP of output ${index} is bound until ${deadline} and the order may be filled until ${order.fillDeadline}.`,
+      `The LP of output ${index} commits until ${deadline}, not until the fill deadline ${order.fillDeadline}.`,
     );
   });
   return commitments;

@@ -67,7 +67,7 @@ export function createTrust(chains: TrustedChains) {
     if (!known)
       throw new DistrustError(
         'chain',
-        `The candidate names chain ${chainId}, which is not in \`chains\` of this client. Add it there to trade on it.`,
+        `Chain ${chainId} is not in \`chains\` of this client. Add it to trade there.`,
         { chainId },
       );
     return known;
@@ -86,7 +86,7 @@ export function createTrust(chains: TrustedChains) {
       if (!code || keccak256(code) !== trusted.codeHash.toLowerCase())
         throw new DistrustError(
           'escrow_code',
-          `What is deployed at ${escrow} on chain ${chainId} is not the code that was pinned.`,
+          `The code at ${escrow} on chain ${chainId} is not the pinned one.`,
           { chainId, escrow },
         );
     }
@@ -99,7 +99,7 @@ export function createTrust(chains: TrustedChains) {
     if (!itself)
       throw new DistrustError(
         'escrow_domain',
-        `The contract at ${escrow} on chain ${chainId} does not sign as this escrow, so a signature for it would mean something else.`,
+        `The contract at ${escrow} on chain ${chainId} has another EIP-712 domain.`,
         { chainId, escrow },
       );
   }
@@ -114,7 +114,7 @@ export function createTrust(chains: TrustedChains) {
       if (!pinned.includes(escrow))
         throw new DistrustError(
           'escrow',
-          `The order belongs to the contract ${escrow} on chain ${chainId}; the pinned escrow there is ${pinned.join(' or ')}.`,
+          `The order's escrow on chain ${chainId} is ${escrow}, not ${pinned.join(' or ')}.`,
           { chainId, escrow },
         );
     },

@@ -133,7 +133,7 @@ async function send(
     const { shortMessage, message } = error as { shortMessage?: string; message: string };
     throw new WalletError(
       'would_revert',
-      `The transaction for ${purpose} was not sent, because it would fail now: ${shortMessage ?? message}`,
+      `${purpose} was not sent, because it would fail now: ${shortMessage ?? message}`,
       { purpose },
     );
   });
