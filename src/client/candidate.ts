@@ -9,13 +9,10 @@ export type Candidate = QuoteCandidate | RouterCandidate;
 export interface ReadCandidate extends RouterCandidate {
   splitFill: NonNullable<QuoteCandidate['splitFill']> | null;
   validity: NonNullable<QuoteCandidate['validity']> | null;
-  /** Undelivered legs, beginning with the one of this order. */
   composite: Composite | null;
-  /** Later legs are quoted once this order has been delivered. */
   sequential: boolean;
 }
 
-/** `route`: as in the seal. */
 export function shownBy(
   candidate: Candidate,
   route: Pick<SealedRoute, 'next' | 'parent'> | null,
@@ -33,7 +30,6 @@ export function shownBy(
   };
 }
 
-/** Legs before the one that takes `input` are done. */
 function legsFrom(legs: readonly Leg[], input: string): Leg[] {
   const done = legs.findIndex((leg) => leg.input.asset === input);
   return legs

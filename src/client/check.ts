@@ -7,9 +7,7 @@ import type { Limits, TradeRequest } from './request.ts';
 import { readTerms, type Terms } from './terms.ts';
 import type { Trust } from './trust.ts';
 
-/** Every term was recomputed and is true. */
 export interface Checked extends Terms {
-  /** As received; sent back unchanged. */
   candidate: Candidate;
   expectations: Expectations;
   readAt: ReadAt;
@@ -40,7 +38,6 @@ export function createChecker(trust: Trust, namespace: 'rfq' | 'router') {
       passed.add(checked);
       return checked;
     },
-    /** Throws "not_checked". */
     requireChecked(checked: Checked): void {
       if (!passed.has(checked))
         throw new DistrustError(

@@ -96,7 +96,6 @@ export interface Client extends TradeCalls {
   trade(options: TradeOptions): Promise<Trade>;
   order(orderId: string): Promise<OrderStatusResponse>;
   solvers(filter?: { status?: Solver['status'][]; corridor?: string[] }): Promise<Solver[]>;
-  /** Chain slug to chain id. */
   pairs(): Promise<Record<string, number>>;
   trades: History;
 }

@@ -118,7 +118,6 @@ export class DistrustError extends BaseError {
   }
 }
 
-/** No answer from the network, the venue or the caller's own RPC. */
 export class UnreachableError extends UpstreamError {
   constructor(what: string, cause: unknown) {
     super(`${what} did not answer. Try again; nothing that was signed is lost.`, {
@@ -159,7 +158,6 @@ export class WalletError extends RequestError {
   }
 }
 
-/** A transaction of the taker's wallet reverted. */
 export class RevertedError extends SettlementError {
   constructor(purpose: string, txHash: string) {
     super(

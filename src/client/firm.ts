@@ -10,7 +10,6 @@ import type { Terms } from './terms.ts';
 import { asked, readEscrow, type Trust, type TrustedChain } from './trust.ts';
 
 export interface ReadAt {
-  /** Chain time of the origin, Unix seconds. */
   now: number;
   originBlock: bigint;
   destBlock: bigint;
@@ -157,7 +156,6 @@ export async function requireFirm(
 
 async function latestBlock({ rpc }: TrustedChain): Promise<{ number: bigint; timestamp: bigint }> {
   const { number, timestamp } = await asked(rpc.getBlock());
-  // Only a pending block has no number.
   return { number: number ?? 0n, timestamp };
 }
 

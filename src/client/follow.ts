@@ -31,7 +31,6 @@ export interface OrderEvent {
 export interface FollowOptions {
   /** Polling interval while there is no stream. Default 1,000. */
   pollMs?: number;
-  /** Stops following; the order continues. */
   signal?: AbortSignal;
 }
 

@@ -11,7 +11,6 @@ import type { Transport } from './transport.ts';
 
 export interface TradeFilters {
   status?: 'all' | 'pending' | 'settled' | 'failed' | 'refunded';
-  /** <source>-<dest> */
   corridor?: string;
   createdAfter?: string;
   createdBefore?: string;
@@ -26,7 +25,6 @@ export interface TradeFilters {
 }
 
 export interface Page {
-  /** 1 to 100, default 25. */
   limit?: number;
   offset?: number;
 }

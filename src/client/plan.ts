@@ -71,7 +71,6 @@ interface Context {
   terms: Terms;
   permit2: Address;
   lock: FundingLock | null;
-  /** Chain time of the origin, Unix seconds. */
   now: number;
   /** Limits of a standing approval or grant: the caller's, and what a venue may ask for. */
   most: bigint;
@@ -83,7 +82,6 @@ const refuse = (code: DistrustCode, message: string): never => {
   throw new DistrustError(code, message);
 };
 
-/** Throws `DistrustError` "action_…". */
 export function readPlan(
   answer: PreflightResponse,
   terms: Terms,
@@ -318,7 +316,6 @@ function readSignature(action: Action, { terms, permit2, now }: Context): Step {
   }
 }
 
-/** Long enough for this order only. */
 function requireWindow(until: bigint, { order }: Terms): void {
   const deadline = BigInt(order.fillDeadline);
   if (until < deadline || until > deadline + LOCK_MARGIN_SECONDS)
@@ -332,7 +329,6 @@ function whole(value: unknown): bigint {
     : refuse('action_window', `"${text.slice(0, 80)}" is no time.`);
 }
 
-/** undefined for what no wallet could sign. */
 function digestOf(payload: object): Hex | undefined {
   try {
     return hashTypedData(payload as TypedDataDefinition);

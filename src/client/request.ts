@@ -4,12 +4,10 @@ import type { QuoteRequest } from '../protocol/api/quote.ts';
 
 export interface TradeRequest {
   taker: string;
-  /** Default: the taker. */
   receiver?: string;
   /** Exactly one of the two amounts, in base units. `asset` is CAIP-19: eip155:<chainId>/erc20:<token>. */
   input: { asset: string; amount?: bigint };
   output: { asset: string; amount?: bigint };
-  /** Unix seconds; earlier ends are refused. */
   minValidUntil?: number;
   maxCandidates?: number;
   splitFill?: 'allow' | 'never';
@@ -22,7 +20,6 @@ export interface TradeRequest {
 export interface Limits {
   /** Exact input, base units. Without it any price passes: compare with a source of your own. */
   minOutput?: bigint;
-  /** Exact output, base units. */
   maxInput?: bigint;
   /** Default 100, which is also the escrow's maximum. */
   maxPlatformFeeBps?: number;

@@ -13,7 +13,6 @@ export interface Submission extends Locks {
   signature: Hex;
   signScheme?: 'EIP712' | 'EIP1271';
   idempotencyKey?: string;
-  /** Attempts without an answer, or with "later". Default 5. */
   attempts?: number;
 }
 

@@ -40,12 +40,10 @@ export interface Terms {
   destChainId: number;
   order: StandardOrder;
   orderId: Bytes32;
-  /** EIP-712 digest that the taker signs. */
   digest: Bytes32;
   /** Built here from the order; sign this. */
   envelope: OrderEnvelope;
   inputToken: Address;
-  /** Base units: all that the order can take. */
   inputAmount: bigint;
   outputToken: Address;
   /** Base units enforced by the escrow; of the first leg of a sequential route. */
@@ -54,13 +52,10 @@ export interface Terms {
   /** One per output; none when the escrow alone enforces the minimum. */
   commitments: SignedCommitment[];
   through: { filler: Address; data: Hex } | null;
-  /** More legs follow once this order has been delivered. */
   sequential: boolean;
   contexts: OutputContext[];
   platformFeeBps: number;
-  /** Base units of the input, all outputs together. */
   relayFee: bigint;
-  /** Unix seconds. */
   validUntil: number;
 }
 
@@ -117,7 +112,6 @@ export function readTerms(
   };
 }
 
-/** On a trusted escrow. */
 function readOrder(candidate: ReadCandidate, trust: Trust): { order: StandardOrder; domain: EscrowDomain } {
   must(isBytes32(candidate.quoteId), 'quote_id', 'A quoteId is 32 bytes of hex.');
   const payload = candidate.order?.payload;

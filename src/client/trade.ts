@@ -20,7 +20,6 @@ export type QuoteAnswer = Omit<z.infer<typeof zQuoteResponse>, 'quotes'> & { quo
 export interface TradeCalls {
   /** Best first, unchecked; or `productUnavailable` with the reason. */
   requestQuotes(request: TradeRequest): Promise<QuoteAnswer>;
-  /** Checks a candidate against the request, its signed payload and the chains. */
   check(candidate: Candidate, expectations: Expectations): Promise<Checked>;
   /** The steps still to be sent and signed, each checked and rebuilt. */
   preflight(checked: Checked, options?: Approvals & { fundingLock?: FundingLock }): Promise<Plan>;
@@ -42,9 +41,7 @@ export interface TakeOptions extends Approvals, RunOptions {
   /** On the input's chain; for routes across chains, the wallet of each chain. */
   wallet: Wallet | ((chainId: number) => Wallet);
   fundingLock?: FundingLock;
-  /** "EIP1271" when the taker is a contract. */
   signScheme?: 'EIP712' | 'EIP1271';
-  /** For a price of the next leg. Default 60,000 ms. */
   nextLegTimeoutMs?: number;
   onEvent?: (event: OrderEvent) => void;
   signal?: AbortSignal;

@@ -12,7 +12,6 @@ import { ESCROW_DOMAIN_NAME, ESCROW_DOMAIN_VERSION } from '../domain/escrow-doma
 import { type Address, type Hex, toAddress } from '../domain/hex.ts';
 import { DistrustError, UnreachableError } from './errors.ts';
 
-/** The part of viem's public client that is used. */
 export interface Rpc {
   getChainId(): Promise<number>;
   getBlock(): Promise<{ number: bigint | null; timestamp: bigint }>;
@@ -32,7 +31,6 @@ export interface TrustedChain {
   permit2?: string;
 }
 
-/** By chain id. Candidates on other chains are refused. */
 export type TrustedChains = Readonly<Record<number, TrustedChain>>;
 
 export const PERMIT2: Address = '0x000000000022d473030f116ddee9f6b43ac78ba3';
@@ -61,7 +59,6 @@ export type Trust = ReturnType<typeof createTrust>;
 export function createTrust(chains: TrustedChains) {
   const verified = new Map<string, Promise<void>>();
 
-  /** Throws `DistrustError` "chain". */
   function chain(chainId: number): TrustedChain {
     const known = Object.hasOwn(chains, chainId) ? chains[chainId] : undefined;
     if (!known)

@@ -27,7 +27,6 @@ export interface Locks {
 }
 
 export interface Done {
-  /** The plan is outdated: run preflight again. */
   rerun: boolean;
   locks: Locks;
   sent: { purpose: string; txHash: Hex }[];
@@ -81,7 +80,6 @@ export async function runSteps(
   return done;
 }
 
-/** Checked before anything costs gas or is signed. */
 async function requireFunds(
   { inputToken, inputAmount, order }: Terms,
   rpc: TrustedChain['rpc'],

@@ -81,7 +81,7 @@ export class ApiError extends RequestError {
   }
 }
 
-export interface ErrorAnswer {
+interface ErrorAnswer {
   status: number;
   body: z.infer<typeof zErrorBody> | { detail: readonly Detail[] };
   retryAfterSeconds: number | null;

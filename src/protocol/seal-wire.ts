@@ -7,7 +7,7 @@ import type { SignedCommitment } from '../domain/commitment.ts';
 import { bytesToHex, type Hex } from '../domain/hex.ts';
 import { AbiWriter, dynamicLength } from '../domain/abi.ts';
 
-export const SEAL_VERSION = 'v1';
+const SEAL_VERSION = 'v1';
 
 export interface SealText {
   kid: string;

@@ -9,7 +9,7 @@ export interface JsonLimits {
 
 export const JSON_LIMITS: JsonLimits = { maxDepth: 32, maxNodes: 5_000 };
 
-export type StrictJson = { ok: true; value: unknown } | { ok: false; error: InvalidError };
+type StrictJson = { ok: true; value: unknown } | { ok: false; error: InvalidError };
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 

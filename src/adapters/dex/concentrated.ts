@@ -10,7 +10,6 @@ export interface ConcentratedPool {
   /** Millionths. */
   fee: bigint;
   tickSpacing: number;
-  /** Initialised ticks, ascending, with the liquidity each adds upwards. */
   ticks: readonly { tick: number; net: bigint }[];
 }
 
@@ -90,7 +89,6 @@ function nextStop(
   return found ?? { tick: Math.min(MAX_TICK, Math.max(MIN_TICK, edge)) };
 }
 
-/** undefined where the pool would revert. */
 function stepTo(
   target: bigint,
   price: bigint,

@@ -19,7 +19,6 @@ export function pairOutput(
   return (afterFee * reserveOut) / (reserveIn * 1_000n + afterFee);
 }
 
-/** Rounded up as the router does. undefined when there is none. */
 export function pairInput(
   pair: ConstantProductPair,
   zeroForOne: boolean,

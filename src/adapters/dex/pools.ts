@@ -30,7 +30,6 @@ export interface PoolState {
 
 export interface PoolReader {
   readonly pool: ListedPool;
-  /** undefined while the pool does not exist or is not initialised. */
   read(at: bigint): Promise<PoolState | undefined>;
 }
 

@@ -201,7 +201,6 @@ function offerForInput(
   };
 }
 
-/** Takes enough input for slightly more output than promised. */
 function offerForOutput(
   kind: DexKind,
   path: Path,

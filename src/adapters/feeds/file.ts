@@ -10,7 +10,6 @@ interface FileFeedOptions {
   path: string;
   format?: Format;
   source?: string;
-  /** 1 as recorded, 10 ten times as fast. */
   speed?: number;
   loop?: boolean;
 }

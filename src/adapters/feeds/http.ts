@@ -6,7 +6,6 @@ import { decimalText, parseLossless } from './json.ts';
 import type { FeedTools } from './socket.ts';
 
 export interface HttpFeedOptions {
-  /** `{symbol}` stands for the symbol, URL-encoded. */
   url: string;
   symbols: readonly string[];
   source: string;

@@ -3,7 +3,6 @@
 /** A string, terminated or not, or a number outside of one. Takes linear time. */
 const TOKEN = /"(?:[^"\\]|\\[^])*"?|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 
-/** Every number as text. */
 export function parseLossless(text: string): unknown {
   try {
     return JSON.parse(text.replace(TOKEN, (token) => (token.startsWith('"') ? token : `"${token}"`)));

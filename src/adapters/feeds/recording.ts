@@ -6,7 +6,6 @@ import { createGunzip } from 'node:zlib';
 import { UpstreamError } from '../../domain/errors.ts';
 
 interface RecordedLine {
-  /** Ms of the recorder's clock; undefined when the line is malformed. */
   atMs: number | undefined;
   text: string;
 }

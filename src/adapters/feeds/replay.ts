@@ -50,7 +50,6 @@ interface Track {
   numbered: Map<string, number>;
 }
 
-/** Throws `UpstreamError` when the file cannot be read. */
 export async function replayFeed(path: string, options: ReplayOptions, print: (line: string) => void) {
   const { everyMs = 1_000, maxAgeMs = 2_000, gapMs = 1_000 } = options;
   const only = options.symbol?.toUpperCase();
@@ -208,7 +207,6 @@ export async function replayFeed(path: string, options: ReplayOptions, print: (l
 
 const iso = (ms: number): string => new Date(ms).toISOString();
 
-/** The denominator is 2 * 10^k. */
 function decimal({ num, den }: Rational): string {
   const places = den.toString().length;
   return formatUnits((num * 10n ** BigInt(places)) / den, places);

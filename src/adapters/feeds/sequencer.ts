@@ -10,7 +10,6 @@ import type { Sequencer } from '../../ports/feed.ts';
 import { perHead, readRound, type Round } from './per-head.ts';
 
 interface SequencerOptions {
-  /** Answer 0 is up, 1 is down, since `startedAt`. */
   address: Address;
   graceSeconds: number;
   maxAgeMs?: number;

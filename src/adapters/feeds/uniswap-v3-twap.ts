@@ -23,7 +23,6 @@ export function createUniswapV3TwapFeed(
   { clock, chain }: { clock: Clock; chain: ChainPort },
   { source, pools }: TwapFeedOptions,
 ): Feed {
-  /** Decimals of token0 less those of token1; fixed per pool. */
   const scales = new Map<string, { power: number; baseFirst: boolean }>();
   const lastDetail = new Map<string, string>();
 

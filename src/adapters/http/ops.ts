@@ -16,7 +16,6 @@ interface OpsAnswer {
 
 export interface OpsRoute {
   method: 'GET' | 'POST';
-  /** Exact, or with a final `/:id`. */
   path: string;
   handle(request: { query: URLSearchParams; body: string; id: string }): Promise<OpsAnswer>;
 }

@@ -74,7 +74,6 @@ interface Sent {
   over: boolean;
 }
 
-/** A schema violation, which a route may rewrite. */
 class ShapeError extends InvalidError {}
 
 export async function startHttp<Key extends ApiCaller>(
@@ -305,7 +304,6 @@ function register<Key extends ApiCaller>(
     summary: route.summary,
     tags: [route.tag],
     ...(route.body && { body: route.body }),
-    // Unknown query parameters hide mistakes.
     querystring: route.query ?? zNothing,
     ...(route.params && { params: route.params }),
     response: { 200: route.response },
@@ -374,7 +372,6 @@ function register<Key extends ApiCaller>(
   });
 }
 
-/** At the client's pace; ends the generator when the client disconnects. */
 function download(reply: FastifyReply, { contentType, filename, chunks }: Download): FastifyReply {
   reply
     .type(contentType)

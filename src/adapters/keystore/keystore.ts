@@ -70,7 +70,6 @@ export async function encryptKey(
   });
 }
 
-/** Throws the same `KeystoreError` for a damaged file and for a wrong password. */
 export async function decryptKey(text: string, password: string): Promise<Hex> {
   const { crypto } = parse(text);
   const { n, r, p, salt } = crypto.kdfparams;

@@ -31,7 +31,6 @@ interface OutboundRequest {
 }
 
 export interface Outbound {
-  /** Throws `OutboundRefused` for a URL that may not be requested; sends nothing. */
   check(url: string): void;
   /** Throws `UpstreamError`; errors never contain the URL, which may hold a key. */
   request(request: OutboundRequest): Promise<{ status: number; body: string }>;

@@ -4,7 +4,6 @@ const REDACTED = '[redacted]';
 const MAX_DEPTH = 8;
 const MAX_ITEMS = 100;
 
-/** Compared without case, hyphens and underscores. */
 const SECRET_NAMES =
   /^(?:xapikey|apikeys?|keytext|authorization|cookie|password|passphrase|passwordfile|secrets?|hmac(?:key)?|mnemonic|private(?:key)?s?|.*privatekey|signature|.*signatures?|permit2lock|eip3009authorization|integritychecksum|rpc|rpcurls?|rpcs|databaseurl|redisurl|raw|rawtransaction)$/;
 const KEY_TEXT = /\bfq_(test|live)_[A-Za-z0-9_-]+/g;
@@ -15,7 +14,6 @@ const LOOPBACK = /^(?:[^@/]*@)?(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::\d+)?
 
 export interface Redactor {
   text(text: string): string;
-  /** A copy ready for JSON: bigints as decimals, errors as objects. */
   facts(facts: object): Record<string, unknown>;
   hide(secret: string): void;
 }

@@ -16,7 +16,6 @@ import type { Database, Queryable } from './pool.ts';
 
 const FORMAT = 1;
 const FETCH = 500;
-/** A row may be large (the ledger of a clean stop). */
 const INSERT = 200;
 
 interface Head {

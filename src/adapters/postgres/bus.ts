@@ -11,7 +11,6 @@ const MAX_PAYLOAD_BYTES = 7_900;
 const RECONNECT_MS = 250;
 
 interface BusOptions {
-  /** Limit for an answer of the server. */
   silenceMs?: number;
   /** A listening connection does not notice a broken network. */
   everyMs?: number;
@@ -34,7 +33,6 @@ export function createPostgresBus(
   let retry: NodeJS.Timeout | undefined;
   let check: NodeJS.Timeout | undefined;
   let closed = false;
-  /** A connection runs one query at a time. */
   let turn: Promise<unknown> = Promise.resolve();
 
   const ask = (session: pg.Client, text: string): Promise<unknown> =>

@@ -171,7 +171,6 @@ export function connectDatabase({ url, schema, maxConnections = 12, log }: Datab
   };
 }
 
-/** A newer program added a column after this connection had planned a statement. */
 class StalePlan extends UpstreamError {
   constructor() {
     super('The database was changed under a prepared statement.', { code: 'database_unavailable' });
@@ -181,7 +180,6 @@ class StalePlan extends UpstreamError {
 const isLost = (error: unknown): boolean =>
   error instanceof UpstreamError && error.facts['reason'] === 'timeout';
 
-/** 0: no limit. */
 export const silenceLimitMs = (statement: Statement | string, unnamedMs: number): number =>
   typeof statement === 'string' ? unnamedMs : SILENCE_MS;
 

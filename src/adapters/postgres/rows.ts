@@ -41,7 +41,6 @@ export async function select<T>(
 }
 
 interface PutOptions {
-  /** Columns of the primary key; replaces the row with the same key. */
   key?: string;
   name?: string;
 }

@@ -7,7 +7,6 @@ import type { NewSlot, TxAttempt, TxSigner, TxSlot, TxStore } from '../../ports/
 import type { Database, Queryable, Row } from './pool.ts';
 import { bytes, fromRow } from './rows.ts';
 
-/** Each try sees the slots of the signer that won a key. */
 const MOST_TRIES = 5;
 
 /** SQL: the signer's lease has lapsed, or is the asking process's own. */

@@ -13,19 +13,16 @@ interface WatchedOptions {
   cwd?: string;
   uid?: number;
   gid?: number;
-  /** SIGKILL follows after `graceMs`. */
   stopSignal?: 'TERM' | 'INT' | 'QUIT';
   graceMs?: number;
   onLine?: (line: string, stream: 'stdout' | 'stderr') => void;
 }
 
 export interface WatchedChild {
-  /** The child itself, not its watcher. */
   readonly pid: number;
   readonly exited: Promise<number>;
   hasExited(): boolean;
   stop(): Promise<void>;
-  /** As a crash would look. */
   kill(): Promise<void>;
 }
 

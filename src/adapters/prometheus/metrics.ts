@@ -5,7 +5,7 @@ import { InvariantError } from '../../domain/errors.ts';
 import type { Metrics } from '../../ports/metrics.ts';
 import { collectProcess } from './process.ts';
 
-export interface Exposition {
+interface Exposition {
   contentType: string;
   text(): Promise<string>;
 }

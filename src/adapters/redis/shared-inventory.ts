@@ -14,7 +14,6 @@ import { BASE, JOIN, KEPT_HOLDS, PROMISE, SUMMED, TELL } from './scripts.ts';
 
 interface SharedInventoryOptions {
   url: string;
-  /** Separates LPs that share a Redis. */
   name: string;
   timeoutMs: number;
 }
@@ -67,7 +66,6 @@ export function createSharedInventory(
   const me = random.bytes32().slice(2, 18);
   const listeners: (() => void)[] = [];
   let state: SharedState = { state: 'unreachable', note: 'Redis has not answered yet' };
-  /** Results of an earlier connection are invalid. */
   let connection = 0;
   let closed = false;
   const seen = new Map<string, SharedSum>();

@@ -13,7 +13,6 @@ export interface DenyList extends Screener {
   /** Throws `DenyListError` without a valid file: a venue must not start unscreened. */
   start(): Promise<void>;
   stop(): void;
-  /** Whether the file's list is in use. Never throws. */
   reload(): Promise<boolean>;
   version(): string;
 }

@@ -11,7 +11,6 @@ export interface ProviderOptions {
   name: string;
   url: string;
   headers: Readonly<Record<string, string>>;
-  /** Path to the verdict (names joined by dots), and the value that denies. */
   denied: { path: string; when: 'nonEmpty' | { equals: string | number | boolean } };
   versionPath: string | null;
   timeoutMs: number;
@@ -19,7 +18,6 @@ export interface ProviderOptions {
   deadlineMs: number;
   cacheTtlMs: number;
   maxCached: number;
-  /** `closed` refuses the address, `open` allows it. */
   onFailure: 'closed' | 'open';
 }
 

@@ -10,9 +10,7 @@ export interface Ecdsa {
   readonly name: 'secp256k1' | '@noble/curves';
   /** r ‖ s with low s, and the recovery id 0 or 1. RFC 6979. Throws when digest or key are invalid. */
   sign(digest: Uint8Array, privateKey: Uint8Array): { signature: Uint8Array; recovery: number };
-  /** x ‖ y, 64 bytes; undefined when there is none. */
   recover(digest: Uint8Array, signature: Uint8Array, recovery: number): Uint8Array | undefined;
-  /** x ‖ y, 64 bytes. Throws on an invalid key. */
   publicKey(privateKey: Uint8Array): Uint8Array;
 }
 

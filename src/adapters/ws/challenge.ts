@@ -9,7 +9,6 @@ type FirstMessage =
   | { kind: 'refused'; status: number }
   | { kind: 'unreachable'; why: string };
 
-/** Never throws for what the venue does. */
 export function readFirstMessage({
   url,
   apiKey,

@@ -15,7 +15,6 @@ const GOOD_AFTER_MS = 10_000;
 
 interface LinkClientOptions {
   name: string;
-  /** http and https are read as ws and wss. */
   url: string;
   /** Sent in a header, never in the URL. */
   apiKey: string;

@@ -8,7 +8,6 @@ import type { Log } from '../../ports/log.ts';
 import { answerFor, ApiError } from '../../protocol/errors.ts';
 import { CLOSE } from '../../protocol/api/events.ts';
 
-/** Many fragments mean abuse. */
 const MAX_FRAGMENTS = 64;
 const MAX_BUFFERED_CHUNKS = 1_024;
 const CLOSE_TIMEOUT_MS = 2_000;
@@ -17,7 +16,6 @@ const MAX_CONTROL_FRAMES_PER_SECOND = 50;
 /** One tick's frames are sent together up to this size: a system call costs more than a frame. */
 const TOGETHER_BYTES = 16 * 1024;
 
-/** The client connects again, to another replica. */
 export const askToReconnect = (client: WebSocket): void =>
   client.close(CLOSE.restarting, 'the venue is restarting');
 
@@ -193,7 +191,6 @@ export function serveSockets<Key extends ApiCaller>(
   };
 }
 
-/** Corks the stream until the end of the tick or `TOGETHER_BYTES`. */
 function gathering(stream: Duplex): (bytes: number) => void {
   let gathered = 0;
   let holds = false;

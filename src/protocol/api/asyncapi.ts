@@ -25,7 +25,7 @@ import {
   zFromVenue,
 } from '../link/link.ts';
 
-export type FrameExamples = Readonly<Record<string, readonly unknown[]>>;
+type FrameExamples = Readonly<Record<string, readonly unknown[]>>;
 
 const EVENTS: Record<string, { schema: z.ZodType; summary: string }> = {
   subscribe: {

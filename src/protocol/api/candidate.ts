@@ -17,7 +17,7 @@ export const zPreviewInput = z.strictObject({
   priceUsd: optional(z.number()),
 });
 
-export const zPreviewOutput = z.strictObject({
+const zPreviewOutput = z.strictObject({
   asset: z.string(),
   amount: z.string(),
   minimumAmount: optional(z.string()),
@@ -31,7 +31,7 @@ export const zPreviewOutput = z.strictObject({
 
 export const zOrderPayload = z.strictObject({ type: z.string(), payload: z.record(z.string(), z.unknown()) });
 
-export const zSplitFill = z.strictObject({
+const zSplitFill = z.strictObject({
   fills: z.array(
     z.strictObject({ solverId: z.string(), portionBps: z.int(), outputAmount: z.string().optional() }),
   ),

@@ -17,7 +17,7 @@ export const CLOSE = {
 export const PRICES_EVERY_MS = 200;
 
 /** Position in the workspace's stream, opaque to clients. */
-export const zCursor = z
+const zCursor = z
   .string()
   .regex(/^(?:0|[1-9][0-9]{0,14})$/, 'must be the cursor of an event or of a subscribed frame')
   .describe('Opaque. Hand back the last one you handled.');
@@ -79,7 +79,7 @@ export const zSolverEvent = z.object({
 });
 
 /** Base units; for an ask, the output asset goes in and the input asset comes out. */
-export const zPriceLevel = z.object({
+const zPriceLevel = z.object({
   give: z.string(),
   get: z.string(),
   /** Output tokens per input token, on both sides. */

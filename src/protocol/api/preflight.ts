@@ -13,7 +13,7 @@ export const zPreflightRequest = z.strictObject({
 });
 export type PreflightRequest = z.infer<typeof zPreflightRequest>;
 
-export const zAction = z.object({
+const zAction = z.object({
   /** `wait`: an earlier leg of a route is in progress, or a later one has no price. */
   type: z.enum(['evmTransaction', 'signature', 'wait']),
   purpose: z.enum([
@@ -48,7 +48,7 @@ export const zAction = z.object({
 });
 export type Action = z.infer<typeof zAction>;
 
-export const zLockDetails = z.union([
+const zLockDetails = z.union([
   z.object({ signature: z.string().nullable(), deadline: z.int() }),
   z.object({
     signature: z.string().nullable(),

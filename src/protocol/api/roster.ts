@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 
-export const ROSTER_STATUSES = ['active', 'standby', 'offline'] as const;
+const ROSTER_STATUSES = ['active', 'standby', 'offline'] as const;
 
 const oneOrMany = <S extends z.ZodType<string>>(schema: S) =>
   z.union([z.array(schema).max(50), schema.transform((one) => [one])]);

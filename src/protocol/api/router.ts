@@ -11,7 +11,7 @@ import { zAmount, zBytes32, zHex } from '../wire.ts';
 
 const optional = <S extends z.ZodType>(schema: S) => schema.nullable().optional();
 
-export const zRouterOutput = z.strictObject({
+const zRouterOutput = z.strictObject({
   asset: z.string(),
   amount: z.string(),
   /** Enforced by the escrow; null while a later leg of a sequential route is not firm. */
@@ -35,7 +35,7 @@ export const zLeg = z.strictObject({
 });
 export type Leg = z.infer<typeof zLeg>;
 
-export const zComposite = z.strictObject({
+const zComposite = z.strictObject({
   legs: z.array(zLeg).min(1).max(8),
   executionModel: z.enum(['atomic', 'sequential']),
 });

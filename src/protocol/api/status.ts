@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { FAILURE_CODES } from '../../domain/fact.ts';
 import { ORDER_STATUSES } from './submit.ts';
 
-export const zSettledAmount = z.object({
+const zSettledAmount = z.object({
   amount: z.string(),
   decimals: z.int().nullable(),
   symbol: z.string().nullable(),

@@ -12,8 +12,8 @@ const zSignature = zHex.refine((text) => text.length <= 2 + 2 * 8_192, 'must not
 /** Unix seconds, although some wallets write a full uint256. */
 const zWindow = z.int().min(0);
 
-export const zPermit2Lock = z.strictObject({ signature: zSignature, deadline: zWindow });
-export const zEip3009Authorization = z.strictObject({
+const zPermit2Lock = z.strictObject({ signature: zSignature, deadline: zWindow });
+const zEip3009Authorization = z.strictObject({
   signature: zSignature,
   validAfter: zWindow,
   validBefore: zWindow,

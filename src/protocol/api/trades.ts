@@ -5,7 +5,7 @@ import { zCompliance, zComplianceProofs, zIntent, zTravelRuleTransmission } from
 import { zLeg } from './router.ts';
 
 const MAX_SEARCH = 200;
-export const TRADE_BUCKETS = ['all', 'pending', 'settled', 'failed', 'refunded'] as const;
+const TRADE_BUCKETS = ['all', 'pending', 'settled', 'failed', 'refunded'] as const;
 export const TRADE_SORTS = [
   'created_at',
   'order_id',
@@ -19,7 +19,7 @@ export const TRADE_SORTS = [
 ] as const;
 export type TradeSort = (typeof TRADE_SORTS)[number];
 export const DEFAULT_LIMIT = 25;
-export const MAX_LIMIT = 100;
+const MAX_LIMIT = 100;
 
 const DATE_TIME =
   /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?(?:[Zz]|([+-])(\d{2}):(\d{2}))$/;
@@ -124,7 +124,7 @@ const zTradeLeg = z.object({
   decimalAmount: z.string().nullable(),
 });
 
-export const zTradeMember = z.object({
+const zTradeMember = z.object({
   userId: z.string(),
   firstName: z.string(),
   lastName: z.string(),
@@ -147,7 +147,7 @@ const zDeferredSettlement = z.object({
   withdrawalTxHash: z.string().nullable(),
 });
 
-export const zTradeItem = z.object({
+const zTradeItem = z.object({
   orderId: z.string(),
   createdAt: z.iso.datetime(),
   sourceChain: z.string(),

@@ -23,7 +23,7 @@ const zCommitment = z.strictObject({ lp: zAddress, deadline: zSeconds, signature
 const zStage = z.string().max(32);
 const zEvidence = z.strictObject({ chainId: z.int(), txHash: zBytes32, blockNumber: zAmount });
 
-export const zChallenge = z.strictObject({
+const zChallenge = z.strictObject({
   type: z.literal('challenge'),
   nonce: zBytes32,
   venueId: zId,
@@ -31,12 +31,8 @@ export const zChallenge = z.strictObject({
   chains: z.array(z.strictObject({ chainId: z.int(), slug: zId, escrow: zAddress, oracle: zAddress })),
 });
 
-export const zWelcome = z.strictObject({
-  type: z.literal('welcome'),
-  sessionId: zId,
-  heartbeatSeconds: z.int(),
-});
-export const zRefused = z.strictObject({ type: z.literal('refused'), code: z.string(), message: z.string() });
+const zWelcome = z.strictObject({ type: z.literal('welcome'), sessionId: zId, heartbeatSeconds: z.int() });
+const zRefused = z.strictObject({ type: z.literal('refused'), code: z.string(), message: z.string() });
 
 /** The solver fills in amounts, context and times. */
 export const zSkeleton = z.strictObject({
@@ -52,7 +48,7 @@ export const zSkeleton = z.strictObject({
   proofWindowSeconds: z.int(),
 });
 
-export const zRfq = z.strictObject({
+const zRfq = z.strictObject({
   type: z.literal('rfq'),
   rfqId: zId,
   /** From when this message was sent. */
@@ -72,7 +68,7 @@ export const zRfq = z.strictObject({
   skeleton: zSkeleton,
 });
 
-export const zSlice = z.strictObject({
+const zSlice = z.strictObject({
   type: z.literal('slice'),
   rfqId: zId,
   quoteId: zBytes32,
@@ -84,7 +80,7 @@ export const zSlice = z.strictObject({
 });
 
 /** Without a `proof` from the chain a hold runs to its deadline. */
-export const zReleased = z.strictObject({
+const zReleased = z.strictObject({
   type: z.literal('released'),
   quoteIds: z.array(zBytes32).max(256),
   proof: z.enum(['nonce_used', 'deadline_passed']).nullable(),
@@ -102,19 +98,19 @@ const zAwardFields = {
   status: z.enum(['pending', 'settled', 'failed']),
   stage: zStage,
 };
-export const zAward = z.strictObject({ type: z.literal('award'), ...zAwardFields });
-export const zOrderNews = z.strictObject({
+const zAward = z.strictObject({ type: z.literal('award'), ...zAwardFields });
+const zOrderNews = z.strictObject({
   type: z.literal('order'),
   orderId: zBytes32,
   stage: zStage,
   evidence: zEvidence.nullable(),
 });
-export const zResyncAnswer = z.strictObject({
+const zResyncAnswer = z.strictObject({
   type: z.literal('resync'),
   awards: z.array(z.strictObject(zAwardFields)),
 });
 
-export const zHello = z.strictObject({
+const zHello = z.strictObject({
   type: z.literal('hello'),
   solverId: zId,
   /** Replicas of a solver are connected at the same time, and any may be asked. */
@@ -132,13 +128,13 @@ export const zHello = z.strictObject({
   protocolVersion: z.int(),
 });
 
-export const zSolverStatus = z.strictObject({
+const zSolverStatus = z.strictObject({
   type: z.literal('status'),
   status: z.enum(['active', 'standby']),
   note: z.string().max(200).nullable(),
 });
 
-export const zLevels = z.strictObject({
+const zLevels = z.strictObject({
   type: z.literal('levels'),
   input: zAssetId,
   output: zAssetId,
@@ -147,7 +143,7 @@ export const zLevels = z.strictObject({
   atMs: z.int(),
 });
 
-export const zQuote = z.strictObject({
+const zQuote = z.strictObject({
   type: z.literal('quote'),
   rfqId: zId,
   quoteId: zBytes32,
@@ -163,7 +159,7 @@ export const zQuote = z.strictObject({
 });
 
 /** [input amount, output amount], sizes rising. Not firm: a slice is. */
-export const zPartial = z.strictObject({
+const zPartial = z.strictObject({
   type: z.literal('partial'),
   rfqId: zId,
   ladder: z
@@ -173,7 +169,7 @@ export const zPartial = z.strictObject({
   validUntil: zSeconds,
 });
 
-export const zDecline = z.strictObject({
+const zDecline = z.strictObject({
   type: z.literal('decline'),
   rfqId: zId,
   /** When a slice is declined. */
@@ -187,23 +183,23 @@ export const zDecline = z.strictObject({
   maxAmount: zAmount.nullable(),
 });
 
-export const zCommit = z.strictObject({
+const zCommit = z.strictObject({
   type: z.literal('commit'),
   rfqId: zId,
   quoteId: zBytes32,
   commitment: zCommitment,
   lpSpreadBps: z.int(),
 });
-export const zFillHint = z.strictObject({
+const zFillHint = z.strictObject({
   type: z.literal('fill'),
   orderId: zBytes32,
   stage: zStage,
   txHash: zBytes32.nullable(),
 });
-export const zResyncAsk = z.strictObject({ type: z.literal('resync') });
+const zResyncAsk = z.strictObject({ type: z.literal('resync') });
 
-export const zPing = z.strictObject({ type: z.literal('ping') });
-export const zPong = z.strictObject({ type: z.literal('pong') });
+const zPing = z.strictObject({ type: z.literal('ping') });
+const zPong = z.strictObject({ type: z.literal('pong') });
 
 export const zFromVenue = z.discriminatedUnion('type', [
   zChallenge,

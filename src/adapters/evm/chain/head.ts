@@ -124,7 +124,6 @@ export function createHead(
       return () => listeners.delete(listener);
     },
     healthIssue: (): ChainHealthIssue | undefined => finality.healthIssue() ?? skew.healthIssue(),
-    /** Throws when the chain cannot be reached. */
     async start() {
       stopped = false;
       await look();

@@ -22,7 +22,6 @@ export interface Sighting {
   deep: Hex | undefined;
 }
 
-/** Each begun after the previous failure had ended, so a burst counts once. */
 const MOST_FAILURES = 3;
 const SMOOTHING = 0.2;
 

@@ -10,7 +10,6 @@ export function createProbe(
   { rpc, health, clock }: { rpc: ChainRpc; health: Pick<Health, 'round'>; clock: Clock },
   { depth, everyMs }: { depth: number; everyMs: number },
 ) {
-  /** Every endpoint that keeps up has the block `depth` below it. */
   let lowest: bigint | undefined;
   let looking = Promise.resolve();
   let cancel = () => {};

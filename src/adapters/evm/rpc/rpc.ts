@@ -9,7 +9,6 @@ import { createHttpTransport } from './http-transport.ts';
 
 export interface RpcOptions {
   timeoutMs?: number;
-  /** Time limit while another endpoint remains, ms. */
   tryMs?: number;
 }
 

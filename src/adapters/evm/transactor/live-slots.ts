@@ -9,7 +9,6 @@ import { failedIn } from '../../../settlement/batch.ts';
 
 export interface Live {
   slot: TxSlot;
-  /** Head number at the last attempt or rebroadcast. */
   sentAtBlock: bigint;
   /** Head number since which the nonce is used without one of our receipts. */
   missingSince: bigint | undefined;

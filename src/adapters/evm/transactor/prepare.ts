@@ -90,7 +90,6 @@ export function createPreparation({
     return found.flat();
   }
 
-  /** In order of execution: each call sees the effects of the earlier ones. */
   async function bundlesOf(intents: readonly TxIntent[]): Promise<NewSlot[]> {
     const answer = await chain.dryRun({
       from: signer,

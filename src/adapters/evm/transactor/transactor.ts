@@ -50,7 +50,6 @@ export interface TransactorOptions {
   reorgBlocks?: number;
   lane?: string;
   lanes?: readonly Address[];
-  /** The chain's Batch contract; null disables bundling. */
   batch?: Address | null;
 }
 
@@ -66,7 +65,6 @@ const REMEMBERED = 5_000;
 
 interface Waiting {
   intent: TxIntent;
-  /** The bundle failed, so this intent is sent alone. */
   apart?: boolean;
   resolve(status: TxStatus): void;
   reject(error: unknown): void;
@@ -238,7 +236,6 @@ export function createTransactor(
     draining = undefined;
   }
 
-  /** Whether some shared a transaction. */
   async function place(batch: readonly Waiting[]): Promise<boolean> {
     const held = holder();
     const waiting = new Map<string, Waiting[]>();
@@ -467,7 +464,6 @@ export function createTransactor(
     broadcast(late.filter((entry) => before.get(entry) === entry.slot.attempts.length));
   }
 
-  /** Without the lease, another process works on our slots. */
   const known = (key: string): Live | undefined => (holds() ? byKey.get(key) : undefined);
 
   async function statusFromStore(key: string): Promise<TxStatus | undefined> {

@@ -81,7 +81,6 @@ async function makeExecutable(file: string): Promise<void> {
   if ((mode & 0o555) !== 0o555) await chmod(file, mode | 0o555);
 }
 
-/** One copy per version that all users can read and only we can write. */
 async function cachedCopy({ folder, version }: Package, user: SystemUser | undefined): Promise<string> {
   const cache = user
     ? await rootCache()

@@ -38,7 +38,6 @@ const SETTINGS: Record<string, string> = {
 
 export type EmbeddedPostgres = Awaited<ReturnType<typeof startEmbeddedPostgres>>;
 
-/** Creates the cluster on first use. Resolves when the server answers. */
 export async function startEmbeddedPostgres({ dataDir, port, log, settings }: EmbeddedPostgresOptions) {
   const user = await unprivilegedUser();
   const binaries = await findBinaries(user);

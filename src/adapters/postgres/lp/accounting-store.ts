@@ -219,7 +219,6 @@ async function profit(db: Database, by: ProfitKey, sinceMs: number, limit: numbe
     `coalesce(round(sum(${what}) filter (where ${only})), 0)::text`;
   const mark = (horizon: string) =>
     `${sum(`-(marks -> '${horizon}' ->> 'bps')::numeric * paid_micros / 10000`)} as mark_${horizon}`;
-  // A failed trade may have cost gas.
   const rows = await db.query<
     Record<string, string | number> & { key: string; trades: number; late: number }
   >(

@@ -269,7 +269,6 @@ export function createLpStore(db: Database): LpStore {
   };
 }
 
-/** Of a single process or of all replicas. */
 const KILL = 'kill';
 /** SQL: a clean stop counts for one start only, so opening the store deletes it. */
 export const OPEN_LP = 'update lp_owner set epoch = $1, clean = null';
@@ -315,7 +314,6 @@ async function writeClean(
   await session.query('delete from lp_clean_piece');
 }
 
-/** End of a text whose last list is still empty. */
 const ENDING = ']}}';
 
 async function readClean(session: Queryable): Promise<CleanStop> {

@@ -19,12 +19,10 @@ const MANY = 50_000;
 const SAMPLE = 40_000;
 const MAX_BUCKETS = 50;
 
-/** Sum over all cells, of everything or of one stage. */
 export const EVERY_CELL = -1;
 export const everyCellOf = (stageRank: number): number => -2 - stageRank;
 
 export interface CountOptions {
-  /** Below this many trades a book has one bucket. */
   bucketSize?: number;
 }
 

@@ -9,11 +9,8 @@ import { EVERY_CELL, everyCellOf, SORT_NUMBERS } from './trade-counts.ts';
 import { CELL_STAGES } from './trade-rows.ts';
 
 export interface QueryLimits {
-  /** Up to here, collecting and sorting is faster than an index scan. */
   gather: number;
-  /** Totals are exact up to here for every filter. */
   exact: number;
-  /** Offsets up to here are skipped without using buckets. */
   walk: number;
 }
 
@@ -82,7 +79,6 @@ export async function pageIds(
   const ranges = rangesOf(query);
   const look = createLook(session, book, { fresh, present, limits });
   const ours = every ? ledger.total + fresh.length : sumOf(cells);
-  // The size of a filter's result decides the plan.
   const total = await totalOf();
   if (offset >= total && (total <= limits.exact || ranges.length < 2)) return { ids: [], total };
   const sortedGroups = query.sort.by === 'group' ? groups : undefined;
@@ -190,7 +186,6 @@ export async function pageIds(
 
 const numericOf = ({ sort }: TradeQuery): NumericSort => (sort.by === 'group' ? 'created_at' : sort.by);
 
-/** Valid for one version of the counts. */
 export interface BookCounts {
   version: number;
   counts: ReadonlyMap<number, number>;
@@ -414,7 +409,6 @@ function createLook(
     return { lows, sizes };
   }
 
-  /** Whole stages have their own sums. */
   function summed(cells: readonly number[] | null): readonly number[] {
     if (!cells) return [EVERY_CELL];
     const chosen = present.map(() => 0);

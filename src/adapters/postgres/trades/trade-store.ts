@@ -32,11 +32,8 @@ interface TradeStoreOptions extends CountOptions {
 }
 
 const EXPORT_LOCK_CLASS = 7_163_005;
-/** Each export of a process has its own connection. */
 const MAX_EXPORTS = 8;
-/** Small, so that an export needs little memory. */
 const FETCH = 25;
-/** A client that reads nothing for this long counts as gone. */
 const STALLED_MS = 60_000;
 
 const SNAPSHOT =

@@ -10,7 +10,6 @@ import type { Database, Queryable } from '../pool.ts';
 import { bytes, select } from '../rows.ts';
 import { toJson } from './order-rows.ts';
 
-/** Writes the rows of `deliveryRows` for each order in `source`. */
 export const putDeliveries = (orderId: string, rows: string, source: string): string => `
   insert into ledger_delivery (order_id, output_index, chain_id, account, token, remaining, requested, auto_withdraw, credited_at, due_at)
   select ${orderId}, d.* from ${source}, json_to_recordset(${rows}) as d (output_index int, chain_id bigint, account text, token text, remaining numeric, requested numeric, auto_withdraw boolean, credited_at bigint, due_at bigint)
@@ -82,7 +81,6 @@ const APPEND_LATE = {
     select pg_notify($7, json_build_object('orderId', '0x' || encode($1, 'hex'), 'workspaceId', workspace_id, 'mode', mode, 'event', null::text)::text) from moved`,
 };
 
-/** Rolls back the transaction. */
 class Moved extends Error {}
 
 /** Greater than any log index. */

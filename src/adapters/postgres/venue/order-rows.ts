@@ -45,7 +45,6 @@ export function orderFromRow(row: Row): OrderRecord {
   };
 }
 
-/** SQL type and value by column, in the order of the parameters of `ACCEPT`. */
 const NEW_ORDER: Record<string, [type: string, value: (order: NewOrder) => unknown]> = {
   order_id: ['bytea', ({ orderId }) => bytes(orderId)],
   quote_id: ['bytea', ({ quoteId }) => bytes(quoteId)],

@@ -158,7 +158,6 @@ export function createOrderStore(db: Database): OrderStore {
     }
   }
 
-  /** Takes the lock first, because the failed statement may still hold it. */
   async function forgetKey(scope: IdempotencyScope): Promise<boolean> {
     const rows = await db.query(
       'delete from idempotency using (select pg_advisory_xact_lock($6::bigint)) gate where ' +
@@ -176,7 +175,6 @@ export function createOrderStore(db: Database): OrderStore {
     return rows.length > 0;
   }
 
-  /** Finds which unique constraint prevented the insert. */
   async function explain(order: NewOrder, scope: IdempotencyScope | null): Promise<Acceptance> {
     if (scope) {
       const state = await idempotency(scope);
