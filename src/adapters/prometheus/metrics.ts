@@ -5,7 +5,7 @@ import { InvariantError } from '../../domain/errors.ts';
 import type { Metrics } from '../../ports/metrics.ts';
 import { collectProcess } from './process.ts';
 
-interface Exposition {
+export interface Exposition {
   contentType: string;
   text(): Promise<string>;
 }
