@@ -11,6 +11,7 @@ import { createLinkClient } from '../../src/adapters/ws/link-client.ts';
 import type { QuotingSnapshot } from '../../src/lp/quoting/quoting-snapshot.ts';
 import { createLpMetrics } from '../../src/lp/metrics.ts';
 import { createVenueSession, type VenueSessionDeps } from '../../src/lp/quoting/venue-session.ts';
+import type { Link } from '../../src/ports/link.ts';
 import type { FromSolver, Rfq } from '../../src/protocol/link/link.ts';
 import { silentLog, silentMetrics } from '../support/silent.ts';
 
@@ -66,6 +67,15 @@ async function asked(answer: (rfq: Rfq) => Promise<FromSolver[]>): Promise<FromS
     { clock: systemClock, log: silentLog },
     { name: 'v', url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}`, apiKey: 'fq_test_k' },
   );
+  const session = sessionOver(link, answer);
+  session.start();
+  await all;
+  await session.stop();
+  server.close();
+  return said;
+}
+
+function sessionOver(link: Link, answer: (rfq: Rfq) => Promise<FromSolver[]>) {
   const deps = {
     link,
     clock: systemClock,
@@ -74,12 +84,7 @@ async function asked(answer: (rfq: Rfq) => Promise<FromSolver[]>): Promise<FromS
     quoting: () => ({ quotes: { handleQuoteRequest: answer } }) as unknown as QuotingSnapshot,
     chains: new Map(),
   } as unknown as VenueSessionDeps;
-  const session = createVenueSession(deps, { solver: { id: 'a', kind: 'lp', name: 'a' } });
-  session.start();
-  await all;
-  await session.stop();
-  server.close();
-  return said;
+  return createVenueSession(deps, { solver: { id: 'a', kind: 'lp', name: 'a' } });
 }
 
 const declined = (rfqId: string): FromSolver => ({ type: 'decline', rfqId, reason: 'pair', maxAmount: null });
@@ -109,4 +114,22 @@ test('an answer that took too long is declined instead of sent', async () => {
     ({ rfqId }) => new Promise((done) => setTimeout(() => done([declined(rfqId)]), DEADLINE_MS * 2)),
   );
   expect(new Set(said.map(reasonOf))).toEqual(new Set(['limit']));
+});
+
+test('the time that a request waited for its turn counts', async () => {
+  const said: FromSolver[] = [];
+  let receive: (text: string, waitedMs: number) => void = () => {};
+  const session = sessionOver(
+    {
+      name: 'v',
+      start: (listener) => void (receive = listener.frame),
+      send: (text) => said.push(JSON.parse(text) as FromSolver) > 0,
+      reconnect() {},
+      stop: async () => {},
+    },
+    ({ rfqId }) => new Promise((done) => setTimeout(() => done([declined(rfqId)]), DEADLINE_MS / 2)),
+  );
+  session.start();
+  receive(JSON.stringify(rfq(1)), DEADLINE_MS * 0.7);
+  await expect.poll(() => said.map(reasonOf)).toEqual(['limit']);
 });

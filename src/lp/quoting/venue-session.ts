@@ -126,6 +126,7 @@ export function createVenueSession(deps: VenueSessionDeps, { solver }: Pick<LpCo
     send(declineMessage(question, { declined: 'limit' }, quoteId));
   }
 
+  /** `receivedMs`: when the frame arrived, before it waited for its turn. */
   async function answerRfq(rfq: Rfq, receivedMs: number): Promise<void> {
     inFlight += 1;
     try {
@@ -174,7 +175,7 @@ export function createVenueSession(deps: VenueSessionDeps, { solver }: Pick<LpCo
     switch (message.type) {
       case 'rfq':
         if (waitedMs >= message.deadlineMs * IN_TIME) return declineLate(message);
-        return void answerRfq(message, lastFrameMs);
+        return void answerRfq(message, lastFrameMs - waitedMs);
       case 'slice':
         if (waitedMs >= message.deadlineMs * IN_TIME) return declineLate(message, message.quoteId);
         return void answerSlice(message);
