@@ -35,7 +35,7 @@ export interface SignedCommitment {
   signature: Hex;
 }
 
-/** Digest of a `QuoteCommitment` on the escrow that will pay. */
+/** Digest of a `QuoteCommitment` in the domain of the origin's escrow, where the order is opened. */
 export function commitmentDigest(
   domain: EscrowDomain,
   { orderId, quoteId, lp, deadline }: QuoteCommitment,

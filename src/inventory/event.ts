@@ -54,7 +54,9 @@ export type LedgerEvent =
   | { type: 'accepted'; orderId: string }
   /** An order found on venue or chain after a crash: it binds us, although its hold was lost. */
   | { type: 'restored'; request: HoldRequest }
-  /** The chain proves that the order can never execute: its nonce was used elsewhere or invalidated. */
+  /**
+   * The order can never execute: the chain proves it (its nonce was used), or the quote was never signed.
+   */
   | { type: 'released'; orderId: string }
   | { type: 'failed'; orderId: string }
   | { type: 'filled'; orderId: string; id: string }

@@ -10,7 +10,7 @@ import type { Clock } from '../../ports/clock.ts';
 import { ladder as rungsOf } from '../../pricing/ladder.ts';
 import type { PriceDecline } from '../../pricing/price.ts';
 import type { PriceInputs } from '../../pricing/price-inputs.ts';
-import type { Partial, Rfq } from '../../protocol/link/link.ts';
+import type { LinkPartial, Rfq } from '../../protocol/link/link.ts';
 import type { Route } from './route.ts';
 
 export interface PartialOffer {
@@ -39,7 +39,7 @@ export function createLadders(
       inputs: PriceInputs,
       times: OrderTimes,
       why: PriceDecline,
-    ): Partial | undefined {
+    ): LinkPartial | undefined {
       const largest = why.maxAmount ?? 0n;
       // Across chains each slice needs its own fill before any LP is paid: we do not take part in that.
       if (rfq.maxSplitParts < 2 || !route.sameChain || largest <= 0n || largest >= inputs.amount)

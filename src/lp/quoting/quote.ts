@@ -21,7 +21,7 @@ import type { PriceInputs } from '../../pricing/price-inputs.ts';
 import {
   type LinkDecline,
   type LinkQuote,
-  type Partial,
+  type LinkPartial,
   recipientFor,
   type Rfq,
 } from '../../protocol/link/link.ts';
@@ -41,7 +41,7 @@ import type { Proving } from '../settlement/proving.ts';
 import type { Route, Routes } from './route.ts';
 import type { Sharing } from '../replicas/sharing.ts';
 
-export type LpAnswer = LinkQuote | Partial | LinkDecline;
+export type LpAnswer = LinkQuote | LinkPartial | LinkDecline;
 
 export interface QuoteHandler {
   /**
@@ -218,7 +218,7 @@ export function createQuoteHandler(
     return kept.length > 0 ? kept : sharedRefusal(refusals[0], held[0] as HeldQuote);
   }
 
-  /** One price, its second opinion, and the hold of its output. */
+  /** One price, its independent check, and the hold of its output. */
   function holdTenor(
     rfq: Rfq,
     route: Route,
@@ -232,10 +232,11 @@ export function createQuoteHandler(
     const failure =
       check(inputs, priced)[0] ??
       checkDeal(context, route, { input, output, spreadBps: priced.terms.D }, deps.fatFinger);
+    if (failure === NO_REFERENCE) return { declined: 'stale_price', detail: failure };
     if (failure !== undefined) {
       log.fatal(
         { rfqId: rfq.rfqId, pair: route.pairName, failure, terms: priced.terms },
-        'the second opinion rejected a price: not signed',
+        'the independent check rejected a price: not signed',
       );
       return { declined: 'internal', control: 'fat_finger', detail: failure };
     }
@@ -418,6 +419,9 @@ function holdRequestOf(
   };
 }
 
+/** An asset of the pair has no USD price of its own now, so the deal cannot be checked. */
+export const NO_REFERENCE = 'no_reference';
+
 /** Checks a deal by the USD value of both legs, independently of pricing. Returns what is wrong with it. */
 export function checkDeal(
   context: Pick<PricingContext, 'usd'>,
@@ -428,7 +432,7 @@ export function checkDeal(
   const { base, quote } = route.pair;
   const inputUsd = context.usd(route.inputToken.symbol);
   const outputUsd = base === quote ? inputUsd : context.usd(route.outputToken.symbol);
-  if (inputUsd === undefined || outputUsd === undefined) return 'no_reference';
+  if (inputUsd === undefined || outputUsd === undefined) return NO_REFERENCE;
   const { minSpreadBps, maxSize } = route.params;
   return fatFinger(
     {

@@ -13,7 +13,7 @@ import { type Commit, type LinkDecline, recipientFor, type SliceRequest } from '
 import { orderFromMessage } from '../../protocol/wire.ts';
 import type { PartialOffer } from './ladder.ts';
 import { holdOf, ownSlice, type OwnSlice } from './order.ts';
-import { checkDeal, declineMessage, type QuoteHandlerDeps } from './quote.ts';
+import { checkDeal, declineMessage, NO_REFERENCE, type QuoteHandlerDeps } from './quote.ts';
 
 export type SliceHandler = ReturnType<typeof createSliceHandler>;
 
@@ -155,6 +155,7 @@ export function createSliceHandler(deps: QuoteHandlerDeps) {
     const deal = { input: ours.portion, output: amount, spreadBps: priced.terms.D };
     const failure = checkDeal(context, route, deal, deps.fatFinger);
     if (failure === undefined) return { ...ours, priced, inputs };
+    if (failure === NO_REFERENCE) return { declined: 'stale_price', detail: failure };
     log.fatal(
       { rfqId: slice.rfqId, pair: route.pairName, failure },
       'the independent check rejected a slice: not signed',

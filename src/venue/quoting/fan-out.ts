@@ -6,13 +6,20 @@
 import { CONTROLS } from '../../domain/control.ts';
 import type { DeclineReason } from '../../domain/decline.ts';
 import type { Bytes32 } from '../../domain/hex.ts';
-import type { Commit, LinkDecline, LinkQuote, Partial, Rfq, SliceRequest } from '../../protocol/link/link.ts';
+import type {
+  Commit,
+  LinkDecline,
+  LinkQuote,
+  LinkPartial,
+  Rfq,
+  SliceRequest,
+} from '../../protocol/link/link.ts';
 import type { VenueDeps } from '../deps.ts';
 import type { FanOutOptions } from '../options.ts';
 import type { Roster, SolverSession } from '../solvers/roster.ts';
 import type { Objection } from './verify.ts';
 
-export type SolverAnswer = LinkQuote | Partial | LinkDecline | Commit;
+export type SolverAnswer = LinkQuote | LinkPartial | LinkDecline | Commit;
 
 export interface Declined {
   solverId: string;
@@ -23,7 +30,7 @@ export interface Declined {
 export interface SolverReplies {
   quotes: { session: SolverSession; quote: LinkQuote }[];
   /** At most one per solver. */
-  partials: { session: SolverSession; partial: Partial }[];
+  partials: { session: SolverSession; partial: LinkPartial }[];
   declines: Declined[];
 }
 
@@ -136,7 +143,7 @@ export function createFanOut(
       answerSeconds.observe((round.lastAnswerMs - round.startedMs) / 1000, { solver: session.solverId });
     }
     if (effect === 'broken') return endRound(message.rfqId, round);
-    round.mayContinue ||= effect === 'more';
+    round.mayContinue ||= effect === 'may_continue';
     if (isWaiting(round)) return;
     round.cancelTimer();
     if (round.mayContinue && lingerMs > 0)
@@ -256,7 +263,7 @@ export function createFanOut(
   };
 }
 
-type Effect = 'done' | 'announced' | 'more' | 'surplus' | 'ignored' | 'broken';
+type Effect = 'done' | 'announced' | 'may_continue' | 'surplus' | 'ignored' | 'broken';
 
 function effectOf({ quoteId, messages }: Round, session: SolverSession, message: SolverAnswer): Effect {
   const earlier = messages.filter(
@@ -273,9 +280,9 @@ function effectOf({ quoteId, messages }: Round, session: SolverSession, message:
   switch (message.type) {
     case 'quote':
       if (earlier.length >= MAX_QUOTES_PER_SOLVER) return 'surplus';
-      return message.more === undefined ? 'more' : message.more ? 'announced' : 'done';
+      return message.more === undefined ? 'may_continue' : message.more ? 'announced' : 'done';
     case 'partial':
-      return 'more';
+      return 'may_continue';
     case 'decline':
       return 'done';
     case 'commit':
