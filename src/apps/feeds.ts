@@ -16,7 +16,7 @@ import type { ChainPort } from '../ports/chain.ts';
 import type { Feed, Sequencer } from '../ports/feed.ts';
 import { type FeedSection, feedProblems, type WantedSymbol } from './config/feeds.ts';
 import { expand, type SecretContext } from './keys.ts';
-import { badRequest } from './bad-request.ts';
+import { badConfig } from './bad-request.ts';
 
 const FORMATS = { binance: BINANCE, coinbase: COINBASE, kraken: KRAKEN };
 
@@ -37,7 +37,7 @@ export function createFeeds(
     wanted,
     context.chains.map(({ chain }) => chain.id),
   );
-  if (problems.length > 0) throw badRequest(`The price feeds cannot work: ${problems.join('; ')}.`);
+  if (problems.length > 0) throw badConfig(`The price feeds cannot work: ${problems.join('; ')}.`);
   const symbols = new Map<string, Set<string>>();
   for (const { feed, symbol } of wanted) symbols.set(feed, (symbols.get(feed) ?? new Set()).add(symbol));
   return [...symbols].map(([source, names]) =>

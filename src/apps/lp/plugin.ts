@@ -5,12 +5,12 @@ import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { pluginProblems } from '../../pricing/plugin.ts';
 import type { PricingPlugin } from '../../pricing/price-inputs.ts';
-import { badRequest } from '../bad-request.ts';
+import { badConfig } from '../bad-request.ts';
 
 export async function loadPlugin(path: string): Promise<PricingPlugin> {
   const file = resolve(path);
   const bad = (why: string, cause?: unknown) =>
-    badRequest(
+    badConfig(
       `The pricing module ${file} cannot be used: ${why}. See docs/lp/pricing-plugins.md for what it has to export.`,
       cause,
     );

@@ -5,7 +5,7 @@ import { createDexVenue } from '../../adapters/dex/venue.ts';
 import type { ChainPort } from '../../ports/chain.ts';
 import { ROUTE_VENUE_ID, type RouteVenue } from '../../ports/route-venue.ts';
 import { zAddress } from '../../protocol/wire.ts';
-import { badRequest } from '../bad-request.ts';
+import { badConfig } from '../bad-request.ts';
 
 const zPool = z.strictObject({
   tokens: z.tuple([zAddress, zAddress]),
@@ -89,7 +89,7 @@ export function openDexVenues(
         places: places.map(({ chainId, ...place }) => {
           const chain = chains.get(chainId);
           if (!chain)
-            throw badRequest(
+            throw badConfig(
               `The DEX "${id}" has a place on chain ${chainId}, which is not among the chains. Add the chain or remove the place.`,
             );
           return { ...place, chain };

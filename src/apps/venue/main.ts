@@ -50,7 +50,7 @@ import { createReference } from './reference.ts';
 import { watchRelayers } from './relayer.ts';
 import { VENUE_SCHEMA, VENUE_TABLES } from './schema.ts';
 import { seed } from './seed.ts';
-import { badRequest } from '../bad-request.ts';
+import { badConfig } from '../bad-request.ts';
 
 type ProcessRole = 'api' | 'worker' | 'all';
 
@@ -264,7 +264,7 @@ async function openWorker(
 /** Only one process can use the embedded server. */
 function requireServer(role: ProcessRole, { database }: VenueConfig, { env }: SecretContext): void {
   if (role === 'all' || database.url !== null || (env['DATABASE_URL'] ?? '') !== '') return;
-  throw badRequest(
+  throw badConfig(
     `A venue process with the role ${role} shares its database with the others. Set DATABASE_URL or database.url to a PostgreSQL server of your own; the embedded one is for one process with the role all.`,
   );
 }

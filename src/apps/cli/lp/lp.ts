@@ -3,7 +3,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { AdminClientOptions } from './admin-client.ts';
 import type { InitOptions } from './init.ts';
-import { badRequest } from '../../bad-request.ts';
+import { badConfig } from '../../bad-request.ts';
 
 /** Each action checks it: subcommands inherit it, so commander must not demand it. */
 export const configOption = (): Option =>
@@ -24,7 +24,7 @@ export function lpCommand(): Command {
     .enablePositionalOptions();
   lp.addOption(configOption()).action(async ({ config }: { config?: string }) => {
     if (config === undefined)
-      throw badRequest(
+      throw badConfig(
         'No configuration given. Use: firmquote lp --config FILE. Create one with: firmquote lp init',
       );
     await (await import('../../lp/main.ts')).runLp({ config });

@@ -11,7 +11,7 @@ import { createOwner, dateOf, type Owner, type OwnerStep } from '../../lp/owner.
 import { withChain } from '../../networks.ts';
 import { toolContext } from '../../process.ts';
 import { askSecret } from '../ask.ts';
-import { badRequest } from '../../bad-request.ts';
+import { badConfig, badRequest } from '../../bad-request.ts';
 import { printLines } from '../table.ts';
 
 interface OwnerOptions {
@@ -145,7 +145,7 @@ async function onChain(options: OwnerOptions, work: (context: OwnerContext) => P
     );
   const account = config.lp.chains.find(({ chainId }) => chainId === network.id)?.account;
   if (account === undefined)
-    throw badRequest(`The configuration names no account on ${network.slug} (lp.chains).`);
+    throw badConfig(`The configuration names no account on ${network.slug} (lp.chains).`);
   const { log, secrets } = toolContext('owner');
   const signer = options.dryRun ? undefined : await openOwner(options, config, secrets);
   if (signer !== undefined && signer.address !== account)

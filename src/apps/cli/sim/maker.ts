@@ -9,7 +9,7 @@ import { loadConfig } from '../../config/load.ts';
 import { zLpAppConfig, type LpAppConfig } from '../../lp/config.ts';
 import { loadPlugin } from '../../lp/plugin.ts';
 import { chainOf } from '../../networks.ts';
-import { badRequest } from '../../bad-request.ts';
+import { badConfig } from '../../bad-request.ts';
 
 interface MakerOptions {
   pair?: string | undefined;
@@ -48,14 +48,14 @@ function makerOf(
     const known = lp.pairs
       .filter(({ base, quote }) => base !== quote)
       .map(({ base, quote }) => `${base}-${quote}`);
-    throw badRequest(
+    throw badConfig(
       `${file} makes no market in ${wanted ?? 'a pair of two assets'}. It has: ${known.join(', ') || 'none'}.`,
     );
   }
   const chains: LpChain[] = lp.chains.map((config) => {
     const section = networks.find(({ id }) => id === config.chainId);
     if (section === undefined)
-      throw badRequest(`${file} trades on chain ${config.chainId} and describes no such network.`);
+      throw badConfig(`${file} trades on chain ${config.chainId} and describes no such network.`);
     return { config, chain: chainOf(section) };
   });
   const token = (
@@ -85,7 +85,7 @@ function makerOf(
     }),
   );
   if (routes.length === 0)
-    throw badRequest(
+    throw badConfig(
       `${file} has no corridor for ${pair.base}-${pair.quote}: look at its chains, accounts and corridors.`,
     );
 
