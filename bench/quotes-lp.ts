@@ -94,7 +94,7 @@ const node = createLpNode(
     clock: systemClock,
     log,
     metrics,
-    ...(options.signer === 'viem' && { commit: viemSigner() }),
+    ...(options.signer === 'viem' && { commitments: viemSigner() }),
     ...(inventory !== undefined && {
       shared: { inventory, replica: options.shared?.replica ?? '', leadMs: 3_000 },
     }),
@@ -141,23 +141,25 @@ async function stop(): Promise<void> {
 /** What a server without a signer of its own does: viem encodes, hashes and signs the typed data. */
 function viemSigner(): CommitmentSigner {
   const operator = privateKeyToAccount(options.operatorKey);
-  return ({ chainId, escrow }, { orderId, quoteId, lp, deadline }) =>
-    operator.signTypedData({
-      domain: {
-        name: ESCROW_DOMAIN_NAME,
-        version: ESCROW_DOMAIN_VERSION,
-        chainId,
-        verifyingContract: escrow,
-      },
-      types: {
-        QuoteCommitment: [
-          { name: 'orderId', type: 'bytes32' },
-          { name: 'quoteId', type: 'bytes32' },
-          { name: 'lp', type: 'address' },
-          { name: 'deadline', type: 'uint32' },
-        ],
-      },
-      primaryType: 'QuoteCommitment',
-      message: { orderId, quoteId, lp, deadline },
-    });
+  return {
+    signCommitment: ({ chainId, escrow }, { orderId, quoteId, lp, deadline }) =>
+      operator.signTypedData({
+        domain: {
+          name: ESCROW_DOMAIN_NAME,
+          version: ESCROW_DOMAIN_VERSION,
+          chainId,
+          verifyingContract: escrow,
+        },
+        types: {
+          QuoteCommitment: [
+            { name: 'orderId', type: 'bytes32' },
+            { name: 'quoteId', type: 'bytes32' },
+            { name: 'lp', type: 'address' },
+            { name: 'deadline', type: 'uint32' },
+          ],
+        },
+        primaryType: 'QuoteCommitment',
+        message: { orderId, quoteId, lp, deadline },
+      }),
+  };
 }

@@ -33,9 +33,10 @@ import {
   withReleased,
 } from './hold-state.ts';
 import { createHoldStore } from './hold-store.ts';
-import { fullestCap, overCap } from './limits.ts';
+import { fullestCap } from './limits.ts';
 import { createMoneyBook, type MoneyEvent } from './money-book.ts';
-import { countedAgainst, isNonceUsed, largestOutput } from './nonce-group.ts';
+import { isNonceUsed, largestOutput } from './nonce-group.ts';
+import { overCap } from './over-cap.ts';
 import {
   chunksOf,
   readBooks,
@@ -158,7 +159,7 @@ export function createLedger(options: LedgerOptions): Ledger {
     const free = freeOf(out);
     if (free < 0n || request.amount - shared > free)
       return { declined: 'no_inventory', maxAmount: free < 0n ? 0n : free + shared };
-    return overCap(request, limits, hold.counters, (scope, counter) => countedAgainst(group, scope, counter));
+    return overCap(request, limits, hold.counters, group);
   }
 
   function hold(request: HoldRequest, now: UnixSeconds): { held: true } | Decline {

@@ -44,7 +44,7 @@ export const SCOPES = [
 ] as const;
 export type Scope = (typeof SCOPES)[number];
 
-const CONTROLS = {
+export const CAP_CONTROLS = {
   total: 'limit_total',
   perTaker: 'limit_taker',
   perTakerPair: 'limit_taker_pair',
@@ -62,45 +62,6 @@ function keysOf(
   asset: string,
 ): readonly string[] {
   return ['', `t ${taker}`, `t ${taker} ${pair}`, `p ${pair}`, `p ${pair} ${side}`, `a ${asset} ${side}`];
-}
-
-/**
- * The refusal of a request that would exceed a cap: of several, the one that leaves the least room.
- * `counters` are in the order of `SCOPES`. `counted` is what the request's own nonce group counts against one
- * of them already: a group counts once, with its largest hold, so the request only adds what exceeds that.
- */
-export function overCap(
-  request: HoldRequest,
-  limits: Limits,
-  counters: readonly Outstanding[],
-  counted: (scope: number, counter: Outstanding) => CapAmounts | undefined,
-): Decline | undefined {
-  let least: Decline | undefined;
-  const gapLoss = request.gapLoss ?? 0n;
-  const tighter = (maxAmount: bigint, control: Control, detail: string) => {
-    if (least?.maxAmount === undefined || maxAmount < least.maxAmount)
-      least = { declined: 'limit', control, detail, maxAmount };
-  };
-  for (let at = 0; at < SCOPES.length; at++) {
-    const scope = SCOPES[at] as Scope;
-    const cap = limits[scope];
-    if (cap === undefined) continue;
-    const now = counters[at] as Outstanding;
-    const own = counted(at, now);
-    if (cap.count !== undefined && now.count + (own === undefined ? 1 : 0) > cap.count)
-      tighter(0n, CONTROLS[scope], `${scope}: ${cap.count} live quotes`);
-    if (cap.notional !== undefined) {
-      const room = cap.notional - now.notional + (own?.notional ?? 0n);
-      if (request.notional > room)
-        tighter(within(request.amount, room, request.notional), CONTROLS[scope], `${scope}: notional`);
-    }
-    if (cap.gapLoss !== undefined) {
-      const room = cap.gapLoss - now.gapLoss + (own?.gapLoss ?? 0n);
-      if (gapLoss > room)
-        tighter(within(request.amount, room, gapLoss), 'gap_loss', `${scope}: loss by a jump`);
-    }
-  }
-  return least;
 }
 
 export interface FullestCap {
@@ -138,9 +99,6 @@ export function fullestCap(limits: Limits, counters: readonly Outstanding[]): Fu
 
 const KINDS = ['count', 'notional', 'gapLoss'] as const;
 
-const within = (amount: bigint, room: bigint, whole: bigint): bigint =>
-  room <= 0n || whole <= 0n ? 0n : (amount * room) / whole;
-
 interface CapClaim {
   key: string;
   amount: bigint;
@@ -173,8 +131,12 @@ export function capRefusal(
   const words = { count: 'count', notional: 'notional', gapLoss: 'loss by a jump' };
   return {
     declined: 'limit',
-    control: what === 'gapLoss' ? 'gap_loss' : CONTROLS[scope],
+    control: what === 'gapLoss' ? 'gap_loss' : CAP_CONTROLS[scope],
     detail: `${scope}: ${words[what]}`,
     maxAmount: what === 'count' ? 0n : within(amount, room, claimed),
   };
 }
+
+/** The part of `amount` whose share of `whole` fits in `room`, rounded down. */
+export const within = (amount: bigint, room: bigint, whole: bigint): bigint =>
+  room <= 0n || whole <= 0n ? 0n : (amount * room) / whole;

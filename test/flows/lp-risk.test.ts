@@ -128,7 +128,7 @@ async function play(
       more: {
         feeds: [...feeds, ...(change.more?.feeds ?? [])],
         ...(change.more?.sequencers && { sequencers: change.more.sequencers }),
-        ...(change.more?.commit && { commit: change.more.commit }),
+        ...(change.more?.commitments && { commit: change.more.commitments }),
         metrics,
       },
     });
@@ -257,10 +257,12 @@ describe('isolated: these stop the chain or the feed', () => {
 describe.concurrent('kill switch', () => {
   test('a signature in progress when the switch is pulled is not sent', async () => {
     let finish: (() => void)[] = [];
-    const sign = createCommitmentSigner(operator.signer);
-    const commit: NonNullable<LpNodeDeps['commit']> = (domain, commitment) =>
-      new Promise<Hex>((resolve) => finish.push(() => resolve(sign(domain, commitment))));
-    await play({ more: { commit } }, async (stage) => {
+    const ours = createCommitmentSigner(operator.signer);
+    const commitments: NonNullable<LpNodeDeps['commitments']> = {
+      signCommitment: (domain, commitment) =>
+        new Promise<Hex>((resolve) => finish.push(() => resolve(ours.signCommitment(domain, commitment)))),
+    };
+    await play({ more: { commitments } }, async (stage) => {
       await active(stage);
       const answer = stage.ask();
       await soon(() => finish.length > 0);

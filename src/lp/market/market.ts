@@ -94,7 +94,10 @@ export function createMarket(
       ...config.references.map((each): Input => ({ ...each, weight: 1, price, role: 'reference' })),
     ];
   });
-  const takers = new Map<string, { book: SymbolPrice; as: Pick<Observation, 'weight' | 'maxAgeMs'> }[]>();
+  const subscribers = new Map<
+    string,
+    { book: SymbolPrice; as: Pick<Observation, 'weight' | 'maxAgeMs'> }[]
+  >();
   const checkers = new Map<string, SymbolPrice[]>();
   const latest = new Map<string, Observation | ReferenceValue>();
   for (const { feed, symbol, price, role, weight, maxAgeMs } of inputs) {
@@ -102,8 +105,8 @@ export function createMarket(
     if (role === 'reference') checkers.set(key, [...(checkers.get(key) ?? []), book]);
     // A feed may serve several symbols of one price, each a separate source.
     else
-      takers.set(key, [
-        ...(takers.get(key) ?? []),
+      subscribers.set(key, [
+        ...(subscribers.get(key) ?? []),
         { book, as: { weight, ...(maxAgeMs !== null && { maxAgeMs }) } },
       ]);
   }
@@ -163,7 +166,7 @@ export function createMarket(
     pair,
     observe(quote: FeedQuote) {
       const key = `${quote.source}|${quote.symbol}`;
-      const [takes, checks] = [takers.get(key), checkers.get(key)];
+      const [takes, checks] = [subscribers.get(key), checkers.get(key)];
       const observation = (takes ?? checks) && observe(quote, key);
       if (observation === undefined) return;
       // Runs for every tick of every exchange: allocate nothing but the observation.

@@ -48,7 +48,7 @@ export interface LpNodeDeps {
   signer: Signer;
   recovery: Recovery;
   /** Signs commitments in another way than `signer` does. */
-  commit?: CommitmentSigner;
+  commitments?: CommitmentSigner;
   random: Random;
   clock: Clock;
   log: Log;

@@ -143,11 +143,11 @@ export function wireLp(deps: LpNodeDeps, config: LpConfig, base: NodeBase, opene
 
   const quotingDeps: QuotingSnapshotDeps = {
     ...{ ...common, chains: states, networks: chains, lastReadTime, winRates, leases, random, quoteEvents },
-    ...{ sharing, proving, guard: risk.guard, gapLoss: risk.gapLoss, refusal: standby.refusal },
+    ...{ sharing, proving, risk, standby, guard: risk.guard },
     startedWith: new Map(Object.keys(config.assets).map((asset) => [asset, ledger.exposure(asset).owned])),
     adverse: takers.adverse,
     ladders: createLadders({ clock }),
-    signCommitment: deps.commit ?? createCommitmentSigner(signer),
+    commitments: deps.commitments ?? createCommitmentSigner(signer),
     ...(deps.plugin && { plugin: deps.plugin }),
   };
   current.snapshot = createQuotingSnapshot(quotingDeps, config);

@@ -51,13 +51,14 @@ export interface QuoteHandler {
   handleQuoteRequest(rfq: Rfq): Promise<readonly LpAnswer[]>;
 }
 
-export type CommitmentSigner = (domain: EscrowDomain, commitment: QuoteCommitment) => Promise<Hex>;
+export interface CommitmentSigner {
+  signCommitment(domain: EscrowDomain, commitment: QuoteCommitment): Promise<Hex>;
+}
 
 /** Signs the digest of our own encoder with the operator's key, local or remote. */
-export const createCommitmentSigner =
-  (signer: Signer): CommitmentSigner =>
-  async (domain, commitment) =>
-    signer.sign(commitmentDigest(domain, commitment));
+export const createCommitmentSigner = (signer: Signer): CommitmentSigner => ({
+  signCommitment: async (domain, commitment) => signer.sign(commitmentDigest(domain, commitment)),
+});
 
 export interface QuoteHandlerDeps {
   context: PricingContext;
@@ -67,13 +68,13 @@ export interface QuoteHandlerDeps {
   guard: Guard;
   quoteEvents: Pick<QuoteEvents, 'quoted' | 'declined'>;
   clock: Clock;
-  signCommitment: CommitmentSigner;
+  commitments: CommitmentSigner;
   random: Random;
   log: Log;
   /** Why nothing may be signed on this route now; undefined when quoting is allowed. */
-  refusal(route: Route): Decline | undefined;
+  standby: { refusal(route: Route): Decline | undefined };
   /** What a jump of the mid would cost us on this quote: the ledger keeps the sum within its budget. */
-  gapLoss(route: Route, inputs: PriceInputs, priced: Priced): bigint;
+  risk: { gapLoss(route: Route, inputs: PriceInputs, priced: Priced): bigint };
   /** Limits of every quote, whatever pricing says. */
   fatFinger: LpRisk['fatFinger'];
   /** How long a proof takes now. */
@@ -125,7 +126,7 @@ export function createQuoteHandler(
     const held = await priceAndHold(rfq, route, admission);
     if (!Array.isArray(held)) return offerPart(rfq, route, admission, held);
     // A stop may have come while the lease or the other replicas were asked. The holds expire by themselves.
-    const stopped = deps.refusal(route);
+    const stopped = deps.standby.refusal(route);
     if (stopped !== undefined) return declined(rfq, route, stopped);
     for (const { record } of held) deps.quoteEvents.quoted(record);
     return sign(rfq, route, held);
@@ -157,7 +158,7 @@ export function createQuoteHandler(
 
   /** Risk controls, tenors, the signing lease and the inputs of the price, in this order. */
   async function admit(rfq: Rfq, route: Route): Promise<Admission | Decline> {
-    const refusal = deps.refusal(route);
+    const refusal = deps.standby.refusal(route);
     if (refusal !== undefined) return refusal;
     const adjustment = guard.admit(rfq, route, clock.nowMs());
     if (isDecline(adjustment)) return adjustment;
@@ -242,7 +243,15 @@ export function createQuoteHandler(
     }
     const order = quoteOrder(rfq, route, times, { input, output, relayFee: inputs.relayFee });
     const id = orderId(route.domain, order);
-    const request = holdRequestOf(rfq, route, group, times, id, priced, deps.gapLoss(route, inputs, priced));
+    const request = holdRequestOf(
+      rfq,
+      route,
+      group,
+      times,
+      id,
+      priced,
+      deps.risk.gapLoss(route, inputs, priced),
+    );
     const result = ledger.hold(request, context.lastReadTime(route.origin.id));
     if (isDecline(result)) return inRequestUnits(result, inputs.amount, output);
     const record: QuoteRecord = {
@@ -268,7 +277,7 @@ export function createQuoteHandler(
       held.map((quote, index) => signQuote(rfq, route, quote, index < held.length - 1)),
     );
     // A remote signer takes time: a signature that arrives after a stop is not sent, and its hold expires.
-    const stopped = deps.refusal(route);
+    const stopped = deps.standby.refusal(route);
     return stopped === undefined ? quotes : declined(rfq, route, stopped);
   }
 
@@ -281,7 +290,7 @@ export function createQuoteHandler(
     const { quoteId, priced, times } = record;
     const { account: lp } = route;
     const deadline = order.fillDeadline;
-    const signature = await deps.signCommitment(route.domain, {
+    const signature = await deps.commitments.signCommitment(route.domain, {
       orderId: record.orderId,
       quoteId,
       lp,
@@ -333,7 +342,7 @@ export function createQuoteHandler(
       const priced = price({ ...inputs, amount });
       if (isDecline(priced)) return priced.declined === 'size_below_min' ? 'tiny' : 'fails';
       if (maxOutput !== undefined && priced.output > maxOutput) return 'fails';
-      const gapLoss = deps.gapLoss(route, inputs, priced);
+      const gapLoss = deps.risk.gapLoss(route, inputs, priced);
       const request = holdRequestOf(rfq, route, group, times, TRIAL_ORDER, priced, gapLoss);
       return ledger.wouldRefuse(request) === undefined ? 'passes' : 'fails';
     };

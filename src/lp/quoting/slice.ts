@@ -28,7 +28,7 @@ export function createSliceHandler(deps: QuoteHandlerDeps) {
     const offer = ladders.find(slice.rfqId);
     if (offer === undefined) return declined({ declined: 'validity' });
     const { rfq, route, times } = offer;
-    const refusal = deps.refusal(route);
+    const refusal = deps.standby.refusal(route);
     if (refusal !== undefined) return declined(refusal);
     const order = orderFromMessage(slice.order);
     const ours = validate(slice, order, offer);
@@ -44,7 +44,7 @@ export function createSliceHandler(deps: QuoteHandlerDeps) {
       pair: route.pairName,
       side: route.lp,
       notional: priced.notional,
-      gapLoss: deps.gapLoss(route, inputs, priced),
+      gapLoss: deps.risk.gapLoss(route, inputs, priced),
     });
     const hold = ledger.hold(request, context.lastReadTime(route.origin.id));
     if (isDecline(hold)) return declined(hold);
@@ -54,7 +54,7 @@ export function createSliceHandler(deps: QuoteHandlerDeps) {
       return declined(sharedRefusal);
     }
     // A stop may have come while the other replicas were asked. The hold expires by itself.
-    const stopped = deps.refusal(route);
+    const stopped = deps.standby.refusal(route);
     if (stopped !== undefined) return declined(stopped);
 
     deps.quoteEvents.quoted({
@@ -75,8 +75,8 @@ export function createSliceHandler(deps: QuoteHandlerDeps) {
     const { account: lp } = route;
     const deadline = order.fillDeadline;
     const commitment = { orderId: id, quoteId: slice.quoteId, lp, deadline };
-    const signature = await deps.signCommitment(route.domain, commitment);
-    const stoppedMeanwhile = deps.refusal(route);
+    const signature = await deps.commitments.signCommitment(route.domain, commitment);
+    const stoppedMeanwhile = deps.standby.refusal(route);
     if (stoppedMeanwhile !== undefined) return declined(stoppedMeanwhile);
     return {
       type: 'commit',

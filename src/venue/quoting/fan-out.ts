@@ -253,6 +253,7 @@ export function createFanOut(
     receive,
     /** No round waits for a closed connection. */
     forget,
+    /** Counts an answer that was not rejected. Quotes beyond the best ones are not verified. */
     countValid: ({ solverId }: SolverSession, answer: 'quote' | 'commit') =>
       answers.add({ solver: solverId, answer }),
     reject({ solverId }: SolverSession, why: Objection) {

@@ -18,7 +18,7 @@ import type { FanOut, SolverReplies } from './fan-out.ts';
 import type { NonceGroups } from './nonce-groups.ts';
 import type { ParsedRequest } from './parse-request.ts';
 import type { Landing, RelayFees } from './relay-fee.ts';
-import { commitSplit, type PartialOffers, planSplitOrder } from './split-round.ts';
+import { commitSplit, type PartialOffers, planSplitRound, splitOrder } from './split-round.ts';
 import { unavailable, whyNoQuotes } from './unavailable.ts';
 import {
   backingOf,
@@ -88,12 +88,13 @@ export function createRfqSource(deps: RfqSourceDeps, options: FanOutOptions): Rf
     const startedMs = clock.monotonicMs();
     const { corridor } = pair;
     const crossChain = pair.input.chain.id !== pair.output.chain.id;
+    const deferredChainId = deferredOn(pair);
     const landing = gas.landing(pair.input.chain.id, pair.input.token, {
       crossChain,
       outputs: 1,
-      deferredOn: deferredOn(pair),
+      deferredOn: deferredChainId,
     });
-    const asked = solverRequest(pair, nonce, landing);
+    const asked = solverRequest(pair, nonce, landing, crossChain);
     const nothing = (why: ProductUnavailable): RfqAnswer => ({ asked, candidates: [], why });
     if (asked.side === 'exactInput' && asked.relayFee >= asked.amount)
       return nothing(
@@ -117,7 +118,7 @@ export function createRfqSource(deps: RfqSourceDeps, options: FanOutOptions): Rf
     const { verified, invalid } = verifyAndRank(asked, replies.quotes, landing, pair.request.maxCandidates);
     const splitMs =
       timeoutMs === undefined ? undefined : Math.max(1, timeoutMs - (clock.monotonicMs() - startedMs));
-    const split = await trySplit(asked, deferredOn(pair), replies.partials, verified[0], splitMs);
+    const split = await trySplit(asked, deferredChainId, replies.partials, verified[0], splitMs);
     const candidates = split ? rank(asked.side, [...verified, split]) : verified;
     if (candidates.length > 0) return { asked, candidates, why: null };
     return nothing(
@@ -130,15 +131,18 @@ export function createRfqSource(deps: RfqSourceDeps, options: FanOutOptions): Rf
     );
   }
 
-  function solverRequest(pair: PairRequest, nonce: bigint, landing: Landing): SolverRequest {
+  function solverRequest(
+    pair: PairRequest,
+    nonce: bigint,
+    landing: Landing,
+    crossChain: boolean,
+  ): SolverRequest {
     const { request, input, output, side, amount, taker, receiver, minValidUntil } = pair;
     const [origin, dest] = [input.chain, output.chain];
-    const crossChain = origin.id !== dest.id;
     return {
       rfq: {
         type: 'rfq',
         rfqId: pair.requestId,
-        deadlineMs: options.timeoutMs,
         input: assetId({ chainId: origin.id, token: input.token.address }),
         output: assetId({ chainId: dest.id, token: output.token.address }),
         side,
@@ -210,6 +214,7 @@ export function createRfqSource(deps: RfqSourceDeps, options: FanOutOptions): Rf
     landing: Landing,
     most: number,
   ): { verified: RfqCandidate[]; invalid: number } {
+    const takerGas = gas.takerGas(asked, landing);
     let invalid = 0;
     const matching = new Map<string, Ranked & { matched: MatchingQuote }>();
     for (const { session, quote } of quotes) {
@@ -219,7 +224,7 @@ export function createRfqSource(deps: RfqSourceDeps, options: FanOutOptions): Rf
         fanOut.reject(session, matched);
         // A quoteId names one quote: of two with the same id the first counts.
       } else if (!matching.has(matched.quoteId))
-        matching.set(matched.quoteId, { ...rankingOf(asked, matched, landing), matched });
+        matching.set(matched.quoteId, { ...rankingOf(matched, takerGas), matched });
     }
     const verified: RfqCandidate[] = [];
     for (const { matched, ...ranking } of rank(asked.side, [...matching.values()])) {
@@ -237,13 +242,11 @@ export function createRfqSource(deps: RfqSourceDeps, options: FanOutOptions): Rf
   }
 
   function rankingOf(
-    asked: SolverRequest,
     { solverId, quoteId, inputAmount, outputAmount, eta, validUntil }: MatchingQuote | FirmQuote,
-    landing: Landing,
+    takerGas: bigint,
   ): Ranked {
     const { settled, faded } = roster.entry(solverId) ?? { settled: 0, faded: 0 };
     const fillRateBps = settled + faded === 0 ? 10_000 : Math.floor((settled * 10_000) / (settled + faded));
-    const takerGas = gas.takerGas(asked, landing);
     return { quoteId, inputAmount, outputAmount, takerGas, eta, fillRateBps, validUntil };
   }
 
@@ -261,23 +264,24 @@ export function createRfqSource(deps: RfqSourceDeps, options: FanOutOptions): Rf
     if (asked.rfq.maxSplitParts < 2 || partials.length < 2) return undefined;
     const endsMs = clock.monotonicMs() + (withinMs ?? 0);
     const leftMs = () => (withinMs === undefined ? undefined : Math.max(1, endsMs - clock.monotonicMs()));
-    const landingFor = (outputs: number) => splitLanding(asked, outputs, deferredChainId);
     let offers = partials;
     // LPs that do not sign are left out once. A third plan would keep the taker waiting.
     for (let attempt = 0; attempt < 2; attempt++) {
-      const planned = planSplitOrder(asked, offers, (outputs) => landingFor(outputs).relayFee);
+      const planned = planSplitRound(asked, offers);
       if (!planned) return undefined;
-      const { inputAmount, outputAmount } = planned.plan;
+      const { inputAmount, outputAmount, slices } = planned.plan;
+      const landing = splitLanding(asked, slices.length, deferredChainId);
+      const order = splitOrder(asked, planned, landing.relayFee);
       const wins =
         !best ||
         (asked.side === 'exactInput'
           ? outputAmount > netOf(asked.side, best)
           : inputAmount < netOf(asked.side, best));
-      if (!wins) return undefined;
-      const quote = await commitSplit(deps, asked, planned, random.bytes32(), leftMs());
+      if (!wins || !order) return undefined;
+      const quote = await commitSplit(deps, asked, planned, order, random.bytes32(), leftMs());
       if (!('missing' in quote)) {
-        const landing = landingFor(quote.slices.length);
-        return { ...rankingOf(asked, quote, landing), quote, landing, underWatch: isUnderWatch(quote) };
+        const ranking = rankingOf(quote, gas.takerGas(asked, landing));
+        return { ...ranking, quote, landing, underWatch: isUnderWatch(quote) };
       }
       offers = offers.filter(({ session }) => !quote.missing.includes(session));
     }

@@ -19,17 +19,12 @@ export interface SplitDeps extends VerifyDeps {
 
 export interface PlannedSplit {
   plan: SplitPlan;
-  order: StandardOrder;
   validUntil: number;
   sessions: SolverSession[];
 }
 
-/** undefined when the ladders cannot carry the amount. `relayFee`: by number of outputs. */
-export function planSplitOrder(
-  asked: SolverRequest,
-  offers: PartialOffers,
-  relayFee: (outputs: number) => bigint,
-): PlannedSplit | undefined {
+/** undefined when the ladders cannot carry the amount. */
+export function planSplitRound(asked: SolverRequest, offers: PartialOffers): PlannedSplit | undefined {
   const usable = offers.filter(
     ({ session, partial }) =>
       partial.validUntil > asked.now &&
@@ -52,21 +47,15 @@ export function planSplitOrder(
     ({ solverId }) => usable.find(({ session }) => session.solverId === solverId) as PartialOffers[number],
   );
   const validUntil = Math.min(asked.latestValidUntil, ...taking.map(({ partial }) => partial.validUntil));
-  const order = splitOrder(
-    asked,
-    plan,
-    taking.map(({ session }) => session),
-    validUntil,
-    relayFee(plan.slices.length),
-  );
-  return order && { plan, order, validUntil, sessions: taking.map(({ session }) => session) };
+  return { plan, validUntil, sessions: taking.map(({ session }) => session) };
 }
 
 /** `missing`: those who did not sign. */
 export async function commitSplit(
   deps: SplitDeps,
   asked: SolverRequest,
-  { plan, order, validUntil, sessions }: PlannedSplit,
+  { plan, validUntil, sessions }: PlannedSplit,
+  order: StandardOrder,
   quoteId: Bytes32,
   withinMs?: number,
 ): Promise<FirmQuote | { missing: readonly SolverSession[] }> {
@@ -148,11 +137,10 @@ export async function commitSplit(
 export const hasAllSlices = (commits: readonly Commit[], sessions: readonly SolverSession[]): boolean =>
   commits.length === sessions.length;
 
-function splitOrder(
+/** undefined when a slice would not cover its fees: the escrow refuses such an order. */
+export function splitOrder(
   asked: SolverRequest,
-  plan: SplitPlan,
-  sessions: readonly SolverSession[],
-  validUntil: number,
+  { plan, validUntil, sessions }: PlannedSplit,
   totalRelayFee: bigint,
 ): StandardOrder | undefined {
   const { rfq, origin, dest, inputToken, outputToken, nonce } = asked;
@@ -162,7 +150,6 @@ function splitOrder(
     plan.slices.map(({ portionBps }) => portionBps),
     asked.relayFee,
   );
-  // The escrow refuses a slice that does not cover its fees.
   if (
     plan.slices.some(
       ({ inputAmount }, index) =>

@@ -19,7 +19,8 @@ import type { SolverSession } from '../solvers/roster.ts';
 
 /** What solvers are asked: the rfq message, and the same terms as values. */
 export interface SolverRequest {
-  rfq: Rfq;
+  /** The fan-out adds the deadline. */
+  rfq: Omit<Rfq, 'deadlineMs'>;
   origin: Chain;
   dest: Chain;
   inputToken: TokenInfo;

@@ -360,7 +360,7 @@ export function createRoster(
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    /** When the result of `view` changes. */
+    /** When the shown status changes. */
     onShown(watcher: (entry: RosterEntry, atMs: number) => void) {
       watchers.add(watcher);
       return () => watchers.delete(watcher);
