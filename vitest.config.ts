@@ -15,7 +15,6 @@ export const patient = {
 
 /** They start many processes and mostly wait, so they start first. */
 const LONGEST = [
-  'lp-quickstart',
   'lp-failover',
   'lp-settles',
   'queue',
@@ -40,8 +39,8 @@ export default defineConfig({
   test: {
     ...patient,
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-    // `npm run test:faults` runs the faults.
-    exclude: ['test/faults/**', 'test/kill/**', ...leftOut],
+    // `npm run test:faults` and `npm run test:walkthrough` run these.
+    exclude: ['test/faults/**', 'test/kill/**', 'test/walkthrough/**', ...leftOut],
     globalSetup: ['test/support/build.ts', 'test/support/cluster.ts'],
     sequence: { sequencer: LongestFirst },
     pool: 'forks',

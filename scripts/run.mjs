@@ -37,6 +37,7 @@ const commands = {
   docs: () => documents(),
   fuzz: (args) => (install(), typescript('test/fuzz/main.ts', args)),
   faults: (args) => faults(args),
+  walkthrough: () => suite('vitest.walkthrough.config.ts'),
   // Runs the flows on a venue of two processes that share a database.
   replicas: (args) => (
     install(),
@@ -240,18 +241,26 @@ function reportMissing(missing, count, failures) {
 
 /** Runs all faults with one seed; passes other arguments to `test/faults/main.ts`. */
 async function faults(args) {
-  install();
-  const missing = missingPrograms();
   const [option, given] = args;
-  if (args.length > 0 && !(option === '--seed' && args.length === 2))
+  if (args.length > 0 && !(option === '--seed' && args.length === 2)) {
+    install();
     return typescript('test/faults/main.ts', args);
+  }
   const seed = given ?? String(Math.floor(Math.random() * 1e9));
   console.log(`faults: seed ${seed} (again: npm run test:faults -- --seed ${seed})`);
-  const folder = mkdtempSync(join(tmpdir(), 'firmquote-faults-'));
+  // Each name has the seed beside it, so that the end of a long run is enough to run the fault again.
+  return suite('vitest.faults.config.ts', { FIRMQUOTE_SEED: seed }, ` | seed ${seed}`);
+}
+
+/** Runs the tests of one configuration; `note` follows the name of each failure. */
+async function suite(config, env = {}, note = '') {
+  install();
+  const missing = missingPrograms();
+  const folder = mkdtempSync(join(tmpdir(), 'firmquote-suite-'));
   const verdict = await vitest(
     ([verb, ...words]) =>
-      run(bin('vitest'), [verb, '--config', 'vitest.faults.config.ts', ...words], undefined, {
-        FIRMQUOTE_SEED: seed,
+      run(bin('vitest'), [verb, '--config', config, ...words], undefined, {
+        ...env,
         ...withoutTestsOf(missing),
       }),
     folder,
@@ -260,16 +269,14 @@ async function faults(args) {
   rmSync(folder, { recursive: true });
   const count = { passed: verdict.passed, failed: verdict.failed };
   const failures = [];
-  // Each name has the seed beside it, so that the end of a long run is enough to run the fault again.
-  if (verdict.lines.length > 0)
-    console.log(`\n${verdict.lines.map((line) => `${line} | seed ${seed}`).join('\n')}`);
+  if (verdict.lines.length > 0) console.log(`\n${verdict.lines.map((line) => line + note).join('\n')}`);
   reportMissing(missing, count, failures);
   if (failures.length > 0) console.log(`\nFAILED ${failures.join('; ')}`);
   console.log(`\n${count.passed} passed, ${count.failed} failed`);
   return count.failed === 0 ? 0 : 1;
 }
 
-/** What `.ci/run` runs: npm test, the faults and the demo's fixed list, as a user would type them. */
+/** What `.ci/run` runs: npm test, the longer suites and the demo's fixed list, as a user would type them. */
 async function ci() {
   const count = { passed: 0, failed: 0 };
   const tests = await captured('npm', ['test']);
@@ -281,11 +288,15 @@ async function ci() {
   if (tests.status !== 0 && count.failed === 0) count.failed += 1;
   if (!closing) console.log('npm test printed no closing line: counted as a failure.');
 
-  const faulty = await captured('npm', ['run', 'test:faults']);
-  const ending = /^(\d+) passed, (\d+) failed$/m.exec(faulty.output);
-  count.passed += Number(ending?.[1] ?? 0);
-  count.failed += Number(ending?.[2] ?? 1);
-  if (faulty.status !== 0 && Number(ending?.[2]) === 0) count.failed += 1;
+  let output = tests.output;
+  for (const name of ['test:faults', 'test:walkthrough']) {
+    const longer = await captured('npm', ['run', name]);
+    output += `\n${longer.output}`;
+    const ending = /^(\d+) passed, (\d+) failed$/m.exec(longer.output);
+    count.passed += Number(ending?.[1] ?? 0);
+    count.failed += Number(ending?.[2] ?? 1);
+    if (longer.status !== 0 && Number(ending?.[2]) === 0) count.failed += 1;
+  }
 
   const demo = await captured('npm', ['run', 'demo', '--', '--once']);
   const checks = lastJson(demo.output)?.checks ?? [];
@@ -298,9 +309,7 @@ async function ci() {
     count.failed += 1;
   }
   // Failures are repeated at the end, so that the end of the log is enough.
-  const named = `${tests.output}\n${faulty.output}`
-    .split('\n')
-    .filter((line) => /^(FAILED|UNSTEADY) /.test(line));
+  const named = output.split('\n').filter((line) => /^(FAILED|UNSTEADY) /.test(line));
   const broken = checks
     .filter((check) => !check.ok)
     .map(({ name, detail }) => `FAILED demo > ${name} | ${detail}`);
