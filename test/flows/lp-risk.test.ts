@@ -128,7 +128,7 @@ async function play(
       more: {
         feeds: [...feeds, ...(change.more?.feeds ?? [])],
         ...(change.more?.sequencers && { sequencers: change.more.sequencers }),
-        ...(change.more?.commitments && { commit: change.more.commitments }),
+        ...(change.more?.commitments && { commitments: change.more.commitments }),
         metrics,
       },
     });
