@@ -3,12 +3,13 @@
 import type { Member } from './members.ts';
 import type { ApiKey, Role, SolverRecord, Workspace } from './store.ts';
 
-type AdminSubject = 'workspace' | 'member' | 'key' | 'solver';
+export type AdminSubject = 'workspace' | 'member' | 'key' | 'solver';
 
 export interface AdminEntry {
   atMs: number;
   who: string;
-  what: string;
+  /** `<subject>.<verb>`, such as `key.issue`. */
+  what: `${AdminSubject}.${string}`;
   /** null for solvers and their keys. */
   workspaceId: string | null;
   subject: AdminSubject;

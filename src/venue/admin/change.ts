@@ -1,6 +1,6 @@
 /** What every administrator's change needs, and its audit. */
 
-import type { AdminEntry, AdminStore, AdminTx } from '../../ports/stores/admin-store.ts';
+import type { AdminEntry, AdminStore, AdminSubject, AdminTx } from '../../ports/stores/admin-store.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Random } from '../../ports/random.ts';
 import type { Workspace } from '../../ports/stores/store.ts';
@@ -16,7 +16,6 @@ export interface AdminDeps {
   feeCaps(): Promise<readonly { slug: string; maxFeeBps: number }[]>;
 }
 
-/** `what` is `<subject>.<verb>`. */
 export function recorder(tx: AdminTx, who: string, clock: Clock) {
   const atMs = clock.nowMs();
   return {
@@ -28,7 +27,7 @@ export function recorder(tx: AdminTx, who: string, clock: Clock) {
       before: AdminEntry['before'],
       after: AdminEntry['after'],
     ): Promise<void> => {
-      const subject = what.split('.')[0] as AdminEntry['subject'];
+      const subject = what.split('.')[0] as AdminSubject;
       return tx.record({ atMs, who, what, workspaceId, subject, subjectId, before, after });
     },
   };

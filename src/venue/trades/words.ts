@@ -72,7 +72,8 @@ function withdrawalOf(deferred: DeferredSettlement | null): State {
       return labelled('requested', 'Withdrawal requested', 'info');
     case 'withdrawn':
       return labelled('withdrawn', 'Withdrawn', 'success');
-    default:
+    case 'executed':
+    case 'available':
       return labelled('available', 'In the ledger', 'info');
   }
 }
