@@ -1,7 +1,7 @@
 /**
- * The venue's api: its routes and sockets, and when its parts start and stop. Each folder's first file says
- * how it works: quoting/quote, orders/submit, orders/advance/advancer, solvers/roster, market/markets,
- * access/gate, stream/order-events, replicas/peers, router/router, trades/history.
+ * The venue's api: its routes and sockets, and when its parts start and stop. Start in each folder at:
+ * quoting/quote, orders/submit, orders/advance/advancer, solvers/roster, market/markets, access/gate,
+ * stream/order-events, replicas/peers, router/router, trades/history.
  */
 
 import { wireVenue } from './wiring.ts';

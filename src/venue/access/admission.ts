@@ -25,7 +25,7 @@ interface Waiter {
   go(release: Release): void;
 }
 
-/** Multiple of `shedAtLagMs` from which this kind is refused. */
+/** Multiple of `shedAtLagMs` from which growing shares of this kind are refused (all at twice that). */
 const PATIENCE: Record<LoadKind, number> = {
   quote: 1,
   export: 1,
@@ -51,7 +51,7 @@ export function createSlotLimiter(
   metrics.gauge('firmquote_venue_at_work', 'Requests at work', ['kind'], (gauge) => {
     for (const [kind, { inUse }] of byKind) gauge.set(inUse, { kind });
   });
-  metrics.gauge('firmquote_venue_loop_lag_ms', 'Least recent event loop lag', [], (gauge) =>
+  metrics.gauge('firmquote_venue_loop_lag_ms', 'Smallest of the recent event loop lags', [], (gauge) =>
     gauge.set(steadyLag()),
   );
   const lags: number[] = [];

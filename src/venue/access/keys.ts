@@ -80,7 +80,10 @@ export function createKeyring({
 
   const checkSoon = (ids: readonly string[]): void =>
     void check(ids).catch((error: unknown) =>
-      log.warn({ error }, 'revoked keys could not be read; the next sweep tries again'),
+      log.warn(
+        { error },
+        'open connections could not be checked for revoked keys; the next sweep tries again',
+      ),
     );
 
   function sweep() {

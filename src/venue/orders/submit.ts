@@ -15,8 +15,8 @@
  * 10. the time again, since a slow node may have outlasted the quote
  * 11. in the commit: the key again; the quote, the next leg and the order nonce were not submitted before
  *
- * An order that was accepted before fails one of 6 to 10 (its nonce is used, its lock spent): `existingOrder`
- * lets the same submission through to 11, which repeats the first answer.
+ * An order that was accepted before may fail one of 6 to 10 (once its nonce is used or its lock spent):
+ * `existingOrder` lets the same submission through to 11, which repeats the first answer.
  */
 
 import { createHash } from 'node:crypto';

@@ -3,6 +3,8 @@
  * every `ALL_MS` makes up for lost messages.
  */
 
+import type { VenueDeps } from '../deps.ts';
+
 export const REPLICAS_TOPIC = 'replicas';
 
 export type PeerUpdate = readonly [key: string, ...facts: (string | number)[]];
@@ -111,7 +113,7 @@ export function createPeers({
   }
 
   async function flushed() {
-    // It may have been built before the latest change.
+    // The message that is being sent may have been built before the latest change.
     await publishing;
     await publishNow();
   }
@@ -162,4 +164,3 @@ export function createPeers({
     },
   };
 }
-import type { VenueDeps } from '../deps.ts';

@@ -45,6 +45,7 @@ export function createGatherer({ sources, gas, clock, random, log }: GathererDep
     const endsAtMs = clock.monotonicMs() + options.timeoutMs;
     const leftMs = () => Math.max(1, endsAtMs - clock.monotonicMs());
     const over = new AbortController();
+    // Every source adds a listener to the signal.
     setMaxListeners(0, over.signal);
 
     const direct = async (source: RouteSource): Promise<void> => {
@@ -64,6 +65,7 @@ export function createGatherer({ sources, gas, clock, random, log }: GathererDep
     ];
     await inTime(tasks, options.timeoutMs);
     over.abort();
+    // Copies, because late sources still add to the originals.
     return { candidates: [...gathered.candidates], whys: [...gathered.whys] };
   }
 

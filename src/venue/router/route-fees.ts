@@ -4,6 +4,7 @@ import type { RouteFees } from '../../ports/route-venue.ts';
 
 const BPS = 10_000n;
 
+/** `relayFee` is the cost of relaying a fill of this much gas, in base units of the input. */
 export function routeFees(feeBps: number, relayFee: (gas: bigint) => bigint): RouteFees {
   const handedOver = (input: bigint, gas: bigint): bigint => {
     const left = input - (input * BigInt(feeBps)) / BPS - relayFee(gas);

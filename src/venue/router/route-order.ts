@@ -42,8 +42,9 @@ export function routeOrder({
     user: taker,
     nonce,
     originChainId: BigInt(origin.id),
-    // One transaction needs no time for proofs. With that time anybody could open the order by the signature,
-    // where no filler could fill it and the input would be locked until the refund.
+    // A settlement in one transaction needs no time for proofs. Without that time the escrow does not open
+    // the order, so nobody can open it with the taker's signature instead, where no filler could fill it and
+    // the input would be locked until the refund.
     expires: execution.kind === 'through' ? times.fillDeadline + 1 : times.expires,
     fillDeadline: times.fillDeadline,
     inputOracle: sameChain ? origin.escrow : origin.oracle,

@@ -152,7 +152,7 @@ export function createVenueSource(
         why: unavailable('no_quotes', 'A venue answered wrongly and was left out.', intent.corridor),
       };
     }
-    // Half of the answer is for one sender, half for another.
+    // The relay fee changed the price: half of the answer is for one sender, half for another.
     if (landing(gasOf(answer)).executionMode !== landing(0n).executionMode)
       return {
         offers: [],

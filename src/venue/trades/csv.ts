@@ -4,7 +4,7 @@ import type { TradeRow } from '../../ports/stores/trades.ts';
 import type { TradeItem } from '../../protocol/api/trades.ts';
 import { fullName, type Names, tradeItem } from './item.ts';
 
-/** Only texts are guarded: a spreadsheet sees amounts and prices as numbers. */
+/** Every string is guarded. Amounts and prices are never negative, so none starts like a formula. */
 type Cell = string | number | null | undefined;
 
 /** Base units when the venue no longer lists the token. */
