@@ -28,6 +28,7 @@ export interface VenueDeps {
   /** Without any, addresses are not screened. */
   screeners: readonly Screener[];
   recovery: Recovery;
+  /** How long the longest waiting statement has waited for a database connection. */
   databaseWaitMs(): number;
   clock: Clock;
   random: Random;

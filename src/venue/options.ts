@@ -5,6 +5,7 @@ import type { SealKey } from '../auction/seal.ts';
 import type { LoadKind } from '../ports/http.ts';
 
 export const CHAIN_DEFAULTS = {
+  /** `apiSubmit` becomes `walletBroadcast` while the relayer cannot pay. */
   executionMode: 'apiSubmit' as 'apiSubmit' | 'walletBroadcast',
   nativeSymbol: 'ETH',
   /**
@@ -41,6 +42,7 @@ export type RouterOptions = typeof ROUTER;
 
 export const FAN_OUT = {
   timeoutMs: 300,
+  /** Deadline of the second round, in which LPs commit to a split. */
   sliceTimeoutMs: 200,
   /** Wait after the last answer, for further quotes of the same solver. */
   lingerMs: 1,
@@ -62,8 +64,10 @@ export const RATES = {
   perIpPerSecond: 300,
   /** Seconds of its rate that a bucket holds. */
   burst: 2,
+  /** Live quote requests of one key that have not been submitted. */
   openQuotes: 2_000,
   openNotionalUsd: 50_000_000,
+  /** Addresses (own proxies, benches) exempt from the limit by address. */
   trustedIps: [] as readonly string[],
 };
 export type RateOptions = typeof RATES;
@@ -104,6 +108,7 @@ export const ADMISSION = {
   /** From this lag some quotes and exports are refused, from twice this all of them. */
   shedAtLagMs: 200,
   shedAtDatabaseWaitMs: 500,
+  /** Submissions and preflights in progress per chain. */
   perChain: 128,
 };
 export type AdmissionOptions = typeof ADMISSION;

@@ -39,6 +39,7 @@ export function createAdminGate(
       if (!take.ok) throw rateLimited(take);
       return { key: caller, headers: { ...rateHeaders(take), 'Cache-Control': 'no-store' } };
     },
+    // The rate limit is low enough that no slots are needed.
     takeSlot: async () => () => {},
     // Configured keys live as long as the process.
     onRevoked: () => () => {},

@@ -36,6 +36,7 @@ interface View {
   clients: Set<StreamClient>;
   dirty: boolean;
   sentMs: number;
+  /** When the first of its ladders expires. */
   staleMs: number;
 }
 

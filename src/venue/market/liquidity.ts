@@ -48,6 +48,7 @@ export function createLiquidity({
   log: Log;
 }) {
   const revoked: ((chainId: number, account: Address, operator: Address) => void)[] = [];
+  /** Opened cross-chain orders and their nonce groups; a fill ends the group. */
   const groups = new Map<Bytes32, string>();
   const ledgers = new Map<number, Ledger>(
     [...chains].map(([id, port]) => [
@@ -106,7 +107,7 @@ export function createLiquidity({
       case 'open': {
         const { order } = event;
         const group = nonceGroupOf(order.originChainId, order.user, order.nonce);
-        // Across chains the promise remains until the fill.
+        // On one chain opening settles the order. Across chains the promise remains until the fill.
         if (order.outputs.every((output) => output.chainId === order.originChainId)) ledger.ended.add(group);
         else groups.set(event.orderId, group);
         return;

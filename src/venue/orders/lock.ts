@@ -85,7 +85,8 @@ async function permit2(
     BigInt(deadline),
   );
   const normal = normalSignature(signature);
-  // With code at the address, Permit2 asks that code.
+  // Permit2 asks the code at the address first, so an account with delegated code must verify the signature
+  // itself.
   const holds = taker.funding.takerHasCode
     ? await port.isValidSignature(order.user, digest, signature)
     : normal !== undefined && recovery.recover(digest, normal) === order.user;

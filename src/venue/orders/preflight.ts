@@ -46,7 +46,7 @@ type PreflightDeps = Pick<VenueDeps, 'chains' | 'clock' | 'random'> & {
 
 export type Preflighter = ReturnType<typeof createPreflighter>;
 
-/** Clocks differ. */
+/** Seconds by which locks outlive the last second of settlement, because clocks differ. */
 const LOCK_MARGIN_SECONDS = 60;
 const GRANT_TRADES = 10n;
 const GRANT_SECONDS = 30 * 24 * 3600;

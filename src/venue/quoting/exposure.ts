@@ -15,6 +15,7 @@ export interface Owed {
   token: Address;
   amount: bigint;
   group: string;
+  /** The commitment's deadline; after it the escrow does not pay. */
   until: UnixSeconds;
 }
 
@@ -92,7 +93,7 @@ export function createPromisedOutputs() {
       const key = `${chainId}:${lp}:${token}`;
       const account = accounts.get(key);
       const ours = account ? account.total - (account.groups.get(exceptGroup)?.amount ?? 0n) : 0n;
-      // No other replica's total contains this group.
+      // One replica answers a request, so no other replica's total contains its group.
       return peerTotals.of(key, seen).reduce((sum, total) => sum + total, ours);
     },
     release(group: string) {

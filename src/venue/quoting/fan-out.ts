@@ -1,6 +1,6 @@
 /**
- * Sends a request to many solvers and collects their answers under one deadline, or until all have answered.
- * The caller verifies the answers.
+ * Sends a request to many solvers and collects their answers under one deadline, or until all that the round
+ * waits for have answered. The caller verifies the answers.
  */
 
 import { CONTROLS } from '../../domain/control.ts';
@@ -57,8 +57,12 @@ interface Round {
   finished(): void;
 }
 
+/** A solver may quote several validity windows. Further quotes are ignored. */
 const MAX_QUOTES_PER_SOLVER = 8;
-/** After this many silent rounds no round waits for the solver, except one every `REST_MS`. */
+/**
+ * After this many silent rounds in a row a solver is still asked, but no round waits for it, except one every
+ * `REST_MS`.
+ */
 const MISSES = 3;
 const REST_MS = 5_000;
 const BUCKETS_SECONDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 1];
@@ -224,7 +228,7 @@ export function createFanOut(
       }
       return replies;
     },
-    /** Asks each LP of a split to sign its slice. Never rejects. */
+    /** Asks each LP of a split to sign its slice. The round ends with the first decline. Never rejects. */
     async requestCommits(
       quoteId: Bytes32,
       slices: readonly { session: SolverSession; slice: Omit<SliceRequest, 'deadlineMs'> }[],

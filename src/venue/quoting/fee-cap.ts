@@ -1,4 +1,7 @@
-/** The highest platform fee, in basis points, that every escrow accepts. */
+/**
+ * The highest platform fee, in basis points, that every escrow accepts. An order with a higher fee could
+ * never settle, so it is never quoted.
+ */
 
 import type { ChainPort } from '../../ports/chain.ts';
 import type { Log } from '../../ports/log.ts';

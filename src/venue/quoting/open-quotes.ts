@@ -57,6 +57,7 @@ export function createOpenQuotes() {
       held.expiries.delete(second);
       for (const group of groups) remove(held, group, second);
     }
+    // Sums of floats drift; without quotes the sum is exactly 0.
     if (held.count === 0) held.notionalUsd = 0;
   }
 
@@ -83,7 +84,10 @@ export function createOpenQuotes() {
   }
 
   return {
-    /** Counts as an open quote until the returned function is called. Throws 429 at the limit. */
+    /**
+     * Counts the request as an open quote until the returned function is called, so that many requests sent
+     * together stay within the limit. Throws 429 at the limit.
+     */
     reserve(keyId: string, { count, notionalUsd }: OpenQuoteLimits, now: UnixSeconds) {
       const held = of(keyId);
       const before = held.count;

@@ -29,6 +29,7 @@ export interface ParsedRequest {
   taker: Address;
   receiver: Address;
   minValidUntil: UnixSeconds | null;
+  /** Chain time of the origin. */
   now: UnixSeconds;
   latestValidUntil: UnixSeconds;
 }

@@ -29,7 +29,9 @@ export interface Shape {
 export type RelayFees = ReturnType<typeof createRelayFees>;
 
 const BPS = 10_000n;
+/** Extra gas of a deferred delivery to an account that is new to the ledger. */
 const DEFER_GAS = 60_000n;
+/** Gas of paying it out. */
 const PAYOUT_GAS = 60_000n;
 
 export function createRelayFees(

@@ -37,7 +37,7 @@ export type LinkDeps = Pick<
 const HANDSHAKE_MS = 10_000;
 /** A solver that does not read is disconnected. */
 const MAX_BUFFERED_BYTES = 1024 * 1024;
-/** A solver would read a request after its deadline. */
+/** With this many unsent bytes a solver is not asked: it would read a request after its deadline. */
 const BUSY_BYTES = 128 * 1024;
 const MAX_FRAMES_PER_SECOND = 50_000;
 /** A frame of the link holds 64 KB. */

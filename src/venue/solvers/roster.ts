@@ -23,7 +23,9 @@ export const SOLVERS_TOPIC = 'solvers';
 
 export interface SolverSession {
   readonly solverId: string;
+  /** Absent when the solver has only one. */
   readonly replica?: string | undefined;
+  /** The mode of its key: only requests and orders of this mode are sent to it. */
   readonly mode: KeyMode;
   readonly accounts: ReadonlyMap<number, { account: Address; operator: Address }>;
   readonly corridors: readonly string[];

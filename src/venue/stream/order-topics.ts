@@ -103,6 +103,7 @@ export function createOrderStream({
     of: Pick<PlacedEvent, 'workspaceId' | 'mode'>,
     still: () => boolean,
   ) {
+    // Gives positions to all committed events.
     await store.placeEvents();
     while (still()) {
       follower.missed = false;

@@ -159,6 +159,7 @@ export function createStreamDoor(
     let alive = true;
     const mayRead = frameLimit(clock, maxFramesPerSecond);
     let cancelPing = clock.after(pingEveryMs, ping);
+    /** Subscriptions run one after the other, so that answers come in the order of the requests. */
     let work = Promise.resolve();
 
     function ping() {

@@ -95,6 +95,7 @@ function settlementOf(
   ];
   const seen = new Set<string>();
   const transactions = every.flatMap(([kind, evidence]) => {
+    // A transaction with several effects is listed under the first.
     const id = evidence && `${evidence.chainId} ${evidence.txHash}`;
     if (!evidence || !id || seen.has(id)) return [];
     seen.add(id);

@@ -16,6 +16,7 @@ export type Upkeep = ReturnType<typeof createUpkeep>;
 
 const EVERY_MS = 1_000;
 const AT_ONCE = 64;
+/** Retry interval while a node does not have a receipt yet. */
 const AGAIN_MS = 15_000;
 const WEI = 10n ** 18n;
 
@@ -61,6 +62,7 @@ export function createUpkeep(
     await trades.recordGas(due, {
       gasUsed: receipt.gasUsed,
       feeWei: divUp(receipt.gasUsed * receipt.effectiveGasPrice + receipt.l1Fee, orders),
+      // Priced now, seconds after the transaction became final.
       nativeUsd: prices.nativeUsd(nativeSymbol(due.chainId), WEI),
       atMs: clock.nowMs(),
     });

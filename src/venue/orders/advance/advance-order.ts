@@ -47,6 +47,7 @@ export function createAdvanceOrder({ store, views, runStep, clock, log, metrics 
       const code = seen.nonceGone ? next.code : failureCode(item, next.code);
       const failure = explainFailure(code, item.record, item.refusal);
       if (!(await record(item, [{ kind: 'failed', failure }]))) return 'lost';
+      // If the order has not ended, its input is in the escrow: the refund comes next.
       return item.progress.final ? 'ended' : 'again';
     }
     if (next.kind !== 'step') return 'waiting';

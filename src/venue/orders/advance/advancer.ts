@@ -116,6 +116,7 @@ export function createOrderAdvancer(deps: OrderAdvancerDeps, options: OrderAdvan
       .get(sent.chainId)
       ?.status(sent.key)
       .catch(() => undefined);
+    // A successful transaction wakes the order by its event, once that is final.
     if (status?.state === 'void' || (status?.state === 'mined' && status.receipt.status === 'reverted'))
       wake(item);
   }
@@ -220,7 +221,7 @@ export function createOrderAdvancer(deps: OrderAdvancerDeps, options: OrderAdvan
       await sweep();
       cancelSweep = clock.after(sweepMs, sweepAgain);
       cancelRenewal = clock.after(leaseMs / 3, renewAgain);
-      // The queue wakes one worker, the bus all of them.
+      // The queue wakes one worker, perhaps not the one that may send; the bus reaches all of them.
       unsubscribe = await bus.subscribe(topic, (payload) => {
         const { orderId, event } = JSON.parse(payload) as OrderNews;
         if (event === 'order.created' && !stopped)

@@ -10,6 +10,7 @@ export type CachedOrderEvent =
   | Of<'filled' | 'finalised' | 'refunded' | 'deferral_ended'>
   | Omit<Of<'open'>, 'order'>;
 
+/** Size of an event without the data whose length its sender chooses. */
 const BASE_BYTES = 800;
 
 export function createOrderEventCache({

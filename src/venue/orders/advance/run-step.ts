@@ -114,7 +114,7 @@ export function createRunStep(
         timestamp: fill.timestamp,
         output,
       });
-      // Without the proof the chain refuses to finalise.
+      // Read at the head: without the proof the chain refuses to finalise.
       if (
         !(await chain.isProven(
           order.inputOracle,

@@ -27,7 +27,9 @@ export type WithdrawalsDeps = Pick<VenueDeps, 'chains' | 'clock' | 'log' | 'metr
   transactors: ReadonlyMap<number, Transactor>;
 };
 
+/** Blocks per request for events. */
 const RANGE = 500n;
+/** Blocks after which the position is stored even without events: the most that a restart reads again. */
 const PLACE_EVERY = 50n;
 const MOST_DUE = 100;
 /** Chain seconds between looks at a payment that was sent or refused. */
@@ -40,7 +42,10 @@ export function createWithdrawals(
   {
     recordingSeconds = 10,
   }: {
-    /** Chain seconds by which reading lags: earlier deliveries are recorded first. */
+    /**
+     * An account's own requests and withdrawals are recorded this many chain seconds late, so that earlier
+     * deliveries have been recorded.
+     */
     recordingSeconds?: number;
   } = {},
 ) {
