@@ -21,7 +21,13 @@ export async function rebuildTrades(
 
 export async function adoptTrades(db: Database, options: CountOptions = {}): Promise<number> {
   const missing = 'order_id > $1 and not exists (select from trade t where t.order_id = o.order_id)';
-  const done = await writeAll(db, missing);
+  let done = 0;
+  for (;;) {
+    // Again until nothing is missing: an order may have been inserted behind the pass.
+    const written = await writeAll(db, missing);
+    if (written === 0) break;
+    done += written;
+  }
   if (done > 0) await recountAll(db, options);
   return done;
 }

@@ -23,7 +23,7 @@ import { STAGES, type OrderStage } from '../../../settlement/lifecycle.ts';
 import { VENUE_MIGRATIONS } from '../migrations/venue.ts';
 import type { Database } from '../pool.ts';
 import { recountTrades } from './trade-counts.ts';
-import { rebuildTrades } from './trade-rebuild.ts';
+import { adoptTrades, rebuildTrades } from './trade-rebuild.ts';
 import { seedTrades, type TradeSeed } from '../../../../bench/trade-seed.ts';
 import { TRADE_COLUMNS, type TradeDbRow, tradeFromRow } from './trade-rows.ts';
 import { createTradeStore } from './trade-store.ts';
@@ -417,6 +417,28 @@ test('the next start adds rows that a version without history did not write', as
     0,
   );
   expect(after).toEqual(before);
+});
+
+test('an order that is accepted behind the running pass gets its row at the same start', async () => {
+  const oldest = 'select order_id from trade order by order_id limit 1';
+  const drop = async (which: string) => {
+    await db.query(`delete from trade_fresh where order_id in (${which})`);
+    await db.query(`delete from trade where order_id in (${which})`);
+  };
+  await drop('select order_id from trade order by order_id desc limit 3');
+  let batches = 0;
+  const busy: Database = {
+    ...db,
+    async transaction(work) {
+      const result = await db.transaction(work);
+      batches += 1;
+      // The order with the lowest id has no row from now on, as if the previous release had just accepted it.
+      if (batches === 1) await drop(oldest);
+      return result;
+    },
+  };
+  expect(await adoptTrades(busy, SMALL)).toBe(4);
+  expect(await adoptTrades(db, SMALL)).toBe(0);
 });
 
 test('the same seed makes the same trades', async () => {
