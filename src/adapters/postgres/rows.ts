@@ -45,21 +45,26 @@ interface PutOptions {
   name?: string;
 }
 
-/** One column per field: bigints as decimal text, objects as JSON, arrays as SQL arrays. */
+/**
+ * One column per field: bigints as decimal text, objects as JSON, arrays as SQL arrays. Sorted, because a
+ * statement's name stands for one text, whatever the order of the row's fields.
+ */
 export async function put(
   db: Queryable,
   table: string,
   row: object,
   { key, name }: PutOptions = {},
 ): Promise<void> {
-  const columns = Object.keys(row).map(columnOf);
+  const entries = Object.entries(row).sort(([one], [other]) => (one < other ? -1 : 1));
+  const columns = entries.map(([field]) => columnOf(field));
   const updates = columns
     .filter((column) => !key?.split(', ').includes(column))
     .map((column) => `${column} = excluded.${column}`);
   const text =
     `insert into ${table} (${columns.join(', ')}) values (${columns.map((_, at) => `$${at + 1}`).join(', ')})` +
     (key === undefined ? '' : ` on conflict (${key}) do update set ${updates.join(', ')}`);
-  await db.query(name === undefined ? text : { name, text }, Object.values(row).map(toValue));
+  const values = entries.map(([, value]) => toValue(value));
+  await db.query(name === undefined ? text : { name, text }, values);
 }
 
 function toValue(value: unknown): unknown {

@@ -4,7 +4,12 @@
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestPostgres, type TestPostgres } from '../../../../test/support/postgres.ts';
-import type { JournalBatch, JournalEntry, TradeRecord } from '../../../ports/stores/accounting-store.ts';
+import type {
+  JournalBatch,
+  JournalEntry,
+  PositionRow,
+  TradeRecord,
+} from '../../../ports/stores/accounting-store.ts';
 import { createJournalStore } from './accounting-store.ts';
 import { createLpStore } from './lp-store.ts';
 import { LP_MIGRATIONS } from '../migrations/lp.ts';
@@ -22,7 +27,7 @@ async function owned() {
   const lp = createLpStore(db);
   const store = createJournalStore(db);
   const { epoch } = await lp.open();
-  return { lp, store, opening: await store.open(epoch) };
+  return { db, lp, store, opening: await store.open(epoch) };
 }
 
 const word = (n: number) => `0x${n.toString(16).padStart(64, '0')}` as const;
@@ -149,6 +154,47 @@ test('entries round-trip, with amounts of any size', async () => {
     entries: [entry('sent:x', 'sent', -5n), entry('reversal:fill:y', 'reversal', -6n)],
   });
   expect((await store.open((await lp.open()).epoch)).pending).toEqual([]);
+});
+
+const position = (asset: string, quantity: bigint): PositionRow => ({
+  asset,
+  quantity,
+  costMicros: 1n,
+  realisedMicros: 2n,
+  ownerMicros: 3n,
+  unpriced: 0n,
+});
+
+test('a column of the next release neither stops the books nor is overwritten', async () => {
+  const { db, store, lp } = await owned();
+  await store.write({
+    ...empty,
+    cursors: [{ chainId: 7, block: 12n, hash: word(3), nonce: 4 }],
+    positions: [position('WETH', 5n)],
+    takers: [{ key: 'tier:all', means: [1], trades: [1], seenMs: 9 }],
+  });
+  for (const table of ['lp_position', 'lp_journal_cursor', 'lp_taker'])
+    await db.query(`alter table ${table} add column next_note text default 'old'`);
+  const { positions, cursors, takers } = await store.open((await lp.open()).epoch);
+  for (const table of ['lp_position', 'lp_journal_cursor', 'lp_taker'])
+    await db.query(`update ${table} set next_note = 'new'`);
+  // In one transaction, so on one connection, each statement name must stand for one text.
+  const fresh: JournalBatch = {
+    ...empty,
+    cursors: [...cursors, { nonce: 1, hash: word(4), block: 1n, chainId: 8 }],
+    positions: [...positions, position('USDC', 6n)],
+    takers: [...takers, { seenMs: 8, trades: [2], means: [2], key: 'tier:one' }],
+  };
+  expect(await store.write(fresh)).toBe(true);
+  expect(await store.open((await lp.open()).epoch)).toMatchObject({
+    cursors: [{ chainId: 7 }, { chainId: 8, block: 1n, nonce: 1 }],
+    positions: [position('WETH', 5n), position('USDC', 6n)],
+    takers: [{ key: 'tier:all' }, { key: 'tier:one', means: [2] }],
+  });
+  expect(await db.query('select asset, next_note from lp_position order by asset')).toEqual([
+    { asset: 'USDC', next_note: 'old' },
+    { asset: 'WETH', next_note: 'new' },
+  ]);
 });
 
 test('a fact that is already booked rejects its whole batch', async () => {

@@ -31,7 +31,7 @@ export function createJournalStore(db: Database): JournalStore {
       db,
       {
         name: 'journal-takers',
-        text: 'select * from lp_taker where seen_ms >= $1 order by seen_ms desc limit $2',
+        text: 'select key, means, trades, seen_ms from lp_taker where seen_ms >= $1 order by seen_ms desc limit $2',
       },
       [sinceMs, MOST_TAKERS],
     );
@@ -40,9 +40,19 @@ export function createJournalStore(db: Database): JournalStore {
     async open(owner) {
       epoch = owner;
       const [cursors, balances, positions, pending, trades, takers] = await Promise.all([
-        select<JournalCursor>(db, 'select * from lp_journal_cursor', [], ['block']),
-        select<Balance>(db, 'select * from lp_balance', [], ['amount']),
-        select<PositionRow>(db, 'select * from lp_position', [], POSITION_BIGINTS),
+        select<JournalCursor>(
+          db,
+          'select chain_id, block, hash, nonce from lp_journal_cursor',
+          [],
+          ['block'],
+        ),
+        select<Balance>(db, 'select account, chain_id, token, amount from lp_balance', [], ['amount']),
+        select<PositionRow>(
+          db,
+          `select asset, ${POSITION_BIGINTS.join(', ')} from lp_position`,
+          [],
+          POSITION_BIGINTS,
+        ),
         entriesWhere(db, 'e.id in (select id from lp_pending)', []),
         select<TradeRecord>(
           db,
@@ -93,7 +103,7 @@ export function createJournalStore(db: Database): JournalStore {
     explanations: (id) =>
       select<StoredExplanation>(
         db,
-        'select * from lp_explanation where quote_id = $1 or rfq_id = $1 or order_id = $2 order by at_ms desc limit 100',
+        'select order_id, quote_id, rfq_id, at_ms, explanation from lp_explanation where quote_id = $1 or rfq_id = $1 or order_id = $2 order by at_ms desc limit 100',
         [id, /^0x[0-9a-f]{64}$/.test(id) ? bytes(id as Hex) : null],
       ),
     async audit() {
@@ -181,7 +191,7 @@ async function writeExplanations(session: Queryable, rows: readonly StoredExplan
     await session.query(
       {
         name: 'journal-explanation',
-        text: 'insert into lp_explanation values ($1, $2, $3, $4, $5) on conflict (order_id) do nothing',
+        text: 'insert into lp_explanation (order_id, quote_id, rfq_id, at_ms, explanation) values ($1, $2, $3, $4, $5) on conflict (order_id) do nothing',
       },
       [bytes(orderId), quoteId, rfqId, atMs, JSON.stringify(explanation)],
     );

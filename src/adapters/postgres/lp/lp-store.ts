@@ -129,7 +129,7 @@ export function createLpStore(db: Database): LpStore {
       const rows = await db.query(
         {
           name: 'lp-awards-but',
-          text: `select * from lp_award where stage in ('committed', 'filled') and order_id <> all($1::bytea[]) order by accepted_at_ms, order_id limit 500`,
+          text: `select ${AWARD_COLUMNS} from lp_award where stage in ('committed', 'filled') and order_id <> all($1::bytea[]) order by accepted_at_ms, order_id limit 500`,
         },
         [known.map(bytes)],
       );
@@ -193,7 +193,7 @@ export function createLpStore(db: Database): LpStore {
         session.query(
           {
             name,
-            text: `insert into lp_award (order_id, quote_id, message, output_index, commitment, stage, fill, note, accepted_at_ms, updated_at_ms) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) on conflict (order_id) do update set ${text}`,
+            text: `insert into lp_award (${AWARD_COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) on conflict (order_id) do update set ${text}`,
           },
           awardValues(award),
         );
@@ -243,11 +243,13 @@ export function createLpStore(db: Database): LpStore {
         ),
       ),
     async award(orderId) {
-      const [row] = await db.query('select * from lp_award where order_id = $1', [bytes(orderId)]);
+      const [row] = await db.query(`select ${AWARD_COLUMNS} from lp_award where order_id = $1`, [
+        bytes(orderId),
+      ]);
       return row && toAward(row);
     },
     async listAwards(limit) {
-      const text = 'select * from lp_award order by accepted_at_ms desc, order_id limit $1';
+      const text = `select ${AWARD_COLUMNS} from lp_award order by accepted_at_ms desc, order_id limit $1`;
       return (await db.query(text, [limit])).map(toAward);
     },
     async stop({ ledger, cursors }) {
@@ -274,7 +276,9 @@ const KILL = 'kill';
 export const OPEN_LP = 'update lp_owner set epoch = $1, clean = null';
 const PULL =
   'insert into lp_risk (name, value) values ($1, $2) on conflict (name) do update set value = lp_risk.value || excluded.value';
-const OPEN_AWARDS = `select * from lp_award where stage in ('committed', 'filled') order by accepted_at_ms, order_id`;
+const AWARD_COLUMNS =
+  'order_id, quote_id, message, output_index, commitment, stage, fill, note, accepted_at_ms, updated_at_ms';
+const OPEN_AWARDS = `select ${AWARD_COLUMNS} from lp_award where stage in ('committed', 'filled') order by accepted_at_ms, order_id`;
 
 const awardValues = (award: LpAward): unknown[] => [
   bytes(award.orderId),

@@ -6,7 +6,15 @@ import type { ApiKey, SolverRecord } from '../../../ports/stores/store.ts';
 import { channelOf } from '../bus.ts';
 import type { Database, Queryable } from '../pool.ts';
 import { put, select } from '../rows.ts';
-import { addKey, putSolver, putWorkspace, selectWorkspaces } from './venue-rows.ts';
+import {
+  addKey,
+  KEY_COLUMNS,
+  MEMBER_COLUMNS,
+  putSolver,
+  putWorkspace,
+  selectWorkspaces,
+  SOLVER_COLUMNS,
+} from './venue-rows.ts';
 
 export function createAdminStore(db: Database): AdminStore {
   return {
@@ -33,16 +41,20 @@ function transactionOn(session: Queryable, schema: string): AdminTx {
     },
     putWorkspace: (workspace) => putWorkspace(session, workspace),
     async solver(id) {
-      return (await select<SolverRecord>(session, 'select * from solver where id = $1', [id]))[0];
+      return (
+        await select<SolverRecord>(session, `select ${SOLVER_COLUMNS} from solver where id = $1`, [id])
+      )[0];
     },
     putSolver: (solver) => putSolver(session, solver),
     members: (workspaceId) =>
-      select<Member>(session, 'select * from member where workspace_id = $1 order by joined_at_ms, id', [
-        workspaceId,
-      ]),
+      select<Member>(
+        session,
+        `select ${MEMBER_COLUMNS} from member where workspace_id = $1 order by joined_at_ms, id`,
+        [workspaceId],
+      ),
     putMember: (member) => put(session, 'member', member, { key: 'workspace_id, id' }),
     async key(id) {
-      return (await select<ApiKey>(session, 'select * from api_key where id = $1', [id]))[0];
+      return (await select<ApiKey>(session, `select ${KEY_COLUMNS} from api_key where id = $1`, [id]))[0];
     },
     addKey: (key) => addKey(session, key),
     async revokeKey(id, atMs) {
@@ -54,7 +66,7 @@ function transactionOn(session: Queryable, schema: string): AdminTx {
     keysOf: (workspaceId, memberId) =>
       select<ApiKey>(
         session,
-        `select * from api_key where workspace_id = $1 and member_id = $2 and revoked_at_ms is null
+        `select ${KEY_COLUMNS} from api_key where workspace_id = $1 and member_id = $2 and revoked_at_ms is null
          order by created_at_ms, id`,
         [workspaceId, memberId],
       ),

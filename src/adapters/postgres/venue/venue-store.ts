@@ -10,7 +10,15 @@ import { createOrderStore } from './order-store.ts';
 import { createTradeStore } from '../trades/trade-store.ts';
 import { createTravelRuleStore } from './travel-rule-store.ts';
 import type { Database } from '../pool.ts';
-import { addKey, putSolver, putWorkspace, selectWorkspaces } from './venue-rows.ts';
+import {
+  addKey,
+  KEY_COLUMNS,
+  MEMBER_COLUMNS,
+  putSolver,
+  putWorkspace,
+  selectWorkspaces,
+  SOLVER_COLUMNS,
+} from './venue-rows.ts';
 
 export function createVenueStore(db: Database): VenueStore {
   return {
@@ -21,7 +29,9 @@ export function createVenueStore(db: Database): VenueStore {
     trades: createTradeStore(db),
 
     findKey: (lookup) =>
-      select<ApiKey>(db, { name: 'key-find', text: 'select * from api_key where lookup = $1' }, [lookup]),
+      select<ApiKey>(db, { name: 'key-find', text: `select ${KEY_COLUMNS} from api_key where lookup = $1` }, [
+        lookup,
+      ]),
     addKey: (key) => addKey(db, key),
     async revokeKey(id, atMs) {
       const revoked = await db.query(
@@ -37,10 +47,10 @@ export function createVenueStore(db: Database): VenueStore {
       );
       return rows.map(({ id }) => id);
     },
-    listKeys: () => select<ApiKey>(db, 'select * from api_key order by created_at_ms, id'),
+    listKeys: () => select<ApiKey>(db, `select ${KEY_COLUMNS} from api_key order by created_at_ms, id`),
 
     async workspace(id) {
-      return (await selectWorkspaces(db, 'id = $1', [id]))[0];
+      return (await selectWorkspaces(db, 'id = $1', [id], 'workspace-one'))[0];
     },
     putWorkspace: (workspace) => putWorkspace(db, workspace),
     listWorkspaces: () => selectWorkspaces(db, 'true'),
@@ -48,16 +58,21 @@ export function createVenueStore(db: Database): VenueStore {
     async member(workspaceId, id) {
       const statement = {
         name: 'member-one',
-        text: 'select * from member where workspace_id = $1 and id = $2',
+        text: `select ${MEMBER_COLUMNS} from member where workspace_id = $1 and id = $2`,
       };
       return (await select<Member>(db, statement, [workspaceId, id]))[0];
     },
     listMembers: (workspaceId) =>
-      select<Member>(db, 'select * from member where workspace_id = $1 order by joined_at_ms, id', [
-        workspaceId,
-      ]),
+      select<Member>(
+        db,
+        {
+          name: 'member-list',
+          text: `select ${MEMBER_COLUMNS} from member where workspace_id = $1 order by joined_at_ms, id`,
+        },
+        [workspaceId],
+      ),
 
-    listSolvers: () => select<SolverRecord>(db, 'select * from solver order by id'),
+    listSolvers: () => select<SolverRecord>(db, `select ${SOLVER_COLUMNS} from solver order by id`),
     putSolver: (solver) => putSolver(db, solver),
     async solverSeen(id, atMs) {
       await db.query(
