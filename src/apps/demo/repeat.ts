@@ -1,20 +1,20 @@
-/** Repeats a task after a pause, until it is stopped. A failure does not end it. */
+/** Runs a task at once, and again a pause after each end of it, until it is stopped. */
 
+/**
+ * The task must catch its errors: its rejection is not handled here. `stopped` lets a long task end early.
+ * The first run starts before `repeat` returns.
+ */
 export function repeat(
-  pauseMs: number | (() => number),
-  task: () => Promise<unknown>,
-  trouble: (error: unknown) => void = () => {},
-): { readonly stopped: boolean; stop(): void } {
+  pauseMs: number,
+  task: (stopped: () => boolean) => Promise<unknown>,
+): { stop(): void } {
   let [stopped, timer] = [false, undefined as NodeJS.Timeout | undefined];
   const round = async (): Promise<void> => {
-    await task().catch(trouble);
-    if (!stopped) timer = setTimeout(() => void round(), typeof pauseMs === 'number' ? pauseMs : pauseMs());
+    await task(() => stopped);
+    if (!stopped) timer = setTimeout(() => void round(), pauseMs);
   };
   void round();
   return {
-    get stopped() {
-      return stopped;
-    },
     stop() {
       stopped = true;
       clearTimeout(timer);

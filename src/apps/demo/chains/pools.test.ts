@@ -29,6 +29,27 @@ async function priceIn(index: number): Promise<number> {
   return chain.usdc.address < chain.weth.address ? 1e12 / price : price * 1e12;
 }
 
+test('the keeper looks at the pools at once, and at no further pool after a stop', async () => {
+  const pools = dex.listed.map(({ tokens: [a, b], fee }, index) => ({
+    address: dex.pools[index] as Address,
+    tokens: [a, b] as [Address, Address],
+    fee,
+  }));
+  const troubles: unknown[] = [];
+  const keeper = keepPools(
+    [{ rpcUrl: 'http://127.0.0.1:1', tokens: [], dex: { ...dex, pools } }],
+    () => 1,
+    (error) => {
+      troubles.push(error);
+      if (troubles.length === 2) keeper.stop();
+    },
+  );
+  await vi.waitFor(() => expect(troubles).toHaveLength(2), { timeout: 1_000 });
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  expect(pools.length).toBeGreaterThan(2);
+  expect(troubles).toHaveLength(2);
+});
+
 test('the keeper trades a v2 pair and a v3 pool back to the market price', async () => {
   for (const { address, decimals } of chain.deployment.tokens)
     await dex.mint(address, dex.trader, 10_000_000n * 10n ** BigInt(decimals));

@@ -46,10 +46,10 @@ export function keepPools(
       };
     }),
   );
-  const keeper = repeat(LOOK_MS, async () => {
-    for (const pool of pools) if (!keeper?.stopped) await look(pool).catch(trouble);
+  return repeat(LOOK_MS, async (stopped) => {
+    // In sequence: pools of one chain trade from one balance.
+    for (const pool of pools) if (!stopped()) await look(pool).catch(trouble);
   });
-  return keeper;
 }
 
 async function look(kept: KeptPool): Promise<void> {
