@@ -141,7 +141,9 @@ export const readerFor = (manifest: Manifest, apiKey?: string): DemoTaker =>
   takerFor(manifest, { privateKey: `0x${'11'.repeat(32)}` }, apiKey);
 
 export async function rosterOf(manifest: Manifest): Promise<Solver[]> {
-  return zSolversResponse.parse((await readerFor(manifest).call('GET', '/api/v1/solvers')).json).solvers;
+  const { status, json } = await readerFor(manifest).call('GET', '/api/v1/solvers');
+  if (status !== 200) throw new Error(`The roster answered ${status}.`);
+  return zSolversResponse.parse(json).solvers;
 }
 
 export const readTrades = (
@@ -151,6 +153,7 @@ export const readTrades = (
 ): Promise<Response> =>
   fetch(`${venue.url}/api/v1/workspaces/${venue.workspaceId}/trades${path}`, {
     headers: { 'X-API-Key': key },
+    signal: AbortSignal.timeout(15_000),
   });
 
 export function trustlessTaker(

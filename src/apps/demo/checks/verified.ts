@@ -13,8 +13,11 @@ export const verifiedCheck: DemoCheck = {
   name: 'verify: dossiers are proven by signatures and chains alone',
   async run(world, tally) {
     const { url, keys, workspaceId: workspace } = world.manifest.venue;
-    const dossierOf = async (orderId: Bytes32) =>
-      (await (await readTrades(world.manifest, `/${orderId}`)).json()) as Record<string, unknown>;
+    const dossierOf = async (orderId: Bytes32) => {
+      const response = await readTrades(world.manifest, `/${orderId}`);
+      expectEqual(response.status, 200, 'status of the dossier');
+      return (await response.json()) as Record<string, unknown>;
+    };
     const ids: Bytes32[] = [];
     for (const corridor of [
       ['base', 'base'],
