@@ -24,12 +24,15 @@ const disturbed = (
     end,
     meanwhile,
     timeoutMs,
+    recoveryMs,
   }: {
     corridor?: Corridor;
     begin(world: DemoWorld): unknown;
     end(world: DemoWorld): unknown;
     meanwhile(world: DemoWorld, detail: string): Promise<string> | string;
     timeoutMs?: number;
+    /** A chain needs this long to recover. The control must pass before quotes are expected. */
+    recoveryMs?: number;
   },
 ): DemoCheck => ({
   name: `${control}: ${name}`,
@@ -44,6 +47,7 @@ const disturbed = (
       return await meanwhile(world, detail);
     } finally {
       await end(world);
+      if (recoveryMs !== undefined) await seen.passed(recoveryMs);
       await quotesAgain(world, id, corridor);
       await seen.passed(timeoutMs);
     }
@@ -166,6 +170,7 @@ export const sequencerCheck = (id: string): DemoCheck =>
       return `${detail.slice(0, 60)}: its corridors are not quoted, the other chain is; up again: quoting after the grace period`;
     },
     timeoutMs: 20_000,
+    recoveryMs: 20_000,
   });
 
 const mineEvery = ({ manifest }: DemoWorld, seconds: number) =>
@@ -182,4 +187,5 @@ export const lagCheck = (id: string): DemoCheck =>
       return `${detail}: the chain is not quoted, the other one is; blocks again: quoting`;
     },
     timeoutMs: 30_000,
+    recoveryMs: 30_000,
   });
