@@ -55,7 +55,10 @@ export async function readAnswers(file: string): Promise<Answers> {
   );
 }
 
-/** Later answers override earlier ones, section by section. */
+/** A partial list of sources or prices would leave the demo's others in the configuration. */
+const REPLACED = new Set(['feeds', 'prices']);
+
+/** Later answers override earlier ones, key by key in each section. `feeds` and `prices` are replaced. */
 export function merge(...many: readonly Answers[]): Answers {
   const whole: Record<string, unknown> = {};
   for (const answers of many) {
@@ -63,7 +66,11 @@ export function merge(...many: readonly Answers[]): Answers {
       if (value === undefined) continue;
       const before = whole[key];
       const parts =
-        typeof value === 'object' && !Array.isArray(value) && typeof before === 'object' && before !== null;
+        !REPLACED.has(key) &&
+        typeof value === 'object' &&
+        !Array.isArray(value) &&
+        typeof before === 'object' &&
+        before !== null;
       whole[key] = parts
         ? { ...before, ...Object.fromEntries(Object.entries(value).filter(([, part]) => part !== undefined)) }
         : value;
