@@ -9,8 +9,8 @@ import { zAddress } from '../../protocol/wire.ts';
 
 const PERMIT2: Address = '0x000000000022d473030f116ddee9f6b43ac78ba3';
 
-/** May be left out: every option has a default. */
-export const zSection = <S extends z.core.$ZodLooseShape>(shape: S) =>
+/** May be left out: every option has a default. The type refuses an option without one. */
+export const zSection = <S extends Record<string, z.ZodDefault | z.ZodPrefault>>(shape: S) =>
   z.strictObject(shape).prefault({} as never);
 
 export const zSecretText = z.string().min(1);
