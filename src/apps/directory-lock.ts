@@ -2,7 +2,7 @@
 
 import { open, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { badRequest } from './bad-request.ts';
+import { RequestError } from '../domain/errors.ts';
 
 /** Returns a function that releases the lock. Takes over a dead process's lock. */
 export async function lockDirectory(dir: string): Promise<() => Promise<void>> {
@@ -21,8 +21,9 @@ export async function lockDirectory(dir: string): Promise<() => Promise<void>> {
     if (isAlive(Number(owner)) && (await startOf(Number(owner))) === since) break;
     await rm(path, { force: true });
   }
-  throw badRequest(
+  throw new RequestError(
     `The data directory ${dir} is in use by another firmquote process. Stop that process or use another directory.`,
+    { code: 'data_dir_in_use' },
   );
 }
 

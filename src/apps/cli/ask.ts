@@ -2,7 +2,7 @@
 
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
-import { badRequest } from '../bad-request.ts';
+import { RequestError } from '../../domain/errors.ts';
 
 export interface Terminal {
   ask(question: string, preset?: string): Promise<string>;
@@ -50,7 +50,8 @@ export function openTerminal(): Terminal | undefined {
 /** `instead`: the advice to print when there is no terminal. */
 export async function askSecret(question: string, instead: string): Promise<string> {
   const terminal = openTerminal();
-  if (terminal === undefined) throw badRequest(`No terminal to ask for input. ${instead}`);
+  if (terminal === undefined)
+    throw new RequestError(`No terminal to ask for input. ${instead}`, { code: 'no_terminal' });
   try {
     return await terminal.secret(question);
   } finally {

@@ -1,7 +1,7 @@
 /** The owner's actions. Each step is simulated before it is sent. */
 
 import { formatUnits } from '../../domain/amount.ts';
-import { SettlementError, UpstreamError } from '../../domain/errors.ts';
+import { RequestError, SettlementError, UpstreamError } from '../../domain/errors.ts';
 import type { TokenInfo } from '../../domain/chain.ts';
 import type { Address, Hex } from '../../domain/hex.ts';
 import type { UnixSeconds } from '../../domain/time.ts';
@@ -15,7 +15,6 @@ import {
   setOperatorCall,
   withdrawCall,
 } from '../../settlement/call.ts';
-import { badRequest } from '../bad-request.ts';
 
 export interface OwnerStep {
   what: string;
@@ -44,7 +43,7 @@ export function createOwner(
   const show = (amount: bigint, { decimals, symbol }: TokenInfo) =>
     `${formatUnits(amount, decimals)} ${symbol}`;
   const refuse = (message: string): never => {
-    throw badRequest(message);
+    throw new RequestError(message, { code: 'refused' });
   };
   const nowOf = async (): Promise<UnixSeconds> => {
     const head = port.head();

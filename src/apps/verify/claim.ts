@@ -2,7 +2,7 @@
 
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
-import { UpstreamError } from '../../domain/errors.ts';
+import { RequestError, UpstreamError } from '../../domain/errors.ts';
 import type { Bytes32 } from '../../domain/hex.ts';
 import { zComplianceProofs, zIntent } from '../../protocol/api/records.ts';
 import { badRequest } from '../bad-request.ts';
@@ -47,12 +47,14 @@ export function readClaim(json: unknown): TradeClaim {
     'trade' in json &&
     !('intent' in json && 'complianceProofs' in json);
   if (hidden)
-    throw badRequest(
+    throw new RequestError(
       'This dossier has no intent and no proofs: only owners and admins of a workspace see them. Fetch it with a key of an admin or owner (fq_…).',
+      { code: 'no_proofs' },
     );
   const [issue] = parsed.error.issues;
-  throw badRequest(
+  throw new RequestError(
     `This is not a dossier of a venue: ${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'unreadable'}`,
+    { code: 'no_dossier' },
   );
 }
 
@@ -93,5 +95,7 @@ export async function claimFromVenue({
   const body: unknown = await response.json().catch(() => undefined);
   if (response.status === 200) return readClaim(body);
   const message = (body as { error?: { message?: string } } | undefined)?.error?.message;
-  throw badRequest(`The venue answered ${response.status}: ${message ?? 'an unreadable body'}`);
+  throw new RequestError(`The venue answered ${response.status}: ${message ?? 'an unreadable body'}`, {
+    code: 'venue_refused',
+  });
 }

@@ -47,12 +47,14 @@ export async function openAdminClient(options: AdminClientOptions): Promise<Admi
     const body = await response.json().catch(() => undefined);
     const error = (body as { error?: { code?: string; message?: string } } | undefined)?.error;
     if (response.status === 401)
-      throw badRequest(
+      throw new RequestError(
         `The admin API at ${url} needs its token. Give the configuration (--config FILE) or the token file (--token-file FILE).`,
+        { code: 'unauthorized' },
       );
     if (body === undefined || response.status === 404 || response.status === 405)
-      throw badRequest(
+      throw new RequestError(
         `The server at ${url} is not the admin API of an LP that has ${path}. Check the port (admin.port) and the version of firmquote.`,
+        { code: 'wrong_door' },
       );
     if (response.status >= 400 && !(response.status === 409 && method === 'POST'))
       throw new RequestError(error?.message ?? `The LP answered ${response.status}.`, {

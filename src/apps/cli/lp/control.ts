@@ -1,11 +1,11 @@
 /** Commands that control a running LP: status, pause, resume, drain, reload, audit. */
 
+import { RequestError } from '../../../domain/errors.ts';
 import type { LpStatus } from '../../../lp/node/interface.ts';
 import type { AuditEntry } from '../../../ports/stores/audit-log.ts';
 import type { Reload } from '../../lp/reload.ts';
 import { type AdminClientOptions, openAdminClient } from './admin-client.ts';
 import { printLines, table } from '../table.ts';
-import { badRequest } from '../../bad-request.ts';
 
 type Status = Omit<LpStatus, 'chains'> & {
   chains: { chainId: number; slug: string; head: string | null; final: string; gasWei: string | null }[];
@@ -45,7 +45,10 @@ export async function drainLp({
   for (;;) {
     const { liveQuotes, openAwards, pause: standing } = await client.get<Status>('/status');
     if (standing === null)
-      throw badRequest('The LP was resumed while it was draining and quotes again. See: firmquote lp audit');
+      throw new RequestError(
+        'The LP was resumed while it was draining and quotes again. See: firmquote lp audit',
+        { code: 'resumed' },
+      );
     const seconds = Math.round((performance.now() - startedMs) / 1000);
     if (liveQuotes === 0 && openAwards === 0) {
       if (options.json) console.log(JSON.stringify({ drained: true, seconds }));
@@ -59,8 +62,9 @@ export async function drainLp({
     if (!options.json && now !== last) console.log(`${String(seconds).padStart(4)} s  ${now}`);
     last = now;
     if (timeout !== undefined && seconds >= timeout)
-      throw badRequest(
+      throw new RequestError(
         `Not drained after ${seconds} s (${now}). It stays paused. Run drain again to wait longer.`,
+        { code: 'timeout' },
       );
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }

@@ -45,19 +45,20 @@ export async function probeVenue(url: string, apiKey: string): Promise<VenueFact
     throw badRequest(`"${url}" is not the address of a venue, such as wss://venue.example.`);
   const heard = await readFirstMessage({ url, apiKey });
   if (heard.kind === 'unreachable')
-    throw badRequest(
+    throw new RequestError(
       `The venue at ${url} cannot be reached: ${heard.why}. Check the address and that the venue is running.`,
+      { code: 'bad_venue' },
     );
   if (heard.kind === 'refused') {
     const why =
       heard.status === 401 || heard.status === 403
         ? 'does not accept this key as a solver key. The venue issues one with: firmquote keys issue --kind solver'
         : `answered ${heard.status}. Check that this is the address of a venue`;
-    throw badRequest(`The venue at ${url} ${why}.`);
+    throw new RequestError(`The venue at ${url} ${why}.`, { code: 'bad_venue' });
   }
   const read = readFromVenue(heard.frame);
   if (!read.ok || read.message.type !== 'challenge')
-    throw badRequest(`The server at ${url} is not a venue of this version.`);
+    throw new RequestError(`The server at ${url} is not a venue of this version.`, { code: 'bad_venue' });
   return { venueId: read.message.venueId, chains: read.message.chains };
 }
 
@@ -68,14 +69,18 @@ export async function probeChain(
 ): Promise<ChainFacts> {
   return withRpc(rpcUrl, slug, async (rpc) => {
     const id = Number(await rpc.request<Hex>('eth_chainId', []));
-    if (id !== chainId) throw badRequest(`This endpoint is on chain ${id}, not on ${slug} (${chainId}).`);
+    if (id !== chainId)
+      throw new RequestError(`This endpoint is on chain ${id}, not on ${slug} (${chainId}).`, {
+        code: 'wrong_chain',
+      });
     for (const [what, address] of [
       ['escrow', escrow],
       ['oracle', oracle],
     ] as const) {
       if ((await rpc.request<Hex>('eth_getCode', [address, 'latest'])) === '0x')
-        throw badRequest(
+        throw new RequestError(
           `There is no ${what} on ${slug} at ${address}, which the venue names. Check that the endpoint is synchronised and the venue is the right one.`,
+          { code: 'no_escrow' },
         );
     }
     const newest = BigInt(await rpc.request<Hex>('eth_blockNumber', []));
@@ -111,9 +116,9 @@ export async function probeTokens(
           view(rpc, address, erc20Abi, 'decimals'),
         ]).catch((cause: unknown) => {
           if (cause instanceof RpcRefusal || cause instanceof ViemError)
-            throw badRequest(
+            throw new RequestError(
               `${address} on ${slug} is not an ERC-20 token: it has no symbol, name or decimals.`,
-              cause,
+              { code: 'not_a_token', cause },
             );
           throw cause;
         });
