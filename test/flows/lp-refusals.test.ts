@@ -1,15 +1,18 @@
 /**
  * A refusal that names a size keeps its word: that size passes a moment later, and one per cent more does
- * not.
+ * not. A part that the LP offers instead is checked again when the venue asks for its slice.
  */
 
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createRecovery } from '../../src/adapters/secp256k1/recovery.ts';
 import { systemRandom } from '../../src/adapters/system/random.ts';
 import { parseUnits } from '../../src/domain/amount.ts';
 import { commitmentDigest } from '../../src/domain/commitment.ts';
-import { orderId } from '../../src/domain/order.ts';
+import { encodeContext } from '../../src/domain/context.ts';
+import { type Address, addressToBytes32 } from '../../src/domain/hex.ts';
+import { orderId, type StandardOrder } from '../../src/domain/order.ts';
+import { orderTimes } from '../../src/domain/time.ts';
 import { createLedger, type Ledger } from '../../src/inventory/ledger.ts';
 import type { Limits } from '../../src/inventory/limits.ts';
 import { createQuotingSnapshot, type QuotingSnapshot } from '../../src/lp/quoting/quoting-snapshot.ts';
@@ -18,8 +21,9 @@ import { createLadders } from '../../src/lp/quoting/ladder.ts';
 import { createMarket } from '../../src/lp/market/market.ts';
 import { createCommitmentSigner } from '../../src/lp/quoting/quote.ts';
 import type { Clock } from '../../src/ports/clock.ts';
-import type { Rfq } from '../../src/protocol/link/link.ts';
-import { orderFromMessage } from '../../src/protocol/wire.ts';
+import type { LinkPartial, Rfq, SliceRequest } from '../../src/protocol/link/link.ts';
+import type { Log } from '../../src/ports/log.ts';
+import { orderFromMessage, orderToMessage } from '../../src/protocol/wire.ts';
 import { account, type Devnet, startDevnet, type TestChain } from '../support/devnet.ts';
 import { lpConfig } from '../support/lp.ts';
 import { request } from '../support/scripted-venue.ts';
@@ -28,7 +32,7 @@ import { silentLog } from '../support/silent.ts';
 const [owner, operator, taker] = [account(61), account(62), account(63)];
 const startMs = Date.now();
 /** Time stands still, so that the state between two questions is the same to the last digit. */
-const clock: Clock = { nowMs: () => startMs, monotonicMs: () => 0, after: () => () => {} };
+const stillClock: Clock = { nowMs: () => startMs, monotonicMs: () => 0, after: () => () => {} };
 
 let devnet: Devnet;
 let chain: TestChain;
@@ -46,13 +50,21 @@ interface State {
   params?: object;
   mid?: string;
   quoting?: object;
+  clock?: Clock;
+  log?: Log;
 }
 
 /** A maker with these balances, as a node would wire it, over a real chain's description. */
-function maker({ usdc, weth, limits = {}, params = {}, mid = '2500', quoting = {} }: State): {
-  quoting: QuotingSnapshot;
-  ledger: Ledger;
-} {
+function maker({
+  usdc,
+  weth,
+  limits = {},
+  params = {},
+  mid = '2500',
+  quoting = {},
+  clock = stillClock,
+  log = silentLog,
+}: State): { quoting: QuotingSnapshot; ledger: Ledger } {
   const config = lpConfig(devnet, owner.address, {
     pairs: [{ base: 'WETH', quote: 'USDC', params }],
     quoting,
@@ -125,7 +137,7 @@ function maker({ usdc, weth, limits = {}, params = {}, mid = '2500', quoting = {
       quoteEvents: { quoted() {}, declined() {} },
       commitments: createCommitmentSigner(operator.signer),
       random: systemRandom,
-      log: silentLog,
+      log,
       standby: { refusal: () => undefined },
       risk: { gapLoss: () => 0n },
     },
@@ -317,5 +329,78 @@ describe('several tenors', () => {
     expect(await seconds({ minValidUntil: now + 61 })).toMatchObject([
       { type: 'decline', reason: 'validity' },
     ]);
+  });
+});
+
+describe('a slice of an offered part', () => {
+  /** The order of a split: this LP delivers `output` for 30 % of the input, and another LP the rest. */
+  function slice(rfq: Rfq, offer: LinkPartial, output: bigint): SliceRequest {
+    const { chain: network, usdc } = chain;
+    const times = orderTimes(offer.validUntil, rfq.skeleton);
+    const outputOf = (exclusiveFor: Address, portionBps: number, amount: bigint) => ({
+      oracle: addressToBytes32(rfq.skeleton.outputOracle),
+      settler: addressToBytes32(network.escrow),
+      chainId: BigInt(network.id),
+      token: addressToBytes32(usdc.address),
+      amount,
+      recipient: addressToBytes32(rfq.receiver),
+      callbackData: '0x' as const,
+      context: encodeContext({
+        exclusiveFor,
+        startTime: times.fillDeadline + 1,
+        portionBps,
+        feeBps: rfq.platformFeeBps,
+        relayFee: 0n,
+      }),
+    });
+    const order: StandardOrder = {
+      user: rfq.taker,
+      nonce: BigInt(rfq.skeleton.nonce),
+      originChainId: BigInt(network.id),
+      expires: times.expires,
+      fillDeadline: times.fillDeadline,
+      inputOracle: rfq.skeleton.inputOracle,
+      inputs: [[BigInt(chain.weth.address), BigInt(rfq.amount)]],
+      outputs: [
+        outputOf(owner.address, 3_000, output),
+        outputOf(account(65).address, 7_000, parseUnits('17000', 6)),
+      ],
+    };
+    return {
+      type: 'slice',
+      rfqId: rfq.rfqId,
+      quoteId: `0x${'5'.repeat(64)}`,
+      order: orderToMessage(order) as SliceRequest['order'],
+      outputIndex: 0,
+      validUntil: offer.validUntil,
+      deadlineMs: 2_000,
+    };
+  }
+
+  test('is signed while the price is fresh, and declined without an alarm once it has vanished', async () => {
+    let nowMs = startMs;
+    const fatal = vi.fn<Log['fatal']>();
+    const { quoting } = maker({
+      usdc: '20000',
+      weth: '4',
+      clock: { ...stillClock, nowMs: () => nowMs },
+      log: { ...silentLog, fatal },
+    });
+    // 10 WETH are 25,000 USDC, more than this LP has. The price is fresh for 2 seconds.
+    const sellTenWeth = () => ask(true, 'exactInput', 10n ** 19n, { maxSplitParts: 2 });
+    const [fresh, late] = [sellTenWeth(), sellTenWeth()];
+    const offer = async (rfq: Rfq) => (await answers(quoting, rfq))[0] as LinkPartial;
+    const requested = slice(fresh, await offer(fresh), parseUnits('7400', 6));
+    expect(await quoting.slices.handleSlice(requested)).toMatchObject({ type: 'commit' });
+
+    nowMs = startMs + 1_500;
+    const stale = slice(late, await offer(late), parseUnits('7400', 6));
+    nowMs = startMs + 2_500;
+    expect(await quoting.slices.handleSlice(stale)).toMatchObject({
+      type: 'decline',
+      reason: 'stale_price',
+      code: 'stale_mid',
+    });
+    expect(fatal).not.toHaveBeenCalled();
   });
 });

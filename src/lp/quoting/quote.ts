@@ -233,7 +233,7 @@ export function createQuoteHandler(
     const failure =
       check(inputs, priced)[0] ??
       checkDeal(context, route, { input, output, spreadBps: priced.terms.D }, deps.fatFinger);
-    if (failure === NO_REFERENCE) return { declined: 'stale_price', detail: failure };
+    if (failure === NO_REFERENCE) return NO_PRICE_NOW;
     if (failure !== undefined) {
       log.fatal(
         { rfqId: rfq.rfqId, pair: route.pairName, failure, terms: priced.terms },
@@ -430,6 +430,13 @@ function holdRequestOf(
 
 /** An asset of the pair has no USD price of its own now, so the deal cannot be checked. */
 export const NO_REFERENCE = 'no_reference';
+
+/** The market lost a price between two reads. Pricing made no mistake, so nobody is paged. */
+export const NO_PRICE_NOW = {
+  declined: 'stale_price',
+  control: 'stale_mid',
+  detail: 'an asset of the pair has no USD price now',
+} as const satisfies Decline;
 
 /** Checks a deal by the USD value of both legs, independently of pricing. Returns what is wrong with it. */
 export function checkDeal(

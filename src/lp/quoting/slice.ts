@@ -13,7 +13,7 @@ import { type Commit, type LinkDecline, recipientFor, type SliceRequest } from '
 import { orderFromMessage } from '../../protocol/wire.ts';
 import type { PartialOffer } from './ladder.ts';
 import { holdOf, ownSlice, type OwnSlice } from './order.ts';
-import { checkDeal, declineMessage, NO_REFERENCE, type QuoteHandlerDeps } from './quote.ts';
+import { checkDeal, declineMessage, NO_PRICE_NOW, NO_REFERENCE, type QuoteHandlerDeps } from './quote.ts';
 
 export type SliceHandler = ReturnType<typeof createSliceHandler>;
 
@@ -33,7 +33,7 @@ export function createSliceHandler(deps: QuoteHandlerDeps) {
     const order = orderFromMessage(slice.order);
     const ours = validate(slice, order, offer);
     if (isDecline(ours)) {
-      log.warn({ rfqId: slice.rfqId, why: ours.detail }, 'declined a slice that differs from our offer');
+      log.warn({ rfqId: slice.rfqId, why: ours.detail }, 'declined a slice of our offer');
       return declined(ours);
     }
     if (!leases.covers(route.origin.id, order.fillDeadline)) return declined({ declined: 'validity' });
@@ -155,7 +155,7 @@ export function createSliceHandler(deps: QuoteHandlerDeps) {
     const deal = { input: ours.portion, output: amount, spreadBps: priced.terms.D };
     const failure = checkDeal(context, route, deal, deps.fatFinger);
     if (failure === undefined) return { ...ours, priced, inputs };
-    if (failure === NO_REFERENCE) return { declined: 'stale_price', detail: failure };
+    if (failure === NO_REFERENCE) return NO_PRICE_NOW;
     log.fatal(
       { rfqId: slice.rfqId, pair: route.pairName, failure },
       'the independent check rejected a slice: not signed',
