@@ -1,8 +1,9 @@
 /**
  * What one price costs, on one core and without its signature: all terms and exact amounts, for either side;
- * then the whole of a promise but signing it: book, price, second opinion, hold, and the record that explains
- * it. Flat or not as pairs and live quotes grow. Beside it, in the same run: the bare integer arithmetic
- * under a price, which no pricer can go below, and the signature over it, next to which it should not count.
+ * then the whole of a promise but signing it: book, price, independent check, hold, and the record that
+ * explains it. Flat or not as pairs and live quotes grow. Beside it, in the same run: the bare integer
+ * arithmetic under a price, which no pricer can go below, and the signature over it, next to which it should
+ * not count.
  */
 
 import { cpus } from 'node:os';
@@ -151,10 +152,10 @@ const exactOutput = shown(
   measure((n) => priced(of(preparedOut, n))),
 );
 const doubted = shown(
-  'price and second opinion',
+  'price and independent check',
   measure((n) => {
     const inputs = of(prepared, n);
-    if (check(inputs, priced(inputs)).length > 0) throw new Error('The second opinion disagrees.');
+    if (check(inputs, priced(inputs)).length > 0) throw new Error('The independent check disagrees.');
   }),
 );
 const promises = SCALES.map(([pairs, live, asked]) => ({
@@ -378,7 +379,7 @@ function promise(pairs: number, live: number, asked: number): Figures {
     });
     if (isDecline(inputs)) throw new Error(`Declined: ${inputs.detail ?? inputs.declined}`);
     const answer = priced(inputs);
-    if (check(inputs, answer).length > 0) throw new Error('The second opinion disagrees.');
+    if (check(inputs, answer).length > 0) throw new Error('The independent check disagrees.');
     const hold: HoldRequest = {
       orderId: id,
       chainId: way.dest.id,

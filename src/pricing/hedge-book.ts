@@ -1,5 +1,6 @@
 /** Cost of hedging immediately: the average price of walking the book of the hedge venue. */
 
+/** A level on the side that we would trade against, best first; sizes in whole base tokens. */
 export interface HedgeLevel {
   price: number;
   size: number;
@@ -7,7 +8,7 @@ export interface HedgeLevel {
 
 /**
  * bps worse than the mid, never negative. `side` 1 sells into the bids. Beyond the visible depth the price of
- * the last level is used, which is too low; the square-root law beside it covers that.
+ * the last level stands for the rest, so the impact is too low; the square-root law beside it covers that.
  */
 export function walkedImpact(
   levels: readonly HedgeLevel[],

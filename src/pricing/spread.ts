@@ -1,4 +1,4 @@
-/** Computes the all-in spread D with its terms. Floats are used only here, not in amounts. */
+/** Computes the all-in spread D with its terms, in floats; `spreadInteger` is where they end. */
 
 import { firmness, winProbability } from './firmness.ts';
 import { walkedImpact } from './hedge-book.ts';

@@ -84,6 +84,7 @@ export interface Profit {
 
 export type Accounts = ReturnType<typeof createAccounts>;
 
+/** Most notes waiting for the database. Chain facts never wait here: they are read from the chain. */
 const MOST_NOTES = 20_000;
 const NOTES_AT_ONCE = 200;
 const MOST_ROWS = 10_000;
@@ -119,7 +120,8 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions) {
     mid: midOf,
     marked({ orderId, taker, pair }, horizon, mark) {
       note({ kind: 'mark', orderId, horizon, mark });
-      // A late mark measures the market. One asset on two chains has no mid.
+      // A late mark measures the market, not the taker; one asset on two chains has no mid. Neither teaches
+      // anything.
       if (mark.bps !== null && !mark.late && hasMid(pair)) takers.learn(taker, horizon, mark.bps, mark.atMs);
     },
   });
@@ -169,7 +171,7 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions) {
       const { orderId, slice, order, quoteId, acceptedAtMs } = award;
       const exchange = exchangeOf(orderId, slice, order);
       const record = recentQuotes.quote(orderId);
-      // Unknown when an earlier process or another replica quoted.
+      // Acceptance time and mid are unknown when an earlier process or another replica quoted.
       const trade = tradeOf(
         exchange,
         order,

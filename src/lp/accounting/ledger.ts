@@ -55,6 +55,10 @@ const OWNER = 'equity:owner';
 
 type Mined = Pick<FactPlace, 'blockHash' | 'txHash'>;
 const factOf = ({ blockHash, txHash }: Mined): string => `${blockHash}:${txHash}`;
+/**
+ * Ids of facts, shared by writers and readers of the books. The store keeps them, so a changed format books
+ * facts twice.
+ */
 export const idOf = {
   opening: (chainId: number, token: string) => `opening:${chainId}:${token}`,
   owed: (orderId: Bytes32) => `opening:owed:${orderId}`,
@@ -161,6 +165,7 @@ export function createAccountingLedger({
   return {
     balance,
     balances: () => [...sums.values()].map((each) => ({ ...each })),
+    /** The expected balance at the last block read. */
     inventory: ({ chainId, token }: Pick<Money, 'chainId' | 'token'>) => balance(INVENTORY, chainId, token),
     gas: (chainId: number) => balance(GAS, chainId, 'native'),
     opening(
@@ -205,6 +210,7 @@ export function createAccountingLedger({
       const entry = open.get(idOf.fill(orderId, was));
       return entry === undefined ? [] : reverse(entry, atMs);
     },
+    /** A fill that is final, whether or not it was seen before. */
     sent(exchange: Exchange, place: FactPlace) {
       const { orderId, pays } = exchange;
       const pending = open.get(idOf.fill(orderId, place));
@@ -227,7 +233,7 @@ export function createAccountingLedger({
         orderId,
         postings: [on(INVENTORY, earns, earns.amount), on(RECEIVABLE, earns, -earns.amount)],
       }),
-    /** `lost`: the LP had filled the order. */
+    /** `filled`: the LP had filled the order, so its output is lost. */
     refunded(exchange: Exchange, place: FactPlace, filled: boolean) {
       const id = idOf.refund(exchange.orderId, place);
       // The LP moved nothing, and the fact is still recorded.
@@ -235,6 +241,7 @@ export function createAccountingLedger({
         ? lost(exchange, place, id)
         : post({ ...at(place), id, kind: 'refund', orderId: exchange.orderId, postings: [] });
     },
+    /** The order was refunded before its fill became known. */
     lost: (exchange: Exchange, place: FactPlace) => lost(exchange, place, `loss:${exchange.orderId}`),
     /** A positive amount is a deposit. */
     owner: (money: Money, place: FactPlace, logIndex: number) =>

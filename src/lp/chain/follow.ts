@@ -24,6 +24,7 @@ import { nonceGroupOf } from '../quoting/order.ts';
 export interface FollowListener {
   /** An order of this LP is open on its origin, possibly not final. */
   opened(orderId: Bytes32, order: StandardOrder): void;
+  /** An open order names this LP but has no hold in the ledger. */
   stranger(orderId: Bytes32, order: StandardOrder): void;
   filled(orderId: Bytes32, seen: ChainSighting & { timestamp: UnixSeconds }): void;
   unfilled(orderId: Bytes32, was: Pick<ChainSighting, 'blockHash' | 'txHash'>): void;
@@ -52,7 +53,7 @@ interface FollowDeps {
   learn?(orderIds: readonly Bytes32[]): Promise<void>;
 }
 
-/** Above the number of open orders at dozens per second. */
+/** Enough unless dozens of orders open per second. */
 const MOST_OPENED = 50_000;
 
 const NONE: readonly Bytes32[] = [];
@@ -90,6 +91,7 @@ export function createFollower(
       .map(({ orderId, id }) => [bare(id), { ...partsOf(id), orderId: orderId as Bytes32, fact: id }]),
   );
 
+  /** Block and transaction: a transaction that another block mines after a reorganisation is another fact. */
   const idOf = ({ blockHash, txHash }: Pick<EscrowEvent, 'blockHash' | 'txHash'>): string =>
     `${blockHash}:${txHash}`;
 
@@ -327,7 +329,9 @@ export function createFollower(
 
   return {
     port,
+    /** The last final block processed. */
     cursor: () => cursor,
+    /** Timestamp of the newest block whose events are in the ledger. */
     time: () => time,
     takeTouched() {
       const taken = touched;

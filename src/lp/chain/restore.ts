@@ -83,7 +83,7 @@ async function rebuild(
   const left = new Map<string, bigint>();
   const replays: LedgerEvent[] = [];
   const awards: LpAward[] = [];
-  // Another replica may have filled it since, in a final block.
+  // Another replica may have filled an order since the awards were read, in a final block.
   const since = await store.awardsBut(stored.map(({ orderId }) => orderId));
   for (const award of [...stored, ...since]) {
     const slice = ownSlice(award.order, account, chains);

@@ -38,8 +38,8 @@ export interface ChainSighting {
 }
 
 /**
- * Called synchronously on the quote path: record and return. After a restart chain events may repeat or lack
- * predecessors.
+ * Called synchronously, `quoted` and `declined` on the quote path: record and return. After a restart chain
+ * events may repeat or lack predecessors.
  */
 export interface QuoteEventListener {
   quoted?(record: QuoteRecord): void;

@@ -40,6 +40,7 @@ interface SharingDeps {
 const AWAY: Decline = { declined: 'standby', detail: 'the shared inventory does not answer' };
 const LATE: Decline = { declined: 'validity', detail: 'over before it begins' };
 const UNKNOWN: Decline = { declined: 'standby', detail: 'the shared inventory has not been initialised yet' };
+/** Ticks between two sweeps. */
 const SWEEP_EVERY = 40;
 
 const clockOf = (request: HoldRequest): number => request.clockChainId ?? request.input.chainId;
@@ -202,7 +203,10 @@ export function createSharing(
   inventory.onState(() => deps.changed());
 
   return {
-    /** Makes these local holds of one nonce. Per hold: undefined, or the reason of refusal. */
+    /**
+     * Makes in the shared inventory these holds, which are of one nonce and already held locally. Per hold:
+     * undefined when made, else the reason.
+     */
     async promise(requests: readonly HoldRequest[]) {
       const [first] = requests;
       if (first === undefined) return [];
@@ -226,8 +230,9 @@ export function createSharing(
       });
       return requests.map((request, at) => refusalOf(request, asked[at] ?? [], verdicts?.[at]));
     },
+    /** Releases a local hold whose quote was never signed. */
     unsigned({ orderId }: HoldRequest) {
-      // Not reported: the shared hold expires by itself.
+      // Not reported: if an unanswered request did arrive, the shared hold expires by itself.
       quiet = true;
       deps.ledger().apply({ type: 'released', orderId });
       quiet = false;
