@@ -48,6 +48,7 @@ export type LedgerEvent =
    * The clock of one chain: the time of the latest block whose events have all been applied here. It never
    * runs backwards. Our own clock must not be used: while the node is unreachable an order may execute
    * in time without our knowing, and its hold would end too early. The clock may run ahead by the grace.
+   * `most`: how many holds one step takes from the queue. Default 50.
    */
   | { type: 'time'; chainId: number; now: UnixSeconds; most?: number }
   | { type: 'held'; request: HoldRequest }

@@ -59,7 +59,10 @@ export function createHoldStore(
     add(hold.group);
   }
 
-  /** The amounts of the final fill move into the base; the rest of its group is released. */
+  /**
+   * What a final fill moved stays moved: its amounts go into the base. Without the fill the rest of its group
+   * must not come back to life: it is released.
+   */
   function forgetFinalFill({ group, out, in: into, request, facts }: Hold): void {
     for (const other of group.holds)
       if (other.state === 'held' || other.state === 'accepted') learn(other, withReleased(other.facts));

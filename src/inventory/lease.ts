@@ -16,6 +16,7 @@ export interface Lease {
 export interface LeaseRule {
   /** The longest time from now to a quote's deadline: validity and landing margin. */
   longestQuoteSeconds: number;
+  /** How far beyond that the lease reaches. Longer means fewer writes and a longer wait after a crash. */
   aheadSeconds: number;
   graceSeconds: number;
 }

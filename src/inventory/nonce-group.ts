@@ -101,6 +101,7 @@ function bookBucket(holds: readonly Hold[], at: number, sign: Sign): void {
     const hold = holds[other] as Hold;
     const rank = rankOf(hold);
     if (rank === 0 || hold.out !== out) continue;
+    // An earlier hold of the group has booked this bucket.
     if (other < at) return;
     const { amount } = hold.request;
     if (amount > held) held = amount;

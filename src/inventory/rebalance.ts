@@ -3,6 +3,7 @@
  * charge for draining it; advice is given when moving costs less than a day of these charges.
  */
 
+/** An asset on one chain. Amounts share a unit. */
 export interface RebalancePlace {
   chain: string;
   available: bigint;
@@ -20,6 +21,7 @@ export interface Advice {
   from: string;
   to: string;
   amount: bigint;
+  /** Cost of moving it and one day of charges, in the asset. */
   cost: bigint;
   charges: bigint;
 }
@@ -44,6 +46,7 @@ export function createRebalancer({ startQ, stopQ, cooldownSeconds }: RebalanceRu
   };
 
   return {
+    /** What to move now. Advice stands until the imbalance is nearly gone; call often. */
     advise(asset: string, places: readonly RebalancePlace[], nowSeconds: number): Advice[] {
       for (const { chain, q } of places) {
         if (Math.abs(q) > startQ) unbalanced.add(keyOf(asset, chain));

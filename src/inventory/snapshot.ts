@@ -13,6 +13,7 @@ import { NO_FACTS } from './hold-state.ts';
 export interface Withdrawal {
   chainId: number;
   token: Address;
+  /** null while only its end is known. */
   requested: bigint | null;
   ended: bigint | null;
 }

@@ -16,6 +16,7 @@ export interface Observation {
   atMs: number;
   /** The source gives no time, so its weight is halved. */
   untimed: boolean;
+  /** Its share in the weighted median: a whole number, default 1. */
   weight?: number;
   /** For push oracles; default: the limit of all sources. */
   maxAgeMs?: number;

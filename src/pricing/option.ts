@@ -11,7 +11,9 @@ export const YEAR_SECONDS = 31_536_000;
 export interface MidMotion {
   /** One standard deviation of the mid over the life of the quote, in bps: sigma_s * sqrt(T). */
   deviation: number;
+  /** Expected number of jumps over that life. */
   jumps: number;
+  /** Mean size of a jump. */
   jumpBps: number;
 }
 

@@ -4,6 +4,7 @@ export interface PricingParams {
   /** Win-rate curve: f(delta) = 1 / (1 + e^(alpha + beta*delta)), delta all-in in bps. */
   alpha: number;
   beta: number;
+  /** The markup never falls below this. */
   minEdgeBps: number;
   /** Informed takers to others, theta / ((1 - theta) * a): the charged share of the option value. */
   omega: number;
@@ -34,6 +35,7 @@ export interface PricingParams {
   minSpreadBps: number;
   maxSpreadBps: number;
   maxConfidenceBps: number;
+  /** Reference currency. */
   minSize: number;
   maxSize: number;
 }

@@ -30,6 +30,7 @@ export interface PriceInputs {
   q: number;
   /** Own gas in base units of the output token, without buffer. */
   ownGas: bigint;
+  /** From fill to claim finalised. */
   lockSeconds: number;
 
   /** Adverse selection of this taker. Default 1.5. */

@@ -2,6 +2,7 @@
 
 export interface Rational {
   num: bigint;
+  /** Positive. */
   den: bigint;
 }
 

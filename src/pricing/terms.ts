@@ -52,6 +52,7 @@ export function inventoryTerm({
   return slopeAtBand * side * (clipped + (side * sizeInBands) / 2);
 }
 
+/** Square-root law. */
 export function impactTerm({
   factor,
   sigma,

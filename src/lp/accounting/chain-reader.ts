@@ -21,6 +21,7 @@ import type { Routes } from '../quoting/route.ts';
 export interface ReaderDeps {
   awards: Pick<LpStore, 'award'>;
   chains: ReadonlyMap<number, ChainPort>;
+  /** The last final block that the inventory ledger has processed. */
   final(chainId: number): ChainCursor | undefined;
   usd(asset: string): Rational | undefined;
   routes(): Routes;
@@ -55,6 +56,7 @@ export interface Reading {
 export interface OpeningBalances {
   cursor: JournalCursor;
   balances: Money[];
+  /** The operator's native balance, unless the books have it already. */
   native: bigint | undefined;
   fresh: boolean;
 }

@@ -6,6 +6,7 @@
 import type { Address } from '../../domain/hex.ts';
 import { adverseTerm } from '../../pricing/terms.ts';
 
+/** Seconds after acceptance at which a mark-out is taken. */
 export const MARKOUT_HORIZONS = [1, 10, 60] as const;
 export type Horizon = (typeof MARKOUT_HORIZONS)[number];
 
@@ -20,6 +21,7 @@ interface TakerRow extends Toxicity {
   seenMs: number;
 }
 
+/** Key of the average over all takers: the cost of a stranger, and what each taker is shrunk towards. */
 export const TIER = 'tier:all';
 
 interface TakerCostOptions {
@@ -39,6 +41,7 @@ interface Known {
   seenMs: number;
 }
 
+/** The average over all takers uses this many windows, so it moves more slowly. */
 const TIER_WINDOWS = 10;
 const fresh = (seenMs: number): Known => ({
   means: MARKOUT_HORIZONS.map(() => 0),
@@ -116,6 +119,7 @@ export function createTakers({ keep, startBps, capBps, weight, window }: TakerCo
       dirty.clear();
       return rows;
     },
+    /** Takes back rows whose write failed, so that `changed` gives them again. */
     again(rows: readonly TakerRow[]) {
       for (const { key } of rows) if (key === TIER || takers.has(key)) dirty.add(key);
     },

@@ -33,6 +33,10 @@ export const zLpChain = z.strictObject({
   /** Fee beside gas: OP-stack chains charge for publishing a transaction (read from GasPriceOracle). */
   l1Fee: z.enum(['none', 'opStack']).default('none'),
   maxHeadAgeMs: z.int().min(500).nullable().default(null),
+  /**
+   * A hold expires this long after its deadline, for clock skew, two blocks and submit latency. null: 15, or
+   * 36 where blocks take 12 seconds.
+   */
   graceSeconds: z.int().min(1).nullable().default(null),
 });
 
@@ -71,7 +75,9 @@ const zLpPrice = z.union([
       .max(16),
     maxAgeMs: z.int().min(100).default(2_000),
     maxDeviationBps: z.number().positive().default(50),
+    /** null: two where there are at least three sources, else one. */
     minSources: z.int().min(1).nullable().default(null),
+    /** Minimum annualised volatility (0.5 is 50 %). */
     sigmaFloor: z.number().min(0).default(0.4),
     references: z
       .array(
@@ -92,6 +98,7 @@ const zLpPlace = z.strictObject({
   share: z.number().positive().default(1),
   softShare: z.number().positive().default(1),
   hardShare: z.number().positive().nullable().default(null),
+  /** Cost of moving the asset to this chain; null: as for the asset. */
   transportBps: z.number().min(0).nullable().default(null),
 });
 
@@ -108,6 +115,7 @@ export const zLpAsset = z.strictObject({
 export const zLpPair = z.strictObject({
   base: zName,
   quote: zName,
+  /** `<source>-<dest>` slugs; null: every combination of our chains. */
   corridors: z.array(z.string().min(3).max(80)).nullable().default(null),
   params: zPricingParams.default({}),
   /** Overrides of `params`, by corridor slug. */
@@ -128,8 +136,13 @@ export const zLpQuoting = z.strictObject({
   etaSeconds: z
     .strictObject({ sameChain: z.int().min(0).default(4), crossChain: z.int().min(0).default(30) })
     .prefault({}),
+  /**
+   * Cross-chain: a fill is sent only with this much time left to prove and claim before `expires`, and to
+   * land before `fillDeadline`.
+   */
   claimSeconds: z.int().min(1).default(60),
   fillMarginSeconds: z.int().min(0).default(4),
+  /** Cross-chain: how long the input is locked until claimed, for the cost of capital. */
   lockSeconds: z.int().min(0).default(60),
   gasUnits: z
     .strictObject({

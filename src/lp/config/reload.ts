@@ -76,6 +76,7 @@ export function changesBetween(before: unknown, after: unknown, path: readonly s
   );
 }
 
+/** Parts of an object or of a list of objects; undefined for a value. A list of values is one value. */
 function partsOf(value: unknown): Map<string, unknown> | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   if (!Array.isArray(value)) return new Map(Object.entries(value).filter(([, part]) => part !== undefined));

@@ -9,6 +9,7 @@ const share = z.number().min(0).max(1);
 export const zLpRisk = z.strictObject({
   killFile: z.string().min(1).nullable().default(null),
   standbyAfterSeconds: natural.default(5),
+  /** The longest tenor in a volatile market, and for takers who hold quotes as options. */
   leastValiditySeconds: z.int().min(1).default(5),
   totalBps: positive.nullable().default(5_000),
   volSpike: z

@@ -215,6 +215,7 @@ export function createMarket(
      * Updates volatilities from current mids, a part of the pairs per call: call about four times a second.
      */
     tick() {
+      // Limits the pairs per call, so that quotes are answered in between.
       const turns = Math.max(4, Math.ceil(served.length / MOST_AT_ONCE));
       turn = (turn + 1) % turns;
       for (let at = turn; at < served.length; at += turns) {

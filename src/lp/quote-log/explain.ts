@@ -230,6 +230,7 @@ function declineParts({ rfq, route, decline, atMs }: DeclineRecord) {
     reason: decline.declined,
     control: decline.control ?? null,
     detail: decline.detail ?? null,
+    // Both are amounts of the side that the request fixed.
     largestThatPasses: amount(decline.maxAmount),
     smallestThatPasses: amount((decline as PriceDecline).minAmount),
   };

@@ -48,6 +48,7 @@ interface RequestFacts {
 interface RecordedRequest {
   readonly facts: RequestFacts;
   readonly quotes: { orderId: string; amount: bigint }[];
+  /** Last second of any of its quotes; 0 when it was declined. */
   endsAt: UnixSeconds;
   /** The amount of the accepted quote, else of the first. */
   quotedAmount: bigint | undefined;

@@ -88,6 +88,7 @@ export function createLevelsPublisher(deps: LevelsDeps) {
         platformFeeBps: 0,
         relayFee: 0n,
         validUntil: context.now(route.origin.id) + config.quoting.validitySeconds,
+        // A taker without history.
         taker: ZERO_ADDRESS,
         rfqId: '',
       },

@@ -16,6 +16,7 @@ export const ALONE: Lead = {
   tick: () => Promise.resolve(),
 };
 
+/** Renewals per lease. */
 const PARTS = 4;
 
 export function createLead(
@@ -31,6 +32,7 @@ export function createLead(
   return {
     /** true while this replica leads. Its writes are fenced as well. */
     mine: () => clock.monotonicMs() < mineUntilMs,
+    /** true while any replica leads, so orders that need a sender may be quoted. */
     taken: () => clock.monotonicMs() < takenUntilMs,
     /** A process that runs the LP alone has taken over: sign nothing more. */
     get over() {

@@ -60,6 +60,7 @@ export function createReplica(
   async function rest(): Promise<void> {
     if (acting === undefined) return;
     acting = undefined;
+    // The leader owns the operator's nonces.
     await Promise.all([...transactors.values()].map((transactor) => transactor.stop()));
     await accounts.rest();
   }

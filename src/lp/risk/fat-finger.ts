@@ -17,9 +17,11 @@ export interface Deal {
   outputUsd: Rational;
   spreadBps: number;
   minSpreadBps: number;
+  /** Of the pair: nothing larger is signed. */
   maxUsd: number;
 }
 
+/** Limits of every quote, whatever its pair is configured to. */
 export interface DealLimits {
   leastBps: number;
   mostBps: number;

@@ -121,6 +121,7 @@ export function createStandby({
     const { slug } = state.port.chain;
     if (state.native !== undefined && state.native < parseUnits(state.config.minGas, 18))
       return { kind: 'gas', note: `${slug}: the operator has ${formatUnits(state.native, 18)} for gas` };
+    // Only the leading replica sends.
     if (!lead.mine())
       return lead.taken() ? undefined : { kind: 'sender', note: `${slug}: no replica leads at the moment` };
     return transactors.get(chainId)?.healthy() === true

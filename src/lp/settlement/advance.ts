@@ -31,6 +31,7 @@ interface AdvanceDeps {
   log: Log;
   /** Lower bound of the chain's current time, even if its head is old. */
   now(chainId: number): UnixSeconds;
+  /** Value of the award's output in whole USD; undefined without a price. */
   worthUsd(award: OpenAward): number | undefined;
   tell(orderId: Bytes32, stage: string, txHash: Hex | null): void;
   failed(award: OpenAward, why: string): void;

@@ -34,8 +34,11 @@ interface Corridor {
 }
 
 const LOOK_MS = 2_000;
+/** A proof that was not requested for this long is dropped. */
 const GIVEN_UP_MS = 60_000;
+/** The needed time is computed from at most this many proofs, the most recent ones. */
 const REMEMBERED = 200;
+/** An older proof no longer counts. */
 const FORGET_MS = 600_000;
 
 export const secondsNeeded = (claimSeconds: number, slowestProofSeconds: number): number =>
