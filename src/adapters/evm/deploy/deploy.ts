@@ -63,6 +63,9 @@ export interface Deployment {
   tokens: TokenInfo[];
 }
 
+const ROTATION_DELAY_SECONDS = 86_400n;
+const WITHDRAWAL_WINDOW_SECONDS = 86_400n;
+
 /** Sends all transactions in parallel, so that a chain with one-second blocks needs one block. */
 export async function deployDevnet(options: DeployOptions): Promise<Deployment> {
   const dev = await connectDev(options);
@@ -74,7 +77,7 @@ export async function deployDevnet(options: DeployOptions): Promise<Deployment> 
   const oracle = dev.create({
     abi: attestationOracleAbi,
     bytecode: attestationOracleBytecode,
-    args: [dev.address, signers, BigInt(options.threshold), 86_400n],
+    args: [dev.address, signers, BigInt(options.threshold), ROTATION_DELAY_SECONDS],
   });
   const escrow = dev.create({
     abi: escrowAbi,
@@ -84,7 +87,7 @@ export async function deployDevnet(options: DeployOptions): Promise<Deployment> 
       options.feeRecipient,
       BigInt(options.maxFeeBps ?? 100),
       BigInt(options.withdrawalDelaySeconds ?? 900),
-      86_400n,
+      WITHDRAWAL_WINDOW_SECONDS,
       BigInt(options.minProofWindowSeconds ?? 1_800),
     ],
   });
