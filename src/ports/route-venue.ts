@@ -35,7 +35,8 @@ export interface RouteVenue {
   /**
    * For `solver` quotes. The order is final on its origin: fill these outputs from the quoted account.
    * Called repeatedly until the fills are seen, possibly by two workers and after any crash, so check the
-   * chain first and never pay twice. Never called at or after the fillDeadline.
+   * chain first and never pay twice (a second `fill` delivers nothing). Reject to be called again. Never
+   * called at or after the fillDeadline.
    */
   deliver?(delivery: RouteDelivery): Promise<void>;
 }
@@ -78,6 +79,7 @@ export interface RouteAsk {
 export interface RouteFees {
   /** Base units; 0n when the fees are the whole input or more. */
   handedOver(input: bigint, gas: bigint): bigint;
+  /** The smallest input of which at least `handed` arrives. */
   inputFor(handed: bigint, gas: bigint): bigint;
 }
 
@@ -109,5 +111,6 @@ type RouteExecution =
 interface RouteDelivery {
   orderId: Bytes32;
   order: StandardOrder;
+  /** Indices of the unfilled outputs. */
   outputs: readonly number[];
 }

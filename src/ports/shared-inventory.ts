@@ -25,6 +25,7 @@ interface NewSharedHold {
 /** Holds of one taker nonce. At most one can execute, so they count as their largest. */
 export interface SharedHoldGroup {
   group: string;
+  /** Chain whose time ends them. */
   clockChainId: number;
   promises: readonly NewSharedHold[];
 }

@@ -22,7 +22,7 @@ export type TxStatus =
   | { state: 'pending'; hashes: Hex[] }
   /** In a canonical block, not necessarily final. */
   | { state: 'mined'; receipt: Receipt; hashes: Hex[] }
-  /** A no-op or a foreign transaction used the nonce. */
+  /** A no-op or a foreign transaction used the nonce: the intent never ran. */
   | { state: 'void'; reason: string; hashes: Hex[] };
 
 export interface Transactor {

@@ -56,7 +56,7 @@ export interface TradeRecord {
   corridor: string;
   side: Side;
   stage: TradeStage;
-  /** Its fill is final and counts in the profit. */
+  /** Its fill is final and counts in positions and profit. */
   counted: boolean;
   /** Quote tokens per base token. null: no price, and the values below are 0. */
   mid: number | null;
@@ -73,6 +73,7 @@ export interface TradeRecord {
   gasMicros: bigint;
   /** By average cost; set when the fill is final. */
   realisedMicros: bigint;
+  /** By seconds after acceptance. */
   marks: Record<string, Mark>;
 }
 
@@ -147,6 +148,7 @@ export interface ProfitRow {
   gasMicros: bigint;
   lostMicros: bigint;
   realisedMicros: bigint;
+  /** By seconds after acceptance. */
   markMicros: Record<string, bigint>;
   late: number;
 }

@@ -31,7 +31,10 @@ export interface DeliveryStore {
   postponeDelivery(delivery: Pick<LedgerDelivery, 'orderId' | 'outputIndex'>, until: number): Promise<void>;
   /** With something left; oldest first, at most 1,000. */
   openDeliveries(chainId: number, account: Address, token: Address): Promise<LedgerDelivery[]>;
-  /** For facts that need no claim. false, and nothing written, when the order has changed meanwhile. */
+  /**
+   * For facts that change neither status nor finality, so no claim is needed. false, and nothing written,
+   * when the order has changed meanwhile.
+   */
   appendLate(late: LateFacts, atMs: number): Promise<boolean>;
   /** The first call starts at `block`. */
   withdrawalsRead(chainId: number, block: bigint): Promise<EventPlace>;

@@ -49,6 +49,7 @@ export interface Opening {
   leases: ReadonlyMap<number, Lease>;
   /** null unless the last stop was clean. Returned once. */
   clean: CleanStop | null;
+  /** Awards that are not final, oldest first. */
   awards: readonly LpAward[];
   risk: ReadonlyMap<string, unknown>;
   curves: unknown;

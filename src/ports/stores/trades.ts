@@ -72,7 +72,10 @@ export type TradeGroup = Omit<TradeFamily, 'id'> & { stage: OrderStage };
 
 export interface TradePage {
   rows: TradeRow[];
-  /** Exact up to 10,000, and beyond unless both creation and notional are bounded. */
+  /**
+   * Exact up to 10,000, and beyond unless both creation and notional are bounded; then an estimate of at
+   * least 10,001.
+   */
   total: number;
 }
 

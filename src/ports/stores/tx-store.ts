@@ -31,7 +31,7 @@ export interface TxStore {
   reopen(signer: TxSigner, slotIds: readonly string[]): Promise<boolean>;
   /** The newest slot of each key of these signers; a bundle once. */
   slotsOf(chainId: number, signers: readonly Address[], keys: readonly string[]): Promise<TxSlot[]>;
-  /** Open slots, and ended ones from this nonce or block on, which a reorganisation may undo. */
+  /** Open slots, and ended ones from this nonce or block on, which a reorganisation may undo. By nonce. */
   liveSlots(chainId: number, signer: Address, from: { nonce: number; block: bigint }): Promise<TxSlot[]>;
 }
 
