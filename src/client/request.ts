@@ -18,14 +18,21 @@ export interface TradeRequest {
 }
 
 export interface Limits {
-  /** Exact input, base units. Without it any price passes: compare with a source of your own. */
+  /**
+   * Exact input: the least output to accept, base units. Without it any price passes; compare with a source
+   * of your own.
+   */
   minOutput?: bigint;
+  /** Exact output: the most input to give, base units. */
   maxInput?: bigint;
   /** Default 100, which is also the escrow's maximum. */
   maxPlatformFeeBps?: number;
   /** Base units of the input for gas. Default: 5 % of the input. */
   maxRelayFee?: bigint;
-  /** The enforced output below the shown one. Default 100. LP quotes give exactly what they show. */
+  /**
+   * How far the enforced output may lie below the shown one. Default 100. LP quotes give exactly what they
+   * show.
+   */
   maxSlippageBps?: number;
   /** Until an unfilled order can be refunded. Default 6 hours. */
   maxLockUpSeconds?: number;

@@ -28,8 +28,8 @@ type DeferredStage = (typeof DEFERRED_STAGES)[number];
 
 export interface DeferredSettlement {
   /**
-   * executed: in the ledger until the window ends. available: may be requested, or is due. requested: or
-   * being paid. withdrawn: left the ledger.
+   * executed: in the ledger until the window ends. available: may be requested, or is due. requested:
+   * asked for, or the payout is on its way. withdrawn: left the ledger.
    */
   stage: DeferredStage;
   autoWithdraw: boolean;

@@ -107,7 +107,7 @@ export interface FundingState {
   ledgerAvailable: bigint;
   tokenBalance: bigint;
   hasEip3009: boolean;
-  /** Contract wallets cannot sign EIP-3009. */
+  /** Contract wallets, delegated accounts included, cannot sign EIP-3009. */
   takerHasCode: boolean;
   /** From the taker to Permit2. */
   permit2TokenAllowance: bigint;
@@ -259,7 +259,9 @@ interface Eip3009Token {
   version: string;
 }
 
-/** `to` is the escrow: only it can use the authorization. */
+/**
+ * `to` is the escrow: only it can use the authorization, so a third party cannot replay it from the mempool.
+ */
 interface ReceiveAuthorization {
   from: Address;
   to: Address;

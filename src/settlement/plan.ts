@@ -35,7 +35,10 @@ export interface PlanInput {
   order: StandardOrder;
   progress: Progress;
   executionMode: 'apiSubmit' | 'walletBroadcast';
-  /** Later the LP could not see the order at depth and fill it before its fillDeadline. */
+  /**
+   * Seconds before fillDeadline. An order opened later could not be seen at depth and filled in time: it
+   * would only lock the taker's money.
+   */
   openReserveSeconds: number;
   /** undefined for a chain that has not been seen yet. */
   timeOf: (chainId: number) => ChainTime | undefined;
