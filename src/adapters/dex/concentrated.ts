@@ -10,6 +10,10 @@ export interface ConcentratedPool {
   /** Millionths. */
   fee: bigint;
   tickSpacing: number;
+  /**
+   * Initialised ticks with the liquidity each adds in upward direction, ascending; complete within a swap's
+   * reach.
+   */
   ticks: readonly { tick: number; net: bigint }[];
 }
 
@@ -149,6 +153,7 @@ function priceAfterInput(price: bigint, liquidity: bigint, amount: bigint, zeroF
     : divideUp(whole, whole / price + amount);
 }
 
+/** Rounded in favour of the pool. */
 function priceAfterOutput(
   price: bigint,
   liquidity: bigint,

@@ -19,6 +19,7 @@ export function pairOutput(
   return (afterFee * reserveOut) / (reserveIn * 1_000n + afterFee);
 }
 
+/** The input that suffices, rounded up as the router does. undefined when no input does. */
 export function pairInput(
   pair: ConstantProductPair,
   zeroForOne: boolean,

@@ -26,6 +26,7 @@ const newSummary = (symbol: string) => ({
   lastMid: null as string | null,
   lowMid: null as string | null,
   highMid: null as string | null,
+  /** Annualised, short horizon. */
   sigma: 0,
   sequenceGaps: 0,
   missing: 0,
@@ -198,6 +199,7 @@ export async function replayFeed(path: string, options: ReplayOptions, print: (l
     missing: sum(({ missing }) => missing),
     staleSpells: sum(({ staleSpells }) => staleSpells),
     staleMs: sum(({ staleMs }) => staleMs),
+    // Minimum of receive time less exchange time: clock offset plus fastest delivery.
     offsetMs: offsetMs === null ? null : Math.round(offsetMs),
     symbols,
   };
@@ -207,6 +209,7 @@ export async function replayFeed(path: string, options: ReplayOptions, print: (l
 
 const iso = (ms: number): string => new Date(ms).toISOString();
 
+/** The denominator is 2 * 10^k, so the text is exact. */
 function decimal({ num, den }: Rational): string {
   const places = den.toString().length;
   return formatUnits((num * 10n ** BigInt(places)) / den, places);

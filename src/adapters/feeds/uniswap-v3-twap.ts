@@ -87,6 +87,7 @@ function priceAtTick(tick: bigint, { power, baseFirst }: { power: number; baseFi
   return 10 ** (baseFirst ? exponent : -exponent);
 }
 
+/** Rounded towards negative infinity, as in Uniswap's library. */
 function floorDiv(a: bigint, b: bigint): bigint {
   return a / b - (a < 0n && a % b !== 0n ? 1n : 0n);
 }

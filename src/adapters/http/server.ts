@@ -57,6 +57,7 @@ export interface HttpOptions {
 }
 
 const KEEP_ALIVE_MS = 30_000;
+/** A client that stops reading would hold memory, or an export slot. */
 const STALLED_MS = 60_000;
 const CLOSE_GRACE_MS = 4_000;
 
@@ -74,6 +75,7 @@ interface Sent {
   over: boolean;
 }
 
+/** A schema violation. Errors of handlers are final, but a route may rewrite this one. */
 class ShapeError extends InvalidError {}
 
 export async function startHttp<Key extends ApiCaller>(
@@ -153,6 +155,7 @@ export async function startHttp<Key extends ApiCaller>(
     const answer = answerFor(error);
     if (answer.ours) log.error({ error }, 'a request failed because of an internal error');
     if (answer.retryAfterSeconds !== null) reply.header('Retry-After', String(answer.retryAfterSeconds));
+    // The client may still be sending the oversized body.
     if (answer.status === 413) reply.header('Connection', 'close');
     return reply.code(answer.status).type('application/json').send(JSON.stringify(answer.body));
   }
@@ -399,6 +402,7 @@ function mediaError(request: FastifyRequest, method: Route['method'], length: nu
   return json ? undefined : notJson();
 }
 
+/** Closes the connection, because the client could keep it and be refused again. */
 function refusal(reply: FastifyReply): ApiError {
   reply.header('Connection', 'close');
   return new ApiError(

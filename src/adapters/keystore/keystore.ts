@@ -28,6 +28,7 @@ const zKeystore = z.object({
     ciphertext: zHexText(32),
     kdf: z.literal('scrypt'),
     kdfparams: z.object({
+      // Bounds keep a hostile file from eating all memory: scrypt needs 128 * n * r bytes.
       n: z
         .int()
         .min(2)
@@ -70,6 +71,7 @@ export async function encryptKey(
   });
 }
 
+/** Throws `KeystoreError` without saying whether the file or the password is wrong. */
 export async function decryptKey(text: string, password: string): Promise<Hex> {
   const { crypto } = parse(text);
   const { n, r, p, salt } = crypto.kdfparams;

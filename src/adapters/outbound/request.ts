@@ -158,7 +158,7 @@ for (const [net, bits] of [
   ['240.0.0.0', 4],
 ] as const)
   PRIVATE.addSubnet(net, bits, 'ipv4');
-// The last two embed an IPv4 address.
+// The last two embed an IPv4 address. BlockList handles IPv4-mapped ones (::ffff:a.b.c.d) itself.
 for (const [net, bits] of [
   ['::', 128],
   ['::1', 128],

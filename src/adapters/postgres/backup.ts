@@ -16,6 +16,7 @@ import type { Database, Queryable } from './pool.ts';
 
 const FORMAT = 1;
 const FETCH = 500;
+/** Rows per insert; a row may be large (an LP's ledger of a clean stop). */
 const INSERT = 200;
 
 interface Head {

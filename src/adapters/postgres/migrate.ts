@@ -7,10 +7,11 @@ import type { Database, Queryable } from './pool.ts';
 export interface Migration {
   /** `<room>-<number>-<what>`; never changes once released. */
   id: string;
+  /** Never changes once released: its checksum is stored where it ran. */
   sql: string;
   /**
-   * Programs without this migration refuse to start, so it may remove things, one release after their last
-   * use.
+   * Programs without this migration refuse to start, and running ones stop. Without `contract` a migration
+   * may only add (expand). Remove things one release after their last use.
    */
   contract?: true;
 }

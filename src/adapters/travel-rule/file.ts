@@ -18,7 +18,7 @@ export function createFileTransmitter({ path }: { path: string }): Transmitter {
 
   return {
     name: 'file',
-    /** After a crash a line may appear twice. */
+    /** After a crash a line may appear twice: readers deduplicate by `idempotencyKey`. */
     async transmit(message, idempotencyKey) {
       const written = turn.then(() =>
         append(`{"idempotencyKey":${JSON.stringify(idempotencyKey)},"message":${message}}\n`),

@@ -18,9 +18,9 @@ interface LinkClientOptions {
   url: string;
   /** Sent in a header, never in the URL. */
   apiKey: string;
-  /** The peer then counts as dead. */
+  /** With more unsent bytes than this the peer counts as dead. */
   maxBufferedBytes?: number;
-  /** Then chains, feeds and timers get their turn of the event loop. */
+  /** Frames are handled for this long, then chains, feeds and timers get a turn. */
   turnMs?: number;
   /** 0 to 1; spreads the reconnects of many LPs. */
   jitter?: () => number;

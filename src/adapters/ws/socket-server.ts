@@ -93,6 +93,7 @@ export function serveSockets<Key extends ApiCaller>(
       );
     if ((perAddress.get(address) ?? 0) >= maxPerAddress)
       throw new ApiError('rate_limited', 'Too many sockets from this address.', { retryAfterSeconds: 5 });
+    // Limits how many clients reconnect in parallel.
     const release = await gate.takeSlot('socket', admission.key.id);
     stream.once('close', release);
     if (stream.destroyed) return release();

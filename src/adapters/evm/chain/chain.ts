@@ -51,6 +51,7 @@ interface Witness extends ChainViews {
 interface QuorumOptions {
   /** From this many whole USD on, or for an unknown value, several endpoints must agree. */
   aboveUsd: number;
+  /** How many endpoints must agree; all of them where there are fewer. */
   agree: number;
 }
 

@@ -82,6 +82,7 @@ export const aggregatorAbi = parseAbi([
 export const v2FactoryAbi = parseAbi(['function getPair(address, address) view returns (address)']);
 export const v2PairAbi = parseAbi(['function getReserves() view returns (uint112, uint112, uint32)']);
 export const v3FactoryAbi = parseAbi(['function getPool(address, address, uint24) view returns (address)']);
+/** `slot0` has more fields; their types differ between forks of Uniswap v3. */
 export const v3PoolAbi = parseAbi([
   'function slot0() view returns (uint160 sqrtPriceX96, int24 tick)',
   'function liquidity() view returns (uint128)',

@@ -22,6 +22,7 @@ const STATUSES: readonly EscrowStatus[] = ['none', 'deposited', 'claimed', 'refu
 const ERC1271_GAS = 600_000;
 const ERC1271_MAGIC = '0x1626ba7e';
 
+/** A predeploy of every OP-stack chain. */
 export const GAS_PRICE_ORACLE: Address = '0x420000000000000000000000000000000000000f';
 
 export function createViews(chain: Chain, rpc: Pick<ChainRpc, 'request'>, call: ViewCaller): ChainViews {

@@ -22,6 +22,7 @@ export interface Sighting {
   deep: Hex | undefined;
 }
 
+/** Consecutive; a burst that fails together counts once. */
 const MOST_FAILURES = 3;
 const SMOOTHING = 0.2;
 
@@ -108,7 +109,10 @@ export function createHealth(
     /** When none is in service: all, those that only failed to answer first. */
     order: (): readonly number[] => (serving.length > 0 ? serving : lastResort),
     inService: (): readonly number[] => serving,
-    /** After an outage on our side all endpoints have failed. */
+    /**
+     * In service, then those that only failed to answer: after an outage on our side all have failed, and
+     * these never gave a wrong answer.
+     */
     witnesses: (): readonly number[] => [...serving, ...all.filter((index) => at(index).out === 'failing')],
     answered(index: number, tookMs: number): void {
       const endpoint = at(index);

@@ -1,6 +1,6 @@
 /**
  * Several signers of a chain as one transactor. A key goes to a signer by hash of its order, or to the
- * next one while that signer cannot send.
+ * next one while that signer cannot send. The database ensures that two signers never have slots of one key.
  */
 
 import type { Transactor } from '../../../ports/transactor.ts';
@@ -25,6 +25,7 @@ export function createLanes(lanes: readonly [SignerLane, ...SignerLane[]]): Tran
   return {
     address: first.address,
     submit: (intent) => (keeperOf(intent.key) ?? laneFor(intent.key)).submit(intent),
+    // Every signer looks up the slots of all.
     status: (key) => (keeperOf(key) ?? first).status(key),
     healthy: () => lanes.some((lane) => lane.healthy()),
     holds: () => lanes.some((lane) => lane.holds()),

@@ -24,7 +24,10 @@ export function classifyRefusal(message: string): SendOutcome['kind'] {
   return CLASSES.find(([pattern]) => pattern.test(message))?.[1] ?? 'rejected';
 }
 
-/** Sends to every endpoint and resolves with the first acceptance. No answer counts as sent. */
+/**
+ * Sends to every endpoint, ejected ones too; resolves with the first acceptance. Silence counts as sent,
+ * because the node may have the transaction.
+ */
 export async function sendRaw(rpc: ChainRpc, raw: Hex): Promise<SendOutcome> {
   const outcomes = rpc
     .requestEach<Hex>('eth_sendRawTransaction', [raw])

@@ -464,6 +464,7 @@ export function createTransactor(
     broadcast(late.filter((entry) => before.get(entry) === entry.slot.attempts.length));
   }
 
+  /** Memory counts only while we hold the lease; otherwise another process works on our slots. */
   const known = (key: string): Live | undefined => (holds() ? byKey.get(key) : undefined);
 
   async function statusFromStore(key: string): Promise<TxStatus | undefined> {

@@ -72,8 +72,9 @@ async function createDatabase(serverUrl: string, name: string): Promise<void> {
     const { rowCount } = await client.query('select 1 from pg_database where datname = $1', [name]);
     if (!rowCount) await client.query(`create database ${client.escapeIdentifier(name)}`);
   } catch (error) {
+    // 42P04, 23505: another process created it meanwhile.
     if ((error as { code?: string }).code !== '42P04' && (error as { code?: string }).code !== '23505')
-      throw error; // Another process created it meanwhile.
+      throw error;
   } finally {
     await client.end();
   }

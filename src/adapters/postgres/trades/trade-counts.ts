@@ -14,7 +14,7 @@ const ENDED = 't.cell % 8 in (4, 6, 7)';
 /** Taken before the snapshot, so the next counter sees the result; readers are not blocked. */
 const ALONE = 'lock table trade_fence in share row exclusive mode';
 const FOLD_AT_ONCE = 5_000;
-/** A full recount is then faster than folding. */
+/** Above this many trades a full recount is faster than folding. */
 const MANY = 50_000;
 const SAMPLE = 40_000;
 const MAX_BUCKETS = 50;

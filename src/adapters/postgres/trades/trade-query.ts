@@ -57,7 +57,10 @@ const valueOf: Record<NumericSort, (row: Fresh) => number> = {
 
 type Direction = TradeQuery['direction'];
 
-/** `session` must force index scans, because the planner does not know which bucket contains the page. */
+/**
+ * `session` is inside a repeatable-read transaction, so page and total are one snapshot. It must force index
+ * scans, because the planner does not know which bucket contains the page.
+ */
 export async function pageIds(
   session: Queryable,
   book: number,

@@ -8,7 +8,8 @@ const COLUMNS =
   'order_id, attempt, state, due_at_ms, started_at_ms, ended_at_ms, transmitter, reference, detail, message_sha256';
 const OF_ORDER = `select ${COLUMNS} from travel_rule_record where order_id = $1 order by attempt`;
 
-// Ends the attempts of dead processes.
+// Ends the attempts of dead processes and makes room for their successors, which the last statement of
+// `takeTravelRule` may take.
 const LAPSE = {
   name: 'travel-rule-lapse',
   text: `with lapsed as (
