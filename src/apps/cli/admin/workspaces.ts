@@ -124,13 +124,7 @@ export const listMembers = (
   workspaceId: string,
   { removed = false, ...options }: MemberOptions,
 ): Promise<void> =>
-  list(
-    options,
-    'members',
-    (admin) => admin.members.list(workspaceId, { removed }),
-    memberTable,
-    'No members.',
-  );
+  list(options, 'members', (admin) => admin.members.list(workspaceId, { removed }), memberTable);
 
 export const addMember = (workspaceId: string, options: MemberOptions): Promise<void> => {
   const wanted = { userId: options.id, ...person(options) };
@@ -324,12 +318,12 @@ const list = <T>(
   name: string,
   read: (admin: Admin) => Promise<readonly T[]>,
   lines: (found: readonly T[]) => string[],
-  none: string,
+  none?: string,
 ): Promise<void> =>
   withAdmin(config, async ({ admin }) => {
     const found = await read(admin);
     if (json) return say({ [name]: found });
-    printLines(found.length === 0 ? [none] : lines(found));
+    printLines(found.length === 0 && none !== undefined ? [none] : lines(found));
   });
 
 const say = (answered: object): void => console.log(JSON.stringify(answered));
