@@ -1,5 +1,6 @@
 /**
  * An adversary collects quotes, then accepts all together, per nonce the one that drains one balance most.
+ * Plain balances stand for the chain: a payment they cannot make is an unpayable quote.
  */
 
 import { isDecline } from '../domain/decline.ts';
@@ -93,6 +94,7 @@ export function runAdversary(mostEvents: number, seed: number, graceSeconds = 2)
   function ask(): void {
     result.events += 1;
     mid *= 1 + 0.0005 * random.normal();
+    // A nonce belongs to one origin chain, so its quotes share that chain.
     const shared = live.size > 0 && random.uniform() < 0.3 ? pick([...live]) : undefined;
     const into = pick(
       BUCKETS.filter(({ chainId }) => shared === undefined || chainId === shared[1][0]?.into.chainId),

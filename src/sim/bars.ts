@@ -61,6 +61,7 @@ const MARKETS = [
   [0.5, 60],
 ] as const;
 
+/** The robustness rows need fewer worlds: their differences are large. */
 const FEWER = 5;
 
 export function bars({
@@ -153,6 +154,7 @@ function cellRows({ setup, result }: Cell): ReportRow[] {
 
 function tableRows(table: readonly Cell[], paths: number): ReportRow[] {
   const because = '3 joint standard errors';
+  // The distance that two independent samples may have. 1.25: the error of a std is wider for fat tails.
   const joint = Math.sqrt(1 + paths / PRINTED_PATHS);
   const ofStd = (3 * 1.25 * joint) / Math.sqrt(2 * paths);
   return PRINTED.flatMap(([theta, validitySeconds, strategy, pnl, error, std, q, fills, pickOff]) => {
@@ -358,6 +360,7 @@ function recordedRows(
     ['symmetric', 'fixed'],
   ] as const;
   return [
+    // The fair option cost is known only for drawn prices.
     ...cells.flatMap((each) =>
       cellRows(each)
         .filter(({ name }) => !name.includes('C(D)'))

@@ -43,6 +43,7 @@ export interface SimRoute {
   output: SimToken;
   params: PricingParams;
   lockSeconds: number;
+  /** Seconds after validUntil for which a quote still binds. */
   landingSeconds: number;
 }
 
@@ -67,6 +68,7 @@ export interface MakerSetup {
   /** Whole base tokens either side of the target; null: the pair's half-band. */
   softBand: number | null;
   hardBand: number | null;
+  /** Whole base tokens; null: the starting balance. */
   target: number | null;
   quoting: {
     validitySeconds: number;
@@ -115,6 +117,7 @@ const FILL_SECONDS = 2;
 const MICRO = 1_000_000;
 const ATTO = 1e18;
 const NAV_EVERY_MS = 60_000;
+/** Resolution of the exact mid: 1e-9 of a quote token. */
 const NANO = 1_000_000_000;
 
 interface TakerState {

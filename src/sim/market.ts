@@ -118,6 +118,7 @@ export function runMarket(setup: MarketSetup): MarketResult {
       maker.step(atMs);
     }
     money.step(Math.floor(atMs / 1000));
+    // Holders decide at the end of the window, before new requests of that second.
     for (const pending of waiting.get(Math.floor(atMs / 1000)) ?? []) {
       if (awayBps(pending.offer, mid) < 0) take(pending, atMs, mid, true);
     }

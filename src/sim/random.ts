@@ -1,8 +1,13 @@
-/** sfc32 (Doty-Humphrey). Each part of a run has its own stream. */
+/**
+ * sfc32 (Doty-Humphrey). Each part of a run has its own stream, so a change in one leaves the others
+ * unchanged.
+ */
 
 export interface SimRandom {
+  /** Uniform, 0 < u < 1. */
   uniform(): number;
   normal(): number;
+  /** Mean 0, mean absolute value `scale`. */
   laplace(scale: number): number;
   exponential(mean: number): number;
   below(n: number): number;

@@ -47,7 +47,7 @@ export interface ReplayedQuote {
   amount: string;
   recorded: string | null;
   legs: [ReplayLeg, ReplayLeg];
-  /** Bps of the taker's price: positive is worse for the taker. */
+  /** Second minus first, bps of the taker's price: positive is worse for the taker. */
   differenceBps: number | null;
   changed: boolean;
 }

@@ -10,6 +10,7 @@ import type { Layout } from './layout.ts';
 import type { DemoState } from './state.ts';
 import type { KeyPair } from './key-pair.ts';
 
+/** Low cost: seven processes start together, and the password is random. */
 const SCRYPT_N = 1 << 12;
 
 const DENY_LIST = `# version: demo\n0x${'de'.repeat(20)}\n`;
@@ -79,7 +80,9 @@ function chainsOf(state: DemoState) {
       rpcUrls: [rpcUrl],
       startBlock,
       timeoutMs: 3_000,
+      // After a pause the chain mines the missed blocks together, with timestamps one second apart.
       maxClockSkewMs: 120_000,
+      // A killed chain restarts from its last saved block.
       stopOnDeepReorg: false,
     };
   });

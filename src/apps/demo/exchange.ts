@@ -155,6 +155,7 @@ export async function startExchanges({
       });
     }
     socket.send(
+      // Kraken sends prices as JSON numbers.
       `{"channel":"ticker","type":"${type}","data":[{"symbol":"${symbol}","bid":${bid},"bid_qty":${size()},"ask":${ask},"ask_qty":${size()},"last":${ask},"timestamp":"${time}"}]}`,
     );
   }

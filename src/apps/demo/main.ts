@@ -81,6 +81,7 @@ async function open(life: Life, { options, layout, config, log, startedAtMs }: S
     await rmdir(dirname(layout.manifest)).catch(() => {});
   });
   const remains = await readState(layout.state);
+  // Processes of a killed demo take a moment to end; those of another demo do not end.
   await assertPortsFree(
     portsOf(layout, {
       chains: config.chains.length,
@@ -164,6 +165,7 @@ async function open(life: Life, { options, layout, config, log, startedAtMs }: S
   await untilServing(world, life);
   if (life.stopping) return;
 
+  // One write at a time, with the newest pids.
   let writing: Promise<void> = Promise.resolve();
   function refresh(): Promise<void> {
     writing = writing.then(async () => {

@@ -27,6 +27,8 @@ export async function runOnce(
   startedAtMs: number,
 ): Promise<OnceReport> {
   const { run, report } = createRecorder(world, show, startedAtMs);
+  // The split needs all three LPs, so it runs first. Checks with long waits (refund, restart, withdrawal
+  // delay) run beside the rest.
   await run(splitCheck);
   const slow = [run(refundCheck), run(rosterCheck), run(deferredCheck)];
   const queue = [

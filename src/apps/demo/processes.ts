@@ -97,6 +97,7 @@ export function appSpecs(state: DemoState, layout: Layout, databaseBase: string)
           process.execPath,
           [...process.execArgv, ...commandLine(), command, '--config', layout.config(name)],
           {
+            // Only what a program needs to run: our own options must not reach the children.
             env: {
               PATH: process.env['PATH'],
               HOME: process.env['HOME'],

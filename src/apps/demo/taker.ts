@@ -99,6 +99,7 @@ export function createDemoTaker({ venueUrl, apiKey, privateKey, contractWallet, 
 
   async function signTyped(typedData: { payload: Record<string, unknown> }): Promise<Hex> {
     const definition = typedData.payload as unknown as TypedDataDefinition;
+    // An ERC-1271 wallet verifies its owner's signature over the same digest.
     return contractWallet ? owner.sign({ hash: hashTypedData(definition) }) : owner.signTypedData(definition);
   }
 
@@ -209,6 +210,7 @@ export function createDemoTaker({ venueUrl, apiKey, privateKey, contractWallet, 
     let prepared = await prepare(candidate, how);
     const { setUp } = prepared;
     if (setUp.length > 0) {
+      // Set-up transactions took a few blocks, so the quote is renewed.
       candidate = await best(ask);
       prepared = await prepare(candidate, how);
       prepared.setUp.unshift(...setUp);

@@ -19,7 +19,10 @@ export function blackScholes({ S, K, r, sigma, T }: BlackScholesSetup): { call: 
   return { call: S * normalCdf(d1) - bond * normalCdf(d2), put: bond * normalCdf(-d2) - S * normalCdf(-d1) };
 }
 
-/** Minus 1, for calls d deviations out of the money; `deviation` as a share of the price. */
+/**
+ * Black-Scholes over Bachelier, minus 1, for calls d deviations out of the money; `deviation` as a share of
+ * the price.
+ */
 export function overBachelier(d: number, deviation: number): number {
   const { call } = blackScholes({ S: 1, K: 1 + d * deviation, r: 0, sigma: deviation, T: 1 });
   return call / bachelierCall(d * deviation, deviation) - 1;

@@ -13,6 +13,7 @@ export function exceedance(chances: readonly number[]): number[] {
     );
   const above: number[] = [];
   let tail = 0;
+  // Summed from the small end to keep precision.
   for (let m = chances.length - 1; m >= 0; m--) {
     tail += distribution[m + 1] as number;
     above[m] = tail;

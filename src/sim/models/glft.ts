@@ -16,6 +16,7 @@ interface GlftSetup {
 export function glft({ gamma, sigma, A, k, Q, mu = 0, xi = 0 }: GlftSetup) {
   const c1 = Math.log1p(gamma / k) / gamma;
   const eta = A * (1 + gamma / k) ** -(1 + k / gamma);
+  // The engine's own slope, so that the comparison covers the code that quotes.
   const c2 = skewSlope({ gamma, sigma, arrival: A, decay: k, xi: gamma });
   const scaled = c2 * Math.exp((k * xi) / 4);
   const tilt = mu === 0 ? 0 : mu / (gamma * sigma * sigma);

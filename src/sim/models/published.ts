@@ -96,6 +96,7 @@ const TRAPS: readonly (readonly [
   ['not printed by the journal: γ=0.5 symmetric', { gamma: 0.5, strategy: 'symmetric' }, 59.91, 12.25],
 ];
 
+/** The journal prints two digits. */
 export function journalRows(
   name: string,
   ours: AvellanedaResult,
@@ -215,6 +216,7 @@ function glftRows(): ReportRow[] {
       ['c2', as.c2, '.0517172161'],
     ]),
   );
+  // No print exists for the corrections; compared with the eigenvector of the corrected matrix.
   const drift = glft({ ...calm.setup, mu: 0.002 });
   const adverse = glft({ ...calm.setup, xi: 1 });
   rows.push(

@@ -143,6 +143,7 @@ function midOf(
   options: Parsed['aggregate'],
   file: string,
 ): Mid | PriceDecline {
+  // An arbitrary time: only ages matter.
   const nowMs = 1e12;
   const observations = sources.map(
     ({ name, price, bid = price, ask = price, ageSeconds, timed, confidenceBps }) => {

@@ -115,6 +115,7 @@ function makerOf(
     })),
     softBand: wholeOf(asset?.softBand ?? null),
     hardBand: wholeOf(asset?.hardBand ?? null),
+    // The configured target is for the real inventory; here the starting balance is the target.
     target: null,
     quoting: lp.quoting,
     graceSeconds: Math.max(...lp.chains.map(({ graceSeconds }) => graceSeconds ?? 15)),

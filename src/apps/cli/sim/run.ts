@@ -51,6 +51,7 @@ export interface MarketRunOptions extends MarketOptions {
   fixed: number[];
 }
 
+/** A fixed start, so that the same seed gives the same bytes. */
 const EPOCH_MS = Date.UTC(2026, 0, 1);
 
 export async function pricesOf({

@@ -58,6 +58,8 @@ export const refundCheck: DemoCheck = {
       const { candidate, orderId } = await taker.take(
         askOf(trade, { sell: '400' }, { solvers: { include: ['gamma'] } }),
       );
+      // The order was just submitted, and the fill waits for the origin's depth, so holding transactions now
+      // is in time.
       const held = await admin('/fills/pause');
       expectEqual(held.status, 200, 'answer to POST /fills/pause');
       const amount = inputOf(candidate);

@@ -47,6 +47,7 @@ function expectRefusal(answer: HttpAnswer, types: readonly string[], what: strin
 async function untouched(trade: DemoTrade, work: () => Promise<void>): Promise<void> {
   const before = await balancesOf(trade);
   await work();
+  // A transaction caused by a refused submission would be mined within two blocks.
   const head = await trade.source.client.getBlockNumber();
   while ((await trade.source.client.getBlockNumber()) < head + 2n) await sleep(200);
   expectEqual((await balancesOf(trade)).join(), before.join(), 'balances of the taker after the refusals');
@@ -68,6 +69,7 @@ export const refusalChecks: readonly DemoCheck[] = [
   {
     name: 'refused: any field of the candidate changed',
     async run(world) {
+      // Uses the other workspace's key, because so many submissions exhaust the key's rate limit.
       const trade = tradeOf(world, world.freshTaker(world.manifest.venue.keys.otherService));
       let leaves = 0;
       await untouched(trade, async () => {

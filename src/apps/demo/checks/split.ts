@@ -38,4 +38,5 @@ export const splitCheck: DemoCheck = {
   },
 };
 
+/** More than any two LPs quote together (60,000 + 50,000), less than all three. */
 const SPLIT_USDC = '125000';

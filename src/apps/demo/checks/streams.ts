@@ -52,6 +52,7 @@ export const streamCheck: DemoCheck = {
     const prices = lastPrices(first.frames)?.data;
     const [bid, ask] = [Number(prices?.bids[0]?.price), Number(prices?.asks[0]?.price)];
     expect(bid < ask, `the bid of ${bid} is not below the ask of ${ask}`);
+    // The trade happens while no client is connected.
     first.drop();
     const trade = freshTrade(world);
     const { orderId, candidate } = await settleAndCompare(trade, askOf(trade, { sell: '250' }), tally);

@@ -24,6 +24,7 @@ export const verifiedCheck: DemoCheck = {
       ['base', 'arc'],
     ] as const) {
       const trade = freshTrade(world, corridor);
+      // Large enough for a travel-rule report.
       ids.push((await settleAndCompare(trade, askOf(trade, { sell: '1500' }), tally)).orderId as Bytes32);
     }
     const witnesses = new Map(

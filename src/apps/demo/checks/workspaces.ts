@@ -28,6 +28,7 @@ async function administer(
 export const workspaceCheck: DemoCheck = {
   name: 'administration: add a workspace, change its fee, remove a member',
   async run(world) {
+    // A resumed demo has earlier workspaces, so every run uses a new one.
     const id = `visitors-${Date.now()}`;
     await administer(world, 'POST', '/workspaces', { id, name: 'Visitors', platformFeeBps: 7 });
     for (const [userId, role] of [

@@ -28,6 +28,10 @@ export async function watch(world: DemoWorld, id: string, control: Control) {
       });
       return detail;
     },
+    /**
+     * Waits until the control has refused another request, in the metrics of the LP and the venue. Asks again
+     * when the venue closed before the answer.
+     */
     async refused(again: () => Promise<unknown>): Promise<void> {
       await eventually(`${control} of ${id} refuses`, 10_000, async () => {
         if (
@@ -92,7 +96,7 @@ export const untilRoster = (
   eventually(`${id} is ${status} on the roster (${note.source})`, timeoutMs, async () => {
     const now = (await rosterOf(world.manifest)).find((solver) => solver.id === id);
     const said = now?.eligibilityNote ?? '';
-    expect(now?.status === status && note.test(said), `it is ${now?.status}: ${said}`);
+    expect(now?.status === status && note.test(said), `it is ${now?.status ?? 'unknown'}: ${said}`);
     return true;
   });
 
