@@ -7,8 +7,11 @@ import { createMetrics } from '../adapters/prometheus/metrics.ts';
 import type { Log } from '../ports/log.ts';
 import type { SecretContext } from './keys.ts';
 
-/** Within 10 s of the first signal; unfinished steps are planned again at the next start. */
+/**
+ * A process must exit within 10 s of the first signal; unfinished steps are planned again at the next start.
+ */
 const GRACE_MS = 9_000;
+/** Signals closer together than this count as one. */
 const ECHO_MS = 500;
 
 export interface Life {
@@ -19,6 +22,10 @@ export interface Life {
   readonly stopped: Promise<void>;
 }
 
+/**
+ * Runs `start` and waits for a signal. `start` registers each part as soon as it is open, so that a failed
+ * start closes it too.
+ */
 export async function liveAs(name: string, log: Log, start: (life: Life) => Promise<void>): Promise<void> {
   process.title = `firmquote ${name}`;
   const closers: { name: string; close: () => unknown }[] = [];
@@ -68,6 +75,7 @@ export async function liveAs(name: string, log: Log, start: (life: Life) => Prom
 
   try {
     const started = start(life);
+    // A signal must not wait for a slow start.
     await Promise.race([started, stopped]);
     started.catch(() => {});
     await stopped;

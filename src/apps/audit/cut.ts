@@ -27,6 +27,7 @@ export async function withConsistentCut<T>(
     await session.query(
       'set transaction isolation level repeatable read read only; set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0',
     );
+    // The first statement takes the snapshot.
     await session.query('select 1 from migration limit 1');
     const silent: string[] = [];
     const pinned = await Promise.all(

@@ -88,6 +88,7 @@ async function auditOrdersOf(
       const facts = known.get(orderId);
       const [open, end] = [opened.get(orderId), over.get(orderId)];
       if (facts === undefined) {
+        // An order that was only filled here is reported by the audit of its origin chain.
         if (!others && open)
           findings.differ(
             'unknown_order',
@@ -146,7 +147,7 @@ async function auditMoney(
   const at = deep.number;
   const feeRecipient = await feeRecipientOf(port, at);
   const slug = port.chain.slug;
-  /** Named by events, LPs of settled orders, and the fee recipient. */
+  /** Accounts that can have a balance: named by events, LPs of settled orders, and the fee recipient. */
   const holders = new Map<string, { account: Address; token: Address }>();
   const holds = (account: Address, token: Address): void =>
     void holders.set(`${account} ${token}`, { account, token });

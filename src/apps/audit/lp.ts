@@ -1,4 +1,7 @@
-/** Compares an LP's accounting ledger, awards and reservations with each other and the escrow. */
+/**
+ * Compares an LP's accounting ledger, awards and reservations with each other and the escrow. Shares no code
+ * with the parts that maintain them.
+ */
 
 import { bytesToHex, type Address, type Bytes32 } from '../../domain/hex.ts';
 import { outputHash } from '../../domain/order.ts';
@@ -164,6 +167,10 @@ async function auditAwards(
   }
 }
 
+/**
+ * Compares the open awards with the reservations of a clean stop, or with those the running LP reports.
+ * After a crash neither exists: the next start derives them from the awards.
+ */
 async function auditReservations(
   { session, chains }: Cut,
   findings: FindingsCollector,

@@ -72,6 +72,7 @@ export async function runAudit({
   process.exitCode = exitCode(report);
 }
 
+/** undefined when the LP is down: it has saved its reservations, or will derive them at the next start. */
 async function committedOf(config: string): Promise<LpView['committed']> {
   const said = await openAdminClient({ config })
     .then(

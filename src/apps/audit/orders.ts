@@ -95,6 +95,7 @@ function compareWithFacts(
 
   const wanted = ['order.created', ...(progress.status === 'pending' ? [] : [`order.${progress.status}`])];
   const events = (row.events ?? []).map(({ type }) => type);
+  // Retention deletes all events of a finished order together.
   const gone = events.length === 0 && progress.final;
   for (const type of wanted)
     if (!gone && !events.includes(type)) findings.differ('fact_without_event', subject, type, 'no event');

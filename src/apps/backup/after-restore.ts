@@ -5,7 +5,11 @@ import type { Queryable } from '../../adapters/postgres/pool.ts';
 /** Larger than any number of events between backup and restore. */
 const CURSOR_GAP = 1_000_000_000;
 
-/** New events need cursors larger than any that clients hold. The last event is sent once more. */
+/**
+ * Clients hold event cursors from after the backup, so new events must get larger ones; otherwise a resuming
+ * client would wait for cursors it has already passed. The last event moves up and is sent once more. Leases
+ * from before the backup are void.
+ */
 export async function markVenueRestored(session: Queryable): Promise<void> {
   await session.query(
     'update order_event set place = place + $1 where place = (select max(place) from order_event)',
@@ -19,6 +23,10 @@ export async function markVenueRestored(session: Queryable): Promise<void> {
   );
 }
 
+/**
+ * Signatures made after the backup may still be valid. Treats the LP as crashed now: nothing is signed until
+ * they have expired.
+ */
 export async function markLpRestored(
   session: Queryable,
   { chainIds, signedUpTo }: { chainIds: readonly number[]; signedUpTo: number },

@@ -90,7 +90,10 @@ export const zChain = z.strictObject({
   }),
   /** Nothing is quoted while the clocks differ by more. */
   maxClockSkewMs: z.int().min(1_000).default(5_000),
-  /** Deeper than `depth`. false, for test chains: logged and followed. */
+  /**
+   * A reorganisation deeper than `depth` stops everything on the chain. false, for test chains: it is logged
+   * and followed.
+   */
   stopOnDeepReorg: z.boolean().default(true),
 });
 export type ChainSection = z.infer<typeof zChain>;

@@ -16,6 +16,7 @@ export function createBrake() {
       healthy: () => !held && transactor.healthy(),
       holds: () => transactor.holds(),
       async submit(intent) {
+        // A transaction that was already signed cannot be taken back; it is followed to its end.
         if (held && (await transactor.status(intent.key)) === undefined)
           throw new UpstreamError(
             'The operator holds transactions. Release them at the admin API: POST /fills/resume.',

@@ -30,12 +30,14 @@ const zOps = zServer(9200);
 
 const zAdmin = zSection({
   port: z.int().min(0).max(65_535).default(9201),
+  /** File of the token that callers must send, made at the first start. null: any local program may call. */
   tokenFile: z.string().min(1).nullable().default(null),
 });
 
 /** Several processes as one LP: same configuration, operator and database, one inventory in Redis. */
 const zReplicas = zSection({
   redisUrl: zSecretText.nullable().default(null),
+  /** This process's name among the replicas; it must survive a restart. */
   name: z
     .string()
     .regex(/^[a-z0-9][a-z0-9-]{0,39}$/)
@@ -57,8 +59,9 @@ const zParts = z.strictObject({
   database: zDatabase('firmquote_lp'),
   replicas: zReplicas,
   keys: z.strictObject({
+    /** Signs quotes and fills; cannot withdraw. The owner's key must not be here. */
     operator: zKeySource,
-    /** Development only: that key can also withdraw. */
+    /** Development only: the operator's key may be the account's own, which can also withdraw. */
     operatorMayBeOwner: z.boolean().default(false),
   }),
   venues: z

@@ -6,6 +6,7 @@ import type { LpNode } from '../../lp/node/interface.ts';
 
 /** Well below the 100 ms within which a kill switch must act. */
 const EVERY_MS = 40;
+/** Public on the roster, so it does not name the path. */
 const NOTE = 'stopped by the kill file';
 
 /** Checks once synchronously: an existing file holds from the start. */

@@ -132,12 +132,14 @@ export async function runLp(
         ...(shared && { shared }),
         proofs,
         ...(config.attesters.urls.length > 0 && { attesterPresence: proofs }),
+        // Actions of the operator are logged by the admin API.
         killed: (by, note) =>
           void (by !== 'operator' && operatorLog.note(`kill switch (${by})`, 'kill', { note })),
         ...(config.lp.pricing.module !== null && { plugin: await loadPlugin(config.lp.pricing.module) }),
       },
       config.lp,
     );
+    // Registered before the start, so that a failed start is stopped too.
     life.onStop('LP', () => node.stop());
     const paused = operatorLog.pause();
     if (paused !== null) {

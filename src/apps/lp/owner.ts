@@ -92,6 +92,7 @@ export function createOwner(
       maxPriorityFeePerGas: priorityFee,
     });
     const sent = await port.sendRaw(raw);
+    // No answer may still mean that it was sent; its receipt decides.
     if (sent.kind !== 'sent' && sent.kind !== 'indeterminate')
       throw new UpstreamError(`${chain.slug} did not take the transaction to ${what}: ${sent.message}`, {
         code: 'not_sent',

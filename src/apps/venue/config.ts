@@ -49,6 +49,7 @@ const zVenueChain = zChain.extend({
   batch: zAddress.nullable().default(null),
 });
 
+/** Reference prices, for display, limits and the relay fee. No quote is priced from them. */
 const zReferencePrice = z.union([
   z.strictObject({
     fixed: z
@@ -97,6 +98,7 @@ export const zVenueConfig = z.strictObject({
         z.strictObject({
           id: z.string().regex(/^[a-z0-9-]{1,16}$/),
           secret: zSecretSource,
+          /** For a retired key: the longest validUntil that it can have sealed. */
           acceptUntil: z.int().min(0).nullable().default(null),
         }),
       )
@@ -132,7 +134,7 @@ export const zVenueConfig = z.strictObject({
       deadlineMs: z.int().min(50).default(1_500),
       cacheTtlMs: z.int().min(0).default(300_000),
       maxCached: z.int().min(1).default(100_000),
-      /** closed refuses to quote; open quotes, and the record says so. */
+      /** When the service does not answer: closed refuses to quote; open quotes, and the record says so. */
       onFailure: z.enum(['closed', 'open']).default('closed'),
     }),
   }),
@@ -220,7 +222,7 @@ export const zVenueConfig = z.strictObject({
     maxWaitMs: zCount(ADMISSION.maxWaitMs),
     /** At this event loop lag some quotes and exports are refused, at twice this all. */
     shedAtLagMs: zCount(ADMISSION.shedAtLagMs),
-    /** At this wait, requests that need the database begin to be refused. */
+    /** At this wait for a database connection, requests that need the database begin to be refused. */
     shedAtDatabaseWaitMs: zCount(ADMISSION.shedAtDatabaseWaitMs),
     perChain: zCount(ADMISSION.perChain),
   }),
@@ -231,6 +233,7 @@ export const zVenueConfig = z.strictObject({
   }),
   /** Days until rows are deleted; null keeps them. */
   retention: zSection({
+    /** An Idempotency-Key must hold for at least one day. */
     idempotencyDays: z.int().min(2).nullable().default(2),
     slotDays: z.int().min(7).nullable().default(90),
     /** A stream cannot resume from before that. */

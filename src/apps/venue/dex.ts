@@ -9,6 +9,9 @@ import { badConfig } from '../bad-request.ts';
 
 const zPool = z.strictObject({
   tokens: z.tuple([zAddress, zAddress]),
+  /**
+   * In millionths: selects a concentrated pool. null for constant-product pairs, which have one fee for all.
+   */
   fee: z.int().min(1).max(999_999).nullable().default(null),
 });
 
@@ -17,8 +20,12 @@ const zDex = z
     /** Public, and stored in every order filled through it: never reuse an id. */
     id: z.string().regex(ROUTE_VENUE_ID, 'must be lower-case words joined by hyphens'),
     name: z.string().min(1).max(80),
-    /** constant_product: Uniswap v2 and forks with its fee. concentrated: Uniswap v3. */
+    /** constant_product: Uniswap v2 and forks with its fee of 0.3 %. concentrated: Uniswap v3. */
     kind: z.enum(['constant_product', 'concentrated']),
+    /**
+     * One per chain: the factory, our filler for it, and the pools that paths may use. Do not list tokens
+     * that charge for transfers.
+     */
     places: z
       .array(
         z.strictObject({

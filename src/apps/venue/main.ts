@@ -269,6 +269,10 @@ function requireServer(role: ProcessRole, { database }: VenueConfig, { env }: Se
   );
 }
 
+/**
+ * Chains on which this worker should send and no relayer can pay. An api does not report them: takers can
+ * broadcast themselves.
+ */
 const penniless = (chains: readonly EvmChain[], senders: Senders): string[] =>
   chains.flatMap(({ chain }) => {
     const sender = senders.get(chain.id);

@@ -30,6 +30,7 @@ export function openOutbound(
   return opened;
 }
 
+/** The deny list comes first, because it answers from memory. SIGHUP reads it again. */
 export async function openScreeners(
   { screening: { denyListFile, provider } }: Pick<VenueConfig, 'screening'>,
   outbound: Outbound,

@@ -44,6 +44,7 @@ export function createReference(
   };
 }
 
+/** Exchanges publish at most eight significant decimals; the rest is cut. */
 function toE8(text: string): bigint {
   const [whole = '0', fraction = ''] = text.split('.');
   return parseUnits(`${whole}.${fraction.slice(0, 8) || '0'}`, 8);

@@ -12,6 +12,7 @@ export function watchRelayers(chain: ChainPort, addresses: readonly Address[]): 
   function look(): void {
     if (asking) return;
     asking = true;
+    // Unknown counts as unable: then takers broadcast themselves, which always works.
     void Promise.all(addresses.map((address) => chain.nativeBalance(address)))
       .then(
         (balances) => (funded = balances.some((wei) => wei >= MIN_BALANCE_WEI)),

@@ -16,6 +16,7 @@ export function feesOf({
   let [left, protocol, relayer] = [amount, 0n, 0n];
   for (const [index, context] of contexts.entries()) {
     if (!context) return undefined;
+    // The last slice takes the rounding remainder.
     const slice = index === contexts.length - 1 ? left : (amount * BigInt(context.portionBps)) / BPS;
     left -= slice;
     protocol += (slice * BigInt(context.feeBps)) / BPS;

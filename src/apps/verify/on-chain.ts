@@ -14,7 +14,7 @@ import type { TransactionEvidence } from './witness.ts';
 
 const recovery = createRecovery();
 
-/** A value that is no address is returned unchanged. */
+/** A word that is no address is returned unchanged and matches no address. */
 export const addressOf = (word: Hex): Address =>
   word.startsWith(`0x${'0'.repeat(24)}`) ? bytes32ToAddress(word) : word;
 
@@ -91,6 +91,7 @@ export async function checkFill(c: Case, delivered: bigint[], index: number): Pr
   checkTransfer(c, delivered, index, tx);
 }
 
+/** The fill event is the escrow's statement; the token's own transfer log proves the payment. */
 function checkTransfer(
   { proofs, order, note, judge }: Case,
   delivered: bigint[],
@@ -257,6 +258,7 @@ export async function checkState(c: Case): Promise<void> {
   const possible: Record<string, readonly string[]> = {
     settled: ['claimed'],
     refunded: ['refunded'],
+    // The chain may move on while the dossier is read.
     refund_pending: ['deposited', 'refunded'],
     failed: ['none'],
     awaiting_escrow: ['none', 'deposited', 'claimed', 'refunded'],

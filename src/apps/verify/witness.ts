@@ -13,6 +13,7 @@ export interface TransactionEvidence {
   succeeded: boolean;
   blockNumber: bigint;
   blockHash: Hex;
+  /** Unix seconds. */
   at: number;
   gasUsed: bigint;
   to: Address | null;
@@ -83,6 +84,7 @@ export async function openWitness(chainId: number, rpcUrl: string, escrow: Addre
         receipt.blockNumber,
         false,
       ]);
+      // The receipt's block is not canonical.
       if (block?.hash !== receipt.blockHash) return undefined;
       const place = { blockNumber: BigInt(receipt.blockNumber), blockHash: receipt.blockHash, txHash: hash };
       const of = (contract: Address) =>

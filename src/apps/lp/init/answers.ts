@@ -8,6 +8,7 @@ import { readJson } from '../../config/load.ts';
 import { readSecretFile } from '../../../adapters/keystore/file.ts';
 import { badRequest } from '../../bad-request.ts';
 
+/** The answers file. It names keys by file or variable and never contains them. */
 const zAnswers = z.strictObject({
   venue: z
     .strictObject({
@@ -39,6 +40,9 @@ const zAnswers = z.strictObject({
 });
 type FileAnswers = z.infer<typeof zAnswers>;
 
+/**
+ * Flags and the file name their keys. Only the answers of a demo contain keys: `venueKey` and `operatorKey`.
+ */
 export interface Answers extends FileAnswers {
   venueKey?: string;
   operatorKey?: string;

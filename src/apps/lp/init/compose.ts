@@ -1,4 +1,4 @@
-/** Composes a first configuration, without options that have a default. */
+/** Default parts of a first configuration. */
 
 import type { ChainFacts, TokenFacts, VenueFacts } from './probe.ts';
 
@@ -76,7 +76,7 @@ export function defaultPairs(
   ];
 }
 
-/** Proof and claim must fit between fill and refund. */
+/** Proof and claim must fit between fill and refund; a fill must land within the landing margin. */
 export function quotingFor(networks: readonly NetworkSection[]): object {
   const shortest = (of: 'proofWindowSeconds' | 'landingMarginSeconds') =>
     Math.min(...networks.map((network) => network[of]));
