@@ -11,7 +11,7 @@ import { createLedger, type Ledger, type LedgerOptions } from './ledger.ts';
 import { replay, restoreLedger } from './restore.ts';
 import type { Limits } from './limits.ts';
 
-const RUNS = Number(process.env['FUZZ_RUNS'] ?? 80);
+const RUNS = Number(process.env['FUZZ_RUNS'] ?? 150);
 const GRACE = 15;
 const LONGEST = 60;
 const DELAY = 90;
