@@ -281,7 +281,8 @@ test('F16: a lost answer and "already known" both count as sent: one transaction
       const hash = await sent(`f16-${key}`);
       await until(async () => (await there.anvil.rpc('eth_getTransactionByHash', [hash])) !== null);
       await until(async () => (await outcomes()) > said);
-      // A block with another transaction at this nonce, as a caller that believed in a refusal would send.
+      // A block without our bytes: a caller that believed in a refusal would now send another transaction at
+      // this nonce.
       await passedOver();
       for (const lift of lifts) lift();
       expect(await minedUntil(async () => (await stateOf(`f16-${key}`)) !== 'pending')).toBe(true);

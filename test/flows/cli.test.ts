@@ -20,7 +20,11 @@ beforeAll(async () => {
   // elsewhere.
   await chmod(folder, 0o755);
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
+afterAll(async () => {
+  // Other files share this process; the keystore's own test compares with ethers' scrypt.
+  scrypt.register(scrypt._);
+  await rm(folder, { recursive: true, force: true });
+});
 
 describe('config check', () => {
   test('prints the effective configuration, environment included', async () => {

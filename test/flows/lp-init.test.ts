@@ -44,7 +44,10 @@ afterAll(async () => {
 beforeEach(() => {
   printed = [];
   vi.spyOn(console, 'log').mockImplementation((line: string) => void printed.push(line));
-  return () => vi.restoreAllMocks();
+  return () => {
+    vi.restoreAllMocks();
+    vi.unstubAllEnvs();
+  };
 });
 
 /** Somebody who answers by what the question is about; everything else gets Enter. */

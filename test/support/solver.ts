@@ -68,7 +68,7 @@ export interface Maker {
 
 export interface ScriptedSolver {
   received: FromVenue[];
-  /** Every message it received. */
+  /** Every message it sent. */
   said: FromSolver[];
   /** The next message of a type, whether it has come already or not. */
   next<T extends FromVenue['type']>(
@@ -151,7 +151,7 @@ export async function startSolver(
 }
 
 interface Line {
-  /** How often each link brought which text. */
+  /** How often this link brought which text. */
   heard: Map<string, number>;
   send(text: string): void;
   closed: Promise<{ code: number; reason: string }>;

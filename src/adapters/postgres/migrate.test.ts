@@ -86,7 +86,7 @@ test('a failed migration changes nothing', async () => {
   expect(await migrate(db, [FIRST])).toEqual(['t-1']);
 });
 
-test('a migration does not block a busy table: it gives up its lock and may be retried', async () => {
+test('a migration does not block a busy table: it gives up waiting for the lock and may be retried', async () => {
   const db = await connect('busy');
   await migrate(db, [FIRST]);
   await db.transaction(async (reader) => {

@@ -161,7 +161,7 @@ test("a quote and a taker's nonce are used once", async () => {
   ).toEqual({ kind: 'nonce_used' });
 });
 
-test('the next leg of a route is claimed once by any number of workers, and again only after it failed', async () => {
+test('the next leg of a route is accepted once by concurrent submissions, and again only after it failed', async () => {
   const parent = newOrder({
     route: {
       venueId: 'dex',

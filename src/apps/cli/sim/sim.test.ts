@@ -26,6 +26,7 @@ afterAll(() => rm(folder, { recursive: true }));
 beforeEach(() => {
   printed.length = 0;
   vi.spyOn(console, 'log').mockImplementation((line = '') => void printed.push(String(line)));
+  return () => vi.restoreAllMocks();
 });
 
 /** Runs `firmquote sim …`; commander's errors are thrown instead of ending the process. */
