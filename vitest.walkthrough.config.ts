@@ -6,7 +6,7 @@ export default defineConfig({
   test: {
     ...patient,
     include: ['test/walkthrough/**/*.test.ts'],
-    globalSetup: ['test/support/build.ts', 'test/support/cluster.ts'],
+    globalSetup: 'test/support/build.ts',
     pool: 'forks',
   },
 });

@@ -19,8 +19,13 @@ export default async function makeCluster(): Promise<() => Promise<void>> {
   await chmod(dataDir, 0o755);
   const server = await startEmbeddedPostgres({ dataDir, log: silentLog, settings: { fsync: 'off' } });
   await server.stop();
-  process.env[VARIABLE] = dataDir;
-  return () => rm(dataDir, { recursive: true, force: true });
+  // Where the database's user cannot reach the temporary folder, its files are elsewhere: nothing is copied.
+  const here = server.clusterDir === join(dataDir, 'pg');
+  if (here) process.env[VARIABLE] = dataDir;
+  return async () => {
+    if (!here) await rm(server.clusterDir, { recursive: true, force: true });
+    await rm(dataDir, { recursive: true, force: true });
+  };
 }
 
 /** Copies the cluster into a data directory that has none yet. Without one, PostgreSQL creates its own. */
