@@ -172,6 +172,7 @@ async function test(patterns) {
   const folder = mkdtempSync(join(tmpdir(), 'firmquote-test-'));
   const steps = [
     ['types', () => run(bin('tsc'), ['--noEmit'])],
+    ['types of the package', () => run(bin('tsc'), ['-p', 'tsconfig.build.json', '--noEmit'])],
     ['format', () => run(bin('oxfmt'), ['--check', 'src', 'test', 'bench', 'scripts', 'docs'])],
     ['lint', () => run(bin('oxlint'), ['--deny-warnings'])],
     ['no dead files, no unused or unlisted packages', () => run(bin('knip'), ['--no-progress'])],
