@@ -145,7 +145,7 @@ async function figuresOf(lp: LpProcess, rounds: readonly Measured[]): Promise<Fi
   };
 }
 
-/** Sets the validity at which about LIVE quotes are live at this LP's own rate; returns the seconds it takes. */
+/** Sets the validity at which about LIVE quotes are live at this LP's rate; returns the seconds it takes. */
 async function keepLive(lp: LpProcess): Promise<number> {
   const { latenciesMs, seconds: took } = await drive(lp, 10, seconds(WARM_UP_SECONDS));
   const liveSeconds = (LIVE * took) / latenciesMs.length;

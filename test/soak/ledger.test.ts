@@ -1,6 +1,6 @@
 /**
- * A million random events on the ledger, and faulty ledgers that the checks must report. `npm run soak:ledger`
- * runs more, with other seeds.
+ * A million random events on the ledger, and faulty ledgers that the checks must report.
+ * `npm run soak:ledger` runs more, with other seeds.
  */
 
 import { describe, expect, test } from 'vitest';
