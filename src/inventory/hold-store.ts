@@ -92,9 +92,13 @@ export function createHoldStore(
         clock.queue.schedule(forgetAt, hold);
       }
       noteIfOpen(hold);
-      if (group.holds.length === 0) groups.set(group.id, group);
-      else takeOff(group);
-      group.holds = [...group.holds, hold];
+      if (group.holds.length === 0) {
+        groups.set(group.id, group);
+        group.holds = [hold];
+      } else {
+        takeOff(group);
+        group.holds = [...group.holds, hold];
+      }
       add(group);
     },
     change,

@@ -67,7 +67,7 @@ export function createRecordedRequests(
   const byRfq = new Map<string, RecordedRequest>();
   const byOrder = new Map<string, RecordedRequest>();
 
-  function add(facts: RequestFacts): RecordedRequest {
+  function add(facts: RequestFacts, quotes: RecordedRequest['quotes']): RecordedRequest {
     const replaced = requests[count % keep];
     if (replaced !== undefined) {
       byRfq.delete(replaced.facts.rfqId);
@@ -75,7 +75,7 @@ export function createRecordedRequests(
     }
     const request: RecordedRequest = {
       facts,
-      quotes: [],
+      quotes,
       endsAt: 0,
       quotedAmount: undefined,
       acceptedAtMs: undefined,
@@ -116,14 +116,16 @@ export function createRecordedRequests(
         // A slice of a split does not answer the request that was made.
         if (slice) return;
         const { side, amount, platformFeeBps } = inputs;
-        // The tenors of a quote already include what the taker demanded.
-        const request =
-          byRfq.get(rfqId) ??
-          add({ atMs, rfqId, taker, route, side, amount, platformFeeBps, minValidSeconds: 0 });
         const quotedAmount = side === 'exactInput' ? priced.output : priced.input;
+        const quote = { orderId, amount: quotedAmount };
+        let request = byRfq.get(rfqId);
+        if (request === undefined) {
+          // The tenors of a quote already include what the taker demanded.
+          const facts = { atMs, rfqId, taker, route, side, amount, platformFeeBps, minValidSeconds: 0 };
+          request = add(facts, [quote]);
+        } else request.quotes.push(quote);
         request.endsAt = Math.max(request.endsAt, times.fillDeadline);
         request.quotedAmount ??= quotedAmount;
-        request.quotes.push({ orderId, amount: quotedAmount });
         byOrder.set(orderId, request);
       },
       declined({ rfqId, taker, side, amount, platformFeeBps, minValidUntil }, route, _, atMs) {
@@ -131,7 +133,7 @@ export function createRecordedRequests(
         if (route === undefined || byRfq.has(rfqId)) return;
         const minValidSeconds =
           minValidUntil === null ? 0 : Math.max(0, Math.ceil(minValidUntil - atMs / 1000));
-        add({ atMs, rfqId, taker, route, side, amount, platformFeeBps, minValidSeconds });
+        add({ atMs, rfqId, taker, route, side, amount, platformFeeBps, minValidSeconds }, []);
       },
       accepted({ orderId }) {
         const request = byOrder.get(orderId);

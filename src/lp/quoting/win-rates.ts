@@ -205,15 +205,17 @@ export function createWinRates(
       if (config.mode === 'off' || slice || inputs.plugin?.pricer !== undefined) return;
       const spreadBps = priced.terms.D;
       const endsAt = times.fillDeadline + SETTLING_SECONDS;
+      const quote = { orderId, spreadBps };
       let request = pending.peek(hold.group);
       if (request === undefined || request.won) {
         const routeSegment = routeSegmentOf(route, sizeBucket(Number(priced.notional) / 1e6));
-        request = { routeSegment, taker, bestBps: spreadBps, endsAt, won: false, quotes: [] };
+        request = { routeSegment, taker, bestBps: spreadBps, endsAt, won: false, quotes: [quote] };
         pending.set(hold.group, request);
+      } else {
+        request.bestBps = Math.min(request.bestBps, spreadBps);
+        request.endsAt = Math.max(request.endsAt, endsAt);
+        request.quotes.push(quote);
       }
-      request.bestBps = Math.min(request.bestBps, spreadBps);
-      request.endsAt = Math.max(request.endsAt, endsAt);
-      request.quotes.push({ orderId, spreadBps });
       pendingByOrder.set(orderId, request);
     },
     accepted({ orderId }: { orderId: string }) {
