@@ -22,6 +22,8 @@ import {
 } from '../../pricing/win-curve.ts';
 import type { LpConfig } from '../config/config.ts';
 import type { QuoteRecord } from '../quote-log/quote-events.ts';
+import type { OpenAward } from '../settlement/awards.ts';
+import { nonceGroupOf } from './order.ts';
 import type { Route } from './route.ts';
 
 export type CalibrationConfig = LpConfig['pricing']['calibration'];
@@ -69,7 +71,7 @@ interface PendingRequest {
 
 /** An award may arrive this long after the last second at which the quote was valid. */
 const SETTLING_SECONDS = 10;
-/** The oldest pending requests beyond this are forgotten, neither won nor lost. */
+/** Above this many pending requests the oldest hundredth is forgotten, neither won nor lost. */
 const MAX_PENDING = 250_000;
 /** Losses of one taker and segment count once in this time: asking is free and must not move our price. */
 const LOSS_INTERVAL_MS = 60_000;
@@ -106,13 +108,8 @@ export function createWinRates(
   const segments = new Map<string, Segment>(
     Object.entries(readStored(stored, log)).map(([key, learned]) => [key, { key, learned }]),
   );
-  const pending = new LRUCache<string, PendingRequest>({
-    max: MAX_PENDING,
-    dispose: ({ quotes }) => {
-      for (const { orderId } of quotes) pendingByOrder.delete(orderId);
-    },
-  });
-  const pendingByOrder = new Map<string, PendingRequest>();
+  /** By nonce group, the oldest first. */
+  const pending = new Map<string, PendingRequest>();
   const lastLossMs = new LRUCache<string, number>({ max: MAX_TAKER_SEGMENTS });
   let routeSegments = new Map<Route, RouteSegment[]>();
 
@@ -150,6 +147,13 @@ export function createWinRates(
     if (lastMs !== undefined && nowMs - lastMs < LOSS_INTERVAL_MS) return;
     lastLossMs.set(key, nowMs);
     learnOutcome(routeSegment, bestBps, false);
+  }
+
+  function forgetOldest(): void {
+    for (const group of pending.keys()) {
+      if (pending.size <= 0.99 * MAX_PENDING) return;
+      pending.delete(group);
+    }
   }
 
   function* learnedCurves(): Generator<LearnedCurve & { pair: string; corridor: string; size: string }> {
@@ -206,20 +210,27 @@ export function createWinRates(
       const spreadBps = priced.terms.D;
       const endsAt = times.fillDeadline + SETTLING_SECONDS;
       const quote = { orderId, spreadBps };
-      let request = pending.peek(hold.group);
+      const request = pending.get(hold.group);
       if (request === undefined || request.won) {
         const routeSegment = routeSegmentOf(route, sizeBucket(Number(priced.notional) / 1e6));
-        request = { routeSegment, taker, bestBps: spreadBps, endsAt, won: false, quotes: [quote] };
-        pending.set(hold.group, request);
+        pending.delete(hold.group);
+        pending.set(hold.group, {
+          routeSegment,
+          taker,
+          bestBps: spreadBps,
+          endsAt,
+          won: false,
+          quotes: [quote],
+        });
+        if (pending.size > MAX_PENDING) forgetOldest();
       } else {
         request.bestBps = Math.min(request.bestBps, spreadBps);
         request.endsAt = Math.max(request.endsAt, endsAt);
         request.quotes.push(quote);
       }
-      pendingByOrder.set(orderId, request);
     },
-    accepted({ orderId }: { orderId: string }) {
-      const request = pendingByOrder.get(orderId);
+    accepted({ orderId, order }: Pick<OpenAward, 'orderId' | 'order'>) {
+      const request = pending.get(nonceGroupOf(order.originChainId, order.user, order.nonce));
       const quote = request?.quotes.find((each) => each.orderId === orderId);
       if (request === undefined || quote === undefined || request.won) return;
       request.won = true;
@@ -229,11 +240,10 @@ export function createWinRates(
     countExpired() {
       const nowMs = clock.nowMs();
       // Requests with a short tenor may wait behind a longer one: learning a minute later is soon enough.
-      for (;;) {
-        const [oldest] = pending.rvalues();
-        if (oldest === undefined || oldest.endsAt * 1000 > nowMs) return;
-        if (!oldest.won) learnLoss(oldest, nowMs);
-        pending.pop();
+      for (const [group, request] of pending) {
+        if (request.endsAt * 1000 > nowMs) return;
+        if (!request.won) learnLoss(request, nowMs);
+        pending.delete(group);
       }
     },
     /** Stores what was learned since the last call. Rejects when the store does, and stores it next time. */

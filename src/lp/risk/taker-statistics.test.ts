@@ -82,16 +82,16 @@ test('a longer tenor still counts for its request after the shorter one was prun
   expect(statistics.suspects(70_000)).toEqual([]);
 });
 
-test('beyond the limit the oldest quote is forgotten first', () => {
+test('beyond the limit the oldest quotes are forgotten first', () => {
   for (const [which, suspects] of [
     [0, 0],
-    [1, 1],
+    [100_000, 1],
+    [200_000, 1],
   ] as const) {
     const { quote, accept, statistics } = setUp({ liveSeconds: 1e9, accepts: 1 });
-    const early = [quote('first', 10), quote('second', 10)] as const;
-    for (let n = 0; n < 199_999; n++) quote(`r${n}`, 10);
+    const quoted = Array.from({ length: 200_001 }, (_, n) => quote(`r${n}`, 10));
     // Late and against us, where it is known; half of nothing, where it is not.
-    accept(early[which], -5, 9_500);
+    accept(quoted[which] as (typeof quoted)[number], -5, 9_500);
     expect(statistics.suspects(9_500)).toHaveLength(suspects);
   }
 });

@@ -51,8 +51,9 @@ interface OpenQuote {
   validUntilMs: number;
 }
 
-/** Quotes are kept this long, because an award may arrive late. */
+/** Quotes are kept this long after they end, because an award may arrive late. */
 const LINGER_MS = 60_000;
+/** Above this many the oldest hundredth is dropped. */
 const MAX_OPEN_QUOTES = 200_000;
 const PRUNE_INTERVAL_MS = 1_000;
 const MAX_SUSPECTS = 100;
@@ -60,7 +61,7 @@ const MAX_SUSPECTS = 100;
 export function createTakerStatistics(rule: () => Pick<LpRisk, 'freeOption' | 'rate' | 'takers'>) {
   const suspected = new Set<string>();
   let takers = createTakers();
-  const quotes = new LRUCache<string, OpenQuote>({ max: MAX_OPEN_QUOTES });
+  const quotes = new Map<string, OpenQuote>();
   let lastRequest: QuotedRequest | undefined;
   let prunedAtMs = 0;
 
@@ -105,10 +106,10 @@ export function createTakerStatistics(rule: () => Pick<LpRisk, 'freeOption' | 'r
   /** Quotes are in the order of asking, so nearly in the order of ending. */
   function prune(nowMs: number): void {
     prunedAtMs = nowMs;
-    for (;;) {
-      const [oldest] = quotes.rvalues();
-      if (oldest === undefined || oldest.validUntilMs + LINGER_MS > nowMs) return;
-      quotes.pop();
+    const most = quotes.size > MAX_OPEN_QUOTES ? 0.99 * MAX_OPEN_QUOTES : MAX_OPEN_QUOTES;
+    for (const [quoteId, { validUntilMs }] of quotes) {
+      if (validUntilMs + LINGER_MS > nowMs && quotes.size <= most) return;
+      quotes.delete(quoteId);
     }
   }
 
@@ -135,11 +136,12 @@ export function createTakerStatistics(rule: () => Pick<LpRisk, 'freeOption' | 'r
         lastRequest.longestSeconds += addedSeconds;
       } else lastRequest = { rfqId, taker, longestSeconds: seconds, closed: false };
       quotes.set(quoteId, { request: lastRequest, quotedAtMs: atMs, validUntilMs: times.validUntil * 1000 });
+      if (quotes.size > MAX_OPEN_QUOTES) prune(atMs);
       learn(taker, atMs, (activity) => quoted(activity, addedSeconds, addedQuotes));
     },
     /** `edgeBps`: what the trade was worth to us at mid when the taker accepted. */
     accepted({ quoteId, order }: Pick<OpenAward, 'quoteId' | 'order'>, edgeBps: number, nowMs: number) {
-      const quote = quotes.peek(quoteId);
+      const quote = quotes.get(quoteId);
       if (quote === undefined) {
         // Quoted before a restart or seen only on chain: only the acceptance is certain.
         learn(order.user, nowMs, (activity) => accepted(activity, { share: 0.5, edgeBps: 0, unused: 0 }));
@@ -156,7 +158,7 @@ export function createTakerStatistics(rule: () => Pick<LpRisk, 'freeOption' | 'r
     },
     tradedElsewhere(quoteIds: readonly Bytes32[], nowMs: number) {
       for (const quoteId of quoteIds) {
-        const request = quotes.peek(quoteId)?.request;
+        const request = quotes.get(quoteId)?.request;
         quotes.delete(quoteId);
         if (request === undefined || request.closed) continue;
         request.closed = true;
