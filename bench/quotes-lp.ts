@@ -12,6 +12,7 @@ import { migrate } from '../src/adapters/postgres/migrate.ts';
 import { LP_MIGRATIONS } from '../src/adapters/postgres/migrations/lp.ts';
 import { connectDatabase } from '../src/adapters/postgres/pool.ts';
 import { createMetrics } from '../src/adapters/prometheus/metrics.ts';
+import { createSharedInventory } from '../src/adapters/redis/shared-inventory.ts';
 import { createRecovery } from '../src/adapters/secp256k1/recovery.ts';
 import { createSigner } from '../src/adapters/secp256k1/signer.ts';
 import { systemClock } from '../src/adapters/system/clock.ts';
@@ -68,10 +69,9 @@ const chain = createChain(options.chain, { rpcUrls: [options.rpcUrl], clock: sys
 await chain.start();
 const db = connectDatabase({ url: options.databaseUrl, schema: options.schema, log });
 await migrate(db, LP_MIGRATIONS);
-// As the LP daemon does: without replicas, ioredis is not loaded.
 const inventory =
   options.shared &&
-  (await import('../src/adapters/redis/shared-inventory.ts')).createSharedInventory(
+  createSharedInventory(
     { clock: systemClock, random: systemRandom, log, metrics },
     { url: options.shared.redisUrl, name: options.schema, timeoutMs: 2_000 },
   );

@@ -12,6 +12,10 @@ import { UpstreamError } from '../../domain/errors.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Queue } from '../../ports/queue.ts';
 import { createBatcher } from '../batcher.ts';
+import { keepStringsFast } from '../system/fast-strings.ts';
+
+// BullMQ imports ioredis.
+keepStringsFast();
 
 export type QueueConnection =
   | { kind: 'postgres'; url: string; schema: string }

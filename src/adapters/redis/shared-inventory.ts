@@ -10,7 +10,10 @@ import type { Log } from '../../ports/log.ts';
 import type { Metrics } from '../../ports/metrics.ts';
 import type { Random } from '../../ports/random.ts';
 import type { SharedInventory, SharedState, SharedSum, Verdict } from '../../ports/shared-inventory.ts';
+import { keepStringsFast } from '../system/fast-strings.ts';
 import { BASE, JOIN, KEPT_HOLDS, PROMISE, SUMMED, TELL } from './scripts.ts';
+
+keepStringsFast();
 
 interface SharedInventoryOptions {
   url: string;

@@ -6,6 +6,7 @@ import { createLpAudit } from '../../adapters/postgres/lp/audit-log.ts';
 import { createJournalStore } from '../../adapters/postgres/lp/accounting-store.ts';
 import { createLpStore } from '../../adapters/postgres/lp/lp-store.ts';
 import { createTxStore } from '../../adapters/postgres/tx-store.ts';
+import { createSharedInventory } from '../../adapters/redis/shared-inventory.ts';
 import { ecdsa } from '../../adapters/secp256k1/ecdsa.ts';
 import { createRecovery } from '../../adapters/secp256k1/recovery.ts';
 import { systemClock } from '../../adapters/system/clock.ts';
@@ -109,7 +110,7 @@ export async function runLp(
     });
     const operatorLog = await openOperatorLog({ audit: createLpAudit(db), clock: systemClock, log });
     if (life.stopping) return;
-    const shared = await openShared(config, { metrics, log, secrets });
+    const shared = openShared(config, { metrics, log, secrets });
     if (shared !== undefined) life.onStop('shared inventory', () => shared.inventory.close());
     const proofs = createProofs(config.attesters, { chains, log, metrics });
     const node = createLpNode(
@@ -196,16 +197,13 @@ function refuseOwner({ keys, lp }: LpAppConfig, operator: string): void {
   );
 }
 
-async function openShared(
+function openShared(
   { replicas, lp }: LpAppConfig,
   { metrics, log, secrets }: { metrics: Metrics; log: Log; secrets: SecretContext },
-): Promise<ReplicaDeps | undefined> {
+): ReplicaDeps | undefined {
   if (replicas.redisUrl === null) return undefined;
   const url = expand(replicas.redisUrl, secrets);
   secrets.redactor.hide(url);
-  // A class of ioredis extends String, which makes V8 read the strings of the whole process more slowly. An LP
-  // without replicas does not load it.
-  const { createSharedInventory } = await import('../../adapters/redis/shared-inventory.ts');
   const inventory = createSharedInventory(
     { clock: systemClock, random: systemRandom, log, metrics },
     { url, name: `${lp.solver.id}:${lp.chains[0]?.account ?? ''}`, timeoutMs: replicas.timeoutMs },
