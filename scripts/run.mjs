@@ -38,6 +38,10 @@ const commands = {
   fuzz: (args) => (install(), typescript('test/fuzz/main.ts', args)),
   faults: (args) => faults(args),
   walkthrough: () => suite('vitest.walkthrough.config.ts'),
+  hostile: (args) =>
+    args.length > 0
+      ? (install(), run(bin('vitest'), ['run', '--config', 'vitest.hostile.config.ts', ...args]))
+      : suite('vitest.hostile.config.ts'),
   // Runs the flows on a venue of two processes that share a database.
   replicas: (args) => (
     install(),
@@ -290,7 +294,7 @@ async function ci() {
   if (!closing) console.log('npm test printed no closing line: counted as a failure.');
 
   let output = tests.output;
-  for (const name of ['test:faults', 'test:walkthrough']) {
+  for (const name of ['test:faults', 'test:hostile', 'test:walkthrough']) {
     const longer = await captured('npm', ['run', name]);
     output += `\n${longer.output}`;
     const ending = /^(\d+) passed, (\d+) failed$/m.exec(longer.output);

@@ -48,6 +48,8 @@ interface Round {
   readonly waitMs: number;
   readonly asked: ReadonlySet<SolverSession>;
   readonly open: Set<SolverSession>;
+  /** They have said that their answer is complete. */
+  readonly done: Set<SolverSession>;
   readonly awaited: ReadonlySet<SolverSession>;
   readonly messages: { session: SolverSession; message: SolverAnswer }[];
   lastAnswerMs: number;
@@ -57,7 +59,7 @@ interface Round {
   finished(): void;
 }
 
-/** A solver may quote several validity windows. Further quotes are ignored. */
+/** A solver may quote several validity windows. The last of these completes its answer. */
 const MAX_QUOTES_PER_SOLVER = 8;
 /**
  * After this many silent rounds in a row a solver is still asked, but no round waits for it, except one every
@@ -118,6 +120,7 @@ export function createFanOut(
         waitMs,
         asked: new Set(frames.keys()),
         open: new Set(frames.keys()),
+        done: new Set(),
         awaited: new Set(awaited),
         messages: [],
         lastAnswerMs: startedMs,
@@ -139,8 +142,9 @@ export function createFanOut(
     const effect = effectOf(round, session, message);
     if (effect === 'ignored') return;
     round.lastAnswerMs = clock.monotonicMs();
-    if (effect !== 'surplus') round.messages.push({ session, message });
+    round.messages.push({ session, message });
     if (effect === 'announced') return;
+    if (effect === 'done') round.done.add(session);
     if (round.open.delete(session)) {
       session.inFlight--;
       silence.delete(session);
@@ -150,8 +154,10 @@ export function createFanOut(
     round.mayContinue ||= effect === 'may_continue';
     if (isWaiting(round)) return;
     round.cancelTimer();
-    if (round.mayContinue && lingerMs > 0)
-      round.cancelTimer = clock.after(lingerMs, () => endRound(message.rfqId, round));
+    // Never beyond the deadline, however often a solver answers.
+    const leftMs = Math.min(lingerMs, round.startedMs + round.waitMs - round.lastAnswerMs);
+    if (round.mayContinue && leftMs > 0)
+      round.cancelTimer = clock.after(leftMs, () => endRound(message.rfqId, round));
     else endRound(message.rfqId, round);
   }
 
@@ -268,9 +274,10 @@ export function createFanOut(
   };
 }
 
-type Effect = 'done' | 'announced' | 'may_continue' | 'surplus' | 'ignored' | 'broken';
+type Effect = 'done' | 'announced' | 'may_continue' | 'ignored' | 'broken';
 
-function effectOf({ quoteId, messages }: Round, session: SolverSession, message: SolverAnswer): Effect {
+function effectOf({ quoteId, messages, done }: Round, session: SolverSession, message: SolverAnswer): Effect {
+  if (done.has(session)) return 'ignored';
   const earlier = messages.filter(
     (other) => other.session === session && other.message.type === message.type,
   );
@@ -284,10 +291,10 @@ function effectOf({ quoteId, messages }: Round, session: SolverSession, message:
   }
   switch (message.type) {
     case 'quote':
-      if (earlier.length >= MAX_QUOTES_PER_SOLVER) return 'surplus';
+      if (earlier.length + 1 >= MAX_QUOTES_PER_SOLVER) return 'done';
       return message.more === undefined ? 'may_continue' : message.more ? 'announced' : 'done';
     case 'partial':
-      return 'may_continue';
+      return earlier.length === 0 ? 'may_continue' : 'done';
     case 'decline':
       return 'done';
     case 'commit':
