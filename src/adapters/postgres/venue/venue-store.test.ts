@@ -1,19 +1,33 @@
 /** How soon a dead connection is noticed: at once by requests of clients, later by administration. */
 
-import { expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startTestPostgres, type TestPostgres } from '../../../../test/support/postgres.ts';
+import { VENUE_MIGRATIONS } from '../migrations/venue.ts';
 import { type Database, silenceLimitMs, type Statement } from '../pool.ts';
 import { createVenueStore } from './venue-store.ts';
 
 const UNNAMED_MS = 35_000;
 
-/** Answers every statement with no rows and records it. */
+let postgres: TestPostgres;
+let db: Database;
+
+beforeAll(async () => {
+  postgres = await startTestPostgres();
+  db = await postgres.database('venue', VENUE_MIGRATIONS);
+});
+afterAll(() => postgres.stop());
+
+/** The store, and every statement that it sends to the database. */
 function recording() {
   const statements: (Statement | string)[] = [];
-  const query = async (statement: Statement | string) => {
-    statements.push(statement);
-    return [];
+  const recorded: Database = {
+    ...db,
+    query(statement, values) {
+      statements.push(statement);
+      return db.query(statement, values);
+    },
   };
-  return { statements, store: createVenueStore({ query } as unknown as Database) };
+  return { statements, store: createVenueStore(recorded) };
 }
 
 test('statements of requests are named, so that a dead connection is noticed after 12 seconds', async () => {
