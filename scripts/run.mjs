@@ -54,7 +54,12 @@ const commands = {
   soak: (args) => {
     install();
     if (missingPrograms().some(({ name }) => name === 'redis-server')) fail('The soak runs on redis-server.');
-    return typescript('test/soak/soak.ts', args);
+    return args.includes('--hostile')
+      ? typescript(
+          'test/soak/hostile-soak.ts',
+          args.filter((each) => each !== '--hostile'),
+        )
+      : typescript('test/soak/soak.ts', args);
   },
   'soak:ledger': (args) => (install(), typescript('test/soak/main.ts', args)),
   build: () => (install(), run(bin('tsc'), ['-p', 'tsconfig.build.json'])),

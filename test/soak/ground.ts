@@ -40,7 +40,8 @@ interface LpVenue {
   url: string;
 }
 
-export async function startGround(): Promise<Ground> {
+/** `more`: another venue that both LPs serve. */
+export async function startGround(more?: LpVenue): Promise<Ground> {
   const network = openNetwork();
   const doors = new Map<string, Line>();
   const databases = new Map<string, Line>();
@@ -69,10 +70,13 @@ export async function startGround(): Promise<Ground> {
       config['sockets'] = { maxPerKey: STREAMS_PER_KEY };
     }
     if (config['app'] === 'lp')
-      config['venues'] = (config['venues'] as LpVenue[]).map((venue) => ({
-        ...venue,
-        url: through(links.get(`${part} ${venue.name}`), venue.url),
-      }));
+      config['venues'] = [
+        ...(config['venues'] as LpVenue[]).map((venue) => ({
+          ...venue,
+          url: through(links.get(`${part} ${venue.name}`), venue.url),
+        })),
+        ...(more ? [{ ...more, apiKey: { env: 'VENUE_KEY' } }] : []),
+      ];
     return config;
   }
 
