@@ -56,6 +56,7 @@ test('shows an operator the inventory, and nothing of ended holds', async () => 
         limitSeconds: 60,
         overdue,
       })),
+    venues: () => [{ name: 'v', load: () => ({ waiting: 3, dropped: 0, pauses: 1 }) }],
     advice: () =>
       trouble
         ? [{ asset: 'USDC', from: 'base', to: 'arc', amount: (25n * ETH) / 10n, cost: 1n, charges: 2n }]
@@ -70,6 +71,7 @@ test('shows an operator the inventory, and nothing of ended holds', async () => 
     'firmquote_lp_inventory_q{asset="WETH",chain="arc"} 0.25',
     'firmquote_lp_receivables_overdue{corridor="base-arc"} 2',
     'firmquote_lp_rebalance_advice_units{asset="USDC",from="base",to="arc"} 2.5',
+    'firmquote_lp_link_frames{venue="v",kind="waiting"} 3',
     'firmquote_lp_standby_reason{reason="drift"} 1',
   ])
     expect(bad).toContain(line);

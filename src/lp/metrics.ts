@@ -3,6 +3,7 @@
 import { formatUnits } from '../domain/amount.ts';
 import type { Ledger } from '../inventory/ledger.ts';
 import type { Advice } from '../inventory/rebalance.ts';
+import type { LinkLoad } from '../ports/link.ts';
 import type { Metrics } from '../ports/metrics.ts';
 import type { Accounts } from './accounting/accounts.ts';
 import type { Position } from './accounting/bands.ts';
@@ -22,6 +23,7 @@ interface LpGauges {
   positions(): readonly Position[];
   receivables(): readonly Receivable[];
   advice(): readonly Advice[];
+  venues(): readonly { name: string; load(): LinkLoad }[];
 }
 
 const LATENCY_SECONDS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.3, 1];
@@ -49,6 +51,11 @@ export function createLpMetrics(metrics: Metrics) {
     frames: metrics.counter('firmquote_lp_bad_frames_total', 'Frames from a venue that were not understood', [
       'kind',
     ]),
+    floods: metrics.counter(
+      'firmquote_lp_link_floods_total',
+      'Connections ended because the venue sent too many frames that ask for no quote',
+      ['venue'],
+    ),
   };
 }
 
@@ -131,6 +138,15 @@ export function exposeGauges(metrics: Metrics, view: LpGauges): void {
   );
   metrics.gauge('firmquote_lp_live_quotes', 'Quotes that a taker could still accept', [], (gauge) =>
     gauge.set(view.ledger.live),
+  );
+  metrics.gauge(
+    'firmquote_lp_link_frames',
+    'Frames of a venue: waiting now; since the start, dropped with their connection, and pauses of the socket',
+    ['venue', 'kind'],
+    (gauge) => {
+      for (const { name: venue, load } of view.venues())
+        for (const [kind, count] of Object.entries(load())) gauge.set(count, { venue, kind });
+    },
   );
   metrics.gauge('firmquote_lp_open_awards', 'Awards not yet final', [], (gauge) =>
     gauge.set(view.openAwards()),

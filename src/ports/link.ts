@@ -9,6 +9,16 @@ export interface LinkListener {
   closed(reason: string): void;
 }
 
+/** What the peer sends faster than this process handles it. */
+export interface LinkLoad {
+  /** Frames that wait for their turn. */
+  waiting: number;
+  /** Frames that waited when their connection ended, since the start. */
+  dropped: number;
+  /** How often the socket was not read because too many frames waited, since the start. */
+  pauses: number;
+}
+
 export interface Link {
   readonly name: string;
   /** Returns immediately. Call once. */
@@ -16,5 +26,6 @@ export interface Link {
   /** false while disconnected: the frame is dropped, because a late answer is worthless. */
   send(frame: string): boolean;
   reconnect(reason: string): void;
+  load(): LinkLoad;
   stop(): Promise<void>;
 }

@@ -81,7 +81,11 @@ function sessionOver(link: Link, answer: (rfq: Rfq) => Promise<FromSolver[]>) {
     clock: systemClock,
     log: silentLog,
     metrics: createLpMetrics(silentMetrics),
-    quoting: () => ({ quotes: { handleQuoteRequest: answer } }) as unknown as QuotingSnapshot,
+    quoting: () =>
+      ({
+        quotes: { handleQuoteRequest: answer },
+        config: { quoting: { maxInFlight: 256 } },
+      }) as unknown as QuotingSnapshot,
     chains: new Map(),
   } as unknown as VenueSessionDeps;
   return createVenueSession(deps, { solver: { id: 'a', kind: 'lp', name: 'a' } });
@@ -125,6 +129,7 @@ test('the time that a request waited for its turn counts', async () => {
       start: (listener) => void (receive = listener.frame),
       send: (text) => said.push(JSON.parse(text) as FromSolver) > 0,
       reconnect() {},
+      load: () => ({ waiting: 0, dropped: 0, pauses: 0 }),
       stop: async () => {},
     },
     ({ rfqId }) => new Promise((done) => setTimeout(() => done([declined(rfqId)]), DEADLINE_MS / 2)),
@@ -132,4 +137,23 @@ test('the time that a request waited for its turn counts', async () => {
   session.start();
   receive(JSON.stringify(rfq(1)), DEADLINE_MS * 0.7);
   await expect.poll(() => said.map(reasonOf)).toEqual(['limit']);
+});
+
+test('requests far beyond maxInFlight are declined while the others are worked on', async () => {
+  const said: FromSolver[] = [];
+  let receive: (text: string, waitedMs: number) => void = () => {};
+  const session = sessionOver(
+    {
+      name: 'v',
+      start: (listener) => void (receive = listener.frame),
+      send: (text) => said.push(JSON.parse(text) as FromSolver) > 0,
+      reconnect() {},
+      load: () => ({ waiting: 0, dropped: 0, pauses: 0 }),
+      stop: async () => {},
+    },
+    () => new Promise(() => {}),
+  );
+  session.start();
+  for (let n = 0; n < 2 * 256 + 3; n += 1) receive(JSON.stringify(rfq(n)), 0);
+  expect(said.map(reasonOf)).toEqual(['limit', 'limit', 'limit']);
 });

@@ -1,7 +1,7 @@
 /** The LP's WebSocket to a venue; reconnects after jittered, growing pauses. */
 
 import type { Socket } from 'node:net';
-import { WebSocket } from 'ws';
+import { type ClientOptions, WebSocket } from 'ws';
 import type { Clock } from '../../ports/clock.ts';
 import type { Link, LinkListener } from '../../ports/link.ts';
 import type { Log } from '../../ports/log.ts';
@@ -12,6 +12,13 @@ const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 5_000;
 /** A connection this old resets the pauses. */
 const GOOD_AFTER_MS = 10_000;
+/** Of frames that wait for their turn. Beyond either bound the socket is not read. */
+export const MAX_WAITING_FRAMES = 4_096;
+export const MAX_WAITING_BYTES = 4 * 1024 * 1024;
+/** Each ping costs an answer. */
+const MAX_CONTROL_FRAMES_PER_SECOND = 50;
+const MAX_FRAGMENTS = 64;
+const MAX_BUFFERED_CHUNKS = 1_024;
 
 interface LinkClientOptions {
   name: string;
@@ -52,7 +59,10 @@ export function createLinkClient(
     });
   }
 
-  const waiting: { from: WebSocket; text: string; sinceMs: number }[] = [];
+  /** Of the current connection. */
+  const waiting: { text: string; sinceMs: number }[] = [];
+  let waitingBytes = 0;
+  const load = { dropped: 0, pauses: 0 };
   let turnEndsMs: number | undefined;
   /** Frames were handled directly in this tick; the rest waits for the next. */
   let taken = false;
@@ -63,8 +73,12 @@ export function createLinkClient(
       taken = true;
     }
     const nowMs = clock.monotonicMs();
-    if (waiting.length > 0 || nowMs >= (turnEndsMs as number)) waiting.push({ from, text, sinceMs: nowMs });
-    else listener?.frame(text, 0);
+    if (waiting.length === 0 && nowMs < (turnEndsMs as number)) return listener?.frame(text, 0);
+    waiting.push({ text, sinceMs: nowMs });
+    waitingBytes += text.length;
+    if (from.isPaused || (waiting.length <= MAX_WAITING_FRAMES && waitingBytes <= MAX_WAITING_BYTES)) return;
+    from.pause();
+    load.pauses += 1;
   }
 
   function beginTurn(): void {
@@ -83,10 +97,18 @@ export function createLinkClient(
     beginTurn();
     do {
       // First, so that no frame is handled twice.
-      const { from, text, sinceMs } = waiting.shift() as (typeof waiting)[number];
-      // Frames of an earlier connection are obsolete.
-      if (from === socket) listener?.frame(text, clock.monotonicMs() - sinceMs);
+      const { text, sinceMs } = waiting.shift() as (typeof waiting)[number];
+      waitingBytes -= text.length;
+      listener?.frame(text, clock.monotonicMs() - sinceMs);
     } while (waiting.length > 0 && clock.monotonicMs() < (turnEndsMs as unknown as number));
+    if (waiting.length <= MAX_WAITING_FRAMES / 2 && waitingBytes <= MAX_WAITING_BYTES / 2) socket?.resume();
+  }
+
+  /** Frames of a connection end with it. */
+  function forgetWaiting(): void {
+    load.dropped += waiting.length;
+    waiting.length = 0;
+    waitingBytes = 0;
   }
 
   function dial(): void {
@@ -97,7 +119,9 @@ export function createLinkClient(
       handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
       followRedirects: false,
       skipUTF8Validation: true,
-    });
+      maxFragments: MAX_FRAGMENTS,
+      maxBufferedChunks: MAX_BUFFERED_CHUNKS,
+    } as ClientOptions);
     socket = current;
     let openedAtMs: number | undefined;
     let why = '';
@@ -108,8 +132,20 @@ export function createLinkClient(
     });
     current.on('message', (data: Buffer, isBinary) => {
       if (isBinary) return current.close(1003, 'text frames only');
-      if (socket === current) receive(current, data.toString());
+      if (socket === current && current.readyState === WebSocket.OPEN) receive(current, data.toString());
     });
+    let second = 0;
+    let controlFrames = 0;
+    const countControl = (): void => {
+      const now = Math.floor(clock.monotonicMs() / 1000);
+      if (now !== second) [second, controlFrames] = [now, 0];
+      controlFrames += 1;
+      if (controlFrames <= MAX_CONTROL_FRAMES_PER_SECOND) return;
+      why = 'too many pings';
+      current.terminate();
+    };
+    current.on('ping', countControl);
+    current.on('pong', countControl);
     current.on('unexpected-response', (_, response) => {
       why = `the venue answered ${response.statusCode}`;
       response.destroy();
@@ -119,6 +155,7 @@ export function createLinkClient(
     current.on('close', (code, reason) => {
       if (socket !== current) return;
       socket = undefined;
+      forgetWaiting();
       why ||= `closed ${code}${reason.length > 0 ? ` ${reason.toString().slice(0, 120)}` : ''}`;
       if (openedAtMs !== undefined) {
         if (clock.monotonicMs() - openedAtMs >= GOOD_AFTER_MS) pauseMs = FIRST_PAUSE_MS;
@@ -155,8 +192,10 @@ export function createLinkClient(
     },
     reconnect(reason) {
       log.warn({ venue: name, reason }, 'link dropped');
+      forgetWaiting();
       socket?.terminate();
     },
+    load: () => ({ ...load, waiting: waiting.length }),
     async stop() {
       stopped = true;
       cancelPause();

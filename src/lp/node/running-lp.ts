@@ -180,6 +180,7 @@ function exposeMetrics(parts: LpParts): void {
     positions: () => positionsOf(parts.quoting()),
     receivables: parts.receivables.list,
     advice: parts.rebalancing.advice,
+    venues: () => parts.sessions,
   });
   exposeAccounts(metrics, parts.accounts);
   if (sharing === undefined) return;

@@ -17,6 +17,7 @@ import {
   type SliceRequest,
 } from '../../protocol/link/link.ts';
 import { linkProofDigest } from '../../protocol/link/link-proof.ts';
+import { fullBucket, takeToken } from '../../risk/rate.ts';
 import type { Awards } from '../settlement/awards.ts';
 import type { LpConfig } from '../config/config.ts';
 import type { QuotingSnapshot } from './quoting-snapshot.ts';
@@ -47,7 +48,15 @@ export interface VenueSessionDeps {
  * late.
  */
 const IN_TIME = 0.8;
-const MAX_WARNINGS = 100;
+/** Of each connection. */
+const MAX_WARNINGS = 20;
+const MAX_WARNING_CHARS = 200;
+/** Frames that ask for no quote, an award counting as one frame. A venue beyond it is disconnected. */
+const NOTICES = { perSecond: 2_000, burst: 10_000 };
+/** More requests in progress than this many times our `maxInFlight` are declined. */
+const IN_FLIGHT_SLACK = 2;
+/** A longer timer would overflow and fire at once. */
+const MAX_HEARTBEAT_SECONDS = 60;
 const STOP_WAIT_MS = 1_000;
 const STOP_POLL_MS = 20;
 
@@ -56,6 +65,8 @@ export function createVenueSession(deps: VenueSessionDeps, { solver }: Pick<LpCo
   const log = deps.log.child({ venue: link.name });
   const warned = new Set<string>();
   let welcome = false;
+  let challenged = false;
+  let notices = fullBucket(NOTICES, 0);
   let lastFrameMs = 0;
   let stopped = false;
   let cancelHeartbeat = () => {};
@@ -121,9 +132,23 @@ export function createVenueSession(deps: VenueSessionDeps, { solver }: Pick<LpCo
     });
   }
 
+  /** Answers without work what could not be answered in time. */
   function declineLate(question: Rfq | SliceRequest, quoteId?: Bytes32): void {
     metrics.late.add();
     send(declineMessage(question, { declined: 'limit' }, quoteId));
+  }
+
+  const isTooLate = ({ deadlineMs }: Rfq | SliceRequest, waitedMs: number): boolean =>
+    waitedMs >= deadlineMs * IN_TIME ||
+    inFlight >= IN_FLIGHT_SLACK * deps.quoting().config.quoting.maxInFlight;
+
+  function isFlood(frames: number): boolean {
+    while (frames > 0 && takeToken(notices, lastFrameMs, NOTICES)) frames -= 1;
+    if (frames > 0) {
+      metrics.floods.add({ venue: link.name });
+      link.reconnect('the venue sends more than we can take');
+    }
+    return frames > 0;
   }
 
   /** `receivedMs`: when the frame arrived, before it waited for its turn. */
@@ -170,37 +195,48 @@ export function createVenueSession(deps: VenueSessionDeps, { solver }: Pick<LpCo
   function receiveFrame(text: string, waitedMs: number): void {
     lastFrameMs = clock.monotonicMs();
     const read = readFromVenue(text);
-    if (!read.ok) return warnOnce(read);
+    if (!read.ok) return isFlood(1) ? undefined : warnOnce(read);
     const { message } = read;
+    if (message.type !== 'rfq' && message.type !== 'slice')
+      if (isFlood(message.type === 'resync' ? 1 + message.awards.length : 1)) return;
     switch (message.type) {
       case 'rfq':
-        if (waitedMs >= message.deadlineMs * IN_TIME) return declineLate(message);
+        if (isTooLate(message, waitedMs)) return declineLate(message);
         return void answerRfq(message, lastFrameMs - waitedMs);
       case 'slice':
-        if (waitedMs >= message.deadlineMs * IN_TIME) return declineLate(message, message.quoteId);
+        if (isTooLate(message, waitedMs)) return declineLate(message, message.quoteId);
         return void answerSlice(message);
       case 'ping':
         return void send({ type: 'pong' });
       case 'challenge':
+        // Each costs a signature for every chain.
+        if (challenged) return link.reconnect('the venue sent a second challenge');
+        challenged = true;
         return void sendHello(message).catch((error: unknown) =>
           link.reconnect(error instanceof Error ? error.message : 'the proof could not be signed'),
         );
       case 'welcome':
+        if (welcome) return link.reconnect('the venue welcomed us twice');
         welcome = true;
         log.info({ session: message.sessionId }, 'session with the venue established');
         cancelHeartbeat();
-        scheduleHeartbeat(message.heartbeatSeconds || LINK_HEARTBEAT_SECONDS);
+        scheduleHeartbeat(
+          Math.min(MAX_HEARTBEAT_SECONDS, Math.max(1, message.heartbeatSeconds || LINK_HEARTBEAT_SECONDS)),
+        );
         sendStatus();
         send({ type: 'resync' });
         return deps.welcomed();
       case 'refused':
-        log.error({ code: message.code, reason: message.message }, 'the venue refused our session');
-        return link.reconnect(`refused: ${message.code}`);
+        log.error(
+          { code: brief(message.code), reason: brief(message.message) },
+          'the venue refused our session',
+        );
+        return link.reconnect(`refused: ${brief(message.code)}`);
       case 'award':
-        deps.awards.take(message);
+        takeAward(message);
         return deps.advanceAwards();
       case 'resync':
-        for (const award of message.awards) deps.awards.take(award);
+        for (const award of message.awards) takeAward(award);
         return deps.advanceAwards();
       // A hint: the chain decides what happened to the order, this only makes us read it sooner.
       case 'order':
@@ -214,7 +250,18 @@ export function createVenueSession(deps: VenueSessionDeps, { solver }: Pick<LpCo
     }
   }
 
-  function warnOnce({ kind, detail }: Extract<ReturnType<typeof readFromVenue>, { ok: false }>): void {
+  function takeAward(award: Parameters<Awards['take']>[0]): void {
+    const answer = deps.awards.take(award);
+    if (answer === 'malformed')
+      warnOnce({ kind: 'invalid', detail: 'award: its order does not name this LP' });
+    if (answer === 'not_ours') warnOnce({ kind: 'invalid', detail: 'award: not a quote of this LP' });
+  }
+
+  function warnOnce(
+    broken: Pick<Extract<ReturnType<typeof readFromVenue>, { ok: false }>, 'kind' | 'detail'>,
+  ): void {
+    const { kind } = broken;
+    const detail = brief(broken.detail);
     metrics.frames.add({ kind });
     if (warned.size >= MAX_WARNINGS || warned.has(detail)) return;
     warned.add(detail);
@@ -226,12 +273,18 @@ export function createVenueSession(deps: VenueSessionDeps, { solver }: Pick<LpCo
 
   return {
     name: link.name,
+    load: link.load,
     get welcome() {
       return welcome;
     },
     start() {
       link.start({
-        opened: () => (lastFrameMs = clock.monotonicMs()),
+        opened() {
+          lastFrameMs = clock.monotonicMs();
+          notices = fullBucket(NOTICES, lastFrameMs);
+          challenged = false;
+          warned.clear();
+        },
         frame: receiveFrame,
         closed() {
           welcome = false;
@@ -259,3 +312,5 @@ export function createVenueSession(deps: VenueSessionDeps, { solver }: Pick<LpCo
     },
   };
 }
+
+const brief = (text: string): string => text.slice(0, MAX_WARNING_CHARS);

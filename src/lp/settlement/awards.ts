@@ -93,10 +93,8 @@ export function createAwards(
       origin === undefined ||
       slice === undefined ||
       idOf({ chainId: origin.id, escrow: origin.escrow }, order) !== message.orderId
-    ) {
-      log.warn({ orderId: message.orderId }, 'ignored an award whose order does not name this LP');
+    )
       return 'malformed';
-    }
     const known = awards.get(message.orderId);
     if (known !== undefined) {
       if (known.commitment === null)
@@ -149,10 +147,8 @@ export function createAwards(
           commitment.lp !== account ||
           commitment.deadline !== order.fillDeadline ||
           (signer !== operator && signer !== account)
-        ) {
-          log.warn({ orderId }, 'ignored an award without a quote of this LP');
+        )
           return 'not_ours';
-        }
         if (over(slice, order)) {
           refuse(orderId, state, true);
           return 'late';

@@ -1,0 +1,87 @@
+/** One LP on a real chain that serves an honest venue and another one, which the test plays. */
+
+import { createMetrics } from '../../src/adapters/prometheus/metrics.ts';
+import { systemClock } from '../../src/adapters/system/clock.ts';
+import { createLinkClient } from '../../src/adapters/ws/link-client.ts';
+import type { LpNode } from '../../src/lp/node/interface.ts';
+import type { Log } from '../../src/ports/log.ts';
+import { account, type Devnet, startDevnet, type TestChain } from './devnet.ts';
+import { createTestLp, lpConfig } from './lp.ts';
+import { startTestPostgres } from './postgres.ts';
+import { request, type ScriptedVenue, startScriptedVenue } from './scripted-venue.ts';
+import { silentLog } from './silent.ts';
+
+const [owner, operator] = [account(9_100), account(9_101)];
+const USDC = 1_000_000n;
+
+export interface TwoVenues {
+  chain: TestChain;
+  devnet: Devnet;
+  honest: ScriptedVenue;
+  lp: LpNode;
+  /** A series of the LP's metrics, with its labels; 0 if absent. */
+  metric(series: string): Promise<number>;
+  /** What the honest venue's taker gets: 'quote', or why not. */
+  answerTo(taker: number): Promise<string>;
+  stop(): Promise<void>;
+}
+
+export async function startTwoVenues(
+  chainId: number,
+  otherUrl: (chain: TestChain) => Promise<string>,
+  { config = {}, log = silentLog }: { config?: object; log?: Log } = {},
+): Promise<TwoVenues> {
+  const [devnet, postgres] = await Promise.all([startDevnet([chainId]), startTestPostgres()]);
+  const chain = devnet.chains[0] as TestChain;
+  await chain.fund(owner.address);
+  await chain.deposit(owner.address, chain.usdc.address, 100_000n * USDC);
+  await chain.deposit(owner.address, chain.weth.address, 100n * 10n ** 18n);
+  await chain.setOperator(owner.address, operator.address);
+  await chain.anvil.mine(2);
+  await chain.anvil.rpc('evm_setIntervalMining', [1]);
+  const honest = await startScriptedVenue([chain.chain]);
+  const metrics = createMetrics();
+  const links = Object.entries({ honest: honest.url, other: await otherUrl(chain) }).map(([name, url]) =>
+    createLinkClient({ clock: systemClock, log }, { name, url, apiKey: 'fq_test_solver' }),
+  );
+  const lp = await createTestLp({
+    devnet,
+    postgres,
+    venueUrl: honest.url,
+    operator,
+    schema: 'lp_two_venues',
+    config: lpConfig(devnet, owner.address, config),
+    more: { links, metrics, log },
+    alone: true,
+  });
+  await lp.start();
+  await honest.until(({ status }) => status === 'active');
+  return {
+    chain,
+    devnet,
+    honest,
+    lp,
+    async metric(series) {
+      const line = (await metrics.text()).split('\n').find((each) => each.startsWith(`${series} `));
+      return Number(line?.slice(series.length + 1) ?? 0);
+    },
+    async answerTo(taker) {
+      const answer = await honest.ask(
+        request({
+          from: chain.chain,
+          to: chain.chain,
+          give: chain.usdc,
+          take: chain.weth,
+          amount: 2_500n * USDC,
+          taker: account(taker).address,
+        }),
+      );
+      return answer.type === 'decline' ? `${answer.reason} ${answer.code ?? ''}` : answer.type;
+    },
+    async stop() {
+      await lp.stop();
+      await honest.stop();
+      await Promise.all([devnet.stop(), postgres.stop()]);
+    },
+  };
+}
