@@ -118,6 +118,8 @@ export function serveSockets<Key extends ApiCaller>(
     const gather = gathering(stream);
     let listener: SocketListener | undefined;
     let over = false;
+    /** What the peer sends until it has closed too is not read. */
+    let closing = false;
     let unwatch = () => {};
     const wrapped: Socket = {
       send(data) {
@@ -127,6 +129,7 @@ export function serveSockets<Key extends ApiCaller>(
         socket.send(data, { binary: false });
       },
       close(code, reason) {
+        closing = true;
         socket.close(code, reason.slice(0, 120));
         const timer = setTimeout(() => socket.terminate(), CLOSE_TIMEOUT_MS);
         timer.unref();
@@ -146,7 +149,7 @@ export function serveSockets<Key extends ApiCaller>(
       listener?.closed();
     };
     socket.on('message', (data: Buffer, isBinary) => {
-      if (over) return;
+      if (over || closing) return;
       if (isBinary) return wrapped.close(1003, 'text frames only');
       try {
         listener?.message(data.toString());

@@ -8,6 +8,7 @@ import { type Address, type Bytes32, bytes32ToAddress } from '../../domain/hex.t
 import type { UnixSeconds } from '../../domain/time.ts';
 import type { Block, ChainPort, EscrowEvent } from '../../ports/chain.ts';
 import type { Log } from '../../ports/log.ts';
+import type { Metrics } from '../../ports/metrics.ts';
 import { type PromisedOutputs, nonceGroupOf } from '../quoting/exposure.ts';
 
 export type Liquidity = ReturnType<typeof createLiquidity>;
@@ -19,11 +20,17 @@ interface Holding {
   deferred: bigint;
 }
 
+interface Followed {
+  /** Live sessions that named the account. Without one it is followed until its promises end. */
+  sessions: number;
+  holdings: Map<Address, Holding>;
+  /** Besides the account itself, which may always sign. */
+  operators: Set<Address>;
+}
+
 interface Ledger {
   port: ChainPort;
-  accounts: Set<Address>;
-  holdings: Map<string, Holding>;
-  operators: Map<string, boolean>;
+  accounts: Map<Address, Followed>;
   /**
    * Nonce groups that events ended. They count until the changed balances are read; otherwise the same money
    * could be promised twice.
@@ -37,27 +44,29 @@ interface Ledger {
 
 const FULL_ROUND_BLOCKS = 30;
 const MAX_EVENT_BLOCKS = 500n;
+/** An account can allow any number on chain; each is asked about again in a full round. */
+const MAX_OPERATORS = 16;
 
 export function createLiquidity({
   chains,
   exposure,
   log,
+  metrics,
 }: {
   chains: ReadonlyMap<number, ChainPort>;
   exposure: PromisedOutputs;
   log: Log;
+  metrics: Metrics;
 }) {
   const revoked: ((chainId: number, account: Address, operator: Address) => void)[] = [];
-  /** Opened cross-chain orders and their nonce groups; a fill ends the group. */
+  /** Opened cross-chain orders of promised nonce groups; a fill ends the group. */
   const groups = new Map<Bytes32, string>();
   const ledgers = new Map<number, Ledger>(
     [...chains].map(([id, port]) => [
       id,
       {
         port,
-        accounts: new Set(),
-        holdings: new Map(),
-        operators: new Map(),
+        accounts: new Map(),
         ended: new Set(),
         read: undefined,
         busy: false,
@@ -66,24 +75,35 @@ export function createLiquidity({
       },
     ]),
   );
+  metrics.gauge(
+    'firmquote_venue_followed_accounts',
+    'LP accounts whose balances are followed',
+    ['chain'],
+    (gauge) => {
+      for (const { port, accounts } of ledgers.values()) gauge.set(accounts.size, { chain: port.chain.slug });
+    },
+  );
+
+  function dropUnused({ port, accounts }: Ledger, account: Address, { sessions }: Followed) {
+    const { id, tokens } = port.chain;
+    if (sessions === 0 && !tokens.some(({ address }) => exposure.promised(id, account, address, '') > 0n))
+      accounts.delete(account);
+  }
 
   /**
    * Read before and after the balance, and the larger counts: money that is paid out meanwhile must not
    * appear free.
    */
-  async function readHolding({ port, holdings }: Ledger, account: Address, token: Address) {
+  async function readHolding({ port, accounts }: Ledger, account: Address, token: Address) {
     const before = await port.ledgerDeferred(account, token);
     const [balance, pending] = await Promise.all([
       port.ledgerBalance(account, token),
       port.pendingWithdrawal(account, token),
     ]);
     const deferred = max(before, await port.ledgerDeferred(account, token));
-    holdings.set(`${account}:${token}`, {
-      balance,
-      pending: pending.amount,
-      lapsesAt: pending.lapsesAt,
-      deferred,
-    });
+    accounts
+      .get(account)
+      ?.holdings.set(token, { balance, pending: pending.amount, lapsesAt: pending.lapsesAt, deferred });
   }
 
   const readAccount = (ledger: Ledger, account: Address) =>
@@ -108,27 +128,38 @@ export function createLiquidity({
         const { order } = event;
         const group = nonceGroupOf(order.originChainId, order.user, order.nonce);
         // On one chain opening settles the order. Across chains the promise remains until the fill.
-        if (order.outputs.every((output) => output.chainId === order.originChainId)) ledger.ended.add(group);
-        else groups.set(event.orderId, group);
+        if (order.outputs.every((output) => output.chainId === order.originChainId)) end(ledger, group);
+        else if (exposure.has(group)) groups.set(event.orderId, group);
         return;
       }
       case 'finalised':
-        for (const account of ledger.accounts) mark(account, null);
+        for (const account of ledger.accounts.keys()) mark(account, null);
         return release(ledger, event.orderId);
       case 'refunded':
         return release(ledger, event.orderId);
       case 'nonce':
-        return void ledger.ended.add(nonceGroupOf(ledger.port.chain.id, event.user, event.nonce));
-      case 'operator':
-        ledger.operators.set(`${event.account}:${event.operator}`, event.allowed);
-        if (!event.allowed)
-          for (const listener of revoked) listener(ledger.port.chain.id, event.account, event.operator);
+        return end(ledger, nonceGroupOf(ledger.port.chain.id, event.user, event.nonce));
+      case 'operator': {
+        const operators = ledger.accounts.get(event.account)?.operators;
+        if (!event.allowed) revoke(ledger, event.account, event.operator);
+        else if (operators && operators.size < MAX_OPERATORS) operators.add(event.operator);
+      }
     }
+  }
+
+  /** Anybody's orders are on the chain; only groups that this venue promised are kept. */
+  function end({ ended }: Ledger, group: string) {
+    if (exposure.has(group)) ended.add(group);
+  }
+
+  function revoke({ port, accounts }: Ledger, account: Address, operator: Address) {
+    if (!accounts.get(account)?.operators.delete(operator)) return;
+    for (const listener of revoked) listener(port.chain.id, account, operator);
   }
 
   function release(ledger: Ledger, orderId: Bytes32) {
     const group = groups.get(orderId);
-    if (group !== undefined) ledger.ended.add(group);
+    if (group !== undefined) end(ledger, group);
     groups.delete(orderId);
   }
 
@@ -144,7 +175,9 @@ export function createLiquidity({
       const full = gap || ++ledger.blocksSinceFull >= FULL_ROUND_BLOCKS;
       if (full) {
         ledger.blocksSinceFull = 0;
-        for (const account of ledger.accounts) dirty.set(account, null);
+        for (const [account, followed] of ledger.accounts) dropUnused(ledger, account, followed);
+        for (const account of ledger.accounts.keys()) dirty.set(account, null);
+        for (const [orderId, group] of groups) if (!exposure.has(group)) groups.delete(orderId);
         await refreshOperators(ledger);
       }
       ledger.read = head.number;
@@ -175,43 +208,64 @@ export function createLiquidity({
   }
 
   async function refreshOperators(ledger: Ledger) {
+    const known = [...ledger.accounts].flatMap(([account, { operators }]) =>
+      [...operators].map((operator) => ({ account, operator })),
+    );
     await Promise.all(
-      [...ledger.operators.keys()].map(async (key) => {
-        const [account, operator] = key.split(':') as [Address, Address];
-        const allowed = await ledger.port.isOperator(account, operator);
-        const was = ledger.operators.get(key);
-        ledger.operators.set(key, allowed);
-        if (was && !allowed)
-          for (const listener of revoked) listener(ledger.port.chain.id, account, operator);
+      known.map(async ({ account, operator }) => {
+        if (!(await ledger.port.isOperator(account, operator))) revoke(ledger, account, operator);
       }),
     );
   }
 
+  /** One session fewer. */
+  function unwatch(chainId: number, account: Address) {
+    const ledger = ledgers.get(chainId);
+    const followed = ledger?.accounts.get(account);
+    if (!ledger || !followed) return;
+    followed.sessions--;
+    dropUnused(ledger, account, followed);
+  }
+
   return {
-    /** Reads all balances of the account, and returns whether this operator may sign. */
+    /**
+     * Follows the account for one more session, and reads its balances. false when this operator may not
+     * sign: then it is not followed.
+     */
     async watch(chainId: number, account: Address, operator: Address) {
       const ledger = ledgers.get(chainId);
-      if (!ledger) return false;
-      const allowed = operator === account || (await ledger.port.isOperator(account, operator));
-      ledger.operators.set(`${account}:${operator}`, allowed);
-      if (!allowed) return false;
-      ledger.accounts.add(account);
-      await readAccount(ledger, account);
+      if (!ledger || (operator !== account && !(await ledger.port.isOperator(account, operator))))
+        return false;
+      const followed = ledger.accounts.get(account) ?? {
+        sessions: 0,
+        holdings: new Map(),
+        operators: new Set(),
+      };
+      ledger.accounts.set(account, followed);
+      followed.sessions++;
+      if (operator !== account) followed.operators.add(operator);
+      try {
+        await readAccount(ledger, account);
+      } catch (error) {
+        unwatch(chainId, account);
+        throw error;
+      }
       return true;
     },
+    unwatch,
     /** From the cache. The account itself may always sign. */
     maySign: (chainId: number, account: Address, signer: Address) =>
-      signer === account || ledgers.get(chainId)?.operators.get(`${account}:${signer}`) === true,
+      signer === account || ledgers.get(chainId)?.accounts.get(account)?.operators.has(signer) === true,
     /** Asks the chain about a signer that this replica has not seen. */
     async maySignNow(chainId: number, account: Address, signer: Address) {
       const ledger = ledgers.get(chainId);
-      const known = signer === account || ledger?.operators.get(`${account}:${signer}`);
-      return known ?? (ledger ? ledger.port.isOperator(account, signer) : false);
+      if (signer === account || ledger?.accounts.get(account)?.operators.has(signer)) return true;
+      return ledger ? ledger.port.isOperator(account, signer) : false;
     },
     /** Balance less announced withdrawals and deferred deliveries; undefined before the first read. */
     available(chainId: number, account: Address, token: Address) {
       const ledger = ledgers.get(chainId);
-      const holding = ledger?.holdings.get(`${account}:${token}`);
+      const holding = ledger?.accounts.get(account)?.holdings.get(token);
       if (!ledger || !holding) return undefined;
       const lapsed = holding.pending > 0n && (ledger.port.head()?.timestamp ?? 0) > holding.lapsesAt;
       const free = holding.balance - (lapsed ? 0n : holding.pending) - holding.deferred;

@@ -109,6 +109,7 @@ export function createPromisedOutputs() {
       }
     },
     size: () => groups.size,
+    has: (group: string) => groups.has(group),
     replicaShare(publish: () => void): ReplicaShare {
       publishSoon = publish;
       return {

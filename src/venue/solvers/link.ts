@@ -24,7 +24,7 @@ import type { FanOut } from '../quoting/fan-out.ts';
 import type { SolverLevels } from '../market/levels.ts';
 import type { Liquidity } from '../market/liquidity.ts';
 import { tradesOn } from '../market/markets.ts';
-import { frameLimit } from '../access/token-buckets.ts';
+import { createBuckets, frameLimit } from '../access/token-buckets.ts';
 import type { Roster, SolverSession } from './roster.ts';
 import { progressOf } from '../orders/status.ts';
 import { ORDERS_TOPIC } from '../orders/submit.ts';
@@ -39,7 +39,20 @@ const HANDSHAKE_MS = 10_000;
 const MAX_BUFFERED_BYTES = 1024 * 1024;
 /** With this many unsent bytes a solver is not asked: it would read a request after its deadline. */
 const BUSY_BYTES = 128 * 1024;
-const MAX_FRAMES_PER_SECOND = 50_000;
+/** Of one connection and kind; beyond it the connection is closed. */
+const FRAMES_PER_SECOND: Readonly<Record<string, number>> = { answer: 50_000, levels: 4_000, fill: 1_000 };
+const OTHER_FRAMES_PER_SECOND = 100;
+const ANSWERS: ReadonlySet<string> = new Set(['quote', 'partial', 'decline', 'commit']);
+/** Each frame to the solver allows this many answers more. */
+const ANSWERS_PER_REQUEST = 16;
+const SPARE_ANSWERS = 2_000;
+const MAX_SPARE_ANSWERS = 20_000;
+/** Of one solver. Each hello costs signature recoveries and chain reads. */
+const HELLOS = { perSecond: 4, burst: 10 };
+/** Further hints of a second are dropped: each costs a job. */
+const FILL_HINTS_PER_SECOND = 100;
+/** Each costs a query. */
+const RESYNC_EVERY_MS = 2_000;
 /** A frame of the link holds 64 KB. */
 const RESYNC_PIECE_CHARS = 40_000;
 
@@ -47,6 +60,12 @@ export function createLinkDoor(deps: LinkDeps, { venueId }: { venueId: string })
   const { chains, store, queue, roster, fanOut, levels, liquidity, recovery, clock, random, log, metrics } =
     deps;
   const frames = metrics.counter('firmquote_venue_link_frames_total', 'Frames from solvers', ['kind']);
+  const floods = metrics.counter(
+    'firmquote_venue_link_floods_total',
+    'Connections of solvers closed because of too many frames',
+    ['kind'],
+  );
+  const hellos = createBuckets(clock, HELLOS);
 
   liquidity.onRevoked((chainId, account, operator) => {
     for (const session of [...roster.entries()].flatMap(({ sessions }) => sessions)) {
@@ -60,14 +79,18 @@ export function createLinkDoor(deps: LinkDeps, { venueId }: { venueId: string })
   function open(socket: Socket, key: ApiKey): SocketListener {
     const nonce = random.bytes32();
     const solverId = key.solverId ?? '';
-    let session:
-      | (SolverSession & { accounts: Map<number, { account: Address; operator: Address }> })
-      | undefined;
+    let session: SolverSession | undefined;
     let greeting = false;
     let closed = false;
     let missed = 0;
     let warned = false;
-    const mayRead = frameLimit(clock, MAX_FRAMES_PER_SECOND);
+    const limits = new Map<string, () => boolean>();
+    let spareAnswers = SPARE_ANSWERS;
+    const mayHint = frameLimit(clock, FILL_HINTS_PER_SECOND);
+    let resyncing = false;
+    let resyncAgain = false;
+    let cancelResync = () => {};
+    const accounts = new Map<number, { account: Address; operator: Address }>();
     let cancelTimer = clock.after(HANDSHAKE_MS, () =>
       refuse('handshake_timeout', 'No proof of identity came in time.'),
     );
@@ -77,6 +100,7 @@ export function createLinkDoor(deps: LinkDeps, { venueId }: { venueId: string })
 
     function refuse(code: string, message: string) {
       if (closed) return;
+      closed = true;
       log.warn({ solver: solverId, code }, 'solver refused');
       say({ type: 'refused', code, message });
       socket.close(1008, code);
@@ -86,7 +110,8 @@ export function createLinkDoor(deps: LinkDeps, { venueId }: { venueId: string })
       if (hello.solverId !== solverId) return refuse('wrong_solver', 'This key belongs to another solver.');
       if (hello.protocolVersion !== LINK_PROTOCOL_VERSION)
         return refuse('protocol_version', `This venue speaks version ${LINK_PROTOCOL_VERSION} of the link.`);
-      const accounts = new Map<number, { account: Address; operator: Address }>();
+      if (new Set(hello.accounts.map(({ chainId }) => chainId)).size < hello.accounts.length)
+        return refuse('duplicate_chain', 'A hello names one account per chain, and this one names several.');
       for (const { chainId, account, operator, signature } of hello.accounts) {
         const port = ours.find(({ chain }) => chain.id === chainId);
         if (!port) continue;
@@ -100,8 +125,8 @@ export function createLinkDoor(deps: LinkDeps, { venueId }: { venueId: string })
             `The proof for chain ${chainId} is not signed by the operator it names.`,
           );
         if (await liquidity.watch(chainId, account, operator)) accounts.set(chainId, { account, operator });
+        if (closed) return unfollow();
       }
-      if (closed) return;
       if (accounts.size === 0)
         return refuse(
           'not_operator',
@@ -126,6 +151,7 @@ export function createLinkDoor(deps: LinkDeps, { venueId }: { venueId: string })
         inFlight: 0,
         readsInTime: () => socket.bufferedBytes() < BUSY_BYTES,
         send(text) {
+          spareAnswers = Math.min(spareAnswers + ANSWERS_PER_REQUEST, MAX_SPARE_ANSWERS);
           if (socket.bufferedBytes() > MAX_BUFFERED_BYTES) socket.terminate();
           else socket.send(text);
         },
@@ -143,6 +169,27 @@ export function createLinkDoor(deps: LinkDeps, { venueId }: { venueId: string })
         heartbeatSeconds: LINK_HEARTBEAT_SECONDS,
       });
       cancelTimer = clock.after(LINK_HEARTBEAT_SECONDS * 1_000, beat);
+    }
+
+    function unfollow() {
+      for (const [chainId, { account }] of accounts) liquidity.unwatch(chainId, account);
+      accounts.clear();
+    }
+
+    function mayRead(kind: string): boolean {
+      const limit = limits.get(kind) ?? frameLimit(clock, FRAMES_PER_SECOND[kind] ?? OTHER_FRAMES_PER_SECOND);
+      limits.set(kind, limit);
+      return limit() && (kind !== 'answer' || spareAnswers-- > 0);
+    }
+
+    function endFlood(kind: string) {
+      closed = true;
+      const reason = `too many frames: ${kind}`;
+      floods.add({ kind });
+      log.warn({ solver: solverId, kind }, 'a solver sent too many frames');
+      roster.recordFault(solverId, 'invalid');
+      if (session) roster.leave(session, reason);
+      socket.close(1008, reason);
     }
 
     function beat() {
@@ -163,6 +210,8 @@ export function createLinkDoor(deps: LinkDeps, { venueId }: { venueId: string })
       if (!session) {
         if (message.type !== 'hello' || greeting) return refuse('hello_first', 'Say hello first, once.');
         greeting = true;
+        if (!hellos.take(solverId).ok)
+          return refuse('try_later', 'This solver says hello too often. Pause longer between connections.');
         void greet(message).catch((error: unknown) => {
           log.warn({ solver: solverId, error }, 'a solver could not be verified');
           refuse('try_later', 'The chain could not be asked about this operator. Try again shortly.');
@@ -184,9 +233,7 @@ export function createLinkDoor(deps: LinkDeps, { venueId }: { venueId: string })
         case 'fill':
           return wake(message.orderId);
         case 'resync':
-          return void resync(session).catch((error: unknown) =>
-            log.warn({ solver: solverId, error }, 'a resync could not be answered'),
-          );
+          return resyncSoon(session);
         case 'hello':
           return refuse('hello_once', 'This connection has proven its identity already.');
       }
@@ -194,7 +241,22 @@ export function createLinkDoor(deps: LinkDeps, { venueId }: { venueId: string })
 
     /** Only a hint: the worker reads the chain. */
     function wake(orderId: string) {
-      if (isBytes32(orderId)) queue.wake(ORDERS_TOPIC, orderId).catch(() => {});
+      if (isBytes32(orderId) && mayHint()) queue.wake(ORDERS_TOPIC, orderId).catch(() => {});
+    }
+
+    function resyncSoon(to: SolverSession) {
+      if (resyncing) return void (resyncAgain = true);
+      resyncing = true;
+      resyncAgain = false;
+      resync(to)
+        .catch((error: unknown) => log.warn({ solver: solverId, error }, 'a resync could not be answered'))
+        .finally(() => {
+          if (closed) return;
+          cancelResync = clock.after(RESYNC_EVERY_MS, () => {
+            resyncing = false;
+            if (resyncAgain) resyncSoon(to);
+          });
+        });
     }
 
     async function resync(to: SolverSession) {
@@ -233,13 +295,12 @@ export function createLinkDoor(deps: LinkDeps, { venueId }: { venueId: string })
       message(text) {
         if (closed) return;
         missed = 0;
-        if (!mayRead()) return socket.close(1008, 'too many frames');
         const read = readFromSolver(text);
-        if (read.ok) {
-          frames.add({ kind: read.message.type });
-          return handle(read.message);
-        }
-        frames.add({ kind: read.kind });
+        const type = read.ok ? read.message.type : read.kind;
+        const kind = ANSWERS.has(type) ? 'answer' : type;
+        if (!mayRead(kind)) return endFlood(kind);
+        frames.add({ kind: type });
+        if (read.ok) return handle(read.message);
         if (read.kind === 'invalid') {
           roster.recordFault(solverId, 'invalid');
           if (!session) return refuse('invalid', 'That is not a message of the link.');
@@ -255,6 +316,8 @@ export function createLinkDoor(deps: LinkDeps, { venueId }: { venueId: string })
       closed() {
         closed = true;
         cancelTimer();
+        cancelResync();
+        unfollow();
         if (!session) return;
         roster.leave(session, 'disconnected');
         fanOut.forget(session);

@@ -15,6 +15,7 @@ import type {
 } from '../../ports/stores/store.ts';
 import type { Solver } from '../../protocol/api/roster.ts';
 import type { VenueDeps } from '../deps.ts';
+import { createBuckets } from '../access/token-buckets.ts';
 import { type Breaker, createBreaker, type SolverFault } from './breaker.ts';
 import type { BreakerOptions } from '../options.ts';
 import { MAX_UPDATE_BYTES, type PeerUpdate, type ReplicaShare } from '../replicas/peers.ts';
@@ -68,6 +69,8 @@ export type Roster = ReturnType<typeof createRoster>;
 
 const QUOTED_WRITE_MS = 10_000;
 const TICK_MS = 1_000;
+/** Changes of `status` that count at once; the next tick takes the latest of further ones. */
+const STATUS_CHANGES = { perSecond: 0.5, burst: 8 };
 const RELOAD_TICKS = 30;
 const STATUS_VALUE: Record<RosterStatus, number> = { offline: 0, standby: 1, active: 2 };
 
@@ -90,6 +93,7 @@ export function createRoster(
   const corridorsIn = { test: new Set(known.test), live: new Set(known.live) };
   const listeners = new Set<(entry: RosterEntry, transition: RosterTransition) => void>();
   const watchers = new Set<(entry: RosterEntry, atMs: number) => void>();
+  const statusChanges = createBuckets(clock, STATUS_CHANGES);
   const changed = new Set<string>();
   const faults = new Map<string, number>();
   let publishSoon = () => {};
@@ -314,7 +318,7 @@ export function createRoster(
       const entry = entries.get(session.solverId);
       if (!entry?.sessions.includes(session)) return;
       chooseSessions(entry, entry.sessions);
-      update(entry);
+      if (statusChanges.take(entry.id).ok) update(entry);
     },
     recordFault(solverId: string, kind: SolverFault) {
       const entry = entries.get(solverId);
