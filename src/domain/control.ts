@@ -19,6 +19,7 @@ export const CONTROLS = [
   'limit_pair',
   'limit_side',
   'limit_total',
+  'limit_venue',
   'free_option',
   'burst',
   'drawdown',

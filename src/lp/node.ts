@@ -46,7 +46,10 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
     receivables: () => running?.parts.receivables.list() ?? [],
     rebalancing: () => running?.parts.rebalancing.advice() ?? [],
     limits: () => ({
-      limits: running === undefined ? [] : limitUse(running.parts.ledger, running.parts.risk.limits()),
+      limits:
+        running === undefined
+          ? []
+          : [...limitUse(running.parts.ledger, running.parts.risk.limits()), ...running.parts.venues.uses()],
     }),
     curves: () => running?.parts.winRates.curves() ?? [],
     awards: (limit = 50) => deps.store.listAwards(limit),

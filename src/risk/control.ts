@@ -92,6 +92,12 @@ export const CONTROL_CARDS: Record<Control, ControlCard> = {
     does: 'the request is refused, with the largest size that would pass',
     keys: ['limits.total', 'risk.totalBps'],
   },
+  limit_venue: {
+    trips:
+      'of several venues, one holds more than `venueShare` of a token or cap in quotes without a trade; less while almost none of its quotes is filled',
+    does: 'the request is refused, with the largest size that would pass',
+    keys: ['risk.venueShare'],
+  },
   free_option: {
     trips:
       'a taker requests many seconds of firm quotes and accepts few, or accepts late and only after the price moved against us',

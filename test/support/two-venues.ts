@@ -21,8 +21,8 @@ export interface TwoVenues {
   lp: LpNode;
   /** A series of the LP's metrics, with its labels; 0 if absent. */
   metric(series: string): Promise<number>;
-  /** What the honest venue's taker gets: 'quote', or why not. */
-  answerTo(taker: number): Promise<string>;
+  /** What this taker of a venue gets for 2,500 USDC: 'quote', or why not. */
+  answerTo(taker: number, venue?: ScriptedVenue): Promise<string>;
   stop(): Promise<void>;
 }
 
@@ -65,8 +65,8 @@ export async function startTwoVenues(
       const line = (await metrics.text()).split('\n').find((each) => each.startsWith(`${series} `));
       return Number(line?.slice(series.length + 1) ?? 0);
     },
-    async answerTo(taker) {
-      const answer = await honest.ask(
+    async answerTo(taker, venue = honest) {
+      const answer = await venue.ask(
         request({
           from: chain.chain,
           to: chain.chain,

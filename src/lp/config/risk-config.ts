@@ -12,6 +12,8 @@ export const zLpRisk = z.strictObject({
   /** The longest tenor in a volatile market, and for takers who hold quotes as options. */
   leastValiditySeconds: z.int().min(1).default(5),
   totalBps: positive.nullable().default(5_000),
+  /** With several venues: the most of each token and cap for one venue’s quotes without a trade. */
+  venueShare: positive.max(1).default(0.5),
   volSpike: z
     .strictObject({
       sigmaTimes: positive.default(3),

@@ -29,6 +29,7 @@ import { createSharing } from '../replicas/sharing.ts';
 import { createFaultLog } from '../risk/fault-log.ts';
 import { createRisk } from '../risk/risk.ts';
 import { createStandby } from '../risk/standby.ts';
+import { createVenueBudgets } from '../risk/venue-budgets.ts';
 import { createAwardRunner } from '../settlement/advance.ts';
 import { createAwards } from '../settlement/awards.ts';
 import { createProving } from '../settlement/proving.ts';
@@ -85,6 +86,10 @@ export function wireLp(deps: LpNodeDeps, config: LpConfig, base: NodeBase, opene
     },
     config,
   );
+  const venues = createVenueBudgets(
+    { ledger, clock, limits: risk.limits },
+    () => quoting().config.risk.venueShare,
+  );
   const takers = createTakers(config.takers);
   const rules = leaseRules(lpChains, config);
   const clean = opened.clean || shared !== undefined;
@@ -108,7 +113,7 @@ export function wireLp(deps: LpNodeDeps, config: LpConfig, base: NodeBase, opene
   const recordedRequests = createRecordedRequests({ clock }, config.explain);
   const winRates = createWinRates(common, config.pricing.calibration, opening.curves);
   const { listener } = recordedRequests;
-  for (const each of [risk.listener, createFaultLog(common), accounts.listener, listener, winRates])
+  for (const each of [risk.listener, createFaultLog(common), accounts.listener, listener, winRates, venues])
     quoteEvents.listen(each);
 
   const sharing =
@@ -143,7 +148,7 @@ export function wireLp(deps: LpNodeDeps, config: LpConfig, base: NodeBase, opene
 
   const quotingDeps: QuotingSnapshotDeps = {
     ...{ ...common, chains: states, networks: chains, lastReadTime, winRates, leases, random, quoteEvents },
-    ...{ sharing, proving, risk, standby, guard: risk.guard },
+    ...{ sharing, proving, risk, standby, guard: risk.guard, venues },
     startedWith: new Map(Object.keys(config.assets).map((asset) => [asset, ledger.exposure(asset).owned])),
     adverse: takers.adverse,
     ladders: createLadders({ clock }),
@@ -162,7 +167,7 @@ export function wireLp(deps: LpNodeDeps, config: LpConfig, base: NodeBase, opene
       {
         ...{ ...common, link, metrics: lpMetrics, signer, quoting, awards, advanceAwards },
         ...{ chains: venueChains, status: standby.status, welcomed: levels.resend },
-        ...{ replica: shared?.replica, tradedElsewhere: risk.tradedElsewhere },
+        ...{ replica: shared?.replica, tradedElsewhere: risk.tradedElsewhere, shares: deps.links.length > 1 },
       },
       config,
     ),
@@ -174,6 +179,6 @@ export function wireLp(deps: LpNodeDeps, config: LpConfig, base: NodeBase, opene
   return {
     ...{ ...common, deps, base, opened, operator, states, current, quoting, quotingDeps, rules },
     ...{ quoteEvents, risk, leases, lead, awards, accounts, recordedRequests, winRates, sharing, proving },
-    ...{ standby, replica, levels, sessions, receivables, rebalancing, advance, announceStatus },
+    ...{ venues, standby, replica, levels, sessions, receivables, rebalancing, advance, announceStatus },
   };
 }

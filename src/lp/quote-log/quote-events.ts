@@ -20,6 +20,8 @@ export interface QuoteRecord {
   rfqId: string;
   atMs: number;
   taker: Address;
+  /** The taker as its venue's, where the LP serves several. */
+  takerKey?: string;
   route: Route;
   times: OrderTimes;
   inputs: PriceInputs & { evidence?: PricingEvidence };

@@ -10,11 +10,12 @@ import type { Clock } from '../../ports/clock.ts';
 import { ladder as rungsOf } from '../../pricing/ladder.ts';
 import type { PriceDecline } from '../../pricing/price.ts';
 import type { PriceInputs } from '../../pricing/price-inputs.ts';
-import type { LinkPartial, Rfq } from '../../protocol/link/link.ts';
+import type { LinkPartial } from '../../protocol/link/link.ts';
+import type { VenueRfq } from '../risk/venue-budgets.ts';
 import type { Route } from './route.ts';
 
 export interface PartialOffer {
-  rfq: Rfq;
+  rfq: VenueRfq;
   route: Route;
   inputs: PriceInputs;
   times: OrderTimes;
@@ -34,7 +35,7 @@ export function createLadders(
   return {
     /** undefined when no part is worth offering, or the venue does not split this request. */
     offer(
-      rfq: Rfq,
+      rfq: VenueRfq,
       route: Route,
       inputs: PriceInputs,
       times: OrderTimes,

@@ -31,6 +31,7 @@ import type { LpConfig } from '../config/config.ts';
 import type { LpRisk } from '../config/risk-config.ts';
 import { fatFinger } from '../risk/fat-finger.ts';
 import type { Guard } from '../risk/guard.ts';
+import { takerOf, type VenueBudgets, type VenueRfq } from '../risk/venue-budgets.ts';
 import type { Ladders } from './ladder.ts';
 import { largestPassing, type Trial } from './largest-passing.ts';
 import type { Leases } from '../replicas/lease.ts';
@@ -48,7 +49,7 @@ export interface QuoteHandler {
    * Quotes at several tenors, or one decline, or one ladder of a part. Rejects only on a bug or a failed
    * signer.
    */
-  handleQuoteRequest(rfq: Rfq): Promise<readonly LpAnswer[]>;
+  handleQuoteRequest(rfq: VenueRfq): Promise<readonly LpAnswer[]>;
 }
 
 export interface CommitmentSigner {
@@ -77,6 +78,7 @@ export interface QuoteHandlerDeps {
   risk: { gapLoss(route: Route, inputs: PriceInputs, priced: Priced): bigint };
   /** Limits of every quote, whatever pricing says. */
   fatFinger: LpRisk['fatFinger'];
+  venues?: Pick<VenueBudgets, 'refusal' | 'held'> | undefined;
   /** How long a proof takes now. */
   proving?: Pick<Proving, 'neededSeconds'> | undefined;
   /** With several replicas: every hold is also made in the shared inventory before it is signed. */
@@ -114,11 +116,11 @@ export function createQuoteHandler(
   deps: QuoteHandlerDeps,
   { quoting }: Pick<LpConfig, 'quoting'>,
 ): QuoteHandler {
-  const { context, routes, leases, ladders, guard, random, log, clock, sharing } = deps;
+  const { context, routes, leases, ladders, guard, random, log, clock, sharing, venues } = deps;
   const { ledger } = context;
   const tenorsOf = createTenors(quoting).of;
 
-  async function handleQuoteRequest(rfq: Rfq): Promise<readonly LpAnswer[]> {
+  async function handleQuoteRequest(rfq: VenueRfq): Promise<readonly LpAnswer[]> {
     const route = routes.find(rfq.input, rfq.output);
     if (route === undefined || !isValid(rfq, route)) return declined(rfq, route, { declined: 'pair' });
     const admission = await admit(rfq, route);
@@ -157,7 +159,7 @@ export function createQuoteHandler(
   }
 
   /** Risk controls, tenors, the signing lease and the inputs of the price, in this order. */
-  async function admit(rfq: Rfq, route: Route): Promise<Admission | Decline> {
+  async function admit(rfq: VenueRfq, route: Route): Promise<Admission | Decline> {
     const refusal = deps.standby.refusal(route);
     if (refusal !== undefined) return refusal;
     const adjustment = guard.admit(rfq, route, clock.nowMs());
@@ -193,7 +195,7 @@ export function createQuoteHandler(
    * inventory.
    */
   async function priceAndHold(
-    rfq: Rfq,
+    rfq: VenueRfq,
     route: Route,
     { tenors, inputs }: Admission,
   ): Promise<HeldQuote[] | Refusal> {
@@ -221,7 +223,7 @@ export function createQuoteHandler(
 
   /** One price, its independent check, and the hold of its output. */
   function holdTenor(
-    rfq: Rfq,
+    rfq: VenueRfq,
     route: Route,
     group: string,
     times: OrderTimes,
@@ -252,14 +254,17 @@ export function createQuoteHandler(
       priced,
       deps.risk.gapLoss(route, inputs, priced),
     );
-    const result = ledger.hold(request, context.lastReadTime(route.origin.id));
+    const result =
+      venues?.refusal(rfq.venue, request) ?? ledger.hold(request, context.lastReadTime(route.origin.id));
     if (isDecline(result)) return inRequestUnits(result, inputs.amount, output);
+    venues?.held(rfq.venue, request);
     const record: QuoteRecord = {
       orderId: id,
       quoteId: random.bytes32(),
       rfqId: rfq.rfqId,
       atMs: clock.nowMs(),
       taker: rfq.taker,
+      takerKey: request.taker,
       route,
       times,
       inputs,
@@ -312,7 +317,7 @@ export function createQuoteHandler(
 
   /** A ladder of the part that would pass, else a decline that names the largest size that would pass. */
   function offerPart(
-    rfq: Rfq,
+    rfq: VenueRfq,
     route: Route,
     { tenors, inputs }: Admission,
     { decline, maxOutput }: Refusal,
@@ -329,7 +334,7 @@ export function createQuoteHandler(
 
   /** Finds a size that passes by asking pricing and ledger again, not by proportion. */
   function withLargestSize(
-    rfq: Rfq,
+    rfq: VenueRfq,
     route: Route,
     times: OrderTimes,
     inputs: QuoteInputs,
@@ -344,7 +349,8 @@ export function createQuoteHandler(
       if (maxOutput !== undefined && priced.output > maxOutput) return 'fails';
       const gapLoss = deps.risk.gapLoss(route, inputs, priced);
       const request = holdRequestOf(rfq, route, group, times, TRIAL_ORDER, priced, gapLoss);
-      return ledger.wouldRefuse(request) === undefined ? 'passes' : 'fails';
+      const refusal = venues?.refusal(rfq.venue, request) ?? ledger.wouldRefuse(request);
+      return refusal === undefined ? 'passes' : 'fails';
     };
     // Pricing has tried the size that it names, so only the ledger can object. The ledger's is an estimate.
     const isTried = why.declined !== 'limit' && trial(why.maxAmount) === 'passes';
@@ -403,7 +409,7 @@ export function declineMessage(
 }
 
 function holdRequestOf(
-  rfq: Rfq,
+  rfq: VenueRfq,
   route: Route,
   group: string,
   { fillDeadline }: OrderTimes,
@@ -419,7 +425,7 @@ function holdRequestOf(
     input: { chainId: route.origin.id, token: route.inputToken.address, amount: priced.received },
     group,
     lapsesAt: fillDeadline,
-    taker: rfq.taker,
+    taker: takerOf(rfq),
     pair: route.pairName,
     side: route.lp,
     notional: priced.notional,

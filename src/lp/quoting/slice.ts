@@ -13,6 +13,7 @@ import { type Commit, type LinkDecline, recipientFor, type SliceRequest } from '
 import { orderFromMessage } from '../../protocol/wire.ts';
 import type { PartialOffer } from './ladder.ts';
 import { holdOf, ownSlice, type OwnSlice } from './order.ts';
+import { takerOf } from '../risk/venue-budgets.ts';
 import { checkDeal, declineMessage, NO_PRICE_NOW, NO_REFERENCE, type QuoteHandlerDeps } from './quote.ts';
 
 export type SliceHandler = ReturnType<typeof createSliceHandler>;
@@ -23,10 +24,10 @@ export function createSliceHandler(deps: QuoteHandlerDeps) {
   const { context, leases, ladders, log, sharing, clock } = deps;
   const { ledger } = context;
 
-  async function handleSlice(slice: SliceRequest): Promise<Commit | LinkDecline> {
+  async function handleSlice(slice: SliceRequest & { venue?: string }): Promise<Commit | LinkDecline> {
     const declined = (reason: Decline) => declineMessage(slice, reason, slice.quoteId);
     const offer = ladders.find(slice.rfqId);
-    if (offer === undefined) return declined({ declined: 'validity' });
+    if (offer === undefined || offer.rfq.venue !== slice.venue) return declined({ declined: 'validity' });
     const { rfq, route, times } = offer;
     const refusal = deps.standby.refusal(route);
     if (refusal !== undefined) return declined(refusal);
@@ -40,14 +41,17 @@ export function createSliceHandler(deps: QuoteHandlerDeps) {
 
     const { priced, inputs } = ours;
     const id = orderId(route.domain, order);
-    const request = holdOf(ours, order, id, {
+    const about = {
       pair: route.pairName,
       side: route.lp,
       notional: priced.notional,
       gapLoss: deps.risk.gapLoss(route, inputs, priced),
-    });
-    const hold = ledger.hold(request, context.lastReadTime(route.origin.id));
+    };
+    const request = { ...holdOf(ours, order, id, about), taker: takerOf(rfq) };
+    const hold =
+      deps.venues?.refusal(rfq.venue, request) ?? ledger.hold(request, context.lastReadTime(route.origin.id));
     if (isDecline(hold)) return declined(hold);
+    deps.venues?.held(rfq.venue, request);
     const [sharedRefusal] = (await sharing?.promise([request])) ?? [];
     if (sharedRefusal !== undefined) {
       sharing?.unsigned(request);
@@ -63,6 +67,7 @@ export function createSliceHandler(deps: QuoteHandlerDeps) {
       rfqId: slice.rfqId,
       atMs: clock.nowMs(),
       taker: rfq.taker,
+      takerKey: request.taker,
       route,
       times,
       inputs,

@@ -41,6 +41,8 @@ export interface VenueSessionDeps {
   welcomed(): void;
   replica?: string | undefined;
   tradedElsewhere(quoteIds: readonly Bytes32[]): void;
+  /** Whether other venues are served too. */
+  shares?: boolean;
 }
 
 /**
@@ -63,6 +65,7 @@ const STOP_POLL_MS = 20;
 export function createVenueSession(deps: VenueSessionDeps, { solver }: Pick<LpConfig, 'solver'>) {
   const { link, clock, metrics } = deps;
   const log = deps.log.child({ venue: link.name });
+  const from = deps.shares === true ? { venue: link.name } : {};
   const warned = new Set<string>();
   let welcome = false;
   let challenged = false;
@@ -155,7 +158,7 @@ export function createVenueSession(deps: VenueSessionDeps, { solver }: Pick<LpCo
   async function answerRfq(rfq: Rfq, receivedMs: number): Promise<void> {
     inFlight += 1;
     try {
-      sendAnswers(rfq, await deps.quoting().quotes.handleQuoteRequest(rfq), receivedMs);
+      sendAnswers(rfq, await deps.quoting().quotes.handleQuoteRequest({ ...rfq, ...from }), receivedMs);
     } catch (error) {
       log.fatal({ error }, 'answering a quote request failed');
       sendAnswers(rfq, [declineMessage(rfq, { declined: 'internal' })], receivedMs);
@@ -180,7 +183,7 @@ export function createVenueSession(deps: VenueSessionDeps, { solver }: Pick<LpCo
   async function answerSlice(slice: SliceRequest): Promise<void> {
     inFlight += 1;
     try {
-      const answer = await deps.quoting().slices.handleSlice(slice);
+      const answer = await deps.quoting().slices.handleSlice({ ...slice, ...from });
       send(answer);
       metrics.slices.add({ kind: answer.type });
     } catch (error) {

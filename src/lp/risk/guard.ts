@@ -1,17 +1,21 @@
 /** Decides before every price whether to quote this taker and pair, and how carefully. */
 
 import { type Decline, isDecline } from '../../domain/decline.ts';
-import type { Rfq } from '../../protocol/link/link.ts';
 import type { Suspicion } from '../../risk/taker-activity.ts';
 import type { TakerStatistics } from './taker-statistics.ts';
 import type { Market } from '../market/market.ts';
 import type { LpRisk } from '../config/risk-config.ts';
 import type { Route } from '../quoting/route.ts';
 import type { PairMonitor } from './pair-monitor.ts';
+import { takerOf, type VenueRfq } from './venue-budgets.ts';
 import { NO_ADJUSTMENT, type RiskAdjustment } from './risk-adjustment.ts';
 
 export interface Guard {
-  admit(rfq: Pick<Rfq, 'taker' | 'minValidUntil'>, route: Route, nowMs: number): RiskAdjustment | Decline;
+  admit(
+    rfq: Pick<VenueRfq, 'taker' | 'venue' | 'minValidUntil'>,
+    route: Route,
+    nowMs: number,
+  ): RiskAdjustment | Decline;
   /** The same for indicative prices, which have no taker. */
   adjustIndicative(route: Route, nowMs: number): RiskAdjustment | Decline;
 }
@@ -37,8 +41,9 @@ export function createGuard(
   let adjustments = adjustmentsOf(risk);
 
   return {
-    admit({ taker, minValidUntil }, route, nowMs) {
-      const suspicion = takers.countRequest(taker, nowMs);
+    admit(rfq, route, nowMs) {
+      const { minValidUntil } = rfq;
+      const suspicion = takers.countRequest(takerOf(rfq), nowMs);
       if (suspicion === 'too_often') return TOO_OFTEN;
       if (suspicion === 3) return FREE_OPTION;
       const pairPrice = market.pair(route.pair.base, route.pair.quote);

@@ -123,9 +123,10 @@ export function createTakerStatistics(rule: () => Pick<LpRisk, 'freeOption' | 'r
       quoteId,
       rfqId,
       atMs,
-      taker,
+      taker: address,
+      takerKey: taker = address,
       times,
-    }: Pick<QuoteRecord, 'quoteId' | 'rfqId' | 'atMs' | 'taker' | 'times'>) {
+    }: Pick<QuoteRecord, 'quoteId' | 'rfqId' | 'atMs' | 'taker' | 'takerKey' | 'times'>) {
       if (atMs - prunedAtMs >= PRUNE_INTERVAL_MS) prune(atMs);
       const seconds = Math.max(0, times.validUntil - atMs / 1000);
       let addedSeconds = seconds;

@@ -1,0 +1,174 @@
+/**
+ * Quotes without a trade lock inventory, and a venue can invent takers and awards. Each of several venues
+ * gets a share of every token and cap. It shrinks while almost none of its quotes is filled, and recovers
+ * with fills and time.
+ */
+
+import type { Decline } from '../../domain/decline.ts';
+import type { HoldRequest } from '../../inventory/event.ts';
+import type { Ledger } from '../../inventory/ledger.ts';
+import { claimsOf, type Limits, within } from '../../inventory/limits.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Rfq } from '../../protocol/link/link.ts';
+import type { OpenAward } from '../settlement/awards.ts';
+import { nonceGroupOf } from '../quoting/order.ts';
+import type { LimitUse } from './limit-use.ts';
+
+/** `venue`: who vouches for the taker; absent while the LP serves one venue only. */
+export type VenueRfq = Rfq & { venue?: string };
+
+/** A taker is known as its venue's: another venue can invent the same address. */
+export const takerOf = ({ taker, venue }: Pick<VenueRfq, 'taker' | 'venue'>): string =>
+  venue === undefined ? taker : `${venue} ${taker}`;
+
+/** A smaller share of the requests quoted that was filled shrinks the budget. */
+const LEAST_FILL_SHARE = 0.005;
+/** Every venue is credited with these: a new one may request a thousand quotes before its budget shrinks. */
+const CREDITED_FILLS = 5;
+const LEAST_FACTOR = 1 / 8;
+const MEMORY_MS = 600_000;
+const SWEEP_INTERVAL_MS = 1_000;
+const SHARE_UNITS = 1_000_000;
+
+interface Claim {
+  key: string;
+  amount: bigint;
+  most: bigint;
+}
+
+interface VenueUse {
+  /** The largest hold of each nonce group and token. */
+  holds: Map<string, { request: HoldRequest; claims: readonly Claim[] }>;
+  used: Map<string, bigint>;
+  quoted: number;
+  fills: number;
+  atMs: number;
+  sweptAtMs: number;
+}
+
+export type VenueBudgets = ReturnType<typeof createVenueBudgets>;
+
+export function createVenueBudgets(
+  { ledger, clock, limits }: { ledger: Ledger; clock: Clock; limits(): Limits },
+  share: () => number,
+) {
+  const venues = new Map<string, VenueUse>();
+
+  function useOf(venue: string): VenueUse {
+    const nowMs = clock.nowMs();
+    let use = venues.get(venue);
+    if (use === undefined) {
+      use = { holds: new Map(), used: new Map(), quoted: 0, fills: 0, atMs: nowMs, sweptAtMs: 0 };
+      venues.set(venue, use);
+    }
+    const kept = Math.exp(-Math.max(0, nowMs - use.atMs) / MEMORY_MS);
+    Object.assign(use, { quoted: use.quoted * kept, fills: use.fills * kept, atMs: nowMs });
+    return use;
+  }
+
+  const keyOf = ({ group, chainId, token }: HoldRequest): string => `${group} ${chainId} ${token}`;
+
+  function partOf({ quoted, fills }: VenueUse, most: bigint): bigint {
+    const expected = Math.max(CREDITED_FILLS, quoted * LEAST_FILL_SHARE);
+    const factor = Math.max(LEAST_FACTOR, Math.min(1, (fills + CREDITED_FILLS) / expected));
+    return (most * BigInt(Math.floor(share() * factor * SHARE_UNITS))) / BigInt(SHARE_UNITS);
+  }
+
+  function claims(request: HoldRequest, { used }: VenueUse): Claim[] {
+    const { chainId, token, amount, input, side } = request;
+    const bought = side === 'buy' ? input : request;
+    const asset = ledger.bucket(bought.chainId, bought.token)?.asset ?? '';
+    const key = `${chainId} ${token}`;
+    const caps = claimsOf(request, asset, limits()).filter(({ scope }) => !scope.startsWith('perTaker'));
+    return [{ key, amount, most: ledger.free(chainId, token) + (used.get(key) ?? 0n) }, ...caps];
+  }
+
+  function add({ used }: VenueUse, list: readonly Claim[], sign: 1n | -1n): void {
+    for (const { key, amount } of list) used.set(key, (used.get(key) ?? 0n) + sign * amount);
+  }
+
+  function remove(use: VenueUse, key: string): void {
+    const hold = use.holds.get(key);
+    if (hold === undefined) return;
+    use.holds.delete(key);
+    add(use, hold.claims, -1n);
+  }
+
+  /** Removes what has ended in the ledger, from the oldest on; all of it only when the budget is exceeded. */
+  function sweep(use: VenueUse, all: boolean): void {
+    for (const [key, { request }] of use.holds) {
+      if (ledger.ordersOfNonce(request.group).length === 0) remove(use, key);
+      else if (!all) return;
+    }
+  }
+
+  function refused(use: VenueUse, request: HoldRequest, venue: string): Decline | undefined {
+    const own = use.holds.get(keyOf(request))?.claims;
+    for (const { key, amount, most } of claims(request, use)) {
+      const before = own?.find((claim) => claim.key === key)?.amount ?? 0n;
+      const room = partOf(use, most) - (use.used.get(key) ?? 0n) + before;
+      if (amount > room)
+        return {
+          declined: 'limit',
+          control: 'limit_venue',
+          detail: `${venue}: quotes without a trade`,
+          maxAmount: key.startsWith('count') ? 0n : within(request.amount, room, amount),
+        };
+    }
+    return undefined;
+  }
+
+  return {
+    refusal(venue: string | undefined, request: HoldRequest): Decline | undefined {
+      if (venue === undefined) return undefined;
+      const use = useOf(venue);
+      const refusal = refused(use, request, venue);
+      if (refusal === undefined || use.atMs - use.sweptAtMs < SWEEP_INTERVAL_MS) return refusal;
+      use.sweptAtMs = use.atMs;
+      sweep(use, true);
+      return refused(use, request, venue);
+    },
+    held(venue: string | undefined, request: HoldRequest): void {
+      if (venue === undefined) return;
+      const use = useOf(venue);
+      sweep(use, false);
+      const key = keyOf(request);
+      const before = use.holds.get(key);
+      if (before === undefined) use.quoted += 1;
+      if (before !== undefined && before.request.amount >= request.amount) return;
+      remove(use, key);
+      const added = claims(request, use);
+      add(use, added, 1n);
+      use.holds.set(key, { request, claims: added });
+    },
+    filled({ order, slice }: Pick<OpenAward, 'order' | 'slice'>): void {
+      const { chainId, token } = slice.pays;
+      const key = `${nonceGroupOf(order.originChainId, order.user, order.nonce)} ${chainId} ${token}`;
+      for (const use of venues.values()) {
+        if (use.holds.has(key)) use.fills += 1;
+        remove(use, key);
+      }
+    },
+    uses: (): LimitUse[] =>
+      [...venues].map(([venue]) => {
+        const use = useOf(venue);
+        sweep(use, true);
+        const { count, notional } = limits().total ?? {};
+        let used = 0;
+        for (const { claims: list } of use.holds.values())
+          for (const { key, most } of list)
+            used = Math.max(used, Number(use.used.get(key)) / Math.max(1, Number(partOf(use, most))));
+        return {
+          scope: 'perVenue',
+          of: venue,
+          count: use.holds.size,
+          maxCount: count === undefined ? null : Number(partOf(use, BigInt(count))),
+          notionalUsd: Number(use.used.get('notional ') ?? 0n) / 1e6,
+          maxNotionalUsd: notional === undefined ? null : Number(partOf(use, notional)) / 1e6,
+          gapLossUsd: 0,
+          maxGapLossUsd: null,
+          used,
+        };
+      }),
+  };
+}
