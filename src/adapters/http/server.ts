@@ -1,6 +1,6 @@
 /** The venue's HTTP server: limits, strict bodies, and the API's two error shapes. */
 
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import swagger from '@fastify/swagger';
@@ -28,7 +28,7 @@ import { answerFor, ApiError, detailsOf, InvalidError } from '../../protocol/err
 import { RECORDED } from '../../protocol/api/recording.ts';
 import { type Schema, zNothing } from '../../protocol/schema.ts';
 import { readStrictJson } from '../../protocol/strict-json.ts';
-import { serveSockets } from '../ws/socket-server.ts';
+import { CLOSE_TIMEOUT_MS, serveSockets } from '../ws/socket-server.ts';
 import { DOCS_POLICY, docsPage, type Streams } from './docs-page.ts';
 import { type OpenApi, openApiDocument } from './openapi.ts';
 import { securityHeaders } from './security-headers.ts';
@@ -104,6 +104,7 @@ export async function startHttp<Key extends ApiCaller>(
     title = 'firmquote venue',
   }: HttpOptions,
 ): Promise<HttpServer> {
+  const guards = await securityHeaders();
   const app = Fastify({
     logger: false,
     bodyLimit: bodyLimitBytes,
@@ -125,9 +126,14 @@ export async function startHttp<Key extends ApiCaller>(
       connectionsCheckingInterval: 1_000,
       requireHostHeader: true,
     },
-    frameworkErrors: (_error, _request, reply: FastifyReply) => void fail(reply, unknownPath()),
+    // The router answers these itself, before any hook.
+    frameworkErrors: (_error, request, reply: FastifyReply) =>
+      void fail(reply.headers(guards), refusedAtDoor(request.ip, reply) ?? unknownPath()),
     clientErrorHandler(error, socket) {
       if (!socket.writable) return;
+      // The peer may keep its half open, and send.
+      setTimeout(() => socket.destroy(), CLOSE_TIMEOUT_MS).unref();
+      if (refusedAtDoor((socket as Socket).remoteAddress ?? '')) return void socket.destroy();
       const overflow = (error as NodeJS.ErrnoException).code === 'HPE_HEADER_OVERFLOW';
       const late = (error as NodeJS.ErrnoException).code === 'ERR_HTTP_REQUEST_TIMEOUT';
       const { status, body } = answerFor(
@@ -161,10 +167,9 @@ export async function startHttp<Key extends ApiCaller>(
   }
 
   app.decorateRequest('sent', null);
-  const guards = await securityHeaders();
-  app.addHook('onRequest', (_request, reply, done) => {
+  app.addHook('onRequest', (request, reply, done) => {
     reply.headers(guards);
-    done();
+    done(refusedAtDoor(request.ip, reply));
   });
   await app.register(swagger, {
     openapi: {
@@ -225,15 +230,18 @@ export async function startHttp<Key extends ApiCaller>(
       if (atWork === 0) idle();
     });
   });
-  app.addHook('onRequest', (request, reply, done) => {
+  function refusedAtDoor(address: string, reply?: FastifyReply): Error | undefined {
+    if (closing && reply) return refusal(reply);
     try {
-      if (closing) throw refusal(reply);
-      gate.limitByAddress(request.ip);
-      done();
+      // What is no HTTP request names no client behind a proxy.
+      if (reply || !trustProxy?.includes(address)) gate.limitByAddress(address);
+      return undefined;
     } catch (error) {
-      done(error as Error);
+      return error as Error;
     }
-  });
+  }
+  // Node would answer 417 without asking us; an expectation may be ignored.
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
 
   for (const route of routes) register(app, route, { gate, clock, log, bodyLimitBytes });
   const hidden = { schema: { hide: true } as FastifySchema };

@@ -10,7 +10,7 @@ import { CLOSE } from '../../protocol/api/events.ts';
 
 const MAX_FRAGMENTS = 64;
 const MAX_BUFFERED_CHUNKS = 1_024;
-const CLOSE_TIMEOUT_MS = 2_000;
+export const CLOSE_TIMEOUT_MS = 2_000;
 /** Each ping costs an answer. */
 const MAX_CONTROL_FRAMES_PER_SECOND = 50;
 /** One tick's frames are sent together up to this size: a system call costs more than a frame. */
@@ -223,6 +223,8 @@ function count(map: Map<string, number>, id: string, by: number): void {
 }
 
 function reject(stream: Duplex, error: unknown): void {
+  // The peer may keep its half open.
+  setTimeout(() => stream.destroy(), CLOSE_TIMEOUT_MS).unref();
   const { status, body, retryAfterSeconds } = answerFor(error);
   const text = JSON.stringify(body);
   const retry = retryAfterSeconds === null ? '' : `Retry-After: ${retryAfterSeconds}\r\n`;

@@ -1,0 +1,68 @@
+/** A client that asks for what costs it nothing: no answer of the HTTP door escapes the limit of its address. */
+
+import { connect } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Replica, startTestVenue, type TestVenue } from '../support/venue.ts';
+
+/** Requests that an address may send; refilled too slowly to matter. */
+const BUDGET = 30;
+const TIGHT = { perIpPerSecond: 0.001, burst: BUDGET * 1_000 };
+
+let v: TestVenue;
+let door: Replica;
+
+beforeAll(async () => {
+  v = await startTestVenue({ chainIds: [31_461] });
+});
+afterAll(() => v.stop());
+
+/** Sends exactly these bytes on a connection that stays half open until the venue ends it. */
+function say(text: string): Promise<string> {
+  return new Promise((resolve) => {
+    const socket = connect({ port: Number(new URL(door.url).port), host: '127.0.0.1', allowHalfOpen: true });
+    let heard = '';
+    socket.on('data', (data) => (heard += data.toString('latin1')));
+    socket.on('error', () => {});
+    let more: NodeJS.Timeout | undefined;
+    socket.on('end', () => (more = setInterval(() => socket.write('more\r\n'), 100)));
+    socket.on('close', () => {
+      clearInterval(more);
+      resolve(heard);
+    });
+    socket.write(text, 'latin1');
+  });
+}
+const statuses = (heard: string) => [...heard.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status);
+const request = (line: string, headers = '') => `${line} HTTP/1.1\r\nHost: x\r\n${headers}\r\n`;
+
+describe('whatever is asked, beyond its budget an address is refused', () => {
+  test.each([
+    ['a path that cannot be decoded', request('GET /api/%zz'), '404'],
+    ['an over-long parameter', request(`GET /api/v1/rfq/orders/${'x'.repeat(5_000)}`), '404'],
+    ['an unknown path', request('GET /nothing'), '404'],
+    ['an unknown method', request('PROPFIND /api/v1/solvers'), '405'],
+    ['an expectation', request('GET /nothing', 'Expect: riches\r\n'), '404'],
+  ])('%s', async (_, one, status) => {
+    door = await v.replica({ rates: { ...TIGHT } as never });
+    const last = one.replace(/\r\n$/, 'Connection: close\r\n\r\n');
+    const heard = await say(`${one.repeat(2 * BUDGET - 1)}${last}`);
+    expect(statuses(heard)).toEqual([
+      ...Array.from({ length: BUDGET }, () => status),
+      ...Array.from({ length: BUDGET }, () => '429'),
+    ]);
+    expect(heard.match(/nosniff/g)).toHaveLength(2 * BUDGET);
+    await door.stop();
+  });
+
+  test('text that is not HTTP, and upgrades, one a connection', async () => {
+    for (const [text, status] of [
+      ['EHLO there\r\n\r\n', '400'],
+      [request('GET /nothing', 'Connection: Upgrade\r\nUpgrade: websocket\r\n'), '404'],
+    ] as const) {
+      door = await v.replica({ rates: { ...TIGHT } as never });
+      const heard = await Promise.all(Array.from({ length: 2 * BUDGET }, () => say(text)));
+      expect(heard.filter((one) => statuses(one)[0] === status)).toHaveLength(BUDGET);
+      await door.stop();
+    }
+  });
+});
