@@ -1,4 +1,4 @@
-/** The alert rules load, and they watch metrics that exist. */
+/** The alert rules load, they watch metrics that exist, and what is deployed is pinned. */
 
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -37,4 +37,28 @@ test('every metric in the rules is exported', () => {
 test('every alert has a summary and an action', () => {
   const alerts = rules.split(/\n\s+- alert: /).slice(1);
   for (const alert of alerts) expect(alert).toMatch(/summary: ".+"\n\s+action: ".+"/);
+});
+
+test('every package in the lock has an integrity hash and names no registry', () => {
+  const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as {
+    packages: Record<string, { integrity?: string; resolved?: string; link?: boolean }>;
+  };
+  const bad = Object.entries(packages).filter(
+    ([place, { integrity, resolved, link }]) =>
+      place !== '' && (link === true || resolved !== undefined || !integrity?.startsWith('sha512-')),
+  );
+  expect(bad.map(([place]) => place)).toEqual([]);
+});
+
+test('compose pins every image by version and asks both stores for a password', () => {
+  const compose = readFileSync(join(ROOT, 'compose.yaml'), 'utf8');
+  const images = [...compose.matchAll(/^\s+image: (\S+)$/gm)].map(([, image]) => image);
+  expect(images.length).toBeGreaterThan(3);
+  for (const image of images)
+    if (image !== 'firmquote:local') expect(image).toMatch(/^[a-z/]+:v?\d+\.\d+(?:\.\d+)?(?:-[a-z0-9.]+)?$/);
+  const base = /^ARG NODE_IMAGE=(.+)$/m.exec(readFileSync(join(ROOT, 'Dockerfile'), 'utf8'))?.[1];
+  expect(base).toMatch(/^node:\d+\.\d+\.\d+-[a-z-]+$/);
+  for (const store of ['POSTGRES', 'REDIS']) expect(compose).toContain(`\${${store}_PASSWORD:?`);
+  expect(compose).toContain('--requirepass');
+  expect(compose).toMatch(/REDIS_URL: redis:\/\/:\$\{REDIS_PASSWORD\}@/);
 });

@@ -1,4 +1,4 @@
-/** A client that asks for what costs it nothing: no answer of the HTTP door escapes the limit of its address. */
+/** A client that asks for what costs it nothing: every answer counts against the limit of its address. */
 
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
