@@ -34,6 +34,8 @@ interface View {
   market: PriceMarket;
   eligible: ReadonlySet<string> | undefined;
   clients: Set<StreamClient>;
+  /** The last one; undefined before the first tick. */
+  frame: Buffer | undefined;
   dirty: boolean;
   sentMs: number;
   /** When the first of its ladders expires. */
@@ -75,8 +77,8 @@ export function createLevelsBoard(
   function publish(view: View, now: number) {
     view.sentMs = now;
     view.dirty = false;
-    const frame = Buffer.from(frameOf(view));
-    for (const client of view.clients) client.send(frame);
+    view.frame = Buffer.from(frameOf(view));
+    for (const client of view.clients) client.send(view.frame);
   }
 
   function frameOf(view: View): string {
@@ -141,15 +143,22 @@ export function createLevelsBoard(
           market,
           eligible: eligibleSolvers ? new Set(eligibleSolvers) : undefined,
           clients: new Set(),
-          dirty: false,
-          sentMs: clock.monotonicMs(),
+          frame: undefined,
+          dirty: true,
+          sentMs: Number.NEGATIVE_INFINITY,
           staleMs: Number.POSITIVE_INFINITY,
         };
         views.set(id, view);
         for (const key of keysOf(market)) byMarket.set(key, (byMarket.get(key) ?? new Set()).add(view));
       }
       view.clients.add(client);
-      client.send(frameOf(view));
+      // A new or changed view is sent with the next tick, however often clients come and go.
+      const now = clock.monotonicMs();
+      if (!view.dirty && now - view.sentMs >= PRICES_EVERY_MS) {
+        view.sentMs = now;
+        view.frame = Buffer.from(frameOf(view));
+      }
+      if (view.frame && now - view.sentMs < PRICES_EVERY_MS) client.send(view.frame);
     },
     leave(client: StreamClient, topic: string) {
       for (const [id, view] of views) {

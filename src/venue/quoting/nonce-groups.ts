@@ -23,13 +23,9 @@ export function createNonceGroups() {
       groups.delete(group);
       return bySolver;
     },
+    size: () => groups.size,
     expire(now: UnixSeconds) {
-      // Groups are nearly in order of expiry: stop at the first few live ones.
-      let live = 0;
-      for (const [group, { until }] of groups) {
-        if (until < now) groups.delete(group);
-        else if (++live > 64) break;
-      }
+      for (const [group, { until }] of groups) if (until < now) groups.delete(group);
     },
   };
 }

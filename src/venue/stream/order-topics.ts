@@ -104,7 +104,7 @@ export function createOrderStream({
     still: () => boolean,
   ) {
     // Gives positions to all committed events.
-    await store.placeEvents();
+    if (still()) await store.placeEvents();
     while (still()) {
       follower.missed = false;
       const events = await store.eventsAfter(follower.place, PAGE, of);

@@ -18,7 +18,7 @@ import {
 } from '../../protocol/api/events.ts';
 import type { VenueDeps } from '../deps.ts';
 import type { SlotLimiter } from '../access/admission.ts';
-import { frameLimit } from '../access/token-buckets.ts';
+import { createBuckets, frameLimit } from '../access/token-buckets.ts';
 import type { LevelsBoard, PriceMarket } from '../market/levels-board.ts';
 import type { SocketOptions } from '../options.ts';
 import type { RosterEntry, Roster } from '../solvers/roster.ts';
@@ -40,6 +40,10 @@ type StreamDeps = Pick<VenueDeps, 'clock' | 'log' | 'metrics'> & {
 };
 
 const WEIGH_MS = 100;
+/** Topics that all connections of a key may subscribe to. Each costs a frame or several queries. */
+const TOPICS_OF_KEY = { perSecond: 200, burst: 50 };
+/** Frames of one connection that wait for their turn, in seconds of its rate. */
+const MAX_WAITING_SECONDS = 2;
 const TOPICS =
   'Topics are orders, orders:{id}, solvers and prices:{source}-{dest}:{inputSymbol}-{outputSymbol}.';
 
@@ -56,6 +60,8 @@ export function createStreamDoor(
     'why',
   ]);
   const sentFrames = metrics.counter('firmquote_venue_stream_frames_total', 'Frames sent to streams');
+
+  const topicRate = createBuckets(clock, TOPICS_OF_KEY);
 
   let cancelWeighing = () => {};
   function weigh() {
@@ -161,6 +167,9 @@ export function createStreamDoor(
     let cancelPing = clock.after(pingEveryMs, ping);
     /** Subscriptions run one after the other, so that answers come in the order of the requests. */
     let work = Promise.resolve();
+    let waiting = 0;
+    /** One replay at a time: a later one replaces it. */
+    let replay = Promise.resolve();
 
     function ping() {
       if (!alive) return socket.terminate();
@@ -174,6 +183,8 @@ export function createStreamDoor(
       say({ op: 'error', error: { code, message }, id });
 
     async function subscribe(texts: readonly string[], since: string | undefined, id: FrameId) {
+      if (!texts.every(() => topicRate.take(key.id).ok))
+        return fail('rate_limited', 'This key subscribes too fast. Subscribe to each topic once.', id);
       const topics: { text: string; topic: Topic; market?: PriceMarket }[] = [];
       for (const text of texts) {
         const topic = parseTopic(text);
@@ -217,14 +228,14 @@ export function createStreamDoor(
       if (client.gone) return;
       let cursor: string | undefined;
       const joined: Joined[] = [];
+      let all: Joined | undefined;
       const markets: PriceMarket[] = [];
       for (const { text, topic, market } of topics) {
         const subscribed = client.topics.has(text);
         client.topics.add(text);
         if (topic.kind === 'orders') {
-          const all = orders.joinAll(client, from);
+          all = orders.joinAll(client, from);
           cursor = String(all.place);
-          joined.push(all);
         } else if (topic.kind === 'order') joined.push(orders.join(client, topic.orderId as Bytes32));
         else if (topic.kind === 'solvers') rosterListeners.add(client);
         else if (market && !subscribed) markets.push(market);
@@ -235,12 +246,14 @@ export function createStreamDoor(
         client.markets.set(market.topic, market);
         prices.join(client, market, workspace);
       }
-      // A long replay must not block the client's next request.
-      Promise.all(joined.map((one) => one.catchUp())).catch((error: unknown) => {
+      const failed = (error: unknown) => {
         // A stream with missing events must not look complete.
         for (const { text } of topics) leave(text);
         reportFailure(error, id);
-      });
+      };
+      // A long replay must not block the client's next request.
+      if (all) replay = replay.then(all.catchUp).catch(failed);
+      await Promise.all(joined.map((one) => one.catchUp())).catch(failed);
     }
 
     async function enter(id: FrameId): Promise<Release | undefined> {
@@ -281,7 +294,7 @@ export function createStreamDoor(
 
     return {
       message(text) {
-        if (!mayRead()) {
+        if (!mayRead() || waiting >= maxFramesPerSecond * MAX_WAITING_SECONDS) {
           dropped.add({ why: 'flood' });
           return socket.close(CLOSE.policy, 'too many frames');
         }
@@ -299,7 +312,9 @@ export function createStreamDoor(
             null,
           );
         const { op, topics, since, id = null } = frame.data;
+        waiting++;
         work = work.then(async () => {
+          waiting--;
           if (client.gone) return;
           if (op === 'unsubscribe') return unsubscribe(topics, id);
           const release = await enter(id);
