@@ -1,4 +1,4 @@
-/** A taker that subscribes at full speed costs the venue one replay and a few frames, and only its own topics. */
+/** A taker that subscribes at full speed costs the venue one replay and a few frames. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
