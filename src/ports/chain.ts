@@ -125,7 +125,7 @@ export interface Receipt {
 
 export interface ChainPort extends ChainViews {
   readonly chain: Chain;
-  /** The latest block seen; never goes back. undefined until the first. */
+  /** The latest block seen; goes back only when the only node takes back what time does not allow. */
   head(): Block | undefined;
   headSeenAtMs(): number;
   onHead(listener: (head: Block) => void): () => void;

@@ -54,6 +54,8 @@ beforeAll(async () => {
   chain = createChain(description, {
     rpcUrls: [anvil.wsUrl],
     clock: systemClock,
+    // The tests move chain time.
+    maxClockSkewMs: 1e12,
     log: silentLog,
     metrics: silentMetrics,
   });

@@ -102,7 +102,7 @@ export function createChain(chain: Chain, options: ChainOptions): EvmChain {
     { clock, health },
   );
   const head = createHead(
-    { rpc, health, clock, log },
+    { rpc, health, clock, log, metrics },
     {
       slug: chain.slug,
       blockTimeMs: chain.blockTimeMs,
@@ -180,6 +180,10 @@ export function createChain(chain: Chain, options: ChainOptions): EvmChain {
     const found: EscrowEvent[] = [];
     for (let from = fromBlock; from <= toBlock; from += LOG_RANGE) {
       const to = from + LOG_RANGE - 1n < toBlock ? from + LOG_RANGE - 1n : toBlock;
+      if (to > (head.current()?.number ?? to))
+        throw new UpstreamError('The block to read up to was taken back. The next block tries again.', {
+          code: 'head_replaced',
+        });
       const rows = await ask([
         {
           address: [chain.escrow, chain.oracle],

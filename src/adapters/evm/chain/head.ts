@@ -6,6 +6,7 @@
 import type { Block, ChainHealthIssue } from '../../../ports/chain.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import type { Log } from '../../../ports/log.ts';
+import type { Metrics } from '../../../ports/metrics.ts';
 import { type HeadBlock, type RpcBlock, toBlock } from './block.ts';
 import { createFinality } from './finality.ts';
 import type { Health } from '../rpc/health.ts';
@@ -14,6 +15,11 @@ import { createSkew } from './clock-skew.ts';
 
 const MIN_POLL_MS = 40;
 const MAX_POLL_MS = 4_000;
+/** The only node must claim a block that time does not allow this long, and can take it back as long. */
+const DOUBT_MS = 60_000;
+/** A node that catches up shows the blocks of this long at once; blocks may be faster than configured. */
+const BURST_MS = 60_000;
+const FASTEST = 4;
 
 interface HeadOptions {
   slug: string;
@@ -35,7 +41,8 @@ export function createHead(
     health,
     clock,
     log,
-  }: { rpc: ChainRpc; health: Pick<Health, 'order' | 'eject'>; clock: Clock; log: Log },
+    metrics,
+  }: { rpc: ChainRpc; health: Pick<Health, 'order' | 'eject'>; clock: Clock; log: Log; metrics: Metrics },
   { slug, blockTimeMs, depth, maxJumpBlocks, maxClockSkewMs, stopOnDeepReorg }: HeadOptions,
 ) {
   const listeners = new Set<(head: Block) => void>();
@@ -43,17 +50,57 @@ export function createHead(
   const skew = createSkew({ clock, log }, { slug, maxClockSkewMs });
   let head: HeadBlock | undefined;
   let seenAtMs = 0;
+  let adoptedMs = 0;
+  let doubtedSinceMs: number | undefined;
+  /** An honest block replaces the head until then. */
+  let unconfirmedUntilMs = 0;
   let intervalMs = blockTimeMs;
   let stopped = true;
   let failures = 0;
   let cancel = () => {};
   let polling: Promise<void> | undefined;
-  let unsubscribe: (() => Promise<void>) | undefined;
+  let unsubscribe: (() => void) | undefined;
+
+  const doubted = metrics.counter(
+    'firmquote_chain_heads_doubted_total',
+    'Blocks of the only RPC endpoint that were not believed, because time does not allow them',
+    ['chain'],
+  );
+
+  /** Whether `to` is further from `from` than the time since then allows. */
+  function leaps(from: HeadBlock, to: HeadBlock): boolean {
+    const passedMs = Math.max(clock.monotonicMs() - adoptedMs, clock.nowMs() - from.timestamp * 1_000);
+    const burst = rpc.endpoints === 1 ? (BURST_MS + passedMs * FASTEST) / blockTimeMs : 0;
+    return (
+      Number(to.number - from.number) > Math.max(maxJumpBlocks, burst) ||
+      (to.timestamp - from.timestamp) * 1_000 > passedMs + maxClockSkewMs
+    );
+  }
+
+  /** Other endpoints have confirmed a leap; the only one must repeat it for a while. */
+  function isDoubted(block: HeadBlock): boolean {
+    const nowMs = clock.monotonicMs();
+    if (rpc.endpoints > 1 || (head && !leaps(head, block))) {
+      doubtedSinceMs = undefined;
+      return false;
+    }
+    if (head && doubtedSinceMs === undefined) {
+      doubtedSinceMs = nowMs;
+      doubted.add({ chain: slug });
+      log.warn(
+        { block: block.number, timestamp: block.timestamp, head: head.number },
+        'the only node names a block that time does not allow; it is not believed unless it persists',
+      );
+    }
+    if (doubtedSinceMs !== undefined && nowMs - doubtedSinceMs < DOUBT_MS) return true;
+    doubtedSinceMs = undefined;
+    unconfirmedUntilMs = nowMs + DOUBT_MS;
+    return false;
+  }
 
   async function newest(): Promise<HeadBlock> {
     const block = toBlock(await rpc.request<RpcBlock>('eth_getBlockByNumber', ['latest', false]));
-    const leap = head === undefined || block.number - head.number > BigInt(maxJumpBlocks);
-    if (!leap || rpc.endpoints === 1) return block;
+    if (rpc.endpoints === 1 || (head && !leaps(head, block))) return block;
     // The head never goes back, so no single node decides it: take the median, or the lower of two.
     const seen = await Promise.all(
       health.order().map((index) =>
@@ -63,14 +110,18 @@ export function createHead(
           .then(toBlock, () => undefined),
       ),
     );
-    const sorted = seen.filter((one) => one !== undefined).sort((a, b) => (a.number < b.number ? -1 : 1));
+    const sorted = seen
+      .filter((one) => one !== undefined)
+      .sort((a, b) => Number(a.number - b.number) || a.timestamp - b.timestamp);
     return sorted[Math.floor((sorted.length - 1) / 2)] ?? block;
   }
 
   async function look(): Promise<void> {
     skew.asked();
     const [block, stands] = await Promise.all([newest(), finality.stands()]);
-    if (!stands || !isNewHead(block, head)) return;
+    if (!stands || isDoubted(block)) return;
+    const replaces = head && clock.monotonicMs() < unconfirmedUntilMs && leaps(block, head);
+    if (!replaces && !isNewHead(block, head)) return;
     const nowMs = clock.nowMs();
     if (head && block.number > head.number) {
       const perBlock = Math.min((nowMs - seenAtMs) / Number(block.number - head.number), blockTimeMs * 2);
@@ -79,6 +130,7 @@ export function createHead(
     skew.saw(block.timestamp, head === undefined);
     head = block;
     seenAtMs = nowMs;
+    adoptedMs = clock.monotonicMs();
     for (const listener of listeners) {
       try {
         listener(block);
@@ -133,7 +185,7 @@ export function createHead(
     async stop() {
       stopped = true;
       cancel();
-      await unsubscribe?.();
+      unsubscribe?.();
       await polling;
     },
   };

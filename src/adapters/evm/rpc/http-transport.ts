@@ -5,6 +5,7 @@
  */
 
 import { buildConnector, Pool } from 'undici';
+import { MAX_ANSWER_BYTES, MAX_REQUEST_BYTES, nodeError, parseAnswers } from './answers.ts';
 
 export interface HttpTransport {
   /**
@@ -29,13 +30,11 @@ interface PendingCall {
 }
 
 const MAX_BATCH_CALLS = 100;
-const MAX_REQUEST_BYTES = 1024 * 1024;
-const MAX_RESPONSE_BYTES = 10 * 1024 * 1024;
 
 /** `address` may contain a user name and a password. */
 export function createHttpTransport(address: string, { timeoutMs }: { timeoutMs: number }): HttpTransport {
   const url = new URL(address);
-  const pool = new Pool(url.origin, { maxResponseSize: MAX_RESPONSE_BYTES, connect: openSocket(timeoutMs) });
+  const pool = new Pool(url.origin, { maxResponseSize: MAX_ANSWER_BYTES, connect: openSocket(timeoutMs) });
   const path = `${url.pathname}${url.search}`;
   const login = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
   const headers = {
@@ -69,7 +68,7 @@ export function createHttpTransport(address: string, { timeoutMs }: { timeoutMs:
       const { status, text } = await postWithRetry(
         json.length === 1 ? (json[0] as string) : `[${json.join()}]`,
       );
-      const answers = parseAnswers(text, status);
+      const answers = parseAnswers(text, `HTTP ${status}`);
       for (const { id, result, error } of answers) {
         const call = unanswered.get(id as number);
         unanswered.delete(id as number);
@@ -135,35 +134,4 @@ function openSocket(timeoutMs: number): buildConnector.connector {
       socket?.on('error', (error) => Object.assign(error, { socket: { bytesRead: socket.bytesRead } }));
       callback(...outcome);
     });
-}
-
-interface RpcAnswer {
-  id?: unknown;
-  result?: unknown;
-  error?: { code?: unknown; message?: unknown; data?: unknown } | null;
-}
-
-/** Throws when the text is not a JSON-RPC response, such as the error page of a proxy. */
-function parseAnswers(text: string, status: number): readonly RpcAnswer[] {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(text);
-  } catch {
-    throw new Error(`HTTP ${status}, and the body is not JSON`);
-  }
-  const answers = Array.isArray(parsed) ? parsed : [parsed];
-  const isAnswer = (value: unknown): value is RpcAnswer =>
-    typeof value === 'object' &&
-    value !== null &&
-    ('result' in value || typeof (value as RpcAnswer).error === 'object');
-  if (!answers.every(isAnswer)) throw new Error(`HTTP ${status}, and the body is not a JSON-RPC response`);
-  return answers;
-}
-
-/** An error without a numeric code is not a JSON-RPC error, so it gets no `code`. */
-function nodeError({ code, message, data }: NonNullable<RpcAnswer['error']>): Error {
-  return Object.assign(
-    new Error(typeof message === 'string' ? message : 'refused'),
-    typeof code === 'number' ? { code, data } : {},
-  );
 }

@@ -1,11 +1,11 @@
 /** JSON-RPC with fallback to the next endpoint. Errors never contain the URL, which may hold a key. */
 
-import { webSocket } from 'viem';
 import { UpstreamError } from '../../../domain/errors.ts';
-import type { Hex } from '../../../domain/hex.ts';
 import type { Clock } from '../../../ports/clock.ts';
+import { type RpcBlock, toBlock } from '../chain/block.ts';
 import type { Health } from './health.ts';
 import { createHttpTransport } from './http-transport.ts';
+import { createWsTransport } from './ws-transport.ts';
 
 export interface RpcOptions {
   timeoutMs?: number;
@@ -23,7 +23,7 @@ export interface ChainRpc {
   request<T>(method: string, params: readonly unknown[]): Promise<T>;
   requestEach<T>(method: string, params: readonly unknown[]): Promise<T | RpcRefusal | UpstreamError>[];
   only(index: number): Pick<ChainRpc, 'request'>;
-  subscribeHeads(onHead: () => void): Promise<(() => Promise<void>) | undefined>;
+  subscribeHeads(onHead: () => void): Promise<(() => void) | undefined>;
   close(): void;
 }
 
@@ -49,12 +49,8 @@ export class RpcRefusal extends UpstreamError {
 
 interface Transport {
   request(args: { method: string; params: readonly unknown[] }): Promise<unknown>;
-  subscribe?: (args: {
-    params: ['newHeads'];
-    onData(data: unknown): void;
-    onError(error: unknown): void;
-  }) => Promise<{ unsubscribe(): Promise<unknown> }>;
-  close?: () => void;
+  subscribe?(onHead: () => void): Promise<() => void>;
+  close(): void;
 }
 
 export function createRpc(
@@ -62,7 +58,9 @@ export function createRpc(
   { timeoutMs = 8_000, tryMs = 2_000 }: RpcOptions = {},
   watch?: RpcWatch,
 ): ChainRpc {
-  const transports = urls.map((url) => connect(url, timeoutMs));
+  const transports = urls.map((url): Transport =>
+    url.startsWith('ws') ? createWsTransport(url, { timeoutMs }) : createHttpTransport(url, { timeoutMs }),
+  );
   const all = urls.map((_, index) => index);
 
   async function ask<T>(
@@ -75,9 +73,10 @@ export function createRpc(
     const startedMs = watch?.clock.monotonicMs() ?? 0;
     try {
       const answer = (await within(transport.request({ method, params }), limitMs, method)) as T;
+      const latest =
+        method === 'eth_getBlockByNumber' && params[0] === 'latest' ? toBlock(answer as RpcBlock) : undefined;
       watch?.health.answered(index, watch.clock.monotonicMs() - startedMs);
-      if (watch && method === 'eth_getBlockByNumber' && params[0] === 'latest')
-        watch.health.saw(index, BigInt((answer as { number: Hex }).number));
+      if (latest) watch?.health.saw(index, latest.number);
       return answer;
     } catch (error) {
       const failure = translate(error, method);
@@ -124,47 +123,16 @@ export function createRpc(
       request: (method, params) => ask(index, method, params, transports.length === 1 ? timeoutMs : tryMs),
     }),
     async subscribeHeads(onHead) {
-      const transport = transports.find(({ subscribe }) => subscribe);
-      if (!transport?.subscribe) return undefined;
-      try {
-        const subscription = await transport.subscribe({
-          params: ['newHeads'],
-          onData: onHead,
-          onError: () => {},
-        });
-        return async () => {
-          await subscription.unsubscribe().catch(() => {});
-        };
-      } catch {
-        // Polling continues without the subscription.
-        return undefined;
-      }
+      // Without a subscription polling continues.
+      return transports
+        .find(({ subscribe }) => subscribe)
+        ?.subscribe?.(onHead)
+        .catch(() => undefined);
     },
     close() {
-      for (const { close } of transports) close?.();
+      for (const { close } of transports) close();
     },
   };
-}
-
-function connect(url: string, timeoutMs: number): Transport {
-  if (url.startsWith('ws')) {
-    const transport = webSocket(url, {
-      retryCount: 0,
-      timeout: timeoutMs,
-      keepAlive: { interval: 10_000 },
-      reconnect: { attempts: 1_000_000, delay: 500 },
-    })({ retryCount: 0 });
-    return {
-      request: (args) => transport.request(args as never),
-      subscribe: (args) => transport.value?.subscribe(args as never) as never,
-      close: () =>
-        void transport.value?.getRpcClient().then(
-          (client) => client.close(),
-          () => {},
-        ),
-    };
-  }
-  return createHttpTransport(url, { timeoutMs });
 }
 
 function translate(error: unknown, method: string): UpstreamError {
