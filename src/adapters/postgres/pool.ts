@@ -3,6 +3,9 @@
 import pg from 'pg';
 import { UpstreamError } from '../../domain/errors.ts';
 import type { Log } from '../../ports/log.ts';
+import { containBadMessages } from './bad-messages.ts';
+
+containBadMessages();
 
 interface DatabaseOptions {
   url: string;
