@@ -21,6 +21,8 @@ export interface LinkLoad {
 
 export interface Link {
   readonly name: string;
+  /** The only id that this venue may name: our proof is for that venue. Absent: any. */
+  readonly venueId?: string | undefined;
   /** Returns immediately. Call once. */
   start(listener: LinkListener): void;
   /** false while disconnected: the frame is dropped, because a late answer is worthless. */

@@ -29,7 +29,7 @@ export interface TwoVenues {
 export async function startTwoVenues(
   chainId: number,
   otherUrl: (chain: TestChain) => Promise<string>,
-  { config = {}, log = silentLog }: { config?: object; log?: Log } = {},
+  { config = {}, log = silentLog, otherId }: { config?: object; log?: Log; otherId?: string } = {},
 ): Promise<TwoVenues> {
   const [devnet, postgres] = await Promise.all([startDevnet([chainId]), startTestPostgres()]);
   const chain = devnet.chains[0] as TestChain;
@@ -42,7 +42,10 @@ export async function startTwoVenues(
   const honest = await startScriptedVenue([chain.chain]);
   const metrics = createMetrics();
   const links = Object.entries({ honest: honest.url, other: await otherUrl(chain) }).map(([name, url]) =>
-    createLinkClient({ clock: systemClock, log }, { name, url, apiKey: 'fq_test_solver' }),
+    createLinkClient(
+      { clock: systemClock, log },
+      { name, url, apiKey: 'fq_test_solver', ...(name === 'other' && { venueId: otherId }) },
+    ),
   );
   const lp = await createTestLp({
     devnet,

@@ -23,6 +23,7 @@ const MAX_BUFFERED_CHUNKS = 1_024;
 interface LinkClientOptions {
   name: string;
   url: string;
+  venueId?: string | undefined;
   /** Sent in a header, never in the URL. */
   apiKey: string;
   /** With more unsent bytes than this the peer counts as dead. */
@@ -176,6 +177,7 @@ export function createLinkClient(
 
   return {
     name,
+    venueId: options.venueId,
     start(given) {
       listener = given;
       dial();

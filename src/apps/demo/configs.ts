@@ -10,6 +10,8 @@ import type { Layout } from './layout.ts';
 import type { DemoState } from './state.ts';
 import type { KeyPair } from './key-pair.ts';
 
+const VENUE_ID = 'firmquote-demo';
+
 /** Low cost: seven processes start together, and the password is random. */
 const SCRYPT_N = 1 << 12;
 
@@ -104,7 +106,7 @@ function venueConfig(state: DemoState, layout: Layout): object {
   if (!source) throw new Error('The demo has no price source.');
   return {
     app: 'venue',
-    venueId: 'firmquote-demo',
+    venueId: VENUE_ID,
     http: localPort(layout.ports.venue),
     ops: localPort(layout.ports.venueOps),
     admin: {
@@ -229,13 +231,15 @@ function lpConfig(state: DemoState, layout: Layout, index: number): object {
   return {
     app: 'lp',
     ops: localPort(layout.ports.lpOps(index)),
-    admin: { port: layout.ports.lpAdmin(index) },
+    // Any local program may take part in the demo.
+    admin: { port: layout.ports.lpAdmin(index), tokenFile: null },
     database: database(`lp_${lp.id}`),
     keys: { operator: keyOf(layout, lpProcess(lp.id)) },
     venues: [
       {
         name: 'demo',
         url: `ws://127.0.0.1:${layout.ports.venue}`,
+        venueId: VENUE_ID,
         apiKey: { file: layout.secret(lpProcess(lp.id)) },
       },
     ],

@@ -31,7 +31,7 @@ const zOps = zServer(9200);
 const zAdmin = zSection({
   port: z.int().min(0).max(65_535).default(9201),
   /** File of the token that callers must send, made at the first start. null: any local program may call. */
-  tokenFile: z.string().min(1).nullable().default(null),
+  tokenFile: z.string().min(1).nullable().default('./data/admin.token'),
 });
 
 /** Several processes as one LP: same configuration, operator and database, one inventory in Redis. */
@@ -65,7 +65,15 @@ const zParts = z.strictObject({
     operatorMayBeOwner: z.boolean().default(false),
   }),
   venues: z
-    .array(z.strictObject({ name: z.string().min(1).max(40), url: z.string().min(1), apiKey: zSecretSource }))
+    .array(
+      z.strictObject({
+        name: z.string().min(1).max(40),
+        url: z.string().min(1),
+        apiKey: zSecretSource,
+        /** The id that the venue must name. Absent: any, and our proof could be used at another venue. */
+        venueId: z.string().min(1).max(64).optional(),
+      }),
+    )
     .min(1),
   networks: z.array(zLpNetwork).min(1),
   attesters: zSection({ urls: z.array(z.string()).default([]), timeoutMs: z.int().min(50).default(2_000) }),

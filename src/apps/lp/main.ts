@@ -79,10 +79,10 @@ export async function runLp(
       { life, log, secrets },
     );
     const dialled = await Promise.all(
-      config.venues.map(async ({ name, url, apiKey }) =>
+      config.venues.map(async ({ name, url, apiKey, venueId }) =>
         createLinkClient(
           { clock: systemClock, log },
-          { name, url, apiKey: await openSecret(apiKey, secrets) },
+          { name, url, venueId, apiKey: await openSecret(apiKey, secrets) },
         ),
       ),
     );

@@ -7,7 +7,7 @@ import { commitmentDigest, type QuoteCommitment } from '../../domain/commitment.
 import { type Decline, isDecline } from '../../domain/decline.ts';
 import { readDelivery } from '../../domain/delivery.ts';
 import type { EscrowDomain } from '../../domain/escrow-domain.ts';
-import type { Bytes32, Hex } from '../../domain/hex.ts';
+import { type Bytes32, type Hex, ZERO_ADDRESS } from '../../domain/hex.ts';
 import { orderId, type StandardOrder } from '../../domain/order.ts';
 import type { OrderTimes } from '../../domain/time.ts';
 import type { HoldRequest } from '../../inventory/event.ts';
@@ -109,6 +109,11 @@ interface Refusal {
 /** A suggested size keeps this part of itself free: half of the precision of its search, for price moves. */
 const SIZE_MARGIN = 2_000n;
 
+/** Longer would lock the taker's input and our claim for more than a day. */
+const MAX_PROOF_WINDOW_SECONDS = 86_400;
+/** Ten times what our venue allows a workspace. */
+const MAX_PLATFORM_FEE_BPS = 1_000;
+
 /** An order id for asking the ledger what it would refuse. */
 const TRIAL_ORDER = 'trial';
 
@@ -150,6 +155,10 @@ export function createQuoteHandler(
       skeleton.landingMarginSeconds > 0 &&
       skeleton.landingMarginSeconds <= quoting.maxLandingMarginSeconds &&
       skeleton.proofWindowSeconds >= proofSeconds &&
+      skeleton.proofWindowSeconds <= MAX_PROOF_WINDOW_SECONDS &&
+      rfq.platformFeeBps <= MAX_PLATFORM_FEE_BPS &&
+      receiver !== ZERO_ADDRESS &&
+      receiver !== route.account &&
       receiver !== route.dest.escrow &&
       (skeleton.delivery === undefined ||
         readDelivery({ settler: route.settlerWord, ...recipientFor(rfq) })?.account === receiver) &&

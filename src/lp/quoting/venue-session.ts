@@ -89,6 +89,14 @@ export function createVenueSession(deps: VenueSessionDeps, { solver }: Pick<LpCo
       return link.reconnect(
         `the venue speaks protocol ${protocolVersion}, we speak ${LINK_PROTOCOL_VERSION}`,
       );
+    // A proof for another venue could be used there in our name.
+    if (link.venueId !== undefined && venueId !== link.venueId) {
+      log.error(
+        { venueId, expected: link.venueId },
+        'the venue names another id than our configuration: no proof is signed',
+      );
+      return link.reconnect('the venue names another id than our configuration');
+    }
     const accounts: LinkMessage<'hello', FromSolver>['accounts'] = [];
     for (const { chainId, escrow, oracle } of chains) {
       const ours = deps.chains.get(chainId);

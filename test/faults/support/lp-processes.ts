@@ -150,7 +150,7 @@ export async function startLpProcesses({
     const config = {
       app: 'lp',
       ops: { port: ops },
-      admin: { port: admin },
+      admin: { port: admin, tokenFile: null },
       database: { url, maxConnections: 5 },
       ...(redisUrl !== undefined && { replicas: { redisUrl, name, timeoutMs: 2_000, leadSeconds: 2 } }),
       keys: { operator: { env: 'OPERATOR', development: true } },

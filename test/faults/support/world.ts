@@ -258,7 +258,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
       const config: Config = {
         app: 'lp',
         ops: { port: ops },
-        admin: { port: admin },
+        admin: { port: admin, tokenFile: null },
         database: { url: `${baseOf(postgres)}/lp_${id}`, maxConnections: 6 },
         keys: { operator: { env: 'OPERATOR', development: true } },
         venues: [...venuePorts].map(([name, port]) => ({

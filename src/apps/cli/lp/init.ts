@@ -132,6 +132,7 @@ export async function initLp(
         {
           name: answers.venue?.name ?? venue.venueId.slice(0, 40),
           url: venueUrl,
+          venueId: venue.venueId,
           apiKey: { file: files.venueKey },
         },
       ],
