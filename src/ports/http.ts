@@ -71,7 +71,8 @@ export interface Admission<Key = ApiKey> {
 }
 
 export interface AccessGate<Key = ApiKey> {
-  limitByAddress(ip: string): void;
+  /** `key` as sent, which may be invalid; `cost` in requests, 1 by default. */
+  limitByAddress(ip: string, request?: { key?: string | undefined; cost?: number }): void;
   /** Checks the key and its rate before the body is read. Throws `ApiError`. */
   authenticate(
     apiKey: string | undefined,

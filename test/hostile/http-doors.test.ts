@@ -66,3 +66,34 @@ describe('whatever is asked, beyond its budget an address is refused', () => {
     }
   });
 });
+
+describe('public documents', () => {
+  const headOf = (heard: string, name: string) => new RegExp(`^${name}: (.*)\r$`, 'im').exec(heard)?.[1];
+  const ask = (path: string, headers = '') => say(request(`GET ${path}`, `${headers}Connection: close\r\n`));
+
+  test.each(['/openapi.json', '/asyncapi.json', '/docs'])(
+    '%s is compressed, cached and revalidated',
+    async (path) => {
+      door = await v.replica();
+      const plain = await ask(path);
+      for (const encoding of ['br', 'gzip']) {
+        const small = await ask(path, `Accept-Encoding: ${encoding}\r\n`);
+        expect(headOf(small, 'content-encoding')).toBe(encoding);
+        expect(headOf(small, 'etag')).toBe(headOf(plain, 'etag'));
+        expect(small.length).toBeLessThan(plain.length / 3);
+      }
+      expect(headOf(await ask(path, 'Accept-Encoding: br;q=0\r\n'), 'content-encoding')).toBeUndefined();
+      const again = await ask(path, `If-None-Match: ${headOf(plain, 'etag')}\r\n`);
+      expect([statuses(again), again.length < 1_500]).toEqual([['304'], true]);
+      await door.stop();
+    },
+  );
+
+  test('a large one costs as much as many requests', async () => {
+    door = await v.replica({ rates: { ...TIGHT } as never });
+    const answers = [];
+    for (let n = 0; n < 4; n++) answers.push(...statuses(await ask('/openapi.json')));
+    expect(answers).toEqual(['200', '429', '429', '429']);
+    await door.stop();
+  });
+});

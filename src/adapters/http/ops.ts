@@ -5,6 +5,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { BaseError, UpstreamError } from '../../domain/errors.ts';
 import type { Log } from '../../ports/log.ts';
+import { isLocalHost } from './local-host.ts';
 import { type LoopWatch, watchLoop } from '../process/loop-watch.ts';
 
 interface OpsAnswer {
@@ -40,7 +41,6 @@ interface OpsOptions {
 export type Readiness = () => Promise<readonly string[]>;
 
 const MAX_BODY_BYTES = 64 * 1024;
-const LOOPBACK_HOST = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::\d+)?$/i;
 
 export function healthRoutes({
   ready,
@@ -111,7 +111,7 @@ export async function startOps({
         localOnly &&
         (request.headers.origin !== undefined ||
           request.headers['sec-fetch-site'] !== undefined ||
-          !LOOPBACK_HOST.test(request.headers.host ?? ''))
+          !isLocalHost(request.headers.host))
       ) {
         return refuse(
           403,

@@ -30,7 +30,9 @@ import { type Schema, zNothing } from '../../protocol/schema.ts';
 import { readStrictJson } from '../../protocol/strict-json.ts';
 import { CLOSE_TIMEOUT_MS, serveSockets } from '../ws/socket-server.ts';
 import { DOCS_POLICY, docsPage, type Streams } from './docs-page.ts';
+import { createDocument } from './documents.ts';
 import { type OpenApi, openApiDocument } from './openapi.ts';
+import { isLocalHost } from './local-host.ts';
 import { securityHeaders } from './security-headers.ts';
 
 export interface HttpServer {
@@ -51,6 +53,8 @@ export interface HttpOptions {
   /** To the end of the headers, and of the whole request; ms. */
   headersTimeoutMs?: number;
   requestTimeoutMs?: number;
+  /** Beside loopback names; any Host when left out. */
+  hostNames?: readonly string[];
   /** Their X-Forwarded-For is trusted; none by default. */
   trustProxy?: string[];
   title?: string;
@@ -100,6 +104,7 @@ export async function startHttp<Key extends ApiCaller>(
     maxSocketsPerAddress = 2_500,
     headersTimeoutMs = 10_000,
     requestTimeoutMs = 20_000,
+    hostNames,
     trustProxy,
     title = 'firmquote venue',
   }: HttpOptions,
@@ -128,12 +133,14 @@ export async function startHttp<Key extends ApiCaller>(
     },
     // The router answers these itself, before any hook.
     frameworkErrors: (_error, request, reply: FastifyReply) =>
-      void fail(reply.headers(guards), refusedAtDoor(request.ip, reply) ?? unknownPath()),
+      void fail(reply.headers(guards), refusedAtDoor(request, reply) ?? unknownPath()),
     clientErrorHandler(error, socket) {
       if (!socket.writable) return;
       // The peer may keep its half open, and send.
       setTimeout(() => socket.destroy(), CLOSE_TIMEOUT_MS).unref();
-      if (refusedAtDoor((socket as Socket).remoteAddress ?? '')) return void socket.destroy();
+      const address = (socket as Socket).remoteAddress ?? '';
+      // A proxy's address names no client.
+      if (!trustProxy?.includes(address) && overLimit(address)) return void socket.destroy();
       const overflow = (error as NodeJS.ErrnoException).code === 'HPE_HEADER_OVERFLOW';
       const late = (error as NodeJS.ErrnoException).code === 'ERR_HTTP_REQUEST_TIMEOUT';
       const { status, body } = answerFor(
@@ -169,7 +176,7 @@ export async function startHttp<Key extends ApiCaller>(
   app.decorateRequest('sent', null);
   app.addHook('onRequest', (request, reply, done) => {
     reply.headers(guards);
-    done(refusedAtDoor(request.ip, reply));
+    done(refusedAtDoor(request, reply));
   });
   await app.register(swagger, {
     openapi: {
@@ -230,15 +237,22 @@ export async function startHttp<Key extends ApiCaller>(
       if (atWork === 0) idle();
     });
   });
-  function refusedAtDoor(address: string, reply?: FastifyReply): Error | undefined {
-    if (closing && reply) return refusal(reply);
+  function overLimit(address: string, key?: string): Error | undefined {
     try {
-      // What is no HTTP request names no client behind a proxy.
-      if (reply || !trustProxy?.includes(address)) gate.limitByAddress(address);
+      gate.limitByAddress(address, { key });
       return undefined;
     } catch (error) {
       return error as Error;
     }
+  }
+  function refusedAtDoor(request: FastifyRequest, reply: FastifyReply): Error | undefined {
+    if (closing) return refusal(reply);
+    const over = overLimit(request.ip, header(request, 'x-api-key'));
+    if (over || hostNames === undefined || isLocalHost(request.headers.host, hostNames)) return over;
+    return new ApiError(
+      'not_found',
+      'This port does not answer for that Host. Add its name to admin.hostNames.',
+    );
   }
   // Node would answer 417 without asking us; an expectation may be ignored.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
@@ -249,15 +263,10 @@ export async function startHttp<Key extends ApiCaller>(
     socketRoutes.length > 0
       ? asyncApiDocument({ title, events: RECORDED.events, link: RECORDED.link })
       : undefined;
-  app.get('/openapi.json', hidden, (_request, reply) =>
-    reply.type('application/json; charset=utf-8').send(texts.openapi),
-  );
-  if (streams)
-    app.get('/asyncapi.json', hidden, (_request, reply) =>
-      reply.type('application/json; charset=utf-8').send(texts.asyncapi),
-    );
-  app.get('/docs', hidden, (_request, reply) =>
-    reply.header('Content-Security-Policy', DOCS_POLICY).type('text/html; charset=utf-8').send(texts.docs),
+  app.get('/openapi.json', hidden, (request, reply) => documents.openapi(request, reply));
+  if (streams) app.get('/asyncapi.json', hidden, (request, reply) => documents.asyncapi(request, reply));
+  app.get('/docs', hidden, (request, reply) =>
+    documents.docs(request, reply.header('Content-Security-Policy', DOCS_POLICY)),
   );
 
   const sockets = serveSockets(app.server, {
@@ -273,10 +282,15 @@ export async function startHttp<Key extends ApiCaller>(
     routes as unknown as readonly Route[],
     RECORDED.http,
   );
-  const texts = {
-    openapi: JSON.stringify(openapi),
-    asyncapi: JSON.stringify(streams),
-    docs: docsPage(openapi, streams as Streams | undefined),
+  const json = 'application/json; charset=utf-8';
+  const documents = {
+    openapi: await createDocument(gate, json, JSON.stringify(openapi)),
+    asyncapi: await createDocument(gate, json, JSON.stringify(streams ?? {})),
+    docs: await createDocument(
+      gate,
+      'text/html; charset=utf-8',
+      docsPage(openapi, streams as Streams | undefined),
+    ),
   };
   await app.listen({ host, port });
   const bound = app.server.address() as AddressInfo;

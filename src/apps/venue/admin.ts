@@ -19,7 +19,7 @@ const BODY_LIMIT_BYTES = 64 * 1024;
 const MAX_CONNECTIONS = 100;
 
 export async function openAdmin(
-  { host, port, keys, requestsPerSecond }: VenueConfig['admin'],
+  { host, port, hostNames, keys, requestsPerSecond }: VenueConfig['admin'],
   {
     db,
     store,
@@ -56,6 +56,7 @@ export async function openAdmin(
     {
       host,
       port,
+      hostNames: [...hostNames, host],
       bodyLimitBytes: BODY_LIMIT_BYTES,
       maxConnections: MAX_CONNECTIONS,
       title: 'firmquote venue administration',

@@ -79,6 +79,8 @@ export const zVenueConfig = z.strictObject({
   admin: zSection({
     host: z.string().default('127.0.0.1'),
     port: z.int().min(0).max(65_535).default(9101),
+    /** Accepted in Host beside `host` and loopback names, without a port. */
+    hostNames: z.array(z.string().toLowerCase()).default([]),
     keys: z
       .array(z.strictObject({ id: z.string().regex(/^[a-z0-9-]{1,32}$/), secret: zSecretSource }))
       .default([]),

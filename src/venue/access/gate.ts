@@ -74,9 +74,9 @@ export function createAccessGate(
   }
 
   return {
-    limitByAddress(ip) {
+    limitByAddress(ip, { cost = 1 } = {}) {
       if (trusted.has(ip)) return;
-      const take = addresses.take(ip);
+      const take = addresses.take(ip, cost);
       if (!take.ok) limited(take, 'rate_address');
     },
     authenticate: async (apiKey, door) => limitByKey(await keyring.find(apiKey), door),

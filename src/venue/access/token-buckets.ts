@@ -47,10 +47,11 @@ export function createBuckets(
   }
 
   return {
-    take(id: string) {
+    /** A higher cost may leave a debt, of at most a full bucket. */
+    take(id: string, cost = 1) {
       const bucket = filled(id);
       const ok = bucket.tokens >= 1;
-      if (ok) bucket.tokens -= 1;
+      if (ok) bucket.tokens = Math.max(-capacity, bucket.tokens - cost);
       return {
         ok,
         limit: perSecond,

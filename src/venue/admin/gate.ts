@@ -21,16 +21,23 @@ export function createAdminGate(
   const addresses = createBuckets(clock, { perSecond: requestsPerSecond, burst: BURST });
   const perKey = createBuckets(clock, { perSecond: requestsPerSecond, burst: BURST });
 
+  function callerOf(text = ''): ApiCaller | undefined {
+    const given = sha256(text);
+    // All keys are compared, so that timing reveals nothing.
+    let caller: ApiCaller | undefined;
+    for (const { id, digest } of kept) if (timingSafeEqual(digest, given)) caller = { id };
+    return caller;
+  }
+
   return {
-    limitByAddress(ip) {
-      const take = addresses.take(ip);
+    // A valid key has a limit of its own: guesses from its address do not lock it out.
+    limitByAddress(ip, { key, cost } = {}) {
+      if (callerOf(key)) return;
+      const take = addresses.take(ip, cost);
       if (!take.ok) throw rateLimited(take);
     },
     async authenticate(text) {
-      const given = sha256(text ?? '');
-      // All keys are compared, so that timing reveals nothing.
-      let caller: ApiCaller | undefined;
-      for (const { id, digest } of kept) if (timingSafeEqual(digest, given)) caller = { id };
+      const caller = callerOf(text);
       if (!caller) {
         log.warn({}, 'the admin API was asked without a valid admin key');
         throw new ApiError('unauthorized', 'This needs a valid admin key in the X-API-Key header.');
