@@ -28,6 +28,22 @@ afterAll(async () => {
   await hostile?.stop();
 });
 
+test('replicas of one venue, named by its id, are one venue', async () => {
+  const replica: { venue?: ScriptedVenue } = {};
+  const one = await startTwoVenues(
+    31_463,
+    async ({ chain }) => (replica.venue = await startScriptedVenue([chain])).url,
+    { config: { limits: { perTaker: { count: PER_TAKER } } }, honestId: 'scripted', otherId: 'scripted' },
+  );
+  const second = replica.venue as ScriptedVenue;
+  await second.until(({ status }) => status === 'active');
+  await expect.poll(() => one.answerTo(9_399), { timeout: 15_000 }).toBe('quote');
+  for (let n = 0; n < PER_TAKER; n += 1) expect(await one.answerTo(9_400, second)).toBe('quote');
+  expect(await one.answerTo(9_400)).toBe('limit limit_taker');
+  await one.stop();
+  await second.stop();
+});
+
 test('a taker that the hostile venue invents is not the honest venue’s taker of the same address', async () => {
   await expect.poll(() => v.answerTo(9_499), { timeout: 15_000 }).toBe('quote');
   for (let n = 0; n < PER_TAKER; n += 1) expect(await v.answerTo(9_500, hostile)).toBe('quote');

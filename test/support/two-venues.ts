@@ -29,7 +29,12 @@ export interface TwoVenues {
 export async function startTwoVenues(
   chainId: number,
   otherUrl: (chain: TestChain) => Promise<string>,
-  { config = {}, log = silentLog, otherId }: { config?: object; log?: Log; otherId?: string } = {},
+  {
+    config = {},
+    log = silentLog,
+    honestId,
+    otherId,
+  }: { config?: object; log?: Log; honestId?: string; otherId?: string } = {},
 ): Promise<TwoVenues> {
   const [devnet, postgres] = await Promise.all([startDevnet([chainId]), startTestPostgres()]);
   const chain = devnet.chains[0] as TestChain;
@@ -44,7 +49,7 @@ export async function startTwoVenues(
   const links = Object.entries({ honest: honest.url, other: await otherUrl(chain) }).map(([name, url]) =>
     createLinkClient(
       { clock: systemClock, log },
-      { name, url, apiKey: 'fq_test_solver', ...(name === 'other' && { venueId: otherId }) },
+      { name, url, apiKey: 'fq_test_solver', venueId: name === 'other' ? otherId : honestId },
     ),
   );
   const lp = await createTestLp({

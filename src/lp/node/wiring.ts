@@ -20,7 +20,7 @@ import {
   type QuotingSnapshot,
   type QuotingSnapshotDeps,
 } from '../quoting/quoting-snapshot.ts';
-import { createVenueSession } from '../quoting/venue-session.ts';
+import { createVenueSession, venueOf } from '../quoting/venue-session.ts';
 import { createWinRates } from '../quoting/win-rates.ts';
 import { ALONE, createLead } from '../replicas/leadership.ts';
 import { createLeases } from '../replicas/lease.ts';
@@ -167,7 +167,11 @@ export function wireLp(deps: LpNodeDeps, config: LpConfig, base: NodeBase, opene
       {
         ...{ ...common, link, metrics: lpMetrics, signer, quoting, awards, advanceAwards },
         ...{ chains: venueChains, status: standby.status, welcomed: levels.resend },
-        ...{ replica: shared?.replica, tradedElsewhere: risk.tradedElsewhere, shares: deps.links.length > 1 },
+        ...{
+          replica: shared?.replica,
+          tradedElsewhere: risk.tradedElsewhere,
+          shares: new Set(deps.links.map(venueOf)).size > 1,
+        },
       },
       config,
     ),

@@ -62,10 +62,13 @@ const MAX_HEARTBEAT_SECONDS = 60;
 const STOP_WAIT_MS = 1_000;
 const STOP_POLL_MS = 20;
 
+/** Links with one configured venue id are replicas of one venue: they share its budget and its takers. */
+export const venueOf = ({ venueId, name }: Pick<Link, 'venueId' | 'name'>): string => venueId ?? name;
+
 export function createVenueSession(deps: VenueSessionDeps, { solver }: Pick<LpConfig, 'solver'>) {
   const { link, clock, metrics } = deps;
   const log = deps.log.child({ venue: link.name });
-  const from = deps.shares === true ? { venue: link.name } : {};
+  const from = deps.shares === true ? { venue: venueOf(link) } : {};
   const warned = new Set<string>();
   let welcome = false;
   let challenged = false;

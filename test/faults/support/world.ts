@@ -265,6 +265,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
           name,
           url: `ws://${HOST}:${port}`,
           apiKey: { env: 'VENUE_KEY' },
+          venueId: 'faults',
         })),
         networks: chainSections,
         attesters: { urls: attesterUrls },
