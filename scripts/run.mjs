@@ -286,7 +286,10 @@ async function suite(config, env = {}, note = '') {
   return count.failed === 0 ? 0 : 1;
 }
 
-/** What `.ci/run` runs: npm test, the longer suites and the demo's fixed list, as a user would type them. */
+/**
+ * What `.ci/run` runs: npm test, the longer suites, the ledger's soak and the demo's fixed list, as a user
+ * would type them.
+ */
 async function ci() {
   const count = { passed: 0, failed: 0 };
   const tests = await captured('npm', ['test']);
@@ -307,6 +310,12 @@ async function ci() {
     count.failed += Number(ending?.[2] ?? 1);
     if (longer.status !== 0 && Number(ending?.[2]) === 0) count.failed += 1;
   }
+
+  const seed = Math.floor(Math.random() * 1e9);
+  const soakWords = ['run', 'soak:ledger', '--', '--events', '1000000', '--seed', String(seed)];
+  const { status: soakStatus } = await captured('npm', soakWords);
+  count[soakStatus === 0 ? 'passed' : 'failed'] += 1;
+  if (soakStatus !== 0) output += `\nFAILED npm ${soakWords.join(' ')}`;
 
   const demo = await captured('npm', ['run', 'demo', '--', '--once']);
   const checks = lastJson(demo.output)?.checks ?? [];

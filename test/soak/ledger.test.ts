@@ -1,6 +1,6 @@
 /**
- * A million random events on the ledger, and faulty ledgers that the checks must report.
- * `npm run soak:ledger` runs more, with other seeds.
+ * Random events on the ledger, and faulty ledgers that the checks must report. `.ci/run` runs a million
+ * events with another seed each time (`npm run soak:ledger`).
  */
 
 import { describe, expect, test } from 'vitest';
@@ -9,10 +9,10 @@ import type { Ledger } from '../../src/inventory/ledger.ts';
 import { type Sabotage, soak } from './ledger.ts';
 
 test('random events with a taker who accepts every quote break no invariant', () => {
-  const report = soak({ events: 1_000_000, seed: 1 });
-  expect(report.events).toBeGreaterThanOrEqual(1_000_000);
+  const report = soak({ events: 250_000, seed: 1 });
+  expect(report.events).toBeGreaterThanOrEqual(250_000);
   for (const key of ['quotes', 'refusals', 'fills', 'reorgs', 'onslaughts', 'restarts', 'crashes'] as const)
-    expect(report[key], key).toBeGreaterThan(20);
+    expect(report[key], key).toBeGreaterThan(5);
 }, 600_000);
 
 test('one seed makes one run', () => {
