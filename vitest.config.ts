@@ -22,7 +22,8 @@ const LONGEST = [
   'lp-risk',
   'lp-operator',
   'lp-books',
-  'config-boots',
+  'cli',
+  'client-trust',
 ].map((name) => `/${name}.test.ts`);
 
 class LongestFirst extends BaseSequencer {

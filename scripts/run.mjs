@@ -8,6 +8,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
 import { missingPrograms, notRun, withoutTestsOf } from './programs.mjs';
 import { vitest } from './vitest.mjs';
@@ -185,19 +186,16 @@ async function test(patterns) {
     ['format', () => run(bin('oxfmt'), ['--check', 'src', 'test', 'bench', 'scripts', 'docs'])],
     ['lint', () => run(bin('oxlint'), ['--deny-warnings'])],
     ['no dead files, no unused or unlisted packages', () => run(bin('knip'), ['--no-progress'])],
-    [
-      'contracts: generated ABI and bytecode are fresh',
-      () => run(process.execPath, ['scripts/contracts.mjs', 'check']),
-    ],
+    ['vitest', runVitest],
+  ];
+  const contracts = (words, onLine) => run(process.execPath, ['scripts/contracts.mjs', ...words], onLine);
+  const contractSteps = [
+    ['contracts: generated ABI and bytecode are fresh', (print) => contracts(['check'], print)],
     [
       'contracts: forge tests, fuzz and invariants',
-      () => run(process.execPath, ['scripts/contracts.mjs', 'test'], countForge),
+      (print) => contracts(['test'], (line) => (countForge(line), print(line))),
     ],
-    [
-      'contracts: gas snapshot',
-      () => run(process.execPath, ['scripts/contracts.mjs', 'snapshot', '--check']),
-    ],
-    ['vitest', runVitest],
+    ['contracts: gas snapshot', (print) => contracts(['snapshot', '--check'], print)],
   ];
   const count = { passed: 0, failed: 0 };
   let forge;
@@ -211,16 +209,25 @@ async function test(patterns) {
     return verdict.failed === 0 ? 0 : 1;
   }
   const failures = [];
-  for (const [name, step] of steps) {
-    const startedMs = Date.now();
-    console.log(`\n== ${name}`);
-    const status = await step();
-    count[status === 0 ? 'passed' : 'failed'] += 1;
-    if (status !== 0) failures.push(name);
-    console.log(
-      `== ${name}: ${status === 0 ? 'ok' : 'FAILED'} (${((Date.now() - startedMs) / 1000).toFixed(1)} s)`,
-    );
+  async function inOrder(list, print) {
+    for (const [name, step] of list) {
+      const startedMs = Date.now();
+      print(`\n== ${name}`);
+      const status = await step(print);
+      count[status === 0 ? 'passed' : 'failed'] += 1;
+      if (status !== 0) failures.push(name);
+      print(
+        `== ${name}: ${status === 0 ? 'ok' : 'FAILED'} (${((Date.now() - startedMs) / 1000).toFixed(1)} s)`,
+      );
+    }
   }
+  // Compiling the contracts takes one core for a minute while the tests mostly wait, so both run at once.
+  // What the contracts print follows what the tests print.
+  const held = [];
+  const compiled = inOrder(contractSteps, (line) => held.push(line));
+  await inOrder(steps, console.log);
+  await compiled;
+  console.log(held.join('\n'));
   rmSync(folder, { recursive: true });
   for (const [part, result] of [
     ['forge', forge],
@@ -362,22 +369,18 @@ function typescript(file, words) {
   return run(process.execPath, ['--import', loader, file, ...words]);
 }
 
-/** Runs a program to its end, passes signals on, and returns its exit status. */
+/**
+ * Runs a program to its end, passes signals on, and returns its exit status. With `onLine`, that function
+ * gets every line of its output.
+ */
 function run(program, words, onLine, env = {}) {
   const child = spawn(program, words, {
     cwd: ROOT,
     env: { ...process.env, ...env },
-    stdio: ['inherit', onLine ? 'pipe' : 'inherit', 'inherit'],
+    stdio: onLine ? ['inherit', 'pipe', 'pipe'] : 'inherit',
   });
-  if (onLine) {
-    let rest = '';
-    child.stdout.on('data', (chunk) => {
-      process.stdout.write(chunk);
-      const lines = (rest + chunk).split('\n');
-      rest = lines.pop() ?? '';
-      for (const line of lines) onLine(line);
-    });
-  }
+  if (onLine)
+    for (const stream of [child.stdout, child.stderr]) createInterface({ input: stream }).on('line', onLine);
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
   return new Promise((done) => {
     child.on('error', (error) => {
