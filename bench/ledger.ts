@@ -10,7 +10,7 @@ import type { HoldRequest } from '../src/inventory/event.ts';
 import { createLpStore } from '../src/adapters/postgres/lp/lp-store.ts';
 import { LP_MIGRATIONS } from '../src/adapters/postgres/migrations/lp.ts';
 import { createLedger, type Ledger, type LedgerOptions } from '../src/inventory/ledger.ts';
-import { restoreLedger } from '../src/inventory/restore.ts';
+import { restoreLedger } from '../test/support/restore-ledger.ts';
 import { startTestPostgres } from '../test/support/postgres.ts';
 
 const LIVE = [0, 1_000, 10_000, 100_000] as const;

@@ -2,22 +2,20 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
   AmountError,
-  divDown,
   divUp,
   formatUnits,
   isAmount,
   MAX_UINT256,
   mulDivDown,
   mulDivUp,
-  parseAmount,
   parseUnits,
 } from './amount.ts';
 
 const nat = fc.bigInt(0n, MAX_UINT256);
 const positive = fc.bigInt(1n, 1n << 128n);
 
-test('law: parse and print round-trip over uint256', () => {
-  fc.assert(fc.property(nat, (n) => parseAmount(n.toString()) === n));
+test('law: every printed uint256 is an amount', () => {
+  fc.assert(fc.property(nat, (n) => isAmount(n.toString())));
 });
 
 test('law: units round-trip for any decimals', () => {
@@ -45,7 +43,6 @@ test.each([
   '１２',
 ])('error: %j is not an amount', (text) => {
   expect(isAmount(text)).toBe(false);
-  expect(() => parseAmount(text)).toThrow(AmountError);
 });
 
 test('law: rounded down <= exact <= rounded up, at most one apart, equal when it divides', () => {
@@ -58,10 +55,9 @@ test('law: rounded down <= exact <= rounded up, at most one apart, equal when it
   );
 });
 
-test('law: signed division rounds as its name says', () => {
+test('law: signed division rounds up', () => {
   fc.assert(
     fc.property(fc.bigInt(-(1n << 80n), 1n << 80n), positive, (a, b) => {
-      expect(divDown(a, b) * b <= a && a < (divDown(a, b) + 1n) * b).toBe(true);
       expect(divUp(a, b) * b >= a && a > (divUp(a, b) - 1n) * b).toBe(true);
     }),
   );

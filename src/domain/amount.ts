@@ -9,17 +9,12 @@ export const MAX_UINT256 = (1n << 256n) - 1n;
 
 const DECIMAL = /^(?:0|[1-9][0-9]{0,77})$/;
 
-/** Is this text an amount: decimal digits only, no sign, no leading zero, below 2^256? */
+/**
+ * Is this text an amount: decimal digits only, no sign, no leading zero, below 2^256? (`BigInt` alone would
+ * take "", "0x10" and " 5 ".)
+ */
 export function isAmount(text: string): boolean {
   return DECIMAL.test(text) && (text.length < 78 || BigInt(text) <= MAX_UINT256);
-}
-
-/**
- * Throws `AmountError` for anything that `isAmount` refuses (`BigInt` alone would take "", "0x10" and " 5 ").
- */
-export function parseAmount(text: string): Amount {
-  if (!isAmount(text)) throw new AmountError({ text });
-  return BigInt(text);
 }
 
 /** floor(a * b / denominator), for non-negative a, b and positive denominator. */
@@ -36,12 +31,6 @@ export function mulDivUp(a: bigint, b: bigint, denominator: bigint): bigint {
 export function divUp(a: bigint, b: bigint): bigint {
   const quotient = a / b;
   return a > 0n && quotient * b !== a ? quotient + 1n : quotient;
-}
-
-/** floor(a / b) for any sign of a and positive b. */
-export function divDown(a: bigint, b: bigint): bigint {
-  const quotient = a / b;
-  return a < 0n && quotient * b !== a ? quotient - 1n : quotient;
 }
 
 export const min = (a: bigint, b: bigint): bigint => (a < b ? a : b);

@@ -1,6 +1,5 @@
 /** An asset is a token contract on a chain, written in CAIP-19: `eip155:<chainId>/erc20:<address>`. */
 
-import { RequestError } from './errors.ts';
 import { ZERO_ADDRESS, type Address } from './hex.ts';
 
 export interface Asset {
@@ -28,21 +27,6 @@ export function parseAssetId(text: string): Asset | undefined {
   return { chainId, token };
 }
 
-/** Throws `AssetError` where `parseAssetId` answers undefined. */
-export function toAsset(text: string): Asset {
-  const asset = parseAssetId(text);
-  if (!asset) throw new AssetError({ text });
-  return asset;
-}
-
 export function assetId({ chainId, token }: Asset): AssetId {
   return `eip155:${chainId}/erc20:${token.toLowerCase() as Address}`;
-}
-
-export class AssetError extends RequestError {
-  constructor({ text }: { text: string }) {
-    super(`"${text.slice(0, 120)}" is not an asset: write eip155:<chainId>/erc20:<token address>.`, {
-      code: 'bad_request',
-    });
-  }
 }

@@ -18,7 +18,6 @@ const BYTES32 = /^0x[0-9a-fA-F]{64}$/;
 /** The upper 12 bytes of a word that is an address. */
 const ADDRESS_PADDING = `0x${'0'.repeat(24)}` as const;
 
-export const isHex = (text: string): text is Hex => HEX.test(text);
 export const isAddress = (text: string): text is Address => ADDRESS.test(text);
 export const isBytes32 = (text: string): text is Bytes32 => BYTES32.test(text);
 

@@ -8,7 +8,7 @@ import { describe, expect, test } from 'vitest';
 import type { HoldRequest, LedgerEvent } from './event.ts';
 import { covers, type Lease, renew, resume, stopped } from './lease.ts';
 import { createLedger, type Ledger, type LedgerOptions } from './ledger.ts';
-import { replay, restoreLedger } from './restore.ts';
+import { replay, restoreLedger } from '../../test/support/restore-ledger.ts';
 import type { Limits } from './limits.ts';
 
 const RUNS = Number(process.env['FUZZ_RUNS'] ?? 150);

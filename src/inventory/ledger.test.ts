@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { HoldRequest, LedgerEvent } from './event.ts';
 import { createLedger, type LedgerOptions } from './ledger.ts';
-import { replay, restoreLedger } from './restore.ts';
+import { replay, restoreLedger } from '../../test/support/restore-ledger.ts';
 
 const USDC = `0x${'a'.repeat(40)}` as const;
 const WETH = `0x${'b'.repeat(40)}` as const;

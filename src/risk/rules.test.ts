@@ -4,8 +4,6 @@
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { CONTROLS } from '../domain/control.ts';
-import { CONTROL_CARDS } from './control.ts';
 import { type DrawdownRule, judged, lossOf, moved, rolled } from './drawdown.ts';
 import { gapLoss, jumpOf } from './gap-loss.ts';
 import { fullBucket, takeToken } from './rate.ts';
@@ -119,8 +117,4 @@ describe('rate', () => {
       }),
     );
   });
-});
-
-test('every control has a runbook card and every card a control', () => {
-  expect(Object.keys(CONTROL_CARDS).sort()).toEqual([...CONTROLS].sort());
 });

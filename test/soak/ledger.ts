@@ -10,7 +10,7 @@ import {
   type Ledger,
   type LedgerOptions,
 } from '../../src/inventory/ledger.ts';
-import { restoreLedger } from '../../src/inventory/restore.ts';
+import { restoreLedger } from '../support/restore-ledger.ts';
 import type { Cap, Limits } from '../../src/inventory/limits.ts';
 import type { LedgerSnapshot } from '../../src/inventory/snapshot.ts';
 import { createWorld, keyOf, seededRandom, type Signed } from './world.ts';

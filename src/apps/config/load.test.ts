@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { ConfigError, envName, parseConfig } from './load.ts';
+import { ConfigError, parseConfig } from './load.ts';
 import { printConfig } from './print.ts';
 
 const schema = z.strictObject({
@@ -66,7 +66,6 @@ describe('parseConfig', () => {
       buffers: { USDC: '12.5' },
     });
     expect(fromEnv).toContain('quotes.timeoutMs');
-    expect(envName(['quotes', 'timeoutMs'])).toBe('FIRMQUOTE__QUOTES__TIMEOUT_MS');
   });
 
   test.each([

@@ -94,10 +94,6 @@ function envSettings(
   return settings;
 }
 
-export function envName(path: Path): string {
-  return `${ENV_PREFIX}${path.map((segment) => (typeof segment === 'number' ? String(segment) : screaming(segment))).join('__')}`;
-}
-
 const screaming = (camel: string): string => camel.replace(/([a-z0-9])([A-Z])/g, '$1_$2').toUpperCase();
 
 function readValue(text: string): unknown {

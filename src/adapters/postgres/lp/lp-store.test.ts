@@ -6,7 +6,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestPostgres, type TestPostgres } from '../../../../test/support/postgres.ts';
 import { createLedger } from '../../../inventory/ledger.ts';
-import { restoreLedger } from '../../../inventory/restore.ts';
+import { restoreLedger } from '../../../../test/support/restore-ledger.ts';
 import type { LpAward, LpStore } from '../../../ports/stores/lp-store.ts';
 import { createLpStore } from './lp-store.ts';
 import { LP_MIGRATIONS } from '../migrations/lp.ts';

@@ -1,9 +1,9 @@
 /** Ledgers rebuilt from a snapshot or from the event log. */
 
-import type { LedgerEvent } from './event.ts';
-import { createLedger } from './ledger.ts';
-import type { LedgerSnapshot } from './snapshot.ts';
-import type { Ledger, LedgerOptions } from './views.ts';
+import type { LedgerEvent } from '../../src/inventory/event.ts';
+import { createLedger } from '../../src/inventory/ledger.ts';
+import type { LedgerSnapshot } from '../../src/inventory/snapshot.ts';
+import type { Ledger, LedgerOptions } from '../../src/inventory/views.ts';
 
 /** Restores a ledger from its snapshot. Throws `InvariantError` when a bucket of it is not configured. */
 export function restoreLedger(options: LedgerOptions, { promises, ...books }: LedgerSnapshot): Ledger {
