@@ -1,7 +1,7 @@
 /** The configuration of `firmquote attester`. */
 
 import { z } from 'zod';
-import { zChain, zServer, zKeySource, zLogSection } from '../config/parts.ts';
+import { zChain, zChains, zServer, zKeySource, zLogSection } from '../config/parts.ts';
 
 export const zAttesterConfig = z.strictObject({
   app: z.literal('attester'),
@@ -12,5 +12,5 @@ export const zAttesterConfig = z.strictObject({
   lookBackSeconds: z.int().min(60).default(86_400),
   /** Unready after this long without a new block. */
   staleMs: z.int().min(1_000).default(60_000),
-  chains: z.array(zChain).min(1),
+  chains: zChains(zChain),
 });

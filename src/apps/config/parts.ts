@@ -97,3 +97,33 @@ export const zChain = z.strictObject({
   stopOnDeepReorg: z.boolean().default(true),
 });
 export type ChainSection = z.infer<typeof zChain>;
+
+/** A list of chains, each with its own id, slug, token symbols and token addresses. */
+export const zChains = <S extends z.ZodType<ChainSection>>(zEach: S) =>
+  z
+    .array(zEach)
+    .min(1)
+    .superRefine((chains, context) => {
+      const unique = (path: (string | number)[], values: readonly (string | number)[], name: string) => {
+        for (const [at, value] of values.entries())
+          if (values.indexOf(value) !== at)
+            context.addIssue({
+              code: 'custom',
+              path: [...path, at, name],
+              message: `is ${value}, which entry ${values.indexOf(value)} is already: correct or remove one`,
+            });
+      };
+      for (const name of ['id', 'slug'] as const)
+        unique(
+          [],
+          chains.map((chain) => chain[name]),
+          name,
+        );
+      for (const [at, { tokens }] of chains.entries())
+        for (const name of ['symbol', 'address'] as const)
+          unique(
+            [at, 'tokens'],
+            tokens.map((token) => token[name].toLowerCase()),
+            name,
+          );
+    });

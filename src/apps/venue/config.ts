@@ -17,6 +17,7 @@ import { zAddress, zAssetId } from '../../protocol/wire.ts';
 import { zFeed } from '../config/feeds.ts';
 import {
   zChain,
+  zChains,
   zDatabase,
   zServer,
   zKeySource,
@@ -106,7 +107,7 @@ export const zVenueConfig = z.strictObject({
       )
       .min(1),
   }),
-  chains: z.array(zVenueChain).min(1),
+  chains: zChains(zVenueChain),
   listedChains: z
     .array(z.strictObject({ slug: z.string(), id: z.int(), sandbox: z.boolean().default(false) }))
     .default([]),

@@ -60,7 +60,8 @@ const zLpPrice = z.union([
     /** For guards without their own `maxAgeMs`. */
     guardMaxAgeMs: z.int().min(100).default(60_000),
     depegBps: z.number().positive().default(30),
-    depegSources: z.int().min(1).default(2),
+    /** null: two, or one where there is one guard. */
+    depegSources: z.int().min(1).nullable().default(null),
   }),
   z.strictObject({
     sources: z

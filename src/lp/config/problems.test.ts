@@ -4,8 +4,8 @@ import { lpConfigProblems } from './problems.ts';
 
 const account = `0x${'a'.repeat(40)}`;
 const networks = [
-  { id: 1, slug: 'one', tokens: [{ symbol: 'USDC' }, { symbol: 'WETH' }] },
-  { id: 2, slug: 'two', tokens: [{ symbol: 'USDC' }, { symbol: 'GOLD' }] },
+  { id: 1, slug: 'one', blockTimeMs: 2_000, tokens: [{ symbol: 'USDC' }, { symbol: 'WETH' }] },
+  { id: 2, slug: 'two', blockTimeMs: 2_000, tokens: [{ symbol: 'USDC' }, { symbol: 'GOLD' }] },
 ];
 const config = (change: object = {}): LpConfig =>
   zLpConfig.parse({
@@ -76,6 +76,37 @@ test.each<[string, object, string]>([
       ],
     },
     'pairs.0: USDC-WETH is configured too',
+  ],
+  [
+    'a chain that is always late',
+    { chains: [{ chainId: 1, account, maxHeadAgeMs: 1_000 }] },
+    'chains.0.maxHeadAgeMs: is 1000, below blockTimeMs = 2000 of one',
+  ],
+  [
+    'a buffer of what the chain does not have',
+    { chains: [{ chainId: 1, account, buffers: { GOLD: '5' } }] },
+    'chains.0.buffers.GOLD: one has no token "GOLD", so nothing is held back: write one of USDC, WETH',
+  ],
+  [
+    'a band on a chain without the token',
+    { assets: { USDC: { price: 'USD' }, WETH: { price: 'ETH', chains: { two: {} } } } },
+    'assets.WETH.chains.two: no chain "two" of this LP has the token WETH: write one of one',
+  ],
+  [
+    'parameters of a corridor to where we are not',
+    { pairs: [{ base: 'WETH', quote: 'USDC', corridorParams: { 'one-two': { omega: 1 } } }] },
+    'pairs.0.corridorParams.one-two: "one-two" is no corridor between chains of this LP (one)',
+  ],
+  [
+    'a pair that no corridor can trade',
+    {
+      chains: [
+        { chainId: 1, account },
+        { chainId: 2, account },
+      ],
+      pairs: [{ base: 'WETH', quote: 'USDC', corridors: ['two-two'] }],
+    },
+    'pairs.0: no corridor of WETH-USDC has a token on either side, so nothing would be quoted',
   ],
 ])('error: %s', (_, change, sentence) => {
   expect(

@@ -3,17 +3,18 @@
  */
 
 import type { LpConfig } from './config.ts';
+import { contradictions, type Problem } from './contradictions.ts';
 
-interface Problem {
-  path: (string | number)[];
-  message: string;
+export interface NetworkFacts {
+  id: number;
+  slug: string;
+  blockTimeMs: number;
+  tokens: readonly { symbol: string }[];
 }
 
-export function lpConfigProblems(
-  { chains, prices, assets, pairs }: Pick<LpConfig, 'chains' | 'prices' | 'assets' | 'pairs'>,
-  networks: readonly { id: number; slug: string; tokens: readonly { symbol: string }[] }[],
-): Problem[] {
-  const problems: Problem[] = [];
+export function lpConfigProblems(config: LpConfig, networks: readonly NetworkFacts[]): Problem[] {
+  const { chains, prices, assets, pairs } = config;
+  const problems: Problem[] = [...contradictions(config)];
   const report = (path: (string | number)[], message: string) => void problems.push({ path, message });
   const price = (path: (string | number)[], symbol: string) =>
     symbol in prices ||
@@ -25,7 +26,7 @@ export function lpConfigProblems(
   const ours = networks.filter(({ id }) => chains.some(({ chainId }) => chainId === id));
   const traded = new Set(ours.flatMap(({ tokens }) => tokens.map(({ symbol }) => symbol)));
 
-  for (const [at, { chainId, account, gasPrice }] of chains.entries()) {
+  for (const [at, { chainId, account, gasPrice, maxHeadAgeMs, buffers }] of chains.entries()) {
     if (!networks.some(({ id }) => id === chainId))
       report(['chains', at, 'chainId'], `chain ${chainId} is not described under networks`);
     if (account !== chains[0]?.account)
@@ -34,14 +35,53 @@ export function lpConfigProblems(
         'an LP has one account, the same on every chain: the escrow credits the address that paid',
       );
     price(['chains', at, 'gasPrice'], gasPrice);
+    const network = networks.find(({ id }) => id === chainId);
+    if (network === undefined) continue;
+    if (maxHeadAgeMs !== null && maxHeadAgeMs < network.blockTimeMs)
+      report(
+        ['chains', at, 'maxHeadAgeMs'],
+        `is ${maxHeadAgeMs}, below blockTimeMs = ${network.blockTimeMs} of ${network.slug}, so the chain always ` +
+          'seems late: raise it',
+      );
+    for (const symbol of Object.keys(buffers))
+      if (!network.tokens.some((token) => token.symbol === symbol))
+        report(
+          ['chains', at, 'buffers', symbol],
+          `${network.slug} has no token "${symbol}", so nothing is held back: write one of ` +
+            network.tokens.map((token) => token.symbol).join(', '),
+        );
   }
-  for (const [symbol, asset] of Object.entries(assets)) price(['assets', symbol, 'price'], asset.price);
+  for (const [symbol, asset] of Object.entries(assets)) {
+    price(['assets', symbol, 'price'], asset.price);
+    const there = ours.filter(({ tokens }) => tokens.some((token) => token.symbol === symbol));
+    for (const slug of Object.keys(asset.chains))
+      if (!there.some((network) => network.slug === slug))
+        report(
+          ['assets', symbol, 'chains', slug],
+          `no chain "${slug}" of this LP has the token ${symbol}: write one of ` +
+            (there.map((network) => network.slug).join(', ') || 'its chains'),
+        );
+  }
   const slugs = new Set(ours.map(({ slug }) => slug));
   const known = new Set([...slugs].flatMap((from) => [...slugs].map((to) => `${from}-${to}`)));
+  const trades = (base: string, quote: string, corridors: readonly string[] | null) => {
+    const has = (network: NetworkFacts, symbol: string) =>
+      network.tokens.some((token) => token.symbol === symbol);
+    return ours.some((from) =>
+      ours.some(
+        (to) =>
+          (corridors?.includes(`${from.slug}-${to.slug}`) ?? true) &&
+          (base === quote
+            ? from !== to && has(from, base) && has(to, base)
+            : (has(from, base) && has(to, quote)) || (has(from, quote) && has(to, base))),
+      ),
+    );
+  };
   const first = new Map<string, number>();
   for (const [at, { base, quote }] of pairs.entries())
     if (!first.has(`${base}\n${quote}`)) first.set(`${base}\n${quote}`, at);
-  for (const [at, { base, quote, corridors }] of pairs.entries()) {
+  for (const [at, { base, quote, corridors, corridorParams }] of pairs.entries()) {
+    const found = problems.length;
     for (const [side, symbol] of [
       ['base', base],
       ['quote', quote],
@@ -63,6 +103,18 @@ export function lpConfigProblems(
           `"${corridor}" is no corridor between chains of this LP (${[...slugs].join(', ')})`,
         );
     }
+    for (const corridor of Object.keys(corridorParams))
+      if (!known.has(corridor))
+        report(
+          ['pairs', at, 'corridorParams', corridor],
+          `"${corridor}" is no corridor between chains of this LP (${[...slugs].join(', ')})`,
+        );
+    if (problems.length === found && !trades(base, quote, corridors))
+      report(
+        ['pairs', at],
+        `no corridor of ${base}-${quote} has a token on either side, so nothing would be quoted: name another ` +
+          'corridor or take the pair out',
+      );
   }
   return problems;
 }

@@ -211,7 +211,7 @@ function pegged(
     seen: [],
   };
   const { guards, guardMaxAgeMs, depegBps } = config;
-  const need = Math.min(config.depegSources, guards.length);
+  const need = Math.min(config.depegSources ?? 2, guards.length);
   let depegged = false;
 
   return (nowMs) => {
