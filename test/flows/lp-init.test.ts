@@ -121,6 +121,16 @@ test('asks at the terminal, reads the rest from venue and chains, and writes a c
     pairs: [{ base: 'WETH', quote: 'USDC', params: { minSpreadBps: 3, maxSize: 20_000 } }],
     quoting: { claimSeconds: 10 },
   });
+  // Every price has two independent checks, so nothing is to be warned of.
+  expect(config.lp.prices['USDC']).toMatchObject({
+    fixed: '1',
+    guards: [{ feed: 'kraken-rest' }, { feed: 'bitstamp' }],
+  });
+  expect(config.lp.prices['ETH']).toMatchObject({
+    sources: [{ feed: 'binance' }, { feed: 'coinbase' }, { feed: 'kraken' }],
+    references: [{ feed: 'bitstamp', symbol: 'ethusd' }, { feed: 'kraken-rest' }],
+  });
+  expect(printed.join('\n')).not.toContain('WARNING');
   // The password was typed, so it is nowhere; the key opens with it.
   expect(config.keys.operator).toEqual({
     keystore: join(folder, 'asked', 'secrets', 'operator.json'),

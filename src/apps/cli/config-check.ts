@@ -1,6 +1,7 @@
 /** `firmquote config check FILE`. */
 
 import type { z } from 'zod';
+import type { LpAppConfig } from '../lp/config.ts';
 import { ConfigError, parseConfig, readJson } from '../config/load.ts';
 import { printConfig } from '../config/print.ts';
 import { printLines } from './table.ts';
@@ -20,6 +21,10 @@ export async function checkConfig(path: string, wanted: App | undefined): Promis
   const app = wanted ?? appOf(file, path);
   const { config, fromEnv } = parseConfig(await schemaOf(app), file, process.env, path);
   printLines(printConfig(config, { file, fromEnv }));
+  if (app === 'lp') {
+    const { lpWarnings } = await import('../lp/config.ts');
+    for (const warning of lpWarnings(config as LpAppConfig)) console.log(`\nWARNING: ${warning}`);
+  }
   console.log(`\n${path} is a valid configuration of ${app}.`);
 }
 

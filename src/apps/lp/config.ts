@@ -4,10 +4,12 @@ import { z } from 'zod';
 import { zLpConfig } from '../../lp/config/config.ts';
 import { zAddress } from '../../protocol/wire.ts';
 import { wantedOf } from '../../lp/market/market.ts';
+import { uncheckedPrices } from '../../lp/config/unchecked-prices.ts';
 import { lpConfigProblems } from '../../lp/config/problems.ts';
 import { feedProblems, zFeed } from '../config/feeds.ts';
 import {
   zChain,
+  zChains,
   zDatabase,
   zServer,
   zKeySource,
@@ -75,7 +77,7 @@ const zParts = z.strictObject({
       }),
     )
     .min(1),
-  networks: z.array(zLpNetwork).min(1),
+  networks: zChains(zLpNetwork),
   attesters: zSection({ urls: z.array(z.string()).default([]), timeoutMs: z.int().min(50).default(2_000) }),
   feeds: z.record(z.string(), zFeed).default({}),
   /** Days until rows are deleted; null: never. */
@@ -96,3 +98,7 @@ export const zLpAppConfig = zParts.superRefine(({ feeds, networks, lp }, context
 });
 
 export type LpAppConfig = z.infer<typeof zParts>;
+
+/** What an operator should know before trading real money; none on test chains. */
+export const lpWarnings = ({ networks, lp }: LpAppConfig): string[] =>
+  networks.every(({ sandbox }) => sandbox) ? [] : uncheckedPrices(lp);

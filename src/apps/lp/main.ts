@@ -32,7 +32,7 @@ import { startRetention } from '../retention.ts';
 import { operatorRoutes } from './admin.ts';
 import { bookRoutes } from './books.ts';
 import { createBrake } from './brake.ts';
-import { type LpAppConfig, zLpAppConfig } from './config.ts';
+import { type LpAppConfig, lpWarnings, zLpAppConfig } from './config.ts';
 import { openOperatorLog } from './operator-log.ts';
 import { watchKillFile } from './kill-file.ts';
 import { createReloader, sha256Of } from './reload.ts';
@@ -57,6 +57,8 @@ export async function runLp(
   const context = processContext('lp', config.log.level);
   const { secrets } = context;
   const log = context.log.child({ solver: config.lp.solver.id });
+
+  for (const warning of lpWarnings(config)) log.warn({}, warning);
 
   await liveAs(`lp ${config.lp.solver.id}`, log, async (life) => {
     // SIGHUP would end the process by default.

@@ -13,7 +13,7 @@ import { formatUnits } from '../../../domain/amount.ts';
 import { type Address, type Hex, isBytes32 } from '../../../domain/hex.ts';
 import { parseConfig } from '../../config/load.ts';
 import { expand, openSecret, type SecretContext } from '../../keys.ts';
-import { type LpAppConfig, zLpAppConfig } from '../../lp/config.ts';
+import { type LpAppConfig, lpWarnings, zLpAppConfig } from '../../lp/config.ts';
 import { type Answers, merge, readAnswers, readDemo } from '../../lp/init/answers.ts';
 import {
   quotingFor,
@@ -22,6 +22,7 @@ import {
   defaultPairs,
   type NetworkSection,
   defaultPrices,
+  priceNameOf,
   priceSymbolOf,
 } from '../../lp/init/compose.ts';
 import { probeAccount, probeChain, probeTokens, probeVenue, type VenueFacts } from '../../lp/init/probe.ts';
@@ -53,6 +54,8 @@ export interface InitOptions {
 
 const report = (line: string): void => console.log(line);
 const FIRST_PORT = 9200;
+/** Gas is priced in it, whether or not a token of it is traded. */
+const GAS_PRICE = 'ETH';
 
 export async function initLp(
   options: InitOptions,
@@ -106,6 +109,9 @@ export async function initLp(
     const password = await passwordOf(answers, asker);
 
     const symbols = [...new Set(networks.flatMap(({ tokens }) => tokens.map(({ symbol }) => symbol)))];
+    const prices = answers.prices ?? defaultPrices([...symbols.map(priceNameOf), GAS_PRICE]);
+    const priceOf = (symbol: string) =>
+      priceNameOf(symbol) in prices ? priceNameOf(symbol) : priceSymbolOf(symbol);
     const params = {
       minSpreadBps: asker.number(await asker.or('Minimum spread in basis points', '1')),
       maxSize: asker.number(await asker.or('Maximum trade size in USD', '20000')),
@@ -142,15 +148,16 @@ export async function initLp(
       lp: {
         solver: { id, name },
         chains: networks.map((network) => ({ chainId: network.id, account, ...answers.chain })),
-        prices: answers.prices ?? defaultPrices(symbols),
+        prices,
         assets: Object.fromEntries(
-          symbols.map((symbol) => [symbol, answers.assets?.[symbol] ?? { price: priceSymbolOf(symbol) }]),
+          symbols.map((symbol) => [symbol, answers.assets?.[symbol] ?? { price: priceOf(symbol) }]),
         ),
         pairs: answers.pairs ?? defaultPairs(networks, params),
         quoting: quotingFor(networks),
       },
     };
     const { config: understood } = parseConfig(zLpAppConfig, config, {}, files.config);
+    for (const warning of lpWarnings(understood)) report(`\nWARNING: ${warning}`);
     const todo = await checkAccount(understood, account, operator.address, files.config, secrets);
 
     for (const file of there) await rename(file, `${file}.${Date.now()}.old`);

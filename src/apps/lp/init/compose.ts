@@ -35,24 +35,91 @@ export function networkOf(
   };
 }
 
-/** Three exchanges, so that one may fail. */
+const polled = (url: string, bid: string, ask: string, time: string | null) => ({
+  kind: 'http',
+  url,
+  bid,
+  ask,
+  time,
+  everyMs: 2_000,
+});
+
+/** Three exchanges make prices, so that one may fail. The others, polled, check them and watch pegs. */
 export const EXCHANGES = {
   binance: { kind: 'binance' },
   coinbase: { kind: 'coinbase' },
   kraken: { kind: 'kraken' },
+  'kraken-rest': polled(
+    'https://api.kraken.com/0/public/Ticker?pair={symbol}',
+    'result.*.b.0',
+    'result.*.a.0',
+    null,
+  ),
+  'coinbase-rest': polled('https://api.exchange.coinbase.com/products/{symbol}/ticker', 'bid', 'ask', 'time'),
+  bitstamp: polled('https://www.bitstamp.net/api/v2/ticker/{symbol}/', 'bid', 'ask', 'timestamp'),
 };
 
-export function defaultPrices(symbols: readonly string[]): Record<string, unknown> {
+/** Dollar coins by the markets that watch their peg, from the public lists of these exchanges. */
+const GUARDS: Readonly<Record<string, readonly { feed: keyof typeof EXCHANGES; symbol: string }[]>> = {
+  USDC: [
+    { feed: 'kraken-rest', symbol: 'USDCUSD' },
+    { feed: 'bitstamp', symbol: 'usdcusd' },
+  ],
+  USDT: [
+    { feed: 'kraken-rest', symbol: 'USDTUSD' },
+    { feed: 'coinbase-rest', symbol: 'USDT-USD' },
+    { feed: 'bitstamp', symbol: 'usdtusd' },
+  ],
+  DAI: [
+    { feed: 'kraken-rest', symbol: 'DAIUSD' },
+    { feed: 'coinbase-rest', symbol: 'DAI-USD' },
+  ],
+  PYUSD: [
+    { feed: 'kraken-rest', symbol: 'PYUSDUSD' },
+    { feed: 'coinbase-rest', symbol: 'PYUSD-USD' },
+  ],
+};
+/** Bridged forms of a coin, priced as the coin. */
+const BRIDGED: Readonly<Record<string, string>> = { 'USDC.E': 'USDC', USDBC: 'USDC', USDT0: 'USDT' };
+
+/**
+ * What checks the three exchanges: a fourth one, and one of them by another way, because nothing is quoted
+ * without a fresh reference.
+ */
+const REFERENCES: Readonly<Record<string, { bitstamp: string; 'kraken-rest': string }>> = {
+  ETH: { bitstamp: 'ethusd', 'kraken-rest': 'ETHUSD' },
+  BTC: { bitstamp: 'btcusd', 'kraken-rest': 'XBTUSD' },
+  LINK: { bitstamp: 'linkusd', 'kraken-rest': 'LINKUSD' },
+  UNI: { bitstamp: 'uniusd', 'kraken-rest': 'UNIUSD' },
+  AAVE: { bitstamp: 'aaveusd', 'kraken-rest': 'AAVEUSD' },
+};
+
+/** The price of a token: a dollar coin has its own, so that its peg is watched. */
+export function priceNameOf(symbol: string): string {
+  const upper = symbol.toUpperCase();
+  return priceSymbolOf(symbol) === 'USD' ? (BRIDGED[upper] ?? upper) : priceSymbolOf(symbol);
+}
+
+/** For prices by name, as `priceNameOf` gives them. What is not on these lists has no guard and no reference. */
+export function defaultPrices(names: readonly string[]): Record<string, unknown> {
   const sources = (price: string) => [
     { feed: 'binance', symbol: `${price}USDC` },
     { feed: 'coinbase', symbol: `${price}-USD` },
     { feed: 'kraken', symbol: `${price}/USD` },
   ];
   return Object.fromEntries(
-    [...new Set(symbols.map(priceSymbolOf))].map((price) => [
-      price,
-      price === 'USD' ? { fixed: '1' } : { sources: sources(price) },
-    ]),
+    [...new Set(names)].map((name) => {
+      if (priceSymbolOf(name) === 'USD') return [name, { fixed: '1', guards: GUARDS[name] ?? [] }];
+      const references = Object.entries(REFERENCES[name] ?? {});
+      return [
+        name,
+        {
+          sources: sources(name),
+          // Polled every two seconds; Bitstamp stamps whole seconds.
+          references: references.map(([feed, symbol]) => ({ feed, symbol, maxAgeMs: 60_000 })),
+        },
+      ];
+    }),
   );
 }
 
