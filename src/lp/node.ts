@@ -5,7 +5,7 @@
 
 import { RequestError } from '../domain/errors.ts';
 import type { LpConfig } from './config/config.ts';
-import { changesBetween, isReloadable } from './config/reload.ts';
+import { type Change, changesBetween, isReloadable } from './config/reload.ts';
 import type { LpNode, LpNodeDeps } from './node/interface.ts';
 import { openLedger } from './node/opened-ledger.ts';
 import { type RunningLp, startLp } from './node/running-lp.ts';
@@ -13,7 +13,10 @@ import { createNodeBase, positionsOf } from './node/setup.ts';
 import { statusOf } from './node/status.ts';
 import { wireLp } from './node/wiring.ts';
 import type { KilledBy } from './risk/kill-switch.ts';
+import { previewQuotes } from './quoting/preview.ts';
 import { limitUse } from './risk/limit-use.ts';
+
+const PREVIEWED_MS = 3_600_000;
 
 /** Throws `RequestError` when the configuration does not match the chains. */
 export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
@@ -75,12 +78,8 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
     },
     risk: () => running?.parts.risk.status() ?? { tripped: [], navUsd: null, loss: null, suspects: [] },
     async reload(next) {
-      if (running === undefined) return { refused: ['The LP is not up yet. Try again when it is.'] };
-      const changes = changesBetween(running.parts.quoting().config, next);
-      const refused = changes
-        .filter(({ path }) => !isReloadable(path))
-        .map(({ path }) => `lp.${path.join('.')} is read only at start: restart the LP to change it.`);
-      if (refused.length > 0) return { refused };
+      const changes = reloadableChanges(running, next);
+      if (running === undefined || 'refused' in changes) return changes as { refused: readonly string[] };
       try {
         await running.reload(next);
       } catch (error) {
@@ -89,5 +88,29 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
       }
       return { applied: changes };
     },
+    preview(next) {
+      const changes = reloadableChanges(running, next);
+      if (running === undefined || 'refused' in changes) return changes as { refused: readonly string[] };
+      try {
+        const { routes } = running.trial(next);
+        const records = running.parts.accounts.quotesSince(deps.clock.nowMs() - PREVIEWED_MS);
+        return { changes, pairs: previewQuotes(records, { routes, fatFinger: next.risk.fatFinger }) };
+      } catch (error) {
+        if (error instanceof RequestError) return { refused: [error.message] };
+        throw error;
+      }
+    },
   };
+}
+
+function reloadableChanges(
+  running: RunningLp | undefined,
+  next: LpConfig,
+): readonly Change[] | { refused: readonly string[] } {
+  if (running === undefined) return { refused: ['The LP is not up yet. Try again when it is.'] };
+  const changes = changesBetween(running.parts.quoting().config, next);
+  const refused = changes
+    .filter(({ path }) => !isReloadable(path))
+    .map(({ path }) => `lp.${path.join('.')} is read only at start: restart the LP to change it.`);
+  return refused.length > 0 ? { refused } : changes;
 }

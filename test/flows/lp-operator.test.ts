@@ -259,13 +259,52 @@ describe('reload', () => {
     expect(await venue.ask(sell(4n * WETH))).toMatchObject({ type: 'decline', reason: 'no_inventory' });
   });
 
+  test('a dry run prints the differences and recent quotes priced again, and changes nothing', async () => {
+    const before = await outputOf();
+    const wider = structuredClone(config);
+    wider.lp.pairs = [{ base: 'WETH', quote: 'USDC', params: { minSpreadBps: 200, maxSize: 20_000 } }];
+    await save(wider);
+    const shown = await lpCommandHere('reload', '-c', file, '--dry-run');
+    expect([shown.status, shown.stderr]).toEqual([0, '']);
+    expect(shown.stdout).toContain('lp.pairs.WETH-USDC.params.minSpreadBps: 100 → 200');
+    const row = /WETH-USDC +(\d+) +([0-9.]+) +([0-9.]+)/.exec(shown.stdout)?.slice(1).map(Number);
+    const [quotes = 0, spread = 0, newSpread = 0] = row ?? [];
+    expect(quotes).toBeGreaterThan(0);
+    expect(newSpread).toBeGreaterThanOrEqual(200);
+    expect(spread).toBeLessThan(newSpread);
+    // Recent quotes of more than 20,000 USD would be declined.
+    expect(shown.stdout).toMatch(/WETH-USDC .*\d+ size_above_max|WETH-USDC .* 0\n/);
+    expect(await outputOf()).toBeGreaterThanOrEqual(before - before / 1_000n);
+    await save(config);
+    expect((await lpCommandHere('reload', '-c', file, '--dry-run')).stdout).toContain(
+      'A reload would change nothing',
+    );
+  });
+
+  test('error: values that contradict each other are refused, by a dry run too, and both are named', async () => {
+    const spoilt = structuredClone(config);
+    spoilt.lp.pairs = [
+      { base: 'WETH', quote: 'USDC', params: { minSpreadBps: 100, minSize: 500, maxSize: 400 } },
+    ];
+    await save(spoilt);
+    for (const flags of [['--dry-run'], []]) {
+      const refused = await lpCommandHere('reload', '-c', file, ...flags);
+      expect([refused.status, refused.stderr]).toEqual([
+        1,
+        expect.stringContaining('lp.pairs.0.params.minSize: is 500, above maxSize = 400'),
+      ]);
+    }
+    expect(await outputOf(sell(WETH / 10n))).toBeGreaterThan(0n);
+    await save(config);
+  });
+
   test('the command prints the differences, or that there are none', async () => {
-    config.lp.limits = { total: { count: 100 }, perPair: { count: 7 } };
+    config.lp.limits = { total: { count: 100 }, perPair: { count: 20 } };
     await save(config);
     const changed = await lpCommandHere('reload', '-c', file);
     expect([changed.status, changed.stdout]).toEqual([
       0,
-      expect.stringContaining('lp.limits.perPair: - → {count: 7}'),
+      expect.stringContaining('lp.limits.perPair: - → {count: 20}'),
     ]);
     expect((await lpCommandHere('reload', '-c', file)).stdout).toBe(
       'Nothing changed: the file equals the running configuration.\n',
@@ -322,7 +361,7 @@ describe('reload', () => {
       [/reloads_total\{outcome="applied"\} (\d+)/, /reloads_total\{outcome="refused"\} (\d+)/].map(
         (series) => series.exec(metrics)?.[1],
       ),
-    ).toEqual(['3', '3']);
+    ).toEqual(['3', '4']);
   });
 });
 
@@ -364,7 +403,7 @@ test('drain waits for the last live quote, the pause survives a restart, and the
     'lp.chains.41101.buffers.USDC',
     'lp.pairs.WETH-USDC.params.minSpreadBps',
   ]);
-  expect(entries.filter(({ what }) => what === 'reload_refused')).toHaveLength(3);
+  expect(entries.filter(({ what }) => what === 'reload_refused')).toHaveLength(4);
   expect(
     entries
       .filter(({ what }) => what === 'start')

@@ -66,6 +66,7 @@ export function asOne(nodes: readonly LpNode[]): LpNode {
     resume: () => nodes.forEach((node) => node.resume()),
     killFileGone: () => nodes.forEach((node) => node.killFileGone()),
     risk: () => leader().risk(),
+    preview: (next) => leader().preview(next),
     reload: async (next) => (await Promise.all(nodes.map((node) => node.reload(next))))[0] ?? { refused: [] },
   };
 }

@@ -9,6 +9,7 @@ import type { Reloader } from './reload.ts';
 import { badRequest } from '../bad-request.ts';
 
 const NOTE = 'paused by the operator';
+const WOULD_REFUSE = 'A reload would be refused, and would change nothing.';
 const UNNAMED = 'admin API';
 
 export function operatorRoutes({
@@ -51,6 +52,15 @@ export function operatorRoutes({
     post('/resume', 'resume', () => node.resume()),
     post('/fills/pause', 'hold_fills', () => brake.hold()),
     post('/fills/resume', 'free_fills', () => brake.free()),
+    {
+      method: 'POST',
+      path: '/reload/preview',
+      async handle() {
+        const body = await reloader.preview();
+        if (body.reasons.length === 0) return { status: 200, body };
+        return { status: 409, body: { error: { code: 'reload_refused', message: WOULD_REFUSE }, ...body } };
+      },
+    },
     {
       method: 'POST',
       path: '/reload',

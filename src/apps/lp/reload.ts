@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { LpNode } from '../../lp/node/interface.ts';
+import type { PairPreview } from '../../lp/quoting/preview.ts';
 import { type Change, changesBetween, isReloadable } from '../../lp/config/reload.ts';
 import type { AuditEntry } from '../../ports/stores/audit-log.ts';
 import type { Metrics } from '../../ports/metrics.ts';
@@ -17,10 +18,15 @@ export interface Reload {
   changes: AuditEntry['changes'];
 }
 
+export interface ReloadPreview extends Omit<Reload, 'applied'> {
+  /** Quotes of the last hour, priced again; empty for a refused configuration. */
+  pairs: readonly PairPreview[];
+}
+
 export type Reloader = ReturnType<typeof createReloader>;
 
 interface ReloaderDeps {
-  node: Pick<LpNode, 'reload'>;
+  node: Pick<LpNode, 'reload' | 'preview'>;
   log: Pick<OperatorLog, 'note'>;
   metrics: Metrics;
   file: string;
@@ -36,33 +42,46 @@ export function createReloader({ node, log, metrics, file, read }: ReloaderDeps,
   let current = running;
   let queue: Promise<unknown> = Promise.resolve();
 
-  async function attempt(): Promise<Reload> {
+  /** The file as it is now, with what keeps it from being applied. */
+  async function examine(): Promise<{ wanted?: LpAppConfig } & Omit<Reload, 'applied'>> {
     let wanted: LpAppConfig;
     try {
       wanted = (await read()).config;
     } catch (error) {
-      if (error instanceof ConfigError) return { applied: false, reasons: error.problems, changes: [] };
+      if (error instanceof ConfigError) return { reasons: error.problems, changes: [] };
       throw error;
     }
     const changes = changesBetween(current, wanted);
-    const redactedChanges = changes.map(redactChange);
     const fixed = changes.filter(({ path: [section, ...rest] }) => section !== 'lp' || !isReloadable(rest));
-    if (fixed.length > 0)
-      return {
-        applied: false,
-        reasons: fixed.map(
-          ({ path }) => `${path.join('.')} is read only at start: restart the LP to change it.`,
-        ),
-        changes: redactedChanges,
-      };
-    if (changes.length === 0) return { applied: true, reasons: [], changes: [] };
+    return {
+      wanted,
+      reasons: fixed.map(
+        ({ path }) => `${path.join('.')} is read only at start: restart the LP to change it.`,
+      ),
+      changes: changes.map(redactChange),
+    };
+  }
+
+  async function attempt(): Promise<Reload> {
+    const { wanted, reasons, changes } = await examine();
+    if (wanted === undefined || reasons.length > 0) return { applied: false, reasons, changes };
+    if (changes.length === 0) return { applied: true, reasons, changes };
     const answer = await node.reload(wanted.lp);
-    if ('refused' in answer) return { applied: false, reasons: answer.refused, changes: redactedChanges };
+    if ('refused' in answer) return { applied: false, reasons: answer.refused, changes };
     current = wanted;
-    return { applied: true, reasons: [], changes: redactedChanges };
+    return { applied: true, reasons, changes };
   }
 
   return {
+    /** What `reload` would do now. Changes and logs nothing. */
+    async preview(): Promise<ReloadPreview> {
+      const { wanted, reasons, changes } = await examine();
+      if (wanted === undefined || reasons.length > 0) return { reasons, changes, pairs: [] };
+      const answer = node.preview(wanted.lp);
+      return 'refused' in answer
+        ? { reasons: answer.refused, changes, pairs: [] }
+        : { reasons, changes, pairs: answer.pairs };
+    },
     /** Runs one at a time. Does not throw for mistakes in the file. */
     reload(who: string): Promise<Reload> {
       const next = queue.then(async () => {

@@ -482,6 +482,8 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions) {
       );
       await quietly();
     },
+    /** Quotes given since then that are still in memory. */
+    quotesSince: recentQuotes.quotesSince,
     async explain(id: string) {
       const wanted = id.toLowerCase();
       const live = recentQuotes.explain(wanted);

@@ -20,8 +20,9 @@ import type { Accounts } from '../accounting/accounts.ts';
 import type { Position } from '../accounting/bands.ts';
 import type { Receivable } from '../accounting/receivables.ts';
 import type { LpConfig } from '../config/config.ts';
-import type { Reloaded } from '../config/reload.ts';
+import type { Change, Reloaded } from '../config/reload.ts';
 import type { RecordedPage } from '../quote-log/recorded-requests.ts';
+import type { PairPreview } from '../quoting/preview.ts';
 import type { CommitmentSigner } from '../quoting/quote.ts';
 import type { CurveView } from '../quoting/win-rates.ts';
 import type { SharedBucket } from '../replicas/sharing.ts';
@@ -82,6 +83,8 @@ export interface LpStatus {
   prices: { symbol: string; usd: number | null; detail: string | null }[];
 }
 
+export type Preview = { changes: readonly Change[]; pairs: PairPreview[] } | { refused: readonly string[] };
+
 export interface LpNode {
   /** Resolves when quoting may begin. Rejects when configuration or chains do not allow it. */
   start(): Promise<void>;
@@ -110,4 +113,6 @@ export interface LpNode {
    * One at a time.
    */
   reload(next: LpConfig): Promise<Reloaded>;
+  /** What `reload` would do, with the quotes of the last hour priced again. Changes nothing. */
+  preview(next: LpConfig): Preview;
 }

@@ -17,6 +17,8 @@ import type { LpParts } from './wiring.ts';
 export interface RunningLp {
   readonly parts: LpParts;
   reload(next: LpConfig): Promise<void>;
+  /** The quoting parts of another configuration, not in force. Throws `RequestError` where `reload` would. */
+  trial(next: LpConfig): QuotingSnapshot;
   stop(): Promise<void>;
 }
 
@@ -121,7 +123,7 @@ export async function startLp(
     log.info({ clean }, 'LP is down');
   }
 
-  return { parts, reload, stop };
+  return { parts, reload, trial: (next) => createQuotingSnapshot(parts.quotingDeps, next), stop };
 }
 
 const helloOf = ({ routes, config: { quoting } }: QuotingSnapshot): string =>

@@ -27,6 +27,7 @@ export function createRecentQuotes({ keep }: { keep: number }) {
       declines.set(declineCount++, { rfq, route, decline, atMs });
     },
     quote: (orderId: string) => quotes.peek(orderId),
+    quotesSince: (sinceMs: number) => [...quotes.values()].filter(({ atMs }) => atMs >= sinceMs),
     explain: (id: string) => [
       ...[...quotes.values()]
         .filter(({ orderId, quoteId, rfqId }) => orderId === id || quoteId === id || rfqId === id)

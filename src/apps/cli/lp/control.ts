@@ -3,8 +3,8 @@
 import { RequestError } from '../../../domain/errors.ts';
 import type { LpStatus } from '../../../lp/node/interface.ts';
 import type { AuditEntry } from '../../../ports/stores/audit-log.ts';
-import type { Reload } from '../../lp/reload.ts';
-import { type AdminClientOptions, openAdminClient } from './admin-client.ts';
+import type { Reload, ReloadPreview } from '../../lp/reload.ts';
+import { type AdminClient, type AdminClientOptions, openAdminClient } from './admin-client.ts';
 import { printLines, table } from '../table.ts';
 
 type Status = Omit<LpStatus, 'chains'> & {
@@ -70,8 +70,9 @@ export async function drainLp({
   }
 }
 
-export async function reloadLp(options: AdminClientOptions): Promise<void> {
+export async function reloadLp(options: AdminClientOptions & { dryRun?: boolean }): Promise<void> {
   const client = await openAdminClient(options);
+  if (options.dryRun === true) return previewReload(client, options);
   const { ok, body } = await client.post<Reload & { error?: { message: string } }>('/reload');
   if (!ok) process.exitCode = 1;
   if (options.json) return console.log(JSON.stringify(body));
@@ -86,6 +87,38 @@ export async function reloadLp(options: AdminClientOptions): Promise<void> {
       : 'Applied from the next request on; live quotes keep their terms.',
   );
   for (const { path, from, to } of body.changes) console.log(`  ${path}: ${from} → ${to}`);
+}
+
+async function previewReload(client: AdminClient, { json }: AdminClientOptions): Promise<void> {
+  const { ok, body } = await client.post<ReloadPreview & { error?: { message: string } }>('/reload/preview');
+  if (!ok) process.exitCode = 1;
+  if (json) return console.log(JSON.stringify(body));
+  for (const { path, from, to } of body.changes) console.log(`  ${path}: ${from} → ${to}`);
+  if (!ok) {
+    console.error(body.error?.message ?? 'Refused.');
+    for (const reason of body.reasons) console.error(`  - ${reason}`);
+    return;
+  }
+  if (body.changes.length === 0)
+    return console.log('A reload would change nothing: the file equals the running configuration.');
+  console.log('\nNothing was changed. Quotes of the last hour, priced again with these changes:');
+  const bps = (value: number | null) => (value === null ? '-' : value.toFixed(2));
+  printLines(
+    table(
+      ['pair', 'quotes', 'spread bps', 'new spread bps', 'declined'],
+      body.pairs.map(({ pair, quotes, spreadBps, newSpreadBps, declined }) => [
+        pair,
+        String(quotes),
+        bps(spreadBps),
+        bps(newSpreadBps),
+        Object.entries(declined)
+          .map(([reason, count]) => `${count} ${reason}`)
+          .join(', ') || '0',
+      ]),
+      { right: ['quotes', 'spread bps', 'new spread bps'] },
+    ),
+  );
+  if (body.pairs.length === 0) console.log('none: the LP gave no quote in the last hour');
 }
 
 export async function showAudit({

@@ -73,9 +73,9 @@ export function lpCommand(): Command {
     .option('--note <text>', 'why', 'draining')
     .option('--timeout <seconds>', 'stop waiting after this long; the LP stays paused', readSeconds)
     .action(run(async () => (await import('./control.ts')).drainLp));
-  tool('reload', 'read the configuration file again, as SIGHUP does').action(
-    run(async () => (await import('./control.ts')).reloadLp),
-  );
+  tool('reload', 'read the configuration file again, as SIGHUP does')
+    .option('--dry-run', 'change nothing: show the changes, and recent quotes priced again with them')
+    .action(run(async () => (await import('./control.ts')).reloadLp));
   tool('audit', 'show the audit log: starts, pauses, reloads with their changes')
     .option('--limit <count>', 'number of entries', '20')
     .action(run(async () => (await import('./control.ts')).showAudit));
