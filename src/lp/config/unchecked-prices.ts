@@ -5,7 +5,7 @@
 
 import type { LpConfig } from './config.ts';
 
-/** One sentence per price in use without a second source, a guard or a reference; empty when all have them. */
+/** One sentence per price in use that lacks a second source, a guard or a reference. */
 export function uncheckedPrices({ prices, assets, chains }: LpConfig): string[] {
   const used = new Set([
     ...Object.values(assets).map(({ price }) => price),

@@ -1,4 +1,4 @@
-/** Prices recent quotes again under a configuration that is not in force, to show what a reload would change. */
+/** Prices recent quotes again under a configuration not in force, to show what a reload would change. */
 
 import { isDecline } from '../../domain/decline.ts';
 import { price } from '../../pricing/price.ts';

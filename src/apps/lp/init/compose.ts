@@ -100,7 +100,7 @@ export function priceNameOf(symbol: string): string {
   return priceSymbolOf(symbol) === 'USD' ? (BRIDGED[upper] ?? upper) : priceSymbolOf(symbol);
 }
 
-/** For prices by name, as `priceNameOf` gives them. What is not on these lists has no guard and no reference. */
+/** For prices named by `priceNameOf`. What these lists do not have gets no guard and no reference. */
 export function defaultPrices(names: readonly string[]): Record<string, unknown> {
   const sources = (price: string) => [
     { feed: 'binance', symbol: `${price}USDC` },
