@@ -32,9 +32,9 @@ export const FAILURE_CODES = [
 export type FailureCode = (typeof FAILURE_CODES)[number];
 
 /**
- * From `opened` on, facts come from what the chain says at the configured depth, never from having sent
- * something. `sent` is the one exception in kind, not in truth: it records that bytes left for a chain, and
- * decides nothing.
+ * Facts with `evidence` come from what the chain says at the configured depth, never from having sent
+ * something. `sent` and `payout_sent` record that bytes left for a chain, and decide nothing. `failed` is the
+ * venue's verdict: from the chain's clock, a refused step, or a refund.
  */
 export type Fact =
   | { kind: 'accepted' }

@@ -10,8 +10,8 @@ import type { Outstanding, Scope } from './limits.ts';
 export type HoldCounters = readonly Outstanding[];
 
 /**
- * Called with one counter that is not zero. `of` names its taker, pair, pair and side, or asset and side; it
- * is empty for the whole book. `pair` is the pair of a `perTakerPair` counter, else empty.
+ * Called with one counter that is not zero. `of` is what the counter counts for, by scope: a taker, a pair, a
+ * pair with side, an asset with side, or empty for all quotes. `pair` is set for `perTakerPair` alone.
  */
 export type CounterVisitor = (scope: Scope, counter: Readonly<Outstanding>, of: string, pair: string) => void;
 

@@ -56,7 +56,10 @@ const DEFAULT_GROUP_SIZE = 16;
  * Part of the event log: a replay must end the same holds at the same event.
  */
 const MOST_AT_ONCE = 50;
-/** Before a quote is held, which waits for it. More than one, so that quotes alone keep up. */
+/**
+ * Due holds that `hold` ends before it adds one. The quote waits for it, so it is a small number; above one,
+ * so that the ledger does not grow when new quotes are all that drives it.
+ */
 const MOST_BEFORE_HOLD = 8;
 const NOTHING: readonly never[] = [];
 

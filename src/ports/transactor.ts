@@ -5,7 +5,10 @@ import type { UnixSeconds } from '../domain/time.ts';
 import type { Receipt } from './chain.ts';
 
 export interface TxIntent {
-  /** Identifies the step permanently, such as `<orderId>-settle`. One key is one slot. */
+  /**
+   * Identifies the step permanently, such as `<orderId>-settle`. A key has one slot at a time; keys of one
+   * bundle share a slot.
+   */
   key: string;
   to: Address;
   data: Hex;

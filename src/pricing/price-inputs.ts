@@ -71,16 +71,18 @@ export interface SpreadTerms {
   /** Sum of the terms above, `extra` included. */
   c0: number;
   fee: number;
-  /** Firmness premium; the option value it is a share of; the part of jumps in that value. */
+  /** Firmness premium: the share `omega` of `optionCost`, solved together with D. */
   x: number;
+  /** Value of the option that a firm quote gives the taker, and the part of it that comes from jumps. */
   optionCost: number;
   jumpCost: number;
   /** One standard deviation of the mid over T, bps. */
   deviation: number;
+  /** Markup beyond the costs, chosen on the win-rate curve; at least `minEdgeBps`. */
   m: number;
   /** Noise for learning; absent without it. */
   explore?: number;
-  /** All-in: c0 + fee + x + m + explore, after the guards. */
+  /** All-in: c0 + fee + x + m + explore, at least `minSpreadBps`. */
   D: number;
   winProbability: number;
 }

@@ -272,7 +272,10 @@ function tooWide(terms: SpreadTerms): PriceDecline {
 
 const gasBps = (gas: bigint, gross: bigint): number => (Number(gas) / Number(gross)) * 1e4;
 
-/** Value in the reference currency. A float: it steers the spread and never becomes an amount. */
+/**
+ * Value in the reference currency. A float: it steers the spread and, as `notional`, counts against caps. It
+ * never becomes an amount of a token.
+ */
 function sizeOf({ lp, mid, quoteValue, baseDecimals, quoteDecimals }: PriceInputs, gross: bigint): number {
   if (lp === 'buy') return (Number(gross) / 10 ** quoteDecimals) * quoteValue;
   return (Number(gross) / 10 ** baseDecimals) * (Number(mid.num) / Number(mid.den)) * quoteValue;

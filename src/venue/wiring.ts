@@ -1,4 +1,4 @@
-/** Wires the parts of the venue, room by room. Nothing starts here. */
+/** Wires the parts of the venue, folder by folder. Nothing starts here. */
 
 import { createSealer } from '../auction/seal.ts';
 import { corridorOf } from '../domain/corridor.ts';

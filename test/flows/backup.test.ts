@@ -189,7 +189,7 @@ test('an LP restored from an old backup signs nothing until every later signatur
   let time = now + 4_000;
   const rule = { longestQuoteSeconds: 60, aheadSeconds: 10, graceSeconds: 2 };
   const leases = createLeases(
-    { store, log: silentLog, now: () => time, settled: () => time },
+    { store, log: silentLog, now: () => time, lastReadTime: () => time },
     {
       found: opening.leases,
       clean: opening.clean !== null,

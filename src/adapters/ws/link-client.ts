@@ -97,7 +97,7 @@ export function createLinkClient(
     if (waiting.length === 0) return;
     beginTurn();
     do {
-      // First, so that no frame is handled twice.
+      // Removed before it is handled: a handler that throws must not get the same frame again.
       const { text, sinceMs } = waiting.shift() as (typeof waiting)[number];
       waitingBytes -= text.length;
       listener?.frame(text, clock.monotonicMs() - sinceMs);

@@ -93,8 +93,7 @@ export function wireLp(deps: LpNodeDeps, config: LpConfig, base: NodeBase, opene
   const takers = createTakers(config.takers);
   const rules = leaseRules(lpChains, config);
   const clean = opened.clean || shared !== undefined;
-  const leaseDeps = { ...common, now, settled: lastReadTime };
-  const leases = createLeases(leaseDeps, { found: opening.leases, clean, rules });
+  const leases = createLeases({ ...common, now, lastReadTime }, { found: opening.leases, clean, rules });
   const lead = shared === undefined ? ALONE : createLead(common, { leaseMs: shared.leadMs });
   const awardDeps = { ...common, recovery: deps.recovery, taken: quoteEvents.accepted };
   const awards = createAwards(awardDeps, { account, operator });

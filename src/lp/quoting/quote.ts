@@ -1,6 +1,7 @@
 /**
  * The quote path of the LP, from a request to signed quotes or a decline: admit, price, hold, sign. Nothing
- * here waits for a disk or a chain, and nothing is signed that is not held first.
+ * is signed that is not held first. It waits for no chain; for the database only to extend the lease for an
+ * unusually long validity, for Redis with several replicas, and for a remote signer.
  */
 
 import { commitmentDigest, type QuoteCommitment } from '../../domain/commitment.ts';
@@ -111,7 +112,7 @@ const SIZE_MARGIN = 2_000n;
 
 /** Longer would lock the taker's input and our claim for more than a day. */
 const MAX_PROOF_WINDOW_SECONDS = 86_400;
-/** Ten times what our venue allows a workspace. */
+/** 10 %. More is taken for a mistake of the venue: no price of ours would interest the taker. */
 const MAX_PLATFORM_FEE_BPS = 1_000;
 
 /** An order id for asking the ledger what it would refuse. */

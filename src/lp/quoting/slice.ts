@@ -163,7 +163,7 @@ export function createSliceHandler(deps: QuoteHandlerDeps) {
     if (failure === NO_REFERENCE) return NO_PRICE_NOW;
     log.fatal(
       { rfqId: slice.rfqId, pair: route.pairName, failure },
-      'the independent check rejected a slice: not signed',
+      'the check of both legs in USD rejected a slice: not signed',
     );
     return { declined: 'internal', control: 'fat_finger', detail: failure };
   }

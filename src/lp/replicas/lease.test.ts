@@ -28,7 +28,7 @@ function world({ found = new Map<number, Lease>(), clean = false, now = 1_000, s
       },
       log: silentLog,
       now: () => state.now,
-      settled: () => state.settled,
+      lastReadTime: () => state.settled,
     },
     { found, clean, rules: new Map([[1, { longestQuoteSeconds: 40, aheadSeconds: 10, graceSeconds: 5 }]]) },
   );

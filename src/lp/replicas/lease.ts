@@ -1,6 +1,6 @@
 /**
  * Keeps the "signed up to" lease: renewed ahead of need, checked before each signature, waited out after a
- * crash. The quote path never waits for a write.
+ * crash. The quote path waits for a write only when a taker demands an unusually long validity.
  */
 
 import type { UnixSeconds } from '../../domain/time.ts';
@@ -13,10 +13,10 @@ export type Leases = ReturnType<typeof createLeases>;
 interface LeaseDeps {
   store: Pick<LpStore, 'writeLease'>;
   log: Log;
-  /** Upper bound of chain time, by blocks and local clock. */
+  /** The latest it can be on the chain, by its newest block and the local clock. */
   now(chainId: number): UnixSeconds;
-  /** Time of the newest processed block: the lower bound, which ends a quarantine. */
-  settled(chainId: number): UnixSeconds;
+  /** The earliest it can be: time of the last block whose events are in the ledger. It ends a quarantine. */
+  lastReadTime(chainId: number): UnixSeconds;
 }
 
 interface Writing {
@@ -27,7 +27,7 @@ interface Writing {
 
 /** `found`: the previous owner's leases. A chain without one was never signed on. */
 export function createLeases(
-  { store, log, now, settled }: LeaseDeps,
+  { store, log, now, lastReadTime }: LeaseDeps,
   {
     found,
     clean,
@@ -43,7 +43,7 @@ export function createLeases(
     const lease = found.get(chainId) ?? null;
     // Unclean once this process opened it; `clean` is its state before.
     durable.set(chainId, lease === null ? null : { ...lease, clean: false });
-    const resumption = resume(lease === null ? null : { ...lease, clean }, settled(chainId), rule);
+    const resumption = resume(lease === null ? null : { ...lease, clean }, lastReadTime(chainId), rule);
     if (resumption.kind === 'wait') waits.set(chainId, resumption.until);
   }
 
@@ -102,7 +102,7 @@ export function createLeases(
       })),
     /** Nothing is signed until these chain times: an earlier process may have signed quotes. */
     quarantine() {
-      for (const [chainId, until] of waits) if (settled(chainId) > until) waits.delete(chainId);
+      for (const [chainId, until] of waits) if (lastReadTime(chainId) > until) waits.delete(chainId);
       return [...waits].map(([chainId, until]) => ({ chainId, until }));
     },
   };

@@ -1,6 +1,6 @@
 /**
- * The last check before signing, independent of pricing: both legs are valued in USD, and our output must be
- * worth at most the input less the minimum spread.
+ * Checks the two amounts that will be signed by their USD values alone, independently of pricing: our output
+ * must be worth at most the input less the minimum spread. It runs before the output is held.
  */
 
 import type { Rational } from '../../pricing/rational.ts';

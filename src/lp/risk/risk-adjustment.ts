@@ -6,7 +6,7 @@ export interface RiskAdjustment {
   sigmaFactor: number;
   sizeFactor: number;
   omegaFactor: number;
-  /** Longest validity, unless the request demands more; undefined: as configured. */
+  /** Longest validity; a request that demands more is declined. undefined: as configured. */
   maxSeconds: number | undefined;
   control?: Control;
 }

@@ -1,4 +1,7 @@
-/** Standby reasons, evaluated a few times a second; the quote path reads the result. */
+/**
+ * Standby reasons, evaluated a few times a second. The quote path reads the result, and what must stop it at
+ * once directly: kill switch, shared inventory, stopped pairs.
+ */
 
 import { formatUnits, parseUnits } from '../../domain/amount.ts';
 import type { Control } from '../../domain/control.ts';

@@ -29,7 +29,7 @@ interface AdvanceDeps {
   proving: Proving | undefined;
   metrics: LpMetrics;
   log: Log;
-  /** Lower bound of the chain's current time, even if its head is old. */
+  /** The latest it can be on the chain, also when its head is old: a fill that may be late is not sent. */
   now(chainId: number): UnixSeconds;
   /** Value of the award's output in whole USD; undefined without a price. */
   worthUsd(award: OpenAward): number | undefined;

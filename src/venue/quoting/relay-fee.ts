@@ -87,7 +87,7 @@ export function createRelayFees(
               settingsOf(deferredOn).nativeSymbol,
             );
       const relayFee = landed === undefined || paidOut === undefined ? undefined : landed + paidOut;
-      // Without a price the relayer cannot be paid in the input.
+      // The chain's setting, no healthy relayer, or no price of the gas in the input: the taker sends it.
       return relayFee === undefined
         ? { executionMode: 'walletBroadcast', relayFee: 0n, takerGasWei: wei }
         : { executionMode: 'apiSubmit', relayFee, takerGasWei: 0n };

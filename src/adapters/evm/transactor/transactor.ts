@@ -1,6 +1,7 @@
 /**
  * Sends transactions so that no crash loses or doubles one: the database stores the nonce, then the signed
- * bytes, before any node sees them. A slot ends only when the intent or a no-op is mined.
+ * bytes, before any node sees them. A slot ends when the intent or a no-op is mined, or `void` when the chain
+ * shows for long enough that a foreign transaction used its nonce.
  */
 
 import { InvariantError, UpstreamError } from '../../../domain/errors.ts';
