@@ -52,6 +52,7 @@ const RELOADABLE: readonly (readonly string[])[] = [
     'takers',
     'burst',
     'drawdown',
+    'venueShare',
     'fatFinger',
   ].map((control) => ['risk', control]),
   ['lease'],
