@@ -11,7 +11,7 @@ export interface FeedQuote {
   exchangeTimeMs: number | null;
   /** Unix ms of our clock at arrival, or of the request when polled. */
   receivedMs: number;
-  /** Rises with every quote of a symbol; null when the source has none. */
+  /** The source's number of this quote; rises until the source starts again. null when it has none. */
   sequence: number | null;
 }
 
@@ -34,11 +34,18 @@ export type FeedTrouble =
   /** The source does not serve this symbol: correct the configuration. */
   | { kind: 'rejected'; symbol: string | null; detail: string }
   /** A message was refused. The last price stays. */
-  | {
-      kind: 'refused';
-      why: 'malformed' | 'crossed' | 'empty' | 'out_of_order' | 'duplicate' | 'unknown_symbol' | 'closed';
-      symbol: string | null;
-    };
+  | { kind: 'refused'; why: FeedRefusal; symbol: string | null };
+
+export type FeedRefusal =
+  | 'malformed'
+  | 'crossed'
+  | 'empty'
+  | 'out_of_order'
+  | 'duplicate'
+  /** Dated ahead of our clock by more than the allowed skew. */
+  | 'future'
+  | 'unknown_symbol'
+  | 'closed';
 
 export interface FeedListener {
   quote(quote: FeedQuote): void;

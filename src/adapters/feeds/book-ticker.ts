@@ -3,7 +3,8 @@
  * change, so jumps are normal. Repeats and steps back are refused.
  */
 
-import { isRecord, isShortText, type QuoteRefusal, wrongBook } from './format.ts';
+import type { FeedRefusal } from '../../ports/feed.ts';
+import { isRecord, isShortText, wrongBook } from './format.ts';
 
 export interface BookTicker {
   symbol: string;
@@ -12,8 +13,8 @@ export interface BookTicker {
   update: number;
 }
 
-/** Binance does not say whether its market is open. */
-export type BookTickerRefusal = Exclude<QuoteRefusal, 'closed'>;
+/** Binance says neither the time nor whether its market is open. */
+export type BookTickerRefusal = Exclude<FeedRefusal, 'closed' | 'future'>;
 
 type BookTickerMessage =
   | { kind: 'ticker'; ticker: BookTicker }

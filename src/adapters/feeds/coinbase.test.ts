@@ -191,7 +191,7 @@ test('never throws', () => {
             JSON.stringify({ type: 'ticker', product_id: value, sequence: value, best_bid: value }),
           ),
       ),
-      (text) => Array.isArray(COINBASE.reader()(text)),
+      (text) => Array.isArray(COINBASE.reader(Date.now)(text)),
     ),
   );
 });

@@ -8,6 +8,7 @@ import {
   createSequence,
   type Format,
   type FeedEvent,
+  isFuture,
   isRecord,
   isShortText,
   microsOf,
@@ -24,7 +25,7 @@ export const COINBASE: Format = {
     symbols.map((symbol) =>
       JSON.stringify({ type: 'subscribe', product_ids: [symbol], channels: ['ticker', 'heartbeat'] }),
     ),
-  reader() {
+  reader(nowMs) {
     const sequence = createSequence();
     const trades = new Map<string, number>();
     const named = new Map<string, number>();
@@ -48,9 +49,11 @@ export const COINBASE: Format = {
       const micros = microsOf(time);
       if (wrong !== undefined || !isCount(number) || (time !== undefined && micros === undefined))
         return refused(wrong ?? 'malformed', symbol);
+      // Before the sequence is taken, which a wrong message must not move.
+      if (micros !== undefined && isFuture(micros / 1_000, nowMs())) return refused('future', symbol);
       const late = sequence.take(symbol, number);
       if (late !== undefined) return refused(late, symbol);
-      if (isCount(trade)) trades.set(symbol, Math.max(trade, trades.get(symbol) ?? 0));
+      if (isCount(trade)) trades.set(symbol, trade);
       return {
         kind: 'quote',
         symbol,

@@ -3,7 +3,7 @@
 import { RequestError } from '../../domain/errors.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Feed } from '../../ports/feed.ts';
-import { parseDecimal } from '../../pricing/rational.ts';
+import { wrongPrice } from './format.ts';
 
 interface ConstantFeedOptions {
   prices: Readonly<Record<string, string>>;
@@ -16,7 +16,7 @@ export function createConstantFeed(
   { prices, source = 'constant', everyMs = 500 }: ConstantFeedOptions,
 ): Feed {
   for (const [symbol, price] of Object.entries(prices)) {
-    if (!parseDecimal(price)?.num)
+    if (wrongPrice(price) !== undefined)
       throw new RequestError(
         `The constant price of ${symbol} is "${price.slice(0, 40)}"; write a positive decimal.`,
         { code: 'bad_config' },

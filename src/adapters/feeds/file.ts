@@ -3,7 +3,7 @@
 import type { Clock } from '../../ports/clock.ts';
 import type { Feed, FeedListener } from '../../ports/feed.ts';
 import { BINANCE } from './binance.ts';
-import { type Format, refused } from './format.ts';
+import { type Format, isFuture, refused } from './format.ts';
 import { readRecording } from './recording.ts';
 
 interface FileFeedOptions {
@@ -13,6 +13,9 @@ interface FileFeedOptions {
   speed?: number;
   loop?: boolean;
 }
+
+/** A recorder that was stopped for a day, or whose clock jumped, does not stop the price for a day. */
+const LONGEST_PAUSE_MS = 60_000;
 
 export function createFileFeed(
   { clock }: { clock: Clock },
@@ -31,19 +34,25 @@ export function createFileFeed(
     });
 
   async function play(listener: FeedListener): Promise<void> {
-    const read = format.reader();
-    const startedMs = clock.monotonicMs();
-    let firstMs: number | undefined;
+    let lastMs: number | undefined;
+    const read = format.reader(() => lastMs ?? clock.nowMs());
+    let dueMs = clock.monotonicMs();
     for await (const { atMs, text } of readRecording(path)) {
       if (stopped) return;
-      for (const event of atMs === undefined ? [refused('malformed', null)] : read(text)) {
+      if (atMs === undefined || isFuture(atMs, clock.nowMs())) {
+        listener.trouble?.(refused(atMs === undefined ? 'malformed' : 'future', null));
+        continue;
+      }
+      const pauseMs = Math.min(Math.max(atMs - (lastMs ?? atMs), 0), LONGEST_PAUSE_MS);
+      dueMs += pauseMs / speed;
+      lastMs = atMs;
+      for (const event of read(text)) {
         if (event.kind === 'resync') continue;
-        if (event.kind !== 'quote' || atMs === undefined) {
-          if (event.kind !== 'quote') listener.trouble?.(event);
+        if (event.kind !== 'quote') {
+          listener.trouble?.(event);
           continue;
         }
-        firstMs ??= atMs;
-        const waitMs = (atMs - firstMs) / speed - (clock.monotonicMs() - startedMs);
+        const waitMs = dueMs - clock.monotonicMs();
         if (waitMs >= 1) await sleep(waitMs);
         if (stopped) return;
         const { symbol, bid, ask, sequence } = event;

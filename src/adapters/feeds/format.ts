@@ -1,14 +1,17 @@
 /** What differs between exchanges: address, subscription, and message format. */
 
-import { compare, parseDecimal } from '../../pricing/rational.ts';
-import type { FeedQuote, FeedTrouble } from '../../ports/feed.ts';
+import { compare, parseDecimal, type Rational, ten } from '../../pricing/rational.ts';
+import type { FeedQuote, FeedRefusal, FeedTrouble } from '../../ports/feed.ts';
 
 export interface Format {
   canonical(symbol: string): string;
   address(url: string, symbols: readonly string[]): string;
   greeting(symbols: readonly string[]): readonly string[];
-  /** One reader per connection, because a new connection may restart its sequence. */
-  reader(): FrameReader;
+  /**
+   * One reader per connection, because a new connection may restart its sequence. `nowMs` gives the Unix ms
+   * at which the message arrived.
+   */
+  reader(nowMs: () => number): FrameReader;
 }
 
 /** Empty for heartbeats and acknowledgements. Never throws. */
@@ -20,14 +23,18 @@ export type FeedEvent =
   /** Messages may be missing: connect again. */
   | { kind: 'resync'; detail: string };
 
-export type QuoteRefusal = Extract<FeedTrouble, { kind: 'refused' }>['why'];
+/**
+ * How far an exchange's clock or a block's time may be ahead of ours. A price counts from its arrival at the
+ * latest, so a stamp within this limit does not make it younger.
+ */
+export const MAX_AHEAD_MS = 5_000;
 
 export const MAX_MESSAGE_BYTES = 64 * 1024;
 
 export const NOTHING: readonly FeedEvent[] = [];
 
 export const refused = (
-  why: QuoteRefusal,
+  why: FeedRefusal,
   symbol: string | null,
 ): Extract<FeedEvent, { kind: 'refused' }> => ({ kind: 'refused', why, symbol });
 
@@ -49,20 +56,58 @@ export function wrongBook(
     isShortText(text) ? parseDecimal(text) : undefined,
   );
   if (!bidPrice || !askPrice || amounts.some((amount) => amount === undefined)) return 'malformed';
+  if (!isRepresentable(bidPrice) || !isRepresentable(askPrice)) return 'malformed';
   if (bidPrice.num === 0n || askPrice.num === 0n || amounts.some((amount) => amount?.num === 0n))
     return 'empty';
   // An exchange matches its own orders, so even a locked book is a mix of two states.
   return compare(bidPrice, askPrice) >= 0 ? 'crossed' : undefined;
 }
 
+/** The market calculates in 1e-18 of a quote token; no asset costs 1e18 tokens. */
+const isRepresentable = ({ num, den }: Rational): boolean =>
+  num < den * ten(18) && (num * ten(18)) % den === 0n;
+
+/** For sources that give one price: bid and ask are equal. */
+export function wrongPrice(price: unknown): 'malformed' | 'empty' | undefined {
+  const wrong = wrongBook(price, price, []);
+  return wrong === 'crossed' ? undefined : wrong;
+}
+
+/**
+ * Orders the updates of each symbol by their number. A single step back is a late message. A second one that
+ * rises above the first means that the source started again, or that the highest number was wrong.
+ */
 export function createSequence() {
-  const newest = new Map<string, number>();
+  const newest = new Map<string, { update: number; behind: number | undefined }>();
   return {
     /** Why the update is refused; undefined when it is the newest. */
     take(symbol: string, update: number): 'duplicate' | 'out_of_order' | undefined {
       const last = newest.get(symbol);
-      if (last !== undefined && update <= last) return update === last ? 'duplicate' : 'out_of_order';
-      newest.set(symbol, update);
+      if (update === last?.update) return 'duplicate';
+      if (last === undefined || update > (last.behind ?? last.update)) {
+        newest.set(symbol, { update, behind: undefined });
+        return undefined;
+      }
+      last.behind = update;
+      return 'out_of_order';
+    },
+  };
+}
+
+export const isFuture = (stampMs: number, nowMs: number): boolean => stampMs > nowMs + MAX_AHEAD_MS;
+
+/** Orders the prices of each symbol by the exchange's time. */
+export function createTimeOrder(nowMs: () => number) {
+  const newest = new Map<string, number>();
+  return {
+    /** Why the price is refused; undefined when it is the newest. */
+    take(symbol: string, stampMs: number): 'future' | 'out_of_order' | undefined {
+      const now = nowMs();
+      if (isFuture(stampMs, now)) return 'future';
+      const last = newest.get(symbol);
+      // A last time after now means that our own clock was set back: it orders nothing.
+      if (last !== undefined && last <= now && stampMs < last) return 'out_of_order';
+      newest.set(symbol, Math.min(stampMs, now));
       return undefined;
     },
   };

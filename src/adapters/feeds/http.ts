@@ -1,7 +1,7 @@
 /** Polls a JSON price over HTTP, dated by the request's start less the age reported by caches. */
 
-import type { Feed, FeedListener, FeedQuote } from '../../ports/feed.ts';
-import { isRecord, isShortText, microsOf, type QuoteRefusal, wrongBook } from './format.ts';
+import type { Feed, FeedListener, FeedQuote, FeedRefusal } from '../../ports/feed.ts';
+import { createTimeOrder, isRecord, isShortText, microsOf, wrongBook } from './format.ts';
 import { decimalText, parseLossless } from './json.ts';
 import type { FeedTools } from './socket.ts';
 
@@ -23,12 +23,13 @@ const MOST_BYTES = 256 * 1024;
 
 type Answer =
   | { ok: true; bid: string; ask: string; exchangeTimeMs: number | null; inCacheMs: number }
-  | { ok: false; why: QuoteRefusal }
+  | { ok: false; why: FeedRefusal }
   | { ok: false; failed: string };
 
 export function createHttpFeed({ clock, backoff }: FeedTools, options: HttpFeedOptions): Feed {
   const { url, symbols, source, bid, ask, time, headers = {}, everyMs = 1_000, timeoutMs = 2_000 } = options;
   const paths = { bid: bid.split('.'), ask: ask.split('.'), time: time?.split('.') };
+  const order = createTimeOrder(clock.nowMs);
   const asking = new Set<AbortController>();
   const cancels = new Map<string, () => void>();
   let stopped = false;
@@ -54,8 +55,9 @@ export function createHttpFeed({ clock, backoff }: FeedTools, options: HttpFeedO
       }
       const text = await readAtMost(response, MOST_BYTES);
       if (text === undefined) return { ok: false, failed: `more than ${MOST_BYTES} bytes` };
-      const age = Number(response.headers.get('age') ?? '0');
-      return read(parseLossless(text), Number.isFinite(age) && age > 0 ? age * 1_000 : 0);
+      // Nine digits of seconds are 31 years.
+      const age = /^\d{1,9}/.exec(response.headers.get('age') ?? '')?.[0] ?? '0';
+      return read(parseLossless(text), Number(age) * 1_000);
     } catch {
       // The error message may contain a key in the URL.
       return { ok: false, failed: late ? `no answer within ${timeoutMs} ms` : 'no connection' };
@@ -81,7 +83,6 @@ export function createHttpFeed({ clock, backoff }: FeedTools, options: HttpFeedO
 
   function poll(symbol: string, listener: FeedListener): void {
     let failures = 0;
-    let newestMs = 0;
     let connected = false;
 
     const deliver = (answer: Answer, askedMs: number): void => {
@@ -91,9 +92,8 @@ export function createHttpFeed({ clock, backoff }: FeedTools, options: HttpFeedO
       if (!answer.ok) return listener.trouble?.({ kind: 'refused', why: answer.why, symbol });
       const { exchangeTimeMs } = answer;
       // Several machines may serve one URL, some of them behind.
-      if (exchangeTimeMs !== null && exchangeTimeMs < newestMs)
-        return listener.trouble?.({ kind: 'refused', why: 'out_of_order', symbol });
-      newestMs = exchangeTimeMs ?? newestMs;
+      const late = exchangeTimeMs === null ? undefined : order.take(symbol, exchangeTimeMs);
+      if (late !== undefined) return listener.trouble?.({ kind: 'refused', why: late, symbol });
       const quote: FeedQuote = {
         source,
         symbol,
@@ -145,7 +145,7 @@ export function createHttpFeed({ clock, backoff }: FeedTools, options: HttpFeedO
 }
 
 /** Bid and ask may be equal here: a single price. */
-function wrongPrice(bid: string | undefined, ask: string | undefined): QuoteRefusal | undefined {
+function wrongPrice(bid: string | undefined, ask: string | undefined): FeedRefusal | undefined {
   const wrong = wrongBook(bid, ask, []);
   return wrong === 'crossed' && bid === ask ? undefined : wrong;
 }

@@ -236,7 +236,7 @@ test('never throws', () => {
             JSON.stringify({ channel: 'ticker', data: [{ symbol: value, bid: value, ask: value }] }),
           ),
       ),
-      (text) => Array.isArray(KRAKEN.reader()(text)),
+      (text) => Array.isArray(KRAKEN.reader(Date.now)(text)),
     ),
   );
 });

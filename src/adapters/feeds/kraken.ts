@@ -4,6 +4,7 @@
  */
 
 import {
+  createTimeOrder,
   type Format,
   type FeedEvent,
   isRecord,
@@ -26,7 +27,8 @@ export const KRAKEN: Format = {
       params: { channel: 'ticker', symbol: symbols, event_trigger: 'bbo', snapshot: true },
     }),
   ],
-  reader() {
+  reader(nowMs) {
+    const order = createTimeOrder(nowMs);
     const newest = new Map<string, { micros: number; bid: string; ask: string }>();
     let matching = true;
 
@@ -48,9 +50,10 @@ export const KRAKEN: Format = {
       if (!matching) return refused('closed', symbol);
       if (micros !== undefined) {
         const last = newest.get(symbol);
-        if (last !== undefined && micros < last.micros) return refused('out_of_order', symbol);
-        if (last !== undefined && micros === last.micros && bid === last.bid && ask === last.ask)
+        if (micros === last?.micros && bid === last.bid && ask === last.ask)
           return refused('duplicate', symbol);
+        const late = order.take(symbol, micros / 1_000);
+        if (late !== undefined) return refused(late, symbol);
         newest.set(symbol, { micros, bid, ask });
       }
       return {

@@ -40,7 +40,7 @@ export function createSocketFeed(
       perMessageDeflate: false,
       handshakeTimeout: silentMs,
     });
-    const read: FrameReader = format.reader();
+    const read: FrameReader = format.reader(clock.nowMs);
     const report = (trouble: FeedTrouble) => listener.trouble?.(trouble);
     let over = false;
     let openedMs = clock.monotonicMs();
@@ -98,7 +98,8 @@ export function createSocketFeed(
         if (over) return;
         if (event.kind === 'resync') return end(event.detail);
         if (event.kind !== 'quote') {
-          report(event);
+          const symbol = wanted.get(event.symbol ?? '');
+          report(symbol === undefined ? event : { ...event, symbol });
           continue;
         }
         const symbol = wanted.get(event.symbol);

@@ -5,6 +5,7 @@ import { tryReadContract, v3PoolAbi } from '../evm/chain/read-contract.ts';
 import type { Block, ChainPort } from '../../ports/chain.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Feed, FeedListener } from '../../ports/feed.ts';
+import { wrongPrice } from './format.ts';
 import { decimalText } from './json.ts';
 import { contractFeed, readDecimals } from './per-head.ts';
 
@@ -65,14 +66,15 @@ export function createUniswapV3TwapFeed(
         `the pool stores less than ${pool.windowSeconds} s of history: raise its observation ` +
           'cardinality or shorten the window',
       );
-    lastDetail.delete(symbol);
     const price = priceAtTick(floorDiv(after - before, BigInt(pool.windowSeconds)), scale);
-    const text = decimalText(price.toPrecision(15));
-    if (text === undefined || !(price > 0)) return rejected('the pool is at the end of its range');
+    const text = price >= 1 ? decimalText(price.toPrecision(15)) : price.toFixed(18);
+    if (text === undefined || wrongPrice(text) !== undefined)
+      return rejected('the pool is at the end of its range');
+    lastDetail.delete(symbol);
     listener.reference?.({
       source,
       symbol,
-      price: text.slice(0, 60),
+      price: text,
       atMs: Math.min(clock.nowMs(), block.timestamp * 1_000),
     });
   }

@@ -6,8 +6,11 @@ import { createSequence } from '../../../adapters/feeds/format.ts';
 import { readRecording } from '../../../adapters/feeds/recording.ts';
 import { badRequest } from '../../bad-request.ts';
 
+const LONGEST_GAP_SECONDS = 86_400;
+
 /**
- * One price per second, the last one received; gaps repeat it. Throws `RequestError` for less than a minute.
+ * One price per second, the last one received; gaps repeat it. Throws `RequestError` for less than a
+ * minute and for gaps of more than a day.
  */
 export async function readPrices(path: string) {
   const sequence = createSequence();
@@ -24,6 +27,10 @@ export async function readPrices(path: string) {
     symbol ??= ticker.symbol;
     if (ticker.symbol !== symbol || sequence.take(ticker.symbol, ticker.update) !== undefined) continue;
     if (last === 0) [startMs, second] = [Math.floor(atMs), Math.floor(atMs / 1000)];
+    if (atMs / 1000 - second > LONGEST_GAP_SECONDS)
+      throw badRequest(
+        `${path} has a line of ${new Date(atMs).toISOString()} after one of ${new Date(second * 1000).toISOString()}: gaps of more than a day cannot be filled. Remove what does not belong to the recording.`,
+      );
     for (; second < Math.floor(atMs / 1000); second++) prices.push(last);
     last = toNumber(midpoint(parseDecimal(ticker.bid) as Rational, parseDecimal(ticker.ask) as Rational));
   }
