@@ -90,12 +90,24 @@ const MAD_SCALE = 1.4826;
 /** Sums of two books (bid + ask, twice) keep every median exact: a price is num / (4 * 1e18). */
 const QUARTERS = 4n * ten(SCALE);
 
-/** Returns `stale_price` when too few sources are fresh or agree. */
+/** `detail` says what each source said; `brief` names none. */
+export interface NoMid extends Decline {
+  declined: 'stale_price';
+  detail: string;
+  brief: string;
+}
+
+/** Returns `NoMid` when too few sources are fresh or agree. */
 export function aggregate(
   observations: Iterable<Observation>,
   nowMs: number,
   { maxAgeMs, devGuardBps, minSources }: MidOptions = DEFAULT_MID_OPTIONS,
-): Mid | Decline {
+): Mid | NoMid {
+  const tooFew = (brief: string, sources: readonly string[]): NoMid => ({
+    declined: 'stale_price',
+    brief,
+    detail: [brief, ...sources].join('; '),
+  });
   const dropped: { source: string; why: 'stale' | 'future' | 'crossed' | 'deviant' }[] = [];
   const fresh: Seen[] = [];
   const all = [...observations];
@@ -118,7 +130,14 @@ export function aggregate(
     else dropped.push({ source: seen.source, why });
   }
   if (fresh.length < Math.max(minSources, 1))
-    return { declined: 'stale_price', detail: `${fresh.length} of ${minSources} sources fresh` };
+    return tooFew(
+      `${fresh.length} of ${minSources} sources fresh`,
+      all.map((seen) => {
+        const limitMs = seen.maxAgeMs ?? maxAgeMs;
+        const late = Math.abs(nowMs - seen.atMs) > limitMs ? `, ${secondsText(limitMs)} allowed` : '';
+        return `${seen.source} said ${said(seen)} ${secondsText(nowMs - seen.atMs)} ago${late}`;
+      }),
+    );
 
   const first = median(fresh);
   const guard = BigInt(Math.round(devGuardBps * 100));
@@ -133,7 +152,14 @@ export function aggregate(
     else kept.push(each);
   }
   if (kept.length < Math.max(minSources, 1))
-    return { declined: 'stale_price', detail: `${kept.length} of ${minSources} sources agree` };
+    return tooFew(
+      `${kept.length} of ${minSources} sources agree`,
+      fresh.map(({ value, seen }) => {
+        const off = (Number(distance(value, first)) / Number(first)) * 1e4;
+        const median = display({ num: first, den: QUARTERS });
+        return `${seen.source} says ${said(seen)}, ${off.toFixed(1)} bps from the median ${median}: ${devGuardBps} are allowed`;
+      }),
+    );
 
   const price = median(kept);
   for (const { value, weight, seen } of kept) {
@@ -154,6 +180,17 @@ export function aggregate(
     seen: all,
   };
 }
+
+const display = (price: Rational): number => Number(toNumber(price).toPrecision(12));
+const said = ({ bid, ask }: Observation): number => display({ num: bid + ask, den: 2n * ten(SCALE) });
+const secondsText = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
+
+/** What each source of a mid says, and how far it is from the mid. */
+export const sourceTexts = ({ seen, price }: Pick<Mid, 'seen' | 'price'>): string[] =>
+  seen.map((each) => {
+    const offBps = deviationBps(price, { num: each.bid + each.ask, den: 2n * ten(SCALE) });
+    return `${each.source} says ${said(each)}, ${offBps.toFixed(1)} bps from the mid`;
+  });
 
 /** A/USD over B/USD: B per A. Uncertainties add; the time is that of the older leg. */
 export const cross = (a: Mid, b: Mid): Mid => new Cross(a, b);

@@ -95,7 +95,7 @@ function frameOf(inputs: PriceInputs): Frame | PriceDecline {
     return {
       declined: 'stale_price',
       control: 'confidence',
-      detail: `sources disagree by ${inputs.confidenceBps.toFixed(2)} bps`,
+      detail: `sources disagree by ${inputs.confidenceBps.toFixed(2)} bps, and ${params.maxConfidenceBps} are allowed`,
     };
   if (!(inputs.firmSeconds > 0)) return { declined: 'validity', detail: 'already over' };
   if (!Number.isInteger(fee) || fee < 0 || fee > MOST_FEE_BPS || inputs.relayFee < 0n || inputs.ownGas < 0n)

@@ -1,4 +1,4 @@
-/** The feed suite on every adapter, each through its own wire: sockets, HTTP, files and contracts on anvil. */
+/** The feed suite on every adapter, through its own wire: sockets, HTTP, files and contracts on anvil. */
 
 import { execFileSync } from 'node:child_process';
 import { createWriteStream, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -295,7 +295,7 @@ async function playContract(
     const number = BigInt(await anvil.rpc<Hex>('eth_blockNumber'));
     await until(() => expect(chain.head()?.number).toBeGreaterThanOrEqual(number));
     await vi
-      .waitFor(() => expect(countOf(heard)).toBeGreaterThan(before), { timeout: 500, interval: 5 })
+      .waitFor(() => expect(countOf(heard)).toBeGreaterThan(before), { timeout: 150, interval: 5 })
       .catch(() => {});
   };
   return {

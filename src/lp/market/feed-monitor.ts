@@ -8,7 +8,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Feed, FeedTrouble, Sequencer } from '../../ports/feed.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Metrics } from '../../ports/metrics.ts';
-import type { Market, PairPrice } from './market.ts';
+import type { Market, PairPrice, SourceView } from './market.ts';
 import { ALWAYS, type CheckedReference } from './symbol-price.ts';
 
 interface FeedWatchDeps {
@@ -21,7 +21,23 @@ interface FeedWatchDeps {
   metrics: Metrics;
 }
 
+/** A time during which a source was not usable. */
+interface Spell {
+  sinceMs: number;
+  /** Messages refused in it. */
+  refused: number;
+  logged: { trouble: string; atMs: number } | undefined;
+}
+
 export type FeedWatch = ReturnType<typeof createFeedWatch>;
+
+const CHECK_MS = 1_000;
+/** A source in trouble for less is not logged. */
+const LOGGED_AFTER_MS = 5_000;
+/** Between two lines about changes of one trouble. */
+const CHANGE_LOGGED_AFTER_MS = 30_000;
+/** An exchange may give a new reason for each attempt. */
+const MAX_REASONS = 20;
 
 const CODES = ['stale_mid', 'deviation', 'depeg', 'confidence'] as const;
 
@@ -60,6 +76,26 @@ export function createFeedWatch({ market, feeds, sequencers, slug, clock, log, m
     (gauge) => {
       for (const { price, feed, symbol, use } of market.sources())
         gauge.set(use === 'used' || use === 'checks' ? 1 : 0, { price, source: `${feed}|${symbol}` });
+    },
+  );
+  metrics.gauge(
+    'firmquote_lp_source_refused',
+    'Messages of a source that were refused since its last accepted price',
+    ['price', 'source'],
+    (gauge) => {
+      for (const { price, feed, symbol, refused } of market.sources())
+        gauge.set(refused?.count ?? 0, { price, source: `${feed}|${symbol}` });
+    },
+  );
+  metrics.gauge(
+    'firmquote_lp_price_sources_missing',
+    'Sources, guards and references of a price that are not usable now',
+    ['price'],
+    (gauge) => {
+      const missing = new Map<string, number>();
+      for (const { price, trouble } of market.sources())
+        missing.set(price, (missing.get(price) ?? 0) + (trouble === undefined ? 0 : 1));
+      for (const [price, count] of missing) gauge.set(count, { price });
     },
   );
   /* Set to NaN what has no value now: a gauge would keep its last one. */
@@ -119,17 +155,70 @@ export function createFeedWatch({ market, feeds, sequencers, slug, clock, log, m
     },
   );
 
+  /** Attempts to connect that fail in the same way are logged once. */
+  const failures = new Map<string, Set<string>>();
+  function isNewFailure(feed: string, detail: string): boolean {
+    const known = failures.get(feed) ?? new Set();
+    failures.set(feed, known);
+    if (known.has(detail) || known.size >= MAX_REASONS) return false;
+    known.add(detail);
+    return true;
+  }
+
+  const spells = new Map<string, Spell>();
+  function followSource(view: SourceView): void {
+    const { price, feed, symbol, role, trouble, refused } = view;
+    const key = `${price} ${feed}|${symbol}`;
+    const [spell, nowMs] = [spells.get(key), clock.monotonicMs()];
+    const facts = { price, source: `${feed}|${symbol}`, role };
+    if (trouble === undefined) {
+      spells.delete(key);
+      if (spell?.logged !== undefined)
+        log.info(
+          { ...facts, was: spell.logged.trouble, forMs: nowMs - spell.sinceMs, refused: spell.refused },
+          'this source of a price is usable again',
+        );
+      return;
+    }
+    if (spell === undefined) {
+      spells.set(key, { sinceMs: nowMs, refused: refused?.count ?? 0, logged: undefined });
+      return;
+    }
+    spell.refused = Math.max(spell.refused, refused?.count ?? 0);
+    const { logged } = spell;
+    const due =
+      logged === undefined
+        ? nowMs - spell.sinceMs >= LOGGED_AFTER_MS
+        : logged.trouble !== trouble && nowMs - logged.atMs >= CHANGE_LOGGED_AFTER_MS;
+    if (!due) return;
+    const { value, ageMs, allowedAgeMs, offBps, allowedBps } = view;
+    log.warn(
+      { ...facts, trouble, value, ageMs, allowedAgeMs, offBps, allowedBps, refused },
+      'this source of a price is not usable',
+    );
+    spell.logged = { trouble, atMs: nowMs };
+  }
+
+  let cancelCheck = () => {};
+  function check(): void {
+    for (const view of market.sources()) followSource(view);
+    cancelCheck = clock.after(CHECK_MS, check);
+  }
+
   function hear(feed: string, trouble: FeedTrouble): void {
     switch (trouble.kind) {
       case 'refused':
-        // An exchange can send thousands of these a second: count them, do not log them.
+        // An exchange can send thousands of these a second: count them, and log spells of them.
+        market.refused(feed, trouble.symbol, trouble.why);
         return messages.add({ feed, outcome: trouble.why });
       case 'connected':
         up.set(1, { feed });
+        failures.delete(feed);
         return log.info({ feed, ...trouble }, 'price feed');
       case 'disconnected':
         up.set(0, { feed });
         disconnects.add({ feed });
+        if (!isNewFailure(feed, trouble.detail)) return;
         break;
       case 'gap':
         gaps.add({ feed });
@@ -165,8 +254,10 @@ export function createFeedWatch({ market, feeds, sequencers, slug, clock, log, m
           trouble: (trouble) => hear(feed, trouble),
         });
       }
+      cancelCheck = clock.after(CHECK_MS, check);
     },
     stop() {
+      cancelCheck();
       for (const feed of feeds) feed.stop();
       for (const sequencer of sequencers.values()) sequencer.stop();
     },

@@ -97,7 +97,9 @@ test('two sources that disagree make no price, until one of them is stale', () =
   feedQuote('b', 'ETHUSD', '2600');
   expect(value()).toMatchObject({
     declined: 'stale_price',
-    detail: 'ETH: 0 of 1 sources agree (a 1.0 s, b 0.0 s)',
+    detail:
+      'ETH: 0 of 1 sources agree; a|ETHUSD says 2500, 196.1 bps from the median 2550: 50 are allowed; ' +
+      'b|ETHUSD says 2600, 196.1 bps from the median 2550: 50 are allowed',
   });
   pass(1_001);
   expect(value()).toBe(2_600);
@@ -209,9 +211,24 @@ test('reports every input with its age and result', () => {
     ['c|ETHUSD', 0],
   ]);
   expect(market.sources().filter(({ price: symbol }) => symbol === 'ETH')).toEqual([
-    { price: 'ETH', feed: 'a', symbol: 'ETHUSD', role: 'source', value: 2_500, atMs: 10_000, use: 'used' },
-    { price: 'ETH', feed: 'b', symbol: 'ETHUSD', role: 'source', value: 2_501, atMs: 11_500, use: 'used' },
-    { price: 'ETH', feed: 'c', symbol: 'ETHUSD', role: 'source', value: 2_700, atMs: 11_500, use: 'deviant' },
+    {
+      ...{
+        price: 'ETH',
+        feed: 'a',
+        symbol: 'ETHUSD',
+        role: 'source',
+        value: 2_500,
+        atMs: 10_000,
+        use: 'used',
+      },
+      ...{ ageMs: 1_500, allowedAgeMs: 2_000, offBps: expect.closeTo(2, 1) as number, allowedBps: 50 },
+      ...{ refused: undefined, trouble: undefined },
+    },
+    expect.objectContaining({ feed: 'b', value: 2_501, ageMs: 0, use: 'used', trouble: undefined }),
+    expect.objectContaining({
+      ...{ feed: 'c', value: 2_700, use: 'deviant', trouble: 'deviant' },
+      offBps: expect.closeTo(797.8, 1) as number,
+    }),
   ]);
   expect(market.sources().at(-1)).toMatchObject({ price: 'EUR', use: 'silent', value: undefined });
 });
@@ -222,7 +239,8 @@ test('a stale mid is missing since the time it became stale', () => {
     code: 'stale_mid',
     blocks: true,
     brief: '0 of 2 sources fresh',
-    detail: '0 of 2 sources fresh (a silent, b silent, c silent)',
+    detail:
+      '0 of 2 sources fresh; a|ETHUSD never gave a price; b|ETHUSD never gave a price; c|ETHUSD never gave a price',
     sinceMs: 10_000,
   });
   eth('2500');
@@ -231,7 +249,9 @@ test('a stale mid is missing since the time it became stale', () => {
   expect(market.condition('WETH', 'USDC')).toMatchObject({
     code: 'stale_mid',
     sinceMs: 12_000,
-    detail: '0 of 2 sources fresh (a 9.0 s, b 9.0 s, c 9.0 s)',
+    detail:
+      '0 of 2 sources fresh; a|ETHUSD said 2500 9.0 s ago, 2.0 s allowed; ' +
+      'b|ETHUSD said 2500 9.0 s ago, 2.0 s allowed; c|ETHUSD said 2500 9.0 s ago, 2.0 s allowed',
   });
   pass(1_000);
   expect(market.condition('WETH', 'USDC')).toMatchObject({ sinceMs: 12_000 });
@@ -263,7 +283,8 @@ describe('references', () => {
     expect(value()).toMatchObject({
       declined: 'stale_price',
       control: 'deviation',
-      detail: 'ETH: no reference is fresh, so nothing checks the mid',
+      detail:
+        'ETH: no reference is fresh, so nothing checks the mid; oracle|ETH/USD never gave a price; pool|WETH/USDC never gave a price',
     });
   });
 
@@ -367,7 +388,9 @@ describe('a peg', () => {
     expect(value()).toMatchObject({
       declined: 'stale_price',
       control: 'stale_mid',
-      detail: 'USD: no guard of the peg is fresh',
+      detail: expect.stringContaining(
+        'USD: no guard of the peg is fresh; kraken|USDC/USD never gave a price',
+      ),
     });
     feedQuote('kraken', 'USDC/USD', '0.9990');
     feedQuote('oracle', 'USDC/USD', '1.0001');
@@ -396,7 +419,9 @@ describe('a peg', () => {
     expect(market.condition('WETH', 'USDC')).toMatchObject({
       code: 'depeg',
       blocks: false,
-      detail: '0.9969 instead of 1: priced at market, without rebates',
+      detail: expect.stringContaining(
+        '0.9969 instead of 1 (30 bps allowed): priced at market, without rebates',
+      ),
     });
     if (!('declined' in price)) expect(price.sigma).toBeGreaterThanOrEqual(0.4);
     // Both ways.
@@ -450,8 +475,9 @@ describe('a peg', () => {
     expect(value()).toMatchObject({
       declined: 'stale_price',
       control: 'depeg',
-      detail:
-        'USD: kraken|USDC/USD is 300 bps off 1, and no second source is fresh to say whether that is so',
+      detail: expect.stringContaining(
+        'USD: kraken|USDC/USD is 300 bps off 1 (30 allowed), and no second source is fresh to say whether that is so',
+      ),
     });
     feedQuote('oracle', 'USDC/USD', '0.9999');
     expect(value()).toBe(2_500);

@@ -2,10 +2,10 @@
 
 import { type Decline, isDecline } from '../../domain/decline.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { FeedQuote, ReferencePrice, Sequencer } from '../../ports/feed.ts';
-import { cross, type Mid, type Observation, observe } from '../../pricing/mid.ts';
+import type { FeedQuote, FeedRefusal, ReferencePrice, Sequencer } from '../../ports/feed.ts';
+import { cross, deviationBps, type Mid, type Observation, observe, sourceTexts } from '../../pricing/mid.ts';
 import { DEFAULT_PARAMS } from '../../pricing/params.ts';
-import { parseDecimal } from '../../pricing/rational.ts';
+import { parseDecimal, type Rational } from '../../pricing/rational.ts';
 import { observeMid, sigmaOf, UNSEEN, type Volatility, volatilityRatio } from '../../pricing/volatility.ts';
 import type { LpConfig } from '../config/config.ts';
 import {
@@ -18,6 +18,7 @@ import {
   type SymbolPrice,
   type PriceState,
   type ReferenceValue,
+  type Refusals,
   displayPrice,
 } from './symbol-price.ts';
 
@@ -34,7 +35,7 @@ export interface PairPrice {
   quote: PriceState;
 }
 
-interface SourceView {
+export interface SourceView {
   price: string;
   feed: string;
   symbol: string;
@@ -43,11 +44,24 @@ interface SourceView {
   atMs: number | undefined;
   /** `unused`: the price has no mid; `checks`: the source only checks a mid. */
   use: 'used' | 'stale' | 'future' | 'crossed' | 'deviant' | 'silent' | 'unused' | 'checks';
+  /** From the mid, or from a fixed price; undefined where there is none. */
+  offBps: number | undefined;
+  allowedBps: number | undefined;
+  ageMs: number | undefined;
+  allowedAgeMs: number;
+  /** Messages that its feed refused; `count` since its last accepted price. */
+  refused: { why: FeedRefusal; count: number; ageMs: number } | undefined;
+  /** Why it contributes nothing, or soon will not; undefined while it does. */
+  trouble: string | undefined;
 }
 
-interface Input extends Pick<SourceView, 'price' | 'feed' | 'symbol' | 'role'> {
+interface Input extends Pick<SourceView, 'price' | 'feed' | 'symbol' | 'role' | 'allowedAgeMs'> {
   weight: number;
   maxAgeMs: number | null;
+  /** Of a source or guard; of a reference it depends on the mid. */
+  guardBps: number | undefined;
+  /** Of a guard: what it is compared with. */
+  fixed: Rational | undefined;
 }
 
 export type Market = ReturnType<typeof createMarket>;
@@ -84,16 +98,44 @@ export function createMarket(
 ) {
   let served = pairs;
   let turn = 0;
+  const refusals = new Map<string, Refusals>();
   const books = new Map(
-    Object.entries(prices).map(([symbol, config]) => [symbol, createSymbolPrice(config, clock.nowMs())]),
+    Object.entries(prices).map(([symbol, config]) => [
+      symbol,
+      createSymbolPrice(config, clock.nowMs(), (source) => refusals.get(source)),
+    ]),
   );
   const inputs = Object.entries(prices).flatMap(([price, config]): Input[] => {
-    if ('fixed' in config) return config.guards.map((each) => ({ ...each, price, role: 'guard' }));
+    if ('fixed' in config)
+      return config.guards.map((each) => ({
+        ...each,
+        price,
+        role: 'guard',
+        allowedAgeMs: each.maxAgeMs ?? config.guardMaxAgeMs,
+        guardBps: config.depegBps,
+        fixed: parseDecimal(config.fixed),
+      }));
     return [
-      ...config.sources.map((each): Input => ({ ...each, price, role: 'source' })),
-      ...config.references.map((each): Input => ({ ...each, weight: 1, price, role: 'reference' })),
+      ...config.sources.map((each): Input => ({
+        ...each,
+        price,
+        role: 'source',
+        allowedAgeMs: each.maxAgeMs ?? config.maxAgeMs,
+        guardBps: config.maxDeviationBps,
+        fixed: undefined,
+      })),
+      ...config.references.map((each): Input => ({
+        ...each,
+        weight: 1,
+        price,
+        role: 'reference',
+        allowedAgeMs: each.maxAgeMs,
+        guardBps: undefined,
+        fixed: undefined,
+      })),
     ];
   });
+  const keysOfFeed = new Map<string, Set<string>>();
   const subscribers = new Map<
     string,
     { book: SymbolPrice; as: Pick<Observation, 'weight' | 'maxAgeMs'> }[]
@@ -102,6 +144,7 @@ export function createMarket(
   const latest = new Map<string, Observation | ReferenceValue>();
   for (const { feed, symbol, price, role, weight, maxAgeMs } of inputs) {
     const [key, book] = [`${feed}|${symbol}`, books.get(price) as SymbolPrice];
+    keysOfFeed.set(feed, (keysOfFeed.get(feed) ?? new Set()).add(key));
     if (role === 'reference') checkers.set(key, [...(checkers.get(key) ?? []), book]);
     // A feed may serve several symbols of one price, each a separate source.
     else
@@ -114,6 +157,11 @@ export function createMarket(
   const symbols = [...books.keys()];
   const missing = new Map<string, string>();
   let looked = -1;
+
+  const accepted = (key: string) => {
+    const known = refusals.get(key);
+    if (known !== undefined) known.count = 0;
+  };
 
   const symbolOf = (asset: string) => assets[asset]?.price ?? asset;
   const views = new Map<string, Map<string, Legs>>();
@@ -169,6 +217,7 @@ export function createMarket(
       const [takes, checks] = [subscribers.get(key), checkers.get(key)];
       const observation = (takes ?? checks) && observe(quote, key);
       if (observation === undefined) return;
+      accepted(key);
       // Runs for every tick of every exchange: allocate nothing but the observation.
       latest.set(key, observation);
       for (const { book, as } of takes ?? [])
@@ -180,9 +229,22 @@ export function createMarket(
       const key = `${source}|${symbol}`;
       const exact = parseDecimal(price);
       if (exact === undefined || exact.num === 0n) return;
+      accepted(key);
       const reference = { price: exact, atMs };
       latest.set(key, reference);
       for (const book of checkers.get(key) ?? []) book.check(key, reference);
+    },
+    /** Records a message that a feed refused; without a symbol it counts for every source of the feed. */
+    refused(feed: string, symbol: string | null, why: FeedRefusal) {
+      const atMs = clock.nowMs();
+      const refused = `${feed}|${symbol}`;
+      // Exchanges invent symbols: only those of the configuration are kept.
+      for (const key of keysOfFeed.get(feed) ?? []) {
+        if (symbol !== null && key !== refused) continue;
+        const known = refusals.get(key);
+        const firstMs = known === undefined || known.count === 0 ? atMs : known.firstMs;
+        refusals.set(key, { why, atMs, firstMs, count: (known?.count ?? 0) + 1 });
+      }
     },
     mid(symbol: string): Mid | Decline {
       const state = books.get(symbol)?.state(clock.nowMs());
@@ -197,7 +259,7 @@ export function createMarket(
       const blocking = conditions.find(({ blocks }) => blocks);
       if (blocking !== undefined) return blocking;
       const { mid } = found.view.price(found.base, found.quote);
-      return found.view.disagreement(mid.confidenceBps, found.nowMs) ?? conditions[0];
+      return found.view.disagreement(mid.confidenceBps, found) ?? conditions[0];
     },
     chainCondition(chainId: number) {
       const state = sequencers?.get(chainId)?.state();
@@ -239,7 +301,7 @@ export function createMarket(
     },
     sources() {
       const nowMs = clock.nowMs();
-      return inputs.map(({ price, feed, symbol, role }) => {
+      return inputs.map(({ price, feed, symbol, role, guardBps, fixed, allowedAgeMs }): SourceView => {
         const [key, state] = [`${feed}|${symbol}`, books.get(price)?.state(nowMs)];
         const seen = latest.get(key);
         const checked = state?.references.find(({ source }) => source === key);
@@ -250,15 +312,26 @@ export function createMarket(
               ? checked?.stale === true
                 ? 'stale'
                 : 'checks'
-              : useOf(key, state?.mid, role);
+              : Math.abs(nowMs - seen.atMs) > allowedAgeMs
+                ? 'stale'
+                : useOf(key, state?.mid, role);
+        const refused = refusals.get(key);
+        const against = fixed ?? state?.mid?.price;
+        const says = seen && ('price' in seen ? seen.price : middleOf(seen));
         return {
           price,
           feed,
           symbol,
           role,
-          value: seen && displayPrice('price' in seen ? seen.price : middleOf(seen)),
+          value: says && displayPrice(says),
           atMs: seen?.atMs,
           use,
+          offBps: against && says && deviationBps(against, says),
+          allowedBps: guardBps ?? checked?.allowedBps,
+          ageMs: seen && Math.max(0, nowMs - seen.atMs),
+          allowedAgeMs,
+          refused: refused && { why: refused.why, count: refused.count, ageMs: nowMs - refused.atMs },
+          trouble: troubleOf(use, refused, nowMs),
         };
       });
     },
@@ -290,6 +363,19 @@ function useOf(key: string, mid: Mid | undefined, role: 'source' | 'guard'): Sou
   );
 }
 
+/** A refusal among accepted prices is normal, and a duplicate says that the price is what it was. */
+const REFUSED_AFTER_MS = 5_000;
+
+function troubleOf(use: SourceView['use'], refused: Refusals | undefined, nowMs: number): string | undefined {
+  const usable = use === 'used' || use === 'checks' || use === 'unused';
+  const refusing =
+    refused !== undefined &&
+    refused.count > 0 &&
+    (!usable || (refused.why !== 'duplicate' && nowMs - refused.firstMs >= REFUSED_AFTER_MS));
+  if (refusing) return `refused as ${refused.why}`;
+  return usable ? undefined : use;
+}
+
 interface Legs {
   view: View;
   base: SymbolPrice;
@@ -300,7 +386,10 @@ interface Legs {
 interface View {
   accept(maxConfidenceBps: number): void;
   price(base: PriceState, quote: PriceState): PairPrice;
-  disagreement(confidenceBps: number, nowMs: number): Condition | undefined;
+  disagreement(
+    confidenceBps: number,
+    now: { base: PriceState; quote: PriceState; nowMs: number },
+  ): Condition | undefined;
   tick(nowMs: number): void;
 }
 
@@ -338,7 +427,7 @@ function createView(same: boolean): View {
       };
       return last;
     },
-    disagreement(confidenceBps, nowMs) {
+    disagreement(confidenceBps, { base, quote, nowMs }) {
       if (confidenceBps <= mostBps) {
         disagreedSinceMs = undefined;
         return undefined;
@@ -348,7 +437,10 @@ function createView(same: boolean): View {
         code: 'confidence',
         blocks: true,
         brief: 'its price is uncertain',
-        detail: `sources disagree by ${confidenceBps.toFixed(1)} bps, and ${mostBps} are allowed`,
+        detail: [
+          `sources disagree by ${confidenceBps.toFixed(1)} bps, and ${mostBps} are allowed`,
+          ...[base.mid, quote.mid].flatMap((mid) => (mid === undefined ? [] : sourceTexts(mid))),
+        ].join('; '),
         sinceMs: disagreedSinceMs,
       };
     },

@@ -6,7 +6,15 @@
 import type { Control } from '../../domain/control.ts';
 import { type Decline, isDecline } from '../../domain/decline.ts';
 import { RequestError } from '../../domain/errors.ts';
-import { aggregate, deviationBps, type Mid, type MidOptions, type Observation } from '../../pricing/mid.ts';
+import type { FeedRefusal } from '../../ports/feed.ts';
+import {
+  aggregate,
+  deviationBps,
+  type Mid,
+  type MidOptions,
+  type Observation,
+  sourceTexts,
+} from '../../pricing/mid.ts';
 import { parseDecimal, type Rational, toNumber } from '../../pricing/rational.ts';
 import type { LpPriceConfig } from '../config/config.ts';
 
@@ -23,6 +31,17 @@ export interface Condition {
 export interface ReferenceValue {
   price: Rational;
   atMs: number;
+}
+
+/** Messages of a source that its feed refused. */
+export interface Refusals {
+  /** The last one. */
+  why: FeedRefusal;
+  atMs: number;
+  /** The first one since the last accepted price. */
+  firstMs: number;
+  /** Since the last accepted price. */
+  count: number;
 }
 
 export interface CheckedReference {
@@ -63,10 +82,16 @@ type Look = Omit<PriceState, 'condition'> & {
 
 const NONE: readonly never[] = [];
 
-export function createSymbolPrice(config: LpPriceConfig, nowMs: number) {
+/** A condition names ages and refusals, which change without a price. */
+const CONDITION_VALID_MS = 1_000;
+
+type RefusalsOf = (source: string) => Refusals | undefined;
+
+export function createSymbolPrice(config: LpPriceConfig, nowMs: number, refusalsOf: RefusalsOf) {
   const seen = new Map<string, Observation>();
   const references = new Map<string, ReferenceValue & { value: number }>();
-  const look = 'fixed' in config ? pegged(config, seen) : floating(config, seen, references);
+  const look =
+    'fixed' in config ? pegged(config, seen, refusalsOf) : floating(config, seen, references, refusalsOf);
   let cached: { state: PriceState; fromMs: number; untilMs: number } | undefined;
   let trouble: { code: string; sinceMs: number } | undefined;
   let goodUntilMs = nowMs;
@@ -97,8 +122,9 @@ export function createSymbolPrice(config: LpPriceConfig, nowMs: number) {
         references: checked,
         sigmaFloor,
       };
-      cached ??= { state, fromMs: now, untilMs };
-      [cached.state, cached.fromMs, cached.untilMs] = [state, now, untilMs];
+      const validUntilMs = condition === undefined ? untilMs : Math.min(untilMs, now + CONDITION_VALID_MS);
+      cached ??= { state, fromMs: now, untilMs: validUntilMs };
+      [cached.state, cached.fromMs, cached.untilMs] = [state, now, validUntilMs];
       return state;
     },
   };
@@ -108,6 +134,7 @@ function floating(
   config: Extract<LpPriceConfig, { sources: unknown }>,
   seen: ReadonlyMap<string, Observation>,
   references: ReadonlyMap<string, ReferenceValue & { value: number }>,
+  refusalsOf: RefusalsOf,
 ): (nowMs: number) => Look {
   const options: MidOptions = {
     maxAgeMs: config.maxAgeMs,
@@ -140,8 +167,12 @@ function floating(
         condition: {
           code: 'stale_mid',
           blocks: true,
-          brief: answer.detail ?? 'no price',
-          detail: `${answer.detail ?? 'no price'}${agesOf(config.sources, seen, nowMs)}`,
+          brief: answer.brief,
+          detail: [
+            answer.detail,
+            ...neverGave(config.sources, seen),
+            ...refusalTexts(config.sources, refusalsOf, nowMs),
+          ].join('; '),
         },
       };
     const checked = guards.flatMap((guard): CheckedReference[] => {
@@ -154,7 +185,7 @@ function floating(
           atMs: reference.atMs,
           deviationBps: deviationBps(answer.price, reference.price),
           allowedBps: Math.max(guard.deviationBps + 2 * answer.confidenceBps, config.guardBps),
-          stale: nowMs - reference.atMs > guard.maxAgeMs,
+          stale: Math.abs(nowMs - reference.atMs) > guard.maxAgeMs,
         },
       ];
     });
@@ -168,10 +199,24 @@ function floating(
     );
     const doubt =
       apart !== undefined
-        ? `${apart.source} says ${apart.value}, ${apart.deviationBps.toFixed(1)} bps from the mid: ${apart.allowedBps.toFixed(1)} are allowed`
+        ? [
+            `${apart.source} says ${apart.value}, ${apart.deviationBps.toFixed(1)} bps from the mid: ${apart.allowedBps.toFixed(1)} are allowed`,
+            `the mid is ${displayPrice(answer.price)}`,
+            ...sourceTexts(answer),
+          ]
         : // A configured guard that has no price fails the check.
           guards.length > 0 && fresh.length === 0
-          ? 'no reference is fresh, so nothing checks the mid'
+          ? [
+              'no reference is fresh, so nothing checks the mid',
+              ...guards.flatMap(({ source, maxAgeMs }) => {
+                const reference = references.get(source);
+                return reference === undefined
+                  ? []
+                  : [aged(source, reference.value, reference.atMs, maxAgeMs, nowMs)];
+              }),
+              ...neverGave(config.references, references),
+              ...refusalTexts(config.references, refusalsOf, nowMs),
+            ]
           : undefined;
     return {
       ...common,
@@ -185,7 +230,7 @@ function floating(
               code: 'deviation',
               blocks: true,
               brief: apart === undefined ? 'its price cannot be checked' : 'its price is doubted',
-              detail: doubt,
+              detail: doubt.join('; '),
             },
     };
   };
@@ -195,6 +240,7 @@ function floating(
 function pegged(
   config: Extract<LpPriceConfig, { fixed: string }>,
   seen: ReadonlyMap<string, Observation>,
+  refusalsOf: RefusalsOf,
 ): (nowMs: number) => Look {
   const price = parseDecimal(config.fixed);
   if (price === undefined || price.num === 0n)
@@ -243,13 +289,26 @@ function pegged(
       },
     });
 
+    const guardTexts = () => [
+      ...[...seen.values()].map(
+        (each) =>
+          `${aged(each.source, displayPrice(middleOf(each)), each.atMs, each.maxAgeMs ?? guardMaxAgeMs, nowMs)}, ${offBps(each, price).toFixed(1)} bps off`,
+      ),
+      ...neverGave(guards, seen),
+      ...refusalTexts(guards, refusalsOf, nowMs),
+    ];
+
     if (!depegged) {
-      if (fresh.length === 0) return halt('stale_mid', 'no guard of the peg is fresh');
+      if (fresh.length === 0)
+        return halt('stale_mid', ['no guard of the peg is fresh', ...guardTexts()].join('; '));
       const lone = off[0];
       if (lone !== undefined && fresh.length < need)
         return halt(
           'depeg',
-          `${lone.source} is ${lone.offBps.toFixed(0)} bps off ${config.fixed}, and no second source is fresh to say whether that is so`,
+          [
+            `${lone.source} is ${lone.offBps.toFixed(0)} bps off ${config.fixed} (${depegBps} allowed), and no second source is fresh to say whether that is so`,
+            ...guardTexts(),
+          ].join('; '),
         );
       return { ...holds, condition: undefined, untilMs };
     }
@@ -261,7 +320,10 @@ function pegged(
     if (isDecline(market))
       return halt(
         'depeg',
-        `off its peg of ${config.fixed}, and ${market.detail ?? 'no source gives a price'}`,
+        [
+          `off its peg of ${config.fixed} (${depegBps} bps allowed), and ${market.brief}`,
+          ...guardTexts(),
+        ].join('; '),
       );
     return {
       mid: market,
@@ -273,7 +335,10 @@ function pegged(
         code: 'depeg',
         blocks: false,
         brief: 'off its peg',
-        detail: `${market.value} instead of ${config.fixed}: priced at market, without rebates`,
+        detail: [
+          `${market.value} instead of ${config.fixed} (${depegBps} bps allowed): priced at market, without rebates`,
+          ...guardTexts(),
+        ].join('; '),
       },
     };
   };
@@ -289,17 +354,30 @@ function nextChange(seen: Iterable<Observation>, nowMs: number, commonAgeMs: num
   return next;
 }
 
-function agesOf(
-  sources: readonly { feed: string; symbol: string }[],
-  seen: ReadonlyMap<string, Observation>,
-  nowMs: number,
-): string {
-  const each = sources.map(({ feed, symbol }) => {
-    const observation = seen.get(`${feed}|${symbol}`);
-    return `${feed} ${observation === undefined ? 'silent' : `${((nowMs - observation.atMs) / 1_000).toFixed(1)} s`}`;
+type Named = readonly { feed: string; symbol: string }[];
+
+const neverGave = (sources: Named, seen: { has(source: string): boolean }): string[] =>
+  sources
+    .map(({ feed, symbol }) => `${feed}|${symbol}`)
+    .filter((source) => !seen.has(source))
+    .map((source) => `${source} never gave a price`);
+
+const refusalTexts = (sources: Named, refusalsOf: RefusalsOf, nowMs: number): string[] =>
+  sources.flatMap(({ feed, symbol }) => {
+    const refusals = refusalsOf(`${feed}|${symbol}`);
+    return refusals === undefined || refusals.count === 0
+      ? []
+      : [
+          `${refusals.count} messages of ${feed}|${symbol} refused since its last price, the last as ${refusals.why} ${secondsText(nowMs - refusals.atMs)} ago`,
+        ];
   });
-  return ` (${each.join(', ')})`;
+
+function aged(source: string, value: number, atMs: number, limitMs: number, nowMs: number): string {
+  const late = Math.abs(nowMs - atMs) > limitMs ? `, ${secondsText(limitMs)} allowed` : '';
+  return `${source} said ${value} ${secondsText(nowMs - atMs)} ago${late}`;
 }
+
+const secondsText = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
 
 function offBps(observation: Observation, price: Rational): number {
   return deviationBps(price, middleOf(observation));

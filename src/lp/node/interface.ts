@@ -21,6 +21,7 @@ import type { Position } from '../accounting/bands.ts';
 import type { Receivable } from '../accounting/receivables.ts';
 import type { LpConfig } from '../config/config.ts';
 import type { Change, Reloaded } from '../config/reload.ts';
+import type { SourceView } from '../market/market.ts';
 import type { RecordedPage } from '../quote-log/recorded-requests.ts';
 import type { PairPreview } from '../quoting/preview.ts';
 import type { CommitmentSigner } from '../quoting/quote.ts';
@@ -80,7 +81,9 @@ export interface LpStatus {
   openAwards: number;
   venues: { name: string; welcome: boolean }[];
   chains: { chainId: number; slug: string; head: bigint | null; final: bigint; gasWei: bigint | null }[];
+  /** `detail` says why there is no price, or which sources the price lacks. */
   prices: { symbol: string; usd: number | null; detail: string | null }[];
+  sources: SourceView[];
 }
 
 export type Preview = { changes: readonly Change[]; pairs: PairPreview[] } | { refused: readonly string[] };

@@ -12,6 +12,13 @@ export function statusOf(
   config: Pick<LpConfig, 'prices'>,
   shared: ReplicaDeps | undefined,
 ): LpStatus {
+  const sources = market.sources();
+  const missing = (symbol: string): string | null => {
+    const all = sources.filter(({ price }) => price === symbol);
+    const lost = all.filter(({ trouble }) => trouble !== undefined);
+    const named = lost.map(({ feed, symbol: name, trouble }) => `${feed}|${name} ${trouble}`);
+    return lost.length === 0 ? null : `${lost.length} of ${all.length} sources missing: ${named.join(', ')}`;
+  };
   const state = parts?.standby.status() ?? { status: 'standby' as const, note: 'not running' };
   return {
     ...state,
@@ -31,7 +38,8 @@ export function statusOf(
       const mid = market.mid(symbol);
       return isDecline(mid)
         ? { symbol, usd: null, detail: mid.detail ?? null }
-        : { symbol, usd: mid.value, detail: null };
+        : { symbol, usd: mid.value, detail: missing(symbol) };
     }),
+    sources,
   };
 }

@@ -240,7 +240,12 @@ export function createQuoteHandler(
     inputs: QuoteInputs,
   ): HeldQuote | Decline {
     const priced = price(inputs);
-    if (isDecline(priced)) return priced;
+    if (isDecline(priced)) {
+      if (priced.control !== 'confidence') return priced;
+      // Pricing sees one uncertainty; the market has what each source says.
+      const { detail = priced.detail } = context.market.condition(route.pair.base, route.pair.quote) ?? {};
+      return { ...priced, ...(detail !== undefined && { detail }) };
+    }
     const { input, output } = priced;
     const failure =
       check(inputs, priced)[0] ??

@@ -19,6 +19,9 @@ export const REQUESTS = 'requests';
 /** Per control: many takers must not flood the log. */
 const MAX_LOGS_PER_MINUTE = 10;
 
+/** The reason stands before the first semicolon, its evidence after it. Numbers change all the time. */
+const reasonOf = (detail: string): string => (detail.split(';', 1)[0] ?? '').replaceAll(/[\d.]+/g, '');
+
 interface ControlState {
   held: Map<string, { detail: string; sinceMs: number }>;
   refusal: { detail: string; sinceMs: number; lastMs: number } | undefined;
@@ -89,6 +92,10 @@ export function createControlBoard({ clock, log, metrics }: { clock: Clock; log:
       for (const [about, detail] of now) {
         const known = held.get(about);
         if (known !== undefined) {
+          if (known.detail !== detail && reasonOf(known.detail) !== reasonOf(detail))
+            logWithinRate(row, () =>
+              log.warn({ control, about, detail }, 'risk control is tripped for another reason'),
+            );
           known.detail = detail;
           continue;
         }

@@ -149,6 +149,8 @@ function print({ json }: AdminClientOptions, status: Status): void {
   printLines(lines(status));
 }
 
+const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
+
 function lines({
   status,
   reasons,
@@ -157,6 +159,7 @@ function lines({
   venues,
   chains,
   prices,
+  sources,
   sending,
   pause: standing,
 }: Status): string[] {
@@ -194,6 +197,26 @@ function lines({
       ['price', 'USD', ''],
       prices.map(({ symbol, usd, detail }) => [symbol, usd === null ? '-' : String(usd), detail ?? '']),
       { right: ['USD'] },
+    ),
+    '',
+    ...table(
+      ['source', 'of', 'says', 'age', 'bps off', 'state', 'last refused message'],
+      sources.map(
+        ({ price, feed, symbol, value, ageMs, allowedAgeMs, offBps, allowedBps, use, trouble, refused }) => [
+          `${feed}|${symbol}`,
+          price,
+          value === undefined ? '-' : String(value),
+          ageMs === undefined ? '-' : `${seconds(ageMs)} of ${seconds(allowedAgeMs)}`,
+          offBps === undefined || allowedBps === undefined
+            ? '-'
+            : `${offBps.toFixed(1)} of ${allowedBps.toFixed(1)}`,
+          trouble ?? use,
+          refused === undefined
+            ? ''
+            : `${refused.why} ${seconds(refused.ageMs)} ago, ${refused.count} since its last price`,
+        ],
+      ),
+      { right: ['says', 'age', 'bps off'] },
     ),
   ];
 }

@@ -72,7 +72,7 @@ test('the other direction and exact output', () => {
 test('declines when the sources give no mid', () => {
   expect(read({ sources: [{ name: 'a', price: '2500' }] })).toMatchObject({
     declined: 'stale_price',
-    detail: '1 of 2 sources fresh',
+    detail: expect.stringMatching(/^1 of 2 sources fresh; a said 2500 /) as string,
   });
 });
 

@@ -3,7 +3,7 @@
 import { formatUnits } from '../../../domain/amount.ts';
 import { isDecline } from '../../../domain/decline.ts';
 import { check } from '../../../pricing/check.ts';
-import type { Mid } from '../../../pricing/mid.ts';
+import { type Mid, sourceTexts } from '../../../pricing/mid.ts';
 import { price, type PriceDecline, type Priced } from '../../../pricing/price.ts';
 import type { PriceInputs } from '../../../pricing/price-inputs.ts';
 import { toNumber } from '../../../pricing/rational.ts';
@@ -27,7 +27,9 @@ export async function priceFile({
   const answer = price(inputs);
   if (isDecline(answer))
     return say(
-      json === true ? JSON.stringify({ ...declined(answer), mid: midOf(inputs, read.mid) }) : refusal(answer),
+      json === true
+        ? JSON.stringify({ ...declined(answer), mid: midOf(inputs, read.mid) })
+        : [refusal(answer), ...(read.mid === undefined ? [] : sourceTexts(read.mid))].join('\n  '),
     );
   const doubts = check(inputs, answer);
   if (json === true)
@@ -124,6 +126,7 @@ function table(inputs: PriceInputs, priced: Priced, mid: Mid | undefined): strin
   return [
     `${given} to ${taken}, ${inputs.side === 'exactInput' ? 'exact input' : 'exact output'}; the LP ${inputs.lp === 'buy' ? 'buys' : 'sells'} ${base}.`,
     `mid ${toNumber(inputs.mid)}, uncertainty ${inputs.confidenceBps.toFixed(6)} bps${mid === undefined ? '' : `; used ${mid.used.join(', ')}${mid.dropped.map(({ source, why }) => `; dropped ${source} (${why})`).join('')}`}`,
+    ...(mid === undefined ? [] : sourceTexts(mid).map((text) => `  ${text}`)),
     '',
     `${'term'.padEnd(12)} ${'bps'.padStart(15)} ${taken.padStart(18)}`,
     ...TERMS.map(([name, what]) => row(name, terms[name] as number, what)),
