@@ -23,7 +23,13 @@ const SECONDS = Number(process.argv.find((word) => word.startsWith('--seconds=')
 
 const v = await startTestVenue({
   metrics: createMetrics(),
-  rates: { quotesPerSecond: 1e6, perIpPerSecond: 1e6, openQuotes: 1e9, openNotionalUsd: 1e15 },
+  rates: {
+    quotesPerSecond: 1e6,
+    perIpPerSecond: 1e6,
+    openQuotes: 1e9,
+    openNotionalUsd: 1e15,
+    leastSubmittedShare: 0,
+  },
   http: { maxSocketsPerAddress: 10_000 },
   fanOut: { timeoutMs: 2_000 },
 });

@@ -178,6 +178,7 @@ export async function startSite({ batch }: { batch: boolean }): Promise<Site> {
           perIpPerSecond: 1e6,
           openQuotes: many,
           openNotionalUsd: 1e15,
+          leastSubmittedShare: 0,
         },
       };
       const file = join(folder, `${name}.json`);

@@ -106,6 +106,7 @@ async function measure(postgres: TestPostgres, history: number, rates: readonly 
       perIpPerSecond: 1e6,
       openQuotes: 1e9,
       openNotionalUsd: 1e15,
+      leastSubmittedShare: 0,
     },
   });
   const { chain, usdc } = v.chain;

@@ -28,7 +28,13 @@ const SECONDS = Number(process.argv.find((word) => word.startsWith('--seconds=')
 const metrics = createMetrics();
 const v = await startTestVenue({
   metrics,
-  rates: { quotesPerSecond: 1e6, perIpPerSecond: 1e6, openQuotes: 1e9, openNotionalUsd: 1e15 },
+  rates: {
+    quotesPerSecond: 1e6,
+    perIpPerSecond: 1e6,
+    openQuotes: 1e9,
+    openNotionalUsd: 1e15,
+    leastSubmittedShare: 0,
+  },
   admission: { shedAtLagMs: 40 },
 });
 await fundQuoteLoad(v);

@@ -15,8 +15,13 @@ import { createBreaker } from './solvers/breaker.ts';
 import { createBuckets } from './access/token-buckets.ts';
 import { createPromisedOutputs } from './quoting/exposure.ts';
 import { createOpenQuotes } from './quoting/open-quotes.ts';
+import type { Liquidity } from './market/liquidity.ts';
 import { createPrices } from './market/prices.ts';
+import type { SolverSession } from './solvers/roster.ts';
+import { createUnsubmittedQuotes } from './quoting/unsubmitted.ts';
 import { isWrapped, normalSignature } from './orders/signatures.ts';
+import { silentMetrics } from '../../test/support/silent.ts';
+import type { ApiError } from '../protocol/errors.ts';
 import { whyNoQuotes } from './quoting/unavailable.ts';
 
 const LP: Hex = `0x${'11'.repeat(20)}`;
@@ -118,6 +123,87 @@ test('A44: requests in flight count, so concurrent requests gain nothing', () =>
   expect(ask).toThrow('as many live quotes as it may');
   second();
   ask()();
+});
+
+describe('quotes that a workspace does not submit', () => {
+  const session = (account: Hex) =>
+    ({ accounts: new Map([[1, { account, operator: account }]]) }) as unknown as SolverSession;
+  const [one, other] = [session(LP), session(TOKEN)];
+
+  function ledger(leastShare = 0.01) {
+    let [nowMs, group] = [0, 0];
+    const clock: Clock = { nowMs: () => nowMs, monotonicMs: () => nowMs, after: () => () => {} };
+    const liquidity = { available: () => 1_000n } as unknown as Liquidity;
+    const unsubmitted = createUnsubmittedQuotes({ liquidity, clock, metrics: silentMetrics }, leastShare);
+    const now = () => Math.floor(nowMs / 1_000);
+    const begin = (amount: bigint | undefined, sessions = [one], workspaceId = 'w') =>
+      unsubmitted.reserve(sessions, {
+        ...{ workspaceId, chainId: 1, token: TOKEN, amount, group: `${++group}`, now: now() },
+      });
+    return {
+      unsubmitted,
+      begin,
+      /** A firm quote for ten seconds; its group, or the seconds to wait. */
+      quote(amount: bigint, workspaceId = 'w'): string | number | null {
+        try {
+          const budget = begin(amount, [one], workspaceId);
+          for (const each of budget.sessions) budget.quoted(each, amount, now() + 10);
+          budget.done();
+          return `${group}`;
+        } catch (error) {
+          return (error as ApiError).retryAfterSeconds;
+        }
+      },
+      pass(seconds: number) {
+        nowMs += seconds * 1_000;
+        unsubmitted.expire(now());
+      },
+    };
+  }
+
+  test('a new workspace gets most of the inventory once, later a part of it, and never less than an eighth', () => {
+    const { quote, pass } = ledger();
+    const given = (): number => {
+      let count = 0;
+      while (typeof quote(10n) === 'string') count++;
+      return count * 10;
+    };
+    expect([given(), quote(10n), quote(10n, 'another')]).toEqual([710, 10, '74']);
+    pass(11);
+    expect(given()).toBe(440);
+    for (let round = 0; round < 60; round++) {
+      pass(11);
+      given();
+    }
+    pass(11);
+    expect(given()).toBe(120);
+  });
+
+  test('a workspace that submits what it is expected to is not limited', () => {
+    const { unsubmitted, quote, pass } = ledger();
+    for (let n = 0; n < 2_000; n++) {
+      const group = quote(90n);
+      expect(group).toBeTypeOf('string');
+      if (n % 50 === 0) unsubmitted.submitted(group as string);
+      pass(1);
+    }
+  });
+
+  test('A44: requests in progress count, and end without a quote', () => {
+    const { begin, quote } = ledger();
+    const first = begin(900n);
+    expect(() => begin(400n)).toThrow('submits too few of its quotes');
+    expect(begin(400n, [one, other]).sessions).toEqual([other]);
+    first.done();
+    expect(quote(400n)).toBeTypeOf('string');
+    // Of unknown amount, several may be in progress.
+    for (let n = 0; n < 2; n++) begin(undefined);
+  });
+
+  test('without a least share nothing is limited', () => {
+    const { quote } = ledger(0);
+    for (let n = 0; n < 100; n++) expect(quote(900n)).toBeTypeOf('string');
+  });
 });
 
 test('buckets: a burst, then the rate, per id', () => {

@@ -67,6 +67,11 @@ export const RATES = {
   /** Live quote requests of one key that have not been submitted. */
   openQuotes: 2_000,
   openNotionalUsd: 50_000_000,
+  /**
+   * Of the amounts quoted to a workspace, the share that it is expected to submit. While it submits less, its
+   * other quotes may hold a shrinking part of each LP's inventory. 0: no limit.
+   */
+  leastSubmittedShare: 0.01,
   /** Addresses (own proxies, benches) exempt from the limit by address. */
   trustedIps: [] as readonly string[],
 };

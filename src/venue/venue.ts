@@ -30,13 +30,13 @@ export function createVenue(deps: VenueDeps, options: VenueOptions): Venue {
   const { store, chains, clock } = deps;
   const parts = wireVenue(deps, options);
   const { keyring, workspaces, roster, orderEvents, tail, peers } = parts;
-  const { slots, liquidity, feeCap, gas, board, exposure, nonceGroups } = parts;
+  const { slots, liquidity, feeCap, gas, board, exposure, nonceGroups, unsubmitted } = parts;
   let cancelSweep = () => {};
 
   function sweep() {
     // By the slowest chain's time.
     const times = [...chains.values()].map((port) => port.head()?.timestamp ?? chainNow(clock, port));
-    if (times.length > 0) exposure.expire(Math.min(...times));
+    if (times.length > 0) for (const each of [exposure, unsubmitted]) each.expire(Math.min(...times));
     nonceGroups.expire(chainNow(clock, undefined));
     cancelSweep = clock.after(SWEEP_MS, sweep);
   }

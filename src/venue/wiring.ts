@@ -8,6 +8,7 @@ import { createSlotLimiter } from './access/admission.ts';
 import { createBulkhead } from './access/bulkhead.ts';
 import { createEventTail } from './stream/event-tail.ts';
 import { createPromisedOutputs, nonceGroupOf } from './quoting/exposure.ts';
+import { createUnsubmittedQuotes } from './quoting/unsubmitted.ts';
 import { createFanOut } from './quoting/fan-out.ts';
 import { createFeeCap } from './quoting/fee-cap.ts';
 import { createRelayFees } from './quoting/relay-fee.ts';
@@ -76,13 +77,14 @@ export function wireVenue(ports: VenueDeps, options: VenueOptions) {
   const nonceGroups = createNonceGroups();
   const openQuotes = createOpenQuotes();
   const liquidity = createLiquidity({ ...ports, exposure });
+  const unsubmitted = createUnsubmittedQuotes({ ...ports, liquidity }, rates.leastSubmittedShare);
   const gas = createRelayFees({ ...ports, prices }, options.chainSettings);
   const screening = createScreening(ports);
   const sealing = createSealing(createSealer(options.sealKeys), networks);
   const parser = createRequestParser({ ...ports, markets, roster, screening }, fanOutOptions, rates);
   const responder = createQuoteResponder(ports);
   const source = createRfqSource(
-    { ...ports, roster, fanOut, gas, liquidity, exposure, nonceGroups },
+    { ...ports, roster, fanOut, gas, liquidity, exposure, nonceGroups, unsubmitted, prices },
     fanOutOptions,
   );
   const shared = { ...ports, parser, source, sealing, responder, gas, prices, openQuotes };
@@ -109,8 +111,10 @@ export function wireVenue(ports: VenueDeps, options: VenueOptions) {
   const orderEvents = createOrderEventDispatcher({ ...ports, roster, nonceGroups });
   // Also for an order that was submitted at another replica.
   orderEvents.onOrder(({ keyId, originChainId, order }, { event }) => {
-    if (event === 'order.created')
-      openQuotes.close(keyId, nonceGroupOf(originChainId, order.user, order.nonce));
+    if (event !== 'order.created') return;
+    const group = nonceGroupOf(originChainId, order.user, order.nonce);
+    openQuotes.close(keyId, group);
+    unsubmitted.submitted(group);
   });
   const tail = createEventTail(ports);
   const orders = createOrderStream({ ...ports, tail, chains: networks });
@@ -130,11 +134,12 @@ export function wireVenue(ports: VenueDeps, options: VenueOptions) {
   peers.share(gate.replicaShare(peers.publishSoon));
   peers.share(openQuotes.replicaShare(() => chainNow(clock, undefined), peers.publishSoon));
   peers.share(exposure.replicaShare(peers.publishSoon));
+  peers.share(unsubmitted.replicaShare(peers.publishSoon));
   peers.share(roster.replicaShare(peers.publishSoon));
 
   return {
     ...{ networks, markets, feeCap, keyring, workspaces, slots, gate, roster, exposure, nonceGroups },
-    ...{ liquidity, gas, quoter, preflighter, submitter, router, routePreflighter, routeRoster },
+    ...{ unsubmitted, liquidity, gas, quoter, preflighter, submitter, router, routePreflighter, routeRoster },
     ...{ history, orderEvents, tail, board, socketRoutes, peers },
   };
 }

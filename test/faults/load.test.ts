@@ -25,7 +25,7 @@ let v: TestVenue;
 beforeAll(async () => {
   v = await startTestVenue({
     fanOut: { timeoutMs: 20_000 },
-    rates: { quotesPerSecond: 1e6, submitsPerSecond: 1e6, perIpPerSecond: 1e6 },
+    rates: { quotesPerSecond: 1e6, submitsPerSecond: 1e6, perIpPerSecond: 1e6, leastSubmittedShare: 0 },
     admission: WIDE_OPEN,
   });
 });

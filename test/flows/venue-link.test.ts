@@ -26,6 +26,8 @@ let slowBalances: { asked: () => void; until: Promise<void> } | undefined;
 beforeAll(async () => {
   v = await startTestVenue({
     breaker: { limit: 4, firstCoolDownMs: 1_500 },
+    // One workspace asks for all inventory and submits little.
+    rates: { leastSubmittedShare: 0 },
     seen: (port) => ({
       ...port,
       async ledgerBalance(...asked) {

@@ -201,6 +201,7 @@ export const zVenueConfig = z.strictObject({
     burst: z.number().min(1).default(RATES.burst),
     openQuotes: zCount(RATES.openQuotes),
     openNotionalUsd: z.number().positive().default(RATES.openNotionalUsd),
+    leastSubmittedShare: z.number().min(0).max(1).default(RATES.leastSubmittedShare),
     trustedIps: z.array(z.string()).default([...RATES.trustedIps]),
   }),
   breaker: zSection({

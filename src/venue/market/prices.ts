@@ -49,6 +49,12 @@ export function createPrices(reference: Reference) {
         tokenPrice * 10n ** BigInt(NATIVE_DECIMALS),
       );
     },
+    /** What the amount is worth in another token, rounded down. undefined without both prices. */
+    exchangedDown(from: TokenInfo, amount: bigint, to: TokenInfo) {
+      const [fromPrice, toPrice] = [usdE8(from), usdE8(to)];
+      if (fromPrice === undefined || toPrice === undefined || toPrice <= 0n) return undefined;
+      return (amount * fromPrice * 10n ** BigInt(to.decimals)) / (toPrice * 10n ** BigInt(from.decimals));
+    },
     /** (value received / value paid) - 1; negative is worse for the taker. */
     deltaFromMid(input: TokenInfo, inputAmount: bigint, output: TokenInfo, outputAmount: bigint) {
       const [inputPrice, outputPrice] = [usdE8(input), usdE8(output)];

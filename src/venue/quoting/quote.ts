@@ -3,7 +3,8 @@
  * promised, seal them. Nothing here waits for a database, a queue or a node.
  *
  * Read in this order: parse-request, rfq-source (fan-out, verify, split-round), terms, sealing. Around them:
- * exposure, open-quotes and nonce-groups keep what has been promised; relay-fee and fee-cap set the fees.
+ * exposure, open-quotes, unsubmitted and nonce-groups keep what has been promised; relay-fee and fee-cap set
+ * the fees.
  */
 
 import type { Random } from '../../ports/random.ts';

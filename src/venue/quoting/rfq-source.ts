@@ -17,9 +17,11 @@ import { nonceGroupOf } from './exposure.ts';
 import type { FanOut, SolverReplies } from './fan-out.ts';
 import type { NonceGroups } from './nonce-groups.ts';
 import type { ParsedRequest } from './parse-request.ts';
+import type { Prices } from '../market/prices.ts';
 import type { Landing, RelayFees } from './relay-fee.ts';
 import { commitSplit, type PartialOffers, planSplitRound, splitOrder } from './split-round.ts';
 import { unavailable, whyNoQuotes } from './unavailable.ts';
+import type { QuoteBudget, UnsubmittedQuotes, Wanted } from './unsubmitted.ts';
 import {
   backingOf,
   type FirmQuote,
@@ -35,6 +37,8 @@ export interface RfqSourceDeps extends VerifyDeps {
   fanOut: FanOut;
   gas: RelayFees;
   nonceGroups: NonceGroups;
+  unsubmitted: UnsubmittedQuotes;
+  prices: Prices;
   clock: Clock;
   random: Random;
   metrics: Metrics;
@@ -65,7 +69,7 @@ export interface RfqSource {
   serves(pair: PairRequest): boolean;
   /**
    * All candidates of one request share `nonce`. Never rejects because of a solver. `timeoutMs` shortens the
-   * venue's own deadline.
+   * venue's own deadline. Throws 429 when the workspace submits too few of its quotes.
    */
   find(pair: PairRequest, nonce: bigint, timeoutMs?: number): Promise<RfqAnswer>;
   /**
@@ -78,14 +82,13 @@ export interface RfqSource {
 }
 
 export function createRfqSource(deps: RfqSourceDeps, options: FanOutOptions): RfqSource {
-  const { roster, fanOut, gas, exposure, nonceGroups, clock, random, metrics } = deps;
+  const { roster, fanOut, gas, exposure, nonceGroups, unsubmitted, prices, clock, random, metrics } = deps;
   const returned = metrics.counter('firmquote_venue_candidates_total', 'Candidates returned', ['solver']);
   metrics.gauge('firmquote_venue_open_quote_groups', 'Requests with live quotes', [], (gauge) =>
     gauge.set(exposure.size()),
   );
 
   async function find(pair: PairRequest, nonce: bigint, timeoutMs?: number): Promise<RfqAnswer> {
-    const startedMs = clock.monotonicMs();
     const { corridor } = pair;
     const crossChain = pair.input.chain.id !== pair.output.chain.id;
     const deferredChainId = deferredOn(pair);
@@ -114,21 +117,47 @@ export function createRfqSource(deps: RfqSourceDeps, options: FanOutOptions): Rf
         ),
       );
 
+    const budget = unsubmitted.reserve(sessions, wantedBy(pair, asked));
+    try {
+      return await askSolvers(pair, asked, landing, budget, timeoutMs);
+    } finally {
+      budget.done();
+    }
+  }
+
+  async function askSolvers(
+    pair: PairRequest,
+    asked: SolverRequest,
+    landing: Landing,
+    { sessions, quoted }: QuoteBudget,
+    timeoutMs: number | undefined,
+  ): Promise<RfqAnswer> {
+    const startedMs = clock.monotonicMs();
     const replies = await fanOut.requestQuotes(asked.rfq, sessions, timeoutMs);
-    const { verified, invalid } = verifyAndRank(asked, replies.quotes, landing, pair.request.maxCandidates);
+    const { matching, verified, invalid } = verifyAndRank(
+      asked,
+      replies.quotes,
+      landing,
+      pair.request.maxCandidates,
+    );
+    for (const { session, outputAmount, order } of matching)
+      quoted(session, outputAmount, order.fillDeadline);
     const splitMs =
       timeoutMs === undefined ? undefined : Math.max(1, timeoutMs - (clock.monotonicMs() - startedMs));
-    const split = await trySplit(asked, deferredChainId, replies.partials, verified[0], splitMs);
+    const split = await trySplit(asked, deferredOn(pair), replies.partials, verified[0], splitMs);
+    for (const { solverId, outputAmount } of split?.quote.slices ?? []) {
+      const session = sessions.find((each) => each.solverId === solverId);
+      if (session && split) quoted(session, outputAmount, split.quote.order.fillDeadline);
+    }
     const candidates = split ? rank(asked.side, [...verified, split]) : verified;
     if (candidates.length > 0) return { asked, candidates, why: null };
-    return nothing(
-      whyNoQuotes([...replies.declines, ...tooLargeAlone(asked, replies.partials)], {
-        asked: sessions.length,
-        invalid,
-        corridor,
-        unit: asked.side === 'exactInput' ? asked.inputToken : asked.outputToken,
-      }),
-    );
+    const why = whyNoQuotes([...replies.declines, ...tooLargeAlone(asked, replies.partials)], {
+      asked: sessions.length,
+      invalid,
+      corridor: pair.corridor,
+      unit: asked.side === 'exactInput' ? asked.inputToken : asked.outputToken,
+    });
+    return { asked, candidates: [], why };
   }
 
   function solverRequest(
@@ -185,6 +214,18 @@ export function createRfqSource(deps: RfqSourceDeps, options: FanOutOptions): Rf
     };
   }
 
+  const wantedBy = (
+    { workspace, input, output, now }: PairRequest,
+    { side, amount, nonceGroup }: SolverRequest,
+  ): Wanted => ({
+    workspaceId: workspace.id,
+    chainId: output.chain.id,
+    token: output.token.address,
+    amount: side === 'exactOutput' ? amount : prices.exchangedDown(input.token, amount, output.token),
+    group: nonceGroup,
+    now,
+  });
+
   /** One session per eligible solver: that of its replica with the fewest requests in flight. */
   function eligibleSessions({ request, workspace, corridor, input, output }: PairRequest): SolverSession[] {
     const entries = eligible(roster.entries(), {
@@ -213,7 +254,7 @@ export function createRfqSource(deps: RfqSourceDeps, options: FanOutOptions): Rf
     quotes: SolverReplies['quotes'],
     landing: Landing,
     most: number,
-  ): { verified: RfqCandidate[]; invalid: number } {
+  ): { matching: MatchingQuote[]; verified: RfqCandidate[]; invalid: number } {
     const takerGas = gas.takerGas(asked, landing);
     let invalid = 0;
     const matching = new Map<string, Ranked & { matched: MatchingQuote }>();
@@ -238,7 +279,7 @@ export function createRfqSource(deps: RfqSourceDeps, options: FanOutOptions): Rf
       if (quote && !verified.some((other) => other.quote.orderId === quote.orderId))
         verified.push({ ...ranking, quote, landing, underWatch: isUnderWatch(quote) });
     }
-    return { verified, invalid };
+    return { matching: [...matching.values()].map(({ matched }) => matched), verified, invalid };
   }
 
   function rankingOf(

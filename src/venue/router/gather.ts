@@ -6,6 +6,7 @@
 import { setMaxListeners } from 'node:events';
 import { rank, type Ranked } from '../../auction/rank.ts';
 import type { ProductUnavailable } from '../../protocol/api/quote.ts';
+import { ApiError } from '../../protocol/errors.ts';
 import type { VenueDeps } from '../deps.ts';
 import type { RelayFees } from '../quoting/relay-fee.ts';
 import type { ListedAsset } from '../market/markets.ts';
@@ -25,6 +26,8 @@ export interface RouteCandidates {
   candidates: RouteCandidate[];
   /** Why direct sources had no offer. */
   whys: ProductUnavailable[];
+  /** Of a source that did not ask, because the caller holds too much. */
+  refusal?: ApiError;
 }
 
 type GathererDeps = Pick<VenueDeps, 'clock' | 'random' | 'log'> & {
@@ -57,6 +60,11 @@ export function createGatherer({ sources, gas, clock, random, log }: GathererDep
       const legs = await twoLegsAcross(middle, intent, nonce, leftMs, over.signal);
       if (legs) gathered.candidates.push(joined(intent, legs[0], legs[1]));
     };
+    const safely = (what: string, task: Promise<void>) =>
+      task.catch((error: unknown) => {
+        if (error instanceof ApiError) gathered.refusal = error;
+        else log.error({ what, error }, 'a source of the router failed');
+      });
     const tasks = [
       ...serving(intent, sources).map((source) => safely(source.id, direct(source))),
       ...(twoLegs
@@ -66,7 +74,7 @@ export function createGatherer({ sources, gas, clock, random, log }: GathererDep
     await inTime(tasks, options.timeoutMs);
     over.abort();
     // Copies, because late sources still add to the originals.
-    return { candidates: [...gathered.candidates], whys: [...gathered.whys] };
+    return { ...gathered, candidates: [...gathered.candidates], whys: [...gathered.whys] };
   }
 
   /** Asks first for the leg whose amount the taker fixed. */
@@ -140,10 +148,6 @@ export function createGatherer({ sources, gas, clock, random, log }: GathererDep
       ),
       model: 'sequential',
     };
-  }
-
-  async function safely(what: string, task: Promise<void>) {
-    await task.catch((error: unknown) => log.error({ what, error }, 'a source of the router failed'));
   }
 
   function inTime(tasks: readonly Promise<void>[], ms: number): Promise<void> {

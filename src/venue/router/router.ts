@@ -108,7 +108,8 @@ export function createRouter(deps: RouterDeps, settings: RouterSettings) {
     const release = openQuotes.reserve(key.id, parsed.openQuoteLimits, parsed.now);
     try {
       const nonce = BigInt(random.bytes32());
-      const { candidates, whys } = await gatherer.gather(parsed, nonce);
+      const { candidates, whys, refusal } = await gatherer.gather(parsed, nonce);
+      if (candidates.length === 0 && refusal) throw refusal;
       if (candidates.length === 0) return noQuotes(mostTelling(whys, parsed.corridor));
       const best = rank(parsed.side, candidates)
         .filter(({ first }) => first.isStillBacked())
@@ -178,7 +179,10 @@ export function createRouter(deps: RouterDeps, settings: RouterSettings) {
     const intent = legIntent(parent.order.user, receiver, from, to, delivered, terms, { key, workspace });
     const release = openQuotes.reserve(key.id, openQuoteLimits(workspace, settings.rates), intent.now);
     const nonce = BigInt(random.bytes32());
-    const { candidates, whys } = await gatherer.gather(intent, nonce, { twoLegs: false }).finally(release);
+    const { candidates, whys, refusal } = await gatherer
+      .gather(intent, nonce, { twoLegs: false })
+      .finally(release);
+    if (candidates.length === 0 && refusal) throw refusal;
     const best = rank(intent.side, candidates).find(({ first }) => first.isStillBacked());
     if (!best)
       return {
