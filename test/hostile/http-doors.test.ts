@@ -2,6 +2,9 @@
 
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startHttp } from '../../src/adapters/http/server.ts';
+import { systemClock } from '../../src/adapters/system/clock.ts';
+import { silentLog } from '../support/silent.ts';
 import { type Replica, startTestVenue, type TestVenue } from '../support/venue.ts';
 
 /** Requests that an address may send; refilled too slowly to matter. */
@@ -65,6 +68,23 @@ describe('whatever is asked, beyond its budget an address is refused', () => {
       await door.stop();
     }
   });
+});
+
+test('behind a balancer named by its network, requests and sockets count for the address it forwards', async () => {
+  const balanced = await startHttp(
+    {
+      ...{ routes: v.venue.routes, socketRoutes: v.venue.socketRoutes, clock: systemClock, log: silentLog },
+      gate: { ...v.venue.gate, limitByAddress: (ip) => void counted.push(ip) },
+    },
+    { port: 0, trustProxy: ['127.0.0.0/8', '10.0.0.0/8'] },
+  );
+  const counted: string[] = [];
+  door = { ...(await v.replica()), url: balanced.url };
+  for (const headers of ['', 'Upgrade: websocket\r\nConnection: Upgrade\r\n'])
+    await say(request('GET /nothing', `X-Forwarded-For: 9.9.9.9, 203.0.113.7, 10.1.2.3\r\n${headers}`));
+  expect(counted).toEqual(['203.0.113.7', '203.0.113.7']);
+  await balanced.close();
+  await door.stop();
 });
 
 describe('public documents', () => {

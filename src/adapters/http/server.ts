@@ -1,8 +1,9 @@
 /** The venue's HTTP server: limits, strict bodies, and the API's two error shapes. */
 
 import type { AddressInfo, Socket } from 'node:net';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
+import proxyAddress from '@fastify/proxy-addr';
 import swagger from '@fastify/swagger';
 import Fastify, {
   type FastifyError,
@@ -55,7 +56,7 @@ export interface HttpOptions {
   requestTimeoutMs?: number;
   /** Beside loopback names; any Host when left out. */
   hostNames?: readonly string[];
-  /** Their X-Forwarded-For is trusted; none by default. */
+  /** Addresses and networks (CIDR) whose X-Forwarded-For is trusted; none by default. */
   trustProxy?: string[];
   title?: string;
 }
@@ -105,17 +106,18 @@ export async function startHttp<Key extends ApiCaller>(
     headersTimeoutMs = 10_000,
     requestTimeoutMs = 20_000,
     hostNames,
-    trustProxy,
+    trustProxy = [],
     title = 'firmquote venue',
   }: HttpOptions,
 ): Promise<HttpServer> {
   const guards = await securityHeaders();
+  const isProxy = proxyAddress.compile(trustProxy);
   const app = Fastify({
     logger: false,
     bodyLimit: bodyLimitBytes,
     requestTimeout: requestTimeoutMs,
     keepAliveTimeout: KEEP_ALIVE_MS,
-    trustProxy: trustProxy ?? false,
+    trustProxy: isProxy,
     return503OnClosing: true,
     forceCloseConnections: 'idle',
     exposeHeadRoutes: false,
@@ -140,7 +142,7 @@ export async function startHttp<Key extends ApiCaller>(
       setTimeout(() => socket.destroy(), CLOSE_TIMEOUT_MS).unref();
       const address = (socket as Socket).remoteAddress ?? '';
       // A proxy's address names no client.
-      if (!trustProxy?.includes(address) && overLimit(address)) return void socket.destroy();
+      if (!isProxy(address, 0) && overLimit(address)) return void socket.destroy();
       const overflow = (error as NodeJS.ErrnoException).code === 'HPE_HEADER_OVERFLOW';
       const late = (error as NodeJS.ErrnoException).code === 'ERR_HTTP_REQUEST_TIMEOUT';
       const { status, body } = answerFor(
@@ -273,7 +275,8 @@ export async function startHttp<Key extends ApiCaller>(
     socketRoutes,
     gate,
     log,
-    addressOf: (request) => addressOf(request, trustProxy),
+    // As fastify reads the address of a request.
+    addressOf: (request) => proxyAddress(request, isProxy),
     maxPerAddress: maxSocketsPerAddress,
   });
   await app.ready();
@@ -468,13 +471,4 @@ function pattern(path: string): RegExp {
   let found = patterns.get(path);
   if (!found) patterns.set(path, (found = new RegExp(`^${path.replace(/:[a-zA-Z]+/g, '[^/]+')}$`)));
   return found;
-}
-
-/** Of an upgrade request, where fastify's own proxy handling does not apply. */
-function addressOf(request: IncomingMessage, trusted: readonly string[] | undefined): string {
-  const peer = request.socket.remoteAddress ?? '';
-  if (!trusted?.includes(peer)) return peer;
-  const forwarded = request.headers['x-forwarded-for'];
-  const last = (Array.isArray(forwarded) ? forwarded.join(',') : (forwarded ?? '')).split(',').at(-1)?.trim();
-  return last || peer;
 }

@@ -71,7 +71,7 @@ export const zVenueConfig = z.strictObject({
   http: zSection({
     host: z.string().default('127.0.0.1'),
     port: z.int().min(0).max(65_535).default(8080),
-    /** Addresses of load balancers whose X-Forwarded-For is trusted. */
+    /** Addresses and networks (CIDR) of load balancers whose X-Forwarded-For is trusted. */
     trustProxy: z.array(z.string()).default([]),
     /** After SIGTERM /readyz fails for this long first: a load balancer must notice. */
     drainMs: z.int().min(0).max(2_000).default(0),
