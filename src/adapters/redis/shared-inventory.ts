@@ -150,7 +150,7 @@ export function createSharedInventory(
           JSON.stringify([...until]),
         );
       } catch (error) {
-        if (error instanceof RequestError) throw error;
+        if (error instanceof RequestError || error instanceof UpstreamError) throw error;
         throw new UpstreamError(
           'Redis does not answer, so this replica cannot join the shared inventory. Check its URL ' +
             'and that it runs.',
@@ -250,8 +250,15 @@ export function createSharedInventory(
   };
 }
 
-/** A server that evicts keys would drop holds. */
+/** A server that evicts keys would drop holds. Without a role or a run id this is no answer of Redis. */
 function refuseForgetful(info: ReadonlyMap<string, string>): void {
+  const role = info.get('role');
+  if (role === undefined || !info.get('run_id'))
+    throw new UpstreamError(
+      'What answers at the URL of Redis is not Redis, or hides its role or run id from INFO. Check the URL ' +
+        'and the server; this replica tries again.',
+      { code: 'redis_unavailable' },
+    );
   const policy = info.get('maxmemory_policy') ?? 'noeviction';
   if (policy.startsWith('allkeys') && info.get('maxmemory') !== '0') {
     throw new RequestError(
@@ -260,7 +267,7 @@ function refuseForgetful(info: ReadonlyMap<string, string>): void {
       { code: 'bad_config' },
     );
   }
-  if (info.get('role') !== 'master')
+  if (role !== 'master')
     throw new RequestError('This Redis is a read-only replica. Configure the primary instead.', {
       code: 'bad_config',
     });
