@@ -92,7 +92,8 @@ function sessionOver(link: Link, answer: (rfq: Rfq) => Promise<FromSolver[]>) {
 }
 
 const declined = (rfqId: string): FromSolver => ({ type: 'decline', rfqId, reason: 'pair', maxAmount: null });
-const reasonOf = (message: FromSolver) => (message.type === 'decline' ? message.reason : message.type);
+const reasonOf = (message: FromSolver) =>
+  message.type === 'decline' ? (message.code ?? message.reason) : message.type;
 
 test('a request that waited too long is not priced', async () => {
   let worked = 0;
@@ -110,14 +111,14 @@ test('a request that waited too long is not priced', async () => {
   // One that was worked on while the machine had no time for it is declined as well: the next test.
   const answered = said.filter((message) => reasonOf(message) === 'pair').length;
   expect(answered).toBeLessThanOrEqual(worked);
-  expect(said.filter((message) => reasonOf(message) === 'limit')).toHaveLength(REQUESTS - answered);
+  expect(said.filter((message) => reasonOf(message) === 'late')).toHaveLength(REQUESTS - answered);
 });
 
 test('an answer that took too long is declined instead of sent', async () => {
   const said = await asked(
     ({ rfqId }) => new Promise((done) => setTimeout(() => done([declined(rfqId)]), DEADLINE_MS * 2)),
   );
-  expect(new Set(said.map(reasonOf))).toEqual(new Set(['limit']));
+  expect(new Set(said.map(reasonOf))).toEqual(new Set(['late']));
 });
 
 test('the time that a request waited for its turn counts', async () => {
@@ -136,7 +137,7 @@ test('the time that a request waited for its turn counts', async () => {
   );
   session.start();
   receive(JSON.stringify(rfq(1)), DEADLINE_MS * 0.7);
-  await expect.poll(() => said.map(reasonOf)).toEqual(['limit']);
+  await expect.poll(() => said.map(reasonOf)).toEqual(['late']);
 });
 
 test('requests far beyond maxInFlight are declined while the others are worked on', async () => {
@@ -155,5 +156,5 @@ test('requests far beyond maxInFlight are declined while the others are worked o
   );
   session.start();
   for (let n = 0; n < 2 * 256 + 3; n += 1) receive(JSON.stringify(rfq(n)), 0);
-  expect(said.map(reasonOf)).toEqual(['limit', 'limit', 'limit']);
+  expect(said.map(reasonOf)).toEqual(['busy', 'busy', 'busy']);
 });

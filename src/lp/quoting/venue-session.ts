@@ -147,14 +147,15 @@ export function createVenueSession(deps: VenueSessionDeps, { solver }: Pick<LpCo
   }
 
   /** Answers without work what could not be answered in time. */
-  function declineLate(question: Rfq | SliceRequest, quoteId?: Bytes32): void {
+  function declineUnasked(question: Rfq | SliceRequest, code: 'late' | 'busy', quoteId?: Bytes32): void {
     metrics.late.add();
-    send(declineMessage(question, { declined: 'limit' }, quoteId));
+    send({ ...declineMessage(question, { declined: 'limit' }, quoteId), code });
   }
 
-  const isTooLate = ({ deadlineMs }: Rfq | SliceRequest, waitedMs: number): boolean =>
-    waitedMs >= deadlineMs * IN_TIME ||
-    inFlight >= IN_FLIGHT_SLACK * deps.quoting().config.quoting.maxInFlight;
+  function whyNotAsked({ deadlineMs }: Rfq | SliceRequest, waitedMs: number): 'late' | 'busy' | undefined {
+    if (waitedMs >= deadlineMs * IN_TIME) return 'late';
+    return inFlight >= IN_FLIGHT_SLACK * deps.quoting().config.quoting.maxInFlight ? 'busy' : undefined;
+  }
 
   function isFlood(frames: number): boolean {
     while (frames > 0 && takeToken(notices, lastFrameMs, NOTICES)) frames -= 1;
@@ -181,7 +182,7 @@ export function createVenueSession(deps: VenueSessionDeps, { solver }: Pick<LpCo
   function sendAnswers(rfq: Rfq, answers: readonly LpAnswer[], receivedMs: number): void {
     const tookMs = clock.monotonicMs() - receivedMs;
     // The hold of a quote that was not sent stays until it expires: its signature exists.
-    if (tookMs > rfq.deadlineMs) declineLate(rfq);
+    if (tookMs > rfq.deadlineMs) declineUnasked(rfq, 'late');
     else for (const answer of answers) send(answer);
     metrics.quoteSeconds.observe(tookMs / 1000);
     const [first] = answers;
@@ -214,12 +215,14 @@ export function createVenueSession(deps: VenueSessionDeps, { solver }: Pick<LpCo
     if (message.type !== 'rfq' && message.type !== 'slice')
       if (isFlood(message.type === 'resync' ? 1 + message.awards.length : 1)) return;
     switch (message.type) {
-      case 'rfq':
-        if (isTooLate(message, waitedMs)) return declineLate(message);
-        return void answerRfq(message, lastFrameMs - waitedMs);
-      case 'slice':
-        if (isTooLate(message, waitedMs)) return declineLate(message, message.quoteId);
-        return void answerSlice(message);
+      case 'rfq': {
+        const why = whyNotAsked(message, waitedMs);
+        return why ? declineUnasked(message, why) : void answerRfq(message, lastFrameMs - waitedMs);
+      }
+      case 'slice': {
+        const why = whyNotAsked(message, waitedMs);
+        return why ? declineUnasked(message, why, message.quoteId) : void answerSlice(message);
+      }
       case 'ping':
         return void send({ type: 'pong' });
       case 'challenge':

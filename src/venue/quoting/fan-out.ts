@@ -67,6 +67,8 @@ const MAX_QUOTES_PER_SOLVER = 8;
  */
 const MISSES = 3;
 const REST_MS = 5_000;
+/** `late`: no time was left for the request; `busy`: too many in progress. */
+const DECLINE_CODES: ReadonlySet<string> = new Set([...CONTROLS, 'late', 'busy']);
 const BUCKETS_SECONDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 1];
 
 export function createFanOut(
@@ -194,7 +196,7 @@ export function createFanOut(
 
   function countDecline(session: SolverSession, { reason, code }: LinkDecline) {
     // Metrics labels must come from a fixed set.
-    const named = (CONTROLS as readonly string[]).includes(code ?? '') ? code : 'other';
+    const named = DECLINE_CODES.has(code ?? '') ? code : 'other';
     declined.add({ solver: session.solverId, reason, control: code === undefined ? 'none' : `${named}` });
   }
 
