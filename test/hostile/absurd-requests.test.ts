@@ -4,16 +4,19 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Log } from '../../src/ports/log.ts';
 import type { FromSolver, Rfq } from '../../src/protocol/link/link.ts';
 import { account } from '../support/devnet.ts';
+import { awardOf, takeQuote } from '../support/lp-trades.ts';
 import { request, type ScriptedVenue, startScriptedVenue } from '../support/scripted-venue.ts';
 import { startTwoVenues, type TwoVenues } from '../support/two-venues.ts';
 import { silentLog } from '../support/silent.ts';
 
 const fatal: string[] = [];
 const errors: string[] = [];
+const warnings: string[] = [];
 const log: Log = {
   ...silentLog,
   fatal: (_, message) => void fatal.push(message),
   error: (_, message) => void errors.push(message),
+  warn: (_, message) => void warnings.push(message),
   child: () => log,
 };
 
@@ -72,4 +75,20 @@ test('a venue that names another id than the configuration gets no proof', async
   await expect.poll(() => impostor.keys.length, { timeout: 15_000 }).toBeGreaterThan(1);
   expect(impostor.statuses).toEqual([]);
   expect(errors).toContain('the venue names another id than our configuration: no proof is signed');
+});
+
+test('an award that comes too late is logged once, however often the venue repeats it', async () => {
+  const { chain, devnet, honest } = v;
+  const rfq = request({
+    ...{ from: chain.chain, to: chain.chain, give: chain.usdc, take: chain.weth },
+    ...{ amount: 2_500_000_000n, taker: account(9_901).address },
+  });
+  const late = awardOf(await takeQuote(devnet, honest, account(9_901), rfq));
+  await chain.anvil.rpc('evm_increaseTime', [3_600]);
+  await chain.anvil.mine(2);
+  await expect.poll(() => v.lp.status().liveQuotes, { timeout: 15_000 }).toBe(0);
+  for (let n = 0; n < 20; n += 1) honest.send({ type: 'award', ...late });
+  // Frames are read in turn.
+  await ask(() => ({}));
+  expect(warnings.concat(fatal).filter((each) => each.startsWith('refused an award'))).toHaveLength(1);
 });

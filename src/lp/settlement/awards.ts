@@ -3,6 +3,7 @@
  * ledger or, after a crash, proven by our signature.
  */
 
+import { LRUCache } from 'lru-cache';
 import { commitmentDigest } from '../../domain/commitment.ts';
 import type { Chain } from '../../domain/chain.ts';
 import { type Address, type Bytes32, ZERO_BYTES32 } from '../../domain/hex.ts';
@@ -40,6 +41,7 @@ interface AwardDeps {
   taken(award: OpenAward): void;
 }
 
+const MAX_REFUSED = 10_000;
 const FINAL: ReadonlySet<AwardStage> = new Set<AwardStage>(['finalised', 'failed']);
 
 export function createAwards(
@@ -49,6 +51,8 @@ export function createAwards(
   const { ledger, log, chains } = deps;
   const awards = new Map<Bytes32, OpenAward>();
   const dirty = new Set<Bytes32>();
+  /** Logged once each: a venue may repeat an award. */
+  const refused = new LRUCache<Bytes32, true>({ max: MAX_REFUSED });
 
   function add(award: LpAward, slice: OwnSlice, stored: boolean): OpenAward {
     const open: OpenAward = { ...award, slice, stored };
@@ -108,6 +112,8 @@ export function createAwards(
 
   /** After its deadline by the origin's clock the order cannot be opened, so a late award is harmless. */
   function refuse(orderId: Bytes32, state: HoldState | undefined, harmless: boolean): void {
+    if (refused.has(orderId)) return;
+    refused.set(orderId, true);
     if (harmless) log.warn({ orderId, state }, 'refused an award whose order can no longer be opened');
     else log.fatal({ orderId, state }, 'refused an award for a quote whose hold has ended');
   }
