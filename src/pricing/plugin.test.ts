@@ -73,7 +73,7 @@ describe('a pricer', () => {
       DEFAULT_PARAMS.minSpreadBps,
     );
     expect(price({ ...inputs, plugin: { name: 'greedy', pricer: () => ({ edge: 400 }) } })).toMatchObject({
-      declined: 'size_above_max',
+      declined: 'standby',
     });
   });
   test('exact output and ladders call the pricer for every size', () => {

@@ -319,7 +319,8 @@ describe('declines', () => {
     ['not a number', { sigma: Number.NaN }, 'internal'],
     ['fee of a half', { platformFeeBps: 5_001 }, 'internal'],
     ['no amount', { amount: 0n }, 'size_below_min'],
-    ['spread out of bounds for any size', params({ maxSpreadBps: 4 }), 'size_above_max'],
+    ['spread out of bounds for any size', params({ maxSpreadBps: 4 }), 'standby'],
+    ['a least size above the largest', params({ minSize: 500, maxSize: 400 }), 'standby'],
   ] as const)('%s', (_name, change, reason) => expect(declined(change).declined).toBe(reason));
 
   describe('hard bands limit what comes in and what goes out', () => {

@@ -100,6 +100,12 @@ function frameOf(inputs: PriceInputs): Frame | PriceDecline {
   if (!(inputs.firmSeconds > 0)) return { declined: 'validity', detail: 'already over' };
   if (!Number.isInteger(fee) || fee < 0 || fee > MOST_FEE_BPS || inputs.relayFee < 0n || inputs.ownGas < 0n)
     return { declined: 'internal', detail: 'fee or gas out of range' };
+  // Our own settings: the taker cannot find a size that fits.
+  if (params.minSize > params.maxSize)
+    return {
+      declined: 'standby',
+      detail: `the least size ${params.minSize} is above the largest allowed now, ${params.maxSize}`,
+    };
   if (inputs.amount <= 0n)
     return { declined: 'size_below_min', detail: 'not a positive amount', minAmount: 1n };
   const rate = baseUnitRate(mid, inputs.lp, inputs.baseDecimals, inputs.quoteDecimals);
@@ -172,7 +178,14 @@ function tooLarge(inputs: PriceInputs, frame: Frame): PriceDecline | undefined {
   const { amount, side } = inputs;
   const ceiling = side === 'exactInput' ? frame.largestInput : grossOf(frame.largestInput, frame.rate);
   if (amount <= ceiling) return undefined;
-  return { ...frame.aboveInput, maxAmount: largestPassing({ ...inputs, amount: ceiling }, frame) };
+  return withLargest(frame.aboveInput, largestPassing({ ...inputs, amount: ceiling }, frame));
+}
+
+/** Where no size passes, our own limits are to blame, and the taker is not told to change the amount. */
+function withLargest(answer: PriceDecline, maxAmount: bigint): PriceDecline {
+  return answer.declined === 'size_above_max' && maxAmount === 0n
+    ? { declined: 'standby', detail: `no size passes: ${answer.detail ?? 'all are out of bounds'}` }
+    : { ...answer, maxAmount };
 }
 
 function guarded(inputs: PriceInputs, frame: Frame): Priced | PriceDecline {
@@ -186,7 +199,7 @@ function guarded(inputs: PriceInputs, frame: Frame): Priced | PriceDecline {
     case 'size_above_max':
     case 'no_inventory':
     case 'limit':
-      return { ...answer, maxAmount: largestPassing(inputs, frame) };
+      return withLargest(answer, largestPassing(inputs, frame));
     default:
       return answer;
   }
