@@ -30,6 +30,7 @@ test('shows an operator the inventory, and nothing of ended holds', async () => 
     slug: () => 'base',
     symbol: () => 'USDC',
     reasons: () => (trouble ? [{ kind: 'drift' }] : []),
+    pairs: () => [{ pair: 'WETH-USDC', quoting: !trouble }],
     quoting: () => true,
     openAwards: () => 0,
     leaseSeconds: () => [],
@@ -67,6 +68,7 @@ test('shows an operator the inventory, and nothing of ended holds', async () => 
   for (const line of [
     'firmquote_lp_inventory_units{chain="base",token="USDC",part="drift"} -2',
     'firmquote_lp_inventory_units{chain="base",token="USDC",part="buffer"} 5',
+    'firmquote_lp_pair_quoting{pair="WETH-USDC"} 0',
     'firmquote_lp_inventory_q{asset="WETH",chain="all"} 1.5',
     'firmquote_lp_inventory_q{asset="WETH",chain="arc"} 0.25',
     'firmquote_lp_receivables_overdue{corridor="base-arc"} 2',

@@ -17,6 +17,7 @@ interface LpGauges {
   slug(chainId: number): string;
   symbol(chainId: number, token: string): string;
   reasons(): readonly { kind: string }[];
+  pairs(): readonly { pair: string; quoting: boolean }[];
   quoting(): boolean;
   openAwards(): number;
   leaseSeconds(): { chainId: number; seconds: number }[];
@@ -26,6 +27,7 @@ interface LpGauges {
   venues(): readonly { name: string; load(): LinkLoad }[];
 }
 
+const SPREAD_BPS = [1, 2, 3, 5, 7.5, 10, 15, 20, 30, 50, 100, 200, 500];
 const LATENCY_SECONDS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.3, 1];
 
 export function createLpMetrics(metrics: Metrics) {
@@ -34,8 +36,24 @@ export function createLpMetrics(metrics: Metrics) {
     quotes: metrics.counter(
       'firmquote_lp_quotes_total',
       'Quotes given; a request is quoted at several tenors',
+      ['pair'],
     ),
-    declines: metrics.counter('firmquote_lp_declines_total', 'Requests declined, by reason', ['reason']),
+    /** The pair is "none" where the LP does not quote what was asked for. */
+    declines: metrics.counter('firmquote_lp_declines_total', 'Requests declined, by reason', [
+      'reason',
+      'pair',
+    ]),
+    quotedUsd: metrics.counter(
+      'firmquote_lp_quoted_usd_total',
+      'Value of the quotes given, once per request',
+      ['pair'],
+    ),
+    spreadBps: metrics.histogram(
+      'firmquote_lp_quoted_spread_bps',
+      'All-in spread of the first tenor of each quoted request',
+      SPREAD_BPS,
+      ['pair'],
+    ),
     late: metrics.counter('firmquote_lp_late_total', 'Requests declined because no answer could be in time'),
     quoteSeconds: metrics.histogram(
       'firmquote_lp_quote_seconds',
@@ -46,6 +64,10 @@ export function createLpMetrics(metrics: Metrics) {
     awards: metrics.counter('firmquote_lp_awards_total', 'Awards that ended, by outcome', [
       'outcome',
       'kind',
+      'pair',
+    ]),
+    tradedUsd: metrics.counter('firmquote_lp_traded_usd_total', 'Value of the trades that ended settled', [
+      'pair',
     ]),
     fills: metrics.counter('firmquote_lp_fills_total', 'Cross-chain fills, by outcome', ['outcome']),
     frames: metrics.counter('firmquote_lp_bad_frames_total', 'Frames from a venue that were not understood', [
@@ -153,6 +175,14 @@ export function exposeGauges(metrics: Metrics, view: LpGauges): void {
   );
   metrics.gauge('firmquote_lp_quoting', '1 while quoting, 0 in standby', [], (gauge) =>
     gauge.set(view.quoting() ? 1 : 0),
+  );
+  metrics.gauge(
+    'firmquote_lp_pair_quoting',
+    '1 while a request for a pair could be quoted',
+    ['pair'],
+    (gauge) => {
+      for (const { pair, quoting } of view.pairs()) gauge.set(quoting ? 1 : 0, { pair });
+    },
   );
   metrics.gauge('firmquote_lp_standby_reason', '1 for each reason that stops quotes', ['reason'], (gauge) => {
     const now = new Set(view.reasons().map(({ kind }) => kind));

@@ -67,7 +67,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'fq-operator-'));
   file = join(folder, 'lp.json');
   [devnet, postgres] = await Promise.all([
-    startDevnet([41101], { blockTimeSeconds: 1, landingMarginSeconds: 3 }),
+    startDevnet([41101], { blockTimeSeconds: 1, landingMarginSeconds: 3, moreTokens: 2 }),
     startTestPostgres(),
   ]);
   chain = devnet.chains[0] as TestChain;
@@ -118,11 +118,18 @@ beforeAll(async () => {
         rpcUrls: [chain.anvil.url],
       },
     ],
+    feeds: {
+      silent: { kind: 'http', url: `http://127.0.0.1:${await freePort()}/{symbol}`, bid: 'bid', ask: 'ask' },
+    },
     lp: {
       solver: { id: 'hands', name: 'Hands' },
       chains: [{ chainId: id, account: owner.address, maxHeadAgeMs: 30_000, graceSeconds: 1, buffers: {} }],
-      prices: { USD: { fixed: '1' }, ETH: { fixed: '2500' } },
-      assets: { USDC: { price: 'USD' }, WETH: { price: 'ETH' } },
+      prices: {
+        USD: { fixed: '1' },
+        ETH: { fixed: '2500' },
+        EUR: { sources: [{ feed: 'silent', symbol: 'EURUSD' }] },
+      },
+      assets: { USDC: { price: 'USD' }, WETH: { price: 'ETH' }, T0: { price: 'EUR' }, T1: { price: 'ETH' } },
       pairs: [{ base: 'WETH', quote: 'USDC', params: { minSpreadBps: 1 } }],
       quoting: { validitySeconds: 2 },
       limits: { total: { count: 100 } },
@@ -216,7 +223,10 @@ test('pause stops signing immediately and records who and why; resume ends it', 
     /^Not quoting\..*\nPaused by cli \(.+\) at .*: lunch\. Resume with: firmquote lp resume/,
   );
   expect(await venue.ask(sell())).toMatchObject({ type: 'decline', reason: 'standby' });
-  expect(venue.statuses.at(-1)).toMatchObject({ status: 'standby', note: 'lunch' });
+  expect(venue.statuses.at(-1)).toMatchObject({
+    status: 'standby',
+    note: expect.stringMatching(/^paused: by its operator/) as unknown,
+  });
   expect((await lpCommandHere('resume', '-c', file)).stdout).toMatch(/^Quoting\./);
   expect(await outputOf()).toBeGreaterThan(480n * USDC);
 });
@@ -239,6 +249,38 @@ test('inventory and limits as tables and as JSON', async () => {
 });
 
 describe('reload', () => {
+  test('status and metrics name each pair that cannot be quoted, with the reason', async () => {
+    const wanted = structuredClone(config);
+    wanted.lp.pairs = [
+      ...config.lp.pairs,
+      { base: 'T0', quote: 'USDC' },
+      { base: 'T1', quote: 'T0' },
+    ] as typeof config.lp.pairs;
+    await save(wanted);
+    expect((await lpCommandHere('reload', '-c', file)).status).toBe(0);
+    const status = await lpCommandHere('status', '-c', file);
+    expect(status.stdout).toMatch(/^Quoting 1 of 3 pairs\. /);
+    expect(status.stdout).toMatch(/ {2}T0-USDC is not quoted: .*silent/);
+    expect(status.stdout).toMatch(
+      / {2}T1-T0 is not quoted: (?:T0|T1) on \S+: nothing to pay out beyond the buffer/,
+    );
+    const metrics = await (await fetch(`http://127.0.0.1:${config.ops.port}/metrics`)).text();
+    for (const line of [
+      'firmquote_lp_quoting 1',
+      'firmquote_lp_pair_quoting{pair="WETH-USDC"} 1',
+      'firmquote_lp_pair_quoting{pair="T0-USDC"} 0',
+      'firmquote_lp_pair_quoting{pair="T1-T0"} 0',
+    ])
+      expect(metrics).toContain(line);
+    expect(metrics).toMatch(/firmquote_lp_quotes_total\{pair="WETH-USDC"\} [1-9]/);
+    expect(metrics).toMatch(/firmquote_lp_quoted_usd_total\{pair="WETH-USDC"\} [1-9]/);
+    expect(metrics).toMatch(/firmquote_lp_quoted_spread_bps_count\{pair="WETH-USDC"\} [1-9]/);
+    // A venue learns that a price is missing, not which source.
+    expect(venue.statuses.at(-1)).toMatchObject({ status: 'active', note: 'price: no reliable price' });
+    await save(config);
+    expect((await lpCommandHere('reload', '-c', file)).status).toBe(0);
+  });
+
   test('SIGHUP: the next request gets the new price, and signed quotes keep their terms', async () => {
     const before = await outputOf();
     const held = BigInt(
@@ -361,7 +403,7 @@ describe('reload', () => {
       [/reloads_total\{outcome="applied"\} (\d+)/, /reloads_total\{outcome="refused"\} (\d+)/].map(
         (series) => series.exec(metrics)?.[1],
       ),
-    ).toEqual(['3', '4']);
+    ).toEqual(['5', '4']);
   });
 });
 

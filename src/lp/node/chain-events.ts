@@ -33,7 +33,9 @@ export function createChainListener(parts: LpParts, chainId: number): FollowList
     finalised(orderId, seen) {
       const award = awards.get(orderId);
       const kind = award?.slice.destChainId === chainId ? 'same_chain' : 'cross_chain';
-      lpMetrics.awards.add({ outcome: 'settled', kind });
+      const pair = award === undefined ? 'none' : parts.pairOf(award);
+      lpMetrics.awards.add({ outcome: 'settled', kind, pair });
+      if (award !== undefined) lpMetrics.tradedUsd.add({ pair }, parts.worthUsd(award.slice.pays) ?? 0);
       awards.update(orderId, { stage: 'finalised', note: null });
       if (award !== undefined) quoteEvents.finalised(award, seen);
     },

@@ -30,7 +30,7 @@ import type { SharedBucket } from '../replicas/sharing.ts';
 import type { KilledBy } from '../risk/kill-switch.ts';
 import type { LimitUse } from '../risk/limit-use.ts';
 import type { RiskStatus } from '../risk/risk.ts';
-import type { StandbyReason } from '../risk/standby.ts';
+import type { PairStatus, StandbyReason } from '../risk/standby.ts';
 
 export interface LpNodeDeps {
   /** One per configured chain, already started by the caller. */
@@ -77,6 +77,8 @@ export interface LpStatus {
   status: 'active' | 'standby';
   note: string | null;
   reasons: readonly StandbyReason[];
+  /** Whether each pair can be quoted now. */
+  pairs: readonly PairStatus[];
   liveQuotes: number;
   openAwards: number;
   venues: { name: string; welcome: boolean }[];

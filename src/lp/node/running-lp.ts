@@ -176,6 +176,7 @@ function exposeMetrics(parts: LpParts): void {
     symbol: (chainId, token) =>
       parts.chains.get(chainId)?.tokens.find(({ address }) => address === token)?.symbol ?? 'unknown',
     reasons: standby.reasons,
+    pairs: standby.pairs,
     quoting: () => standby.status().status === 'active',
     openAwards: () => awards.open().length,
     leaseSeconds: leases.reach,

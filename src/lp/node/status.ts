@@ -24,6 +24,7 @@ export function statusOf(
     ...state,
     replica: shared === undefined ? null : { name: shared.replica, leads: parts?.lead.mine() ?? false },
     reasons: parts?.standby.reasons() ?? [],
+    pairs: parts?.standby.pairs() ?? [],
     liveQuotes: parts?.ledger.live ?? 0,
     openAwards: parts?.awards.open().length ?? 0,
     venues: parts?.sessions.map(({ name, welcome }) => ({ name, welcome })) ?? [],

@@ -1,6 +1,7 @@
 /** Wires every part of the LP around its restored ledger. Nothing starts here. */
 
 import { isDecline } from '../../domain/decline.ts';
+import { assetId } from '../../domain/asset.ts';
 import type { Address } from '../../domain/hex.ts';
 import type { Money } from '../../inventory/event.ts';
 import { createAccounts } from '../accounting/accounts.ts';
@@ -14,6 +15,7 @@ import { createQuoteEvents } from '../quote-log/quote-events.ts';
 import { createRecordedRequests } from '../quote-log/recorded-requests.ts';
 import { createLadders } from '../quoting/ladder.ts';
 import { createLevelsPublisher } from '../quoting/levels.ts';
+import { createQuoteMetrics } from '../quoting/quote-metrics.ts';
 import { createCommitmentSigner } from '../quoting/quote.ts';
 import {
   createQuotingSnapshot,
@@ -31,7 +33,7 @@ import { createRisk } from '../risk/risk.ts';
 import { createStandby } from '../risk/standby.ts';
 import { createVenueBudgets } from '../risk/venue-budgets.ts';
 import { createAwardRunner } from '../settlement/advance.ts';
-import { createAwards } from '../settlement/awards.ts';
+import { createAwards, type OpenAward } from '../settlement/awards.ts';
 import { createProving } from '../settlement/proving.ts';
 import type { LpNodeDeps } from './interface.ts';
 import type { OpenedLedger } from './opened-ledger.ts';
@@ -60,6 +62,9 @@ export function wireLp(deps: LpNodeDeps, config: LpConfig, base: NodeBase, opene
     const price = bucket && usd(bucket.asset);
     return price && Number((amount * price.num) / (price.den * 10n ** BigInt(bucket.decimals)));
   }
+  /** "none": the configuration no longer has the pair. */
+  const pairOf = ({ slice: { earns, pays } }: Pick<OpenAward, 'slice'>): string =>
+    quoting().routes.find(assetId(earns), assetId(pays))?.pairName ?? 'none';
   function nativeUsd(chainId: number) {
     const mid = market.mid(states.get(chainId)?.config.gasPrice ?? '');
     return isDecline(mid) ? undefined : mid.price;
@@ -112,7 +117,16 @@ export function wireLp(deps: LpNodeDeps, config: LpConfig, base: NodeBase, opene
   const recordedRequests = createRecordedRequests({ clock }, config.explain);
   const winRates = createWinRates(common, config.pricing.calibration, opening.curves);
   const { listener } = recordedRequests;
-  for (const each of [risk.listener, createFaultLog(common), accounts.listener, listener, winRates, venues])
+  const counted = createQuoteMetrics(lpMetrics);
+  for (const each of [
+    risk.listener,
+    createFaultLog(common),
+    accounts.listener,
+    listener,
+    winRates,
+    venues,
+    counted,
+  ])
     quoteEvents.listen(each);
 
   const sharing =
@@ -137,6 +151,7 @@ export function wireLp(deps: LpNodeDeps, config: LpConfig, base: NodeBase, opene
     {
       ...{ ...common, awards, chains: ports, transactors, proving, metrics: lpMetrics, now },
       worthUsd: ({ slice }) => worthUsd(slice.pays),
+      pairOf,
       tell: (orderId, stage, txHash) => sessions.forEach((each) => each.sendFill(orderId, stage, txHash)),
       failed: quoteEvents.failed,
     },
@@ -165,7 +180,7 @@ export function wireLp(deps: LpNodeDeps, config: LpConfig, base: NodeBase, opene
     createVenueSession(
       {
         ...{ ...common, link, metrics: lpMetrics, signer, quoting, awards, advanceAwards },
-        ...{ chains: venueChains, status: standby.status, welcomed: levels.resend },
+        ...{ chains: venueChains, status: standby.publicStatus, welcomed: levels.resend },
         ...{
           replica: shared?.replica,
           tradedElsewhere: risk.tradedElsewhere,
@@ -182,6 +197,18 @@ export function wireLp(deps: LpNodeDeps, config: LpConfig, base: NodeBase, opene
   return {
     ...{ ...common, deps, base, opened, operator, states, current, quoting, quotingDeps, rules },
     ...{ quoteEvents, risk, leases, lead, awards, accounts, recordedRequests, winRates, sharing, proving },
-    ...{ venues, standby, replica, levels, sessions, receivables, rebalancing, advance, announceStatus },
+    ...{
+      worthUsd,
+      pairOf,
+      venues,
+      standby,
+      replica,
+      levels,
+      sessions,
+      receivables,
+      rebalancing,
+      advance,
+      announceStatus,
+    },
   };
 }

@@ -188,8 +188,9 @@ export function createVenueSession(deps: VenueSessionDeps, { solver }: Pick<LpCo
     const [first] = answers;
     if (first === undefined) return;
     metrics.answers.add({ kind: first.type });
-    if (first.type === 'quote') metrics.quotes.add({}, answers.length);
-    if (first.type === 'decline') metrics.declines.add({ reason: first.reason });
+    const pair = deps.quoting().routes.find(rfq.input, rfq.output)?.pairName ?? 'none';
+    if (first.type === 'quote') metrics.quotes.add({ pair }, answers.length);
+    if (first.type === 'decline') metrics.declines.add({ reason: first.reason, pair });
   }
 
   async function answerSlice(slice: SliceRequest): Promise<void> {

@@ -38,13 +38,45 @@ export const STANDBY_KINDS = [
   'store',
   'shared',
   'proof',
+  'inventory',
 ] as const;
 type StandbyKind = (typeof STANDBY_KINDS)[number];
 
+/** `note` is for the operator. Takers and venues see only `PUBLIC_NOTES`. */
 export interface StandbyReason {
   kind: StandbyKind;
   note: string;
   control?: Control;
+}
+
+/** What the roster may show: no balance, limit, source or remark of ours. */
+const PUBLIC_NOTES: Readonly<Record<StandbyKind, string>> = {
+  killed: 'stopped until its operator resumes it',
+  risk: 'a risk control is active',
+  paused: 'by its operator',
+  stopping: 'shuts down',
+  starting: 'not ready yet',
+  lost: 'replaced by another process',
+  quarantine: 'waits for quotes of before a restart to expire',
+  lag: 'a chain is late',
+  reorg: 'a chain was reorganised',
+  clock: 'clocks differ',
+  gas: 'cannot send transactions on a chain',
+  sender: 'cannot send transactions on a chain',
+  operator: 'its signer is not allowed on a chain',
+  drift: 'checks its balances',
+  price: 'no reliable price',
+  store: 'storage is not available',
+  shared: 'storage is not available',
+  proof: 'cannot prove fills on a chain',
+  inventory: 'no inventory',
+};
+
+/** Whether any request for this pair could be answered now, and if not, why. */
+export interface PairStatus {
+  pair: string;
+  quoting: boolean;
+  reason: string | null;
 }
 
 type ReportedKind = 'stopping' | 'starting' | 'operator' | 'store';
@@ -99,6 +131,7 @@ export function createStandby({
   let crossChain: { routes: Routes; chains: ReadonlySet<number> } | undefined;
   let unpricedSinceMs: number | undefined;
   let everPriced = false;
+  let pairs: PairStatus[] = [];
 
   function globalReason(): StandbyReason | undefined {
     for (const [by, note] of risk.kill.held)
@@ -173,26 +206,55 @@ export function createStandby({
     }
   }
 
-  function findPricedRoute(): { open: boolean; priced: boolean; priceReason: StandbyReason | undefined } {
-    const { context, routes } = quoting();
+  /** Looks at each pair until one of its routes can be quoted. */
+  function updatePairs(): { open: boolean; priceReason: StandbyReason | undefined } {
+    const found = new Map<string, PairStatus>();
     let open = false;
     let priceReason: StandbyReason | undefined;
-    for (const route of routes.all) {
-      const bucket = context.ledger.bucket(route.dest.id, route.outputToken.address);
-      if (refusal(route) !== undefined || (bucket?.drift ?? null) !== null) continue;
-      open = true;
-      const { base, quote } = route.pair;
-      const condition = context.market.condition(base, quote);
-      if (condition?.blocks !== true && !isDecline(context.market.pair(base, quote)))
-        return { open, priced: true, priceReason };
-      if (condition !== undefined)
-        priceReason ??= {
-          kind: 'price',
-          note: staleReasons()[0]?.note ?? `${route.pairName}: ${condition.brief}`,
-          control: condition.code,
-        };
+    for (const route of quoting().routes.all) {
+      const { pairName: pair } = route;
+      if (found.get(pair)?.quoting === true) continue;
+      const closed = closedReason(route);
+      const unpriced = closed === undefined ? priceReasonOf(route) : undefined;
+      open ||= closed === undefined;
+      priceReason ??= unpriced;
+      const reason = closed ?? unpriced?.note;
+      // The first reason that a pair has stays: later routes usually repeat it.
+      if (reason === undefined || !found.has(pair))
+        found.set(pair, { pair, quoting: reason === undefined, reason: reason ?? null });
     }
-    return { open, priced: false, priceReason };
+    pairs = [...found.values()];
+    return { open, priceReason };
+  }
+
+  /** Why this route cannot be quoted at any price. */
+  function closedReason(route: Route): string | undefined {
+    const refused = refusal(route);
+    if (refused !== undefined) return refused.detail ?? refused.control ?? refused.declined;
+    const { dest, outputToken } = route;
+    const bucket = quoting().context.ledger.bucket(dest.id, outputToken.address);
+    if ((bucket?.drift ?? null) !== null)
+      return `${outputToken.symbol} on ${dest.slug}: ledger and chain disagree`;
+    return hasInventory(route)
+      ? undefined
+      : `${outputToken.symbol} on ${dest.slug}: nothing to pay out beyond the buffer`;
+  }
+
+  /** What is promised already does not count: it may come back within seconds. */
+  function hasInventory({ dest, outputToken }: Route): boolean {
+    const bucket = quoting().context.ledger.bucket(dest.id, outputToken.address);
+    return bucket === undefined || bucket.onchain > bucket.buffer + bucket.withdrawing;
+  }
+
+  function priceReasonOf({ pair: { base, quote }, pairName }: Route): StandbyReason | undefined {
+    const { market } = quoting().context;
+    const condition = market.condition(base, quote);
+    if (condition?.blocks !== true && !isDecline(market.pair(base, quote))) return undefined;
+    return {
+      kind: 'price',
+      note: `${pairName}: ${condition?.detail ?? 'no price yet'}`,
+      ...(condition !== undefined && { control: condition.code }),
+    };
   }
 
   const staleReasons = (): StandbyReason[] =>
@@ -211,18 +273,26 @@ export function createStandby({
       }));
   }
 
+  const statusWith = (notes: readonly string[]) => ({
+    status: global === undefined ? ('active' as const) : ('standby' as const),
+    note: notes.length === 0 ? null : [...new Set(notes)].join('; ').slice(0, MAX_NOTE_LENGTH),
+  });
+
   return {
     /** Evaluates every reason; true when the kinds of reasons have changed. */
     update() {
       updateChains();
       global = globalReason();
-      const { open, priced, priceReason } = findPricedRoute();
+      const { open, priceReason } = updatePairs();
+      const priced = pairs.some(({ quoting: now }) => now);
+      const stale = staleReasons();
       const partial = [
         ...stoppedChains.values(),
         ...driftReasons(),
         ...risk.halts().map(({ control, note }): StandbyReason => ({ kind: 'risk', note, control })),
-        ...(priceReason === undefined ? [] : [priceReason]),
-        ...staleReasons().filter(({ note }) => note !== priceReason?.note),
+        // The symbol says it all for its pairs.
+        ...(priceReason === undefined || stale.length > 0 ? [] : [priceReason]),
+        ...stale,
         ...chainsWithoutSender.values(),
         ...unprovenOrigins.values(),
       ];
@@ -232,8 +302,8 @@ export function createStandby({
         // A price that is missing for a short time is a decline; after that it is a status.
         const patienceMs = open && everPriced ? quoting().config.risk.standbyAfterSeconds * 1000 : 0;
         if (clock.monotonicMs() - unpricedSinceMs >= patienceMs)
-          global ??= (open ? priceReason : undefined) ??
-            partial[0] ?? { kind: 'starting', note: 'nothing can be quoted' };
+          global ??= (open ? (stale[0] ?? priceReason) : undefined) ??
+            partial[0] ?? { kind: 'inventory', note: 'no pair has anything to pay out beyond the buffers' };
       }
       everPriced ||= priced;
       const all = [...(global === undefined ? [] : [global]), ...partial];
@@ -246,17 +316,11 @@ export function createStandby({
       return changed;
     },
     refusal,
-    status: () => ({
-      status: global === undefined ? ('active' as const) : ('standby' as const),
-      note:
-        reasons.length === 0
-          ? null
-          : reasons
-              .map(({ note }) => note)
-              .join('; ')
-              .slice(0, MAX_NOTE_LENGTH),
-    }),
+    status: () => statusWith(reasons.map(({ note }) => note)),
+    /** For venues and takers. */
+    publicStatus: () => statusWith(reasons.map(({ kind }) => `${kind}: ${PUBLIC_NOTES[kind]}`)),
     reasons: () => reasons,
+    pairs: (): readonly PairStatus[] => pairs,
     /** Reports a reason (effective immediately), or with undefined its end (from the next `update`). */
     report(kind: ReportedKind, note: string | undefined) {
       if (note === undefined) reported.delete(kind);

@@ -33,6 +33,7 @@ interface AdvanceDeps {
   now(chainId: number): UnixSeconds;
   /** Value of the award's output in whole USD; undefined without a price. */
   worthUsd(award: OpenAward): number | undefined;
+  pairOf(award: OpenAward): string;
   tell(orderId: Bytes32, stage: string, txHash: Hex | null): void;
   failed(award: OpenAward, why: string): void;
 }
@@ -202,6 +203,7 @@ export function createAwardRunner(
     metrics.awards.add({
       outcome: step.lost ? 'lost' : step.faded ? 'faded' : 'failed',
       kind: slice.originChainId === slice.destChainId ? 'same_chain' : 'cross_chain',
+      pair: deps.pairOf(award),
     });
     awards.update(orderId, { stage: 'failed', note: step.why });
     deps.failed(award, step.why);

@@ -154,6 +154,7 @@ const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
 function lines({
   status,
   reasons,
+  pairs,
   liveQuotes,
   openAwards,
   venues,
@@ -163,7 +164,13 @@ function lines({
   sending,
   pause: standing,
 }: Status): string[] {
-  const head = status === 'active' ? 'Quoting.' : 'Not quoting.';
+  const dark = pairs.filter(({ quoting }) => !quoting);
+  const head =
+    status === 'standby'
+      ? 'Not quoting.'
+      : dark.length === 0
+        ? 'Quoting.'
+        : `Quoting ${pairs.length - dark.length} of ${pairs.length} pairs.`;
   return [
     `${head} ${liveQuotes} live quotes, ${openAwards} open orders.`,
     ...(standing === null
@@ -174,6 +181,9 @@ function lines({
     ...reasons
       .filter(({ kind }) => kind !== 'paused' || standing === null)
       .map(({ kind, note }) => `  ${kind}: ${note}`),
+    ...(status === 'active'
+      ? dark.map(({ pair, reason }) => `  ${pair} is not quoted: ${reason ?? 'no reason'}`)
+      : []),
     ...(sending === 'held' ? ['The operator holds transactions. Release them with: POST /fills/resume'] : []),
     '',
     ...table(

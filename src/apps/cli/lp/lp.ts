@@ -66,7 +66,7 @@ export function lpCommand(): Command {
     run(async () => (await import('./control.ts')).showStatus),
   );
   tool('pause', 'stop signing quotes; signed quotes stay valid')
-    .option('--note <text>', 'reason, for the venue and the audit log')
+    .option('--note <text>', 'reason, for the audit log; takers see only that it is paused')
     .action(run(async () => (await import('./control.ts')).pauseLp));
   tool('resume', 'quote again').action(run(async () => (await import('./control.ts')).resumeLp));
   tool('drain', 'pause and wait until no quote is live and no order open, before a withdrawal or an upgrade')

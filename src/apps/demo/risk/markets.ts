@@ -99,7 +99,7 @@ export const staleCheck = (id: string): DemoCheck =>
   disturbed(id, 'stale_mid', 'the exchanges send no prices', {
     begin: ({ disturbances }) => disturbances.exchange.hush(true),
     async meanwhile(world) {
-      await untilRoster(world, id, 'standby', /fresh|ETH/, 20_000);
+      await untilRoster(world, id, 'standby', /^price:/, 20_000);
       return 'no quotes, then standby; prices back: active and quoting';
     },
     async end(world) {
@@ -150,7 +150,7 @@ export const spikeCheck = (id: string): DemoCheck => ({
     expectEqual((await long()).length, 0, 'quotes with a tenor of 12 s in a volatile market');
     await seen.refused(long);
     exchange.jump('ETH', -80);
-    await untilRoster(world, id, 'standby', /spikes/);
+    await untilRoster(world, id, 'standby', /^risk:/);
     expectEqual((await asking(world, id).quotes()).length, 0, 'quotes while it is stopped');
     exchange.jump('ETH', 40);
     await seen.passed(60_000);
@@ -166,7 +166,7 @@ export const sequencerCheck = (id: string): DemoCheck =>
     end: ({ disturbances }) => disturbances.sequencer('arc', true),
     async meanwhile(world, detail) {
       await quotesAgain(world, id);
-      await untilRoster(world, id, 'active', /sequencer/);
+      await untilRoster(world, id, 'active', /^risk:/);
       return `${detail.slice(0, 60)}: its corridors are not quoted, the other chain is; up again: quoting after the grace period`;
     },
     timeoutMs: 20_000,
@@ -183,7 +183,7 @@ export const lagCheck = (id: string): DemoCheck =>
     end: (world) => mineEvery(world, 1),
     async meanwhile(world, detail) {
       await quotesAgain(world, id);
-      await untilRoster(world, id, 'active', /arc/);
+      await untilRoster(world, id, 'active', /^lag:/);
       return `${detail}: the chain is not quoted, the other one is; blocks again: quoting`;
     },
     timeoutMs: 30_000,

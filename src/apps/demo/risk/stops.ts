@@ -27,7 +27,7 @@ export const killApiCheck = (id: string): DemoCheck => ({
     try {
       await stopped(world, id);
       await seen.tripped();
-      await untilRoster(world, id, 'standby', /enough/);
+      await untilRoster(world, id, 'standby', /^paused:/);
     } finally {
       await post(world, id, '/resume');
     }
@@ -55,7 +55,7 @@ export const killFileCheck = (id: string): DemoCheck => ({
       }
       await stopped(world, id);
       await seen.tripped();
-      await untilRoster(world, id, 'standby', /kill file/);
+      await untilRoster(world, id, 'standby', /^killed:/);
       await post(world, id, '/resume');
       await stopped(world, id);
     } finally {
@@ -75,10 +75,10 @@ export const killSignalCheck = (id: string): DemoCheck => ({
     expect(pid !== undefined, `${id} is not running`);
     process.kill(pid, 'SIGUSR2');
     await seen.tripped();
-    await untilRoster(world, id, 'standby', /signal/);
+    await untilRoster(world, id, 'standby', /^killed:/);
     await stopped(world, id);
     await world.supervisor.crash(lpProcess(id));
-    await untilRoster(world, id, 'standby', /signal/, 60_000);
+    await untilRoster(world, id, 'standby', /^killed:/, 60_000);
     await post(world, id, '/resume');
     await quotesAgain(world, id, undefined, 90_000);
     return 'signal: standby; after a crash and restart: still standby; resumed: quoting';

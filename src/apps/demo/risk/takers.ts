@@ -153,7 +153,7 @@ export const burstCheck = (id: string): DemoCheck =>
       await seen.tripped();
       expectEqual((await asking(world, id).quotes()).length, 0, 'quotes while frozen');
       await seen.refused(asking(world, id).quotes);
-      await untilRoster(world, id, 'active', /burst/);
+      await untilRoster(world, id, 'active', /^risk:/);
       for (const { trade, orderId } of orders)
         expectSettled(await trade.taker.finish(orderId, SETTLE_TIMEOUT_MS), tally, 'a trade of the burst');
       await seen.passed();
