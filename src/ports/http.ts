@@ -65,7 +65,7 @@ export interface Route<Body = unknown, Query = unknown, Params = unknown, Key = 
   handle(request: RouteRequest<Body, Query, Params, Key>): Promise<string | object>;
 }
 
-export interface Admission<Key = ApiKey> {
+export interface Authenticated<Key = ApiKey> {
   key: Key;
   headers: Readonly<Record<string, string>>;
 }
@@ -77,7 +77,7 @@ export interface AccessGate<Key = ApiKey> {
   authenticate(
     apiKey: string | undefined,
     route: { keyKinds: readonly RouteKeyKind[]; rate: RateClass },
-  ): Promise<Admission<Key>>;
+  ): Promise<Authenticated<Key>>;
   /** Call after `authenticate`. Throws `ApiError`: 429 over the key's share, 503 when the venue is busy. */
   takeSlot(kind: LoadKind, keyId: string): Promise<Release>;
   /** Calls `revoked` once. Returns a function that stops watching. */

@@ -35,7 +35,7 @@ beforeAll(async () => {
   );
   door = await startHttp(
     { routes: venueAdminRoutes(admin), socketRoutes: [], gate, clock: systemClock, log: silentLog },
-    { port: 0, hostNames: ['admin.example'] },
+    { port: 0, hostNames: ['admin.example'], bodyLimitBytes: 64 * 1024 },
   );
 });
 afterAll(async () => {
@@ -82,4 +82,15 @@ test('guesses exhaust the limit of guessers, not of the right key', async () => 
   ]);
   expect(again).toContain(429);
   expect([right, elsewhere]).toEqual([200, 200]);
+});
+
+test('a chunked body beyond the limit of this door is refused with that limit', async () => {
+  const body = new Blob(['x'.repeat(65 * 1024)]).stream();
+  const response = await fetch(`${door.url}/admin/v1/workspaces`, {
+    method: 'POST',
+    headers: { 'x-api-key': KEY, 'content-type': 'application/json' },
+    body,
+    duplex: 'half',
+  } as RequestInit);
+  expect([response.status, await response.text()]).toEqual([413, expect.stringContaining('exceeds 64 KB')]);
 });

@@ -15,8 +15,8 @@ import Fastify, {
 import { jsonSchemaTransform } from 'fastify-type-provider-zod';
 import type { Clock } from '../../ports/clock.ts';
 import type {
-  Admission,
   ApiCaller,
+  Authenticated,
   Download,
   AccessGate,
   Release,
@@ -68,16 +68,17 @@ const CLOSE_GRACE_MS = 4_000;
 
 declare module 'fastify' {
   interface FastifyRequest {
-    sent: Sent | null;
+    state: RequestState | null;
   }
 }
 
-interface Sent {
-  admission?: Admission<ApiCaller>;
+interface RequestState {
+  caller?: Authenticated<ApiCaller>;
   startedMs: number;
   release?: Release;
-  atWork: boolean;
-  over: boolean;
+  /** Whether the handler runs: then it releases the slot, even if the connection has closed. */
+  handling: boolean;
+  closed: boolean;
 }
 
 /** A schema violation. Errors of handlers are final, but a route may rewrite this one. */
@@ -110,7 +111,7 @@ export async function startHttp<Key extends ApiCaller>(
     title = 'firmquote venue',
   }: HttpOptions,
 ): Promise<HttpServer> {
-  const guards = await securityHeaders();
+  const safeHeaders = await securityHeaders();
   const isProxy = proxyAddress.compile(trustProxy);
   const app = Fastify({
     logger: false,
@@ -135,7 +136,7 @@ export async function startHttp<Key extends ApiCaller>(
     },
     // The router answers these itself, before any hook.
     frameworkErrors: (_error, request, reply: FastifyReply) =>
-      void fail(reply.headers(guards), refusedAtDoor(request, reply) ?? unknownPath()),
+      void fail(reply.headers(safeHeaders), refusedAtDoor(request, reply) ?? unknownPath()),
     clientErrorHandler(error, socket) {
       if (!socket.writable) return;
       // The peer may keep its half open, and send.
@@ -175,9 +176,9 @@ export async function startHttp<Key extends ApiCaller>(
     return reply.code(answer.status).type('application/json').send(JSON.stringify(answer.body));
   }
 
-  app.decorateRequest('sent', null);
+  app.decorateRequest('state', null);
   app.addHook('onRequest', (request, reply, done) => {
-    reply.headers(guards);
+    reply.headers(safeHeaders);
     done(refusedAtDoor(request, reply));
   });
   await app.register(swagger, {
@@ -191,15 +192,11 @@ export async function startHttp<Key extends ApiCaller>(
   });
 
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser(
-    'application/json',
-    { parseAs: 'buffer', bodyLimit: bodyLimitBytes },
-    (_request, body, done) => {
-      const read = readStrictJson(body as Buffer);
-      if (read.ok) done(null, read.value);
-      else done(read.error);
-    },
-  );
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => {
+    const read = readStrictJson(body as Buffer);
+    if (read.ok) done(null, read.value);
+    else done(read.error);
+  });
   app.setValidatorCompiler(({ schema, httpPart }) => {
     const part = httpPart === 'querystring' ? 'query' : httpPart === 'params' ? 'path' : (httpPart ?? 'body');
     return (data: unknown) => {
@@ -216,7 +213,7 @@ export async function startHttp<Key extends ApiCaller>(
     const route = (request.routeOptions.config as { route?: Route }).route;
     if (error instanceof ShapeError && route?.explain)
       return fail(reply, new InvalidError(route.explain([...error.details], request.body)));
-    return fail(reply, translated(error));
+    return fail(reply, translated(error, bodyLimitBytes));
   });
   app.setNotFoundHandler((request, reply) => {
     const path = request.url.split('?')[0] ?? '';
@@ -230,13 +227,13 @@ export async function startHttp<Key extends ApiCaller>(
   });
 
   let closing = false;
-  let atWork = 0;
+  let inProgress = 0;
   let idle = () => {};
   app.server.on('request', (_request: unknown, response: ServerResponse) => {
-    atWork += 1;
+    inProgress += 1;
     response.on('close', () => {
-      atWork -= 1;
-      if (atWork === 0) idle();
+      inProgress -= 1;
+      if (inProgress === 0) idle();
     });
   });
   function overLimit(address: string, key?: string): Error | undefined {
@@ -308,7 +305,7 @@ export async function startHttp<Key extends ApiCaller>(
       // Quotes in progress need the solver sockets.
       const inTime = new Promise<void>((resolve) => (idle = resolve));
       const giveUp = clock.after(CLOSE_GRACE_MS, idle);
-      if (atWork > 0) await inTime;
+      if (inProgress > 0) await inTime;
       giveUp();
       sockets.close();
       const cancel = clock.after(CLOSE_GRACE_MS / 2, () => app.server.closeAllConnections());
@@ -338,22 +335,23 @@ function register<Key extends ApiCaller>(
   } as unknown as FastifySchema;
 
   async function onRequest(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const state: Sent = { startedMs: clock.monotonicMs(), atWork: false, over: false };
-    request.sent = state;
+    const state: RequestState = { startedMs: clock.monotonicMs(), handling: false, closed: false };
+    request.state = state;
     reply.raw.on('close', () => {
-      state.over = true;
-      if (!state.atWork) state.release?.();
+      state.closed = true;
+      if (!state.handling) state.release?.();
     });
+    // Before the key is read. Fastify counts what arrives too: a chunked body names no length.
     const length = Number(request.headers['content-length'] ?? 0);
     if (length > bodyLimitBytes) throw tooLarge(bodyLimitBytes);
-    const admission = await gate.authenticate(header(request, 'x-api-key'), route);
-    state.admission = admission;
-    reply.headers(admission.headers);
+    const caller = await gate.authenticate(header(request, 'x-api-key'), route);
+    state.caller = caller;
+    reply.headers(caller.headers);
     const wrong = mediaError(request, route.method, length);
     if (wrong) throw wrong;
-    const release = await gate.takeSlot(route.load ?? route.rate, admission.key.id);
+    const release = await gate.takeSlot(route.load ?? route.rate, caller.key.id);
     state.release = release;
-    if (state.over) release();
+    if (state.closed) release();
   }
 
   app.route({
@@ -363,9 +361,9 @@ function register<Key extends ApiCaller>(
     config: { route } as never,
     onRequest,
     handler: async (request, reply) => {
-      const state = request.sent as Sent;
-      const { key } = state.admission as Admission<Key>;
-      state.atWork = true;
+      const state = request.state as RequestState;
+      const { key } = state.caller as Authenticated<Key>;
+      state.handling = true;
       let answer: string | object;
       try {
         answer = await route.handle({
@@ -377,8 +375,8 @@ function register<Key extends ApiCaller>(
           header: (name) => header(request, name),
         });
       } finally {
-        state.atWork = false;
-        if (state.over) state.release?.();
+        state.handling = false;
+        if (state.closed) state.release?.();
       }
       if (typeof answer === 'object' && 'chunks' in answer) return download(reply, answer as Download);
       reply.type('application/json; charset=utf-8');
@@ -391,7 +389,7 @@ function register<Key extends ApiCaller>(
           method: route.method,
           path: route.path,
           status: reply.statusCode,
-          ms: request.sent ? Math.round((clock.monotonicMs() - request.sent.startedMs) * 10) / 10 : null,
+          ms: request.state ? Math.round((clock.monotonicMs() - request.state.startedMs) * 10) / 10 : null,
         },
         'request',
       );
@@ -408,6 +406,7 @@ function download(reply: FastifyReply, { contentType, filename, chunks }: Downlo
   return reply.send(Readable.from(chunks, { objectMode: false }));
 }
 
+/** Before a slot is taken, and stricter than Fastify's own check of the type, which cannot be turned off. */
 function mediaError(request: FastifyRequest, method: Route['method'], length: number): Error | undefined {
   const {
     'content-encoding': encoding,
@@ -443,10 +442,10 @@ const unknownPath = () =>
   new ApiError('not_found', 'This path does not exist. GET /openapi.json lists all paths.');
 const tooLarge = (limit: number) => new ApiError('body_too_large', `The body exceeds ${limit / 1024} KB.`);
 
-function translated(error: FastifyError): unknown {
+function translated(error: FastifyError, bodyLimitBytes: number): unknown {
   switch (error.code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return tooLarge(256 * 1024);
+      return tooLarge(bodyLimitBytes);
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return notJson();
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':

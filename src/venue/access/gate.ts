@@ -1,7 +1,7 @@
 /** Access to the venue's API: rate limit by address, then API key, then rate limit by key. */
 
 import { ApiError } from '../../protocol/errors.ts';
-import type { Admission, RouteKeyKind, AccessGate, RateClass } from '../../ports/http.ts';
+import type { Authenticated, RouteKeyKind, AccessGate, RateClass } from '../../ports/http.ts';
 import type { ApiKey } from '../../ports/stores/store.ts';
 import type { VenueDeps } from '../deps.ts';
 import type { SlotLimiter } from './admission.ts';
@@ -53,7 +53,7 @@ export function createAccessGate(
   function limitByKey(
     key: ApiKey | undefined,
     { keyKinds, rate }: { keyKinds: readonly RouteKeyKind[]; rate: RateClass },
-  ): Admission {
+  ): Authenticated {
     if (!key) {
       refused.add({ why: 'unauthorized' });
       throw new ApiError('unauthorized', 'This needs a valid API key in the X-API-Key header.');
