@@ -17,7 +17,7 @@ import { createPostgresBus } from '../src/adapters/postgres/bus.ts';
 import { systemClock } from '../src/adapters/system/clock.ts';
 import { systemRandom } from '../src/adapters/system/random.ts';
 import type { Route } from '../src/ports/http.ts';
-import { createSlotLimiter } from '../src/venue/access/admission.ts';
+import { createSlotLimiter } from '../src/venue/access/slot-limiter.ts';
 import { createAccessGate } from '../src/venue/access/gate.ts';
 import { createKeyring, mintKey } from '../src/venue/access/keys.ts';
 import { ADMISSION, RATES } from '../src/venue/options.ts';

@@ -224,3 +224,7 @@ function checkedAddress(address: Address): Address {
   if (address.length !== 42) throw new InvariantError('An address has 20 bytes.');
   return address;
 }
+
+/** Names the quotes and holds of one nonce of one user: the origin's escrow executes at most one of them. */
+export const nonceGroupOf = (originChainId: number | bigint, user: Address, nonce: bigint | string): string =>
+  `${originChainId}:${user}:${nonce}`;

@@ -13,7 +13,7 @@ import type { TokenInfo } from '../domain/chain.ts';
 import type { Hex } from '../domain/hex.ts';
 import { createBreaker } from './solvers/breaker.ts';
 import { createBuckets } from './access/token-buckets.ts';
-import { createPromisedOutputs } from './quoting/exposure.ts';
+import { createPromisedOutputs } from './quoting/promised-outputs.ts';
 import { createOpenQuotes } from './quoting/open-quotes.ts';
 import type { Liquidity } from './market/liquidity.ts';
 import { createPrices } from './market/prices.ts';
@@ -52,24 +52,31 @@ test("law: exposure is the sum over nonce groups of each group's largest live qu
   );
   fc.assert(
     fc.property(fc.array(event, { maxLength: 60 }), (events) => {
-      const exposure = createPromisedOutputs();
+      const promisedOutputs = createPromisedOutputs();
       const model = new Map<string, { amount: bigint; until: number }>();
       let now = 0;
       for (const next of events) {
         if (next.kind === 'add') {
           const until = now + next.until;
-          exposure.add({ chainId: 1, lp: LP, token: TOKEN, amount: next.amount, group: next.group, until });
+          promisedOutputs.add({
+            chainId: 1,
+            lp: LP,
+            token: TOKEN,
+            amount: next.amount,
+            group: next.group,
+            until,
+          });
           const known = model.get(next.group);
           model.set(next.group, {
             amount: known && known.amount > next.amount ? known.amount : next.amount,
             until: Math.max(known?.until ?? 0, until),
           });
         } else if (next.kind === 'release') {
-          exposure.release(next.group);
+          promisedOutputs.release(next.group);
           model.delete(next.group);
         } else {
           now += next.by;
-          exposure.expire(now);
+          promisedOutputs.expire(now);
           for (const [group, { until }] of model) if (until < now) model.delete(group);
         }
         for (const except of ['a', 'z']) {
@@ -77,9 +84,9 @@ test("law: exposure is the sum over nonce groups of each group's largest live qu
             (sum, [group, { amount }]) => (group === except ? sum : sum + amount),
             0n,
           );
-          expect(exposure.promised(1, LP, TOKEN, except)).toBe(expected);
+          expect(promisedOutputs.promised(1, LP, TOKEN, except)).toBe(expected);
         }
-        expect(exposure.size()).toBe(model.size);
+        expect(promisedOutputs.size()).toBe(model.size);
       }
     }),
   );

@@ -30,13 +30,13 @@ export function createVenue(deps: VenueDeps, options: VenueOptions): Venue {
   const { store, chains, clock } = deps;
   const parts = wireVenue(deps, options);
   const { keyring, workspaces, roster, orderEvents, tail, peers } = parts;
-  const { slots, liquidity, feeCap, gas, board, exposure, nonceGroups, unsubmitted } = parts;
+  const { slots, liquidity, feeCap, relayFees, board, promisedOutputs, nonceGroups, unsubmitted } = parts;
   let cancelSweep = () => {};
 
   function sweep() {
     // By the slowest chain's time.
     const times = [...chains.values()].map((port) => port.head()?.timestamp ?? chainNow(clock, port));
-    if (times.length > 0) for (const each of [exposure, unsubmitted]) each.expire(Math.min(...times));
+    if (times.length > 0) for (const each of [promisedOutputs, unsubmitted]) each.expire(Math.min(...times));
     nonceGroups.expire(chainNow(clock, undefined));
     cancelSweep = clock.after(SWEEP_MS, sweep);
   }
@@ -49,14 +49,16 @@ export function createVenue(deps: VenueDeps, options: VenueOptions): Venue {
     flushed: peers.flushed,
     ready: () => unready({ store, chains, clock }),
     async start() {
-      await Promise.all([keyring, workspaces, roster, orderEvents, tail, gas].map((part) => part.start()));
+      await Promise.all(
+        [keyring, workspaces, roster, orderEvents, tail, relayFees].map((part) => part.start()),
+      );
       await peers.start();
       for (const part of [slots, liquidity, feeCap, board]) part.start();
       sweep();
     },
     async stop() {
       cancelSweep();
-      for (const part of [slots, liquidity, feeCap, gas, board]) part.stop();
+      for (const part of [slots, liquidity, feeCap, relayFees, board]) part.stop();
       await Promise.all([keyring, workspaces, roster, orderEvents, tail, peers].map((part) => part.stop()));
     },
   };

@@ -1,13 +1,14 @@
 /** Wires the parts of the venue, folder by folder. Nothing starts here. */
 
+import { nonceGroupOf } from '../domain/order.ts';
 import { createSealer } from '../auction/seal.ts';
 import { corridorOf } from '../domain/corridor.ts';
 import type { KeyMode } from '../ports/stores/store.ts';
 import type { VenueDeps } from './deps.ts';
-import { createSlotLimiter } from './access/admission.ts';
+import { createSlotLimiter } from './access/slot-limiter.ts';
 import { createBulkhead } from './access/bulkhead.ts';
 import { createEventTail } from './stream/event-tail.ts';
-import { createPromisedOutputs, nonceGroupOf } from './quoting/exposure.ts';
+import { createPromisedOutputs } from './quoting/promised-outputs.ts';
 import { createUnsubmittedQuotes } from './quoting/unsubmitted.ts';
 import { createFanOut } from './quoting/fan-out.ts';
 import { createFeeCap } from './quoting/fee-cap.ts';
@@ -73,25 +74,25 @@ export function wireVenue(ports: VenueDeps, options: VenueOptions) {
   const corridors = { test: corridorsOf('test'), live: corridorsOf('live') };
   const roster = createRoster({ ...ports, corridors }, breaker);
   const fanOut = createFanOut({ ...ports, roster }, fanOutOptions);
-  const exposure = createPromisedOutputs();
+  const promisedOutputs = createPromisedOutputs();
   const nonceGroups = createNonceGroups();
   const openQuotes = createOpenQuotes();
-  const liquidity = createLiquidity({ ...ports, exposure });
+  const liquidity = createLiquidity({ ...ports, promisedOutputs });
   const unsubmitted = createUnsubmittedQuotes({ ...ports, liquidity }, rates.leastSubmittedShare);
-  const gas = createRelayFees({ ...ports, prices }, options.chainSettings);
+  const relayFees = createRelayFees({ ...ports, prices }, options.chainSettings);
   const screening = createScreening(ports);
   const sealing = createSealing(createSealer(options.sealKeys), networks);
   const parser = createRequestParser({ ...ports, markets, roster, screening }, fanOutOptions, rates);
   const responder = createQuoteResponder(ports);
   const source = createRfqSource(
-    { ...ports, roster, fanOut, gas, liquidity, exposure, nonceGroups, unsubmitted, prices },
+    { ...ports, roster, fanOut, relayFees, liquidity, promisedOutputs, nonceGroups, unsubmitted, prices },
     fanOutOptions,
   );
-  const shared = { ...ports, parser, source, sealing, responder, gas, prices, openQuotes };
+  const shared = { ...ports, parser, source, sealing, responder, relayFees, prices, openQuotes };
   const quoter = createRfqQuoter(shared, fanOutOptions);
   const levels = createSolverLevels({ ...ports, roster, markets }, levelsOptions);
 
-  const preflighter = createPreflighter({ ...ports, sealing, chainBulkhead, gas, screening });
+  const preflighter = createPreflighter({ ...ports, sealing, chainBulkhead, relayFees, screening });
   const venuesById = new Map(routeVenues.map((venue) => [venue.id, venue]));
   const submitter = createSubmitter({
     ...ports,
@@ -106,7 +107,7 @@ export function wireVenue(ports: VenueDeps, options: VenueOptions) {
   const routePreflighter = createRoutePreflighter({ ...ports, base: preflighter, router, sealing });
   const routeRoster = createRouteRoster({ routeVenues, router, chains: networks, clock });
 
-  const nativeSymbol = (chainId: number) => gas.settings(chainId).nativeSymbol;
+  const nativeSymbol = (chainId: number) => relayFees.settings(chainId).nativeSymbol;
   const history = createTradeHistory({ ...ports, chains: networks, screening, nativeSymbol });
   const orderEvents = createOrderEventDispatcher({ ...ports, roster, nonceGroups });
   // Also for an order that was submitted at another replica.
@@ -133,13 +134,23 @@ export function wireVenue(ports: VenueDeps, options: VenueOptions) {
   const peers = createPeers(ports);
   peers.share(gate.replicaShare(peers.publishSoon));
   peers.share(openQuotes.replicaShare(() => chainNow(clock, undefined), peers.publishSoon));
-  peers.share(exposure.replicaShare(peers.publishSoon));
+  peers.share(promisedOutputs.replicaShare(peers.publishSoon));
   peers.share(unsubmitted.replicaShare(peers.publishSoon));
   peers.share(roster.replicaShare(peers.publishSoon));
 
   return {
-    ...{ networks, markets, feeCap, keyring, workspaces, slots, gate, roster, exposure, nonceGroups },
-    ...{ unsubmitted, liquidity, gas, quoter, preflighter, submitter, router, routePreflighter, routeRoster },
+    ...{ networks, markets, feeCap, keyring, workspaces, slots, gate, roster, promisedOutputs, nonceGroups },
+    ...{
+      unsubmitted,
+      liquidity,
+      relayFees,
+      quoter,
+      preflighter,
+      submitter,
+      router,
+      routePreflighter,
+      routeRoster,
+    },
     ...{ history, orderEvents, tail, board, socketRoutes, peers },
   };
 }

@@ -1,9 +1,10 @@
 /** A hundred thousand distinct takers leave nothing in the venue's memory once their quotes have expired. */
 
+import { nonceGroupOf } from '../../src/domain/order.ts';
 import { expect, test } from 'vitest';
 import { createNonceGroups } from '../../src/venue/quoting/nonce-groups.ts';
 import { createOpenQuotes } from '../../src/venue/quoting/open-quotes.ts';
-import { createPromisedOutputs, nonceGroupOf } from '../../src/venue/quoting/exposure.ts';
+import { createPromisedOutputs } from '../../src/venue/quoting/promised-outputs.ts';
 import type { Address, Bytes32 } from '../../src/domain/hex.ts';
 
 const TAKERS = 100_000;

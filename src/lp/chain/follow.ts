@@ -8,7 +8,7 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { Address, Bytes32, Hex } from '../../domain/hex.ts';
 import { addressToBytes32 } from '../../domain/hex.ts';
-import type { StandardOrder } from '../../domain/order.ts';
+import { nonceGroupOf, type StandardOrder } from '../../domain/order.ts';
 import { min } from '../../domain/amount.ts';
 import type { UnixSeconds } from '../../domain/time.ts';
 import type { Money } from '../../inventory/event.ts';
@@ -18,7 +18,6 @@ import type { Block, ChainPort, EscrowEvent } from '../../ports/chain.ts';
 import type { Log } from '../../ports/log.ts';
 import type { ChainCursor } from '../../ports/stores/lp-store.ts';
 import type { ChainSighting } from '../quote-log/quote-events.ts';
-import { nonceGroupOf } from '../quoting/order.ts';
 
 /** Notifications about a chain. The ledger has been updated before each of them. */
 export interface FollowListener {

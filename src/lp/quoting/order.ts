@@ -3,7 +3,7 @@
 import { decodeContext, encodeContext, FULL_PORTION_BPS, type OutputContext } from '../../domain/context.ts';
 import type { Chain } from '../../domain/chain.ts';
 import { addressToBytes32, bytes32ToAddress, type Address } from '../../domain/hex.ts';
-import type { MandateOutput, StandardOrder } from '../../domain/order.ts';
+import { type MandateOutput, nonceGroupOf, type StandardOrder } from '../../domain/order.ts';
 import type { OrderTimes } from '../../domain/time.ts';
 import type { HoldRequest, Money } from '../../inventory/event.ts';
 import { recipientFor, type Rfq } from '../../protocol/link/link.ts';
@@ -45,10 +45,6 @@ export function quoteOrder(
     ],
   };
 }
-
-/** At most one quote of a nonce can execute on the origin's escrow: its holds form one nonce group. */
-export const nonceGroupOf = (originChainId: number | bigint, user: Address, nonce: bigint | string): string =>
-  `${originChainId}:${user}:${nonce}`;
 
 export interface OwnSlice {
   index: number;

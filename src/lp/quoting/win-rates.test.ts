@@ -1,5 +1,6 @@
 /** Learning win rates from outcomes, with the real store and a simulated clock. */
 
+import { nonceGroupOf } from '../../domain/order.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { silentLog, silentMetrics } from '../../../test/support/silent.ts';
 import { startTestPostgres, type TestPostgres } from '../../../test/support/postgres.ts';
@@ -10,7 +11,6 @@ import type { OpenAward } from '../settlement/awards.ts';
 import { type CalibrationConfig, type WinRates, createWinRates } from './win-rates.ts';
 import { zLpPricing } from '../config/config.ts';
 import type { QuoteRecord } from '../quote-log/quote-events.ts';
-import { nonceGroupOf } from './order.ts';
 import { pricingParams } from '../config/params.ts';
 import type { Route } from './route.ts';
 

@@ -3,6 +3,7 @@
  * quote is a win, an expired one a loss. What it learned survives a restart.
  */
 
+import { nonceGroupOf } from '../../domain/order.ts';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import type { Clock } from '../../ports/clock.ts';
@@ -23,7 +24,6 @@ import {
 import type { LpConfig } from '../config/config.ts';
 import type { QuoteRecord } from '../quote-log/quote-events.ts';
 import type { OpenAward } from '../settlement/awards.ts';
-import { nonceGroupOf } from './order.ts';
 import type { Route } from './route.ts';
 
 export type CalibrationConfig = LpConfig['pricing']['calibration'];

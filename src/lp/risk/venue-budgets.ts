@@ -4,6 +4,7 @@
  * with fills and time.
  */
 
+import { nonceGroupOf } from '../../domain/order.ts';
 import type { Decline } from '../../domain/decline.ts';
 import type { HoldRequest } from '../../inventory/event.ts';
 import type { Ledger } from '../../inventory/ledger.ts';
@@ -11,7 +12,6 @@ import { claimsOf, type Limits, within } from '../../inventory/limits.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Rfq } from '../../protocol/link/link.ts';
 import type { OpenAward } from '../settlement/awards.ts';
-import { nonceGroupOf } from '../quoting/order.ts';
 import type { LimitUse } from './limit-use.ts';
 
 /** `venue`: who vouches for the taker; absent while the LP serves one venue only. */

@@ -4,7 +4,7 @@ import { ApiError } from '../../protocol/errors.ts';
 import type { Authenticated, RouteKeyKind, AccessGate, RateClass } from '../../ports/http.ts';
 import type { ApiKey } from '../../ports/stores/store.ts';
 import type { VenueDeps } from '../deps.ts';
-import type { SlotLimiter } from './admission.ts';
+import type { SlotLimiter } from './slot-limiter.ts';
 import { createBuckets, rateHeaders, rateLimited, type Take } from './token-buckets.ts';
 import type { Keyring } from './keys.ts';
 import type { RateOptions } from '../options.ts';

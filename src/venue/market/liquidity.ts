@@ -3,13 +3,14 @@
  * balances to read again; a full read every 30 blocks repairs the rest.
  */
 
+import { nonceGroupOf } from '../../domain/order.ts';
 import { max } from '../../domain/amount.ts';
 import { type Address, type Bytes32, bytes32ToAddress } from '../../domain/hex.ts';
 import type { UnixSeconds } from '../../domain/time.ts';
 import type { Block, ChainPort, EscrowEvent } from '../../ports/chain.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Metrics } from '../../ports/metrics.ts';
-import { type PromisedOutputs, nonceGroupOf } from '../quoting/exposure.ts';
+import type { PromisedOutputs } from '../quoting/promised-outputs.ts';
 
 export type Liquidity = ReturnType<typeof createLiquidity>;
 
@@ -49,12 +50,12 @@ const MAX_OPERATORS = 16;
 
 export function createLiquidity({
   chains,
-  exposure,
+  promisedOutputs,
   log,
   metrics,
 }: {
   chains: ReadonlyMap<number, ChainPort>;
-  exposure: PromisedOutputs;
+  promisedOutputs: PromisedOutputs;
   log: Log;
   metrics: Metrics;
 }) {
@@ -86,7 +87,10 @@ export function createLiquidity({
 
   function dropUnused({ port, accounts }: Ledger, account: Address, { sessions }: Followed) {
     const { id, tokens } = port.chain;
-    if (sessions === 0 && !tokens.some(({ address }) => exposure.promised(id, account, address, '') > 0n))
+    if (
+      sessions === 0 &&
+      !tokens.some(({ address }) => promisedOutputs.promised(id, account, address, '') > 0n)
+    )
       accounts.delete(account);
   }
 
@@ -129,7 +133,7 @@ export function createLiquidity({
         const group = nonceGroupOf(order.originChainId, order.user, order.nonce);
         // On one chain opening settles the order. Across chains the promise remains until the fill.
         if (order.outputs.every((output) => output.chainId === order.originChainId)) end(ledger, group);
-        else if (exposure.has(group)) groups.set(event.orderId, group);
+        else if (promisedOutputs.has(group)) groups.set(event.orderId, group);
         return;
       }
       case 'finalised':
@@ -149,7 +153,7 @@ export function createLiquidity({
 
   /** Anybody's orders are on the chain; only groups that this venue promised are kept. */
   function end({ ended }: Ledger, group: string) {
-    if (exposure.has(group)) ended.add(group);
+    if (promisedOutputs.has(group)) ended.add(group);
   }
 
   function revoke({ port, accounts }: Ledger, account: Address, operator: Address) {
@@ -177,7 +181,7 @@ export function createLiquidity({
         ledger.blocksSinceFull = 0;
         for (const [account, followed] of ledger.accounts) dropUnused(ledger, account, followed);
         for (const account of ledger.accounts.keys()) dirty.set(account, null);
-        for (const [orderId, group] of groups) if (!exposure.has(group)) groups.delete(orderId);
+        for (const [orderId, group] of groups) if (!promisedOutputs.has(group)) groups.delete(orderId);
         await refreshOperators(ledger);
       }
       ledger.read = head.number;
@@ -188,7 +192,7 @@ export function createLiquidity({
             : Promise.all([...tokens].map((token) => readHolding(ledger, account, token))),
         ),
       );
-      for (const group of ledger.ended) exposure.release(group);
+      for (const group of ledger.ended) promisedOutputs.release(group);
       ledger.ended.clear();
     } catch (error) {
       // The next block reads everything again.

@@ -40,7 +40,7 @@ export type AnyPreflightRequest = PreflightRequest | RouterPreflightRequest;
 type PreflightDeps = Pick<VenueDeps, 'chains' | 'clock' | 'random'> & {
   sealing: Sealing;
   chainBulkhead: Bulkhead<number>;
-  gas: RelayFees;
+  relayFees: RelayFees;
   screening: Screening;
 };
 
@@ -58,7 +58,7 @@ export function createPreflighter({
   chains,
   sealing,
   chainBulkhead,
-  gas,
+  relayFees,
   screening,
   clock,
   random,
@@ -245,7 +245,7 @@ export function createPreflighter({
     const sufficient = taker.funding.tokenBalance >= inputAmount;
     actions.push(orderSignature(opened, submitTo, sufficient ? undefined : shortfall(opened, taker)));
     const crossChain = origin.id !== dest.id;
-    const { settleGas, outputGas, openGas, throughGas } = gas.settings(origin.id);
+    const { settleGas, outputGas, openGas, throughGas } = relayFees.settings(origin.id);
     const self = encodeFunding({ mode: 'self' });
     const through = route?.through;
     const [data, units] = crossChain
@@ -300,7 +300,7 @@ export function createPreflighter({
   ): Promise<Action> {
     const simulated = await port.simulate({ from: order.user, to: call.to, data: call.data });
     const units = simulated.ok ? mulDivUp(simulated.gasUsed, 13n, 10n) : call.gas;
-    const price = mulDivUp(gas.gasPrice(origin.id) ?? 0n, 12n, 10n);
+    const price = mulDivUp(relayFees.weiPerGas(origin.id) ?? 0n, 12n, 10n);
     return {
       type: 'evmTransaction',
       purpose: call.purpose,

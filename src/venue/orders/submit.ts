@@ -19,6 +19,7 @@
  * `existingOrder` lets the same submission through to 11, which repeats the first answer.
  */
 
+import { nonceGroupOf } from '../../domain/order.ts';
 import { createHash } from 'node:crypto';
 import type { Hex } from '../../domain/hex.ts';
 import { toIso } from '../../domain/time.ts';
@@ -32,7 +33,6 @@ import { type OrderSubmitRequest, zIdempotencyKey } from '../../protocol/api/sub
 import { encodeFunding } from '../../settlement/funding.ts';
 import type { VenueDeps } from '../deps.ts';
 import type { Bulkhead } from '../access/bulkhead.ts';
-import { nonceGroupOf } from '../quoting/exposure.ts';
 import { fundingFor } from './lock.ts';
 import type { Liquidity } from '../market/liquidity.ts';
 import type { OpenQuotes } from '../quoting/open-quotes.ts';

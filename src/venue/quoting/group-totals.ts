@@ -4,7 +4,7 @@
  */
 
 import type { UnixSeconds } from '../../domain/time.ts';
-import { createPeerTotals } from '../replicas/peer-exposure.ts';
+import { createPeerTotals } from '../replicas/peer-totals.ts';
 import type { PeerUpdate, ReplicaShare } from '../replicas/peers.ts';
 
 export interface GroupAmount {

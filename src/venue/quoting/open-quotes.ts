@@ -7,7 +7,7 @@ import { ApiError } from '../../protocol/errors.ts';
 import type { UnixSeconds } from '../../domain/time.ts';
 import type { Workspace } from '../../ports/stores/store.ts';
 import type { RateOptions } from '../options.ts';
-import { createPeerTotals } from '../replicas/peer-exposure.ts';
+import { createPeerTotals } from '../replicas/peer-totals.ts';
 import type { PeerUpdate, ReplicaShare } from '../replicas/peers.ts';
 
 export interface OpenQuoteLimits {

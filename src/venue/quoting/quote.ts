@@ -1,10 +1,11 @@
 /**
  * POST /rfq/quotes, from top to bottom: parse the request, ask the solvers, rank their quotes, count them as
- * promised, seal them. Nothing here waits for a database, a queue or a node.
+ * promised, seal them. Nothing here waits for a queue or a node, nor for a database once the workspace and
+ * the screening result are in memory.
  *
  * Read in this order: parse-request, rfq-source (fan-out, verify, split-round), terms, sealing. Around them:
- * exposure, open-quotes, unsubmitted and nonce-groups keep what has been promised; relay-fee and fee-cap set
- * the fees.
+ * promised-outputs, open-quotes, unsubmitted and nonce-groups keep what has been promised; relay-fee and
+ * fee-cap set the fees.
  */
 
 import type { Random } from '../../ports/random.ts';
@@ -26,7 +27,7 @@ export interface RfqQuoterDeps {
   source: RfqSource;
   sealing: Sealing;
   responder: QuoteResponder;
-  gas: RelayFees;
+  relayFees: RelayFees;
   prices: Prices;
   openQuotes: OpenQuotes;
   random: Random;
@@ -38,7 +39,7 @@ export interface RfqQuoter {
 }
 
 export function createRfqQuoter(
-  { parser, source, sealing, responder, gas, prices, openQuotes, random }: RfqQuoterDeps,
+  { parser, source, sealing, responder, relayFees, prices, openQuotes, random }: RfqQuoterDeps,
   options: Pick<FanOutOptions, 'shortValiditySeconds' | 'farFromMidBps'>,
 ): RfqQuoter {
   async function findQuotes(
@@ -59,7 +60,7 @@ export function createRfqQuoter(
         .slice(0, request.maxCandidates);
       if (best.length === 0) return noQuotes(promisedMeanwhile(parsed.corridor));
 
-      for (const candidate of best) source.recordExposure(asked, candidate);
+      for (const candidate of best) source.recordPromise(asked, candidate);
       openQuotes.add(
         key.id,
         asked.nonceGroup,
@@ -67,7 +68,7 @@ export function createRfqQuoter(
         Math.max(...best.map(({ validUntil }) => validUntil)),
       );
       const owner = { account: workspace.id, namespace: 'rfq', mode: key.mode } as const;
-      const { nativeSymbol } = gas.settings(asked.origin.id);
+      const { nativeSymbol } = relayFees.settings(asked.origin.id);
       const quotes = best.map((candidate) =>
         sealing.seal(
           owner,

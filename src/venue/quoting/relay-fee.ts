@@ -1,7 +1,4 @@
-/**
- * The cost of landing a trade, and who pays it: the trade (apiSubmit) or the taker's wallet
- * (walletBroadcast).
- */
+/** What sending a trade's transaction costs, and who pays: the trade (apiSubmit) or the taker (walletBroadcast). */
 
 import { mulDivUp } from '../../domain/amount.ts';
 import type { TokenInfo } from '../../domain/chain.ts';
@@ -10,7 +7,8 @@ import type { VenueDeps } from '../deps.ts';
 import { CHAIN_DEFAULTS, type ChainSettings } from '../options.ts';
 import type { Prices } from '../market/prices.ts';
 
-export interface Landing {
+/** Who sends the transaction, and what that costs. */
+export interface RelayTerms {
   executionMode: 'apiSubmit' | 'walletBroadcast';
   /** Base units of the input; 0 on walletBroadcast. */
   relayFee: bigint;
@@ -39,7 +37,7 @@ export function createRelayFees(
   overrides: ReadonlyMap<number, Partial<ChainSettings>> = new Map(),
 ) {
   const settings = new Map([...chains.keys()].map((id) => [id, { ...CHAIN_DEFAULTS, ...overrides.get(id) }]));
-  const perGas = new Map<number, bigint>();
+  const weiPerGas = new Map<number, bigint>();
   const reading = new Set<number>();
   let stops: (() => void)[] = [];
 
@@ -50,7 +48,7 @@ export function createRelayFees(
     reading.add(chainId);
     try {
       const { baseFee, priorityFee } = await port.fees();
-      perGas.set(chainId, baseFee + priorityFee);
+      weiPerGas.set(chainId, baseFee + priorityFee);
     } catch (error) {
       log.warn({ chain: port.chain.slug, error }, 'gas prices could not be read; the last ones are used');
     } finally {
@@ -61,11 +59,15 @@ export function createRelayFees(
   return {
     settings: settingsOf,
     /** Wei per gas; undefined before the first reading. */
-    gasPrice: (chainId: number) => perGas.get(chainId),
-    landing(chainId: number, token: TokenInfo, { crossChain, outputs, fillGas, deferredOn }: Shape): Landing {
+    weiPerGas: (chainId: number) => weiPerGas.get(chainId),
+    terms(
+      chainId: number,
+      token: TokenInfo,
+      { crossChain, outputs, fillGas, deferredOn }: Shape,
+    ): RelayTerms {
       const { executionMode, nativeSymbol, settleGas, outputGas, openGas, throughGas, relayBufferBps } =
         settingsOf(chainId);
-      const price = perGas.get(chainId) ?? 0n;
+      const price = weiPerGas.get(chainId) ?? 0n;
       const deferral = deferredOn === chainId ? DEFER_GAS * BigInt(outputs) : 0n;
       const wei =
         price *
@@ -83,7 +85,7 @@ export function createRelayFees(
         deferredOn === undefined
           ? 0n
           : inTokens(
-              (perGas.get(deferredOn) ?? 0n) * PAYOUT_GAS * BigInt(outputs),
+              (weiPerGas.get(deferredOn) ?? 0n) * PAYOUT_GAS * BigInt(outputs),
               settingsOf(deferredOn).nativeSymbol,
             );
       const relayFee = landed === undefined || paidOut === undefined ? undefined : landed + paidOut;
@@ -105,7 +107,7 @@ export function createRelayFees(
         inputToken: TokenInfo;
         outputToken: TokenInfo;
       },
-      { takerGasWei }: Landing,
+      { takerGasWei }: RelayTerms,
     ) {
       if (takerGasWei === 0n) return 0n;
       return (

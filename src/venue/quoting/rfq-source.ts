@@ -3,6 +3,7 @@
  * several LPs together offer more than one alone. `quote.ts` publishes the result, and so does the router.
  */
 
+import { nonceGroupOf } from '../../domain/order.ts';
 import { eligible } from '../../auction/eligible.ts';
 import { netOf, rank, type Ranked } from '../../auction/rank.ts';
 import { assetId } from '../../domain/asset.ts';
@@ -13,12 +14,11 @@ import type { Random } from '../../ports/random.ts';
 import type { ProductUnavailable, QuoteRequest } from '../../protocol/api/quote.ts';
 import type { FanOutOptions } from '../options.ts';
 import type { Roster, SolverSession } from '../solvers/roster.ts';
-import { nonceGroupOf } from './exposure.ts';
 import type { FanOut, SolverReplies } from './fan-out.ts';
 import type { NonceGroups } from './nonce-groups.ts';
 import type { ParsedRequest } from './parse-request.ts';
 import type { Prices } from '../market/prices.ts';
-import type { Landing, RelayFees } from './relay-fee.ts';
+import type { RelayTerms, RelayFees } from './relay-fee.ts';
 import { commitSplit, type PartialOffers, planSplitRound, splitOrder } from './split-round.ts';
 import { unavailable, whyNoQuotes } from './unavailable.ts';
 import type { QuoteBudget, UnsubmittedQuotes, Wanted } from './unsubmitted.ts';
@@ -35,7 +35,7 @@ import {
 export interface RfqSourceDeps extends VerifyDeps {
   roster: Roster;
   fanOut: FanOut;
-  gas: RelayFees;
+  relayFees: RelayFees;
   nonceGroups: NonceGroups;
   unsubmitted: UnsubmittedQuotes;
   prices: Prices;
@@ -51,7 +51,7 @@ export type PairRequest = Omit<ParsedRequest, 'key' | 'request' | 'openQuoteLimi
 
 export interface RfqCandidate extends Ranked {
   quote: FirmQuote;
-  landing: Landing;
+  relayTerms: RelayTerms;
   /** One of its solvers has failed an order or given an invalid answer recently. */
   underWatch: boolean;
 }
@@ -74,30 +74,41 @@ export interface RfqSource {
   find(pair: PairRequest, nonce: bigint, timeoutMs?: number): Promise<RfqAnswer>;
   /**
    * Whether the LPs can still pay. `find` has checked it, but other requests may have been answered since;
-   * check again right before `recordExposure`.
+   * check again right before `recordPromise`.
    */
   isStillBacked(asked: SolverRequest, candidate: RfqCandidate): boolean;
   /** Counts the candidate as promised to a taker. Call it before the taker can see the LPs' signatures. */
-  recordExposure(asked: SolverRequest, candidate: RfqCandidate): void;
+  recordPromise(asked: SolverRequest, candidate: RfqCandidate): void;
 }
 
 export function createRfqSource(deps: RfqSourceDeps, options: FanOutOptions): RfqSource {
-  const { roster, fanOut, gas, exposure, nonceGroups, unsubmitted, prices, clock, random, metrics } = deps;
+  const {
+    roster,
+    fanOut,
+    relayFees,
+    promisedOutputs,
+    nonceGroups,
+    unsubmitted,
+    prices,
+    clock,
+    random,
+    metrics,
+  } = deps;
   const returned = metrics.counter('firmquote_venue_candidates_total', 'Candidates returned', ['solver']);
   metrics.gauge('firmquote_venue_open_quote_groups', 'Requests with live quotes', [], (gauge) =>
-    gauge.set(exposure.size()),
+    gauge.set(promisedOutputs.size()),
   );
 
   async function find(pair: PairRequest, nonce: bigint, timeoutMs?: number): Promise<RfqAnswer> {
     const { corridor } = pair;
     const crossChain = pair.input.chain.id !== pair.output.chain.id;
     const deferredChainId = deferredOn(pair);
-    const landing = gas.landing(pair.input.chain.id, pair.input.token, {
+    const relayTerms = relayFees.terms(pair.input.chain.id, pair.input.token, {
       crossChain,
       outputs: 1,
       deferredOn: deferredChainId,
     });
-    const asked = solverRequest(pair, nonce, landing, crossChain);
+    const asked = solverRequest(pair, nonce, relayTerms, crossChain);
     const nothing = (why: ProductUnavailable): RfqAnswer => ({ asked, candidates: [], why });
     if (asked.side === 'exactInput' && asked.relayFee >= asked.amount)
       return nothing(
@@ -119,7 +130,7 @@ export function createRfqSource(deps: RfqSourceDeps, options: FanOutOptions): Rf
 
     const budget = unsubmitted.reserve(sessions, wantedBy(pair, asked));
     try {
-      return await askSolvers(pair, asked, landing, budget, timeoutMs);
+      return await askSolvers(pair, asked, relayTerms, budget, timeoutMs);
     } finally {
       budget.done();
     }
@@ -128,16 +139,16 @@ export function createRfqSource(deps: RfqSourceDeps, options: FanOutOptions): Rf
   async function askSolvers(
     pair: PairRequest,
     asked: SolverRequest,
-    landing: Landing,
+    relayTerms: RelayTerms,
     { sessions, quoted }: QuoteBudget,
     timeoutMs: number | undefined,
   ): Promise<RfqAnswer> {
     const startedMs = clock.monotonicMs();
     const replies = await fanOut.requestQuotes(asked.rfq, sessions, timeoutMs);
-    const { matching, verified, invalid } = verifyAndRank(
+    const { matching, verified, invalid } = rankAndVerify(
       asked,
       replies.quotes,
-      landing,
+      relayTerms,
       pair.request.maxCandidates,
     );
     for (const { session, outputAmount, order } of matching)
@@ -149,6 +160,7 @@ export function createRfqSource(deps: RfqSourceDeps, options: FanOutOptions): Rf
       const session = sessions.find((each) => each.solverId === solverId);
       if (session && split) quoted(session, outputAmount, split.quote.order.fillDeadline);
     }
+    // One more than `maxCandidates`: the caller cuts after its last look at the LPs' balances.
     const candidates = split ? rank(asked.side, [...verified, split]) : verified;
     if (candidates.length > 0) return { asked, candidates, why: null };
     const why = whyNoQuotes([...replies.declines, ...tooLargeAlone(asked, replies.partials)], {
@@ -163,7 +175,7 @@ export function createRfqSource(deps: RfqSourceDeps, options: FanOutOptions): Rf
   function solverRequest(
     pair: PairRequest,
     nonce: bigint,
-    landing: Landing,
+    relayTerms: RelayTerms,
     crossChain: boolean,
   ): SolverRequest {
     const { request, input, output, side, amount, taker, receiver, minValidUntil } = pair;
@@ -180,8 +192,8 @@ export function createRfqSource(deps: RfqSourceDeps, options: FanOutOptions): Rf
         receiver,
         minValidUntil,
         platformFeeBps: pair.workspace.platformFeeBps,
-        relayFee: landing.relayFee.toString(),
-        executionMode: landing.executionMode,
+        relayFee: relayTerms.relayFee.toString(),
+        executionMode: relayTerms.executionMode,
         maxSplitParts: request.splitFill === 'allow' && !crossChain ? options.maxSplitParts : 1,
         skeleton: {
           nonce: nonce.toString(),
@@ -207,7 +219,7 @@ export function createRfqSource(deps: RfqSourceDeps, options: FanOutOptions): Rf
       side,
       amount,
       nonce,
-      relayFee: landing.relayFee,
+      relayFee: relayTerms.relayFee,
       nonceGroup: nonceGroupOf(origin.id, taker, nonce),
       now: pair.now,
       latestValidUntil: pair.latestValidUntil,
@@ -237,6 +249,7 @@ export function createRfqSource(deps: RfqSourceDeps, options: FanOutOptions): Rf
     return entries.flatMap(({ sessions }) =>
       leastBusy(
         sessions.filter(
+          // The entry's status is that of its best session, less what the breaker forbids.
           (session) =>
             session.status === 'active' &&
             session.inFlight < session.maxInFlight &&
@@ -248,14 +261,14 @@ export function createRfqSource(deps: RfqSourceDeps, options: FanOutOptions): Rf
     );
   }
 
-  /** Verifies quotes from the best down until `most` of them hold: signature recovery is the costly part. */
-  function verifyAndRank(
+  /** Ranks, then verifies from the best down until `most` quotes hold: signature recovery is the costly part. */
+  function rankAndVerify(
     asked: SolverRequest,
     quotes: SolverReplies['quotes'],
-    landing: Landing,
+    relayTerms: RelayTerms,
     most: number,
   ): { matching: MatchingQuote[]; verified: RfqCandidate[]; invalid: number } {
-    const takerGas = gas.takerGas(asked, landing);
+    const takerGas = relayFees.takerGas(asked, relayTerms);
     let invalid = 0;
     const matching = new Map<string, Ranked & { matched: MatchingQuote }>();
     for (const { session, quote } of quotes) {
@@ -277,7 +290,7 @@ export function createRfqSource(deps: RfqSourceDeps, options: FanOutOptions): Rf
       }
       fanOut.countValid(matched.session, 'quote');
       if (quote && !verified.some((other) => other.quote.orderId === quote.orderId))
-        verified.push({ ...ranking, quote, landing, underWatch: isUnderWatch(quote) });
+        verified.push({ ...ranking, quote, relayTerms, underWatch: isUnderWatch(quote) });
     }
     return { matching: [...matching.values()].map(({ matched }) => matched), verified, invalid };
   }
@@ -311,8 +324,9 @@ export function createRfqSource(deps: RfqSourceDeps, options: FanOutOptions): Rf
       const planned = planSplitRound(asked, offers);
       if (!planned) return undefined;
       const { inputAmount, outputAmount, slices } = planned.plan;
-      const landing = splitLanding(asked, slices.length, deferredChainId);
-      const order = splitOrder(asked, planned, landing.relayFee);
+      const relayTerms = splitRelayTerms(asked, slices.length, deferredChainId);
+      const order = splitOrder(asked, planned, relayTerms.relayFee);
+      // Before it costs signatures; with them, `rank` also weighs the taker's gas.
       const wins =
         !best ||
         (asked.side === 'exactInput'
@@ -321,26 +335,29 @@ export function createRfqSource(deps: RfqSourceDeps, options: FanOutOptions): Rf
       if (!wins || !order) return undefined;
       const quote = await commitSplit(deps, asked, planned, order, random.bytes32(), leftMs());
       if (!('missing' in quote)) {
-        const ranking = rankingOf(quote, gas.takerGas(asked, landing));
-        return { ...ranking, quote, landing, underWatch: isUnderWatch(quote) };
+        const ranking = rankingOf(quote, relayFees.takerGas(asked, relayTerms));
+        return { ...ranking, quote, relayTerms, underWatch: isUnderWatch(quote) };
       }
       offers = offers.filter(({ session }) => !quote.missing.includes(session));
     }
     return undefined;
   }
 
-  /** The execution mode stays as the request named it, even if the relayer's health has changed since. */
-  function splitLanding(
+  /**
+   * More outputs cost more gas. The execution mode stays as the request named it, even if the relayer's health
+   * has changed since.
+   */
+  function splitRelayTerms(
     { origin, inputToken, relayFee, rfq: { executionMode } }: SolverRequest,
     outputs: number,
     deferredChainId: number | undefined,
-  ): Landing {
-    const landing = gas.landing(origin.id, inputToken, {
+  ): RelayTerms {
+    const relayTerms = relayFees.terms(origin.id, inputToken, {
       crossChain: false,
       outputs,
       deferredOn: deferredChainId,
     });
-    if (landing.executionMode === executionMode) return landing;
+    if (relayTerms.executionMode === executionMode) return relayTerms;
     return { executionMode, relayFee, takerGasWei: 0n };
   }
 
@@ -351,12 +368,12 @@ export function createRfqSource(deps: RfqSourceDeps, options: FanOutOptions): Rf
       quote.commitments.every(
         ({ lp }, index) => backingOf(deps, asked, lp, quote.slices[index]?.outputAmount ?? 0n) !== undefined,
       ),
-    recordExposure(asked, { quote }) {
+    recordPromise(asked, { quote }) {
       const until = quote.order.fillDeadline;
       for (const [index, { solverId, outputAmount }] of quote.slices.entries()) {
         const commitment = quote.commitments[index];
         if (commitment)
-          exposure.add({
+          promisedOutputs.add({
             chainId: asked.dest.id,
             lp: commitment.lp,
             token: asked.outputToken.address,

@@ -16,7 +16,7 @@ export interface TermsContext {
 
 export function candidateTerms(
   asked: SolverRequest,
-  { quote, landing, underWatch }: RfqCandidate,
+  { quote, relayTerms, underWatch }: RfqCandidate,
   { prices, nativeSymbol, ...thresholds }: TermsContext,
 ): CandidateTerms {
   const { origin, dest, inputToken, outputToken, rfq } = asked;
@@ -26,7 +26,7 @@ export function candidateTerms(
   return {
     quoteId: quote.quoteId,
     solverId: quote.solverId,
-    executionMode: landing.executionMode,
+    executionMode: relayTerms.executionMode,
     order: {
       type: ORDER_TYPE,
       payload: orderEnvelope({ chainId: origin.id, escrow: origin.escrow }, quote.order),
@@ -72,8 +72,8 @@ export function candidateTerms(
         }
       : null,
     gas: {
-      native: landing.takerGasWei.toString(),
-      usd: landing.takerGasWei === 0n ? 0 : prices.nativeUsd(nativeSymbol, landing.takerGasWei),
+      native: relayTerms.takerGasWei.toString(),
+      usd: relayTerms.takerGasWei === 0n ? 0 : prices.nativeUsd(nativeSymbol, relayTerms.takerGasWei),
     },
     warnings: warningsFor(
       { delta, thin: quote.thin, secondsLeft: quote.validUntil - asked.now, underWatch },

@@ -13,7 +13,7 @@ import type { UnixSeconds } from '../../domain/time.ts';
 import type { Recovery } from '../../ports/signer.ts';
 import { type LinkQuote, recipientFor, type Rfq } from '../../protocol/link/link.ts';
 import { orderFromMessage } from '../../protocol/wire.ts';
-import type { PromisedOutputs } from './exposure.ts';
+import type { PromisedOutputs } from './promised-outputs.ts';
 import type { Liquidity } from '../market/liquidity.ts';
 import type { SolverSession } from '../solvers/roster.ts';
 
@@ -71,7 +71,7 @@ export type Objection =
 export interface VerifyDeps {
   recovery: Recovery;
   liquidity: Liquidity;
-  exposure: PromisedOutputs;
+  promisedOutputs: PromisedOutputs;
 }
 
 /** A quote whose every field matches the request; signature and balance are not verified yet. */
@@ -229,14 +229,14 @@ export interface Backing {
 
 /** undefined when the LP's ledger balance does not cover the amount beside its promises to other takers. */
 export function backingOf(
-  { liquidity, exposure }: Pick<VerifyDeps, 'liquidity' | 'exposure'>,
+  { liquidity, promisedOutputs }: Pick<VerifyDeps, 'liquidity' | 'promisedOutputs'>,
   { dest, outputToken, nonceGroup }: SolverRequest,
   lp: Address,
   amount: bigint,
 ): Backing | undefined {
   const available = liquidity.available(dest.id, lp, outputToken.address);
   if (available === undefined) return undefined;
-  const promised = exposure.promised(dest.id, lp, outputToken.address, nonceGroup);
+  const promised = promisedOutputs.promised(dest.id, lp, outputToken.address, nonceGroup);
   return available < amount + promised ? undefined : { thin: available < 2n * amount };
 }
 

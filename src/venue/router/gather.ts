@@ -32,12 +32,15 @@ export interface RouteCandidates {
 
 type GathererDeps = Pick<VenueDeps, 'clock' | 'random' | 'log'> & {
   sources: readonly RouteSource[];
-  gas: Pick<RelayFees, 'takerGas'>;
+  relayFees: Pick<RelayFees, 'takerGas'>;
 };
 
 const FIRST_SHARE = 0.5;
 
-export function createGatherer({ sources, gas, clock, random, log }: GathererDeps, options: RouterOptions) {
+export function createGatherer(
+  { sources, relayFees, clock, random, log }: GathererDeps,
+  options: RouterOptions,
+) {
   /** All orders that are signed first share `nonce`. */
   async function gather(
     intent: PairRequest,
@@ -124,14 +127,14 @@ export function createGatherer({ sources, gas, clock, random, log }: GathererDep
   function joined(intent: PairRequest, first: RouteOffer, second: RouteOffer): RouteCandidate {
     const { side, input, output } = intent;
     const gasOn = (offer: RouteOffer) =>
-      gas.takerGas(
+      relayFees.takerGas(
         {
           side,
           origin: { id: Number(offer.order.originChainId) },
           inputToken: input.token,
           outputToken: output.token,
         },
-        offer.landing,
+        offer.relayTerms,
       );
     return {
       quoteId: first.quoteId,

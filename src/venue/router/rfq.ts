@@ -21,7 +21,7 @@ export function createRfqRouteSource(source: RfqSource): RouteSource {
       legs: legsOf(asked, candidate),
       thin: quote.thin,
       isStillBacked: () => source.isStillBacked(asked, candidate),
-      recordExposure: () => source.recordExposure(asked, candidate),
+      recordPromise: () => source.recordPromise(asked, candidate),
     };
   };
   return {

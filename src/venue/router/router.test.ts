@@ -99,10 +99,10 @@ function handClock(): Clock & { pass(ms: number): void } {
 
 let counter = 0n;
 const random = { bytes32: () => `0x${(counter += 1n).toString(16).padStart(64, '0')}` as const };
-const gas = {
-  landing: () => ({ executionMode: 'apiSubmit', relayFee: 5n, takerGasWei: 0n }),
+const relayFees = {
+  terms: () => ({ executionMode: 'apiSubmit', relayFee: 5n, takerGasWei: 0n }),
   takerGas: () => 0n,
-  gasPrice: () => 1n,
+  weiPerGas: () => 1n,
   settings: () => CHAIN_DEFAULTS,
   start: async () => {},
   stop: () => {},
@@ -146,10 +146,18 @@ function venueOf(
 }
 
 const sourceOf = (venue: RouteVenue, clock: Clock, breaker = createBreaker(BREAKER)): RouteSource =>
-  createVenueSource(venue, { chains, gas, breaker, clock, random, log: silentLog, metrics: silentMetrics });
+  createVenueSource(venue, {
+    chains,
+    relayFees,
+    breaker,
+    clock,
+    random,
+    log: silentLog,
+    metrics: silentMetrics,
+  });
 const gathererOf = (sources: readonly RouteSource[], clock: Clock, maxMiddles = 2) =>
   createGatherer(
-    { sources, gas, clock, random, log: silentLog },
+    { sources, relayFees, clock, random, log: silentLog },
     { timeoutMs: 700, middles: [], maxMiddles },
   );
 

@@ -1,8 +1,9 @@
 /**
- * POST /router/quotes: parse, gather candidates, rank, record exposure, seal. Also quotes the next leg of a
+ * POST /router/quotes: parse, gather candidates, rank, record promises, seal. Also quotes the next leg of a
  * route.
  */
 
+import { nonceGroupOf } from '../../domain/order.ts';
 import { rank } from '../../auction/rank.ts';
 import { type Asset, assetId } from '../../domain/asset.ts';
 import { corridorOf } from '../../domain/corridor.ts';
@@ -15,7 +16,6 @@ import { type RouterCandidate, type SealedRoute, zRouterCandidate } from '../../
 import type { VenueDeps } from '../deps.ts';
 import { type Breaker, createBreaker } from '../solvers/breaker.ts';
 import { chainNow } from '../market/chain-now.ts';
-import { nonceGroupOf } from '../quoting/exposure.ts';
 import type { RelayFees } from '../quoting/relay-fee.ts';
 import type { RequestParser } from '../quoting/parse-request.ts';
 import { noQuotes, type QuoteOutcome, type QuoteResponder } from '../quoting/response.ts';
@@ -38,7 +38,7 @@ type RouterDeps = Pick<VenueDeps, 'chains' | 'routeVenues' | 'clock' | 'random' 
   parser: RequestParser;
   responder: QuoteResponder;
   sealing: Sealing;
-  gas: RelayFees;
+  relayFees: RelayFees;
   prices: Prices;
   openQuotes: OpenQuotes;
 };
@@ -65,7 +65,7 @@ export function createRouter(deps: RouterDeps, settings: RouterSettings) {
     parser,
     responder,
     sealing,
-    gas,
+    relayFees,
     prices,
     openQuotes,
     clock,
@@ -80,7 +80,7 @@ export function createRouter(deps: RouterDeps, settings: RouterSettings) {
     ...routeVenues.map((venue) =>
       createVenueSource(venue, {
         chains,
-        gas,
+        relayFees,
         breaker: breakers.get(venue.id) as Breaker,
         clock,
         random,
@@ -89,7 +89,7 @@ export function createRouter(deps: RouterDeps, settings: RouterSettings) {
       }),
     ),
   ];
-  const gatherer = createGatherer({ sources, gas, clock, random, log }, settings.router);
+  const gatherer = createGatherer({ sources, relayFees, clock, random, log }, settings.router);
   const quotedAtMs = new Map<string, number>();
   const chosen = metrics.counter(
     'firmquote_venue_route_candidates_total',
@@ -116,7 +116,7 @@ export function createRouter(deps: RouterDeps, settings: RouterSettings) {
         .slice(0, request.maxCandidates);
       if (best.length === 0) return noQuotes(promisedMeanwhile(parsed.corridor));
 
-      for (const { first } of best) first.recordExposure();
+      for (const { first } of best) first.recordPromise();
       addOpenQuote(parsed, nonce, best);
       const { settlement, solvers } = request;
       const next = { settlement, include: solvers?.include ?? null, exclude: solvers?.exclude ?? [] };
@@ -147,7 +147,7 @@ export function createRouter(deps: RouterDeps, settings: RouterSettings) {
       owner,
       routerTerms(intent, candidate, {
         prices,
-        gas,
+        relayFees,
         options: settings.fanOut,
         delivered: delivered?.legs ?? [],
       }),
@@ -188,7 +188,7 @@ export function createRouter(deps: RouterDeps, settings: RouterSettings) {
       return {
         why: candidates.length > 0 ? promisedMeanwhile(intent.corridor) : mostTelling(whys, intent.corridor),
       };
-    best.first.recordExposure();
+    best.first.recordPromise();
     addOpenQuote(intent, nonce, [best]);
     const { composite } = JSON.parse(parent.candidate) as RouterCandidate;
     const done = composite && {

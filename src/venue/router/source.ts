@@ -10,7 +10,7 @@ import type { StandardOrder } from '../../domain/order.ts';
 import type { RoutePair } from '../../ports/route-venue.ts';
 import type { ProductUnavailable } from '../../protocol/api/quote.ts';
 import type { Leg, SealedRoute } from '../../protocol/api/router.ts';
-import type { Landing } from '../quoting/relay-fee.ts';
+import type { RelayTerms } from '../quoting/relay-fee.ts';
 import type { PairRequest } from '../quoting/rfq-source.ts';
 
 export interface RouteLeg {
@@ -32,16 +32,16 @@ export interface RouteOffer extends Ranked {
   solverId: string;
   order: StandardOrder;
   minimumOutput: bigint;
-  landing: Landing;
+  relayTerms: RelayTerms;
   commitments: readonly SignedCommitment[];
   settledBy: Pick<SealedRoute, 'venue' | 'through'> | null;
   lpSpreadBps: number | null;
   legs: readonly RouteLeg[];
   thin: boolean;
   underWatch: boolean;
-  /** Check right before `recordExposure`. */
+  /** Check right before `recordPromise`. */
   isStillBacked(): boolean;
-  recordExposure(): void;
+  recordPromise(): void;
 }
 
 export interface Found {

@@ -14,7 +14,7 @@ import type { RouteLeg } from './source.ts';
 
 export interface RouterTermsContext {
   prices: Prices;
-  gas: RelayFees;
+  relayFees: RelayFees;
   options: Pick<FanOutOptions, 'shortValiditySeconds' | 'farFromMidBps'>;
   delivered?: readonly Leg[];
 }
@@ -22,10 +22,10 @@ export interface RouterTermsContext {
 export function routerTerms(
   { input, output, receiver, workspace, now }: PairRequest,
   { first, legs, model, inputAmount, outputAmount, eta, validUntil }: RouteCandidate,
-  { prices, gas, options, delivered = [] }: RouterTermsContext,
+  { prices, relayFees, options, delivered = [] }: RouterTermsContext,
 ): RouterTerms {
-  const { landing, order } = first;
-  const [origin, nativeSymbol] = [input.chain, gas.settings(input.chain.id).nativeSymbol];
+  const { relayTerms, order } = first;
+  const [origin, nativeSymbol] = [input.chain, relayFees.settings(input.chain.id).nativeSymbol];
   const sequential = model === 'sequential';
   const parts = order.outputs.length;
   const shown = [
@@ -36,7 +36,7 @@ export function routerTerms(
   return {
     quoteId: first.quoteId,
     solverId: first.solverId,
-    executionMode: landing.executionMode,
+    executionMode: relayTerms.executionMode,
     order: { type: ORDER_TYPE, payload: orderEnvelope({ chainId: origin.id, escrow: origin.escrow }, order) },
     validUntil,
     eta,
@@ -71,8 +71,8 @@ export function routerTerms(
         ? null
         : { legs: shown, executionModel: sequential || delivered.length > 0 ? 'sequential' : 'atomic' },
     gas: {
-      native: landing.takerGasWei.toString(),
-      usd: landing.takerGasWei === 0n ? 0 : prices.nativeUsd(nativeSymbol, landing.takerGasWei),
+      native: relayTerms.takerGasWei.toString(),
+      usd: relayTerms.takerGasWei === 0n ? 0 : prices.nativeUsd(nativeSymbol, relayTerms.takerGasWei),
     },
     warnings: warningsFor(
       {

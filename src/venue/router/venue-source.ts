@@ -9,7 +9,7 @@ import type { Block } from '../../ports/chain.ts';
 import type { RouteAsk, RouteQuote, RouteVenue } from '../../ports/route-venue.ts';
 import type { VenueDeps } from '../deps.ts';
 import type { Breaker } from '../solvers/breaker.ts';
-import type { RelayFees, Landing } from '../quoting/relay-fee.ts';
+import type { RelayFees, RelayTerms } from '../quoting/relay-fee.ts';
 import { unavailable, whyNoQuotes } from '../quoting/unavailable.ts';
 import { objectionTo } from './check-quote.ts';
 import { routeFees } from './route-fees.ts';
@@ -18,7 +18,7 @@ import { deferredOn, type PairRequest } from '../quoting/rfq-source.ts';
 import { type Found, pairOf, type RouteLeg, type RouteOffer, type RouteSource } from './source.ts';
 
 type VenueSourceDeps = Pick<VenueDeps, 'chains' | 'clock' | 'random' | 'log' | 'metrics'> & {
-  gas: RelayFees;
+  relayFees: RelayFees;
   breaker: Breaker;
 };
 
@@ -28,7 +28,7 @@ const SECONDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 1];
 
 export function createVenueSource(
   venue: RouteVenue,
-  { chains, gas, breaker, clock, random, log, metrics }: VenueSourceDeps,
+  { chains, relayFees, breaker, clock, random, log, metrics }: VenueSourceDeps,
 ): RouteSource {
   const { id, kind, limits } = venue;
   const answers = metrics.counter('firmquote_venue_route_answers_total', 'Answers of route venues', [
@@ -49,21 +49,21 @@ export function createVenueSource(
     !request.solvers?.exclude?.includes(id);
 
   /** Fixed once per request: gas prices and the relayer's health may change. */
-  function landingsOf({ input, output, request }: PairRequest): (fillGas: bigint) => Landing {
+  function relayTermsOf({ input, output, request }: PairRequest): (fillGas: bigint) => RelayTerms {
     const deferred = deferredOn({ request, output });
     const crossChain = input.chain.id !== output.chain.id;
-    const known = new Map<bigint, Landing>();
+    const known = new Map<bigint, RelayTerms>();
     return (fillGas) => {
-      const landing =
+      const relayTerms =
         known.get(fillGas) ??
-        gas.landing(input.chain.id, input.token, {
+        relayFees.terms(input.chain.id, input.token, {
           crossChain,
           outputs: 1,
           deferredOn: deferred,
           ...(!crossChain && { fillGas }),
         });
-      known.set(fillGas, landing);
-      return landing;
+      known.set(fillGas, relayTerms);
+      return relayTerms;
     };
   }
 
@@ -87,7 +87,7 @@ export function createVenueSource(
     ) {
       return nothing('no_quotes', 'A venue is not answering at the moment. Try again shortly.', corridor);
     }
-    const landing = landingsOf(intent);
+    const relayTerms = relayTermsOf(intent);
     const waiting = new AbortController();
     const stop = () => waiting.abort();
     signal.addEventListener('abort', stop, { once: true });
@@ -102,7 +102,7 @@ export function createVenueSource(
       receiver: intent.receiver,
       at,
       validity: { from: Math.max(intent.now + 1, intent.minValidUntil ?? 0), to: intent.latestValidUntil },
-      fees: routeFees(intent.workspace.platformFeeBps, (fillGas) => landing(fillGas).relayFee),
+      fees: routeFees(intent.workspace.platformFeeBps, (fillGas) => relayTerms(fillGas).relayFee),
       signal: waiting.signal,
     };
     const startedMs = clock.monotonicMs();
@@ -117,7 +117,7 @@ export function createVenueSource(
         return nothing('no_quotes', 'A venue did not answer in time.', corridor);
       }
       seconds.observe((clock.monotonicMs() - startedMs) / 1000, { venue: id });
-      return judge(intent, ask, nonce, answer, landing);
+      return judge(intent, ask, nonce, answer, relayTerms);
     } catch (error) {
       fault('failed', error);
       return nothing('no_quotes', 'A venue did not answer in time.', corridor);
@@ -133,7 +133,7 @@ export function createVenueSource(
     ask: RouteAsk,
     nonce: bigint,
     answer: RouteQuote | Decline,
-    landing: (gas: bigint) => Landing,
+    relayTerms: (gas: bigint) => RelayTerms,
   ): Found {
     if (isDecline(answer)) {
       answers.add({ venue: id, answer: 'decline' });
@@ -153,13 +153,13 @@ export function createVenueSource(
       };
     }
     // The relay fee changed the price: half of the answer is for one sender, half for another.
-    if (landing(gasOf(answer)).executionMode !== landing(0n).executionMode)
+    if (relayTerms(gasOf(answer)).executionMode !== relayTerms(0n).executionMode)
       return {
         offers: [],
         why: unavailable('no_quotes', 'Who lands trades here has just changed. Ask again.', intent.corridor),
       };
     answers.add({ venue: id, answer: 'quote' });
-    return { offers: [offerOf(intent, ask, nonce, answer, landing(gasOf(answer)))], why: null };
+    return { offers: [offerOf(intent, ask, nonce, answer, relayTerms(gasOf(answer)))], why: null };
   }
 
   function offerOf(
@@ -167,13 +167,13 @@ export function createVenueSource(
     ask: RouteAsk,
     nonce: bigint,
     quote: RouteQuote,
-    landing: Landing,
+    relayTerms: RelayTerms,
   ): RouteOffer {
     const order = routeOrder({
       ...ask,
       nonce,
       platformFeeBps: intent.workspace.platformFeeBps,
-      relayFee: landing.relayFee,
+      relayFee: relayTerms.relayFee,
       settlement: intent.request.settlement,
       quote,
     });
@@ -184,14 +184,14 @@ export function createVenueSource(
       inputAmount: quote.inputAmount,
       outputAmount: quote.outputAmount,
       minimumOutput: quote.minimumOutput,
-      takerGas: gas.takerGas(ask, landing),
+      takerGas: relayFees.takerGas(ask, relayTerms),
       eta: quote.eta,
       // No fill history: their orders execute whole or cost nothing.
       fillRateBps: 10_000,
       validUntil: quote.validUntil,
       solverId: id,
       order,
-      landing,
+      relayTerms,
       commitments: [],
       settledBy: {
         venue: { id, kind: venue.kind },
@@ -205,7 +205,7 @@ export function createVenueSource(
       thin: false,
       underWatch: breaker.underWatch(clock.nowMs()),
       isStillBacked: () => true,
-      recordExposure: () => {},
+      recordPromise: () => {},
     };
   }
 

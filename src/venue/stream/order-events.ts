@@ -3,13 +3,13 @@
  * `onOrder`.
  */
 
+import { nonceGroupOf } from '../../domain/order.ts';
 import type { Evidence, Fact } from '../../domain/fact.ts';
 import type { Bytes32 } from '../../domain/hex.ts';
 import type { OrderNews, OrderRecord, OrderStore } from '../../ports/stores/store.ts';
 import type { LinkMessage } from '../../protocol/link/link.ts';
 import type { Progress } from '../../settlement/lifecycle.ts';
 import type { VenueDeps } from '../deps.ts';
-import { nonceGroupOf } from '../quoting/exposure.ts';
 import { awardOf } from '../solvers/link.ts';
 import type { Roster, SolverSession } from '../solvers/roster.ts';
 import type { NonceGroups } from '../quoting/nonce-groups.ts';

@@ -17,7 +17,7 @@ import {
   zClientFrame,
 } from '../../protocol/api/events.ts';
 import type { VenueDeps } from '../deps.ts';
-import type { SlotLimiter } from '../access/admission.ts';
+import type { SlotLimiter } from '../access/slot-limiter.ts';
 import { createBuckets, frameLimit } from '../access/token-buckets.ts';
 import type { LevelsBoard, PriceMarket } from '../market/levels-board.ts';
 import type { SocketOptions } from '../options.ts';

@@ -14,10 +14,6 @@ export interface Owed extends GroupAmount {
 
 export type PromisedOutputs = ReturnType<typeof createPromisedOutputs>;
 
-/** Quotes of one nonce of one user on one origin chain. */
-export const nonceGroupOf = (originChainId: number | bigint, user: Address, nonce: bigint | string): string =>
-  `${originChainId}:${user}:${nonce}`;
-
 export function createPromisedOutputs() {
   const { total, add, release, expire, size, has, replicaShare } = createGroupTotals('promised');
   const keyOf = (chainId: number, lp: Address, token: Address) => `${chainId}:${lp}:${token}`;

@@ -8,7 +8,7 @@ import { silentMetrics } from '../../../test/support/silent.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { LoadKind } from '../../ports/http.ts';
 import { ApiError } from '../../protocol/errors.ts';
-import { createSlotLimiter } from './admission.ts';
+import { createSlotLimiter } from './slot-limiter.ts';
 import { createBulkhead } from './bulkhead.ts';
 import { ADMISSION } from '../options.ts';
 
