@@ -328,7 +328,7 @@ function promise(pairs: number, live: number, asked: number): Figures {
         {
           port,
           config: place,
-          gasPrice: 10n ** 8n,
+          weiPerGas: 10n ** 8n,
           dataFees: { fill: 10n ** 12n, prove: 10n ** 12n, claim: 10n ** 12n },
           native: 10n ** 18n,
         },
@@ -346,7 +346,16 @@ function promise(pairs: number, live: number, asked: number): Figures {
   quoteEvents.listen(winRates);
   const startedWith = new Map(['USDC', ...symbols].map((asset) => [asset, ledger.exposure(asset).owned]));
   const context = createPricingContext(
-    { clock, market, ledger, chains: states, lastReadTime: now, startedWith, adverse: () => 1.5, winRates },
+    {
+      clock,
+      market,
+      ledger,
+      chains: states,
+      lastReadTime: now,
+      startedWith,
+      takers: { adverse: () => 1.5 },
+      winRates,
+    },
     config,
   );
   const places = config.chains.map((place, at) => ({ config: place, chain: chains[at] as Chain }));

@@ -59,7 +59,7 @@ export function price(inputs: PriceInputs): Priced | PriceDecline {
   const frame = frameOf(inputs);
   if (isDecline(frame)) return frame;
   try {
-    return tooLarge(inputs, frame) ?? guarded(inputs, frame);
+    return tooLarge(inputs, frame) ?? withBounds(inputs, frame);
   } catch (fault) {
     if (fault instanceof PluginFault) return { declined: 'internal', detail: fault.message };
     throw fault;
@@ -188,7 +188,7 @@ function withLargest(answer: PriceDecline, maxAmount: bigint): PriceDecline {
     : { ...answer, maxAmount };
 }
 
-function guarded(inputs: PriceInputs, frame: Frame): Priced | PriceDecline {
+function withBounds(inputs: PriceInputs, frame: Frame): Priced | PriceDecline {
   const answer = evaluate(inputs, frame);
   if (!isDecline(answer)) return answer;
   switch (answer.declined) {
@@ -244,6 +244,7 @@ function evaluateAt(
   const size = sizeOf(inputs, gross);
   if (size < params.minSize) return { declined: 'size_below_min', detail: `below ${params.minSize}` };
 
+  // A fixed spread has passed the next three checks; a second look costs nothing.
   const terms = fixed?.terms ?? spreadTerms(inputs, size, gasBps(gas, gross));
   if (!Number.isFinite(terms.D)) return { declined: 'internal', detail: 'no finite spread' };
   if (terms.D > params.maxSpreadBps) return tooWide(terms);

@@ -2,23 +2,23 @@
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type Burst, type BurstRule, type Fill, recordFill, NO_FILLS } from './burst.ts';
+import { type Burst, type BurstRule, type Acceptance, recordAcceptance, NO_ACCEPTANCES } from './burst.ts';
 
 const rule: BurstRule = { fills: 4, deltaUsd: 100_000, withinSeconds: 10, freezeSeconds: 30 };
-const fold = (fills: readonly Fill[]): Burst =>
-  fills.reduce((burst, fill) => recordFill(burst, fill, rule), NO_FILLS);
-const fill = (second: number, side: 'buy' | 'sell' = 'buy', usd = 1_000): Fill => ({
+const fold = (fills: readonly Acceptance[]): Burst =>
+  fills.reduce((burst, fill) => recordAcceptance(burst, fill, rule), NO_ACCEPTANCES);
+const fill = (second: number, side: 'buy' | 'sell' = 'buy', usd = 1_000): Acceptance => ({
   atMs: second * 1_000,
   side,
   usd,
 });
 
-test('the fifth fill on one side within ten seconds freezes for thirty', () => {
+test('the fifth acceptance on one side within ten seconds freezes for thirty', () => {
   expect(fold([0, 1, 2, 3].map((at) => fill(at))).frozenUntilMs).toBe(0);
-  expect(fold([0, 1, 2, 3, 4].map((at) => fill(at)))).toEqual({ fills: [], frozenUntilMs: 34_000 });
+  expect(fold([0, 1, 2, 3, 4].map((at) => fill(at)))).toEqual({ acceptances: [], frozenUntilMs: 34_000 });
 });
 
-test('fills on both sides, or spread over time, do not freeze', () => {
+test('acceptances on both sides, or spread over time, do not freeze', () => {
   expect(
     fold([0, 1, 2, 3, 4, 5, 6, 7].map((at) => fill(at, at % 2 === 0 ? 'buy' : 'sell'))).frozenUntilMs,
   ).toBe(0);
@@ -44,10 +44,10 @@ test('memory stays bounded and a freeze is never shortened', () => {
   fc.assert(
     fc.property(fills, (steps) => {
       let atMs = 0;
-      let burst = NO_FILLS;
+      let burst = NO_ACCEPTANCES;
       for (const { gap, side, usd } of steps) {
-        const next = recordFill(burst, { atMs: (atMs += gap), side, usd }, rule);
-        expect(next.fills.length).toBeLessThanOrEqual(2 * rule.fills);
+        const next = recordAcceptance(burst, { atMs: (atMs += gap), side, usd }, rule);
+        expect(next.acceptances.length).toBeLessThanOrEqual(2 * rule.fills);
         expect(next.frozenUntilMs).toBeGreaterThanOrEqual(burst.frozenUntilMs);
         burst = next;
       }

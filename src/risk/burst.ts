@@ -1,7 +1,7 @@
-/** Freezes a pair after many fills on one side within seconds: informed flow, or a fault. */
+/** Freezes a pair after many acceptances on one side within seconds: informed flow, or a fault. */
 
 export interface BurstRule {
-  /** More fills than this on one side within the window freeze. */
+  /** More acceptances than this on one side within the window freeze. */
   fills: number;
   /** So does a net position change of more than this, in the reference currency. */
   deltaUsd: number;
@@ -9,7 +9,7 @@ export interface BurstRule {
   freezeSeconds: number;
 }
 
-export interface Fill {
+export interface Acceptance {
   atMs: number;
   /** What the LP did with the base asset. */
   side: 'buy' | 'sell';
@@ -18,18 +18,26 @@ export interface Fill {
 
 export interface Burst {
   /** Within the window, oldest first. */
-  fills: readonly Fill[];
+  acceptances: readonly Acceptance[];
   frozenUntilMs: number;
 }
 
-export const NO_FILLS: Burst = { fills: [], frozenUntilMs: 0 };
+export const NO_ACCEPTANCES: Burst = { acceptances: [], frozenUntilMs: 0 };
 
-/** A freeze clears the fills that caused it: the next freeze needs its own burst. */
-export function recordFill({ fills, frozenUntilMs }: Burst, fill: Fill, rule: BurstRule): Burst {
-  const since = fill.atMs - rule.withinSeconds * 1000;
-  const recent = [...fills.filter(({ atMs }) => atMs > since), fill];
-  const sameSide = recent.filter(({ side }) => side === fill.side).length;
+/** A freeze clears the acceptances that caused it: the next freeze needs its own burst. */
+export function recordAcceptance(
+  { acceptances, frozenUntilMs }: Burst,
+  accepted: Acceptance,
+  rule: BurstRule,
+): Burst {
+  const since = accepted.atMs - rule.withinSeconds * 1000;
+  const recent = [...acceptances.filter(({ atMs }) => atMs > since), accepted];
+  const sameSide = recent.filter(({ side }) => side === accepted.side).length;
   const delta = recent.reduce((sum, { side, usd }) => sum + (side === 'buy' ? usd : -usd), 0);
-  if (sameSide <= rule.fills && Math.abs(delta) <= rule.deltaUsd) return { fills: recent, frozenUntilMs };
-  return { fills: [], frozenUntilMs: Math.max(frozenUntilMs, fill.atMs + rule.freezeSeconds * 1000) };
+  if (sameSide <= rule.fills && Math.abs(delta) <= rule.deltaUsd)
+    return { acceptances: recent, frozenUntilMs };
+  return {
+    acceptances: [],
+    frozenUntilMs: Math.max(frozenUntilMs, accepted.atMs + rule.freezeSeconds * 1000),
+  };
 }

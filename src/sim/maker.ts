@@ -12,7 +12,7 @@ import type { PricingParams } from '../pricing/params.ts';
 import type { PriceInputs, PricingPlugin } from '../pricing/price-inputs.ts';
 import { price, type Priced } from '../pricing/price.ts';
 import { deviationOver, observeMid, sigmaOf, UNSEEN, volatilityRatio } from '../pricing/volatility.ts';
-import { type Burst, type BurstRule, recordFill, NO_FILLS } from '../risk/burst.ts';
+import { type Burst, type BurstRule, recordAcceptance, NO_ACCEPTANCES } from '../risk/burst.ts';
 import {
   accepted,
   type TakerActivity,
@@ -147,7 +147,7 @@ export function createMaker(setup: MakerSetup) {
 
   let volatility = UNSEEN;
   let regime: Regime = CALM_MARKET;
-  let burst: Burst = NO_FILLS;
+  let burst: Burst = NO_ACCEPTANCES;
   let marks: Marks | undefined;
   let navAtMs = Number.NEGATIVE_INFINITY;
   let killed = false;
@@ -389,7 +389,7 @@ export function createMaker(setup: MakerSetup) {
       );
       gasPaid += route.sameChain ? 0 : setup.gasUsd;
       const usd = Number(priced.notional) / MICRO;
-      if (risk !== null) burst = recordFill(burst, { atMs, side: route.lp, usd }, risk.burst);
+      if (risk !== null) burst = recordAcceptance(burst, { atMs, side: route.lp, usd }, risk.burst);
       const life = validUntil * 1000 - quotedAtMs;
       const share = life > 0 ? Math.min(1, (atMs - quotedAtMs) / life) : 1;
       const edgeBps = (edgeUsd({ request, priced }, mid) / usd) * 1e4;

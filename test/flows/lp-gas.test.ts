@@ -56,7 +56,7 @@ function desk(l1Fee: 'none' | 'opStack') {
         {
           port,
           config: { ...chain, l1Fee: chain.chainId === op.chain.id ? l1Fee : 'none' },
-          gasPrice: undefined,
+          weiPerGas: undefined,
           dataFees: undefined,
           native: undefined,
         },
@@ -92,7 +92,7 @@ test.each([true, false])(
     await charge(10n ** 9n, isFjord);
     const { gas, chains, own } = desk('opStack');
     await gas.refresh(owner.address);
-    const price = (chain: TestChain) => chains.get(chain.chain.id)?.gasPrice as bigint;
+    const price = (chain: TestChain) => chains.get(chain.chain.id)?.weiPerGas as bigint;
     const data = (bytes: bigint) => (bytes + 68n) * 10n ** 9n;
     expect(chains.get(op.chain.id)?.dataFees).toEqual({
       fill: data(650n),
@@ -112,8 +112,8 @@ test('without a data-fee oracle only gas is charged', async () => {
   await gas.refresh(owner.address);
   expect(chains.get(op.chain.id)?.dataFees).toEqual({ fill: 0n, prove: 0n, claim: 0n });
   expect(own(plain, op)).toBe(
-    usdc((chains.get(op.chain.id)?.gasPrice as bigint) * 150_000n) +
-      usdc((chains.get(plain.chain.id)?.gasPrice as bigint) * 300_000n),
+    usdc((chains.get(op.chain.id)?.weiPerGas as bigint) * 150_000n) +
+      usdc((chains.get(plain.chain.id)?.weiPerGas as bigint) * 300_000n),
   );
 });
 
@@ -124,5 +124,5 @@ test('without a reading, or on a chain without the oracle, there is no price; ot
   const { gas, chains, route } = desk('opStack');
   await expect(gas.refresh(owner.address)).rejects.toThrow(/getL1Fee view gave no valid answer/);
   expect(gas.own(route(plain, op))).toMatchObject({ declined: 'standby' });
-  expect(chains.get(plain.chain.id)?.gasPrice).toBeGreaterThan(0n);
+  expect(chains.get(plain.chain.id)?.weiPerGas).toBeGreaterThan(0n);
 });

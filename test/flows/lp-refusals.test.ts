@@ -113,7 +113,7 @@ function maker({
           {
             port: chain.port,
             config: each,
-            gasPrice: 1_000_000_000n,
+            weiPerGas: 1_000_000_000n,
             dataFees: undefined,
             native: 10n ** 18n,
           },
@@ -122,7 +122,7 @@ function maker({
       networks: new Map([[id, chain.chain]]),
       lastReadTime: () => Math.floor(startMs / 1000),
       startedWith: new Map(['USDC', 'WETH'].map((asset) => [asset, ledger.exposure(asset).owned])),
-      adverse: () => 1.5,
+      takers: { adverse: () => 1.5 },
       winRates: { params: (route) => route.params, explore: () => 0 },
       leases: {
         covers: () => true,

@@ -14,7 +14,7 @@ export interface ChainState {
   readonly port: ChainPort;
   config: LpChainConfig;
   /** Wei per unit of gas for a transaction mined soon; undefined until read. */
-  gasPrice: bigint | undefined;
+  weiPerGas: bigint | undefined;
   dataFees: DataFees | undefined;
   /** The operator's native balance in wei; undefined until read. */
   native: bigint | undefined;
@@ -23,7 +23,7 @@ export interface ChainState {
 export const createChainState = ({ port, config }: Pick<ChainState, 'port' | 'config'>): ChainState => ({
   port,
   config,
-  gasPrice: undefined,
+  weiPerGas: undefined,
   dataFees: undefined,
   native: undefined,
 });
@@ -31,5 +31,5 @@ export const createChainState = ({ port, config }: Pick<ChainState, 'port' | 'co
 export interface ChainSight {
   head: Block | undefined;
   headSeenAtMs: number;
-  gasPrice: bigint | undefined;
+  weiPerGas: bigint | undefined;
 }

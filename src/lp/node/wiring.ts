@@ -164,7 +164,7 @@ export function wireLp(deps: LpNodeDeps, config: LpConfig, base: NodeBase, opene
     ...{ ...common, chains: states, networks: chains, lastReadTime, winRates, leases, random, quoteEvents },
     ...{ sharing, proving, risk, standby, guard: risk.guard, venues },
     startedWith: new Map(Object.keys(config.assets).map((asset) => [asset, ledger.exposure(asset).owned])),
-    adverse: takers.adverse,
+    takers,
     ladders: createLadders({ clock }),
     commitments: deps.commitments ?? createCommitmentSigner(signer),
     ...(deps.plugin && { plugin: deps.plugin }),

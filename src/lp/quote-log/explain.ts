@@ -261,12 +261,12 @@ function referencesOf({ references, atMs: nowMs }: PricingEvidence) {
   }));
 }
 
-function sightOf({ slug }: Chain, { head, headSeenAtMs, gasPrice }: ChainSight, nowMs: number) {
+function sightOf({ slug }: Chain, { head, headSeenAtMs, weiPerGas }: ChainSight, nowMs: number) {
   return {
     chain: slug,
     block: head === undefined ? null : head.number.toString(),
     blockAgeMs: head === undefined ? null : nowMs - headSeenAtMs,
-    gasPriceWei: gasPrice === undefined ? null : gasPrice.toString(),
+    gasPriceWei: weiPerGas === undefined ? null : weiPerGas.toString(),
   };
 }
 

@@ -11,6 +11,7 @@ import type { PricingPlugin } from '../../pricing/price-inputs.ts';
 import type { PriceInputs } from '../../pricing/price-inputs.ts';
 import { ten, toNumber } from '../../pricing/rational.ts';
 import { createBands } from '../accounting/bands.ts';
+import type { Takers } from '../accounting/taker-costs.ts';
 import type { ChainSight, ChainState } from '../chain/chain-state.ts';
 import type { LpConfig } from '../config/config.ts';
 import type { Market } from '../market/market.ts';
@@ -45,7 +46,7 @@ export interface PricingContextDeps {
    * configured.
    */
   startedWith: ReadonlyMap<string, bigint>;
-  adverse(taker: Address): number;
+  takers: Pick<Takers, 'adverse'>;
   winRates: Pick<WinRates, 'params' | 'explore'>;
   plugin?: PricingPlugin;
 }
@@ -53,7 +54,7 @@ export interface PricingContextDeps {
 type Options = Pick<LpConfig, 'assets' | 'pairs' | 'quoting'>;
 
 export function createPricingContext(
-  { clock, market, ledger, chains, lastReadTime, startedWith, adverse, winRates, plugin }: PricingContextDeps,
+  { clock, market, ledger, chains, lastReadTime, startedWith, takers, winRates, plugin }: PricingContextDeps,
   { assets, pairs, quoting }: Options,
 ) {
   const bands = createBands(
@@ -67,8 +68,8 @@ export function createPricingContext(
   const gas = createGas({ chains, market }, { assets, quoting });
 
   /**
-   * The latest it can be on a chain: the later of its newest block and our own clock. New quotes count from
-   * here.
+   * The latest it can be on a chain: the later of its newest block and our own clock. The validity of new
+   * quotes counts from here, and so do the margins of fills.
    */
   const now = (chainId: number): UnixSeconds =>
     Math.max(chains.get(chainId)?.port.head()?.timestamp ?? 0, Math.floor(clock.nowMs() / 1000));
@@ -76,20 +77,20 @@ export function createPricingContext(
   /** Returns the same object while the chain has not changed, because thousands of quotes refer to it. */
   function sight(chainId: number): ChainSight {
     const state = chains.get(chainId);
-    const [head, headSeenAtMs, gasPrice] = [
+    const [head, headSeenAtMs, weiPerGas] = [
       state?.port.head(),
       state?.port.headSeenAtMs() ?? 0,
-      state?.gasPrice,
+      state?.weiPerGas,
     ];
     const last = sights.get(chainId);
     if (
       last !== undefined &&
       last.head === head &&
       last.headSeenAtMs === headSeenAtMs &&
-      last.gasPrice === gasPrice
+      last.weiPerGas === weiPerGas
     )
       return last;
-    const seen = { head, headSeenAtMs, gasPrice };
+    const seen = { head, headSeenAtMs, weiPerGas };
     sights.set(chainId, seen);
     return seen;
   }
@@ -113,6 +114,7 @@ export function createPricingContext(
     },
     inputs(route: Route, terms: RequestTerms, adjustment: RiskAdjustment = NO_ADJUSTMENT) {
       const { pair } = route;
+      // The guard has read it too, but extending the lease may have taken time since.
       const priced = market.pair(pair.base, pair.quote);
       if (isDecline(priced)) return priced;
       const ownGas = gas.own(route);
@@ -122,7 +124,7 @@ export function createPricingContext(
       const since = Math.min(mid.atMs, nowMs) / 1000;
       const baseUsd = mid.value * quoteValue;
       const { q, halfBand, room, rebalanceBps } = bands.look(route, baseUsd);
-      const params = winRates.params(route, sizeOf(route, terms, baseUsd, quoteValue));
+      const params = winRates.params(route, requestedUsd(route, terms, baseUsd, quoteValue));
       const made: QuoteInputs = {
         side: terms.side,
         amount: terms.amount,
@@ -141,7 +143,7 @@ export function createPricingContext(
         lockSeconds: route.sameChain ? 0 : (route.lockSeconds ?? quoting.lockSeconds),
         rebalanceBps,
         room,
-        adverseBps: pair.base === pair.quote ? 0 : adverse(terms.taker),
+        adverseBps: pair.base === pair.quote ? 0 : takers.adverse(terms.taker),
         noRebates: priced.depegged,
         freeOutput: ledger.free(route.dest.id, route.outputToken.address),
         params:
@@ -171,7 +173,8 @@ export function createPricingContext(
   };
 }
 
-function sizeOf(
+/** The fixed side in USD, before there is a price. `price` measures the quote's size by the mid. */
+function requestedUsd(
   { lp, baseDecimals, quoteDecimals }: Route,
   { side, amount }: RequestTerms,
   baseUsd: number,

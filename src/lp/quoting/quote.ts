@@ -83,11 +83,11 @@ export interface QuoteHandlerDeps {
   /** How long a proof takes now. */
   proving?: Pick<Proving, 'neededSeconds'> | undefined;
   /** With several replicas: every hold is also made in the shared inventory before it is signed. */
-  sharing?: Pick<Sharing, 'promise' | 'unsigned'> | undefined;
+  sharing?: Pick<Sharing, 'hold' | 'unsigned'> | undefined;
 }
 
 /** What `admit` decided. */
-interface Admission {
+interface Admitted {
   /** The shortest first. */
   tenors: readonly [OrderTimes, ...OrderTimes[]];
   /** Of the shortest tenor. */
@@ -129,10 +129,10 @@ export function createQuoteHandler(
   async function handleQuoteRequest(rfq: VenueRfq): Promise<readonly LpAnswer[]> {
     const route = routes.find(rfq.input, rfq.output);
     if (route === undefined || !isValid(rfq, route)) return declined(rfq, route, { declined: 'pair' });
-    const admission = await admit(rfq, route);
-    if (isDecline(admission)) return declined(rfq, route, admission);
-    const held = await priceAndHold(rfq, route, admission);
-    if (!Array.isArray(held)) return offerPart(rfq, route, admission, held);
+    const admitted = await admit(rfq, route);
+    if (isDecline(admitted)) return declined(rfq, route, admitted);
+    const held = await priceAndHold(rfq, route, admitted);
+    if (!Array.isArray(held)) return offerPart(rfq, route, admitted, held);
     // A stop may have come while the lease or the other replicas were asked. The holds expire by themselves.
     const stopped = deps.standby.refusal(route);
     if (stopped !== undefined) return declined(rfq, route, stopped);
@@ -169,14 +169,14 @@ export function createQuoteHandler(
   }
 
   /** Risk controls, tenors, the signing lease and the inputs of the price, in this order. */
-  async function admit(rfq: VenueRfq, route: Route): Promise<Admission | Decline> {
+  async function admit(rfq: VenueRfq, route: Route): Promise<Admitted | Decline> {
     const refusal = deps.standby.refusal(route);
     if (refusal !== undefined) return refusal;
     const adjustment = guard.admit(rfq, route, clock.nowMs());
     if (isDecline(adjustment)) return adjustment;
     const tenors = tenorsOf(rfq, context.now(route.origin.id), adjustment.maxSeconds);
     if (isDecline(tenors)) return tenors;
-    const [shortest, ...longer] = tenors as Admission['tenors'];
+    const [shortest, ...longer] = tenors as Admitted['tenors'];
     const deadline = (longer.at(-1) ?? shortest).fillDeadline;
     // Only a taker that demands an unusually long validity waits here for a write to the database.
     if (!leases.covers(route.origin.id, deadline)) {
@@ -207,7 +207,7 @@ export function createQuoteHandler(
   async function priceAndHold(
     rfq: VenueRfq,
     route: Route,
-    { tenors, inputs }: Admission,
+    { tenors, inputs }: Admitted,
   ): Promise<HeldQuote[] | Refusal> {
     const group = nonceGroupOf(route.origin.id, rfq.taker, rfq.skeleton.nonce);
     const held: HeldQuote[] = [];
@@ -224,7 +224,7 @@ export function createQuoteHandler(
     }
     if (held.length === 0) return { decline: refusal };
     if (sharing === undefined) return held;
-    const refusals = await sharing.promise(held.map(({ request }) => request));
+    const refusals = await sharing.hold(held.map(({ request }) => request));
     const kept = held.filter((_, index) => refusals[index] === undefined);
     for (const [index, { request }] of held.entries())
       if (refusals[index] !== undefined) sharing.unsigned(request);
@@ -334,7 +334,7 @@ export function createQuoteHandler(
   function offerPart(
     rfq: VenueRfq,
     route: Route,
-    { tenors, inputs }: Admission,
+    { tenors, inputs }: Admitted,
     { decline, maxOutput }: Refusal,
   ): readonly LpAnswer[] {
     const why = withLargestSize(rfq, route, tenors[0], inputs, decline, maxOutput);

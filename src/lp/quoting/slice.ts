@@ -52,7 +52,7 @@ export function createSliceHandler(deps: QuoteHandlerDeps) {
       deps.venues?.refusal(rfq.venue, request) ?? ledger.hold(request, context.lastReadTime(route.origin.id));
     if (isDecline(hold)) return declined(hold);
     deps.venues?.held(rfq.venue, request);
-    const [sharedRefusal] = (await sharing?.promise([request])) ?? [];
+    const [sharedRefusal] = (await sharing?.hold([request])) ?? [];
     if (sharedRefusal !== undefined) {
       sharing?.unsigned(request);
       return declined(sharedRefusal);

@@ -207,9 +207,10 @@ export function createSharing(
      * Makes in the shared inventory these holds, which are of one nonce and already held locally. Per hold:
      * undefined when made, else the reason.
      */
-    async promise(requests: readonly HoldRequest[]) {
+    async hold(requests: readonly HoldRequest[]) {
       const [first] = requests;
       if (first === undefined) return [];
+      // Standby has asked before, but the lease may have been extended since.
       if (trouble() !== undefined) return requests.map(() => AWAY);
       const ledger = deps.ledger();
       const limits = deps.limits();

@@ -24,13 +24,17 @@ const priceOf = (value: number, volatilityRatio = 1) =>
 function setUp(change: object = {}) {
   const risk = zLpRisk.parse(change);
   const state = { price: priceOf(2_500), reduced: false };
-  const takers = createTakerStatistics(() => risk);
+  const takers = createTakerStatistics(risk);
   const guard = createGuard(
     {
       market: { pair: () => state.price },
-      monitor: createPairMonitor(() => risk),
+      monitor: createPairMonitor(risk),
       takers,
-      sizesReduced: () => state.reduced,
+      capital: {
+        get sizesReduced() {
+          return state.reduced;
+        },
+      },
     },
     risk,
   );

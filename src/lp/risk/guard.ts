@@ -2,6 +2,7 @@
 
 import { type Decline, isDecline } from '../../domain/decline.ts';
 import type { Suspicion } from '../../risk/taker-activity.ts';
+import type { Capital } from './capital.ts';
 import type { TakerStatistics } from './taker-statistics.ts';
 import type { Market } from '../market/market.ts';
 import type { LpRisk } from '../config/risk-config.ts';
@@ -24,7 +25,7 @@ interface GuardDeps {
   market: Pick<Market, 'pair'>;
   monitor: Pick<PairMonitor, 'observe' | 'lastObserved'>;
   takers: Pick<TakerStatistics, 'countRequest'>;
-  sizesReduced(): boolean;
+  capital: Pick<Capital, 'sizesReduced'>;
 }
 
 const TOO_OFTEN: Decline = { declined: 'limit', control: 'rate_limit', detail: 'asked too often' };
@@ -35,7 +36,7 @@ const FREE_OPTION: Decline = {
 };
 
 export function createGuard(
-  { market, monitor, takers, sizesReduced }: GuardDeps,
+  { market, monitor, takers, capital }: GuardDeps,
   risk: LpRisk,
 ): Guard & { configure(next: LpRisk): void } {
   let adjustments = adjustmentsOf(risk);
@@ -51,7 +52,7 @@ export function createGuard(
       const regime = monitor.observe(route, pairPrice, nowMs);
       if (typeof regime !== 'string') return regime;
       const volatile = regime === 'elevated';
-      const adjustment = adjustments[indexOf(volatile, suspicion, sizesReduced())] as RiskAdjustment;
+      const adjustment = adjustments[indexOf(volatile, suspicion, capital.sizesReduced)] as RiskAdjustment;
       const { maxSeconds } = adjustment;
       if (
         maxSeconds !== undefined &&
@@ -68,7 +69,7 @@ export function createGuard(
     adjustIndicative(route, nowMs) {
       const regime = monitor.lastObserved(route.pairName, nowMs);
       return typeof regime === 'string'
-        ? (adjustments[indexOf(regime === 'elevated', 0, sizesReduced())] as RiskAdjustment)
+        ? (adjustments[indexOf(regime === 'elevated', 0, capital.sizesReduced)] as RiskAdjustment)
         : regime;
     },
     configure(next) {

@@ -1,8 +1,8 @@
-/** Per pair: the volatility regime of its market and bursts of fills, and whether either stops quoting. */
+/** Per pair: the volatility regime, bursts of acceptances, and whether either stops quoting. */
 
 import type { Decline } from '../../domain/decline.ts';
 import { deviationOver } from '../../pricing/volatility.ts';
-import { type Burst, recordFill, NO_FILLS } from '../../risk/burst.ts';
+import { type Burst, recordAcceptance, NO_ACCEPTANCES } from '../../risk/burst.ts';
 import { CALM_MARKET, updateRegime, type Regime } from '../../risk/regime.ts';
 import type { PairPrice } from '../market/market.ts';
 import type { LpRisk } from '../config/risk-config.ts';
@@ -18,12 +18,13 @@ interface PairState {
   burst: Burst;
 }
 
-export function createPairMonitor(rule: () => Pick<LpRisk, 'volSpike' | 'burst'>) {
+export function createPairMonitor(initial: Pick<LpRisk, 'volSpike' | 'burst'>) {
+  let rule = initial;
   const pairs = new Map<string, PairState>();
 
   function stateOf(pairName: string): PairState {
     let state = pairs.get(pairName);
-    if (state === undefined) pairs.set(pairName, (state = { regime: CALM_MARKET, burst: NO_FILLS }));
+    if (state === undefined) pairs.set(pairName, (state = { regime: CALM_MARKET, burst: NO_ACCEPTANCES }));
     return state;
   }
 
@@ -61,15 +62,16 @@ export function createPairMonitor(rule: () => Pick<LpRisk, 'volSpike' | 'burst'>
           secondBps: deviationOver(pairPrice.sigma, 1),
         },
         nowMs,
-        rule().volSpike,
+        rule.volSpike,
       );
+      // `refusal` of standby has asked before, but this observation may have stopped the pair.
       return stopped(pairName, nowMs) ?? regimeOf(state.regime);
     },
     lastObserved: (pairName: string, nowMs: number) =>
       stopped(pairName, nowMs) ?? regimeOf(pairs.get(pairName)?.regime ?? CALM_MARKET),
-    recordFill(pairName: string, fill: { side: 'buy' | 'sell'; usd: number }, nowMs: number) {
+    recordAcceptance(pairName: string, accepted: { side: 'buy' | 'sell'; usd: number }, nowMs: number) {
       const state = stateOf(pairName);
-      state.burst = recordFill(state.burst, { ...fill, atMs: nowMs }, rule().burst);
+      state.burst = recordAcceptance(state.burst, { ...accepted, atMs: nowMs }, rule.burst);
     },
     volatilePairs(nowMs: number) {
       const notes = new Map<string, string>();
@@ -90,6 +92,9 @@ export function createPairMonitor(rule: () => Pick<LpRisk, 'volSpike' | 'burst'>
       for (const [name, { burst }] of pairs)
         if (nowMs < burst.frozenUntilMs) notes.set(name, `frozen for ${seconds(burst.frozenUntilMs, nowMs)}`);
       return notes;
+    },
+    configure(next: Pick<LpRisk, 'volSpike' | 'burst'>) {
+      rule = next;
     },
   };
 }

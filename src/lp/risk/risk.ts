@@ -63,7 +63,6 @@ export function createRisk(deps: RiskDeps, initial: LpConfig) {
   let config = initial;
   let configuredLimits = deps.limitsOf(initial);
   let longestSeconds = longestFirmSeconds(initial);
-  const rule = () => config.risk;
   const board = createControlBoard(deps);
   const kill: KillSwitch = createKillSwitch(
     {
@@ -86,15 +85,12 @@ export function createRisk(deps: RiskDeps, initial: LpConfig) {
     clock,
     assetOf: deps.assetOf,
     setLimits: ledger.setLimits,
-    risk: rule,
+    risk: () => config.risk,
     configured: () => configuredLimits,
   });
-  const takers = createTakerStatistics(rule);
-  const monitor = createPairMonitor(rule);
-  const guard = createGuard(
-    { market, monitor, takers, sizesReduced: () => capital.sizesReduced },
-    initial.risk,
-  );
+  const takers = createTakerStatistics(initial.risk);
+  const monitor = createPairMonitor(initial.risk);
+  const guard = createGuard({ market, monitor, takers, capital }, initial.risk);
   kill.restore(deps.saved.get(KILL));
   capital.restore(deps.saved.get(DRAWDOWN));
   const chains = initial.chains.map(({ chainId }) => chainId);
@@ -105,7 +101,11 @@ export function createRisk(deps: RiskDeps, initial: LpConfig) {
     takers.accepted(award, request === undefined ? 0 : edgeBps(award), nowMs);
     // After a crash we no longer have the pair of the quote.
     if (request !== undefined && request.notional > 0n)
-      monitor.recordFill(request.pair, { side: request.side, usd: Number(request.notional) / 1e6 }, nowMs);
+      monitor.recordAcceptance(
+        request.pair,
+        { side: request.side, usd: Number(request.notional) / 1e6 },
+        nowMs,
+      );
   }
 
   /** What the trade is worth to us at the current mid, in bps of what we pay. */
@@ -214,7 +214,7 @@ export function createRisk(deps: RiskDeps, initial: LpConfig) {
       config = next;
       configuredLimits = deps.limitsOf(next);
       longestSeconds = longestFirmSeconds(next);
-      guard.configure(next.risk);
+      for (const part of [takers, monitor, guard]) part.configure(next.risk);
       ledger.setLimits(capital.limits());
     },
     status: () => ({

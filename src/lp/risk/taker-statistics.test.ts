@@ -13,7 +13,7 @@ const taker = '0x00000000000000000000000000000000000000aa' as const;
 
 function setUp(freeOption: object = {}) {
   const risk = zLpRisk.parse({ freeOption, rate: { perSecond: 1e9, burst: 1_000_000_000 } });
-  const statistics = createTakerStatistics(() => risk);
+  const statistics = createTakerStatistics(risk);
   let serial = 0;
   const quote = (rfqId: string, seconds: number, atMs = 0) => {
     const quoteId = id((serial += 1));

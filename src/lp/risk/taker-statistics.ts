@@ -58,7 +58,10 @@ const MAX_OPEN_QUOTES = 200_000;
 const PRUNE_INTERVAL_MS = 1_000;
 const MAX_SUSPECTS = 100;
 
-export function createTakerStatistics(rule: () => Pick<LpRisk, 'freeOption' | 'rate' | 'takers'>) {
+type TakerRules = Pick<LpRisk, 'freeOption' | 'rate' | 'takers'>;
+
+export function createTakerStatistics(initial: TakerRules) {
+  let rule = initial;
   const suspected = new Set<string>();
   let takers = createTakers();
   const quotes = new Map<string, OpenQuote>();
@@ -66,11 +69,11 @@ export function createTakerStatistics(rule: () => Pick<LpRisk, 'freeOption' | 'r
   let prunedAtMs = 0;
 
   function createTakers(): LRUCache<string, TakerState> {
-    return new LRUCache({ max: rule().takers, dispose: (_, taker) => suspected.delete(taker) });
+    return new LRUCache({ max: rule.takers, dispose: (_, taker) => suspected.delete(taker) });
   }
 
   function stateOf(taker: string, nowMs: number): TakerState {
-    if (takers.max !== rule().takers) {
+    if (takers.max !== rule.takers) {
       const before = takers;
       takers = createTakers();
       takers.load(before.dump());
@@ -78,7 +81,7 @@ export function createTakerStatistics(rule: () => Pick<LpRisk, 'freeOption' | 'r
     let state = takers.get(taker);
     if (state === undefined) {
       state = {
-        tokens: fullBucket(rule().rate, nowMs),
+        tokens: fullBucket(rule.rate, nowMs),
         activity: { ...NO_ACTIVITY, atMs: nowMs },
         suspicion: 0,
       };
@@ -89,7 +92,7 @@ export function createTakerStatistics(rule: () => Pick<LpRisk, 'freeOption' | 'r
 
   function setActivity(taker: string, state: TakerState, activity: TakerActivity): Suspicion {
     state.activity = activity;
-    state.suspicion = suspicion(activity, rule().freeOption);
+    state.suspicion = suspicion(activity, rule.freeOption);
     if (state.suspicion === 0) suspected.delete(taker);
     else suspected.add(taker);
     return state.suspicion;
@@ -97,11 +100,11 @@ export function createTakerStatistics(rule: () => Pick<LpRisk, 'freeOption' | 'r
 
   function learn(taker: string, nowMs: number, lesson: (activity: TakerActivity) => TakerActivity): void {
     const state = stateOf(taker, nowMs);
-    setActivity(taker, state, lesson(faded(state.activity, nowMs, rule().freeOption)));
+    setActivity(taker, state, lesson(faded(state.activity, nowMs, rule.freeOption)));
   }
 
   const fade = (taker: string, state: TakerState, nowMs: number): Suspicion =>
-    setActivity(taker, state, faded(state.activity, nowMs, rule().freeOption));
+    setActivity(taker, state, faded(state.activity, nowMs, rule.freeOption));
 
   /** Quotes are in the order of asking, so nearly in the order of ending. */
   function prune(nowMs: number): void {
@@ -116,7 +119,7 @@ export function createTakerStatistics(rule: () => Pick<LpRisk, 'freeOption' | 'r
   return {
     countRequest(taker: string, nowMs: number) {
       const state = stateOf(taker, nowMs);
-      if (!takeToken(state.tokens, nowMs, rule().rate)) return 'too_often';
+      if (!takeToken(state.tokens, nowMs, rule.rate)) return 'too_often';
       return state.suspicion === 0 ? 0 : fade(taker, state, nowMs);
     },
     quoted({
@@ -177,5 +180,8 @@ export function createTakerStatistics(rule: () => Pick<LpRisk, 'freeOption' | 'r
           return step === 0 ? [] : [{ taker, step, quotes: asked, liveSeconds, accepts }];
         })
         .sort((a, b) => b.step - a.step || b.liveSeconds - a.liveSeconds),
+    configure(next: TakerRules) {
+      rule = next;
+    },
   };
 }

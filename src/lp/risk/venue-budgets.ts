@@ -137,6 +137,7 @@ export function createVenueBudgets(
       if (before === undefined) use.quoted += 1;
       if (before !== undefined && before.request.amount >= request.amount) return;
       remove(use, key);
+      // Not those of `refusal`: since then the ledger has taken the hold and the group's former one is gone.
       const added = claims(request, use);
       add(use, added, 1n);
       use.holds.set(key, { request, claims: added });

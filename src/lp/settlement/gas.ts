@@ -29,9 +29,9 @@ export function createGas(
     if (route.sameChain) return 0n;
     const [there, back] = [chains.get(route.dest.id), chains.get(route.origin.id)];
     if (
-      there?.gasPrice === undefined ||
+      there?.weiPerGas === undefined ||
       there.dataFees === undefined ||
-      back?.gasPrice === undefined ||
+      back?.weiPerGas === undefined ||
       back.dataFees === undefined
     )
       return UNKNOWN;
@@ -39,14 +39,14 @@ export function createGas(
     if (isDecline(output)) return output;
     const filled = inTokens(
       there,
-      there.gasPrice * fill + there.dataFees.fill,
+      there.weiPerGas * fill + there.dataFees.fill,
       route.outputToken.decimals,
       output.price,
     );
     if (typeof filled !== 'bigint') return filled;
     const claimed = inTokens(
       back,
-      back.gasPrice * proveAndClaim + back.dataFees.prove + back.dataFees.claim,
+      back.weiPerGas * proveAndClaim + back.dataFees.prove + back.dataFees.claim,
       route.outputToken.decimals,
       output.price,
     );
@@ -86,7 +86,7 @@ export function createGas(
             state.port.nativeBalance(operator),
             dataFees(state),
           ]);
-          state.gasPrice = 2n * fees.baseFee + fees.priorityFee;
+          state.weiPerGas = 2n * fees.baseFee + fees.priorityFee;
           state.dataFees = data;
           state.native = native;
         }),
