@@ -1,4 +1,4 @@
-/** What sending a trade's transaction costs, and who pays: the trade (apiSubmit) or the taker (walletBroadcast). */
+/** The cost of sending a trade, and who pays: the trade (apiSubmit) or its taker (walletBroadcast). */
 
 import { mulDivUp } from '../../domain/amount.ts';
 import type { TokenInfo } from '../../domain/chain.ts';

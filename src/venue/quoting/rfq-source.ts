@@ -261,7 +261,7 @@ export function createRfqSource(deps: RfqSourceDeps, options: FanOutOptions): Rf
     );
   }
 
-  /** Ranks, then verifies from the best down until `most` quotes hold: signature recovery is the costly part. */
+  /** Ranks, then verifies from the best down until `most` quotes hold, because recovering a signer costs. */
   function rankAndVerify(
     asked: SolverRequest,
     quotes: SolverReplies['quotes'],
@@ -344,8 +344,8 @@ export function createRfqSource(deps: RfqSourceDeps, options: FanOutOptions): Rf
   }
 
   /**
-   * More outputs cost more gas. The execution mode stays as the request named it, even if the relayer's health
-   * has changed since.
+   * More outputs cost more gas. The execution mode stays as the request named it, even if the relayer's
+   * health has changed since.
    */
   function splitRelayTerms(
     { origin, inputToken, relayFee, rfq: { executionMode } }: SolverRequest,
