@@ -1,6 +1,7 @@
 /** Every metric of the LP. */
 
 import { formatUnits } from '../domain/amount.ts';
+import { DECLINE_REASONS } from '../domain/decline.ts';
 import type { Ledger } from '../inventory/ledger.ts';
 import type { Advice } from '../inventory/rebalance.ts';
 import type { LinkLoad } from '../ports/link.ts';
@@ -27,26 +28,34 @@ interface LpGauges {
   venues(): readonly { name: string; load(): LinkLoad }[];
 }
 
+const ANSWERS = ['quote', 'partial', 'decline'] as const;
 const SPREAD_BPS = [1, 2, 3, 5, 7.5, 10, 15, 20, 30, 50, 100, 200, 500];
 const LATENCY_SECONDS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.3, 1];
 
-export function createLpMetrics(metrics: Metrics) {
+/** Pairs of a later reload begin with their first event. */
+export function createLpMetrics(
+  metrics: Metrics,
+  { pairs, venues }: { pairs: readonly string[]; venues: readonly string[] },
+) {
+  const pair = [...new Set([...pairs, 'none'])];
   return {
-    answers: metrics.counter('firmquote_lp_answers_total', 'Requests answered, by kind of answer', ['kind']),
+    answers: metrics.counter('firmquote_lp_answers_total', 'Requests answered, by kind of answer', {
+      kind: ANSWERS,
+    }),
     quotes: metrics.counter(
       'firmquote_lp_quotes_total',
       'Quotes given; a request is quoted at several tenors',
-      ['pair'],
+      { pair },
     ),
     /** The pair is "none" where the LP does not quote what was asked for. */
-    declines: metrics.counter('firmquote_lp_declines_total', 'Requests declined, by reason', [
-      'reason',
-      'pair',
-    ]),
+    declines: metrics.counter('firmquote_lp_declines_total', 'Requests declined, by reason', {
+      reason: DECLINE_REASONS,
+      pair,
+    }),
     quotedUsd: metrics.counter(
       'firmquote_lp_quoted_usd_total',
       'Value of the quotes given, once per request',
-      ['pair'],
+      { pair },
     ),
     spreadBps: metrics.histogram(
       'firmquote_lp_quoted_spread_bps',
@@ -60,23 +69,27 @@ export function createLpMetrics(metrics: Metrics) {
       'From the request in to the answer out',
       LATENCY_SECONDS,
     ),
-    slices: metrics.counter('firmquote_lp_slices_total', 'Slices of splits, by answer', ['kind']),
-    awards: metrics.counter('firmquote_lp_awards_total', 'Awards that ended, by outcome', [
-      'outcome',
-      'kind',
-      'pair',
-    ]),
-    tradedUsd: metrics.counter('firmquote_lp_traded_usd_total', 'Value of the trades that ended settled', [
-      'pair',
-    ]),
-    fills: metrics.counter('firmquote_lp_fills_total', 'Cross-chain fills, by outcome', ['outcome']),
-    frames: metrics.counter('firmquote_lp_bad_frames_total', 'Frames from a venue that were not understood', [
-      'kind',
-    ]),
+    slices: metrics.counter('firmquote_lp_slices_total', 'Slices of splits, by answer', {
+      kind: ['commit', 'decline'],
+    }),
+    awards: metrics.counter('firmquote_lp_awards_total', 'Awards that ended, by outcome', {
+      outcome: ['settled', 'failed', 'faded', 'lost'],
+      kind: ['same_chain', 'cross_chain'],
+      pair,
+    }),
+    tradedUsd: metrics.counter('firmquote_lp_traded_usd_total', 'Value of the trades that ended settled', {
+      pair,
+    }),
+    fills: metrics.counter('firmquote_lp_fills_total', 'Cross-chain fills, by outcome', {
+      outcome: ['filled', 'reorged', 'reverted'],
+    }),
+    frames: metrics.counter('firmquote_lp_bad_frames_total', 'Frames from a venue that were not understood', {
+      kind: ['invalid', 'unknown_type'],
+    }),
     floods: metrics.counter(
       'firmquote_lp_link_floods_total',
       'Connections ended because the venue sent too many frames that ask for no quote',
-      ['venue'],
+      { venue: venues },
     ),
   };
 }

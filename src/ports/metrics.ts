@@ -1,6 +1,7 @@
 /** Metrics: names are `firmquote_<room>_<thing>_<unit>`, label values come from small fixed sets. */
 
 type Labels = Record<string, string>;
+type LabelValues = Readonly<Record<string, readonly string[]>>;
 
 export interface Counter {
   /** `by` is never negative. */
@@ -15,7 +16,11 @@ export interface Histogram {
 }
 
 export interface Metrics {
-  counter(name: string, help: string, labels?: readonly string[]): Counter;
+  /**
+   * With the values of every label, each series starts at 0, so that an alert sees its first event. Label
+   * names alone are for values that are not known in advance.
+   */
+  counter(name: string, help: string, labels?: readonly string[] | LabelValues): Counter;
   /** `collect` sets all series at each scrape; others are not shown. */
   gauge(name: string, help: string, labels?: readonly string[], collect?: (gauge: Gauge) => void): Gauge;
   histogram(name: string, help: string, buckets: readonly number[], labels?: readonly string[]): Histogram;

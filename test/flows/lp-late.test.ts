@@ -80,10 +80,11 @@ function sessionOver(link: Link, answer: (rfq: Rfq) => Promise<FromSolver[]>) {
     link,
     clock: systemClock,
     log: silentLog,
-    metrics: createLpMetrics(silentMetrics),
+    metrics: createLpMetrics(silentMetrics, { pairs: [], venues: [] }),
     quoting: () =>
       ({
         quotes: { handleQuoteRequest: answer },
+        routes: { find: () => undefined },
         config: { quoting: { maxInFlight: 256 } },
       }) as unknown as QuotingSnapshot,
     chains: new Map(),

@@ -217,6 +217,22 @@ describe('the admin API', () => {
   });
 });
 
+test('each counter of the LP that an alert counts starts at 0, so that the alert sees its first event', async () => {
+  const rules = await readFile(new URL('../../ops/rules.yml', import.meta.url), 'utf8');
+  const counted = [...rules.matchAll(/(?:increase|rate)\((firmquote_lp_[a-z_]+)(\{[^}]*\})?\[/g)];
+  expect(counted.length).toBeGreaterThan(3);
+  const series = (await (await fetch(`http://127.0.0.1:${config.ops.port}/metrics`)).text()).split('\n');
+  for (const [, name = '', selector] of counted) {
+    const matchers = [...(selector ?? '').matchAll(/([a-z_]+)=~?"([^"]*)"/g)];
+    const found = series.filter(
+      (line) =>
+        line.startsWith(`${name}{`) &&
+        matchers.every(([, label = '', value = '']) => new RegExp(`${label}="(?:${value})"`).test(line)),
+    );
+    expect([name, found.length > 0, found.filter((line) => !line.endsWith(' 0'))]).toEqual([name, true, []]);
+  }
+});
+
 test('pause stops signing immediately and records who and why; resume ends it', async () => {
   const paused = await lpCommandHere('pause', '-c', file, '--note', 'lunch');
   expect(paused.stdout).toMatch(

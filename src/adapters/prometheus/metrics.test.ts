@@ -20,6 +20,21 @@ describe('metrics', () => {
     expect(text).toMatch(/firmquote_process_cpu_seconds_total [0-9.]+/);
   });
 
+  test('a counter with the values of its labels starts every series at 0, again for more values', async () => {
+    const metrics = createMetrics();
+    const sends = (chain: string) =>
+      metrics.counter('firmquote_chain_sends_total', 'x', { chain: [chain], outcome: ['sent', 'rejected'] });
+    sends('base').add({ chain: 'base', outcome: 'sent' });
+    sends('arc');
+    const lines = (await metrics.text()).split('\n').filter((line) => line.startsWith('firmquote_chain_'));
+    expect(lines).toEqual([
+      'firmquote_chain_sends_total{chain="base",outcome="sent"} 1',
+      'firmquote_chain_sends_total{chain="base",outcome="rejected"} 0',
+      'firmquote_chain_sends_total{chain="arc",outcome="sent"} 0',
+      'firmquote_chain_sends_total{chain="arc",outcome="rejected"} 0',
+    ]);
+  });
+
   test('a collected series that is not set again disappears', async () => {
     const metrics = createMetrics();
     let corridors = ['base-arc', 'arc-base'];

@@ -37,10 +37,13 @@ export function createMetrics(): Metrics & Exposition {
 
   const metrics: Metrics = {
     counter(name, help, labels = []) {
-      return getOrCreate(Counter, name, labels, () => {
-        const counter = new Counter({ name, help, labelNames: [...labels], registers });
-        return { add: (values = {}, by = 1) => counter.inc(values, by) };
+      const labelNames = Array.isArray(labels) ? (labels as readonly string[]) : Object.keys(labels);
+      const port = getOrCreate(Counter, name, labelNames, () => {
+        const counter = new Counter({ name, help, labelNames: [...labelNames], registers });
+        return { add: (values: Record<string, string> = {}, by = 1) => counter.inc(values, by) };
       });
+      if (!Array.isArray(labels)) for (const values of product(Object.entries(labels))) port.add(values, 0);
+      return port;
     },
     gauge(name, help, labels = [], collect) {
       return getOrCreate(Gauge, name, labels, () => {
@@ -77,3 +80,10 @@ export function createMetrics(): Metrics & Exposition {
   collectProcess(metrics);
   return { ...metrics, contentType: registry.contentType, text: () => registry.metrics() };
 }
+
+/** Every combination of label values. */
+const product = (labels: readonly (readonly [string, readonly string[]])[]): Record<string, string>[] =>
+  labels.reduce<Record<string, string>[]>(
+    (all, [name, values]) => all.flatMap((one) => values.map((value) => ({ ...one, [name]: value }))),
+    [{}],
+  );

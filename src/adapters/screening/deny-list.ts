@@ -47,7 +47,7 @@ export function createDenyList(
   const reloads = metrics.counter(
     'firmquote_venue_deny_list_reloads_total',
     'Reloads of the deny list, by outcome',
-    ['outcome'],
+    { outcome: ['read', 'refused'] },
   );
   let edition: Edition | undefined;
   let seen: string | undefined;

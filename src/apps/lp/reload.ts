@@ -37,7 +37,7 @@ export function createReloader({ node, log, metrics, file, read }: ReloaderDeps,
   const reloads = metrics.counter(
     'firmquote_lp_reloads_total',
     'Times that the configuration was read again, by what came of it',
-    ['outcome'],
+    { outcome: ['applied', 'refused'] },
   );
   let current = running;
   let queue: Promise<unknown> = Promise.resolve();

@@ -42,6 +42,7 @@ const MAX_REASONS = 20;
 const CODES = ['stale_mid', 'deviation', 'depeg', 'confidence'] as const;
 
 export function createFeedWatch({ market, feeds, sequencers, slug, clock, log, metrics }: FeedWatchDeps) {
+  const names = feeds.map(({ source }) => source);
   const messages = metrics.counter(
     'firmquote_lp_feed_messages_total',
     'Prices from a feed, by what became of them',
@@ -50,9 +51,9 @@ export function createFeedWatch({ market, feeds, sequencers, slug, clock, log, m
   const disconnects = metrics.counter(
     'firmquote_lp_feed_disconnects_total',
     'Connections to a feed that ended, each followed by another attempt',
-    ['feed'],
+    { feed: names },
   );
-  const gaps = metrics.counter('firmquote_lp_feed_gaps_total', 'Losses that a feed proved', ['feed']);
+  const gaps = metrics.counter('firmquote_lp_feed_gaps_total', 'Losses that a feed proved', { feed: names });
   const up = metrics.gauge('firmquote_lp_feed_connected', '1 while a feed is connected', ['feed']);
 
   metrics.gauge(

@@ -38,7 +38,10 @@ export function createNodeBase(
     market,
     slug,
     buckets: bucketsOf(lpChains, config),
-    lpMetrics: createLpMetrics(metrics),
+    lpMetrics: createLpMetrics(metrics, {
+      pairs: config.pairs.map(({ base, quote }) => `${base}-${quote}`),
+      venues: deps.links.map(({ name }) => name),
+    }),
     feedMonitor: createFeedWatch({ market, feeds, sequencers, slug, clock, log, metrics }),
   };
 }

@@ -36,16 +36,12 @@ export function createControlBoard({ clock, log, metrics }: { clock: Clock; log:
       { held: new Map(), refusal: undefined, labels: { control }, logged: { sinceMs: 0, count: 0 } },
     ]),
   );
-  const trips = metrics.counter('firmquote_lp_risk_trips_total', 'Times that a risk control tripped', [
-    'control',
-  ]);
-  const refusals = metrics.counter('firmquote_lp_risk_refusals_total', 'Requests refused by a risk control', [
-    'control',
-  ]);
-  for (const { labels } of rows.values()) {
-    trips.add(labels, 0);
-    refusals.add(labels, 0);
-  }
+  const trips = metrics.counter('firmquote_lp_risk_trips_total', 'Times that a risk control tripped', {
+    control: CONTROLS,
+  });
+  const refusals = metrics.counter('firmquote_lp_risk_refusals_total', 'Requests refused by a risk control', {
+    control: CONTROLS,
+  });
 
   const isRecent = ({ refusal }: ControlState): boolean =>
     refusal !== undefined && clock.monotonicMs() - refusal.lastMs <= RECENT_MS;

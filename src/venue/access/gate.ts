@@ -43,7 +43,9 @@ export function createAccessGate(
   /** Requests since the last update to the other replicas. */
   const taken = new Map<string, number>();
   let publishSoon = () => {};
-  const refused = metrics.counter('firmquote_venue_refused_total', 'Requests refused at the gate', ['why']);
+  const refused = metrics.counter('firmquote_venue_refused_total', 'Requests refused at the gate', {
+    why: ['rate_key', 'rate_address', 'unauthorized', 'wrong_key_kind'],
+  });
 
   function limited(take: Take, why: string): never {
     refused.add({ why });

@@ -19,7 +19,8 @@ export interface Offered {
 }
 
 /** `broken` counts as a fault of the solver. */
-export type LevelsOutcome = 'taken' | 'withdrawn' | 'broken' | 'unknown' | 'stale' | 'too_many';
+const LEVELS_OUTCOMES = ['taken', 'withdrawn', 'broken', 'unknown', 'stale', 'too_many'] as const;
+export type LevelsOutcome = (typeof LEVELS_OUTCOMES)[number];
 
 export type SolverLevels = ReturnType<typeof createSolverLevels>;
 
@@ -32,9 +33,9 @@ export function createSolverLevels(
   const bySession = new Map<SolverSession, Map<string, Offered>>();
   const listeners: ((market: string) => void)[] = [];
   const rate = createBuckets(clock, { perSecond: maxPerSecond, burst: 5 });
-  const counted = metrics.counter('firmquote_venue_levels_total', 'Indicative ladders by outcome', [
-    'outcome',
-  ]);
+  const counted = metrics.counter('firmquote_venue_levels_total', 'Indicative ladders by outcome', {
+    outcome: LEVELS_OUTCOMES,
+  });
 
   function judged(
     session: SolverSession,

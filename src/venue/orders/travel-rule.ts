@@ -82,9 +82,9 @@ export function createCourier(
   options: typeof COURIER,
 ) {
   const { maxAttempts, firstRetryMs, longestRetryMs, lookEveryMs, leaseMs } = options;
-  const ended = metrics.counter('firmquote_venue_travel_rule_total', 'Travel-rule transmissions', [
-    'outcome',
-  ]);
+  const ended = metrics.counter('firmquote_venue_travel_rule_total', 'Travel-rule transmissions', {
+    outcome: ['transmitted', 'failed', 'abandoned', 'superseded'],
+  });
   let cancel = () => {};
   let stopped = false;
   let round: Promise<unknown> = Promise.resolve();

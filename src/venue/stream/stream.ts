@@ -56,9 +56,9 @@ export function createStreamDoor(
   metrics.gauge('firmquote_venue_stream_clients', 'Connected event streams', [], (gauge) =>
     gauge.set(clients.size),
   );
-  const dropped = metrics.counter('firmquote_venue_stream_dropped_total', 'Streams closed by the venue', [
-    'why',
-  ]);
+  const dropped = metrics.counter('firmquote_venue_stream_dropped_total', 'Streams closed by the venue', {
+    why: ['slow', 'flood'],
+  });
   const sentFrames = metrics.counter('firmquote_venue_stream_frames_total', 'Frames sent to streams');
 
   const topicRate = createBuckets(clock, TOPICS_OF_KEY);

@@ -24,9 +24,9 @@ export function createUpkeep(
   { trades, chains, prices, nativeSymbol, clock, log, metrics }: UpkeepDeps,
   { everyMs = EVERY_MS }: { everyMs?: number } = {},
 ) {
-  const captured = metrics.counter('firmquote_venue_gas_captured_total', 'Captured gas of transactions', [
-    'result',
-  ]);
+  const captured = metrics.counter('firmquote_venue_gas_captured_total', 'Captured gas of transactions', {
+    result: ['captured', 'postponed'],
+  });
   let stopped = true;
   let cancel = () => {};
   let working: Promise<void> = Promise.resolve();

@@ -10,6 +10,7 @@ import type {
   EscrowStatus,
   Fees,
   Receipt,
+  SendOutcome,
 } from '../../../ports/chain.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import type { Log } from '../../../ports/log.ts';
@@ -75,6 +76,15 @@ interface RpcReceipt {
   l1Fee?: Hex;
   logs: { address: Hex; topics: Hex[]; data: Hex }[];
 }
+
+const SEND_OUTCOMES: readonly SendOutcome['kind'][] = [
+  'sent',
+  'indeterminate',
+  'nonce_too_low',
+  'underpriced',
+  'out_of_funds',
+  'rejected',
+];
 
 export function createChain(chain: Chain, options: ChainOptions): EvmChain {
   const {
@@ -159,7 +169,7 @@ export function createChain(chain: Chain, options: ChainOptions): EvmChain {
   const sends = metrics.counter(
     'firmquote_chain_sends_total',
     'Raw transactions sent to the chain, by answer of the node',
-    ['chain', 'outcome'],
+    { chain: [chain.slug], outcome: SEND_OUTCOMES },
   );
   let tip: { value: bigint; atMs: number } | undefined;
 

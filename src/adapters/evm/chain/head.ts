@@ -64,7 +64,7 @@ export function createHead(
   const doubted = metrics.counter(
     'firmquote_chain_heads_doubted_total',
     'Blocks of the only RPC endpoint that were not believed, because time does not allow them',
-    ['chain'],
+    { chain: [slug] },
   );
 
   /** Whether `to` is further from `from` than the time since then allows. */

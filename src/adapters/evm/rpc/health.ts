@@ -15,7 +15,8 @@ export interface HealthOptions {
 
 export const HEALTH: HealthOptions = { maxLagBlocks: 5, readmitAfterMs: 30_000 };
 
-type EndpointFault = 'failing' | 'lagging' | 'ahead' | 'backwards' | 'contradicting';
+const FAULTS = ['failing', 'lagging', 'ahead', 'backwards', 'contradicting'] as const;
+type EndpointFault = (typeof FAULTS)[number];
 
 export interface Sighting {
   head: bigint;
@@ -55,6 +56,7 @@ export function createHealth(
   let serving: readonly number[] = all;
   let lastResort: readonly number[] = all;
   const names = ['chain', 'endpoint'] as const;
+  const series = { chain: [chain], endpoint: all.map(String) };
   const labels = (index: number) => ({ chain, endpoint: String(index) });
   const inServiceGauge = metrics.gauge(
     'firmquote_chain_endpoint_in_service',
@@ -69,12 +71,12 @@ export function createHealth(
   const failuresTotal = metrics.counter(
     'firmquote_chain_endpoint_failures_total',
     'Requests that an RPC endpoint did not answer',
-    names,
+    series,
   );
   const ejectionsTotal = metrics.counter(
     'firmquote_chain_endpoint_ejections_total',
     'Times an RPC endpoint was taken out of service, by reason',
-    [...names, 'fault'],
+    { ...series, fault: FAULTS },
   );
   for (const index of all) inServiceGauge.set(1, labels(index));
 

@@ -30,12 +30,12 @@ export function createQuorum<W>(
   const disagreements = metrics.counter(
     'firmquote_chain_quorum_disagreements_total',
     'Times RPC endpoints contradicted each other about a block that decides over money',
-    ['chain'],
+    { chain: [chain] },
   );
   const missed = metrics.counter(
     'firmquote_chain_quorum_missed_total',
     'Decisions postponed because too few RPC endpoints agreed',
-    ['chain'],
+    { chain: [chain] },
   );
 
   return async (at, read) => {

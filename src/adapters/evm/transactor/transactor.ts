@@ -93,15 +93,16 @@ export function createTransactor(
   const prepare = createPreparation({ chain, signer: signer.address, batch: batchContract, log });
   const lingerMs = Math.min(LINGER_MS, chain.chain.blockTimeMs / 8);
   const names = ['chain', 'lane'] as const;
-  const attemptsTotal = metrics.counter('firmquote_tx_attempts_total', 'Signed transactions, by reason', [
-    ...names,
-    'kind',
-  ]);
-  const endedTotal = metrics.counter('firmquote_tx_slots_ended_total', 'Nonces that were used up, by how', [
-    ...names,
-    'state',
-  ]);
-  const gasTotal = metrics.counter('firmquote_tx_gas_units_total', 'Gas used by mined transactions', names);
+  const series = { chain: [chain.chain.slug], lane: [lane] };
+  const attemptsTotal = metrics.counter('firmquote_tx_attempts_total', 'Signed transactions, by reason', {
+    ...series,
+    kind: ['first', 'bump', 'noop'],
+  });
+  const endedTotal = metrics.counter('firmquote_tx_slots_ended_total', 'Nonces that were used up, by how', {
+    ...series,
+    state: ['mined', 'void'],
+  });
+  const gasTotal = metrics.counter('firmquote_tx_gas_units_total', 'Gas used by mined transactions', series);
   const openGauge = metrics.gauge('firmquote_tx_open_slots', 'Transactions that are not mined yet', names);
   const nonceGauge = metrics.gauge('firmquote_tx_next_nonce', 'Mined transaction count of the signer', names);
   const balanceGauge = metrics.gauge('firmquote_tx_balance_wei', 'Native currency of the signer', names);

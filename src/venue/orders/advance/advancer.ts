@@ -41,7 +41,9 @@ const OPEN_STAGES = ['awaiting_escrow', 'escrowed', 'delivered', 'proven', 'refu
 export function createOrderAdvancer(deps: OrderAdvancerDeps, options: OrderAdvancerOptions) {
   const { store, chains, transactors, queue, bus, clock, log, metrics } = deps;
   const { owner, leaseMs = 6_000, sweepMs = 5_000, graceMs = 8_000, topic = 'orders' } = options;
-  const looks = metrics.counter('firmquote_venue_order_looks_total', 'Looks at orders', ['result']);
+  const looks = metrics.counter('firmquote_venue_order_looks_total', 'Looks at orders', {
+    result: ['ok', 'error'],
+  });
   const stages = metrics.gauge('firmquote_venue_orders_open', 'Open orders of this worker', ['stage']);
   metrics.gauge(
     'firmquote_venue_worker_leads',
