@@ -57,7 +57,7 @@ const commands = {
     if (missingPrograms().some(({ name }) => name === 'redis-server')) fail('The soak runs on redis-server.');
     return args.includes('--hostile')
       ? typescript(
-          'test/soak/hostile-soak.ts',
+          'test/soak/hostile/soak.ts',
           args.filter((each) => each !== '--hostile'),
         )
       : typescript('test/soak/soak.ts', args);

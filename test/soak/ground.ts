@@ -40,14 +40,23 @@ interface LpVenue {
   url: string;
 }
 
-/** `more`: another venue that both LPs serve. */
-export async function startGround(more?: LpVenue): Promise<Ground> {
+/** What the soak adds to every part. */
+interface Addition {
+  /** Another venue that both LPs serve. */
+  venue: LpVenue;
+  /** Another node before the chain's own; returns its address. */
+  node(target: string): Promise<string>;
+  configure(part: string, config: Config): Config;
+}
+
+export async function startGround(more?: Addition): Promise<Ground> {
   const network = openNetwork();
   const doors = new Map<string, Line>();
   const databases = new Map<string, Line>();
   const links = new Map<string, Line>();
   const chainNodes = openNodes();
   let nodes: ChainNode[][] = [];
+  let others: string[] = [];
   let server: TestRedis = await startRedis();
   const redisLine = await network.line(server.url);
 
@@ -56,12 +65,11 @@ export async function startGround(more?: LpVenue): Promise<Ground> {
     for (const section of ['chains', 'networks']) {
       const chains = config[section] as { id: number; [key: string]: unknown }[] | undefined;
       if (!chains) continue;
-      config[section] = chains.map((chain) => ({
-        ...chain,
-        timeoutMs: 5_000,
-        rpcUrls: nodes[CHAINS.findIndex((id) => id === chain.id)]?.map(({ url }) => url),
-        quorum: { aboveUsd: 0, agree: 2 },
-      }));
+      config[section] = chains.map((chain) => {
+        const index = CHAINS.findIndex((id) => id === chain.id);
+        const rpcUrls = [...(nodes[index] ?? []).map(({ url }) => url), ...others.slice(index, index + 1)];
+        return { ...chain, timeoutMs: 5_000, rpcUrls, quorum: { aboveUsd: 0, agree: 2 } };
+      });
     }
     const database = config['database'] as { url: string } | undefined;
     if (database) database.url = through(databases.get(part), database.url);
@@ -75,9 +83,9 @@ export async function startGround(more?: LpVenue): Promise<Ground> {
           ...venue,
           url: through(links.get(`${part} ${venue.name}`), venue.url),
         })),
-        ...(more ? [{ ...more, apiKey: { env: 'VENUE_KEY' } }] : []),
+        ...(more ? [{ ...more.venue, apiKey: { env: 'VENUE_KEY' } }] : []),
       ];
-    return config;
+    return more ? more.configure(part, config) : config;
   }
 
   const world = await startWorld({
@@ -94,6 +102,7 @@ export async function startGround(more?: LpVenue): Promise<Ground> {
       Promise.all(Array.from({ length: ENDPOINTS }, () => chainNodes.node(anvil.url))),
     ),
   );
+  if (more) others = await Promise.all(world.devnet.chains.map(({ anvil }) => more.node(anvil.url)));
   for (const name of [...VENUES, ...LPS]) databases.set(name, await network.line(world.postgres.url));
   for (const name of VENUES) {
     doors.set(name, await network.line(world.venueUrl(name)));

@@ -22,12 +22,25 @@ answerAside({
   up: (at: number) => proxies[at]?.up(),
 });
 
-const LIES: Record<(NodeFault & { do: 'lie' })['about'], (honest: unknown) => unknown> = {
-  'the newest block': (honest) => `0x${(BigInt(honest as string) + 500n).toString(16)}`,
+const LIES: Record<
+  (NodeFault & { do: 'lie' })['about'],
+  (honest: unknown, params: readonly unknown[]) => unknown
+> = {
+  'the newest block': higher((number) => number + 500n),
+  'the age of the chain': higher(() => 2n ** 200n),
   // A word of zeros for each word that the node returned.
   state: (honest) => (typeof honest === 'string' ? honest.replace(/[1-9a-f]/gi, '0') : honest),
   receipts: (honest) => (honest === null ? null : { ...(honest as object), status: '0x0' }),
 };
+
+/** Another number for the newest block; of other blocks the truth. */
+function higher(change: (number: bigint) => bigint) {
+  return (honest: unknown, [tag]: readonly unknown[]) => {
+    if (tag !== 'latest' || honest === null) return honest;
+    const block = honest as { number: string };
+    return { ...block, number: `0x${change(BigInt(block.number)).toString(16)}` };
+  };
+}
 
 function faultOf(fault: NodeFault): RpcFault {
   if (fault.do === 'lie') return { do: 'lie', answer: LIES[fault.about] };

@@ -9,7 +9,7 @@ import { openAside } from './aside.ts';
  */
 export type NodeFault =
   | Exclude<RpcFault, { do: 'lie' | 'drop' }>
-  | { do: 'lie'; about: 'the newest block' | 'state' | 'receipts' }
+  | { do: 'lie'; about: 'the newest block' | 'the age of the chain' | 'state' | 'receipts' }
   | { do: 'drop' };
 
 /** An `RpcProxy` that another process controls. */

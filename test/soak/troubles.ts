@@ -269,7 +269,7 @@ const KINDS: readonly Kind[] = [
   node('takes transactions twice', 'eth_sendRawTransaction', always({ do: 'duplicate' }), true),
   node('knows no receipts', 'eth_getTransactionReceipt', always({ do: 'null' })),
   node('lags', '*', async ({ world }, chain) => ({ do: 'stale', at: (await height(world, chain)) - 12n })),
-  node('lies about the newest block', 'eth_blockNumber', lie('the newest block')),
+  node('lies about the newest block', 'eth_getBlockByNumber', lie('the newest block')),
   node('says zero to every question about state', 'eth_call', lie('state')),
   node('calls every transaction failed', 'eth_getTransactionReceipt', lie('receipts')),
   node('leaves out logs', '*', always({ do: 'drop_logs' })),

@@ -192,7 +192,8 @@ export function watchVitals(
   };
 }
 
-const waitedOf = (pid: number): number =>
+/** Nanoseconds in which it could have run and had no processor. */
+export const waitedOf = (pid: number): number =>
   Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[1]);
 /** Open connections accepted at this port of 127.0.0.1. */
 function connectionsAt(port: number | undefined): number {

@@ -43,6 +43,8 @@ export interface SolverSpec {
   status?: 'active' | 'standby';
   /** Chain time: a chain that mines on demand runs ahead of the wall. */
   now?: () => number;
+  /** The local address of its links. */
+  from?: string;
 }
 
 export interface Maker {
@@ -167,6 +169,7 @@ async function openLine(
 ): Promise<Line> {
   const socket = new WebSocket(url.replace('http', 'ws') + LINK_PATH, {
     headers: { 'X-API-Key': spec.apiKey },
+    ...(spec.from !== undefined && { localAddress: spec.from }),
   });
   const closed = new Promise<{ code: number; reason: string }>((resolve) =>
     socket.on('close', (code, reason) => resolve({ code, reason: reason.toString() })),

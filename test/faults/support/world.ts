@@ -81,6 +81,7 @@ export interface World {
   venueUrl(name?: string): string;
   lps: readonly WorldLp[];
   attesters: readonly Part[];
+  attesterUrls: readonly string[];
   /**
    * Starts every part that does not run, and waits until every LP is active at every venue that serves
    * takers.
@@ -375,6 +376,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     venueUrl,
     lps,
     attesters,
+    attesterUrls,
     async startAll() {
       await Promise.all(
         parts()

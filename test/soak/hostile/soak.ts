@@ -4,19 +4,23 @@
  * criteria.
  */
 
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { systemClock } from '../../src/adapters/system/clock.ts';
-import { systemRandom } from '../../src/adapters/system/random.ts';
-import { mintKey } from '../../src/venue/access/keys.ts';
-import buildFaultProgram from '../faults/support/build.ts';
-import type { Part } from '../faults/support/process.ts';
-import { seeded } from '../kill/seeded.ts';
-import { account } from '../support/devnet.ts';
-import { type Ground, startGround } from './ground.ts';
-import { deceive, type Hostiles, openHostiles, type Targets } from './hostile.ts';
-import { gather, startTraffic, type Traffic } from './traffic.ts';
-import { brokenForGood, couldNotStart, openOrders, watchLogs } from './verdict.ts';
+import { systemClock } from '../../../src/adapters/system/clock.ts';
+import { systemRandom } from '../../../src/adapters/system/random.ts';
+import { mintKey } from '../../../src/venue/access/keys.ts';
+import buildFaultProgram from '../../faults/support/build.ts';
+import { type Part, steadyPort } from '../../faults/support/process.ts';
+import type { Config } from '../../faults/support/world.ts';
+import { seeded } from '../../kill/seeded.ts';
+import { account } from '../../support/devnet.ts';
+import { type Ground, startGround } from '../ground.ts';
+import { deceive, type Hostiles, openHostiles, type Targets } from './hostiles.ts';
+import { gather, startTraffic, type Traffic } from '../traffic.ts';
+import { waitedOf } from '../vitals.ts';
+import { brokenForGood, couldNotStart, openOrders, watchLogs } from '../verdict.ts';
 
 const CALM_MS = 120_000;
 /** After the attackers have left, and before everything is compared with the start. */
@@ -32,7 +36,11 @@ const BACK = 1.2;
 const MEMORY_SLACK_MB = 40;
 const CPU_SLACK = 0.03;
 const FLOODER = { id: 'flooder', account: 3_901, operator: 3_902 };
+const REPEATER = { id: 'repeater', account: 3_903, operator: 3_904 };
 const ANNOUNCER = { id: 'announcer' };
+/** It has one endpoint for each chain, and that one lies. */
+const LONE = 'attester-3';
+const ADMIN_KEY = { env: 'SEAL' };
 
 const { values } = parseArgs({
   options: {
@@ -58,6 +66,8 @@ interface Use {
   rssMb: number;
   /** Share of one core. */
   cpu: number;
+  /** Share of the time in which it could have run and had no processor. */
+  waited: number;
 }
 
 interface Window {
@@ -89,29 +99,30 @@ async function run() {
     problems.add(what);
   };
   const removeProgram = await buildFaultProgram();
+  const folder = mkdtempSync(join(tmpdir(), 'firmquote-hostile-'));
+  const doors = { north: await steadyPort(), south: await steadyPort() };
   let ground: Ground | undefined;
   let hostiles: Hostiles | undefined;
   let windows: Window[] = [];
   let attacks: Record<string, number> = {};
   try {
     say('two chains, a database, Redis, two venues, two LPs and three attesters start');
-    const place: { url: string } = { url: '' };
+    const venue = { name: 'hostile', url: '' };
+    hostiles = openHostiles();
     ground = await startGround({
-      name: 'hostile',
-      get url() {
-        return place.url;
-      },
+      venue,
+      node: hostiles.node,
+      configure: (part, config) => exposed(part, config, { folder, doors }),
     });
-    hostiles = await openHostiles(ground.world.devnet.chains.map(({ chain }) => chain));
-    place.url = hostiles.venueUrl;
+    venue.url = await hostiles.venue(ground.world.devnet.chains.map(({ chain }) => chain));
     await ground.world.startAll();
     const people = await gather(ground);
-    const targets = await admitAttackers(ground);
+    const targets = await admitAttackers(ground, Object.values(doors));
     const traffic = startTraffic(ground, people, seeded(seed), { quotesPerSecond, ordersPerSecond });
     const stopLooking = lookForEnds(ground, found);
     windows = [await observed('calm', ground, traffic, CALM_MS)];
     say('the attackers come');
-    const lift = await deceive(ground);
+    const lift = deceive(ground);
     await hostiles.attack(targets);
     windows.push(await observed('under attack', ground, traffic, minutes * 60_000));
     attacks = await hostiles.counts();
@@ -126,7 +137,7 @@ async function run() {
     await traffic.stop();
     stopLooking();
     for (const problem of (await brokenForGood(ground)).problems) found(problem);
-    for (const problem of judged(windows)) found(problem);
+    for (const problem of [...judged(windows), ...(await unready(ground))]) found(problem);
   } catch (error) {
     found(
       `the soak itself ended: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
@@ -137,6 +148,7 @@ async function run() {
       ?.stop()
       .catch((error: unknown) => found(`the soak could not be cleaned up: ${String(error)}`));
     removeProgram();
+    rmSync(folder, { recursive: true, force: true });
   }
   return {
     soak: 'hostile',
@@ -149,8 +161,29 @@ async function run() {
   };
 }
 
-/** Keys of a workspace and of two solvers for the attackers. One solver has an account and an operator. */
-async function admitAttackers({ world }: Ground): Promise<Targets> {
+/**
+ * Ordinary limits instead of those of fault tests, admin doors that take keys, and one part with a single
+ * endpoint.
+ */
+function exposed(
+  part: string,
+  config: Config,
+  { folder, doors }: { folder: string; doors: Record<string, number> },
+): Config {
+  if (config['app'] === 'venue')
+    return { ...config, rates: {}, admin: { port: doors[part], keys: [{ id: 'ops', secret: ADMIN_KEY }] } };
+  if (config['app'] === 'lp')
+    return { ...config, admin: { ...(config['admin'] as object), tokenFile: join(folder, `${part}.token`) } };
+  if (part !== LONE) return config;
+  const chains = config['chains'] as { rpcUrls: string[] }[];
+  return {
+    ...config,
+    chains: chains.map((chain) => ({ ...chain, rpcUrls: chain.rpcUrls.slice(0, 1), quorum: undefined })),
+  };
+}
+
+/** Keys of a workspace and of three solvers for the attackers. Two solvers have an account and an operator. */
+async function admitAttackers({ world }: Ground, adminPorts: readonly number[]): Promise<Targets> {
   const { store, devnet } = world;
   await store.putWorkspace({
     id: 'attackers',
@@ -176,18 +209,26 @@ async function admitAttackers({ world }: Ground): Promise<Targets> {
     await store.addKey(record);
     return text;
   };
-  const [owner, operator] = [account(FLOODER.account), account(FLOODER.operator)];
-  for (const chain of devnet.chains) {
-    await chain.fund(owner.address, 0n);
-    await chain.setOperator(owner.address, operator.address);
+  for (const each of [FLOODER, REPEATER]) {
+    const [owner, operator] = [account(each.account), account(each.operator)];
+    for (const chain of devnet.chains) {
+      await chain.fund(owner.address, 0n);
+      await chain.setOperator(owner.address, operator.address);
+    }
   }
-  for (const { id } of [FLOODER, ANNOUNCER])
+  for (const { id } of [FLOODER, REPEATER, ANNOUNCER])
     await store.putSolver({ id, name: id, kind: 'lp', corridors: null, disabled: false });
   return {
     chains: devnet.chains.map(({ chain }) => chain),
     venueUrls: world.venues.map(({ name }) => world.venueUrl(name)),
+    adminUrls: [
+      ...adminPorts.map((port) => `http://127.0.0.1:${port}`),
+      ...world.lps.map(({ adminUrl }) => adminUrl),
+    ],
+    attesterUrls: world.attesterUrls,
     takerKey: await mint('service', null),
     flooder: { ...FLOODER, apiKey: await mint('solver', FLOODER.id) },
+    repeater: { ...REPEATER, apiKey: await mint('solver', REPEATER.id) },
     announcer: { ...ANNOUNCER, apiKey: await mint('solver', ANNOUNCER.id) },
   };
 }
@@ -213,6 +254,7 @@ async function observed(what: string, { parts }: Ground, traffic: Traffic, ms: n
   traffic.latencies();
   const before = { ...traffic.counts.quotes };
   const cpuBefore = new Map(parts.map((part) => [part.name, cpuSeconds(part)]));
+  const waitedBefore = new Map(parts.map((part) => [part.name, waitedSeconds(part)]));
   const fromMs = performance.now();
   await pause(Math.min(ms, WINDOW_MS));
   const seconds = (performance.now() - fromMs) / 1_000;
@@ -230,12 +272,23 @@ async function observed(what: string, { parts }: Ground, traffic: Traffic, ms: n
         {
           rssMb: Math.round(rssMb(part)),
           cpu: rounded((cpuSeconds(part) - (cpuBefore.get(part.name) ?? 0)) / seconds),
+          waited: rounded((waitedSeconds(part) - (waitedBefore.get(part.name) ?? 0)) / seconds),
         },
       ]),
     ),
   };
   say(`${what}: ${JSON.stringify(window)}`);
   return window;
+}
+
+/** Every part serves again. */
+async function unready({ parts }: Ground): Promise<string[]> {
+  const answers = await Promise.all(
+    parts.map(async (part) => ({ name: part.name, answer: await part.ready() })),
+  );
+  return answers
+    .filter(({ answer }) => answer?.status !== 200)
+    .map(({ name, answer }) => `${name} is not ready afterwards: ${answer?.reasons.join(', ') ?? 'silent'}`);
 }
 
 function judged([calm, attacked, after]: readonly Window[]): string[] {
@@ -266,6 +319,8 @@ function cpuSeconds(part: Part): number {
     .split(' ');
   return (Number(words[11]) + Number(words[12])) / 100;
 }
+
+const waitedSeconds = (part: Part): number => (part.running() ? waitedOf(part.pid()) / 1e9 : 0);
 
 function rssMb(part: Part): number {
   if (!part.running()) return 0;
