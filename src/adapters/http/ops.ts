@@ -1,10 +1,11 @@
 /** Operations server: health, readiness, metrics and admin routes. */
 
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { createServer, type IncomingMessage, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
 import { BaseError, UpstreamError } from '../../domain/errors.ts';
 import type { Log } from '../../ports/log.ts';
+import { limitConnections } from './connections.ts';
 import { isLocalHost } from './local-host.ts';
 import { type LoopWatch, watchLoop } from '../process/loop-watch.ts';
 
@@ -36,11 +37,18 @@ interface OpsOptions {
   /** Refuses requests that a web page could have made. */
   localOnly?: boolean;
   token?: string;
+  /** To the end of the headers, and of the whole request; ms. */
+  headersTimeoutMs?: number;
+  requestTimeoutMs?: number;
+  /** A client that takes nothing for so long is disconnected; ms. */
+  stalledMs?: number;
+  maxConnectionsPerAddress?: number;
 }
 
 export type Readiness = () => Promise<readonly string[]>;
 
 const MAX_BODY_BYTES = 64 * 1024;
+const MAX_CONNECTIONS = 1_000;
 
 export function healthRoutes({
   ready,
@@ -83,23 +91,48 @@ export async function startOps({
   log,
   localOnly = false,
   token,
+  headersTimeoutMs = 5_000,
+  requestTimeoutMs = 10_000,
+  stalledMs = 60_000,
+  maxConnectionsPerAddress = 250,
 }: OpsOptions): Promise<OpsServer> {
   const server = createServer(
-    { requestTimeout: 10_000, headersTimeout: 5_000, keepAliveTimeout: 30_000 },
+    {
+      requestTimeout: requestTimeoutMs,
+      headersTimeout: headersTimeoutMs,
+      connectionsCheckingInterval: 1_000,
+      keepAliveTimeout: 30_000,
+    },
     (request, response) => {
-      void answer(request).then(({ status, body, contentType }) => {
-        const text = typeof body === 'string' ? body : `${JSON.stringify(body, bigintAsText)}\n`;
-        response.writeHead(status, {
-          'content-type':
-            contentType ?? (typeof body === 'string' ? 'text/plain; charset=utf-8' : 'application/json'),
-          'content-length': Buffer.byteLength(text),
-          'cache-control': 'no-store',
-          'x-content-type-options': 'nosniff',
-        });
-        response.end(request.method === 'HEAD' ? undefined : text);
-      });
+      const before = turns.get(request.socket) ?? Promise.resolve();
+      turns.set(
+        request.socket,
+        before.then(() => respond(request, response)),
+      );
     },
   );
+  /** A connection's next request waits until its last answer was taken: a client may send many unread. */
+  const turns = new WeakMap<Socket, Promise<void>>();
+
+  async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (response.destroyed) return;
+    const taken = new Promise<void>((resolve) => response.once('close', resolve));
+    const { status, body, contentType } = await answer(request);
+    const text = typeof body === 'string' ? body : `${JSON.stringify(body, bigintAsText)}\n`;
+    response.writeHead(status, {
+      'content-type':
+        contentType ?? (typeof body === 'string' ? 'text/plain; charset=utf-8' : 'application/json'),
+      'content-length': Buffer.byteLength(text),
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+    });
+    response.end(request.method === 'HEAD' ? undefined : text);
+    await taken;
+  }
+
+  server.maxConnections = MAX_CONNECTIONS;
+  server.timeout = stalledMs;
+  limitConnections(server, { perAddress: maxConnectionsPerAddress });
 
   async function answer(request: IncomingMessage): Promise<OpsAnswer> {
     const refuse = (status: number, code: string, message: string): OpsAnswer => ({

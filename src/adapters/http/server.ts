@@ -1,7 +1,7 @@
 /** The venue's HTTP server: limits, strict bodies, and the API's two error shapes. */
 
 import type { AddressInfo, Socket } from 'node:net';
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import proxyAddress from '@fastify/proxy-addr';
 import swagger from '@fastify/swagger';
@@ -30,6 +30,7 @@ import { RECORDED } from '../../protocol/api/recording.ts';
 import { type Schema, zNothing } from '../../protocol/schema.ts';
 import { readStrictJson } from '../../protocol/strict-json.ts';
 import { CLOSE_TIMEOUT_MS, serveSockets } from '../ws/socket-server.ts';
+import { createUnread, limitConnections, onEnd } from './connections.ts';
 import { DOCS_POLICY, docsPage, type Streams } from './docs-page.ts';
 import { createDocument } from './documents.ts';
 import { type OpenApi, openApiDocument } from './openapi.ts';
@@ -50,10 +51,15 @@ export interface HttpOptions {
   port: number;
   bodyLimitBytes?: number;
   maxConnections?: number;
+  maxConnectionsPerAddress?: number;
   maxSocketsPerAddress?: number;
   /** To the end of the headers, and of the whole request; ms. */
   headersTimeoutMs?: number;
   requestTimeoutMs?: number;
+  /** A client that takes nothing for so long is disconnected; ms. */
+  stalledMs?: number;
+  /** For a whole download, which holds a slot; ms. */
+  downloadTimeoutMs?: number;
   /** Beside loopback names; any Host when left out. */
   hostNames?: readonly string[];
   /** Addresses and networks (CIDR) whose X-Forwarded-For is trusted; none by default. */
@@ -62,9 +68,9 @@ export interface HttpOptions {
 }
 
 const KEEP_ALIVE_MS = 30_000;
-/** A client that stops reading would hold memory, or an export slot. */
-const STALLED_MS = 60_000;
 const CLOSE_GRACE_MS = 4_000;
+/** Of all answers that no client has taken yet. */
+const MAX_UNREAD_BYTES = 64 * 1024 * 1024;
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -103,9 +109,12 @@ export async function startHttp<Key extends ApiCaller>(
     port,
     bodyLimitBytes = 256 * 1024,
     maxConnections = 10_000,
+    maxConnectionsPerAddress = 3_000,
     maxSocketsPerAddress = 2_500,
     headersTimeoutMs = 10_000,
     requestTimeoutMs = 20_000,
+    stalledMs = 60_000,
+    downloadTimeoutMs = 600_000,
     hostNames,
     trustProxy = [],
     title = 'firmquote venue',
@@ -165,7 +174,8 @@ export async function startHttp<Key extends ApiCaller>(
   });
   app.server.maxHeadersCount = 100;
   app.server.maxConnections = maxConnections;
-  app.server.timeout = STALLED_MS;
+  app.server.timeout = stalledMs;
+  limitConnections(app.server, { perAddress: maxConnectionsPerAddress, exempt: trustProxy ?? [] });
 
   function fail(reply: FastifyReply, error: unknown): FastifyReply {
     const answer = answerFor(error);
@@ -229,9 +239,9 @@ export async function startHttp<Key extends ApiCaller>(
   let closing = false;
   let inProgress = 0;
   let idle = () => {};
-  app.server.on('request', (_request: unknown, response: ServerResponse) => {
+  app.server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
     inProgress += 1;
-    response.on('close', () => {
+    onEnd(socket, response, () => {
       inProgress -= 1;
       if (inProgress === 0) idle();
     });
@@ -256,7 +266,9 @@ export async function startHttp<Key extends ApiCaller>(
   // Node would answer 417 without asking us; an expectation may be ignored.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
 
-  for (const route of routes) register(app, route, { gate, clock, log, bodyLimitBytes });
+  const unread = createUnread(MAX_UNREAD_BYTES);
+  for (const route of routes)
+    register(app, route, { gate, clock, log, bodyLimitBytes, downloadTimeoutMs, unread });
   const hidden = { schema: { hide: true } as FastifySchema };
   const streams =
     socketRoutes.length > 0
@@ -323,7 +335,16 @@ function register<Key extends ApiCaller>(
     clock,
     log,
     bodyLimitBytes,
-  }: { gate: AccessGate<Key>; clock: Clock; log: Log; bodyLimitBytes: number },
+    downloadTimeoutMs,
+    unread,
+  }: {
+    gate: AccessGate<Key>;
+    clock: Clock;
+    log: Log;
+    bodyLimitBytes: number;
+    downloadTimeoutMs: number;
+    unread: ReturnType<typeof createUnread>;
+  },
 ): void {
   const schema = {
     summary: route.summary,
@@ -337,7 +358,7 @@ function register<Key extends ApiCaller>(
   async function onRequest(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const state: RequestState = { startedMs: clock.monotonicMs(), handling: false, closed: false };
     request.state = state;
-    reply.raw.on('close', () => {
+    onEnd(request.raw.socket, reply.raw, () => {
       state.closed = true;
       if (!state.handling) state.release?.();
     });
@@ -364,6 +385,7 @@ function register<Key extends ApiCaller>(
       const state = request.state as RequestState;
       const { key } = state.caller as Authenticated<Key>;
       state.handling = true;
+      const { socket } = request.raw;
       let answer: string | object;
       try {
         answer = await route.handle({
@@ -378,9 +400,19 @@ function register<Key extends ApiCaller>(
         state.handling = false;
         if (state.closed) state.release?.();
       }
-      if (typeof answer === 'object' && 'chunks' in answer) return download(reply, answer as Download);
-      reply.type('application/json; charset=utf-8');
-      return typeof answer === 'string' ? reply.send(answer) : reply.send(JSON.stringify(answer));
+      if (typeof answer === 'object' && 'chunks' in answer) {
+        onEnd(
+          socket,
+          reply.raw,
+          clock.after(downloadTimeoutMs, () => socket.destroy()),
+        );
+        return download(reply, answer as Download, socket);
+      }
+      // The work is done, however slowly the client takes the answer.
+      state.release?.();
+      const text = typeof answer === 'string' ? answer : JSON.stringify(answer);
+      unread.sending(socket, reply.raw, text.length);
+      return reply.type('application/json; charset=utf-8').send(text);
     },
     onResponse: (request, reply, done) => {
       log.debug(
@@ -398,12 +430,18 @@ function register<Key extends ApiCaller>(
   });
 }
 
-function download(reply: FastifyReply, { contentType, filename, chunks }: Download): FastifyReply {
+function download(
+  reply: FastifyReply,
+  { contentType, filename, chunks }: Download,
+  socket: Socket,
+): FastifyReply {
+  const body = Readable.from(chunks, { objectMode: false });
+  onEnd(socket, reply.raw, () => body.destroy());
   reply
     .type(contentType)
     .header('Content-Disposition', `attachment; filename="${filename}"`)
     .header('Cache-Control', 'no-store');
-  return reply.send(Readable.from(chunks, { objectMode: false }));
+  return reply.send(body);
 }
 
 /** Before a slot is taken, and stricter than Fastify's own check of the type, which cannot be turned off. */

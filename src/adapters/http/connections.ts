@@ -1,0 +1,74 @@
+/** Connections of HTTP clients: how many an address has open, and when a request on one has ended. */
+
+import type { Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+
+/** Further connections are closed at once. Addresses of proxies, which stand for many clients, are exempt. */
+export function limitConnections(
+  server: Server,
+  { perAddress, exempt = [] }: { perAddress: number; exempt?: readonly string[] },
+): void {
+  const open = new Map<string, number>();
+  server.on('connection', (socket: Socket) => {
+    const address = socket.remoteAddress ?? '';
+    if (exempt.includes(address)) return;
+    const mine = (open.get(address) ?? 0) + 1;
+    if (mine > perAddress) return void socket.destroy();
+    open.set(address, mine);
+    socket.once('close', () => {
+      const left = (open.get(address) ?? 1) - 1;
+      if (left > 0) open.set(address, left);
+      else open.delete(address);
+    });
+  });
+}
+
+const waiting = new WeakMap<Socket, Set<() => void>>();
+
+/**
+ * Calls back once, when the client has the answer or has left. Node says nothing of the second to an answer
+ * that still waits behind another of its connection.
+ */
+export function onEnd(socket: Socket, response: ServerResponse, ended: () => void): void {
+  const ends = waiting.get(socket) ?? new Set();
+  if (!waiting.has(socket)) {
+    waiting.set(socket, ends);
+    socket.once('close', () => endAll(socket));
+  }
+  const end = (): void => {
+    if (ends.delete(end)) ended();
+  };
+  ends.add(end);
+  response.once('close', end);
+  if (socket.destroyed) end();
+}
+
+function endAll(socket: Socket): void {
+  for (const end of waiting.get(socket) ?? []) end();
+}
+
+/** Beyond this much of all answers that clients have not taken, those who left the most are disconnected. */
+export function createUnread(mostBytes: number) {
+  const bySocket = new Map<Socket, number>();
+  let total = 0;
+
+  function add(socket: Socket, bytes: number): void {
+    total += bytes;
+    const left = (bySocket.get(socket) ?? 0) + bytes;
+    if (left > 0) bySocket.set(socket, left);
+    else bySocket.delete(socket);
+  }
+
+  return {
+    /** Before the answer is sent. */
+    sending(socket: Socket, response: ServerResponse, bytes: number): void {
+      add(socket, bytes);
+      onEnd(socket, response, () => add(socket, -bytes));
+      while (total > mostBytes) {
+        const [most] = [...bySocket].reduce((a, b) => (b[1] > a[1] ? b : a));
+        most.destroy();
+        endAll(most);
+      }
+    },
+  };
+}
