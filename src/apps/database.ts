@@ -1,12 +1,14 @@
 /** Opens PostgreSQL: the operator's server by URL, or an embedded one. */
 
-import { mkdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { UpstreamError } from '../domain/errors.ts';
+import { RequestError, UpstreamError } from '../domain/errors.ts';
 import type { Log } from '../ports/log.ts';
+import { readSecretFile } from '../adapters/keystore/file.ts';
 import { startEmbeddedPostgres } from '../adapters/postgres/embedded/embedded.ts';
 import { checkSchema, type Migration, migrate, SchemaError } from '../adapters/postgres/migrate.ts';
 import { connectDatabase, type Database } from '../adapters/postgres/pool.ts';
+import { requireTrustedPath } from '../adapters/system/trusted-path.ts';
 import type { Life } from './process.ts';
 import { lockDirectory } from './directory-lock.ts';
 import { expand, type SecretContext } from './keys.ts';
@@ -69,7 +71,6 @@ async function databaseUrl(section: DatabaseSection, { life, log, secrets }: Dat
     return given;
   }
   const dir = join(section.embeddedDir, section.name);
-  await mkdir(dir, { recursive: true });
   life.onStop('data directory lock', await lockDirectory(dir));
   const server = await startEmbeddedPostgres({ dataDir: dir, log: log.child({ part: 'postgres' }) });
   life.onStop('embedded PostgreSQL', () => server.stop());
@@ -94,8 +95,10 @@ async function borrowDatabaseUrl(
     secrets.env['DATABASE_URL'] ?? (section.url === null ? undefined : expand(section.url, secrets));
   if (given !== undefined && given !== '') return { url: given, release: async () => {} };
   const dir = join(section.embeddedDir, section.name);
-  await mkdir(dir, { recursive: true });
-  const unlock = await lockDirectory(dir).catch(() => undefined);
+  const unlock = await lockDirectory(dir).catch((error: unknown) => {
+    if (error instanceof RequestError && error.code === 'data_dir_in_use') return undefined;
+    throw error;
+  });
   if (!unlock) return { url: await runningUrl(dir, section.name), release: async () => {} };
   const server = await startEmbeddedPostgres({ dataDir: dir, log }).catch(async (error: unknown) => {
     await unlock();
@@ -131,11 +134,12 @@ export async function withToolDatabase<T>(
 
 /** PostgreSQL writes its port into line 4 of postmaster.pid. */
 async function runningUrl(dir: string, name: string): Promise<string> {
+  await requireTrustedPath(join(dir, 'LOCATION'));
   const elsewhere = await readFile(join(dir, 'LOCATION'), 'utf8').catch(() => '');
   const pidFile = await readFile(join(elsewhere.trim() || join(dir, 'pg'), 'postmaster.pid'), 'utf8').catch(
     () => '',
   );
-  const password = await readFile(join(dir, 'postgres.password'), 'utf8').catch(() => '');
+  const password = await readSecretFile(join(dir, 'postgres.password')).catch(() => '');
   const port = Number(pidFile.split('\n')[3]);
   if (!Number.isInteger(port) || port <= 0 || password === '')
     throw new UpstreamError(`The embedded database in ${dir} is starting or stopping. Try again shortly.`, {

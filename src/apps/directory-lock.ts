@@ -1,12 +1,15 @@
 /** Allows one process per data directory. */
 
-import { open, readFile, rm } from 'node:fs/promises';
+import { mkdir, open, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { requireTrustedPath } from '../adapters/system/trusted-path.ts';
 import { RequestError } from '../domain/errors.ts';
 
-/** Returns a function that releases the lock. Takes over a dead process's lock. */
+/** Makes the directory. Returns a function that releases the lock. Takes over a dead process's lock. */
 export async function lockDirectory(dir: string): Promise<() => Promise<void>> {
   const path = join(dir, 'lock');
+  await requireTrustedPath(path);
+  await mkdir(dir, { recursive: true });
   for (let attempt = 0; attempt < 3; attempt++) {
     try {
       const file = await open(path, 'wx', 0o600);

@@ -3,12 +3,14 @@
 import { constants } from 'node:fs';
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { requireTrustedPath } from '../system/trusted-path.ts';
 import { KeystoreError } from './keystore.ts';
 
 const SECRET_MODE = 0o600;
 
 /** Never overwrites: a lost key is lost money. */
 export async function writeSecretFile(path: string, text: string): Promise<void> {
+  await requireTrustedPath(path);
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const file = await open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, SECRET_MODE).catch(
     (cause: NodeJS.ErrnoException) => {
@@ -39,6 +41,7 @@ export async function replaceSecretFile(path: string, text: string): Promise<voi
 
 /** The open file is checked, so that it cannot be swapped in between. */
 export async function readSecretFile(path: string): Promise<string> {
+  await requireTrustedPath(path);
   const file = await open(path, 'r').catch((cause: NodeJS.ErrnoException) => {
     const why =
       cause.code === 'ENOENT' ? 'does not exist' : `cannot be read (${cause.code ?? 'unknown error'})`;

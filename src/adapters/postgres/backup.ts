@@ -5,12 +5,13 @@
 
 import { createHash, type Hash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
-import { open, rename, rm } from 'node:fs/promises';
+import { rename, rm } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import { RequestError } from '../../domain/errors.ts';
+import { requireTrustedPath } from '../system/trusted-path.ts';
 import { checkSchema, type Migration, migrate } from './migrate.ts';
 import type { Database, Queryable } from './pool.ts';
 
@@ -41,6 +42,7 @@ export interface BackupFacts {
 /** The file gets its name only when it is complete and on disk. */
 export async function backUp(db: Database, file: string, nowMs: number): Promise<BackupFacts> {
   const draft = `${file}.part`;
+  await requireTrustedPath(draft);
   const rows: Record<string, number> = {};
   try {
     await db.transaction(async (session) => {
@@ -48,15 +50,13 @@ export async function backUp(db: Database, file: string, nowMs: number): Promise
         'set transaction isolation level repeatable read read only; set local statement_timeout = 0; ' +
           'set local idle_in_transaction_session_timeout = 0',
       );
+      await rm(draft, { force: true });
       await pipeline(
         Readable.from(lines(session, db.schema, nowMs, rows)),
         createGzip({ level: 6 }),
-        createWriteStream(draft, { mode: 0o600 }),
+        createWriteStream(draft, { flags: 'wx', mode: 0o600, flush: true }),
       );
     });
-    const handle = await open(draft, 'r+');
-    await handle.sync();
-    await handle.close();
     await rename(draft, file);
   } finally {
     await rm(draft, { force: true });
@@ -115,6 +115,7 @@ export async function restoreBackup(
   migrations: readonly Migration[],
   then: (session: Queryable, head: BackupFacts) => Promise<void>,
 ): Promise<BackupFacts> {
+  await requireTrustedPath(file);
   const { head, tail } = await verify(file);
   if (head.schema !== db.schema)
     throw badBackup(

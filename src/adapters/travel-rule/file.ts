@@ -2,11 +2,13 @@
 
 import { open } from 'node:fs/promises';
 import type { Transmitter } from '../../ports/stores/travel-rule.ts';
+import { requireTrustedPath } from '../system/trusted-path.ts';
 
 export function createFileTransmitter({ path }: { path: string }): Transmitter {
   let turn: Promise<unknown> = Promise.resolve();
 
   async function append(line: string): Promise<void> {
+    await requireTrustedPath(path);
     const file = await open(path, 'a', 0o600);
     try {
       await file.writeFile(line);

@@ -4,6 +4,7 @@ import { mkdir, readdir, rm, rmdir } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createLog } from '../../adapters/pino/log.ts';
+import { requireTrustedPath } from '../../adapters/system/trusted-path.ts';
 import type { Log } from '../../ports/log.ts';
 import { loadConfig } from '../config/load.ts';
 import { lockDirectory } from '../directory-lock.ts';
@@ -52,6 +53,7 @@ export async function runDemo(options: DemoOptions): Promise<void> {
     process.env,
   );
   const config = options.risk === true ? withControls(written) : written;
+  await requireTrustedPath(layout.log('demo'));
   await mkdir(dirname(layout.manifest), { recursive: true });
   const logFile = lineLog(layout.log('demo'));
   const log = createLog({ app: 'demo', destination: { write: (line) => logFile(line.trimEnd()) } });

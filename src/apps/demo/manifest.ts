@@ -1,6 +1,6 @@
 /** demo.json: what other programs need to take part. */
 
-import { chmod, rename, writeFile } from 'node:fs/promises';
+import { replaceSecretFile } from '../../adapters/keystore/file.ts';
 import { WORKSPACE } from './api-keys.ts';
 import { lpProcess, lpSections } from './configs.ts';
 import type { Layout } from './layout.ts';
@@ -68,8 +68,5 @@ export function manifestOf(
 }
 
 export async function writeManifest(path: string, manifest: Manifest): Promise<void> {
-  const draft = `${path}.draft`;
-  await writeFile(draft, `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600 });
-  await chmod(draft, 0o600);
-  await rename(draft, path);
+  await replaceSecretFile(path, `${JSON.stringify(manifest, null, 2)}\n`);
 }

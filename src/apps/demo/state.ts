@@ -1,9 +1,9 @@
 /** The demo's state: kept to resume after a SIGKILL, removed on a clean end. */
 
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { readFile } from 'node:fs/promises';
 import { randomBytes } from 'node:crypto';
 import type { DexDeployment } from '../../adapters/evm/deploy/deploy-dex.ts';
+import { replaceSecretFile } from '../../adapters/keystore/file.ts';
 import type { Address } from '../../domain/hex.ts';
 import type { DemoConfig } from './config.ts';
 import { drawKeyPair, type KeyPair } from './key-pair.ts';
@@ -103,9 +103,5 @@ export async function readState(path: string): Promise<DemoState | undefined> {
 }
 
 export async function writeState(path: string, state: DemoState): Promise<void> {
-  await mkdir(dirname(path), { recursive: true });
-  const draft = `${path}.draft`;
-  await rm(draft, { force: true });
-  await writeFile(draft, JSON.stringify(state), { mode: 0o600 });
-  await rename(draft, path);
+  await replaceSecretFile(path, JSON.stringify(state));
 }

@@ -8,6 +8,7 @@ import { createRequire } from 'node:module';
 import { homedir, tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { UpstreamError } from '../../../domain/errors.ts';
+import { requireTrustedPath } from '../../system/trusted-path.ts';
 import { isReachable, type SystemUser } from './unprivileged.ts';
 
 export interface Binaries {
@@ -109,10 +110,12 @@ async function cachedCopy({ folder, version }: Package, user: SystemUser | undef
 /** Root must not run files that another user could have placed. */
 async function rootCache(): Promise<string> {
   for (const place of ['/var/cache/firmquote', join(tmpdir(), 'firmquote-cache')]) {
-    const usable = await mkdir(place, { recursive: true, mode: 0o755 }).then(
-      () => stat(place),
-      () => undefined,
-    );
+    const usable = await requireTrustedPath(place)
+      .then(() => mkdir(place, { recursive: true, mode: 0o755 }))
+      .then(
+        () => stat(place),
+        () => undefined,
+      );
     if (usable && usable.uid === 0 && (usable.mode & 0o022) === 0) return place;
   }
   throw new UpstreamError(

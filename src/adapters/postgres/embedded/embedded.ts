@@ -4,12 +4,14 @@
  */
 
 import { randomBytes } from 'node:crypto';
-import { chown, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { lchown, mkdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
 import pg from 'pg';
 import { UpstreamError } from '../../../domain/errors.ts';
 import type { Log } from '../../../ports/log.ts';
+import { readSecretFile, replaceSecretFile } from '../../keystore/file.ts';
+import { requireTrustedPath } from '../../system/trusted-path.ts';
 import { type WatchedChild, spawnWatched } from '../../process/parent-watchdog.ts';
 import { type Binaries, findBinaries } from './binaries.ts';
 import { isReachable, type SystemUser, unprivilegedUser } from './unprivileged.ts';
@@ -42,6 +44,7 @@ export async function startEmbeddedPostgres({ dataDir, port, log, settings }: Em
   const user = await unprivilegedUser();
   const binaries = await findBinaries(user);
   const home = resolve(dataDir);
+  await requireTrustedPath(home);
   await mkdir(home, { recursive: true });
   const clusterDir = await clusterFolder(home, user, log);
   const cluster = { home, clusterDir, user, binaries, log };
@@ -85,7 +88,7 @@ async function clusterFolder(home: string, user: SystemUser | undefined, log: Lo
   if (!user || (await isReachable(home, user))) return inside;
   const elsewhere = join('/var/lib/firmquote', Buffer.from(home).toString('base64url').slice(-60), 'pg');
   await mkdir(dirname(elsewhere), { recursive: true });
-  await writeFile(join(home, 'LOCATION'), `${elsewhere}\n`);
+  await replaceSecretFile(join(home, 'LOCATION'), `${elsewhere}\n`);
   log.info(
     { clusterDir: elsewhere },
     'the database user cannot access the data directory, so the cluster is in another folder',
@@ -107,16 +110,17 @@ async function ensureCluster(
   sync: boolean,
 ): Promise<string> {
   const passwordFile = join(home, 'postgres.password');
+  await requireTrustedPath(clusterDir, user && [user.uid]);
   const made = await exists(join(clusterDir, 'PG_VERSION'));
-  if (made) return (await readFile(passwordFile, 'utf8')).trim();
+  if (made) return (await readSecretFile(passwordFile)).trim();
   const password = randomBytes(24).toString('base64url');
-  await writeFile(passwordFile, password, { mode: 0o600 });
+  await replaceSecretFile(passwordFile, password);
   const draft = `${clusterDir}.new`;
   await rm(draft, { recursive: true, force: true });
   await mkdir(draft, { mode: 0o700 });
   const handover = join(dirname(clusterDir), '.initdb-password');
-  await writeFile(handover, password, { mode: 0o600 });
-  if (user) await Promise.all([chown(draft, user.uid, user.gid), chown(handover, user.uid, user.gid)]);
+  await replaceSecretFile(handover, password);
+  if (user) await Promise.all([draft, handover].map((path) => lchown(path, user.uid, user.gid)));
   log.info({ clusterDir }, 'creating the database cluster');
   const lines: string[] = [];
   const initdb = await spawnWatched(

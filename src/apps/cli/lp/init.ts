@@ -1,7 +1,7 @@
 /** `firmquote lp init`: writes a configuration and its keys. */
 
 import { existsSync } from 'node:fs';
-import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { mkdir, rename } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { writeSecretFile } from '../../../adapters/keystore/file.ts';
@@ -171,7 +171,7 @@ export async function initLp(
       ),
     );
     await writeSecretFile(files.venueKey, venueKey);
-    await writeFile(files.config, `${JSON.stringify(config, null, 2)}\n`, { mode: 0o600 });
+    await writeSecretFile(files.config, `${JSON.stringify(config, null, 2)}\n`);
 
     report(
       `\nWritten: ${files.config}, and below ${join(options.dir, 'secrets')} the operator's keystore${'text' in password ? ', its password' : ''} and the venue's key, readable only by this user. The operator is ${operator.address}.`,
