@@ -272,3 +272,47 @@ test('a WebSocket node that refuses connections for a while is used again', asyn
   accepts = true;
   await expect.poll(() => rpc.request('eth_chainId', []).catch(() => 0), { timeout: 5_000 }).toBe('0x1');
 });
+
+/** As a node says that there is a new block. */
+const NEW_HEAD = '{"jsonrpc":"2.0","method":"eth_subscription","params":{"subscription":"0x1","result":{}}}';
+const answerHonestly = ({ id, method, params: [tag] }: Call) => {
+  const known: Record<string, () => unknown> = {
+    eth_chainId: () => '0x1',
+    eth_subscribe: () => '0x1',
+    eth_getBlockByNumber: () => (tag === 'latest' ? honest() : block(BigInt(tag as string))),
+  };
+  return JSON.stringify({ id, result: known[method]?.() ?? [] });
+};
+
+test('a node that announces 100,000 heads at once is disconnected, dialled again and heard again', async () => {
+  let heads = 0;
+  const rpc = await answering((call) => [answerHonestly(call)]);
+  await expect.poll(() => rpc.request('eth_chainId', []).catch(() => 0), { timeout: 5_000 }).toBe('0x1');
+  await rpc.subscribeHeads(() => (heads += 1));
+  dials = 0;
+  for (const socket of sockets.clients) for (let n = 0; n < 100_000; n += 1) socket.send(NEW_HEAD);
+  await expect.poll(() => dials, { timeout: 5_000 }).toBeGreaterThan(0);
+  expect(heads).toBeLessThan(10_000);
+  await expect.poll(() => rpc.request('eth_chainId', []).catch(() => 0), { timeout: 5_000 }).toBe('0x1');
+});
+
+test('a node that announces heads all the time is asked no more often than one that is polled', async () => {
+  let asked = 0;
+  const join = (socket: WebSocket) =>
+    void socket.on('message', (data: Buffer) => {
+      const call = JSON.parse(data.toString()) as Call;
+      if (call.params[0] === 'latest') asked += 1;
+      socket.send(answerHonestly(call));
+    });
+  sockets.on('connection', join);
+  atEnd(join, () => sockets.off('connection', join));
+  await chainOn(`ws://127.0.0.1:${(sockets.address() as AddressInfo).port}/KEY`);
+  asked = 0;
+  const fromMs = performance.now();
+  for (let n = 0; n < 200; n += 1) {
+    for (const socket of sockets.clients) socket.send(NEW_HEAD);
+    await soon(3);
+  }
+  // The shortest pause between two polls, whatever is announced.
+  expect(asked).toBeLessThanOrEqual((performance.now() - fromMs) / 40 + 5);
+});

@@ -6,6 +6,9 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { createAttestationClient } from '../../src/adapters/attestations/client.ts';
 import { BINANCE } from '../../src/adapters/feeds/binance.ts';
+import { COINBASE } from '../../src/adapters/feeds/coinbase.ts';
+import type { Format } from '../../src/adapters/feeds/format.ts';
+import { KRAKEN } from '../../src/adapters/feeds/kraken.ts';
 import { createHttpFeed } from '../../src/adapters/feeds/http.ts';
 import { createSocketFeed } from '../../src/adapters/feeds/socket.ts';
 import { createOutbound } from '../../src/adapters/outbound/request.ts';
@@ -16,7 +19,8 @@ import { createHttpTransmitter } from '../../src/adapters/travel-rule/http.ts';
 import { createLinkClient } from '../../src/adapters/ws/link-client.ts';
 import type { Address, Bytes32 } from '../../src/domain/hex.ts';
 import type { ChainPort } from '../../src/ports/chain.ts';
-import type { Feed } from '../../src/ports/feed.ts';
+import { createFeedWatch } from '../../src/lp/market/feed-monitor.ts';
+import type { Feed, FeedTrouble } from '../../src/ports/feed.ts';
 import type { Link } from '../../src/ports/link.ts';
 import { recordEscapes } from '../support/escapes.ts';
 import { silentLog as log, silentMetrics as metrics } from '../support/silent.ts';
@@ -236,6 +240,83 @@ test.each(Object.entries(FRAMES))('a WebSocket server that sends %s: nothing esc
   await link.stop();
   wss.close();
   expect(escapes.seen).toEqual([]);
+});
+
+const TICKERS: [string, Format, (symbol: string, n: number) => object][] = [
+  ['Binance', BINANCE, (s, u) => ({ u, s, b: '1', a: '2', B: '1', A: '1' })],
+  [
+    'Kraken',
+    KRAKEN,
+    (symbol) => ({ channel: 'ticker', data: [{ symbol, bid: '1', ask: '2', bid_qty: '1', ask_qty: '1' }] }),
+  ],
+  [
+    'Coinbase',
+    COINBASE,
+    (product_id, sequence) => ({ type: 'ticker', product_id, sequence, best_bid: '1', best_ask: '2' }),
+  ],
+  ['Coinbase heartbeats', COINBASE, (product_id, n) => ({ type: 'heartbeat', product_id, last_trade_id: n })],
+];
+
+test.each(TICKERS)(
+  '%s sends 100,000 frames at once, for symbols that nobody asked for: disconnected, and none remembered',
+  async (_, format, frame) => {
+    const wss = new WebSocketServer({ port: 0, host: '127.0.0.1' });
+    await new Promise((done) => wss.once('listening', done));
+    wss.on('connection', (socket) => {
+      socket.on('error', () => {});
+      for (let n = 0; n < 100_000; n += 1) socket.send(JSON.stringify(frame(`INVENTED-${n}`, n)));
+    });
+    const troubles: FeedTrouble[] = [];
+    const feed = createSocketFeed(
+      { clock, backoff: () => 60_000 },
+      {
+        format,
+        url: `ws://127.0.0.1:${(wss.address() as AddressInfo).port}`,
+        symbols: ['ETHUSDT'],
+        source: 's',
+      },
+    );
+    feed.start({ quote: () => expect.unreachable(), trouble: (trouble) => troubles.push(trouble) });
+    const ends = () =>
+      troubles.flatMap((trouble) => (trouble.kind === 'disconnected' ? [trouble.detail] : []));
+    await expect.poll(ends, { timeout: 10_000 }).toEqual(['too many frames']);
+    const refusals = troubles.filter(({ kind }) => kind === 'refused');
+    expect(new Set(refusals.map((trouble) => 'why' in trouble && trouble.why))).toEqual(
+      new Set(['unknown_symbol']),
+    );
+    feed.stop();
+    wss.close();
+    for (const socket of wss.clients) socket.terminate();
+  },
+);
+
+test('a price server that refuses symbols without end fills no log', async () => {
+  let lines = 0;
+  const watch = createFeedWatch({
+    market: {
+      sources: () => [],
+      references: () => [],
+      pairs: () => [],
+      observe: () => {},
+      refer: () => {},
+    } as never,
+    feeds: [
+      {
+        source: 's',
+        start: ({ trouble }) => {
+          for (let n = 0; n < 10_000; n += 1) trouble?.({ kind: 'rejected', symbol: `${n}`, detail: 'no' });
+        },
+        stop: () => {},
+      },
+    ],
+    sequencers: new Map(),
+    slug: String,
+    clock,
+    log: { ...log, error: () => (lines += 1) } as never,
+    metrics,
+  });
+  watch.start();
+  expect(lines).toBeLessThan(100);
 });
 
 function feedOf(address: string): Feed {

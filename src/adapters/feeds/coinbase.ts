@@ -5,6 +5,7 @@
  */
 
 import {
+  among,
   createSequence,
   type Format,
   type FeedEvent,
@@ -25,7 +26,8 @@ export const COINBASE: Format = {
     symbols.map((symbol) =>
       JSON.stringify({ type: 'subscribe', product_ids: [symbol], channels: ['ticker', 'heartbeat'] }),
     ),
-  reader(nowMs) {
+  reader(nowMs, symbols) {
+    const isKnown = among(symbols);
     const sequence = createSequence();
     const trades = new Map<string, number>();
     const named = new Map<string, number>();
@@ -41,6 +43,7 @@ export const COINBASE: Format = {
       trade_id: trade,
     }: Record<string, unknown>): FeedEvent {
       if (!isShortText(symbol)) return refused('malformed', null);
+      if (!isKnown(symbol)) return refused('unknown_symbol', symbol);
       const wrong = wrongBook(
         bid,
         ask,
@@ -69,6 +72,7 @@ export const COINBASE: Format = {
       last_trade_id: last,
     }: Record<string, unknown>): readonly FeedEvent[] {
       if (!isShortText(symbol) || !isCount(last)) return [refused('malformed', null)];
+      if (!isKnown(symbol)) return [refused('unknown_symbol', symbol)];
       const [seen, before] = [trades.get(symbol), named.get(symbol)];
       named.set(symbol, last);
       if (seen === undefined || before === undefined || before <= seen) return NOTHING;

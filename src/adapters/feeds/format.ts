@@ -9,9 +9,9 @@ export interface Format {
   greeting(symbols: readonly string[]): readonly string[];
   /**
    * One reader per connection, because a new connection may restart its sequence. `nowMs` gives the Unix ms
-   * at which the message arrived.
+   * at which the message arrived. Other symbols are refused and not remembered; without a list, none is.
    */
-  reader(nowMs: () => number): FrameReader;
+  reader(nowMs: () => number, symbols?: readonly string[]): FrameReader;
 }
 
 /** Empty for heartbeats and acknowledgements. Never throws. */
@@ -39,6 +39,12 @@ export const refused = (
 ): Extract<FeedEvent, { kind: 'refused' }> => ({ kind: 'refused', why, symbol });
 
 const LONGEST_TEXT = 40;
+
+/** Whether a symbol may be remembered. */
+export const among = (symbols: readonly string[] | undefined): ((symbol: string) => boolean) => {
+  const known = symbols && new Set(symbols);
+  return (symbol) => known === undefined || known.has(symbol);
+};
 
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -4,6 +4,7 @@
  */
 
 import {
+  among,
   createTimeOrder,
   type Format,
   type FeedEvent,
@@ -27,7 +28,8 @@ export const KRAKEN: Format = {
       params: { channel: 'ticker', symbol: symbols, event_trigger: 'bbo', snapshot: true },
     }),
   ],
-  reader(nowMs) {
+  reader(nowMs, symbols) {
+    const isKnown = among(symbols);
     const order = createTimeOrder(nowMs);
     const newest = new Map<string, { micros: number; bid: string; ask: string }>();
     let matching = true;
@@ -35,6 +37,7 @@ export const KRAKEN: Format = {
     function ticker(data: unknown, snapshot: boolean): FeedEvent {
       if (!isRecord(data) || !isShortText(data['symbol'])) return refused('malformed', null);
       const { symbol } = data;
+      if (!isKnown(symbol)) return refused('unknown_symbol', symbol);
       const [bid, ask, bidSize, askSize] = [data['bid'], data['ask'], data['bid_qty'], data['ask_qty']].map(
         (value) => (isShortText(value) ? decimalText(value) : undefined),
       );

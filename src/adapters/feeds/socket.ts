@@ -6,6 +6,7 @@
 import { WebSocket } from 'ws';
 import type { Clock } from '../../ports/clock.ts';
 import type { Feed, FeedListener, FeedTrouble } from '../../ports/feed.ts';
+import { MAX_CONTROL_FRAMES_PER_SECOND, perSecond } from '../ws/per-second.ts';
 import { type Format, MAX_MESSAGE_BYTES, type FrameReader, refused } from './format.ts';
 
 export interface SocketFeedOptions {
@@ -25,6 +26,8 @@ export interface FeedTools {
 }
 
 const STEADY_MS = 30_000;
+/** An exchange in a wild market sends some thousands. */
+const MAX_FRAMES_PER_SECOND = 20_000;
 
 export function createSocketFeed(
   { clock, backoff }: FeedTools,
@@ -40,7 +43,8 @@ export function createSocketFeed(
       perMessageDeflate: false,
       handshakeTimeout: silentMs,
     });
-    const read: FrameReader = format.reader(clock.nowMs);
+    const read: FrameReader = format.reader(clock.nowMs, [...wanted.keys()]);
+    const [frames, controls] = [perSecond(() => clock.monotonicMs()), perSecond(() => clock.monotonicMs())];
     const report = (trouble: FeedTrouble) => listener.trouble?.(trouble);
     let over = false;
     let openedMs = clock.monotonicMs();
@@ -85,7 +89,12 @@ export function createSocketFeed(
       report({ kind: 'connected' });
       watch();
     });
+    const control = () => {
+      if (controls() > MAX_CONTROL_FRAMES_PER_SECOND) end('too many pings');
+    };
+    socket.on('ping', control);
     socket.on('pong', () => {
+      control();
       lastPongMs = clock.monotonicMs();
     });
     // A close event follows every error. The message may contain the URL.
@@ -93,6 +102,7 @@ export function createSocketFeed(
     socket.on('close', (code) => end(`closed with ${code}`));
     socket.on('message', (frame, binary) => {
       if (over) return;
+      if (frames() > MAX_FRAMES_PER_SECOND) return end('too many frames');
       lastDataMs = clock.monotonicMs();
       for (const event of binary ? [refused('malformed', null)] : read(frame.toString())) {
         if (over) return;

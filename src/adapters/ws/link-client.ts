@@ -6,6 +6,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Link, LinkListener } from '../../ports/link.ts';
 import type { Log } from '../../ports/log.ts';
 import { LINK_MAX_PAYLOAD_BYTES, LINK_PATH } from '../../protocol/link/link.ts';
+import { MAX_CONTROL_FRAMES_PER_SECOND, perSecond } from './per-second.ts';
 
 const HANDSHAKE_TIMEOUT_MS = 5_000;
 const FIRST_PAUSE_MS = 100;
@@ -15,8 +16,6 @@ const GOOD_AFTER_MS = 10_000;
 /** Of frames that wait for their turn. Beyond either bound the socket is not read. */
 export const MAX_WAITING_FRAMES = 4_096;
 export const MAX_WAITING_BYTES = 4 * 1024 * 1024;
-/** Each ping costs an answer. */
-const MAX_CONTROL_FRAMES_PER_SECOND = 50;
 const MAX_FRAGMENTS = 64;
 const MAX_BUFFERED_CHUNKS = 1_024;
 
@@ -135,13 +134,9 @@ export function createLinkClient(
       if (isBinary) return current.close(1003, 'text frames only');
       if (socket === current && current.readyState === WebSocket.OPEN) receive(current, data.toString());
     });
-    let second = 0;
-    let controlFrames = 0;
+    const controls = perSecond(() => clock.monotonicMs());
     const countControl = (): void => {
-      const now = Math.floor(clock.monotonicMs() / 1000);
-      if (now !== second) [second, controlFrames] = [now, 0];
-      controlFrames += 1;
-      if (controlFrames <= MAX_CONTROL_FRAMES_PER_SECOND) return;
+      if (controls() <= MAX_CONTROL_FRAMES_PER_SECOND) return;
       why = 'too many pings';
       current.terminate();
     };

@@ -7,12 +7,11 @@ import type { ApiCaller, AccessGate, Socket, SocketRoute, SocketListener } from 
 import type { Log } from '../../ports/log.ts';
 import { answerFor, ApiError } from '../../protocol/errors.ts';
 import { CLOSE } from '../../protocol/api/events.ts';
+import { MAX_CONTROL_FRAMES_PER_SECOND, perSecond } from './per-second.ts';
 
 const MAX_FRAGMENTS = 64;
 const MAX_BUFFERED_CHUNKS = 1_024;
 export const CLOSE_TIMEOUT_MS = 2_000;
-/** Each ping costs an answer. */
-const MAX_CONTROL_FRAMES_PER_SECOND = 50;
 /** One tick's frames are sent together up to this size: a system call costs more than a frame. */
 const TOGETHER_BYTES = 16 * 1024;
 
@@ -158,12 +157,9 @@ export function serveSockets<Key extends ApiCaller>(
         wrapped.close(1011, 'internal error');
       }
     });
-    let second = 0;
-    let inSecond = 0;
+    const controls = perSecond(() => performance.now());
     const control = (): void => {
-      const now = Math.floor(performance.now() / 1000);
-      if (now !== second) [second, inSecond] = [now, 0];
-      if (++inSecond > MAX_CONTROL_FRAMES_PER_SECOND) wrapped.close(1008, 'too many pings');
+      if (controls() > MAX_CONTROL_FRAMES_PER_SECOND) wrapped.close(1008, 'too many pings');
     };
     socket.on('ping', control);
     socket.on('pong', () => {

@@ -38,6 +38,8 @@ const LOGGED_AFTER_MS = 5_000;
 const CHANGE_LOGGED_AFTER_MS = 30_000;
 /** An exchange may give a new reason for each attempt. */
 const MAX_REASONS = 20;
+/** Of one connection; further ones are counted. */
+const MAX_LOGGED_REJECTIONS = 20;
 
 const CODES = ['stale_mid', 'deviation', 'depeg', 'confidence'] as const;
 
@@ -205,6 +207,7 @@ export function createFeedWatch({ market, feeds, sequencers, slug, clock, log, m
     for (const view of market.sources()) followSource(view);
     cancelCheck = clock.after(CHECK_MS, check);
   }
+  const rejections = new Map<string, number>();
 
   function hear(feed: string, trouble: FeedTrouble): void {
     switch (trouble.kind) {
@@ -215,6 +218,7 @@ export function createFeedWatch({ market, feeds, sequencers, slug, clock, log, m
       case 'connected':
         up.set(1, { feed });
         failures.delete(feed);
+        rejections.delete(feed);
         return log.info({ feed, ...trouble }, 'price feed');
       case 'disconnected':
         up.set(0, { feed });
@@ -225,6 +229,9 @@ export function createFeedWatch({ market, feeds, sequencers, slug, clock, log, m
         gaps.add({ feed });
         break;
       case 'rejected':
+        messages.add({ feed, outcome: 'rejected' });
+        rejections.set(feed, (rejections.get(feed) ?? 0) + 1);
+        if ((rejections.get(feed) ?? 0) > MAX_LOGGED_REJECTIONS) return;
         return log.error(
           { feed, ...trouble },
           'price feed: the source does not serve this symbol, correct the configuration',

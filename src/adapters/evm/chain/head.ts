@@ -57,6 +57,7 @@ export function createHead(
   let intervalMs = blockTimeMs;
   let stopped = true;
   let failures = 0;
+  let polledMs = Number.NEGATIVE_INFINITY;
   let cancel = () => {};
   let polling: Promise<void> | undefined;
   let unsubscribe: (() => void) | undefined;
@@ -141,9 +142,18 @@ export function createHead(
     await finality.advance(block);
   }
 
+  /** A node that announces heads without end is asked no more often than one that is polled. */
+  function pollSoon(): void {
+    const waitMs = polledMs + MIN_POLL_MS - clock.monotonicMs();
+    if (polling || waitMs <= 0) return poll();
+    cancel();
+    cancel = clock.after(waitMs, poll);
+  }
+
   function poll(): void {
     cancel();
     if (stopped || polling) return;
+    polledMs = clock.monotonicMs();
     const before = head;
     polling = look()
       .then(
@@ -179,7 +189,7 @@ export function createHead(
     async start() {
       stopped = false;
       await look();
-      unsubscribe = await rpc.subscribeHeads(poll);
+      unsubscribe = await rpc.subscribeHeads(pollSoon);
       poll();
     },
     async stop() {

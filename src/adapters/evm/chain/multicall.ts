@@ -1,6 +1,7 @@
 /** Bundles one tick's view calls at the same block into one Multicall3 call. */
 
 import { decodeFunctionResult, encodeFunctionData, multicall3Abi } from 'viem';
+import { UpstreamError } from '../../../domain/errors.ts';
 import type { Address, Hex } from '../../../domain/hex.ts';
 import { type ChainRpc, RpcRefusal } from '../rpc/rpc.ts';
 
@@ -36,12 +37,10 @@ export function createViewCaller(rpc: Pick<ChainRpc, 'request'>): ViewCaller {
   }
 
   async function send(calls: readonly Pending[], tag: string): Promise<void> {
+    const alone = (call: Pending) => single(rpc, call, tag).then(call.resolve, call.reject);
     try {
       const bundled = calls.length > 1 && (await multicall());
-      if (!bundled)
-        return void (await Promise.all(
-          calls.map((call) => single(rpc, call, tag).then(call.resolve, call.reject)),
-        ));
+      if (!bundled) return void (await Promise.all(calls.map(alone)));
       const data = encodeFunctionData({
         abi: multicall3Abi,
         functionName: 'aggregate3',
@@ -49,16 +48,17 @@ export function createViewCaller(rpc: Pick<ChainRpc, 'request'>): ViewCaller {
       });
       const answer = await rpc.request<Hex>('eth_call', [{ to: MULTICALL3_ADDRESS, data }, tag]);
       // The answer is empty at a block older than the Multicall3 contract.
-      if (answer === '0x')
-        return void (await Promise.all(
-          calls.map((call) => single(rpc, call, tag).then(call.resolve, call.reject)),
-        ));
+      if (answer === '0x') return void (await Promise.all(calls.map(alone)));
       const results = decodeFunctionResult({ abi: multicall3Abi, functionName: 'aggregate3', data: answer });
-      calls.forEach((call, index) => {
-        const result = results[index];
-        call.resolve(result?.success ? result.returnData : undefined);
-      });
+      await Promise.all(
+        calls.map((call, index) => {
+          const result = results[index];
+          // A contract of the bundle may have used up the gas of those after it.
+          return result?.success ? call.resolve(result.returnData) : alone(call);
+        }),
+      );
     } catch (error) {
+      if (calls.length > 1 && isOfOneContract(error)) return void (await Promise.all(calls.map(alone)));
       for (const call of calls) call.reject(error);
     }
   }
@@ -74,6 +74,12 @@ export function createViewCaller(rpc: Pick<ChainRpc, 'request'>): ViewCaller {
     });
   };
 }
+
+/** One contract of a bundle can use up its gas, or answer with megabytes. */
+const isOfOneContract = (error: unknown): boolean =>
+  error instanceof RpcRefusal
+    ? isRevert(error)
+    : error instanceof UpstreamError && error.code === 'rpc_too_large';
 
 async function single(
   rpc: Pick<ChainRpc, 'request'>,

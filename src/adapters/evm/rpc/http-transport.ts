@@ -30,6 +30,8 @@ interface PendingCall {
 }
 
 const MAX_BATCH_CALLS = 100;
+/** Code of undici's error for an answer beyond `MAX_ANSWER_BYTES`. */
+export const TOO_LARGE = 'UND_ERR_RES_EXCEEDED_MAX_SIZE';
 
 /** `address` may contain a user name and a password. */
 export function createHttpTransport(address: string, { timeoutMs }: { timeoutMs: number }): HttpTransport {
@@ -82,6 +84,12 @@ export function createHttpTransport(address: string, { timeoutMs }: { timeoutMs:
           batchError == null ? new Error(`the response has no answer to ${method}`) : nodeError(batchError),
         );
     } catch (error) {
+      if (calls.length > 1 && (error as { code?: unknown }).code === TOO_LARGE) {
+        // A contract that answers with megabytes must not fail the calls it shares a request with.
+        const half = calls.length >> 1;
+        await Promise.all([sendBatch(calls.slice(0, half)), sendBatch(calls.slice(half))]);
+        return;
+      }
       for (const { reject } of unanswered.values()) reject(error as Error);
     }
   }

@@ -4,7 +4,7 @@ import { UpstreamError } from '../../../domain/errors.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import { type RpcBlock, toBlock } from '../chain/block.ts';
 import type { Health } from './health.ts';
-import { createHttpTransport } from './http-transport.ts';
+import { createHttpTransport, TOO_LARGE } from './http-transport.ts';
 import { createWsTransport } from './ws-transport.ts';
 
 export interface RpcOptions {
@@ -150,6 +150,11 @@ function translate(error: unknown, method: string): UpstreamError {
         rpcCode: at.code,
         message: withoutUrls(at.details ?? at.message ?? ''),
         data: at.data,
+      });
+    if (at.code === TOO_LARGE)
+      return new UpstreamError(`The chain's node answered ${method} with more than can be read.`, {
+        code: 'rpc_too_large',
+        facts: { method },
       });
   }
   return new UpstreamError(`No answer to ${method} from the chain's node. It will be asked again.`, {

@@ -4,6 +4,7 @@
  */
 
 import { WebSocket } from 'ws';
+import { MAX_CONTROL_FRAMES_PER_SECOND, perSecond } from '../../ws/per-second.ts';
 import { MAX_ANSWER_BYTES, MAX_REQUEST_BYTES, nodeError, parseBounded, type RpcAnswer } from './answers.ts';
 
 export interface WsTransport {
@@ -24,6 +25,8 @@ interface PendingCall {
 
 const AGAIN_MS = 500;
 const PING_MS = 10_000;
+/** Heads, and answers that nobody waits for. */
+const MAX_UNASKED_PER_SECOND = 500;
 const HEADS = { method: 'eth_subscribe', params: ['newHeads'] };
 
 export function createWsTransport(url: string, { timeoutMs }: { timeoutMs: number }): WsTransport {
@@ -44,6 +47,7 @@ export function createWsTransport(url: string, { timeoutMs }: { timeoutMs: numbe
     });
     socket = current;
     let alive = true;
+    const [unasked, controls] = [perSecond(() => performance.now()), perSecond(() => performance.now())];
     const pings = setInterval(() => {
       if (!alive) return current.terminate();
       alive = false;
@@ -53,12 +57,21 @@ export function createWsTransport(url: string, { timeoutMs }: { timeoutMs: numbe
       if (onHead) void request(HEADS).catch(() => {});
       for (const call of pending.values()) if (!call.sent) send(current, call);
     });
-    current.on('pong', () => (alive = true));
+    const control = () => {
+      if (controls() > MAX_CONTROL_FRAMES_PER_SECOND) current.terminate();
+    };
+    current.on('ping', control);
+    current.on('pong', () => {
+      control();
+      alive = true;
+    });
     current.on('message', (data, binary) => {
+      // Frames of the same packet still arrive after the connection was ended.
+      if (current.readyState !== WebSocket.OPEN) return;
       alive = true;
       try {
         if (binary) throw new Error('binary frame');
-        receive(parseBounded(data.toString(), 'a frame arrived'));
+        receive(parseBounded(data.toString(), 'a frame arrived'), unasked);
       } catch {
         current.terminate();
       }
@@ -72,13 +85,14 @@ export function createWsTransport(url: string, { timeoutMs }: { timeoutMs: numbe
     });
   }
 
-  function receive(frame: unknown): void {
+  function receive(frame: unknown, unasked: () => number): void {
     for (const answer of (Array.isArray(frame) ? frame : [frame]) as (RpcAnswer & { method?: unknown })[]) {
+      const call = answer.method === 'eth_subscription' ? undefined : settle(answer.id as number);
+      if (!call && unasked() > MAX_UNASKED_PER_SECOND) throw new Error('too many frames');
       if (answer.method === 'eth_subscription') {
         onHead?.();
         continue;
       }
-      const call = settle(answer.id as number);
       if (answer.error != null) call?.reject(nodeError(answer.error));
       else if ('result' in answer) call?.resolve(answer.result);
       else call?.reject(new Error(`the response has no answer to ${call.method}`));
