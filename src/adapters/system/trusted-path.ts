@@ -1,4 +1,4 @@
-/** Refuses paths that another user of this machine could have placed, before a file is read or written there. */
+/** Refuses paths that another user of this machine could have placed, before anything is read or written. */
 
 import { lstat, readlink } from 'node:fs/promises';
 import { dirname, isAbsolute, join, parse, resolve } from 'node:path';

@@ -182,7 +182,7 @@ function exposed(
   };
 }
 
-/** Keys of a workspace and of three solvers for the attackers. Two solvers have an account and an operator. */
+/** Keys of a workspace and of three solvers. Two of the solvers have an account and an operator. */
 async function admitAttackers({ world }: Ground, adminPorts: readonly number[]): Promise<Targets> {
   const { store, devnet } = world;
   await store.putWorkspace({
