@@ -29,7 +29,8 @@ interface Followed {
   operators: Set<Address>;
 }
 
-interface Ledger {
+/** What the venue follows of one escrow: the ledger balances of its LPs. */
+interface EscrowLedger {
   port: ChainPort;
   accounts: Map<Address, Followed>;
   /**
@@ -62,7 +63,7 @@ export function createLiquidity({
   const revoked: ((chainId: number, account: Address, operator: Address) => void)[] = [];
   /** Opened cross-chain orders of promised nonce groups; a fill ends the group. */
   const groups = new Map<Bytes32, string>();
-  const ledgers = new Map<number, Ledger>(
+  const ledgers = new Map<number, EscrowLedger>(
     [...chains].map(([id, port]) => [
       id,
       {
@@ -85,7 +86,7 @@ export function createLiquidity({
     },
   );
 
-  function dropUnused({ port, accounts }: Ledger, account: Address, { sessions }: Followed) {
+  function dropUnused({ port, accounts }: EscrowLedger, account: Address, { sessions }: Followed) {
     const { id, tokens } = port.chain;
     if (
       sessions === 0 &&
@@ -98,7 +99,7 @@ export function createLiquidity({
    * Read before and after the balance, and the larger counts: money that is paid out meanwhile must not
    * appear free.
    */
-  async function readHolding({ port, accounts }: Ledger, account: Address, token: Address) {
+  async function readHolding({ port, accounts }: EscrowLedger, account: Address, token: Address) {
     const before = await port.ledgerDeferred(account, token);
     const [balance, pending] = await Promise.all([
       port.ledgerBalance(account, token),
@@ -110,11 +111,11 @@ export function createLiquidity({
       ?.holdings.set(token, { balance, pending: pending.amount, lapsesAt: pending.lapsesAt, deferred });
   }
 
-  const readAccount = (ledger: Ledger, account: Address) =>
+  const readAccount = (ledger: EscrowLedger, account: Address) =>
     Promise.all(ledger.port.chain.tokens.map(({ address }) => readHolding(ledger, account, address)));
 
   /** null: all tokens of the account. */
-  function touched(ledger: Ledger, event: EscrowEvent, dirty: Map<Address, Set<Address> | null>) {
+  function touched(ledger: EscrowLedger, event: EscrowEvent, dirty: Map<Address, Set<Address> | null>) {
     const mark = (account: Address, token: Address | null) => {
       if (!ledger.accounts.has(account)) return;
       const tokens = dirty.get(account);
@@ -152,22 +153,22 @@ export function createLiquidity({
   }
 
   /** Anybody's orders are on the chain; only groups that this venue promised are kept. */
-  function end({ ended }: Ledger, group: string) {
+  function end({ ended }: EscrowLedger, group: string) {
     if (promisedOutputs.has(group)) ended.add(group);
   }
 
-  function revoke({ port, accounts }: Ledger, account: Address, operator: Address) {
+  function revoke({ port, accounts }: EscrowLedger, account: Address, operator: Address) {
     if (!accounts.get(account)?.operators.delete(operator)) return;
     for (const listener of revoked) listener(port.chain.id, account, operator);
   }
 
-  function release(ledger: Ledger, orderId: Bytes32) {
+  function release(ledger: EscrowLedger, orderId: Bytes32) {
     const group = groups.get(orderId);
     if (group !== undefined) end(ledger, group);
     groups.delete(orderId);
   }
 
-  async function follow(ledger: Ledger, head: Block) {
+  async function follow(ledger: EscrowLedger, head: Block) {
     if (ledger.busy) return;
     ledger.busy = true;
     try {
@@ -211,7 +212,7 @@ export function createLiquidity({
       await follow(ledger, now);
   }
 
-  async function refreshOperators(ledger: Ledger) {
+  async function refreshOperators(ledger: EscrowLedger) {
     const known = [...ledger.accounts].flatMap(([account, { operators }]) =>
       [...operators].map((operator) => ({ account, operator })),
     );
