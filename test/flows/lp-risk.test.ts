@@ -13,6 +13,7 @@ import type { Control } from '../../src/domain/control.ts';
 import type { Hex } from '../../src/domain/hex.ts';
 import { createCommitmentSigner } from '../../src/lp/quoting/quote.ts';
 import type { LpNode, LpNodeDeps } from '../../src/lp/node/interface.ts';
+import type { StandbyReason } from '../../src/lp/risk/standby.ts';
 import type { Sequencer } from '../../src/ports/feed.ts';
 import type { LinkQuote, Rfq } from '../../src/protocol/link/link.ts';
 import { account, type Devnet, startDevnet, type TestChain } from '../support/devnet.ts';
@@ -195,6 +196,15 @@ const buy = (amount = 250n * USDC, rest: object = {}): Rfq =>
   });
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 const active = ({ venue }: Stage) => venue.until(({ status }) => status === 'active');
+/** The venue hears the kind of the reason alone, the operator our words. */
+async function standby(stage: Stage, kind: StandbyReason['kind'], words?: string): Promise<void> {
+  await stage.venue.until(
+    ({ status, note }) => status === 'standby' && note !== null && note.includes(`${kind}: `),
+  );
+  if (words === undefined) return;
+  expect(stage.venue.statuses.at(-1)?.note).not.toContain(words);
+  expect(stage.node.status().note).toContain(words);
+}
 const soon = (what: () => Promise<boolean> | boolean) => eventually(what);
 
 /** It tripped once, is at work, and refused. */
@@ -226,9 +236,7 @@ describe('isolated: these stop the chain or the feed', () => {
       const quotesAtStop = quotes;
       await pause(400);
       expect(quotes).toBe(quotesAtStop);
-      await stage.venue.until(
-        ({ status, note }) => status === 'standby' && note === 'stopped by the kill file',
-      );
+      await standby(stage, 'killed', 'stopped by the kill file');
       await shows(stage, 'kill_switch');
       await rm(path);
       await active(stage);
@@ -282,7 +290,7 @@ describe.concurrent('kill switch', () => {
         else stage.node.kill(by, 'enough for today');
         expect(await stage.ask()).toBe('kill_switch');
         await stage.restart();
-        await stage.venue.until(({ status, note }) => status === 'standby' && note === 'enough for today');
+        await standby(stage, by === 'operator' ? 'paused' : 'killed', 'enough for today');
         expect(await stage.ask()).toBe('kill_switch');
         stage.node.resume();
         await active(stage);
@@ -413,9 +421,7 @@ describe.concurrent('chains', () => {
       await active(stage);
       up = false;
       expect(await stage.ask()).toBe('sequencer');
-      await stage.venue.until(
-        ({ status, note }) => status === 'standby' && note !== null && note.includes('the sequencer is down'),
-      );
+      await standby(stage, 'risk', 'the sequencer is down');
       await shows(stage, 'sequencer');
       up = true;
       await active(stage);
@@ -477,9 +483,7 @@ describe.concurrent('market moves', () => {
         stage.venue.send({ type: 'award', ...awardOf(await takeQuote(devnet, stage.venue, taker, sell())) });
       }
       await soon(async () => (await stage.ask()) === 'burst');
-      await stage.venue.until(
-        ({ status, note }) => status === 'standby' && note !== null && note.includes('burst'),
-      );
+      await standby(stage, 'risk');
       await shows(stage, 'burst');
       await active(stage);
       expect(await stage.ask()).toBe('quote');
@@ -658,9 +662,7 @@ describe.concurrent('capital', () => {
         await soon(() => stage.node.risk().tripped.every(({ control }) => control !== 'drawdown'));
         stage.eth(2_390);
         await soon(async () => (await stage.ask()) === 'kill_switch');
-        await stage.venue.until(
-          ({ status, note }) => status === 'standby' && note !== null && note.startsWith('lost'),
-        );
+        await standby(stage, 'killed', 'lost');
         await stage.restart();
         await stage.venue.until(({ status }) => status === 'standby');
         expect(await stage.ask()).toBe('kill_switch');
