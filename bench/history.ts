@@ -52,7 +52,7 @@ const slots = createSlotLimiter(
   ADMISSION,
 );
 const gate = createAccessGate(
-  { keyring, slots, clock: systemClock, metrics: silentMetrics },
+  { keyring, slots, clock: systemClock, metrics: silentMetrics, peers: { publishSoon() {} } },
   { ...RATES, readsPerSecond: 1e9, perIpPerSecond: 1e9 },
 );
 const history = createTradeHistory({

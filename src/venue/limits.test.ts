@@ -24,6 +24,8 @@ import { silentMetrics } from '../../test/support/silent.ts';
 import type { ApiError } from '../protocol/errors.ts';
 import { whyNoQuotes } from './quoting/unavailable.ts';
 
+/** One replica alone. */
+const ALONE = { publishSoon() {} };
 const LP: Hex = `0x${'11'.repeat(20)}`;
 const TOKEN: Hex = `0x${'22'.repeat(20)}`;
 
@@ -52,7 +54,7 @@ test("law: exposure is the sum over nonce groups of each group's largest live qu
   );
   fc.assert(
     fc.property(fc.array(event, { maxLength: 60 }), (events) => {
-      const promisedOutputs = createPromisedOutputs();
+      const promisedOutputs = createPromisedOutputs(ALONE);
       const model = new Map<string, { amount: bigint; until: number }>();
       let now = 0;
       for (const next of events) {
@@ -93,7 +95,7 @@ test("law: exposure is the sum over nonce groups of each group's largest live qu
 });
 
 test('law: open quotes count live groups only, and closing one makes room', () => {
-  const open = createOpenQuotes();
+  const open = createOpenQuotes(ALONE);
   const refused = (now: number) => {
     try {
       open.reserve('k', { count: 2, notionalUsd: 1_000 }, now)();
@@ -119,7 +121,7 @@ test('law: open quotes count live groups only, and closing one makes room', () =
 });
 
 test('A44: requests in flight count, so concurrent requests gain nothing', () => {
-  const open = createOpenQuotes();
+  const open = createOpenQuotes(ALONE);
   const ask = () => open.reserve('k', { count: 3, notionalUsd: 1_000 }, 0);
   open.add('k', 'a', 10, 5);
   const [first, second] = [ask(), ask()];
@@ -141,7 +143,10 @@ describe('quotes that a workspace does not submit', () => {
     let [nowMs, group] = [0, 0];
     const clock: Clock = { nowMs: () => nowMs, monotonicMs: () => nowMs, after: () => () => {} };
     const liquidity = { available: () => 1_000n } as unknown as Liquidity;
-    const unsubmitted = createUnsubmittedQuotes({ liquidity, clock, metrics: silentMetrics }, leastShare);
+    const unsubmitted = createUnsubmittedQuotes(
+      { liquidity, clock, metrics: silentMetrics, peers: ALONE },
+      leastShare,
+    );
     const now = () => Math.floor(nowMs / 1_000);
     const begin = (amount: bigint | undefined, sessions = [one], workspaceId = 'w') =>
       unsubmitted.reserve(sessions, {

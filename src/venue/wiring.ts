@@ -59,6 +59,7 @@ export function wireVenue(ports: VenueDeps, options: VenueOptions) {
     return traded.flatMap((source) => traded.map((dest) => corridorOf(source, dest)));
   };
 
+  const peers = createPeers(ports);
   const markets = createMarkets([...networks.values()], options.listedChains);
   const prices = createPrices(ports.reference);
   const feeCap = createFeeCap(ports);
@@ -69,16 +70,16 @@ export function wireVenue(ports: VenueDeps, options: VenueOptions) {
     admission.perChain,
     'The chain of this order answers slowly, so nothing was done. Try again shortly.',
   );
-  const gate = createAccessGate({ ...ports, keyring, slots }, rates);
+  const gate = createAccessGate({ ...ports, peers, keyring, slots }, rates);
 
   const corridors = { test: corridorsOf('test'), live: corridorsOf('live') };
-  const roster = createRoster({ ...ports, corridors }, breaker);
+  const roster = createRoster({ ...ports, peers, corridors }, breaker);
   const fanOut = createFanOut({ ...ports, roster }, fanOutOptions);
-  const promisedOutputs = createPromisedOutputs();
+  const promisedOutputs = createPromisedOutputs(peers);
   const nonceGroups = createNonceGroups();
-  const openQuotes = createOpenQuotes();
+  const openQuotes = createOpenQuotes(peers);
   const liquidity = createLiquidity({ ...ports, promisedOutputs });
-  const unsubmitted = createUnsubmittedQuotes({ ...ports, liquidity }, rates.leastSubmittedShare);
+  const unsubmitted = createUnsubmittedQuotes({ ...ports, peers, liquidity }, rates.leastSubmittedShare);
   const relayFees = createRelayFees({ ...ports, prices }, options.chainSettings);
   const screening = createScreening(ports);
   const sealing = createSealing(createSealer(options.sealKeys), networks);
@@ -131,12 +132,8 @@ export function wireVenue(ports: VenueDeps, options: VenueOptions) {
     createLinkDoor({ ...ports, roster, fanOut, levels, liquidity }, options),
   ];
 
-  const peers = createPeers(ports);
-  peers.share(gate.replicaShare(peers.publishSoon));
-  peers.share(openQuotes.replicaShare(() => chainNow(clock, undefined), peers.publishSoon));
-  peers.share(promisedOutputs.replicaShare(peers.publishSoon));
-  peers.share(unsubmitted.replicaShare(peers.publishSoon));
-  peers.share(roster.replicaShare(peers.publishSoon));
+  for (const part of [gate, promisedOutputs, unsubmitted, roster]) peers.share(part.replicaShare());
+  peers.share(openQuotes.replicaShare(() => chainNow(clock, undefined)));
 
   return {
     ...{ networks, markets, feeCap, keyring, workspaces, slots, gate, roster, promisedOutputs, nonceGroups },

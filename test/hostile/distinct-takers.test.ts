@@ -16,7 +16,7 @@ const quoteId = (index: number) => `0x${index.toString(16).padStart(64, '0')}` a
 const until = (index: number) => NOW + (index < 100 ? 600 : 5);
 
 test('promises and nonce groups end with their quotes, also behind groups that live longer', () => {
-  const [promised, groups] = [createPromisedOutputs(), createNonceGroups()];
+  const [promised, groups] = [createPromisedOutputs({ publishSoon() {} }), createNonceGroups()];
   for (let index = 0; index < TAKERS; index++) {
     const group = nonceGroupOf(1, taker(index), 1n);
     promised.add({ chainId: 1, lp: LP, token: LP, amount: 1n, group, until: until(index) });
@@ -33,7 +33,7 @@ test('promises and nonce groups end with their quotes, also behind groups that l
 });
 
 test('takers that a key invents count as that key', () => {
-  const open = createOpenQuotes();
+  const open = createOpenQuotes({ publishSoon() {} });
   const limits = { count: 2_000, notionalUsd: 1e12 };
   let admitted = 0;
   for (let index = 0; index < TAKERS; index++)

@@ -8,7 +8,7 @@ import type { SlotLimiter } from './slot-limiter.ts';
 import { createBuckets, rateHeaders, rateLimited, type Take } from './token-buckets.ts';
 import type { Keyring } from './keys.ts';
 import type { RateOptions } from '../options.ts';
-import type { PeerUpdate, ReplicaShare } from '../replicas/peers.ts';
+import type { PeerPublisher, PeerUpdate, ReplicaShare } from '../replicas/peers.ts';
 
 const KIND_NAMES: Record<RouteKeyKind, string> = {
   admin: 'an admin key',
@@ -19,7 +19,7 @@ const KIND_NAMES: Record<RouteKeyKind, string> = {
 
 /** A key's rate is counted over all replicas, an address's rate per replica. */
 export interface VenueAccessGate extends AccessGate {
-  replicaShare(publishSoon: () => void): ReplicaShare;
+  replicaShare(): ReplicaShare;
 }
 
 export function createAccessGate(
@@ -28,7 +28,8 @@ export function createAccessGate(
     slots,
     clock,
     metrics,
-  }: Pick<VenueDeps, 'clock' | 'metrics'> & { keyring: Keyring; slots: SlotLimiter },
+    peers,
+  }: Pick<VenueDeps, 'clock' | 'metrics'> & { keyring: Keyring; slots: SlotLimiter; peers: PeerPublisher },
   rates: RateOptions,
 ): VenueAccessGate {
   const burst = rates.burst;
@@ -42,7 +43,6 @@ export function createAccessGate(
   };
   /** Requests since the last update to the other replicas. */
   const taken = new Map<string, number>();
-  let publishSoon = () => {};
   const refused = metrics.counter('firmquote_venue_refused_total', 'Requests refused at the gate', {
     why: ['rate_key', 'rate_address', 'unauthorized', 'wrong_key_kind'],
   });
@@ -71,7 +71,7 @@ export function createAccessGate(
     if (!take.ok) limited(take, 'rate_key');
     const slot = `${rate} ${key.id}`;
     taken.set(slot, (taken.get(slot) ?? 0) + 1);
-    publishSoon();
+    peers.publishSoon();
     return { key, headers: rateHeaders(take) };
   }
 
@@ -84,8 +84,7 @@ export function createAccessGate(
     authenticate: async (apiKey, door) => limitByKey(await keyring.find(apiKey), door),
     takeSlot: (kind, keyId) => slots.take(kind, keyId),
     onRevoked: (key, revoked) => keyring.watch(key, revoked),
-    replicaShare(publish) {
-      publishSoon = publish;
+    replicaShare() {
       return {
         name: 'rates',
         updates(): PeerUpdate[] {

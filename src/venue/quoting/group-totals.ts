@@ -5,7 +5,7 @@
 
 import type { UnixSeconds } from '../../domain/time.ts';
 import { createPeerTotals } from '../replicas/peer-totals.ts';
-import type { PeerUpdate, ReplicaShare } from '../replicas/peers.ts';
+import type { PeerPublisher, PeerUpdate, ReplicaShare } from '../replicas/peers.ts';
 
 export interface GroupAmount {
   group: string;
@@ -28,12 +28,11 @@ interface Account {
 }
 
 /** `name` tells the share of this replica from others on the bus. */
-export function createGroupTotals(name: string) {
+export function createGroupTotals(name: string, peers: PeerPublisher) {
   const accounts = new Map<string, Account>();
   const peerTotals = createPeerTotals<bigint>();
   /** Since the last update to the other replicas. */
   const changed = new Set<string>();
-  let publishSoon = () => {};
   /** Chain time of the last `expire`. */
   let seen: UnixSeconds = 0;
   const groups = new Map<string, Entry[]>();
@@ -70,7 +69,7 @@ export function createGroupTotals(name: string) {
       }
       account.until = Math.max(account.until, until);
       changed.add(account.key);
-      publishSoon();
+      peers.publishSoon();
       if (until <= entry.until) return;
       entry.until = until;
       const list = due.get(until);
@@ -103,8 +102,7 @@ export function createGroupTotals(name: string) {
     },
     size: () => groups.size,
     has: (group: string) => groups.has(group),
-    replicaShare(publish: () => void): ReplicaShare {
-      publishSoon = publish;
+    replicaShare(): ReplicaShare {
       return {
         name,
         updates(all): PeerUpdate[] {

@@ -8,7 +8,7 @@ import type { UnixSeconds } from '../../domain/time.ts';
 import type { Workspace } from '../../ports/stores/store.ts';
 import type { RateOptions } from '../options.ts';
 import { createPeerTotals } from '../replicas/peer-totals.ts';
-import type { PeerUpdate, ReplicaShare } from '../replicas/peers.ts';
+import type { PeerPublisher, PeerUpdate, ReplicaShare } from '../replicas/peers.ts';
 
 export interface OpenQuoteLimits {
   count: number;
@@ -35,11 +35,10 @@ interface Held {
   prunedTo: UnixSeconds;
 }
 
-export function createOpenQuotes() {
+export function createOpenQuotes(peers: PeerPublisher) {
   const keys = new Map<string, Held>();
   const peerTotals = createPeerTotals<{ count: number; notionalUsd: number }>();
   const changed = new Set<string>();
-  let publishSoon = () => {};
 
   function remove(held: Held, group: string, until?: UnixSeconds) {
     const entry = held.groups.get(group);
@@ -80,7 +79,7 @@ export function createOpenQuotes() {
 
   function change(keyId: string) {
     changed.add(keyId);
-    publishSoon();
+    peers.publishSoon();
   }
 
   return {
@@ -129,8 +128,7 @@ export function createOpenQuotes() {
       remove(held, group);
       change(keyId);
     },
-    replicaShare(now: () => UnixSeconds, publish: () => void): ReplicaShare {
-      publishSoon = publish;
+    replicaShare(now: () => UnixSeconds): ReplicaShare {
       let checkedAt: UnixSeconds = 0;
       return {
         name: 'quotes',

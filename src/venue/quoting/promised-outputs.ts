@@ -4,6 +4,7 @@
  */
 
 import type { Address } from '../../domain/hex.ts';
+import type { PeerPublisher } from '../replicas/peers.ts';
 import { createGroupTotals, type GroupAmount } from './group-totals.ts';
 
 export interface Owed extends GroupAmount {
@@ -14,8 +15,8 @@ export interface Owed extends GroupAmount {
 
 export type PromisedOutputs = ReturnType<typeof createPromisedOutputs>;
 
-export function createPromisedOutputs() {
-  const { total, add, release, expire, size, has, replicaShare } = createGroupTotals('promised');
+export function createPromisedOutputs(peers: PeerPublisher) {
+  const { total, add, release, expire, size, has, replicaShare } = createGroupTotals('promised', peers);
   const keyOf = (chainId: number, lp: Address, token: Address) => `${chainId}:${lp}:${token}`;
   return {
     /** `until`: the commitment's deadline; after it the escrow does not pay. */

@@ -12,6 +12,7 @@ import type { Metrics } from '../../ports/metrics.ts';
 import { ApiError } from '../../protocol/errors.ts';
 import type { Liquidity } from '../market/liquidity.ts';
 import type { SolverSession } from '../solvers/roster.ts';
+import type { PeerPublisher } from '../replicas/peers.ts';
 import { createGroupTotals } from './group-totals.ts';
 
 /** All of an LP's inventory, as a part. */
@@ -57,10 +58,15 @@ export interface QuoteBudget {
 export type UnsubmittedQuotes = ReturnType<typeof createUnsubmittedQuotes>;
 
 export function createUnsubmittedQuotes(
-  { liquidity, clock, metrics }: { liquidity: Liquidity; clock: Clock; metrics: Metrics },
+  {
+    liquidity,
+    clock,
+    metrics,
+    peers,
+  }: { liquidity: Liquidity; clock: Clock; metrics: Metrics; peers: PeerPublisher },
   leastShare: number,
 ) {
-  const live = createGroupTotals('unsubmitted');
+  const live = createGroupTotals('unsubmitted', peers);
   /** So much quoted is earned by each base unit submitted. */
   const submittedWeight = BigInt(Math.round(1 / Math.max(leastShare, 1e-6)));
   const records = new Map<string, Dealings>();

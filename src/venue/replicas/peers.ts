@@ -18,6 +18,11 @@ export interface ReplicaShare {
   peerGone?(replica: string): void;
 }
 
+/** Tells the other replicas soon that a share has changed. Does nothing without other replicas. */
+export interface PeerPublisher {
+  publishSoon(): void;
+}
+
 interface Message {
   from: string;
   part?: string;
@@ -145,7 +150,6 @@ export function createPeers({
 
   return {
     share: (part: ReplicaShare) => void parts.set(part.name, part),
-    /** Does nothing without other replicas. */
     publishSoon,
     flushed,
     async start() {

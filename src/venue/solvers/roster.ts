@@ -18,7 +18,12 @@ import type { VenueDeps } from '../deps.ts';
 import { createBuckets } from '../access/token-buckets.ts';
 import { type Breaker, createBreaker, type SolverFault } from './breaker.ts';
 import type { BreakerOptions } from '../options.ts';
-import { MAX_UPDATE_BYTES, type PeerUpdate, type ReplicaShare } from '../replicas/peers.ts';
+import {
+  MAX_UPDATE_BYTES,
+  type PeerPublisher,
+  type PeerUpdate,
+  type ReplicaShare,
+} from '../replicas/peers.ts';
 
 export const SOLVERS_TOPIC = 'solvers';
 
@@ -82,8 +87,10 @@ export function createRoster(
     log,
     metrics,
     corridors: known,
+    peers,
   }: Pick<VenueDeps, 'bus' | 'clock' | 'log' | 'metrics'> & {
     store: SolverStore;
+    peers: PeerPublisher;
     corridors: Readonly<Record<KeyMode, readonly string[]>>;
   },
   breakerOptions: BreakerOptions,
@@ -96,7 +103,6 @@ export function createRoster(
   const statusChanges = createBuckets(clock, STATUS_CHANGES);
   const changed = new Set<string>();
   const faults = new Map<string, number>();
-  let publishSoon = () => {};
   const quotedWrittenAt = new Map<string, number>();
   let unsubscribe: (() => Promise<void>) | undefined;
   let cancelTick = () => {};
@@ -172,7 +178,7 @@ export function createRoster(
     };
     entry.status = status;
     changed.add(entry.id);
-    publishSoon();
+    peers.publishSoon();
     transitions.add({ solver: entry.id, to: status });
     log.info({ solver: entry.id, from: transition.from, to: status, reason: transition.reason }, 'roster');
     for (const listener of listeners) listener(entry, transition);
@@ -326,7 +332,7 @@ export function createRoster(
       if (kind === 'fade') entry.faded++;
       // Replicas learn of a fade from the order's event.
       else faults.set(solverId, (faults.get(solverId) ?? 0) + 1);
-      publishSoon();
+      peers.publishSoon();
       if (entry.breaker.fault(kind, clock.nowMs())) update(entry);
     },
     recordSettled(solverId: string) {
@@ -371,8 +377,7 @@ export function createRoster(
       watchers.add(watcher);
       return () => watchers.delete(watcher);
     },
-    replicaShare(now: () => void): ReplicaShare {
-      publishSoon = now;
+    replicaShare(): ReplicaShare {
       return {
         name: 'roster',
         updates(all): PeerUpdate[] {
