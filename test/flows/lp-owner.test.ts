@@ -3,12 +3,14 @@
  * no key but the owner's does any of it.
  */
 
+import { spawnSync } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { writeSecretFile } from '../../src/adapters/keystore/file.ts';
 import { encryptKey } from '../../src/adapters/keystore/keystore.ts';
+import { PROGRAM } from '../support/build.ts';
 import { lpCommandHere } from '../support/command.ts';
 import { account, type Devnet, startDevnet, type TestChain } from '../support/devnet.ts';
 
@@ -84,6 +86,36 @@ test('deposit: simulated without a key, then approved and paid with it', async (
     '600',
   ]);
   expect(await ledger()).toBe(600n * USDC);
+});
+
+test('error: a deposit that fails after its approval says what is in force, and runs again', async () => {
+  const { escrow } = chain.chain;
+  const code = await chain.anvil.rpc<string>('eth_getCode', [escrow, 'latest']);
+  // Reverts whatever is called; the token still takes the approval.
+  await chain.anvil.rpc('anvil_setCode', [escrow, '0x60006000fd']);
+  const failed = await own('deposit', '--token', 'USDC', '--amount', '7');
+  expect([failed.status, failed.stderr]).toEqual([
+    1,
+    expect.stringMatching(
+      /would refuse to deposit 7 USDC.*Mined before and still in force: let the escrow take 7 USDC\. Run/,
+    ),
+  ]);
+  expect(failed.stderr).not.toContain('Nothing was sent');
+  const again = await own('deposit', '--token', 'USDC', '--amount', '7');
+  expect(again.stderr).toContain('would refuse to deposit 7 USDC');
+  expect(again.stderr).toContain('Nothing was sent.');
+  await chain.anvil.rpc('anvil_setCode', [escrow, code]);
+  expect((await own('deposit', '--token', 'USDC', '--amount', '7')).status).toBe(0);
+  const back = await own('withdraw', '--token', 'USDC', '--amount', '7');
+  expect(back.status).toBe(0);
+  await chain.anvil.advance(901);
+  expect((await own('withdraw', '--token', 'USDC', '--complete')).status).toBe(0);
+});
+
+test('a command whose reader hangs up, such as `head`, ends without a stack trace', () => {
+  const command = `"${process.execPath}" "${PROGRAM}" config check "${file}" | true; exit "\${PIPESTATUS[0]}"`;
+  const { status, stderr } = spawnSync('bash', ['-c', command], { encoding: 'utf8' });
+  expect([status, stderr]).toEqual([0, '']);
 });
 
 test('withdraw: request, wait, complete, with the remaining time shown', async () => {

@@ -2,6 +2,7 @@
 /** The `firmquote` command line. */
 
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { VERSION } from '../../adapters/system/version.ts';
 import { BaseError } from '../../domain/errors.ts';
 import type { AuditCommand } from '../audit/main.ts';
 import type { SubjectOptions } from '../subject.ts';
@@ -15,7 +16,7 @@ const program = new Command('firmquote')
   .description(
     'Make markets with firm, escrow-backed quotes: the LP daemon, the venue, the attesters, and a demo of all three.',
   )
-  .version('0.1.0')
+  .version(VERSION)
   .enablePositionalOptions()
   .showHelpAfterError('Run firmquote --help to see every command.');
 
@@ -186,6 +187,12 @@ keystore
   .action(async (file: string, options: object) =>
     (await import('./keystore.ts')).changePassword(file, options),
   );
+
+// The reader of a pipe, such as `head`, may have seen enough.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit(process.exitCode ?? 0);
+  throw error;
+});
 
 try {
   await program.parseAsync();

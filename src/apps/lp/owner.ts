@@ -54,10 +54,17 @@ export function createOwner(
     return head.timestamp;
   };
 
+  const minedSteps: string[] = [];
+  /** For an error: what the command has changed on the chain. */
+  const soFar = (): string =>
+    minedSteps.length === 0
+      ? 'Nothing was sent.'
+      : `Mined before and still in force: ${minedSteps.join(', ')}. Run the command again when the reason is gone.`;
+
   async function runStep(what: string, to: Address, data: Hex): Promise<OwnerStep> {
     const tried = await port.simulate({ from: account, to, data });
     if (!tried.ok)
-      throw new SettlementError(`${chain.slug} would refuse to ${what}: ${tried.reason}. Nothing was sent.`, {
+      throw new SettlementError(`${chain.slug} would refuse to ${what}: ${tried.reason}. ${soFar()}`, {
         code: 'would_revert',
       });
     const { baseFee, priorityFee } = await port.fees();
@@ -79,7 +86,7 @@ export function createOwner(
     const native = await port.nativeBalance(account);
     if (native < gas * maxFeePerGas)
       refuse(
-        `The account ${account} has ${formatUnits(native, 18)} of ${chain.slug}'s currency for gas, and this may take ${formatUnits(gas * maxFeePerGas, 18)}. Send it some first.`,
+        `The account ${account} has ${formatUnits(native, 18)} of ${chain.slug}'s currency for gas, and to ${what} may take ${formatUnits(gas * maxFeePerGas, 18)}. Send it some first. ${soFar()}`,
       );
     const nonce = await port.transactionCount(account, 'pending');
     const { raw, hash } = await signTransaction(signer, {
@@ -94,11 +101,13 @@ export function createOwner(
     const sent = await port.sendRaw(raw);
     // No answer may still mean that it was sent; its receipt decides.
     if (sent.kind !== 'sent' && sent.kind !== 'indeterminate')
-      throw new UpstreamError(`${chain.slug} did not take the transaction to ${what}: ${sent.message}`, {
-        code: 'not_sent',
-      });
+      throw new UpstreamError(
+        `${chain.slug} did not take the transaction to ${what}: ${sent.message}. ${soFar()}`,
+        { code: 'not_sent' },
+      );
     report(`sent ${hash}`);
     const receipt = await mined(hash, what);
+    minedSteps.push(what);
     return { ...step, txHash: hash, blockNumber: receipt.blockNumber };
   }
 
