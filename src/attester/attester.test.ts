@@ -256,33 +256,6 @@ test('an attester that starts later finds older fills', async () => {
   expect(await attester.attest(request)).toMatchObject({ kind: 'signed' });
 });
 
-test('questions about invented orders read few logs at a time, and a fill is still signed', async () => {
-  let [searches, most] = [0, 0];
-  const counted = new Map(
-    [...ports()].map(([id, port]) => [
-      id,
-      {
-        ...port,
-        async orderEvents(...question: Parameters<ChainPort['orderEvents']>) {
-          most = Math.max(most, (searches += 1));
-          return port.orderEvents(...question).finally(() => (searches -= 1));
-        },
-      },
-    ]),
-  );
-  const attester = await startAttester(ATTESTERS[0], counted);
-  const { request } = await fill(trade());
-  await mine(2);
-  const invented = Array.from({ length: 300 }, (_, n): AttestRequest => {
-    const hash = `0x${n.toString(16).padStart(64, '0')}` as const;
-    return { ...request, payloadHash: hash, orderId: hash };
-  });
-  const answers = Promise.all(invented.map((each) => attester.attest(each)));
-  await expect.poll(async () => (await attester.attest(request)).kind).toBe('signed');
-  expect(new Set((await answers).map(({ kind }) => kind))).toEqual(new Set(['unknown']));
-  expect(most).toBeLessThanOrEqual(4);
-});
-
 test('an attester whose node is down at start waits, and finds the fills it missed', async () => {
   const order = trade();
   const { request } = await fill(order);

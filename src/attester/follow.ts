@@ -13,7 +13,7 @@ export type Filled = Extract<EscrowEvent, { kind: 'filled' }>;
 export interface FillFollower {
   /** Newest first: after a reorganisation a fill may be in several blocks. */
   fills(payloadHash: Bytes32): readonly Filled[];
-  /** Reads the fills of an order from the chain, unless too many are being read: anybody may ask. */
+  /** Reads the fills of an order from the chain. */
   search(orderId: Bytes32): Promise<void>;
   /** Unix ms of the last complete read; undefined before the first. */
   lookedAtMs(): number | undefined;
@@ -25,8 +25,6 @@ export interface FillFollower {
 const OVERLAP = 8n;
 const REMEMBERED = 100_000;
 const BACKFILL_BLOCKS = 2_000n;
-/** Each reads the logs of a whole day. */
-const MAX_SEARCHES = 4;
 
 export function createFillFollower(
   chain: ChainPort,
@@ -40,7 +38,6 @@ export function createFillFollower(
   let looking: Promise<void> | undefined;
   let again = false;
   let stopped = false;
-  const searches = new Map<Bytes32, Promise<void>>();
 
   function keep(events: readonly EscrowEvent[]): void {
     for (const event of events) {
@@ -98,14 +95,7 @@ export function createFillFollower(
   return {
     fills: (payloadHash) => byPayload.get(payloadHash) ?? [],
     async search(orderId) {
-      let search = searches.get(orderId);
-      if (search === undefined && searches.size >= MAX_SEARCHES) return;
-      search ??= chain
-        .orderEvents(orderId, (chain.head()?.timestamp ?? 0) - lookBackSeconds)
-        .then(keep)
-        .finally(() => searches.delete(orderId));
-      searches.set(orderId, search);
-      await search;
+      keep(await chain.orderEvents(orderId, (chain.head()?.timestamp ?? 0) - lookBackSeconds));
     },
     lookedAtMs: () => lookedAtMs,
     async start() {

@@ -3,6 +3,7 @@
  * quotes, and the trail that all this leaves.
  */
 
+import { spawnSync } from 'node:child_process';
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { request as httpRequest } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -221,7 +222,10 @@ test('each counter of the LP that an alert counts is there before its first even
   const rules = await readFile(new URL('../../ops/rules.yml', import.meta.url), 'utf8');
   const counted = [...rules.matchAll(/(?:increase|rate)\((firmquote_lp_[a-z_]+)(\{[^}]*\})?\[/g)];
   expect(counted.length).toBeGreaterThan(3);
-  const series = (await (await fetch(`http://127.0.0.1:${config.ops.port}/metrics`)).text()).split('\n');
+  const text = await (await fetch(`http://127.0.0.1:${config.ops.port}/metrics`)).text();
+  const series = text.split('\n');
+  const checked = spawnSync('promtool', ['check', 'metrics'], { input: text, encoding: 'utf8' });
+  expect([checked.status, `${checked.stdout}${checked.stderr}`]).toEqual([0, '']);
   for (const [, name = '', selector] of counted) {
     const matchers = [...(selector ?? '').matchAll(/([a-z_]+)=~?"([^"]*)"/g)];
     const exists = series.some(
@@ -266,6 +270,7 @@ test('inventory and limits as tables and as JSON', async () => {
 
 describe('reload', () => {
   test('status and metrics name each pair that cannot be quoted, with the reason', async () => {
+    await outputOf(sell(WETH / 10n));
     const wanted = structuredClone(config);
     wanted.lp.pairs = [
       ...config.lp.pairs,

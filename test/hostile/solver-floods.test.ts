@@ -6,12 +6,9 @@ import { assetId } from '../../src/domain/asset.ts';
 import type { FromSolver, LinkQuote } from '../../src/protocol/link/link.ts';
 import { account } from '../support/devnet.ts';
 import { type ScriptedSolver, startSolver } from '../support/solver.ts';
-import { signPlan } from '../support/taker.ts';
-import { type Json, startTestVenue, type TestVenue, until } from '../support/venue.ts';
+import { startTestVenue, type TestVenue, until } from '../support/venue.ts';
 
 const BATCH = 1_000;
-/** Several times what the venue keeps for a solver that does not read. */
-const AWARDS = 3_000;
 const HASH = `0x${'ab'.repeat(32)}` as const;
 
 const metrics = createMetrics();
@@ -51,28 +48,6 @@ async function ask(solverId: string): Promise<number> {
   });
   expect(status).toBe(200);
   return (json['quotes'] as unknown[]).length;
-}
-
-/** An order of this solver, accepted by the venue. */
-async function trade(solverId: string): Promise<string> {
-  const taker = account(8_301);
-  await v.chain.fund(taker.address, 10_000n);
-  const post = async (path: string, body: unknown): Promise<Json> =>
-    (await v.call('POST', path, { key, body })).json;
-  let quote: Json | undefined;
-  // A busy machine may miss the deadline of a round.
-  await until(async () => {
-    const { quotes } = await post('/api/v1/rfq/quotes', {
-      taker: taker.address,
-      input: { asset: usdc(), amount: '1000000' },
-      output: { asset: weth() },
-      solvers: { include: [solverId] },
-    });
-    quote = quotes?.[0];
-    return quote !== undefined;
-  });
-  const plan = await post('/api/v1/rfq/orders/preflight', { quoteResponse: quote });
-  return (await post('/api/v1/rfq/orders', await signPlan(taker, quote as Json, plan)))['id'] as string;
 }
 
 async function metric(name: string): Promise<number> {
@@ -154,33 +129,6 @@ test('of many changes of status within the limit the last one counts, and few ar
   await until(() => v.venue.roster.entry(solver.id)?.note === 'the last');
   await until(() => v.venue.roster.entry(solver.id)?.status === 'standby');
   expect((await transitionsOf(solver.id)) - before).toBeLessThanOrEqual(8);
-  await solver.stop();
-});
-
-test('megabytes of open awards are sent as fast as the solver reads, and it stays connected', async () => {
-  const solver = await v.solver(n++, (rfq, make) =>
-    make.quote(rfq, { output: (BigInt(rfq.amount) * 10n ** 12n) / 2_600n }),
-  );
-  const orderId = await trade(solver.id);
-  // As many open orders as a busy solver may have, each with the size of a real one.
-  const { length } = await v.db.query(
-    `insert into trade_order select (jsonb_populate_record(o, jsonb_build_object(
-       'order_id', '\\x' || lpad(to_hex(g), 64, '0'), 'quote_id', '\\x' || lpad(to_hex(g), 64, '0'), 'nonce', '\\x' || lpad(to_hex(g), 64, '0')))).*
-     from trade_order o, generate_series(1, ${AWARDS - 1}) g where o.order_id = $1 returning order_id`,
-    [Buffer.from(orderId.slice(2), 'hex')],
-  );
-  expect(length).toBe(AWARDS - 1);
-  let closed = false;
-  void solver.closed.then(() => (closed = true));
-  solver.say({ type: 'resync' });
-  const ids = () =>
-    new Set(
-      solver.received.flatMap((message) =>
-        message.type === 'resync' ? message.awards.map((award) => award.orderId) : [],
-      ),
-    );
-  await until(() => closed || ids().size === AWARDS);
-  expect([closed, ids().size]).toEqual([false, AWARDS]);
   await solver.stop();
 });
 

@@ -6,12 +6,12 @@ import type { Socket } from 'node:net';
 /** Further connections are closed at once. Addresses of proxies, which stand for many clients, are exempt. */
 export function limitConnections(
   server: Server,
-  { perAddress, isExempt = () => false }: { perAddress: number; isExempt?: (address: string) => boolean },
+  { perAddress, exempt = [] }: { perAddress: number; exempt?: readonly string[] },
 ): void {
   const open = new Map<string, number>();
   server.on('connection', (socket: Socket) => {
     const address = socket.remoteAddress ?? '';
-    if (isExempt(address)) return;
+    if (exempt.includes(address)) return;
     const mine = (open.get(address) ?? 0) + 1;
     if (mine > perAddress) return void socket.destroy();
     open.set(address, mine);

@@ -175,10 +175,7 @@ export async function startHttp<Key extends ApiCaller>(
   app.server.maxHeadersCount = 100;
   app.server.maxConnections = maxConnections;
   app.server.timeout = stalledMs;
-  limitConnections(app.server, {
-    perAddress: maxConnectionsPerAddress,
-    isExempt: (address) => isProxy(address, 0),
-  });
+  limitConnections(app.server, { perAddress: maxConnectionsPerAddress, exempt: trustProxy ?? [] });
 
   function fail(reply: FastifyReply, error: unknown): FastifyReply {
     const answer = answerFor(error);

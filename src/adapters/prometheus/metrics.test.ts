@@ -17,7 +17,9 @@ describe('metrics', () => {
     expect(text).toContain('firmquote_lp_free_ratio{token="USDC"} 0.5');
     expect(text).toContain('firmquote_venue_quote_seconds_bucket{le="1"} 1');
     expect(text).toMatch(/firmquote_process_event_loop_lag_seconds\{percentile="p99"\} [0-9.e-]+/);
-    expect(text).toMatch(/firmquote_process_cpu_seconds_total [0-9.]+/);
+    // The first scrape already shows the time used until now.
+    expect(text).toMatch(/firmquote_process_cpu_seconds_total (?:[1-9]|0\.\d*[1-9])/);
+    expect(text).toMatch(/firmquote_process_build_info\{version="\d+\.\d+\.\d+",node="\d+\.[0-9.]+"\} 1/);
   });
 
   test('a counter with the values of its labels starts every series at 0, again for more values', async () => {
@@ -33,6 +35,17 @@ describe('metrics', () => {
       'firmquote_chain_sends_total{chain="arc",outcome="sent"} 0',
       'firmquote_chain_sends_total{chain="arc",outcome="rejected"} 0',
     ]);
+  });
+
+  test('event-loop delay does not reset with a scrape, so a second scraper sees it too', async () => {
+    const metrics = createMetrics();
+    const worst = async () =>
+      Number(/event_loop_lag_seconds\{percentile="p99"\} (\S+)/.exec(await metrics.text())?.[1]);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 400);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(await worst()).toBeGreaterThan(0.2);
+    expect(await worst()).toBeGreaterThan(0.2);
   });
 
   test('a collected series that is not set again disappears', async () => {

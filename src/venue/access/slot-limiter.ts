@@ -51,8 +51,8 @@ export function createSlotLimiter(
   metrics.gauge('firmquote_venue_at_work', 'Requests at work', ['kind'], (gauge) => {
     for (const [kind, { inUse }] of byKind) gauge.set(inUse, { kind });
   });
-  metrics.gauge('firmquote_venue_loop_lag_ms', 'Smallest of the recent event loop lags', [], (gauge) =>
-    gauge.set(steadyLag()),
+  metrics.gauge('firmquote_venue_loop_lag_seconds', 'Smallest of the recent event loop lags', [], (gauge) =>
+    gauge.set(steadyLag() / 1000),
   );
   const lags: number[] = [];
   let cancelTick = () => {};

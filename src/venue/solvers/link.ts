@@ -55,9 +55,6 @@ const FILL_HINTS_PER_SECOND = 100;
 const RESYNC_EVERY_MS = 2_000;
 /** A frame of the link holds 64 KB. */
 const RESYNC_PIECE_CHARS = 40_000;
-/** The next piece is sent when no more than this is unsent: below `BUSY_BYTES`, so that it is still asked. */
-const RESYNC_UNSENT_BYTES = 64 * 1024;
-const DRAIN_MS = 20;
 
 export function createLinkDoor(deps: LinkDeps, { venueId }: { venueId: string }): SocketRoute {
   const { chains, store, queue, roster, fanOut, levels, liquidity, recovery, clock, random, log, metrics } =
@@ -262,7 +259,6 @@ export function createLinkDoor(deps: LinkDeps, { venueId }: { venueId: string })
         });
     }
 
-    /** At the speed of the solver, which would otherwise be disconnected for reading too slowly. */
     async function resync(to: SolverSession) {
       let piece: Omit<Award, 'type'>[] = [];
       let chars = 0;
@@ -275,20 +271,11 @@ export function createLinkDoor(deps: LinkDeps, { venueId }: { venueId: string })
         if (record.mode !== key.mode) continue;
         const { type: _, ...award } = awardOf(record, solverId);
         const size = JSON.stringify(award).length;
-        if (chars + size > RESYNC_PIECE_CHARS && piece.length > 0) {
-          flush();
-          await drained();
-          if (closed) return;
-        }
+        if (chars + size > RESYNC_PIECE_CHARS && piece.length > 0) flush();
         piece.push(award);
         chars += size;
       }
       flush();
-    }
-
-    async function drained() {
-      while (!closed && socket.bufferedBytes() > RESYNC_UNSENT_BYTES)
-        await new Promise<void>((done) => clock.after(DRAIN_MS, done));
     }
 
     say({
