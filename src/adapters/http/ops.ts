@@ -115,7 +115,7 @@ export async function startOps({
   const turns = new WeakMap<Socket, Promise<void>>();
 
   async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (response.destroyed) return;
+    if (request.socket.destroyed) return;
     const taken = new Promise<void>((resolve) => response.once('close', resolve));
     const { status, body, contentType } = await answer(request);
     const text = typeof body === 'string' ? body : `${JSON.stringify(body, bigintAsText)}\n`;
