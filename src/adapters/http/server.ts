@@ -51,8 +51,9 @@ export interface HttpOptions {
   port: number;
   bodyLimitBytes?: number;
   maxConnections?: number;
-  maxConnectionsPerAddress?: number;
   maxSocketsPerAddress?: number;
+  /** Sockets and others. */
+  maxConnectionsPerAddress?: number;
   /** To the end of the headers, and of the whole request; ms. */
   headersTimeoutMs?: number;
   requestTimeoutMs?: number;
@@ -109,8 +110,8 @@ export async function startHttp<Key extends ApiCaller>(
     port,
     bodyLimitBytes = 256 * 1024,
     maxConnections = 10_000,
-    maxConnectionsPerAddress = 3_000,
     maxSocketsPerAddress = 2_500,
+    maxConnectionsPerAddress = maxSocketsPerAddress + 500,
     headersTimeoutMs = 10_000,
     requestTimeoutMs = 20_000,
     stalledMs = 60_000,
