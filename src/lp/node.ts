@@ -13,6 +13,7 @@ import { createNodeBase, positionsOf } from './node/setup.ts';
 import { statusOf } from './node/status.ts';
 import { wireLp } from './node/wiring.ts';
 import type { KilledBy } from './risk/kill-switch.ts';
+import type { PauseScope } from './risk/scoped-pauses.ts';
 import { previewQuotes } from './quoting/preview.ts';
 import { limitUse } from './risk/limit-use.ts';
 
@@ -72,6 +73,16 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
       for (const by of killedBefore.keys()) if (by !== 'file') killedBefore.delete(by);
       running?.parts.risk.resume();
     },
+    pauseScope(scope, note) {
+      partsWith(running, scope).risk.pauseScope(scope, note);
+    },
+    resumeScope(scope) {
+      if (running?.parts.risk.resumeScope(scope) !== true)
+        throw new RequestError(
+          `${Object.values(scope)[0]} is not paused: firmquote lp status lists what is.`,
+          { code: 'not_paused' },
+        );
+    },
     killFileGone() {
       killedBefore.delete('file');
       running?.parts.risk.kill.releaseFile();
@@ -113,4 +124,20 @@ function reloadableChanges(
     .filter(({ path }) => !isReloadable(path))
     .map(({ path }) => `lp.${path.join('.')} is read only at start: restart the LP to change it.`);
   return refused.length > 0 ? { refused } : changes;
+}
+
+/** The parts of a started LP that has this pair or chain. */
+function partsWith(running: RunningLp | undefined, scope: PauseScope): RunningLp['parts'] {
+  if (running === undefined)
+    throw new RequestError('The LP is still starting. Try again in a few seconds.', { code: 'not_ready' });
+  const { parts } = running;
+  const [wanted, known] =
+    'pair' in scope
+      ? [scope.pair, parts.quoting().routes.all.map(({ pairName }) => pairName)]
+      : [scope.chain, [...parts.chains.values()].map(({ slug }) => slug)];
+  if (!known.includes(wanted))
+    throw new RequestError(`This LP has no "${wanted}": name one of ${[...new Set(known)].join(', ')}.`, {
+      code: 'bad_request',
+    });
+  return parts;
 }

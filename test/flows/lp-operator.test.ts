@@ -251,6 +251,35 @@ test('pause stops signing immediately and records who and why; resume ends it', 
   expect(await outputOf()).toBeGreaterThan(480n * USDC);
 });
 
+test('a pair or a chain is paused alone, also over a restart, and resumed alone', async () => {
+  const paused = await lpCommandHere('pause', '-c', file, '--pair', 'WETH-USDC', '--note', 'odd fills');
+  expect([paused.status, paused.stdout]).toEqual([
+    0,
+    expect.stringMatching(/^Not quoting\.[\s\S]*paused_part: pair WETH-USDC is paused: odd fills/),
+  ]);
+  expect(await venue.ask(sell())).toMatchObject({ type: 'decline', reason: 'standby' });
+  await venue.until(({ status, note }) => status === 'standby' && note?.startsWith('paused_part:') === true);
+  expect(venue.statuses.at(-1)?.note).not.toContain('odd fills');
+  await lp.stop();
+  lp = await start();
+  expect((await lpCommandHere('status', '-c', file)).stdout).toContain('pair WETH-USDC is paused: odd fills');
+  await lpCommandHere('pause', '-c', file, '--chain', 'chain1');
+  expect((await lpCommandHere('resume', '-c', file, '--pair', 'WETH-USDC')).stdout).toContain(
+    'chain chain1 is paused: by the operator',
+  );
+  expect((await lpCommandHere('resume', '-c', file, '--chain', 'chain1')).stdout).toMatch(/^Quoting\./);
+  await venue.until(({ status }) => status === 'active');
+  expect(await outputOf()).toBeGreaterThan(480n * USDC);
+  for (const [args, sentence] of [
+    [['pause', '--pair', 'GOLD-USDC'], 'This LP has no "GOLD-USDC": name one of WETH-USDC.'],
+    [['pause', '--pair', 'WETH-USDC', '--chain', 'chain1'], 'Name a pair or a chain, not both.'],
+    [['resume', '--chain', 'chain1'], 'chain1 is not paused'],
+  ] as const) {
+    const refused = await lpCommandHere(...args, '-c', file);
+    expect([refused.status, refused.stderr]).toEqual([1, expect.stringContaining(sentence)]);
+  }
+});
+
 test('inventory and limits as tables and as JSON', async () => {
   const inventory = await lpCommandHere('inventory', '-c', file);
   expect(inventory.stdout).toMatch(/asset +chain +balance +held/);

@@ -63,6 +63,8 @@ export function asOne(nodes: readonly LpNode[]): LpNode {
     }),
     pause: (note) => nodes.forEach((node) => node.pause(note)),
     kill: (by, note) => nodes.forEach((node) => node.kill(by, note)),
+    pauseScope: (scope, note) => nodes.forEach((node) => node.pauseScope(scope, note)),
+    resumeScope: (scope) => nodes.forEach((node) => node.resumeScope(scope)),
     resume: () => nodes.forEach((node) => node.resume()),
     killFileGone: () => nodes.forEach((node) => node.killFileGone()),
     risk: () => leader().risk(),

@@ -1,6 +1,7 @@
 /** The LP's admin API, on loopback only. Every action is written to the audit log. */
 
 import type { LpNode } from '../../lp/node/interface.ts';
+import type { PauseScope } from '../../lp/risk/scoped-pauses.ts';
 import type { OpsRoute } from '../../adapters/http/ops.ts';
 import { getRoute as get } from './books.ts';
 import type { Brake } from './brake.ts';
@@ -35,6 +36,26 @@ export function operatorRoutes({
       return { status: 200, body: status() };
     },
   });
+  /** The whole LP, or with `pair` or `chain` in the body only that. */
+  const scoped = (
+    path: string,
+    what: string,
+    act: (note: string | null) => void,
+    actOn: (scope: PauseScope, note: string | null) => void,
+  ): OpsRoute => ({
+    method: 'POST',
+    path,
+    async handle({ query, body }) {
+      const { by, note, scope } = readNote(query, body);
+      if (scope === undefined) act(note);
+      else actOn(scope, note);
+      const of = scope === undefined ? undefined : Object.entries(scope).flat().join(' ');
+      void log.note(by, of === undefined ? what : `${what}_scope`, {
+        note: of === undefined ? note : `${of}${note === null ? '' : `: ${note}`}`,
+      });
+      return { status: 200, body: status() };
+    },
+  });
   return [
     get('/status', status),
     get('/inventory', () => ({
@@ -48,8 +69,18 @@ export function operatorRoutes({
     get('/risk', () => node.risk()),
     get('/awards', async ({ query }) => ({ awards: await node.awards(countOf(query.get('limit'))) })),
     get('/audit', async ({ query }) => ({ entries: await log.newest(countOf(query.get('limit'))) })),
-    post('/pause', 'pause', (note) => node.pause(note ?? NOTE)),
-    post('/resume', 'resume', () => node.resume()),
+    scoped(
+      '/pause',
+      'pause',
+      (note) => node.pause(note ?? NOTE),
+      (scope, note) => node.pauseScope(scope, note ?? 'by the operator'),
+    ),
+    scoped(
+      '/resume',
+      'resume',
+      () => node.resume(),
+      (scope) => node.resumeScope(scope),
+    ),
     post('/fills/pause', 'hold_fills', () => brake.hold()),
     post('/fills/resume', 'free_fills', () => brake.free()),
     {
@@ -79,8 +110,11 @@ export function operatorRoutes({
   ];
 }
 
-function readNote(query: URLSearchParams, body: string): { by: string; note: string | null } {
-  let said: { by?: unknown; note?: unknown } = {};
+function readNote(
+  query: URLSearchParams,
+  body: string,
+): { by: string; note: string | null; scope: PauseScope | undefined } {
+  let said: { by?: unknown; note?: unknown; pair?: unknown; chain?: unknown } = {};
   if (body.trim() !== '') {
     try {
       const json: unknown = JSON.parse(body);
@@ -91,7 +125,14 @@ function readNote(query: URLSearchParams, body: string): { by: string; note: str
   }
   const textOf = (value: unknown): string | undefined =>
     typeof value === 'string' && value.trim() !== '' ? value.trim().slice(0, 200) : undefined;
-  return { by: textOf(said.by) ?? UNNAMED, note: textOf(said.note) ?? textOf(query.get('note')) ?? null };
+  const [pair, chain] = [textOf(said.pair), textOf(said.chain)];
+  if (pair !== undefined && chain !== undefined)
+    throw badRequest('Name a pair or a chain, not both. Send one request for each.');
+  return {
+    by: textOf(said.by) ?? UNNAMED,
+    note: textOf(said.note) ?? textOf(query.get('note')) ?? null,
+    scope: pair !== undefined ? { pair } : chain !== undefined ? { chain } : undefined,
+  };
 }
 
 function countOf(text: string | null): number {

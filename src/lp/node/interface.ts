@@ -30,6 +30,7 @@ import type { SharedBucket } from '../replicas/sharing.ts';
 import type { KilledBy } from '../risk/kill-switch.ts';
 import type { LimitUse } from '../risk/limit-use.ts';
 import type { RiskStatus } from '../risk/risk.ts';
+import type { PauseScope } from '../risk/scoped-pauses.ts';
 import type { PairStatus, StandbyReason } from '../risk/standby.ts';
 
 export interface LpNodeDeps {
@@ -109,8 +110,12 @@ export interface LpNode {
   /** Engages the kill switch: the LP signs nothing; signed quotes stay honoured. Allowed before `start`. */
   pause(note: string): void;
   kill(by: KilledBy, note: string): void;
-  /** Releases the kill switch, unless a kill file still exists. */
+  /** Releases the kill switch, unless a kill file still exists, and every pause of a pair or chain. */
   resume(): void;
+  /** Stops quoting one pair or chain. Throws `RequestError` for one that this LP does not have. */
+  pauseScope(scope: PauseScope, note: string): void;
+  /** Throws `RequestError` where nothing was paused. */
+  resumeScope(scope: PauseScope): void;
   killFileGone(): void;
   risk(): RiskStatus;
   /**

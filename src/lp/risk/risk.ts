@@ -25,6 +25,7 @@ import { createNav } from './nav.ts';
 import { longestTenorSeconds } from '../quoting/tenors.ts';
 import type { Route } from '../quoting/route.ts';
 import { createPairMonitor } from './pair-monitor.ts';
+import { createScopedPauses, type PauseScope, SCOPED_PAUSES } from './scoped-pauses.ts';
 
 export interface RiskStatus {
   tripped: TrippedControl[];
@@ -78,6 +79,7 @@ export function createRisk(deps: RiskDeps, initial: LpConfig) {
     },
     { shared: deps.shared },
   );
+  const pauses = createScopedPauses(deps.saved.get(SCOPED_PAUSES));
   const nav = createNav({ ledger, market, assets: initial.assets });
   const capital = createCapital({
     nav,
@@ -94,6 +96,13 @@ export function createRisk(deps: RiskDeps, initial: LpConfig) {
   kill.restore(deps.saved.get(KILL));
   capital.restore(deps.saved.get(DRAWDOWN));
   const chains = initial.chains.map(({ chainId }) => chainId);
+
+  /** Written now, because a crash may follow. `flush` tries again after a failure. */
+  function savePauses(): void {
+    void pauses
+      .flush(deps.store)
+      .catch((error: unknown) => log.error({ error }, 'a pause could not be stored yet'));
+  }
 
   function accepted(award: OpenAward): void {
     const nowMs = clock.nowMs();
@@ -158,6 +167,8 @@ export function createRisk(deps: RiskDeps, initial: LpConfig) {
       },
     },
     stopped(route: Route): Decline | undefined {
+      const paused = pauses.refusal(route);
+      if (paused !== undefined) return paused;
       const chain = market.chainCondition(route.origin.id) ?? market.chainCondition(route.dest.id);
       if (chain !== undefined) return { declined: 'standby', control: 'sequencer', detail: chain.detail };
       return monitor.stopped(route.pairName, clock.nowMs());
@@ -204,7 +215,21 @@ export function createRisk(deps: RiskDeps, initial: LpConfig) {
         ...stops.map(({ control = 'burst', detail = '' }): Halt => ({ control, note: detail })),
       ];
     },
+    pauses: pauses.list,
+    /** Effective from the next request on. */
+    pauseScope(scope: PauseScope, note: string) {
+      pauses.pause(scope, note);
+      deps.changed();
+      savePauses();
+    },
+    resumeScope(scope: PauseScope): boolean {
+      const ended = pauses.resume(scope);
+      deps.changed();
+      savePauses();
+      return ended;
+    },
     resume() {
+      pauses.resume();
       // Otherwise the same loss would engage it again.
       if (kill.held.has('drawdown')) capital.forgive();
       kill.release();
@@ -231,6 +256,7 @@ export function createRisk(deps: RiskDeps, initial: LpConfig) {
     async flush() {
       await kill.flush(deps.store);
       await capital.flush(deps.store);
+      await pauses.flush(deps.store);
     },
   };
 }

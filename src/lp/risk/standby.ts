@@ -16,6 +16,7 @@ import type { Lead } from '../replicas/leadership.ts';
 import type { Leases } from '../replicas/lease.ts';
 import type { Proving } from '../settlement/proving.ts';
 import type { Risk } from './risk.ts';
+import { pauseNote } from './scoped-pauses.ts';
 import type { Route, Routes } from '../quoting/route.ts';
 import type { Sharing } from '../replicas/sharing.ts';
 
@@ -39,6 +40,7 @@ export const STANDBY_KINDS = [
   'shared',
   'proof',
   'inventory',
+  'paused_part',
 ] as const;
 type StandbyKind = (typeof STANDBY_KINDS)[number];
 
@@ -70,6 +72,7 @@ const PUBLIC_NOTES: Readonly<Record<StandbyKind, string>> = {
   shared: 'storage is not available',
   proof: 'cannot prove fills on a chain',
   inventory: 'no inventory',
+  paused_part: 'some pairs or chains are paused',
 };
 
 /** Whether any request for this pair could be answered now, and if not, why. */
@@ -88,7 +91,7 @@ interface StandbyDeps {
   leases: Leases;
   followers: ReadonlyMap<number, Follower>;
   transactors: ReadonlyMap<number, Transactor>;
-  risk: Pick<Risk, 'kill' | 'stopped' | 'halts'>;
+  risk: Pick<Risk, 'kill' | 'stopped' | 'halts' | 'pauses'>;
   clock: Clock;
   sharing?: Pick<Sharing, 'trouble'> | undefined;
   proving?: Pick<Proving, 'healthIssue'> | undefined;
@@ -289,6 +292,7 @@ export function createStandby({
       const partial = [
         ...stoppedChains.values(),
         ...driftReasons(),
+        ...risk.pauses().map((pause): StandbyReason => ({ kind: 'paused_part', note: pauseNote(pause) })),
         ...risk.halts().map(({ control, note }): StandbyReason => ({ kind: 'risk', note, control })),
         // The symbol says it all for its pairs.
         ...(priceReason === undefined || stale.length > 0 ? [] : [priceReason]),

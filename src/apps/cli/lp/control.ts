@@ -20,15 +20,32 @@ export async function showStatus(options: AdminClientOptions): Promise<void> {
   print(options, await client.get<Status>('/status'));
 }
 
-export async function pauseLp({ note, ...options }: AdminClientOptions & { note?: string }): Promise<void> {
+interface Scope {
+  pair?: string;
+  chain?: string;
+}
+
+const given = (fields: Readonly<Record<string, string | undefined>>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(fields).flatMap(([name, text]) => (text === undefined ? [] : [[name, text]])),
+  );
+
+/** The whole LP, or one pair or chain. */
+export async function pauseLp({
+  note,
+  pair,
+  chain,
+  ...options
+}: AdminClientOptions & Scope & { note?: string }): Promise<void> {
   const client = await openAdminClient(options);
-  const { body } = await client.post<Status>('/pause', { ...(note !== undefined && { note }) });
+  const { body } = await client.post<Status>('/pause', given({ note, pair, chain }));
   print(options, body);
 }
 
-export async function resumeLp(options: AdminClientOptions): Promise<void> {
+/** Everything, or one pair or chain. */
+export async function resumeLp({ pair, chain, ...options }: AdminClientOptions & Scope): Promise<void> {
   const client = await openAdminClient(options);
-  const { body } = await client.post<Status>('/resume');
+  const { body } = await client.post<Status>('/resume', given({ pair, chain }));
   print(options, body);
 }
 

@@ -67,8 +67,13 @@ export function lpCommand(): Command {
   );
   tool('pause', 'stop signing quotes; signed quotes stay valid')
     .option('--note <text>', 'reason, for the audit log; takers see only that it is paused')
+    .option('--pair <base-quote>', 'stop only this pair')
+    .option('--chain <slug>', 'stop only what comes from or goes to this chain')
     .action(run(async () => (await import('./control.ts')).pauseLp));
-  tool('resume', 'quote again').action(run(async () => (await import('./control.ts')).resumeLp));
+  tool('resume', 'quote again: everything, or one pair or chain')
+    .option('--pair <base-quote>', 'resume only this pair')
+    .option('--chain <slug>', 'resume only this chain')
+    .action(run(async () => (await import('./control.ts')).resumeLp));
   tool('drain', 'pause and wait until no quote is live and no order open, before a withdrawal or an upgrade')
     .option('--note <text>', 'why', 'draining')
     .option('--timeout <seconds>', 'stop waiting after this long; the LP stays paused', readSeconds)
