@@ -99,3 +99,26 @@ test('the architecture page leads into the code', () => {
   expect(files.length).toBeGreaterThanOrEqual(20);
   expect(files.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
 });
+
+const QUESTIONS = 'docs/develop/questions.md';
+const answers = read(QUESTIONS)
+  .split(/^## /m)
+  .slice(1)
+  .map((section) => {
+    const [question = '', ...lines] = section.trim().split('\n');
+    return { question, lines: lines.filter((line) => line !== ''), text: lines.join('\n') };
+  });
+
+test.each(answers)('$question: three lines, one link, names that the code has', ({ lines, text }) => {
+  expect(lines).toHaveLength(3);
+  expect(targetsOf(text)).toHaveLength(1);
+  const words = [...text.matchAll(/`([^`\n]+)`/g)].map(([, word = '']) => word);
+  const named = [...targetsOf(text), ...words].filter((word) => word.endsWith('.ts'));
+  const code = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
+    .map((path) => `/src/${path}`)
+    .filter((path) => named.some((name) => path.endsWith(`/${name.replace(/^(?:\.\.\/)+/, '')}`)))
+    .map((path) => read(path))
+    .join('\n');
+  const identifiers = words.filter((word) => /^\w+$/.test(word) && code !== '');
+  expect(identifiers.filter((word) => !new RegExp(`\\b${word}\\b`).test(code))).toEqual([]);
+});
