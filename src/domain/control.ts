@@ -1,6 +1,6 @@
 /**
  * The closed list of what may keep this LP from a promise, or make it more careful: the codes in declines,
- * metrics and notes.
+ * metrics and the operator's views.
  */
 
 export const CONTROLS = [

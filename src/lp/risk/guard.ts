@@ -1,4 +1,4 @@
-/** Decides before every price whether to quote this taker and pair, and how carefully. */
+/** Decides for each request, before its price, whether to quote this taker and pair, and how carefully. */
 
 import { type Decline, isDecline } from '../../domain/decline.ts';
 import type { Suspicion } from '../../risk/taker-activity.ts';

@@ -1,4 +1,4 @@
-/** Caches workspaces, so that a quote needs no database. */
+/** Caches workspaces, so that only the first quote of one needs the database. */
 
 import type { ApiKey, Workspace, WorkspaceStore } from '../../ports/stores/store.ts';
 import { ApiError } from '../../protocol/errors.ts';

@@ -1,6 +1,6 @@
 /**
- * Limits the live quotes of one key, over all replicas: each ties up an LP's inventory until it expires or is
- * submitted.
+ * Limits the live quotes of one key, over all replicas: each ties up an LP's inventory. A quote counts
+ * until it expires or is submitted.
  */
 
 import { ApiError } from '../../protocol/errors.ts';

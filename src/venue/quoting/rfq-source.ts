@@ -1,5 +1,5 @@
 /**
- * Quotes from solvers: asks them over the link, verifies and ranks their answers, and adds a split fill where
+ * Quotes from solvers: asks them over the link, ranks and verifies their answers, and adds a split fill where
  * several LPs together offer more than one alone. `quote.ts` publishes the result, and so does the router.
  */
 

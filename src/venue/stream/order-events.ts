@@ -1,6 +1,6 @@
 /**
- * Dispatches order events: solvers get awards and progress, the roster counts fills and fades, others use
- * `onOrder`.
+ * Dispatches order events: solvers get awards and progress, the roster counts settled orders and fades,
+ * others use `onOrder`.
  */
 
 import { nonceGroupOf } from '../../domain/order.ts';
