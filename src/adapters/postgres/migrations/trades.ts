@@ -111,4 +111,12 @@ update trade_book set counted = 0, drawn = 0, version = version + 1;
 insert into trade_fresh (book, order_id) select book, order_id from trade on conflict do nothing;
 `,
   },
+  {
+    id: 'venue-trades-4-covering-counts',
+    sql: `
+-- A deep page of a filter sums some 10,000 counts: from the index alone that reads 500 pages instead of 16,000.
+alter table trade_count drop constraint trade_count_pkey, add primary key (book, sort, cell, bucket) include (n);
+alter table trade_count set (autovacuum_vacuum_scale_factor = 0.02);
+`,
+  },
 ];

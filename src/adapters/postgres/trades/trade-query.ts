@@ -397,7 +397,7 @@ function createLook(
   ): Promise<{ lows: number[]; sizes: number[] }> {
     const lows = await lowsOf(sort);
     const rows = await session.query<{ bucket: number; n: number }>(
-      'select bucket, sum(n)::bigint as n from trade_count where book = $1 and sort = $2 and cell = ' +
+      'select bucket, sum(n::int) as n from trade_count where book = $1 and sort = $2 and cell = ' +
         'any($3::int[]) group by bucket',
       [book, SORT_NUMBERS[sort], `{${summed(cells).join(',')}}`],
     );
