@@ -2,6 +2,7 @@
 
 import { type Address, type Bytes32 } from '../domain/hex.ts';
 import { ORDER_TYPES } from '../domain/order.ts';
+import { PERMIT2_TYPES, RECEIVE_FIELDS } from '../domain/lock-types.ts';
 import type { Terms } from './terms.ts';
 
 export interface TypedData {
@@ -11,8 +12,6 @@ export interface TypedData {
   message: Record<string, unknown>;
 }
 
-const field = (name: string, type: string) => ({ name, type });
-
 /** Permit2's batch permit with the order as witness, to the escrow. */
 export function permit2Lock(
   { domain, order, inputToken, inputAmount }: Terms,
@@ -21,28 +20,7 @@ export function permit2Lock(
 ): TypedData {
   return {
     domain: { name: 'Permit2', chainId: domain.chainId, verifyingContract: permit2 },
-    types: {
-      EIP712Domain: [
-        field('name', 'string'),
-        field('chainId', 'uint256'),
-        field('verifyingContract', 'address'),
-      ],
-      PermitBatchWitnessTransferFrom: [
-        field('permitted', 'TokenPermissions[]'),
-        field('spender', 'address'),
-        field('nonce', 'uint256'),
-        field('deadline', 'uint256'),
-        field('witness', 'Permit2Witness'),
-      ],
-      TokenPermissions: [field('token', 'address'), field('amount', 'uint256')],
-      Permit2Witness: [
-        field('user', 'address'),
-        field('expires', 'uint32'),
-        field('inputOracle', 'address'),
-        field('outputs', 'MandateOutput[]'),
-      ],
-      MandateOutput: ORDER_TYPES.MandateOutput,
-    },
+    types: PERMIT2_TYPES,
     primaryType: 'PermitBatchWitnessTransferFrom',
     message: {
       permitted: [{ token: inputToken, amount: inputAmount }],
@@ -73,17 +51,7 @@ export function receiveAuthorization(
 ): TypedData {
   return {
     domain: { ...token, chainId: domain.chainId, verifyingContract: inputToken },
-    types: {
-      EIP712Domain: ORDER_TYPES.EIP712Domain,
-      ReceiveWithAuthorization: [
-        field('from', 'address'),
-        field('to', 'address'),
-        field('value', 'uint256'),
-        field('validAfter', 'uint256'),
-        field('validBefore', 'uint256'),
-        field('nonce', 'bytes32'),
-      ],
-    },
+    types: { EIP712Domain: ORDER_TYPES.EIP712Domain, ReceiveWithAuthorization: RECEIVE_FIELDS },
     primaryType: 'ReceiveWithAuthorization',
     message: { from: order.user, to: domain.escrow, value: inputAmount, validAfter, validBefore, nonce },
   };

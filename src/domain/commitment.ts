@@ -1,7 +1,4 @@
-/**
- * What LPs sign: the commitment that makes a quote firm, the approval of a cross-chain slice, the early
- * release.
- */
+/** What LPs sign: the commitment that makes a quote firm. */
 
 import type { EscrowDomain } from './escrow-domain.ts';
 import { domainSeparator } from './escrow-domain.ts';
@@ -13,10 +10,6 @@ import { encodeWords } from './abi.ts';
 export const QUOTE_COMMITMENT_TYPEHASH = keccakText(
   'QuoteCommitment(bytes32 orderId,bytes32 quoteId,address lp,uint32 deadline)',
 );
-export const FILL_APPROVAL_TYPEHASH = keccakText(
-  'FillApproval(bytes32 orderId,bytes32 outputHash,uint32 deadline)',
-);
-export const RELEASE_TYPEHASH = keccakText('Release(bytes32 orderId)');
 
 export interface QuoteCommitment {
   orderId: Bytes32;
@@ -41,26 +34,5 @@ export function commitmentDigest(
   { orderId, quoteId, lp, deadline }: QuoteCommitment,
 ): Bytes32 {
   const struct = encodeWords([QUOTE_COMMITMENT_TYPEHASH, orderId, quoteId, lp, deadline]);
-  return typedDataDigest(domainSeparator(domain), keccak(struct));
-}
-
-/**
- * Digest of a `FillApproval`: one LP's consent, on the destination escrow, to have its slice filled from its
- * balance.
- */
-export function fillApprovalDigest(
-  domain: EscrowDomain,
-  { orderId, outputHash, deadline }: { orderId: Bytes32; outputHash: Bytes32; deadline: UnixSeconds },
-): Bytes32 {
-  const struct = encodeWords([FILL_APPROVAL_TYPEHASH, orderId, outputHash, deadline]);
-  return typedDataDigest(domainSeparator(domain), keccak(struct));
-}
-
-/**
- * Digest of a `Release`: an exclusive LP's statement, on the origin escrow, that it will not fill, so the
- * taker may be refunded early.
- */
-export function releaseDigest(domain: EscrowDomain, orderId: Bytes32): Bytes32 {
-  const struct = encodeWords([RELEASE_TYPEHASH, orderId]);
   return typedDataDigest(domainSeparator(domain), keccak(struct));
 }

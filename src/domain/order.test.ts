@@ -4,18 +4,16 @@ import fc from 'fast-check';
 import { encodeAbiParameters, encodePacked, hashTypedData, keccak256 } from 'viem';
 import { describe, expect, test } from 'vitest';
 import { arbAddress, arbBytes32, arbOrder } from '../../test/support/arbitrary-order.ts';
+import {
+  FILL_APPROVAL_TYPEHASH,
+  fillApprovalDigest,
+  RELEASE_TYPEHASH,
+  releaseDigest,
+} from '../../test/support/escrow.ts';
 import { createRecovery } from '../adapters/secp256k1/recovery.ts';
 import { orderFromMessage, zOrderMessage } from '../protocol/wire.ts';
 import { ATTESTATION_TYPEHASH } from './attestation.ts';
-import {
-  commitmentDigest,
-  type QuoteCommitment,
-  FILL_APPROVAL_TYPEHASH,
-  fillApprovalDigest,
-  QUOTE_COMMITMENT_TYPEHASH,
-  RELEASE_TYPEHASH,
-  releaseDigest,
-} from './commitment.ts';
+import { commitmentDigest, type QuoteCommitment, QUOTE_COMMITMENT_TYPEHASH } from './commitment.ts';
 import { decodeContext, encodeContext } from './context.ts';
 import type { EscrowDomain } from './escrow-domain.ts';
 import { bytesToHex, type Hex, toAddress } from './hex.ts';

@@ -108,20 +108,24 @@ export function orderEnvelope({ chainId, escrow }: EscrowDomain, order: Standard
     domain: { name: ESCROW_DOMAIN_NAME, version: ESCROW_DOMAIN_VERSION, chainId, verifyingContract: escrow },
     types: ORDER_TYPES,
     primaryType: 'StandardOrder',
-    message: {
-      user: order.user,
-      nonce: order.nonce.toString(),
-      originChainId: order.originChainId.toString(),
-      expires: order.expires,
-      fillDeadline: order.fillDeadline,
-      inputOracle: order.inputOracle,
-      inputs: order.inputs.map(([token, amount]) => [token.toString(), amount.toString()] as const),
-      outputs: order.outputs.map((output) => ({
-        ...output,
-        chainId: output.chainId.toString(),
-        amount: output.amount.toString(),
-      })),
-    },
+    message: orderToMessage(order),
+  };
+}
+
+export function orderToMessage(order: StandardOrder): OrderMessage {
+  return {
+    user: order.user,
+    nonce: order.nonce.toString(),
+    originChainId: order.originChainId.toString(),
+    expires: order.expires,
+    fillDeadline: order.fillDeadline,
+    inputOracle: order.inputOracle,
+    inputs: order.inputs.map(([token, amount]) => [token.toString(), amount.toString()] as const),
+    outputs: order.outputs.map((output) => ({
+      ...output,
+      chainId: output.chainId.toString(),
+      amount: output.amount.toString(),
+    })),
   };
 }
 

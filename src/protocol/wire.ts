@@ -80,20 +80,3 @@ export function orderFromMessage(message: OrderMessage): StandardOrder {
     })),
   };
 }
-
-export function orderToMessage(order: StandardOrder): OrderMessage {
-  return {
-    user: order.user,
-    nonce: order.nonce.toString(),
-    originChainId: order.originChainId.toString(),
-    expires: order.expires,
-    fillDeadline: order.fillDeadline,
-    inputOracle: order.inputOracle,
-    inputs: order.inputs.map(([token, amount]) => [token.toString(), amount.toString()] as const),
-    outputs: order.outputs.map((output) => ({
-      ...output,
-      chainId: output.chainId.toString(),
-      amount: output.amount.toString(),
-    })),
-  };
-}

@@ -66,20 +66,6 @@ export function fillCall(
   });
 }
 
-/** Several slices, each with its LP's approval: all or none. */
-export function fillWithApprovalsCall(
-  orderId: Bytes32,
-  outputs: readonly MandateOutput[],
-  fillDeadline: UnixSeconds,
-  approvals: readonly { deadline: UnixSeconds; signature: Hex }[],
-): Hex {
-  return encodeFunctionData({
-    abi: escrowAbi,
-    functionName: 'fillWithApprovals',
-    args: [orderId, outputs, fillDeadline, approvals],
-  });
-}
-
 export function finaliseCall(
   order: StandardOrder,
   fills: readonly { timestamp: UnixSeconds; solver: Address }[],
@@ -126,8 +112,6 @@ export const permit2GrantCall = (
   encodeFunctionData({ abi: permit2Abi, functionName: 'approve', args: [token, escrow, amount, expiration] });
 export const depositCall = (token: Address, amount: bigint): Hex =>
   escrowCall({ abi: escrowAbi, functionName: 'deposit', args: [token, amount] });
-export const depositForCall = (account: Address, token: Address, amount: bigint): Hex =>
-  escrowCall({ abi: escrowAbi, functionName: 'depositFor', args: [account, token, amount] });
 export const requestWithdrawalCall = (token: Address, amount: bigint): Hex =>
   escrowCall({ abi: escrowAbi, functionName: 'requestWithdrawal', args: [token, amount] });
 export const withdrawCall = (token: Address, to: Address): Hex =>
@@ -137,8 +121,6 @@ export const withdrawDeferredCall = (orderId: Bytes32, output: MandateOutput): H
   escrowCall({ abi: escrowAbi, functionName: 'withdrawDeferred', args: [orderId, output] });
 export const setOperatorCall = (operator: Address, allowed: boolean): Hex =>
   escrowCall({ abi: escrowAbi, functionName: 'setOperator', args: [operator, allowed] });
-export const invalidateNonceCall = (nonce: bigint): Hex =>
-  escrowCall({ abi: escrowAbi, functionName: 'invalidateNonce', args: [nonce] });
 
 /** viem's types want mutable rows. */
 function toTuple(order: StandardOrder) {

@@ -4,7 +4,14 @@ import { decodeAbiParameters, encodeAbiParameters, parseAbiParameters } from 'vi
 import { type EscrowDomain, separatorOf } from '../domain/escrow-domain.ts';
 import type { Address, Bytes32, Hex } from '../domain/hex.ts';
 import { keccak, keccakText, typedDataDigest } from '../domain/keccak.ts';
-import { MANDATE_OUTPUT_TYPE, ORDER_TYPES, outputsHash, type StandardOrder } from '../domain/order.ts';
+import {
+  MANDATE_OUTPUT_TYPE,
+  ORDER_TYPES,
+  orderToMessage,
+  outputsHash,
+  type StandardOrder,
+} from '../domain/order.ts';
+import { PERMIT2_TYPES, RECEIVE_FIELDS } from '../domain/lock-types.ts';
 import type { UnixSeconds } from '../domain/time.ts';
 import { encodeWords } from '../domain/abi.ts';
 
@@ -153,8 +160,6 @@ interface TypedDataToSign {
   digest: Bytes32;
 }
 
-const field = (name: string, type: string) => ({ name, type });
-
 const PERMIT2_WITNESS_TYPE =
   'Permit2Witness(address user,uint32 expires,address inputOracle,MandateOutput[] outputs)';
 const TOKEN_PERMISSIONS_TYPE = 'TokenPermissions(address token,uint256 amount)';
@@ -167,25 +172,6 @@ const PERMIT2_DOMAIN_TYPEHASH = keccakText(
   'EIP712Domain(string name,uint256 chainId,address verifyingContract)',
 );
 const PERMIT2_NAME_HASH = keccakText('Permit2');
-
-const PERMIT2_TYPES = {
-  EIP712Domain: [field('name', 'string'), field('chainId', 'uint256'), field('verifyingContract', 'address')],
-  PermitBatchWitnessTransferFrom: [
-    field('permitted', 'TokenPermissions[]'),
-    field('spender', 'address'),
-    field('nonce', 'uint256'),
-    field('deadline', 'uint256'),
-    field('witness', 'Permit2Witness'),
-  ],
-  TokenPermissions: [field('token', 'address'), field('amount', 'uint256')],
-  Permit2Witness: [
-    field('user', 'address'),
-    field('expires', 'uint32'),
-    field('inputOracle', 'address'),
-    field('outputs', 'MandateOutput[]'),
-  ],
-  MandateOutput: ORDER_TYPES.MandateOutput,
-};
 
 /** nonce = order.nonce, spender = the escrow, witness = the order. */
 export function permit2LockTypedData(
@@ -211,11 +197,7 @@ export function permit2LockTypedData(
         user: order.user,
         expires: order.expires,
         inputOracle: order.inputOracle,
-        outputs: order.outputs.map((output) => ({
-          ...output,
-          chainId: output.chainId.toString(),
-          amount: output.amount.toString(),
-        })),
+        outputs: orderToMessage(order).outputs,
       },
     },
   };
@@ -271,14 +253,6 @@ interface ReceiveAuthorization {
   nonce: Bytes32;
 }
 
-const RECEIVE_FIELDS = [
-  field('from', 'address'),
-  field('to', 'address'),
-  field('value', 'uint256'),
-  field('validAfter', 'uint256'),
-  field('validBefore', 'uint256'),
-  field('nonce', 'bytes32'),
-];
 const RECEIVE_TYPEHASH = keccakText(
   'ReceiveWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)',
 );

@@ -34,12 +34,8 @@ import type { QuoteCandidate } from '../../src/protocol/api/candidate.ts';
 import type { Action } from '../../src/protocol/api/preflight.ts';
 import type { Leg } from '../../src/protocol/api/router.ts';
 import { decodeCommitments, encodeCommitments, formatSeal, parseSeal } from '../../src/protocol/seal-wire.ts';
-import {
-  invalidateNonceCall,
-  permit2GrantCall,
-  requestWithdrawalCall,
-  setOperatorCall,
-} from '../../src/settlement/call.ts';
+import { permit2GrantCall, requestWithdrawalCall, setOperatorCall } from '../../src/settlement/call.ts';
+import { invalidateNonceCall } from '../support/escrow.ts';
 import { eip3009TypedData, permit2LockTypedData } from '../../src/settlement/funding.ts';
 import { account, type TestAccount, type TestChain } from '../support/devnet.ts';
 import { forge, type Liar, startLiar } from '../support/liar.ts';

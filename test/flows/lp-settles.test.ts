@@ -12,12 +12,8 @@ import { orderId } from '../../src/domain/order.ts';
 import type { LpNode } from '../../src/lp/node/interface.ts';
 import type { Rfq } from '../../src/protocol/link/link.ts';
 import { orderFromMessage } from '../../src/protocol/wire.ts';
-import {
-  invalidateNonceCall,
-  openForCall,
-  requestWithdrawalCall,
-  settleCall,
-} from '../../src/settlement/call.ts';
+import { openForCall, requestWithdrawalCall, settleCall } from '../../src/settlement/call.ts';
+import { invalidateNonceCall } from '../support/escrow.ts';
 import { permit2LockDigest } from '../../src/settlement/funding.ts';
 import { account, type Devnet, startDevnet, type TestChain } from '../support/devnet.ts';
 import { createTestLp, lpConfig, testTransactors } from '../support/lp.ts';

@@ -21,7 +21,7 @@ import { createAttester } from '../../src/attester/attester.ts';
 import type { Bytes32, Hex } from '../../src/domain/hex.ts';
 import { outputHash, type MandateOutput } from '../../src/domain/order.ts';
 import { fillAttestation } from '../../src/domain/attestation.ts';
-import { fillApprovalDigest, releaseDigest } from '../../src/domain/commitment.ts';
+import { fillApprovalDigest, releaseDigest } from '../support/escrow.ts';
 import type { Attestations } from '../../src/ports/attestations.ts';
 import type { Bus } from '../../src/ports/bus.ts';
 import type { ChainPort, EscrowEvent } from '../../src/ports/chain.ts';
@@ -33,13 +33,12 @@ import { escrowAbi } from '../../src/settlement/abi/escrow.ts';
 import {
   depositCall,
   fillCall,
-  fillWithApprovalsCall,
   finaliseCall,
-  invalidateNonceCall,
   permit2GrantCall,
   settleCall,
   submitAttestationsCall,
 } from '../../src/settlement/call.ts';
+import { fillWithApprovalsCall, invalidateNonceCall } from '../support/escrow.ts';
 import { foldFacts, type Progress } from '../../src/settlement/lifecycle.ts';
 import { type OrderAdvancer, createOrderAdvancer } from '../../src/venue/orders/advance/advancer.ts';
 import {

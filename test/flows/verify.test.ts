@@ -19,7 +19,6 @@ import { addressToBytes32, bytes32ToAddress, type Hex } from '../../src/domain/h
 import type { OrderRecord } from '../../src/ports/stores/store.ts';
 import { encodeCommitments, formatSeal } from '../../src/protocol/seal-wire.ts';
 import {
-  depositForCall,
   fillCall,
   finaliseCall,
   openForCall,
@@ -27,6 +26,7 @@ import {
   settleCall,
   submitAttestationsCall,
 } from '../../src/settlement/call.ts';
+import { depositForCall } from '../support/escrow.ts';
 import { inputToken } from '../../src/settlement/funding.ts';
 import { foldFacts } from '../../src/settlement/lifecycle.ts';
 import { intentSection, proofsSection } from '../../src/venue/trades/record-sections.ts';

@@ -9,7 +9,7 @@ import { commitmentDigest } from '../../src/domain/commitment.ts';
 import { encodeContext } from '../../src/domain/context.ts';
 import { addressToBytes32, type Address, type Bytes32, type Hex } from '../../src/domain/hex.ts';
 import { parseAssetId } from '../../src/domain/asset.ts';
-import { orderId, type StandardOrder } from '../../src/domain/order.ts';
+import { orderId, type StandardOrder, orderToMessage } from '../../src/domain/order.ts';
 import { orderTimes } from '../../src/domain/time.ts';
 import { systemRandom } from '../../src/adapters/system/random.ts';
 import {
@@ -25,7 +25,7 @@ import {
   type SliceRequest,
 } from '../../src/protocol/link/link.ts';
 import { linkProofDigest } from '../../src/protocol/link/link-proof.ts';
-import { orderFromMessage, orderToMessage } from '../../src/protocol/wire.ts';
+import { orderFromMessage } from '../../src/protocol/wire.ts';
 import type { TestAccount } from './devnet.ts';
 import { replicasAt } from './replicas.ts';
 

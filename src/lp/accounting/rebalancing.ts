@@ -18,8 +18,6 @@ import type { LpConfig } from '../config/config.ts';
 import type { QuoteEvents } from '../quote-log/quote-events.ts';
 import { ownSlice } from '../quoting/order.ts';
 
-export type Rebalancing = ReturnType<typeof createRebalancing>;
-
 interface RebalancingDeps {
   bands(): Bands;
   quoteEvents: Pick<QuoteEvents, 'listen'>;

@@ -23,8 +23,6 @@ export interface Receivable {
   overdue: boolean;
 }
 
-export type Receivables = ReturnType<typeof createReceivables>;
-
 interface ReceivablesDeps {
   awards: Pick<Awards, 'open'>;
   ledger: Ledger;

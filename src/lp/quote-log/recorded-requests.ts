@@ -32,8 +32,6 @@ export interface RecordedPage {
   next: number | null;
 }
 
-export type RecordedRequests = ReturnType<typeof createRecordedRequests>;
-
 interface RequestFacts {
   atMs: number;
   rfqId: string;

@@ -32,8 +32,6 @@ export interface LevelsDeps {
   log: Log;
 }
 
-export type LevelsPublisher = ReturnType<typeof createLevelsPublisher>;
-
 /** Per cent of the largest amount that we would take. */
 const SHARES = [2, 10, 25, 50, 100] as const;
 /** An unchanged ladder is sent again after this many rounds, because venues drop old ones. */

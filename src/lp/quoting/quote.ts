@@ -9,7 +9,7 @@ import { type Decline, isDecline } from '../../domain/decline.ts';
 import { readDelivery } from '../../domain/delivery.ts';
 import type { EscrowDomain } from '../../domain/escrow-domain.ts';
 import { type Bytes32, type Hex, ZERO_ADDRESS } from '../../domain/hex.ts';
-import { nonceGroupOf, orderId, type StandardOrder } from '../../domain/order.ts';
+import { nonceGroupOf, orderId, orderToMessage, type StandardOrder } from '../../domain/order.ts';
 import type { OrderTimes } from '../../domain/time.ts';
 import type { HoldRequest } from '../../inventory/event.ts';
 import type { Log } from '../../ports/log.ts';
@@ -26,7 +26,6 @@ import {
   recipientFor,
   type Rfq,
 } from '../../protocol/link/link.ts';
-import { orderToMessage } from '../../protocol/wire.ts';
 import type { PricingContext, QuoteInputs } from './pricing-context.ts';
 import type { LpConfig } from '../config/config.ts';
 import type { LpRisk } from '../config/risk-config.ts';

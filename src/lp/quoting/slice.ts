@@ -16,8 +16,6 @@ import { holdOf, ownSlice, type OwnSlice } from './order.ts';
 import { takerOf } from '../risk/venue-budgets.ts';
 import { checkDeal, declineMessage, NO_PRICE_NOW, NO_REFERENCE, type QuoteHandlerDeps } from './quote.ts';
 
-export type SliceHandler = ReturnType<typeof createSliceHandler>;
-
 type PricedSlice = OwnSlice & { priced: Priced; inputs: PriceInputs };
 
 export function createSliceHandler(deps: QuoteHandlerDeps) {

@@ -8,8 +8,6 @@ import { orderTimes, type OrderTimes, type UnixSeconds } from '../../domain/time
 import type { Rfq } from '../../protocol/link/link.ts';
 import type { LpConfig } from '../config/config.ts';
 
-export type Tenors = ReturnType<typeof createTenors>;
-
 type Options = Pick<LpConfig['quoting'], 'validitySeconds' | 'pointsSeconds' | 'maxValiditySeconds'>;
 
 /** The longest that is given unless a taker asks for more. */

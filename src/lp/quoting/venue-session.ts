@@ -25,8 +25,6 @@ import type { LpMetrics } from '../metrics.ts';
 import { declineMessage, type LpAnswer } from './quote.ts';
 import type { LpChain } from './route.ts';
 
-export type VenueSession = ReturnType<typeof createVenueSession>;
-
 export interface VenueSessionDeps {
   link: Link;
   clock: Clock;

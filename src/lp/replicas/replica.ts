@@ -14,8 +14,6 @@ import type { Lead } from './leadership.ts';
 import { holdOf, ownSlice } from '../quoting/order.ts';
 import type { Sharing } from './sharing.ts';
 
-export type Replica = ReturnType<typeof createReplica>;
-
 export interface ReplicaDeps {
   store: Pick<LpStore, 'epoch' | 'award' | 'awardsBut' | 'putAward'>;
   lead: Lead;

@@ -84,8 +84,6 @@ export interface PairStatus {
 
 type ReportedKind = 'stopping' | 'starting' | 'operator' | 'store';
 
-export type Standby = ReturnType<typeof createStandby>;
-
 interface StandbyDeps {
   quoting(): Pick<QuotingSnapshot, 'context' | 'routes' | 'config'>;
   leases: Leases;

@@ -12,8 +12,6 @@ import type { LpConfig } from '../config/config.ts';
 import type { Market } from '../market/market.ts';
 import type { Route } from '../quoting/route.ts';
 
-export type Gas = ReturnType<typeof createGas>;
-
 const FREE: DataFees = { fill: 0n, prove: 0n, claim: 0n };
 const UNKNOWN: Decline = { declined: 'standby', detail: 'gas price unknown' };
 

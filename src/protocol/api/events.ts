@@ -31,7 +31,6 @@ export const zClientFrame = z.strictObject({
   since: zCursor.optional(),
   id: zFrameId.optional(),
 });
-export type ClientFrame = z.infer<typeof zClientFrame>;
 
 const zAnsweredId = zFrameId.nullable();
 

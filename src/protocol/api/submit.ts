@@ -5,7 +5,6 @@ import { zQuoteCandidate } from './candidate.ts';
 import { zBytes32, zHex } from '../wire.ts';
 
 export const ORDER_STATUSES = ['pending', 'settled', 'failed'] as const;
-export type OrderStatus = (typeof ORDER_STATUSES)[number];
 
 /** At most 8 KB. */
 const zSignature = zHex.refine((text) => text.length <= 2 + 2 * 8_192, 'must not exceed 8,192 bytes');

@@ -235,7 +235,6 @@ export type LinkMessage<
   From extends FromVenue | FromSolver = FromVenue | FromSolver,
 > = Extract<From, { type: T }>;
 export type Rfq = z.infer<typeof zRfq>;
-export type Skeleton = z.infer<typeof zSkeleton>;
 export type Hello = z.infer<typeof zHello>;
 export type LinkQuote = z.infer<typeof zQuote>;
 export type LinkPartial = z.infer<typeof zPartial>;

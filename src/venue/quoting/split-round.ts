@@ -3,10 +3,9 @@
 import { type Ladder, planSplit, type SplitPlan } from '../../auction/split.ts';
 import { decodeContext, encodeContext } from '../../domain/context.ts';
 import { addressToBytes32, type Bytes32 } from '../../domain/hex.ts';
-import { orderId, type StandardOrder } from '../../domain/order.ts';
+import { orderId, type StandardOrder, orderToMessage } from '../../domain/order.ts';
 import { orderTimes } from '../../domain/time.ts';
 import { type Commit, type LinkPartial, recipientFor, type SliceRequest } from '../../protocol/link/link.ts';
-import { orderToMessage } from '../../protocol/wire.ts';
 import type { FanOut } from './fan-out.ts';
 import type { SolverSession } from '../solvers/roster.ts';
 import { type FirmQuote, type SolverRequest, verifyCommitment, type VerifyDeps } from './verify.ts';

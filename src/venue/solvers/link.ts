@@ -18,7 +18,7 @@ import {
   readFromSolver,
 } from '../../protocol/link/link.ts';
 import { linkProofDigest } from '../../protocol/link/link-proof.ts';
-import { orderToMessage } from '../../protocol/wire.ts';
+import { orderToMessage } from '../../domain/order.ts';
 import type { VenueDeps } from '../deps.ts';
 import type { FanOut } from '../quoting/fan-out.ts';
 import type { SolverLevels } from '../market/levels.ts';

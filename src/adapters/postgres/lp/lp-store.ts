@@ -3,10 +3,10 @@
 import { randomUUID } from 'node:crypto';
 import { InvariantError } from '../../../domain/errors.ts';
 import type { Hex } from '../../../domain/hex.ts';
-import type { OrderMessage } from '../../../domain/order.ts';
+import { type OrderMessage, orderToMessage } from '../../../domain/order.ts';
 import type { SnapshotChunks, StoredBooks, StoredHold } from '../../../inventory/snapshot.ts';
 import type { ChainCursor, CleanStop, LpAward, LpStore, Opening } from '../../../ports/stores/lp-store.ts';
-import { orderFromMessage, orderToMessage } from '../../../protocol/wire.ts';
+import { orderFromMessage } from '../../../protocol/wire.ts';
 import type { Database, Queryable, Row } from '../pool.ts';
 import { bytes, fromRow, put } from '../rows.ts';
 

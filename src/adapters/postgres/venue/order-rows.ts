@@ -1,9 +1,9 @@
 /** Converts orders and facts to and from rows. */
 
 import type { Evidence, Fact } from '../../../domain/fact.ts';
-import type { OrderMessage } from '../../../domain/order.ts';
+import { type OrderMessage, orderToMessage } from '../../../domain/order.ts';
 import type { NewOrder, OrderRecord } from '../../../ports/stores/store.ts';
-import { orderFromMessage, orderToMessage } from '../../../protocol/wire.ts';
+import { orderFromMessage } from '../../../protocol/wire.ts';
 import type { Row } from '../pool.ts';
 import { bytes, fromRow, uintBytes } from '../rows.ts';
 
