@@ -15,7 +15,6 @@ export const patient = {
 
 /** They start many processes and mostly wait, so they start first. */
 const LONGEST = [
-  'lp-failover',
   'lp-settles',
   'queue',
   'settlement',

@@ -17,8 +17,8 @@ const PROGRAMS = [
       'test/conformance/queue.test.ts',
       'test/conformance/shared-inventory.test.ts',
       'test/faults/lp-crash.test.ts',
+      'test/faults/lp-failover.test.ts',
       'test/faults/venue-replicas.test.ts',
-      'test/flows/lp-failover.test.ts',
     ],
   },
   {

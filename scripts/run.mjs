@@ -70,18 +70,9 @@ const commands = {
     process.env.FIRMQUOTE_TEST_LP_REPLICAS ??= '2';
     if (args.length > 0) return test(args);
     const flows = await test(
-      [
-        'books',
-        'drift',
-        'failover',
-        'levels',
-        'plugin',
-        'quotes',
-        'refusals',
-        'risk',
-        'settles',
-        'takers',
-      ].map((name) => `test/flows/lp-${name}.test.ts`),
+      ['books', 'drift', 'levels', 'plugin', 'quotes', 'refusals', 'risk', 'settles', 'takers'].map(
+        (name) => `test/flows/lp-${name}.test.ts`,
+      ),
     );
     return (
       (await run(bin('vitest'), [
@@ -89,6 +80,7 @@ const commands = {
         '--config',
         'vitest.faults.config.ts',
         'test/faults/reorgs.test.ts',
+        'test/faults/lp-failover.test.ts',
       ])) || flows
     );
   },

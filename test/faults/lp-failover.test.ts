@@ -6,7 +6,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { outputHash, type MandateOutput } from '../../src/domain/order.ts';
 import { openForCall } from '../../src/settlement/call.ts';
-import { type LpProcesses, startLpProcesses } from '../faults/support/lp-processes.ts';
+import { type LpProcesses, startLpProcesses } from './support/lp-processes.ts';
 import { PROGRAM } from '../support/build.ts';
 import { account, type TestChain } from '../support/devnet.ts';
 import { awardOf, eventually, type Trade } from '../support/lp-trades.ts';
