@@ -80,6 +80,8 @@ export interface AccessGate<Key = ApiKey> {
   ): Promise<Authenticated<Key>>;
   /** Call after `authenticate`. Throws `ApiError`: 429 over the key's share, 503 when the venue is busy. */
   takeSlot(kind: LoadKind, keyId: string): Promise<Release>;
+  /** Counts a client that was disconnected without an answer. */
+  turnedAway(why: 'connections' | 'unread'): void;
   /** Calls `revoked` once. Returns a function that stops watching. */
   onRevoked(key: Key, revoked: () => void): () => void;
 }

@@ -6,14 +6,21 @@ import type { Socket } from 'node:net';
 /** Further connections are closed at once. Addresses of proxies, which stand for many clients, are exempt. */
 export function limitConnections(
   server: Server,
-  { perAddress, exempt = [] }: { perAddress: number; exempt?: readonly string[] },
+  {
+    perAddress,
+    isExempt = () => false,
+    refused = () => {},
+  }: { perAddress: number; isExempt?: (address: string) => boolean; refused?: () => void },
 ): void {
   const open = new Map<string, number>();
   server.on('connection', (socket: Socket) => {
     const address = socket.remoteAddress ?? '';
-    if (exempt.includes(address)) return;
+    if (isExempt(address)) return;
     const mine = (open.get(address) ?? 0) + 1;
-    if (mine > perAddress) return void socket.destroy();
+    if (mine > perAddress) {
+      refused();
+      return void socket.destroy();
+    }
     open.set(address, mine);
     socket.once('close', () => {
       const left = (open.get(address) ?? 1) - 1;
@@ -48,7 +55,7 @@ function endAll(socket: Socket): void {
 }
 
 /** Beyond this much of all answers that clients have not taken, those who left the most are disconnected. */
-export function createUnread(mostBytes: number) {
+export function createUnread(mostBytes: number, disconnected: () => void) {
   const bySocket = new Map<Socket, number>();
   let total = 0;
 
@@ -66,6 +73,7 @@ export function createUnread(mostBytes: number) {
       onEnd(socket, response, () => add(socket, -bytes));
       while (total > mostBytes) {
         const [most] = [...bySocket].reduce((a, b) => (b[1] > a[1] ? b : a));
+        disconnected();
         most.destroy();
         endAll(most);
       }

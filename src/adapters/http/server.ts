@@ -176,7 +176,11 @@ export async function startHttp<Key extends ApiCaller>(
   app.server.maxHeadersCount = 100;
   app.server.maxConnections = maxConnections;
   app.server.timeout = stalledMs;
-  limitConnections(app.server, { perAddress: maxConnectionsPerAddress, exempt: trustProxy ?? [] });
+  limitConnections(app.server, {
+    perAddress: maxConnectionsPerAddress,
+    isExempt: (address) => isProxy(address, 0),
+    refused: () => gate.turnedAway('connections'),
+  });
 
   function fail(reply: FastifyReply, error: unknown): FastifyReply {
     const answer = answerFor(error);
@@ -267,7 +271,7 @@ export async function startHttp<Key extends ApiCaller>(
   // Node would answer 417 without asking us; an expectation may be ignored.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
 
-  const unread = createUnread(MAX_UNREAD_BYTES);
+  const unread = createUnread(MAX_UNREAD_BYTES, () => gate.turnedAway('unread'));
   for (const route of routes)
     register(app, route, { gate, clock, log, bodyLimitBytes, downloadTimeoutMs, unread });
   const hidden = { schema: { hide: true } as FastifySchema };

@@ -43,9 +43,11 @@ export function createAccessGate(
   };
   /** Requests since the last update to the other replicas. */
   const taken = new Map<string, number>();
-  const refused = metrics.counter('firmquote_venue_refused_total', 'Requests refused at the gate', {
-    why: ['rate_key', 'rate_address', 'unauthorized', 'wrong_key_kind'],
-  });
+  const refused = metrics.counter(
+    'firmquote_venue_refused_total',
+    'Requests refused at the gate, and clients disconnected',
+    { why: ['rate_key', 'rate_address', 'unauthorized', 'wrong_key_kind', 'connections', 'unread'] },
+  );
 
   function limited(take: Take, why: string): never {
     refused.add({ why });
@@ -83,6 +85,7 @@ export function createAccessGate(
     },
     authenticate: async (apiKey, door) => limitByKey(await keyring.find(apiKey), door),
     takeSlot: (kind, keyId) => slots.take(kind, keyId),
+    turnedAway: (why) => refused.add({ why }),
     onRevoked: (key, revoked) => keyring.watch(key, revoked),
     replicaShare() {
       return {

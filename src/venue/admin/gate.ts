@@ -48,6 +48,8 @@ export function createAdminGate(
     },
     // The rate limit is low enough that no slots are needed.
     takeSlot: async () => () => {},
+    // Administrators are few.
+    turnedAway: () => {},
     // Configured keys live as long as the process.
     onRevoked: () => () => {},
   };
