@@ -20,11 +20,12 @@ export async function checkConfig(path: string, wanted: App | undefined): Promis
   const file = await readJson(path);
   const app = wanted ?? appOf(file, path);
   const { config, fromEnv } = parseConfig(await schemaOf(app), file, process.env, path);
-  printLines(printConfig(config, { file, fromEnv }));
   if (app === 'lp') {
-    const { lpWarnings } = await import('../lp/config.ts');
-    for (const warning of lpWarnings(config as LpAppConfig)) console.log(`\nWARNING: ${warning}`);
-  }
+    const { lpWarnings, withEffectiveParams } = await import('../lp/config.ts');
+    const understood = config as LpAppConfig;
+    printLines(printConfig(withEffectiveParams(understood), { file, fromEnv }));
+    for (const warning of lpWarnings(understood)) console.log(`\nWARNING: ${warning}`);
+  } else printLines(printConfig(config, { file, fromEnv }));
   console.log(`\n${path} is a valid configuration of ${app}.`);
 }
 

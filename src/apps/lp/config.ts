@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { zLpConfig } from '../../lp/config/config.ts';
 import { zAddress } from '../../protocol/wire.ts';
 import { wantedOf } from '../../lp/market/market.ts';
+import { pricingParams } from '../../lp/config/params.ts';
 import { uncheckedPrices } from '../../lp/config/unchecked-prices.ts';
 import { lpConfigProblems } from '../../lp/config/problems.ts';
 import { feedProblems, zFeed } from '../config/feeds.ts';
@@ -102,3 +103,12 @@ export type LpAppConfig = z.infer<typeof zParts>;
 /** What an operator should know before trading real money; none on test chains. */
 export const lpWarnings = ({ networks, lp }: LpAppConfig): string[] =>
   networks.every(({ sandbox }) => sandbox) ? [] : uncheckedPrices(lp);
+
+/** Every pair with the value of each pricing parameter in force, defaults included. */
+export const withEffectiveParams = (config: LpAppConfig) => ({
+  ...config,
+  lp: {
+    ...config.lp,
+    pairs: config.lp.pairs.map((pair) => ({ ...pair, params: pricingParams(pair.params) })),
+  },
+});

@@ -1,0 +1,41 @@
+/** docs/lp/parameters.md has a row for every pricing parameter, and its figures are computed again. */
+
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { readPriceInputs } from '../src/apps/cli/lp/price-inputs.ts';
+import { isDecline } from '../src/domain/decline.ts';
+import { DEFAULT_PARAMS } from '../src/pricing/params.ts';
+import { price } from '../src/pricing/price.ts';
+
+const read = (name: string) => readFileSync(new URL(`../docs/${name}`, import.meta.url), 'utf8');
+const page = read('lp/parameters.md');
+const example = JSON.parse(read('examples/worked-example.json')) as { params: object };
+const rows = page
+  .split('\n')
+  .filter((line) => line.startsWith('| `'))
+  .map((line) => line.slice(2, -2).split(' | '));
+
+function spreadWith(change: object): string {
+  const json = { ...example, params: { ...example.params, ...change } };
+  const given = readPriceInputs(json, 'worked-example.json');
+  if (isDecline(given)) throw new Error(given.declined);
+  const priced = price(given.inputs);
+  return isDecline(priced) ? `declined: ${priced.declined}` : priced.terms.D.toFixed(2);
+}
+
+const valueOf = (text: string): unknown =>
+  text === '1/3600' ? 1 / 3600 : (JSON.parse(text) as number | boolean);
+
+test('a row for every parameter, with its default', () => {
+  const defaults = rows.map(([name = '', , , preset = '']) => [name.replaceAll('`', ''), valueOf(preset)]);
+  expect(Object.fromEntries(defaults)).toEqual(DEFAULT_PARAMS);
+  for (const row of rows) expect(row, row[0]).toHaveLength(7);
+});
+
+test('the figures of the example are right', () => {
+  expect(page).toContain(`unchanged it is ${spreadWith({})} bps`);
+  const figures = rows.filter(([, , , , , figure]) => figure !== '–');
+  expect(figures.length).toBeGreaterThan(20);
+  for (const [name = '', , , , to = '', figure] of figures)
+    expect([name, spreadWith({ [name.replaceAll('`', '')]: valueOf(to) })]).toEqual([name, figure]);
+});
