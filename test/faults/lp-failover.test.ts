@@ -120,12 +120,16 @@ test('the leader dies with a delivery in flight: another replica leads and the d
 test('a pause given to one replica stops all, also one that was down, until a resume', async () => {
   const { leader, other } = await roles();
   const note = (name: Name) => lp.venue.said(name)?.note ?? '';
+  // Venues learn that the operator paused, and only the operator why.
+  const isPaused = async (name: Name) =>
+    note(name).includes('by its operator') &&
+    JSON.stringify(await lp.admin(name, 'GET', '/status')).includes('enough');
   await lp.admin(other, 'POST', '/pause?note=enough');
-  for (const name of NAMES) await eventually(() => note(name).includes('enough'));
+  for (const name of NAMES) await eventually(() => isPaused(name));
   await expect(lp.bridge(100, leader)).rejects.toThrow('standby');
   expect(await lp.part(other).stop()).toBe(0);
   await lp.part(other).start();
-  await eventually(() => note(other).includes('enough'));
+  await eventually(() => isPaused(other));
   await lp.admin(leader, 'POST', '/resume');
   // A replica that has just started is active while its note still names what stops trades across chains.
   for (const name of NAMES)
