@@ -193,6 +193,21 @@ test('a large number of calls is split, so that no request is larger than a node
   expect(Math.max(...honestNode.bodies)).toBeLessThanOrEqual(1_100_000);
 });
 
+test('a node that answers everything with too much is not asked again and again', async () => {
+  let asked = 0;
+  const megabyte = 'x'.repeat(2 ** 20);
+  const server = createServer((request, response) => {
+    asked += 1;
+    request.resume();
+    const more = () => void (response.destroyed || response.write(megabyte, () => setImmediate(more)));
+    more();
+  });
+  const rpc = rpcTo(`http://${await listen(server)}`, 5_000);
+  atEnd(server, () => server.closeAllConnections());
+  await Promise.all(Array.from({ length: 100 }, () => failed(rpc.request('eth_call', []))));
+  expect(asked).toBeLessThanOrEqual(40);
+});
+
 const BOMBS = {
   deep: `{"id":1,"result":${'['.repeat(200_000)}${']'.repeat(200_000)}}`,
   wide: `{"id":1,"result":[${'{},'.repeat(2_000_000)}{}]}`,

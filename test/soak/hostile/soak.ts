@@ -320,7 +320,9 @@ function cpuSeconds(part: Part): number {
   return (Number(words[11]) + Number(words[12])) / 100;
 }
 
-const waitedSeconds = (part: Part): number => (part.running() ? waitedOf(part.pid()) / 1e9 : 0);
+function waitedSeconds(part: Part): number {
+  return part.running() ? waitedOf(part.pid()) / 1e9 : 0;
+}
 
 function rssMb(part: Part): number {
   if (!part.running()) return 0;

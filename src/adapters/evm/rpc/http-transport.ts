@@ -30,6 +30,8 @@ interface PendingCall {
 }
 
 const MAX_BATCH_CALLS = 100;
+/** Requests after a batch whose answer is too large. A hostile node answers each with as much. */
+const MAX_HALVES = 32;
 /** Code of undici's error for an answer beyond `MAX_ANSWER_BYTES`. */
 export const TOO_LARGE = 'UND_ERR_RES_EXCEEDED_MAX_SIZE';
 
@@ -62,7 +64,7 @@ export function createHttpTransport(address: string, { timeoutMs }: { timeoutMs:
     void sendBatch(batch);
   }
 
-  async function sendBatch(calls: readonly PendingCall[]): Promise<void> {
+  async function sendBatch(calls: readonly PendingCall[], budget = { halves: MAX_HALVES }): Promise<void> {
     if (calls.length === 0) return;
     const json = calls.map((call) => call.json);
     const unanswered = new Map(calls.map((call) => [call.id, call]));
@@ -84,10 +86,11 @@ export function createHttpTransport(address: string, { timeoutMs }: { timeoutMs:
           batchError == null ? new Error(`the response has no answer to ${method}`) : nodeError(batchError),
         );
     } catch (error) {
-      if (calls.length > 1 && (error as { code?: unknown }).code === TOO_LARGE) {
+      const tooLarge = (error as { code?: unknown }).code === TOO_LARGE;
+      if (tooLarge && calls.length > 1 && (budget.halves -= 2) >= 0) {
         // A contract that answers with megabytes must not fail the calls it shares a request with.
         const half = calls.length >> 1;
-        await Promise.all([sendBatch(calls.slice(0, half)), sendBatch(calls.slice(half))]);
+        await Promise.all([calls.slice(0, half), calls.slice(half)].map((part) => sendBatch(part, budget)));
         return;
       }
       for (const { reject } of unanswered.values()) reject(error as Error);
@@ -101,8 +104,8 @@ export function createHttpTransport(address: string, { timeoutMs }: { timeoutMs:
     try {
       return await post(body);
     } catch (error) {
-      const { socket } = error as { socket?: { bytesRead?: number } };
-      if (!socket?.bytesRead) throw error;
+      const { socket, code } = error as { socket?: { bytesRead?: number }; code?: unknown };
+      if (!socket?.bytesRead || code === TOO_LARGE) throw error;
       return post(body);
     }
   }
