@@ -33,7 +33,7 @@ export const killApiCheck = (id: string): DemoCheck => ({
     }
     await quotesAgain(world, id);
     await seen.passed();
-    return 'POST /pause: standby with the note "enough", no quotes; POST /resume: quoting';
+    return 'POST /pause: standby as "paused" on the roster, no quotes; POST /resume: quoting';
   },
 });
 
@@ -100,7 +100,7 @@ export const drawdownCheck = (id: string): DemoCheck => ({
       await seen.tripped();
       to(0.95);
       const said = await kill.tripped();
-      await untilRoster(world, id, 'standby', /^lost/);
+      await untilRoster(world, id, 'standby', /^killed:/);
       await stopped(world, id);
       to(1);
       await post(world, id, '/resume');
@@ -153,7 +153,7 @@ export const driftCheck = (id: string): DemoCheck => ({
       await seen.tripped(30_000);
       expectEqual((await quotes()).length, 0, 'quotes of the token');
       await seen.refused(quotes);
-      await untilRoster(world, id, 'active', /disagree/);
+      await untilRoster(world, id, 'active', /^drift:/);
       await quotesAgain(world, id);
     } finally {
       await rpc(rpcUrl, 'anvil_setStorageAt', [escrow, place, word(balance)]);
