@@ -63,6 +63,8 @@ afterEach(() => {
 
 /** The stranger owns it from now on. */
 function giveAway(path: string): string {
+  if (process.geteuid?.() !== 0)
+    throw new Error('Only root can give a file to another user: run this as root.');
   lchownSync(path, STRANGER, STRANGER);
   return path;
 }
