@@ -200,7 +200,9 @@ describe('the admin API', () => {
     for (const { status, stdout } of ways)
       expect([status, stdout]).toEqual([
         0,
-        expect.stringMatching(/^Quoting\. 0 live quotes, 0 open orders\./),
+        expect.stringMatching(
+          /^Quoting\. 0 live quotes, 0 open orders\.[^]*\nsource +of +says +age +bps off +state/,
+        ),
       ]);
     const without = await lpCommandHere('status', '--admin', url);
     expect([without.status, without.stderr]).toEqual([1, expect.stringContaining('needs its token')]);

@@ -319,11 +319,22 @@ describe.concurrent('prices', () => {
   test('stale: refused immediately, standby only if it lasts, and over when the price is back', async () => {
     await play({ risk: { standbyAfterSeconds: 2 } }, async (stage) => {
       await active(stage);
+      const eth = () => stage.node.status().prices.find(({ symbol }) => symbol === 'ETH');
+      stage.feeds[0]?.say('ETHUSD', undefined);
+      await soon(() => {
+        const { usd, detail } = eth() ?? {};
+        return usd === 2_500 && detail === '1 of 3 sources missing: a|ETHUSD stale';
+      });
       stage.eth(undefined);
       await soon(async () => (await stage.ask()) === 'stale_mid');
       expect(stage.venue.statuses.at(-1)?.status).toBe('active');
       await stage.venue.until(({ status }) => status === 'standby');
       await shows(stage, 'stale_mid');
+      expect(eth()?.detail).toMatch(
+        /0 of 2 sources fresh; a\|ETHUSD said 2500 \d+\.\d s ago, 0\.4 s allowed; b\|/,
+      );
+      // Takers hear what is wrong, not what our sources are.
+      expect(stage.venue.statuses.at(-1)?.note).not.toMatch(/ETHUSD|2500|\|/);
       stage.eth(2_500);
       await active(stage);
       expect(await stage.ask()).toBe('quote');
@@ -360,6 +371,9 @@ describe.concurrent('prices', () => {
       await soon(async () => (await stage.ask()) === 'confidence');
       await pause(300);
       await shows(stage, 'confidence');
+      const details = stage.node.risk().tripped.filter(({ control }) => control === 'confidence');
+      expect(details.length).toBeGreaterThan(1);
+      for (const { detail } of details) expect(detail).toContain('a|ETHUSD says 2490, 40.0 bps from the mid');
       stage.eth(2_500);
       await soon(async () => (await stage.ask()) === 'quote');
     });
