@@ -363,6 +363,17 @@ describe('references', () => {
     expect(value()).toMatchObject({ detail: expect.stringContaining('no reference is fresh') });
   });
 
+  test('a reference from before our clock was set back is not fresh', () => {
+    const { eth, feedQuote, pass, value } = guarded();
+    pass(10_000_000);
+    feedQuote('oracle', 'ETH/USD', '2500');
+    pass(-9_000_000);
+    eth('2500');
+    expect(value()).toMatchObject({ detail: expect.stringContaining('no reference is fresh') });
+    feedQuote('oracle', 'ETH/USD', '2500');
+    expect(value()).toBe(2_500);
+  });
+
   test('a reference never becomes the mid', () => {
     const { market, feedQuote, value } = guarded();
     feedQuote('oracle', 'ETH/USD', '2500');

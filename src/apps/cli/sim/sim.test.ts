@@ -195,4 +195,14 @@ describe('firmquote sim', () => {
   ])('%j is refused', async (words, message) => {
     await expect(sim(...words)).rejects.toThrow(message);
   });
+
+  test('a line of another day does not fill the gap with a price for each second', async () => {
+    const path = join(folder, 'gap.jsonl');
+    const line = (atMs: number, u: number) =>
+      `${atMs}000000 ${JSON.stringify({ u, s: 'ETHUSDT', b: '2500', B: '1', a: '2501', A: '1' })}`;
+    await writeFile(path, [line(1_700_000_000_000, 1), line(8_700_000_000_000, 2)].join('\n'));
+    await expect(sim('--bars', '--paths', '2', '--events', '2000', '--recording', path)).rejects.toThrow(
+      'gaps of more than a day cannot be filled',
+    );
+  });
 });
