@@ -35,6 +35,7 @@ export type LoadKind =
   | 'preflight'
   | 'submit'
   | 'read'
+  | 'history'
   | 'memory'
   | 'export'
   | 'socket'

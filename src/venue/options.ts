@@ -94,6 +94,8 @@ export const ADMISSION = {
     preflight: 128,
     submit: 128,
     read: 64,
+    /** Each takes a few database connections, and a page of a large history takes long. */
+    history: 4,
     memory: 128,
     export: 8,
     socket: 64,
@@ -104,6 +106,7 @@ export const ADMISSION = {
     preflight: 128,
     submit: 640,
     read: 128,
+    history: 128,
     memory: 128,
     export: 0,
     socket: 2_048,

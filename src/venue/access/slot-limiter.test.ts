@@ -94,6 +94,21 @@ describe('slots', () => {
   });
 });
 
+test('a key works in three quarters of the places, further requests of it wait for its own', async () => {
+  const { admission } = venue({ places: each(4), waiting: each(8) });
+  const greedy = await Promise.all([1, 2, 3].map(() => admission.take('read', 'greedy')));
+  const order: string[] = [];
+  const waits = [1, 2].map((n) => admission.take('read', 'greedy').then(() => order.push(`greedy ${n}`)));
+  const modest = await admission.take('read', 'modest');
+  const second = admission.take('read', 'modest').then(() => order.push('modest'));
+  modest();
+  await second;
+  expect(order).toEqual(['modest']);
+  for (const release of greedy) release();
+  await Promise.all(waits);
+  expect(order).toEqual(['modest', 'greedy 1', 'greedy 2']);
+});
+
 describe('overload', () => {
   async function letIn(one: ReturnType<typeof venue>, kind: LoadKind): Promise<number> {
     let count = 0;

@@ -14,7 +14,7 @@ export type SlotLimiter = ReturnType<typeof createSlotLimiter>;
 
 interface Slots {
   inUse: number;
-  readonly perKey: Map<string, number>;
+  readonly perKey: Map<string, { working: number; waiting: number }>;
   readonly queue: Waiter[];
   /** A request is refused whenever this reaches 1. */
   refusalDebt: number;
@@ -22,7 +22,7 @@ interface Slots {
 
 interface Waiter {
   keyId: string;
-  go(release: Release): void;
+  go(): void;
 }
 
 /** Multiple of `shedAtLagMs` from which growing shares of this kind are refused (all at twice that). */
@@ -32,11 +32,19 @@ const PATIENCE: Record<LoadKind, number> = {
   socket: 2,
   memory: 2,
   read: 2,
+  history: 1,
   subscribe: 2,
   preflight: 2,
   submit: 4,
 };
-const NEEDS_DATABASE: ReadonlySet<LoadKind> = new Set<LoadKind>(['export', 'read', 'subscribe', 'submit']);
+const NEEDS_DATABASE: ReadonlySet<LoadKind> = new Set<LoadKind>([
+  'export',
+  'history',
+  'read',
+  'subscribe',
+  'submit',
+]);
+/** Of the places, and of places and queue together: slow peers with one key leave the rest to others. */
 const KEY_SHARE = 0.75;
 const TICK_MS = 20;
 /** A single late measurement is not load. */
@@ -90,22 +98,32 @@ export function createSlotLimiter(
     return Math.max(byLag, byDatabase);
   }
 
-  function occupy(slots: Slots, keyId: string): Release {
+  const shareOf = (most: number): number => Math.max(1, Math.ceil(most * KEY_SHARE));
+
+  function occupy(kind: LoadKind, keyId: string): Release {
+    const slots = slotsOf(kind);
     slots.inUse++;
+    count(slots, keyId, 'working', 1);
     let held = true;
     return () => {
       if (!held) return;
       held = false;
       slots.inUse--;
-      leave(slots, keyId);
-      const waiter = slots.queue.shift();
-      if (waiter) waiter.go(occupy(slots, waiter.keyId));
+      count(slots, keyId, 'working', -1);
+      const next = slots.queue.findIndex((waiter) => mayWork(kind, waiter.keyId));
+      if (next >= 0) slots.queue.splice(next, 1)[0]?.go();
     };
   }
 
-  function leave({ perKey }: Slots, keyId: string) {
-    const left = (perKey.get(keyId) ?? 1) - 1;
-    if (left > 0) perKey.set(keyId, left);
+  function mayWork(kind: LoadKind, keyId: string): boolean {
+    const { inUse, perKey } = slotsOf(kind);
+    return inUse < places[kind] && (perKey.get(keyId)?.working ?? 0) < shareOf(places[kind]);
+  }
+
+  function count({ perKey }: Slots, keyId: string, what: 'working' | 'waiting', change: 1 | -1) {
+    const mine = perKey.get(keyId) ?? { working: 0, waiting: 0 };
+    mine[what] += change;
+    if (mine.working + mine.waiting > 0) perKey.set(keyId, mine);
     else perKey.delete(keyId);
   }
 
@@ -122,28 +140,26 @@ export function createSlotLimiter(
         }
       } else slots.refusalDebt = 0;
       const [most, longestQueue] = [places[kind], waiting[kind]];
-      const mine = slots.perKey.get(keyId) ?? 0;
-      if (mine >= Math.max(1, Math.ceil((most + longestQueue) * KEY_SHARE)))
+      const { working, waiting: queued } = slots.perKey.get(keyId) ?? { working: 0, waiting: 0 };
+      const mine = working + queued;
+      if (mine >= shareOf(most + longestQueue))
         refuse(
           kind,
           'key_share',
           `This key has ${mine} requests of this kind in progress, which is its share. Wait for answers.`,
         );
-      if (slots.inUse < most) {
-        slots.perKey.set(keyId, mine + 1);
-        return occupy(slots, keyId);
-      }
+      if (mayWork(kind, keyId)) return occupy(kind, keyId);
       if (slots.queue.length >= longestQueue)
         refuse(
           kind,
           'full',
           'The venue is full of requests of this kind, so nothing was done. Ask again in a second.',
         );
-      slots.perKey.set(keyId, mine + 1);
+      count(slots, keyId, 'waiting', 1);
       return new Promise((resolve, reject) => {
         const cancel = clock.after(maxWaitMs, () => {
           slots.queue.splice(slots.queue.indexOf(waiter), 1);
-          leave(slots, keyId);
+          count(slots, keyId, 'waiting', -1);
           try {
             refuse(
               kind,
@@ -156,9 +172,10 @@ export function createSlotLimiter(
         });
         const waiter: Waiter = {
           keyId,
-          go(release) {
+          go() {
             cancel();
-            resolve(release);
+            count(slots, keyId, 'waiting', -1);
+            resolve(occupy(kind, keyId));
           },
         };
         slots.queue.push(waiter);

@@ -15,6 +15,7 @@ export function tradeRoute({
     path: '/api/v1/workspaces/:id/trades/:orderId',
     keyKinds: ['workspace'],
     rate: 'read',
+    load: 'history',
     tag: 'trades',
     summary: 'One trade in full; owners and admins see more of it',
     params: zTradeParams,

@@ -15,6 +15,7 @@ export function tradesRoute({
     path: '/api/v1/workspaces/:id/trades',
     keyKinds: ['workspace'],
     rate: 'read',
+    load: 'history',
     tag: 'trades',
     summary: "A workspace's trades, filtered, sorted and in pages; newest first",
     params: zTradesParams,

@@ -340,6 +340,35 @@ test(
   },
 );
 
+test('an export ends when one of its statements takes too long', async () => {
+  const query = queryOf({
+    ...{
+      lp: null,
+      member: null,
+      sourceChainId: null,
+      stages: null,
+      from: null,
+      to: null,
+      min: null,
+      max: null,
+    },
+    ...{ sort: 'created_at', direction: 'desc', limit: 1, offset: 0 },
+  });
+  const failed = (reading: Promise<unknown> | undefined) =>
+    reading?.then(
+      () => 'read',
+      () => 'failed',
+    );
+  const strict = createTradeStore(db, { ...SMALL, exports: { statementMs: 200 } });
+  await db.transaction(async (session) => {
+    await session.query('lock table trade in access exclusive mode');
+    expect(await failed(strict.exportAll(query).then((rows) => rows?.next()))).toBe('failed');
+  });
+  const again = await strict.exportAll(query);
+  expect(again).toBeDefined();
+  await again?.return(undefined);
+});
+
 test(
   'rebuilt history equals the history written with the facts, row by row and count by count',
   { timeout: 120_000 },

@@ -29,12 +29,13 @@ import { createFamilies, TRADE_COLUMNS, type TradeDbRow, tradeFromRow } from './
 
 interface TradeStoreOptions extends CountOptions {
   limits?: Partial<QueryLimits>;
+  exports?: Partial<typeof EXPORTS>;
 }
 
 const EXPORT_LOCK_CLASS = 7_163_005;
 const MAX_EXPORTS = 8;
 const FETCH = 25;
-const STALLED_MS = 60_000;
+const EXPORTS = { stalledMs: 60_000, statementMs: 30_000 };
 
 const SNAPSHOT =
   'set transaction isolation level repeatable read read only; set local jit = off; set local max_parallel_workers_per_gather = 0; set local enable_sort = off; set local enable_bitmapscan = off; set local enable_seqscan = off';
@@ -43,7 +44,9 @@ export function createTradeStore(db: Database, options: TradeStoreOptions = {}):
   const families = createFamilies(db);
   const limits = { ...QUERY_LIMITS, ...options.limits };
   const ledgers = new Map<number, BookCounts>();
-  let exporting = 0;
+  const exportLimits = { ...EXPORTS, ...options.exports };
+  /** Books that this process exports. Another process may hold the lock of further ones. */
+  const exporting = new Set<string>();
 
   async function page(query: TradeQuery, limit: number, offset: number): Promise<TradePage> {
     const book = await families.book(query.book);
@@ -66,20 +69,23 @@ export function createTradeStore(db: Database, options: TradeStoreOptions = {}):
 
   /** An export takes as long as its client, so it has its own connection. */
   async function exportAll(query: TradeQuery): Promise<AsyncGenerator<TradeRow[]> | undefined> {
-    if (exporting >= MAX_EXPORTS) return undefined;
-    exporting += 1;
+    const { workspaceId, mode } = query.book;
+    const name = `${workspaceId} ${mode}`;
+    if (exporting.size >= MAX_EXPORTS || exporting.has(name)) return undefined;
+    exporting.add(name);
     const client = new pg.Client({
       connectionString: db.url,
       options: `-c search_path=${db.schema}`,
       keepAlive: true,
       connectionTimeoutMillis: 5_000,
+      statement_timeout: exportLimits.statementMs,
       application_name: 'firmquote export',
     });
     let ended = false;
     async function end(): Promise<void> {
       if (ended) return;
       ended = true;
-      exporting -= 1;
+      exporting.delete(name);
       await client.end().catch(() => {});
     }
     client.on('error', () => void end());
@@ -87,7 +93,7 @@ export function createTradeStore(db: Database, options: TradeStoreOptions = {}):
       await client.connect();
       await client.query(
         'begin; set transaction isolation level repeatable read read only; set local ' +
-          `idle_in_transaction_session_timeout = ${STALLED_MS}; set local cursor_tuple_fraction = 1`,
+          `idle_in_transaction_session_timeout = ${exportLimits.stalledMs}; set local cursor_tuple_fraction = 1`,
       );
       const book = await families.book(query.book);
       const { rows } = await client.query<{ ours: boolean }>(
