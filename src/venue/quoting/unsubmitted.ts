@@ -73,7 +73,7 @@ export function createUnsubmittedQuotes(
   const limited = metrics.counter(
     'firmquote_venue_unsubmitted_total',
     'Solvers left out, and requests refused, because a workspace submits too few of its quotes',
-    ['result'],
+    { result: ['left_out', 'refused'] },
   );
 
   function recordOf(key: string): Dealings {
