@@ -17,6 +17,10 @@ const [owner, operator] = [account(9_100), account(9_101)];
 /** For about 1 of the 100 WETH that the LP has. */
 const USDC_PER_WETH = 2_500_000_000n;
 const REQUESTS = 150;
+/** `npm run soak -- --hostile` invents 100,000. */
+const TAKERS = 1_500;
+const AT_ONCE = 30;
+const LITTLE = 100_000_000n;
 
 const metrics = createMetrics();
 let postgres: TestPostgres;
@@ -101,5 +105,36 @@ test('takers that one workspace invents leave inventory for the takers of anothe
   expect(Number(last.headers.get('retry-after'))).toBeGreaterThan(0);
   expect((await ask(keys[1] as string, REQUESTS + 1, USDC_PER_WETH, 'router/quotes')).status).toBe(429);
   for (let n = 0; n < 10; n += 1) expect(quoted(await ask(honest, 10_000 + n))).toBe(true);
-  expect(await metrics.text()).toMatch(/firmquote_venue_unsubmitted_total\{result="refused"\} \d+/);
+  expect(await metrics.text()).toMatch(/firmquote_venue_unsubmitted_total\{result="refused"\} [1-9]/);
 });
+
+test(
+  `${TAKERS} distinct takers that reach the LP leave nothing at venue and LP`,
+  { timeout: 120_000 },
+  async () => {
+    await v.workspace('crowd');
+    await v.chain.deposit(owner.address, v.chain.weth.address, 200n * 10n ** 18n);
+    await v.chain.anvil.mine(2);
+    const key = await v.key('service', { workspaceId: 'crowd' });
+    let asked = 0;
+    const refusals = new Set<string>();
+    await Promise.all(
+      Array.from({ length: AT_ONCE }, async () => {
+        while (asked < TAKERS) {
+          const answer = await ask(key, 100_000 + (asked += 1), LITTLE);
+          if (!quoted(answer)) refusals.add(answer.text.slice(-200));
+        }
+      }),
+    );
+    expect([...refusals]).toEqual([]);
+    expect(quoted(await ask(honest, 20_000))).toBe(true);
+    const live = async () =>
+      Number(/^firmquote_venue_open_quote_groups (\d+)$/m.exec(await metrics.text())?.[1]);
+    expect(await live()).toBeGreaterThan(100);
+    expect(lp.status().liveQuotes).toBeGreaterThan(100);
+    await v.chain.anvil.rpc('evm_increaseTime', [600]);
+    await v.chain.anvil.mine(2);
+    await expect.poll(live, { timeout: 20_000 }).toBe(0);
+    await expect.poll(() => lp.status().liveQuotes, { timeout: 20_000 }).toBe(0);
+  },
+);

@@ -11,6 +11,8 @@ import { ask, closed, dial, each, hits, pause, PER_ROUND, plug, RETURN_MS, ROUND
 
 /** As in the report of a venue whose LPs were locked. */
 const INVENTED_EVERY_MS = 25;
+const USDC_AMOUNTS = ['20000000000', '5000000'];
+const WETH_AMOUNTS = ['8000000000000000000', '2000000000000000'];
 const SLOWLY_MS = 1_000;
 const UNREAD = 200;
 
@@ -26,7 +28,7 @@ export async function stormTopics(url: string, key: string): Promise<void> {
   await pause(RETURN_MS);
 }
 
-/** Asks for large quotes for takers that nobody else ever saw, and takes none. */
+/** Asks for quotes, of much or of little, for takers that nobody else ever saw, and takes none. */
 export async function inventTakers(url: string, { chains, takerKey }: Targets): Promise<void> {
   const [chain] = chains as [Chain];
   const asset = (symbol: string) =>
@@ -35,7 +37,7 @@ export async function inventTakers(url: string, { chains, takerKey }: Targets): 
   hits('requests of takers that a workspace invented');
   const body = JSON.stringify({
     taker: `0x${random32().slice(2, 42)}`,
-    input: { asset: asset(give as string), amount: give === 'USDC' ? '20000000000' : '8000000000000000000' },
+    input: { asset: asset(give as string), amount: any(give === 'USDC' ? USDC_AMOUNTS : WETH_AMOUNTS) },
     output: { asset: asset(take as string) },
   });
   await Promise.all([

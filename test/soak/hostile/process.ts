@@ -23,6 +23,8 @@ import { floodLps, startVenue } from './venue.ts';
 
 const HTTP_AT_ONCE = 16;
 const SLOW_AT_ONCE = 40;
+/** At both venues 100,000 takers in ten minutes. */
+const INVENTING_AT_ONCE = 3;
 
 answerAside({
   venue: (chains: readonly Chain[]) => startVenue(chains),
@@ -44,7 +46,7 @@ function attack(targets: Targets): void {
     keepAt(() => repeatAnswers(url, targets));
     keepAt(() => announceAccounts(url, targets));
     keepAt(() => stormTopics(url, takerKey));
-    keepAt(() => inventTakers(url, targets));
+    keepAt(() => inventTakers(url, targets), INVENTING_AT_ONCE);
     keepAt(() => pester(url), HTTP_AT_ONCE);
     keepAt(() => bombJson(url, takerKey));
     keepAt(() => bombHeaders(url));
