@@ -208,7 +208,7 @@ export function exposeGauges(metrics: Metrics, view: LpGauges): void {
 
 export function exposeAccounts(
   metrics: Metrics,
-  accounts: Pick<Accounts, 'totals' | 'positions' | 'lag' | 'reconciled'>,
+  accounts: Pick<Accounts, 'totals' | 'positions' | 'lag' | 'reconciled' | 'reconciledGas'>,
 ): void {
   metrics.gauge(
     'firmquote_lp_pnl_usd',
@@ -234,6 +234,15 @@ export function exposeAccounts(
     (gauge) => {
       for (const { chain, token, difference } of accounts.reconciled())
         gauge.set(floatOf(difference ?? 0n, 0), { chain, token });
+    },
+  );
+  metrics.gauge(
+    'firmquote_lp_journal_native_difference',
+    'Wei by which a chain and the accounting ledger differ on the native currency of an operator, running or rotated out',
+    ['chain', 'operator'],
+    (gauge) => {
+      for (const { chain, operator, difference } of accounts.reconciledGas())
+        gauge.set(floatOf(difference ?? 0n, 0), { chain, operator });
     },
   );
   metrics.gauge(

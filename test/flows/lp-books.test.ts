@@ -37,6 +37,7 @@ const operator = account(72);
 const taker = account(73);
 const keeper = account(74);
 const rival = account(75);
+const successor = account(76);
 const USDC = 1_000_000n;
 const WETH = 10n ** 18n;
 
@@ -48,9 +49,13 @@ let venue: ScriptedVenue;
 let lp: LpNode;
 let generation = 0;
 
-async function startLp(): Promise<LpNode> {
+async function startLp(key = operator): Promise<LpNode> {
   generation += 1;
-  const transactors = await testTransactors({ devnet, postgres, operator, owner: `books-${generation}` });
+  const transactors = await testTransactors({
+    ...{ devnet, postgres },
+    operator: key,
+    owner: `books-${generation}`,
+  });
   const config = lpConfig(devnet, owner.address, {
     quoting: { validitySeconds: 5, claimSeconds: 10, fillMarginSeconds: 1 },
     lease: { aheadSeconds: 4 },
@@ -61,7 +66,7 @@ async function startLp(): Promise<LpNode> {
     devnet,
     postgres,
     venueUrl: venue.url,
-    operator,
+    operator: key,
     schema: 'lp_books',
     config,
     transactors,
@@ -495,6 +500,17 @@ test('the admin API returns books and profit, and says what to do for unknown id
     { from: keeper.address, to: operator.address, value: `0x${(10n ** 17n).toString(16)}` },
   ]);
   await eventually(async () => BigInt((await gasOf())?.chainSays ?? 0) === before + 10n ** 17n);
+  // The verdict is over every row.
+  const admin = { admin: door.url };
+  expect(await printed(() => showAccounting(admin))).toMatch(/gas of 0x[\s\S]*\n1 of 6 differ\./);
+  expect(process.exitCode).toBe(1);
+  process.exitCode = 0;
+  await eventually(() =>
+    lp
+      .accounts()
+      .reconciledGas()
+      .some(({ chain, difference }) => chain === 'chain2' && difference === 10n ** 17n),
+  );
   const adjust = async (word: object) => {
     const answer = await fetch(`${door.url}/books/adjust`, { method: 'POST', body: JSON.stringify(word) });
     return { status: answer.status, body: (await answer.json()) as { error: { code: string } } };
@@ -523,10 +539,10 @@ test('the admin API returns books and profit, and says what to do for unknown id
   expect(said).toMatchObject([{ who: 'ada', what: 'adjust', note: 'topped up' }]);
   await booksAgree();
   // The operator's tools say the same in a terminal.
-  const admin = { admin: door.url };
   expect(await printed(() => showAccounting(admin))).toMatch(
-    /chain1 +USDC +\d+ +(\d+) +\1 .*[\s\S]*The accounting ledger agrees/,
+    /chain1 +USDC +\d+ +(\d+) +\1 .*[\s\S]*All 6 balances of the accounting ledger agree/,
   );
+  expect(process.exitCode).toBe(0);
   expect(await printed(() => showAccounting({ ...admin, order: rows[0]?.key ?? '' }))).toMatch(
     /sent[\s\S]*assets:inventory[\s\S]*credit/,
   );
@@ -554,6 +570,85 @@ test('the admin API returns books and profit, and says what to do for unknown id
     body: { error: { code: 'bad_request' } },
   });
   await door.close();
+});
+
+/** Bought with this chain's native currency by all transactions of the LP's keys, by their receipts. */
+async function spentOn({ anvil, port }: TestChain): Promise<bigint> {
+  const head = Number(await anvil.rpc<string>('eth_blockNumber'));
+  let spent = 0n;
+  for (let number = 0; number <= head; number += 1) {
+    const { transactions } = await anvil.rpc<{ transactions: { from: string; hash: `0x${string}` }[] }>(
+      'eth_getBlockByNumber',
+      [`0x${number.toString(16)}`, true],
+    );
+    for (const { from, hash } of transactions) {
+      if (from !== operator.address && from !== successor.address) continue;
+      const receipt = await port.receipt(hash);
+      spent += (receipt?.gasUsed ?? 0n) * (receipt?.effectiveGasPrice ?? 0n);
+    }
+  }
+  return spent;
+}
+
+/** Every key has on chain what the books say, and their expense is all that the receipts say. */
+async function gasAgrees(): Promise<void> {
+  await eventually(async () => {
+    const rows = await lp.accounts().reconcileGas();
+    return rows.length === 4 && rows.every(({ difference }) => difference === 0n);
+  });
+  for (const chain of devnet.chains)
+    expect(
+      lp
+        .accounts()
+        .balances()
+        .find(({ account: name, chain: slug }) => name === 'expense:gas' && slug === chain.chain.slug)
+        ?.amount,
+    ).toBe(await spentOn(chain));
+  await booksAgree();
+}
+
+test('an operator key is rotated: the gas of trades before, during and after is booked for every key', async () => {
+  // The first key fills it, and whichever key is there proves and claims it.
+  const during = await bridge(600n * USDC);
+  venue.send({ type: 'award', ...awardOf(during) });
+  await eventually(async () => (await tradeOf(during.id)) !== undefined);
+  await here.send(keeper.address, here.chain.escrow, openForCall(during.order, during.funding));
+  await eventually(async () => (await tradeOf(during.id))?.counted === true);
+  await lp.stop();
+  for (const chain of devnet.chains) {
+    await chain.fund(successor.address);
+    await chain.setOperator(owner.address, successor.address);
+  }
+  lp = await startLp(successor);
+  await eventually(async () => (await tradeOf(during.id))?.stage === 'finalised');
+  const after = await bridge(700n * USDC);
+  venue.send({ type: 'award', ...awardOf(after) });
+  await eventually(async () => (await tradeOf(after.id)) !== undefined);
+  await here.send(keeper.address, here.chain.escrow, openForCall(after.order, after.funding));
+  await eventually(async () => (await tradeOf(after.id))?.stage === 'finalised');
+  await gasAgrees();
+  expect((await tradeOf(after.id))?.gasMicros).toBeGreaterThan(0n);
+});
+
+test('books of a release that skipped the gas of a rotated-in key are completed, and nothing is booked twice', async () => {
+  await lp.stop();
+  const db = await postgres.database('lp_books', LP_MIGRATIONS);
+  // What that release left: one account for all keys, and no entry of the second key.
+  await db.query('delete from lp_gas_cursor');
+  await db.query(
+    `with gone as (delete from lp_posting p using lp_entry e where e.n = p.entry and e.id in (
+       select e.id from lp_entry e join lp_posting p on p.entry = e.n where p.account = 'assets:gas:${successor.address}') returning e.n)
+     delete from lp_entry where n in (select n from gone)`,
+  );
+  await db.query(`update lp_posting set account = 'assets:gas' where account like 'assets:gas:%'`);
+  await db.query(`update lp_entry set id = left(id, -43) where id like 'opening:%:native:%'`);
+  await db.query('delete from lp_balance');
+  await db.query(
+    'insert into lp_balance select account, chain_id, token, sum(amount) from lp_posting group by 1, 2, 3',
+  );
+  lp = await startLp(successor);
+  await venue.until(({ status }) => status === 'active');
+  await gasAgrees();
 });
 
 async function printed(work: () => Promise<void>): Promise<string> {

@@ -5,7 +5,7 @@ import { UpstreamError } from '../../domain/errors.ts';
 import type { Address, Hex } from '../../domain/hex.ts';
 import type { NewSlot, TxAttempt, TxSigner, TxSlot, TxStore } from '../../ports/stores/tx-store.ts';
 import type { Database, Queryable, Row } from './pool.ts';
-import { bytes, fromRow } from './rows.ts';
+import { bytes, fromRow, select } from './rows.ts';
 
 const MOST_TRIES = 5;
 
@@ -234,6 +234,25 @@ export function createTxStore(db: Database): TxStore {
         [chainId, bytes(signer), nonce, block.toString()],
         'tx-live',
       ),
+    slotsFrom: (chainId, signer, { nonce, block }, limit) =>
+      loadSlots(
+        db,
+        's.chain_id = $1 and s.signer = $2 and s.nonce >= $3 and (s.mined_block is null or ' +
+          's.mined_block >= $4) order by s.nonce limit $5',
+        [chainId, bytes(signer), nonce, block.toString(), limit],
+        'tx-from',
+      ),
+    // The lease of a signer that never sent ended before the next signer sent.
+    signers: async (chainId) =>
+      (
+        await select<{ signer: Address }>(
+          db,
+          `select s.signer from tx_signer s where s.chain_id = $1 order by coalesce(
+             (select min(t.created_at_ms) from tx_slot t where t.chain_id = s.chain_id and t.signer = s.signer),
+             extract(epoch from s.lease_until) * 1000)`,
+          [chainId],
+        )
+      ).map(({ signer }) => signer),
   };
 }
 

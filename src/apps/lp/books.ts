@@ -2,6 +2,7 @@
 
 import type { OpsRoute } from '../../adapters/http/ops.ts';
 import { RequestError } from '../../domain/errors.ts';
+import type { Address } from '../../domain/hex.ts';
 import type { LpNode } from '../../lp/node/interface.ts';
 import type { OperatorLog } from './operator-log.ts';
 import type { ProfitKey } from '../../ports/stores/accounting-store.ts';
@@ -66,11 +67,17 @@ export function bookRoutes(node: LpNode, audit: Pick<OperatorLog, 'note'>): OpsR
       path: '/books/adjust',
       // Only the exact difference, by a person, with a reason.
       async handle({ body }) {
-        const { chain, token, amount, note, by } = adjustmentOf(body);
-        await node.accounts().adjust(chain, token, BigInt(amount));
+        const { chain, token, amount, operator, note, by } = adjustmentOf(body);
+        await node.accounts().adjust(chain, token, BigInt(amount), operator);
         await audit.note(by, 'adjust', {
           note,
-          changes: [{ path: `books.${chain}.${token}`, from: '', to: amount }],
+          changes: [
+            {
+              path: `books.${chain}.${token}${operator === undefined ? '' : `.${operator}`}`,
+              from: '',
+              to: amount,
+            },
+          ],
         });
         return { status: 200, body: await reconciled() };
       },
@@ -88,7 +95,7 @@ function adjustmentOf(body: string) {
   try {
     said = JSON.parse(body) as Record<string, unknown>;
   } catch {}
-  const { chain, token, amount, note, by = 'admin API' } = said;
+  const { chain, token, amount, operator, note, by = 'admin API' } = said;
   if (
     typeof chain !== 'string' ||
     typeof token !== 'string' ||
@@ -96,11 +103,19 @@ function adjustmentOf(body: string) {
     !/^-?[1-9][0-9]{0,77}$/.test(amount) ||
     typeof note !== 'string' ||
     note.trim() === '' ||
-    typeof by !== 'string'
+    typeof by !== 'string' ||
+    (operator !== undefined && !/^0x[0-9a-f]{40}$/.test(String(operator)))
   ) {
     throw badRequest(
-      'Send {"chain": "base", "token": "USDC" or "native", "amount": "-12" (base units, chain less books), "note": "what moved it", "by": "who"}.',
+      'Send {"chain": "base", "token": "USDC" or "native", "amount": "-12" (base units, chain less books), "note": "what moved it", "by": "who"}; for "native" also "operator": "0x..." (lower case) unless it is the running one.',
     );
   }
-  return { chain, token, amount, note: note.slice(0, 500), by: by.slice(0, 100) };
+  return {
+    chain,
+    token,
+    amount,
+    operator: operator as Address | undefined,
+    note: note.slice(0, 500),
+    by: by.slice(0, 100),
+  };
 }

@@ -6,8 +6,7 @@
 
 import { isDecline } from '../../domain/decline.ts';
 import { RequestError } from '../../domain/errors.ts';
-import { type Bytes32, ZERO_BYTES32 } from '../../domain/hex.ts';
-import type { Money } from '../../inventory/event.ts';
+import { type Address, type Bytes32, ZERO_BYTES32 } from '../../domain/hex.ts';
 import type { Ledger } from '../../inventory/ledger.ts';
 import type {
   JournalStore,
@@ -16,7 +15,6 @@ import type {
   StoredExplanation,
   TradeRecord,
 } from '../../ports/stores/accounting-store.ts';
-import type { Rational } from '../../pricing/rational.ts';
 import type { OpenAward } from '../settlement/awards.ts';
 import type { Explanation } from '../quote-log/explain.ts';
 import { createRecentQuotes } from '../quote-log/recent-quotes.ts';
@@ -24,6 +22,7 @@ import { createAccountingLedger, type Exchange, idOf, type FactPlace } from './l
 import { type Books, createFolder, explanationOf, forget, type Note, type ProfitSums } from './fold.ts';
 import {
   createChainReader,
+  gasKey,
   type OpeningBalances,
   type ReaderDeps,
   type ReaderOptions,
@@ -39,7 +38,6 @@ import type { Takers } from './taker-costs.ts';
 interface AccountsDeps extends ReaderDeps {
   store: JournalStore;
   open(): readonly OpenAward[];
-  native(chainId: number): Rational | undefined;
   market: Pick<Market, 'pair'>;
   ledger: Pick<Ledger, 'bucket'>;
   takers: Takers;
@@ -63,6 +61,17 @@ export interface Reconciled {
   chainSays: bigint | null;
   /** null while the inventory ledger is at another block. */
   ledger: bigint | null;
+  difference: bigint | null;
+}
+
+/** The native currency of an operator, running or rotated out, in wei. */
+export interface ReconciledGas {
+  chain: string;
+  operator: Address;
+  block: bigint;
+  journal: bigint;
+  /** null: the chain is not configured any more. */
+  chainSays: bigint | null;
   difference: bigint | null;
 }
 
@@ -216,6 +225,8 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions) {
     return {
       journal: createAccountingLedger(opening),
       cursors: new Map(opening.cursors.map((cursor) => [cursor.chainId, cursor])),
+      gas: new Map(opening.gas.map((cursor) => [gasKey(cursor), cursor])),
+      began: new Map(opening.began.map(({ chainId, block }) => [chainId, block])),
       positions: new Map(opening.positions.map((row) => [row.asset, row])),
       trades: new Map(opening.trades.map((trade) => [trade.orderId, trade])),
       opened: new Set(ids),
@@ -242,7 +253,7 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions) {
       try {
         const opening = await reader.opening(held, chainId, patient);
         if (opening !== undefined) openings.push(opening);
-        const reading = await reader.next(held, chainId);
+        const reading = await reader.next(held, chainId, patient);
         if (reading !== undefined) readings.push(reading);
       } catch (error) {
         // A chain that fails must not keep the other chains out of the books.
@@ -355,17 +366,28 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions) {
   }
 
   let checked: Reconciled[] = [];
+  let checkedGas: ReconciledGas[] = [];
   let checkedMs = Number.NEGATIVE_INFINITY;
   async function check(): Promise<void> {
     if (stopped || lost || clock.monotonicMs() - checkedMs < reconcileMs) return;
     checkedMs = clock.monotonicMs();
-    const before = new Map(checked.map(({ chain, token, difference }) => [`${chain} ${token}`, difference]));
-    const now = await reconcile().catch((error: unknown) =>
+    const now = await Promise.all([reconcile(), reconcileGas()]).catch((error: unknown) =>
       log.warn({ error }, 'the books could not be compared with the chains; the next interval tries again'),
     );
     if (now === undefined) return;
-    checked = now;
-    for (const { chain, token, block, journal, chainSays, difference } of now) {
+    const named = (gas: readonly ReconciledGas[]) =>
+      gas.map(({ operator, ...row }) => ({ ...row, token: `native of ${operator}` }));
+    const before = new Map(
+      [...checked, ...named(checkedGas)].map(({ chain, token, difference }) => [
+        `${chain} ${token}`,
+        difference,
+      ]),
+    );
+    [checked, checkedGas] = now;
+    for (const { chain, token, block, journal, chainSays, difference } of [
+      ...checked,
+      ...named(checkedGas),
+    ]) {
       if ((difference ?? 0n) === (before.get(`${chain} ${token}`) ?? 0n)) continue;
       if (difference === 0n) log.warn({ chain, token, block }, 'books and chain agree again');
       else
@@ -402,23 +424,24 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions) {
     );
   }
 
-  /** Native currency of the operator. Transfers to it emit no event and show as a difference. */
-  async function reconcileGas(): Promise<
-    { chain: string; block: bigint; journal: bigint; chainSays: bigint }[]
-  > {
+  /** Native currency of every operator. Transfers to it emit no event and show as a difference. */
+  async function reconcileGas(): Promise<ReconciledGas[]> {
     const held = books;
-    const read = [...(held?.cursors.values() ?? [])].map(({ chainId, block }) => ({
-      chainId,
-      block,
-      journal: held?.journal.gas(chainId) ?? 0n,
-    }));
+    if (held === undefined) return [];
     return Promise.all(
-      read.map(async ({ chainId, block, journal }) => ({
-        chain: slugOf(chainId),
-        block,
-        journal,
-        chainSays: (await chains.get(chainId)?.nativeBalance(options.operator, block)) ?? 0n,
-      })),
+      [...held.gas.values()].map(async ({ chainId, operator }): Promise<ReconciledGas> => {
+        const block = held.cursors.get(chainId)?.block ?? 0n;
+        const journal = held.journal.gas(chainId, operator);
+        const chainSays = (await chains.get(chainId)?.nativeBalance(operator, block)) ?? null;
+        return {
+          chain: slugOf(chainId),
+          operator,
+          block,
+          journal,
+          chainSays,
+          difference: chainSays === null ? null : chainSays - journal,
+        };
+      }),
     );
   }
 
@@ -501,27 +524,25 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions) {
     reconcile,
     reconcileGas,
     reconciled: () => checked,
+    reconciledGas: () => checkedGas,
     /**
-     * Books an explained difference of a token symbol or 'native'. Throws `RequestError` unless `amount`
-     * equals the current difference in base units.
+     * Books an explained difference of a token symbol, or of the 'native' currency of an operator. Throws
+     * `RequestError` unless `amount` equals the current difference in base units.
      */
-    async adjust(chain: string, token: string, amount: bigint) {
+    async adjust(chain: string, token: string, amount: bigint, operator: Address = options.operator) {
       const look = async () => {
         await passes.run();
         return token === 'native'
-          ? (await reconcileGas()).map((row) => ({
-              ...row,
-              token,
-              address: 'native' as const,
-              difference: row.chainSays - row.journal,
-            }))
+          ? (await reconcileGas())
+              .filter((row) => row.operator === operator)
+              .map((row) => ({ ...row, token, address: 'native' as const }))
           : await reconcile();
       };
       const rows = await look();
       const row = rows.find((each) => each.chain === chain && each.token === token);
       if (row === undefined)
         throw new RequestError(
-          `The books have no ${token} on ${chain}. They have: ${rows.map((each) => `${each.token} on ${each.chain}`).join(', ') || 'nothing yet'}.`,
+          `The books have no ${token}${token === 'native' ? ` of ${operator}` : ''} on ${chain}. They have: ${rows.map((each) => `${each.token} on ${each.chain}`).join(', ') || 'nothing yet'}.`,
           { code: 'bad_request' },
         );
       if (row.difference === null || row.difference === 0n)
@@ -544,7 +565,10 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions) {
       const chainId = [...reader.described.values()].find(({ slug }) => slug === chain)?.id ?? 0;
       note({
         kind: 'adjusted',
-        money: { chainId, token: row.address, amount } as Money,
+        money:
+          row.address === 'native'
+            ? { chainId, token: row.address, operator, amount }
+            : { chainId, token: row.address as Address, amount },
         block: row.block,
         atMs: clock.nowMs(),
       });

@@ -7,14 +7,14 @@ import { tokenOf, type TokenInfo } from '../../domain/chain.ts';
 import { type Address, addressToBytes32, type Bytes32 } from '../../domain/hex.ts';
 import type { StandardOrder } from '../../domain/order.ts';
 import type { Money } from '../../inventory/event.ts';
-import type { ChainPort, EscrowEvent } from '../../ports/chain.ts';
+import type { ChainPort, EscrowEvent, Receipt } from '../../ports/chain.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { JournalCursor } from '../../ports/stores/accounting-store.ts';
+import type { GasCursor, JournalCursor } from '../../ports/stores/accounting-store.ts';
 import type { Log } from '../../ports/log.ts';
 import type { ChainCursor, LpStore } from '../../ports/stores/lp-store.ts';
-import type { TxStore } from '../../ports/stores/tx-store.ts';
+import type { TxSlot, TxStore } from '../../ports/stores/tx-store.ts';
 import type { Rational } from '../../pricing/rational.ts';
-import { type Exchange, idOf, type FactPlace } from './ledger.ts';
+import { type AccountingLedger, type Exchange, idOf, type FactPlace, type NativeMoney } from './ledger.ts';
 import { ownSlice, type OwnSlice } from '../quoting/order.ts';
 import type { Routes } from '../quoting/route.ts';
 
@@ -24,9 +24,10 @@ export interface ReaderDeps {
   /** The last final block that the inventory ledger has processed. */
   final(chainId: number): ChainCursor | undefined;
   usd(asset: string): Rational | undefined;
+  native(chainId: number): Rational | undefined;
   routes(): Routes;
-  /** The operator's transactions; without them the books have no gas costs. */
-  transactions: Pick<TxStore, 'liveSlots'> | undefined;
+  /** The operators' transactions; without them the books have no gas costs. */
+  transactions: Pick<TxStore, 'slotsFrom' | 'signers'> | undefined;
   clock: Clock;
   log: Log;
 }
@@ -40,6 +41,7 @@ export interface ReaderOptions {
 
 export interface Reading {
   cursor: JournalCursor;
+  gas: GasCursor[];
   facts: ({ id: string } & (
     | {
         kind: 'sent' | 'credited' | 'refunded';
@@ -48,7 +50,17 @@ export interface Reading {
         order: StandardOrder | undefined;
       }
     | { kind: 'owner'; money: Money; place: FactPlace; logIndex: number }
-    | { kind: 'gas'; wei: bigint; place: FactPlace; orderId: Bytes32 | null }
+    | {
+        kind: 'gas';
+        wei: bigint;
+        place: FactPlace;
+        orderId: Bytes32 | null;
+        operator: Address;
+        /** Mined before the operator's opening balance. */
+        before: boolean;
+        /** Whose balance the previous release took the gas of every operator from. */
+        payer: Address;
+      }
   ))[];
 }
 
@@ -56,22 +68,30 @@ export interface Reading {
 export interface OpeningBalances {
   cursor: JournalCursor;
   balances: Money[];
-  /** The operator's native balance, unless the books have it already. */
-  native: bigint | undefined;
+  /** Of operators that the books do not have yet. */
+  native: NativeMoney[];
+  /** Who owns what the previous release booked for all operators; undefined when there is nothing. */
+  heir: Address | undefined;
   fresh: boolean;
 }
 
 interface Known {
   cursors: ReadonlyMap<number, JournalCursor>;
+  gas: ReadonlyMap<string, GasCursor>;
+  /** The block at which the books of a chain were opened. */
+  began: ReadonlyMap<number, bigint>;
   opened: ReadonlySet<string>;
+  journal: Pick<AccountingLedger, 'gasOfAll'>;
 }
+
+export const gasKey = ({ chainId, operator }: Pick<GasCursor, 'chainId' | 'operator'>): string =>
+  `${chainId}:${operator}`;
 
 export type ChainReader = ReturnType<typeof createChainReader>;
 
 const RECEIPTS_AT_ONCE = 50;
 const EVENTS_AT_ONCE = 300;
 const MOST_EXCHANGES = 5_000;
-const NEVER = 2n ** 62n;
 
 export function createChainReader(deps: ReaderDeps, { account, operator, tokens, maxBlocks }: ReaderOptions) {
   const { chains, clock, log } = deps;
@@ -82,6 +102,16 @@ export function createChainReader(deps: ReaderDeps, { account, operator, tokens,
   });
 
   const trusted = new Set<number>();
+  /** Of each chain, by their first use; the running operator included. */
+  const operators = new Map<number, readonly Address[]>();
+
+  async function operatorsOf(chainId: number): Promise<readonly Address[]> {
+    const known = operators.get(chainId);
+    if (known !== undefined || deps.transactions === undefined) return known ?? [];
+    const found = [...new Set([...(await deps.transactions.signers(chainId)), operator])];
+    operators.set(chainId, found);
+    return found;
+  }
 
   const infoOf = ({ chainId, token }: Pick<Money, 'chainId' | 'token'>): TokenInfo | undefined => {
     const chain = described.get(chainId);
@@ -116,7 +146,11 @@ export function createChainReader(deps: ReaderDeps, { account, operator, tokens,
     return order && slice && { exchange: exchangeOf(orderId, slice, order), order };
   }
 
-  async function next({ cursors, opened }: Known, chainId: number): Promise<Reading | undefined> {
+  async function next(
+    { cursors, opened, gas, began }: Known,
+    chainId: number,
+    patient: boolean,
+  ): Promise<Reading | undefined> {
     const port = chains.get(chainId);
     const cursor = cursors.get(chainId);
     const final = deps.final(chainId);
@@ -141,6 +175,7 @@ export function createChainReader(deps: ReaderDeps, { account, operator, tokens,
     if (bottom === undefined) return undefined;
     const reading: Reading = {
       cursor: { chainId, block: to, hash: bottom.hash, nonce: cursor.nonce },
+      gas: [],
       facts: [],
     };
     const orders = new Map(
@@ -156,7 +191,12 @@ export function createChainReader(deps: ReaderDeps, { account, operator, tokens,
       };
       await readEvent(event, place, orders, opened, reading.facts);
     }
-    await readGas(chainId, port, reading);
+    // Gas that is booked without a price would be missing from the profit for ever.
+    if (patient && deps.native(chainId) === undefined) return reading;
+    for (const each of await operatorsOf(chainId)) {
+      const from = gas.get(gasKey({ chainId, operator: each }));
+      if (from !== undefined) await readGas(port, from, began.get(chainId) ?? 0n, reading);
+    }
     return reading;
   }
 
@@ -208,39 +248,72 @@ export function createChainReader(deps: ReaderDeps, { account, operator, tokens,
   }
 
   /** Nonces are mined in order, so all transactions below the first unfinal one are booked once. */
-  async function readGas(chainId: number, port: ChainPort, { cursor, facts }: Reading): Promise<void> {
+  async function readGas(
+    port: ChainPort,
+    from: GasCursor,
+    began: bigint,
+    { cursor, facts, gas }: Reading,
+  ): Promise<void> {
+    const { chainId } = cursor;
+    const block = began + 1n;
     const slots =
-      (await deps.transactions?.liveSlots(chainId, operator, { nonce: cursor.nonce, block: NEVER })) ?? [];
-    for (const { nonce, state, mined, key } of slots
-      .filter((slot) => slot.nonce >= cursor.nonce)
-      .slice(0, RECEIPTS_AT_ONCE)) {
-      if (state === 'open' || (mined !== null && mined.blockNumber > cursor.block)) return;
-      if (mined !== null) {
-        const receipt = await port.receipt(mined.txHash);
-        if (receipt === undefined || receipt.blockNumber > cursor.block) return;
-        const place: FactPlace = {
-          chainId,
-          block: receipt.blockNumber,
-          blockHash: receipt.blockHash,
-          txHash: receipt.txHash,
-          atMs: clock.nowMs(),
-        };
-        const orderId = /^0x[0-9a-f]{64}/.exec(key)?.[0] as Bytes32 | undefined;
-        facts.push({
-          id: idOf.gas(chainId, place),
-          kind: 'gas',
-          wei: receipt.gasUsed * receipt.effectiveGasPrice + receipt.l1Fee,
-          place,
-          orderId: orderId ?? null,
-        });
+      (await deps.transactions?.slotsFrom(
+        chainId,
+        from.operator,
+        { nonce: from.nonce, block },
+        RECEIPTS_AT_ONCE,
+      )) ?? [];
+    let { nonce } = from;
+    for (const slot of slots) {
+      const receipt = await receiptOf(port, slot);
+      if (receipt === 'none') {
+        nonce = slot.nonce + 1;
+        continue;
       }
-      cursor.nonce = nonce + 1;
+      if (receipt === undefined || receipt.blockNumber > cursor.block) break;
+      nonce = slot.nonce + 1;
+      if (receipt.blockNumber < block) continue;
+      const place: FactPlace = {
+        chainId,
+        block: receipt.blockNumber,
+        blockHash: receipt.blockHash,
+        txHash: receipt.txHash,
+        atMs: clock.nowMs(),
+      };
+      facts.push({
+        id: idOf.gas(chainId, place),
+        kind: 'gas',
+        wei: receipt.gasUsed * receipt.effectiveGasPrice + receipt.l1Fee,
+        place,
+        orderId: (/^0x[0-9a-f]{64}/.exec(slot.key)?.[0] as Bytes32 | undefined) ?? null,
+        operator: from.operator,
+        before: receipt.blockNumber <= from.block,
+        payer: operators.get(chainId)?.[0] ?? operator,
+      });
     }
+    if (from.operator === operator) cursor.nonce = nonce;
+    if (nonce !== from.nonce) gas.push({ ...from, nonce });
+  }
+
+  /** undefined: not mined yet. 'none': the slot ended without a transaction. */
+  async function receiptOf(
+    port: ChainPort,
+    { state, mined, signer, attempts }: TxSlot,
+  ): Promise<Receipt | 'none' | undefined> {
+    if (mined !== null) return port.receipt(mined.txHash);
+    if (state !== 'open') return 'none';
+    // Nobody follows the transactions of a key that was rotated out.
+    if (signer !== operator)
+      for (const { hash } of attempts) {
+        const receipt = await port.receipt(hash);
+        if (receipt !== undefined) return receipt;
+      }
+    return undefined;
   }
 
   /** `patient`: wait rather than open the books without prices. */
   async function opening(
-    { cursors, opened }: Known,
+    { cursors, opened, gas, journal }: Known,
     chainId: number,
     patient: boolean,
   ): Promise<OpeningBalances | undefined> {
@@ -248,12 +321,16 @@ export function createChainReader(deps: ReaderDeps, { account, operator, tokens,
     const missing = tokens.filter(
       (each) => each.chainId === chainId && !opened.has(idOf.opening(chainId, each.token)),
     );
+    const all = await operatorsOf(chainId);
+    const unknown = all.filter((each) => !gas.has(gasKey({ chainId, operator: each })));
+    const ofAll = journal.gasOfAll(chainId) !== 0n;
     const known = cursors.get(chainId);
     const final = deps.final(chainId);
     if (
       port === undefined ||
       final === undefined ||
-      (known !== undefined && (missing.length === 0 || known.block !== final.block))
+      (known !== undefined &&
+        ((missing.length === 0 && unknown.length === 0 && !ofAll) || known.block !== final.block))
     )
       return undefined;
     const unpriced = missing.filter((each) => deps.usd(infoOf(each)?.symbol ?? '') === undefined);
@@ -265,17 +342,24 @@ export function createChainReader(deps: ReaderDeps, { account, operator, tokens,
         amount: await port.ledgerBalance(account, token, final.block),
       })),
     );
-    const first = known === undefined && deps.transactions !== undefined;
-    const count = first ? await port.transactionCount(operator, 'latest') : 0;
-    const slots = first
-      ? await deps.transactions?.liveSlots(chainId, operator, { nonce: count, block: final.block + 1n })
-      : [];
-    const native = first ? await port.nativeBalance(operator, final.block) : undefined;
-    const nonce = known?.nonce ?? Math.min(count, ...(slots ?? []).map((slot) => slot.nonce));
+    // Before the first cursor, what was booked for all operators is the first one's; later it comes from a
+    // process of the previous release, which has our operator.
+    const heir = ofAll ? (unknown.length === all.length ? all[0] : operator) : undefined;
+    const native = await Promise.all(
+      unknown
+        .filter((each) => each !== heir)
+        .map(async (each): Promise<NativeMoney> => ({
+          chainId,
+          token: 'native',
+          operator: each,
+          amount: await port.nativeBalance(each, final.block),
+        })),
+    );
     return {
-      cursor: known ?? { chainId, block: final.block, hash: final.hash, nonce },
+      cursor: known ?? { chainId, block: final.block, hash: final.hash, nonce: 0 },
       balances,
       native,
+      heir,
       fresh: known === undefined,
     };
   }

@@ -55,6 +55,8 @@ const { fold, tradeOf } = createFolder({
   found: (trade) => found.push(trade),
 });
 
+const OPERATOR = `0x${'e'.repeat(40)}` as const;
+
 beforeEach(() => {
   eth = 2_500n;
   found = [];
@@ -62,6 +64,8 @@ beforeEach(() => {
   books = {
     journal: createAccountingLedger(),
     cursors: new Map(),
+    gas: new Map(),
+    began: new Map(),
     positions: new Map(),
     trades: new Map(),
     opened: new Set(),
@@ -74,7 +78,8 @@ beforeEach(() => {
         { chainId, token: USDC, amount: 100_000_000_000n },
         { chainId, token: WETH, amount: 10n ** 19n },
       ],
-      native: 10n ** 18n,
+      native: [{ chainId, token: 'native' as const, operator: OPERATOR, amount: 10n ** 18n }],
+      heir: undefined,
       fresh: true,
     })),
   });
@@ -92,6 +97,7 @@ const take = (pass: Partial<Pass>) =>
   });
 const reading = (chainId: number, block: number, facts: Reading['facts']): Reading => ({
   cursor: { chainId, block: BigInt(block), hash: word(block), nonce: 0 },
+  gas: [],
   facts,
 });
 const sent = (block = 10) =>
@@ -201,6 +207,9 @@ test('marks and gas add to the sums; facts already stored add nothing', () => {
       wei: 10n ** 15n,
       place: place(2, 11),
       orderId: exchange.orderId,
+      operator: OPERATOR,
+      before: false,
+      payer: OPERATOR,
     },
   ]);
   take({ readings: [gas] });
@@ -211,5 +220,5 @@ test('marks and gas add to the sums; facts already stored add nothing', () => {
       known: new Set([idOf.gas(2, place(2, 11)), idOf.sent(exchange.orderId, place(2, 10))]),
     }).entries,
   ).toEqual([]);
-  expect(books.journal.gas(2)).toBe(10n ** 18n - 10n ** 15n);
+  expect(books.journal.gas(2, OPERATOR)).toBe(10n ** 18n - 10n ** 15n);
 });

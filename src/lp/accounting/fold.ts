@@ -10,6 +10,7 @@ import type { StandardOrder } from '../../domain/order.ts';
 import type { Money } from '../../inventory/event.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type {
+  GasCursor,
   JournalBatch,
   JournalCursor,
   JournalEntry,
@@ -21,8 +22,8 @@ import type {
 } from '../../ports/stores/accounting-store.ts';
 import type { Rational } from '../../pricing/rational.ts';
 import { explainQuote } from '../quote-log/explain.ts';
-import { type Exchange, idOf, type AccountingLedger, type FactPlace } from './ledger.ts';
-import type { OpeningBalances, ChainReader, Reading } from './chain-reader.ts';
+import { type Exchange, idOf, type AccountingLedger, type FactPlace, type NativeMoney } from './ledger.ts';
+import { gasKey, type OpeningBalances, type ChainReader, type Reading } from './chain-reader.ts';
 import type { QuoteRecord, ChainSighting } from '../quote-log/quote-events.ts';
 import { attoOf, emptyPosition, usdMicrosOf, applyTrade, applyOwnerMove, valueUnpriced } from './pnl.ts';
 import type { Routes } from '../quoting/route.ts';
@@ -33,12 +34,7 @@ export type Note =
   | { kind: 'filled'; exchange: Exchange; place: FactPlace }
   | { kind: 'unfilled'; orderId: Bytes32; was: Pick<ChainSighting, 'blockHash' | 'txHash'>; atMs: number }
   | { kind: 'failed'; orderId: Bytes32 }
-  | {
-      kind: 'adjusted';
-      money: Money | { chainId: number; token: 'native'; amount: bigint };
-      block: bigint;
-      atMs: number;
-    }
+  | { kind: 'adjusted'; money: Money | NativeMoney; block: bigint; atMs: number }
   | { kind: 'mark'; orderId: Bytes32; horizon: Horizon; mark: Mark };
 
 /** Millionths of USD, over trades whose fill is final. */
@@ -66,6 +62,10 @@ const SUMS = [
 export interface Books {
   journal: AccountingLedger;
   cursors: Map<number, JournalCursor>;
+  /** By `gasKey`. */
+  gas: Map<string, GasCursor>;
+  /** The block at which the books of a chain were opened. */
+  began: Map<number, bigint>;
   positions: Map<string, PositionRow>;
   trades: Map<Bytes32, TradeRecord>;
   opened: Set<string>;
@@ -97,6 +97,7 @@ export interface Pass {
 export interface Batch extends JournalBatch {
   entries: JournalEntry[];
   cursors: JournalCursor[];
+  gas: GasCursor[];
   trades: TradeRecord[];
   positions: PositionRow[];
   explanations: StoredExplanation[];
@@ -156,10 +157,11 @@ export function createFolder(deps: FoldDeps) {
   }
 
   function fold(held: Books, { openings, readings, notes, known, older, inFlight }: Pass): Batch {
-    const { journal, positions, cursors, opened, sums } = held;
+    const { journal, positions, cursors, gas, began, opened, sums } = held;
     const batch: Batch = {
       entries: [],
       cursors: [],
+      gas: [],
       trades: [],
       positions: [],
       takers: [],
@@ -191,17 +193,28 @@ export function createFolder(deps: FoldDeps) {
     const ownerMoves = (money: Money) =>
       shift(money, (position, quantity) => applyOwnerMove(position, quantity, deps.usd(position.asset)));
 
-    for (const { cursor, balances, native, fresh } of openings) {
+    function reachGas(cursor: GasCursor): void {
+      gas.set(gasKey(cursor), cursor);
+      batch.gas.push(cursor);
+    }
+
+    for (const { cursor, balances, native, heir, fresh } of openings) {
       const { chainId, block } = cursor;
       for (const money of balances) {
         batch.entries.push(...journal.opening(money, block, clock.nowMs()));
         opened.add(idOf.opening(chainId, money.token));
         ownerMoves(money);
       }
-      if (native !== undefined && journal.gas(chainId) === 0n)
-        batch.entries.push(
-          ...journal.opening({ chainId, token: 'native', amount: native }, block, clock.nowMs()),
-        );
+      if (fresh) began.set(chainId, block);
+      for (const money of native) {
+        batch.entries.push(...journal.opening(money, block, clock.nowMs()));
+        reachGas({ chainId, operator: money.operator, nonce: 0, block });
+      }
+      if (heir !== undefined) {
+        batch.entries.push(...journal.gasAssigned(chainId, heir, block, clock.nowMs()));
+        if (!gas.has(gasKey({ chainId, operator: heir })))
+          reachGas({ chainId, operator: heir, nonce: 0, block: began.get(chainId) ?? 0n });
+      }
       if (!fresh) continue;
       cursors.set(chainId, cursor);
       batch.cursors.push(cursor);
@@ -252,9 +265,13 @@ export function createFolder(deps: FoldDeps) {
       }
     }
 
-    for (const { cursor, facts } of readings) {
+    for (const { cursor, gas: reached, facts } of readings) {
       for (const fact of facts) {
-        if (known.has(fact.id)) continue;
+        if (known.has(fact.id)) {
+          if (fact.kind === 'gas' && fact.before && fact.operator !== fact.payer)
+            batch.entries.push(...journal.gasReturned(fact.wei, fact.place, fact.payer));
+          continue;
+        }
         switch (fact.kind) {
           case 'sent': {
             const { exchange, place, order } = fact;
@@ -312,7 +329,7 @@ export function createFolder(deps: FoldDeps) {
             ownerMoves(fact.money);
             break;
           case 'gas': {
-            const posted = journal.spent(fact.wei, fact.place, fact.orderId);
+            const posted = journal.spent(fact.wei, fact.place, fact.orderId, fact.operator, fact.before);
             batch.entries.push(...posted);
             const price = deps.native(fact.place.chainId);
             const trade = fact.orderId === null ? undefined : tradeOfId(fact.orderId);
@@ -325,6 +342,7 @@ export function createFolder(deps: FoldDeps) {
       batch.entries.push(...journal.passed(cursor.chainId, cursor.block, clock.nowMs()));
       cursors.set(cursor.chainId, cursor);
       batch.cursors.push(cursor);
+      reached.forEach(reachGas);
     }
 
     function lose({ earns }: Exchange, trade: TradeRecord, posted: readonly JournalEntry[]): void {

@@ -92,10 +92,15 @@ test('refunded: an unfilled order moves nothing, a filled one loses its input', 
 
 test('gas, deposits and withdrawals', () => {
   const journal = createAccountingLedger();
-  journal.opening({ chainId: 1, token: 'native', amount: 10n ** 18n }, 5n, 0);
-  journal.spent(21_000n * 7n, place(1, 6), word(9));
-  journal.spent(21_000n * 7n, place(1, 6), word(9));
-  expect(journal.gas(1)).toBe(10n ** 18n - 147_000n);
+  const operator = `0x${'e'.repeat(40)}` as const;
+  journal.opening({ chainId: 1, token: 'native', operator, amount: 10n ** 18n }, 5n, 0);
+  journal.spent(21_000n * 7n, place(1, 6), word(9), operator, false);
+  journal.spent(21_000n * 7n, place(1, 6), word(9), operator, false);
+  expect(journal.gas(1, operator)).toBe(10n ** 18n - 147_000n);
+  // Mined before the operator's opening balance was read: an expense that this balance has paid already.
+  journal.spent(5n, place(1, 4), null, operator, true);
+  expect(journal.gas(1, operator)).toBe(10n ** 18n - 147_000n);
+  expect(journal.balance('expense:gas', 1, 'native')).toBe(147_005n);
   journal.owner({ chainId: 1, token: USDC, amount: 500n }, place(1, 7), 0);
   journal.owner({ chainId: 1, token: USDC, amount: -200n }, place(1, 7), 1);
   expect(journal.inventory({ chainId: 1, token: USDC })).toBe(300n);

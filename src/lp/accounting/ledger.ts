@@ -9,7 +9,7 @@
  *  assets:inventory balance in the escrow at the last final block, equal to the contract's own number
  *  assets:outbound fills that are mined and may still be reorganised away (0 or negative)
  *  assets:receivable inputs that the escrow owes for fills
- *  assets:gas the operator's native currency: opening balance less gas burnt
+ *  assets:gas:<operator> its native currency: opening balance less gas burnt; one for every operator ever used
  *  equity:owner deposits (credit) and withdrawals, opening balances included
  *  equity:adjustment differences that an operator booked because no event explains them
  *  trading:<pair> inputs received (credit) and outputs given (debit)
@@ -23,7 +23,7 @@
  */
 
 import { InvariantError } from '../../domain/errors.ts';
-import type { Bytes32, Hex } from '../../domain/hex.ts';
+import type { Address, Bytes32, Hex } from '../../domain/hex.ts';
 import type { Money } from '../../inventory/event.ts';
 import type { Balance, JournalEntry, Posting } from '../../ports/stores/accounting-store.ts';
 
@@ -50,7 +50,17 @@ export interface FactPlace {
 const INVENTORY = 'assets:inventory';
 const OUTBOUND = 'assets:outbound';
 const RECEIVABLE = 'assets:receivable';
-const GAS = 'assets:gas';
+/** Of releases that kept one account for all operators of a chain. They may still write it beside us. */
+const GAS_OF_ALL = 'assets:gas';
+const gasOf = (operator: Address) => `${GAS_OF_ALL}:${operator}`;
+
+/** Native currency that an operator has, in wei. */
+export interface NativeMoney {
+  chainId: number;
+  token: 'native';
+  operator: Address;
+  amount: bigint;
+}
 const OWNER = 'equity:owner';
 
 type Mined = Pick<FactPlace, 'blockHash' | 'txHash'>;
@@ -61,6 +71,7 @@ const factOf = ({ blockHash, txHash }: Mined): string => `${blockHash}:${txHash}
  */
 export const idOf = {
   opening: (chainId: number, token: string) => `opening:${chainId}:${token}`,
+  openingGas: (chainId: number, operator: Address) => `opening:${chainId}:native:${operator}`,
   owed: (orderId: Bytes32) => `opening:owed:${orderId}`,
   fill: (orderId: Bytes32, at: Mined) => `fill:${orderId}:${factOf(at)}`,
   sent: (orderId: Bytes32, at: Mined) => `sent:${orderId}:${factOf(at)}`,
@@ -167,22 +178,49 @@ export function createAccountingLedger({
     balances: () => [...sums.values()].map((each) => ({ ...each })),
     /** The expected balance at the last block read. */
     inventory: ({ chainId, token }: Pick<Money, 'chainId' | 'token'>) => balance(INVENTORY, chainId, token),
-    gas: (chainId: number) => balance(GAS, chainId, 'native'),
-    opening(
-      { chainId, token, amount }: Money | { chainId: number; token: 'native'; amount: bigint },
-      block: bigint,
-      atMs: number,
-    ) {
-      const postings = [
-        { account: token === 'native' ? GAS : INVENTORY, chainId, token, amount },
-        { account: OWNER, chainId, token, amount: -amount },
-      ];
+    gas: (chainId: number, operator: Address) => balance(gasOf(operator), chainId, 'native'),
+    /** What the previous release booked for all operators of a chain together. */
+    gasOfAll: (chainId: number) => balance(GAS_OF_ALL, chainId, 'native'),
+    opening(money: Money | NativeMoney, block: bigint, atMs: number) {
+      const { chainId, token, amount } = money;
       return post({
         ...at({ chainId, block, atMs }),
-        id: idOf.opening(chainId, token),
+        id: 'operator' in money ? idOf.openingGas(chainId, money.operator) : idOf.opening(chainId, token),
         kind: 'opening',
         orderId: null,
-        postings,
+        postings: [
+          { account: assetOf(money), chainId, token, amount },
+          { account: OWNER, chainId, token, amount: -amount },
+        ],
+      });
+    },
+    /** Hands what the previous release booked for all operators to the one that it belongs to. */
+    gasAssigned(chainId: number, operator: Address, block: bigint, atMs: number) {
+      const amount = balance(GAS_OF_ALL, chainId, 'native');
+      const native = { chainId, token: 'native' as const };
+      return post({
+        ...at({ chainId, block, atMs }),
+        id: `transfer:gas:${chainId}:${operator}:${atMs}`,
+        kind: 'transfer',
+        orderId: null,
+        postings: [
+          { account: gasOf(operator), ...native, amount },
+          { account: GAS_OF_ALL, ...native, amount: -amount },
+        ],
+      });
+    },
+    /** The previous release took this gas out of the balance of another operator, which gets it back. */
+    gasReturned(wei: bigint, place: FactPlace, operator: Address) {
+      const native = { chainId: place.chainId, token: 'native' as const };
+      return post({
+        ...at(place),
+        id: `transfer:${idOf.gas(place.chainId, place)}`,
+        kind: 'transfer',
+        orderId: null,
+        postings: [
+          { account: gasOf(operator), ...native, amount: wei },
+          { account: OWNER, ...native, amount: -wei },
+        ],
       });
     },
     owed: ({ orderId, earns }: Exchange, block: bigint, atMs: number) =>
@@ -252,24 +290,21 @@ export function createAccountingLedger({
         orderId: null,
         postings: [on(INVENTORY, money, money.amount), on(OWNER, money, -money.amount)],
       }),
-    adjusted(
-      { chainId, token, amount }: Money | { chainId: number; token: 'native'; amount: bigint },
-      block: bigint,
-      atMs: number,
-    ) {
-      const postings = [
-        { account: token === 'native' ? GAS : INVENTORY, chainId, token, amount },
-        { account: 'equity:adjustment', chainId, token, amount: -amount },
-      ];
+    adjusted(money: Money | NativeMoney, block: bigint, atMs: number) {
+      const { chainId, token, amount } = money;
       return post({
         ...at({ chainId, block, atMs }),
         id: `adjustment:${chainId}:${token}:${atMs}`,
         kind: 'adjustment',
         orderId: null,
-        postings,
+        postings: [
+          { account: assetOf(money), chainId, token, amount },
+          { account: 'equity:adjustment', chainId, token, amount: -amount },
+        ],
       });
     },
-    spent(wei: bigint, place: FactPlace, orderId: Bytes32 | null) {
+    /** `before`: mined before the operator's opening balance, so the owner had put in that much more. */
+    spent(wei: bigint, place: FactPlace, orderId: Bytes32 | null, operator: Address, before: boolean) {
       const native = { chainId: place.chainId, token: 'native' as const };
       return post({
         ...at(place),
@@ -278,7 +313,7 @@ export function createAccountingLedger({
         orderId,
         postings: [
           { account: 'expense:gas', ...native, amount: wei },
-          { account: GAS, ...native, amount: -wei },
+          { account: before ? OWNER : gasOf(operator), ...native, amount: -wei },
         ],
       });
     },
@@ -292,6 +327,9 @@ export function createAccountingLedger({
       ),
   };
 }
+
+const assetOf = (money: Money | NativeMoney): string =>
+  'operator' in money ? gasOf(money.operator) : INVENTORY;
 
 const keyOf = ({ account, chainId, token }: Omit<Posting, 'amount'>): string =>
   `${account}|${chainId}|${token}`;

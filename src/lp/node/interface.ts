@@ -47,7 +47,7 @@ export interface LpNodeDeps {
   /** The caller closes it. */
   store: LpStore;
   journal: JournalStore;
-  transactions?: Pick<TxStore, 'liveSlots'>;
+  transactions?: Pick<TxStore, 'slotsFrom' | 'signers'>;
   signer: Signer;
   recovery: Recovery;
   /** Signs commitments in another way than `signer` does. */

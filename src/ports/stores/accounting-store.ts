@@ -26,6 +26,7 @@ export interface JournalEntry {
     | 'loss'
     | 'owner'
     | 'gas'
+    | 'transfer'
     | 'adjustment';
   atMs: number;
   orderId: Bytes32 | null;
@@ -104,12 +105,22 @@ export interface StoredExplanation {
   explanation: object;
 }
 
-/** A final block of a chain, and the operator's first nonce that is not booked. */
+/** A final block of a chain. */
 export interface JournalCursor {
   chainId: number;
   block: bigint;
   hash: Hex;
+  /** The running operator's; the previous release reads it, this one reads `GasCursor`. */
   nonce: number;
+}
+
+/** An operator's first nonce on a chain that is not booked. Kept when the key is rotated out. */
+export interface GasCursor {
+  chainId: number;
+  operator: Address;
+  nonce: number;
+  /** Its opening balance is of this block. */
+  block: bigint;
 }
 
 export interface Balance extends Omit<Posting, 'amount'> {
@@ -118,6 +129,9 @@ export interface Balance extends Omit<Posting, 'amount'> {
 
 interface JournalOpening {
   cursors: readonly JournalCursor[];
+  gas: readonly GasCursor[];
+  /** The block of each chain at which its books were opened. */
+  began: readonly { chainId: number; block: bigint }[];
   balances: readonly Balance[];
   positions: readonly PositionRow[];
   /** Fills neither final nor reversed. */
@@ -130,6 +144,7 @@ interface JournalOpening {
 export interface JournalBatch {
   entries: readonly JournalEntry[];
   cursors: readonly JournalCursor[];
+  gas: readonly GasCursor[];
   /** Replaced by orderId. */
   trades: readonly TradeRecord[];
   positions: readonly PositionRow[];

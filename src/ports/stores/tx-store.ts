@@ -33,6 +33,15 @@ export interface TxStore {
   slotsOf(chainId: number, signers: readonly Address[], keys: readonly string[]): Promise<TxSlot[]>;
   /** Open slots, and ended ones from this nonce or block on, which a reorganisation may undo. By nonce. */
   liveSlots(chainId: number, signer: Address, from: { nonce: number; block: bigint }): Promise<TxSlot[]>;
+  /** From this nonce on, by nonce, without slots mined below this block. */
+  slotsFrom(
+    chainId: number,
+    signer: Address,
+    from: { nonce: number; block: bigint },
+    limit: number,
+  ): Promise<TxSlot[]>;
+  /** Every signer that has sent on this chain from this store, by its first use. */
+  signers(chainId: number): Promise<Address[]>;
 }
 
 export interface TxSigner {

@@ -35,6 +35,7 @@ const TOKEN = `0x${'a'.repeat(40)}` as const;
 const empty: JournalBatch = {
   entries: [],
   cursors: [],
+  gas: [],
   trades: [],
   positions: [],
   takers: [],
@@ -84,7 +85,16 @@ const trade = (n: number, rest: Partial<TradeRecord> = {}): TradeRecord => ({
 
 test('entries round-trip, with amounts of any size', async () => {
   const { store, opening, lp } = await owned();
-  expect(opening).toEqual({ cursors: [], balances: [], positions: [], pending: [], trades: [], takers: [] });
+  expect(opening).toEqual({
+    cursors: [],
+    gas: [],
+    began: [],
+    balances: [],
+    positions: [],
+    pending: [],
+    trades: [],
+    takers: [],
+  });
   const batch: JournalBatch = {
     entries: [
       entry('opening:1', 'opening', 2n ** 250n),
@@ -94,6 +104,7 @@ test('entries round-trip, with amounts of any size', async () => {
       { ...entry('refund:z', 'refund', 0n, word(1)), postings: [] },
     ],
     cursors: [{ chainId: 7, block: 12n, hash: word(3), nonce: 4 }],
+    gas: [{ chainId: 7, operator: TOKEN, nonce: 4, block: 2n ** 52n }],
     trades: [
       trade(1),
       trade(2, {

@@ -4,6 +4,7 @@ import { InvariantError } from '../../../domain/errors.ts';
 import type { Hex } from '../../../domain/hex.ts';
 import type {
   Balance,
+  GasCursor,
   JournalBatch,
   JournalCursor,
   JournalEntry,
@@ -39,10 +40,17 @@ export function createJournalStore(db: Database): JournalStore {
   return {
     async open(owner) {
       epoch = owner;
-      const [cursors, balances, positions, pending, trades, takers] = await Promise.all([
+      const [cursors, gas, began, balances, positions, pending, trades, takers] = await Promise.all([
         select<JournalCursor>(
           db,
           'select chain_id, block, hash, nonce from lp_journal_cursor',
+          [],
+          ['block'],
+        ),
+        select<GasCursor>(db, 'select chain_id, operator, nonce, block from lp_gas_cursor', [], ['block']),
+        select<{ chainId: number; block: bigint }>(
+          db,
+          `select chain_id, min(block) as block from lp_entry where kind = 'opening' group by chain_id`,
           [],
           ['block'],
         ),
@@ -63,7 +71,7 @@ export function createJournalStore(db: Database): JournalStore {
         ),
         takersSince(0),
       ]);
-      return { cursors, balances, positions, pending, trades, takers };
+      return { cursors, gas, began, balances, positions, pending, trades, takers };
     },
     explain: (rows) => db.transaction((session) => writeExplanations(session, rows)),
     takersSince,
@@ -169,7 +177,7 @@ async function writeEntries(session: Queryable, entries: readonly JournalEntry[]
 
 async function writeRest(
   session: Queryable,
-  { cursors, trades, positions, takers, explanations }: JournalBatch,
+  { cursors, gas, trades, positions, takers, explanations }: JournalBatch,
 ): Promise<void> {
   for (const cursor of cursors)
     await put(
@@ -177,6 +185,13 @@ async function writeRest(
       'lp_journal_cursor',
       { ...cursor, hash: bytes(cursor.hash) },
       { key: 'chain_id', name: 'journal-cursor' },
+    );
+  for (const cursor of gas)
+    await put(
+      session,
+      'lp_gas_cursor',
+      { ...cursor, operator: bytes(cursor.operator) },
+      { key: 'chain_id, operator', name: 'journal-gas-cursor' },
     );
   for (const trade of trades)
     await put(session, 'lp_trade', tradeRow(trade), { key: 'order_id', name: 'journal-put-trade' });

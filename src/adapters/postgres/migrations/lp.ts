@@ -191,4 +191,18 @@ export const LP_MIGRATIONS: readonly Migration[] = [
       alter table lp_clean_piece alter column promises set storage external;
     `,
   },
+  {
+    id: 'lp-10-gas-per-operator',
+    sql: `
+      -- lp_journal_cursor.nonce belongs to whichever operator runs; these stay when a key is rotated out.
+      create table lp_gas_cursor (
+        chain_id bigint not null,
+        operator bytea not null,
+        nonce bigint not null,
+        -- The operator's opening balance is of this block.
+        block bigint not null,
+        primary key (chain_id, operator)
+      );
+    `,
+  },
 ];

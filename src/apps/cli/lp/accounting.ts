@@ -1,4 +1,4 @@
-/** `firmquote lp journal`. */
+/** `firmquote lp journal`: the accounting ledger beside the chains. Exit code 1: not everything agrees. */
 
 import { type AdminClient, type AdminClientOptions, openAdminClient } from './admin-client.ts';
 import { printLines, table } from '../table.ts';
@@ -14,7 +14,14 @@ interface Books {
     ledger: string | null;
     difference: string | null;
   }[];
-  gas: { chain: string; block: string; journal: string; chainSays: string }[];
+  gas: {
+    chain: string;
+    operator: string;
+    block: string;
+    journal: string;
+    chainSays: string | null;
+    difference: string | null;
+  }[];
   lag: { waiting: number; chains: { chain: string; blocks: number }[] };
 }
 
@@ -32,6 +39,7 @@ interface AccountingOptions extends AdminClientOptions {
   adjust?: string;
   chain?: string;
   token?: string;
+  operator?: string;
   note?: string;
 }
 
@@ -40,6 +48,7 @@ export async function showAccounting({
   adjust,
   chain,
   token,
+  operator,
   note,
   ...options
 }: AccountingOptions): Promise<void> {
@@ -48,37 +57,34 @@ export async function showAccounting({
   if (adjust !== undefined) {
     if (chain === undefined || token === undefined || note === undefined)
       throw badRequest('--adjust needs --chain, --token and --note (the reason).');
-    await client.post('/books/adjust', { chain, token, amount: adjust, note });
+    await client.post('/books/adjust', {
+      ...{ chain, token, amount: adjust, note },
+      ...(operator !== undefined && { operator: operator.toLowerCase() }),
+    });
   }
   const books = await client.get<Books>('/books');
+  const rows = [
+    ...books.reconciled,
+    ...books.gas.map(({ operator: of, ...row }) => ({ ...row, token: `gas of ${of}`, ledger: null })),
+  ];
+  const off = rows.filter(({ difference }) => difference !== '0');
+  // What was not compared does not agree.
+  if (rows.length === 0 || off.length > 0) process.exitCode = 1;
   if (options.json) return console.log(JSON.stringify(books));
+  if (rows.length === 0)
+    return console.log(
+      'Nothing was compared: the accounting ledger is not open in this process. Another replica may keep it (leads in firmquote lp status), or its database does not answer.',
+    );
   const right = ['block', 'accounting', 'chain', 'inventory', 'difference'];
-  const rows = books.reconciled.map(
-    ({ chain: on, token: of, block, journal, chainSays, ledger, difference }) => [
-      on,
-      of,
-      block,
-      journal,
-      chainSays ?? '-',
-      ledger ?? '-',
-      difference ?? '-',
-    ],
-  );
-  const gas = books.gas.map(({ chain: on, block, journal, chainSays }) => [
-    on,
-    'operator gas',
-    block,
-    journal,
-    chainSays,
-    '-',
-    (BigInt(chainSays) - BigInt(journal)).toString(),
+  const cells = rows.map(({ chain: on, token: of, block, journal, chainSays, ledger, difference }) => [
+    ...[on, of, block, journal],
+    ...[chainSays ?? '-', ledger ?? '-', difference ?? '-'],
   ]);
-  printLines(table(['chain', 'token', ...right], [...rows, ...gas], { right }));
-  const off = rows.filter((row) => row[6] !== '0');
+  printLines(table(['chain', 'token', ...right], cells, { right }));
   console.log('');
   console.log(
     off.length === 0
-      ? 'The accounting ledger agrees with the chains at these blocks, in base units.'
+      ? `All ${rows.length} balances of the accounting ledger agree with the chains at these blocks, in base units.`
       : `${off.length} of ${rows.length} differ. Nothing is adjusted automatically: find the reason (docs/lp/reconcile.md), then book it with --adjust.`,
   );
   if (books.lag.waiting > 0) console.log(`${books.lag.waiting} entries wait to be written.`);

@@ -122,6 +122,7 @@ export function lpCommand(): Command {
     .option('--adjust <amount>', 'book a difference that no event explains: chain minus ledger, base units')
     .option('--chain <slug>', 'with --adjust')
     .option('--token <symbol>', 'with --adjust; "native" for the operator’s gas')
+    .option('--operator <address>', 'with --token native: an operator that was rotated out')
     .option('--note <text>', 'with --adjust: the reason, for the audit log')
     .action(run(async () => (await import('./accounting.ts')).showAccounting));
   lp.command('price')
