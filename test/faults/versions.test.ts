@@ -85,6 +85,7 @@ const position = (asset: string): PositionRow => ({
   realisedMicros: 2n,
   ownerMicros: 3n,
   unpriced: 0n,
+  unrealisedMicros: 4n,
 });
 
 test('F38: an LP of the old release keeps its books while the new one has added columns', async () => {

@@ -418,7 +418,9 @@ test('facts from a downtime are booked after the restart, once each, marked as l
   await booksAgree();
   // The same position counted from the other side: what it is worth now less what the owner put in is what
   // was earned.
-  const { positions, totals } = await lp.accounts().profit({ by: 'pair', sinceMs: 0, limit: 10 });
+  const { positions, totals } = await lp
+    .accounts()
+    .profit({ by: 'pair', sinceMs: 0, untilMs: null, limit: 10 });
   const worth = positions.reduce(
     (sum, { valueMicros, ownerMicros }) => sum + (valueMicros ?? 0n) - ownerMicros,
     0n,
@@ -565,6 +567,13 @@ test('the admin API returns books and profit, and says what to do for unknown id
     /^We promised[\s\S]*rounding[\s\S]*total[\s\S]*nearest limits/,
   );
   await expect(explain('nobody', admin)).rejects.toThrow(/lp\.explain\.keep/);
+  // Every figure is of the window: nothing was booked since now, at prices that stand still.
+  const fresh = await get(`/pnl?sinceMs=${Date.now() + 1}`);
+  expect(fresh.body).toMatchObject({
+    rows: [],
+    totals: { spread: '0', gas: '0', realised: '0', unrealised: '0', total: '0' },
+  });
+  expect(await get(`/pnl?sinceMs=5&untilMs=5`)).toMatchObject({ status: 400 });
   expect(await get('/pnl?by=weather')).toMatchObject({
     status: 400,
     body: { error: { code: 'bad_request' } },

@@ -125,9 +125,9 @@ test('the mid moves after a trade: marked at one second, charged from then on an
   await expect.poll(() => adverse(toxic)).toBeCloseTo(15.25, 6);
   await expect.poll(() => adverse(kind)).toBeCloseTo(10.5, 6);
   await eventually(async () => (await store.trade(trade.id))?.counted === true);
-  expect((await lp.accounts().profit({ by: 'taker', sinceMs: 0, limit: 9 })).rows).toMatchObject([
-    { key: toxic.address, trades: 1, late: 0 },
-  ]);
+  expect(
+    (await lp.accounts().profit({ by: 'taker', sinceMs: 0, untilMs: null, limit: 9 })).rows,
+  ).toMatchObject([{ key: toxic.address, trades: 1, late: 0 }]);
   const against = lp.accounts().totals();
   expect(against?.markout_1s).toBeLessThan(-990_000n);
   // What the mark says, the position says too: what is left of the WETH gained, what was sold did not.

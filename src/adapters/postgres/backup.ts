@@ -140,7 +140,10 @@ export async function restoreBackup(
     const tables = await tablesOf(session, db.schema);
     await requireEmpty(session, tables, file);
     await deferReferences(session, db.schema, true);
+    // The backup holds what the triggers have written.
+    await runTriggers(session, tables, 'disable');
     await fill(session, file, tables);
+    await runTriggers(session, tables, 'enable');
     // Deferred foreign keys must be checked before they can be made immediate again.
     await session.query('set constraints all immediate');
     await deferReferences(session, db.schema, false);
@@ -187,6 +190,14 @@ async function fill(session: Queryable, file: string, tables: readonly string[])
     }
   }
   await write();
+}
+
+async function runTriggers(
+  session: Queryable,
+  tables: readonly string[],
+  how: 'enable' | 'disable',
+): Promise<void> {
+  for (const table of tables) await session.query(`alter table ${table} ${how} trigger user`);
 }
 
 async function deferReferences(session: Queryable, schema: string, deferred: boolean): Promise<void> {

@@ -43,19 +43,22 @@ export function bookRoutes(node: LpNode, audit: Pick<OperatorLog, 'note'>): OpsR
     getRoute('/pnl', ({ query }) => {
       const by = KEYS.find((each) => each === (query.get('by') ?? 'pair'));
       const sinceMs = Number(query.get('sinceMs') ?? 0);
+      const until = query.get('untilMs');
+      const untilMs = until === null ? null : Number(until);
       const limit = Number(query.get('limit') ?? 1_000);
       if (
         by === undefined ||
         !Number.isSafeInteger(sinceMs) ||
         sinceMs < 0 ||
+        (untilMs !== null && (!Number.isSafeInteger(untilMs) || untilMs <= sinceMs)) ||
         !Number.isInteger(limit) ||
         limit < 1 ||
         limit > MOST_ROWS
       )
         throw badRequest(
-          `Ask with by=${KEYS.join('|')}, sinceMs=<Unix milliseconds> and limit=<1 to ${MOST_ROWS}>.`,
+          `Ask with by=${KEYS.join('|')}, sinceMs=<Unix milliseconds>, untilMs=<later, or leave it out for now> and limit=<1 to ${MOST_ROWS}>.`,
         );
-      return node.accounts().profit({ by, sinceMs, limit });
+      return node.accounts().profit({ by, sinceMs, untilMs, limit });
     }),
     getRoute('/books', async () => ({
       ...(await reconciled()),

@@ -10,8 +10,10 @@ import { type Address, type Bytes32, ZERO_BYTES32 } from '../../domain/hex.ts';
 import type { Ledger } from '../../inventory/ledger.ts';
 import type {
   JournalStore,
+  PositionRow,
   ProfitKey,
   ProfitRow,
+  ProfitWindow,
   StoredExplanation,
   TradeRecord,
 } from '../../ports/stores/accounting-store.ts';
@@ -82,13 +84,28 @@ export interface Totals extends ProfitSums {
   total: bigint;
 }
 
-export interface Profit {
-  sinceMs: number;
+/** Every figure is what was booked in the window; `unrealised` is its change over the window. */
+export interface Profit extends ProfitWindow {
   by: ProfitKey;
   rows: ProfitRow[];
-  /** `rows` cover the time window; profit of positions counts from the opening of the books. */
+  /** Of all trades of the window, whatever the limit of `rows`. */
   totals: Totals;
-  positions: PositionView[];
+  positions: PositionInWindow[];
+  /** Unix ms. A window that starts earlier counts from here, except that of all time; null: no such limit. */
+  timedFromMs: number | null;
+}
+
+/** What is held is null when the window ended in the past. */
+interface PositionInWindow {
+  asset: string;
+  quantity: bigint | null;
+  /** USD for one whole token; null when there is no price. */
+  price: number | null;
+  valueMicros: bigint | null;
+  costMicros: bigint | null;
+  realisedMicros: bigint;
+  unrealisedMicros: bigint;
+  ownerMicros: bigint;
 }
 
 export type Accounts = ReturnType<typeof createAccounts>;
@@ -96,9 +113,10 @@ export type Accounts = ReturnType<typeof createAccounts>;
 /** Most notes waiting for the database. Chain facts never wait here: they are read from the chain. */
 const MOST_NOTES = 20_000;
 const NOTES_AT_ONCE = 200;
-const MOST_ROWS = 10_000;
 const PRICE_PATIENCE_MS = 30_000;
 const TAKERS_EVERY_MS = 5_000;
+/** Between two facts the change of value is known by time to this. */
+const REVALUE_EVERY_MS = 60_000;
 const SECOND_LOOK_MS = 2_000;
 /** No quote lives longer. An order accepted later than this was quoted by this process. */
 const LONGEST_LIFE_MS = 20 * 60_000;
@@ -116,6 +134,7 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions) {
   let { resting } = options;
   let startedMs = Number.POSITIVE_INFINITY;
   let takersWrittenMs = 0;
+  let revaluedMs = Number.NEGATIVE_INFINITY;
   const unexplained: StoredExplanation[] = [];
   let stale = true;
   let heardMs = 0;
@@ -217,7 +236,7 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions) {
   async function load(owner: number): Promise<Books> {
     const [opening, all, ids] = await Promise.all([
       store.open(owner),
-      store.profit('pair', 0, MOST_ROWS),
+      store.profit('pair', { sinceMs: 0, untilMs: null }, 1),
       store.known(tokens.map(({ chainId, token }) => idOf.opening(chainId, token))),
     ]);
     if (stale) takers.load(opening.takers);
@@ -230,7 +249,7 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions) {
       positions: new Map(opening.positions.map((row) => [row.asset, row])),
       trades: new Map(opening.trades.map((trade) => [trade.orderId, trade])),
       opened: new Set(ids),
-      sums: sumsOf(all),
+      sums: sumsOf(all.all),
     };
   }
 
@@ -273,10 +292,11 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions) {
     const known = await store.known([...facts.map(({ id }) => id), ...seen]);
     const older = await olderTrades(held, taken, facts);
     const rows = clock.monotonicMs() - takersWrittenMs >= TAKERS_EVERY_MS || stopped ? takers.changed() : [];
-    if (taken.length === 0 && readings.length === 0 && openings.length === 0 && rows.length === 0) return;
+    const revalue = clock.monotonicMs() - revaluedMs >= REVALUE_EVERY_MS || stopped;
+    if (![taken, readings, openings, rows].some(({ length }) => length > 0) && !revalue) return;
     try {
       const batch = {
-        ...fold(held, { openings, readings, notes: taken, known, older, inFlight }),
+        ...fold(held, { openings, readings, notes: taken, known, older, inFlight, revalue }),
         takers: rows,
       };
       if (!(await store.write(batch))) {
@@ -291,6 +311,7 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions) {
     }
     notes.splice(0, taken.length);
     if (rows.length > 0) takersWrittenMs = clock.monotonicMs();
+    if (revalue) revaluedMs = clock.monotonicMs();
     forget(held);
     // Continue immediately only if a chain that answered has more blocks.
     const behind = readings.some(
@@ -448,7 +469,21 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions) {
   const views = (held: Books | undefined): PositionView[] =>
     [...(held?.positions.values() ?? [])].map((row) => positionViewOf(row, deps.usd(row.asset)));
 
-  function totalsOf(sums: Books['sums'], positions: readonly PositionView[]): Totals {
+  /** What the value has changed by since the position was last written. */
+  function sinceValued(
+    row: PositionRow | undefined,
+    view: PositionView | undefined,
+    sinceMs: number,
+  ): bigint {
+    if (row === undefined || (view?.unrealisedMicros ?? null) === null || row.unpriced !== 0n) return 0n;
+    if (row.unrealisedMicros === null && sinceMs > 0) return 0n;
+    return (view?.unrealisedMicros ?? 0n) - (row.unrealisedMicros ?? 0n);
+  }
+
+  function totalsOf(
+    sums: Books['sums'],
+    positions: readonly Pick<PositionView, 'realisedMicros' | 'unrealisedMicros'>[],
+  ): Totals {
     const realised = positions.reduce((sum, each) => sum + each.realisedMicros, 0n);
     const unrealised = positions.reduce((sum, each) => sum + (each.unrealisedMicros ?? 0n), 0n);
     return {
@@ -514,12 +549,27 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions) {
       const stored = (await store.explanations(wanted)).map(({ explanation }) => explanation as Explanation);
       return [...live, ...stored.filter((each) => each.kind === 'quote' && !named.has(each.orderId))];
     },
-    async profit({ by, sinceMs, limit }: { by: ProfitKey; sinceMs: number; limit: number }) {
-      const rows = await store.profit(by, sinceMs, limit);
-      const all =
-        by === 'pair' && rows.length < limit ? rows : await store.profit('pair', sinceMs, MOST_ROWS);
-      const positions = views(books);
-      return { sinceMs, by, rows, totals: totalsOf(sumsOf(all), positions), positions };
+    async profit({ by, limit, ...window }: ProfitWindow & { by: ProfitKey; limit: number }): Promise<Profit> {
+      const { rows, all, assets, timedFromMs } = await store.profit(by, window, limit);
+      const held = window.untilMs === null ? books?.positions : undefined;
+      const positions = [...new Set([...(held?.keys() ?? []), ...assets.map(({ asset }) => asset)])].map(
+        (asset): PositionInWindow => {
+          const booked = assets.find((each) => each.asset === asset);
+          const row = held?.get(asset);
+          const view = row && positionViewOf(row, deps.usd(asset));
+          return {
+            asset,
+            quantity: view?.quantity ?? null,
+            price: view?.price ?? null,
+            valueMicros: view?.valueMicros ?? null,
+            costMicros: view?.costMicros ?? null,
+            realisedMicros: booked?.realised ?? 0n,
+            unrealisedMicros: (booked?.unrealised ?? 0n) + sinceValued(row, view, window.sinceMs),
+            ownerMicros: booked?.owner ?? 0n,
+          };
+        },
+      );
+      return { ...window, by, rows, totals: totalsOf(sumsOf(all), positions), positions, timedFromMs };
     },
     reconcile,
     reconcileGas,
@@ -595,15 +645,12 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions) {
   };
 }
 
-function sumsOf(rows: readonly ProfitRow[]): ProfitSums {
-  const sum = (of: (row: ProfitRow) => bigint) => rows.reduce((total, row) => total + of(row), 0n);
-  return {
-    spread: sum(({ grossMicros, feesMicros }) => grossMicros - feesMicros),
-    fees: sum(({ feesMicros }) => feesMicros),
-    gas: sum(({ gasMicros }) => gasMicros),
-    lost: sum(({ lostMicros }) => lostMicros),
-    markout_1s: sum(({ markMicros }) => markMicros[1] ?? 0n),
-    markout_10s: sum(({ markMicros }) => markMicros[10] ?? 0n),
-    markout_60s: sum(({ markMicros }) => markMicros[60] ?? 0n),
-  };
-}
+const sumsOf = ({ grossMicros, feesMicros, gasMicros, lostMicros, markMicros }: ProfitRow): ProfitSums => ({
+  spread: grossMicros - feesMicros,
+  fees: feesMicros,
+  gas: gasMicros,
+  lost: lostMicros,
+  markout_1s: markMicros[1] ?? 0n,
+  markout_10s: markMicros[10] ?? 0n,
+  markout_60s: markMicros[60] ?? 0n,
+});

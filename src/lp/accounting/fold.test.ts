@@ -93,6 +93,7 @@ const take = (pass: Partial<Pass>) =>
     known: new Set(),
     older: new Map(),
     inFlight: [],
+    revalue: false,
     ...pass,
   });
 const reading = (chainId: number, block: number, facts: Reading['facts']): Reading => ({

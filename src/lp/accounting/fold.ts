@@ -25,7 +25,15 @@ import { explainQuote } from '../quote-log/explain.ts';
 import { type Exchange, idOf, type AccountingLedger, type FactPlace, type NativeMoney } from './ledger.ts';
 import { gasKey, type OpeningBalances, type ChainReader, type Reading } from './chain-reader.ts';
 import type { QuoteRecord, ChainSighting } from '../quote-log/quote-events.ts';
-import { attoOf, emptyPosition, usdMicrosOf, applyTrade, applyOwnerMove, valueUnpriced } from './pnl.ts';
+import {
+  attoOf,
+  emptyPosition,
+  usdMicrosOf,
+  applyTrade,
+  applyOwnerMove,
+  valueOf,
+  valueUnpriced,
+} from './pnl.ts';
 import type { Routes } from '../quoting/route.ts';
 import { MARKOUT_HORIZONS, type Horizon } from './taker-costs.ts';
 
@@ -92,6 +100,8 @@ export interface Pass {
   older: ReadonlyMap<Bytes32, TradeRecord>;
   /** Fills from before the books were opened that are not claimed yet. */
   inFlight: readonly Exchange[];
+  /** Values every position again, so that the change of its value is known by time. */
+  revalue: boolean;
 }
 
 export interface Batch extends JournalBatch {
@@ -156,7 +166,7 @@ export function createFolder(deps: FoldDeps) {
     };
   }
 
-  function fold(held: Books, { openings, readings, notes, known, older, inFlight }: Pass): Batch {
+  function fold(held: Books, { openings, readings, notes, known, older, inFlight, revalue }: Pass): Batch {
     const { journal, positions, cursors, gas, began, opened, sums } = held;
     const batch: Batch = {
       entries: [],
@@ -354,9 +364,13 @@ export function createFolder(deps: FoldDeps) {
     }
 
     for (const [asset, row] of positions) {
-      const now = valueUnpriced(row, row.unpriced === 0n ? undefined : deps.usd(asset));
-      if (now !== row) {
-        positions.set(asset, now);
+      const price = deps.usd(asset);
+      const now = valueUnpriced(row, row.unpriced === 0n ? undefined : price);
+      const due = revalue || now !== row || shifted.has(asset) || row.unrealisedMicros === null;
+      if (due && price !== undefined) {
+        const unrealisedMicros = valueOf(now.quantity, price) - now.costMicros;
+        if (now === row && unrealisedMicros === row.unrealisedMicros) continue;
+        positions.set(asset, { ...now, unrealisedMicros });
         shifted.add(asset);
       }
     }

@@ -27,6 +27,7 @@ export const emptyPosition = (asset: string): PositionRow => ({
   realisedMicros: 0n,
   ownerMicros: 0n,
   unpriced: 0n,
+  unrealisedMicros: 0n,
 });
 
 /**

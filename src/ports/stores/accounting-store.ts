@@ -88,6 +88,8 @@ export interface PositionRow {
   ownerMicros: bigint;
   /** Arrived without a price; its cost is zero until there is one. */
   unpriced: bigint;
+  /** Value less cost when it was last valued; null: by no release that writes it down. */
+  unrealisedMicros: bigint | null;
 }
 
 export interface TakerMarks {
@@ -152,7 +154,7 @@ export interface JournalBatch {
   explanations: readonly StoredExplanation[];
 }
 
-/** Trades with a final fill, plus the gas of failed ones. Positive mark-outs are profit. */
+/** What was booked in a window, for trades with a final fill and the gas of others. Positive mark-outs are profit. */
 export interface ProfitRow {
   key: string;
   trades: number;
@@ -166,6 +168,22 @@ export interface ProfitRow {
   /** By seconds after acceptance. */
   markMicros: Record<string, bigint>;
   late: number;
+}
+
+export interface ProfitWindow {
+  /** Unix ms: from the first on, before the second; null: until now. */
+  sinceMs: number;
+  untilMs: number | null;
+}
+
+export interface StoredProfit {
+  rows: ProfitRow[];
+  /** Of all trades of the window, whatever the limit. */
+  all: ProfitRow;
+  /** What the figures of a position changed by, in millionths of USD. */
+  assets: { asset: string; realised: bigint; unrealised: bigint; owner: bigint }[];
+  /** Unix ms since when the books know the time of every figure; null: from their opening on. */
+  timedFromMs: number | null;
 }
 
 export type ProfitKey = 'pair' | 'corridor' | 'taker' | 'trade';
@@ -182,7 +200,7 @@ export interface JournalStore {
   write(batch: JournalBatch): Promise<boolean>;
   trade(orderId: Bytes32): Promise<TradeRecord | undefined>;
   /** Trades newest first, otherwise largest volume first. */
-  profit(by: ProfitKey, sinceMs: number, limit: number): Promise<ProfitRow[]>;
+  profit(by: ProfitKey, window: ProfitWindow, limit: number): Promise<StoredProfit>;
   entries(orderId: Bytes32): Promise<JournalEntry[]>;
   explanations(id: string): Promise<StoredExplanation[]>;
   /** Unbalanced postings, and balances that differ from their postings. */

@@ -10,6 +10,8 @@ import type {
   PositionRow,
   TradeRecord,
 } from '../../../ports/stores/accounting-store.ts';
+import { migrate } from '../migrate.ts';
+import type { Queryable } from '../pool.ts';
 import { createJournalStore } from './accounting-store.ts';
 import { createLpStore } from './lp-store.ts';
 import { LP_MIGRATIONS } from '../migrations/lp.ts';
@@ -124,6 +126,7 @@ test('entries round-trip, with amounts of any size', async () => {
         realisedMicros: 4n,
         ownerMicros: 5n,
         unpriced: 0n,
+        unrealisedMicros: 4n,
       },
     ],
     takers: [{ key: 'tier:all', means: [1.5, -2, 0], trades: [3, 2, 1], seenMs: 9 }],
@@ -174,6 +177,7 @@ const position = (asset: string, quantity: bigint): PositionRow => ({
   realisedMicros: 2n,
   ownerMicros: 3n,
   unpriced: 0n,
+  unrealisedMicros: 4n,
 });
 
 test('a column of the next release neither stops the books nor is overwritten', async () => {
@@ -231,7 +235,7 @@ test('a process that was replaced writes nothing', async () => {
 });
 
 test('profit by any grouping, with gas of failed orders and late facts', async () => {
-  const { store } = await owned();
+  const { db, store } = await owned();
   const marks = { 1: { bps: 4, atMs: 1, late: false } };
   await store.write({
     ...empty,
@@ -243,7 +247,10 @@ test('profit by any grouping, with gas of failed orders and late facts', async (
       trade(5, { acceptedAtMs: 1, counted: false, gasMicros: 0n }),
     ],
   });
-  const rows = await store.profit('pair', 1_000, 10);
+  const always = { sinceMs: 0, untilMs: null };
+  const { rows, all, timedFromMs } = await store.profit('pair', always, 10);
+  expect(timedFromMs).toBe(null);
+  expect(all).toMatchObject({ trades: 3, gasMicros: 2_000_000n, realisedMicros: -21n });
   expect(rows).toEqual([
     {
       key: 'WETH-USDC',
@@ -270,9 +277,61 @@ test('profit by any grouping, with gas of failed orders and late facts', async (
       late: 1,
     },
   ]);
-  expect((await store.profit('trade', 1_000, 2)).map(({ key }) => key)).toEqual([word(4), word(3)]);
-  expect((await store.profit('taker', 1_003, 9)).map(({ key, trades }) => [key, trades])).toEqual([
-    [TOKEN, 1],
+  expect((await store.profit('trade', always, 2)).rows.map(({ key }) => key)).toEqual([word(4), word(3)]);
+  // A figure is of the window in which it was booked, and what changes later is of a later one.
+  const bookedMs = Math.max(...(await times(db)));
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  await store.write({ ...empty, trades: [trade(1, { marks, gasMicros: 800_000n })] });
+  const later = { sinceMs: bookedMs + 1, untilMs: null };
+  expect((await store.profit('taker', later, 9)).rows).toMatchObject([
+    { key: TOKEN, trades: 0, volumeMicros: 0n, gasMicros: 300_000n },
   ]);
-  expect(await store.profit('corridor', 9_999, 9)).toEqual([]);
+  const before = { sinceMs: 0, untilMs: bookedMs + 1 };
+  expect((await store.profit('pair', before, 10)).rows).toEqual(rows);
+  expect((await store.profit('corridor', { sinceMs: 1, untilMs: 2 }, 9)).rows).toEqual([]);
 });
+
+const times = async (db: Queryable): Promise<number[]> =>
+  (await db.query<{ at_ms: number }>('select distinct at_ms from lp_profit order by 1')).map(
+    ({ at_ms }) => at_ms,
+  );
+
+test('a database of the previous release keeps its figures, and a window counts from when times are known', async () => {
+  const db = await postgres.database(`journal_${(number += 1)}`, OLDER);
+  const lp = createLpStore(db);
+  const { epoch } = await lp.open();
+  const columns =
+    'order_id, accepted_at_ms, taker, pair, corridor, side, stage, counted, open, mid, late, paid_micros, input_micros, fees_micros, earned_micros, paid, earned, gas_micros, realised_micros, marks';
+  const put = (n: number) =>
+    db.query(
+      `insert into lp_trade (${columns}) values ($1, 1, $2, 'A-B', 'a-b', 'buy', 'filled', true, false, 1, false, 100, 107, 2, 105, 1, 1, 3, 4, '{}')`,
+      [Buffer.from(word(n).slice(2), 'hex'), Buffer.from(TOKEN.slice(2), 'hex')],
+    );
+  await put(1);
+  await db.query(`insert into lp_position values ('WETH', 5, 6, 7, 8, 0)`);
+  expect(await migrate(db, LP_MIGRATIONS)).toContain('lp-11-profit-by-time');
+  // The previous release books a trade beside the new one.
+  await put(2);
+  const store = createJournalStore(db);
+  const { positions } = await store.open(epoch);
+  expect(positions).toMatchObject([{ asset: 'WETH', unrealisedMicros: null }]);
+  await store.write({
+    ...empty,
+    positions: positions.map((row) => ({ ...row, realisedMicros: 9n, unrealisedMicros: 50n })),
+  });
+  await store.write({
+    ...empty,
+    positions: positions.map((row) => ({ ...row, realisedMicros: 9n, unrealisedMicros: 45n })),
+  });
+  const whole = await store.profit('pair', { sinceMs: 0, untilMs: null }, 9);
+  expect(whole.rows).toMatchObject([
+    { trades: 2, grossMicros: 14n, feesMicros: 4n, gasMicros: 6n, realisedMicros: 8n },
+  ]);
+  expect(whole.assets).toEqual([{ asset: 'WETH', realised: 9n, unrealised: 45n, owner: 8n }]);
+  const timed = await store.profit('pair', { sinceMs: 1, untilMs: null }, 9);
+  expect(timed.timedFromMs).toBeGreaterThan(1_000_000_000_000);
+  expect(timed.rows).toMatchObject([{ trades: 1, grossMicros: 7n }]);
+  expect(timed.assets).toEqual([{ asset: 'WETH', realised: 2n, unrealised: -5n, owner: 0n }]);
+});
+
+const OLDER = LP_MIGRATIONS.filter(({ id }) => id !== 'lp-11-profit-by-time');

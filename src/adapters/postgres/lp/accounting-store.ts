@@ -13,6 +13,8 @@ import type {
   Posting,
   ProfitKey,
   ProfitRow,
+  ProfitWindow,
+  StoredProfit,
   StoredExplanation,
   TakerMarks,
   TradeRecord,
@@ -106,7 +108,7 @@ export function createJournalStore(db: Database): JournalStore {
       };
       return (await select<TradeRecord>(db, statement, [bytes(orderId)], TRADE_BIGINTS))[0];
     },
-    profit: (by, sinceMs, limit) => profit(db, by, sinceMs, limit),
+    profit: (by, window, limit) => profit(db, by, window, limit),
     entries: (orderId) => entriesWhere(db, 'e.order_id = $1', [bytes(orderId)]),
     explanations: (id) =>
       select<StoredExplanation>(
@@ -218,7 +220,10 @@ const TRADE_BIGINTS = [
   ...['paid', 'earned', 'gas_micros', 'realised_micros'],
 ];
 const TRADE_COLUMNS = `order_id, quote_id, accepted_at_ms, taker, pair, corridor, side, stage, counted, mid, late, ${TRADE_BIGINTS.join(', ')}, marks`;
-const POSITION_BIGINTS = ['quantity', 'cost_micros', 'realised_micros', 'owner_micros', 'unpriced'];
+const POSITION_BIGINTS = [
+  ...['quantity', 'cost_micros', 'realised_micros', 'owner_micros'],
+  ...['unpriced', 'unrealised_micros'],
+];
 
 function tradeRow(trade: TradeRecord): object {
   const { stage, counted, marks } = trade;
@@ -239,32 +244,59 @@ const KEYS: Record<ProfitKey, string> = {
   trade: `'0x' || encode(order_id, 'hex')`,
 };
 
-async function profit(db: Database, by: ProfitKey, sinceMs: number, limit: number): Promise<ProfitRow[]> {
-  const sum = (what: string, only = 'counted') =>
-    `coalesce(round(sum(${what}) filter (where ${only})), 0)::text`;
-  const mark = (horizon: string) =>
-    `${sum(`-(marks -> '${horizon}' ->> 'bps')::numeric * paid_micros / 10000`)} as mark_${horizon}`;
-  const rows = await db.query<
-    Record<string, string | number> & { key: string; trades: number; late: number }
-  >(
-    `select ${KEYS[by]} as key, count(*) filter (where counted) as trades, ${sum('paid_micros')} as volume, ${sum('input_micros - paid_micros')} as gross, ${sum('fees_micros')} as fees, ${sum('gas_micros', 'true')} as gas,
-      ${sum('earned_micros', `counted and stage = 'lost'`)} as lost, ${sum('realised_micros')} as realised, ${MARKS.map(mark).join(', ')},
-      count(*) filter (where counted and (late or marks @? '$.*.late ? (@ == true)')) as late
-    from lp_trade where (counted or gas_micros > 0) and accepted_at_ms >= $1 group by ${by === 'trade' ? 'order_id, accepted_at_ms' : KEYS[by]} order by ${by === 'trade' ? 'accepted_at_ms desc' : 'sum(paid_micros) desc'} limit $2`,
-    [sinceMs, limit],
+const PROFIT_BIGINTS = [
+  ...['volume_micros', 'gross_micros', 'fees_micros', 'gas_micros', 'lost_micros', 'realised_micros'],
+  ...MARKS.map((horizon) => `mark_${horizon}`),
+];
+const PROFIT_SUMS =
+  'coalesce(sum(p.trades), 0)::int as trades, coalesce(sum(p.late), 0)::int as late, ' +
+  PROFIT_BIGINTS.map((name) => `coalesce(sum(p.${name.replace('_micros', '')}), 0)::text as ${name}`).join(
+    ', ',
   );
-  return rows.map((row) => ({
-    key: row.key,
-    trades: row.trades,
-    volumeMicros: BigInt(row.volume ?? 0),
-    grossMicros: BigInt(row.gross ?? 0),
-    feesMicros: BigInt(row.fees ?? 0),
-    gasMicros: BigInt(row.gas ?? 0),
-    lostMicros: BigInt(row.lost ?? 0),
-    realisedMicros: BigInt(row.realised ?? 0),
-    markMicros: Object.fromEntries(MARKS.map((horizon) => [horizon, BigInt(row[`mark_${horizon}`] ?? 0)])),
-    late: row.late,
-  }));
+/** `$1`, `$2`: the window. */
+const IN_WINDOW = 'p.at_ms >= $1 and p.at_ms < coalesce($2::bigint, 9223372036854775807)';
+
+/** Of one snapshot, so that the parts of a report add up. */
+function profit(
+  db: Database,
+  by: ProfitKey,
+  { sinceMs, untilMs }: ProfitWindow,
+  limit: number,
+): Promise<StoredProfit> {
+  const window = [sinceMs, untilMs];
+  type Row = Omit<ProfitRow, 'markMicros'> & { mark_1: bigint; mark_10: bigint; mark_60: bigint };
+  const rowOf = ({ mark_1, mark_10, mark_60, ...row }: Row): ProfitRow => ({
+    ...row,
+    markMicros: { 1: mark_1, 10: mark_10, 60: mark_60 },
+  });
+  return db.transaction(async (session) => {
+    await session.query('set transaction isolation level repeatable read read only');
+    const rows = await select<Row>(
+      session,
+      `select ${KEYS[by]} as key, ${PROFIT_SUMS} from lp_profit p join lp_trade using (order_id) where ${IN_WINDOW}
+       group by ${by === 'trade' ? 'order_id, accepted_at_ms' : KEYS[by]} order by ${by === 'trade' ? 'accepted_at_ms desc' : 'sum(p.volume) desc'} limit $3`,
+      [...window, limit],
+      PROFIT_BIGINTS,
+    );
+    const all = await select<Row>(
+      session,
+      `select 'all' as key, ${PROFIT_SUMS} from lp_profit p where p.order_id is not null and ${IN_WINDOW}`,
+      window,
+      PROFIT_BIGINTS,
+    );
+    const assets = await select<StoredProfit['assets'][number]>(
+      session,
+      `select p.asset, sum(p.realised)::text as realised, sum(p.unrealised)::text as unrealised, sum(p.owner)::text as owner
+       from lp_profit p where p.asset is not null and ${IN_WINDOW} group by p.asset order by p.asset`,
+      window,
+      ['realised', 'unrealised', 'owner'],
+    );
+    const [timed] = await session.query<{ from: number | null; [column: string]: unknown }>(
+      `select case when exists (select 1 from lp_profit where at_ms = 0)
+         then coalesce((select min(at_ms) from lp_profit where at_ms > 0), lp_booked_at()) end as from`,
+    );
+    return { rows: rows.map(rowOf), all: rowOf(all[0] as Row), assets, timedFromMs: timed?.from ?? null };
+  });
 }
 
 async function entriesWhere(

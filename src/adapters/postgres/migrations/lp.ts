@@ -1,6 +1,7 @@
 /** Tables of an LP: its owner, awards, leases and clean stop. */
 
 import type { Migration } from '../migrate.ts';
+import { LP_PROFIT_MIGRATIONS } from './lp-profit.ts';
 import { LP_REPLICA_MIGRATIONS } from './lp-replicas.ts';
 
 export const LP_MIGRATIONS: readonly Migration[] = [
@@ -205,4 +206,5 @@ export const LP_MIGRATIONS: readonly Migration[] = [
       );
     `,
   },
+  ...LP_PROFIT_MIGRATIONS,
 ];

@@ -102,8 +102,9 @@ export function lpCommand(): Command {
     'rfqs',
     'print recent requests and their outcomes as JSON lines, for `firmquote sim replay --rfqs`',
   ).action(run(async () => (await import('./rfqs.ts')).printRfqs));
-  tool('pnl', 'show profit: spread, fees, gas, mark-outs, positions at mid')
+  tool('pnl', 'show profit of a window: spread, fees, gas, mark-outs, and the change of positions at mid')
     .option('--since <when>', '24h, 7d, all, or a date', '24h')
+    .option('--until <when>', 'end of the window, in the same forms; now without it')
     .addOption(
       new Option('--by <what>', 'group rows by')
         .choices(['pair', 'corridor', 'taker', 'trade'])

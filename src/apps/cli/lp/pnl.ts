@@ -20,17 +20,19 @@ interface Row {
 
 interface Position {
   asset: string;
-  quantity: string;
+  quantity: string | null;
   price: number | null;
   valueMicros: string | null;
-  costMicros: string;
+  costMicros: string | null;
   realisedMicros: string;
-  unrealisedMicros: string | null;
+  unrealisedMicros: string;
   ownerMicros: string;
 }
 
 interface Profit {
   sinceMs: number;
+  untilMs: number | null;
+  timedFromMs: number | null;
   by: string;
   rows: Row[];
   totals: Record<string, string>;
@@ -52,29 +54,32 @@ const FIGURES = [
 
 export async function showProfit({
   since,
+  until,
   by,
   format,
   limit,
   ...options
 }: AdminClientOptions & {
   since: string;
+  until?: string;
   by: string;
   format: 'table' | 'csv' | 'json';
   limit: string;
 }): Promise<void> {
   const client = await openAdminClient(options);
-  const sinceMs = sinceOf(since, Date.now());
-  const profit = await client.get<Profit>(
-    `/pnl?by=${by}&sinceMs=${sinceMs}&limit=${encodeURIComponent(limit)}`,
-  );
+  const nowMs = Date.now();
+  const window = `sinceMs=${timeOf(since, nowMs)}${until === undefined ? '' : `&untilMs=${timeOf(until, nowMs)}`}`;
+  const profit = await client.get<Profit>(`/pnl?by=${by}&${window}&limit=${encodeURIComponent(limit)}`);
   if (options.json || format === 'json') return console.log(JSON.stringify(profit));
   printLines(format === 'csv' ? csv(profit) : tables(profit));
 }
 
+const iso = (ms: number): string => new Date(ms).toISOString();
+
 const SECONDS = { s: 1, m: 60, h: 3_600, d: 86_400, w: 604_800 } as const;
 
 /** Parses "24h", "30m", "7d", "all" or a date. Answers Unix milliseconds. */
-function sinceOf(text: string, nowMs: number): number {
+export function timeOf(text: string, nowMs: number): number {
   if (text === 'all') return 0;
   const span = /^(\d+)([smhdw])$/.exec(text);
   if (span) return Math.max(0, nowMs - Number(span[1]) * SECONDS[span[2] as keyof typeof SECONDS] * 1_000);
@@ -106,7 +111,7 @@ const figures = ({
     markMicros[60] ?? 0,
   ].map(BigInt);
 
-function tables({ sinceMs, by, rows, totals, positions }: Profit): string[] {
+function tables({ sinceMs, untilMs, timedFromMs, by, rows, totals, positions }: Profit): string[] {
   const cells = rows.map((row) => [
     row.key,
     ...figures(row).map((figure, at) => (at === 0 ? figure.toString() : usd(figure))),
@@ -118,9 +123,12 @@ function tables({ sinceMs, by, rows, totals, positions }: Profit): string[] {
   const late = rows.reduce((sum, row) => sum + row.late, 0);
   const total = (name: string) => usd(BigInt(totals[name] ?? 0));
   return [
-    sinceMs === 0
-      ? 'Since the start, USD:'
-      : `Trades accepted since ${new Date(sinceMs).toISOString()}, USD:`,
+    `Booked ${sinceMs === 0 ? 'since the start' : `since ${iso(sinceMs)}`}${untilMs === null ? '' : ` and before ${iso(untilMs)}`}, USD:`,
+    ...(sinceMs > 0 && timedFromMs !== null && sinceMs < timedFromMs
+      ? [
+          `The database knows the time of figures from ${iso(timedFromMs)} on: this window counts from there. Earlier figures are in --since all only.`,
+        ]
+      : []),
     '',
     ...table(
       [by, ...FIGURES],
@@ -133,7 +141,7 @@ function tables({ sinceMs, by, rows, totals, positions }: Profit): string[] {
       { right: FIGURES },
     ),
     '',
-    'Positions over all chains since the start, at average cost:',
+    'Positions over all chains at average cost: what is held now, and what the window changed:',
     '',
     ...table(
       ['asset', 'quantity', 'price', 'value', 'cost', 'realised', 'unrealised', 'owner transfers'],
@@ -149,7 +157,7 @@ function tables({ sinceMs, by, rows, totals, positions }: Profit): string[] {
           ownerMicros,
         }) => [
           asset,
-          formatUnits(BigInt(quantity), 18).replace(/(\.\d{6})\d+$/, '$1'),
+          quantity === null ? '-' : formatUnits(BigInt(quantity), 18).replace(/(\.\d{6})\d+$/, '$1'),
           price === null ? '-' : String(Number(price.toPrecision(10))),
           ...[valueMicros, costMicros, realisedMicros, unrealisedMicros, ownerMicros].map((micros) =>
             micros === null ? '-' : usd(BigInt(micros)),
