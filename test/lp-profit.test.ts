@@ -1,4 +1,4 @@
-/** Any history in real books: the figures of windows add up, and each window's profit is its change of value. */
+/** Any history in real books: figures of windows add up, and a window's profit is its change of value. */
 
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';

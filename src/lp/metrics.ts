@@ -242,7 +242,7 @@ export function exposeAccounts(
     ['chain', 'operator'],
     (gauge) => {
       for (const { chain, operator, difference } of accounts.reconciledGas())
-        gauge.set(floatOf(difference ?? 0n, 0), { chain, operator });
+        gauge.set(floatOf(difference, 0), { chain, operator });
     },
   );
   metrics.gauge(

@@ -49,7 +49,7 @@ let venue: ScriptedVenue;
 let lp: LpNode;
 let generation = 0;
 
-async function startLp(key = operator): Promise<LpNode> {
+async function startLp(key = operator, schema = 'lp_books'): Promise<LpNode> {
   generation += 1;
   const transactors = await testTransactors({
     ...{ devnet, postgres },
@@ -67,7 +67,7 @@ async function startLp(key = operator): Promise<LpNode> {
     postgres,
     venueUrl: venue.url,
     operator: key,
-    schema: 'lp_books',
+    schema,
     config,
     transactors,
     proofs: willingAttesters,
@@ -84,13 +84,14 @@ beforeAll(async () => {
   [here, there] = devnet.chains as [TestChain, TestChain];
   await Promise.all(
     devnet.chains.map(async (chain) => {
-      for (const { address } of [owner, taker, operator, keeper, rival]) await chain.fund(address);
+      for (const { address } of [owner, taker, operator, keeper, rival, successor]) await chain.fund(address);
       await chain.deposit(owner.address, chain.usdc.address, 50_000n * USDC);
       await chain.deposit(owner.address, chain.weth.address, 20n * WETH);
       await chain.deposit(taker.address, chain.usdc.address, 100_000n * USDC);
       await chain.deposit(taker.address, chain.weth.address, 100n * WETH);
       await chain.deposit(rival.address, chain.usdc.address, 50_000n * USDC);
       await chain.setOperator(owner.address, operator.address);
+      await chain.setOperator(owner.address, successor.address);
       await chain.anvil.mine(2);
       await chain.anvil.rpc('evm_setIntervalMining', [1]);
     }),
@@ -260,7 +261,9 @@ test('across chains: receivable until claimed, and the operator’s gas by recei
     const held = lp
       .accounts()
       .balances()
-      .find(({ account: name, chain }) => name === 'assets:gas' && chain === 'chain2')?.amount;
+      .find(
+        ({ account: name, chain }) => name === `assets:gas:${operator.address}` && chain === 'chain2',
+      )?.amount;
     return held === (await there.port.nativeBalance(operator.address));
   });
 });
@@ -455,6 +458,9 @@ test('deposits and withdrawals of the owner are booked without profit', async ()
       ({ chain, token, journal }) => chain === 'chain2' && token === 'USDC' && journal < 46_000n * USDC,
     ),
   );
+  // Orders across chains need clocks that agree.
+  const timeOf = ({ port }: TestChain) => port.head()?.timestamp ?? 0;
+  await here.anvil.advance(timeOf(there) - timeOf(here));
   await booksAgree();
 });
 
@@ -555,11 +561,50 @@ test('the admin API returns books and profit, and says what to do for unknown id
   expect(table).toMatch(
     /spread [\d,.-]+ \+ realised [\d,.-]+ \+ unrealised [\d,.-]+ - gas [\d,.-]+ - lost 0\.00 = [\d,.-]+/,
   );
-  expect(
-    (
-      await printed(() => showProfit({ ...admin, since: '1h', by: 'trade', format: 'csv', limit: '10' }))
-    ).split('\n')[0],
-  ).toBe('trade,trades,volume,gross,fees,spread,gas,lost,mark_1s,mark_10s,mark_60s,realised,late');
+  const [heading, ...lines] = (
+    await printed(() => showProfit({ ...admin, since: '1h', by: 'trade', format: 'csv', limit: '10' }))
+  ).split('\n');
+  expect(heading).toBe(
+    'trade,time,pair,corridor,side,stage,taker,quantity,base,price,quote,fee,fee_token,trades,volume,gross,fees,spread,gas,lost,mark_1s,mark_10s,mark_60s,realised,late',
+  );
+  const cells = lines.map((line) => line.split(','));
+  const plain =
+    cells.find((row) => row[2] === 'WETH-USDC' && row[11] === '0.5') ?? expect.fail(lines.join('\n'));
+  expect(plain.slice(3, 7)).toEqual(['chain1-chain1', 'sell', 'finalised', taker.address]);
+  expect(plain[1]).toMatch(/^\d{4}-\d\d-\d\dT/);
+  // 2,500 USDC, of which the escrow kept 0.5, for a little less than one WETH.
+  expect(plain.slice(8, 13)).toEqual(['WETH', expect.stringMatching(/^25\d\d\.\d+$/), 'USDC', '0.5', 'USDC']);
+  expect(Number(plain[7]) * Number(plain[9])).toBeCloseTo(2_500, 6);
+  // A mark that is not due is blank, and not zero.
+  for (const row of cells)
+    if ((await tradeOf(row[0] as `0x${string}`))?.marks[60] === undefined) expect(row[22]).toBe('');
+  // The accounting ledger as a file: what was there, what moved, what is there.
+  const exported = (more: object) => printed(() => showAccounting({ ...admin, export: true, ...more }));
+  const records = (await exported({ format: 'ndjson' }))
+    .split('\n')
+    .map((line) => JSON.parse(line) as ExportRow);
+  expect(sumsOf(records, ['opening', 'posting'])).toEqual(sumsOf(records, ['closing']));
+  expect(records.filter(({ row }) => row === 'posting').length).toBeGreaterThan(50);
+  const middle = records.filter(({ row }) => row === 'posting').at(40)?.time ?? '';
+  for (const window of [
+    { until: middle },
+    { since: middle },
+    { since: middle, counterparty: taker.address.toUpperCase().replace('0X', '0x') },
+  ]) {
+    const some = (await exported({ format: 'ndjson', ...window }))
+      .split('\n')
+      .map((line) => JSON.parse(line) as ExportRow);
+    expect(sumsOf(some, ['opening', 'posting'])).toEqual(sumsOf(some, ['closing']));
+    if ('counterparty' in window)
+      expect(
+        new Set(some.filter(({ row }) => row === 'posting').map(({ counterparty }) => counterparty)),
+      ).toEqual(new Set([taker.address]));
+  }
+  expect((await exported({})).split('\n')[0]).toBe(
+    'row,time,entry,kind,counterparty,order_id,tx_hash,block,chain,account,token,amount,base_units',
+  );
+  await expect(exported({ since: '1h', until: '2h' })).rejects.toThrow(/not after/);
+  await expect(exported({ counterparty: 'ada' })).rejects.toThrow(/owner or network/);
   await expect(
     showProfit({ ...admin, since: 'lately', by: 'pair', format: 'table', limit: '10' }),
   ).rejects.toThrow(/24h, 7d, all/);
@@ -580,6 +625,26 @@ test('the admin API returns books and profit, and says what to do for unknown id
   });
   await door.close();
 });
+
+interface ExportRow {
+  row: 'opening' | 'posting' | 'closing';
+  time: string | null;
+  counterparty: string | null;
+  chain: string;
+  account: string;
+  token: string;
+  base_units: string;
+}
+
+function sumsOf(rows: readonly ExportRow[], kinds: readonly ExportRow['row'][]): Record<string, bigint> {
+  const sums = new Map<string, bigint>();
+  for (const { row, account: name, chain, token, base_units } of rows) {
+    if (!kinds.includes(row)) continue;
+    const key = `${name} ${chain} ${token}`;
+    sums.set(key, (sums.get(key) ?? 0n) + BigInt(base_units));
+  }
+  return Object.fromEntries([...sums].filter(([, sum]) => sum !== 0n).sort());
+}
 
 /** Bought with this chain's native currency by all transactions of the LP's keys, by their receipts. */
 async function spentOn({ anvil, port }: TestChain): Promise<bigint> {
@@ -605,14 +670,16 @@ async function gasAgrees(): Promise<void> {
     const rows = await lp.accounts().reconcileGas();
     return rows.length === 4 && rows.every(({ difference }) => difference === 0n);
   });
-  for (const chain of devnet.chains)
-    expect(
+  for (const chain of devnet.chains) {
+    const spent = await spentOn(chain);
+    const booked = () =>
       lp
         .accounts()
         .balances()
         .find(({ account: name, chain: slug }) => name === 'expense:gas' && slug === chain.chain.slug)
-        ?.amount,
-    ).toBe(await spentOn(chain));
+        ?.amount;
+    await expect.poll(booked).toBe(spent);
+  }
   await booksAgree();
 }
 
@@ -624,11 +691,8 @@ test('an operator key is rotated: the gas of trades before, during and after is 
   await here.send(keeper.address, here.chain.escrow, openForCall(during.order, during.funding));
   await eventually(async () => (await tradeOf(during.id))?.counted === true);
   await lp.stop();
-  for (const chain of devnet.chains) {
-    await chain.fund(successor.address);
-    await chain.setOperator(owner.address, successor.address);
-  }
   lp = await startLp(successor);
+  await venue.until(({ status }) => status === 'active');
   await eventually(async () => (await tradeOf(during.id))?.stage === 'finalised');
   const after = await bridge(700n * USDC);
   venue.send({ type: 'award', ...awardOf(after) });

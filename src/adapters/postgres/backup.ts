@@ -143,10 +143,10 @@ export async function restoreBackup(
     // The backup holds what the triggers have written.
     await runTriggers(session, tables, 'disable');
     await fill(session, file, tables);
-    await runTriggers(session, tables, 'enable');
     // Deferred foreign keys must be checked before they can be made immediate again.
     await session.query('set constraints all immediate');
     await deferReferences(session, db.schema, false);
+    await runTriggers(session, tables, 'enable');
     await moveSequences(session, db.schema);
     await then(session, facts);
   });

@@ -5,7 +5,7 @@ import { RequestError } from '../../domain/errors.ts';
 import type { Address } from '../../domain/hex.ts';
 import type { LpNode } from '../../lp/node/interface.ts';
 import type { OperatorLog } from './operator-log.ts';
-import type { ProfitKey } from '../../ports/stores/accounting-store.ts';
+import type { ProfitKey, ProfitWindow } from '../../ports/stores/accounting-store.ts';
 import { badRequest } from '../bad-request.ts';
 
 const KEYS: readonly ProfitKey[] = ['pair', 'corridor', 'taker', 'trade'];
@@ -42,22 +42,10 @@ export function bookRoutes(node: LpNode, audit: Pick<OperatorLog, 'note'>): OpsR
     }),
     getRoute('/pnl', ({ query }) => {
       const by = KEYS.find((each) => each === (query.get('by') ?? 'pair'));
-      const sinceMs = Number(query.get('sinceMs') ?? 0);
-      const until = query.get('untilMs');
-      const untilMs = until === null ? null : Number(until);
+      const { sinceMs, untilMs } = windowOf(query);
       const limit = Number(query.get('limit') ?? 1_000);
-      if (
-        by === undefined ||
-        !Number.isSafeInteger(sinceMs) ||
-        sinceMs < 0 ||
-        (untilMs !== null && (!Number.isSafeInteger(untilMs) || untilMs <= sinceMs)) ||
-        !Number.isInteger(limit) ||
-        limit < 1 ||
-        limit > MOST_ROWS
-      )
-        throw badRequest(
-          `Ask with by=${KEYS.join('|')}, sinceMs=<Unix milliseconds>, untilMs=<later, or leave it out for now> and limit=<1 to ${MOST_ROWS}>.`,
-        );
+      if (by === undefined || !Number.isInteger(limit) || limit < 1 || limit > MOST_ROWS)
+        throw badRequest(`Ask with by=${KEYS.join('|')} and limit=<1 to ${MOST_ROWS}>.`);
       return node.accounts().profit({ by, sinceMs, untilMs, limit });
     }),
     getRoute('/books', async () => ({
@@ -85,12 +73,46 @@ export function bookRoutes(node: LpNode, audit: Pick<OperatorLog, 'note'>): OpsR
         return { status: 200, body: await reconciled() };
       },
     },
+    getRoute('/books/export', ({ query }) => {
+      const { sinceMs, untilMs } = windowOf(query);
+      const counterparty = query.get('counterparty');
+      const [after, last] = [Number(query.get('after') ?? 0), query.get('last')];
+      if (
+        !Number.isSafeInteger(after) ||
+        (last !== null && !/^\d{1,15}$/.test(last)) ||
+        (counterparty !== null && !/^(?:0x[0-9a-f]{40}|owner|network)$/.test(counterparty))
+      )
+        throw badRequest(
+          'Ask with counterparty=<address in lower case>, owner or network, or without it; `after` and `last` are `next` and `last` of the previous answer.',
+        );
+      return node
+        .accounts()
+        .statement(
+          { sinceMs, untilMs, counterparty },
+          { after, last: last === null ? undefined : Number(last) },
+        );
+    }),
     getRoute('/books/:id', async ({ id }) => {
       if (!/^0x[0-9a-f]{64}$/.test(id))
         throw badRequest('The order id must be 0x and 64 lower-case hex digits.');
       return { entries: await node.accounts().entries(id as `0x${string}`) };
     }),
   ];
+}
+
+function windowOf(query: URLSearchParams): ProfitWindow {
+  const sinceMs = Number(query.get('sinceMs') ?? 0);
+  const until = query.get('untilMs');
+  const untilMs = until === null ? null : Number(until);
+  if (
+    !Number.isSafeInteger(sinceMs) ||
+    sinceMs < 0 ||
+    (untilMs !== null && (!Number.isSafeInteger(untilMs) || untilMs <= sinceMs))
+  )
+    throw badRequest(
+      'Ask with sinceMs=<Unix milliseconds> and untilMs=<Unix milliseconds after it, or leave it out for now>.',
+    );
+  return { sinceMs, untilMs };
 }
 
 function adjustmentOf(body: string) {

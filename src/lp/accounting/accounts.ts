@@ -8,8 +8,11 @@ import { isDecline } from '../../domain/decline.ts';
 import { RequestError } from '../../domain/errors.ts';
 import { type Address, type Bytes32, ZERO_BYTES32 } from '../../domain/hex.ts';
 import type { Ledger } from '../../inventory/ledger.ts';
+import type { ChainPort } from '../../ports/chain.ts';
 import type {
+  Balance,
   JournalStore,
+  Statement,
   PositionRow,
   ProfitKey,
   ProfitRow,
@@ -36,6 +39,7 @@ import type { QuoteEventListener, ChainSighting } from '../quote-log/quote-event
 import { type PositionView, positionViewOf } from './pnl.ts';
 import { createPasses } from '../passes.ts';
 import type { Takers } from './taker-costs.ts';
+import { type ShownProfitRow, showTrade } from './trade-view.ts';
 
 interface AccountsDeps extends ReaderDeps {
   store: JournalStore;
@@ -72,9 +76,8 @@ export interface ReconciledGas {
   operator: Address;
   block: bigint;
   journal: bigint;
-  /** null: the chain is not configured any more. */
-  chainSays: bigint | null;
-  difference: bigint | null;
+  chainSays: bigint;
+  difference: bigint;
 }
 
 export interface Totals extends ProfitSums {
@@ -87,7 +90,7 @@ export interface Totals extends ProfitSums {
 /** Every figure is what was booked in the window; `unrealised` is its change over the window. */
 export interface Profit extends ProfitWindow {
   by: ProfitKey;
-  rows: ProfitRow[];
+  rows: ShownProfitRow[];
   /** Of all trades of the window, whatever the limit of `rows`. */
   totals: Totals;
   positions: PositionInWindow[];
@@ -115,6 +118,7 @@ const MOST_NOTES = 20_000;
 const NOTES_AT_ONCE = 200;
 const PRICE_PATIENCE_MS = 30_000;
 const TAKERS_EVERY_MS = 5_000;
+const STATEMENT_PAGE = 500;
 /** Between two facts the change of value is known by time to this. */
 const REVALUE_EVERY_MS = 60_000;
 const SECOND_LOOK_MS = 2_000;
@@ -140,6 +144,8 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions) {
   let heardMs = 0;
   let stopped = false;
   let cancel = () => {};
+  /** Blocks up to which the books are compared before the first quote. */
+  let due: ReadonlyMap<number, bigint> | undefined;
 
   const slugOf = (chainId: number): string => reader.described.get(chainId)?.slug ?? String(chainId);
 
@@ -373,7 +379,7 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions) {
       );
 
   function kick(): void {
-    if (epoch !== undefined && !stopped) void quietly();
+    if (epoch !== undefined && !stopped) void quietly().then(check);
   }
 
   function loop(): void {
@@ -386,30 +392,36 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions) {
     );
   }
 
+  const unread = () =>
+    [...(due ?? [])].filter(([chainId, block]) => (books?.cursors.get(chainId)?.block ?? 0n) < block);
+
   let checked: Reconciled[] = [];
   let checkedGas: ReconciledGas[] = [];
   let checkedMs = Number.NEGATIVE_INFINITY;
+  const saidDifferences = new Map<string, bigint>();
+  const gasNameOf = ({ chain, operator }: ReconciledGas) => `native of ${operator} on ${chain}`;
+
   async function check(): Promise<void> {
-    if (stopped || lost || clock.monotonicMs() - checkedMs < reconcileMs) return;
+    const [chainBehind] = unread();
+    if (stopped || lost || chainBehind !== undefined) return;
+    if (due === undefined && clock.monotonicMs() - checkedMs < reconcileMs) return;
     checkedMs = clock.monotonicMs();
     const now = await Promise.all([reconcile(), reconcileGas()]).catch((error: unknown) =>
       log.warn({ error }, 'the books could not be compared with the chains; the next interval tries again'),
     );
     if (now === undefined) return;
-    const named = (gas: readonly ReconciledGas[]) =>
-      gas.map(({ operator, ...row }) => ({ ...row, token: `native of ${operator}` }));
-    const before = new Map(
-      [...checked, ...named(checkedGas)].map(({ chain, token, difference }) => [
-        `${chain} ${token}`,
-        difference,
-      ]),
-    );
+    const before = new Map(checkedGas.map((row) => [gasNameOf(row), row.difference]));
     [checked, checkedGas] = now;
+    due = undefined;
+    // A transaction is mined some moments before its gas is booked.
+    const lasting = checkedGas.filter((row) => before.get(gasNameOf(row)) === row.difference);
     for (const { chain, token, block, journal, chainSays, difference } of [
       ...checked,
-      ...named(checkedGas),
+      ...lasting.map((row) => ({ ...row, token: gasNameOf(row) })),
     ]) {
-      if ((difference ?? 0n) === (before.get(`${chain} ${token}`) ?? 0n)) continue;
+      const said = saidDifferences.get(`${chain} ${token}`) ?? 0n;
+      if ((difference ?? 0n) === said) continue;
+      saidDifferences.set(`${chain} ${token}`, difference ?? 0n);
       if (difference === 0n) log.warn({ chain, token, block }, 'books and chain agree again');
       else
         log.error(
@@ -450,20 +462,24 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions) {
     const held = books;
     if (held === undefined) return [];
     return Promise.all(
-      [...held.gas.values()].map(async ({ chainId, operator }): Promise<ReconciledGas> => {
+      [...held.gas.values()].flatMap(({ chainId, operator }) => {
+        const port = chains.get(chainId);
         const block = held.cursors.get(chainId)?.block ?? 0n;
         const journal = held.journal.gas(chainId, operator);
-        const chainSays = (await chains.get(chainId)?.nativeBalance(operator, block)) ?? null;
-        return {
-          chain: slugOf(chainId),
-          operator,
-          block,
-          journal,
-          chainSays,
-          difference: chainSays === null ? null : chainSays - journal,
-        };
+        return port === undefined ? [] : [compareGas(port, operator, block, journal)];
       }),
     );
+  }
+
+  async function compareGas(
+    port: ChainPort,
+    operator: Address,
+    block: bigint,
+    journal: bigint,
+  ): Promise<ReconciledGas> {
+    const chainSays = await port.nativeBalance(operator, block);
+    const { slug: chain } = port.chain;
+    return { chain, operator, block, journal, chainSays, difference: chainSays - journal };
   }
 
   const views = (held: Books | undefined): PositionView[] =>
@@ -494,6 +510,18 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions) {
     };
   }
 
+  function shown({ account: name, chainId, token, amount }: Balance) {
+    const info = token === 'native' ? undefined : infoOf({ chainId, token });
+    return {
+      account: name,
+      chain: slugOf(chainId),
+      token: info?.symbol ?? token,
+      /** null: the token is not configured any more. */
+      decimals: token === 'native' ? 18 : (info?.decimals ?? null),
+      amount,
+    };
+  }
+
   return {
     listener,
     /** Loads the books and keeps them. Pricing has the taker costs when it resolves. */
@@ -504,6 +532,11 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions) {
       await heldBooks(owner).catch((error: unknown) =>
         log.error({ error }, 'the books could not be opened: takers are priced as strangers until they are'),
       );
+      // Replicas quote while the lead changes hands. A chain without books has nothing to compare.
+      const finals = [...(options.resting ? [] : (books?.cursors.keys() ?? []))].map(
+        (chainId) => [chainId, deps.final(chainId)?.block ?? 0n] as const,
+      );
+      due = finals.length === 0 ? undefined : new Map(finals);
       epoch = owner;
       kick();
       loop();
@@ -513,7 +546,7 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions) {
       resting = true;
       cancel();
       await passes.running?.catch(() => {});
-      [epoch, books, lost, stale] = [undefined, undefined, false, true];
+      [epoch, books, lost, stale, due] = [undefined, undefined, false, true, undefined];
       notes.length = 0;
     },
     /**
@@ -569,7 +602,11 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions) {
           };
         },
       );
-      return { ...window, by, rows, totals: totalsOf(sumsOf(all), positions), positions, timedFromMs };
+      const shown = rows.map(({ trade, ...row }): ShownProfitRow => ({
+        ...row,
+        ...(trade && { trade: showTrade(trade, infoOf) }),
+      }));
+      return { ...window, by, rows: shown, totals: totalsOf(sumsOf(all), positions), positions, timedFromMs };
     },
     reconcile,
     reconcileGas,
@@ -625,14 +662,32 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions) {
       await passes.run();
       checkedMs = Number.NEGATIVE_INFINITY;
     },
+    /** What is not compared with the chains yet since `start`; undefined when nothing is left. */
+    behind(): string | undefined {
+      if (due === undefined || lost) return undefined;
+      const [first] = unread();
+      if (first === undefined) return 'comparing the accounting ledger with the chains';
+      const [chainId, block] = first;
+      const blocks = block - (books?.cursors.get(chainId)?.block ?? 0n);
+      return `${slugOf(chainId)}: the accounting ledger has ${blocks} blocks to read before anything is signed`;
+    },
     entries: (orderId: Bytes32) => store.entries(orderId),
-    balances: () =>
-      (books?.journal.balances() ?? []).map(({ account: name, chainId, token, amount }) => ({
-        account: name,
-        chain: slugOf(chainId),
-        token: token === 'native' ? token : (infoOf({ chainId, token })?.symbol ?? token),
-        amount,
-      })),
+    balances: () => (books?.journal.balances() ?? []).map(shown),
+    /**
+     * A page of the entries of a window. `last`: of the first page, so that later entries change nothing; the
+     * first page has the balances at both ends. `next`: `after` of the next page; null: no more.
+     */
+    async statement(of: Statement, { after, last }: { after: number; last: number | undefined }) {
+      const ends = last === undefined ? await store.statement(of) : { last, opening: [], closing: [] };
+      const entries = await store.statementEntries(of, { after, last: ends.last, limit: STATEMENT_PAGE });
+      return {
+        last: ends.last,
+        opening: ends.opening.map(shown),
+        closing: ends.closing.map(shown),
+        entries: entries.map(({ postings, ...entry }) => ({ ...entry, postings: postings.map(shown) })),
+        next: entries.length < STATEMENT_PAGE ? null : (entries.at(-1)?.n ?? null),
+      };
+    },
     totals: () => books && totalsOf(books.sums, views(books)),
     positions: () => views(books),
     lag: () => ({

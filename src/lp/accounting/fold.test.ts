@@ -195,6 +195,14 @@ test('given up, then found filled, then refunded: one loss', () => {
   expect(books.journal.balance('assets:receivable', 1, WETH)).toBe(0n);
 });
 
+test('a trade that only the chains know ends the same, whichever chain is read first', () => {
+  take({ readings: [credited] });
+  take({ readings: [sent()] });
+  expect(books.trades.get(exchange.orderId)).toMatchObject({ stage: 'finalised', counted: true, late: true });
+  expect(books.journal.balance('assets:receivable', 1, WETH)).toBe(0n);
+  expect(found).toHaveLength(1);
+});
+
 test('marks and gas add to the sums; facts already stored add nothing', () => {
   take({ notes: [accepted()], readings: [sent()] });
   take({

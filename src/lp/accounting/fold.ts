@@ -187,6 +187,13 @@ export function createFolder(deps: FoldDeps) {
       for (const key of SUMS) sums[key] += now[key] - was[key];
       touched.set(trade.orderId, trade);
     }
+    /** A trade of which the origin shows the end before the destination shows the fill. */
+    function learned(exchange: Exchange, order: StandardOrder | undefined): TradeRecord | undefined {
+      if (order === undefined) return undefined;
+      const trade = tradeOf(exchange, order, clock.nowMs(), null, true);
+      deps.found(trade);
+      return trade;
+    }
     /** Returns the realised profit, in millionths of USD. */
     function shift(money: Money, change: (position: PositionRow, quantity: bigint) => PositionRow): bigint {
       const info = infoOf(money);
@@ -320,7 +327,7 @@ export function createFolder(deps: FoldDeps) {
           }
           case 'credited': {
             batch.entries.push(...journal.credited(fact.exchange, fact.place));
-            const trade = tradeOfId(fact.exchange.orderId);
+            const trade = tradeOfId(fact.exchange.orderId) ?? learned(fact.exchange, fact.order);
             if (trade !== undefined) put({ ...trade, stage: 'finalised' });
             break;
           }

@@ -9,7 +9,7 @@
  *  assets:inventory balance in the escrow at the last final block, equal to the contract's own number
  *  assets:outbound fills that are mined and may still be reorganised away (0 or negative)
  *  assets:receivable inputs that the escrow owes for fills
- *  assets:gas:<operator> its native currency: opening balance less gas burnt; one for every operator ever used
+ *  assets:gas:<operator> of every operator ever used: its native opening balance less gas burnt
  *  equity:owner deposits (credit) and withdrawals, opening balances included
  *  equity:adjustment differences that an operator booked because no event explains them
  *  trading:<pair> inputs received (credit) and outputs given (debit)

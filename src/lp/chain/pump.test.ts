@@ -7,7 +7,7 @@ function setUp() {
   const scans: { head: bigint; end(error?: Error): void }[] = [];
   let head: Block | undefined;
   let listener: (block: Block) => void = () => {};
-  let [inside, most, checks] = [0, 0, 0];
+  let [inside, most, checks, doubted] = [0, 0, 0, 0];
   const pump = createPump({
     port: {
       chain: { slug: 'one' } as never,
@@ -28,7 +28,7 @@ function setUp() {
         );
       },
     },
-    reconciler: { check: async () => void (checks += 1) },
+    reconciler: { check: async () => void (checks += 1), undecided: () => checks === doubted },
     log: silentLog,
   });
   const rest = () => new Promise<void>((resolve) => setImmediate(resolve));
@@ -38,6 +38,8 @@ function setUp() {
     seen: () => scans.map((scan) => scan.head),
     most: () => most,
     checks: () => checks,
+    /** This comparison finds a difference. */
+    doubt: (check: number) => void (doubted = check),
     see(number: bigint) {
       head = { number, hash: `0x${number}`, timestamp: Number(number) };
       listener(head);
@@ -61,6 +63,20 @@ test('the first pass waits for the pass that a head began', async () => {
   await end(1);
   await first;
   expect([most(), checks()]).toEqual([1, 2]);
+});
+
+test('a difference in the first comparison is decided before the first pass counts', async () => {
+  const { pump, see, end, rest, seen, checks, doubt } = setUp();
+  await see(1n);
+  await end(0);
+  doubt(2);
+  const first = pump.first();
+  await rest();
+  await end(1);
+  expect(seen()).toEqual([1n, 1n, 1n]);
+  await end(2);
+  await first;
+  expect(checks()).toBe(3);
 });
 
 test('several heads during a pass cause one more pass, over the newest', async () => {

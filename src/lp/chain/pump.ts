@@ -39,10 +39,12 @@ export function createPump({ port, follower, reconciler, log }: PumpDeps) {
   });
 
   return {
-    /** Runs a new pass after the current one. Rejects when it fails. */
+    /** Resolves when ledger and chain were compared: a difference is not quoted. Rejects as a pass does. */
     async first() {
-      while (passes.running !== undefined) await passes.running.catch(() => {});
-      await passes.run();
+      do {
+        while (passes.running !== undefined) await passes.running.catch(() => {});
+        await passes.run();
+      } while (reconciler.undecided() && !stopped);
     },
     async stop() {
       unsubscribe();

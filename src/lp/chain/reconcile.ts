@@ -36,6 +36,8 @@ export function createReconciler(
   const asked = new Set<Address>(tokens);
   let agreed: ChainCursor = follower.cursor();
   let rewound = false;
+  /** The last comparison found a difference, and the events are to be read again before it counts. */
+  let undecided = false;
   let rewoundMs = 0;
   let lastMs: number | undefined;
   let serial = 0;
@@ -102,7 +104,8 @@ export function createReconciler(
     }
     lastMs = nowMs;
     if (agree) agreed = at;
-    else if (!rewound || nowMs - rewoundMs >= everyMs) {
+    undecided = !agree && !rewound;
+    if (!agree && (!rewound || nowMs - rewoundMs >= everyMs)) {
       // Read again now and periodically: an endpoint that omitted an event may return it later.
       rewoundMs = nowMs;
       log.warn(
@@ -114,5 +117,5 @@ export function createReconciler(
     rewound = !agree;
   }
 
-  return { check };
+  return { check, undecided: () => undecided };
 }

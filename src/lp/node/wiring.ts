@@ -98,7 +98,8 @@ export function wireLp(deps: LpNodeDeps, config: LpConfig, base: NodeBase, opene
   const takers = createTakers(config.takers);
   const rules = leaseRules(lpChains, config);
   const clean = opened.clean || shared !== undefined;
-  const leases = createLeases({ ...common, now, lastReadTime }, { found: opening.leases, clean, rules });
+  const leaseDeps = { ...common, now, lastReadTime };
+  const leases = createLeases(leaseDeps, { found: opening.leases, clean, rules });
   const lead = shared === undefined ? ALONE : createLead(common, { leaseMs: shared.leadMs });
   const awardDeps = { ...common, recovery: deps.recovery, taken: quoteEvents.accepted };
   const awards = createAwards(awardDeps, { account, operator });
@@ -146,7 +147,10 @@ export function wireLp(deps: LpNodeDeps, config: LpConfig, base: NodeBase, opene
   if (sharing !== undefined) opened.onLedgerEvent(sharing.heard);
   const { proofs, attesterPresence } = deps;
   const proving = proofs && createProving({ proofs, attesterPresence, chains, clock }, config.quoting);
-  const standby = createStandby({ ...common, quoting, leases, transactors, risk, sharing, proving, lead });
+  const standby = createStandby({
+    ...{ ...common, quoting, leases, transactors, risk, sharing, proving, lead },
+    booksBehind: accounts.behind,
+  });
   const awardRunner = createAwardRunner(
     {
       ...{ ...common, awards, chains: ports, transactors, proving, metrics: lpMetrics, now },

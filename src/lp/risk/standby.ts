@@ -94,6 +94,8 @@ interface StandbyDeps {
   sharing?: Pick<Sharing, 'trouble'> | undefined;
   proving?: Pick<Proving, 'healthIssue'> | undefined;
   lead: Pick<Lead, 'mine' | 'taken' | 'over'>;
+  /** What the books have not compared with the chains since the start. */
+  booksBehind(): string | undefined;
 }
 
 const CONTROL_OF: Partial<Record<StandbyKind, Control>> = {
@@ -119,6 +121,7 @@ export function createStandby({
   sharing,
   proving,
   lead,
+  booksBehind,
 }: StandbyDeps) {
   const reported = new Map<ReportedKind, string>();
   let stoppedChains = new Map<number, StandbyReason>();
@@ -145,7 +148,10 @@ export function createStandby({
     const sharingTrouble = sharing?.trouble();
     if (sharingTrouble !== undefined) return sharingTrouble;
     const [wait] = leases.quarantine();
-    if (wait === undefined) return undefined;
+    if (wait === undefined) {
+      const behind = booksBehind();
+      return behind === undefined ? undefined : { kind: 'starting', note: behind };
+    }
     return {
       kind: 'quarantine',
       note: `restarted after a crash: quotes signed before may be live until ${wait.until}`,

@@ -154,7 +154,7 @@ export interface JournalBatch {
   explanations: readonly StoredExplanation[];
 }
 
-/** What was booked in a window, for trades with a final fill and the gas of others. Positive mark-outs are profit. */
+/** What was booked in a window: final fills, and the gas of other orders. Positive mark-outs are profit. */
 export interface ProfitRow {
   key: string;
   trades: number;
@@ -166,8 +166,30 @@ export interface ProfitRow {
   lostMicros: bigint;
   realisedMicros: bigint;
   /** By seconds after acceptance. */
+  /** Without an entry where no mark was taken: it is not due, or there was no price. */
   markMicros: Record<string, bigint>;
   late: number;
+  /** With `by: 'trade'` only. */
+  trade?: ProfitTrade;
+}
+
+/** A trade, and what its entries moved: `trading:<pair>` and fees. */
+export interface ProfitTrade extends Pick<
+  TradeRecord,
+  'acceptedAtMs' | 'taker' | 'pair' | 'corridor' | 'side' | 'stage'
+> {
+  moved: readonly Posting[];
+}
+
+/** Entries in a window, of one counterparty or of all. */
+export interface Statement extends ProfitWindow {
+  /** A taker's address, 'owner' or 'network' (gas of no order); null: everybody. */
+  counterparty: string | null;
+}
+
+export interface StatementEntry extends JournalEntry {
+  n: number;
+  counterparty: string;
 }
 
 export interface ProfitWindow {
@@ -202,6 +224,16 @@ export interface JournalStore {
   /** Trades newest first, otherwise largest volume first. */
   profit(by: ProfitKey, window: ProfitWindow, limit: number): Promise<StoredProfit>;
   entries(orderId: Bytes32): Promise<JournalEntry[]>;
+  /**
+   * Balances before and at the end of the window, over the entries up to `last`: opening plus the postings of
+   * the window's entries is closing.
+   */
+  statement(of: Statement): Promise<{ last: number; opening: Balance[]; closing: Balance[] }>;
+  /** In order, after entry `after` and up to `last`. */
+  statementEntries(
+    of: Statement,
+    page: { after: number; last: number; limit: number },
+  ): Promise<StatementEntry[]>;
   explanations(id: string): Promise<StoredExplanation[]>;
   /** Unbalanced postings, and balances that differ from their postings. */
   audit(): Promise<{ unbalanced: number; postings: number; astray: number }>;

@@ -1,17 +1,15 @@
-/** Trade history as CSV (RFC 4180). No cell is a formula in a spreadsheet. */
+/** Trade history as CSV. */
 
+import { type CsvCell, csvLineOf } from '../../domain/csv.ts';
 import type { TradeRow } from '../../ports/stores/trades.ts';
 import type { TradeItem } from '../../protocol/api/trades.ts';
 import { fullName, type Names, tradeItem } from './item.ts';
 
-/** Every string is guarded. Amounts and prices are never negative, so none starts like a formula. */
-type Cell = string | number | null | undefined;
-
 /** Base units when the venue no longer lists the token. */
-const amountOf = ({ decimalAmount, rawAmount }: TradeItem['route']['input']): Cell =>
+const amountOf = ({ decimalAmount, rawAmount }: TradeItem['route']['input']): CsvCell =>
   decimalAmount ?? rawAmount;
 
-const COLUMNS: readonly (readonly [name: string, cell: (item: TradeItem, row: TradeRow) => Cell])[] = [
+const COLUMNS: readonly (readonly [name: string, cell: (item: TradeItem, row: TradeRow) => CsvCell])[] = [
   ['orderId', ({ orderId }) => orderId],
   ['createdAt', ({ createdAt }) => createdAt],
   ['sourceChain', ({ sourceChain }) => sourceChain],
@@ -53,16 +51,5 @@ export const csvHeader = (names: Names): string =>
 
 export function csvLine(row: TradeRow, names: Names): string {
   const item = tradeItem(row, names);
-  return `${columnsFor(names)
-    .map(([, cell]) => write(cell(item, row)))
-    .join(',')}\r\n`;
-}
-
-/** Also after a full-width sign. */
-const FORMULA = /^[=+\-@\t\r\n\0\uFF1D\uFF0B\uFF0D\uFF20]/u;
-
-function write(cell: Cell): string {
-  if (typeof cell !== 'string') return String(cell ?? '');
-  const guarded = FORMULA.test(cell) ? `'${cell}` : cell;
-  return /[",\r\n]/.test(guarded) ? `"${guarded.replaceAll('"', '""')}"` : guarded;
+  return `${csvLineOf(columnsFor(names).map(([, cell]) => cell(item, row)))}\r\n`;
 }

@@ -14,6 +14,8 @@ import type {
   ProfitKey,
   ProfitRow,
   ProfitWindow,
+  ProfitTrade,
+  StatementEntry,
   StoredProfit,
   StoredExplanation,
   TakerMarks,
@@ -39,16 +41,14 @@ export function createJournalStore(db: Database): JournalStore {
       [sinceMs, MOST_TAKERS],
     );
 
+  const cursors = (): Promise<JournalCursor[]> =>
+    select<JournalCursor>(db, 'select chain_id, block, hash, nonce from lp_journal_cursor', [], ['block']);
+
   return {
     async open(owner) {
       epoch = owner;
-      const [cursors, gas, began, balances, positions, pending, trades, takers] = await Promise.all([
-        select<JournalCursor>(
-          db,
-          'select chain_id, block, hash, nonce from lp_journal_cursor',
-          [],
-          ['block'],
-        ),
+      const [read, gas, began, balances, positions, pending, trades, takers] = await Promise.all([
+        cursors(),
         select<GasCursor>(db, 'select chain_id, operator, nonce, block from lp_gas_cursor', [], ['block']),
         select<{ chainId: number; block: bigint }>(
           db,
@@ -73,7 +73,7 @@ export function createJournalStore(db: Database): JournalStore {
         ),
         takersSince(0),
       ]);
-      return { cursors, gas, began, balances, positions, pending, trades, takers };
+      return { cursors: read, gas, began, balances, positions, pending, trades, takers };
     },
     explain: (rows) => db.transaction((session) => writeExplanations(session, rows)),
     takersSince,
@@ -110,6 +110,28 @@ export function createJournalStore(db: Database): JournalStore {
     },
     profit: (by, window, limit) => profit(db, by, window, limit),
     entries: (orderId) => entriesWhere(db, 'e.order_id = $1', [bytes(orderId)]),
+    async statement(of) {
+      const [{ last } = { last: 0 }] = await db.query<{ last: number }>(
+        'select coalesce(max(n), 0) as last from lp_entry',
+      );
+      const sums = (edgeMs: number | null) =>
+        select<Balance>(
+          db,
+          `select p.account, p.chain_id, p.token, sum(p.amount)::text as amount from ${ENTRIES} join lp_posting p on p.entry = e.n
+           where ($1::bigint is null or e.at_ms < $1) and e.n <= $2 and ($3::text is null or ${COUNTERPARTY} = $3)
+           group by 1, 2, 3 having sum(p.amount) <> 0 order by 1, 2, 3`,
+          [edgeMs, last, of.counterparty],
+          ['amount'],
+        );
+      return { last, opening: await sums(of.sinceMs), closing: await sums(of.untilMs) };
+    },
+    statementEntries: ({ sinceMs, untilMs, counterparty }, { after, last, limit }) =>
+      entriesWhere<StatementEntry>(
+        db,
+        `e.at_ms >= $1 and ($2::bigint is null or e.at_ms < $2) and ($3::text is null or ${COUNTERPARTY} = $3) and e.n > $4 and e.n <= $5`,
+        [sinceMs, untilMs, counterparty, after, last, limit],
+        { more: `, e.n, ${COUNTERPARTY} as counterparty`, tail: 'limit $6' },
+      ),
     explanations: (id) =>
       select<StoredExplanation>(
         db,
@@ -295,27 +317,75 @@ function profit(
       `select case when exists (select 1 from lp_profit where at_ms = 0)
          then coalesce((select min(at_ms) from lp_profit where at_ms > 0), lp_booked_at()) end as from`,
     );
-    return { rows: rows.map(rowOf), all: rowOf(all[0] as Row), assets, timedFromMs: timed?.from ?? null };
+    const trades = by === 'trade' ? await profitTrades(session, rows) : undefined;
+    return {
+      rows: rows.map((row) => {
+        const figures = rowOf(row);
+        const found = trades?.get(row.key);
+        if (found === undefined) return figures;
+        const { taken, ...trade } = found;
+        // A mark that was not taken is no mark of zero.
+        const marks = Object.entries(figures.markMicros).filter(([horizon]) => taken.includes(horizon));
+        return { ...figures, markMicros: Object.fromEntries(marks), trade };
+      }),
+      all: rowOf(all[0] as Row),
+      assets,
+      timedFromMs: timed?.from ?? null,
+    };
   });
 }
 
-async function entriesWhere(
+async function profitTrades(
+  session: Queryable,
+  rows: readonly { key: string }[],
+): Promise<Map<string, ProfitTrade & { taken: string[] }>> {
+  type Row = Omit<ProfitTrade, 'moved'> & {
+    key: string;
+    taken: string[];
+    moved: (Omit<Posting, 'amount'> & { amount: string })[] | null;
+  };
+  const found = await select<Row>(
+    session,
+    `select '0x' || encode(t.order_id, 'hex') as key, t.accepted_at_ms, t.taker, t.pair, t.corridor, t.side, t.stage,
+       array(select m.key from jsonb_each(t.marks) m where m.value ->> 'bps' is not null) as taken,
+       (select jsonb_agg(jsonb_build_object('account', s.account, 'chainId', s.chain_id, 'token', s.token, 'amount', s.amount::text)) from (
+          select p.account, p.chain_id, p.token, sum(p.amount) as amount from lp_entry e join lp_posting p on p.entry = e.n
+          where e.order_id = t.order_id and (p.account like 'trading:%' or p.account like 'expense:%-fee') group by 1, 2, 3) s) as moved
+     from lp_trade t where t.order_id = any($1::bytea[])`,
+    [rows.map(({ key }) => bytes(key as Hex))],
+  );
+  return new Map(
+    found.map(({ key, moved, ...trade }) => [
+      key,
+      { ...trade, moved: (moved ?? []).map((each) => ({ ...each, amount: BigInt(each.amount) })) },
+    ]),
+  );
+}
+
+const ENTRIES = 'lp_entry e left join lp_trade t using (order_id)';
+const COUNTERPARTY = `case when t.taker is not null then '0x' || encode(t.taker, 'hex') when e.kind = 'gas' then 'network' else 'owner' end`;
+
+async function entriesWhere<T extends JournalEntry = JournalEntry>(
   session: Queryable,
   where: string,
   values: readonly unknown[],
-): Promise<JournalEntry[]> {
-  type StoredEntry = Omit<JournalEntry, 'postings'> & {
+  { more = '', tail = '' }: { more?: string; tail?: string } = {},
+): Promise<T[]> {
+  type StoredEntry = Omit<T, 'postings'> & {
     postings: (Omit<Posting, 'amount'> & { amount: string })[] | null;
   };
   const rows = await select<StoredEntry>(
     session,
-    `select e.id, e.kind, e.at_ms, e.order_id, e.chain_id, e.block, e.tx_hash, (select jsonb_agg(jsonb_build_object('account', p.account, 'chainId', p.chain_id, 'token', p.token, 'amount', p.amount::text)) from lp_posting p where p.entry = e.n) as postings
-     from lp_entry e where ${where} order by e.n`,
+    `select e.id, e.kind, e.at_ms, e.order_id, e.chain_id, e.block, e.tx_hash, (select jsonb_agg(jsonb_build_object('account', p.account, 'chainId', p.chain_id, 'token', p.token, 'amount', p.amount::text)) from lp_posting p where p.entry = e.n) as postings${more}
+     from ${ENTRIES} where ${where} order by e.n ${tail}`,
     values,
     ['block'],
   );
-  return rows.map(({ postings, ...entry }) => ({
-    ...entry,
-    postings: (postings ?? []).map((posting) => ({ ...posting, amount: BigInt(posting.amount) })),
-  }));
+  return rows.map(
+    ({ postings, ...entry }) =>
+      ({
+        ...entry,
+        postings: (postings ?? []).map((posting) => ({ ...posting, amount: BigInt(posting.amount) })),
+      }) as unknown as T,
+  );
 }

@@ -1,8 +1,8 @@
-/** Profit by the time it was booked: the database writes down every change of a trade's or position's figures. */
+/** Profit by time: the database writes down each change of the figures of a trade or position. */
 
 import type { Migration } from '../migrate.ts';
 
-/** In this order in `lp_trade_figures`; `gross` less `fees` is the spread. Millionths of USD but the first two. */
+/** As in `lp_trade_figures`. `gross` less `fees` is the spread. Millionths of USD but the first two. */
 const FIGURES = 'trades, late, volume, gross, fees, gas, lost, realised, mark_1, mark_10, mark_60';
 
 const mark = (horizon: number): string =>

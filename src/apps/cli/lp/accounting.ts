@@ -1,6 +1,7 @@
 /** `firmquote lp journal`: the accounting ledger beside the chains. Exit code 1: not everything agrees. */
 
 import { type AdminClient, type AdminClientOptions, openAdminClient } from './admin-client.ts';
+import { exportJournal } from './export.ts';
 import { printLines, table } from '../table.ts';
 import { badRequest } from '../../bad-request.ts';
 
@@ -19,8 +20,8 @@ interface Books {
     operator: string;
     block: string;
     journal: string;
-    chainSays: string | null;
-    difference: string | null;
+    chainSays: string;
+    difference: string;
   }[];
   lag: { waiting: number; chains: { chain: string; blocks: number }[] };
 }
@@ -41,6 +42,11 @@ interface AccountingOptions extends AdminClientOptions {
   token?: string;
   operator?: string;
   note?: string;
+  export?: boolean;
+  format?: 'csv' | 'ndjson';
+  since?: string;
+  until?: string;
+  counterparty?: string;
 }
 
 export async function showAccounting({
@@ -50,10 +56,21 @@ export async function showAccounting({
   token,
   operator,
   note,
+  export: exporting,
+  format = 'csv',
+  since = 'all',
+  until,
+  counterparty,
   ...options
 }: AccountingOptions): Promise<void> {
   const client = await openAdminClient(options);
   if (order !== undefined) return showEntries(client, order, options);
+  if (exporting === true)
+    return exportJournal(client, {
+      ...{ format, since },
+      ...(until !== undefined && { until }),
+      ...(counterparty !== undefined && { counterparty }),
+    });
   if (adjust !== undefined) {
     if (chain === undefined || token === undefined || note === undefined)
       throw badRequest('--adjust needs --chain, --token and --note (the reason).');

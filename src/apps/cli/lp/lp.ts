@@ -125,6 +125,11 @@ export function lpCommand(): Command {
     .option('--token <symbol>', 'with --adjust; "native" for the operator’s gas')
     .option('--operator <address>', 'with --token native: an operator that was rotated out')
     .option('--note <text>', 'with --adjust: the reason, for the audit log')
+    .option('--export', 'write the entries of a window, between opening and closing balances, instead')
+    .addOption(new Option('--format <format>', 'with --export').choices(['csv', 'ndjson']).default('csv'))
+    .option('--since <when>', 'with --export: 24h, 7d, all, or a date', 'all')
+    .option('--until <when>', 'with --export: end of the window; now without it')
+    .option('--counterparty <who>', 'with --export: a taker’s address, "owner", or "network" for other gas')
     .action(run(async () => (await import('./accounting.ts')).showAccounting));
   lp.command('price')
     .description('price one request from a JSON file and print every term and the exact amounts')

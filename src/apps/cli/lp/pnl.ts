@@ -1,6 +1,8 @@
 /** `firmquote lp pnl`: profit as a table, CSV or JSON. */
 
 import { formatUnits } from '../../../domain/amount.ts';
+import { type CsvCell, csvLineOf } from '../../../domain/csv.ts';
+import type { TradeView } from '../../../lp/accounting/trade-view.ts';
 import { type AdminClientOptions, openAdminClient } from './admin-client.ts';
 import { printLines, table } from '../table.ts';
 import { badRequest } from '../../bad-request.ts';
@@ -16,6 +18,8 @@ interface Row {
   realisedMicros: string;
   markMicros: Record<string, string>;
   late: number;
+  /** With --by trade. */
+  trade?: TradeView;
 }
 
 interface Position {
@@ -97,7 +101,7 @@ const figures = ({
   gasMicros,
   lostMicros,
   markMicros,
-}: Row): bigint[] =>
+}: Row): (bigint | null)[] =>
   [
     trades,
     volumeMicros,
@@ -106,18 +110,17 @@ const figures = ({
     BigInt(grossMicros) - BigInt(feesMicros),
     gasMicros,
     lostMicros,
-    markMicros[1] ?? 0,
-    markMicros[10] ?? 0,
-    markMicros[60] ?? 0,
-  ].map(BigInt);
+    // A mark that is not due is none, not zero.
+    ...[1, 10, 60].map((horizon) => markMicros[horizon] ?? null),
+  ].map((figure) => (figure === null ? null : BigInt(figure)));
 
 function tables({ sinceMs, untilMs, timedFromMs, by, rows, totals, positions }: Profit): string[] {
   const cells = rows.map((row) => [
     row.key,
-    ...figures(row).map((figure, at) => (at === 0 ? figure.toString() : usd(figure))),
+    ...figures(row).map((figure, at) => (figure === null ? '-' : at === 0 ? figure.toString() : usd(figure))),
   ]);
   const sums = rows.reduce<bigint[]>(
-    (sum, row) => figures(row).map((figure, at) => figure + (sum[at] ?? 0n)),
+    (sum, row) => figures(row).map((figure, at) => (figure ?? 0n) + (sum[at] ?? 0n)),
     [],
   );
   const late = rows.reduce((sum, row) => sum + row.late, 0);
@@ -174,17 +177,36 @@ function tables({ sinceMs, untilMs, timedFromMs, by, rows, totals, positions }: 
   ];
 }
 
+const TRADE_COLUMNS: readonly (readonly [string, (trade: TradeView) => CsvCell])[] = [
+  ['time', ({ acceptedAtMs }) => iso(acceptedAtMs)],
+  ['pair', ({ pair }) => pair],
+  ['corridor', ({ corridor }) => corridor],
+  ['side', ({ side }) => side],
+  ['stage', ({ stage }) => stage],
+  ['taker', ({ taker }) => taker],
+  ['quantity', ({ quantity }) => quantity],
+  ['base', ({ base }) => base],
+  ['price', ({ price }) => price],
+  ['quote', ({ quote }) => quote],
+  ['fee', ({ fee }) => fee],
+  ['fee_token', ({ feeToken }) => feeToken],
+];
+
 function csv({ by, rows }: Profit): string[] {
-  const text = (value: string) => (/[",\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value);
+  const columns = by === 'trade' ? TRADE_COLUMNS : [];
+  const names = FIGURES.map((name) => name.replace(' ', '_'));
   return [
-    [by, ...FIGURES.map((name) => name.replace(' ', '_')), 'realised', 'late'].join(','),
+    csvLineOf([by, ...columns.map(([name]) => name), ...names, 'realised', 'late']),
     ...rows.map((row) =>
-      [
-        text(row.key),
-        ...figures(row).map((figure, at) => (at === 0 ? figure.toString() : formatUnits(figure, 6))),
+      csvLineOf([
+        row.key,
+        ...columns.map(([, cell]) => row.trade && cell(row.trade)),
+        ...figures(row).map((figure, at) =>
+          figure === null ? null : at === 0 ? figure.toString() : formatUnits(figure, 6),
+        ),
         formatUnits(BigInt(row.realisedMicros), 6),
-        String(row.late),
-      ].join(','),
+        row.late,
+      ]),
     ),
   ];
 }
