@@ -148,6 +148,8 @@ export function createClient({
         namespace === 'router' ? zRouterQuoteResponse : zQuoteResponse,
         `${base}/quotes`,
         { method: 'POST', body: requestBody(request) },
+        // A replica that has just started has no solvers yet.
+        ({ productUnavailable }) => productUnavailable?.code === 'no_eligible_solver',
       ),
     check: checker.check,
     async preflight(checked, { fundingLock, ...approvals } = {}) {
@@ -187,11 +189,7 @@ export function createClient({
     follow(orderId, options = {}) {
       const id = orderId.toLowerCase();
       if (!isBytes32(id)) throw new DistrustError('order_id', `"${orderId.slice(0, 80)}" is no order id.`);
-      return followOrder(
-        { url: transport.url, key: transport.key, openSocket, read: (signal) => order(id, signal) },
-        id,
-        options,
-      );
+      return followOrder({ transport, openSocket, read: (signal) => order(id, signal) }, id, options);
     },
     async confirm(checked) {
       checker.requireChecked(checked);

@@ -3,6 +3,7 @@
 import { type OrderEventFrame, zOrderEvent } from '../protocol/api/events.ts';
 import { type OrderStatusResponse } from '../protocol/api/status.ts';
 import { DistrustError, UnreachableError, VenueError } from './errors.ts';
+import type { Transport } from './transport.ts';
 
 /** The common part of the WebSockets of browsers, undici and `ws`. */
 export interface SocketLike {
@@ -47,13 +48,11 @@ const LONGEST_RECONNECT_MS = 10_000;
 
 export function followOrder(
   {
-    url,
-    key,
+    transport: { base, leave, key },
     openSocket,
     read,
   }: {
-    url: string;
-    key: string | undefined;
+    transport: Pick<Transport, 'base' | 'leave' | 'key'>;
     openSocket: OpenSocket | undefined;
     read: (signal: AbortSignal) => Promise<OrderStatusResponse>;
   },
@@ -71,6 +70,7 @@ export function followOrder(
   final.catch(() => {});
 
   let streaming = false;
+  let streamed = false;
   let socket: SocketLike | undefined;
   let reconnect: ReturnType<typeof setTimeout> | undefined;
   let pollTimer: ReturnType<typeof setTimeout> | undefined;
@@ -110,9 +110,10 @@ export function followOrder(
 
   function connect(): void {
     if (ended || !openSocket) return;
+    const at = base();
     try {
       socket = openSocket(
-        url.replace(/^http/, 'ws') + STREAM_PATH,
+        at.replace(/^http/, 'ws') + STREAM_PATH,
         key === undefined ? {} : { 'X-API-Key': key },
       );
     } catch {
@@ -128,6 +129,7 @@ export function followOrder(
     mine.addEventListener('error', () => {});
     mine.addEventListener('close', () => {
       if (ended || mine !== socket) return;
+      leave(at);
       if (streaming) schedulePoll(0);
       streaming = false;
       reconnect = setTimeout(connect, reconnectMs);
@@ -143,7 +145,9 @@ export function followOrder(
       return;
     }
     if ((json as { op?: unknown } | null)?.op === 'subscribed') {
-      streaming = true;
+      // Between two streams an event may have been missed.
+      if (streamed) schedulePoll(0);
+      streaming = streamed = true;
       reconnectMs = FIRST_RECONNECT_MS;
       return;
     }

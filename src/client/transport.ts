@@ -1,15 +1,22 @@
-/** One HTTP call to a venue: JSON in, a checked shape or a typed error out. */
+/**
+ * One HTTP call to a venue: JSON in, a checked shape or a typed error out. With several replicas, a call that
+ * one of them does not answer is repeated at the next.
+ */
 
 import type { z } from 'zod';
 import { zDetailBody, zErrorBody } from '../protocol/errors.ts';
+import { RequestError } from '../domain/errors.ts';
 import { DistrustError, UnreachableError, VenueError } from './errors.ts';
 
 export interface TransportOptions {
-  /** Such as "https://venue.example". In a browser: your own proxy that adds the key. */
-  url: string;
+  /**
+   * Such as "https://venue.example", or the replicas of one venue in order of preference: each gets the key.
+   * In a browser: your own proxy that adds the key.
+   */
+  url: string | readonly string[];
   /** `X-API-Key`. Omit it only where a proxy adds it. */
   key?: string;
-  /** Default 15,000. */
+  /** Of each attempt; default 15,000. */
   timeoutMs?: number;
   fetch?: typeof globalThis.fetch;
 }
@@ -21,6 +28,12 @@ export interface VenueCall {
   signal?: AbortSignal;
 }
 
+/** A replica that restarts, or a proxy without one. */
+const RESTARTING: ReadonlySet<number> = new Set([502, 503, 504]);
+/** While one replica after the other restarts, the first is back before the last is gone. */
+const ROUNDS = 2;
+const BETWEEN_ROUNDS_MS = 250;
+
 export type Transport = ReturnType<typeof createTransport>;
 
 export function createTransport({
@@ -29,9 +42,41 @@ export function createTransport({
   timeoutMs = 15_000,
   fetch = globalThis.fetch.bind(globalThis),
 }: TransportOptions) {
-  const base = url.replace(/\/+$/, '');
+  const bases = [url].flat().map((each) => each.replace(/\/+$/, ''));
+  if (bases.length === 0)
+    throw new RequestError('The client has no URL of a venue: give one, or several.', { code: 'bad_config' });
+  const attempts = bases.length === 1 ? 1 : ROUNDS * bases.length;
+  let current = 0;
+  const base = (): string => bases[current] as string;
+  /** From now on, calls begin at the next replica. */
+  const leave = (failed: string): void => {
+    if (base() === failed) current = (current + 1) % bases.length;
+  };
+
+  /** Every call of this client may be repeated: submissions carry an idempotency key. */
+  async function atAny<T>(
+    { signal }: VenueCall,
+    ask: (base: string) => Promise<T>,
+    isElsewhere: (answer: T) => boolean = () => false,
+  ): Promise<T> {
+    for (let attempt = 1; ; attempt++) {
+      const at = base();
+      try {
+        const answer = await ask(at);
+        if (attempt >= bases.length || !isElsewhere(answer)) return answer;
+      } catch (error) {
+        const passing =
+          error instanceof UnreachableError || (error instanceof VenueError && RESTARTING.has(error.status));
+        if (attempt === attempts || !passing) throw error;
+      }
+      leave(at);
+      if (attempt % bases.length === 0) await new Promise((done) => setTimeout(done, BETWEEN_ROUNDS_MS));
+      signal?.throwIfAborted();
+    }
+  }
 
   async function send(
+    base: string,
     path: string,
     { method = 'GET', body, headers = {}, signal }: VenueCall,
     untilMs: number | null,
@@ -60,27 +105,48 @@ export function createTransport({
     }
   }
 
+  async function answerOf(response: Response): Promise<unknown> {
+    const json = parsed(await textOf(response));
+    if (!response.ok) throw refusalOf(response, json);
+    return json;
+  }
+
   return {
-    url: base,
+    base,
+    leave,
     key,
-    /** Throws `VenueError`, `UnreachableError`, or `DistrustError` for a malformed answer. */
-    async call<T>(schema: z.ZodType<T>, path: string, call: VenueCall = {}): Promise<T> {
-      const response = await send(path, call, timeoutMs);
-      const text = await textOf(response);
-      const json = parsed(text);
-      if (!response.ok) throw refusalOf(response, json);
-      const read = schema.safeParse(json);
-      if (read.success) return read.data;
-      const issue = read.error.issues[0];
-      throw new DistrustError(
-        'malformed_answer',
-        `The venue's answer to ${path} is not what the API promises: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}`.trim(),
-        { path },
+    /**
+     * `isElsewhere`: another replica may have a better answer. Throws `VenueError`, `UnreachableError`, or
+     * `DistrustError` for a malformed answer.
+     */
+    async call<T>(
+      schema: z.ZodType<T>,
+      path: string,
+      call: VenueCall = {},
+      isElsewhere?: (answer: T) => boolean,
+    ): Promise<T> {
+      return atAny(
+        call,
+        async (at) => {
+          const read = schema.safeParse(await answerOf(await send(at, path, call, timeoutMs)));
+          if (read.success) return read.data;
+          const issue = read.error.issues[0];
+          throw new DistrustError(
+            'malformed_answer',
+            `The venue's answer to ${path} is not what the API promises: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}`.trim(),
+            { path },
+          );
+        },
+        isElsewhere,
       );
     },
+    /** A stream that has begun is not repeated. */
     async *stream(path: string, call: VenueCall = {}): AsyncGenerator<string, void> {
-      const response = await send(path, call, null);
-      if (!response.ok) throw refusalOf(response, parsed(await textOf(response)));
+      const response = await atAny(call, async (at) => {
+        const begun = await send(at, path, call, null);
+        if (!begun.ok) await answerOf(begun);
+        return begun;
+      });
       const reader = response.body?.getReader();
       const decoder = new TextDecoder();
       try {

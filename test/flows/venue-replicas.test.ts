@@ -3,12 +3,17 @@
  * both is one LP.
  */
 
+import { createPublicClient, createWalletClient, http } from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
 import { systemClock } from '../../src/adapters/system/clock.ts';
 import { createLinkClient } from '../../src/adapters/ws/link-client.ts';
+import { type Candidate, createClient, type OpenSocket } from '../../src/client/client.ts';
 import { assetId } from '../../src/domain/asset.ts';
 import type { Rfq } from '../../src/protocol/link/link.ts';
 import { account } from '../support/devnet.ts';
+import { startLiar } from '../support/liar.ts';
 import { createTestLp, lpConfig } from '../support/lp.ts';
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts';
 import { silentLog } from '../support/silent.ts';
@@ -275,4 +280,82 @@ test("a stopping replica removes its solvers from the other's roster and tells i
   await other.stop();
   expect(await there.closed).toMatchObject({ code: 1012 });
   await until(async () => ((await rosterAt(b.url, known.id))['status'] as string) === 'offline');
+});
+
+test('a client of several URLs: a replica without solvers, a lost answer and a stopping replica cost it nothing', async () => {
+  const { id } = await solver((rfq, make) => make.quote(rfq, { output: fair(rfq) }));
+  const [c, cutting] = await Promise.all([v.replica(), startLiar(b.url)]);
+  await v.agree([b, c]);
+  const { chain, anvil } = v.chain;
+  const rpc = createPublicClient({ transport: http(anvil.url), cacheTime: 0, pollingInterval: 50 });
+  const clientOf = (url: string | string[], openSocket?: OpenSocket) =>
+    createClient({
+      url,
+      key,
+      chains: { [chain.id]: { rpc, escrow: chain.escrow, oracles: [chain.oracle] } },
+      ...(openSocket && { openSocket }),
+    });
+  const wallet = createWalletClient({
+    account: privateKeyToAccount(taker.privateKey),
+    transport: http(anvil.url),
+  });
+  const request = {
+    taker: taker.address,
+    input: { asset: usdc(), amount: 1_000_000_000n },
+    output: { asset: weth() },
+    solvers: { include: [id] },
+  };
+  try {
+    // No solver is linked to the first replica.
+    const client = clientOf([c.url, cutting.url, a()]);
+    const { quotes } = await client.requestQuotes(request);
+    const checked = await client.check(quotes[0] as Candidate, { request });
+    const plan = await client.preflight(checked);
+    const { locks } = await client.runActions(checked, plan, wallet);
+    const signature = await client.sign(checked, wallet);
+    // The submission has its effect, and its answer is lost.
+    cutting.cut(1);
+    const order = await client.submit(checked, { signature, ...locks, attempts: 1 });
+    expect(order).toMatchObject({ id: checked.orderId, status: 'pending' });
+    expect(
+      cutting.heard.filter(({ method, path }) => method === 'POST' && path.endsWith('/orders')),
+    ).toHaveLength(1);
+
+    const streams: string[] = [];
+    const subscribed: string[] = [];
+    const following = clientOf([c.url, a()], (url, headers) => {
+      streams.push(url);
+      const socket = new WebSocket(url, { headers });
+      socket.on('message', (data: Buffer) => data.includes('"subscribed"') && subscribed.push(url));
+      return socket as never;
+    }).follow(order.id, { pollMs: 600_000 });
+    await until(() => subscribed.length === 1);
+
+    // It answers 503 first, then not at all.
+    let stopped = false;
+    const stopping = c.stop().then(() => (stopped = true));
+    while (!stopped) await clientOf([c.url, a()]).pairs();
+    await stopping;
+    await expect(clientOf(c.url).pairs()).rejects.toMatchObject({ name: 'UnreachableError' });
+    expect((await clientOf([c.url, a()]).requestQuotes(request)).quotes).toHaveLength(1);
+
+    await until(() => subscribed.length === 2);
+    expect([streams[0], streams.at(-1)].map((url) => url?.replace('ws', 'http'))).toEqual([
+      `${c.url}/api/v1/ws`,
+      `${a()}/api/v1/ws`,
+    ]);
+    const [claim] = await v.store.claim([checked.orderId], 'test', 60_000);
+    const record = await v.store.order(checked.orderId);
+    await v.store.append(
+      claim as NonNullable<typeof claim>,
+      record as NonNullable<typeof record>,
+      [{ kind: 'failed', failure: { code: 'not_opened', message: 'test' } }],
+      { status: 'failed', final: true, event: 'order.failed', atMs: Date.now() },
+    );
+    const events = [];
+    for await (const { type, via } of following) events.push(`${type} ${via}`);
+    expect(events.at(-1)).toBe('order.failed stream');
+  } finally {
+    await cutting.stop();
+  }
 });
