@@ -724,6 +724,41 @@ test('books of a release that skipped the gas of a rotated-in key are completed,
   await gasAgrees();
 });
 
+test('an LP back on an old database takes in what was traded on another one before it signs anything', async () => {
+  await lp.stop();
+  lp = await startLp(successor, 'lp_elsewhere');
+  await venue.until(({ status }) => status === 'active');
+  const stageOf = async (id: string) => (await lp.awards()).find(({ orderId }) => orderId === id)?.stage;
+  const accepted = async (trade: Trade) => {
+    venue.send({ type: 'award', ...awardOf(trade) });
+    await eventually(async () => (await stageOf(trade.id)) !== undefined);
+    return trade;
+  };
+  const near = await accepted(await buy(1_000n * USDC));
+  await settle(near);
+  const whole = await accepted(await bridge(800n * USDC));
+  await here.send(keeper.address, here.chain.escrow, openForCall(whole.order, whole.funding));
+  await eventually(async () => (await stageOf(whole.id)) === 'finalised');
+  const owed = await accepted(await bridge(900n * USDC));
+  await here.send(keeper.address, here.chain.escrow, openForCall(owed.order, owed.funding));
+  // Its input is still owed, or not, when the other database is left.
+  await eventually(async () => (await stageOf(owed.id)) !== 'committed');
+  await there.deposit(owner.address, there.weth.address, WETH);
+  await lp.stop();
+  venue.statuses.length = 0;
+  lp = await startLp(successor);
+  await venue.until(({ status }) => status === 'active');
+  // It has said "active" now for the first time, and everything is known.
+  expect(lp.inventory().filter(({ drift }) => drift !== null)).toEqual([]);
+  expect((await lp.accounts().reconcile()).filter(({ difference }) => difference !== 0n)).toEqual([]);
+  await eventually(async () => (await stageOf(owed.id)) === 'finalised');
+  for (const { id } of [whole, owed, near])
+    await eventually(
+      async () => (await tradeOf(id))?.stage === 'finalised' && (await tradeOf(id))?.counted === true,
+    );
+  await booksAgree();
+});
+
 async function printed(work: () => Promise<void>): Promise<string> {
   const said: string[] = [];
   const log = vi.spyOn(console, 'log').mockImplementation((line: string) => void said.push(line));

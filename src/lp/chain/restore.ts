@@ -37,10 +37,15 @@ export async function restore(
     log: Log;
     nowMs: number;
   },
-  { opening, options, account }: { opening: Opening; options: LedgerOptions; account: Address },
+  {
+    opening,
+    options,
+    account,
+    learned,
+  }: { opening: Opening; options: LedgerOptions; account: Address; learned: boolean },
 ): Promise<Restored> {
   const { clean } = opening;
-  if (clean !== null && (await canonical(clean.cursors, ports))) {
+  if (clean !== null && !learned && (await canonical(clean.cursors, ports))) {
     const { promises, ...books } = clean.ledger;
     const ledger = createLedger(options);
     ledger.loadBooks(books);
@@ -65,7 +70,12 @@ export async function restore(
     return { ledger, cursors, clean: true, awards: [...opening.awards], requests };
   }
   if (clean !== null)
-    log.warn({}, 'a block of the clean stop no longer exists on its chain: starting as after a crash');
+    log.warn(
+      {},
+      learned
+        ? 'the account was traded since the clean stop: starting as after a crash'
+        : 'a block of the clean stop no longer exists on its chain: starting as after a crash',
+    );
   return rebuild({ ports, store, log, nowMs }, opening.awards, options, account);
 }
 

@@ -2,6 +2,7 @@
 
 import type { Address } from '../../domain/hex.ts';
 import type { LedgerEvent } from '../../inventory/event.ts';
+import { learnFills } from '../chain/learn.ts';
 import { restore, type Restored } from '../chain/restore.ts';
 import type { LpAward, LpStore } from '../../ports/stores/lp-store.ts';
 import type { LpConfig } from '../config/config.ts';
@@ -13,6 +14,8 @@ export interface OpenedLedger extends Restored {
   opening: Awaited<ReturnType<LpStore['open']>>;
   generation: string | undefined;
   pastAwards: readonly LpAward[];
+  /** Other processes traded the account on another database. They may have live quotes. */
+  learned: boolean;
   /** Receives every event of the ledger from now on. With several replicas only. */
   onLedgerEvent(listener: (event: LedgerEvent) => void): void;
 }
@@ -20,7 +23,7 @@ export interface OpenedLedger extends Restored {
 const MAX_PAST_AWARDS = 500;
 
 export async function openLedger(
-  { store, shared, log, clock }: LpNodeDeps,
+  { store, journal, shared, log, clock }: LpNodeDeps,
   config: LpConfig,
   chains: readonly LpChainWithPort[],
   account: Address,
@@ -30,11 +33,18 @@ export async function openLedger(
   const joined = shared && (await store.join(shared.replica));
   const opening = joined ?? (await store.open());
   const listeners: ((event: LedgerEvent) => void)[] = [];
+  const ports = new Map(chains.map(({ port }) => [port.chain.id, port]));
+  const learned =
+    (await learnFills(
+      { ports, store, log },
+      { read: await journal.cursors(), account, maxBlocks: config.maxBlocksPerScan },
+    )) > 0;
   const restored = await restore(
-    { ports: new Map(chains.map(({ port }) => [port.chain.id, port])), store, log, nowMs: clock.nowMs() },
+    { ports, store, log, nowMs: clock.nowMs() },
     {
       opening,
       account,
+      learned,
       options: {
         buckets: bucketsOf(chains, config),
         graceSeconds: (chainId) => graceSecondsOf(chains.find(({ chain }) => chain.id === chainId)),
@@ -46,6 +56,7 @@ export async function openLedger(
   return {
     ...restored,
     opening,
+    learned,
     generation: joined?.generation,
     pastAwards: await store.listAwards(MAX_PAST_AWARDS),
     onLedgerEvent: (listener) => void listeners.push(listener),

@@ -99,7 +99,19 @@ export function wireLp(deps: LpNodeDeps, config: LpConfig, base: NodeBase, opene
   const rules = leaseRules(lpChains, config);
   const clean = opened.clean || shared !== undefined;
   const leaseDeps = { ...common, now, lastReadTime };
-  const leases = createLeases(leaseDeps, { found: opening.leases, clean, rules });
+  // Whoever traded the account on another database may have signed until now.
+  const signed = [...rules].map(([chainId, { longestQuoteSeconds }]) => {
+    const signedUpTo = Math.max(
+      (ports.get(chainId)?.head()?.timestamp ?? 0) + longestQuoteSeconds,
+      opening.leases.get(chainId)?.signedUpTo ?? 0,
+    );
+    return [chainId, { signedUpTo, clean: false }] as const;
+  });
+  const leases = createLeases(leaseDeps, {
+    found: opened.learned ? new Map(signed) : opening.leases,
+    clean: clean && !opened.learned,
+    rules,
+  });
   const lead = shared === undefined ? ALONE : createLead(common, { leaseMs: shared.leadMs });
   const awardDeps = { ...common, recovery: deps.recovery, taken: quoteEvents.accepted };
   const awards = createAwards(awardDeps, { account, operator });

@@ -214,6 +214,8 @@ export type ProfitKey = 'pair' | 'corridor' | 'taker' | 'trade';
 export interface JournalStore {
   /** `epoch` comes from `LpStore.open`; once there is a newer one, this store writes nothing. */
   open(epoch: number): Promise<JournalOpening>;
+  /** How far the books have read each chain. */
+  cursors(): Promise<JournalCursor[]>;
   /** For a replica that does not keep the books. Existing explanations stay. */
   explain(rows: readonly StoredExplanation[]): Promise<void>;
   takersSince(sinceMs: number): Promise<TakerMarks[]>;

@@ -75,6 +75,7 @@ export function createJournalStore(db: Database): JournalStore {
       ]);
       return { cursors: read, gas, began, balances, positions, pending, trades, takers };
     },
+    cursors,
     explain: (rows) => db.transaction((session) => writeExplanations(session, rows)),
     takersSince,
     async known(ids) {
