@@ -174,7 +174,9 @@ export function feedConformance(
       },
     );
 
-    test.runIf(abilities.includes('dated'))('an ancient stamp makes no young price', async () => {
+    // Only a feed whose prices carry a time can carry a wrong one.
+    if (!abilities.includes('dated')) return;
+    test('an ancient stamp makes no young price', async () => {
       source = await start();
       const ancientMs = Date.now() - 365 * DAY_MS;
       await source.send({ bid: '2400', ask: '2401', stampMs: ancientMs });
