@@ -35,6 +35,11 @@ const BACK = 1.2;
 /** Garbage collection moves memory by this much; a process that idles at 2 % of a core may idle at 4 %. */
 const MEMORY_SLACK_MB = 40;
 const CPU_SLACK = 0.03;
+/**
+ * What an LP remembers of quotes and takers is full before the attack, so that memory afterwards shows what
+ * has no bound.
+ */
+const KEPT = 500;
 const FLOODER = { id: 'flooder', account: 3_901, operator: 3_902 };
 const REPEATER = { id: 'repeater', account: 3_903, operator: 3_904 };
 const ANNOUNCER = { id: 'announcer' };
@@ -172,8 +177,14 @@ function exposed(
 ): Config {
   if (config['app'] === 'venue')
     return { ...config, rates: {}, admin: { port: doors[part], keys: [{ id: 'ops', secret: ADMIN_KEY }] } };
-  if (config['app'] === 'lp')
-    return { ...config, admin: { ...(config['admin'] as object), tokenFile: join(folder, `${part}.token`) } };
+  if (config['app'] === 'lp') {
+    const lp = config['lp'] as { risk?: object };
+    return {
+      ...config,
+      admin: { ...(config['admin'] as object), tokenFile: join(folder, `${part}.token`) },
+      lp: { ...lp, explain: { keep: KEPT }, risk: { ...lp.risk, takers: KEPT } },
+    };
+  }
   if (part !== LONE) return config;
   const chains = config['chains'] as { rpcUrls: string[] }[];
   return {
