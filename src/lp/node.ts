@@ -18,6 +18,7 @@ import { previewQuotes } from './quoting/preview.ts';
 import { limitUse } from './risk/limit-use.ts';
 
 const PREVIEWED_MS = 3_600_000;
+const NOT_UP = { refused: ['The LP is not up yet. Try again when it is.'] };
 
 /** Throws `RequestError` when the configuration does not match the chains. */
 export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
@@ -89,8 +90,9 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
     },
     risk: () => running?.parts.risk.status() ?? { tripped: [], navUsd: null, loss: null, suspects: [] },
     async reload(next) {
-      const changes = reloadableChanges(running, next);
-      if (running === undefined || 'refused' in changes) return changes as { refused: readonly string[] };
+      if (running === undefined) return NOT_UP;
+      const changes = reloadableChanges(running.parts.quoting().config, next);
+      if ('refused' in changes) return changes;
       try {
         await running.reload(next);
       } catch (error) {
@@ -100,8 +102,9 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
       return { applied: changes };
     },
     preview(next) {
-      const changes = reloadableChanges(running, next);
-      if (running === undefined || 'refused' in changes) return changes as { refused: readonly string[] };
+      if (running === undefined) return NOT_UP;
+      const changes = reloadableChanges(running.parts.quoting().config, next);
+      if ('refused' in changes) return changes;
       try {
         const { routes } = running.trial(next);
         const records = running.parts.accounts.quotesSince(deps.clock.nowMs() - PREVIEWED_MS);
@@ -114,12 +117,12 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
   };
 }
 
+/** All changes, or why they cannot be applied while the LP runs. */
 function reloadableChanges(
-  running: RunningLp | undefined,
+  current: LpConfig,
   next: LpConfig,
 ): readonly Change[] | { refused: readonly string[] } {
-  if (running === undefined) return { refused: ['The LP is not up yet. Try again when it is.'] };
-  const changes = changesBetween(running.parts.quoting().config, next);
+  const changes = changesBetween(current, next);
   const refused = changes
     .filter(({ path }) => !isReloadable(path))
     .map(({ path }) => `lp.${path.join('.')} is read only at start: restart the LP to change it.`);
