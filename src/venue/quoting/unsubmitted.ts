@@ -46,7 +46,7 @@ export interface Wanted {
   now: UnixSeconds;
 }
 
-/** Of one request. */
+/** Which LPs one request may ask, and what their quotes then hold. */
 export interface QuoteBudget {
   /** They may be asked. */
   sessions: readonly SolverSession[];

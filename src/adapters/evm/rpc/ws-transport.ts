@@ -25,7 +25,7 @@ interface PendingCall {
 
 const AGAIN_MS = 500;
 const PING_MS = 10_000;
-/** Heads, and answers that nobody waits for. */
+/** Frames that answer no call of ours: new heads, late answers and noise. More end the connection. */
 const MAX_UNASKED_PER_SECOND = 500;
 const HEADS = { method: 'eth_subscribe', params: ['newHeads'] };
 
