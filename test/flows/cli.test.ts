@@ -50,6 +50,25 @@ describe('config check', () => {
   });
 });
 
+test.each(['config check', 'start'])('error: %s names a trusted proxy that is no address', async (how) => {
+  const file = join(folder, 'proxy.json');
+  const example = JSON.parse(await readFile(join(ROOT, 'config', 'venue.example.json'), 'utf8')) as {
+    http: object;
+  };
+  await writeFile(
+    file,
+    JSON.stringify({ ...example, http: { ...example.http, trustProxy: ['10.0.0.0/8', '10.0.0.0/99'] } }),
+  );
+  const { status, stderr } = await firmquote(
+    how === 'start' ? ['venue', '-c', file] : ['config', 'check', file],
+  );
+  expect([status, stderr]).toEqual([
+    1,
+    expect.stringContaining('http.trustProxy.1: must be an IP address, or a network such as 10.0.0.0/8'),
+  ]);
+  expect(stderr).not.toMatch(/\bat .*\.ts:/);
+});
+
 test('keystore: new and address, readable by ethers', async () => {
   const file = join(folder, 'keys', 'operator.json');
   const made = await firmquote(['keystore', 'new', file, '--password-env', 'PASSWORD'], {

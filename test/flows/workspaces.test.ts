@@ -343,10 +343,20 @@ describe('the admin API', () => {
 
   test('describes itself, and every described route accepts its key', async () => {
     const document = (await (await fetch(`${adminUrl}/openapi.json`)).json()) as {
-      info: { title: string };
+      info: { title: string; description: string };
       paths: Record<string, Record<string, unknown>>;
     };
     expect(document.info.title).toBe('firmquote venue administration');
+    const tooLarge = await fetch(`${adminUrl}/admin/v1/workspaces`, {
+      method: 'POST',
+      headers: { 'X-API-Key': ADMIN_KEY, 'Content-Type': 'application/json' },
+      body: `"${'x'.repeat(64 * 1024)}"`,
+    });
+    expect([tooLarge.status, await tooLarge.json()]).toMatchObject([
+      413,
+      { error: { message: 'The body exceeds 64 KB.' } },
+    ]);
+    expect(document.info.description).toContain('| 413 | body_too_large | The body exceeds 64 KB. |');
     expect(
       Object.entries(document.paths)
         .flatMap(([path, methods]) => Object.keys(methods).map((method) => `${method} ${path}`))

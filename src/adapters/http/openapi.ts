@@ -41,7 +41,8 @@ export interface OpenApi {
   components?: Record<string, Record<string, unknown>>;
 }
 
-const MEANING: Record<ErrorCode, string> = {
+/** `body_too_large` depends on the server. */
+const MEANING: Record<Exclude<ErrorCode, 'body_too_large'>, string> = {
   bad_request: 'The request cannot be read as HTTP, or says something that can never be done.',
   unauthorized: 'No key, or none that is valid: missing, malformed, unknown and revoked ones answer alike.',
   wrong_key_kind: 'The key is valid and of another kind than this endpoint takes.',
@@ -49,7 +50,6 @@ const MEANING: Record<ErrorCode, string> = {
   method_not_allowed: 'The path exists with another method; Allow names it.',
   conflict: 'What was asked does not go together with what is there.',
   idempotency_in_progress: 'A request with the same Idempotency-Key is still at work. Ask again shortly.',
-  body_too_large: 'The body exceeds 256 KB.',
   unsupported_media_type: 'Bodies are application/json in UTF-8 without Content-Encoding; a GET has none.',
   rate_limited:
     'Too many requests of this key or address, or too many live quotes. Retry-After says when to come back.',
@@ -59,6 +59,9 @@ const MEANING: Record<ErrorCode, string> = {
     'A part of the venue does not answer, or it is too busy; nothing was done. Retry-After says when ' +
     'to come back.',
 };
+
+/** Also what the server answers. */
+export const bodyTooLarge = (limitBytes: number): string => `The body exceeds ${limitBytes / 1024} KB.`;
 
 const ALWAYS: readonly ErrorCode[] = ['unauthorized', 'wrong_key_kind', 'rate_limited', 'unavailable'];
 const WITH_BODY: readonly ErrorCode[] = ['body_too_large', 'unsupported_media_type'];
@@ -97,17 +100,20 @@ export function openApiDocument(
   made: OpenApi,
   routes: readonly Route[],
   examples: Readonly<Record<string, RecordedExchange>>,
+  { bodyLimitBytes }: { bodyLimitBytes: number },
 ): OpenApi {
+  const meaning: Meaning = (code) =>
+    code === 'body_too_large' ? bodyTooLarge(bodyLimitBytes) : MEANING[code];
   const paths: OpenApi['paths'] = {};
   for (const route of routes) {
     const path = templated(route.path);
     const method = route.method.toLowerCase();
     const plain = made.paths[path]?.[method];
-    if (plain) (paths[path] ??= {})[method] = operationOf(route, plain, examples[exampleKey(route)]);
+    if (plain) (paths[path] ??= {})[method] = operationOf(route, plain, meaning, examples[exampleKey(route)]);
   }
   return {
     ...made,
-    info: { ...made.info, description: `${made.info.description ?? ''}\n\n${errorTable()}`.trim() },
+    info: { ...made.info, description: `${made.info.description ?? ''}\n\n${errorTable(meaning)}`.trim() },
     paths,
     components: {
       ...made.components,
@@ -155,7 +161,14 @@ export function openApiDocument(
   };
 }
 
-function operationOf(route: Route, plain: Operation, example: RecordedExchange | undefined): Operation {
+type Meaning = (code: ErrorCode) => string;
+
+function operationOf(
+  route: Route,
+  plain: Operation,
+  meaning: Meaning,
+  example: RecordedExchange | undefined,
+): Operation {
   const { parameters, requestBody, responses } = plain;
   const shown = (status: string): Content => {
     const answer = example?.answers[status];
@@ -186,7 +199,7 @@ function operationOf(route: Route, plain: Operation, example: RecordedExchange |
   for (const status of errorStatuses(route)) {
     const waits = ['409', '429', '503'].includes(status);
     answers[status] = {
-      description: describe(status, route),
+      description: describe(status, route, meaning),
       ...(waits && { headers: headers(['Retry-After']) }),
       content: {
         'application/json': {
@@ -222,12 +235,12 @@ function operationOf(route: Route, plain: Operation, example: RecordedExchange |
   };
 }
 
-function describe(status: string, route: Pick<Route, 'params' | 'errors'>): string {
+function describe(status: string, route: Pick<Route, 'params' | 'errors'>, meaning: Meaning): string {
   if (status === '422') return 'What was sent does not hold; `detail` says where and why.';
   const codes = (Object.keys(ERROR_STATUS) as ErrorCode[]).filter(
     (code) => String(ERROR_STATUS[code]) === status && (status !== '409' || route.errors?.includes(code)),
   );
-  return codes.map((code) => `${code}: ${MEANING[code]}`).join(' ');
+  return codes.map((code) => `${code}: ${meaning(code)}`).join(' ');
 }
 
 function operationId({ method, path }: Pick<Route, 'method' | 'path'>): string {
@@ -242,9 +255,9 @@ function operationId({ method, path }: Pick<Route, 'method' | 'path'>): string {
   return `${method.toLowerCase()}${words.join('')}`;
 }
 
-function errorTable(): string {
+function errorTable(meaning: Meaning): string {
   const rows = (Object.entries(ERROR_STATUS) as [ErrorCode, number][]).map(
-    ([code, status]) => `| ${status} | ${code} | ${MEANING[code]} |`,
+    ([code, status]) => `| ${status} | ${code} | ${meaning(code)} |`,
   );
   return [
     'Errors are `{"error":{"code","message"}}`, and 422 is `{"detail":[{"loc","msg","type"}]}`. ' +

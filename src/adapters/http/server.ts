@@ -33,7 +33,7 @@ import { CLOSE_TIMEOUT_MS, serveSockets } from '../ws/socket-server.ts';
 import { createUnread, limitConnections, onEnd } from './connections.ts';
 import { DOCS_POLICY, docsPage, type Streams } from './docs-page.ts';
 import { createDocument } from './documents.ts';
-import { type OpenApi, openApiDocument } from './openapi.ts';
+import { bodyTooLarge, type OpenApi, openApiDocument } from './openapi.ts';
 import { isLocalHost } from './local-host.ts';
 import { securityHeaders } from './security-headers.ts';
 
@@ -298,6 +298,7 @@ export async function startHttp<Key extends ApiCaller>(
     app.swagger() as OpenApi,
     routes as unknown as readonly Route[],
     RECORDED.http,
+    { bodyLimitBytes },
   );
   const json = 'application/json; charset=utf-8';
   const documents = {
@@ -483,7 +484,7 @@ const notJson = () =>
   new ApiError('unsupported_media_type', 'Send JSON with Content-Type: application/json.');
 const unknownPath = () =>
   new ApiError('not_found', 'This path does not exist. GET /openapi.json lists all paths.');
-const tooLarge = (limit: number) => new ApiError('body_too_large', `The body exceeds ${limit / 1024} KB.`);
+const tooLarge = (limitBytes: number) => new ApiError('body_too_large', bodyTooLarge(limitBytes));
 
 function translated(error: FastifyError, bodyLimitBytes: number): unknown {
   switch (error.code) {

@@ -1,5 +1,6 @@
 /** The configuration of `firmquote venue`. */
 
+import proxyAddress from '@fastify/proxy-addr';
 import { z } from 'zod';
 import { COURIER } from '../../venue/orders/travel-rule.ts';
 import {
@@ -27,6 +28,16 @@ import {
   zSecretText,
 } from '../config/parts.ts';
 import { zDexes } from './dex.ts';
+
+/** What the HTTP server can compile; it would only throw at start. */
+const zProxyAddress = z.string().refine((text) => {
+  try {
+    proxyAddress.compile(text);
+    return true;
+  } catch {
+    return false;
+  }
+}, 'must be an IP address, or a network such as 10.0.0.0/8');
 
 const zGas = (standard: bigint) => z.int().min(21_000).max(30_000_000).default(Number(standard));
 const zCount = (standard: number) => z.int().min(1).default(standard);
@@ -72,7 +83,7 @@ export const zVenueConfig = z.strictObject({
     host: z.string().default('127.0.0.1'),
     port: z.int().min(0).max(65_535).default(8080),
     /** Addresses and networks (CIDR) of load balancers whose X-Forwarded-For is trusted. */
-    trustProxy: z.array(z.string()).default([]),
+    trustProxy: z.array(zProxyAddress).default([]),
     /** After SIGTERM /readyz fails for this long first: a load balancer must notice. */
     drainMs: z.int().min(0).max(2_000).default(0),
   }),
