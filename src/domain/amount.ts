@@ -46,6 +46,19 @@ export function formatUnits(amount: Amount, decimals: number): string {
 }
 
 /**
+ * "-1.445681017729416437 WETH": an amount in messages for people. Exact. A token that is no longer configured
+ * has no known decimals: its base units are named as such.
+ */
+export function formatTokens(
+  amount: Amount,
+  { decimals, symbol }: { decimals: number | null; symbol: string },
+): string {
+  return decimals === null
+    ? `${amount} base units of ${symbol}`
+    : `${formatUnits(amount, decimals)} ${symbol}`;
+}
+
+/**
  * Base units of a decimal text: `parseUnits("0.5", 6)` is 500000n. Throws `AmountError` on more decimals than
  * the token has.
  */

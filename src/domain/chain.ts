@@ -32,6 +32,10 @@ export interface Chain extends ClockMargins {
   tokens: readonly TokenInfo[];
 }
 
+/** For messages: a token that is not configured is named by its address. */
+export const tokenOrAddress = (chain: Chain, address: Address): { symbol: string; decimals: number | null } =>
+  tokenOf(chain, address) ?? { symbol: address, decimals: null };
+
 export function tokenOf(chain: Chain, address: Address): TokenInfo | undefined {
   return chain.tokens.find((token) => token.address === address);
 }

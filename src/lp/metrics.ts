@@ -228,21 +228,21 @@ export function exposeAccounts(
     },
   );
   metrics.gauge(
-    'firmquote_lp_journal_difference',
-    'Base units by which a chain and the accounting ledger differ at one final block; check anything but 0',
+    'firmquote_lp_journal_difference_units',
+    'Whole tokens by which a chain and the accounting ledger differ at one final block; check anything but 0',
     ['chain', 'token'],
     (gauge) => {
-      for (const { chain, token, difference } of accounts.reconciled())
-        gauge.set(floatOf(difference ?? 0n, 0), { chain, token });
+      for (const { chain, token, decimals, difference } of accounts.reconciled())
+        gauge.set(floatOf(difference ?? 0n, decimals ?? 0), { chain, token });
     },
   );
   metrics.gauge(
-    'firmquote_lp_journal_native_difference',
-    'Wei by which a chain and the accounting ledger differ on the native currency of an operator, running or rotated out',
+    'firmquote_lp_journal_native_difference_units',
+    'Whole coins by which a chain and the accounting ledger differ on the native currency of an operator, running or rotated out',
     ['chain', 'operator'],
     (gauge) => {
-      for (const { chain, operator, difference } of accounts.reconciledGas())
-        gauge.set(floatOf(difference, 0), { chain, operator });
+      for (const { chain, operator, decimals, difference } of accounts.reconciledGas())
+        gauge.set(floatOf(difference, decimals), { chain, operator });
     },
   );
   metrics.gauge(

@@ -324,8 +324,7 @@ test('without candidates, the reason that a taker can act on comes first', () =>
     );
   expect(of(['size_below_min', null], ['size_above_max', 5n], ['no_inventory', 7n])).toEqual({
     code: 'amount_too_large',
-    message:
-      'No solver takes this much at once. The most that would pass now is maxAmount 7 base units (0.000007 USDC).',
+    message: 'No solver takes this much at once. The most that would pass now is 0.000007 USDC.',
     corridor: 'a-b',
   });
   expect(of(['no_inventory', null], ['size_below_min', null]).code).toBe('amount_too_small');

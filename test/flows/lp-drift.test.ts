@@ -115,7 +115,9 @@ test('a deposit and an unexplained surplus in one block: the deposit counts to t
   await minedUntil(() => weth().drift !== null);
   expect(weth()).toMatchObject({ onchain: before.onchain + 3n * WETH, drift: 5n });
   await eventually(() => kinds().includes('drift'));
-  expect(lp.status().note).toContain('WETH on chain1: ledger and chain disagree');
+  expect(lp.status().note).toContain(
+    'WETH on chain1: ledger and chain disagree, the chain has 0.000000000000000005 WETH more',
+  );
   // That token is not promised any more, by any replica; one that has not compared yet only sees that another
   // left no room. What goes the other way is.
   await eventually(async () => {

@@ -201,7 +201,7 @@ describe('the admin API', () => {
       expect([status, stdout]).toEqual([
         0,
         expect.stringMatching(
-          /^Quoting\. 0 live quotes, 0 open orders\.[^]*\nsource +of +says +age +bps off +state/,
+          /^Quoting\. 0 live quotes, 0 open orders\.[^]*\nchain1 .* \d+(?:\.\d+)? ETH\n[^]*\nsource +of +says +age +bps off +state/,
         ),
       ]);
     const without = await lpCommandHere('status', '--admin', url);
@@ -287,7 +287,7 @@ test('inventory and limits as tables and as JSON', async () => {
   expect(inventory.stdout).toMatch(/asset +chain +balance +held/);
   expect(inventory.stdout).toMatch(/USDC +chain1 +50000 /);
   expect(inventory.stdout).toMatch(/asset +chain +position +target +soft band +hard band +q/);
-  expect(inventory.stdout).toMatch(/WETH +all +[0-9.]+ +[0-9.]+ +± 80 +± 160 +-?[0-9.]+/);
+  expect(inventory.stdout).toMatch(/WETH +all +[0-9.]+…? +[0-9.]+…? +± 80 +± 160 +-?[0-9.]+/);
   const limits = await json<{ limits: { scope: string; maxCount: number }[] }>('limits');
   expect(limits.limits).toContainEqual(expect.objectContaining({ scope: 'total', maxCount: 100 }));
   const [curves, learned] = await Promise.all([

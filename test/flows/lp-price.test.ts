@@ -89,8 +89,9 @@ test('a decline is printed as the answer; an invalid file lists every mistake', 
   const [large, bad] = [join(folder, 'large.json'), join(folder, 'bad.json')];
   await writeFile(large, JSON.stringify({ ...example, amount: '101000000000000000000' }));
   await writeFile(bad, JSON.stringify({ ...example, sigma: 'high', firmSecond: 6 }));
-  const [declined, refused, absent] = await Promise.all([
+  const [declined, told, refused, absent] = await Promise.all([
     lpPrice('--inputs', large, '--json'),
+    lpPrice('--inputs', large),
     lpPrice('--inputs', bad),
     lpPrice('--inputs', join(folder, 'none.json')),
   ]);
@@ -98,6 +99,7 @@ test('a decline is printed as the answer; an invalid file lists every mistake', 
     0,
     expect.objectContaining({ declined: 'size_above_max', maxAmount: '100000000000399999999' }),
   ]);
+  expect(told.stdout).toContain('; at most 100.000000000399999999 WETH.');
   expect(refused.status).toBe(1);
   expect(refused.stderr).toContain('sigma: ');
   expect(refused.stderr).toContain('firmSecond: no such option; did you mean "firmSeconds"?');

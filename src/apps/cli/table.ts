@@ -1,5 +1,7 @@
 /** Aligned columns for a terminal. */
 
+import { type Amount, formatUnits } from '../../domain/amount.ts';
+
 export function table(
   headings: readonly string[],
   rows: readonly (readonly string[])[],
@@ -21,3 +23,10 @@ export function table(
 }
 
 export const printLines = (lines: readonly string[]): void => lines.forEach((line) => console.log(line));
+
+/** Whole tokens for a column: cut after six decimals, which "…" shows. */
+export const shortUnits = (amount: Amount, decimals: number): string =>
+  formatUnits(amount, decimals).replace(/(\.\d{6})\d+$/, '$1…');
+
+export const CUT_NOTE =
+  'Amounts are whole tokens; "…" cuts them after six decimals. --json has all digits, in base units.';

@@ -59,14 +59,14 @@ export function bookRoutes(node: LpNode, audit: Pick<OperatorLog, 'note'>): OpsR
       // Only the exact difference, by a person, with a reason.
       async handle({ body }) {
         const { chain, token, amount, operator, note, by } = adjustmentOf(body);
-        await node.accounts().adjust(chain, token, BigInt(amount), operator);
+        const booked = await node.accounts().adjust(chain, token, BigInt(amount), operator);
         await audit.note(by, 'adjust', {
           note,
           changes: [
             {
               path: `books.${chain}.${token}${operator === undefined ? '' : `.${operator}`}`,
               from: '',
-              to: amount,
+              to: booked,
             },
           ],
         });

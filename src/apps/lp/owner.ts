@@ -1,6 +1,6 @@
 /** The owner's actions. Each step is simulated before it is sent. */
 
-import { formatUnits } from '../../domain/amount.ts';
+import { formatTokens, formatUnits } from '../../domain/amount.ts';
 import { RequestError, SettlementError, UpstreamError } from '../../domain/errors.ts';
 import type { TokenInfo } from '../../domain/chain.ts';
 import type { Address, Hex } from '../../domain/hex.ts';
@@ -40,8 +40,6 @@ export function createOwner(
   report: (line: string) => void,
 ) {
   const { chain } = port;
-  const show = (amount: bigint, { decimals, symbol }: TokenInfo) =>
-    `${formatUnits(amount, decimals)} ${symbol}`;
   const refuse = (message: string): never => {
     throw new RequestError(message, { code: 'refused' });
   };
@@ -144,7 +142,7 @@ export function createOwner(
       const balance = await port.tokenBalance(account, token.address);
       if (balance < amount)
         refuse(
-          `The account ${account} has ${show(balance, token)} on ${chain.slug}: ${show(amount, token)} cannot be deposited.`,
+          `The account ${account} has ${formatTokens(balance, token)} on ${chain.slug}: ${formatTokens(amount, token)} cannot be deposited.`,
         );
       const steps: OwnerStep[] = [];
       const allowance = await port.allowance(account, token.address, chain.escrow);
@@ -156,13 +154,13 @@ export function createOwner(
           );
         steps.push(
           await runStep(
-            `let the escrow take ${show(amount, token)}`,
+            `let the escrow take ${formatTokens(amount, token)}`,
             token.address,
             approveCall(chain.escrow, amount),
           ),
         );
       }
-      const what = `deposit ${show(amount, token)}`;
+      const what = `deposit ${formatTokens(amount, token)}`;
       const data = depositCall(token.address, amount);
       if (signer === undefined && steps.length > 0) {
         report(`would ${what}, once the approval is mined`);
@@ -178,19 +176,19 @@ export function createOwner(
       const balance = await port.ledgerBalance(account, token.address);
       if (balance < amount)
         refuse(
-          `The account has ${show(balance, token)} in the escrow on ${chain.slug}: ${show(amount, token)} cannot be withdrawn.`,
+          `The account has ${formatTokens(balance, token)} in the escrow on ${chain.slug}: ${formatTokens(amount, token)} cannot be withdrawn.`,
         );
       const pending = await pendingOf(token);
       if (pending !== undefined && !replace)
         refuse(
-          `A withdrawal of ${show(pending.amount, token)} is pending and can be completed from ${dateOf(pending.availableAt)} on. A new request restarts the delay: use --replace to do so, or --cancel.`,
+          `A withdrawal of ${formatTokens(pending.amount, token)} is pending and can be completed from ${dateOf(pending.availableAt)} on. A new request restarts the delay: use --replace to do so, or --cancel.`,
         );
       const delay = await port.withdrawalDelay();
       report(
         `The LP stops quoting this amount; quotes signed before may still use it. It can be withdrawn ${delay} s after the request is mined.`,
       );
       return callEscrow(
-        `request the withdrawal of ${show(amount, token)}`,
+        `request the withdrawal of ${formatTokens(amount, token)}`,
         requestWithdrawalCall(token.address, amount),
       );
     },
@@ -201,7 +199,7 @@ export function createOwner(
           `No withdrawal of ${token.symbol} is pending on ${chain.slug}: there is nothing to cancel.`,
         );
       return callEscrow(
-        `cancel the withdrawal of ${show(pending.amount, token)}`,
+        `cancel the withdrawal of ${formatTokens(pending.amount, token)}`,
         requestWithdrawalCall(token.address, 0n),
       );
     },
@@ -214,7 +212,7 @@ export function createOwner(
       const now = await nowOf();
       if (now < pending.availableAt)
         return refuse(
-          `The withdrawal of ${show(pending.amount, token)} can be completed from ${dateOf(pending.availableAt)} on, in ${pending.availableAt - now} s by the clock of ${chain.slug}.`,
+          `The withdrawal of ${formatTokens(pending.amount, token)} can be completed from ${dateOf(pending.availableAt)} on, in ${pending.availableAt - now} s by the clock of ${chain.slug}.`,
         );
       const balance = await port.ledgerBalance(account, token.address);
       const amount = balance < pending.amount ? balance : pending.amount;
@@ -224,9 +222,9 @@ export function createOwner(
         );
       if (amount < pending.amount)
         report(
-          `${show(amount, token)} of ${show(pending.amount, token)} are left: quotes signed before the request used the rest`,
+          `${formatTokens(amount, token)} of ${formatTokens(pending.amount, token)} are left: quotes signed before the request used the rest`,
         );
-      return callEscrow(`withdraw ${show(amount, token)} to ${to}`, withdrawCall(token.address, to));
+      return callEscrow(`withdraw ${formatTokens(amount, token)} to ${to}`, withdrawCall(token.address, to));
     },
     async setOperator(operator: Address, allowed: boolean): Promise<OwnerStep[]> {
       if (allowed && operator === account)

@@ -4,6 +4,7 @@
  * after any failure.
  */
 
+import { formatTokens } from '../../domain/amount.ts';
 import { isDecline } from '../../domain/decline.ts';
 import { RequestError } from '../../domain/errors.ts';
 import { type Address, type Bytes32, ZERO_BYTES32 } from '../../domain/hex.ts';
@@ -62,6 +63,8 @@ export interface Reconciled {
   chain: string;
   token: string;
   address: string;
+  /** null: the token is not configured any more. */
+  decimals: number | null;
   block: bigint;
   journal: bigint;
   chainSays: bigint | null;
@@ -74,6 +77,9 @@ export interface Reconciled {
 export interface ReconciledGas {
   chain: string;
   operator: Address;
+  /** Of the native currency, such as "ETH". */
+  symbol: string;
+  decimals: number;
   block: bigint;
   journal: bigint;
   chainSays: bigint;
@@ -116,6 +122,7 @@ export type Accounts = ReturnType<typeof createAccounts>;
 /** Most notes waiting for the database. Chain facts never wait here: they are read from the chain. */
 const MOST_NOTES = 20_000;
 const NOTES_AT_ONCE = 200;
+const NATIVE_DECIMALS = 18;
 const PRICE_PATIENCE_MS = 30_000;
 const TAKERS_EVERY_MS = 5_000;
 const STATEMENT_PAGE = 500;
@@ -415,17 +422,22 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions) {
     due = undefined;
     // A transaction is mined some moments before its gas is booked.
     const lasting = checkedGas.filter((row) => before.get(gasNameOf(row)) === row.difference);
-    for (const { chain, token, block, journal, chainSays, difference } of [
-      ...checked,
+    for (const { chain, token, symbol, decimals, block, journal, chainSays, difference } of [
+      ...checked.map((row) => ({ ...row, symbol: row.token })),
       ...lasting.map((row) => ({ ...row, token: gasNameOf(row) })),
     ]) {
+      const shownAs = (amount: bigint) => formatTokens(amount, { decimals, symbol });
       const said = saidDifferences.get(`${chain} ${token}`) ?? 0n;
       if ((difference ?? 0n) === said) continue;
       saidDifferences.set(`${chain} ${token}`, difference ?? 0n);
+      if (difference === null || chainSays === null) continue;
       if (difference === 0n) log.warn({ chain, token, block }, 'books and chain agree again');
       else
         log.error(
-          { chain, token, block, journal, chainSays, difference },
+          {
+            ...{ chain, token, block },
+            ...{ journal: shownAs(journal), chainSays: shownAs(chainSays), difference: shownAs(difference) },
+          },
           'books and chain differ, and nothing is adjusted automatically: find what moved (docs/lp/reconcile.md)',
         );
     }
@@ -447,6 +459,7 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions) {
           chain: slugOf(chainId),
           token: infoOf({ chainId, token })?.symbol ?? token,
           address: token,
+          decimals: infoOf({ chainId, token })?.decimals ?? null,
           block,
           journal,
           chainSays,
@@ -478,8 +491,11 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions) {
     journal: bigint,
   ): Promise<ReconciledGas> {
     const chainSays = await port.nativeBalance(operator, block);
-    const { slug: chain } = port.chain;
-    return { chain, operator, block, journal, chainSays, difference: chainSays - journal };
+    const { slug: chain, id } = port.chain;
+    return {
+      ...{ chain, operator, symbol: deps.nativeSymbol(id), decimals: NATIVE_DECIMALS },
+      ...{ block, journal, chainSays, difference: chainSays - journal },
+    };
   }
 
   const views = (held: Books | undefined): PositionView[] =>
@@ -510,6 +526,15 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions) {
     };
   }
 
+  const symbolOf = ({ chainId, token }: Pick<Balance, 'chainId' | 'token'>) => {
+    const { decimals, token: symbol } = shown({ account: '', chainId, token, amount: 0n });
+    return {
+      chain: slugOf(chainId),
+      symbol: symbol === 'native' ? deps.nativeSymbol(chainId) : symbol,
+      decimals,
+    };
+  };
+
   function shown({ account: name, chainId, token, amount }: Balance) {
     const info = token === 'native' ? undefined : infoOf({ chainId, token });
     return {
@@ -517,7 +542,7 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions) {
       chain: slugOf(chainId),
       token: info?.symbol ?? token,
       /** null: the token is not configured any more. */
-      decimals: token === 'native' ? 18 : (info?.decimals ?? null),
+      decimals: token === 'native' ? NATIVE_DECIMALS : (info?.decimals ?? null),
       amount,
     };
   }
@@ -613,8 +638,8 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions) {
     reconciled: () => checked,
     reconciledGas: () => checkedGas,
     /**
-     * Books an explained difference of a token symbol, or of the 'native' currency of an operator. Throws
-     * `RequestError` unless `amount` equals the current difference in base units.
+     * Books an explained difference of a token symbol, or of the 'native' currency of an operator. Resolves
+     * with it in tokens. Throws `RequestError` unless `amount` equals the current difference in base units.
      */
     async adjust(chain: string, token: string, amount: bigint, operator: Address = options.operator) {
       const look = async () => {
@@ -623,7 +648,7 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions) {
           ? (await reconcileGas())
               .filter((row) => row.operator === operator)
               .map((row) => ({ ...row, token, address: 'native' as const }))
-          : await reconcile();
+          : (await reconcile()).map((row) => ({ ...row, symbol: row.token }));
       };
       const rows = await look();
       const row = rows.find((each) => each.chain === chain && each.token === token);
@@ -638,7 +663,7 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions) {
         });
       if (row.difference !== amount)
         throw new RequestError(
-          `The difference is ${row.difference} base units of ${token} on ${chain}, not ${amount}. Look again (firmquote lp journal) and name exactly what you have explained.`,
+          `The difference is ${formatTokens(row.difference, row)} on ${chain}, not ${formatTokens(amount, row)}. Look again (firmquote lp journal) and name exactly what you have explained.`,
           { code: 'wrong_amount' },
         );
       // A movement that was not booked yet has disappeared by the second read.
@@ -661,6 +686,7 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions) {
       });
       await passes.run();
       checkedMs = Number.NEGATIVE_INFINITY;
+      return formatTokens(amount, row);
     },
     /** What is not compared with the chains yet since `start`; undefined when nothing is left. */
     behind(): string | undefined {
@@ -671,7 +697,13 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions) {
       const blocks = block - (books?.cursors.get(chainId)?.block ?? 0n);
       return `${slugOf(chainId)}: the accounting ledger has ${blocks} blocks to read before anything is signed`;
     },
-    entries: (orderId: Bytes32) => store.entries(orderId),
+    async entries(orderId: Bytes32) {
+      const entries = await store.entries(orderId);
+      return entries.map(({ postings, ...entry }) => ({
+        ...entry,
+        postings: postings.map((posting) => ({ ...posting, ...symbolOf(posting) })),
+      }));
+    },
     balances: () => (books?.journal.balances() ?? []).map(shown),
     /**
      * A page of the entries of a window. `last`: of the first page, so that later entries change nothing; the

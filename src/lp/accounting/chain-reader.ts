@@ -25,6 +25,7 @@ export interface ReaderDeps {
   final(chainId: number): ChainCursor | undefined;
   usd(asset: string): Rational | undefined;
   native(chainId: number): Rational | undefined;
+  nativeSymbol(chainId: number): string;
   routes(): Routes;
   /** The operators' transactions; without them the books have no gas costs. */
   transactions: Pick<TxStore, 'slotsFrom' | 'signers'> | undefined;

@@ -10,8 +10,8 @@ import { createReceivables } from './receivables.ts';
 const ME = `0x${'1'.repeat(40)}` as const;
 const TOKEN = `0x${'a'.repeat(40)}` as const;
 const chains = new Map([
-  [1, { id: 1, slug: 'base' }],
-  [2, { id: 2, slug: 'arc' }],
+  [1, { id: 1, slug: 'base', tokens: [] }],
+  [2, { id: 2, slug: 'arc', tokens: [] }],
 ]) as unknown as Map<number, Chain>;
 const settings = zLpConfig
   .pick({ receivables: true, quoting: true })

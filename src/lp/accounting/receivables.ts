@@ -1,7 +1,8 @@
 /** Tracks fills that are not paid yet: how long each has been owed, with an alarm when it is overdue. */
 
+import { formatTokens } from '../../domain/amount.ts';
 import { type Corridor, corridorOf } from '../../domain/corridor.ts';
-import type { Chain } from '../../domain/chain.ts';
+import { type Chain, tokenOrAddress } from '../../domain/chain.ts';
 import type { Address, Bytes32 } from '../../domain/hex.ts';
 import type { UnixSeconds } from '../../domain/time.ts';
 import type { Money } from '../../inventory/event.ts';
@@ -52,6 +53,13 @@ export function createReceivables(
       { slug: dest?.slug ?? String(destChainId) },
     );
   };
+  const amountOf = ({ chainId, token, amount }: Money): string => {
+    const chain = chains.get(chainId);
+    return formatTokens(
+      amount,
+      chain === undefined ? { symbol: token, decimals: null } : tokenOrAddress(chain, token),
+    );
+  };
   const between = ({ slice }: OpenAward): Corridor => corridor(slice.originChainId, slice.destChainId);
 
   for (const award of [...past].reverse()) {
@@ -95,12 +103,12 @@ export function createReceivables(
     list,
     /** Reports newly overdue receivables to the inventory ledger. Call about once a second. */
     look() {
-      for (const { orderId, overdue, ...owed } of list()) {
+      for (const { orderId, overdue, owed, ...late } of list()) {
         if (!overdue || said.has(orderId)) continue;
         said.add(orderId);
         ledger.apply({ type: 'overdue', orderId });
         log.error(
-          { orderId, ...owed },
+          { orderId, ...late, owed: amountOf(owed) },
           'a fill is overdue for payment and counts for nothing until it is paid: check the attesters and the operator account on the origin chain',
         );
       }

@@ -9,7 +9,8 @@ import { LRUCache } from 'lru-cache';
 import type { Address, Bytes32, Hex } from '../../domain/hex.ts';
 import { addressToBytes32 } from '../../domain/hex.ts';
 import { nonceGroupOf, type StandardOrder } from '../../domain/order.ts';
-import { min } from '../../domain/amount.ts';
+import { formatTokens, min } from '../../domain/amount.ts';
+import { tokenOrAddress } from '../../domain/chain.ts';
 import type { UnixSeconds } from '../../domain/time.ts';
 import type { Money } from '../../inventory/event.ts';
 import type { Ledger } from '../../inventory/ledger.ts';
@@ -211,7 +212,10 @@ export function createFollower(
         : { type: 'withdrawal_ended', ...place, amount: -amount },
     );
     if (!taken.applied) return;
-    log.info({ chain: chain.slug, token, amount }, 'deposit or withdrawal of the account');
+    log.info(
+      { chain: chain.slug, amount: formatTokens(amount, tokenOrAddress(chain, token)) },
+      'deposit or withdrawal of the account',
+    );
     listener.moved({ chainId: chain.id, token, amount }, id);
   }
 

@@ -5,7 +5,8 @@
  */
 
 import type { Address } from '../../domain/hex.ts';
-import { max } from '../../domain/amount.ts';
+import { formatTokens, max } from '../../domain/amount.ts';
+import { tokenOrAddress } from '../../domain/chain.ts';
 import type { Ledger } from '../../inventory/ledger.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
@@ -29,7 +30,8 @@ export function createReconciler(
   },
 ) {
   const { port } = follower;
-  const chainId = port.chain.id;
+  const { id: chainId, slug } = port.chain;
+  const shown = (token: Address, amount: bigint) => formatTokens(amount, tokenOrAddress(port.chain, token));
   const requests = new Map<Address, { id: string; amount: bigint }>(
     open.map(({ token, id, amount }) => [token, { id, amount }]),
   );
@@ -64,7 +66,10 @@ export function createReconciler(
     const id = `request:${at.hash}:${token}:${clock.nowMs()}:${(serial += 1)}`;
     requests.set(token, { id, amount });
     ledger.apply({ type: 'withdrawal_requested', id, chainId, token, amount });
-    log.warn({ chainId, token, amount }, 'a withdrawal is pending: its amount is no longer quoted');
+    log.warn(
+      { chain: slug, amount: shown(token, amount) },
+      'a withdrawal is pending: its amount is no longer quoted',
+    );
   }
 
   async function balance(token: Address, at: ChainCursor): Promise<boolean> {
@@ -76,10 +81,14 @@ export function createReconciler(
     const drift = ledger.bucket(chainId, token)?.drift ?? null;
     if (drift !== null && frozen === null)
       log.fatal(
-        { chainId, token, drift },
+        { chain: slug, drift: shown(token, drift) },
         'ledger and chain differ without explanation: this token is not quoted until they agree',
       );
-    if (drift === null && frozen !== null) log.warn({ chainId, token }, 'ledger and chain agree again');
+    if (drift === null && frozen !== null)
+      log.warn(
+        { chain: slug, token: tokenOrAddress(port.chain, token).symbol },
+        'ledger and chain agree again',
+      );
     return drift === null;
   }
 

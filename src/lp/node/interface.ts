@@ -83,7 +83,15 @@ export interface LpStatus {
   liveQuotes: number;
   openAwards: number;
   venues: { name: string; welcome: boolean }[];
-  chains: { chainId: number; slug: string; head: bigint | null; final: bigint; gasWei: bigint | null }[];
+  chains: {
+    chainId: number;
+    slug: string;
+    head: bigint | null;
+    final: bigint;
+    gasWei: bigint | null;
+    /** The native currency, such as "ETH". */
+    gasSymbol: string;
+  }[];
   /** `detail` says why there is no price, or which sources the price lacks. */
   prices: { symbol: string; usd: number | null; detail: string | null }[];
   sources: SourceView[];

@@ -9,7 +9,7 @@ import type { LpParts } from './wiring.ts';
 export function statusOf(
   parts: LpParts | undefined,
   { lpChains, market }: NodeBase,
-  config: Pick<LpConfig, 'prices'>,
+  config: Pick<LpConfig, 'prices' | 'chains'>,
   shared: ReplicaDeps | undefined,
 ): LpStatus {
   const sources = market.sources();
@@ -33,6 +33,7 @@ export function statusOf(
       slug: chain.slug,
       head: port.head()?.number ?? null,
       final: parts?.followers.get(chain.id)?.cursor().block ?? 0n,
+      gasSymbol: config.chains.find(({ chainId }) => chainId === chain.id)?.gasPrice ?? 'native',
       gasWei: parts?.states.get(chain.id)?.native ?? null,
     })),
     prices: Object.keys(config.prices).map((symbol) => {

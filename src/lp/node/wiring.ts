@@ -65,8 +65,9 @@ export function wireLp(deps: LpNodeDeps, config: LpConfig, base: NodeBase, opene
   /** "none": the configuration no longer has the pair. */
   const pairOf = ({ slice: { earns, pays } }: Pick<OpenAward, 'slice'>): string =>
     quoting().routes.find(assetId(earns), assetId(pays))?.pairName ?? 'none';
+  const nativeSymbol = (chainId: number): string => states.get(chainId)?.config.gasPrice ?? 'native';
   function nativeUsd(chainId: number) {
-    const mid = market.mid(states.get(chainId)?.config.gasPrice ?? '');
+    const mid = market.mid(nativeSymbol(chainId));
     return isDecline(mid) ? undefined : mid.price;
   }
   function announceStatus(): void {
@@ -119,7 +120,7 @@ export function wireLp(deps: LpNodeDeps, config: LpConfig, base: NodeBase, opene
   const accounts = createAccounts(
     {
       ...{ ...common, store: deps.journal, awards: store, open: awards.open, chains: ports, takers, usd },
-      ...{ transactions: deps.transactions, native: nativeUsd, routes: () => quoting().routes },
+      ...{ transactions: deps.transactions, native: nativeUsd, nativeSymbol, routes: () => quoting().routes },
       final: (chainId) => followers.get(chainId)?.cursor(),
     },
     {

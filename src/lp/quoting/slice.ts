@@ -3,6 +3,7 @@
  * from a stranger, and our slice must cost no more than the ladder promised.
  */
 
+import { formatTokens } from '../../domain/amount.ts';
 import { decodeContext } from '../../domain/context.ts';
 import { type Decline, isDecline } from '../../domain/decline.ts';
 import { orderId, type StandardOrder } from '../../domain/order.ts';
@@ -154,7 +155,10 @@ export function createSliceHandler(deps: QuoteHandlerDeps) {
     if (isDecline(priced)) return priced;
     const { amount } = ours.output;
     if (amount > priced.output)
-      return { declined: 'internal', detail: `output ${amount} where the ladder gives ${priced.output}` };
+      return {
+        declined: 'internal',
+        detail: `output ${formatTokens(amount, route.outputToken)} where the ladder gives ${formatTokens(priced.output, route.outputToken)}`,
+      };
     const deal = { input: ours.portion, output: amount, spreadBps: priced.terms.D };
     const failure = checkDeal(context, route, deal, deps.fatFinger);
     if (failure === undefined) return { ...ours, priced, inputs };

@@ -3,10 +3,11 @@
  * once directly: kill switch, shared inventory, stopped pairs.
  */
 
-import { formatUnits, parseUnits } from '../../domain/amount.ts';
+import { formatTokens, parseUnits } from '../../domain/amount.ts';
 import type { Control } from '../../domain/control.ts';
 import { type Decline, isDecline } from '../../domain/decline.ts';
 import type { UnixSeconds } from '../../domain/time.ts';
+import type { BucketView } from '../../inventory/ledger.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Transactor } from '../../ports/transactor.ts';
 import type { QuotingSnapshot } from '../quoting/quoting-snapshot.ts';
@@ -163,7 +164,10 @@ export function createStandby({
     if (state === undefined) return undefined;
     const { slug } = state.port.chain;
     if (state.native !== undefined && state.native < parseUnits(state.config.minGas, 18))
-      return { kind: 'gas', note: `${slug}: the operator has ${formatUnits(state.native, 18)} for gas` };
+      return {
+        kind: 'gas',
+        note: `${slug}: the operator has ${gasText(state, state.native)} for gas, and needs ${state.config.minGas}`,
+      };
     // Only the leading replica sends.
     if (!lead.mine())
       return lead.taken() ? undefined : { kind: 'sender', note: `${slug}: no replica leads at the moment` };
@@ -240,8 +244,7 @@ export function createStandby({
     if (refused !== undefined) return refused.detail ?? refused.control ?? refused.declined;
     const { dest, outputToken } = route;
     const bucket = quoting().context.ledger.bucket(dest.id, outputToken.address);
-    if ((bucket?.drift ?? null) !== null)
-      return `${outputToken.symbol} on ${dest.slug}: ledger and chain disagree`;
+    if (bucket !== undefined && bucket.drift !== null) return driftText(dest.slug, bucket, bucket.drift);
     return hasInventory(route)
       ? undefined
       : `${outputToken.symbol} on ${dest.slug}: nothing to pay out beyond the buffer`;
@@ -271,13 +274,10 @@ export function createStandby({
 
   function driftReasons(): StandbyReason[] {
     const { ledger, chains } = quoting().context;
-    return ledger
-      .buckets()
-      .filter(({ drift }) => drift !== null)
-      .map(({ chainId, asset }) => ({
-        kind: 'drift',
-        note: `${asset} on ${chains.get(chainId)?.port.chain.slug ?? chainId}: ledger and chain disagree`,
-      }));
+    return ledger.buckets().flatMap((bucket): StandbyReason[] => {
+      const slug = chains.get(bucket.chainId)?.port.chain.slug ?? String(bucket.chainId);
+      return bucket.drift === null ? [] : [{ kind: 'drift', note: driftText(slug, bucket, bucket.drift) }];
+    });
   }
 
   const statusWith = (notes: readonly string[]) => ({
@@ -369,6 +369,13 @@ export function chainReason(
     return { kind: 'lag', note: `${slug}: its events are not read up to date` };
   return undefined;
 }
+
+const gasText = ({ config }: ChainState, wei: bigint): string =>
+  formatTokens(wei, { decimals: 18, symbol: config.gasPrice });
+
+/** `drift`: what the chain has more than the ledger. */
+const driftText = (slug: string, { asset, decimals }: BucketView, drift: bigint): string =>
+  `${asset} on ${slug}: ledger and chain disagree, the chain has ${formatTokens(drift < 0n ? -drift : drift, { decimals, symbol: asset })} ${drift < 0n ? 'less' : 'more'}`;
 
 function withControl(reason: StandbyReason): StandbyReason {
   const control = reason.control ?? CONTROL_OF[reason.kind];

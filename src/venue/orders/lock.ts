@@ -1,5 +1,6 @@
 /** How the escrow collects the input: by the lock that the taker sent, or a standing one. */
 
+import { formatTokens } from '../../domain/amount.ts';
 import type { Hex } from '../../domain/hex.ts';
 import type { UnixSeconds } from '../../domain/time.ts';
 import type { ChainPort } from '../../ports/chain.ts';
@@ -172,7 +173,7 @@ function requireBalance({ inputToken }: VerifiedQuote, { funding }: TakerState, 
   if (funding.tokenBalance < funding.amount)
     throw refused(
       loc,
-      `The taker holds ${funding.tokenBalance} base units of ${inputToken.symbol} and the order needs ${funding.amount}. Fund the wallet, then submit again.`,
+      `The taker holds ${formatTokens(funding.tokenBalance, inputToken)} and the order needs ${formatTokens(funding.amount, inputToken)}. Fund the wallet, then submit again.`,
     );
 }
 

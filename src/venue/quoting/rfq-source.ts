@@ -3,6 +3,7 @@
  * several LPs together offer more than one alone. `quote.ts` publishes the result, and so does the router.
  */
 
+import { formatTokens } from '../../domain/amount.ts';
 import { nonceGroupOf } from '../../domain/order.ts';
 import { eligible } from '../../auction/eligible.ts';
 import { netOf, rank, type Ranked } from '../../auction/rank.ts';
@@ -114,7 +115,7 @@ export function createRfqSource(deps: RfqSourceDeps, options: FanOutOptions): Rf
       return nothing(
         unavailable(
           'amount_too_small',
-          `Settling costs ${asked.relayFee} base units of the input, which is all of this amount or more. Ask for more.`,
+          `Settling costs ${formatTokens(asked.relayFee, pair.input.token)}, which is all of this amount or more. Ask for more.`,
           corridor,
         ),
       );

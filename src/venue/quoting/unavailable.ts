@@ -1,6 +1,6 @@
 /** Why there are no quotes, and what the taker can change. */
 
-import { formatUnits } from '../../domain/amount.ts';
+import { formatTokens } from '../../domain/amount.ts';
 import type { ProductUnavailable, UnavailableCode } from '../../protocol/api/quote.ts';
 import type { Declined } from './fan-out.ts';
 
@@ -31,10 +31,7 @@ export function whyNoQuotes(
       (best, { maxAmount }) => ((maxAmount ?? 0n) > best ? (maxAmount ?? 0n) : best),
       0n,
     );
-    const hint =
-      most > 0n
-        ? ` The most that would pass now is maxAmount ${most} base units (${formatUnits(most, unit.decimals)} ${unit.symbol}).`
-        : '';
+    const hint = most > 0n ? ` The most that would pass now is ${formatTokens(most, unit)}.` : '';
     return unavailable('amount_too_large', `No solver takes this much at once.${hint}`, corridor);
   }
   if (of('size_below_min').length > 0)

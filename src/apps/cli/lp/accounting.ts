@@ -1,5 +1,6 @@
 /** `firmquote lp journal`: the accounting ledger beside the chains. Exit code 1: not everything agrees. */
 
+import { formatTokens, parseUnits } from '../../../domain/amount.ts';
 import { type AdminClient, type AdminClientOptions, openAdminClient } from './admin-client.ts';
 import { exportJournal } from './export.ts';
 import { printLines, table } from '../table.ts';
@@ -9,6 +10,7 @@ interface Books {
   reconciled: {
     chain: string;
     token: string;
+    decimals: number | null;
     block: string;
     journal: string;
     chainSays: string | null;
@@ -18,6 +20,8 @@ interface Books {
   gas: {
     chain: string;
     operator: string;
+    symbol: string;
+    decimals: number;
     block: string;
     journal: string;
     chainSays: string;
@@ -32,8 +36,10 @@ interface Entry {
   atMs: number;
   chainId: number;
   block: string | null;
-  postings: { account: string; chainId: number; token: string; amount: string }[];
+  postings: { account: string; chain: string; symbol: string; decimals: number | null; amount: string }[];
 }
+
+const NATIVE_DECIMALS = 18;
 
 interface AccountingOptions extends AdminClientOptions {
   order?: string;
@@ -74,14 +80,16 @@ export async function showAccounting({
   if (adjust !== undefined) {
     if (chain === undefined || token === undefined || note === undefined)
       throw badRequest('--adjust needs --chain, --token and --note (the reason).');
+    const decimals =
+      token === 'native' ? NATIVE_DECIMALS : decimalsOf(await client.get<Books>('/books'), { chain, token });
     await client.post('/books/adjust', {
-      ...{ chain, token, amount: adjust, note },
+      ...{ chain, token, amount: baseUnitsOf(adjust, decimals).toString(), note },
       ...(operator !== undefined && { operator: operator.toLowerCase() }),
     });
   }
   const books = await client.get<Books>('/books');
   const rows = [
-    ...books.reconciled,
+    ...books.reconciled.map((row) => ({ ...row, symbol: row.token })),
     ...books.gas.map(({ operator: of, ...row }) => ({ ...row, token: `gas of ${of}`, ledger: null })),
   ];
   const off = rows.filter(({ difference }) => difference !== '0');
@@ -93,19 +101,37 @@ export async function showAccounting({
       'Nothing was compared: the accounting ledger is not open in this process. Another replica may keep it (leads in firmquote lp status), or its database does not answer.',
     );
   const right = ['block', 'accounting', 'chain', 'inventory', 'difference'];
-  const cells = rows.map(({ chain: on, token: of, block, journal, chainSays, ledger, difference }) => [
-    ...[on, of, block, journal],
-    ...[chainSays ?? '-', ledger ?? '-', difference ?? '-'],
-  ]);
+  const cells = rows.map(
+    ({ chain: on, token: of, block, journal, chainSays, ledger, difference, ...unit }) => [
+      ...[on, of, block],
+      ...[journal, chainSays, ledger, difference].map((amount) =>
+        amount === null ? '-' : formatTokens(BigInt(amount), unit),
+      ),
+    ],
+  );
   printLines(table(['chain', 'token', ...right], cells, { right }));
   console.log('');
   console.log(
     off.length === 0
-      ? `All ${rows.length} balances of the accounting ledger agree with the chains at these blocks, in base units.`
+      ? `All ${rows.length} balances of the accounting ledger agree with the chains at these blocks.`
       : `${off.length} of ${rows.length} differ. Nothing is adjusted automatically: find the reason (docs/lp/reconcile.md), then book it with --adjust.`,
   );
   if (books.lag.waiting > 0) console.log(`${books.lag.waiting} entries wait to be written.`);
 }
+
+/** Throws `RequestError` when the books have no such row, or its token is not configured any more. */
+function decimalsOf({ reconciled }: Books, { chain, token }: { chain: string; token: string }): number {
+  const row = reconciled.find((each) => each.chain === chain && each.token === token);
+  if (row?.decimals === undefined || row.decimals === null)
+    throw badRequest(
+      `Nothing was booked: the books have no ${token} on ${chain}. They have: ${reconciled.map((each) => `${each.token} on ${each.chain}`).join(', ') || 'nothing yet'}.`,
+    );
+  return row.decimals;
+}
+
+/** "-0.5" tokens. Throws `AmountError` on anything else. */
+const baseUnitsOf = (text: string, decimals: number): bigint =>
+  text.startsWith('-') ? -parseUnits(text.slice(1), decimals) : parseUnits(text, decimals);
 
 async function showEntries(client: AdminClient, order: string, { json }: AdminClientOptions): Promise<void> {
   const { entries } = await client.get<{ entries: Entry[] }>(
@@ -116,12 +142,12 @@ async function showEntries(client: AdminClient, order: string, { json }: AdminCl
     return console.log('No entries: no event of this order is final yet, or it is not an order of this LP.');
   const rows = entries.flatMap(({ kind, atMs, block, chainId, postings }) => [
     [kind, new Date(atMs).toISOString(), `block ${block ?? '-'} of ${chainId}`, ''],
-    ...postings.map(({ account, chainId: on, token, amount }) => [
+    ...postings.map(({ account, chain, amount, ...unit }) => [
       '',
       `  ${account}`,
-      `${token} of ${on}`,
-      amount,
+      chain,
+      formatTokens(BigInt(amount), unit),
     ]),
   ]);
-  printLines(table(['entry', 'account', 'token', 'amount'], rows, { right: ['amount'] }));
+  printLines(table(['entry', 'account', 'chain', 'amount'], rows, { right: ['amount'] }));
 }

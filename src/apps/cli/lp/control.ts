@@ -1,5 +1,6 @@
 /** Commands that control a running LP: status, pause, resume, drain, reload, audit. */
 
+import { formatTokens } from '../../../domain/amount.ts';
 import { RequestError } from '../../../domain/errors.ts';
 import type { LpStatus } from '../../../lp/node/interface.ts';
 import type { AuditEntry } from '../../../ports/stores/audit-log.ts';
@@ -8,7 +9,14 @@ import { type AdminClient, type AdminClientOptions, openAdminClient } from './ad
 import { printLines, table } from '../table.ts';
 
 type Status = Omit<LpStatus, 'chains'> & {
-  chains: { chainId: number; slug: string; head: string | null; final: string; gasWei: string | null }[];
+  chains: {
+    chainId: number;
+    slug: string;
+    head: string | null;
+    final: string;
+    gasWei: string | null;
+    gasSymbol: string;
+  }[];
   sending: 'held' | 'free';
   pause: { by: string; note: string; atMs: number } | null;
 };
@@ -210,12 +218,12 @@ function lines({
     '',
     ...table(
       ['chain', 'id', 'head', 'final', 'operator gas'],
-      chains.map(({ slug, chainId, head: block, final, gasWei }) => [
+      chains.map(({ slug, chainId, head: block, final, gasWei, gasSymbol }) => [
         slug,
         String(chainId),
         block ?? '-',
         final,
-        gasWei === null ? '-' : (Number(gasWei) / 1e18).toFixed(4),
+        gasWei === null ? '-' : formatTokens(BigInt(gasWei), { decimals: 18, symbol: gasSymbol }),
       ]),
       { right: ['id', 'head', 'final', 'operator gas'] },
     ),

@@ -358,7 +358,7 @@ async function checkAccount(
       .filter(({ amount }) => amount > 0n)
       .map(({ symbol, decimals, amount }) => `${formatUnits(amount, decimals)} ${symbol}`);
     report(
-      `${operatorAllowed && held.length > 0 ? '✓' : '·'} ${network.slug}: the account has ${held.join(', ') || 'nothing'} in the escrow; the operator ${operatorAllowed ? 'may sign' : 'may not sign yet'} and has ${formatUnits(operatorGas, 18)} for gas`,
+      `${operatorAllowed && held.length > 0 ? '✓' : '·'} ${network.slug}: the account has ${held.join(', ') || 'nothing'} in the escrow; the operator ${operatorAllowed ? 'may sign' : 'may not sign yet'} and has ${formatUnits(operatorGas, 18)} of the chain's currency for gas`,
     );
     if (!operatorAllowed)
       todo.push(

@@ -1,6 +1,6 @@
 /** Tables of an LP's inventory, limits, orders and win-rate curves. */
 
-import { formatUnits } from '../../../domain/amount.ts';
+import { formatTokens } from '../../../domain/amount.ts';
 import type { BucketView } from '../../../inventory/ledger.ts';
 import type { Advice } from '../../../inventory/rebalance.ts';
 import type { Position } from '../../../lp/accounting/bands.ts';
@@ -9,7 +9,7 @@ import type { LimitUse } from '../../../lp/risk/limit-use.ts';
 import type { RiskStatus } from '../../../lp/risk/risk.ts';
 import type { Receivable } from '../../../lp/accounting/receivables.ts';
 import { type AdminClientOptions, openAdminClient } from './admin-client.ts';
-import { printLines, table } from '../table.ts';
+import { CUT_NOTE, printLines, shortUnits, table } from '../table.ts';
 
 type Wire<T> = T extends bigint
   ? string
@@ -49,7 +49,8 @@ export async function showInventory(options: AdminClientOptions): Promise<void> 
   const slug = (chainId: number) =>
     chains.find((chain) => chain.chainId === chainId)?.slug ?? String(chainId);
   const rows = buckets.map((bucket) => {
-    const whole = (text: string) => short(formatUnits(BigInt(text), bucket.decimals));
+    const exact = (text: string) =>
+      formatTokens(BigInt(text), { decimals: bucket.decimals, symbol: bucket.asset });
     const amounts = [
       bucket.onchain,
       bucket.held,
@@ -59,28 +60,30 @@ export async function showInventory(options: AdminClientOptions): Promise<void> 
       bucket.buffer,
       bucket.withdrawing,
       bucket.free,
-    ].map(whole);
+    ].map((text) => shortUnits(BigInt(text), bucket.decimals));
     const trouble = [
       bucket.drift === null
         ? ''
-        : `frozen: the chain has ${whole(bucket.drift)} more than the inventory ledger`,
-      bucket.shortfall === '0' ? '' : `short by ${whole(bucket.shortfall)}`,
+        : `frozen: the chain has ${exact(bucket.drift)} more than the inventory ledger`,
+      bucket.shortfall === '0' ? '' : `short by ${exact(bucket.shortfall)}`,
     ];
     return [bucket.asset, slug(bucket.chainId), ...amounts, trouble.filter(Boolean).join('; ')];
   });
   printLines(table(['asset', 'chain', ...AMOUNTS, ''], rows, { right: AMOUNTS }));
   console.log('');
   printLines(wantedTable(inventory));
+  console.log(`\n${CUT_NOTE}`);
   for (const { corridor, orderId, owed, seconds, limitSeconds, overdue } of inventory.receivables) {
     const bucket = buckets.find(({ chainId, token }) => chainId === owed.chainId && token === owed.token);
     if (overdue)
       console.log(
-        `\nOverdue on ${corridor}: ${bucket === undefined ? owed.amount : `${short(formatUnits(BigInt(owed.amount), bucket.decimals))} ${bucket.asset}`}, owed for ${seconds} s (usual limit ${limitSeconds} s), order ${orderId}. It is not counted until it arrives.`,
+        `\nOverdue on ${corridor}: ${formatTokens(BigInt(owed.amount), bucket === undefined ? { decimals: null, symbol: owed.token } : { decimals: bucket.decimals, symbol: bucket.asset })}, owed for ${seconds} s (usual limit ${limitSeconds} s), order ${orderId}. It is not counted until it arrives.`,
       );
   }
   for (const { asset, from, to, amount, cost, charges } of inventory.rebalancing) {
+    const tokens = (atto: string) => formatTokens(BigInt(atto), { decimals: 18, symbol: asset });
     console.log(
-      `\nRebalancing advice: move ${atto(amount)} ${asset} from ${from} to ${to}. It costs about ${atto(cost)}; charging takers for the shortage costs ${atto(charges)} per day.`,
+      `\nRebalancing advice: move ${tokens(amount)} from ${from} to ${to}. It costs about ${tokens(cost)}; charging takers for the shortage costs ${tokens(charges)} per day.`,
     );
   }
 }
@@ -111,7 +114,7 @@ function wantedTable({ positions }: Inventory): string[] {
   return table(['asset', 'chain', ...WANTED], rows, { right: WANTED });
 }
 
-const atto = (amount: string): string => short(formatUnits(BigInt(amount), 18));
+const atto = (amount: string): string => shortUnits(BigInt(amount), 18);
 
 interface Award {
   orderId: string;
@@ -143,8 +146,8 @@ export async function showAwards({
     const bucket = buckets.find((one) => one.chainId === Number(chainId) && one.token === address);
     const slug = chains.find((chain) => chain.chainId === Number(chainId))?.slug ?? chainId;
     return bucket === undefined
-      ? `${amount} of ${address} on ${slug}`
-      : `${short(formatUnits(BigInt(amount), bucket.decimals))} ${bucket.asset} on ${slug}`;
+      ? `${amount} base units of ${address} on ${slug}`
+      : `${shortUnits(BigInt(amount), bucket.decimals)} ${bucket.asset} on ${slug}`;
   };
   const rows = awards.map(({ orderId, stage, note, acceptedAtMs, order, outputIndex }) => {
     const [input, output] = [order.inputs[0], order.outputs[outputIndex]];
@@ -224,7 +227,6 @@ function riskLines({ tripped, navUsd, loss, suspects }: RiskStatus): string[] {
   ];
 }
 
-const short = (text: string): string => text.replace(/(\.\d{6})\d+$/, '$1');
 const money = (usd: number): string => usd.toLocaleString('en-US', { maximumFractionDigits: 2 });
 
 export async function showCurves(options: AdminClientOptions): Promise<void> {

@@ -118,14 +118,17 @@ export function lpCommand(): Command {
   tool('curves', 'show the learned win-rate curves and which are in use').action(
     run(async () => (await import('./inventory.ts')).showCurves),
   );
-  tool('journal', 'compare the accounting ledger with inventory and chains, in base units')
+  tool('journal', 'compare the accounting ledger with inventory and chains')
     .option('--order <id>', 'show the entries of one order instead')
-    .option('--adjust <amount>', 'book a difference that no event explains: chain minus ledger, base units')
+    .option('--adjust <amount>', 'book a difference that no event explains: chain minus ledger, in tokens')
     .option('--chain <slug>', 'with --adjust')
     .option('--token <symbol>', 'with --adjust; "native" for the operator’s gas')
     .option('--operator <address>', 'with --token native: an operator that was rotated out')
     .option('--note <text>', 'with --adjust: the reason, for the audit log')
-    .option('--export', 'write the entries of a window, between opening and closing balances, instead')
+    .option(
+      '--export',
+      'write the entries of a window in base units, between opening and closing balances, instead',
+    )
     .addOption(new Option('--format <format>', 'with --export').choices(['csv', 'ndjson']).default('csv'))
     .option('--since <when>', 'with --export: 24h, 7d, all, or a date', 'all')
     .option('--until <when>', 'with --export: end of the window; now without it')

@@ -4,7 +4,7 @@ import { formatUnits } from '../../../domain/amount.ts';
 import { type CsvCell, csvLineOf } from '../../../domain/csv.ts';
 import type { TradeView } from '../../../lp/accounting/trade-view.ts';
 import { type AdminClientOptions, openAdminClient } from './admin-client.ts';
-import { printLines, table } from '../table.ts';
+import { printLines, shortUnits, table } from '../table.ts';
 import { badRequest } from '../../bad-request.ts';
 
 interface Row {
@@ -160,7 +160,7 @@ function tables({ sinceMs, untilMs, timedFromMs, by, rows, totals, positions }: 
           ownerMicros,
         }) => [
           asset,
-          quantity === null ? '-' : formatUnits(BigInt(quantity), 18).replace(/(\.\d{6})\d+$/, '$1'),
+          quantity === null ? '-' : shortUnits(BigInt(quantity), 18),
           price === null ? '-' : String(Number(price.toPrecision(10))),
           ...[valueMicros, costMicros, realisedMicros, unrealisedMicros, ownerMicros].map((micros) =>
             micros === null ? '-' : usd(BigInt(micros)),

@@ -1,6 +1,6 @@
 /** `firmquote lp price`: prices one request from a file. Signs nothing. */
 
-import { formatUnits } from '../../../domain/amount.ts';
+import { formatTokens, formatUnits } from '../../../domain/amount.ts';
 import { isDecline } from '../../../domain/decline.ts';
 import { check } from '../../../pricing/check.ts';
 import { type Mid, sourceTexts } from '../../../pricing/mid.ts';
@@ -29,7 +29,7 @@ export async function priceFile({
     return say(
       json === true
         ? JSON.stringify({ ...declined(answer), mid: midOf(inputs, read.mid) })
-        : [refusal(answer), ...(read.mid === undefined ? [] : sourceTexts(read.mid))].join('\n  '),
+        : [refusal(answer, inputs), ...(read.mid === undefined ? [] : sourceTexts(read.mid))].join('\n  '),
     );
   const doubts = check(inputs, answer);
   if (json === true)
@@ -89,14 +89,20 @@ function midOf(inputs: PriceInputs, mid: Mid | undefined): object {
   };
 }
 
-function refusal({ declined: reason, detail, maxAmount, minAmount }: PriceDecline): string {
-  const advice =
-    maxAmount !== undefined
-      ? `; at most ${maxAmount}`
-      : minAmount !== undefined
-        ? `; at least ${minAmount}`
-        : '';
+function refusal({ declined: reason, detail, ...limits }: PriceDecline, inputs?: PriceInputs): string {
+  const advice = inputs === undefined ? '' : adviceOf(limits, inputs);
   return `No quote: ${reason}${detail === undefined ? '' : ` (${detail})`}${advice}.`;
+}
+
+/** The amounts of a decline are of the side that the request fixes. */
+function adviceOf(
+  { maxAmount, minAmount }: Pick<PriceDecline, 'maxAmount' | 'minAmount'>,
+  inputs: PriceInputs,
+): string {
+  const { given, taken } = tokensOf(inputs);
+  const fixed = inputs.side === 'exactInput' ? given : taken;
+  if (maxAmount !== undefined) return `; at most ${formatTokens(maxAmount, fixed)}`;
+  return minAmount === undefined ? '' : `; at least ${formatTokens(minAmount, fixed)}`;
 }
 
 const TERMS: readonly (readonly [keyof Priced['terms'], string])[] = [
@@ -109,26 +115,30 @@ const TERMS: readonly (readonly [keyof Priced['terms'], string])[] = [
   ['gas', 'own gas and relay fee'],
 ];
 
+/** What the taker gives and what it takes. */
+function tokensOf({ market, lp, baseDecimals, quoteDecimals }: PriceInputs) {
+  const [base = 'base', quote = 'quote'] = market?.pair.split('-') ?? [];
+  const [ofBase, ofQuote] = [
+    { symbol: base, decimals: baseDecimals },
+    { symbol: quote, decimals: quoteDecimals },
+  ];
+  return lp === 'buy' ? { base, given: ofBase, taken: ofQuote } : { base, given: ofQuote, taken: ofBase };
+}
+
 function table(inputs: PriceInputs, priced: Priced, mid: Mid | undefined): string[] {
-  const [base = 'base', quote = 'quote'] = inputs.market?.pair.split('-') ?? [];
-  const [given, taken] = inputs.lp === 'buy' ? [base, quote] : [quote, base];
-  const [givenDecimals, takenDecimals] =
-    inputs.lp === 'buy'
-      ? [inputs.baseDecimals, inputs.quoteDecimals]
-      : [inputs.quoteDecimals, inputs.baseDecimals];
+  const { base, given, taken } = tokensOf(inputs);
   const { terms } = priced;
-  const gross = Number(formatUnits(priced.gross, takenDecimals));
+  const gross = Number(formatUnits(priced.gross, taken.decimals));
   const row = (name: string, bps: number, what: string): string =>
     `${name.padEnd(12)} ${bps.toFixed(DIGITS).padStart(15)} ${((bps * gross) / 1e4).toFixed(6).padStart(18)}  ${what}`;
   const amount = (name: string, units: bigint, what: string): string =>
     `${name.padEnd(12)} ${units.toString().padStart(34)}  ${what}`;
-  const tokens = (units: bigint) => `${formatUnits(units, takenDecimals)} ${taken}`;
   return [
-    `${given} to ${taken}, ${inputs.side === 'exactInput' ? 'exact input' : 'exact output'}; the LP ${inputs.lp === 'buy' ? 'buys' : 'sells'} ${base}.`,
+    `${given.symbol} to ${taken.symbol}, ${inputs.side === 'exactInput' ? 'exact input' : 'exact output'}; the LP ${inputs.lp === 'buy' ? 'buys' : 'sells'} ${base}.`,
     `mid ${toNumber(inputs.mid)}, uncertainty ${inputs.confidenceBps.toFixed(6)} bps${mid === undefined ? '' : `; used ${mid.used.join(', ')}${mid.dropped.map(({ source, why }) => `; dropped ${source} (${why})`).join('')}`}`,
     ...(mid === undefined ? [] : sourceTexts(mid).map((text) => `  ${text}`)),
     '',
-    `${'term'.padEnd(12)} ${'bps'.padStart(15)} ${taken.padStart(18)}`,
+    `${'term'.padEnd(12)} ${'bps'.padStart(15)} ${taken.symbol.padStart(18)}`,
     ...TERMS.map(([name, what]) => row(name, terms[name] as number, what)),
     ...Object.entries(terms.extra ?? {}).map(([name, bps]) =>
       row(name, bps, `of ${inputs.plugin?.name ?? 'a plug-in'}`),
@@ -144,12 +154,12 @@ function table(inputs: PriceInputs, priced: Priced, mid: Mid | undefined): strin
     ...(terms.explore === undefined ? [] : [row('explore', terms.explore, 'random exploration')]),
     row('D', terms.D, `all-in; win probability ${terms.winProbability.toFixed(DIGITS)}`),
     '',
-    amount('input', priced.input, `${formatUnits(priced.input, givenDecimals)} ${given}`),
-    amount('gross', priced.gross, `at mid, ${tokens(priced.gross)}`),
+    amount('input', priced.input, formatTokens(priced.input, given)),
+    amount('gross', priced.gross, `at mid, ${formatTokens(priced.gross, taken)}`),
     amount('spread', -priced.spreadAmount, `${formatUnits(priced.spread, 4)} bps`),
     amount('fee', -priced.feeAmount, ''),
     amount('gas', -priced.gasAmount, ''),
     amount('relay fee', -priced.relayAmount, ''),
-    amount('output', priced.output, tokens(priced.output)),
+    amount('output', priced.output, formatTokens(priced.output, taken)),
   ].map((line) => line.trimEnd());
 }
