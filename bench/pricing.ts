@@ -355,6 +355,7 @@ function promise(pairs: number, live: number, asked: number): Figures {
       startedWith,
       takers: { adverse: () => 1.5 },
       winRates,
+      plugin: undefined,
     },
     config,
   );

@@ -11,20 +11,20 @@ import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { createMetrics } from '../adapters/prometheus/metrics.ts';
 import { systemClock } from '../adapters/system/clock.ts';
 import { zLpConfig } from '../lp/config/config.ts';
-import { createFeedWatch, type FeedWatch } from '../lp/market/feed-monitor.ts';
-import { createMarket, type Market, wantedOf } from '../lp/market/market.ts';
+import { type Market, wantedOf } from '../lp/market/market.ts';
+import { createPriceSources, type PriceSources } from '../lp/market/price-sources.ts';
 import { createRedactor } from '../adapters/pino/redact.ts';
 import { silentLog } from '../../test/support/silent.ts';
 import { zFeed } from './config/feeds.ts';
 import { createFeeds } from './feeds.ts';
 
 let folder: string;
-let watch: FeedWatch | undefined;
+let running: PriceSources | undefined;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'firmquote-feeds-'));
 });
 afterAll(() => rmSync(folder, { recursive: true }));
-afterEach(() => watch?.stop());
+afterEach(() => running?.stop());
 
 /** One line per second, in the format of `firmquote feed replay`. */
 function record(name: string, messages: readonly string[]): string {
@@ -55,18 +55,13 @@ function run(
     { secrets, chains: [] },
   );
   const metrics = createMetrics();
-  const market = createMarket({ clock: systemClock }, config);
-  watch = createFeedWatch({
-    market,
-    feeds,
-    sequencers: new Map(),
-    slug: String,
-    clock: systemClock,
-    log: silentLog,
-    metrics,
-  });
-  watch.start();
-  return { market, metrics };
+  running = createPriceSources(
+    { sequencers: new Map(), slug: String, clock: systemClock, log: silentLog, metrics },
+    config,
+    feeds.map(({ feed }) => feed),
+  );
+  running.start();
+  return { market: running.market(), metrics };
 }
 
 const binance = (u: number, b: string, a: string) =>
@@ -204,7 +199,7 @@ test('expands variables in URLs, and refuses feeds that cannot work', () => {
   expect(() => createFeeds({ x }, wanted, { secrets, chains: [] })).toThrow('KEY');
   expect(
     createFeeds({ x }, wanted, { secrets: { ...secrets, env: { KEY: 'k' } }, chains: [] }).map(
-      ({ source }) => source,
+      ({ feed }) => feed.source,
     ),
   ).toEqual(['x']);
   expect(() => createFeeds({}, wanted, { secrets, chains: [] })).toThrow(

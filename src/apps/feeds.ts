@@ -1,5 +1,6 @@
 /** Creates price feeds from the configuration. */
 
+import { isDeepStrictEqual } from 'node:util';
 import { BINANCE } from '../adapters/feeds/binance.ts';
 import { createChainlinkFeed } from '../adapters/feeds/chainlink.ts';
 import { COINBASE } from '../adapters/feeds/coinbase.ts';
@@ -20,10 +21,17 @@ import { badConfig } from './bad-request.ts';
 
 const FORMATS = { binance: BINANCE, coinbase: COINBASE, kraken: KRAKEN };
 
-interface FeedContext {
+export interface FeedContext {
   secrets: SecretContext;
   chains: readonly ChainPort[];
   sequencers?: ReadonlyMap<number, Sequencer>;
+}
+
+/** A feed with what it was made from: a reload keeps the ones that would be made the same way again. */
+export interface MadeFeed {
+  feed: Feed;
+  section: FeedSection;
+  symbols: readonly string[];
 }
 
 /** Throws `RequestError` when a feed cannot deliver a symbol. */
@@ -31,7 +39,8 @@ export function createFeeds(
   sections: Readonly<Record<string, FeedSection>>,
   wanted: readonly WantedSymbol[],
   context: FeedContext,
-): Feed[] {
+  running: readonly MadeFeed[] = [],
+): MadeFeed[] {
   const problems = feedProblems(
     sections,
     wanted,
@@ -40,9 +49,13 @@ export function createFeeds(
   if (problems.length > 0) throw badConfig(`The price feeds cannot work: ${problems.join('; ')}.`);
   const symbols = new Map<string, Set<string>>();
   for (const { feed, symbol } of wanted) symbols.set(feed, (symbols.get(feed) ?? new Set()).add(symbol));
-  return [...symbols].map(([source, names]) =>
-    createFeed(source, sections[source] as FeedSection, [...names], context),
-  );
+  return [...symbols].map(([source, names]) => {
+    const made = { section: sections[source] as FeedSection, symbols: [...names].sort() };
+    const same = running.find(
+      ({ feed, ...before }) => feed.source === source && isDeepStrictEqual(before, made),
+    );
+    return same ?? { ...made, feed: createFeed(source, made.section, made.symbols, context) };
+  });
 }
 
 function createFeed(

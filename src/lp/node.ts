@@ -6,7 +6,7 @@
 import { RequestError } from '../domain/errors.ts';
 import type { LpConfig } from './config/config.ts';
 import { type Change, changesBetween, isReloadable } from './config/reload.ts';
-import type { LpNode, LpNodeDeps } from './node/interface.ts';
+import type { LpNode, LpNodeDeps, ReloadedSources } from './node/interface.ts';
 import { openLedger } from './node/opened-ledger.ts';
 import { type RunningLp, startLp } from './node/running-lp.ts';
 import { createNodeBase, positionsOf } from './node/setup.ts';
@@ -41,7 +41,7 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
       running = undefined;
       await stopping?.stop();
     },
-    status: () => statusOf(running?.parts, base, config, deps.shared),
+    status: () => statusOf(running?.parts, base, deps.shared),
     inventory() {
       if (running === undefined) return [];
       const { ledger, sharing } = running.parts;
@@ -89,26 +89,26 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
       running?.parts.risk.kill.releaseFile();
     },
     risk: () => running?.parts.risk.status() ?? { tripped: [], navUsd: null, loss: null, suspects: [] },
-    async reload(next) {
+    async reload(next, sources) {
       if (running === undefined) return NOT_UP;
       const changes = reloadableChanges(running.parts.quoting().config, next);
       if ('refused' in changes) return changes;
       try {
-        await running.reload(next);
+        await running.reload(next, sources ?? sourcesOf(running));
       } catch (error) {
         if (error instanceof RequestError) return { refused: [error.message] };
         throw error;
       }
       return { applied: changes };
     },
-    preview(next) {
+    preview(next, sources) {
       if (running === undefined) return NOT_UP;
       const changes = reloadableChanges(running.parts.quoting().config, next);
       if ('refused' in changes) return changes;
       try {
-        const { routes } = running.trial(next);
+        const { routes, plugin } = running.trial(next, sources ?? sourcesOf(running));
         const records = running.parts.accounts.quotesSince(deps.clock.nowMs() - PREVIEWED_MS);
-        return { changes, pairs: previewQuotes(records, { routes, fatFinger: next.risk.fatFinger }) };
+        return { changes, pairs: previewQuotes(records, { routes, plugin, fatFinger: next.risk.fatFinger }) };
       } catch (error) {
         if (error instanceof RequestError) return { refused: [error.message] };
         throw error;
@@ -116,6 +116,11 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
     },
   };
 }
+
+const sourcesOf = ({ parts }: RunningLp): ReloadedSources => ({
+  feeds: parts.base.prices.feeds(),
+  plugin: parts.quoting().plugin,
+});
 
 /** All changes, or why they cannot be applied while the LP runs. */
 function reloadableChanges(

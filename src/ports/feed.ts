@@ -36,16 +36,18 @@ export type FeedTrouble =
   /** A message was refused. The last price stays. */
   | { kind: 'refused'; why: FeedRefusal; symbol: string | null };
 
-export type FeedRefusal =
-  | 'malformed'
-  | 'crossed'
-  | 'empty'
-  | 'out_of_order'
-  | 'duplicate'
+export const FEED_REFUSALS = [
+  'malformed',
+  'crossed',
+  'empty',
+  'out_of_order',
+  'duplicate',
   /** Dated ahead of our clock by more than the allowed skew. */
-  | 'future'
-  | 'unknown_symbol'
-  | 'closed';
+  'future',
+  'unknown_symbol',
+  'closed',
+] as const;
+export type FeedRefusal = (typeof FEED_REFUSALS)[number];
 
 export interface FeedListener {
   quote(quote: FeedQuote): void;

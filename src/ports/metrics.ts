@@ -6,6 +6,8 @@ type LabelValues = Readonly<Record<string, readonly string[]>>;
 export interface Counter {
   /** `by` is never negative. */
   add(labels?: Labels, by?: number): void;
+  /** Takes away one series, given by all its labels: what it counted is no longer there. */
+  remove(labels: Labels): void;
 }
 export interface Gauge {
   set(value: number, labels?: Labels): void;

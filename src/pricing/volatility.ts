@@ -14,7 +14,7 @@ type Variances = readonly [number, number, number];
 export interface Volatility {
   variances: Variances;
   seconds: number;
-  /** The last mid that was counted; undefined before the first. */
+  /** The last mid that was counted; undefined before the first, and after a change of sources. */
   last: { mid: number; atMs: number } | undefined;
 }
 
@@ -32,7 +32,7 @@ export function decay(variance: number, bps: number, seconds: number, horizon: n
 /** Returns the same state within one second or when time ran backwards. */
 export function observeMid(state: Volatility, mid: number, atMs: number): Volatility {
   if (!(mid > 0) || !Number.isFinite(mid)) return state;
-  if (state.last === undefined) return { variances: state.variances, seconds: 0, last: { mid, atMs } };
+  if (state.last === undefined) return { ...state, last: { mid, atMs } };
   const elapsedMs = atMs - state.last.atMs;
   if (elapsedMs < LEAST_STEP_MS) return state;
   const bps = Math.log(mid / state.last.mid) * 1e4;

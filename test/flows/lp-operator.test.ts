@@ -5,7 +5,8 @@
 
 import { spawnSync } from 'node:child_process';
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { request as httpRequest } from 'node:http';
+import { createServer, request as httpRequest } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -40,8 +41,11 @@ interface Config {
     pairs: { base: string; quote: string; params: Record<string, number> }[];
     limits: object;
     quoting: Record<string, number>;
-    prices: object;
+    prices: Record<string, object>;
+    pricing?: { module: string | null };
+    risk?: { killFile: string };
   };
+  feeds: Record<string, object>;
 }
 
 let folder: string;
@@ -459,6 +463,218 @@ describe('reload', () => {
   });
 });
 
+/** An exchange that answers its price over HTTP until it is stopped. */
+async function startPrices(first: string) {
+  let price = first;
+  const server = createServer((_, response) => response.end(JSON.stringify({ bid: price, ask: price })));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    feed: { kind: 'http', url: `http://127.0.0.1:${port}/{symbol}`, bid: 'bid', ask: 'ask', everyMs: 100 },
+    say: (next: string) => void (price = next),
+    stop: () => (server.closeAllConnections(), new Promise((resolve) => server.close(resolve))),
+  };
+}
+
+describe('reload of price sources', () => {
+  const exchanges: Awaited<ReturnType<typeof startPrices>>[] = [];
+  const exchange = async (price: string) => {
+    const one = await startPrices(price);
+    exchanges.push(one);
+    return one;
+  };
+  const from = (...feeds: string[]) => feeds.map((feed) => ({ feed, symbol: 'ETHUSD' }));
+  const metricsText = async () => (await fetch(`http://127.0.0.1:${config.ops.port}/metrics`)).text();
+  const small = () => sell(WETH / 100n);
+  let before: Config;
+
+  /** Saves the file and reloads it. A change that is refused leaves the file as it is. */
+  async function reload(change: (wanted: Config) => void) {
+    const wanted = structuredClone(config);
+    change(wanted);
+    await save(wanted);
+    const done = await lpCommandHere('reload', '-c', file);
+    if (done.status === 0) config = wanted;
+    return done;
+  }
+
+  beforeAll(() => {
+    before = structuredClone(config);
+    config.lp.chains = config.lp.chains.map((each) => ({ ...each, buffers: {} }));
+    config.lp.limits = { total: { count: 10_000 } };
+    config.lp.pairs = [{ base: 'WETH', quote: 'USDC', params: { minSpreadBps: 1 } }];
+  });
+  afterAll(async () => {
+    config = { ...before, lp: { ...before.lp, limits: config.lp.limits } };
+    await save(config);
+    expect((await lpCommandHere('reload', '-c', file)).status).toBe(0);
+    await Promise.all(exchanges.map((each) => each.stop()));
+  });
+
+  test('an LP whose only exchange died moves to another one, and keeps its link and its quotes', async () => {
+    const [night, day] = [await exchange('2500'), await exchange('2600')];
+    const moved = await reload(({ feeds, lp: { prices } }) => {
+      feeds['night'] = night.feed;
+      prices['ETH'] = { sources: from('night') };
+    });
+    expect([moved.status, moved.stderr]).toEqual([0, '']);
+    expect(moved.stdout).toContain('Warning: prices.ETH has sources from one feed only');
+    const long = await venue.ask({ ...small(), minValidUntil: Math.floor(Date.now() / 1000) + 15 });
+    expect(long.type).toBe('quote');
+    const links = venue.keys.length;
+    await night.stop();
+    await venue.until(({ status }) => status === 'standby');
+    expect(await venue.ask(small())).toMatchObject({ type: 'decline' });
+    const change = ({ feeds, lp: { prices } }: Config) => {
+      delete feeds['night'];
+      feeds['day'] = day.feed;
+      prices['ETH'] = { sources: from('day') };
+    };
+    const shown = structuredClone(config);
+    change(shown);
+    await save(shown);
+    const dry = await lpCommandHere('reload', '-c', file, '--dry-run');
+    expect([dry.status, dry.stdout]).toEqual([0, expect.stringContaining('feeds.day: - → ')]);
+    expect(await venue.ask(small())).toMatchObject({ type: 'decline' });
+    expect((await reload(change)).status).toBe(0);
+    expect((await json<{ liveQuotes: number }>('status')).liveQuotes).toBeGreaterThan(0);
+    // 0.01 WETH at 2,600 less about ten bps.
+    expect(await outputOf(small())).toBeGreaterThan(25_900_000n);
+    await venue.until(({ status }) => status === 'active');
+    expect(venue.keys).toHaveLength(links);
+    const metrics = await metricsText();
+    expect(metrics).not.toContain('night');
+    expect(metrics).toContain('firmquote_lp_feed_connected{feed="day"} 1');
+    expect(metrics).toContain('firmquote_lp_feed_disconnects_total{feed="day"} 0');
+  });
+
+  test('error: a new feed without a price is refused, also under an old name, and nothing changes', async () => {
+    const dead = exchanges[0]?.feed as object;
+    const refused = await reload(({ feeds, lp: { prices } }) => {
+      for (const name of ['dead', 'day']) feeds[name] = dead;
+      prices['ETH'] = { sources: from('day', 'dead') };
+    });
+    expect([refused.status, refused.stderr]).toEqual([
+      1,
+      expect.stringMatching(
+        /Nothing changed[^]*day\|ETHUSD gave none within 5.0 s \(ETHUSD: no connection\); dead\|ETHUSD gave none/,
+      ),
+    ]);
+    expect(await outputOf(small())).toBeGreaterThan(25_900_000n);
+    const metrics = await metricsText();
+    expect(metrics).toContain('firmquote_lp_feed_connected{feed="day"} 1');
+    expect(metrics).not.toContain('dead');
+    await save(config);
+  });
+
+  test('a reference that differs stops the pair, and quoting goes on when a reload removes it', async () => {
+    const check = await exchange('2700');
+    const added = await reload(({ feeds, lp: { prices } }) => {
+      feeds['check'] = check.feed;
+      prices['ETH'] = { sources: from('day'), references: from('check') };
+    });
+    expect(added.status).toBe(0);
+    expect(await venue.ask(small())).toMatchObject({ type: 'decline', code: 'deviation' });
+    expect((await reload(({ lp: { prices } }) => (prices['ETH'] = { sources: from('day') }))).status).toBe(0);
+    expect(await outputOf(small())).toBeGreaterThan(25_900_000n);
+    expect(await metricsText()).not.toContain('check|');
+  });
+
+  test('a depeg guard is added while the peg is broken, and stays tripped when another guard joins', async () => {
+    const [one, two] = [await exchange('0.99'), await exchange('0.9975')];
+    const guarded = (...feeds: string[]) => ({ fixed: '1', depegSources: 1, guards: from(...feeds) });
+    await reload(({ feeds, lp: { prices } }) => {
+      feeds['one'] = one.feed;
+      prices['USD'] = guarded('one');
+    });
+    // 26 USD at 0.99 are 26.26 USDC.
+    expect(await outputOf(small())).toBeGreaterThan(26_150_000n);
+    one.say('0.9975');
+    const priced = () => outputOf(small());
+    await expect.poll(priced, { timeout: 20_000 }).toBeLessThan(26_100_000n);
+    await reload(({ feeds, lp: { prices } }) => {
+      feeds['two'] = two.feed;
+      prices['USD'] = guarded('one', 'two');
+    });
+    // 25 bps off is within the 30 allowed, and not within the 15 that end a broken peg.
+    expect(await json<{ prices: object[] }>('status')).toMatchObject({
+      prices: expect.arrayContaining([expect.objectContaining({ symbol: 'USD', usd: 0.9975 })]) as object[],
+    });
+    expect((await reload(({ lp: { prices } }) => (prices['USD'] = { fixed: '1' }))).status).toBe(0);
+    expect(await outputOf(small())).toBeLessThan(26_000_000n);
+  });
+
+  test('a plug-in is loaded by a reload, again when its text changes, and the old one stays when it throws', async () => {
+    const module = join(folder, 'pricer.mjs');
+    const pricer = (bps: number) => `export default { name: 'mine', pricer: () => ({ edge: ${bps} }) };`;
+    const at = (bps: bigint) => (26_000_000n * (10_000n - bps)) / 10_000n;
+    await writeFile(module, pricer(50));
+    expect((await reload(({ lp }) => (lp.pricing = { module }))).status).toBe(0);
+    const fifty = await outputOf(small());
+    expect(fifty).toBeLessThanOrEqual(at(50n));
+    expect(fifty).toBeGreaterThan(at(55n));
+    await writeFile(module, pricer(150));
+    const dry = await lpCommandHere('reload', '-c', file, '--dry-run');
+    expect(dry.stdout).toMatch(/lp\.pricing\.module \(sha256 of the file\): \w{12} → \w{12}/);
+    const row = /WETH-USDC +\d+ +([0-9.]+) +([0-9.]+)/.exec(dry.stdout)?.slice(1).map(Number) ?? [];
+    expect(row[1]).toBeGreaterThanOrEqual(150);
+    expect(await outputOf(small())).toBeGreaterThan(at(55n));
+    expect((await reload(() => {})).stdout).toMatch(/sha256 of the file/);
+    const more = await outputOf(small());
+    expect(more).toBeLessThanOrEqual(at(150n));
+    await writeFile(module, 'throw new Error("no licence");');
+    const refused = await reload(() => {});
+    expect([refused.status, refused.stderr]).toEqual([
+      1,
+      expect.stringMatching(/Nothing changed[^]*it throws when it is loaded \(no licence\)/),
+    ]);
+    expect(await outputOf(small())).toBe(more);
+    expect((await reload(({ lp }) => (lp.pricing = { module: null }))).status).toBe(0);
+    expect(await outputOf(small())).toBeGreaterThan(at(50n));
+  });
+
+  test('a kill file that moves stops the LP from its new place, and no longer from the old one', async () => {
+    const [old, next] = [join(folder, 'stop'), join(folder, 'halt')];
+    expect((await reload(({ lp }) => (lp.risk = { killFile: old }))).status).toBe(0);
+    await writeFile(next, '');
+    expect(await outputOf(small())).toBeGreaterThan(0n);
+    expect((await reload(({ lp }) => (lp.risk = { killFile: next }))).status).toBe(0);
+    expect(await venue.ask(small())).toMatchObject({ type: 'decline', reason: 'standby' });
+    await writeFile(old, '');
+    await rm(next);
+    await venue.until(({ status }) => status === 'active');
+    expect(await outputOf(small())).toBeGreaterThan(0n);
+    await rm(old);
+  });
+
+  test('under constant requests each quote is priced by one configuration as a whole, and none is declined', async () => {
+    const dear = await exchange('3000');
+    const outputs: bigint[] = [];
+    let asking = true;
+    const asker = (async () => {
+      while (asking) {
+        outputs.push(await outputOf(small()));
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+    })();
+    for (const turn of [1, 2, 3, 4, 5, 6, 7]) {
+      const odd = turn % 2 === 1;
+      const done = await reload(({ feeds, lp: { prices, pairs } }) => {
+        feeds['dear'] = dear.feed;
+        prices['ETH'] = { sources: from(odd ? 'dear' : 'day') };
+        for (const { params } of pairs) params['minSpreadBps'] = odd ? 200 : 1;
+      });
+      expect(done.status).toBe(0);
+    }
+    asking = false;
+    await asker;
+    const cheap = outputs.filter((output) => output > 25_900_000n && output < 26_000_000n);
+    const wide = outputs.filter((output) => output > 29_300_000n && output <= 29_400_000n);
+    expect([cheap.length > 0, wide.length > 0]).toEqual([true, true]);
+    expect(outputs.filter((output) => !cheap.includes(output) && !wide.includes(output))).toEqual([]);
+  });
+});
+
 test('drain waits for the last live quote, the pause survives a restart, and the audit log records it', async () => {
   await outputOf(sell(WETH / 10n));
   const late = await lpCommandHere('drain', '-c', file, '--timeout', '0.1');
@@ -497,7 +713,7 @@ test('drain waits for the last live quote, the pause survives a restart, and the
     'lp.chains.41101.buffers.USDC',
     'lp.pairs.WETH-USDC.params.minSpreadBps',
   ]);
-  expect(entries.filter(({ what }) => what === 'reload_refused')).toHaveLength(4);
+  expect(entries.filter(({ what }) => what === 'reload_refused')).toHaveLength(6);
   expect(
     entries
       .filter(({ what }) => what === 'start')

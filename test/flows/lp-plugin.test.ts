@@ -104,7 +104,7 @@ describe('plug-in in an LP', () => {
   });
 
   test('the example from the documentation quotes', async () => {
-    const example = await loadPlugin(join(EXAMPLES, 'pricing-pricer.mjs'));
+    const { plugin: example } = await loadPlugin(join(EXAMPLES, 'pricing-pricer.mjs'));
     let seen: PricingView | undefined;
     pricer = (view) => example.pricer?.((seen = view)) ?? {};
     const quote = await venue.ask(sell());

@@ -17,7 +17,6 @@ import { createLedger, type Ledger } from '../../src/inventory/ledger.ts';
 import type { Limits } from '../../src/inventory/limits.ts';
 import { createQuotingSnapshot, type QuotingSnapshot } from '../../src/lp/quoting/quoting-snapshot.ts';
 import { NO_ADJUSTMENT } from '../../src/lp/risk/risk-adjustment.ts';
-import { createLadders } from '../../src/lp/quoting/ladder.ts';
 import { createMarket } from '../../src/lp/market/market.ts';
 import { createCommitmentSigner } from '../../src/lp/quoting/quote.ts';
 import type { Clock } from '../../src/ports/clock.ts';
@@ -105,7 +104,6 @@ function maker({
   const snapshot = createQuotingSnapshot(
     {
       clock,
-      market,
       ledger,
       chains: new Map(
         config.chains.map((each) => [
@@ -132,7 +130,6 @@ function maker({
         reach: () => [],
         lost: false,
       },
-      ladders: createLadders({ clock }),
       guard: { admit: () => NO_ADJUSTMENT, adjustIndicative: () => NO_ADJUSTMENT },
       quoteEvents: { quoted() {}, declined() {} },
       commitments: createCommitmentSigner(operator.signer),
@@ -142,6 +139,7 @@ function maker({
       risk: { gapLoss: () => 0n },
     },
     config,
+    { market, plugin: undefined },
   );
   return { quoting: snapshot, ledger };
 }

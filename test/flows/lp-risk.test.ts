@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createMetrics } from '../../src/adapters/prometheus/metrics.ts';
-import { watchKillFile } from '../../src/apps/lp/kill-file.ts';
+import { createKillFile } from '../../src/apps/lp/kill-file.ts';
 import type { Control } from '../../src/domain/control.ts';
 import type { Hex } from '../../src/domain/hex.ts';
 import { createCommitmentSigner } from '../../src/lp/quoting/quote.ts';
@@ -220,7 +220,8 @@ describe('isolated: these stop the chain or the feed', () => {
     const path = join(folder, 'stop');
     await play({}, async (stage) => {
       await active(stage);
-      const watch = watchKillFile(path, stage.node);
+      const watch = createKillFile(stage.node);
+      watch.watch(path);
       let quotes = 0;
       let asking = true;
       const asker = (async () => {

@@ -33,6 +33,7 @@ const metrics: Metrics = {
   counter: (name) => ({
     add: (labels) =>
       void (name === 'firmquote_venue_stream_dropped_total' && dropped.push(labels?.['why'] ?? '')),
+    remove() {},
   }),
 };
 

@@ -28,7 +28,7 @@ import { createFileTransmitter } from '../../src/adapters/travel-rule/file.ts';
 import { withToolDatabase } from '../../src/apps/database.ts';
 import { lockDirectory } from '../../src/apps/directory-lock.ts';
 import { openSecret } from '../../src/apps/keys.ts';
-import { watchKillFile } from '../../src/apps/lp/kill-file.ts';
+import { createKillFile } from '../../src/apps/lp/kill-file.ts';
 import { makeAdminToken } from '../../src/apps/lp/token.ts';
 import { createRedactor } from '../../src/adapters/pino/redact.ts';
 import { copyCluster } from '../support/cluster.ts';
@@ -237,10 +237,12 @@ test('a kill file may be a link, whoever placed it: it stops while its target ex
   const path = strangersLink('stop', join(target, 'stop'));
   const calls: string[] = [];
   const node = { kill: () => void calls.push('kill'), killFileGone: () => void calls.push('gone') };
-  watchKillFile(path, node).stop();
+  const killFile = createKillFile(node);
+  killFile.watch(path);
   expect(calls).toEqual([]);
   writeFileSync(join(target, 'stop'), '');
-  watchKillFile(path, node).stop();
+  killFile.watch(path);
+  killFile.stop();
   expect(calls).toEqual(['kill']);
 });
 

@@ -19,7 +19,7 @@ import { createHttpTransmitter } from '../../src/adapters/travel-rule/http.ts';
 import { createLinkClient } from '../../src/adapters/ws/link-client.ts';
 import type { Address, Bytes32 } from '../../src/domain/hex.ts';
 import type { ChainPort } from '../../src/ports/chain.ts';
-import { createFeedWatch } from '../../src/lp/market/feed-monitor.ts';
+import { createPriceSources } from '../../src/lp/market/price-sources.ts';
 import type { Feed, FeedTrouble } from '../../src/ports/feed.ts';
 import type { Link } from '../../src/ports/link.ts';
 import { recordEscapes } from '../support/escapes.ts';
@@ -292,30 +292,22 @@ test.each(TICKERS)(
 
 test('a price server that refuses symbols without end fills no log', async () => {
   let lines = 0;
-  const watch = createFeedWatch({
-    market: {
-      sources: () => [],
-      references: () => [],
-      pairs: () => [],
-      observe: () => {},
-      refer: () => {},
-    } as never,
-    feeds: [
-      {
-        source: 's',
-        start: ({ trouble }) => {
-          for (let n = 0; n < 10_000; n += 1) trouble?.({ kind: 'rejected', symbol: `${n}`, detail: 'no' });
-        },
-        stop: () => {},
-      },
-    ],
-    sequencers: new Map(),
-    slug: String,
-    clock,
-    log: { ...log, error: () => (lines += 1) } as never,
-    metrics,
-  });
-  watch.start();
+  const feed: Feed = {
+    source: 's',
+    start: ({ trouble }) => {
+      for (let n = 0; n < 10_000; n += 1) trouble?.({ kind: 'rejected', symbol: `${n}`, detail: 'no' });
+    },
+    stop: () => {},
+  };
+  const prices = createPriceSources(
+    {
+      ...{ sequencers: new Map(), slug: String, clock, metrics },
+      log: { ...log, error: () => (lines += 1) } as never,
+    },
+    { prices: {}, assets: {}, pairs: [] },
+    [feed],
+  );
+  prices.start();
   expect(lines).toBeLessThan(100);
 });
 

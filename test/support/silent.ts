@@ -17,7 +17,7 @@ export const silentLog: Log = {
 };
 
 export const silentMetrics: Metrics = {
-  counter: () => ({ add() {} }),
+  counter: () => ({ add() {}, remove() {} }),
   gauge: () => ({ set() {} }),
   histogram: () => ({ observe() {} }),
 };

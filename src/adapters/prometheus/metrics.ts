@@ -40,7 +40,10 @@ export function createMetrics(): Metrics & Exposition {
       const labelNames = Array.isArray(labels) ? (labels as readonly string[]) : Object.keys(labels);
       const port = getOrCreate(Counter, name, labelNames, () => {
         const counter = new Counter({ name, help, labelNames: [...labelNames], registers });
-        return { add: (values: Record<string, string> = {}, by = 1) => counter.inc(values, by) };
+        return {
+          add: (values: Record<string, string> = {}, by = 1) => counter.inc(values, by),
+          remove: (values: Record<string, string>) => counter.remove(values),
+        };
       });
       if (!Array.isArray(labels)) for (const values of product(Object.entries(labels))) port.add(values, 0);
       return port;

@@ -9,41 +9,52 @@ const EVERY_MS = 40;
 /** Public on the roster, so it does not name the path. */
 const NOTE = 'stopped by the kill file';
 
-/** Checks once synchronously: an existing file holds from the start. */
-export function watchKillFile(
-  path: string | null,
-  node: Pick<LpNode, 'kill' | 'killFileGone'>,
-): { stop(): void } {
-  if (path === null) return { stop: () => {} };
-  let [stopped, held] = [false, false];
+export type KillFile = ReturnType<typeof createKillFile>;
+
+export function createKillFile(node: Pick<LpNode, 'kill' | 'killFileGone'>) {
+  let held = false;
+  let cancel = () => {};
 
   function tell(there: boolean): void {
-    if (there === held || stopped) return;
+    if (there === held) return;
     held = there;
     if (there) node.kill('file', NOTE);
     else node.killFileGone();
   }
 
-  /** Any other error counts as "the file exists": the safe assumption. */
-  const missing = (error: unknown): boolean =>
-    ['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '');
-
-  try {
-    statSync(path);
-    tell(true);
-  } catch (error) {
-    tell(!missing(error));
-  }
-  const timer = setInterval(() => {
-    stat(path).then(
-      () => tell(true),
-      (error: unknown) => tell(!missing(error)),
-    );
-  }, EVERY_MS);
   return {
-    stop() {
-      stopped = true;
-      clearInterval(timer);
+    /**
+     * Watches this path instead of the one before. Checks once synchronously: an existing file holds from the
+     * start.
+     */
+    watch(path: string | null): void {
+      cancel();
+      if (path === null) return tell(false);
+      let over = false;
+      const look = (there: boolean): void => {
+        if (!over) tell(there);
+      };
+      try {
+        statSync(path);
+        look(true);
+      } catch (error) {
+        look(!missing(error));
+      }
+      const timer = setInterval(() => {
+        stat(path).then(
+          () => look(true),
+          (error: unknown) => look(!missing(error)),
+        );
+      }, EVERY_MS);
+      cancel = () => {
+        over = true;
+        clearInterval(timer);
+      };
     },
+    stop: () => cancel(),
   };
 }
+
+/** Any other error counts as "the file exists": the safe assumption. */
+const missing = (error: unknown): boolean =>
+  ['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '');

@@ -12,7 +12,6 @@ import { createRecovery } from '../../adapters/secp256k1/recovery.ts';
 import { systemClock } from '../../adapters/system/clock.ts';
 import { systemRandom } from '../../adapters/system/random.ts';
 import { createLinkClient } from '../../adapters/ws/link-client.ts';
-import { wantedOf } from '../../lp/market/market.ts';
 import { createLpNode } from '../../lp/node.ts';
 import type { ReplicaDeps } from '../../lp/node/interface.ts';
 import type { JournalStore } from '../../ports/stores/accounting-store.ts';
@@ -23,7 +22,7 @@ import type { LpStore } from '../../ports/stores/lp-store.ts';
 import type { TxStore } from '../../ports/stores/tx-store.ts';
 import { loadConfig } from '../config/load.ts';
 import { openDatabase } from '../database.ts';
-import { createFeeds, createSequencers } from '../feeds.ts';
+import { createSequencers } from '../feeds.ts';
 import { expand, openSecret, openSigner, type SecretContext, SecretError } from '../keys.ts';
 import { createTransactors, openChains } from '../networks.ts';
 import { liveAs, openHealth, processContext } from '../process.ts';
@@ -34,11 +33,11 @@ import { bookRoutes } from './books.ts';
 import { createBrake } from './brake.ts';
 import { type LpAppConfig, lpWarnings, zLpAppConfig } from './config.ts';
 import { openOperatorLog } from './operator-log.ts';
-import { watchKillFile } from './kill-file.ts';
+import { createKillFile } from './kill-file.ts';
 import { createReloader, sha256Of } from './reload.ts';
+import { forNode, makeSources } from './sources.ts';
 import { LP_SCHEMA, LP_TABLES } from './schema.ts';
 import { makeAdminToken } from './token.ts';
-import { loadPlugin } from './plugin.ts';
 
 export interface LpGround {
   store: LpStore;
@@ -114,13 +113,15 @@ export async function runLp(
     if (life.stopping) return;
     const shared = openShared(config, { metrics, log, secrets });
     if (shared !== undefined) life.onStop('shared inventory', () => shared.inventory.close());
+    const feedContext = { secrets, chains, sequencers };
+    const sources = await makeSources(config, feedContext);
     const proofs = createProofs(config.attesters, { chains, log, metrics });
     const node = createLpNode(
       {
         chains,
         transactors: new Map([...senders].map(([chainId, sender]) => [chainId, brake.on(sender)])),
         links,
-        feeds: createFeeds(config.feeds, wantedOf(config.lp.prices), { secrets, chains, sequencers }),
+        ...forNode(sources),
         sequencers,
         store,
         journal: books,
@@ -137,7 +138,6 @@ export async function runLp(
         // Actions of the operator are logged by the admin API.
         killed: (by, note) =>
           void (by !== 'operator' && operatorLog.note(`kill switch (${by})`, 'kill', { note })),
-        ...(config.lp.pricing.module !== null && { plugin: await loadPlugin(config.lp.pricing.module) }),
       },
       config.lp,
     );
@@ -151,12 +151,19 @@ export async function runLp(
       );
       node.pause(paused.note || 'paused by the operator');
     }
-    const killFile = watchKillFile(config.lp.risk.killFile, node);
+    const killFile = createKillFile(node);
+    killFile.watch(config.lp.risk.killFile);
     life.onStop('kill file', () => killFile.stop());
     const killed = () => node.kill('signal', 'stopped by a signal');
     process.on('SIGUSR2', killed);
     life.onStop('kill signal', () => process.off('SIGUSR2', killed));
-    const reloader = createReloader({ node, log: operatorLog, metrics, file, read }, config);
+    const reloader = createReloader(
+      {
+        ...{ node, killFile, log: operatorLog, metrics, file, read },
+        make: (wanted, running) => makeSources(wanted, feedContext, running),
+      },
+      { config, sources },
+    );
     await operatorLog.note('process', 'start', { configSha256: await sha256Of(file) });
     await node.start();
     life.onStop('audit log', () => operatorLog.note('process', 'stop'));

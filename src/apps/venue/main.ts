@@ -105,7 +105,7 @@ export async function runVenue(
       createTransactors(config.chains, chains, { signers, store: ground.transactions, log, metrics });
     const reference = createReference(
       config.prices,
-      createFeeds(config.feeds, wantedSymbols(config), { secrets, chains }),
+      createFeeds(config.feeds, wantedSymbols(config), { secrets, chains }).map(({ feed }) => feed),
       log,
     );
     reference.start();

@@ -45,7 +45,7 @@ import { type ShownProfitRow, showTrade } from './trade-view.ts';
 interface AccountsDeps extends ReaderDeps {
   store: JournalStore;
   open(): readonly OpenAward[];
-  market: Pick<Market, 'pair'>;
+  market(): Pick<Market, 'pair'>;
   ledger: Pick<Ledger, 'bucket'>;
   takers: Takers;
 }
@@ -183,7 +183,7 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions) {
   function midOf(pairName: string): number | undefined {
     const pair = pairOf(pairName);
     if (pair === undefined) return undefined;
-    const price = deps.market.pair(pair.base, pair.quote);
+    const price = deps.market().pair(pair.base, pair.quote);
     return isDecline(price) ? undefined : price.mid.value;
   }
 

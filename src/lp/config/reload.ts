@@ -12,12 +12,14 @@ export interface Change {
 export type Reloaded = { applied: readonly Change[] } | { refused: readonly string[] };
 
 /**
- * Everything else is read once, at start. `*` stands for any one name. An option that only the quoting
- * snapshot reads can be added here; an option of a stateful part needs a call in `reload` (node/running-
- * lp.ts). Left out on purpose: `claimSeconds` and `fillMarginSeconds` decide whether an accepted order is
- * still filled, and a quote keeps the terms it was signed with.
+ * Everything else is read once, at start. `*` stands for any one name. Feeds, plug-in and kill file are made
+ * outside the node (apps/lp/reload.ts). An option that only the quoting snapshot reads can be added here; an
+ * option of a stateful part needs a call in `apply` (node/running-lp.ts). Left out on purpose:
+ * `claimSeconds` and `fillMarginSeconds` decide whether an accepted order is still filled, and a quote keeps
+ * the terms it was signed with.
  */
 const RELOADABLE: readonly (readonly string[])[] = [
+  ['prices'],
   ['pairs'],
   ['assets', '*', 'target'],
   ['assets', '*', 'softBand'],
@@ -38,7 +40,7 @@ const RELOADABLE: readonly (readonly string[])[] = [
   ['quoting', 'gasUnits'],
   ['quoting', 'txBytes'],
   ['quoting', 'maxInFlight'],
-  ['pricing', 'calibration'],
+  ['pricing'],
   ['limits'],
   ['levels'],
   ...[
@@ -54,6 +56,7 @@ const RELOADABLE: readonly (readonly string[])[] = [
     'drawdown',
     'venueShare',
     'fatFinger',
+    'killFile',
   ].map((control) => ['risk', control]),
   ['lease'],
 ];

@@ -6,8 +6,8 @@ import { createMetrics } from '../../adapters/prometheus/metrics.ts';
 import type { FeedListener, FeedRefusal } from '../../ports/feed.ts';
 import type { Log } from '../../ports/log.ts';
 import { zLpConfig } from '../config/config.ts';
-import { createFeedWatch } from './feed-monitor.ts';
-import { createMarket, type Market } from './market.ts';
+import type { Market } from './market.ts';
+import { createPriceSources } from './price-sources.ts';
 
 let nowMs: number;
 let due: { atMs: number; run: () => void }[];
@@ -58,7 +58,6 @@ beforeEach(() => {
       ETH: { sources: ['a', 'b'].map((feed) => ({ feed, symbol: 'ETHUSD' })), maxAgeMs: 2_000 },
     },
   });
-  market = createMarket({ clock }, config);
   const write = (level: 'info' | 'warn') => (facts: object, message: string) =>
     void lines.push({ level, message, facts: facts as Record<string, unknown> });
   const log: Log = { ...silentLog, info: write('info'), warn: write('warn') };
@@ -67,7 +66,10 @@ beforeEach(() => {
     start: (listener: FeedListener) => void (listeners[source] = listener),
     stop() {},
   }));
-  createFeedWatch({ market, feeds, sequencers: new Map(), slug: String, clock, log, metrics }).start();
+  const deps = { sequencers: new Map(), slug: String, clock, log, metrics };
+  const prices = createPriceSources(deps, config, feeds);
+  market = prices.market();
+  prices.start();
   for (const feed of ['a', 'b']) listeners[feed]?.trouble?.({ kind: 'connected' });
 });
 

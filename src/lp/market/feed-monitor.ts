@@ -1,19 +1,16 @@
-/**
- * Connects feeds to the market: passes prices on, counts messages and faults, and shows the health of each
- * price.
- */
+/** Counts messages and faults of price feeds, and shows and logs the health of each price and source. */
 
 import { isDecline } from '../../domain/decline.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { Feed, FeedTrouble, Sequencer } from '../../ports/feed.ts';
+import { FEED_REFUSALS, type FeedTrouble, type Sequencer } from '../../ports/feed.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Metrics } from '../../ports/metrics.ts';
 import type { Market, PairPrice, SourceView } from './market.ts';
 import { ALWAYS, type CheckedReference } from './symbol-price.ts';
 
-interface FeedWatchDeps {
-  market: Market;
-  feeds: readonly Feed[];
+export interface FeedMonitorDeps {
+  /** The market in force. */
+  market(): Market;
   sequencers: ReadonlyMap<number, Sequencer>;
   slug(chainId: number): string;
   clock: Clock;
@@ -29,8 +26,6 @@ interface Spell {
   logged: { trouble: string; atMs: number } | undefined;
 }
 
-export type FeedWatch = ReturnType<typeof createFeedWatch>;
-
 const CHECK_MS = 1_000;
 /** A source in trouble for less is not logged. */
 const LOGGED_AFTER_MS = 5_000;
@@ -41,10 +36,11 @@ const MAX_REASONS = 20;
 /** Of one connection; further ones are counted. */
 const MAX_LOGGED_REJECTIONS = 20;
 
+/** What becomes of a message. */
+const OUTCOMES = ['quote', 'reference', 'rejected', ...FEED_REFUSALS];
 const CODES = ['stale_mid', 'deviation', 'depeg', 'confidence'] as const;
 
-export function createFeedWatch({ market, feeds, sequencers, slug, clock, log, metrics }: FeedWatchDeps) {
-  const names = feeds.map(({ source }) => source);
+export function createFeedMonitor({ market, sequencers, slug, clock, log, metrics }: FeedMonitorDeps) {
   const messages = metrics.counter(
     'firmquote_lp_feed_messages_total',
     'Prices from a feed, by what became of them',
@@ -53,23 +49,26 @@ export function createFeedWatch({ market, feeds, sequencers, slug, clock, log, m
   const disconnects = metrics.counter(
     'firmquote_lp_feed_disconnects_total',
     'Connections to a feed that ended, each followed by another attempt',
-    { feed: names },
+    ['feed'],
   );
-  const gaps = metrics.counter('firmquote_lp_feed_gaps_total', 'Losses that a feed proved', { feed: names });
-  const up = metrics.gauge('firmquote_lp_feed_connected', '1 while a feed is connected', ['feed']);
+  const gaps = metrics.counter('firmquote_lp_feed_gaps_total', 'Losses that a feed proved', ['feed']);
+  const connected = new Map<string, boolean>();
+  metrics.gauge('firmquote_lp_feed_connected', '1 while a feed is connected', ['feed'], (gauge) => {
+    for (const [feed, up] of connected) gauge.set(up ? 1 : 0, { feed });
+  });
 
   metrics.gauge(
     'firmquote_lp_source_age_seconds',
     'Since the price that a source named last',
     ['price', 'source'],
     (gauge) => {
-      for (const { price, feed, symbol, atMs } of market.sources())
+      for (const { price, feed, symbol, atMs } of market().sources())
         if (atMs !== undefined)
           gauge.set(Math.max(0, clock.nowMs() - atMs) / 1_000, { price, source: `${feed}|${symbol}` });
     },
   );
   metrics.gauge('firmquote_lp_source_price', 'What a source said last', ['price', 'source'], (gauge) => {
-    for (const { price, feed, symbol, value } of market.sources())
+    for (const { price, feed, symbol, value } of market().sources())
       if (value !== undefined) gauge.set(value, { price, source: `${feed}|${symbol}` });
   });
   metrics.gauge(
@@ -77,7 +76,7 @@ export function createFeedWatch({ market, feeds, sequencers, slug, clock, log, m
     '1 while a source is part of a mid, or checks one',
     ['price', 'source'],
     (gauge) => {
-      for (const { price, feed, symbol, use } of market.sources())
+      for (const { price, feed, symbol, use } of market().sources())
         gauge.set(use === 'used' || use === 'checks' ? 1 : 0, { price, source: `${feed}|${symbol}` });
     },
   );
@@ -86,7 +85,7 @@ export function createFeedWatch({ market, feeds, sequencers, slug, clock, log, m
     'Messages of a source that were refused since its last accepted price',
     ['price', 'source'],
     (gauge) => {
-      for (const { price, feed, symbol, refused } of market.sources())
+      for (const { price, feed, symbol, refused } of market().sources())
         gauge.set(refused?.count ?? 0, { price, source: `${feed}|${symbol}` });
     },
   );
@@ -96,7 +95,7 @@ export function createFeedWatch({ market, feeds, sequencers, slug, clock, log, m
     ['price'],
     (gauge) => {
       const missing = new Map<string, number>();
-      for (const { price, trouble } of market.sources())
+      for (const { price, trouble } of market().sources())
         missing.set(price, (missing.get(price) ?? 0) + (trouble === undefined ? 0 : 1));
       for (const [price, count] of missing) gauge.set(count, { price });
     },
@@ -104,7 +103,7 @@ export function createFeedWatch({ market, feeds, sequencers, slug, clock, log, m
   /* Set to NaN what has no value now: a gauge would keep its last one. */
   const references = (name: string, help: string, of: (checked: CheckedReference) => number) =>
     metrics.gauge(name, help, ['price', 'reference'], (gauge) => {
-      for (const { price, source, checked } of market.references())
+      for (const { price, source, checked } of market().references())
         gauge.set(checked === undefined ? Number.NaN : of(checked), { price, reference: source });
     });
   references(
@@ -120,7 +119,7 @@ export function createFeedWatch({ market, feeds, sequencers, slug, clock, log, m
   const pair = (base: string, quote: string) => ({ pair: `${base}-${quote}` });
   const prices = (name: string, help: string, of: (price: PairPrice) => number) =>
     metrics.gauge(name, help, ['pair'], (gauge) => {
-      for (const { base, quote, price } of market.pairs())
+      for (const { base, quote, price } of market().pairs())
         gauge.set(isDecline(price) ? Number.NaN : of(price), pair(base, quote));
     });
   prices('firmquote_lp_mid', 'Quote tokens for one base token', ({ mid }) => mid.value);
@@ -142,8 +141,8 @@ export function createFeedWatch({ market, feeds, sequencers, slug, clock, log, m
     '1 while this is wrong with the price of a pair',
     ['pair', 'code'],
     (gauge) => {
-      for (const { base, quote } of market.pairs()) {
-        const condition = market.condition(base, quote);
+      for (const { base, quote } of market().pairs()) {
+        const condition = market().condition(base, quote);
         for (const code of CODES) gauge.set(condition?.code === code ? 1 : 0, { ...pair(base, quote), code });
       }
     },
@@ -169,9 +168,10 @@ export function createFeedWatch({ market, feeds, sequencers, slug, clock, log, m
   }
 
   const spells = new Map<string, Spell>();
+  const nameOf = ({ price, feed, symbol }: SourceView) => `${price} ${feed}|${symbol}`;
   function followSource(view: SourceView): void {
     const { price, feed, symbol, role, trouble, refused } = view;
-    const key = `${price} ${feed}|${symbol}`;
+    const key = nameOf(view);
     const [spell, nowMs] = [spells.get(key), clock.monotonicMs()];
     const facts = { price, source: `${feed}|${symbol}`, role };
     if (trouble === undefined) {
@@ -204,7 +204,10 @@ export function createFeedWatch({ market, feeds, sequencers, slug, clock, log, m
 
   let cancelCheck = () => {};
   function check(): void {
-    for (const view of market.sources()) followSource(view);
+    const views = market().sources();
+    for (const view of views) followSource(view);
+    const names = new Set(views.map(nameOf));
+    for (const name of spells.keys()) if (!names.has(name)) spells.delete(name);
     cancelCheck = clock.after(CHECK_MS, check);
   }
   const rejections = new Map<string, number>();
@@ -213,15 +216,14 @@ export function createFeedWatch({ market, feeds, sequencers, slug, clock, log, m
     switch (trouble.kind) {
       case 'refused':
         // An exchange can send thousands of these a second: count them, and log spells of them.
-        market.refused(feed, trouble.symbol, trouble.why);
         return messages.add({ feed, outcome: trouble.why });
       case 'connected':
-        up.set(1, { feed });
+        connected.set(feed, true);
         failures.delete(feed);
         rejections.delete(feed);
         return log.info({ feed, ...trouble }, 'price feed');
       case 'disconnected':
-        up.set(0, { feed });
+        connected.set(feed, false);
         disconnects.add({ feed });
         if (!isNewFailure(feed, trouble.detail)) return;
         break;
@@ -242,32 +244,24 @@ export function createFeedWatch({ market, feeds, sequencers, slug, clock, log, m
   }
 
   return {
+    add(feed: string, up: boolean) {
+      connected.set(feed, up);
+      for (const counter of [disconnects, gaps]) counter.add({ feed }, 0);
+      for (const outcome of OUTCOMES) messages.add({ feed, outcome }, 0);
+    },
+    /** Takes the feed's metrics away, so that no alert waits for a feed that the configuration dropped. */
+    remove(feed: string) {
+      for (const each of [connected, failures, rejections]) each.delete(feed);
+      for (const counter of [disconnects, gaps]) counter.remove({ feed });
+      for (const outcome of OUTCOMES) messages.remove({ feed, outcome });
+    },
+    delivered: (feed: string, outcome: 'quote' | 'reference') => messages.add({ feed, outcome }),
+    hear,
     start() {
-      for (const sequencer of sequencers.values()) sequencer.start();
-      for (const { source: feed, start } of feeds) {
-        up.set(0, { feed });
-        const [quoted, referred] = [
-          { feed, outcome: 'quote' },
-          { feed, outcome: 'reference' },
-        ];
-        start({
-          quote(quote) {
-            messages.add(quoted);
-            market.observe(quote);
-          },
-          reference(reference) {
-            messages.add(referred);
-            market.refer(reference);
-          },
-          trouble: (trouble) => hear(feed, trouble),
-        });
-      }
       cancelCheck = clock.after(CHECK_MS, check);
     },
     stop() {
       cancelCheck();
-      for (const feed of feeds) feed.stop();
-      for (const sequencer of sequencers.values()) sequencer.stop();
     },
   };
 }

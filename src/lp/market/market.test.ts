@@ -46,6 +46,9 @@ function world(overrides: object = {}, sequencers?: ReadonlyMap<number, Sequence
   const feedQuote = (source: string, symbol: string, price: string, more: Partial<FeedQuote> = {}) =>
     market.observe(say(source, symbol, price, more));
   return {
+    /** The market of a reload with these prices, not in force. */
+    another: (more: object = {}) =>
+      createMarket(deps, zLpConfig.parse({ ...base, prices: { ...prices, ...overrides, ...more } })),
     market,
     feedQuote,
     pass: (ms: number) => (nowMs += ms),
@@ -553,4 +556,47 @@ test('a very volatile minute, and the floor of both legs', () => {
     expect(price.volatilityRatio).toBeGreaterThan(3);
     expect(price.sigma).toBeGreaterThan(3);
   }
+});
+
+test('a market that replaces another one keeps the prices of feeds that stay, pegs and volatilities', () => {
+  const guard = { feed: 'a', symbol: 'USDUSD' };
+  const { market, another, eth, feedQuote, pass } = world({
+    USD: { fixed: '1', guards: [guard], depegSources: 1 },
+  });
+  for (let at = 0; at < 120; at++) {
+    eth(String(2_500 + (at % 2) * 10));
+    feedQuote('a', 'USDUSD', at < 60 ? '0.99' : '0.9975');
+    for (let quarter = 0; quarter < 4; quarter++) market.tick();
+    pass(1_000);
+  }
+  const before = market.pair('WETH', 'USDC');
+  if ('declined' in before) throw new Error(before.declined);
+  expect(before).toMatchObject({ depegged: true, base: { mid: { value: 2_510 } } });
+
+  const same = another();
+  expect(same.adopt(market, () => true)).toEqual([]);
+  expect(same.pair('WETH', 'USDC')).toMatchObject({
+    depegged: true,
+    sigma: before.sigma,
+    volatilityRatio: before.volatilityRatio,
+    mid: { price: before.mid.price },
+  });
+
+  // Feed c is gone, d has said another price than the others, and the step to it is no move of the market.
+  const moved = another({ ETH: { sources: ['b', 'd'].map((feed) => ({ feed, symbol: 'ETHUSD' })) } });
+  moved.observe({
+    ...{ source: 'd', symbol: 'ETHUSD', bid: '2518', ask: '2518' },
+    ...{ exchangeTimeMs: null, receivedMs: 130_000, sequence: null },
+  });
+  expect(moved.adopt(market, (feed) => feed !== 'c').map(({ base, quote }) => `${base}-${quote}`)).toEqual([
+    'WETH-USDC',
+    'WETH-EURC',
+  ]);
+  for (let quarter = 0; quarter < 4; quarter++) moved.tick();
+  expect(moved.pair('WETH', 'USDC')).toMatchObject({
+    base: { mid: { used: ['d|ETHUSD', 'b|ETHUSD'] } },
+    sigma: before.sigma,
+    depegged: true,
+  });
+  expect(moved.sources().map(({ feed, value }) => [feed, value])).toContainEqual(['b', 2_510]);
 });

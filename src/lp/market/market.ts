@@ -1,9 +1,14 @@
-/** Prices in memory: feeds push into it, and quotes read mid and volatility synchronously. */
+/**
+ * Prices in memory: feeds push into it, and quotes read mid and volatility synchronously. A reload replaces a
+ * market by another one (price-sources.ts); its configuration never changes.
+ */
 
+import { isDeepStrictEqual } from 'node:util';
 import { type Decline, isDecline } from '../../domain/decline.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { FeedQuote, FeedRefusal, ReferencePrice, Sequencer } from '../../ports/feed.ts';
-import { cross, deviationBps, type Mid, type Observation, observe, sourceTexts } from '../../pricing/mid.ts';
+import * as mids from '../../pricing/mid.ts';
+import { cross, deviationBps, type Mid, type Observation, sourceTexts } from '../../pricing/mid.ts';
 import { DEFAULT_PARAMS } from '../../pricing/params.ts';
 import { parseDecimal, type Rational } from '../../pricing/rational.ts';
 import { observeMid, sigmaOf, UNSEEN, type Volatility, volatilityRatio } from '../../pricing/volatility.ts';
@@ -65,6 +70,17 @@ interface Input extends Pick<SourceView, 'price' | 'feed' | 'symbol' | 'role' | 
 }
 
 export type Market = ReturnType<typeof createMarket>;
+type Pair = Pick<LpConfig['pairs'][number], 'base' | 'quote'>;
+
+/** What the market that replaces this one reads of it. */
+interface MarketState {
+  prices: LpConfig['prices'];
+  /** The last accepted message by `feed|symbol`. */
+  latest: ReadonlyMap<string, FeedQuote | ReferencePrice>;
+  refusals: ReadonlyMap<string, Refusals>;
+  books: ReadonlyMap<string, SymbolPrice>;
+  views: ReadonlyMap<string, ReadonlyMap<string, Legs>>;
+}
 
 const MOST_AT_ONCE = 64;
 /** For pairs with two fixed legs: a peg can break. */
@@ -96,7 +112,6 @@ export function createMarket(
   { clock, sequencers }: MarketDeps,
   { prices, assets, pairs }: Pick<LpConfig, 'prices' | 'assets' | 'pairs'>,
 ) {
-  let served = pairs;
   let turn = 0;
   const refusals = new Map<string, Refusals>();
   const books = new Map(
@@ -141,7 +156,7 @@ export function createMarket(
     { book: SymbolPrice; as: Pick<Observation, 'weight' | 'maxAgeMs'> }[]
   >();
   const checkers = new Map<string, SymbolPrice[]>();
-  const latest = new Map<string, Observation | ReferenceValue>();
+  const latest = new Map<string, FeedQuote | ReferencePrice>();
   for (const { feed, symbol, price, role, weight, maxAgeMs } of inputs) {
     const [key, book] = [`${feed}|${symbol}`, books.get(price) as SymbolPrice];
     keysOfFeed.set(feed, (keysOfFeed.get(feed) ?? new Set()).add(key));
@@ -167,25 +182,13 @@ export function createMarket(
   const views = new Map<string, Map<string, Legs>>();
   /** A request reads the same pair several times. */
   let last: { base: string; quote: string; legs: Legs } | undefined;
-  /** Prices these pairs from now on; state of pairs that remain is kept. */
-  const serve = (next: LpConfig['pairs']) => {
-    served = next;
-    for (const { base, quote, params } of next) {
-      viewOf(base, quote)?.accept(params.maxConfidenceBps ?? DEFAULT_PARAMS.maxConfidenceBps);
-    }
-  };
-  /** The legs of a pair never change, so a reload keeps the view. */
-  function viewOf(base: string, quote: string): View | undefined {
-    const ofBase = views.get(base) ?? new Map<string, Legs>();
-    const known = ofBase.get(quote)?.view;
-    if (known !== undefined) return known;
+  for (const { base, quote, params } of pairs) {
     const [baseBook, quoteBook] = [books.get(symbolOf(base)), books.get(symbolOf(quote))];
-    if (baseBook === undefined || quoteBook === undefined) return undefined;
-    const view = createView(base === quote);
+    if (baseBook === undefined || quoteBook === undefined) continue;
+    const view = createView(base === quote, params.maxConfidenceBps ?? DEFAULT_PARAMS.maxConfidenceBps);
+    const ofBase = views.get(base) ?? new Map<string, Legs>();
     views.set(base, ofBase.set(quote, { view, base: baseBook, quote: quoteBook }));
-    return view;
   }
-  serve(pairs);
 
   function find(base: string, quote: string): Legs | undefined {
     if (last !== undefined && last.base === base && last.quote === quote) return last.legs;
@@ -209,31 +212,70 @@ export function createMarket(
     return found.view.price(found.base, found.quote);
   }
 
+  function observe(quote: FeedQuote): void {
+    const key = `${quote.source}|${quote.symbol}`;
+    const [takes, checks] = [subscribers.get(key), checkers.get(key)];
+    const observation = (takes ?? checks) && mids.observe(quote, key);
+    if (observation === undefined) return;
+    accepted(key);
+    // Runs for every tick of every exchange: allocate nothing but the observation.
+    latest.set(key, quote);
+    for (const { book, as } of takes ?? [])
+      book.take(takes?.length === 1 ? Object.assign(observation, as) : { ...observation, ...as });
+    for (const book of checks ?? [])
+      book.check(key, { price: middleOf(observation), atMs: observation.atMs });
+  }
+
+  function refer(reference: ReferencePrice): void {
+    const key = `${reference.source}|${reference.symbol}`;
+    const price = parsePrice(reference);
+    if (price === undefined) return;
+    accepted(key);
+    latest.set(key, reference);
+    for (const book of checkers.get(key) ?? []) book.check(key, { price, atMs: reference.atMs });
+  }
+
+  /**
+   * Takes over what the market that this one replaces knows: the newest price of each feed that is still
+   * connected, pegs and volatilities. Returns the pairs whose sources changed.
+   */
+  function adopt({ state: old }: { state: MarketState }, keeps: (feed: string) => boolean): Pair[] {
+    for (const [feed, keys] of keysOfFeed) {
+      if (!keeps(feed)) continue;
+      for (const key of keys) {
+        const [message, refused] = [old.latest.get(key), old.refusals.get(key)];
+        if (message !== undefined && 'price' in message) refer(message);
+        else if (message !== undefined) observe(message);
+        if (refused !== undefined) refusals.set(key, { ...refused });
+      }
+    }
+    for (const [symbol, book] of books) {
+      const known = old.books.get(symbol);
+      if (known !== undefined) book.resume(known.memory());
+    }
+    const same = (symbol: string): boolean =>
+      isDeepStrictEqual(prices[symbol], old.prices[symbol]) &&
+      inputs.every(({ price, feed }) => price !== symbol || keeps(feed));
+    return pairs.filter(({ base, quote }) => {
+      const known = old.views.get(base)?.get(quote)?.view.volatility();
+      const changed = !same(symbolOf(base)) || !same(symbolOf(quote));
+      if (known !== undefined)
+        views
+          .get(base)
+          ?.get(quote)
+          // The step from one source's price to another's is no move of the market.
+          ?.view.resume(changed ? { ...known, last: undefined } : known);
+      return changed;
+    });
+  }
+
   return {
-    serve,
     pair,
-    observe(quote: FeedQuote) {
-      const key = `${quote.source}|${quote.symbol}`;
-      const [takes, checks] = [subscribers.get(key), checkers.get(key)];
-      const observation = (takes ?? checks) && observe(quote, key);
-      if (observation === undefined) return;
-      accepted(key);
-      // Runs for every tick of every exchange: allocate nothing but the observation.
-      latest.set(key, observation);
-      for (const { book, as } of takes ?? [])
-        book.take(takes?.length === 1 ? Object.assign(observation, as) : { ...observation, ...as });
-      for (const book of checks ?? [])
-        book.check(key, { price: middleOf(observation), atMs: observation.atMs });
-    },
-    refer({ source, symbol, price, atMs }: ReferencePrice) {
-      const key = `${source}|${symbol}`;
-      const exact = parseDecimal(price);
-      if (exact === undefined || exact.num === 0n) return;
-      accepted(key);
-      const reference = { price: exact, atMs };
-      latest.set(key, reference);
-      for (const book of checkers.get(key) ?? []) book.check(key, reference);
-    },
+    adopt,
+    state: { prices, latest, refusals, books, views } satisfies MarketState,
+    symbols,
+    observe,
+    refer,
     /** Records a message that a feed refused; without a symbol it counts for every source of the feed. */
     refused(feed: string, symbol: string | null, why: FeedRefusal) {
       const atMs = clock.nowMs();
@@ -278,10 +320,10 @@ export function createMarket(
      */
     tick() {
       // Limits the pairs per call, so that quotes are answered in between.
-      const turns = Math.max(4, Math.ceil(served.length / MOST_AT_ONCE));
+      const turns = Math.max(4, Math.ceil(pairs.length / MOST_AT_ONCE));
       turn = (turn + 1) % turns;
-      for (let at = turn; at < served.length; at += turns) {
-        const { base, quote } = served[at] as LpConfig['pairs'][number];
+      for (let at = turn; at < pairs.length; at += turns) {
+        const { base, quote } = pairs[at] as Pair;
         const found = legs(base, quote);
         if (found !== undefined && !isDecline(pair(base, quote))) found.view.tick(found.nowMs);
       }
@@ -303,7 +345,8 @@ export function createMarket(
       const nowMs = clock.nowMs();
       return inputs.map(({ price, feed, symbol, role, guardBps, fixed, allowedAgeMs }): SourceView => {
         const [key, state] = [`${feed}|${symbol}`, books.get(price)?.state(nowMs)];
-        const seen = latest.get(key);
+        const message = latest.get(key);
+        const seen = message && seenIn(message);
         const checked = state?.references.find(({ source }) => source === key);
         const use =
           seen === undefined
@@ -316,8 +359,7 @@ export function createMarket(
                 ? 'stale'
                 : useOf(key, state?.mid, role);
         const refused = refusals.get(key);
-        const against = fixed ?? state?.mid?.price;
-        const says = seen && ('price' in seen ? seen.price : middleOf(seen));
+        const [against, says] = [fixed ?? state?.mid?.price, seen?.price];
         return {
           price,
           feed,
@@ -351,8 +393,23 @@ export function createMarket(
           },
         ];
       }),
-    pairs: () => served.map(({ base, quote }) => ({ base, quote, price: pair(base, quote) })),
+    pairs: () => pairs.map(({ base, quote }) => ({ base, quote, price: pair(base, quote) })),
   };
+}
+
+function parsePrice({ price }: ReferencePrice): Rational | undefined {
+  const exact = parseDecimal(price);
+  return exact?.num === 0n ? undefined : exact;
+}
+
+/** Of an accepted message. */
+function seenIn(message: FeedQuote | ReferencePrice): ReferenceValue | undefined {
+  if ('price' in message) {
+    const price = parsePrice(message);
+    return price && { price, atMs: message.atMs };
+  }
+  const observation = mids.observe(message);
+  return observation && { price: middleOf(observation), atMs: observation.atMs };
 }
 
 function useOf(key: string, mid: Mid | undefined, role: 'source' | 'guard'): SourceView['use'] {
@@ -384,7 +441,8 @@ interface Legs {
 
 /** Price and volatility of one pair, recomputed only when a leg or the volatility changed. */
 interface View {
-  accept(maxConfidenceBps: number): void;
+  volatility(): Volatility;
+  resume(known: Volatility): void;
   price(base: PriceState, quote: PriceState): PairPrice;
   disagreement(
     confidenceBps: number,
@@ -393,15 +451,16 @@ interface View {
   tick(nowMs: number): void;
 }
 
-function createView(same: boolean): View {
+function createView(same: boolean, mostBps: number): View {
   let volatility: Volatility = UNSEEN;
   let last: PairPrice | undefined;
   let disagreedSinceMs: number | undefined;
-  let mostBps = Number.POSITIVE_INFINITY;
 
   return {
-    accept(maxConfidenceBps) {
-      mostBps = maxConfidenceBps;
+    volatility: () => volatility,
+    resume(known) {
+      volatility = known;
+      last = undefined;
     },
     price(base, quote) {
       if (last?.base === base && last.quote === quote) return last;

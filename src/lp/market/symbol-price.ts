@@ -64,6 +64,13 @@ export interface PriceState {
   sigmaFloor: number;
 }
 
+/** What a reload keeps of a symbol, whatever becomes of its sources. */
+interface SymbolMemory {
+  pegBroken: boolean;
+  trouble: { code: string; sinceMs: number } | undefined;
+  goodUntilMs: number;
+}
+
 export type SymbolPrice = ReturnType<typeof createSymbolPrice>;
 
 /** Expiry of a fixed price: it never ages. */
@@ -90,13 +97,24 @@ type RefusalsOf = (source: string) => Refusals | undefined;
 export function createSymbolPrice(config: LpPriceConfig, nowMs: number, refusalsOf: RefusalsOf) {
   const seen = new Map<string, Observation>();
   const references = new Map<string, ReferenceValue & { value: number }>();
+  const peg = { broken: false };
   const look =
-    'fixed' in config ? pegged(config, seen, refusalsOf) : floating(config, seen, references, refusalsOf);
+    'fixed' in config
+      ? pegged(config, peg, seen, refusalsOf)
+      : floating(config, seen, references, refusalsOf);
   let cached: { state: PriceState; fromMs: number; untilMs: number } | undefined;
-  let trouble: { code: string; sinceMs: number } | undefined;
+  let trouble: SymbolMemory['trouble'];
   let goodUntilMs = nowMs;
 
   return {
+    /** For the same symbol in the market that replaces this one. */
+    memory: () => ({ pegBroken: peg.broken, trouble, goodUntilMs }),
+    /** A peg that broke stays broken, and a trouble began when it began. */
+    resume(before: SymbolMemory) {
+      peg.broken = before.pegBroken;
+      ({ trouble, goodUntilMs } = before);
+      if (cached !== undefined) cached.untilMs = -1;
+    },
     take(observation: Observation) {
       seen.set(observation.source, observation);
       if (cached !== undefined) cached.untilMs = -1;
@@ -239,6 +257,7 @@ function floating(
 /** A fixed price holds until enough guards disagree; from then on the market's price is used. */
 function pegged(
   config: Extract<LpPriceConfig, { fixed: string }>,
+  peg: { broken: boolean },
   seen: ReadonlyMap<string, Observation>,
   refusalsOf: RefusalsOf,
 ): (nowMs: number) => Look {
@@ -258,7 +277,6 @@ function pegged(
   };
   const { guards, guardMaxAgeMs, depegBps } = config;
   const need = Math.min(config.depegSources ?? 2, guards.length);
-  let depegged = false;
 
   return (nowMs) => {
     const holds = { mid: fixed, references: [], depegged: false, sigmaFloor: 0 };
@@ -268,14 +286,15 @@ function pegged(
       .map((each) => ({ ...each, offBps: offBps(each, price) }));
     const untilMs = nextChange(seen.values(), nowMs, guardMaxAgeMs);
     const off = fresh.filter((each) => each.offBps > depegBps + NOISE_BPS);
-    if (off.length >= need) depegged = true;
+    if (off.length >= need) peg.broken = true;
     // Hysteresis: half the limit.
     else if (
-      depegged &&
+      peg.broken &&
       fresh.length >= need &&
       fresh.every((each) => each.offBps <= depegBps / 2 + NOISE_BPS)
     )
-      depegged = false;
+      peg.broken = false;
+    const depegged = peg.broken;
     const halt = (code: 'depeg' | 'stale_mid', detail: string): Look => ({
       ...holds,
       mid: undefined,

@@ -40,7 +40,7 @@ export interface LpNodeDeps {
   transactors: ReadonlyMap<number, Transactor>;
   /** One per venue. The node starts and stops them. */
   links: readonly Link[];
-  /** The node starts and stops them. */
+  /** The node starts and stops them. `reload` may bring others. */
   feeds: readonly Feed[];
   /** Uptime feeds of rollups, by chain id. The node starts and stops them. */
   sequencers?: ReadonlyMap<number, Sequencer>;
@@ -62,7 +62,14 @@ export interface LpNodeDeps {
   /** Absent: this LP runs alone. The caller closes it. */
   shared?: ReplicaDeps;
   killed?(by: KilledBy, note: string): void;
-  plugin?: PricingPlugin;
+  plugin?: PricingPlugin | undefined;
+}
+
+/** What a configuration names and its caller makes: for a reload. */
+export interface ReloadedSources {
+  /** A feed that is running already, the same object, keeps its connection and its prices. */
+  feeds: readonly Feed[];
+  plugin: PricingPlugin | undefined;
 }
 
 export interface ReplicaDeps {
@@ -128,9 +135,9 @@ export interface LpNode {
   risk(): RiskStatus;
   /**
    * Applies a configuration from the next request on, fully or not at all. Signed quotes keep their terms.
-   * One at a time.
+   * Waits for the first prices of new feeds. Without `sources`, feeds and plug-in stay. One at a time.
    */
-  reload(next: LpConfig): Promise<Reloaded>;
-  /** What `reload` would do, with the quotes of the last hour priced again. Changes nothing. */
-  preview(next: LpConfig): Preview;
+  reload(next: LpConfig, sources?: ReloadedSources): Promise<Reloaded>;
+  /** What `reload` would do, with the quotes of the last hour priced again. Connects and changes nothing. */
+  preview(next: LpConfig, sources?: ReloadedSources): Preview;
 }

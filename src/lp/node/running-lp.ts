@@ -12,13 +12,18 @@ import { yieldToEventLoop } from '../yield-to-event-loop.ts';
 import { createChainListener } from './chain-events.ts';
 import { bucketsOf, leaseRules, positionsOf, type LpChainWithPort } from './setup.ts';
 import { createTicker } from './ticker.ts';
+import type { ReloadedSources } from './interface.ts';
+import type { NextSources } from '../market/price-sources.ts';
 import type { LpParts } from './wiring.ts';
 
 export interface RunningLp {
   readonly parts: LpParts;
-  reload(next: LpConfig): Promise<void>;
-  /** The quoting parts of another configuration, not in force. Throws `RequestError` where `reload` would. */
-  trial(next: LpConfig): QuotingSnapshot;
+  reload(next: LpConfig, sources: ReloadedSources): Promise<void>;
+  /**
+   * The quoting parts of another configuration, not in force. Throws `RequestError` where `reload` would, but
+   * for new feeds that give no price.
+   */
+  trial(next: LpConfig, sources: ReloadedSources): QuotingSnapshot;
   stop(): Promise<void>;
 }
 
@@ -34,14 +39,14 @@ export async function startLp(
 ): Promise<RunningLp> {
   const { risk, standby, leases, accounts, sessions, levels, replica, sharing, ledger } = parts;
   const { log, store, transactors } = parts.deps;
-  const { lpChains, feedMonitor, market } = parts.base;
+  const { lpChains, prices } = parts.base;
   const ticker = createTicker(parts);
   let stopping = false;
 
   standby.report('starting', 'starting');
   const pumps = lpChains.map((chain) => createChainPump(parts, config, chain));
   await Promise.all(lpChains.map((chain) => checkOperator(parts, chain)));
-  feedMonitor.start();
+  prices.start();
   await Promise.all([
     parts
       .quoting()
@@ -73,21 +78,32 @@ export async function startLp(
     'LP is up',
   );
 
-  async function reload(next: LpConfig): Promise<void> {
-    // Everything that can fail comes first, and the rest is synchronous: no request sees half a reload.
-    const snapshot = createQuotingSnapshot(parts.quotingDeps, next);
-    await yieldToEventLoop();
-    if (stopping)
-      throw new RequestError('The LP is being stopped: the next start reads the new configuration.', {
-        code: 'not_ready',
-      });
-    const buckets = bucketsOf(lpChains, next);
+  async function reload(next: LpConfig, { feeds, plugin }: ReloadedSources): Promise<void> {
+    const nextPrices = await prices.prepare(next, feeds);
+    try {
+      const { market } = nextPrices;
+      const snapshot = createQuotingSnapshot(parts.quotingDeps, next, { market, plugin });
+      await yieldToEventLoop();
+      if (stopping)
+        throw new RequestError('The LP is being stopped: the next start reads the new configuration.', {
+          code: 'not_ready',
+        });
+      apply(next, snapshot, nextPrices);
+    } catch (error) {
+      nextPrices.discard();
+      throw error;
+    }
+  }
+
+  /** Synchronous, and nothing here can fail: no request sees half a reload. */
+  function apply(next: LpConfig, snapshot: QuotingSnapshot, nextPrices: NextSources): void {
     const before = parts.quoting();
     for (const chain of next.chains) Object.assign(parts.states.get(chain.chainId) ?? {}, { config: chain });
     for (const [chainId, rule] of leaseRules(lpChains, next)) parts.rules.set(chainId, rule);
     risk.configure(next);
-    for (const { chainId, token, buffer } of buckets) ledger.setBuffer(chainId, token, buffer);
-    market.serve(next.pairs);
+    for (const { chainId, token, buffer } of bucketsOf(lpChains, next))
+      ledger.setBuffer(chainId, token, buffer);
+    risk.sourcesChanged(nextPrices.apply());
     parts.current.snapshot = snapshot;
     parts.winRates.configure(next.pricing.calibration);
     parts.announceStatus();
@@ -102,7 +118,7 @@ export async function startLp(
     levels.stop();
     for (const session of sessions) session.sendStatus();
     await Promise.all(sessions.map((session) => session.stop()));
-    feedMonitor.stop();
+    prices.stop();
     await Promise.all(pumps.map((pump) => pump.stop()));
     await sharing?.flush();
     await parts.advance();
@@ -123,7 +139,9 @@ export async function startLp(
     log.info({ clean }, 'LP is down');
   }
 
-  return { parts, reload, trial: (next) => createQuotingSnapshot(parts.quotingDeps, next), stop };
+  const trial: RunningLp['trial'] = (next, { plugin }) =>
+    createQuotingSnapshot(parts.quotingDeps, next, { market: prices.marketOf(next), plugin });
+  return { parts, reload, trial, stop };
 }
 
 const helloOf = ({ routes, config: { quoting } }: QuotingSnapshot): string =>

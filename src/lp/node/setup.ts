@@ -10,8 +10,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Sequencer } from '../../ports/feed.ts';
 import type { Position } from '../accounting/bands.ts';
 import type { LpConfig } from '../config/config.ts';
-import { createFeedWatch } from '../market/feed-monitor.ts';
-import { createMarket } from '../market/market.ts';
+import { createPriceSources } from '../market/price-sources.ts';
 import { createLpMetrics } from '../metrics.ts';
 import type { QuotingSnapshot } from '../quoting/quoting-snapshot.ts';
 import { longestTenorSeconds } from '../quoting/tenors.ts';
@@ -29,20 +28,18 @@ export function createNodeBase(
   const lpChains = lpChainsOf(chains, config);
   const account = accountOf(lpChains);
   const sequencers = deps.sequencers ?? new Map<number, Sequencer>();
-  const market = createMarket({ clock, sequencers }, config);
   const slugs = new Map(lpChains.map(({ chain }) => [chain.id, chain.slug]));
   const slug = (chainId: number) => slugs.get(chainId) ?? String(chainId);
   return {
     lpChains,
     account,
-    market,
+    prices: createPriceSources({ sequencers, slug, clock, log, metrics }, config, feeds),
     slug,
     buckets: bucketsOf(lpChains, config),
     lpMetrics: createLpMetrics(metrics, {
       pairs: config.pairs.map(({ base, quote }) => `${base}-${quote}`),
       venues: deps.links.map(({ name }) => name),
     }),
-    feedMonitor: createFeedWatch({ market, feeds, sequencers, slug, clock, log, metrics }),
   };
 }
 

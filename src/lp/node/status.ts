@@ -1,17 +1,16 @@
 /** The status of the LP for an operator, before and after its start. */
 
 import { isDecline } from '../../domain/decline.ts';
-import type { LpConfig } from '../config/config.ts';
 import type { LpStatus, ReplicaDeps } from './interface.ts';
 import type { NodeBase } from './setup.ts';
 import type { LpParts } from './wiring.ts';
 
 export function statusOf(
   parts: LpParts | undefined,
-  { lpChains, market }: NodeBase,
-  config: Pick<LpConfig, 'prices' | 'chains'>,
+  { lpChains, prices }: NodeBase,
   shared: ReplicaDeps | undefined,
 ): LpStatus {
+  const market = prices.market();
   const sources = market.sources();
   const missing = (symbol: string): string | null => {
     const all = sources.filter(({ price }) => price === symbol);
@@ -28,15 +27,15 @@ export function statusOf(
     liveQuotes: parts?.ledger.live ?? 0,
     openAwards: parts?.awards.open().length ?? 0,
     venues: parts?.sessions.map(({ name, welcome }) => ({ name, welcome })) ?? [],
-    chains: lpChains.map(({ port, chain }) => ({
+    chains: lpChains.map(({ port, chain, config }) => ({
       chainId: chain.id,
       slug: chain.slug,
       head: port.head()?.number ?? null,
       final: parts?.followers.get(chain.id)?.cursor().block ?? 0n,
-      gasSymbol: config.chains.find(({ chainId }) => chainId === chain.id)?.gasPrice ?? 'native',
+      gasSymbol: config.gasPrice,
       gasWei: parts?.states.get(chain.id)?.native ?? null,
     })),
-    prices: Object.keys(config.prices).map((symbol) => {
+    prices: market.symbols.map((symbol) => {
       const mid = market.mid(symbol);
       return isDecline(mid)
         ? { symbol, usd: null, detail: mid.detail ?? null }

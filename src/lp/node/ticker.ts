@@ -26,7 +26,7 @@ export function createTicker(parts: LpParts) {
     await orLog(replica?.tick(), 'the state of the other replicas could not be read');
     if (shared !== undefined) await orLog(risk.syncKillSwitch(), 'the shared kill switch could not be read');
     if ((leases.lost || lead.over) && !handedOver) await handOver();
-    parts.base.market.tick();
+    parts.market().tick();
     parts.proving?.look();
     if (ticks % EVERY_SECOND === 0) {
       winRates.countExpired();

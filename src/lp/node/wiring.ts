@@ -13,7 +13,6 @@ import type { Follower } from '../chain/follow.ts';
 import type { LpConfig } from '../config/config.ts';
 import { createQuoteEvents } from '../quote-log/quote-events.ts';
 import { createRecordedRequests } from '../quote-log/recorded-requests.ts';
-import { createLadders } from '../quoting/ladder.ts';
 import { createLevelsPublisher } from '../quoting/levels.ts';
 import { createQuoteMetrics } from '../quoting/quote-metrics.ts';
 import { createCommitmentSigner } from '../quoting/quote.ts';
@@ -43,7 +42,8 @@ export type LpParts = ReturnType<typeof wireLp>;
 
 export function wireLp(deps: LpNodeDeps, config: LpConfig, base: NodeBase, opened: OpenedLedger) {
   const { clock, log, store, metrics, random, shared, transactors, signer } = deps;
-  const { account, lpChains, market, buckets, lpMetrics, slug } = base;
+  const { account, lpChains, prices, buckets, lpMetrics, slug } = base;
+  const { market } = prices;
   const { ledger, opening, pastAwards } = opened;
   const operator = signer.address;
   const chains = new Map(lpChains.map(({ chain }) => [chain.id, chain]));
@@ -67,7 +67,7 @@ export function wireLp(deps: LpNodeDeps, config: LpConfig, base: NodeBase, opene
     quoting().routes.find(assetId(earns), assetId(pays))?.pairName ?? 'none';
   const nativeSymbol = (chainId: number): string => states.get(chainId)?.config.gasPrice ?? 'native';
   function nativeUsd(chainId: number) {
-    const mid = market.mid(nativeSymbol(chainId));
+    const mid = market().mid(nativeSymbol(chainId));
     return isDecline(mid) ? undefined : mid.price;
   }
   function announceStatus(): void {
@@ -182,11 +182,10 @@ export function wireLp(deps: LpNodeDeps, config: LpConfig, base: NodeBase, opene
     ...{ sharing, proving, risk, standby, guard: risk.guard, venues },
     startedWith: new Map(Object.keys(config.assets).map((asset) => [asset, ledger.exposure(asset).owned])),
     takers,
-    ladders: createLadders({ clock }),
     commitments: deps.commitments ?? createCommitmentSigner(signer),
-    ...(deps.plugin && { plugin: deps.plugin }),
   };
-  current.snapshot = createQuotingSnapshot(quotingDeps, config);
+  const firstSources = { market: market(), plugin: deps.plugin };
+  current.snapshot = createQuotingSnapshot(quotingDeps, config, firstSources);
   const levels = createLevelsPublisher({
     ...{ ...common, quoting, refusal: standby.refusal, guard: risk.guard, random },
     active: () => standby.status().status === 'active',

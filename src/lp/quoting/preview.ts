@@ -2,6 +2,7 @@
 
 import { isDecline } from '../../domain/decline.ts';
 import { price } from '../../pricing/price.ts';
+import type { PriceInputs, PricingPlugin } from '../../pricing/price-inputs.ts';
 import type { PricingParams } from '../../pricing/params.ts';
 import type { QuoteRecord } from '../quote-log/quote-events.ts';
 import type { DealLimits } from '../risk/fat-finger.ts';
@@ -23,7 +24,7 @@ export interface PairPreview {
  */
 export function previewQuotes(
   records: readonly QuoteRecord[],
-  next: { routes: Pick<Routes, 'find'>; fatFinger: DealLimits },
+  next: { routes: Pick<Routes, 'find'>; fatFinger: DealLimits; plugin: PricingPlugin | undefined },
 ): PairPreview[] {
   const pairs = new Map<
     string,
@@ -54,16 +55,19 @@ export function previewQuotes(
 /** The new all-in spread in bps, or the reason of the decline. */
 function priceAgain(
   { route, inputs }: QuoteRecord,
-  { routes, fatFinger }: Parameters<typeof previewQuotes>[1],
+  { routes, fatFinger, plugin }: Parameters<typeof previewQuotes>[1],
 ): number | string {
   const now = routes.find(route.input, route.output);
   if (now === undefined) return 'pair';
-  const priced = price({
+  const again: PriceInputs = {
     ...inputs,
     params: { ...inputs.params, ...changedParams(route, now) },
     ...(now.lockSeconds !== route.lockSeconds &&
       now.lockSeconds !== undefined && { lockSeconds: now.lockSeconds }),
-  });
+  };
+  if (plugin === undefined) delete again.plugin;
+  else again.plugin = plugin;
+  const priced = price(again);
   if (isDecline(priced)) return priced.declined;
   const spreadBps = Number(priced.spread) / 1e4;
   if (spreadBps < fatFinger.leastBps || spreadBps > fatFinger.mostBps) return 'fat_finger';

@@ -48,7 +48,7 @@ export interface PricingContextDeps {
   startedWith: ReadonlyMap<string, bigint>;
   takers: Pick<Takers, 'adverse'>;
   winRates: Pick<WinRates, 'params' | 'explore'>;
-  plugin?: PricingPlugin;
+  plugin: PricingPlugin | undefined;
 }
 
 type Options = Pick<LpConfig, 'assets' | 'pairs' | 'quoting'>;

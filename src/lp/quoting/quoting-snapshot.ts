@@ -1,32 +1,43 @@
 /**
- * Everything on the quote path that is made from the configuration. A reload replaces it as a whole, so every
- * request sees one configuration from beginning to end. Stateful parts (ledger, market, leases) are passed
- * in.
+ * Everything on the quote path that is made from the configuration, with the market and the plug-in that
+ * price it. A reload replaces it as a whole, so every request sees one configuration from beginning to end.
+ * Stateful parts (ledger, leases) are passed in.
  */
 
 import type { Chain } from '../../domain/chain.ts';
 import { createPricingContext, type PricingContextDeps } from './pricing-context.ts';
 import type { LpConfig } from '../config/config.ts';
+import { createLadders } from './ladder.ts';
 import { createQuoteHandler, type QuoteHandlerDeps } from './quote.ts';
 import { createRoutes } from './route.ts';
 import { createSliceHandler } from './slice.ts';
 
 export type QuotingSnapshot = ReturnType<typeof createQuotingSnapshot>;
 
-export type QuotingSnapshotDeps = PricingContextDeps &
-  Omit<QuoteHandlerDeps, 'context' | 'routes' | 'fatFinger'> & { networks: ReadonlyMap<number, Chain> };
+/** What prices come from besides the configuration. */
+export type PricingSources = Pick<PricingContextDeps, 'market' | 'plugin'>;
+
+export type QuotingSnapshotDeps = Omit<PricingContextDeps, keyof PricingSources> &
+  Omit<QuoteHandlerDeps, 'context' | 'routes' | 'fatFinger' | 'ladders'> & {
+    networks: ReadonlyMap<number, Chain>;
+  };
 
 /** Throws `RequestError` for a configuration that contradicts itself. */
-export function createQuotingSnapshot(deps: QuotingSnapshotDeps, config: LpConfig) {
+export function createQuotingSnapshot(deps: QuotingSnapshotDeps, config: LpConfig, sources: PricingSources) {
   const chains = config.chains.flatMap((chain) => {
     const network = deps.networks.get(chain.chainId);
     return network === undefined ? [] : [{ config: chain, chain: network }];
   });
   const routes = createRoutes(chains, config.pairs);
-  const context = createPricingContext(deps, config);
-  const handlerDeps: QuoteHandlerDeps = { ...deps, context, routes, fatFinger: config.risk.fatFinger };
+  const context = createPricingContext({ ...deps, ...sources }, config);
+  const handlerDeps: QuoteHandlerDeps = {
+    ...{ ...deps, context, routes, fatFinger: config.risk.fatFinger },
+    // A ladder offered before a reload is not firm, and its price may come from a source that is gone.
+    ladders: createLadders(deps),
+  };
   return {
     config,
+    plugin: sources.plugin,
     routes,
     context,
     quotes: createQuoteHandler(handlerDeps, config),

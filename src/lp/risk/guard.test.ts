@@ -27,7 +27,7 @@ function setUp(change: object = {}) {
   const takers = createTakerStatistics(risk);
   const guard = createGuard(
     {
-      market: { pair: () => state.price },
+      market: () => ({ pair: () => state.price }),
       monitor: createPairMonitor(risk),
       takers,
       capital: {

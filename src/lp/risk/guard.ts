@@ -22,7 +22,7 @@ export interface Guard {
 }
 
 interface GuardDeps {
-  market: Pick<Market, 'pair'>;
+  market(): Pick<Market, 'pair'>;
   monitor: Pick<PairMonitor, 'observe' | 'lastObserved'>;
   takers: Pick<TakerStatistics, 'countRequest'>;
   capital: Pick<Capital, 'sizesReduced'>;
@@ -47,7 +47,7 @@ export function createGuard(
       const suspicion = takers.countRequest(takerOf(rfq), nowMs);
       if (suspicion === 'too_often') return TOO_OFTEN;
       if (suspicion === 3) return FREE_OPTION;
-      const pairPrice = market.pair(route.pair.base, route.pair.quote);
+      const pairPrice = market().pair(route.pair.base, route.pair.quote);
       if (isDecline(pairPrice)) return pairPrice;
       const regime = monitor.observe(route, pairPrice, nowMs);
       if (typeof regime !== 'string') return regime;

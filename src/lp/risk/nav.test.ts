@@ -9,10 +9,10 @@ test('the sum over assets at the last known mids', () => {
   const owned: Record<string, bigint> = { USDC: 250_000n * 10n ** 18n, WETH: 40n * 10n ** 18n, DUST: 0n };
   const nav = createNav({
     ledger: { exposure: (asset) => ({ owned: owned[asset] ?? 0n, committed: 7n, quoted: 9n, total: 16n }) },
-    market: {
+    market: () => ({
       mid: (symbol) =>
         prices.has(symbol) ? ({ value: prices.get(symbol) } as Mid) : { declined: 'stale_price' },
-    },
+    }),
     assets: { USDC: { price: 'USD' }, WETH: { price: 'ETH' }, DUST: { price: 'XYZ' } },
   });
   expect(nav.now()).toEqual({ usd: 250_000, complete: false });

@@ -14,7 +14,7 @@ interface Nav {
 
 interface NavDeps {
   ledger: Pick<Ledger, 'exposure'>;
-  market: { mid(symbol: string): Mid | Decline };
+  market(): { mid(symbol: string): Mid | Decline };
   assets: Readonly<Record<string, { price: string }>>;
 }
 
@@ -26,7 +26,7 @@ export function createNav({ ledger, market, assets }: NavDeps): {
   const last = new Map<string, number>();
 
   function mid(asset: string): number | undefined {
-    const seen = market.mid(assets[asset]?.price ?? asset);
+    const seen = market().mid(assets[asset]?.price ?? asset);
     if (!isDecline(seen)) last.set(asset, seen.value);
     return last.get(asset);
   }

@@ -93,6 +93,13 @@ export function createPairMonitor(initial: Pick<LpRisk, 'volSpike' | 'burst'>) {
         if (nowMs < burst.frozenUntilMs) notes.set(name, `frozen for ${seconds(burst.frozenUntilMs, nowMs)}`);
       return notes;
     },
+    /** The next move of these pairs is measured from their next mid. */
+    forgetMids(pairNames: readonly string[]) {
+      for (const name of pairNames) {
+        const state = pairs.get(name);
+        if (state !== undefined) state.regime = { ...state.regime, from: undefined };
+      }
+    },
     configure(next: Pick<LpRisk, 'volSpike' | 'burst'>) {
       rule = next;
     },

@@ -32,7 +32,7 @@ test('a pair removed by a reload has no condition', () => {
   const risk = createRisk(
     {
       ledger,
-      market,
+      market: () => market,
       store: {} as LpStore,
       shared: false,
       clock,

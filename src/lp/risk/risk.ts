@@ -44,7 +44,8 @@ export type Risk = ReturnType<typeof createRisk>;
 
 interface RiskDeps {
   ledger: Ledger;
-  market: Market;
+  /** The market in force. */
+  market(): Market;
   store: Pick<LpStore, 'putRisk' | 'putKillReasons' | 'killReasons'>;
   shared: boolean;
   clock: Clock;
@@ -130,7 +131,7 @@ export function createRisk(deps: RiskDeps, initial: LpConfig) {
   function chainHalts(): Map<string, string> {
     const halts = new Map<string, string>();
     for (const chainId of chains) {
-      const condition = market.chainCondition(chainId);
+      const condition = market().chainCondition(chainId);
       if (condition !== undefined) halts.set(deps.slug(chainId), condition.detail);
     }
     return halts;
@@ -142,9 +143,9 @@ export function createRisk(deps: RiskDeps, initial: LpConfig) {
     );
     for (const { base, quote } of config.pairs) {
       const pairName = `${base}-${quote}`;
-      const condition = market.condition(base, quote);
+      const condition = market().condition(base, quote);
       if (condition !== undefined) conditions.get(condition.code)?.set(pairName, condition.detail);
-      const pairPrice = market.pair(base, quote);
+      const pairPrice = market().pair(base, quote);
       if (!('declined' in pairPrice))
         monitor.observe({ pair: { base, quote } as Route['pair'], pairName }, pairPrice, nowMs);
     }
@@ -169,7 +170,8 @@ export function createRisk(deps: RiskDeps, initial: LpConfig) {
     stopped(route: Route): Decline | undefined {
       const paused = pauses.refusal(route);
       if (paused !== undefined) return paused;
-      const chain = market.chainCondition(route.origin.id) ?? market.chainCondition(route.dest.id);
+      const { chainCondition } = market();
+      const chain = chainCondition(route.origin.id) ?? chainCondition(route.dest.id);
       if (chain !== undefined) return { declined: 'standby', control: 'sequencer', detail: chain.detail };
       return monitor.stopped(route.pairName, clock.nowMs());
     },
@@ -242,6 +244,8 @@ export function createRisk(deps: RiskDeps, initial: LpConfig) {
       for (const part of [takers, monitor, guard]) part.configure(next.risk);
       ledger.setLimits(capital.limits());
     },
+    /** A price from another source is no move of the market. */
+    sourcesChanged: monitor.forgetMids,
     status: () => ({
       tripped: board.tripped(),
       ...capital.status(),

@@ -111,14 +111,19 @@ export async function reloadLp(options: AdminClientOptions & { dryRun?: boolean 
       ? 'Nothing changed: the file equals the running configuration.'
       : 'Applied from the next request on; live quotes keep their terms.',
   );
-  for (const { path, from, to } of body.changes) console.log(`  ${path}: ${from} → ${to}`);
+  printChanges(body);
+}
+
+function printChanges({ changes, warnings }: Pick<Reload, 'changes' | 'warnings'>): void {
+  for (const { path, from, to } of changes) console.log(`  ${path}: ${from} → ${to}`);
+  for (const warning of warnings) console.log(`Warning: ${warning}`);
 }
 
 async function previewReload(client: AdminClient, { json }: AdminClientOptions): Promise<void> {
   const { ok, body } = await client.post<ReloadPreview & { error?: { message: string } }>('/reload/preview');
   if (!ok) process.exitCode = 1;
   if (json) return console.log(JSON.stringify(body));
-  for (const { path, from, to } of body.changes) console.log(`  ${path}: ${from} → ${to}`);
+  printChanges(body);
   if (!ok) {
     console.error(body.error?.message ?? 'Refused.');
     for (const reason of body.reasons) console.error(`  - ${reason}`);

@@ -21,7 +21,7 @@ export async function priceFile({
   module?: string;
 }): Promise<void> {
   const read = readPriceInputs(await readJson(file), file);
-  const plugin = module === undefined ? undefined : await loadPlugin(module);
+  const plugin = module === undefined ? undefined : (await loadPlugin(module)).plugin;
   if (isDecline(read)) return say(json === true ? JSON.stringify(declined(read)) : refusal(read));
   const inputs: PriceInputs = { ...read.inputs, ...(plugin && { plugin }) };
   const answer = price(inputs);

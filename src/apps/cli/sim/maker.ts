@@ -30,7 +30,7 @@ export async function readMaker(
   const { module } = config.lp.pricing;
   return {
     ...makerOf(config, file, name, mid, options),
-    ...(module !== null && { plugin: await loadPlugin(module) }),
+    ...(module !== null && { plugin: (await loadPlugin(module)).plugin }),
   };
 }
 
