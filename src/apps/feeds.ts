@@ -1,15 +1,13 @@
 /** Creates price feeds from the configuration. */
 
 import { isDeepStrictEqual } from 'node:util';
-import { BINANCE } from '../adapters/feeds/binance.ts';
 import { createChainlinkFeed } from '../adapters/feeds/chainlink.ts';
-import { COINBASE } from '../adapters/feeds/coinbase.ts';
 import { createConstantFeed } from '../adapters/feeds/constant.ts';
 import { createFileFeed } from '../adapters/feeds/file.ts';
+import { FORMATS } from '../adapters/feeds/formats.ts';
 import { createHttpFeed } from '../adapters/feeds/http.ts';
-import { KRAKEN } from '../adapters/feeds/kraken.ts';
 import { createSequencer } from '../adapters/feeds/sequencer.ts';
-import { createSocketFeed } from '../adapters/feeds/socket.ts';
+import { createSocketFeed, type SocketFeedOptions } from '../adapters/feeds/socket.ts';
 import { createUniswapV3TwapFeed } from '../adapters/feeds/uniswap-v3-twap.ts';
 import { systemClock } from '../adapters/system/clock.ts';
 import type { Address } from '../domain/hex.ts';
@@ -19,12 +17,11 @@ import { type FeedSection, feedProblems, type WantedSymbol } from './config/feed
 import { expand, type SecretContext } from './keys.ts';
 import { badConfig } from './bad-request.ts';
 
-const FORMATS = { binance: BINANCE, coinbase: COINBASE, kraken: KRAKEN };
-
 export interface FeedContext {
   secrets: SecretContext;
   chains: readonly ChainPort[];
   sequencers?: ReadonlyMap<number, Sequencer>;
+  onMessage?: SocketFeedOptions['onMessage'];
 }
 
 /** A feed with what it was made from: a reload keeps the ones that would be made the same way again. */
@@ -62,7 +59,7 @@ function createFeed(
   source: string,
   section: FeedSection,
   symbols: readonly string[],
-  { secrets, chains, sequencers }: FeedContext,
+  { secrets, chains, sequencers, onMessage }: FeedContext,
 ): Feed {
   const tools = { clock: systemClock, backoff };
   const only = <T>(all: Readonly<Record<string, T>>) =>
@@ -78,6 +75,7 @@ function createFeed(
         url: expand(section.url, secrets),
         symbols,
         source,
+        ...(onMessage && { onMessage }),
       });
     case 'http': {
       const headers = Object.fromEntries(

@@ -4,7 +4,7 @@
  */
 
 import { spawnSync } from 'node:child_process';
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer, request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -15,8 +15,11 @@ import { writeSecretFile } from '../../src/adapters/keystore/file.ts';
 import { freePort } from '../../src/adapters/postgres/embedded/embedded.ts';
 import { LP_MIGRATIONS } from '../../src/adapters/postgres/migrations/lp.ts';
 import type { Address } from '../../src/domain/hex.ts';
+import { PROGRAM } from '../support/build.ts';
 import { firmquote as run, lpCommandHere, type Running, startFirmquote } from '../support/command.ts';
 import { account, type Devnet, startDevnet, type TestChain } from '../support/devnet.ts';
+import { startExchange } from '../support/exchange.ts';
+import { blocksOf, openShell } from '../support/page.ts';
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts';
 import { random32, request, type ScriptedVenue, startScriptedVenue } from '../support/scripted-venue.ts';
 
@@ -673,6 +676,74 @@ describe('reload of price sources', () => {
     expect([cheap.length > 0, wide.length > 0]).toEqual([true, true]);
     expect(outputs.filter((output) => !cheap.includes(output) && !wide.includes(output))).toEqual([]);
   });
+});
+
+test('docs/lp/replay.md: record, take the requests, and compare two configurations, as written', async () => {
+  const exchange = await startExchange();
+  const work = join(folder, 'replay');
+  await mkdir(work);
+  await writeFile(
+    join(work, 'lp.json'),
+    JSON.stringify(
+      {
+        ...config,
+        feeds: { binance: { kind: 'binance', url: exchange.url } },
+        lp: {
+          ...config.lp,
+          prices: { USD: { fixed: '1' }, ETH: { sources: [{ feed: 'binance', symbol: 'ETHUSDC' }] } },
+          assets: { USDC: { price: 'USD' }, WETH: { price: 'ETH' } },
+        },
+      },
+      null,
+      2,
+    ),
+  );
+  const shell = openShell(work);
+  await shell.run(`firmquote() { "${process.execPath}" "${PROGRAM}" "$@"; }`);
+  const [record = '', ...rest] = await blocksOf('docs/lp/replay.md', 'sh');
+
+  const recorded = shell.run(record);
+  await exchange.connected(1);
+  const play = setInterval(() => {
+    const at = Date.now() / 1000;
+    const bid = (2500 + Math.sin(at)).toFixed(2);
+    const data = {
+      u: Math.round(at * 1000),
+      s: 'ETHUSDC',
+      b: bid,
+      B: '1',
+      a: (Number(bid) + 0.01).toFixed(2),
+      A: '1',
+    };
+    exchange.say({ stream: 'ethusdc@bookTicker', data });
+  }, 100);
+  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  for (let asked = 0; asked < 5; asked++) {
+    await outputOf(sell(WETH / 10n));
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+  }
+  shell.interrupt();
+  const { status, output } = await recorded;
+  clearInterval(play);
+  await exchange.close();
+  expect([status, output]).toEqual([0, expect.stringMatching(/"symbols":\["ETHUSDC"\],"messages":\d\d,/)]);
+
+  const prints = [
+    /mid .* ETHUSDC 2\d{3}\.\d+ \(2[\s\S]*"clockSteps":0/,
+    /^$/,
+    /^$/,
+    /5 requests from rfqs\.jsonl.*; 5 were answered[\s\S]*mean spread D, bps/,
+  ];
+  expect(rest).toHaveLength(prints.length);
+  for (const [at, block] of rest.entries()) {
+    const said = await shell.run(block);
+    expect([block, said.status, said.output]).toEqual([
+      block,
+      0,
+      expect.stringMatching(prints[at] as RegExp),
+    ]);
+  }
+  shell.end();
 });
 
 test('drain waits for the last live quote, the pause survives a restart, and the audit log records it', async () => {

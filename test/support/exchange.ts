@@ -8,6 +8,7 @@ import { systemClock } from '../../src/adapters/system/clock.ts';
 import type { Feed, FeedQuote, FeedTrouble } from '../../src/ports/feed.ts';
 
 export interface TestExchange {
+  url: string;
   sockets: WebSocket[];
   paths: string[];
   /** Everything that clients said, parsed. */
@@ -30,8 +31,10 @@ export interface TestExchange {
 export async function startExchange({ autoPong = true }: { autoPong?: boolean } = {}): Promise<TestExchange> {
   const server = new WebSocketServer({ port: 0, host: '127.0.0.1', autoPong });
   await new Promise((resolve) => server.once('listening', resolve));
+  const url = `ws://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const feeds: Feed[] = [];
   const exchange: TestExchange = {
+    url,
     ...{ sockets: [], paths: [], heard: [], quotes: [], troubles: [], attempts: [] },
     refusals: () => exchange.troubles.flatMap((each) => (each.kind === 'refused' ? [each.why] : [])),
     say(...messages) {
@@ -54,7 +57,6 @@ export async function startExchange({ autoPong = true }: { autoPong?: boolean } 
         exchange.attempts.push(attempt);
         return 5;
       };
-      const url = `ws://127.0.0.1:${(server.address() as AddressInfo).port}`;
       const feed = createSocketFeed(
         { clock: systemClock, backoff },
         { url, source: 'test', symbols: ['ETH-USD'], silentMs: 20_000, pingMs: 500, ...options },

@@ -11,6 +11,8 @@ export const ROOT = join(import.meta.dirname, '..', '..');
 
 export interface Shell {
   run(block: string): Promise<{ status: number; output: string }>;
+  /** Ctrl-C: ends what the shell runs now. */
+  interrupt(): void;
   end(): void;
 }
 
@@ -26,6 +28,8 @@ export async function blocksOf(page: string, language: string): Promise<string[]
 export function openShell(cwd = ROOT): Shell {
   const bash: ChildProcess = spawn('bash', ['--norc', '--noprofile'], {
     cwd,
+    // A group of its own, so that Ctrl-C reaches the commands and not the test.
+    detached: true,
     stdio: ['pipe', 'pipe', 'pipe'],
     env: { PATH: process.env['PATH'], HOME: process.env['HOME'], TMPDIR: process.env['TMPDIR'] },
   });
@@ -46,6 +50,7 @@ export function openShell(cwd = ROOT): Shell {
       const [, output = '', status] = ended.exec(said) ?? [];
       return { status: Number(status), output };
     },
+    interrupt: () => void process.kill(-(bash.pid as number), 'SIGINT'),
     end() {
       bash.stdin?.end('exit\n');
     },

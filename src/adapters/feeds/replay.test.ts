@@ -81,6 +81,7 @@ test('prints mids, gaps and stale periods; the last line is the summary as JSON'
   expect(JSON.parse(out.at(-1) ?? '')).toEqual(summary);
   expect(summary).toMatchInlineSnapshot(`
     {
+      "clockSteps": 0,
       "gaps": 5,
       "lines": 17,
       "missing": 6,
@@ -88,9 +89,11 @@ test('prints mids, gaps and stale periods; the last line is the summary as JSON'
       "other": 7,
       "quotes": 4,
       "refused": {
+        "closed": 0,
         "crossed": 1,
         "duplicate": 1,
         "empty": 1,
+        "future": 0,
         "malformed": 2,
         "out_of_order": 1,
         "unknown_symbol": 0,
@@ -151,6 +154,52 @@ test('prints every mid of one symbol, with another limit for staleness', async (
   expect(out.filter((text) => text.startsWith('mid'))).toHaveLength(3);
   expect(summary.symbols.map(({ symbol }) => symbol)).toEqual(['ETHUSDT']);
   expect(summary.staleSpells).toBe(0);
+});
+
+test('a clock that was set back is reported, and the recording continues on the new clock', async () => {
+  const { out, summary } = await report('step.jsonl', [
+    line(3_600_000, ticker(1, '2500.00', '2500.01')),
+    line(3_601_000, ticker(2, '2501.00', '2501.01')),
+    line(3_600_900, ticker(3, '2501.50', '2501.51')),
+    line(0, ticker(4, '2502.00', '2502.01')),
+    line(3_000, ticker(5, '2503.00', '2503.01')),
+  ]);
+  expect(out.slice(0, -1)).toEqual([
+    'mid     2023-11-14T23:13:20.000Z ETHUSDT 2500.005 (2500.00 / 2500.01)',
+    'mid     2023-11-14T23:13:21.000Z ETHUSDT 2501.005 (2501.00 / 2501.01)',
+    'clock   2023-11-14T23:13:21.000Z set back to 2023-11-14T22:13:20.000Z',
+    'mid     2023-11-14T22:13:20.000Z ETHUSDT 2502.005 (2502.00 / 2502.01)',
+    'gap     2023-11-14T22:13:20.000Z to 2023-11-14T22:13:23.000Z ETHUSDT top of book silent for 3.000 s',
+    'stale   2023-11-14T22:13:22.000Z to 2023-11-14T22:13:23.000Z ETHUSDT 1.000 s too old',
+    'mid     2023-11-14T22:13:23.000Z ETHUSDT 2503.005 (2503.00 / 2503.01)',
+  ]);
+  expect(summary).toMatchObject({ clockSteps: 1, seconds: 4, quotes: 5 });
+});
+
+test('recordings of Coinbase and Kraken are read like those of Binance', async () => {
+  const coinbase = (sequence: number, best_bid: string, best_ask: string) => ({
+    type: 'ticker',
+    sequence,
+    product_id: 'ETH-USD',
+    best_bid,
+    best_ask,
+  });
+  const { summary } = await report('coinbase.jsonl', [
+    line(0, { type: 'subscriptions', channels: [] }),
+    line(100, coinbase(5, '2500.00', '2500.02')),
+    line(600, coinbase(4, '2400.00', '2400.02')),
+    line(700, coinbase(6, '2500.10', '2500.12')),
+  ]);
+  expect(summary).toMatchObject({ quotes: 2, other: 1, refused: { out_of_order: 1 } });
+  expect(summary.symbols[0]).toMatchObject({ symbol: 'ETH-USD', firstMid: '2500.01', lastMid: '2500.11' });
+  const kraken = (bid: string, ask: string) =>
+    `{"channel":"ticker","type":"update","data":[{"symbol":"ETH/USD","bid":${bid},"bid_qty":1.0,"ask":${ask},"ask_qty":2.0}]}`;
+  const other = await report('kraken.jsonl', [
+    line(0, '{"channel":"status","data":[{"system":"online"}]}'),
+    line(100, kraken('2500.00', '2500.02')),
+    line(700, kraken('2500.10', '2500.12')),
+  ]);
+  expect(other.summary.symbols[0]).toMatchObject({ symbol: 'ETH/USD', quotes: 2, lastMid: '2500.11' });
 });
 
 test('an empty file', async () => {

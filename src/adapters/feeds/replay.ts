@@ -1,15 +1,18 @@
 /**
  * `firmquote feed replay FILE`: prints mids, gaps and stale periods; the last line is one JSON object.
- * Diff depth and trades number every event and so prove gaps; silences of the top of book are only
+ * Binance's diff depth and trades number every event and so prove gaps; silences of the top of book are only
  * reported.
  */
 
 import { formatUnits } from '../../domain/amount.ts';
 import { midpoint, parseDecimal, toNumber, type Rational } from '../../pricing/rational.ts';
 import { observeMid, sigmaOf, UNSEEN, type Volatility } from '../../pricing/volatility.ts';
-import { type BookTickerRefusal, readMessage, type BookTicker } from './book-ticker.ts';
-import { createSequence } from './format.ts';
-import { readRecording } from './recording.ts';
+import type { FeedRefusal } from '../../ports/feed.ts';
+import { BINANCE } from './binance.ts';
+import { readMessage } from './book-ticker.ts';
+import type { FeedEvent, Format, FrameReader } from './format.ts';
+import { formatOf } from './formats.ts';
+import { isClockStep, readRecording } from './recording.ts';
 
 export interface ReplayOptions {
   /** Recorded time between two printed mids of a symbol; 0 prints every one. */
@@ -46,7 +49,7 @@ interface Track {
   high: number;
   volatility: Volatility;
   quotedMs: number | undefined;
-  update: number | undefined;
+  update: number | null;
   printedMs: number;
   numbered: Map<string, number>;
 }
@@ -54,19 +57,22 @@ interface Track {
 export async function replayFeed(path: string, options: ReplayOptions, print: (line: string) => void) {
   const { everyMs = 1_000, maxAgeMs = 2_000, gapMs = 1_000 } = options;
   const only = options.symbol?.toUpperCase();
-  const sequence = createSequence();
   const tracks = new Map<string, Track>();
-  const refused: Record<BookTickerRefusal, number> = {
+  const refused: Record<FeedRefusal, number> = {
     malformed: 0,
     crossed: 0,
     empty: 0,
     out_of_order: 0,
     duplicate: 0,
+    future: 0,
     unknown_symbol: 0,
+    closed: 0,
   };
   let [lines, other, offsetMs] = [0, 0, null as number | null];
-  let firstMs: number | undefined;
+  let [clockSteps, coveredMs] = [0, 0];
   let nowMs = 0;
+  let format: Format | undefined;
+  let read: FrameReader = BINANCE.reader(() => nowMs);
 
   const trackOf = (symbol: string): Track => {
     const known = tracks.get(symbol);
@@ -77,7 +83,7 @@ export async function replayFeed(path: string, options: ReplayOptions, print: (l
       high: 0,
       volatility: UNSEEN,
       quotedMs: undefined,
-      update: undefined,
+      update: null,
       printedMs: Number.NEGATIVE_INFINITY,
       numbered: new Map(),
     };
@@ -106,12 +112,24 @@ export async function replayFeed(path: string, options: ReplayOptions, print: (l
     );
   }
 
-  function quote({ symbol, bid, ask, update }: BookTicker): void {
+  /** Afterwards the recording continues on the new clock: its order is certain, the elapsed time is not. */
+  function stepBack(toMs: number): void {
+    clockSteps += 1;
+    print(`clock   ${iso(nowMs)} set back to ${iso(toMs)}`);
+    nowMs = toMs;
+    for (const track of tracks.values()) {
+      track.quotedMs = undefined;
+      track.printedMs = Number.NEGATIVE_INFINITY;
+      track.volatility = { ...track.volatility, last: undefined };
+    }
+  }
+
+  function quote({ symbol, bid, ask, sequence: update }: Extract<FeedEvent, { kind: 'quote' }>): void {
     const track = trackOf(symbol);
     silence(track, nowMs);
     track.quotedMs = nowMs;
     const { summary } = track;
-    if (track.update !== undefined)
+    if (track.update !== null && update !== null)
       summary.largestStep = Math.max(summary.largestStep, update - track.update);
     track.update = update;
     const mid = midpoint(parseDecimal(bid) as Rational, parseDecimal(ask) as Rational);
@@ -150,7 +168,7 @@ export async function replayFeed(path: string, options: ReplayOptions, print: (l
     print(`gap     ${iso(nowMs)} ${symbol} ${event}: ${missing} missing after ${last}`);
   }
 
-  function refuse(why: BookTickerRefusal, symbol: string | null): void {
+  function refuse(why: FeedRefusal, symbol: string | null): void {
     refused[why] += 1;
     print(`refused ${iso(nowMs)} ${symbol ?? '-'} ${why}`);
   }
@@ -161,22 +179,25 @@ export async function replayFeed(path: string, options: ReplayOptions, print: (l
       refuse('malformed', null);
       continue;
     }
-    // The recorder's clock may jump back.
+    if (isClockStep(nowMs, atMs)) stepBack(atMs);
+    if (nowMs > 0) coveredMs += Math.max(atMs - nowMs, 0);
     nowMs = Math.max(nowMs, atMs);
-    firstMs ??= nowMs;
-    const message = readMessage(text);
-    if (message.kind === 'other') {
+    if (format === undefined && (format = formatOf(text)) !== undefined && format !== BINANCE)
+      read = format.reader(() => nowMs);
+    const events = read(text);
+    if (events.length === 0) {
       other += 1;
-      numbered(message.data);
-    } else if (message.kind === 'refused') {
-      if (only === undefined || message.symbol === null || message.symbol === only)
-        refuse(message.why, message.symbol);
-    } else {
-      const { symbol, update } = message.ticker;
-      if (only !== undefined && symbol !== only) continue;
-      const late = sequence.take(symbol, update);
-      if (late === undefined) quote(message.ticker);
-      else refuse(late, symbol);
+      const message = readMessage(text);
+      if (message.kind === 'other') numbered(message.data);
+    }
+    for (const event of events) {
+      if (event.kind === 'resync' || (only !== undefined && (event.symbol ?? only) !== only)) continue;
+      if (event.kind === 'quote') quote(event);
+      else if (event.kind === 'refused') refuse(event.why, event.symbol);
+      else {
+        if (event.kind === 'gap') trackOf(event.symbol).summary.sequenceGaps += 1;
+        print(`${event.kind.padEnd(8)}${iso(nowMs)} ${event.symbol ?? '-'}`);
+      }
     }
   }
   for (const track of tracks.values()) {
@@ -191,7 +212,9 @@ export async function replayFeed(path: string, options: ReplayOptions, print: (l
     symbols.reduce((total, each) => total + of(each), 0);
   const summary = {
     lines,
-    seconds: Math.round(nowMs - (firstMs ?? nowMs)) / 1000,
+    seconds: Math.round(coveredMs) / 1000,
+    /** How often the recorder's clock was set back. */
+    clockSteps,
     quotes: sum(({ quotes }) => quotes),
     other,
     refused,

@@ -17,6 +17,8 @@ export interface SocketFeedOptions {
   silentMs?: number;
   quietMs?: number;
   pingMs?: number;
+  /** Every text message as it was sent, before it is read: for recordings. */
+  onMessage?: (text: string) => void;
 }
 
 export interface FeedTools {
@@ -31,7 +33,16 @@ const MAX_FRAMES_PER_SECOND = 20_000;
 
 export function createSocketFeed(
   { clock, backoff }: FeedTools,
-  { format, url, symbols, source, silentMs = 10_000, quietMs = 60_000, pingMs = 5_000 }: SocketFeedOptions,
+  {
+    format,
+    url,
+    symbols,
+    source,
+    silentMs = 10_000,
+    quietMs = 60_000,
+    pingMs = 5_000,
+    onMessage,
+  }: SocketFeedOptions,
 ): Feed {
   const wanted = new Map(symbols.map((symbol) => [format.canonical(symbol), symbol]));
   const address = format.address(url, [...wanted.keys()]);
@@ -104,7 +115,9 @@ export function createSocketFeed(
       if (over) return;
       if (frames() > MAX_FRAMES_PER_SECOND) return end('too many frames');
       lastDataMs = clock.monotonicMs();
-      for (const event of binary ? [refused('malformed', null)] : read(frame.toString())) {
+      const text = frame.toString();
+      if (!binary) onMessage?.(text);
+      for (const event of binary ? [refused('malformed', null)] : read(text)) {
         if (over) return;
         if (event.kind === 'resync') return end(event.detail);
         if (event.kind !== 'quote') {

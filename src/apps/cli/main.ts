@@ -1,13 +1,14 @@
 #!/usr/bin/env node
 /** The `firmquote` command line. */
 
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Command, Option } from 'commander';
 import { VERSION } from '../../adapters/system/version.ts';
 import { BaseError } from '../../domain/errors.ts';
 import type { AuditCommand } from '../audit/main.ts';
 import type { SubjectOptions } from '../subject.ts';
 import type { DemoOptions } from '../demo/main.ts';
 import { adminCommands } from './admin/admin.ts';
+import { feedCommand, readWhole } from './feed/feed.ts';
 import { lpCommand, readPort } from './lp/lp.ts';
 import { simCommand } from './sim/sim.ts';
 import { tradesCommand } from './admin/trades.ts';
@@ -133,31 +134,7 @@ config
 
 for (const command of adminCommands()) program.addCommand(command);
 
-program
-  .command('feed')
-  .description('tools for price feeds')
-  .command('replay')
-  .description('run the price feed on a recording and print mids, gaps and stale periods')
-  .argument(
-    '<file>',
-    'JSON lines, may be gzipped: receive time in nanoseconds, then the message of the exchange',
-  )
-  .option('--every <ms>', 'recorded time between printed mids; 0: print all', readWhole, 1_000)
-  .option('--max-age <ms>', 'a mid older than this is stale', readWhole, 2_000)
-  .option('--gap <ms>', 'this long without a new top of book is a gap', readWhole, 1_000)
-  .option('--symbol <symbol>', 'only this symbol')
-  .action(
-    async (
-      file: string,
-      { every, maxAge, gap, symbol }: { every: number; maxAge: number; gap: number; symbol?: string },
-    ) =>
-      (await import('./feed-replay.ts')).replayFile(file, {
-        everyMs: every,
-        maxAgeMs: maxAge,
-        gapMs: gap,
-        ...(symbol === undefined ? {} : { symbol }),
-      }),
-  );
+program.addCommand(feedCommand());
 
 const keystore = program.command('keystore').description('encrypted private keys');
 keystore
@@ -200,12 +177,6 @@ try {
   // Expected errors print their message; a bug prints its stack.
   console.error(error instanceof BaseError ? error.message : error);
   process.exitCode = 1;
-}
-
-function readWhole(text: string): number {
-  const count = Number(text);
-  if (!Number.isInteger(count) || count < 0) throw new InvalidArgumentError('It must be a whole number.');
-  return count;
 }
 
 function collect(text: string, before: readonly string[]): string[] {

@@ -1,43 +1,78 @@
 /** Reads recorded exchange messages as one price per second. */
 
 import { midpoint, parseDecimal, type Rational, toNumber } from '../../../pricing/rational.ts';
-import { readMessage } from '../../../adapters/feeds/book-ticker.ts';
-import { createSequence } from '../../../adapters/feeds/format.ts';
-import { readRecording } from '../../../adapters/feeds/recording.ts';
+import type { FrameReader } from '../../../adapters/feeds/format.ts';
+import { formatOf } from '../../../adapters/feeds/formats.ts';
+import { isClockStep, readRecording } from '../../../adapters/feeds/recording.ts';
 import { badRequest } from '../../bad-request.ts';
 
 const LONGEST_GAP_SECONDS = 86_400;
 
+export interface RecordedPrices {
+  symbol: string;
+  startMs: number;
+  /** One per second, the last one received; gaps repeat it. */
+  prices: number[];
+}
+
 /**
- * One price per second, the last one received; gaps repeat it. Throws `RequestError` for less than a
- * minute and for gaps of more than a day.
+ * Every symbol of a recording, in the order of appearance. Throws `RequestError` when the times of the
+ * recording cannot be trusted.
  */
-export async function readPrices(path: string) {
-  const sequence = createSequence();
-  const prices: number[] = [];
-  let symbol: string | undefined;
-  let startMs = 0;
-  let last = 0;
-  let second = 0;
+async function readSymbols(path: string): Promise<RecordedPrices[]> {
+  const symbols = new Map<string, RecordedPrices & { last: number }>();
+  let read: FrameReader | undefined;
+  let nowMs = 0;
+  const second = () => Math.floor(nowMs / 1000);
+  const fill = (each: RecordedPrices & { last: number }) => {
+    const from = Math.floor(each.startMs / 1000);
+    while (from + each.prices.length < second()) each.prices.push(each.last);
+  };
+
   for await (const { atMs, text } of readRecording(path)) {
     if (atMs === undefined) continue;
-    const message = readMessage(text);
-    if (message.kind !== 'ticker') continue;
-    const { ticker } = message;
-    symbol ??= ticker.symbol;
-    if (ticker.symbol !== symbol || sequence.take(ticker.symbol, ticker.update) !== undefined) continue;
-    if (last === 0) [startMs, second] = [Math.floor(atMs), Math.floor(atMs / 1000)];
-    if (atMs / 1000 - second > LONGEST_GAP_SECONDS)
-      throw badRequest(
-        `${path} has a line of ${new Date(atMs).toISOString()} after one of ${new Date(second * 1000).toISOString()}: gaps of more than a day cannot be filled. Remove what does not belong to the recording.`,
-      );
-    for (; second < Math.floor(atMs / 1000); second++) prices.push(last);
-    last = toNumber(midpoint(parseDecimal(ticker.bid) as Rational, parseDecimal(ticker.ask) as Rational));
+    refuseWrongTimes(path, nowMs, atMs);
+    nowMs = Math.max(nowMs, atMs);
+    read ??= formatOf(text)?.reader(() => nowMs);
+    for (const event of read?.(text) ?? []) {
+      if (event.kind !== 'quote') continue;
+      const { symbol, bid, ask } = event;
+      const mid = toNumber(midpoint(parseDecimal(bid) as Rational, parseDecimal(ask) as Rational));
+      const known = symbols.get(symbol);
+      if (known === undefined) {
+        symbols.set(symbol, { symbol, startMs: Math.floor(nowMs), prices: [], last: mid });
+      } else {
+        fill(known);
+        known.last = mid;
+      }
+    }
   }
-  if (last > 0) prices.push(last);
-  if (symbol === undefined || prices.length < 60)
+  return [...symbols.values()].map((each) => {
+    fill(each);
+    const { symbol, startMs, prices, last } = each;
+    return { symbol, startMs, prices: [...prices, last] };
+  });
+}
+
+function refuseWrongTimes(path: string, beforeMs: number, atMs: number): void {
+  if (beforeMs === 0) return;
+  const order = `${path} has a line of ${new Date(atMs).toISOString()} after one of ${new Date(beforeMs).toISOString()}`;
+  if (isClockStep(beforeMs, atMs))
     throw badRequest(
-      `${path} holds ${prices.length} seconds of top-of-book prices; at least 60 are needed. See: firmquote feed replay ${path}`,
+      `${order}: the clock of the recorder was set back, or two recordings were joined in the wrong order. Nobody can tell which price belongs to which second. Split the file there and replay each part.`,
     );
-  return { symbol, startMs, prices };
+  if (atMs - beforeMs > LONGEST_GAP_SECONDS * 1000)
+    throw badRequest(
+      `${order}: gaps of more than a day cannot be filled. Remove what does not belong to the recording.`,
+    );
+}
+
+/** The first symbol of a recording. Throws `RequestError` when it is shorter than `leastSeconds`. */
+export async function readPrices(path: string, leastSeconds: number): Promise<RecordedPrices> {
+  const [first] = await readSymbols(path);
+  if (first === undefined || first.prices.length < leastSeconds)
+    throw badRequest(
+      `${path} holds ${first?.prices.length ?? 0} seconds of top-of-book prices; at least ${leastSeconds} are needed. See: firmquote feed replay ${path}`,
+    );
+  return first;
 }

@@ -51,6 +51,8 @@ export interface MarketRunOptions extends MarketOptions {
   fixed: number[];
 }
 
+/** Less says nothing about a configuration. */
+const LEAST_SECONDS = 5;
 /** A fixed start, so that the same seed gives the same bytes. */
 const EPOCH_MS = Date.UTC(2026, 0, 1);
 
@@ -76,7 +78,7 @@ export async function pricesOf({
       source: `drawn: ${(sigma * 100).toFixed(0)} % a year, ${jumps} jumps an hour of ${jumpBps} bps`,
     };
   }
-  const recorded = await readPrices(file);
+  const recorded = await readPrices(file, LEAST_SECONDS);
   const prices = seconds === undefined ? recorded.prices : recorded.prices.slice(0, seconds + 1);
   const seen = realised(prices);
   return {

@@ -162,7 +162,7 @@ async function act(options: SimOptions, rest: readonly string[]): Promise<void> 
   const recorded =
     options.recording === undefined
       ? undefined
-      : await (await import('./prices.ts')).readPrices(options.recording);
+      : await (await import('./prices.ts')).readPrices(options.recording, 60);
   const progress = process.stderr.isTTY
     ? (done: string) => process.stderr.write(`\r\x1b[K${done}`)
     : () => {};
