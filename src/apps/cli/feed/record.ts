@@ -19,7 +19,7 @@ export interface RecordOptions {
   minutes?: number;
 }
 
-/** Until the time is over or the process is told to stop. Throws `RequestError` when no price was received. */
+/** Until the time is over or the process is told to stop. Throws `RequestError` without any price. */
 export async function recordFeed({ config: file, feed, symbol, out, minutes }: RecordOptions): Promise<void> {
   const { config } = await loadConfig(zLpAppConfig, file, {});
   const symbols = symbolsOf(config, file, feed, symbol);
