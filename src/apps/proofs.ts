@@ -8,6 +8,26 @@ import type { ChainPort } from '../ports/chain.ts';
 import type { Log } from '../ports/log.ts';
 import type { Metrics } from '../ports/metrics.ts';
 
+const LOOK_MS = 3_000;
+
+/**
+ * Asks regularly who answers, for the metrics of a process that needs no presence itself. Returns a function
+ * that ends it.
+ */
+export function watchAttesters(presence: AttesterPresence, chains: readonly ChainPort[]): () => void {
+  let stopped = false;
+  let cancel = () => {};
+  async function look(): Promise<void> {
+    await Promise.all(chains.map(({ chain: { id, oracle } }) => presence.look({ chainId: id, oracle })));
+    if (!stopped) cancel = systemClock.after(LOOK_MS, look);
+  }
+  void look();
+  return () => {
+    stopped = true;
+    cancel();
+  };
+}
+
 export function createProofs(
   { urls, timeoutMs }: { urls: readonly string[]; timeoutMs: number },
   { chains, log, metrics }: { chains: readonly ChainPort[]; log: Log; metrics: Metrics },

@@ -6,7 +6,12 @@
 import { attestationDigest, fillPayloadHash, fillRecordOf } from '../domain/attestation.ts';
 import { addressToBytes32, type Bytes32 } from '../domain/hex.ts';
 import { outputHash } from '../domain/order.ts';
-import type { AttestAnswer, Attester, AttestRequest } from '../ports/attestations.ts';
+import {
+  ATTEST_ANSWERS,
+  type AttestAnswer,
+  type Attester,
+  type AttestRequest,
+} from '../ports/attestations.ts';
 import type { ChainPort } from '../ports/chain.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
@@ -44,9 +49,28 @@ export function createAttester(
   const followers = new Map<number, FillFollower>(
     [...chains].map(([id, chain]) => [id, createFillFollower(chain, { clock, log }, { lookBackSeconds })]),
   );
-  const answers = metrics.counter('firmquote_attester_answers_total', 'Answers to requests for a signature', [
-    'kind',
-  ]);
+  const answers = metrics.counter('firmquote_attester_answers_total', 'Answers to requests for a signature', {
+    kind: ATTEST_ANSWERS,
+  });
+  metrics.gauge(
+    'firmquote_attester_watching',
+    '1 while this attester sees new blocks of a chain, and so can sign its fills',
+    ['chain'],
+    (gauge) => {
+      for (const [id, { chain }] of chains)
+        gauge.set(issueOf(id) === undefined ? 1 : 0, { chain: chain.slug });
+    },
+  );
+
+  /** Why fills on this chain cannot be signed now. */
+  function issueOf(id: number): string | undefined {
+    const looked = followers.get(id)?.lookedAtMs();
+    const issue = chains.get(id)?.healthIssue();
+    if (issue?.kind === 'reorg') return issue.note;
+    const slug = chains.get(id)?.chain.slug;
+    if (looked === undefined) return `${slug} has not been seen yet`;
+    return clock.nowMs() - looked > staleMs ? `${slug} shows no new blocks` : undefined;
+  }
 
   async function decide(request: AttestRequest): Promise<AttestAnswer> {
     const remote = chains.get(Number(request.remoteChainId));
@@ -122,15 +146,7 @@ export function createAttester(
         log.warn({ reason: answer.reason, payloadHash: request.payloadHash }, 'refused to sign');
       return answer;
     },
-    ready: () =>
-      [...followers].flatMap(([id, follower]) => {
-        const looked = follower.lookedAtMs();
-        const issue = chains.get(id)?.healthIssue();
-        if (issue?.kind === 'reorg') return [issue.note];
-        const slug = chains.get(id)?.chain.slug;
-        if (looked === undefined) return [`${slug} has not been seen yet`];
-        return clock.nowMs() - looked > staleMs ? [`${slug} shows no new blocks`] : [];
-      }),
+    ready: () => [...chains.keys()].flatMap((id) => issueOf(id) ?? []),
     start: async () => void (await Promise.all([...followers.values()].map((follower) => follower.start()))),
     stop: async () => void (await Promise.all([...followers.values()].map((follower) => follower.stop()))),
   };

@@ -18,8 +18,8 @@ export interface Attestations {
 }
 
 export interface AttesterPresence {
-  /** Asks every attester about a fill that cannot exist. Never throws. */
-  look(oracle: OracleRef, remote: Pick<Attestation, 'remoteChainId' | 'application'>): Promise<void>;
+  /** Asks every attester about a fill that cannot exist, on any other chain. Never throws. */
+  look(oracle: OracleRef): Promise<void>;
   /**
    * Attesters that answered within this time (default 10 s) with a committee key, and how many are
    * required; undefined until the oracle has been read.
@@ -30,6 +30,8 @@ export interface AttesterPresence {
 export interface AttestRequest extends Attestation, OracleRef {
   orderId?: Bytes32;
 }
+
+export const ATTEST_ANSWERS = ['signed', 'unknown', 'not_final', 'refused'] as const;
 
 export type AttestAnswer =
   | { kind: 'signed'; signer: Address; signature: Hex }

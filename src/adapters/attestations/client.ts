@@ -1,14 +1,15 @@
 /** Collects m-of-n signatures of an oracle's committee; each member counts once. */
 
 import { attestationDigest } from '../../domain/attestation.ts';
-import type { Address, Bytes32, Hex } from '../../domain/hex.ts';
+import { type Address, addressToBytes32, type Bytes32, type Hex } from '../../domain/hex.ts';
 import { UpstreamError } from '../../domain/errors.ts';
-import type {
-  AttestAnswer,
-  Attestations,
-  AttestRequest,
-  OracleRef,
-  AttesterPresence,
+import {
+  ATTEST_ANSWERS,
+  type AttestAnswer,
+  type Attestations,
+  type AttestRequest,
+  type OracleRef,
+  type AttesterPresence,
 } from '../../ports/attestations.ts';
 import type { ChainPort } from '../../ports/chain.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -36,6 +37,8 @@ const MAX_ANSWER_BYTES = 4_096;
 const AWAY_MS = 10_000;
 const NO_FILL: Bytes32 = `0x${'00'.repeat(32)}`;
 
+type Presence = { present: number; needed: number };
+
 interface Committee {
   threshold: number;
   signers: ReadonlySet<Address>;
@@ -50,7 +53,30 @@ export function createAttestationClient(
   const answers = metrics.counter(
     'firmquote_attestations_answers_total',
     'Answers of attesters, by attester (its place in the configuration) and kind',
-    ['attester', 'kind'],
+    { attester: [...urls.keys()].map(String), kind: [...ATTEST_ANSWERS, 'invalid', 'unreachable'] },
+  );
+  const slugs = [...chains.values()].map(({ chain }) => chain.slug);
+  const proofs = metrics.counter(
+    'firmquote_attestations_proofs_total',
+    'Requests for the signatures of a fill, by the origin whose oracle takes them, and whether enough signed',
+    { chain: slugs, outcome: ['complete', 'incomplete'] },
+  );
+  const presenceGauge = (name: string, help: string, of: (found: Presence) => number) =>
+    metrics.gauge(name, help, ['chain'], (gauge) => {
+      for (const { chain } of chains.values()) {
+        const found = urls.length === 0 ? undefined : presence({ chainId: chain.id, oracle: chain.oracle });
+        if (found !== undefined) gauge.set(of(found), { chain: chain.slug });
+      }
+    });
+  presenceGauge(
+    'firmquote_attestations_signers_present',
+    'Committee members of an oracle that answer this process',
+    ({ present }) => present,
+  );
+  presenceGauge(
+    'firmquote_attestations_signers_needed',
+    'Committee members that a proof for an oracle needs',
+    ({ needed }) => needed,
   );
 
   async function committeeOf({ chainId, oracle }: OracleRef): Promise<Committee | undefined> {
@@ -103,6 +129,19 @@ export function createAttestationClient(
     }
   }
 
+  /** Two URLs of one attester count once. */
+  function presence(oracle: OracleRef, withinMs = AWAY_MS): Presence | undefined {
+    const committee = committees.get(`${oracle.chainId}:${oracle.oracle}`);
+    if (!committee) return undefined;
+    const nowMs = clock.monotonicMs();
+    const present = new Set<Address | number>();
+    for (const index of urls.keys()) {
+      const last = lastAnswers.get(keyOf(oracle, index));
+      if (nowMs - (last?.atMs ?? bornMs) <= withinMs) present.add(last?.signer ?? index);
+    }
+    return { present: present.size, needed: committee.threshold };
+  }
+
   return {
     async signatures(attestation, oracle, orderId) {
       const committee = await committeeOf(oracle);
@@ -122,15 +161,19 @@ export function createAttestationClient(
           });
         });
       });
+      const chain = chains.get(oracle.chainId)?.chain.slug ?? '';
+      proofs.add({ chain, outcome: enough() ? 'complete' : 'incomplete' });
       if (!enough()) return undefined;
       return [...bySigner]
         .sort(([a], [b]) => (a < b ? -1 : 1))
         .slice(0, committee.threshold)
         .map(([, signature]) => signature);
     },
-    async look(oracle, remote) {
+    async look(oracle) {
       const committee = await committeeOf(oracle).catch(() => undefined);
-      if (!committee) return;
+      const other = [...chains.values()].find(({ chain }) => chain.id !== oracle.chainId)?.chain;
+      if (!committee || !other) return;
+      const remote = { remoteChainId: BigInt(other.id), application: addressToBytes32(other.escrow) };
       await Promise.all(
         urls.map(async (url, index) => {
           const answer = await question(url, { ...remote, ...oracle, payloadHash: NO_FILL }).catch(
@@ -142,18 +185,7 @@ export function createAttestationClient(
         }),
       );
     },
-    presence(oracle, withinMs = AWAY_MS) {
-      const committee = committees.get(`${oracle.chainId}:${oracle.oracle}`);
-      if (!committee) return undefined;
-      const nowMs = clock.monotonicMs();
-      // Two URLs of one attester count once.
-      const present = new Set<Address | number>();
-      for (const index of urls.keys()) {
-        const last = lastAnswers.get(keyOf(oracle, index));
-        if (nowMs - (last?.atMs ?? bornMs) <= withinMs) present.add(last?.signer ?? index);
-      }
-      return { present: present.size, needed: committee.threshold };
-    },
+    presence,
   };
 }
 

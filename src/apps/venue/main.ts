@@ -39,7 +39,7 @@ import { openDatabase } from '../database.ts';
 import { createFeeds } from '../feeds.ts';
 import { createTransactors, openChains } from '../networks.ts';
 import { type Life, liveAs, openHealth, processContext } from '../process.ts';
-import { createProofs } from '../proofs.ts';
+import { createProofs, watchAttesters } from '../proofs.ts';
 import { openQueue } from '../queue.ts';
 import { startRetention } from '../retention.ts';
 import { type VenueConfig, zVenueConfig } from './config.ts';
@@ -213,15 +213,10 @@ async function openWorker(
 ): Promise<Readiness[]> {
   const { life, log, metrics, secrets } = parts;
   const tools = { store, chains: byId, clock: systemClock, log, metrics };
+  const proofs = createProofs(config.attesters, { chains, log, metrics });
+  if (config.attesters.urls.length > 0) life.onStop('attester watch', watchAttesters(proofs, chains));
   const worker = createOrderAdvancer(
-    {
-      ...tools,
-      transactors: senders,
-      routeVenues,
-      attestations: createProofs(config.attesters, { chains, log, metrics }),
-      queue,
-      bus,
-    },
+    { ...tools, transactors: senders, routeVenues, attestations: proofs, queue, bus },
     { owner: randomUUID(), topic: ORDERS_TOPIC },
   );
   life.onStop('senders', () => Promise.all([...senders.values()].map((sender) => sender.stop())));

@@ -4,7 +4,6 @@
  */
 
 import type { Chain } from '../../domain/chain.ts';
-import { addressToBytes32 } from '../../domain/hex.ts';
 import type { Attestations, OracleRef, AttesterPresence } from '../../ports/attestations.ts';
 import type { Clock } from '../../ports/clock.ts';
 
@@ -67,16 +66,10 @@ export function createProving(
   const probing = new Map<number, Promise<void>>();
 
   function probe(origin: Chain): Promise<void> {
-    const remote = [...chains.values()].find(({ id }) => id !== origin.id);
-    if (remote === undefined || attesterPresence === undefined) return Promise.resolve();
+    if (attesterPresence === undefined) return Promise.resolve();
     const asked =
       probing.get(origin.id) ??
-      attesterPresence
-        .look(oracleOf(origin), {
-          remoteChainId: BigInt(remote.id),
-          application: addressToBytes32(remote.escrow),
-        })
-        .finally(() => probing.delete(origin.id));
+      attesterPresence.look(oracleOf(origin)).finally(() => probing.delete(origin.id));
     probing.set(origin.id, asked);
     return asked;
   }

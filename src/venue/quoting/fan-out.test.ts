@@ -46,7 +46,7 @@ const OPTIONS = { timeoutMs: 300, sliceTimeoutMs: 200, lingerMs: 0 };
 function startFanOut() {
   const { clock, pass } = createHandClock();
   const faults: string[] = [];
-  const roster = { recordFault: (solverId: string) => void faults.push(solverId) };
+  const roster = { recordFault: (solverId: string) => void faults.push(solverId), onOnboarded: () => {} };
   return { fanOut: createFanOut({ clock, metrics: silentMetrics, roster }, OPTIONS), pass, faults };
 }
 const rfq = (rfqId: string) => ({ rfqId }) as Omit<Rfq, 'deadlineMs'>;

@@ -17,7 +17,7 @@ import type {
 import type { VenueDeps } from '../deps.ts';
 import type { FanOutOptions } from '../options.ts';
 import type { Roster, SolverSession } from '../solvers/roster.ts';
-import type { Objection } from './verify.ts';
+import { type Objection, OBJECTIONS } from './verify.ts';
 
 export type SolverAnswer = LinkQuote | LinkPartial | LinkDecline | Commit;
 
@@ -72,7 +72,11 @@ const DECLINE_CODES: ReadonlySet<string> = new Set([...CONTROLS, 'late', 'busy']
 const BUCKETS_SECONDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 1];
 
 export function createFanOut(
-  { clock, metrics, roster }: Pick<VenueDeps, 'clock' | 'metrics'> & { roster: Pick<Roster, 'recordFault'> },
+  {
+    clock,
+    metrics,
+    roster,
+  }: Pick<VenueDeps, 'clock' | 'metrics'> & { roster: Pick<Roster, 'recordFault' | 'onOnboarded'> },
   { timeoutMs, sliceTimeoutMs, lingerMs }: Pick<FanOutOptions, 'timeoutMs' | 'sliceTimeoutMs' | 'lingerMs'>,
 ) {
   const rounds = new Map<string, Round>();
@@ -91,6 +95,8 @@ export function createFanOut(
     'Answers that failed verification',
     ['solver', 'why'],
   );
+  // From 0 on, so that an alert sees the first invalid answer of a solver.
+  roster.onOnboarded((solver) => OBJECTIONS.forEach((why) => invalid.add({ solver, why }, 0)));
   const answerSeconds = metrics.histogram(
     'firmquote_venue_answer_seconds',
     'Answer time of solvers',

@@ -57,16 +57,18 @@ export interface FirmQuote {
 }
 
 /** Why an answer failed verification; a metrics label. */
-export type Objection =
-  | 'times'
-  | 'terms'
-  | 'amount'
-  | 'output'
-  | 'context'
-  | 'account'
-  | 'signature'
-  | 'balance'
-  | 'duplicate';
+export const OBJECTIONS = [
+  'times',
+  'terms',
+  'amount',
+  'output',
+  'context',
+  'account',
+  'signature',
+  'balance',
+  'duplicate',
+] as const;
+export type Objection = (typeof OBJECTIONS)[number];
 
 export interface VerifyDeps {
   recovery: Recovery;

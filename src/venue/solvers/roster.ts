@@ -100,6 +100,7 @@ export function createRoster(
   const corridorsIn = { test: new Set(known.test), live: new Set(known.live) };
   const listeners = new Set<(entry: RosterEntry, transition: RosterTransition) => void>();
   const watchers = new Set<(entry: RosterEntry, atMs: number) => void>();
+  const newcomers = new Set<(solverId: string) => void>();
   const statusChanges = createBuckets(clock, STATUS_CHANGES);
   const changed = new Set<string>();
   const faults = new Map<string, number>();
@@ -267,6 +268,7 @@ export function createRoster(
         faded: 0,
         elsewhere: new Map(),
       });
+      for (const hear of newcomers) hear(id);
       return;
     }
     Object.assign(entry, {
@@ -366,6 +368,10 @@ export function createRoster(
         ...(entry.lastQuoteAtMs !== null && { lastQuoteAt: toIso(entry.lastQuoteAtMs) }),
         eligibilityNote: note,
       };
+    },
+    /** When this replica learns of a solver. Register before `start`. */
+    onOnboarded(listener: (solverId: string) => void): void {
+      newcomers.add(listener);
     },
     /** When the status at this replica changes. */
     onChange(listener: (entry: RosterEntry, transition: RosterTransition) => void) {
