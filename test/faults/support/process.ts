@@ -94,7 +94,7 @@ export function createPart({
       if (alive()) throw new Error(`${name} is running.`);
       born = output.length;
       const started = spawn(process.execPath, [program, ...words, '--config', file], {
-        env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env, ...more },
+        env: { ...passed('PATH', 'HOME', 'NODE_OPTIONS'), ...env, ...more },
         stdio: ['ignore', 'pipe', 'pipe'],
       });
       child = started;
@@ -147,6 +147,11 @@ export function createPart({
     said: () => output.slice(born),
     ready,
   };
+}
+
+/** What a process gets of our own environment: no secret of ours, no setting that changes what it does. */
+function passed(...names: readonly string[]): NodeJS.ProcessEnv {
+  return Object.fromEntries(names.map((name) => [name, process.env[name]]));
 }
 
 /** A port below those that the system assigns, so that it stays free while its process is dead. */

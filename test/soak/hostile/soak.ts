@@ -17,6 +17,7 @@ import type { Config } from '../../faults/support/world.ts';
 import { seeded } from '../../kill/seeded.ts';
 import { account } from '../../support/devnet.ts';
 import { type Ground, startGround } from '../ground.ts';
+import { allowInspection, type Kept, keptBy } from './heap.ts';
 import { deceive, type Hostiles, openHostiles, type Targets } from './hostiles.ts';
 import { gather, startTraffic, type Traffic } from '../traffic.ts';
 import { waitedOf } from '../vitals.ts';
@@ -32,8 +33,7 @@ const DRAIN_MS = 420_000;
 const MOST_P99_MS = 1_000;
 /** Within 20 % of the start. */
 const BACK = 1.2;
-/** Garbage collection moves memory by this much; a process that idles at 2 % of a core may idle at 4 %. */
-const MEMORY_SLACK_MB = 40;
+/** A process that idles at 2 % of a core may idle at 4 %. */
 const CPU_SLACK = 0.03;
 /**
  * What an LP remembers of quotes and takers is full before the attack, so that memory afterwards shows what
@@ -67,8 +67,7 @@ if (!(minutes > 0 && quotesPerSecond > 0 && ordersPerSecond > 0) || !Number.isSa
   process.exit(2);
 }
 
-interface Use {
-  rssMb: number;
+interface Use extends Kept {
   /** Share of one core. */
   cpu: number;
   /** Share of the time in which it could have run and had no processor. */
@@ -80,6 +79,7 @@ interface Window {
   quotesPerSecond: number;
   pricedShare: number;
   p99Ms: number;
+  /** Memory is measured after the window, when the garbage is collected. */
   parts: Record<string, Use>;
 }
 
@@ -104,6 +104,7 @@ async function run() {
     problems.add(what);
   };
   const removeProgram = await buildFaultProgram();
+  allowInspection();
   const folder = mkdtempSync(join(tmpdir(), 'firmquote-hostile-'));
   const doors = { north: await steadyPort(), south: await steadyPort() };
   let ground: Ground | undefined;
@@ -272,22 +273,19 @@ async function observed(what: string, { parts }: Ground, traffic: Traffic, ms: n
   const { quotes } = traffic.counts;
   const times = traffic.latencies().sort((a, b) => a - b);
   const asked = quotes.asked - before.asked;
+  const used = parts.map((part) => ({
+    part,
+    cpu: rounded((cpuSeconds(part) - (cpuBefore.get(part.name) ?? 0)) / seconds),
+    waited: rounded((waitedSeconds(part) - (waitedBefore.get(part.name) ?? 0)) / seconds),
+  }));
   const window: Window = {
     what,
     quotesPerSecond: rounded(asked / seconds),
     pricedShare: rounded((quotes.priced - before.priced) / Math.max(1, asked)),
     p99Ms: Math.round(times[Math.floor(times.length * 0.99)] ?? Number.POSITIVE_INFINITY),
-    parts: Object.fromEntries(
-      parts.map((part) => [
-        part.name,
-        {
-          rssMb: Math.round(rssMb(part)),
-          cpu: rounded((cpuSeconds(part) - (cpuBefore.get(part.name) ?? 0)) / seconds),
-          waited: rounded((waitedSeconds(part) - (waitedBefore.get(part.name) ?? 0)) / seconds),
-        },
-      ]),
-    ),
+    parts: {},
   };
+  for (const { part, ...use } of used) window.parts[part.name] = { ...use, ...(await keptBy(part)) };
   say(`${what}: ${JSON.stringify(window)}`);
   return window;
 }
@@ -314,7 +312,7 @@ function judged([calm, attacked, after]: readonly Window[]): string[] {
       );
   for (const [name, now] of Object.entries(after.parts)) {
     const start = calm.parts[name] as Use;
-    if (now.rssMb > start.rssMb * BACK + MEMORY_SLACK_MB)
+    if (now.rssMb > start.rssMb * BACK)
       problems.push(`${name} kept memory: ${now.rssMb} MB after the attack, ${start.rssMb} MB before`);
     if (now.cpu > start.cpu * BACK + CPU_SLACK)
       problems.push(`${name} keeps working: ${now.cpu} of a core after the attack, ${start.cpu} before`);
@@ -333,13 +331,6 @@ function cpuSeconds(part: Part): number {
 
 function waitedSeconds(part: Part): number {
   return part.running() ? waitedOf(part.pid()) / 1e9 : 0;
-}
-
-function rssMb(part: Part): number {
-  if (!part.running()) return 0;
-  return (
-    Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${part.pid()}/status`, 'utf8'))?.[1] ?? 0) / 1_024
-  );
 }
 
 function rounded(value: number): number {
