@@ -129,6 +129,8 @@ contract Escrow is IEscrow, IERC5267 {
 
     function depositFor(address account, address token, uint256 amount) public locked returns (uint256 received) {
         if (account == address(0)) revert ZeroValue();
+        // Its own entry nobody could ever spend.
+        if (account == address(this)) revert InvalidRecipient(account);
         uint256 before = token.holding(address(this));
         IERC20(token).safeTransferFrom(msg.sender, address(this), amount);
         received = token.holding(address(this)) - before;
@@ -228,8 +230,7 @@ contract Escrow is IEscrow, IERC5267 {
         external
         locked
     {
-        (, Terms[] memory terms) = _checkOrder(order, block.timestamp, 0);
-        if (terms.length == 0) revert NotAQuote();
+        Terms[] memory terms = _checkSettled(order);
         _requireLength(terms.length, commitments.length);
         (bytes32 orderId, bytes memory encoded) = order.idAndEncoding();
         _advance(orderId, OrderStatus.None, OrderStatus.Claimed);
@@ -248,7 +249,6 @@ contract Escrow is IEscrow, IERC5267 {
             }
             bytes32 structHash = OrderLib.commitmentHash(orderId, commitment.quoteId, lp, deadline);
             _requireLp(lp, structHash, commitment.signature);
-            _requireOwn(output, i);
             _payFromLedger(orderId, output, lp);
         }
         _creditLps(inputs, terms);
@@ -259,13 +259,10 @@ contract Escrow is IEscrow, IERC5267 {
         external
         locked
     {
-        (bytes32[] memory hashes, Terms[] memory terms) = _checkOrder(order, block.timestamp, 0);
+        Terms[] memory terms = _checkSettled(order);
         if (filler == address(this)) revert InvalidRecipient(filler);
         (bytes32 orderId, bytes memory encoded) = order.idAndEncoding();
         _advance(orderId, OrderStatus.None, OrderStatus.Deposited);
-        for (uint256 i; i < hashes.length; ++i) {
-            _requireOwn(order.outputs[i], i);
-        }
         _collect(order, orderId, order.user, funding);
         _logOpen(orderId, encoded);
         uint256[] memory amounts = _handOver(order.inputs, terms, filler);
@@ -274,11 +271,20 @@ contract Escrow is IEscrow, IERC5267 {
         _lock = 1;
 
         bytes32 record = OrderLib.record(filler.toWord(), uint32(block.timestamp));
-        for (uint256 i; i < hashes.length; ++i) {
-            if (fillRecord[orderId][hashes[i]] != record) revert NotFilled(orderId, hashes[i]);
+        for (uint256 i; i < order.outputs.length; ++i) {
+            bytes32 hash = order.outputs[i].outputHash();
+            if (fillRecord[orderId][hash] != record) revert NotFilled(orderId, hash);
         }
         _status[orderId] = uint256(OrderStatus.Claimed);
         emit Finalised(orderId, filler.toWord(), filler.toWord());
+    }
+
+    /// @dev Only a quote that this contract itself proves, by delivering: what another oracle proves is opened, and what
+    /// is opened is never settled. Otherwise whoever sees one of the two could do the other, and void it.
+    function _checkSettled(StandardOrder calldata order) private view returns (Terms[] memory terms) {
+        terms = _checkOrder(order, block.timestamp, 0);
+        if (terms.length == 0) revert NotAQuote();
+        if (order.inputOracle != address(this)) revert WrongOracle(order.inputOracle);
     }
 
     /* OPEN */
@@ -293,16 +299,11 @@ contract Escrow is IEscrow, IERC5267 {
 
     function _open(StandardOrder calldata order, address sponsor, bytes calldata funding) private {
         // An order opened in its last second could not be filled any more.
-        (bytes32[] memory hashes, Terms[] memory terms) =
-            _checkOrder(order, block.timestamp + 1, MIN_PROOF_WINDOW);
-        if (order.inputOracle == address(this)) {
-            for (uint256 i; i < hashes.length; ++i) {
-                _requireOwn(order.outputs[i], i);
-            }
-        } else if (order.inputOracle.code.length == 0) {
-            revert NoCode(order.inputOracle);
-        }
+        Terms[] memory terms = _checkOrder(order, block.timestamp + 1, MIN_PROOF_WINDOW);
+        address inputOracle = order.inputOracle;
+        if (inputOracle.code.length == 0) revert NoCode(inputOracle);
         if (terms.length != 0) {
+            if (inputOracle == address(this)) revert WrongOracle(inputOracle);
             // What could not be divided could not be finalised either.
             for (uint256 j; j < order.inputs.length; ++j) {
                 _divide(order.inputs[j], j == 0, terms, false);
@@ -421,11 +422,6 @@ contract Escrow is IEscrow, IERC5267 {
         }
     }
 
-    /// @dev An output that is proven by being filled here, while its order is open here.
-    function _requireOwn(MandateOutput calldata output, uint256 i) private view {
-        if (!_isLocal(output) || output.oracle != address(this).toWord()) revert Unprovable(i);
-    }
-
     /* FINALISE */
 
     function finalise(
@@ -538,8 +534,8 @@ contract Escrow is IEscrow, IERC5267 {
         _refund(order);
     }
 
-    /// @dev A push that fails becomes a credit. A caller who starves the push of gas cannot bring that about: what would be
-    /// left of the gas after that is too little to write the credit.
+    /// @dev A push that fails becomes a credit. The caller cannot bring that about: a push gets the same gas every time, and a
+    /// call with less to give reverts.
     function _refund(StandardOrder calldata order) private {
         _checkOrigin(order);
         bytes32 orderId = order.id();
@@ -548,7 +544,7 @@ contract Escrow is IEscrow, IERC5267 {
         for (uint256 j; j < order.inputs.length; ++j) {
             address token = _token(order.inputs[j]);
             uint256 amount = order.inputs[j][1];
-            if (!IERC20(token).trySafeTransfer(order.user, amount)) {
+            if (!token.push(order.user, amount)) {
                 _credit(order.user, token, amount);
                 emit Credited(order.user, token, amount);
             }
@@ -583,12 +579,11 @@ contract Escrow is IEscrow, IERC5267 {
     /// @dev Whatever must hold of an order before its inputs are taken.
     /// @param latest The moment that must not be after fillDeadline.
     /// @param window Least seconds between fillDeadline and expires.
-    /// @return hashes Of the outputs, all different.
     /// @return terms Of the outputs when they are 0xe2, else empty.
     function _checkOrder(StandardOrder calldata order, uint256 latest, uint256 window)
         private
         view
-        returns (bytes32[] memory hashes, Terms[] memory terms)
+        returns (Terms[] memory terms)
     {
         _checkOrigin(order);
         uint256 fillDeadline = order.fillDeadline;
@@ -603,15 +598,19 @@ contract Escrow is IEscrow, IERC5267 {
         MandateOutput[] calldata outputs = order.outputs;
         uint256 n = outputs.length;
         if (n == 0) revert ZeroValue();
-        hashes = new bytes32[](n);
+        bytes32[] memory hashes = new bytes32[](n);
+        bool own = order.inputOracle == address(this);
         uint256 portions;
         for (uint256 i; i < n; ++i) {
             MandateOutput calldata output = outputs[i];
-            bytes32 hash = output.outputHash();
-            for (uint256 k; k < i; ++k) {
-                if (hashes[k] == hash) revert DuplicateOutput(hash);
+            if (n > 1) {
+                bytes32 hash = hashes[i] = output.fillHash();
+                for (uint256 k; k < i; ++k) {
+                    if (hashes[k] == hash) revert DuplicateOutput(hash);
+                }
             }
-            hashes[i] = hash;
+            // What this contract is to prove, it has to see delivered here.
+            if (own && !(_isLocal(output) && output.oracle == address(this).toWord())) revert Unprovable(i);
             bool quote = OrderLib.isQuote(output.context);
             if (quote && i == 0) terms = new Terms[](n);
             if (quote != (terms.length != 0)) revert MixedContexts();
@@ -956,7 +955,7 @@ contract Escrow is IEscrow, IERC5267 {
     {
         amounts = new uint256[](inputs.length);
         for (uint256 j; j < inputs.length; ++j) {
-            uint256 fees = terms.length == 0 ? 0 : _divide(inputs[j], j == 0, terms, false);
+            uint256 fees = _divide(inputs[j], j == 0, terms, false);
             _creditFees(_token(inputs[j]), fees);
             amounts[j] = inputs[j][1] - fees;
         }

@@ -64,6 +64,10 @@ abstract contract DexFiller is IFiller {
         if (received < output.amount) revert BelowFloor(tokenOut, output.amount, received);
         IERC20(tokenOut).forceApprove(address(ESCROW), output.amount);
         ESCROW.fill(orderId, output, order.fillDeadline, abi.encode(address(this)));
+        // A ledger balance that somebody gave this contract has paid instead: no allowance stays behind.
+        if (IERC20(tokenOut).allowance(address(this), address(ESCROW)) != 0) {
+            IERC20(tokenOut).forceApprove(address(ESCROW), 0);
+        }
 
         uint256 surplus = tokenOut.holding(address(this));
         if (surplus == 0) return;

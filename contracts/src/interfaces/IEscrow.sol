@@ -9,7 +9,8 @@ import {IAttester} from "./IAttester.sol";
 /// @param originChainId Chain of the escrow that takes the inputs.
 /// @param expires Unix seconds. Later than this an order that was not finalised may be refunded.
 /// @param fillDeadline Unix seconds. The last second in which outputs may be delivered.
-/// @param inputOracle Who proves fills made on other chains. The escrow itself when every output is on its own chain.
+/// @param inputOracle Who proves fills made on other chains. The escrow itself when every output is on its own chain: a 0xe2
+/// order is then settled and never opened, any other is opened and never settled.
 /// @param inputs Rows of (token, amount): the token as a number below 2^160, the amount in base units.
 /// @param outputs What has to be delivered, and where.
 struct StandardOrder {
@@ -168,12 +169,16 @@ interface IEscrow is IAttester {
     error DeadlinePassed(uint256 deadline, uint256 timestamp);
     /// @notice It is too early.
     error TooEarly(uint256 from, uint256 timestamp);
+    /// @notice A 0xe2 order that names this escrow as its oracle is settled and never opened; only such an order is settled.
+    error WrongOracle(address inputOracle);
     /// @notice fillDeadline and expires are closer than this step needs.
     error ProofWindowTooShort(uint256 window, uint256 minimum);
     /// @notice Two inputs of the same token.
     error DuplicateInput(address token);
-    /// @notice Two equal outputs.
-    error DuplicateOutput(bytes32 outputHash);
+    /// @notice Two outputs that differ at most in their oracle: one fill would prove both. The hash is that without the oracle.
+    error DuplicateOutput(bytes32 fillHash);
+    /// @notice The caller gave less gas than a refund's transfer is promised.
+    error NotEnoughGas(uint256 promised);
     /// @notice An input is not exactly one where the funding mode needs that.
     error NotOneInput(uint256 inputs);
     /// @notice callbackData is longer than 65,535 bytes, the most a FillDescription holds.
@@ -337,7 +342,8 @@ interface IEscrow is IAttester {
     function fillRecord(bytes32 orderId, bytes32 outputHash) external view returns (bytes32);
 
     /// @notice Same chain, from inventory, in one transaction: takes the inputs, pays every output from its LP's ledger balance,
-    /// credits the inputs to the LPs. Anyone may call. Until fillDeadline, that second included.
+    /// credits the inputs to the LPs. Anyone may call. Until fillDeadline, that second included. The order is 0xe2 and names this
+    /// escrow as its oracle, here and in `settleThrough`.
     /// @param commitments One per output, in their order. A commitment covers every output of the order that names its LP.
     function settle(StandardOrder calldata order, bytes calldata funding, Commitment[] calldata commitments) external;
 
@@ -349,7 +355,8 @@ interface IEscrow is IAttester {
 
     /// @notice Takes the inputs from the caller, who is the order's user. Before fillDeadline.
     function open(StandardOrder calldata order) external;
-    /// @notice Takes the inputs from `sponsor` in the way the first byte of `signature` says. Before fillDeadline.
+    /// @notice Takes the inputs from `sponsor` in the way the first byte of `signature` says. Before fillDeadline. Not for a 0xe2
+    /// order that names this escrow as its oracle.
     function openFor(StandardOrder calldata order, address sponsor, bytes calldata signature) external;
 
     /// @notice Delivers one output. Paid from the solver's ledger balance when the caller is the solver or its operator and that
@@ -400,8 +407,8 @@ interface IEscrow is IAttester {
         bytes calldata orderOwnerSignature
     ) external;
 
-    /// @notice After `expires`: gives the inputs back to the user. Anyone may call. What a token refuses to move is credited to
-    /// the user's ledger balance.
+    /// @notice After `expires`: gives the inputs back to the user. Anyone may call, with at least 620,000 gas per input to give. What
+    /// a token refuses to move, or does not move with 600,000 gas, is credited to the user's ledger balance.
     function refund(StandardOrder calldata order) external;
     /// @notice The same at any time for a 0xe2 order whose LPs all agree.
     /// @param signatures One per output, in their order, over `Release(bytes32 orderId)`.

@@ -113,6 +113,7 @@ library OrderLib {
     /// @return data The output's callbackData.
     function append(MandateOutput calldata output) internal pure returns (bytes calldata data) {
         data = output.callbackData;
+        if (data.length > type(uint16).max) revert IEscrow.TooLong(data.length);
         bytes calldata context = output.context;
         assembly ("memory-safe") {
             function appendBytes(p, start, length) -> end {
@@ -207,22 +208,31 @@ library OrderLib {
     }
 
     /// @notice What fill records are kept under: keccak256(abi.encode(output)).
-    function outputHash(MandateOutput calldata output) internal pure returns (bytes32 hash) {
+    function outputHash(MandateOutput calldata output) internal pure returns (bytes32) {
+        return hashWith(output, output.oracle);
+    }
+
+    /// @notice The same for outputs that one fill proves: a FillDescription does not say which oracle asked for it.
+    function fillHash(MandateOutput calldata output) internal pure returns (bytes32) {
+        return hashWith(output, 0);
+    }
+
+    function hashWith(MandateOutput calldata output, bytes32 oracle) private pure returns (bytes32 hash) {
         uint256 p;
         assembly ("memory-safe") {
             p := mload(0x40)
             mstore(p, 0x20)
             mstore(0x40, add(p, 0x20))
         }
-        bytes calldata data = append(output);
-        if (data.length > type(uint16).max) revert IEscrow.TooLong(data.length);
+        append(output);
         assembly ("memory-safe") {
+            mstore(add(p, 0x20), oracle)
             hash := keccak256(p, sub(mload(0x40), p))
             mstore(0x40, p)
         }
     }
 
-    /// @notice Hash of the FillDescription that an oracle has to prove. Both lengths take two bytes: `outputHash` has refused
+    /// @notice Hash of the FillDescription that an oracle has to prove. Both lengths take two bytes: `append` has refused
     /// longer callbackData and `isQuote` longer contexts.
     function payloadHash(bytes32 solver, bytes32 orderId, uint32 timestamp, MandateOutput calldata output)
         internal

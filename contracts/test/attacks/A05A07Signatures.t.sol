@@ -117,7 +117,7 @@ contract SignatureAttacksTest is Attack {
     /// @dev Nothing a commitment says moves money on the chain where the origin cannot be seen.
     function test_5_commitmentsDoNotFillAcrossChains() public {
         StandardOrder memory order = cross();
-        refusedSettle(order, by3009(order), IEscrow.Unprovable.selector, "settle");
+        refusedSettle(order, by3009(order), IEscrow.WrongOracle.selector, "settle");
         Commitment[] memory list = commitments(order);
         Approval[] memory approvals = new Approval[](1);
         approvals[0] = Approval(order.fillDeadline, list[0].signature);
@@ -295,7 +295,9 @@ contract SignatureAttacksTest is Attack {
     function test_6_lengthsThatDoNotFitTheirField() public {
         StandardOrder memory order = plain();
         order.outputs[0].callbackData = new bytes(65_536);
-        refusedSettle(order, "", new Commitment[](1), IEscrow.TooLong.selector, "callbackData");
+        refusedOpen(order, taker, "", IEscrow.TooLong.selector, "callbackData");
+        bytes memory data = abi.encodeCall(escrow.fill, (0, order.outputs[0], order.fillDeadline, fillerData(lp(0))));
+        refused(lp(0), address(escrow), data, IEscrow.TooLong.selector, "callbackData of a fill");
         order = plain();
         order.outputs[0].context = new bytes(65_536);
         refusedSettle(order, "", new Commitment[](1), IEscrow.InvalidContext.selector, "context");

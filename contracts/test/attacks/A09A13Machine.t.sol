@@ -26,7 +26,7 @@ contract MachineAttacksTest is Attack {
         puppet.act(address(hooked), abi.encodeCall(hooked.approve, (address(escrow), type(uint256).max)));
         escrow.depositFor(address(puppet), address(hooked), 1000e18);
         escrow.depositFor(lp(0), address(hooked), 1000e18);
-        StandardOrder memory o = simple();
+        StandardOrder memory o = toOpen(simple());
         openOrder(o);
         StandardOrder memory p = simple();
         Approval[] memory approvals = new Approval[](1);
@@ -91,7 +91,7 @@ contract MachineAttacksTest is Attack {
         order.outputs[0].callbackData = "x";
         settle(order);
         metTheLock("settle ");
-        order = simple();
+        order = toOpen(simple());
         order.outputs[0].callbackData = "x";
         bytes32 orderId = openOrder(order);
         vm.prank(lp(0));
@@ -165,9 +165,9 @@ contract MachineAttacksTest is Attack {
 
     /// @dev Two orders with equal outputs cannot share one delivery, however the filler nests them.
     function test_9_doubleExecution() public {
-        StandardOrder memory a = plain();
-        StandardOrder memory b = plain();
         puppet = new Puppet();
+        StandardOrder memory a = through(address(puppet));
+        StandardOrder memory b = through(address(puppet));
         weth.mint(address(puppet), OUT);
         puppet.act(address(weth), abi.encodeCall(weth.approve, (address(escrow), type(uint256).max)));
         puppet.plan(
@@ -202,11 +202,14 @@ contract MachineAttacksTest is Attack {
         weth.mint(address(filler), 10e18);
         for (uint256 i = 1; i < 5; ++i) {
             StandardOrder memory order = blank(IN, 2);
-            order.outputs[0] = output(escrow, HERE, OUT, "");
-            order.outputs[1] = output(escrow, HERE, OUT + 1, "");
+            for (uint256 k; k < 2; ++k) {
+                bytes memory context = quoteContext(address(filler), order.fillDeadline, 5_000, FEE, 0);
+                order.outputs[k] = output(escrow, HERE, OUT + k, context);
+            }
             bytes memory data =
                 abi.encodeCall(escrow.settleThrough, (order, by3009(order), address(filler), abi.encode(i)));
-            refused(stranger, address(escrow), data, IEscrow.NotFilled.selector, vm.toString(i));
+            bytes4 why = Filler.Cheat(i) == Filler.Cheat.OtherSolver ? IEscrow.ExclusiveTo.selector : IEscrow.NotFilled.selector;
+            refused(stranger, address(escrow), data, why, vm.toString(i));
             eq(status(idOf(order)), 0, "undone");
         }
     }
@@ -329,7 +332,7 @@ contract MachineAttacksTest is Attack {
     /* 11. TIME */
 
     function test_11_edges() public {
-        StandardOrder memory order = simple();
+        StandardOrder memory order = toOpen(simple());
         bytes memory funding = by3009(order);
         bytes memory opening = abi.encodeCall(escrow.openFor, (order, taker, funding));
         vm.warp(order.fillDeadline);
@@ -359,7 +362,7 @@ contract MachineAttacksTest is Attack {
     }
 
     function test_11_proofWindow() public {
-        StandardOrder memory order = simple();
+        StandardOrder memory order = toOpen(simple());
         order.expires = uint32(order.fillDeadline + PROOF - 1);
         refusedOpen(order, taker, by3009(order), IEscrow.ProofWindowTooShort.selector, "a second short");
         order.expires = uint32(order.fillDeadline + PROOF);
@@ -486,7 +489,7 @@ contract MachineAttacksTest is Attack {
         (success,) = bomb.call("");
         eq(address(escrow).balance, 1 ether, "forced in");
         settle(simple());
-        StandardOrder memory order = simple();
+        StandardOrder memory order = toOpen(simple());
         openOrder(order);
         vm.warp(order.expires + 1);
         escrow.refund(order);

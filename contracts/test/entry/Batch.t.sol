@@ -9,6 +9,15 @@ import {Puppet} from "../mocks/Puppet.sol";
 import {Base} from "../support/Base.sol";
 import {Vm} from "../support/Vm.sol";
 
+/// @notice Remembers the gas it was last called with.
+contract GasProbe {
+    uint256 public given;
+
+    fallback() external {
+        given = gasleft();
+    }
+}
+
 /// @notice A recipient that eats all the gas it is given.
 contract Glutton is IOutputCallback {
     function outputFilled(bytes32, uint256, bytes calldata) external pure {
@@ -154,6 +163,20 @@ contract BatchTest is Base {
         ok(success || gasGiven < 3 * limit + limit / 63 + 60_000, "and it runs with what its limits come to");
     }
 
+    /// @notice A call that is made gets all that its limit says.
+    function test_fuzz_a_call_gets_its_limit(uint256 gasGiven, uint256 limit) public {
+        GasProbe probe = new GasProbe();
+        Batch own = new Batch(address(probe));
+        Batch.Call[] memory calls = new Batch.Call[](1);
+        calls[0] = Batch.Call(limit = bound(limit, 30_000, 400_000), abi.encodePacked(IEscrow.settle.selector));
+        (bool success,) = address(own).call{gas: bound(gasGiven, limit, limit + limit / 50 + 20_000)}(
+            abi.encodeCall(own.run, (calls))
+        );
+        // The probe reads its gas a few instructions after its start.
+        ok(success == (probe.given() != 0), "made, or nothing happened");
+        ok(!success || probe.given() + 100 > limit, "all of it");
+    }
+
     function test_want_of_gas_is_said_in_words() public {
         (, Batch.Call[] memory calls) = several(2);
         calls[1].gas = type(uint64).max;
@@ -228,7 +251,7 @@ contract BatchTest is Base {
 
     function test_settleThrough_is_a_settlement_too() public {
         Puppet idle = new Puppet();
-        StandardOrder memory order = plain();
+        StandardOrder memory order = through(address(idle));
         Batch.Call[] memory calls = new Batch.Call[](1);
         calls[0] = Batch.Call(
             LIMIT, abi.encodeCall(escrow.settleThrough, (order, by3009(order), address(idle), bytes("")))

@@ -229,7 +229,7 @@ contract FillTest is Base {
         vm.expectRevert(badStatus(id, OrderStatus.Claimed));
         escrow.fill(id, o.outputs[0], o.fillDeadline, fillerData(lp(0)));
         vm.stopPrank();
-        o = simple();
+        o = toOpen(simple());
         id = openOrder(o);
         vm.prank(lp(0));
         escrow.fill(id, o.outputs[0], o.fillDeadline, fillerData(lp(0)));
@@ -238,8 +238,7 @@ contract FillTest is Base {
 
     function test_fill_refuses_refunded_orders_of_this_chain_with_another_oracle() public {
         vm.chainId(HERE);
-        StandardOrder memory o = simple();
-        o.inputOracle = address(oracle);
+        StandardOrder memory o = toOpen(simple());
         o.outputs[0].oracle = word(address(oracle));
         bytes32 id = openOrder(o);
         bytes[] memory signatures = new bytes[](1);
@@ -423,7 +422,7 @@ contract FillTest is Base {
 
     function test_fillWithApprovals_of_an_order_of_this_chain() public {
         vm.chainId(HERE);
-        StandardOrder memory o = simple();
+        StandardOrder memory o = toOpen(simple());
         bytes32 id = idOf(o);
         Approval[] memory signed = new Approval[](1);
         signed[0] = approvalFor(escrow, id, o.outputs[0], o.fillDeadline, LP);
@@ -460,6 +459,15 @@ contract FillTest is Base {
         ok(!attested(address(oracle), hashes.payload(word(lp(0)), orderId, now_, o)), "amount");
         vm.chainId(HERE);
         ok(!attested(address(oracle), payload), "chain");
+    }
+
+    function test_hasAttested_of_an_output_without_context() public {
+        MandateOutput memory o = out();
+        (o.callbackData, o.context) = ("", "");
+        fill(lp(0), o, order().fillDeadline, fillerData(lp(0)));
+        bytes memory payload = hashes.payload(word(lp(0)), orderId, uint32(block.timestamp), o);
+        eq(payload.length, 168, "the shortest there is");
+        ok(attested(address(oracle), payload), "filled");
     }
 
     function test_hasAttested_every_payload_and_at_least_one() public {

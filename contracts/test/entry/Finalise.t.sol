@@ -4,6 +4,7 @@ pragma solidity ^0.8.28;
 import {DevWallet} from "../../src/devnet/DevWallet.sol";
 import {IAttestationOracle} from "../../src/interfaces/IAttestationOracle.sol";
 import {IInputCallback} from "../../src/interfaces/ICallbacks.sol";
+import {IInputOracle} from "../../src/interfaces/IInputOracle.sol";
 import {IEscrow, OrderStatus, SolveParams, StandardOrder} from "../../src/interfaces/IEscrow.sol";
 import {OrderLib} from "../../src/libraries/OrderLib.sol";
 import {Base} from "../support/Base.sol";
@@ -74,7 +75,7 @@ contract FinaliseTest is Base {
     }
 
     function test_finalise_a_split_filled_here() public {
-        StandardOrder memory order = split(IN, OUT);
+        StandardOrder memory order = toOpen(split(IN, OUT));
         bytes32 orderId = openOrder(order);
         SolveParams[] memory list = new SolveParams[](3);
         for (uint256 i; i < 3; ++i) {
@@ -90,10 +91,41 @@ contract FinaliseTest is Base {
             list,
             abi.encodeWithSelector(IEscrow.NotFilled.selector, orderId, hashes.outputHash(order.outputs[2]))
         );
+        list[2] = SolveParams(last.timestamp, word(lp(1)));
+        refuse(order, list, abi.encodeWithSelector(IEscrow.ExclusiveTo.selector, word(lp(2))));
+        list[2] = SolveParams(order.fillDeadline + 1, word(lp(2)));
+        refuse(
+            order,
+            list,
+            abi.encodeWithSelector(IEscrow.FilledTooLate.selector, order.fillDeadline, order.fillDeadline + 1)
+        );
         list[2] = last;
         escrow.finalise(order, list, 0, "");
         uint256 slice = IN - IN / 2 - IN * 3333 / 10_000;
         eq(escrow.balanceOf(lp(2), address(usd)), 1_000_000e6 + slice - feeOf(slice, 0), "the last slice");
+    }
+
+    /// @dev Chain, oracle, settler and payload of each output, in their order and in one question.
+    function test_finalise_asks_the_oracle_for_every_output() public {
+        StandardOrder memory order = split(IN, OUT);
+        order.inputOracle = address(oracle);
+        bytes memory series;
+        SolveParams[] memory list = new SolveParams[](3);
+        for (uint256 i; i < 3; ++i) {
+            order.outputs[i].oracle = word(vm.addr(0x900 + i));
+            order.outputs[i].settler = word(vm.addr(0xa00 + i));
+            order.outputs[i].chainId = THERE + i;
+        }
+        bytes32 orderId = openOrder(order);
+        for (uint256 i; i < 3; ++i) {
+            list[i] = SolveParams(uint32(block.timestamp), word(lp(i)));
+            bytes32 payload = hashes.payloadHash(word(lp(i)), orderId, uint32(block.timestamp), order.outputs[i]);
+            series = abi.encodePacked(series, THERE + i, order.outputs[i].oracle, order.outputs[i].settler, payload);
+        }
+        vm.mockCallRevert(address(oracle), abi.encodeWithSelector(IInputOracle.efficientRequireProven.selector), "other");
+        vm.mockCall(address(oracle), abi.encodeCall(IInputOracle.efficientRequireProven, (series)), "");
+        escrow.finalise(order, list, 0, "");
+        eq(status(orderId), uint256(OrderStatus.Claimed), "claimed");
     }
 
     function test_finalise_refuses() public {

@@ -46,6 +46,8 @@ contract LedgerTest is Base {
         escrow.deposit(address(weth), 0);
         vm.expectRevert(IEscrow.ZeroValue.selector);
         escrow.depositFor(address(0), address(weth), 1);
+        vm.expectRevert(abi.encodeWithSelector(IEscrow.InvalidRecipient.selector, address(escrow)));
+        escrow.depositFor(address(escrow), address(weth), 1);
         vm.expectRevert(abi.encodeWithSelector(IEscrow.NotAToken.selector, address(0xdead)));
         escrow.deposit(address(0xdead), 1);
         vm.expectRevert(abi.encodeWithSelector(IEscrow.NotAToken.selector, address(hashes)));

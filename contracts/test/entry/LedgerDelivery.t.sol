@@ -95,7 +95,7 @@ contract LedgerDeliveryTest is Attack {
     }
 
     function test_fillWithApprovals_into_the_ledger() public {
-        StandardOrder memory order = split(IN, OUT);
+        StandardOrder memory order = toOpen(split(IN, OUT));
         for (uint256 i; i < 3; ++i) {
             order.outputs[i].oracle = word(address(oracle));
             order.outputs[i].settler = word(address(remote));
@@ -120,7 +120,7 @@ contract LedgerDeliveryTest is Attack {
     function test_settleThrough_the_filler_pays() public {
         Filler filler = new Filler(escrow);
         weth.mint(address(filler), OUT);
-        StandardOrder memory order = plain();
+        StandardOrder memory order = through(address(filler));
         intoLedger(order, true, account);
         bytes memory funding = by3009(order);
         uint256 held = weth.balanceOf(address(escrow));

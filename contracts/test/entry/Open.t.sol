@@ -355,12 +355,15 @@ contract OpenTest is Base {
         refuse(order, abi.encodeWithSelector(IEscrow.NoCode.selector, stranger));
         order.inputOracle = address(escrow);
         refuse(order, err(IEscrow.Unprovable.selector, 0));
-        order = simple();
+        refuse(simple(), wrongOracle(address(escrow)));
+        order = plain();
         order.outputs[0].oracle = word(address(oracle));
         refuse(order, err(IEscrow.Unprovable.selector, 0));
-        order = split(IN, OUT);
-        order.outputs[2].settler = word(address(remote));
-        refuse(order, err(IEscrow.Unprovable.selector, 2));
+        order = plain();
+        order.outputs = new MandateOutput[](2);
+        order.outputs[0] = output(escrow, HERE, OUT, "");
+        order.outputs[1] = output(remote, HERE, OUT, "");
+        refuse(order, err(IEscrow.Unprovable.selector, 1));
     }
 
     function test_open_refuses_what_could_not_be_divided() public {
@@ -390,7 +393,13 @@ contract OpenTest is Base {
         refuse(order, taker, funding, err(IEscrow.ZeroValue.selector));
         order = split(IN, OUT);
         order.outputs[1] = order.outputs[0];
-        refuse(order, abi.encodeWithSelector(IEscrow.DuplicateOutput.selector, hashes.outputHash(order.outputs[0])));
+        refuse(order, duplicate(order.outputs[0]));
+        // One fill would prove both: a FillDescription does not say for which oracle.
+        order = toOpen(split(IN, OUT));
+        order.outputs[2] = cross().outputs[0];
+        order.outputs[1] = cross().outputs[0];
+        order.outputs[1].oracle = word(stranger);
+        refuse(order, duplicate(order.outputs[1]));
         order = cross();
         order.outputs[0].context = hex"01";
         refuse(order, abi.encodeWithSelector(IEscrow.InvalidContext.selector, hex"01"));
@@ -416,9 +425,11 @@ contract OpenTest is Base {
     }
 
     function test_open_refuses_used_nonces_and_settled_orders() public {
-        StandardOrder memory order = simple();
+        StandardOrder memory order = cross();
+        bytes32 orderId = openOrder(order);
+        refuse(order, badStatus(orderId, OrderStatus.Deposited));
+        order = simple();
         settle(order);
-        refuse(order, badStatus(idOf(order), OrderStatus.Claimed));
         StandardOrder memory twin = cross();
         twin.nonce = order.nonce;
         refuse(twin, abi.encodeWithSelector(IEscrow.NonceUsed.selector, taker, order.nonce));

@@ -103,6 +103,28 @@ contract RefundTest is Base {
         eq(escrow.balanceOf(taker, address(usd)), IN, "credited");
     }
 
+    /// @dev Whoever pays for the call decides nothing: a push gets the same gas every time, or the call reverts.
+    function test_fuzz_gas_given_decides_no_refund(uint256 gasGiven, uint256 hunger) public {
+        StandardOrder memory order = cross();
+        bytes32 orderId = openOrder(order);
+        vm.warp(uint256(order.expires) + 1);
+        bytes memory code = address(usd).code;
+        Hungry hungry = new Hungry();
+        vm.etch(address(usd), address(hungry).code);
+        Hungry(address(usd)).eat(hunger = bound(hunger, 0, 1_200_000));
+        gasGiven = bound(gasGiven, 50_000, 2_500_000);
+        vm.prank(stranger);
+        (bool success,) = address(escrow).call{gas: gasGiven}(abi.encodeCall(escrow.refund, (order)));
+        vm.etch(address(usd), code);
+        eq(status(orderId), uint256(success ? OrderStatus.Refunded : OrderStatus.Deposited), "all or nothing");
+        ok(success == (gasGiven > 700_000) || (gasGiven > 600_000 && gasGiven < 700_000), "enough gas for a push");
+        if (success) {
+            bool modest = escrow.balanceOf(taker, address(usd)) == 0;
+            ok(modest || hunger > 500_000, "a token that takes up to 500,000 is pushed");
+            ok(!modest || hunger < 620_000, "one that takes more than 600,000 is credited");
+        }
+    }
+
     /* release */
 
     function refuseRelease(StandardOrder memory order, bytes[] memory signatures, bytes memory reason) internal {
@@ -112,7 +134,7 @@ contract RefundTest is Base {
     }
 
     function test_release() public {
-        StandardOrder memory order = split(IN, OUT);
+        StandardOrder memory order = toOpen(split(IN, OUT));
         bytes32 orderId = openOrder(order);
         bytes[] memory signatures = new bytes[](3);
         signatures[0] = releaseSignature(orderId, LP);
@@ -128,7 +150,7 @@ contract RefundTest is Base {
     }
 
     function test_release_refuses() public {
-        StandardOrder memory order = split(IN, OUT);
+        StandardOrder memory order = toOpen(split(IN, OUT));
         bytes32 orderId = idOf(order);
         bytes[] memory signatures = new bytes[](3);
         for (uint256 i; i < 3; ++i) {
@@ -153,11 +175,34 @@ contract RefundTest is Base {
     }
 
     function test_release_refuses_other_chains() public {
-        StandardOrder memory order = simple();
+        StandardOrder memory order = toOpen(simple());
         bytes[] memory signatures = new bytes[](1);
         signatures[0] = releaseSignature(openOrder(order), LP);
         order.originChainId = THERE;
         refuseRelease(order, signatures, err(IEscrow.WrongChain.selector, THERE, HERE));
+    }
+}
+
+/// @notice A token whose transfer takes as much gas as it is told to.
+contract Hungry {
+    function eat(uint256 hunger) external {
+        assembly ("memory-safe") {
+            sstore(0x48756e677279, hunger)
+        }
+    }
+
+    function balanceOf(address) external pure returns (uint256) {
+        return 0;
+    }
+
+    function transfer(address, uint256) external view returns (bool) {
+        uint256 hunger;
+        assembly ("memory-safe") {
+            hunger := sload(0x48756e677279)
+        }
+        uint256 before = gasleft();
+        while (before - gasleft() < hunger) {}
+        return true;
     }
 }
 

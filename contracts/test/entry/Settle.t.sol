@@ -4,6 +4,7 @@ pragma solidity ^0.8.28;
 import {Commitment, IEscrow, MandateOutput, OrderStatus, StandardOrder} from "../../src/interfaces/IEscrow.sol";
 import {DevToken} from "../../src/devnet/DevToken.sol";
 import {IOutputCallback} from "../../src/interfaces/ICallbacks.sol";
+import {Puppet} from "../mocks/Puppet.sol";
 import {Base} from "../support/Base.sol";
 
 contract Recipient is IOutputCallback {
@@ -129,6 +130,17 @@ contract SettleTest is Base {
         ok(keccak256(r.data()) == keccak256(hex"c0ffee"), "data");
     }
 
+    /// @dev What arrived is measured before the recipient is told, who may pass it on at once.
+    function test_settle_to_a_recipient_that_passes_it_on() public {
+        Puppet mover = new Puppet();
+        recipient = address(mover);
+        mover.plan(address(weth), abi.encodeCall(weth.transfer, (stranger, OUT)));
+        StandardOrder memory order = simple();
+        order.outputs[0].callbackData = hex"01";
+        settle(order);
+        eq(weth.balanceOf(stranger), OUT, "passed on");
+    }
+
     function test_settle_reverts_when_the_callback_does() public {
         Recipient r = new Recipient();
         StandardOrder memory order = simple();
@@ -229,12 +241,20 @@ contract SettleTest is Base {
         order.inputs[0] = [uint256(uint160(address(usd))), IN];
         order.inputs[1] = [uint256(uint160(address(usd))), IN + 1];
         refuse(order, funding, list, abi.encodeWithSelector(IEscrow.DuplicateInput.selector, address(usd)));
+        order.inputs = new uint256[2][](3);
+        order.inputs[0] = [uint256(uint160(address(usd))), IN];
+        order.inputs[1] = [uint256(uint160(address(weth))), IN];
+        order.inputs[2] = [uint256(uint160(address(weth))), IN];
+        refuse(order, funding, list, abi.encodeWithSelector(IEscrow.DuplicateInput.selector, address(weth)));
     }
 
     function test_settle_refuses_no_and_double_outputs() public {
         StandardOrder memory order = split(IN, OUT);
         order.outputs[2] = order.outputs[0];
-        refuse(order, abi.encodeWithSelector(IEscrow.DuplicateOutput.selector, hashes.outputHash(order.outputs[0])));
+        refuse(order, duplicate(order.outputs[0]));
+        order = split(IN, OUT);
+        order.outputs[2] = order.outputs[1];
+        refuse(order, duplicate(order.outputs[1]));
         bytes memory funding = by3009(order);
         order.outputs = new MandateOutput[](0);
         refuse(order, funding, new Commitment[](0), err(IEscrow.ZeroValue.selector));
@@ -242,8 +262,10 @@ contract SettleTest is Base {
 
     function test_settle_refuses_long_callback_data() public {
         StandardOrder memory order = simple();
+        Commitment[] memory list = commitments(order);
+        bytes memory funding = by3009(order);
         order.outputs[0].callbackData = new bytes(65_536);
-        refuse(order, err(IEscrow.TooLong.selector, 65_536));
+        refuse(order, funding, list, err(IEscrow.TooLong.selector, 65_536));
     }
 
     function test_settle_refuses_plain_orders() public {
@@ -449,15 +471,6 @@ contract SettleTest is Base {
         refuse(
             order,
             abi.encodeWithSelector(IEscrow.InvalidOrderStatus.selector, idOf(order), OrderStatus.Claimed)
-        );
-    }
-
-    function test_settle_refuses_an_open_order() public {
-        StandardOrder memory order = simple();
-        openOrder(order);
-        refuse(
-            order,
-            abi.encodeWithSelector(IEscrow.InvalidOrderStatus.selector, idOf(order), OrderStatus.Deposited)
         );
     }
 

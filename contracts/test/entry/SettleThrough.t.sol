@@ -106,6 +106,10 @@ contract SettleThroughTest is Base {
         }
     }
 
+    function one() internal returns (StandardOrder memory) {
+        return through(address(filler));
+    }
+
     function go(StandardOrder memory order) internal {
         bytes memory funding = by3009(order);
         vm.prank(stranger);
@@ -139,15 +143,12 @@ contract SettleThroughTest is Base {
         eq(weth.allowance(address(filler), address(escrow)), 0, "nothing left over");
     }
 
-    function test_settleThrough_a_plain_order() public {
-        StandardOrder memory order = plain();
-        go(order);
-        eq(usd.balanceOf(address(filler)), IN, "the whole input");
-        eq(weth.balanceOf(recipient), 1 + OUT, "delivered");
+    function test_settleThrough_refuses_plain_orders() public {
+        refuse(plain(), err(IEscrow.NotAQuote.selector));
     }
 
     function test_settleThrough_events() public {
-        StandardOrder memory order = plain();
+        StandardOrder memory order = one();
         bytes32 orderId = idOf(order);
         bytes memory funding = by3009(order);
         vm.expectEmit(true, true, true, true, address(escrow));
@@ -170,10 +171,8 @@ contract SettleThroughTest is Base {
     }
 
     function test_settleThrough_refuses_fills_in_another_name() public {
-        StandardOrder memory order = plain();
         filler.set(Filler.Mode.ForAnother, "");
-        refuse(order, notFilled(order, 0));
-        order = quote();
+        StandardOrder memory order = quote();
         refuse(order, abi.encodeWithSelector(IEscrow.ExclusiveTo.selector, word(address(filler))));
     }
 
@@ -182,14 +181,14 @@ contract SettleThroughTest is Base {
     }
 
     function test_settleThrough_cannot_be_filled_before() public {
-        StandardOrder memory order = plain();
+        StandardOrder memory order = one();
         bytes32 orderId = idOf(order);
         vm.expectRevert(badStatus(orderId, OrderStatus.None));
         filler.fillEarly(orderId, order);
     }
 
     function test_settleThrough_reenters_only_to_fill() public {
-        StandardOrder memory order = plain();
+        StandardOrder memory order = one();
         StandardOrder memory other = simple();
         bytes[13] memory calls = [
             abi.encodeCall(escrow.settle, (other, by3009(other), commitments(other))),
@@ -223,7 +222,7 @@ contract SettleThroughTest is Base {
                 escrow.fill, (otherId, other.outputs[0], other.fillDeadline, fillerData(address(interloper)))
             )
         );
-        StandardOrder memory order = plain();
+        StandardOrder memory order = one();
         order.outputs[0].recipient = word(address(interloper));
         order.outputs[0].callbackData = hex"01";
         bytes memory funding = by3009(order);
@@ -239,7 +238,7 @@ contract SettleThroughTest is Base {
     }
 
     function test_settleThrough_refuses_fillers() public {
-        StandardOrder memory order = plain();
+        StandardOrder memory order = one();
         bytes memory funding = by3009(order);
         vm.expectRevert(abi.encodeWithSelector(IEscrow.InvalidRecipient.selector, address(escrow)));
         escrow.settleThrough(order, funding, address(escrow), "");
@@ -253,12 +252,14 @@ contract SettleThroughTest is Base {
     }
 
     function test_settleThrough_refuses_orders() public {
-        StandardOrder memory order = cross();
+        refuse(cross(), wrongOracle(address(oracle)));
+        StandardOrder memory order = one();
+        order.outputs[0].settler = word(address(remote));
         refuse(order, err(IEscrow.Unprovable.selector, 0));
-        order = plain();
+        order = one();
         order.originChainId = THERE;
         refuse(order, err(IEscrow.WrongChain.selector, THERE, HERE));
-        order = plain();
+        order = one();
         bytes memory funding = by3009(order);
         vm.warp(uint256(order.fillDeadline) + 1);
         vm.expectRevert(err(IEscrow.DeadlinePassed.selector, order.fillDeadline, block.timestamp));
@@ -266,7 +267,7 @@ contract SettleThroughTest is Base {
     }
 
     function test_settleThrough_only_once() public {
-        StandardOrder memory order = plain();
+        StandardOrder memory order = one();
         go(order);
         bytes memory funding = by3009(order);
         vm.expectRevert(badStatus(idOf(order), OrderStatus.Claimed));

@@ -108,6 +108,7 @@ contract ConstantProductFillerTest is DexBase {
         vm.expectRevert(abi.encodeWithSelector(DexFiller.OnlyEscrow.selector, stranger));
         filler.fillThrough(bytes32(0), abi.encode(order), amounts, direct());
         // Another escrow is a stranger too.
+        order.inputOracle = address(remote);
         order.outputs[0].settler = order.outputs[0].oracle = word(address(remote));
         vm.prank(taker);
         usd.approve(address(remote), IN);

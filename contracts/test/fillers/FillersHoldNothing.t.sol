@@ -37,11 +37,12 @@ contract FillersHoldNothingTest is DexBase {
 
     function targetSelectors() external view returns (FuzzSelector[] memory list) {
         list = new FuzzSelector[](1);
-        bytes4[] memory selectors = new bytes4[](4);
+        bytes4[] memory selectors = new bytes4[](5);
         selectors[0] = this.fill.selector;
         selectors[1] = this.movePair.selector;
         selectors[2] = this.movePool.selector;
         selectors[3] = this.gift.selector;
+        selectors[4] = this.giftToTheLedger.selector;
         list[0] = FuzzSelector(address(this), selectors);
     }
 
@@ -108,6 +109,23 @@ contract FillersHoldNothingTest is DexBase {
         uint256 size = bound(amount, 1, 1e15);
         gifts += size;
         give(address(weth), concentrated ? address(pools) : address(pairs), size);
+    }
+
+    /// @dev Into the filler's own ledger balance, from which its next fill is paid.
+    function giftToTheLedger(uint256 amount, bool concentrated, bool dollars) external {
+        address token = dollars ? address(dai) : address(weth);
+        give(token, address(this), amount = bound(amount, 1, 1e18));
+        DevToken(token).approve(address(escrow), amount);
+        escrow.depositFor(concentrated ? address(pools) : address(pairs), token, amount);
+    }
+
+    // solhint-disable-next-line func-name-mixedcase
+    function invariant_nobody_can_take_from_fillers() external view {
+        DevToken[3] memory tokens = [DevToken(address(usd)), dai, weth];
+        for (uint256 i; i < 3; ++i) {
+            eq(tokens[i].allowance(address(pairs), address(escrow)), 0, "of the pairs' filler");
+            eq(tokens[i].allowance(address(pools), address(escrow)), 0, "of the pools' filler");
+        }
     }
 
     // solhint-disable-next-line func-name-mixedcase

@@ -141,10 +141,9 @@ contract Handler is Model {
     }
 
     function settleThrough(uint256 seed) external step {
-        StandardOrder memory order = _build(seed, _draw(seed, 90) % 2 == 0 ? PLAIN : FILLER_QUOTE);
-        bool plain = order.outputs[0].context.length == 0;
+        StandardOrder memory order = _build(seed, _draw(seed, 90) % 8 == 0 ? PLAIN : FILLER_QUOTE);
         bool success = _settleThroughCall(seed, order);
-        uint256 n = _track(order, plain ? PLAIN : QUOTE, success ? CLAIMED : NONE);
+        uint256 n = _track(order, order.outputs[0].context.length == 0 ? PLAIN : QUOTE, success ? CLAIMED : NONE);
         if (!success) return;
         _paidIn(n, order, _index(order.user), _mode(seed, 7));
         for (uint256 i; i < order.outputs.length; ++i) {
@@ -152,7 +151,7 @@ contract Handler is Model {
             _wallet(FILLER, _tokenIndex(order.outputs[i].token), -int256(order.outputs[i].amount));
         }
         for (uint256 j; j < order.inputs.length; ++j) {
-            uint256 fees = plain ? 0 : _fees(order, j);
+            uint256 fees = _fees(order, j);
             uint256 t = _tokenIndex(bytes32(order.inputs[j][0]));
             _ledger(escrow, FEES, t, int256(fees));
             _wallet(FILLER, t, int256(order.inputs[j][1] - fees));
@@ -169,7 +168,8 @@ contract Handler is Model {
         }
         address caller = mode == SELF ? order.user : _anyone(seed);
         bytes memory data = abi.encodeCall(escrow.settleThrough, (order, funding, actor(FILLER), abi.encode(cheat)));
-        return _try("settleThrough", caller, escrow, data, cheat == Filler.Cheat.None);
+        bool fine = cheat == Filler.Cheat.None && order.outputs[0].context.length != 0;
+        return _try("settleThrough", caller, escrow, data, fine);
     }
 
     /* OPEN */
@@ -178,6 +178,7 @@ contract Handler is Model {
     function open(uint256 seed) external step {
         uint256 kind = _draw(seed, 90) % 4;
         StandardOrder memory order = _build(seed, kind);
+        if (kind == QUOTE && _draw(seed, 93) % 4 != 0) order = toOpen(order);
         address sponsor = _mode(seed, 9) >= SPONSOR_PERMIT ? stranger : order.user;
         bool success = _openCall(seed, order, sponsor);
         uint256 n = _track(order, kind, success ? DEPOSITED : NONE);
@@ -187,11 +188,12 @@ contract Handler is Model {
     function _openCall(uint256 seed, StandardOrder memory order, address sponsor) private returns (bool) {
         uint256 mode = _mode(seed, 9);
         bytes memory funding = _fund(order, mode, sponsor == stranger ? STRANGER : _userKey(order));
-        bool fine = true;
+        // A quote that names the escrow as its oracle is only settled.
+        bool fine = order.inputOracle != address(escrow) || order.outputs[0].context.length == 0;
         if (_draw(seed, 92) % 8 == 0) {
             vm.prank(order.user);
             escrow.invalidateNonce(order.nonce);
-            fine = sponsor == stranger;
+            fine = fine && sponsor == stranger;
         }
         bytes memory data = mode == SELF
             ? abi.encodeCall(escrow.open, (order))
@@ -395,6 +397,7 @@ contract Handler is Model {
         StandardOrder memory order = _build(seed, QUOTE);
         uint256 mode = _mode(seed, 7);
         if (kind == 0) {
+            order = toOpen(order);
             bytes memory funding = _fund(order, mode, STRANGER);
             _try("forge", stranger, escrow, abi.encodeCall(escrow.openFor, (order, order.user, funding)), false);
         } else if (kind == 1) {

@@ -9,7 +9,7 @@ import {Filler} from "../mocks/Filler.sol";
 contract PropertiesTest is Attack {
     function test_S1_openInputsStayCovered() public {
         uint256 had = usd.balanceOf(address(escrow));
-        openOrder(simple());
+        openOrder(toOpen(simple()));
         openOrder(cross());
         eq(usd.balanceOf(address(escrow)), had + 2 * IN, "both inputs are held");
         vm.startPrank(lp(0));
@@ -24,7 +24,7 @@ contract PropertiesTest is Attack {
     function test_S2_noWayBack() public {
         StandardOrder memory claimed = simple();
         settle(claimed);
-        StandardOrder memory refunded = simple();
+        StandardOrder memory refunded = toOpen(simple());
         openOrder(refunded);
         vm.warp(refunded.expires + 1);
         escrow.refund(refunded);
@@ -56,7 +56,7 @@ contract PropertiesTest is Attack {
     }
 
     function test_S4_aRefundGoesToTheUserAlone() public {
-        StandardOrder memory order = simple();
+        StandardOrder memory order = toOpen(simple());
         usd.mint(stranger, IN);
         bytes memory funding = byOrder3009(order, STRANGER);
         escrow.openFor(order, stranger, funding);
@@ -69,7 +69,7 @@ contract PropertiesTest is Attack {
     }
 
     function test_S5_oneDeliveryPerOutput() public {
-        StandardOrder memory order = simple();
+        StandardOrder memory order = toOpen(simple());
         bytes32 orderId = openOrder(order);
         vm.prank(lp(0));
         bytes32 first = escrow.fill(orderId, order.outputs[0], order.fillDeadline, fillerData(lp(0)));
@@ -90,7 +90,7 @@ contract PropertiesTest is Attack {
     }
 
     function test_S6_claimsNeedEveryOutput() public {
-        StandardOrder memory order = split(IN, OUT);
+        StandardOrder memory order = toOpen(split(IN, OUT));
         bytes32 orderId = openOrder(order);
         SolveParams[] memory params = new SolveParams[](3);
         for (uint256 i; i < 3; ++i) {
@@ -141,7 +141,7 @@ contract PropertiesTest is Attack {
 
     function test_S9_oneSignatureOneOrder() public {
         grant(address(usd), type(uint160).max);
-        StandardOrder memory order = simple();
+        StandardOrder memory order = toOpen(simple());
         bytes memory funding = byGrant(order);
         escrow.openFor(order, taker, funding);
         refusedOpen(order, taker, funding, IEscrow.InvalidOrderStatus.selector, "twice");
@@ -169,7 +169,7 @@ contract PropertiesTest is Attack {
         settle(order);
         eq(ledger(lp(0), address(weth)), had - OUT, "what it signed");
         refusedSettle(order, by3009(order), IEscrow.InvalidOrderStatus.selector, "once");
-        order = simple();
+        order = toOpen(simple());
         openOrder(order);
         bytes memory data =
             abi.encodeCall(escrow.fill, (idOf(order), order.outputs[0], order.fillDeadline, fillerData(lp(0))));
@@ -202,7 +202,7 @@ contract PropertiesTest is Attack {
     function test_S12_noAllowanceNoNative() public {
         Filler filler = new Filler(escrow);
         weth.mint(address(filler), OUT);
-        StandardOrder memory order = plain();
+        StandardOrder memory order = through(address(filler));
         escrow.settleThrough(order, by3009(order), address(filler), abi.encode(0));
         settle(simple());
         address[5] memory others = [taker, lp(0), address(filler), address(permit2), address(oracle)];

@@ -227,6 +227,12 @@ abstract contract Base is Test {
         return simple(IN, OUT);
     }
 
+    /// @dev Same chain, what this filler is to bring.
+    function through(address filler) internal returns (StandardOrder memory order) {
+        order = blank(IN, 1);
+        order.outputs[0] = output(escrow, HERE, OUT, quoteContext(filler, order.fillDeadline, 10_000, FEE, RELAY));
+    }
+
     /// @dev Same chain, three LPs: 50 %, 33.33 %, 16.67 %.
     function split(uint256 amountIn, uint256 amountOut) internal returns (StandardOrder memory order) {
         order = blank(amountIn, 3);
@@ -445,6 +451,12 @@ abstract contract Base is Test {
         escrow.settle(order, funding, list);
     }
 
+    /// @dev The same order, to be opened and proven by the records of its fills: one that names the escrow is only settled.
+    function toOpen(StandardOrder memory order) internal view returns (StandardOrder memory) {
+        order.inputOracle = address(oracle);
+        return order;
+    }
+
     function openOrder(StandardOrder memory order) internal returns (bytes32) {
         bytes memory funding = by3009(order);
         vm.prank(stranger);
@@ -500,6 +512,14 @@ abstract contract Base is Test {
 
     function err(bytes4 selector, uint256 a, uint256 b) internal pure returns (bytes memory) {
         return abi.encodeWithSelector(selector, a, b);
+    }
+
+    function wrongOracle(address inputOracle) internal pure returns (bytes memory) {
+        return abi.encodeWithSelector(IEscrow.WrongOracle.selector, inputOracle);
+    }
+
+    function duplicate(MandateOutput memory o) internal view returns (bytes memory) {
+        return abi.encodeWithSelector(IEscrow.DuplicateOutput.selector, hashes.fillHash(o));
     }
 
     function badStatus(bytes32 orderId, OrderStatus was) internal pure returns (bytes memory) {

@@ -19,6 +19,10 @@ contract Hashes {
         return OrderLib.outputHash(output);
     }
 
+    function fillHash(MandateOutput calldata output) external pure returns (bytes32) {
+        return OrderLib.fillHash(output);
+    }
+
     function payloadHash(bytes32 solver, bytes32 orderId, uint32 timestamp, MandateOutput calldata output)
         external
         pure

@@ -26,6 +26,8 @@ interface Vm {
     function startPrank(address sender) external;
     function stopPrank() external;
     function deal(address account, uint256 balance) external;
+    function mockCall(address callee, bytes calldata data, bytes calldata answer) external;
+    function mockCallRevert(address callee, bytes calldata data, bytes calldata reason) external;
     function etch(address account, bytes calldata code) external;
     function label(address account, string calldata name) external;
     function deployCode(string calldata artifact, bytes calldata args) external returns (address);

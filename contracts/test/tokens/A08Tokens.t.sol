@@ -4,6 +4,7 @@ pragma solidity ^0.8.28;
 import {IEscrow, StandardOrder} from "../../src/interfaces/IEscrow.sol";
 import {Attack} from "../attacks/Attack.sol";
 import {AwkwardToken} from "../mocks/AwkwardToken.sol";
+import {Puppet} from "../mocks/Puppet.sol";
 
 /// @notice Group 8: tokens that do not do as they should.
 contract TokensTest is Attack {
@@ -25,7 +26,7 @@ contract TokensTest is Attack {
 
     /// @dev The taker pays in the awkward token by its own call.
     function asInput(uint256 amount) private returns (StandardOrder memory order) {
-        order = simple();
+        order = toOpen(simple());
         order.inputs[0] = [uint256(uint160(address(token))), amount];
     }
 
@@ -153,6 +154,19 @@ contract TokensTest is Attack {
         escrow.refund(order);
         eq(weth.balanceOf(taker), had + 1e18, "the good one is pushed");
         eq(ledger(taker, address(token)), IN, "the bad one is credited");
+    }
+
+    /// @dev Whoever has less than before has received nothing, however much less.
+    function test_8_balancesThatFall() public {
+        Puppet spender = new Puppet();
+        recipient = address(spender);
+        token.mint(recipient, 1e30);
+        token.setHook(recipient, recipient);
+        spender.plan(address(token), abi.encodeCall(token.transfer, (stranger, 1e30)));
+        escrow.depositFor(lp(0), address(token), 1e18);
+        StandardOrder memory order = simple(IN, 1e9);
+        deliver(order, address(token));
+        refusedSettle(order, by3009(order), IEscrow.ShortTransfer.selector, "spent on arrival");
     }
 
     function test_8_feeOnTransfer() public {
