@@ -23,6 +23,7 @@ import {
   type StandardOrder,
 } from '../domain/order.ts';
 import { type Delivery, readDelivery } from '../domain/delivery.ts';
+import { SAME_CHAIN_PROOF_SECONDS } from '../domain/time.ts';
 import { ORDER_TYPE } from '../protocol/api/candidate.ts';
 import { type SealedRoute, zSealedRoute } from '../protocol/api/router.ts';
 import { decodeCommitments, parseSeal } from '../protocol/seal-wire.ts';
@@ -364,13 +365,19 @@ function matchFees(
 function matchTimes(
   { validUntil, validity }: ReadCandidate,
   { minValidUntil }: TradeRequest,
-  { fillDeadline, expires }: StandardOrder,
+  { fillDeadline, expires, outputs, originChainId }: StandardOrder,
   contexts: OutputContext[],
 ): void {
   must(
     contexts.length > 0 && validUntil < fillDeadline && fillDeadline < expires,
     'clock_law',
     `An order needs validUntil < fillDeadline < expires; this one has ${validUntil}, ${fillDeadline}, ${expires}.`,
+  );
+  must(
+    expires === fillDeadline + SAME_CHAIN_PROOF_SECONDS ||
+      outputs.some(({ chainId }) => chainId !== originChainId),
+    'clock_law',
+    `On one chain an order expires right after its fillDeadline ${fillDeadline}; this one expires at ${expires}.`,
   );
   must(
     minValidUntil === undefined || validUntil >= minValidUntil,

@@ -37,6 +37,12 @@ export interface ClockMargins {
   proofWindowSeconds: number;
 }
 
+/**
+ * Of an order on one chain. It settles in one transaction, so nothing has to be proven afterwards; and the
+ * escrow opens no order with so short a window, so nobody can lock the taker's money in place of settling.
+ */
+export const SAME_CHAIN_PROOF_SECONDS = 1;
+
 /** `validUntil < fillDeadline < expires`, with both margins. The one place where order times are made. */
 export function orderTimes(validUntil: UnixSeconds, margins: ClockMargins): OrderTimes {
   const fillDeadline = validUntil + margins.landingMarginSeconds;

@@ -408,7 +408,12 @@ const CANDIDATE_LIES: CandidateLie[] = [
   [
     'a refund in ten years',
     overOrder((order) => ({ ...order, expires: order.expires + 315_360_000 })),
-    'lock_up',
+    'clock_law',
+  ],
+  [
+    'time enough to open it behind the back of its settlement',
+    overOrder((order) => ({ ...order, expires: order.fillDeadline + 1_800 })),
+    'clock_law',
   ],
   [
     'valid beyond what was signed',
@@ -540,6 +545,7 @@ describe('a lying candidate is refused', () => {
       [overOutput(() => ({ settler: addressToBytes32(thief) })), 'settler'],
       [overOutput(() => ({ oracle: addressToBytes32(thief) })), 'oracle'],
       [overOrder((order) => ({ ...order, inputOracle: thief })), 'oracle'],
+      [overOrder((order) => ({ ...order, expires: order.expires + 315_360_000 })), 'lock_up'],
     ] as const)
       expect((await refusal(client.check(change(candidate), { request: asked }))).code).toBe(code);
     const blind = clientOf({

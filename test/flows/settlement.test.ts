@@ -34,11 +34,13 @@ import {
   depositCall,
   fillCall,
   finaliseCall,
+  openForCall,
   permit2GrantCall,
   settleCall,
   submitAttestationsCall,
 } from '../../src/settlement/call.ts';
 import { fillWithApprovalsCall, invalidateNonceCall } from '../support/escrow.ts';
+import { decodeRevert } from '../../src/settlement/revert.ts';
 import { foldFacts, type Progress } from '../../src/settlement/lifecycle.ts';
 import { type OrderAdvancer, createOrderAdvancer } from '../../src/venue/orders/advance/advancer.ts';
 import {
@@ -51,7 +53,7 @@ import {
 } from '../support/devnet.ts';
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts';
 import { silentLog, silentMetrics } from '../support/silent.ts';
-import { makeTrade, type TradeTerms } from '../support/trade.ts';
+import { fund, makeTrade, type TradeTerms } from '../support/trade.ts';
 
 let postgres: TestPostgres;
 let devnet: Devnet;
@@ -356,6 +358,25 @@ describe('one chain', () => {
     const progress = await reaches(trade, 'settled');
     expect(progress.sent).toEqual([]);
     expect(await eventsOf(trade)).toEqual(['order.created', 'order.settled']);
+  });
+
+  test("nobody opens a taker's order in place of settling it, whatever its expiry", async () => {
+    const taker = await newTaker(a);
+    const trade = await accept({ taker });
+    for (const expires of [trade.order.expires, trade.order.fillDeadline + 3_600]) {
+      const order = { ...trade.order, expires };
+      const { funding } = fund(a, taker, order, 'eip3009');
+      const opened = await a.port.simulate({
+        from: operator.address,
+        to: a.chain.escrow,
+        data: openForCall(order, funding),
+      });
+      expect(opened.ok ? 'opened' : decodeRevert(opened.data).name).toMatch(
+        /^(ProofWindowTooShort|WrongOracle)$/,
+      );
+    }
+    await startWorker();
+    await reaches(trade, 'settled');
   });
 
   test('walletBroadcast: the venue watches and sends nothing', async () => {

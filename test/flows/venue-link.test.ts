@@ -135,11 +135,11 @@ describe('answers are verified before they are ranked', () => {
             ),
         },
       ),
-    'an early expiry': (rfq, make) =>
+    'a late expiry': (rfq, make) =>
       make.quote(
         rfq,
         { output: fair(rfq) },
-        { change: (order) => ({ ...order, expires: order.fillDeadline + 1 }) },
+        { change: (order) => ({ ...order, expires: order.fillDeadline + 2 }) },
       ),
     'a validity beyond the limit': (rfq, make) =>
       make.quote(rfq, { output: fair(rfq) }, { validSeconds: 100_000 }),

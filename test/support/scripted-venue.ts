@@ -9,6 +9,7 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import type { Chain, TokenInfo } from '../../src/domain/chain.ts';
 import { assetId } from '../../src/domain/asset.ts';
 import type { Address, Bytes32 } from '../../src/domain/hex.ts';
+import { SAME_CHAIN_PROOF_SECONDS } from '../../src/domain/time.ts';
 import {
   LINK_PATH,
   LINK_PROTOCOL_VERSION,
@@ -217,7 +218,7 @@ export function request({
       outputOracle: same ? to.escrow : to.oracle,
       settler: to.escrow,
       landingMarginSeconds: from.landingMarginSeconds,
-      proofWindowSeconds: from.proofWindowSeconds,
+      proofWindowSeconds: same ? SAME_CHAIN_PROOF_SECONDS : from.proofWindowSeconds,
     },
     ...rest,
   };

@@ -5,6 +5,7 @@ import { encodeContext } from '../../src/domain/context.ts';
 import { commitmentDigest } from '../../src/domain/commitment.ts';
 import { addressToBytes32, type Address, type Bytes32, type Hex } from '../../src/domain/hex.ts';
 import { orderDigest, orderId as orderIdOf, type StandardOrder } from '../../src/domain/order.ts';
+import { SAME_CHAIN_PROOF_SECONDS } from '../../src/domain/time.ts';
 import type { NewOrder } from '../../src/ports/stores/store.ts';
 import {
   eip3009Digest,
@@ -55,7 +56,7 @@ export function makeOrder({
     nonce: BigInt(random32()),
     originChainId: BigInt(origin.chain.id),
     fillDeadline,
-    expires: fillDeadline + origin.chain.proofWindowSeconds,
+    expires: fillDeadline + (sameChain ? SAME_CHAIN_PROOF_SECONDS : origin.chain.proofWindowSeconds),
     inputOracle: sameChain ? origin.chain.escrow : origin.chain.oracle,
     inputs: [[BigInt(origin.usdc.address), inputAmount]],
     outputs: lps.map(({ account }, index) => ({

@@ -10,7 +10,7 @@ import { readDelivery } from '../../domain/delivery.ts';
 import type { EscrowDomain } from '../../domain/escrow-domain.ts';
 import { type Bytes32, type Hex, ZERO_ADDRESS } from '../../domain/hex.ts';
 import { nonceGroupOf, orderId, orderToMessage, type StandardOrder } from '../../domain/order.ts';
-import type { OrderTimes } from '../../domain/time.ts';
+import { type OrderTimes, SAME_CHAIN_PROOF_SECONDS } from '../../domain/time.ts';
 import type { HoldRequest } from '../../inventory/event.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -144,9 +144,12 @@ export function createQuoteHandler(
    */
   function isValid(rfq: Rfq, route: Route): boolean {
     const { skeleton, receiver, taker } = rfq;
-    const proofSeconds = route.sameChain
-      ? 1
-      : (deps.proving?.neededSeconds(route.origin.id, route.dest.id) ?? quoting.claimSeconds);
+    const { proofWindowSeconds } = skeleton;
+    const enoughToProve = route.sameChain
+      ? proofWindowSeconds === SAME_CHAIN_PROOF_SECONDS
+      : proofWindowSeconds <= MAX_PROOF_WINDOW_SECONDS &&
+        proofWindowSeconds >=
+          (deps.proving?.neededSeconds(route.origin.id, route.dest.id) ?? quoting.claimSeconds);
     return (
       skeleton.originChainId === route.origin.id &&
       skeleton.settler === route.dest.escrow &&
@@ -154,8 +157,7 @@ export function createQuoteHandler(
       skeleton.outputOracle === route.outputOracle &&
       skeleton.landingMarginSeconds > 0 &&
       skeleton.landingMarginSeconds <= quoting.maxLandingMarginSeconds &&
-      skeleton.proofWindowSeconds >= proofSeconds &&
-      skeleton.proofWindowSeconds <= MAX_PROOF_WINDOW_SECONDS &&
+      enoughToProve &&
       rfq.platformFeeBps <= MAX_PLATFORM_FEE_BPS &&
       receiver !== ZERO_ADDRESS &&
       receiver !== route.account &&

@@ -60,6 +60,16 @@ test.each<[string, Partial<AwardView>, ReturnType<typeof nextStep>]>([
     { do: 'end', why: 'refunded to the taker', lost: true },
   ],
   ['one chain', { sameChain: true }, { do: 'wait', why: 'settles in one transaction' }],
+  [
+    'one chain, opened by somebody on an escrow that allows it, and deeply too late',
+    { sameChain: true, origin: { status: 'deposited', now: 1_100, finalTime: 1_001 } },
+    { do: 'end', why: 'never settled' },
+  ],
+  [
+    'one chain, never begun, and deeply too late',
+    { sameChain: true, origin: { status: 'none', now: 1_100, finalTime: 1_001 } },
+    { do: 'end', why: 'never settled' },
+  ],
 ])('%s', (_, overrides, expected) => expect(nextStep(view(overrides))).toEqual(expected));
 
 const time = fc.integer({ min: 0, max: 3_000 });

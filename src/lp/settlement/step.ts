@@ -35,12 +35,15 @@ export function nextStep(view: AwardView): AwardStep {
   if (origin.status === 'refunded')
     return { do: 'end', why: 'refunded to the taker', ...(view.fill === 'none' ? {} : { lost: true }) };
   if (origin.status === 'claimed') return { do: 'wait', why: 'settled, its events are on their way' };
+  if (view.sameChain)
+    return view.fill === 'none' && origin.finalTime > fillDeadline
+      ? { do: 'end', why: 'never settled' }
+      : { do: 'wait', why: 'settles in one transaction' };
   if (origin.status === 'none' && view.fill === 'none') {
     return origin.finalTime > fillDeadline
       ? { do: 'end', why: 'never opened' }
       : { do: 'wait', why: 'not open at depth' };
   }
-  if (view.sameChain) return { do: 'wait', why: 'settles in one transaction' };
   return view.fill === 'none' ? beforeFill(view) : afterFill(view);
 }
 

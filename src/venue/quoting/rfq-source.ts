@@ -9,6 +9,7 @@ import { eligible } from '../../auction/eligible.ts';
 import { netOf, rank, type Ranked } from '../../auction/rank.ts';
 import { assetId } from '../../domain/asset.ts';
 import { recipientOf } from '../../domain/delivery.ts';
+import { SAME_CHAIN_PROOF_SECONDS } from '../../domain/time.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Metrics } from '../../ports/metrics.ts';
 import type { Random } from '../../ports/random.ts';
@@ -210,7 +211,7 @@ export function createRfqSource(deps: RfqSourceDeps, options: FanOutOptions): Rf
             },
           }),
           landingMarginSeconds: origin.landingMarginSeconds,
-          proofWindowSeconds: origin.proofWindowSeconds,
+          proofWindowSeconds: crossChain ? origin.proofWindowSeconds : SAME_CHAIN_PROOF_SECONDS,
         },
       },
       origin,

@@ -53,10 +53,9 @@ function executionObjection(
 ): RouteObjection | undefined {
   const solver = execution.kind === 'through' ? execution.filler : execution.account;
   const gas = execution.kind === 'through' ? execution.gas : 0n;
-  if (
-    execution.kind === 'through' &&
-    (origin.id !== dest.id || gas <= 0n || gas > MOST_GAS || execution.data.length > MOST_DATA)
-  )
+  // Within one chain an order is settled in one transaction, by a filler; it cannot be opened and filled.
+  if ((execution.kind === 'through') !== (origin.id === dest.id)) return 'execution';
+  if (execution.kind === 'through' && (gas <= 0n || gas > MOST_GAS || execution.data.length > MOST_DATA))
     return 'execution';
   const notSolvers = [
     ZERO_ADDRESS,

@@ -5,7 +5,7 @@ import { recipientOf, type Settlement } from '../../domain/delivery.ts';
 import { encodeContext, FULL_PORTION_BPS } from '../../domain/context.ts';
 import { type Address, addressToBytes32 } from '../../domain/hex.ts';
 import type { StandardOrder } from '../../domain/order.ts';
-import { orderTimes } from '../../domain/time.ts';
+import { orderTimes, SAME_CHAIN_PROOF_SECONDS } from '../../domain/time.ts';
 import type { RouteQuote } from '../../ports/route-venue.ts';
 
 export interface RouteOrderTerms {
@@ -35,17 +35,17 @@ export function routeOrder({
   relayFee,
   quote,
 }: RouteOrderTerms): StandardOrder {
-  const times = orderTimes(quote.validUntil, origin);
   const sameChain = origin.id === dest.id;
+  const times = orderTimes(quote.validUntil, {
+    landingMarginSeconds: origin.landingMarginSeconds,
+    proofWindowSeconds: sameChain ? SAME_CHAIN_PROOF_SECONDS : origin.proofWindowSeconds,
+  });
   const { execution } = quote;
   return {
     user: taker,
     nonce,
     originChainId: BigInt(origin.id),
-    // A settlement in one transaction needs no time for proofs. Without that time the escrow does not open
-    // the order, so nobody can open it with the taker's signature instead, where no filler could fill it and
-    // the input would be locked until the refund.
-    expires: execution.kind === 'through' ? times.fillDeadline + 1 : times.expires,
+    expires: times.expires,
     fillDeadline: times.fillDeadline,
     inputOracle: sameChain ? origin.escrow : origin.oracle,
     inputs: [[BigInt(inputToken.address), quote.inputAmount]],

@@ -139,7 +139,7 @@ function venueOf(
         validUntil: NOW + 30,
         eta: 2,
         via: [],
-        execution: { kind: 'solver', account: `0x${'b'.repeat(40)}` },
+        execution: { kind: 'through', filler: `0x${'b'.repeat(40)}`, data: '0x', gas: 1n },
       });
     },
   };
@@ -291,7 +291,11 @@ describe('collecting candidates', () => {
     ['is over already', (quote) => ({ ...quote, validUntil: NOW })],
     [
       "fills from the taker's account",
-      (quote) => ({ ...quote, execution: { kind: 'solver', account: taker } }),
+      (quote) => ({ ...quote, execution: { kind: 'through', filler: taker, data: '0x', gas: 1n } }),
+    ],
+    [
+      'would open and fill an order of one chain',
+      (quote) => ({ ...quote, execution: { kind: 'solver', account: `0x${'b'.repeat(40)}` } }),
     ],
     [
       'fills through the escrow itself',

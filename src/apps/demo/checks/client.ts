@@ -28,7 +28,7 @@ const LIES: readonly [DistrustCode, (candidate: Draft) => void][] = [
     'callback',
     ({ order }) => order.payload.message.outputs.forEach((output) => (output.callbackData = '0x12')),
   ],
-  ['lock_up', ({ order }) => void (order.payload.message.expires += 10 ** 8)],
+  ['clock_law', ({ order }) => void (order.payload.message.expires += 1_800)],
   [
     'commitments',
     (candidate) => void (candidate.integrityChecksum = candidate.integrityChecksum.replace(/[^.]+$/, 'AAAA')),
