@@ -51,6 +51,7 @@ const commands = {
       ...withoutTestsOf(missingPrograms()),
     })
   ),
+  mutants: (args) => (install(), run(process.execPath, ['contracts/mutate.mjs', ...args])),
   kill: (args) => (install(), typescript('test/kill/main.ts', args)),
   soak: (args) => {
     install();
