@@ -20,6 +20,10 @@ const files = ['Escrow.sol', 'Batch.sol', 'AttestationOracle.sol', 'libraries/Or
 
 /** Mutants that no test can tell from the original, and why. */
 const equivalent = [
+  // After the filler has returned, settleThrough calls nobody any more.
+  'Escrow.sol:271 _lock = 0;',
+  // Two bytes are missing then, and the check behind it sees that too.
+  'if (false && (payload.length < 2)) revert IEscrow.InvalidPayload();',
 ]
 
 /** Lines whose order matters, changed places. */
@@ -70,7 +74,7 @@ let invalid = 0
 try {
   for (const path of [
     ...['contracts/src', 'contracts/foundry.toml', 'test/vectors'],
-    ...['contracts/test/support', 'contracts/test/entry', 'contracts/test/Golden.t.sol', 'contracts/test/fillers', 'contracts/test/mocks', 'contracts/test/attacks/Attack.sol'],
+    ...['contracts/test/support', 'contracts/test/entry', 'contracts/test/Golden.t.sol', 'contracts/test/fillers', 'contracts/test/tokens', 'contracts/test/mocks', 'contracts/test/attacks/Attack.sol'],
     ...['node_modules/@openzeppelin/contracts', 'node_modules/hardhat-predeploy/bin', 'node_modules/@uniswap'],
   ]) {
     cpSync(join(root, path), join(home, path), { recursive: true })

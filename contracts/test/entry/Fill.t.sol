@@ -487,9 +487,11 @@ contract FillTest is Base {
         bytes[] memory list = new bytes[](1);
         bytes memory reason = err(IEscrow.InvalidPayload.selector);
         bytes memory good = hashes.payload(word(lp(0)), orderId, 1, out());
-        list[0] = new bytes(167);
-        vm.expectRevert(reason);
-        remote.hasAttested(list);
+        for (uint256 length; length < 168; ++length) {
+            list[0] = new bytes(length);
+            vm.expectRevert(reason);
+            remote.hasAttested(list);
+        }
         list[0] = abi.encodePacked(good, bytes1(0));
         vm.expectRevert(reason);
         remote.hasAttested(list);
