@@ -73,7 +73,7 @@ export type Market = ReturnType<typeof createMarket>;
 type Pair = Pick<LpConfig['pairs'][number], 'base' | 'quote'>;
 
 /** What the market that replaces this one reads of it. */
-interface MarketState {
+export interface MarketState {
   prices: LpConfig['prices'];
   /** The last accepted message by `feed|symbol`. */
   latest: ReadonlyMap<string, FeedQuote | ReferencePrice>;
@@ -433,7 +433,7 @@ function troubleOf(use: SourceView['use'], refused: Refusals | undefined, nowMs:
   return usable ? undefined : use;
 }
 
-interface Legs {
+export interface Legs {
   view: View;
   base: SymbolPrice;
   quote: SymbolPrice;

@@ -65,7 +65,7 @@ export interface PriceState {
 }
 
 /** What a reload keeps of a symbol, whatever becomes of its sources. */
-interface SymbolMemory {
+export interface SymbolMemory {
   pegBroken: boolean;
   trouble: { code: string; sinceMs: number } | undefined;
   goodUntilMs: number;
