@@ -743,7 +743,7 @@ describe('impossible requests', () => {
       solvers: { include: ['lp-1'] },
     });
     expect(large.json).toMatchObject({ quotes: [], productUnavailable: { code: 'amount_too_large' } });
-    expect(large.json['productUnavailable']?.['message']).toContain('1000000000000');
+    expect(large.json['productUnavailable']?.['message']).toContain('1000000 USDC');
     expect((await ask(taker, { minValidUntil: 4_000_000_000 })).json).toMatchObject({
       productUnavailable: { code: 'validity_unavailable' },
     });

@@ -67,7 +67,7 @@ afterAll(async () => {
 const CLIENTS: Record<string, () => Promise<unknown>> = {
   attester: () => {
     const committee = async () => ({ threshold: 1, signers: [ACCOUNT] });
-    const chains = new Map([[1, { committee } as unknown as ChainPort]]);
+    const chains = new Map([[1, { chain: { id: 1, slug: 'base' }, committee } as unknown as ChainPort]]);
     const client = createAttestationClient(
       { chains, recovery: createRecovery(), clock, log, metrics },
       { urls: [url], timeoutMs: TIMEOUT_MS },
