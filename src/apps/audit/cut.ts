@@ -4,7 +4,9 @@
 
 import type { Database, Queryable } from '../../adapters/postgres/pool.ts';
 import { UpstreamError } from '../../domain/errors.ts';
+import type { Address } from '../../domain/hex.ts';
 import type { Block, ChainPort } from '../../ports/chain.ts';
+import { type Unit, unitOf } from './difference.ts';
 
 export interface PinnedChain {
   port: ChainPort;
@@ -15,7 +17,11 @@ export interface Cut {
   session: Queryable;
   chain(chainId: number): PinnedChain | undefined;
   chains: readonly PinnedChain[];
+  /** How amounts of this token, or of the chain's "native" currency, are shown. */
+  unit(chainId: number, token: string): Unit;
 }
+
+const NATIVE: Unit = { decimals: 18, symbol: 'of the gas currency' };
 
 /** Runs `work` in one read-only REPEATABLE READ transaction. `silent`: chains that did not answer. */
 export async function withConsistentCut<T>(
@@ -34,8 +40,18 @@ export async function withConsistentCut<T>(
       ports.map((port) => pin(port).catch(() => void silent.push(port.chain.slug))),
     );
     const chains = pinned.filter((each): each is PinnedChain => each !== undefined);
+    const chain: Cut['chain'] = (chainId) => chains.find(({ port }) => port.chain.id === chainId);
     return work(
-      { session, chains, chain: (chainId) => chains.find(({ port }) => port.chain.id === chainId) },
+      {
+        session,
+        chains,
+        chain,
+        unit(chainId, token) {
+          if (token === 'native') return NATIVE;
+          const described = chain(chainId)?.port.chain;
+          return described ? unitOf(described, token as Address) : { decimals: null, symbol: token };
+        },
+      },
       silent,
     );
   });

@@ -1,5 +1,9 @@
 /** The differences an audit can find, each with its meaning and remedy. */
 
+import { formatTokens } from '../../domain/amount.ts';
+import { type Chain, tokenOrAddress } from '../../domain/chain.ts';
+import type { Address } from '../../domain/hex.ts';
+
 export interface Difference {
   kind: Kind;
   subject: string;
@@ -7,6 +11,14 @@ export interface Difference {
   found: string;
   /** Found minus expected, base units: identifies the difference while both amounts move. */
   by?: string;
+  /** Of `expected`, `found` and `by` when these are amounts of a token. */
+  unit?: Unit;
+}
+
+/** `decimals` is null when the token is not configured. */
+export interface Unit {
+  decimals: number | null;
+  symbol: string;
 }
 
 /** A check that could not be made: neither a difference nor a success. */
@@ -113,6 +125,21 @@ export type Kind = keyof typeof KINDS;
 export const identityOf = ({ kind, subject, expected, found, by }: Difference): string =>
   JSON.stringify(by === undefined ? [kind, subject, expected, found] : [kind, subject, by]);
 
+export function unitOf(chain: Chain, token: Address): Unit {
+  const { decimals, symbol } = tokenOrAddress(chain, token);
+  return { decimals, symbol };
+}
+
+/** For people: amounts of a token in whole tokens. */
+export function inTokens({ expected, found, by, unit }: Difference): {
+  expected: string;
+  found: string;
+  by: string | undefined;
+} {
+  const text = (amount: string): string => (unit === undefined ? amount : formatTokens(BigInt(amount), unit));
+  return { expected: text(expected), found: text(found), by: by === undefined ? undefined : text(by) };
+}
+
 export function createFindings() {
   const findings: Findings = { differences: [], unasked: [], compared: {} };
   return {
@@ -122,7 +149,7 @@ export function createFindings() {
     count(what: string, n = 1): void {
       findings.compared[what] = (findings.compared[what] ?? 0) + n;
     },
-    amount(kind: Kind, subject: string, expected: bigint, found: bigint): void {
+    amount(kind: Kind, subject: string, expected: bigint, found: bigint, unit?: Unit): void {
       if (expected === found) return;
       const by = (found - expected).toString();
       findings.differences.push({
@@ -131,6 +158,7 @@ export function createFindings() {
         expected: expected.toString(),
         found: found.toString(),
         by,
+        ...(unit && { unit }),
       });
     },
     async ask<T>(what: string, question: () => Promise<T>): Promise<T | undefined> {

@@ -5,11 +5,12 @@ import { bytes, toHex } from '../../adapters/postgres/rows.ts';
 import { factFromJson } from '../../adapters/postgres/venue/order-rows.ts';
 import { decodeContext, type OutputContext } from '../../domain/context.ts';
 import type { FactOf } from '../../domain/fact.ts';
-import { type Address, addressToBytes32, type Bytes32 } from '../../domain/hex.ts';
+import type { Chain } from '../../domain/chain.ts';
+import { type Address, addressToBytes32, type Bytes32, bytes32ToAddress } from '../../domain/hex.ts';
 import type { EscrowEvent } from '../../ports/chain.ts';
 import { escrowAbi } from '../../settlement/abi/escrow.ts';
 import type { Cut, PinnedChain } from './cut.ts';
-import type { FindingsCollector } from './difference.ts';
+import { type FindingsCollector, unitOf } from './difference.ts';
 
 const PAGE = 1_000;
 const BPS = 10_000n;
@@ -105,7 +106,7 @@ async function auditOrdersOf(
       for (const fact of facts) {
         if (!('evidence' in fact) || fact.evidence.chainId !== port.chain.id) continue;
         const { kind, evidence } = fact;
-        if (kind === 'filled') againstFill(findings, orderId, fact, filled.get(orderId) ?? []);
+        if (kind === 'filled') againstFill(findings, port.chain, orderId, fact, filled.get(orderId) ?? []);
         // An event missing in the database is reported through the order status.
         else if (!steps.some(([what, txHash]) => what === kind && txHash === evidence.txHash))
           findings.differ(
@@ -121,6 +122,7 @@ async function auditOrdersOf(
 
 function againstFill(
   findings: FindingsCollector,
+  chain: Chain,
   orderId: Bytes32,
   { outputIndex, amount, solver, evidence }: FactOf<'filled'>,
   events: readonly FilledEvent[],
@@ -129,7 +131,14 @@ function againstFill(
   const event = events.find(
     (each) => each.txHash === evidence.txHash && each.solver === addressToBytes32(solver),
   );
-  if (event) findings.amount('output_amount', subject, event.amount, amount);
+  if (event)
+    findings.amount(
+      'output_amount',
+      subject,
+      event.amount,
+      amount,
+      unitOf(chain, bytes32ToAddress(event.output.token)),
+    );
   else
     findings.differ(
       'fact_without_log',
@@ -188,13 +197,14 @@ async function auditMoney(
   for (const { token, balance } of balances) add(owned, token, balance);
   await Promise.all(
     [...deposits].map(async ([token, deposited]) => {
-      const symbol = port.chain.tokens.find(({ address }) => address === token)?.symbol ?? token;
-      const subject = `${slug} ${symbol}`;
+      const unit = unitOf(port.chain, token);
+      const subject = `${slug} ${unit.symbol}`;
       findings.amount(
         'escrow_balance',
         subject,
         deposited + (owned.get(token) ?? 0n),
         await port.tokenBalance(port.chain.escrow, token, at),
+        unit,
       );
       if (feesKnown)
         findings.amount(
@@ -202,6 +212,7 @@ async function auditMoney(
           subject,
           fees.get(token) ?? 0n,
           await port.ledgerBalance(feeRecipient, token, at),
+          unit,
         );
       findings.count('tokens in escrow');
     }),

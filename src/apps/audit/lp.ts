@@ -31,7 +31,7 @@ export async function auditLp(
 }
 
 async function auditBooks(
-  { session, chain }: Cut,
+  { session, chain, unit }: Cut,
   findings: FindingsCollector,
   account: Address,
 ): Promise<void> {
@@ -39,7 +39,7 @@ async function auditBooks(
     'select e.id, p.chain_id, p.token, sum(p.amount) as sum from lp_posting p join lp_entry e on e.n = p.entry group by e.id, p.chain_id, p.token having sum(p.amount) <> 0',
   );
   for (const { id, chain_id, token, sum } of unbalanced)
-    findings.amount('lp_entry', `${id} ${chain_id} ${token}`, 0n, BigInt(sum));
+    findings.amount('lp_entry', `${id} ${chain_id} ${token}`, 0n, BigInt(sum), unit(chain_id, token));
   const astray = await session.query<{
     account: string;
     chain_id: number;
@@ -51,7 +51,13 @@ async function auditBooks(
      select account, chain_id, token, coalesce(sums.amount, 0) as postings, coalesce(b.amount, 0) as balance from sums full join lp_balance b using (account, chain_id, token) where coalesce(sums.amount, 0) <> coalesce(b.amount, 0)`,
   );
   for (const { account: name, chain_id, token, postings, balance } of astray)
-    findings.amount('lp_balance', `${name} ${chain_id} ${token}`, BigInt(postings), BigInt(balance));
+    findings.amount(
+      'lp_balance',
+      `${name} ${chain_id} ${token}`,
+      BigInt(postings),
+      BigInt(balance),
+      unit(chain_id, token),
+    );
 
   // Balances and cursor are written in one transaction.
   const cursors = await session.query<{ chain_id: number; block: number; hash: Buffer }>(
@@ -83,7 +89,13 @@ async function auditBooks(
           port.ledgerBalance(account, token as Address, BigInt(block)),
         );
         if (found !== undefined)
-          findings.amount('lp_journal', `${port.chain.slug} ${token}`, found, BigInt(amount));
+          findings.amount(
+            'lp_journal',
+            `${port.chain.slug} ${token}`,
+            found,
+            BigInt(amount),
+            unit(chain_id, token),
+          );
         findings.count('balances of the LP');
       }),
     );
@@ -152,6 +164,7 @@ async function auditAwards(
             `${orderId} platform fee`,
             platform === '0' ? 0n : slice.portion - slice.earns.amount - slice.context.relayFee,
             BigInt(platform),
+            cut.unit(slice.originChainId, slice.earns.token),
           );
         if (relay !== null)
           findings.amount(
@@ -159,6 +172,7 @@ async function auditAwards(
             `${orderId} relay fee`,
             relay === '0' ? 0n : slice.context.relayFee,
             BigInt(relay),
+            cut.unit(slice.originChainId, slice.earns.token),
           );
       }),
     );
@@ -172,7 +186,7 @@ async function auditAwards(
  * After a crash neither exists: the next start derives them from the awards.
  */
 async function auditReservations(
-  { session, chains }: Cut,
+  { session, chains, unit }: Cut,
   findings: FindingsCollector,
   { account, committed }: LpView,
 ): Promise<void> {
@@ -202,11 +216,18 @@ async function auditReservations(
       const promise = held.get(orderId);
       held.delete(orderId);
       if (promise === undefined)
-        findings.differ('lp_reservation', orderId, `${pays.amount} reserved`, 'nothing reserved');
-      else findings.amount('lp_reservation', orderId, pays.amount, BigInt(promise.amount));
+        findings.amount('lp_reservation', orderId, pays.amount, 0n, unit(pays.chainId, pays.token));
+      else
+        findings.amount(
+          'lp_reservation',
+          orderId,
+          pays.amount,
+          BigInt(promise.amount),
+          unit(pays.chainId, pays.token),
+        );
     }
-    for (const [orderId, { amount }] of held)
-      findings.differ('lp_reservation', orderId, 'nothing reserved', `${amount} reserved`);
+    for (const [orderId, { amount, chainId, token }] of held)
+      findings.amount('lp_reservation', orderId, 0n, BigInt(amount), unit(chainId, token));
     findings.count('reservations', slices.length);
   } else if (committed) {
     for (const { chainId, token, committed: found } of committed) {
@@ -221,6 +242,7 @@ async function auditReservations(
         `${described.get(chainId)?.slug ?? chainId} ${token}`,
         expected,
         found,
+        unit(chainId, token),
       );
     }
     findings.count('reservations', slices.length);

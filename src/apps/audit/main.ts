@@ -7,7 +7,7 @@ import { openAdminClient } from '../cli/lp/admin-client.ts';
 import { createToolChain } from '../networks.ts';
 import { type SubjectOptions, withSubject } from '../subject.ts';
 import { type AuditGround, type AuditOptions, auditLpNode, auditVenue, type AuditReport } from './audit.ts';
-import { KINDS, type Unasked } from './difference.ts';
+import { inTokens, KINDS, type Unasked } from './difference.ts';
 import type { LpView } from './lp.ts';
 
 export interface AuditCommand extends SubjectOptions {
@@ -103,13 +103,17 @@ const asJson = (report: AuditReport) => ({
 });
 
 function page({ differences, unasked, compared, looks }: AuditReport): string {
-  const found = differences.flatMap(({ kind, subject, expected, found: is, by }) => [
-    `NO  ${kind}  ${subject}`,
-    `      expected   ${expected}`,
-    `      found      ${is}${by === undefined ? '' : `   (${by})`}`,
-    `      meaning    ${KINDS[kind][0]}`,
-    `      what to do ${KINDS[kind][1]}`,
-  ]);
+  const found = differences.flatMap((difference) => {
+    const { kind, subject } = difference;
+    const { expected, found: is, by } = inTokens(difference);
+    return [
+      `NO  ${kind}  ${subject}`,
+      `      expected   ${expected}`,
+      `      found      ${is}${by === undefined ? '' : `   (${by.startsWith('-') ? '' : '+'}${by})`}`,
+      `      meaning    ${KINDS[kind][0]}`,
+      `      what to do ${KINDS[kind][1]}`,
+    ];
+  });
   const asked = unasked.map(({ what, why }) => `?   ${what}: ${why}`);
   const counts = Object.entries(compared)
     .map(([what, n]) => `${n} ${what}`)

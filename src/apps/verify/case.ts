@@ -1,5 +1,6 @@
 /** The state of one verification. */
 
+import { formatTokens } from '../../domain/amount.ts';
 import type { Address, Bytes32, Hex } from '../../domain/hex.ts';
 import type { StandardOrder } from '../../domain/order.ts';
 import type { TradeClaim } from './claim.ts';
@@ -66,8 +67,15 @@ export function openCase(material: Material, checks: VerifyCheck[]) {
     return undefined;
   }
 
+  /** An amount for people: in whole tokens when a node of that chain was given. */
+  async function inTokens(amount: bigint, chainId: number, token: Address): Promise<string> {
+    const unit = await witnesses.get(chainId)?.unit(token);
+    return formatTokens(amount, unit ?? { decimals: null, symbol: token });
+  }
+
   return {
     ...material,
+    inTokens,
     trade: claim.trade,
     intent: claim.intent,
     proofs: claim.complianceProofs,

@@ -59,8 +59,8 @@ export async function verifyClaim({
   await checkEnding(c, 'Refunded', 'order.refunded', trade.settlementStatus === 'refunded');
   await checkState(c);
 
-  checkAmounts(c, delivered);
-  checkFees(c);
+  await checkAmounts(c, delivered);
+  await checkFees(c);
   await checkStages(c);
   return checks;
 }

@@ -7,8 +7,8 @@ import type { Case } from './case.ts';
 import { feesOf } from './fees.ts';
 import { addressOf } from './on-chain.ts';
 
-export function checkAmounts(c: Case, delivered: readonly bigint[]): void {
-  const { trade, order, domain, judge } = c;
+export async function checkAmounts(c: Case, delivered: readonly bigint[]): Promise<void> {
+  const { trade, order, domain, judge, inTokens } = c;
   const { input, output } = trade.route;
   const [[token, amount]] = order.inputs as [readonly [bigint, bigint]];
   const [first] = order.outputs as [StandardOrder['outputs'][number]];
@@ -21,30 +21,38 @@ export function checkAmounts(c: Case, delivered: readonly bigint[]): void {
     [out.toString(), signedOut.toString()].includes(output.rawAmount) &&
     output.asset.chainId === Number(first.chainId) &&
     output.asset.address?.toLowerCase() === addressOf(first.token);
+  const [paid, received] = await Promise.all([
+    inTokens(amount, domain.chainId, inputToken(token)),
+    inTokens(out, Number(first.chainId), addressOf(first.token)),
+  ]);
   judge(
     'trade.amounts',
     same,
-    `The trade shown, ${amount} for ${output.rawAmount} base units, is the signed trade.`,
+    `The trade shown, ${paid} for ${received}, is the signed trade.`,
     'The trade shown has other amounts or assets than the signed trade.',
   );
 }
 
-export function checkFees(c: Case): void {
-  const { claim, order, domain, judge } = c;
+export async function checkFees(c: Case): Promise<void> {
+  const { claim, order, domain, judge, inTokens } = c;
   const shown = claim.fees;
   const due = feesOf(order);
   if (!shown || !due) return;
-  const asset = assetId({ chainId: domain.chainId, token: inputToken(order.inputs[0]?.[0] ?? 0n) });
+  const token = inputToken(order.inputs[0]?.[0] ?? 0n);
+  const asset = assetId({ chainId: domain.chainId, token });
   const same = (fee: typeof shown.protocolFee, amount: bigint) =>
     !fee ||
     fee.amount === null ||
     fee.amount === undefined ||
     (fee.amount === amount.toString() && (amount === 0n || fee.asset === asset));
+  const [platform, relayer] = await Promise.all(
+    [due.protocol, due.relayer].map((amount) => inTokens(amount, domain.chainId, token)),
+  );
   judge(
     'trade.fees',
     same(shown.protocolFee, due.protocol) && same(shown.relayerTip, due.relayer),
-    `The fees of ${due.protocol} for the platform and ${due.relayer} for the relayer are as signed.`,
-    `The signed fees are ${due.protocol} for the platform and ${due.relayer} for the relayer; the dossier differs.`,
+    `The fees of ${platform} for the platform and ${relayer} for the relayer are as signed.`,
+    `The signed fees are ${platform} for the platform and ${relayer} for the relayer; the dossier differs.`,
   );
 }
 

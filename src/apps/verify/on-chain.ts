@@ -19,7 +19,7 @@ export const addressOf = (word: Hex): Address =>
   word.startsWith(`0x${'0'.repeat(24)}`) ? bytes32ToAddress(word) : word;
 
 export async function checkOpening(c: Case): Promise<void> {
-  const { trade, proofs, order, domain, id, opened, fail, judge, standing } = c;
+  const { trade, proofs, order, domain, id, opened, fail, judge, standing, inTokens } = c;
   if (!opened) {
     if (trade.status === 'settled' || proofs.receipts.length > 0)
       fail('order.opened', 'The dossier has no receipt for the opening.');
@@ -34,16 +34,18 @@ export async function checkOpening(c: Case): Promise<void> {
   if (!tx) return;
   const event = tx.events(domain.escrow).find((found) => found.kind === 'open' && found.orderId === id);
   const same = event?.kind === 'open' && orderId(domain, event.order) === id;
+  const [token, amount] = order.inputs[0] ?? [0n, 0n];
+  const taken = await inTokens(amount, domain.chainId, inputToken(token));
   judge(
     'order.opened',
     same && tx.at <= order.fillDeadline,
-    `The escrow took ${order.inputs[0]?.[1]} base units of ${inputToken(order.inputs[0]?.[0] ?? 0n)} for this order in block ${tx.blockNumber}.`,
+    `The escrow took ${taken} for this order in block ${tx.blockNumber}.`,
     'The transaction did not open this order on the signed escrow in time.',
   );
 }
 
 export async function checkFill(c: Case, delivered: bigint[], index: number): Promise<void> {
-  const { trade, proofs, order, id, fail, judge, standing } = c;
+  const { trade, proofs, order, id, fail, judge, standing, inTokens } = c;
   const name = `output.${index}.filled`;
   const output = order.outputs[index] as MandateOutput;
   const receipt = proofs.receipts.find(
@@ -81,10 +83,11 @@ export async function checkFill(c: Case, delivered: bigint[], index: number): Pr
     event.timestamp <= order.fillDeadline &&
     event.timestamp === tx.at &&
     (!context || addressToBytes32(context.exclusiveFor) === event.solver);
+  const amount = await inTokens(event.amount, Number(output.chainId), addressOf(output.token));
   judge(
     name,
     asShown && asSigned,
-    `Output ${index} was filled with ${event.amount} by ${fill.solver} in block ${tx.blockNumber}: at least the signed amount, in time, by the committed LP.`,
+    `Output ${index} was filled with ${amount} by ${fill.solver} in block ${tx.blockNumber}: at least the signed amount, in time, by the committed LP.`,
     `The fill of output ${index} on chain differs from the dossier or from the signed terms.`,
   );
   delivered[index] = event.amount;

@@ -1,5 +1,6 @@
 /** Reads a chain through the caller's own node. */
 
+import { decodeFunctionResult, encodeFunctionData, erc20Abi } from 'viem';
 import { createViewCaller } from '../../adapters/evm/chain/multicall.ts';
 import { createRpc } from '../../adapters/evm/rpc/rpc.ts';
 import { createViews } from '../../adapters/evm/chain/views.ts';
@@ -31,8 +32,13 @@ export interface Witness {
     at: bigint | undefined,
     ask: (at: bigint | undefined) => Promise<T>,
   ): Promise<{ value: T; newest: boolean }>;
+  /** How amounts of this token are shown: as its own contract says. */
+  unit(token: Address): Promise<{ decimals: number | null; symbol: string }>;
   close(): void;
 }
+
+/** A token says anything as its symbol: this keeps it short, and free of control characters. */
+const SYMBOL = /^[\x21-\x7e]{1,16}$/;
 
 interface RpcLog {
   address: Hex;
@@ -68,9 +74,31 @@ export async function openWitness(chainId: number, rpcUrl: string, escrow: Addre
     tokens: [],
   };
   const views = createViews(chain, rpc, createViewCaller(rpc));
+  const units = new Map<Address, { decimals: number | null; symbol: string }>();
+
+  async function readUnit(token: Address): Promise<{ decimals: number | null; symbol: string }> {
+    try {
+      const [decimals, symbol] = await Promise.all([
+        views.read(token, encodeFunctionData({ abi: erc20Abi, functionName: 'decimals' })),
+        views.read(token, encodeFunctionData({ abi: erc20Abi, functionName: 'symbol' })),
+      ]);
+      const name = decodeFunctionResult({ abi: erc20Abi, functionName: 'symbol', data: symbol ?? '0x' });
+      return {
+        decimals: decodeFunctionResult({ abi: erc20Abi, functionName: 'decimals', data: decimals ?? '0x' }),
+        symbol: SYMBOL.test(name) ? name : token,
+      };
+    } catch {
+      return { decimals: null, symbol: token };
+    }
+  }
 
   return {
     views,
+    async unit(token) {
+      const unit = units.get(token) ?? (await readUnit(token));
+      units.set(token, unit);
+      return unit;
+    },
     async transaction(hash) {
       const [receipt, tx] = await Promise.all([
         rpc.request<{ status: Hex; blockNumber: Hex; blockHash: Hex; gasUsed: Hex; logs: RpcLog[] } | null>(

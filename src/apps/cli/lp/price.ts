@@ -115,6 +115,11 @@ const TERMS: readonly (readonly [keyof Priced['terms'], string])[] = [
   ['gas', 'own gas and relay fee'],
 ];
 
+interface TokenUnit {
+  symbol: string;
+  decimals: number;
+}
+
 /** What the taker gives and what it takes. */
 function tokensOf({ market, lp, baseDecimals, quoteDecimals }: PriceInputs) {
   const [base = 'base', quote = 'quote'] = market?.pair.split('-') ?? [];
@@ -131,8 +136,8 @@ function table(inputs: PriceInputs, priced: Priced, mid: Mid | undefined): strin
   const gross = Number(formatUnits(priced.gross, taken.decimals));
   const row = (name: string, bps: number, what: string): string =>
     `${name.padEnd(12)} ${bps.toFixed(DIGITS).padStart(15)} ${((bps * gross) / 1e4).toFixed(6).padStart(18)}  ${what}`;
-  const amount = (name: string, units: bigint, what: string): string =>
-    `${name.padEnd(12)} ${units.toString().padStart(34)}  ${what}`;
+  const amount = (name: string, units: bigint, unit: TokenUnit, what = ''): string =>
+    `${name.padEnd(12)} ${formatTokens(units, unit).padStart(34)}  ${what}`;
   return [
     `${given.symbol} to ${taken.symbol}, ${inputs.side === 'exactInput' ? 'exact input' : 'exact output'}; the LP ${inputs.lp === 'buy' ? 'buys' : 'sells'} ${base}.`,
     `mid ${toNumber(inputs.mid)}, uncertainty ${inputs.confidenceBps.toFixed(6)} bps${mid === undefined ? '' : `; used ${mid.used.join(', ')}${mid.dropped.map(({ source, why }) => `; dropped ${source} (${why})`).join('')}`}`,
@@ -154,12 +159,12 @@ function table(inputs: PriceInputs, priced: Priced, mid: Mid | undefined): strin
     ...(terms.explore === undefined ? [] : [row('explore', terms.explore, 'random exploration')]),
     row('D', terms.D, `all-in; win probability ${terms.winProbability.toFixed(DIGITS)}`),
     '',
-    amount('input', priced.input, formatTokens(priced.input, given)),
-    amount('gross', priced.gross, `at mid, ${formatTokens(priced.gross, taken)}`),
-    amount('spread', -priced.spreadAmount, `${formatUnits(priced.spread, 4)} bps`),
-    amount('fee', -priced.feeAmount, ''),
-    amount('gas', -priced.gasAmount, ''),
-    amount('relay fee', -priced.relayAmount, ''),
-    amount('output', priced.output, formatTokens(priced.output, taken)),
+    amount('input', priced.input, given),
+    amount('gross', priced.gross, taken, 'at mid'),
+    amount('spread', -priced.spreadAmount, taken, `${formatUnits(priced.spread, 4)} bps`),
+    amount('fee', -priced.feeAmount, taken),
+    amount('gas', -priced.gasAmount, taken),
+    amount('relay fee', -priced.relayAmount, taken),
+    amount('output', priced.output, taken),
   ].map((line) => line.trimEnd());
 }
