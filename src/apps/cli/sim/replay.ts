@@ -8,7 +8,9 @@ import { type ReplayLeg, type ReplayedQuote, type ReplayResult, runReplay } from
 import { parseRfqs, type RfqRecord } from '../../../sim/rfq-record.ts';
 import type { SimTally } from '../../../sim/tally.ts';
 import { readMaker } from './maker.ts';
-import { chartsOf, type MarketOptions, pricesOf, save, takersOf, rowsOf } from './run.ts';
+import { type CsvTable, saveTables } from './columns.ts';
+import { chartsOf, type MarketOptions, pricesOf, seriesTables, takersOf, rowsOf } from './run.ts';
+import { save } from './save.ts';
 import { printLines, table } from '../table.ts';
 import { badRequest } from '../../bad-request.ts';
 
@@ -79,6 +81,16 @@ export async function replayMarket(options: ReplayOptions): Promise<void> {
   }
   if (options.json !== undefined)
     await save(options.json, `${JSON.stringify({ names: [a.name, b.name], result }, null, 1)}\n`);
+  if (options.csv !== undefined)
+    await saveTables(options.csv, [
+      {
+        file: 'summary.csv',
+        header: ['figure', a.name, b.name, 'difference'],
+        rows: figuresOf(result).map(({ name, one, other }) => [name, one, other, other - one]),
+      },
+      ...seriesTables(result),
+      quotesTable(result),
+    ]);
   if (options.html !== undefined) {
     await save(
       options.html,
@@ -141,12 +153,20 @@ async function readRfqs(file: string): Promise<RfqRecord[]> {
 
 const money = (value: number): string => value.toLocaleString('en-US', { maximumFractionDigits: 2 });
 
-function sumsOf({ makers: [a, b] }: ReplayResult): string[][] {
-  const row = (name: string, of: (tally: SimTally) => number, digits = 2): string[] => {
-    const [one, other] = [of(a), of(b)];
-    const text = (value: number) => value.toLocaleString('en-US', { maximumFractionDigits: digits });
-    return [name, text(one), text(other), `${other - one > 0 ? '+' : ''}${text(other - one)}`];
-  };
+interface Figure {
+  name: string;
+  one: number;
+  other: number;
+  digits: number;
+}
+
+function figuresOf({ makers: [a, b] }: ReplayResult): Figure[] {
+  const row = (name: string, of: (tally: SimTally) => number, digits = 2): Figure => ({
+    name,
+    one: of(a),
+    other: of(b),
+    digits,
+  });
   const reasons = [...new Set([...Object.keys(a.declines), ...Object.keys(b.declines)])].sort();
   return [
     row('requests', ({ requests }) => requests),
@@ -165,6 +185,50 @@ function sumsOf({ makers: [a, b] }: ReplayResult): string[][] {
     row('max held, USD', ({ mostHeldUsd }) => mostHeldUsd),
   ];
 }
+
+const sumsOf = (result: ReplayResult): string[][] =>
+  figuresOf(result).map(({ name, one, other, digits }) => {
+    const text = (value: number) => value.toLocaleString('en-US', { maximumFractionDigits: digits });
+    return [name, text(one), text(other), `${other - one > 0 ? '+' : ''}${text(other - one)}`];
+  });
+
+const LEG_COLUMNS = ['declined', 'amount_base_units', 'spread_bps', 'valid_seconds', 'outcome', 'edge_usd'];
+
+/** Every request, changed or not; `first` and `second` are the two configurations. */
+const quotesTable = ({ quotes }: ReplayResult): CsvTable => ({
+  file: 'quotes.csv',
+  header: [
+    'request',
+    'time_unix_ms',
+    'corridor',
+    'lp_side',
+    'fixed_side',
+    'amount_base_units',
+    'recorded_outcome',
+    ...['first', 'second'].flatMap((side) => LEG_COLUMNS.map((column) => `${side}_${column}`)),
+    'price_difference_bps',
+    'changed',
+  ],
+  rows: quotes.map(({ id, atMs, corridor, lp, side, amount, recorded, legs, differenceBps, changed }) => [
+    id,
+    atMs,
+    corridor,
+    lp,
+    side,
+    amount,
+    recorded,
+    ...legs.flatMap((leg) => [
+      leg.declined,
+      leg.amount,
+      leg.spreadBps,
+      leg.validSeconds,
+      leg.outcome,
+      leg.edgeUsd,
+    ]),
+    differenceBps,
+    String(changed),
+  ]),
+});
 
 function quoteCells({
   id,

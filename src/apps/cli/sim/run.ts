@@ -1,6 +1,5 @@
 /** `firmquote sim run`: simulates a market around an LP's configuration. */
 
-import { writeFile } from 'node:fs/promises';
 import type { PricingPlugin } from '../../../pricing/price-inputs.ts';
 import { barChart, lineChart } from '../../../sim/chart.ts';
 import { createRandom } from '../../../sim/random.ts';
@@ -14,11 +13,23 @@ import {
   type TakerSetup,
 } from '../../../sim/market.ts';
 import { pageOf } from '../../../sim/page.ts';
+import { type SeedResult, variantsOf } from '../../../sim/study/runs.ts';
 import type { SimTally } from '../../../sim/tally.ts';
+import {
+  cellsOf,
+  type CsvTable,
+  csvTable,
+  DISTRIBUTION_COLUMNS,
+  distributionsOf,
+  headOf,
+  runsTable,
+  saveTables,
+  TALLY_COLUMNS,
+} from './columns.ts';
 import { readMaker } from './maker.ts';
 import { readPrices } from './prices.ts';
+import { save } from './save.ts';
 import { printLines, table } from '../table.ts';
-import { badRequest } from '../../bad-request.ts';
 
 export interface MarketOptions {
   seed: number;
@@ -43,12 +54,14 @@ export interface MarketOptions {
   risk: boolean;
   json?: string;
   html?: string;
+  csv?: string;
 }
 
 export interface MarketRunOptions extends MarketOptions {
   config: string;
   copies: number;
   fixed: number[];
+  seeds: number;
 }
 
 /** Less says nothing about a configuration. */
@@ -112,35 +125,30 @@ export const takersOf = ({
 });
 
 export async function simulateMarket(options: MarketRunOptions): Promise<void> {
-  const path = await pricesOf(options);
-  const own = await readMaker(options.config, 'this LP', path.prices[0] as number, options);
-  const copies = Array.from({ length: options.copies }, (_, at): MakerSetup => ({
-    ...own,
-    name: `copy ${at + 1}`,
-  }));
-  const fixed = options.fixed.map((bps): MakerSetup => ({
-    ...own,
-    name: `fixed ${bps} bps`,
-    plugin: fixedSpread(bps),
-  }));
-  const setup: MarketSetup = {
-    seed: options.seed,
-    startMs: path.startMs,
-    prices: path.prices,
-    motion: path.motion,
-    takers: takersOf(options),
-    makers: [own, ...copies, ...fixed],
-    sampleSeconds: Math.max(1, Math.ceil(path.prices.length / 120)),
-  };
+  const setup = await setupOf(options, options.seed);
+  const [own] = setup.makers as [MakerSetup];
   const result = runMarket(setup);
+  const { source } = await pricesOf(options);
+  const results: SeedResult[] = [{ seed: options.seed, ...result }];
+  for (let seed = options.seed + 1; seed < options.seed + options.seeds; seed++)
+    results.push({ seed, ...runMarket(await setupOf(options, seed)) });
+  const minutes = result.seconds / 60;
+  const variants = variantsOf(results, true);
+  const distributions = distributionsOf(variants, minutes);
+
   const facts = [
-    `${own.base}-${own.quote}, ${Math.round(result.seconds / 6) / 10} minutes, seed ${options.seed}. Prices ${path.source}.`,
+    `${own.base}-${own.quote}, ${Number(minutes.toFixed(1))} minutes, seed ${options.seed}. Prices ${source}.`,
     `${result.requests} requests, one per ${options.rfqSeconds} s on average, ${Math.round(options.informed * 100)} % from option holders; ${result.unanswered} got no quote, ${result.refused} did not accept.`,
     'The total of every token was checked at each sample and did not change.',
   ];
+  const spread = `Distribution over ${options.seeds} runs of ${Number(minutes.toFixed(1))} minutes, seeds ${options.seed} to ${options.seed + options.seeds - 1}, USD a run`;
+  const head = headOf(TALLY_COLUMNS);
+  const cells = result.makers.map((tally) => cellsOf(TALLY_COLUMNS, tally));
+  const spreadHead = headOf(DISTRIBUTION_COLUMNS);
+  const spreadCells = distributions.map((each) => cellsOf(DISTRIBUTION_COLUMNS, each));
   printLines(facts);
   console.log();
-  printLines(table(HEAD, result.makers.map(cells), { right: HEAD.slice(1) }));
+  printLines(table(head, cells, { right: head.slice(1) }));
   for (const { name, declines } of result.makers)
     if (Object.keys(declines).length > 0)
       console.log(
@@ -148,10 +156,29 @@ export async function simulateMarket(options: MarketRunOptions): Promise<void> {
           .map(([why, times]) => `${why} ${times}`)
           .join(', ')}`,
       );
-  const rows = result.makers.flatMap(tallyRows);
-  const { json: _json, html: _html, ...asked } = options;
+  if (options.seeds > 1) {
+    console.log(`\n${spread}:`);
+    printLines(table(spreadHead, spreadCells, { right: spreadHead.slice(1) }));
+  }
+  const rows = [
+    ...result.makers.flatMap(tallyRows),
+    ...(options.seeds > 1 ? distributions.flatMap(distributionRows) : []),
+  ];
+  const { json: _json, html: _html, csv: _csv, ...asked } = options;
   if (options.json !== undefined)
-    await save(options.json, `${JSON.stringify({ options: asked, result }, null, 1)}\n`);
+    await save(options.json, `${JSON.stringify({ options: asked, result, distributions }, null, 1)}\n`);
+  if (options.csv !== undefined)
+    await saveTables(options.csv, [
+      csvTable('results.csv', TALLY_COLUMNS, result.makers),
+      ...seriesTables(result),
+      {
+        file: 'money.csv',
+        header: ['chain_id', 'token', 'before_base_units', 'after_base_units'],
+        rows: result.money.map(({ chainId, symbol, before, after }) => [chainId, symbol, before, after]),
+      },
+      csvTable('distribution.csv', DISTRIBUTION_COLUMNS, distributions),
+      runsTable(variants),
+    ]);
   if (options.html !== undefined)
     await save(
       options.html,
@@ -162,9 +189,19 @@ export async function simulateMarket(options: MarketRunOptions): Promise<void> {
           {
             title: 'Results',
             note: 'USD at the last mid. Spread: value of ordinary fills when taken, after gas. Pick-off: the same for option holders.',
-            head: HEAD,
-            rows: result.makers.map(cells),
+            head,
+            rows: cells,
           },
+          ...(options.seeds > 1
+            ? [
+                {
+                  title: 'Distribution',
+                  note: `${spread}. Charts show the first seed.`,
+                  head: spreadHead,
+                  rows: spreadCells,
+                },
+              ]
+            : []),
         ],
         charts: chartsOf(result),
       }),
@@ -172,35 +209,34 @@ export async function simulateMarket(options: MarketRunOptions): Promise<void> {
   console.log(JSON.stringify({ ok: true, rows }));
 }
 
+/** The market of one seed: drawn prices, takers and noise depend on it, recorded prices do not. */
+async function setupOf(options: MarketRunOptions, seed: number): Promise<MarketSetup> {
+  const path = await pricesOf({ ...options, seed });
+  const own = await readMaker(options.config, 'this LP', path.prices[0] as number, options);
+  const copies = Array.from({ length: options.copies }, (_, at): MakerSetup => ({
+    ...own,
+    name: `copy ${at + 1}`,
+  }));
+  const fixed = options.fixed.map((bps): MakerSetup => ({
+    ...own,
+    name: `fixed ${bps} bps`,
+    plugin: fixedSpread(bps),
+  }));
+  return {
+    seed,
+    startMs: path.startMs,
+    prices: path.prices,
+    motion: path.motion,
+    takers: takersOf(options),
+    makers: [own, ...copies, ...fixed],
+    sampleSeconds: Math.max(1, Math.ceil(path.prices.length / 120)),
+  };
+}
+
 const fixedSpread = (bps: number): PricingPlugin => ({
   name: 'fixed',
   pricer: ({ fee, gas }) => ({ spread: Math.max(bps - fee - gas, 0) }),
 });
-
-const usd = (value: number): string =>
-  value.toLocaleString('en-US', {
-    maximumFractionDigits: Math.abs(value) < 1000 ? 2 : 0,
-    minimumFractionDigits: 0,
-  });
-
-const COLUMNS: readonly (readonly [heading: string, cell: (tally: SimTally) => string])[] = [
-  ['LP', ({ name }) => name],
-  ['quoted', ({ quoted, requests }) => `${quoted}/${requests}`],
-  ['fills', ({ fills }) => `${fills}`],
-  ['by holders', ({ exercised }) => `${exercised}`],
-  ['volume', ({ volumeUsd }) => usd(volumeUsd)],
-  ['spread', ({ spreadUsd }) => usd(spreadUsd)],
-  ['pick-off', ({ pickOffUsd }) => usd(pickOffUsd)],
-  ['PnL', ({ pnlUsd }) => usd(pnlUsd)],
-  ['max drawdown', ({ worstDrawdownUsd }) => usd(worstDrawdownUsd)],
-  ['mean D bps', ({ meanSpreadBps }) => meanSpreadBps.toFixed(2)],
-  ['mean skew bps', ({ meanSkewBps }) => meanSkewBps.toFixed(2)],
-  ['q rms', ({ qRms }) => qRms.toFixed(3)],
-  ['q end', ({ qEnd }) => qEnd.toFixed(3)],
-  ['max held', ({ mostHeldUsd }) => usd(mostHeldUsd)],
-];
-const HEAD = COLUMNS.map(([heading]) => heading);
-const cells = (tally: SimTally): string[] => COLUMNS.map(([, cell]) => cell(tally));
 
 const tallyRows = ({ name, pnlUsd, fills, exercised, spreadUsd, pickOffUsd, quoted, qRms }: SimTally) =>
   rowsOf(name, {
@@ -213,6 +249,32 @@ const tallyRows = ({ name, pnlUsd, fills, exercised, spreadUsd, pickOffUsd, quot
     'q rms': qRms,
   });
 
+const distributionRows = ({
+  name,
+  mean,
+  error,
+  deviation,
+  sharpe,
+  sharpeYear,
+  worstDrawdown,
+  tail5,
+  tail1,
+  losing,
+}: ReturnType<typeof distributionsOf>[number]) =>
+  rowsOf(`${name}, all runs`, {
+    'mean PnL, USD': mean,
+    ...(error !== null && { 'error of the mean, USD': error }),
+    ...(deviation !== null && { 'deviation of PnL, USD': deviation }),
+    ...(sharpe !== null && { 'Sharpe of a run': sharpe }),
+    ...(sharpeYear !== null && { 'Sharpe of a year': sharpeYear }),
+    'greatest drawdown, USD': worstDrawdown,
+    '5 % tail, USD': tail5.value,
+    '5 % expected shortfall, USD': tail5.shortfall,
+    '1 % tail, USD': tail1.value,
+    '1 % expected shortfall, USD': tail1.shortfall,
+    'share of losing runs': losing,
+  });
+
 export const rowsOf = (name: string, figures: Record<string, number>) =>
   Object.entries(figures).map(([what, ours]) => ({
     name: `${name}: ${what}`,
@@ -220,6 +282,38 @@ export const rowsOf = (name: string, figures: Record<string, number>) =>
     reference: null,
     ok: true,
   }));
+
+/** What the charts draw. */
+export function seriesTables({ series, makers }: Pick<MarketResult, 'series' | 'makers'>): CsvTable[] {
+  return [
+    {
+      file: 'mids.csv',
+      header: ['time_seconds', 'mid_quote_tokens'],
+      rows: series.map(({ second, mid }) => [second, mid]),
+    },
+    {
+      file: 'series.csv',
+      header: ['time_seconds', 'lp', 'pnl_usd', 'q_soft_bands', 'held_usd', 'spread_bps'],
+      rows: series.flatMap((sample) =>
+        sample.makers.map(({ pnlUsd, q, heldUsd, spreadBps }, at) => [
+          sample.second,
+          makers[at]?.name,
+          pnlUsd,
+          q,
+          heldUsd,
+          spreadBps,
+        ]),
+      ),
+    },
+    {
+      file: 'declines.csv',
+      header: ['lp', 'reason', 'declines'],
+      rows: makers.flatMap(({ name, declines }) =>
+        Object.entries(declines).map(([reason, times]) => [name, reason, times]),
+      ),
+    },
+  ];
+}
 
 export function chartsOf(
   { series, makers }: Pick<MarketResult, 'series' | 'makers'>,
@@ -254,13 +348,4 @@ export function chartsOf(
       })),
     }),
   ];
-}
-
-export async function save(file: string, text: string): Promise<void> {
-  await writeFile(file, text).catch((cause: unknown) => {
-    throw badRequest(
-      `${file} cannot be written: ${cause instanceof Error ? cause.message : String(cause)}.`,
-      cause,
-    );
-  });
 }

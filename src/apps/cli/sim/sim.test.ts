@@ -1,10 +1,12 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { Command } from 'commander';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { RecordedRfq } from '../../../lp/quote-log/recorded-requests.ts';
+import type { Distribution } from '../../../sim/study/distribution.ts';
+import type { Sample, SimTally } from '../../../sim/tally.ts';
 import { parseRfqs } from '../../../sim/rfq-record.ts';
 import { simCommand } from './sim.ts';
 
@@ -38,6 +40,21 @@ async function sim(
   quiet(command).commands.forEach(quiet);
   await command.parseAsync(words, { from: 'user' });
   return JSON.parse(printed.at(-1) as string) as Awaited<ReturnType<typeof sim>>;
+}
+
+/** Rows of a CSV file (RFC 4180) by header. */
+async function readCsv(of: string, file: string): Promise<Record<string, string>[]> {
+  const text = await readFile(join(of, file), 'utf8');
+  const [header = [], ...rows] = text
+    .trimEnd()
+    .split('\n')
+    .map((line) =>
+      [...line.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g)].map(
+        ([, quoted, plain]) => quoted?.replaceAll('""', '"') ?? plain ?? '',
+      ),
+    );
+  for (const row of rows) expect(row.length, `${file}: ${row.join()}`).toBe(header.length);
+  return rows.map((row) => Object.fromEntries(header.map((name, at) => [name, row[at] ?? ''])));
 }
 
 test('a replay reads the requests that an LP records', () => {
@@ -127,6 +144,69 @@ describe('firmquote sim', () => {
     expect(await readFile(`${files[0]}.html`, 'utf8')).toMatch(/^<!doctype html>[\s\S]*Profit and loss/);
   });
 
+  test('every figure of the report is in a CSV file with headers and units', async () => {
+    const csv = join(folder, 'csv');
+    const json = join(folder, 'csv.json');
+    await sim(
+      ...['run', '--config', EXAMPLE, '--minutes', '5', '--seeds', '3', '--fixed', '8', '--rfq-seconds', '2'],
+      ...['--csv', csv, '--json', json, '--html', join(folder, 'csv.html')],
+    );
+    const { result, distributions } = JSON.parse(await readFile(json, 'utf8'));
+    const results = await readCsv(csv, 'results.csv');
+    expect(
+      results.map((row) => [row['lp'], Number(row['pnl_usd']), Number(row['q_rms_soft_bands'])]),
+    ).toEqual(result.makers.map((each: SimTally) => [each.name, each.pnlUsd, each.qRms]));
+    const series = await readCsv(csv, 'series.csv');
+    expect(series.length).toBe(2 * result.series.length);
+    expect(series.filter((row) => row['lp'] === 'this LP').map((row) => Number(row['pnl_usd']))).toEqual(
+      result.series.map(({ makers }: { makers: Sample[] }) => makers[0]?.pnlUsd),
+    );
+    const declines = await readCsv(csv, 'declines.csv');
+    expect(declines.map((row) => [row['lp'], row['reason'], Number(row['declines'])])).toEqual(
+      result.makers.flatMap(({ name, declines: by }: SimTally) =>
+        Object.entries(by).map(([reason, times]) => [name, reason, times]),
+      ),
+    );
+    expect(
+      (await readCsv(csv, 'money.csv')).every((row) => row['before_base_units'] === row['after_base_units']),
+    ).toBe(true);
+    expect((await readCsv(csv, 'mids.csv')).length).toBe(result.series.length);
+
+    const distribution = await readCsv(csv, 'distribution.csv');
+    expect(
+      distribution.map((row) => [
+        row['lp'],
+        Number(row['mean_pnl_usd']),
+        Number(row['shortfall_5_percent_usd']),
+      ]),
+    ).toEqual(
+      distributions.map((each: Distribution & { name: string }) => [
+        each.name,
+        each.mean,
+        each.tail5.shortfall,
+      ]),
+    );
+    expect(distribution.map((row) => row['lp'])).toEqual(['this LP', 'fixed 8 bps', 'all LPs']);
+    const runs = await readCsv(csv, 'runs.csv');
+    const of = (lp: string) => runs.filter((row) => row['lp'] === lp).map((row) => Number(row['pnl_usd']));
+    expect(of('this LP').length).toBe(3);
+    expect(new Set(of('this LP')).size).toBe(3);
+    expect(of('this LP')[0]).toBe(result.makers[0].pnlUsd);
+    for (const [at, total] of of('all LPs').entries())
+      expect(total).toBeCloseTo((of('this LP')[at] as number) + (of('fixed 8 bps')[at] as number), 6);
+    expect(printed.join('\n')).toMatch(/Distribution over 3 runs of 5 minutes[\s\S]*5 % ES/);
+    expect(await readFile(join(folder, 'csv.html'), 'utf8')).toContain('Distribution over 3 runs');
+    expect((await readdir(csv)).sort()).toEqual([
+      'declines.csv',
+      'distribution.csv',
+      'mids.csv',
+      'money.csv',
+      'results.csv',
+      'runs.csv',
+      'series.csv',
+    ]);
+  });
+
   test('replays a recording against a changed configuration', async () => {
     const changed = join(folder, 'changed.json');
     const text = await readFile(EXAMPLE, 'utf8');
@@ -158,7 +238,18 @@ describe('firmquote sim', () => {
       join(folder, 'replay.json'),
       '--html',
       join(folder, 'replay.html'),
+      '--csv',
+      join(folder, 'replay'),
     );
+    const quotes = await readCsv(join(folder, 'replay'), 'quotes.csv');
+    expect(quotes.length).toBe(5);
+    for (const quote of quotes) {
+      expect(quote['changed']).toBe('true');
+      expect(Number(quote['first_spread_bps'])).toBeLessThan(Number(quote['second_spread_bps']));
+    }
+    const summary = await readCsv(join(folder, 'replay'), 'summary.csv');
+    expect(summary[0]).toEqual({ figure: 'requests', 'lp.example': '5', changed: '5', difference: '0' });
+    expect(summary.map(({ figure }) => figure)).toContain('PnL, USD');
     expect(rows).toContainEqual({ name: 'requests', ours: 5, reference: null, ok: true });
     expect(rows).toContainEqual({
       name: 'answered or accepted differently',

@@ -49,6 +49,12 @@ export function simCommand(): Command {
     .requiredOption('-c, --config <file>', 'configuration of the LP, as in config/lp.example.json')
     .option('--copies <n>', 'competing copies of this LP', within(0, 20, true), 0)
     .option('--fixed <bps>', 'a rival with a fixed spread; may be repeated', many, [])
+    .option(
+      '--seeds <n>',
+      'number of runs, each with the next seed: prints a distribution',
+      within(1, 10_000, true),
+      1,
+    )
     .action(async (options) => (await import('./run.ts')).simulateMarket(options));
   marketOptions(
     sim
@@ -102,7 +108,8 @@ function marketOptions(command: Command): Command {
     .option('--pair <pair>', 'such as WETH-USDC; default: the first pair of two different assets')
     .option('--no-risk', 'without the risk controls')
     .option('--json <file>', 'write all results as JSON')
-    .option('--html <file>', 'write a page with charts');
+    .option('--html <file>', 'write a page with charts')
+    .option('--csv <folder>', 'write every table and series as CSV files');
 }
 
 function within(least: number, most: number, whole = false): (text: string) => number {
