@@ -26,6 +26,7 @@ export function startRetention(
   const rules = Object.entries(days).flatMap(([what, kept]) =>
     kept === null ? [] : [{ what: what as Kept, keptMs: kept * DAY_MS }],
   );
+  for (const { what } of rules) deleted.add({ table: what }, 0);
   let stopped = false;
   let working: Promise<void> = Promise.resolve();
   let cancel = () => {};

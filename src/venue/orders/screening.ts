@@ -19,7 +19,9 @@ export function createScreening({
   screeners: readonly Screener[];
   metrics: Metrics;
 }) {
-  const screened = metrics.counter('firmquote_venue_screened_total', 'Screened addresses', ['decision']);
+  const screened = metrics.counter('firmquote_venue_screened_total', 'Screened addresses', {
+    decision: ['allowed', 'denied', 'unknown', 'not_screened'],
+  });
 
   async function screen({ taker, receiver }: Parties): Promise<Screened> {
     const [first, second] = await Promise.all([

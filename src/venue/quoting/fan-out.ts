@@ -4,7 +4,7 @@
  */
 
 import { CONTROLS } from '../../domain/control.ts';
-import type { DeclineReason } from '../../domain/decline.ts';
+import { DECLINE_REASONS, type DeclineReason } from '../../domain/decline.ts';
 import type { Bytes32 } from '../../domain/hex.ts';
 import type {
   Commit,
@@ -69,6 +69,18 @@ const MISSES = 3;
 const REST_MS = 5_000;
 /** `late`: no time was left for the request; `busy`: too many in progress. */
 const DECLINE_CODES: ReadonlySet<string> = new Set([...CONTROLS, 'late', 'busy']);
+/** What becomes of a request to a solver. */
+const ANSWERS = [
+  'quote',
+  'partial',
+  'commit',
+  'decline',
+  'invalid',
+  'silent',
+  'unawaited',
+  'late',
+  'gone',
+] as const;
 const BUCKETS_SECONDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 1];
 
 export function createFanOut(
@@ -95,8 +107,6 @@ export function createFanOut(
     'Answers that failed verification',
     ['solver', 'why'],
   );
-  // From 0 on, so that an alert sees the first invalid answer of a solver.
-  roster.onOnboarded((solver) => OBJECTIONS.forEach((why) => invalid.add({ solver, why }, 0)));
   const answerSeconds = metrics.histogram(
     'firmquote_venue_answer_seconds',
     'Answer time of solvers',
@@ -108,6 +118,13 @@ export function createFanOut(
     'Time waited in vain for one solver',
     ['solver'],
   );
+  // From 0 on, so that an alert sees the first event of a solver.
+  roster.onOnboarded((solver) => {
+    for (const why of OBJECTIONS) invalid.add({ solver, why }, 0);
+    for (const answer of ANSWERS) answers.add({ solver, answer }, 0);
+    for (const reason of DECLINE_REASONS) declined.add({ solver, reason, control: 'none' }, 0);
+    wasted.add({ solver }, 0);
+  });
 
   const isPrompt = (session: SolverSession) =>
     (silence.get(session)?.restsUntilMs ?? 0) <= clock.monotonicMs();

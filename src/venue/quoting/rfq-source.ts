@@ -97,6 +97,7 @@ export function createRfqSource(deps: RfqSourceDeps, options: FanOutOptions): Rf
     metrics,
   } = deps;
   const returned = metrics.counter('firmquote_venue_candidates_total', 'Candidates returned', ['solver']);
+  roster.onOnboarded((solver) => returned.add({ solver }, 0));
   metrics.gauge('firmquote_venue_open_quote_groups', 'Requests with live quotes', [], (gauge) =>
     gauge.set(promisedOutputs.size()),
   );

@@ -35,6 +35,8 @@ export function createVenueSource(
     'venue',
     'answer',
   ]);
+  for (const answer of ['quote', 'decline', 'late', 'silent', 'failed'])
+    answers.add({ venue: id, answer }, 0);
   const seconds = metrics.histogram(
     'firmquote_venue_route_answer_seconds',
     'Answer time of route venues',

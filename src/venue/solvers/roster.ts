@@ -268,6 +268,7 @@ export function createRoster(
         faded: 0,
         elsewhere: new Map(),
       });
+      for (const to of ['offline', 'standby', 'active']) transitions.add({ solver: id, to }, 0);
       for (const hear of newcomers) hear(id);
       return;
     }

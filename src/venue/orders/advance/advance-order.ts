@@ -1,6 +1,6 @@
 /** One look at one order: read the chains, record facts, plan, run the next step. */
 
-import type { Fact, Failure } from '../../../domain/fact.ts';
+import { type Fact, type Failure, FAILURE_CODES } from '../../../domain/fact.ts';
 import type { OrderStore } from '../../../ports/stores/store.ts';
 import { foldFacts } from '../../../settlement/lifecycle.ts';
 import { type SettlementPlan, plan } from '../../../settlement/plan.ts';
@@ -28,6 +28,8 @@ export function createAdvanceOrder({ store, views, runStep, clock, log, metrics 
     'status',
     'code',
   ]);
+  endedTotal.add({ status: 'settled', code: 'none' }, 0);
+  for (const code of FAILURE_CODES) endedTotal.add({ status: 'failed', code }, 0);
   const settleSeconds = metrics.histogram(
     'firmquote_venue_settle_seconds',
     'From acceptance to settled',
