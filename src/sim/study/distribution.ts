@@ -71,8 +71,8 @@ export function distributionOf(runs: readonly RunProfit[], minutes: number): Dis
 
 /**
  * The tail of a sample. `value` is the lower quantile: the smallest profit x with P(profit <= x) >= percent
- * (value at risk by historical simulation). `shortfall` is the sample's expected shortfall of Acerbi and Tasche
- * (2002): the mean of the worst share, in which the last run counts by the fraction of it that belongs.
+ * (value at risk by historical simulation). `shortfall` is the sample's expected shortfall of Acerbi and
+ * Tasche (2002): the mean of the worst share, in which the last run counts by the fraction that belongs.
  * `percent` is a whole number from 1 to 100. Throws `RangeError` without a profit.
  */
 export function tailOf(profits: readonly number[], percent: number): Tail {

@@ -38,7 +38,7 @@ export const csvTable = <T>(file: string, columns: readonly Column<T>[], rows: r
   rows: rows.map((row) => columns.map(({ value }) => value(row))),
 });
 
-/** Writes one file per table into a folder, which is made. Throws `RequestError` when it cannot be written. */
+/** Writes one file per table into a folder that it makes. Throws `RequestError` when that fails. */
 export async function saveTables(folder: string, tables: readonly CsvTable[]): Promise<void> {
   await mkdir(folder, { recursive: true }).catch((cause: unknown) => {
     throw badRequest(
