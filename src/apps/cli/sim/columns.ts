@@ -137,3 +137,11 @@ export function fixed<T>(
 ): Column<T> {
   return { heading, csv, value, text: (row) => number(value(row), digits) };
 }
+
+/** The bounds of a 95 % interval; the unit is that of the difference beside them. */
+export const intervalColumns = <T>(
+  interval: (row: T) => readonly [low: number, high: number] | null,
+): Column<T>[] => [
+  fixed('from', 3, 'difference_low_95', (row) => interval(row)?.[0] ?? null),
+  fixed('to', 3, 'difference_high_95', (row) => interval(row)?.[1] ?? null),
+];

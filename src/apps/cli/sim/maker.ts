@@ -3,9 +3,10 @@
 import { parseUnits } from '../../../domain/amount.ts';
 import type { Cap, Limits } from '../../../inventory/limits.ts';
 import { createRoutes, type LpChain } from '../../../lp/quoting/route.ts';
+import type { PricingParams } from '../../../pricing/params.ts';
 import { parseDecimal, toNumber } from '../../../pricing/rational.ts';
 import type { MakerSetup, SimRoute, SimToken } from '../../../sim/maker.ts';
-import { loadConfig } from '../../config/load.ts';
+import { parseConfig, readJson } from '../../config/load.ts';
 import { zLpAppConfig, type LpAppConfig } from '../../lp/config.ts';
 import { loadPlugin } from '../../lp/plugin.ts';
 import { chainOf } from '../../networks.ts';
@@ -19,14 +20,21 @@ interface MakerOptions {
   risk: boolean;
 }
 
-/** Ignores secrets and environment. Throws `ConfigError` or `RequestError`. */
+/** Ignores secrets and environment; `params` replace those of the pair. Throws `RequestError`. */
 export async function readMaker(
   file: string,
   name: string,
   mid: number,
   options: MakerOptions,
+  params: Partial<PricingParams> = {},
 ): Promise<MakerSetup> {
-  const { config } = await loadConfig(zLpAppConfig, file, {});
+  const json = await readJson(file);
+  const { config: written } = parseConfig(zLpAppConfig, json, {}, file);
+  const config =
+    Object.keys(params).length === 0
+      ? written
+      : parseConfig(zLpAppConfig, withParams(json, pairOf(written.lp, file, options.pair), params), {}, file)
+          .config;
   const { module } = config.lp.pricing;
   return {
     ...makerOf(config, file, name, mid, options),
@@ -41,17 +49,7 @@ function makerOf(
   mid: number,
   { pair: wanted, capitalUsd, noiseBps, gasUsd, risk }: MakerOptions,
 ): MakerSetup {
-  const pair = lp.pairs.find(({ base, quote }) =>
-    wanted === undefined ? base !== quote : wanted === `${base}-${quote}`,
-  );
-  if (pair === undefined || pair.base === pair.quote) {
-    const known = lp.pairs
-      .filter(({ base, quote }) => base !== quote)
-      .map(({ base, quote }) => `${base}-${quote}`);
-    throw badConfig(
-      `${file} makes no market in ${wanted ?? 'a pair of two assets'}. It has: ${known.join(', ') || 'none'}.`,
-    );
-  }
+  const pair = lp.pairs[pairOf(lp, file, wanted)] as LpAppConfig['lp']['pairs'][number];
   const chains: LpChain[] = lp.chains.map((config) => {
     const section = networks.find(({ id }) => id === config.chainId);
     if (section === undefined)
@@ -126,6 +124,37 @@ function makerOf(
     noiseBps,
     gasUsd,
   };
+}
+
+/** The index of the wanted pair, or of the first of two different assets. */
+function pairOf({ pairs }: LpAppConfig['lp'], file: string, wanted: string | undefined): number {
+  const index = pairs.findIndex(
+    ({ base, quote }) => base !== quote && (wanted === undefined || wanted === `${base}-${quote}`),
+  );
+  if (index >= 0) return index;
+  const known = pairs
+    .filter(({ base, quote }) => base !== quote)
+    .map(({ base, quote }) => `${base}-${quote}`);
+  throw badConfig(
+    `${file} makes no market in ${wanted ?? 'a pair of two assets'}. It has: ${known.join(', ') || 'none'}.`,
+  );
+}
+
+interface WrittenPair {
+  params?: object;
+  corridorParams?: Record<string, object>;
+}
+
+/** Sets parameters of a pair in the file's JSON, so that the whole configuration is checked with them. */
+function withParams(json: unknown, index: number, params: Partial<PricingParams>): unknown {
+  const copy = structuredClone(json) as { lp: { pairs: WrittenPair[] } };
+  const pair = copy.lp.pairs[index] as WrittenPair;
+  pair.params = { ...pair.params, ...params };
+  // A value of a corridor would hide that of its pair.
+  for (const own of Object.values(pair.corridorParams ?? {}))
+    for (const [name, value] of Object.entries(params))
+      if (name in own) Object.assign(own, { [name]: value });
+  return copy;
 }
 
 function limitsOf(limits: LpAppConfig['lp']['limits']): Limits {

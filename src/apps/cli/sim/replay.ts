@@ -4,7 +4,13 @@ import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { lineChart } from '../../../sim/chart.ts';
 import { pageOf } from '../../../sim/page.ts';
-import { type ReplayLeg, type ReplayedQuote, type ReplayResult, runReplay } from '../../../sim/replay.ts';
+import {
+  type ReplayLeg,
+  type ReplayedQuote,
+  type ReplayResult,
+  type ReplaySetup,
+  runReplay,
+} from '../../../sim/replay.ts';
 import { parseRfqs, type RfqRecord } from '../../../sim/rfq-record.ts';
 import type { SimTally } from '../../../sim/tally.ts';
 import { readMaker } from './maker.ts';
@@ -14,15 +20,19 @@ import { save } from './save.ts';
 import { printLines, table } from '../table.ts';
 import { badRequest } from '../../bad-request.ts';
 
-interface ReplayOptions extends MarketOptions {
+export interface ReplayOptions extends MarketOptions {
   config: string;
   against: string;
   rfqs?: string;
   show: number;
 }
 
-export async function replayMarket(options: ReplayOptions): Promise<void> {
-  const path = await pricesOf(options);
+/** The two configurations, the prices of a seed, and the requests. */
+export async function replaySetup(
+  options: ReplayOptions,
+  seed: number,
+): Promise<{ setup: ReplaySetup; source: string }> {
+  const path = await pricesOf({ ...options, seed });
   const records = options.rfqs === undefined ? undefined : await readRfqs(options.rfqs);
   const mid = path.prices[0] as number;
   const names =
@@ -35,23 +45,40 @@ export async function replayMarket(options: ReplayOptions): Promise<void> {
     ...options,
     pair: options.pair ?? `${a.base}-${a.quote}`,
   });
-  const result = runReplay({
-    seed: options.seed,
-    startMs: path.startMs,
-    prices: path.prices,
-    motion: path.motion,
-    records,
-    takers: takersOf(options),
-    makers: [a, b],
-    sampleSeconds: Math.max(1, Math.ceil(path.prices.length / 120)),
-  });
-  if (records !== undefined && result.requests === 0)
-    throw badRequest(
-      `None of the ${records.length} requests in ${options.rfqs} lies in the ${result.seconds} seconds of prices from ${new Date(path.startMs).toISOString()}.`,
-    );
+  return {
+    setup: {
+      seed,
+      startMs: path.startMs,
+      prices: path.prices,
+      motion: path.motion,
+      records,
+      takers: takersOf(options),
+      makers: [a, b],
+      sampleSeconds: Math.max(1, Math.ceil(path.prices.length / 120)),
+    },
+    source: path.source,
+  };
+}
 
+/** Throws `RequestError` when no recorded request lies in the time of the prices. */
+export function replayChecked(setup: ReplaySetup, options: ReplayOptions): ReplayResult {
+  const result = runReplay(setup);
+  if (setup.records !== undefined && result.requests === 0)
+    throw badRequest(
+      `None of the ${setup.records.length} requests in ${options.rfqs} lies in the ${result.seconds} seconds of prices from ${new Date(setup.startMs).toISOString()}.`,
+    );
+  return result;
+}
+
+export async function replayMarket(options: ReplayOptions): Promise<void> {
+  const { setup, source } = await replaySetup(options, options.seed);
+  const {
+    records,
+    makers: [a, b],
+  } = setup;
+  const result = replayChecked(setup, options);
   const facts = [
-    `${a.base}-${a.quote}, ${Math.round(result.seconds / 6) / 10} minutes. Prices ${path.source}.`,
+    `${a.base}-${a.quote}, ${Math.round(result.seconds / 6) / 10} minutes. Prices ${source}.`,
     `${result.requests} requests ${records === undefined ? `drawn with seed ${options.seed}` : `from ${options.rfqs}`}${result.skipped > 0 ? `, ${result.skipped} outside the prices' time left out` : ''}; ${result.changed} were answered or accepted differently.`,
   ];
   printLines(facts);
@@ -160,7 +187,7 @@ interface Figure {
   digits: number;
 }
 
-function figuresOf({ makers: [a, b] }: ReplayResult): Figure[] {
+export function figuresOf({ makers: [a, b] }: ReplayResult): Figure[] {
   const row = (name: string, of: (tally: SimTally) => number, digits = 2): Figure => ({
     name,
     one: of(a),

@@ -264,6 +264,53 @@ describe('firmquote sim', () => {
     });
   });
 
+  test('a sweep runs every point with the same seeds and sorts them', async () => {
+    const [csv, json] = [join(folder, 'sweep'), join(folder, 'sweep.json')];
+    const words = ['sweep', '--config', EXAMPLE, '--minutes', '3', '--seeds', '2', '--rfq-seconds', '1'];
+    const { rows } = await sim(
+      ...[...words, '--set', 'minEdgeBps=1,30', '--set', 'gamma=0.0005,0.002', '--sort', 'deviation'],
+      ...['--csv', csv, '--json', json, '--html', join(folder, 'sweep.html')],
+    );
+    const points = await readCsv(csv, 'sweep.csv');
+    expect(points.length).toBe(5);
+    const deviations = points.map((row) => Number(row['deviation_usd']));
+    expect(deviations).toEqual(deviations.toSorted((a, b) => a - b));
+    // The configuration has these values, and common random numbers leave no difference at all.
+    const same = points.find((row) => row['minEdgeBps'] === '1' && row['gamma'] === '0.0005');
+    expect(same).toMatchObject({ difference_usd: '0', difference_low_95: '0', difference_high_95: '0' });
+    const other = points.find((row) => row['minEdgeBps'] === '30' && row['gamma'] === '0.0005');
+    expect(Number(other?.['difference_usd'])).not.toBe(0);
+    expect((await readCsv(csv, 'runs.csv')).length).toBe(10);
+    expect(JSON.parse(await readFile(json, 'utf8')).points.map(({ mean }: Distribution) => mean)).toEqual(
+      points.map((row) => Number(row['mean_pnl_usd'])),
+    );
+    expect(rows.map(({ name }) => name)).toContain('minEdgeBps=30 gamma=0.002: mean PnL, USD');
+  });
+
+  test('a comparison pairs two configurations by seed', async () => {
+    const wider = join(folder, 'wider.json');
+    const text = await readFile(EXAMPLE, 'utf8');
+    await writeFile(wider, text.replace('"minEdgeBps": 1,', '"minEdgeBps": 30,'));
+    const words = ['compare', '--config', EXAMPLE, '--minutes', '3', '--seeds', '3', '--rfq-seconds', '1'];
+    const csv = join(folder, 'compare');
+    const { rows } = await sim(...words, '--against', wider, '--csv', csv);
+    const spread = (await readCsv(csv, 'compare.csv')).find((row) => row['figure'] === 'mean spread D, bps');
+    expect(spread?.['verdict']).toBe('wider is higher');
+    expect(Number(spread?.['difference_low_95'])).toBeGreaterThan(10);
+    expect(Number(spread?.['difference'])).toBe(
+      rows.find(({ name }) => name === 'difference: mean spread D, bps: mean')?.ours,
+    );
+    const itself = await sim(...words, '--against', EXAMPLE);
+    expect(itself.rows.length).toBeGreaterThan(20);
+    expect(itself.rows.filter(({ ours }) => ours !== 0)).toEqual([]);
+    const recorded = await sim(
+      ...['compare', '--config', EXAMPLE, '--against', wider, '--prices', recording],
+    );
+    expect(
+      recorded.rows.find(({ name }) => name === 'difference: mean spread D, bps: mean')?.ours,
+    ).toBeGreaterThan(10);
+  });
+
   test.each([
     [[], /One of: --published, --bars, --model/],
     [['--published', '--bars'], /One of/],
@@ -281,6 +328,17 @@ describe('firmquote sim', () => {
     [['run', '--config', EXAMPLE, '--pair', 'DOGE-USDC'], /makes no market in DOGE-USDC. It has: WETH-USDC/],
     [['run', '--config', 'config/venue.example.json'], /cannot be used/],
     [['run', '--config', EXAMPLE, '--minutes', '1', '--html', '/nowhere/x.html'], /cannot be written/],
+    [['sweep', '--config', EXAMPLE, '--set', 'gama=1'], /"gama" is no parameter.*one of: alpha, beta/],
+    [['sweep', '--config', EXAMPLE, '--set', 'gamma'], /"" is not allowed/],
+    [['sweep', '--config', EXAMPLE, '--set', 'gamma=0,x'], /"x" is not allowed/],
+    [
+      ['sweep', '--config', EXAMPLE, '--set', 'gamma=-1'],
+      /"-1" is not allowed. Too small: expected number to be >=0/,
+    ],
+    [['sweep', '--config', EXAMPLE, '--set', 'invPassThrough=1'], /"1" is not allowed.*boolean/],
+    [['sweep', '--config', EXAMPLE, '--set', 'omega=0', '--set', 'omega=1'], /names omega twice/],
+    [['sweep', '--config', EXAMPLE, '--set', 'minSize=300000'], /is 300000, above maxSize = 250000/],
+    [['sweep', '--config', EXAMPLE, '--set', 'gamma=1', '--sort', 'luck'], /Allowed choices are pnl, /],
     [['replay', '--config', EXAMPLE], /required option '--against/],
     [['replay', '--config', EXAMPLE, '--against', EXAMPLE, '--rfqs', '/nowhere'], /cannot be read/],
   ])('%j is refused', async (words, message) => {

@@ -1,7 +1,8 @@
 /** `firmquote sim`. */
 
-import { Command, InvalidArgumentError } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { badRequest } from '../../bad-request.ts';
+import { MEASURES } from './measures.ts';
 
 interface SimOptions {
   published?: boolean;
@@ -56,6 +57,38 @@ export function simCommand(): Command {
       1,
     )
     .action(async (options) => (await import('./run.ts')).simulateMarket(options));
+  marketOptions(
+    sim
+      .command('sweep')
+      .description('the same seeds for every point of a grid of model parameters, sorted by a measure'),
+  )
+    .requiredOption('-c, --config <file>', 'configuration of the LP, as in config/lp.example.json')
+    .requiredOption(
+      '--set <name=values>',
+      'values of a parameter, such as gamma=0.0001,0.0005; may be repeated, see docs/lp/parameters.md',
+      (text: string, before: string[] = []) => [...before, text],
+    )
+    .option(
+      '--seeds <n>',
+      'number of runs of each point, each with the next seed',
+      within(2, 10_000, true),
+      10,
+    )
+    .addOption(new Option('--sort <measure>', 'best first').choices(Object.keys(MEASURES)).default('pnl'))
+    .action(async (options) => (await import('./sweep.ts')).sweepParameters(options));
+  marketOptions(
+    sim
+      .command('compare')
+      .description('two configurations over the same flow with many seeds: differences with an interval'),
+  )
+    .requiredOption('-c, --config <file>', 'first configuration')
+    .requiredOption('--against <file>', 'second configuration')
+    .option(
+      '--rfqs <file>',
+      'recorded requests as JSON lines, see docs/lp/replay.md; default: drawn requests',
+    )
+    .option('--seeds <n>', 'number of runs, each with the next seed', within(2, 10_000, true), 20)
+    .action(async (options) => (await import('./compare.ts')).compareMarkets(options));
   marketOptions(
     sim
       .command('replay')
@@ -133,7 +166,7 @@ async function act(options: SimOptions, rest: readonly string[]): Promise<void> 
   ).length;
   if (chosen !== 1)
     throw badRequest(
-      'Choose what to simulate. One of: --published, --bars, --model NAME, or the commands run and replay. See: firmquote sim --help',
+      'Choose what to simulate. One of: --published, --bars, --model NAME, or the commands run, sweep, compare and replay. See: firmquote sim --help',
     );
   const named = namedOptions(rest);
   const { printReport } = await import('./print.ts');
