@@ -226,7 +226,7 @@ export function createStandby({
       const { pairName: pair } = route;
       if (found.get(pair)?.quoting === true) continue;
       const closed = closedReason(route);
-      const unpriced = closed === undefined ? priceReasonOf(route) : undefined;
+      const unpriced = closed === undefined ? (priceReasonOf(route) ?? gasReasonOf(route)) : undefined;
       open ||= closed === undefined;
       priceReason ??= unpriced;
       const reason = closed ?? unpriced?.note;
@@ -265,6 +265,27 @@ export function createStandby({
       note: `${pairName}: ${condition?.detail ?? 'no price yet'}`,
       ...(condition !== undefined && { control: condition.code }),
     };
+  }
+
+  /** Our gas across chains is part of the price, so the native currency needs one too. */
+  function gasReasonOf({ origin, dest, sameChain, pairName }: Route): StandbyReason | undefined {
+    if (sameChain) return undefined;
+    const { chains, market } = quoting().context;
+    for (const { id, slug } of [dest, origin]) {
+      const state = chains.get(id);
+      if (state === undefined) continue;
+      const { gasPrice } = state.config;
+      const native = market.mid(gasPrice);
+      if (isDecline(native))
+        return {
+          kind: 'price',
+          note: `${pairName}: gas on ${slug} has no price: ${native.detail ?? `${gasPrice}: no price yet`}`,
+          ...(native.control !== undefined && { control: native.control }),
+        };
+      if (state.weiPerGas === undefined)
+        return { kind: 'price', note: `${pairName}: the price of gas on ${slug} is not known yet` };
+    }
+    return undefined;
   }
 
   const staleReasons = (): StandbyReason[] =>
