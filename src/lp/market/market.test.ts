@@ -81,8 +81,12 @@ test('two of three sources make a price; one alone, or two stale ones, do not', 
   pass(101);
   expect(market.pair('WETH', 'USDC')).toMatchObject({ declined: 'stale_price' });
   expect(market.stale()).toEqual([
-    { symbol: 'ETH', detail: '0 of 2 sources fresh' },
-    { symbol: 'EUR', detail: '0 of 1 sources fresh' },
+    {
+      symbol: 'ETH',
+      detail:
+        '0 of 2 sources fresh; a|ETHUSD said 2500 2.0 s ago, 2.0 s allowed; b|ETHUSD said 2501 2.0 s ago, 2.0 s allowed; c|ETHUSD never gave a price',
+    },
+    { symbol: 'EUR', detail: '0 of 1 sources fresh; a|EURUSD never gave a price' },
   ]);
 });
 

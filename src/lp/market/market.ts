@@ -328,12 +328,12 @@ export function createMarket(
         if (found !== undefined && !isDecline(pair(base, quote))) found.view.tick(found.nowMs);
       }
     },
-    /** Price symbols without a usable mid, with a reason fit for the public. */
+    /** Price symbols without a usable mid, with what each source says: for the operator. */
     stale() {
       const nowMs = clock.nowMs();
       const look = (symbol: string) => {
         const condition = books.get(symbol)?.state(nowMs).condition;
-        if (condition?.blocks === true) missing.set(symbol, condition.brief);
+        if (condition?.blocks === true) missing.set(symbol, condition.detail);
         else missing.delete(symbol);
       };
       for (const symbol of [...missing.keys()]) look(symbol);
