@@ -39,8 +39,11 @@ export default defineConfig({
   test: {
     ...patient,
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-    // `npm run test:faults`, `test:hostile` and `test:walkthrough` run these.
-    exclude: ['test/faults/**', 'test/hostile/**', 'test/kill/**', 'test/walkthrough/**', ...leftOut],
+    // `npm run test:faults`, `test:hostile`, `test:walkthrough` and `lp-day` run these.
+    exclude: [
+      ...['test/faults/**', 'test/hostile/**', 'test/kill/**', 'test/walkthrough/**', 'test/lp-day/**'],
+      ...leftOut,
+    ],
     globalSetup: ['test/support/build.ts', 'test/support/cluster.ts'],
     sequence: { sequencer: LongestFirst },
     pool: 'forks',

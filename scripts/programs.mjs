@@ -19,6 +19,7 @@ const PROGRAMS = [
       'test/faults/lp-crash.test.ts',
       'test/faults/lp-failover.test.ts',
       'test/faults/venue-replicas.test.ts',
+      'test/lp-day/lp-day.test.ts',
     ],
   },
   {

@@ -38,6 +38,7 @@ const commands = {
   docs: () => documents(),
   fuzz: (args) => (install(), typescript('test/fuzz/main.ts', args)),
   faults: (args) => faults(args),
+  'lp-day': (args) => lpDay(args),
   walkthrough: () => suite('vitest.walkthrough.config.ts'),
   hostile: (args) =>
     args.length > 0
@@ -262,6 +263,15 @@ async function faults(args) {
   return suite('vitest.faults.config.ts', { FIRMQUOTE_SEED: seed }, ` | seed ${seed}`);
 }
 
+/** Runs the LP's day with one seed: `--seed S` runs a day again. */
+async function lpDay([option, given, ...rest]) {
+  if (option !== undefined && (option !== '--seed' || !/^\d+$/.test(given ?? '') || rest.length > 0))
+    fail('Usage: npm run lp-day -- --seed S');
+  const seed = given ?? String(Math.floor(Math.random() * 1e9));
+  console.log(`lp-day: seed ${seed} (again: npm run lp-day -- --seed ${seed})`);
+  return suite('vitest.lp-day.config.ts', { FIRMQUOTE_SEED: seed }, ` | seed ${seed}`);
+}
+
 /** Runs the tests of one configuration; `note` follows the name of each failure. */
 async function suite(config, env = {}, note = '') {
   install();
@@ -302,7 +312,7 @@ async function ci() {
   if (!closing) console.log('npm test printed no closing line: counted as a failure.');
 
   let output = tests.output;
-  for (const name of ['test:faults', 'test:hostile', 'test:walkthrough']) {
+  for (const name of ['test:faults', 'test:hostile', 'test:walkthrough', 'lp-day']) {
     const longer = await captured('npm', ['run', name]);
     output += `\n${longer.output}`;
     const ending = /^(\d+) passed, (\d+) failed$/m.exec(longer.output);

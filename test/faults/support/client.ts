@@ -10,6 +10,7 @@ import {
   type HttpAnswer,
   type SignedOrder,
   type DemoTaker,
+  type WantedQuote,
 } from '../../../src/apps/demo/taker.ts';
 import type { Seeded } from '../../kill/seeded.ts';
 import type { TestAccount, TestChain } from '../../support/devnet.ts';
@@ -28,14 +29,27 @@ export interface Prepared {
   submission: SignedOrder;
 }
 
+/** On the first of these chains USDC, or else WETH, against a token on the second. */
+export interface Wanted {
+  from?: TestChain;
+  to?: TestChain;
+  /** Whole tokens. */
+  usdc?: bigint;
+  /** Base units. */
+  weth?: bigint;
+  /** Default: WETH for USDC, and USDC for WETH. */
+  take?: 'usdc' | 'weth';
+  /** The quote must be firm for at least this long. */
+  firmSeconds?: number;
+}
+
 export interface Client {
   wallet: TestAccount;
   taker: DemoTaker;
-  /**
-   * A quote for USDC on the first of these chains against WETH on the second, signed and ready to submit.
-   * Asks until there is one.
-   */
-  prepare(trade?: { from?: TestChain; to?: TestChain; usdc?: bigint }): Promise<Prepared>;
+  /** A quote, signed and ready to submit. Asks until there is one. */
+  prepare(trade?: Wanted): Promise<Prepared>;
+  /** Asks once. undefined: nobody quotes this. */
+  quote(trade?: Wanted): Promise<QuoteCandidate | undefined>;
   /** One POST. undefined: no answer within the given time, by default 15 s. */
   submit(prepared: Prepared, key: string | null, timeoutMs?: number): Promise<HttpAnswer | undefined>;
   /** Repeats under the same key until the venue answers 200 or 422. undefined: refused finally. */
@@ -109,6 +123,16 @@ export function createClient({ wallet, venueUrl, apiKey, chains, log }: ClientOp
     }
   }
 
+  const asset = ({ chain: { id } }: TestChain, token: string) => `eip155:${id}/erc20:${token}`;
+  const wanted = ({ from = home, to = from, usdc = 100n, weth, take, firmSeconds }: Wanted): WantedQuote => ({
+    ...(firmSeconds !== undefined && { minValidUntil: Math.floor(Date.now() / 1_000) + firmSeconds }),
+    input:
+      weth === undefined
+        ? { asset: asset(from, from.usdc.address), amount: (usdc * USDC).toString() }
+        : { asset: asset(from, from.weth.address), amount: weth.toString() },
+    output: { asset: asset(to, to[take ?? (weth === undefined ? 'weth' : 'usdc')].address) },
+  });
+
   async function look(orderId: string): Promise<OrderStatusResponse | undefined> {
     const status = await taker.status(orderId).catch(() => undefined);
     if (status) note({ kind: 'seen', orderId, status });
@@ -118,17 +142,12 @@ export function createClient({ wallet, venueUrl, apiKey, chains, log }: ClientOp
   return {
     wallet,
     taker,
-    prepare({ from = home, to = from, usdc = 100n } = {}) {
+    quote: async (trade = {}) => (await taker.quote(wanted(trade))).quotes[0],
+    prepare(trade = {}) {
       let last: unknown = 'no answer';
       return patiently(
         async () => {
-          const asset = ({ chain: { id } }: TestChain, token: string) => `eip155:${id}/erc20:${token}`;
-          const answer = await taker
-            .quote({
-              input: { asset: asset(from, from.usdc.address), amount: (usdc * USDC).toString() },
-              output: { asset: asset(to, to.weth.address) },
-            })
-            .catch((error: unknown) => void (last = error));
+          const answer = await taker.quote(wanted(trade)).catch((error: unknown) => void (last = error));
           const candidate = answer?.quotes[0];
           if (answer && !candidate) last = answer;
           if (!candidate) return undefined;
@@ -137,7 +156,7 @@ export function createClient({ wallet, venueUrl, apiKey, chains, log }: ClientOp
           return { candidate, submission: prepared.submission };
         },
         () =>
-          `no quote for ${usdc} USDC from chain ${from.chain.id} to chain ${to.chain.id}; the last answer: ${last instanceof Error ? String(last) : JSON.stringify(last)}`,
+          `no quote for ${JSON.stringify(wanted(trade))}; the last answer: ${last instanceof Error ? String(last) : JSON.stringify(last)}`,
       );
     },
     submit,

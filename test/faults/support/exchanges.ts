@@ -28,20 +28,20 @@ const HALF_SPREAD = 0.1;
 const SYMBOLS: Record<ExchangeKind, string> = { binance: 'ETHUSD', coinbase: 'ETH-USD', kraken: 'ETH/USD' };
 
 /** A ticker as the exchange writes it; `count` rises with each. */
-function ticker(kind: ExchangeKind, price: number, count: number): string {
+function ticker(kind: ExchangeKind, symbol: string, price: number, count: number): string {
   const [bid, ask] = [(price - HALF_SPREAD).toFixed(2), (price + HALF_SPREAD).toFixed(2)];
   const now = new Date().toISOString();
   switch (kind) {
     case 'binance':
       return JSON.stringify({
-        stream: 'ethusd@bookTicker',
-        data: { u: count, s: SYMBOLS.binance, b: bid, B: '5', a: ask, A: '5' },
+        stream: `${symbol.toLowerCase()}@bookTicker`,
+        data: { u: count, s: symbol, b: bid, B: '5', a: ask, A: '5' },
       });
     case 'coinbase':
       return JSON.stringify({
         type: 'ticker',
         sequence: count,
-        product_id: SYMBOLS.coinbase,
+        product_id: symbol,
         best_bid: bid,
         best_bid_size: '5',
         best_ask: ask,
@@ -52,25 +52,20 @@ function ticker(kind: ExchangeKind, price: number, count: number): string {
       return JSON.stringify({
         channel: 'ticker',
         type: 'update',
-        data: [
-          {
-            symbol: SYMBOLS.kraken,
-            bid: Number(bid),
-            bid_qty: 5,
-            ask: Number(ask),
-            ask_qty: 5,
-            timestamp: now,
-          },
-        ],
+        data: [{ symbol, bid: Number(bid), bid_qty: 5, ask: Number(ask), ask_qty: 5, timestamp: now }],
       });
   }
 }
 
-export async function playExchange(kind: ExchangeKind, first: number): Promise<PlayedExchange> {
+export async function playExchange(
+  kind: ExchangeKind,
+  first: number,
+  symbol = SYMBOLS[kind],
+): Promise<PlayedExchange> {
   let price = first;
   let frozen = false;
   let count = 0;
-  let last = ticker(kind, price, count);
+  let last = ticker(kind, symbol, price, count);
   let port = 0;
   let server: WebSocketServer | undefined;
 
@@ -89,14 +84,14 @@ export async function playExchange(kind: ExchangeKind, first: number): Promise<P
   }
   await open();
   const timer = setInterval(() => {
-    if (!frozen) last = ticker(kind, price, (count += 1));
+    if (!frozen) last = ticker(kind, symbol, price, (count += 1));
     server?.clients.forEach((socket: WebSocket) => socket.send(last));
   }, EVERY_MS);
 
   return {
     kind,
     url: `ws://127.0.0.1:${port}`,
-    symbol: SYMBOLS[kind],
+    symbol,
     say: (next) => void (price = next),
     freeze: (now) => void (frozen = now),
     gone: close,

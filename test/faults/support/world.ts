@@ -39,6 +39,10 @@ export interface WorldOptions {
   venues?: Record<string, VenueRole>;
   /** By solver id. */
   lps?: readonly string[];
+  /** More ids on the roster: their LPs are the test's own. */
+  guests?: readonly string[];
+  /** As in `createPart`. */
+  program?: string;
   /** Blocks on top before a fact is final. */
   depth?: number;
   landingMarginSeconds?: number;
@@ -91,6 +95,8 @@ export interface World {
   quoting(venue?: string): Promise<void>;
   /** Of the workspace that all clients belong to. */
   apiKey: string;
+  /** Of an LP or a guest. */
+  solverKey(id: string): string;
   /** A funded taker who records every answer. */
   client(venue?: string): Promise<Client>;
   /** Of all clients, in the order of time. */
@@ -109,6 +115,8 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     chainIds = [31_601],
     venues = { venue: 'all' },
     lps: lpIds = ['alpha'],
+    guests = [],
+    program,
     depth = 1,
     landingMarginSeconds = 8,
     proofWindowSeconds = 40,
@@ -211,6 +219,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     return file;
   };
 
+  const own = program === undefined ? {} : { program };
   const venueParts = new Map<string, Part>();
   for (const [name, role] of Object.entries(venues)) {
     const [http, ops] = [await steadyPort(), await steadyPort()];
@@ -228,7 +237,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
       chains: chainSections,
       attesters: { urls: attesterUrls },
       prices: { USD: { fixed: '1' }, ETH: { fixed: '2500' } },
-      solvers: lpIds.map((id) => ({ id, name: id })),
+      solvers: [...lpIds, ...guests].map((id) => ({ id, name: id })),
       rates: {
         quotesPerSecond: 1_000,
         submitsPerSecond: 1_000,
@@ -244,12 +253,13 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
         words: ['venue', '--role', role],
         config: written(name, config),
         env: { RELAYER: relayer.privateKey, SEAL: seal },
+        ...own,
       }),
     );
   }
 
   const solverKeys = new Map<string, string>();
-  for (const id of lpIds) {
+  for (const id of [...lpIds, ...guests]) {
     await store.putSolver({ id, name: id, kind: 'lp', corridors: null, disabled: false });
     solverKeys.set(id, await mint('solver', id));
   }
@@ -306,6 +316,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
           words: ['lp'],
           config: written(id, config),
           env: { OPERATOR: operator.privateKey, VENUE_KEY: solverKeys.get(id) },
+          ...own,
         }),
       };
     }),
@@ -326,6 +337,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
       words: ['attester'],
       config: written(name, config),
       env: { ATTESTER: ATTESTERS[index]?.privateKey },
+      ...own,
     });
   });
 
@@ -387,6 +399,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     },
     quoting,
     apiKey: service,
+    solverKey: (id) => solverKeys.get(id) ?? '',
     async client(name) {
       const wallet = account(3_500 + clients++);
       for (const chain of devnet.chains) await funded(() => chain.fund(wallet.address, 100_000n));

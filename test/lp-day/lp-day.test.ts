@@ -1,0 +1,35 @@
+/**
+ * A day of an LP, from `lp init` to the verdict of its books, in one world. The parts follow each other: each
+ * starts where the one before it ended. Again with the same choices: npm run lp-day -- --seed S
+ */
+
+import { afterAll, afterEach, beforeAll, test } from 'vitest';
+import { another, nobodyKnows, oneIsWrong } from './feeds.ts';
+import { init, start } from './morning.ts';
+import { drain, parts } from './pauses.ts';
+import { bad, good } from './reloads.ts';
+import { type Day, startDay } from './support/day.ts';
+import { SEED } from './support/seed.ts';
+
+let day: Day;
+
+beforeAll(async () => {
+  console.log(`lp-day: seed ${SEED} (again: npm run lp-day -- --seed ${SEED})`);
+  day = await startDay();
+});
+afterEach(async ({ task }) => {
+  if (task.result?.state !== 'fail') return;
+  console.log((await day.operator.lp('status')).stdout);
+  console.log(day.lp?.output().slice(-6_000));
+});
+afterAll(() => day?.stop());
+
+test('morning: lp init on the real path, and everything that it asks for', () => init(day));
+test('morning: config check, start, and trades on each chain and across', () => start(day));
+test('feeds: one exchange freezes or lies, and the LP goes on without it', () => oneIsWrong(day));
+test('feeds: nobody knows the price, and the LP stops and says why', () => nobodyKnows(day));
+test('feeds: a dead exchange is replaced by a reload', () => another(day));
+test('reload: contradictions are refused with both values, and nothing changes', () => bad(day));
+test('reload: a good change shows its effect, applies, and is undone', () => good(day));
+test('pause: a pair, then a chain, and the rest goes on', () => parts(day));
+test('drain: every open order ends, the pause survives a restart, and the LP returns', () => drain(day));
