@@ -26,6 +26,7 @@ const operator = account(32);
 const taker = account(33);
 const keeper = account(34);
 const sponsor = account(35);
+const successor = account(36);
 const USDC = 1_000_000n;
 const WETH = 10n ** 18n;
 
@@ -39,10 +40,10 @@ let generation = 0;
 /** Its fills wait while this is held. */
 const brake = createBrake();
 
-/** `alone`: in one process even where the LP runs in several. */
-async function startLp({ alone = false } = {}): Promise<LpNode> {
+/** `alone`: in one process even where the LP runs in several. `key`: the operator from now on. */
+async function startLp({ alone = false, key = operator } = {}): Promise<LpNode> {
   generation += 1;
-  const senders = await testTransactors({ devnet, postgres, operator, owner: `lp-${generation}` });
+  const senders = await testTransactors({ devnet, postgres, operator: key, owner: `lp-${generation}` });
   const transactors = new Map([...senders].map(([chainId, sender]) => [chainId, brake.on(sender)]));
   const config = lpConfig(devnet, owner.address, {
     quoting: { validitySeconds: 5, claimSeconds: 10, fillMarginSeconds: 1 },
@@ -53,7 +54,7 @@ async function startLp({ alone = false } = {}): Promise<LpNode> {
     devnet,
     postgres,
     venueUrl: venue.url,
-    operator,
+    operator: key,
     schema: 'lp_settles',
     config,
     transactors,
@@ -382,4 +383,23 @@ test('after a crash nothing is signed until every lost quote has expired, and th
       )
     );
   });
+});
+
+test('after a crash and a rotation, an award signed with the old key is ours while that key may sign', async () => {
+  for (const chain of devnet.chains) {
+    await chain.fund(successor.address, 0n);
+    await chain.setOperator(owner.address, successor.address);
+  }
+  const kept = await quote(bridge(900n * USDC));
+  const revoked = await quote(buy(there, there, 800n * USDC));
+  await there.setOperator(owner.address, operator.address, false);
+  const zombie = lp;
+  // The one that nobody can execute must not bind inventory; it comes first.
+  venue.awards = [awardOf(revoked), awardOf(kept)];
+  lp = await startLp({ alone: true, key: successor });
+  await eventually(async () => (await stageOf(kept.id)) !== undefined);
+  expect(await stageOf(revoked.id)).toBeUndefined();
+  await here.send(keeper.address, here.chain.escrow, openForCall(kept.order, kept.funding));
+  await eventually(async () => (await stageOf(kept.id)) === 'finalised');
+  await zombie.stop();
 });

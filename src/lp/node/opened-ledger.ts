@@ -4,6 +4,7 @@ import type { Address } from '../../domain/hex.ts';
 import type { LedgerEvent } from '../../inventory/event.ts';
 import { learnFills } from '../chain/learn.ts';
 import { restore, type Restored } from '../chain/restore.ts';
+import type { ChainPort } from '../../ports/chain.ts';
 import type { LpAward, LpStore } from '../../ports/stores/lp-store.ts';
 import type { LpConfig } from '../config/config.ts';
 import type { LpChainWithPort } from './setup.ts';
@@ -14,6 +15,8 @@ export interface OpenedLedger extends Restored {
   opening: Awaited<ReturnType<LpStore['open']>>;
   generation: string | undefined;
   pastAwards: readonly LpAward[];
+  /** By chain: earlier keys of this LP that the account's owner has not revoked yet. */
+  formerOperators: ReadonlyMap<number, ReadonlySet<Address>>;
   /** Other processes traded the account on another database. They may have live quotes. */
   learned: boolean;
   /** Receives every event of the ledger from now on. With several replicas only. */
@@ -23,7 +26,7 @@ export interface OpenedLedger extends Restored {
 const MAX_PAST_AWARDS = 500;
 
 export async function openLedger(
-  { store, journal, shared, log, clock }: LpNodeDeps,
+  { store, journal, shared, transactions, log, clock }: LpNodeDeps,
   config: LpConfig,
   chains: readonly LpChainWithPort[],
   account: Address,
@@ -59,6 +62,22 @@ export async function openLedger(
     learned,
     generation: joined?.generation,
     pastAwards: await store.listAwards(MAX_PAST_AWARDS),
+    formerOperators: new Map(
+      await Promise.all(
+        chains.map(async ({ port }) => [port.chain.id, await allowed(port, account, transactions)] as const),
+      ),
+    ),
     onLedgerEvent: (listener) => void listeners.push(listener),
   };
+}
+
+/** The keys that have sent for this LP and may sign for its account: a revoked one binds nobody. */
+async function allowed(
+  port: ChainPort,
+  account: Address,
+  transactions: LpNodeDeps['transactions'],
+): Promise<ReadonlySet<Address>> {
+  const keys = (await transactions?.signers(port.chain.id)) ?? [];
+  const may = await Promise.all(keys.map((key) => port.isOperator(account, key)));
+  return new Set(keys.filter((_, index) => may[index]));
 }

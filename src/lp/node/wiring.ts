@@ -114,7 +114,10 @@ export function wireLp(deps: LpNodeDeps, config: LpConfig, base: NodeBase, opene
     rules,
   });
   const lead = shared === undefined ? ALONE : createLead(common, { leaseMs: shared.leadMs });
-  const awardDeps = { ...common, recovery: deps.recovery, taken: quoteEvents.accepted };
+  const awardDeps = {
+    ...{ ...common, recovery: deps.recovery, taken: quoteEvents.accepted },
+    formerOperators: (chainId: number) => opened.formerOperators.get(chainId) ?? new Set<Address>(),
+  };
   const awards = createAwards(awardDeps, { account, operator });
   for (const award of opened.awards) awards.load(award);
   const accounts = createAccounts(

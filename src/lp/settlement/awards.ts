@@ -36,6 +36,8 @@ interface AwardDeps {
   clock: Clock;
   log: Log;
   chains: ReadonlyMap<number, Chain>;
+  /** Earlier keys of this LP that may still sign for its account on a chain. */
+  formerOperators(chainId: number): ReadonlySet<Address>;
   time(chainId: number): UnixSeconds;
   /** Called for a new award, not for one that `load` brings. */
   taken(award: OpenAward): void;
@@ -152,7 +154,9 @@ export function createAwards(
         if (
           commitment.lp !== account ||
           commitment.deadline !== order.fillDeadline ||
-          (signer !== operator && signer !== account)
+          (signer !== operator &&
+            signer !== account &&
+            !deps.formerOperators(slice.originChainId).has(signer as Address))
         )
           return 'not_ours';
         if (over(slice, order)) {
