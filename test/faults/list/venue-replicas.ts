@@ -138,4 +138,20 @@ export const VENUE_REPLICAS: readonly Fault[] = [
       },
     ],
   },
+  {
+    id: 'F45',
+    fault:
+      'of three replicas, each behind its own URL, one after the other is killed and started again while takers trade',
+    holds:
+      'a client that has all URLs reports no error, each trade is one order and settles, and every solver learns of every award',
+    invariants: ['I1', 'I2', 'I5'],
+    test: 'test/faults/client-failover.test.ts',
+    defences: [
+      {
+        what: 'the client repeats a call at the next replica',
+        symbol: 'src/client/transport.ts#createTransport',
+        becomes: '(options) => original({ ...options, url: [options.url].flat()[0] as string })',
+      },
+    ],
+  },
 ];
