@@ -38,6 +38,7 @@ import { createRouter } from './router/router.ts';
 import { createScreening } from './orders/screening.ts';
 import { createSealing } from './quoting/sealing.ts';
 import { createNonceGroups } from './quoting/nonce-groups.ts';
+import { createTakerNonces } from './quoting/taker-nonces.ts';
 import { createOrderStream } from './stream/order-topics.ts';
 import { createStreamDoor } from './stream/stream.ts';
 import { createSubmitter } from './orders/submit.ts';
@@ -77,6 +78,7 @@ export function wireVenue(ports: VenueDeps, options: VenueOptions) {
   const fanOut = createFanOut({ ...ports, roster }, fanOutOptions);
   const promisedOutputs = createPromisedOutputs(peers);
   const nonceGroups = createNonceGroups();
+  const nonces = createTakerNonces(ports);
   const openQuotes = createOpenQuotes(peers);
   const liquidity = createLiquidity({ ...ports, promisedOutputs });
   const unsubmitted = createUnsubmittedQuotes({ ...ports, peers, liquidity }, rates.leastSubmittedShare);
@@ -89,7 +91,7 @@ export function wireVenue(ports: VenueDeps, options: VenueOptions) {
     { ...ports, roster, fanOut, relayFees, liquidity, promisedOutputs, nonceGroups, unsubmitted, prices },
     fanOutOptions,
   );
-  const shared = { ...ports, parser, source, sealing, responder, relayFees, prices, openQuotes };
+  const shared = { ...ports, parser, source, sealing, responder, relayFees, prices, openQuotes, nonces };
   const quoter = createRfqQuoter(shared, fanOutOptions);
   const levels = createSolverLevels({ ...ports, roster, markets }, levelsOptions);
 

@@ -59,6 +59,8 @@ abstract contract Base is Test {
     DevToken internal weth;
     Hashes internal hashes;
     uint256 internal orders;
+    /// @dev Orders take their nonces from this word when it is not 0, else each from a word of its own.
+    uint256 internal nonceWord;
 
     function setUp() public virtual {
         vm.warp(START);
@@ -206,7 +208,7 @@ abstract contract Base is Test {
     /// @dev An order of one input and no outputs yet.
     function blank(uint256 amount, uint256 outputs) internal returns (StandardOrder memory order) {
         order.user = taker;
-        order.nonce = uint256(keccak256(abi.encode("nonce", ++orders)));
+        order.nonce = nonceWord == 0 ? uint256(keccak256(abi.encode("nonce", ++orders))) : nonceWord << 8 | ++orders;
         order.originChainId = HERE;
         order.fillDeadline = deadline();
         order.expires = order.fillDeadline + 3600;

@@ -4,11 +4,10 @@
  * the screening result are in memory.
  *
  * Read in this order: parse-request, rfq-source (fan-out, verify, split-round), terms, sealing. Around them:
- * promised-outputs, open-quotes, unsubmitted and nonce-groups keep what has been promised; relay-fee and
+ * taker-nonces gives out order nonces; promised-outputs, open-quotes, unsubmitted and nonce-groups keep what has been promised; relay-fee and
  * fee-cap set the fees.
  */
 
-import type { Random } from '../../ports/random.ts';
 import type { ApiKey, Workspace } from '../../ports/stores/store.ts';
 import type { QuoteRequest } from '../../protocol/api/quote.ts';
 import type { Prices } from '../market/prices.ts';
@@ -19,6 +18,7 @@ import type { RelayFees } from './relay-fee.ts';
 import { noQuotes, type QuoteOutcome, type QuoteResponder } from './response.ts';
 import type { RfqSource } from './rfq-source.ts';
 import type { Sealing } from './sealing.ts';
+import type { TakerNonces } from './taker-nonces.ts';
 import { candidateTerms } from './terms.ts';
 import { promisedMeanwhile } from './unavailable.ts';
 
@@ -30,7 +30,7 @@ export interface RfqQuoterDeps {
   relayFees: RelayFees;
   prices: Prices;
   openQuotes: OpenQuotes;
-  random: Random;
+  nonces: TakerNonces;
 }
 
 export interface RfqQuoter {
@@ -39,7 +39,7 @@ export interface RfqQuoter {
 }
 
 export function createRfqQuoter(
-  { parser, source, sealing, responder, relayFees, prices, openQuotes, random }: RfqQuoterDeps,
+  { parser, source, sealing, responder, relayFees, prices, openQuotes, nonces }: RfqQuoterDeps,
   options: Pick<FanOutOptions, 'shortValiditySeconds' | 'farFromMidBps'>,
 ): RfqQuoter {
   async function findQuotes(
@@ -52,7 +52,7 @@ export function createRfqQuoter(
     if (!parsed) return noQuotes(why);
     const release = openQuotes.reserve(key.id, parsed.openQuoteLimits, parsed.now);
     try {
-      const answer = await source.find(parsed, BigInt(random.bytes32()));
+      const answer = await source.find(parsed, nonces.next(parsed.input.chain.id, parsed.taker));
       if (answer.why) return noQuotes(answer.why);
       const { asked } = answer;
       const best = answer.candidates

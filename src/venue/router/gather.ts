@@ -13,6 +13,7 @@ import type { ListedAsset } from '../market/markets.ts';
 import type { RouterOptions } from '../options.ts';
 import { firstLeg, makesSense, middlesOf, secondLeg, serving } from './middles.ts';
 import type { PairRequest } from '../quoting/rfq-source.ts';
+import type { TakerNonces } from '../quoting/taker-nonces.ts';
 import type { RouteLeg, RouteOffer, RouteSource } from './source.ts';
 
 export interface RouteCandidate extends Ranked {
@@ -31,6 +32,7 @@ export interface RouteCandidates {
 }
 
 type GathererDeps = Pick<VenueDeps, 'clock' | 'random' | 'log'> & {
+  nonces: TakerNonces;
   sources: readonly RouteSource[];
   relayFees: Pick<RelayFees, 'takerGas'>;
 };
@@ -38,7 +40,7 @@ type GathererDeps = Pick<VenueDeps, 'clock' | 'random' | 'log'> & {
 const FIRST_SHARE = 0.5;
 
 export function createGatherer(
-  { sources, relayFees, clock, random, log }: GathererDeps,
+  { sources, relayFees, nonces, clock, random, log }: GathererDeps,
   options: RouterOptions,
 ) {
   /** All orders that are signed first share `nonce`. */
@@ -91,7 +93,8 @@ export function createGatherer(
     const forwards = intent.side === 'exactInput';
     const legs = [firstLeg(intent, middle), secondLeg(intent, middle)] as const;
     const [fixed, open] = forwards ? legs : ([legs[1], legs[0]] as const);
-    const nonceOf = (leg: PairRequest) => (leg === legs[0] ? nonce : BigInt(random.bytes32()));
+    const nonceOf = (leg: PairRequest) =>
+      leg === legs[0] ? nonce : nonces.next(leg.input.chain.id, leg.taker);
     const one = await best(fixed, serving(fixed, sources), nonceOf(fixed), leftMs() * FIRST_SHARE, signal);
     if (!one || signal.aborted) return undefined;
     const leg = { ...open, amount: forwards ? one.offer.minimumOutput : one.offer.inputAmount };

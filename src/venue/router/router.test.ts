@@ -16,6 +16,7 @@ import { silentLog, silentMetrics } from '../../../test/support/silent.ts';
 import { createBreaker } from '../solvers/breaker.ts';
 import type { RelayFees } from '../quoting/relay-fee.ts';
 import { BREAKER, CHAIN_DEFAULTS } from '../options.ts';
+import { createTakerNonces } from '../quoting/taker-nonces.ts';
 import { createGatherer } from './gather.ts';
 import { routeFees } from './route-fees.ts';
 import type { PairRequest } from '../quoting/rfq-source.ts';
@@ -157,7 +158,7 @@ const sourceOf = (venue: RouteVenue, clock: Clock, breaker = createBreaker(BREAK
   });
 const gathererOf = (sources: readonly RouteSource[], clock: Clock, maxMiddles = 2) =>
   createGatherer(
-    { sources, relayFees, clock, random, log: silentLog },
+    { sources, relayFees, nonces: createTakerNonces({ random }), clock, random, log: silentLog },
     { timeoutMs: 700, middles: [], maxMiddles },
   );
 

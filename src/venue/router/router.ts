@@ -25,6 +25,7 @@ import { openQuoteLimits, type OpenQuotes } from '../quoting/open-quotes.ts';
 import type { BreakerOptions, FanOutOptions, RateOptions, RouterOptions } from '../options.ts';
 import type { Prices } from '../market/prices.ts';
 import type { LaterLeg, SealOwner, Sealing } from '../quoting/sealing.ts';
+import type { TakerNonces } from '../quoting/taker-nonces.ts';
 import { promisedMeanwhile, unavailable } from '../quoting/unavailable.ts';
 import { createGatherer, type RouteCandidate } from './gather.ts';
 import { createRfqRouteSource, RFQ_VENUE } from './rfq.ts';
@@ -41,6 +42,7 @@ type RouterDeps = Pick<VenueDeps, 'chains' | 'routeVenues' | 'clock' | 'random' 
   relayFees: RelayFees;
   prices: Prices;
   openQuotes: OpenQuotes;
+  nonces: TakerNonces;
 };
 
 export type Router = ReturnType<typeof createRouter>;
@@ -68,6 +70,7 @@ export function createRouter(deps: RouterDeps, settings: RouterSettings) {
     relayFees,
     prices,
     openQuotes,
+    nonces,
     clock,
     random,
     log,
@@ -89,7 +92,7 @@ export function createRouter(deps: RouterDeps, settings: RouterSettings) {
       }),
     ),
   ];
-  const gatherer = createGatherer({ sources, relayFees, clock, random, log }, settings.router);
+  const gatherer = createGatherer({ sources, relayFees, nonces, clock, random, log }, settings.router);
   const quotedAtMs = new Map<string, number>();
   const chosen = metrics.counter(
     'firmquote_venue_route_candidates_total',
@@ -107,7 +110,7 @@ export function createRouter(deps: RouterDeps, settings: RouterSettings) {
     if (!parsed) return noQuotes(why);
     const release = openQuotes.reserve(key.id, parsed.openQuoteLimits, parsed.now);
     try {
-      const nonce = BigInt(random.bytes32());
+      const nonce = nonces.next(parsed.input.chain.id, parsed.taker);
       const { candidates, whys, refusal } = await gatherer.gather(parsed, nonce);
       if (candidates.length === 0 && refusal) throw refusal;
       if (candidates.length === 0) return noQuotes(mostTelling(whys, parsed.corridor));
@@ -178,7 +181,7 @@ export function createRouter(deps: RouterDeps, settings: RouterSettings) {
       };
     const intent = legIntent(parent.order.user, receiver, from, to, delivered, terms, { key, workspace });
     const release = openQuotes.reserve(key.id, openQuoteLimits(workspace, settings.rates), intent.now);
-    const nonce = BigInt(random.bytes32());
+    const nonce = nonces.next(intent.input.chain.id, intent.taker);
     const { candidates, whys, refusal } = await gatherer
       .gather(intent, nonce, { twoLegs: false })
       .finally(release);
