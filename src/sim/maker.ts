@@ -421,6 +421,8 @@ export function createMaker(setup: MakerSetup) {
         ledger.apply((due.shift() as { event: LedgerEvent }).event);
       for (const chainId of chains) ledger.advance(chainId, now);
     },
+    /** Of the base asset since the start, 1e-18 of a whole token, accepted trades included. */
+    baseChange: (): bigint => held(setup.base) - startBalances.base,
     /** Whole tokens, accepted trades included. */
     change: () => ({
       base: Number((held(setup.base) - startBalances.base) / 1_000_000n) / 1e12,

@@ -4,6 +4,7 @@ import { isDecline } from '../domain/decline.ts';
 import { InvariantError } from '../domain/errors.ts';
 import { winProbability } from '../pricing/firmness.ts';
 import { optionCost, perRootSecond } from '../pricing/option.ts';
+import { createHedger, type Hedger, type HedgeSetup, type HedgeTally } from './hedge.ts';
 import { createRandom, type SimRandom } from './random.ts';
 import {
   createMaker,
@@ -37,6 +38,19 @@ export interface MarketSetup {
   takers: TakerSetup;
   makers: readonly MakerSetup[];
   sampleSeconds: number;
+  /**
+   * Trades the position of the first LP on an exchange. The daemon does not see that account, so the LP
+   * quotes as without it, and the difference in profit is what the hedge earns and costs.
+   */
+  hedge?: HedgeSetup;
+}
+
+/** The first LP together with its hedge, USD. */
+export interface HedgedSample {
+  pnlUsd: number;
+  /** Position that nothing hedges, at mid: of the LP alone, and with the hedge. */
+  aloneUsd: number;
+  openUsd: number;
 }
 
 export interface MarketResult {
@@ -45,7 +59,8 @@ export interface MarketResult {
   unanswered: number;
   refused: number;
   makers: SimTally[];
-  series: { second: number; mid: number; makers: Sample[] }[];
+  series: { second: number; mid: number; makers: Sample[]; hedged?: HedgedSample }[];
+  hedge?: HedgeTally;
   /** Total of every token over all parties, base units, before and after. */
   money: { chainId: number; symbol: string; before: string; after: string }[];
 }
@@ -77,6 +92,7 @@ export function runMarket(setup: MarketSetup): MarketResult {
   const series: MarketResult['series'] = [];
   const result = { requests: 0, unanswered: 0, refused: 0 };
   const routes = makers[0]?.setup.routes ?? [];
+  const hedger = setup.hedge && createHedger(setup.hedge);
   let nextAt = arrivals.exponential(takers.rfqSeconds);
 
   function take({ maker, offer, others }: Pending, atMs: number, mid: number, exercised: boolean): void {
@@ -125,8 +141,11 @@ export function runMarket(setup: MarketSetup): MarketResult {
     waiting.delete(Math.floor(atMs / 1000));
     for (; nextAt < second + 1; nextAt += arrivals.exponential(takers.rfqSeconds))
       ask(drawRequest(crowd, takers, routes, mid, `rfq ${result.requests}`), atMs, mid);
+    hedger?.step(second, (makers[0] as Maker).baseChange(), mid);
     if (second % setup.sampleSeconds === 0 || second === prices.length - 1) {
-      series.push({ second, mid, makers: counters.map((counter) => counter.sample(mid)) });
+      const samples = counters.map((counter) => counter.sample(mid));
+      const hedged = hedger && hedgedSample(makers[0] as Maker, hedger, samples[0] as Sample, mid);
+      series.push({ second, mid, makers: samples, ...(hedged && { hedged }) });
       money.assertUnchanged(before, makers);
     }
   }
@@ -137,12 +156,23 @@ export function runMarket(setup: MarketSetup): MarketResult {
     ...result,
     makers: counters.map((counter) => counter.tally(last)),
     series,
+    ...(hedger && { hedge: hedger.tally() }),
     money: [...before].map(([place, amount]) => ({
       chainId: place.chainId,
       symbol: place.symbol,
       before: amount.toString(),
       after: (after.get(place) as bigint).toString(),
     })),
+  };
+}
+
+function hedgedSample(maker: Maker, hedger: Hedger, { pnlUsd }: Sample, mid: number): HedgedSample {
+  const usd = (atto: bigint): number => (Number(atto / 1_000_000n) / 1e12) * mid;
+  const change = maker.baseChange();
+  return {
+    pnlUsd: pnlUsd + hedger.pnlUsd(mid),
+    aloneUsd: usd(change),
+    openUsd: usd(change + hedger.position),
   };
 }
 

@@ -145,3 +145,12 @@ export const intervalColumns = <T>(
   fixed('from', 3, 'difference_low_95', (row) => interval(row)?.[0] ?? null),
   fixed('to', 3, 'difference_high_95', (row) => interval(row)?.[1] ?? null),
 ];
+
+/** Figures of the closing line of JSON. */
+export const rowsOf = (name: string, figures: Record<string, number>) =>
+  Object.entries(figures).map(([what, ours]) => ({
+    name: `${name}: ${what}`,
+    ours,
+    reference: null,
+    ok: true,
+  }));

@@ -16,10 +16,10 @@ import {
   headOf,
   intervalColumns,
   runsTable,
+  rowsOf,
   saveTables,
 } from './columns.ts';
 import { figuresOf, replayChecked, type ReplayOptions, replaySetup } from './replay.ts';
-import { rowsOf } from './run.ts';
 import { save } from './save.ts';
 
 interface CompareOptions extends ReplayOptions {

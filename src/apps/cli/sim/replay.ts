@@ -14,8 +14,8 @@ import {
 import { parseRfqs, type RfqRecord } from '../../../sim/rfq-record.ts';
 import type { SimTally } from '../../../sim/tally.ts';
 import { readMaker } from './maker.ts';
-import { type CsvTable, saveTables } from './columns.ts';
-import { chartsOf, type MarketOptions, pricesOf, seriesTables, takersOf, rowsOf } from './run.ts';
+import { type CsvTable, rowsOf, saveTables } from './columns.ts';
+import { chartsOf, type MarketOptions, pricesOf, seriesTables, takersOf } from './run.ts';
 import { save } from './save.ts';
 import { printLines, table } from '../table.ts';
 import { badRequest } from '../../bad-request.ts';

@@ -22,10 +22,12 @@ import {
   DISTRIBUTION_COLUMNS,
   distributionsOf,
   headOf,
+  rowsOf,
   runsTable,
   saveTables,
   TALLY_COLUMNS,
 } from './columns.ts';
+import { hedgeReport } from './hedge-report.ts';
 import { readMaker } from './maker.ts';
 import { readPrices } from './prices.ts';
 import { save } from './save.ts';
@@ -62,6 +64,10 @@ export interface MarketRunOptions extends MarketOptions {
   copies: number;
   fixed: number[];
   seeds: number;
+  hedgeBandUsd?: number;
+  hedgeHalfSpreadBps: number;
+  hedgeFeeBps: number;
+  hedgeDelaySeconds: number;
 }
 
 /** Less says nothing about a configuration. */
@@ -133,7 +139,7 @@ export async function simulateMarket(options: MarketRunOptions): Promise<void> {
   for (let seed = options.seed + 1; seed < options.seed + options.seeds; seed++)
     results.push({ seed, ...runMarket(await setupOf(options, seed)) });
   const minutes = result.seconds / 60;
-  const variants = variantsOf(results, true);
+  const variants = variantsOf(results, { total: true });
   const distributions = distributionsOf(variants, minutes);
 
   const facts = [
@@ -160,7 +166,14 @@ export async function simulateMarket(options: MarketRunOptions): Promise<void> {
     console.log(`\n${spread}:`);
     printLines(table(spreadHead, spreadCells, { right: spreadHead.slice(1) }));
   }
+  const hedge = hedgeReport(result, variants);
+  if (hedge !== undefined) {
+    console.log(`\n${hedge.title}:`);
+    printLines(table(hedge.head, hedge.cells, { right: hedge.head.slice(1) }));
+    console.log(hedge.note);
+  }
   const rows = [
+    ...(hedge?.rows ?? []),
     ...result.makers.flatMap(tallyRows),
     ...(options.seeds > 1 ? distributions.flatMap(distributionRows) : []),
   ];
@@ -178,6 +191,7 @@ export async function simulateMarket(options: MarketRunOptions): Promise<void> {
       },
       csvTable('distribution.csv', DISTRIBUTION_COLUMNS, distributions),
       runsTable(variants),
+      ...(hedge?.files ?? []),
     ]);
   if (options.html !== undefined)
     await save(
@@ -192,6 +206,7 @@ export async function simulateMarket(options: MarketRunOptions): Promise<void> {
             head,
             rows: cells,
           },
+          ...(hedge ? [{ title: hedge.title, note: hedge.note, head: hedge.head, rows: hedge.cells }] : []),
           ...(options.seeds > 1
             ? [
                 {
@@ -203,7 +218,7 @@ export async function simulateMarket(options: MarketRunOptions): Promise<void> {
               ]
             : []),
         ],
-        charts: chartsOf(result),
+        charts: chartsOf(result, hedge?.charts),
       }),
     );
   console.log(JSON.stringify({ ok: true, rows }));
@@ -230,6 +245,14 @@ async function setupOf(options: MarketRunOptions, seed: number): Promise<MarketS
     takers: takersOf(options),
     makers: [own, ...copies, ...fixed],
     sampleSeconds: Math.max(1, Math.ceil(path.prices.length / 120)),
+    ...(options.hedgeBandUsd !== undefined && {
+      hedge: {
+        bandUsd: options.hedgeBandUsd,
+        halfSpreadBps: options.hedgeHalfSpreadBps,
+        feeBps: options.hedgeFeeBps,
+        delaySeconds: options.hedgeDelaySeconds,
+      },
+    }),
   };
 }
 
@@ -274,14 +297,6 @@ const distributionRows = ({
     '1 % expected shortfall, USD': tail1.shortfall,
     'share of losing runs': losing,
   });
-
-export const rowsOf = (name: string, figures: Record<string, number>) =>
-  Object.entries(figures).map(([what, ours]) => ({
-    name: `${name}: ${what}`,
-    ours,
-    reference: null,
-    ok: true,
-  }));
 
 /** What the charts draw. */
 export function seriesTables({ series, makers }: Pick<MarketResult, 'series' | 'makers'>): CsvTable[] {

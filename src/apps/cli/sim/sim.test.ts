@@ -264,6 +264,38 @@ describe('firmquote sim', () => {
     });
   });
 
+  test('shows an LP hedge-less and hedged', async () => {
+    const csv = join(folder, 'hedge');
+    const { rows } = await sim(
+      ...['run', '--config', EXAMPLE, '--minutes', '5', '--seeds', '2', '--rfq-seconds', '1', '--csv', csv],
+      ...[
+        '--fixed',
+        '8',
+        '--hedge-band-usd',
+        '1000',
+        '--hedge-fee-bps',
+        '5',
+        '--html',
+        join(folder, 'h.html'),
+      ],
+    );
+    const [alone, hedged] = await readCsv(csv, 'hedge.csv');
+    expect(alone).toMatchObject({ variant: 'hedge-less', orders: '0', fee_usd: '0' });
+    expect(Number(hedged?.['fee_usd'])).toBeCloseTo(Number(hedged?.['traded_usd']) * 5e-4, 6);
+    expect(Number(hedged?.['open_position_rms_usd'])).toBeLessThan(Number(alone?.['open_position_rms_usd']));
+    const runs = await readCsv(csv, 'runs.csv');
+    expect(runs.find((row) => row['lp'] === 'hedged')?.['pnl_usd']).toBe(hedged?.['pnl_usd']);
+    const pnl = (lp: string) => Number(runs.find((row) => row['lp'] === lp)?.['pnl_usd']);
+    // The hedge is another view of the first LP, so the total leaves it out.
+    expect(pnl('all LPs')).toBeCloseTo(pnl('this LP') + pnl('fixed 8 bps'), 6);
+    const series = await readCsv(csv, 'hedge-series.csv');
+    expect(series.at(-1)?.['hedged_pnl_usd']).toBe(hedged?.['pnl_usd']);
+    expect(rows.find(({ name }) => name === 'hedge: orders')?.ours).toBe(Number(hedged?.['orders']));
+    expect(await readFile(join(folder, 'h.html'), 'utf8')).toMatch(
+      /hedge-less and hedged[\s\S]*Open position/,
+    );
+  });
+
   test('a sweep runs every point with the same seeds and sorts them', async () => {
     const [csv, json] = [join(folder, 'sweep'), join(folder, 'sweep.json')];
     const words = ['sweep', '--config', EXAMPLE, '--minutes', '3', '--seeds', '2', '--rfq-seconds', '1'];

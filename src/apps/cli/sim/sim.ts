@@ -56,6 +56,14 @@ export function simCommand(): Command {
       within(1, 10_000, true),
       1,
     )
+    .option(
+      '--hedge-band-usd <usd>',
+      'also report this LP with a hedge: it trades what its position exceeds this by on an exchange',
+      within(0, 1e12),
+    )
+    .option('--hedge-half-spread-bps <bps>', 'half the spread of that exchange', within(0, 1_000), 0.5)
+    .option('--hedge-fee-bps <bps>', "that exchange's fee", within(0, 1_000), 2)
+    .option('--hedge-delay-seconds <n>', 'from decision to trade', within(0, 3_600, true), 1)
     .action(async (options) => (await import('./run.ts')).simulateMarket(options));
   marketOptions(
     sim

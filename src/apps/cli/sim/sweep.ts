@@ -18,11 +18,12 @@ import {
   intervalColumns,
   money,
   runsTable,
+  rowsOf,
   saveTables,
 } from './columns.ts';
 import { readMaker } from './maker.ts';
 import { MEASURES } from './measures.ts';
-import { type MarketOptions, pricesOf, rowsOf, takersOf } from './run.ts';
+import { type MarketOptions, pricesOf, takersOf } from './run.ts';
 import { save } from './save.ts';
 
 interface SweepOptions extends MarketOptions {
