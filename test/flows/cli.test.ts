@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { hexlify, scrypt, Wallet } from 'ethers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { DEFAULT_PARAMS } from '../../src/pricing/params.ts';
 import { firmquote } from '../support/command.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -34,6 +35,21 @@ describe('config check', () => {
     expect(status).toBe(0);
     expect(stdout).toContain('fanOut.timeoutMs = 250  (environment)');
     expect(stdout).toContain('config/venue.example.json is a valid configuration of venue.');
+  });
+
+  test('prints the value in force of every pricing parameter of a pair that sets none', async () => {
+    const file = join(folder, 'bare.json');
+    const example = JSON.parse(await readFile(join(ROOT, 'config', 'lp.example.json'), 'utf8')) as {
+      lp: { pairs: object[] };
+    };
+    const bare = example.lp.pairs.map((pair) => ({ ...pair, params: {} }));
+    await writeFile(file, JSON.stringify({ ...example, lp: { ...example.lp, pairs: bare } }));
+    const { status, stdout } = await firmquote(['config', 'check', file]);
+    expect(status).toBe(0);
+    const lines = stdout.split('\n');
+    for (const index of bare.keys())
+      for (const [name, value] of Object.entries(DEFAULT_PARAMS))
+        expect(lines).toContain(`lp.pairs.${index}.params.${name} = ${JSON.stringify(value)}  (default)`);
   });
 
   test('error: every mistake with its path and a suggestion', async () => {
