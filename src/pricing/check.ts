@@ -142,12 +142,28 @@ function sums(
   );
   must(
     wrong,
-    near(terms.D, Math.max(solvedOf(terms), inputs.params.minSpreadBps)),
+    near(terms.D, Math.max(solvedOf(terms) + (terms.signalShift ?? 0), inputs.params.minSpreadBps)),
     'D is cost, fee, premium and markup',
   );
+  signals(inputs, terms, wrong);
 }
 
-const solvedOf = ({ c0, fee, x, m, explore }: Priced['terms']) => c0 + fee + x + m + (explore ?? 0);
+/** The distance from the fair value. */
+const solvedOf = ({ c0, fee, x, m, explore = 0, signalSkew = 0, signalWidth = 0 }: Priced['terms']) =>
+  c0 + fee + x + m + explore + signalSkew + signalWidth;
+
+function signals(inputs: PriceInputs, terms: Priced['terms'], wrong: string[]): void {
+  const { skewBps = 0, fairValueShiftBps = 0, widthBps = 0 } = inputs.signal ?? {};
+  const { signalSkew = 0, signalShift = 0, signalWidth = 0 } = terms;
+  const lean = inputs.lp === 'sell' ? 1 : -1;
+  must(
+    wrong,
+    signalSkew === unrewarded(inputs, lean * skewBps) &&
+      signalShift === unrewarded(inputs, lean * fairValueShiftBps),
+    'skew and shift are those of the signal',
+  );
+  must(wrong, signalWidth === widthBps && widthBps >= 0, 'width is that of the signal, and widens');
+}
 
 const unrewarded = ({ noRebates }: PriceInputs, bps: number): number =>
   noRebates === true && bps < 0 ? 0 : bps;

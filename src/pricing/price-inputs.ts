@@ -4,6 +4,20 @@ import type { HedgeLevel } from './hedge-book.ts';
 import type { PricingParams } from './params.ts';
 import type { Rational } from './rational.ts';
 
+/**
+ * The operator's own view of a pair, in bps of mid. Positive skew and shift raise the price on both sides:
+ * better for a taker who sells the base, worse for one who buys it.
+ */
+export interface PriceSignal {
+  readonly id: string;
+  /** Moves bid and ask relative to the fair value. */
+  readonly skewBps: number;
+  /** Moves the fair value relative to the mid. */
+  readonly fairValueShiftBps: number;
+  /** Extra half-spread; never negative. */
+  readonly widthBps: number;
+}
+
 export interface PriceInputs {
   /** The fixed side and its amount in base units. On a split: the slice of this LP. */
   side: 'exactInput' | 'exactOutput';
@@ -37,7 +51,7 @@ export interface PriceInputs {
   adverseBps?: number;
   /** Rebalancing cost (`rebalanceTerm`). Default 0. */
   rebalanceBps?: number;
-  /** Set when a peg is broken: no rebate from skew or rebalancing. Default false. */
+  /** Set when a peg is broken: no rebate from skew, rebalancing or a signal. Default false. */
   noRebates?: boolean;
   /** Cost of hedging immediately: a number, or the fresh book to walk. The larger counts. */
   walkedImpactBps?: number;
@@ -46,6 +60,8 @@ export interface PriceInputs {
   splitHoldSeconds?: number;
   /** Noise in bps for learning the win rate, drawn by the caller. Default 0. */
   exploreBps?: number;
+  /** The operator's signal for this pair and side. Absent: none. */
+  signal?: PriceSignal;
   /** Free inventory; declines `no_inventory` beyond. Advisory: the hold decides. */
   freeOutput?: bigint;
   /** Room in the hard bands, base units; declines `limit` beyond. */
@@ -82,7 +98,11 @@ export interface SpreadTerms {
   m: number;
   /** Noise for learning; absent without it. */
   explore?: number;
-  /** All-in: c0 + fee + x + m + explore, at least `minSpreadBps`. */
+  /** The operator's signal; absent without one. `x` is struck behind skew and width, but before the shift. */
+  signalSkew?: number;
+  signalWidth?: number;
+  signalShift?: number;
+  /** All-in: c0 + fee + x + m + explore and the signal, at least `minSpreadBps`. */
   D: number;
   winProbability: number;
 }

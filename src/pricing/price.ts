@@ -141,6 +141,7 @@ function sane({
   walkedImpactBps = 0,
   splitHoldSeconds = 0,
   exploreBps = 0,
+  signal,
 }: PriceInputs): boolean {
   const most = Math.max(
     Math.abs(quoteValue),
@@ -156,7 +157,10 @@ function sane({
     Math.abs(exploreBps),
   );
   // Math.max returns NaN when any input is NaN.
-  return most < 1e12 && sigma >= 0;
+  if (!(most < 1e12 && sigma >= 0)) return false;
+  if (signal === undefined) return true;
+  const { skewBps, fairValueShiftBps, widthBps } = signal;
+  return Math.max(Math.abs(skewBps), Math.abs(fairValueShiftBps), widthBps) < 1e12 && widthBps >= 0;
 }
 
 /**

@@ -9,7 +9,7 @@ import { capitalTerm, confidenceTerm, impactTerm, inventoryTerm, skewSlope } fro
 
 /** `size` in the reference currency; `gas` (own and relayed) in bps of it. Throws `PluginFault`. */
 export function spreadTerms(inputs: PriceInputs, size: number, gas: number): SpreadTerms {
-  const { plugin, params, exploreBps: explore = 0 } = inputs;
+  const { plugin, params, signal, exploreBps: explore = 0 } = inputs;
   const sigma = perRootSecond(inputs.sigma);
   const motion: MidMotion = {
     deviation: sigma * Math.sqrt(inputs.firmSeconds),
@@ -23,6 +23,11 @@ export function spreadTerms(inputs: PriceInputs, size: number, gas: number): Spr
       : replaced(inputs, gas, motion, extra);
   if (extra !== undefined) terms.extra = extra;
   if (explore !== 0) terms.explore = explore;
+  if (signal !== undefined) {
+    terms.signalSkew = leanTerm(inputs, signal.skewBps);
+    terms.signalWidth = signal.widthBps;
+    terms.signalShift = leanTerm(inputs, signal.fairValueShiftBps);
+  }
   return terms;
 }
 
@@ -61,8 +66,10 @@ function modelled(
   const fee = inputs.platformFeeBps;
 
   const through = params.invPassThrough ? inv : 0;
-  const solved = firmness(c0 - through + fee, through + explore, params.omega, params, motion);
-  const D = Math.max(solved.D, params.minSpreadBps);
+  const after = through + explore + aroundFairValue(inputs);
+  // Strike and fair value move together under a shift, so it does not change the premium.
+  const solved = firmness(c0 - through + fee, after, params.omega, params, motion);
+  const D = Math.max(solved.D + shiftOf(inputs), params.minSpreadBps);
   return {
     conf,
     adv,
@@ -85,14 +92,15 @@ function modelled(
 
 /** The parts of a plug-in pricer. The option cost at its spread is still reported. */
 function replaced(
-  { platformFeeBps: fee, params, exploreBps: explore = 0 }: PriceInputs,
+  inputs: PriceInputs,
   gas: number,
   motion: MidMotion,
   parts: Record<string, number> | undefined,
 ): SpreadTerms {
+  const { platformFeeBps: fee, params, exploreBps: explore = 0 } = inputs;
   const c0 = gas + sum(parts);
-  const asked = c0 + fee + explore;
-  const D = Math.max(asked, params.minSpreadBps);
+  const asked = c0 + fee + explore + aroundFairValue(inputs);
+  const D = Math.max(asked + shiftOf(inputs), params.minSpreadBps);
   return {
     conf: 0,
     adv: 0,
@@ -111,6 +119,22 @@ function replaced(
     D,
     winProbability: winProbability(D, params),
   };
+}
+
+/** A move of both sides, up when positive, as a term: the LP that buys pays more. No rebate off a peg. */
+function leanTerm({ lp, noRebates }: PriceInputs, bps: number): number {
+  const term = lp === 'buy' ? 0 - bps : bps;
+  return noRebates === true ? Math.max(term, 0) : term;
+}
+
+/** What the signal adds to the distance from the fair value. */
+function aroundFairValue(inputs: PriceInputs): number {
+  const { signal } = inputs;
+  return signal === undefined ? 0 : leanTerm(inputs, signal.skewBps) + signal.widthBps;
+}
+
+function shiftOf(inputs: PriceInputs): number {
+  return inputs.signal === undefined ? 0 : leanTerm(inputs, inputs.signal.fairValueShiftBps);
 }
 
 function sum(extra: Record<string, number> | undefined): number {

@@ -56,6 +56,9 @@ const LABELS: Readonly<Record<string, string>> = {
   x: 'firmness premium',
   m: 'markup',
   explore: 'learning noise',
+  signalSkew: 'signal: skew',
+  signalWidth: 'signal: width',
+  signalShift: 'signal: fair value',
   floor: 'least spread',
   gas: 'own gas, buffered',
   relay: 'relay fee',
@@ -127,6 +130,7 @@ function quoteParts(record: QuoteRecord) {
       q: inputs.q,
       adverseBps: inputs.adverseBps ?? null,
       rebalanceBps: inputs.rebalanceBps ?? 0,
+      signal: signalOf(inputs),
       lockSeconds: inputs.lockSeconds,
       quoteUsd: inputs.quoteValue,
       ownGas: out(inputs.ownGas),
@@ -163,7 +167,8 @@ function quoteParts(record: QuoteRecord) {
  */
 export function linesOf({ gross, spreadAmount, feeAmount, gasAmount, relayAmount, terms }: Priced) {
   const { conf, adv, inv, impact, capital, rebal, extra = {}, x, m, explore = 0, c0, fee, D } = terms;
-  const floor = D - (c0 + fee + x + m + explore);
+  const { signalSkew = 0, signalWidth = 0, signalShift = 0 } = terms;
+  const floor = D - (c0 + fee + x + m + explore + signalSkew + signalWidth + signalShift);
   const parts: [string, number][] = [
     ['conf', conf],
     ['adv', adv],
@@ -176,6 +181,9 @@ export function linesOf({ gross, spreadAmount, feeAmount, gasAmount, relayAmount
     ['m', m],
   ];
   if (explore !== 0) parts.push(['explore', explore]);
+  if (signalSkew !== 0) parts.push(['signalSkew', signalSkew]);
+  if (signalWidth !== 0) parts.push(['signalWidth', signalWidth]);
+  if (signalShift !== 0) parts.push(['signalShift', signalShift]);
   // A smaller difference is rounding of floats.
   if (Math.abs(floor) > 1e-9) parts.push(['floor', floor]);
   const lines = parts.map(([name, bps]) => ({
@@ -259,6 +267,12 @@ function referencesOf({ references, atMs: nowMs }: PricingEvidence) {
     allowedBps,
     stale,
   }));
+}
+
+function signalOf({ signal }: QuoteRecord['inputs']) {
+  if (signal === undefined) return null;
+  const { id, skewBps, fairValueShiftBps, widthBps } = signal;
+  return { id, skewBps, fairValueShiftBps, widthBps };
 }
 
 function sightOf({ slug }: Chain, { head, headSeenAtMs, weiPerGas }: ChainSight, nowMs: number) {

@@ -51,6 +51,14 @@ test('every sweep of the model, from a file', () => {
   ]);
 });
 
+test('a signal of the operator, as POST /signals takes it', () => {
+  const signal = { skewBps: 1, fairValueShiftBps: 3, widthBps: 2 };
+  expect(priced({ signal }).terms).toMatchObject({ signalSkew: -1, signalShift: -3, signalWidth: 2 });
+  expect(priced({ signal: {} }).output).toBe(priced().output);
+  expect(() => read({ signal: { widthBps: -1 } })).toThrow('signal.widthBps');
+  expect(() => read({ signal: { skew: 1 } })).toThrow('signal.skew: no such option');
+});
+
 test('a mid with its confidence replaces sources, and ownGas replaces gas', () => {
   const { sources: _, aggregate: __, gas: ___, ...rest } = worked;
   const answer = readPriceInputs(

@@ -65,6 +65,14 @@ export const zPriceInputs = z
     hedgeBook: z.array(z.strictObject({ price: z.number().positive(), size: natural })).optional(),
     splitHoldSeconds: natural.optional(),
     exploreBps: z.number().optional(),
+    /** The operator's own, as POST /signals takes it. */
+    signal: z
+      .strictObject({
+        skewBps: z.number().default(0),
+        fairValueShiftBps: z.number().default(0),
+        widthBps: natural.default(0),
+      })
+      .optional(),
     freeOutput: zUnits.optional(),
     room: z.strictObject({ input: zUnits.optional(), output: zUnits.optional() }).optional(),
     market: z.strictObject({ pair: z.string(), corridor: z.string() }).optional(),
@@ -113,7 +121,17 @@ export function readPriceInputs(
       `The inputs in ${file} cannot be used.${list.join('')}\nA file that can: docs/examples/worked-example.json`,
     );
   }
-  const { sources, aggregate: options, mid: text, confidenceBps, ownGas, gas, params, ...rest } = parsed.data;
+  const {
+    sources,
+    aggregate: options,
+    mid: text,
+    confidenceBps,
+    ownGas,
+    gas,
+    params,
+    signal,
+    ...rest
+  } = parsed.data;
   const mid = sources && midOf(sources, options, file);
   if (mid !== undefined && isDecline(mid)) return mid;
   const price = mid?.price ?? parseDecimal(text ?? '') ?? { num: 0n, den: 1n };
@@ -131,6 +149,7 @@ export function readPriceInputs(
       mid: price,
       confidenceBps: mid?.confidenceBps ?? confidenceBps ?? 0,
       ownGas: charged ?? ownGas ?? 0n,
+      ...(signal && { signal: { id: 'file', ...signal } }),
       params: pricingParams(params, charged === undefined ? {} : { gasBufferBps: 10_000 }),
     },
   };

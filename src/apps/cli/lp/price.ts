@@ -120,6 +120,12 @@ interface TokenUnit {
   decimals: number;
 }
 
+const SIGNAL_TERMS = [
+  ['signalSkew', 'signal: bid and ask'],
+  ['signalWidth', 'signal: half-spread'],
+  ['signalShift', 'signal: fair value'],
+] as const;
+
 /** What the taker gives and what it takes. */
 function tokensOf({ market, lp, baseDecimals, quoteDecimals }: PriceInputs) {
   const [base = 'base', quote = 'quote'] = market?.pair.split('-') ?? [];
@@ -156,6 +162,9 @@ function table(inputs: PriceInputs, priced: Priced, mid: Mid | undefined): strin
       `firmness premium, of an option worth ${terms.optionCost.toFixed(DIGITS)} (jumps ${terms.jumpCost.toFixed(DIGITS)}); S = ${terms.deviation.toFixed(DIGITS)}`,
     ),
     row('m', terms.m, 'markup'),
+    ...SIGNAL_TERMS.flatMap(([name, what]) =>
+      terms[name] === undefined ? [] : [row(name, terms[name], what)],
+    ),
     ...(terms.explore === undefined ? [] : [row('explore', terms.explore, 'random exploration')]),
     row('D', terms.D, `all-in; win probability ${terms.winProbability.toFixed(DIGITS)}`),
     '',
