@@ -22,6 +22,20 @@ async function serve(routes: readonly OpsRoute[], localOnly = false): Promise<st
 }
 
 describe('ops', () => {
+  test('paths below a prefix are the same paths, and a route knows its caller', async () => {
+    const handle: OpsRoute['handle'] = async ({ id, address }) => ({ status: 200, body: { id, address } });
+    server = await startOps({
+      ...{ host: '127.0.0.1', port: 0, log, prefix: '/v1' },
+      routes: [{ method: 'DELETE', path: '/things/:id', handle }],
+    });
+    for (const path of ['/things/a%20b', '/v1/things/a%20b']) {
+      const answer = await fetch(`${server.url}${path}`, { method: 'DELETE' });
+      expect(await answer.json()).toEqual({ id: 'a b', address: '127.0.0.1' });
+    }
+    expect((await fetch(`${server.url}/v1/v1/things/a`, { method: 'DELETE' })).status).toBe(404);
+    expect((await fetch(`${server.url}/v1/things/a`)).status).toBe(405);
+  });
+
   test('alive, ready with reasons, metrics', async () => {
     let reasons = ['chain base: no head for 20 s'];
     const url = await serve(

@@ -17,9 +17,10 @@ interface OpsAnswer {
 }
 
 export interface OpsRoute {
-  method: 'GET' | 'POST';
+  method: 'GET' | 'POST' | 'DELETE';
   path: string;
-  handle(request: { query: URLSearchParams; body: string; id: string }): Promise<OpsAnswer>;
+  /** `address`: the peer of the connection. */
+  handle(request: { query: URLSearchParams; body: string; id: string; address: string }): Promise<OpsAnswer>;
 }
 
 export interface OpsServer {
@@ -37,6 +38,8 @@ interface OpsOptions {
   /** Refuses requests that a web page could have made. */
   localOnly?: boolean;
   token?: string;
+  /** Every path answers below this too, such as "/v1". */
+  prefix?: string;
   /** To the end of the headers, and of the whole request; ms. */
   headersTimeoutMs?: number;
   requestTimeoutMs?: number;
@@ -91,6 +94,7 @@ export async function startOps({
   log,
   localOnly = false,
   token,
+  prefix,
   headersTimeoutMs = 5_000,
   requestTimeoutMs = 10_000,
   stalledMs = 60_000,
@@ -162,7 +166,11 @@ export async function startOps({
       if (!URL.canParse(request.url ?? '', 'http://ops'))
         return refuse(400, 'bad_request', 'The request line holds no path.');
       const url = new URL(request.url ?? '', 'http://ops');
-      const here = routes.filter((route) => idAt(route.path, url.pathname) !== undefined);
+      const path =
+        prefix !== undefined && url.pathname.startsWith(`${prefix}/`)
+          ? url.pathname.slice(prefix.length)
+          : url.pathname;
+      const here = routes.filter((route) => idAt(route.path, path) !== undefined);
       if (here.length === 0)
         return refuse(
           404,
@@ -181,7 +189,8 @@ export async function startOps({
       return await route.handle({
         query: url.searchParams,
         body: await readBody(request),
-        id: idAt(route.path, url.pathname) ?? '',
+        id: idAt(route.path, path) ?? '',
+        address: request.socket.remoteAddress ?? 'unknown',
       });
     } catch (error) {
       if (error instanceof BaseError && error.retry === 'never' && error.code !== 'invariant')

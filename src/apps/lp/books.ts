@@ -57,11 +57,12 @@ export function bookRoutes(node: LpNode, audit: Pick<OperatorLog, 'note'>): OpsR
       method: 'POST',
       path: '/books/adjust',
       // Only the exact difference, by a person, with a reason.
-      async handle({ body }) {
+      async handle({ body, address }) {
         const { chain, token, amount, operator, note, by } = adjustmentOf(body);
         const booked = await node.accounts().adjust(chain, token, BigInt(amount), operator);
         await audit.note(by, 'adjust', {
           note,
+          address,
           changes: [
             {
               path: `books.${chain}.${token}${operator === undefined ? '' : `.${operator}`}`,

@@ -17,12 +17,13 @@ export async function openOperatorLog({ audit, clock, log }: { audit: Audit; clo
         note = null,
         changes = [],
         configSha256 = null,
-      }: Partial<Pick<AuditEntry, 'note' | 'changes' | 'configSha256'>> = {},
+        address = null,
+      }: Partial<Pick<AuditEntry, 'note' | 'changes' | 'configSha256' | 'address'>> = {},
     ): Promise<void> {
-      const entry: AuditEntry = { atMs: clock.nowMs(), who, what, note, changes, configSha256 };
+      const entry: AuditEntry = { atMs: clock.nowMs(), who, address, what, note, changes, configSha256 };
       if (what === 'pause') standing = { by: who, note: note ?? '', atMs: entry.atMs };
       if (what === 'resume') standing = null;
-      log.warn({ who, note, changes }, `audit: ${what}`);
+      log.warn({ who, address, note, changes }, `audit: ${what}`);
       await audit
         .append(entry)
         .catch((error: unknown) =>

@@ -115,7 +115,7 @@ export function createReloader(
         : { ...found, pairs: answer.pairs };
     },
     /** Runs one at a time. Does not throw for mistakes in the file. */
-    reload(who: string): Promise<Reload> {
+    reload(who: string, address: string | null = null): Promise<Reload> {
       const next = queue.then(async () => {
         const done = await attempt();
         reloads.add({ outcome: done.applied ? 'applied' : 'refused' });
@@ -128,6 +128,7 @@ export function createReloader(
           note,
           changes: done.changes,
           configSha256: await sha256Of(file),
+          address,
         });
         return done;
       });

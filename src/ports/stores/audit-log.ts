@@ -4,6 +4,8 @@ export interface AuditEntry {
   atMs: number;
   /** A signal, or the caller of the admin API. */
   who: string;
+  /** Of the caller of the admin API; null for the process itself. */
+  address: string | null;
   what: string;
   note: string | null;
   /** Without secrets. */

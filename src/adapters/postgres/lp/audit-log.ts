@@ -4,7 +4,7 @@ import type { Audit, AuditEntry } from '../../../ports/stores/audit-log.ts';
 import type { Database } from '../pool.ts';
 import { put, select } from '../rows.ts';
 
-const COLUMNS = 'at_ms, who, what, note, changes, config_sha256';
+const COLUMNS = 'at_ms, who, address, what, note, changes, config_sha256';
 
 export function createLpAudit(db: Database): Audit {
   return {

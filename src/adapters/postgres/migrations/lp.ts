@@ -207,4 +207,11 @@ export const LP_MIGRATIONS: readonly Migration[] = [
     `,
   },
   ...LP_PROFIT_MIGRATIONS,
+  {
+    id: 'lp-13-audit-address',
+    sql: `
+      -- Where the caller of the admin API was.
+      alter table lp_audit add column address text;
+    `,
+  },
 ];
