@@ -16,7 +16,9 @@ import { createLedger } from '../src/inventory/ledger.ts';
 import type { HoldRequest } from '../src/inventory/event.ts';
 import type { ChainState } from '../src/lp/chain/chain-state.ts';
 import { createPricingContext } from '../src/lp/quoting/pricing-context.ts';
+import { createSignals } from '../src/lp/quoting/signals.ts';
 import { createWinRates } from '../src/lp/quoting/win-rates.ts';
+import { systemRandom } from '../src/adapters/system/random.ts';
 import { zLpConfig } from '../src/lp/config/config.ts';
 import { createRecentQuotes } from '../src/lp/quote-log/recent-quotes.ts';
 import { createMarket } from '../src/lp/market/market.ts';
@@ -355,6 +357,7 @@ function promise(pairs: number, live: number, asked: number): Figures {
       startedWith,
       takers: { adverse: () => 1.5 },
       winRates,
+      signals: createSignals({ clock, log: silentLog, random: systemRandom }, config.signals, []),
       plugin: undefined,
     },
     config,

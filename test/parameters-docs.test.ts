@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { readPriceInputs } from '../src/apps/cli/lp/price-inputs.ts';
 import { isDecline } from '../src/domain/decline.ts';
+import { zLpConfig } from '../src/lp/config/config.ts';
 import { DEFAULT_PARAMS } from '../src/pricing/params.ts';
 import { price } from '../src/pricing/price.ts';
 
@@ -30,6 +31,13 @@ test('a row for every parameter, with its default', () => {
   const defaults = rows.map(([name = '', , , preset = '']) => [name.replaceAll('`', ''), valueOf(preset)]);
   expect(Object.fromEntries(defaults)).toEqual(DEFAULT_PARAMS);
   for (const row of rows) expect(row, row[0]).toHaveLength(7);
+});
+
+test('docs/lp/signals.md has a row for every bound of signals, with its default', () => {
+  const bounds = read('lp/signals.md').matchAll(/^\| `(max\w+)` \| (\d+) \|/gm);
+  expect(Object.fromEntries([...bounds].map(([, name, preset]) => [name, Number(preset)]))).toEqual(
+    zLpConfig.shape.signals.parse(undefined),
+  );
 });
 
 test('the figures of the example are right', () => {

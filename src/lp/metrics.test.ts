@@ -57,6 +57,8 @@ test('shows an operator the inventory, and nothing of ended holds', async () => 
         limitSeconds: 60,
         overdue,
       })),
+    signals: () => [{ pair: 'WETH-USDC' }, { pair: 'gone' }],
+    configuredPairs: () => ['WETH-USDC', 'WBTC-USDC'],
     venues: () => [{ name: 'v', load: () => ({ waiting: 3, dropped: 0, pauses: 1 }) }],
     advice: () =>
       trouble
@@ -67,6 +69,8 @@ test('shows an operator the inventory, and nothing of ended holds', async () => 
   const bad = await metrics.text();
   for (const line of [
     'firmquote_lp_inventory_units{chain="base",token="USDC",part="drift"} -2',
+    'firmquote_lp_signals{pair="WETH-USDC"} 1',
+    'firmquote_lp_signals{pair="WBTC-USDC"} 0',
     'firmquote_lp_inventory_units{chain="base",token="USDC",part="buffer"} 5',
     'firmquote_lp_pair_quoting{pair="WETH-USDC"} 0',
     'firmquote_lp_inventory_q{asset="WETH",chain="all"} 1.5',

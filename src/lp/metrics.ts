@@ -26,6 +26,8 @@ interface LpGauges {
   receivables(): readonly Receivable[];
   advice(): readonly Advice[];
   venues(): readonly { name: string; load(): LinkLoad }[];
+  signals(): readonly { pair: string }[];
+  configuredPairs(): readonly string[];
 }
 
 const ANSWERS = ['quote', 'partial', 'decline'] as const;
@@ -195,6 +197,16 @@ export function exposeGauges(metrics: Metrics, view: LpGauges): void {
     ['pair'],
     (gauge) => {
       for (const { pair, quoting } of view.pairs()) gauge.set(quoting ? 1 : 0, { pair });
+    },
+  );
+  metrics.gauge(
+    'firmquote_lp_signals',
+    "Signals of the operator in force, by pair: each moves or widens the pair's prices",
+    ['pair'],
+    (gauge) => {
+      const count = new Map(view.configuredPairs().map((pair) => [pair, 0]));
+      for (const { pair } of view.signals()) if (count.has(pair)) count.set(pair, (count.get(pair) ?? 0) + 1);
+      for (const [pair, signals] of count) gauge.set(signals, { pair });
     },
   );
   metrics.gauge('firmquote_lp_standby_reason', '1 for each reason that stops quotes', ['reason'], (gauge) => {

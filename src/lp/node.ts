@@ -4,7 +4,7 @@
  */
 
 import { RequestError } from '../domain/errors.ts';
-import type { LpConfig } from './config/config.ts';
+import type { LpConfig, LpPairConfig } from './config/config.ts';
 import { type Change, changesBetween, isReloadable } from './config/reload.ts';
 import type { LpNode, LpNodeDeps, ReloadedSources } from './node/interface.ts';
 import { openLedger } from './node/opened-ledger.ts';
@@ -15,6 +15,7 @@ import { wireLp } from './node/wiring.ts';
 import type { KilledBy } from './risk/kill-switch.ts';
 import type { PauseScope } from './risk/scoped-pauses.ts';
 import { previewQuotes } from './quoting/preview.ts';
+import { type SignalRequest, SignalRefusedError } from './quoting/signals.ts';
 import { limitUse } from './risk/limit-use.ts';
 
 const PREVIEWED_MS = 3_600_000;
@@ -50,12 +51,14 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
     positions: () => (running === undefined ? [] : positionsOf(running.parts.quoting())),
     receivables: () => running?.parts.receivables.list() ?? [],
     rebalancing: () => running?.parts.rebalancing.advice() ?? [],
-    limits: () => ({
-      limits:
-        running === undefined
-          ? []
-          : [...limitUse(running.parts.ledger, running.parts.risk.limits()), ...running.parts.venues.uses()],
-    }),
+    limits() {
+      if (running === undefined) return { limits: [], signals: null };
+      const { ledger, risk, venues, signals } = running.parts;
+      return {
+        limits: [...limitUse(ledger, risk.limits()), ...venues.uses()],
+        signals: { ...signals.bounds(), active: signals.list().length },
+      };
+    },
     curves: () => running?.parts.winRates.curves() ?? [],
     awards: (limit = 50) => deps.store.listAwards(limit),
     accounts() {
@@ -83,6 +86,25 @@ export function createLpNode(deps: LpNodeDeps, config: LpConfig): LpNode {
           `${Object.values(scope)[0]} is not paused: firmquote lp status lists what is.`,
           { code: 'not_paused' },
         );
+    },
+    setSignal(wanted) {
+      const { parts } = up(running);
+      const pair = parts.quoting().config.pairs.find(({ base, quote }) => `${base}-${quote}` === wanted.pair);
+      refusePair(wanted, pair, parts.quoting().config.pairs);
+      const done = parts.signals.set(wanted);
+      saveSignals(parts);
+      return done;
+    },
+    clearSignals(of) {
+      const { parts } = up(running);
+      const ended = parts.signals.clear(of);
+      if (ended.length === 0)
+        throw new RequestError(
+          `No signal ${of === undefined ? 'is in force' : `"${of}" is in force`}: firmquote lp signal list shows those that are.`,
+          { code: 'unknown_signal' },
+        );
+      saveSignals(parts);
+      return ended;
     },
     killFileGone() {
       killedBefore.delete('file');
@@ -134,11 +156,38 @@ function reloadableChanges(
   return refused.length > 0 ? { refused } : changes;
 }
 
+function up(running: RunningLp | undefined): RunningLp {
+  if (running !== undefined) return running;
+  throw new RequestError('The LP is still starting. Try again in a few seconds.', { code: 'not_ready' });
+}
+
+/** Written now, because a crash may follow. A tick tries again after a failure. */
+function saveSignals({ signals, deps: { store, log } }: RunningLp['parts']): void {
+  void signals
+    .flush(store)
+    .catch((error: unknown) => log.error({ error }, 'a signal could not be stored yet'));
+}
+
+function refusePair(
+  { pair: name, side, skewBps, fairValueShiftBps }: SignalRequest,
+  pair: LpPairConfig | undefined,
+  pairs: readonly LpPairConfig[],
+): void {
+  if (pair === undefined)
+    throw new SignalRefusedError(
+      `This LP has no pair "${name}": name one of ${[...new Set(pairs.map(({ base, quote }) => `${base}-${quote}`))].join(', ')}.`,
+      'unknown_pair',
+    );
+  if (pair.base === pair.quote && (skewBps !== 0 || fairValueShiftBps !== 0 || side !== null))
+    throw new SignalRefusedError(
+      `${name} is one asset on two chains, so it has no fair value to move and one side: give only widthBps.`,
+      'invalid_signal',
+    );
+}
+
 /** The parts of a started LP that has this pair or chain. */
 function partsWith(running: RunningLp | undefined, scope: PauseScope): RunningLp['parts'] {
-  if (running === undefined)
-    throw new RequestError('The LP is still starting. Try again in a few seconds.', { code: 'not_ready' });
-  const { parts } = running;
+  const { parts } = up(running);
   const [wanted, known] =
     'pair' in scope
       ? [scope.pair, parts.quoting().routes.all.map(({ pairName }) => pairName)]

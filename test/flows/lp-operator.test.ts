@@ -306,6 +306,157 @@ test('inventory and limits as tables and as JSON', async () => {
   );
 });
 
+describe('a signal of the operator', () => {
+  const buy = () =>
+    request({
+      from: chain.chain,
+      to: chain.chain,
+      give: chain.usdc,
+      take: chain.weth,
+      amount: 500n * USDC,
+      taker: random32().slice(0, 42) as Address,
+    });
+  /** The all-in spread without the noise of learning, and each term by name. */
+  async function explained(rfq = sell()) {
+    const answer = await venue.ask(rfq);
+    if (answer.type !== 'quote') throw new Error(JSON.stringify(answer));
+    const { explanations } = await json<{
+      explanations: { terms: { name: string; bps: number }[]; price: { allInBps: number }; inputs: object }[];
+    }>('explain', answer.quoteId);
+    const [quote] = explanations;
+    if (quote === undefined) throw new Error('not explained');
+    const terms = Object.fromEntries(quote.terms.map(({ name, bps }) => [name, bps]));
+    return { spread: quote.price.allInBps - (terms['explore'] ?? 0), terms, inputs: quote.inputs, answer };
+  }
+  async function http(method: string, path: string, body?: object) {
+    const token = (await readFile(config.admin.tokenFile ?? '', 'utf8')).trim();
+    const answer = await fetch(`http://127.0.0.1:${config.admin.port}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${token}` },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
+  }
+  const metrics = async () => (await fetch(`http://127.0.0.1:${config.ops.port}/metrics`)).text();
+
+  test('moves the quotes of its pair by what explain says, and a restart keeps it', async () => {
+    const before = await explained();
+    expect(before.terms).not.toHaveProperty('signalSkew');
+    const set = await lpCommandHere(
+      ...['signal', 'set', '-c', file, '--pair', 'WETH-USDC', '--for', '30m', '--note', 'a listing'],
+      ...['--skew', '-2', '--shift', '-1', '--width', '3'],
+    );
+    expect([set.status, set.stdout]).toEqual([
+      0,
+      expect.stringMatching(
+        /^Set from the next request on: s-[0-9a-f]{8} on WETH-USDC: skew -2 bps, fair value -1 bps, width 3 bps until .*, by cli \(.*\) \(a listing\)\n/,
+      ),
+    ]);
+    const during = await explained();
+    // We buy: all three are worse for the taker. A wider quote is a cheaper option, so its premium falls.
+    expect(during.terms).toMatchObject({ signalSkew: 2, signalShift: 1, signalWidth: 3 });
+    const moved = during.spread - before.spread;
+    expect(moved).toBeGreaterThan(5);
+    expect(moved).toBeLessThan(6.1);
+    expect((await explained(buy())).terms).toMatchObject({ signalSkew: -2, signalShift: -1, signalWidth: 3 });
+    const said = await lpCommandHere('explain', during.answer.quoteId, '-c', file);
+    expect(said.stdout).toMatch(/signal: skew +2\.0000[\s\S]*signal: fair value +1\.0000/);
+    expect(said.stdout).toMatch(/signal +s-[0-9a-f]{8}: skew -2 bps, fair value -1 bps, width 3 bps/);
+    expect((await lpCommandHere('status', '-c', file)).stdout).toContain('a listing');
+    expect((await lpCommandHere('limits', '-c', file)).stdout).toMatch(
+      /Signals in force: 1 of 16\. Each at most 5 bps of skew/,
+    );
+    expect(await metrics()).toContain('firmquote_lp_signals{pair="WETH-USDC"} 1');
+
+    await lp.stop();
+    lp = await start();
+    await venue.until(({ status }) => status === 'active');
+    expect((await lpCommandHere('signal', 'list', '-c', file)).stdout).toMatch(
+      /s-[0-9a-f]{8} +WETH-USDC +both +-2 +-1 +3 +\d+ s +cli/,
+    );
+    expect((await explained()).terms).toMatchObject({ signalWidth: 3 });
+  });
+
+  test('beyond its bounds it is refused with both values, and nothing changes', async () => {
+    const { body: standing } = await http('GET', '/v1/signals');
+    const wish = { pair: 'WETH-USDC', skewBps: 1, ttlSeconds: 60 };
+    for (const [change, code, sentence] of [
+      [{ skewBps: -80 }, 'signal_out_of_bounds', 'skewBps is -80, and lp.signals.maxSkewBps allows 5'],
+      [{ ttlSeconds: 7_200 }, 'signal_out_of_bounds', '7200 s, and lp.signals.maxSeconds allows 3600'],
+      [{ widthBps: -1 }, 'signal_out_of_bounds', 'widthBps is -1, and the least is 0'],
+      [{ pair: 'GOLD-USDC' }, 'unknown_pair', 'This LP has no pair "GOLD-USDC": name one of WETH-USDC.'],
+      [{ skewBp: 1 }, 'invalid_signal', 'skewBp: no such option; did you mean "skewBps"?'],
+      [{ ttlSeconds: undefined }, 'invalid_signal', 'give either ttlSeconds or expiresAt'],
+    ] as const)
+      expect(await http('POST', '/v1/signals', { ...wish, ...change })).toMatchObject({
+        status: 422,
+        body: { error: { code, message: expect.stringContaining(sentence) as unknown } },
+      });
+    const cli = await lpCommandHere(
+      ...['signal', 'set', '-c', file, '--pair', 'WETH-USDC', '--width', '900', '--for', '10m'],
+    );
+    expect([cli.status, cli.stderr]).toEqual([
+      1,
+      expect.stringContaining('widthBps is 900, and lp.signals.maxWidthBps allows 50: give at most 50'),
+    ]);
+    const { body: after } = await http('GET', '/v1/signals');
+    const ids = ({ signals }: Record<string, unknown>) => (signals as { id: string }[]).map(({ id }) => id);
+    expect(ids(after)).toEqual(ids(standing));
+    expect(await metrics()).toContain('firmquote_lp_signals_refused_total{reason="signal_out_of_bounds"} 4');
+  });
+
+  test('ends by itself, or by the operator, and quotes are as before; the audit log has it all', async () => {
+    const next = { pair: 'WETH-USDC', widthBps: 20, ttlSeconds: 2, by: 'desk', note: 'short' };
+    const { body } = await http('POST', '/v1/signals', next);
+    expect(body).toMatchObject({
+      signal: { widthBps: 20, skewBps: 0, side: null },
+      replaced: [{ skewBps: -2, note: 'a listing' }],
+    });
+    const wide = await explained();
+    expect(wide.terms).toMatchObject({ signalWidth: 20 });
+    await expect.poll(metrics, { timeout: 10_000 }).toContain('firmquote_lp_signals{pair="WETH-USDC"} 0');
+    const after = await explained();
+    expect(after.inputs).toMatchObject({ signal: null });
+    expect(wide.spread - after.spread).toBeGreaterThan(17);
+    expect(wide.spread - after.spread).toBeLessThan(20.1);
+
+    await http('POST', '/v1/signals', { ...next, ttlSeconds: 600, side: 'buy' });
+    expect((await explained(buy())).terms).not.toHaveProperty('signalWidth');
+    const cleared = await lpCommandHere('signal', 'clear', 'WETH-USDC', '-c', file);
+    expect([cleared.status, cleared.stdout]).toEqual([
+      0,
+      expect.stringMatching(/^Ended: s-[0-9a-f]{8} on WETH-USDC, where we buy the base: width 20 bps/),
+    ]);
+    expect((await explained()).terms).not.toHaveProperty('signalWidth');
+    expect(await http('DELETE', '/v1/signals/WETH-USDC')).toMatchObject({
+      status: 404,
+      body: { error: { code: 'unknown_signal' } },
+    });
+    const entries = (
+      await json<{ what: string; who: string; address: string; changes: { from: string; to: string }[] }[]>(
+        ...['audit', '--limit', '20'],
+      )
+    ).filter(({ what }) => what.startsWith('signal_'));
+    const acts = entries.toReversed().map(({ what }) => what);
+    expect(acts).toEqual([
+      'signal_set',
+      ...Array.from({ length: 7 }, () => 'signal_refused'),
+      ...['signal_set', 'signal_set', 'signal_clear'],
+    ]);
+    expect(entries.find(({ who }) => who === 'desk')).toMatchObject({ address: '127.0.0.1' });
+    const [replacing] = entries.filter(({ who }) => who === 'desk').slice(-1);
+    expect(replacing?.changes).toEqual([
+      {
+        path: 'signals.WETH-USDC',
+        from: expect.stringMatching(
+          /^s-.{8}: skew -2 bps, fair value -1 bps, width 3 bps, until 2/,
+        ) as unknown,
+        to: expect.stringMatching(/^s-.{8}: skew 0 bps, fair value 0 bps, width 20 bps, until 2/) as unknown,
+      },
+    ]);
+  });
+});
+
 describe('reload', () => {
   test('status and metrics name each pair that cannot be quoted, with the reason', async () => {
     await outputOf(sell(WETH / 10n));

@@ -122,6 +122,7 @@ function maker({
       startedWith: new Map(['USDC', 'WETH'].map((asset) => [asset, ledger.exposure(asset).owned])),
       takers: { adverse: () => 1.5 },
       winRates: { params: (route) => route.params, explore: () => 0 },
+      signals: { of: () => undefined },
       leases: {
         covers: () => true,
         extend: () => Promise.resolve(true),

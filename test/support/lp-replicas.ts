@@ -66,6 +66,8 @@ export function asOne(nodes: readonly LpNode[]): LpNode {
     pauseScope: (scope, note) => nodes.forEach((node) => node.pauseScope(scope, note)),
     resumeScope: (scope) => nodes.forEach((node) => node.resumeScope(scope)),
     resume: () => nodes.forEach((node) => node.resume()),
+    setSignal: (wanted) => leader().setSignal(wanted),
+    clearSignals: (of) => leader().clearSignals(of),
     killFileGone: () => nodes.forEach((node) => node.killFileGone()),
     risk: () => leader().risk(),
     preview: (next) => leader().preview(next),

@@ -7,6 +7,8 @@ import { getRoute as get } from './books.ts';
 import type { Brake } from './brake.ts';
 import type { OperatorLog } from './operator-log.ts';
 import type { Reloader } from './reload.ts';
+import { signalView } from './signals.ts';
+import type { Clock } from '../../ports/clock.ts';
 import { badRequest } from '../bad-request.ts';
 
 const NOTE = 'paused by the operator';
@@ -16,23 +18,30 @@ const UNNAMED = 'admin API';
 export function operatorRoutes({
   node,
   brake,
+  clock,
   log,
   reloader,
 }: {
   node: LpNode;
   brake: Brake;
+  clock: Clock;
   log: OperatorLog;
   reloader: Reloader;
 }): OpsRoute[] {
-  const status = () => ({ ...node.status(), sending: brake.held() ? 'held' : 'free', pause: log.pause() });
+  const status = () => ({
+    ...node.status(),
+    signals: node.status().signals.map((signal) => signalView(signal, clock.nowMs())),
+    sending: brake.held() ? 'held' : 'free',
+    pause: log.pause(),
+  });
   /** Logs after acting: a database outage must not prevent a stop. */
   const post = (path: string, what: string, act: (note: string | null) => void): OpsRoute => ({
     method: 'POST',
     path,
-    async handle({ query, body }) {
+    async handle({ query, body, address }) {
       const { by, note } = readNote(query, body);
       act(note);
-      void log.note(by, what, { note });
+      void log.note(by, what, { note, address });
       return { status: 200, body: status() };
     },
   });
@@ -45,13 +54,14 @@ export function operatorRoutes({
   ): OpsRoute => ({
     method: 'POST',
     path,
-    async handle({ query, body }) {
+    async handle({ query, body, address }) {
       const { by, note, scope } = readNote(query, body);
       if (scope === undefined) act(note);
       else actOn(scope, note);
       const of = scope === undefined ? undefined : Object.entries(scope).flat().join(' ');
       void log.note(by, of === undefined ? what : `${what}_scope`, {
         note: of === undefined ? note : `${of}${note === null ? '' : `: ${note}`}`,
+        address,
       });
       return { status: 200, body: status() };
     },
@@ -95,8 +105,8 @@ export function operatorRoutes({
     {
       method: 'POST',
       path: '/reload',
-      async handle({ query, body }) {
-        const done = await reloader.reload(readNote(query, body).by);
+      async handle({ query, body, address }) {
+        const done = await reloader.reload(readNote(query, body).by, address);
         if (done.applied) return { status: 200, body: done };
         return {
           status: 409,

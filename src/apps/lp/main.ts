@@ -37,6 +37,7 @@ import { createKillFile } from './kill-file.ts';
 import { createReloader, sha256Of } from './reload.ts';
 import { forNode, makeSources } from './sources.ts';
 import { LP_SCHEMA, LP_TABLES } from './schema.ts';
+import { signalRoutes } from './signals.ts';
 import { makeAdminToken } from './token.ts';
 
 export interface LpGround {
@@ -185,9 +186,11 @@ export async function runLp(
       port,
       log,
       routes: [
-        ...operatorRoutes({ node, brake, log: operatorLog, reloader }),
+        ...operatorRoutes({ node, brake, clock: systemClock, log: operatorLog, reloader }),
+        ...signalRoutes({ node, clock: systemClock, log: operatorLog, metrics }),
         ...bookRoutes(node, operatorLog),
       ],
+      prefix: '/v1',
       localOnly: true,
       ...(token !== undefined && { token }),
     });

@@ -201,6 +201,17 @@ export const zLpPricing = z.strictObject({
     .prefault({}),
 });
 
+/** Bounds of the operator's own signals (POST /signals). A maxActive of 0 takes none. */
+const zLpSignals = z.strictObject({
+  maxSkewBps: z.number().min(0).max(500).default(5),
+  maxFairValueShiftBps: z.number().min(0).max(500).default(5),
+  maxWidthBps: z.number().min(0).max(2_000).default(50),
+  /** The longest life. */
+  maxSeconds: z.int().min(1).max(604_800).default(3_600),
+  /** At once, over all pairs. */
+  maxActive: z.int().min(0).max(1_000).default(16),
+});
+
 export const zLpConfig = z.strictObject({
   solver: z.strictObject({
     id: zName,
@@ -215,6 +226,7 @@ export const zLpConfig = z.strictObject({
   pricing: zLpPricing.prefault({}),
   limits: zLpLimits.prefault({}),
   risk: zLpRisk.prefault({}),
+  signals: zLpSignals.prefault({}),
   /**
    * Mark-outs per taker, charged in the next prices: takers kept, the prior in bps with its weight in trades,
    * the cap, and how many trades a mean covers.

@@ -50,6 +50,10 @@ test.each<[string, object]>([
     { pairs: [{ ...pair, params: { maxSize: 100 }, corridorParams: { 'a-b': { minSize: 500 } } }] },
   ],
   [
+    'signals.maxActive: is 16, but signals.maxSkewBps, maxFairValueShiftBps and maxWidthBps are all 0',
+    { signals: { maxSkewBps: 0, maxFairValueShiftBps: 0, maxWidthBps: 0 } },
+  ],
+  [
     'pairs.0.corridorParams.a-b: is not among the corridors of this pair (b-b)',
     { pairs: [{ ...pair, corridors: ['b-b'], corridorParams: { 'a-b': { omega: 1 } } }] },
   ],

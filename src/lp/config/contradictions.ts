@@ -28,7 +28,7 @@ export function contradictions(config: LpConfig): Problem[] {
   assetProblems(config, report);
   pairProblems(config, report, atMost);
 
-  const { quoting, risk, rebalancing, takers } = config;
+  const { quoting, risk, rebalancing, takers, signals } = config;
   const longest = quoting.maxValiditySeconds;
   const capped = 'quotes live longer than that maximum allows';
   atMost(
@@ -60,6 +60,17 @@ export function contradictions(config: LpConfig): Problem[] {
       ['rebalancing', 'stopQ'],
       `is ${rebalancing.stopQ}, not below rebalancing.startQ = ${rebalancing.startQ}, so advice ends where it starts: ` +
         'lower it',
+    );
+  if (
+    signals.maxActive > 0 &&
+    signals.maxSkewBps === 0 &&
+    signals.maxFairValueShiftBps === 0 &&
+    signals.maxWidthBps === 0
+  )
+    report(
+      ['signals', 'maxActive'],
+      `is ${signals.maxActive}, but signals.maxSkewBps, maxFairValueShiftBps and maxWidthBps are all 0, so every signal ` +
+        'is refused: raise one of them, or set maxActive to 0',
     );
   atMost(
     ['takers', 'startBps'],

@@ -42,6 +42,7 @@ const RELOADABLE: readonly (readonly string[])[] = [
   ['quoting', 'maxInFlight'],
   ['pricing'],
   ['limits'],
+  ['signals'],
   ['levels'],
   ...[
     'standbyAfterSeconds',

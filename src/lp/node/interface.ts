@@ -12,7 +12,7 @@ import type { Random } from '../../ports/random.ts';
 import type { SharedInventory } from '../../ports/shared-inventory.ts';
 import type { Recovery, Signer } from '../../ports/signer.ts';
 import type { JournalStore } from '../../ports/stores/accounting-store.ts';
-import type { LpAward, LpStore } from '../../ports/stores/lp-store.ts';
+import type { LpAward, LpSignal, LpStore } from '../../ports/stores/lp-store.ts';
 import type { TxStore } from '../../ports/stores/tx-store.ts';
 import type { Transactor } from '../../ports/transactor.ts';
 import type { PricingPlugin } from '../../pricing/price-inputs.ts';
@@ -25,6 +25,7 @@ import type { SourceView } from '../market/market.ts';
 import type { RecordedPage } from '../quote-log/recorded-requests.ts';
 import type { PairPreview } from '../quoting/preview.ts';
 import type { CommitmentSigner } from '../quoting/quote.ts';
+import type { SignalRequest } from '../quoting/signals.ts';
 import type { CurveView } from '../quoting/win-rates.ts';
 import type { SharedBucket } from '../replicas/sharing.ts';
 import type { KilledBy } from '../risk/kill-switch.ts';
@@ -90,6 +91,8 @@ export interface LpStatus {
   liveQuotes: number;
   openAwards: number;
   venues: { name: string; welcome: boolean }[];
+  /** The operator's own, in force now. */
+  signals: readonly LpSignal[];
   chains: {
     chainId: number;
     slug: string;
@@ -116,7 +119,8 @@ export interface LpNode {
   positions(): Position[];
   receivables(): Receivable[];
   rebalancing(): readonly Advice[];
-  limits(): { limits: LimitUse[] };
+  /** `signals`: the bounds of the operator's own signals, and how many are in force. */
+  limits(): { limits: LimitUse[]; signals: (LpConfig['signals'] & { active: number }) | null };
   curves(): CurveView[];
   awards(limit?: number): Promise<LpAward[]>;
   /** Explanations, accounting ledger and profit. Throws `RequestError` before the node has started. */
@@ -131,6 +135,13 @@ export interface LpNode {
   pauseScope(scope: PauseScope, note: string): void;
   /** Throws `RequestError` where nothing was paused. */
   resumeScope(scope: PauseScope): void;
+  /**
+   * Moves or widens the prices of a pair until it expires, from the next request on. Throws
+   * `SignalRefusedError`, and `RequestError` before the LP has started; then nothing changed.
+   */
+  setSignal(wanted: SignalRequest): { signal: LpSignal; replaced: readonly LpSignal[] };
+  /** Ends one by its id, all of a pair, or all. Throws `RequestError` where none was in force. */
+  clearSignals(of: string | undefined): readonly LpSignal[];
   killFileGone(): void;
   risk(): RiskStatus;
   /**

@@ -5,7 +5,7 @@ import type { LedgerEvent } from '../../inventory/event.ts';
 import { learnFills } from '../chain/learn.ts';
 import { restore, type Restored } from '../chain/restore.ts';
 import type { ChainPort } from '../../ports/chain.ts';
-import type { LpAward, LpStore } from '../../ports/stores/lp-store.ts';
+import type { LpAward, LpSignal, LpStore } from '../../ports/stores/lp-store.ts';
 import type { LpConfig } from '../config/config.ts';
 import type { LpChainWithPort } from './setup.ts';
 import { bucketsOf, checkDecimals, graceSecondsOf, limitsOf, waitUntilReady } from './setup.ts';
@@ -17,6 +17,7 @@ export interface OpenedLedger extends Restored {
   pastAwards: readonly LpAward[];
   /** By chain: earlier keys of this LP that the account's owner has not revoked yet. */
   formerOperators: ReadonlyMap<number, ReadonlySet<Address>>;
+  signals: readonly LpSignal[];
   /** Other processes traded the account on another database. They may have live quotes. */
   learned: boolean;
   /** Receives every event of the ledger from now on. With several replicas only. */
@@ -67,6 +68,7 @@ export async function openLedger(
         chains.map(async ({ port }) => [port.chain.id, await allowed(port, account, transactions)] as const),
       ),
     ),
+    signals: await store.signals(),
     onLedgerEvent: (listener) => void listeners.push(listener),
   };
 }

@@ -101,6 +101,7 @@ export async function startLp(
     for (const chain of next.chains) Object.assign(parts.states.get(chain.chainId) ?? {}, { config: chain });
     for (const [chainId, rule] of leaseRules(lpChains, next)) parts.rules.set(chainId, rule);
     risk.configure(next);
+    parts.signals.configure(next.signals);
     for (const { chainId, token, buffer } of bucketsOf(lpChains, next))
       ledger.setBuffer(chainId, token, buffer);
     risk.sourcesChanged(nextPrices.apply());
@@ -125,6 +126,9 @@ export async function startLp(
     await Promise.all([...transactors.values()].map((transactor) => transactor.stop()));
     await parts.awards.flush();
     await risk.flush().catch((error: unknown) => log.error({ error }, 'risk state could not be stored'));
+    await parts.signals
+      .flush(store)
+      .catch((error: unknown) => log.error({ error }, 'signals could not be stored'));
     await parts.winRates.flush();
     await accounts.stop();
     if (ledger.live > MAX_HOLDS_WRITTEN)
@@ -202,6 +206,8 @@ function exposeMetrics(parts: LpParts): void {
     receivables: parts.receivables.list,
     advice: parts.rebalancing.advice,
     venues: () => parts.sessions,
+    signals: parts.signals.list,
+    configuredPairs: () => parts.quoting().config.pairs.map(({ base, quote }) => `${base}-${quote}`),
   });
   exposeAccounts(metrics, parts.accounts);
   if (sharing === undefined) return;

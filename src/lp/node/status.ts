@@ -27,6 +27,7 @@ export function statusOf(
     liveQuotes: parts?.ledger.live ?? 0,
     openAwards: parts?.awards.open().length ?? 0,
     venues: parts?.sessions.map(({ name, welcome }) => ({ name, welcome })) ?? [],
+    signals: parts?.signals.list() ?? [],
     chains: lpChains.map(({ port, chain, config }) => ({
       chainId: chain.id,
       slug: chain.slug,

@@ -10,8 +10,8 @@ const GAS_EVERY = 20;
 const STORE_WIN_RATES_EVERY = 120;
 
 export function createTicker(parts: LpParts) {
-  const { leases, lead, sharing, replica, standby, risk, winRates, accounts, sessions } = parts;
-  const { clock, log, transactors, shared } = parts.deps;
+  const { leases, lead, sharing, replica, standby, risk, winRates, accounts, sessions, signals } = parts;
+  const { clock, log, store, transactors, shared } = parts.deps;
   let ticks = 0;
   let handedOver = false;
   let stopped = false;
@@ -25,6 +25,7 @@ export function createTicker(parts: LpParts) {
     await renewLeases();
     await orLog(replica?.tick(), 'the state of the other replicas could not be read');
     if (shared !== undefined) await orLog(risk.syncKillSwitch(), 'the shared kill switch could not be read');
+    if (shared !== undefined) await orLog(signals.follow(store), 'the shared signals could not be read');
     if ((leases.lost || lead.over) && !handedOver) await handOver();
     parts.market().tick();
     parts.proving?.look();
@@ -43,6 +44,8 @@ export function createTicker(parts: LpParts) {
     }
     risk.update(standby.controls());
     await orLog(risk.flush(), 'risk state could not be stored');
+    signals.expire();
+    await orLog(signals.flush(store), 'signals could not be stored');
     if (standby.update()) {
       log.info({ ...standby.status() }, 'status');
       for (const session of sessions) session.sendStatus();

@@ -21,6 +21,7 @@ import {
   type QuotingSnapshot,
   type QuotingSnapshotDeps,
 } from '../quoting/quoting-snapshot.ts';
+import { createSignals } from '../quoting/signals.ts';
 import { createVenueSession, venueOf } from '../quoting/venue-session.ts';
 import { createWinRates } from '../quoting/win-rates.ts';
 import { ALONE, createLead } from '../replicas/leadership.ts';
@@ -133,6 +134,7 @@ export function wireLp(deps: LpNodeDeps, config: LpConfig, base: NodeBase, opene
   );
   const recordedRequests = createRecordedRequests({ clock }, config.explain);
   const winRates = createWinRates(common, config.pricing.calibration, opening.curves);
+  const signals = createSignals({ clock, log, random }, config.signals, opened.signals);
   const { listener } = recordedRequests;
   const counted = createQuoteMetrics(lpMetrics);
   for (const each of [
@@ -182,7 +184,7 @@ export function wireLp(deps: LpNodeDeps, config: LpConfig, base: NodeBase, opene
 
   const quotingDeps: QuotingSnapshotDeps = {
     ...{ ...common, chains: states, networks: chains, lastReadTime, winRates, leases, random, quoteEvents },
-    ...{ sharing, proving, risk, standby, guard: risk.guard, venues },
+    ...{ sharing, proving, risk, standby, guard: risk.guard, venues, signals },
     startedWith: new Map(Object.keys(config.assets).map((asset) => [asset, ledger.exposure(asset).owned])),
     takers,
     commitments: deps.commitments ?? createCommitmentSigner(signer),
@@ -226,6 +228,7 @@ export function wireLp(deps: LpNodeDeps, config: LpConfig, base: NodeBase, opene
       sessions,
       receivables,
       rebalancing,
+      signals,
       advance,
       announceStatus,
     },

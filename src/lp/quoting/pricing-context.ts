@@ -19,6 +19,7 @@ import { NO_ADJUSTMENT, type RiskAdjustment } from '../risk/risk-adjustment.ts';
 import { createGas } from '../settlement/gas.ts';
 import type { PricingEvidence } from './pricing-evidence.ts';
 import type { Route } from './route.ts';
+import type { Signals } from './signals.ts';
 import type { WinRates } from './win-rates.ts';
 
 export interface RequestTerms {
@@ -48,13 +49,25 @@ export interface PricingContextDeps {
   startedWith: ReadonlyMap<string, bigint>;
   takers: Pick<Takers, 'adverse'>;
   winRates: Pick<WinRates, 'params' | 'explore'>;
+  signals: Pick<Signals, 'of'>;
   plugin: PricingPlugin | undefined;
 }
 
 type Options = Pick<LpConfig, 'assets' | 'pairs' | 'quoting'>;
 
 export function createPricingContext(
-  { clock, market, ledger, chains, lastReadTime, startedWith, takers, winRates, plugin }: PricingContextDeps,
+  {
+    clock,
+    market,
+    ledger,
+    chains,
+    lastReadTime,
+    startedWith,
+    takers,
+    winRates,
+    signals,
+    plugin,
+  }: PricingContextDeps,
   { assets, pairs, quoting }: Options,
 ) {
   const bands = createBands(
@@ -167,6 +180,8 @@ export function createPricingContext(
         },
       };
       if (plugin !== undefined) made.plugin = plugin;
+      const signal = signals.of(route.pairName, route.lp, nowMs);
+      if (signal !== undefined) made.signal = signal;
       return made;
     },
     refreshGas: gas.refresh,

@@ -9,6 +9,7 @@ import type { StandardOrder } from '../../domain/order.ts';
 import type { UnixSeconds } from '../../domain/time.ts';
 import type { Lease } from '../../inventory/lease.ts';
 import type { LedgerSnapshot, SnapshotChunks } from '../../inventory/snapshot.ts';
+import type { PriceSignal } from '../../pricing/price-inputs.ts';
 
 /** `committed` and `filled` are open. */
 export type AwardStage = 'committed' | 'filled' | 'finalised' | 'failed';
@@ -28,6 +29,17 @@ export interface LpAward {
   note: string | null;
   acceptedAtMs: number;
   updatedAtMs: number;
+}
+
+/** What the operator expects of a pair for a while. */
+export interface LpSignal extends PriceSignal {
+  readonly pair: string;
+  /** The LP buys or sells the base; null: both. */
+  readonly side: 'buy' | 'sell' | null;
+  readonly expiresAtMs: number;
+  readonly setAtMs: number;
+  readonly by: string;
+  readonly note: string | null;
 }
 
 /** How far a chain's events are in the ledger. */
@@ -73,7 +85,7 @@ interface Leadership {
 /**
  * All throw `UpstreamError` when the database does not answer. Writes return false, and write nothing,
  * once another process has taken over. After `join`, leases and risk values (except the kill switch) are
- * the replica's own; any replica may insert an award, only the leader writes the rest.
+ * the replica's own; any replica may insert an award or write a signal, only the leader writes the rest.
  */
 export interface LpStore {
   /** Takes ownership. All leases count as unclean until `stop`. */
@@ -94,6 +106,11 @@ export interface LpStore {
   /** The shared kill switch: adds these reasons, or with null clears all. */
   putKillReasons(reasons: Readonly<Record<string, string>> | null): Promise<boolean>;
   killReasons(): Promise<unknown>;
+  /** Shared by all replicas. Replaces the signals of its pair that cover the same side. */
+  putSignal(signal: LpSignal): Promise<boolean>;
+  dropSignals(ids: readonly string[]): Promise<boolean>;
+  /** The oldest first. */
+  signals(): Promise<LpSignal[]>;
   /** The text of a JSON object. */
   putCurves(json: string): Promise<boolean>;
   award(orderId: Bytes32): Promise<LpAward | undefined>;

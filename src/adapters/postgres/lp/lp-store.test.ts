@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestPostgres, type TestPostgres } from '../../../../test/support/postgres.ts';
 import { createLedger } from '../../../inventory/ledger.ts';
 import { restoreLedger } from '../../../../test/support/restore-ledger.ts';
-import type { LpAward, LpStore } from '../../../ports/stores/lp-store.ts';
+import type { LpAward, LpSignal, LpStore } from '../../../ports/stores/lp-store.ts';
 import { createLpStore } from './lp-store.ts';
 import { LP_MIGRATIONS } from '../migrations/lp.ts';
 
@@ -151,4 +151,42 @@ test('a lease never ends earlier', async () => {
   await store.writeLease(1, { signedUpTo: 300, clean: false });
   await store.writeLease(1, { signedUpTo: 200, clean: false });
   expect((await store.open()).leases.get(1)?.signedUpTo).toBe(300);
+});
+
+test('signals are shared by replicas, one per pair and side', async () => {
+  const [one, other] = await pair();
+  await one.join('a');
+  await other.join('b');
+  const signal = (id: string, change: Partial<LpSignal> = {}): LpSignal => ({
+    ...{ id, pair: 'WETH-USDC', side: null, skewBps: 1.5, fairValueShiftBps: -2, widthBps: 0 },
+    ...{ expiresAtMs: 2_000, setAtMs: 1_000, by: 'me', note: null },
+    ...change,
+  });
+  const [buy, sell] = [signal('s-1', { side: 'buy' }), signal('s-2', { side: 'sell', note: 'news' })];
+  expect(await one.putSignal(buy)).toBe(true);
+  expect(await other.putSignal(sell)).toBe(true);
+  expect(await other.putSignal(signal('s-3', { pair: 'WBTC-USDC' }))).toBe(true);
+  expect(await one.signals()).toEqual([buy, sell, signal('s-3', { pair: 'WBTC-USDC' })]);
+  await one.putSignal(signal('s-4'));
+  expect((await other.signals()).map(({ id }) => id)).toEqual(['s-3', 's-4']);
+  await other.dropSignals(['s-3', 'unknown']);
+  expect(await one.signals()).toEqual([signal('s-4')]);
+
+  const [alone] = await pair();
+  await alone.open();
+  await alone.putSignal(signal('s-5'));
+  expect(await alone.signals()).toEqual([signal('s-5')]);
+});
+
+test('a process that was taken over writes no signal', async () => {
+  const [first, second] = await pair();
+  await first.open();
+  await second.open();
+  const late: LpSignal = {
+    ...{ id: 's-1', pair: 'WETH-USDC', side: null, skewBps: 1, fairValueShiftBps: 0, widthBps: 0 },
+    ...{ expiresAtMs: 2_000, setAtMs: 1_000, by: 'me', note: null },
+  };
+  expect(await first.putSignal(late)).toBe(false);
+  expect(await first.dropSignals(['s-1'])).toBe(false);
+  expect(await second.signals()).toEqual([]);
 });

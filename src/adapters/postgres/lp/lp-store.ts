@@ -5,7 +5,14 @@ import { InvariantError } from '../../../domain/errors.ts';
 import type { Hex } from '../../../domain/hex.ts';
 import { type OrderMessage, orderToMessage } from '../../../domain/order.ts';
 import type { SnapshotChunks, StoredBooks, StoredHold } from '../../../inventory/snapshot.ts';
-import type { ChainCursor, CleanStop, LpAward, LpStore, Opening } from '../../../ports/stores/lp-store.ts';
+import type {
+  ChainCursor,
+  CleanStop,
+  LpAward,
+  LpSignal,
+  LpStore,
+  Opening,
+} from '../../../ports/stores/lp-store.ts';
 import { orderFromMessage } from '../../../protocol/wire.ts';
 import type { Database, Queryable, Row } from '../pool.ts';
 import { bytes, fromRow, put } from '../rows.ts';
@@ -32,6 +39,9 @@ export function createLpStore(db: Database): LpStore {
 
   const ours = ({ since }: { since: number }, write: Write): Promise<boolean> =>
     writeWhile('lp-shared', 'epoch = led_epoch and shared_since = $1', since, write);
+
+  const anyOfUs = (write: Write): Promise<boolean> =>
+    shared === undefined ? owned(write) : ours(shared, write);
 
   return {
     async join(replica) {
@@ -231,6 +241,44 @@ export function createLpStore(db: Database): LpStore {
         [KILL],
       );
       return row?.value;
+    },
+    putSignal: ({ id, pair, side, expiresAtMs, ...rest }) =>
+      anyOfUs(async (session) => {
+        await session.query(
+          {
+            name: 'lp-signal-replaced',
+            text: 'delete from lp_signal where pair = $1 and (side is null or $2::text is null or side = $2)',
+          },
+          [pair, side],
+        );
+        await put(
+          session,
+          'lp_signal',
+          { id, pair, side, expiresAtMs, signal: JSON.stringify(rest) },
+          { key: 'id', name: 'lp-signal' },
+        );
+      }),
+    dropSignals: (ids) =>
+      anyOfUs((session) =>
+        session.query({ name: 'lp-signals-dropped', text: 'delete from lp_signal where id = any($1)' }, [
+          [...ids],
+        ]),
+      ),
+    async signals() {
+      const rows = await db.query<{
+        id: string;
+        pair: string;
+        side: LpSignal['side'];
+        expires_at_ms: number;
+        signal: Omit<LpSignal, 'id' | 'pair' | 'side' | 'expiresAtMs'>;
+      }>({
+        name: 'lp-signals',
+        text: 'select id, pair, side, expires_at_ms, signal from lp_signal order by n',
+      });
+      return rows.map(({ id, pair, side, expires_at_ms: expiresAtMs, signal }) => ({
+        ...{ id, pair, side, expiresAtMs },
+        ...signal,
+      }));
     },
     putCurves: (json) =>
       owned((session) =>

@@ -208,6 +208,20 @@ export const LP_MIGRATIONS: readonly Migration[] = [
   },
   ...LP_PROFIT_MIGRATIONS,
   {
+    id: 'lp-12-signals',
+    sql: `
+      -- What the operator expects of a pair for a while; all replicas price with it.
+      create table lp_signal (
+        n bigint generated always as identity,
+        id text primary key,
+        pair text not null,
+        side text,
+        expires_at_ms bigint not null,
+        signal jsonb not null
+      );
+    `,
+  },
+  {
     id: 'lp-13-audit-address',
     sql: `
       -- Where the caller of the admin API was.

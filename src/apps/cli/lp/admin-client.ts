@@ -18,7 +18,11 @@ export interface AdminClient {
   readonly url: string;
   get<T>(path: string): Promise<T>;
   /** Answers the body also of a refusal (409). Throws when no LP answers. */
-  post<T>(path: string, fields?: Readonly<Record<string, string>>): Promise<{ ok: boolean; body: T }>;
+  post<T>(
+    path: string,
+    fields?: Readonly<Record<string, string | number>>,
+  ): Promise<{ ok: boolean; body: T }>;
+  delete<T>(path: string): Promise<T>;
 }
 
 const TIMEOUT_MS = 10_000;
@@ -28,7 +32,7 @@ export async function openAdminClient(options: AdminClientOptions): Promise<Admi
   const token = tokenFile === null ? undefined : await readAdminToken(tokenFile);
 
   async function call(
-    method: 'GET' | 'POST',
+    method: 'GET' | 'POST' | 'DELETE',
     path: string,
     fields?: object,
   ): Promise<{ status: number; body: unknown }> {
@@ -51,7 +55,7 @@ export async function openAdminClient(options: AdminClientOptions): Promise<Admi
         `The admin API at ${url} needs its token. Give the configuration (--config FILE) or the token file (--token-file FILE).`,
         { code: 'unauthorized' },
       );
-    if (body === undefined || response.status === 404 || response.status === 405)
+    if (body === undefined || error?.code === 'not_found' || error?.code === 'method_not_allowed')
       throw new RequestError(
         `The server at ${url} is not the admin API of an LP that has ${path}. Check the port (admin.port) and the version of firmquote.`,
         { code: 'wrong_door' },
@@ -66,10 +70,12 @@ export async function openAdminClient(options: AdminClientOptions): Promise<Admi
   return {
     url,
     get: async <T>(path: string) => (await call('GET', path)).body as T,
-    async post<T>(path: string, fields: Readonly<Record<string, string>> = {}) {
+    async post<T>(path: string, fields: Readonly<Record<string, string | number>> = {}) {
       const { status, body } = await call('POST', path, { by: whoAmI(), ...fields });
       return { ok: status < 400, body: body as T };
     },
+    delete: async <T>(path: string) =>
+      (await call('DELETE', `${path}?by=${encodeURIComponent(whoAmI())}`)).body as T,
   };
 }
 

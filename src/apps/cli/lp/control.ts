@@ -6,9 +6,12 @@ import type { LpStatus } from '../../../lp/node/interface.ts';
 import type { AuditEntry } from '../../../ports/stores/audit-log.ts';
 import type { Reload, ReloadPreview } from '../../lp/reload.ts';
 import { type AdminClient, type AdminClientOptions, openAdminClient } from './admin-client.ts';
+import type { SignalView } from '../../lp/signals.ts';
 import { printLines, table } from '../table.ts';
+import { signalText } from './signal.ts';
 
-type Status = Omit<LpStatus, 'chains'> & {
+type Status = Omit<LpStatus, 'chains' | 'signals'> & {
+  signals: SignalView[];
   chains: {
     chainId: number;
     slug: string;
@@ -160,12 +163,12 @@ export async function showAudit({
     `/audit?limit=${encodeURIComponent(limit)}`,
   );
   if (options.json) return console.log(JSON.stringify(entries));
-  for (const { atMs, who, what, note, changes, configSha256 } of entries) {
+  for (const { atMs, who, address, what, note, changes, configSha256 } of entries) {
     console.log(
       [
         new Date(atMs).toISOString(),
         what,
-        `by ${who}`,
+        `by ${who}${address === null ? '' : ` at ${address}`}`,
         ...(note ? [`"${note}"`] : []),
         ...(configSha256 ? [`config ${configSha256.slice(0, 12)}`] : []),
       ].join('  '),
@@ -191,6 +194,7 @@ function lines({
   chains,
   prices,
   sources,
+  signals,
   sending,
   pause: standing,
 }: Status): string[] {
@@ -214,6 +218,7 @@ function lines({
     ...(status === 'active'
       ? dark.map(({ pair, reason }) => `  ${pair} is not quoted: ${reason ?? 'no reason'}`)
       : []),
+    ...signals.map((signal) => `  signal ${signalText(signal)}`),
     ...(sending === 'held' ? ['The operator holds transactions. Release them with: POST /fills/resume'] : []),
     '',
     ...table(

@@ -8,6 +8,7 @@ import type {
 } from '../../../lp/quote-log/explain.ts';
 import { type AdminClientOptions, openAdminClient } from './admin-client.ts';
 import { printLines, table } from '../table.ts';
+import { bpsText } from './signal.ts';
 
 export async function explain(id: string, options: AdminClientOptions): Promise<void> {
   const client = await openAdminClient(options);
@@ -83,6 +84,9 @@ export function quoteLines({
         `worth ${bps(price.optionCostBps)} bps (${bps(price.jumpCostBps)} by jumps) over ${inputs.firmSeconds.toFixed(1)} s, one deviation is ${bps(price.deviationBps)} bps`,
       ],
       ['volatility', `${(inputs.sigma * 100).toFixed(1)} % a year`],
+      ...(inputs.signal == null
+        ? []
+        : [['signal', `${inputs.signal.id}: ${bpsText(inputs.signal)}`] as const]),
       ['position', `${(Math.round(inputs.q * 1e4) / 1e4 || 0).toFixed(4)} of the half-band`],
       [
         'mid',

@@ -5,10 +5,11 @@ import type { BucketView } from '../../../inventory/ledger.ts';
 import type { Advice } from '../../../inventory/rebalance.ts';
 import type { Position } from '../../../lp/accounting/bands.ts';
 import type { CurveView } from '../../../lp/quoting/win-rates.ts';
-import type { LimitUse } from '../../../lp/risk/limit-use.ts';
+import type { LpNode } from '../../../lp/node/interface.ts';
 import type { RiskStatus } from '../../../lp/risk/risk.ts';
 import type { Receivable } from '../../../lp/accounting/receivables.ts';
 import { type AdminClientOptions, openAdminClient } from './admin-client.ts';
+import { boundsText } from './signal.ts';
 import { CUT_NOTE, printLines, shortUnits, table } from '../table.ts';
 
 type Wire<T> = T extends bigint
@@ -166,11 +167,11 @@ export async function showAwards({
 
 export async function showLimits(options: AdminClientOptions): Promise<void> {
   const client = await openAdminClient(options);
-  const [{ limits }, risk] = await Promise.all([
-    client.get<{ limits: LimitUse[] }>('/limits'),
+  const [{ limits, signals }, risk] = await Promise.all([
+    client.get<ReturnType<LpNode['limits']>>('/limits'),
     client.get<RiskStatus>('/risk'),
   ]);
-  if (options.json) return console.log(JSON.stringify({ limits, risk }));
+  if (options.json) return console.log(JSON.stringify({ limits, signals, risk }));
   const of = (now: string, most: string | null) => (most === null ? now : `${now} / ${most}`);
   const rows = limits.map(
     ({ scope, of: whose, count, maxCount, notionalUsd, maxNotionalUsd, gapLossUsd, maxGapLossUsd, used }) => [
@@ -188,6 +189,7 @@ export async function showLimits(options: AdminClientOptions): Promise<void> {
       ? ['No limits are configured (lp.limits).']
       : table(headings, rows, { right: headings.slice(2) }),
   );
+  if (signals !== null) printLines(['', `Signals in force: ${boundsText(signals)}`]);
   printLines(['', ...riskLines(risk)]);
 }
 

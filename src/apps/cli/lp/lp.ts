@@ -3,6 +3,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { AdminClientOptions } from './admin-client.ts';
 import type { InitOptions } from './init.ts';
+import type { SetSignalOptions } from './signal.ts';
 import { badConfig } from '../../bad-request.ts';
 
 /** Each action checks it: subcommands inherit it, so commander must not demand it. */
@@ -134,6 +135,7 @@ export function lpCommand(): Command {
     .option('--until <when>', 'with --export: end of the window; now without it')
     .option('--counterparty <who>', 'with --export: a taker’s address, "owner", or "network" for other gas')
     .action(run(async () => (await import('./accounting.ts')).showAccounting));
+  signalCommands(lp);
   lp.command('price')
     .description('price one request from a JSON file and print every term and the exact amounts')
     .requiredOption('--inputs <file>', 'inputs, as in docs/examples/worked-example.json')
@@ -187,6 +189,50 @@ export function lpCommand(): Command {
       (await import('./owner.ts')).setOperator(address, false, operatorOf(command)),
     );
   return lp;
+}
+
+/** `lp signal set|list|clear`. */
+function signalCommands(lp: Command): void {
+  const group = lp
+    .command('signal')
+    .description('your own view of a pair: it leans or widens the prices until it expires')
+    .enablePositionalOptions();
+  const tool = (name: string, description: string): Command =>
+    group
+      .command(name)
+      .description(description)
+      .addOption(configOption())
+      .option('--admin <url>', 'admin API of the running LP, instead of --config')
+      .option('--token-file <file>', 'file with the token of the admin API')
+      .option('--json', 'print the answer as JSON');
+  const options = <T>(command: Command): T => ({ ...command.parent?.parent?.opts(), ...command.opts() }) as T;
+  tool('set', 'set the signal of a pair; it replaces the one in force')
+    .requiredOption('--pair <base-quote>', 'the pair, such as WETH-USDC')
+    .option('--side <side>', '"buy" or "sell": only where you buy or sell the base; both without it')
+    .option('--skew <bps>', 'move bid and ask up, or with a minus down', readBps)
+    .option('--shift <bps>', 'move the fair value up, or with a minus down', readBps)
+    .option('--width <bps>', 'add to the half-spread', readBps)
+    .requiredOption('--for <time>', 'how long: 90s, 10m or 1h')
+    .option('--note <text>', 'reason, for the audit log')
+    .action(async (_: object, command: Command) =>
+      (await import('./signal.ts')).setSignal(options<SetSignalOptions>(command)),
+    );
+  tool('list', 'show the signals in force and the bounds').action(async (_: object, command: Command) =>
+    (await import('./signal.ts')).listSignals(options<AdminClientOptions>(command)),
+  );
+  tool('clear', 'end a signal by its id, those of a pair, or all')
+    .argument('[id-or-pair]', 'such as s-1a2b3c4d or WETH-USDC')
+    .option('--all', 'end every signal')
+    .action(async (of: string | undefined, _: object, command: Command) =>
+      (await import('./signal.ts')).clearSignal(of, options<AdminClientOptions & { all?: boolean }>(command)),
+    );
+}
+
+function readBps(text: string): number {
+  const bps = Number(text);
+  if (text.trim() === '' || !Number.isFinite(bps))
+    throw new InvalidArgumentError('It must be a number of bps, such as 2.5 or -2.5.');
+  return bps;
 }
 
 export function readPort(text: string): number {
