@@ -136,3 +136,28 @@ test('a pause given to one replica stops all, also one that was down, until a re
     await eventually(() => lp.venue.said(name)?.status === 'active' && note(name) === '');
   for (const name of NAMES) await lp.bridge(100, name);
 }, 300_000);
+
+test('a signal set at one replica moves the quotes of all, over restarts, until one clears it', async () => {
+  const { leader, other } = await roles();
+  const widths = async (name: Name) =>
+    ((await lp.admin(name, 'GET', '/v1/signals')) as { signals: { widthBps: number }[] }).signals.map(
+      ({ widthBps }) => widthBps,
+    );
+  const wish = { pair: 'USDC-USDC', widthBps: 30, ttlSeconds: 600 };
+  const { output: before } = await lp.bridge(100, leader);
+  await lp.admin(other, 'POST', '/v1/signals', wish);
+  for (const name of NAMES) await eventually(async () => (await widths(name)).join() === '30');
+  const { output: during } = await lp.bridge(100, leader);
+  expect(during).toBeLessThan(before - before / 500n);
+  await lp.part(leader).kill();
+  await lp.part(leader).start();
+  await lp.pricing(leader);
+  expect(await widths(leader)).toEqual([30]);
+  // Replaced at one replica and cleared at the other.
+  await lp.admin(leader, 'POST', '/v1/signals', { ...wish, widthBps: 20 });
+  await eventually(async () => (await widths(other)).join() === '20');
+  await lp.admin(other, 'DELETE', '/v1/signals/USDC-USDC');
+  for (const name of NAMES) await eventually(async () => (await widths(name)).length === 0);
+  const { output: after } = await lp.bridge(100, leader);
+  expect(after).toBeGreaterThan(during);
+}, 300_000);

@@ -38,7 +38,12 @@ export interface LpProcesses {
   /** Whether this replica leads. */
   leads(replica: string): Promise<boolean>;
   /** What the admin API of this replica answers. */
-  admin(replica: string, method: 'GET' | 'POST', path: string): Promise<Record<string, unknown>>;
+  admin(
+    replica: string,
+    method: 'GET' | 'POST' | 'DELETE',
+    path: string,
+    body?: object,
+  ): Promise<Record<string, unknown>>;
   /** Asks until all inventory is held. */
   exhaust(replicas: readonly string[], sizes: () => number): Promise<Trade[]>;
   /** A trade from a quote that arrived otherwise. */
@@ -246,9 +251,10 @@ export async function startLpProcesses({
       if (answer.type !== 'quote') throw new Error(`no quote: ${JSON.stringify(answer)}`);
       return self.trade(answer);
     },
-    async admin(replica, method, path) {
+    async admin(replica, method, path, body) {
       const answer = await fetch(`${admins.get(replica) ?? ''}${path}`, {
         method,
+        ...(body && { body: JSON.stringify(body) }),
         signal: AbortSignal.timeout(20_000),
       });
       return (await answer.json()) as Record<string, unknown>;
