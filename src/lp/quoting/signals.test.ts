@@ -10,6 +10,9 @@ import { price } from '../../pricing/price.ts';
 import type { PriceInputs } from '../../pricing/price-inputs.ts';
 import { zLpConfig } from '../config/config.ts';
 import { linesOf } from '../quote-log/explain.ts';
+import type { QuoteRecord } from '../quote-log/quote-events.ts';
+import { previewQuotes } from './preview.ts';
+import type { Route } from './route.ts';
 import { createSignals, type SignalRequest } from './signals.ts';
 
 const silent = () => {};
@@ -254,6 +257,24 @@ test('law: a signal that was cleared or is over was never set', () => {
     }),
     { numRuns: 100 },
   );
+});
+
+test('a past quote priced again, for an explanation or before a reload, keeps the signal that it had', () => {
+  const { signals, now } = setUp();
+  signals.set(wanted({ fairValueShiftBps: -4, widthBps: 7 }));
+  const signal = signals.of('WETH-USDC', 'buy', now()) as LpSignal;
+  const inputs = { ...example, signal };
+  const priced = price(inputs);
+  if (isDecline(priced)) throw new Error(priced.declined);
+  signals.clear(undefined);
+  expect(price(inputs)).toEqual(priced);
+  const route = { pairName: 'WETH-USDC', params: DEFAULT_PARAMS } as Route;
+  const [preview] = previewQuotes([{ route, inputs, priced } as unknown as QuoteRecord], {
+    routes: { find: () => route },
+    fatFinger: { leastBps: 0.5, mostBps: 300, aboveMid: 1, maxUsd: 1e6 },
+    plugin: undefined,
+  });
+  expect(preview).toMatchObject({ spreadBps: priced.terms.D, newSpreadBps: priced.terms.D });
 });
 
 test('the shift moves the price by itself; skew and width move it but for their effect on the premium', () => {
