@@ -1,6 +1,6 @@
 /**
- * The runbooks of an LP and of a venue, followed to the letter while both run: every command in order, every fragment of
- * configuration written into its file, with trades before, during and after.
+ * The runbooks of an LP and of a venue, followed to the letter while both run: every command in order, every
+ * fragment of configuration written into its file, with trades before, during and after.
  */
 
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';

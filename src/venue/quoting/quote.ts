@@ -4,8 +4,8 @@
  * the screening result are in memory.
  *
  * Read in this order: parse-request, rfq-source (fan-out, verify, split-round), terms, sealing. Around them:
- * taker-nonces gives out order nonces; promised-outputs, open-quotes, unsubmitted and nonce-groups keep what has been promised; relay-fee and
- * fee-cap set the fees.
+ * taker-nonces gives out order nonces; promised-outputs, open-quotes, unsubmitted and nonce-groups keep what
+ * has been promised; relay-fee and fee-cap set the fees.
  */
 
 import type { ApiKey, Workspace } from '../../ports/stores/store.ts';
