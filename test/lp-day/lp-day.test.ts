@@ -7,7 +7,9 @@ import { afterAll, afterEach, beforeAll, test } from 'vitest';
 import { another, nobodyKnows, oneIsWrong } from './feeds.ts';
 import { init, start } from './morning.ts';
 import { drain, parts } from './pauses.ts';
+import { alone, replicas } from './kills.ts';
 import { bad, good } from './reloads.ts';
+import { rotation } from './rotation.ts';
 import { type Day, startDay } from './support/day.ts';
 import { SEED } from './support/seed.ts';
 
@@ -33,3 +35,7 @@ test('reload: contradictions are refused with both values, and nothing changes',
 test('reload: a good change shows its effect, applies, and is undone', () => good(day));
 test('pause: a pair, then a chain, and the rest goes on', () => parts(day));
 test('drain: every open order ends, the pause survives a restart, and the LP returns', () => drain(day));
+test("rotation: the operator's key changes under open orders, and the gas of both keys is booked", () =>
+  rotation(day));
+test('kill -9: the LP alone dies under trades, and waits before it signs again', () => alone(day));
+test('kill -9: of two replicas the leader dies under trades, and the other one leads', () => replicas(day));

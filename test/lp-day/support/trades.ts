@@ -2,7 +2,7 @@
 
 import { expect } from 'vitest';
 import type { QuoteCandidate } from '../../../src/protocol/api/candidate.ts';
-import type { Client, Wanted } from '../../faults/support/client.ts';
+import { type Client, patiently, type Wanted } from '../../faults/support/client.ts';
 import { type Day, TRUTH } from './day.ts';
 
 export interface Accepted {
@@ -37,6 +37,18 @@ export async function ended(accepted: readonly Accepted[]): Promise<number> {
   let count = 0;
   for (const { id, taker } of accepted) if ((await taker.ended(id)).status === 'settled') count += 1;
   return count;
+}
+
+/** The LP has delivered all of them, and may not have been paid yet. */
+export async function delivered(accepted: readonly Accepted[]): Promise<void> {
+  for (const { id, taker } of accepted)
+    await patiently(
+      async () => {
+        const stage = (await taker.look(id))?.stage ?? 'awaiting_escrow';
+        return !['awaiting_escrow', 'escrowed'].includes(stage) || undefined;
+      },
+      () => `order ${id} is not delivered`,
+    );
 }
 
 export async function trade(day: Day, wanted: Wanted): Promise<string> {
