@@ -221,7 +221,7 @@ test('F34: when a claim and a refund race in one block, exactly one succeeds, an
           from: from.address,
           to: s.here.chain.escrow,
           data,
-          gas: '0x7a120',
+          gas: '0x1e8480',
           maxFeePerGas: sooner ? '0x2e90edd000' : '0x174876e800',
           maxPriorityFeePerGas: sooner ? '0x174876e800' : '0x3b9aca00',
         },

@@ -215,7 +215,9 @@ export async function startLpProcesses({
       eventually(() => {
         const part = self.part(replica);
         if (!part.running()) throw new Error(`${part.name} ended:\n${part.output().slice(-3_000)}`);
-        return (replica === ALONE ? venue.statuses.at(-1) : venue.said(replica))?.status === 'active';
+        const said = replica === ALONE ? venue.statuses.at(-1) : venue.said(replica);
+        // One that has just started is active while its note still names what stops trades across chains.
+        return said?.status === 'active' && (said.note ?? '') === '';
       }),
     async ask(usdc, replica) {
       const answer = await venue.ask(
@@ -248,7 +250,8 @@ export async function startLpProcesses({
         }),
         nameOf(replica),
       );
-      if (answer.type !== 'quote') throw new Error(`no quote: ${JSON.stringify(answer)}`);
+      if (answer.type !== 'quote')
+        throw new Error(`no quote: ${JSON.stringify(answer)}; it says ${JSON.stringify(venue.said(replica))}`);
       return self.trade(answer);
     },
     async admin(replica, method, path, body) {
