@@ -251,7 +251,9 @@ export async function startLpProcesses({
         nameOf(replica),
       );
       if (answer.type !== 'quote')
-        throw new Error(`no quote: ${JSON.stringify(answer)}; it says ${JSON.stringify(venue.said(replica))}`);
+        throw new Error(
+          `no quote: ${JSON.stringify(answer)}; it says ${JSON.stringify(venue.said(replica))}`,
+        );
       return self.trade(answer);
     },
     async admin(replica, method, path, body) {
