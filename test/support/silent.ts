@@ -16,8 +16,34 @@ export const silentLog: Log = {
   child: () => silentLog,
 };
 
+/** Series of counters that exist, since something set them to 0. */
+const born = new Map<string, Set<string>>();
+const seriesOf = (labels: Record<string, string>) => JSON.stringify(Object.entries(labels).toSorted());
+
+/** Only a law is checked: each series of a counter starts at 0, or no alert would see its first event. */
 export const silentMetrics: Metrics = {
-  counter: () => ({ add() {}, remove() {} }),
+  counter(name, _help, labels = []) {
+    const series = born.get(name) ?? new Set([seriesOf({})]);
+    born.set(name, series);
+    if (!Array.isArray(labels))
+      for (const values of product(Object.entries(labels))) series.add(seriesOf(values));
+    return {
+      add(values = {}, by = 1) {
+        const one = seriesOf(values);
+        if (by === 0) series.add(one);
+        else if (!series.has(one)) throw new Error(`A series of ${name} did not start at 0: ${one}`);
+      },
+      remove(values) {
+        series.delete(seriesOf(values));
+      },
+    };
+  },
   gauge: () => ({ set() {} }),
   histogram: () => ({ observe() {} }),
 };
+
+const product = (labels: readonly (readonly [string, readonly string[]])[]): Record<string, string>[] =>
+  labels.reduce<Record<string, string>[]>(
+    (all, [name, values]) => all.flatMap((one) => values.map((value) => ({ ...one, [name]: value }))),
+    [{}],
+  );

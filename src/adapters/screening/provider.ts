@@ -42,7 +42,7 @@ export function createProvider(
   const asked = metrics.counter(
     'firmquote_venue_screening_asked_total',
     'Requests to the screening service, by outcome',
-    { outcome: ['clear', 'denied', 'failed_open', 'failed_closed'] },
+    { outcome: ['allowed', 'denied', 'failed_open', 'failed_closed'] },
   );
 
   async function ask(address: Address): Promise<ScreeningCheck> {

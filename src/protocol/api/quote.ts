@@ -41,7 +41,7 @@ export const zQuoteRequest = z
   });
 export type QuoteRequest = z.infer<typeof zQuoteRequest>;
 
-const UNAVAILABLE_CODES = [
+export const UNAVAILABLE_CODES = [
   'pair_not_supported',
   'no_eligible_solver',
   'no_quotes',

@@ -254,7 +254,7 @@ export function recipientFor({
 }
 
 const VENUE_TYPES: ReadonlySet<string> = new Set(zFromVenue.options.map((option) => option.shape.type.value));
-const SOLVER_TYPES: ReadonlySet<string> = new Set(
+export const SOLVER_TYPES: ReadonlySet<string> = new Set(
   zFromSolver.options.map((option) => option.shape.type.value),
 );
 

@@ -44,6 +44,7 @@ const NEEDS_DATABASE: ReadonlySet<LoadKind> = new Set<LoadKind>([
   'subscribe',
   'submit',
 ]);
+const WHYS = ['overload', 'key_share', 'full', 'waited'] as const;
 /** Of the places, and of places and queue together: slow peers with one key leave the rest to others. */
 const KEY_SHARE = 0.75;
 const TICK_MS = 20;
@@ -55,7 +56,10 @@ export function createSlotLimiter(
   { places, waiting, maxWaitMs, shedAtLagMs, shedAtDatabaseWaitMs }: AdmissionOptions,
 ) {
   const byKind = new Map<LoadKind, Slots>();
-  const shed = metrics.counter('firmquote_venue_shed_total', 'Requests refused for load', ['kind', 'why']);
+  const shed = metrics.counter('firmquote_venue_shed_total', 'Requests refused for load', {
+    kind: Object.keys(PATIENCE),
+    why: WHYS,
+  });
   metrics.gauge('firmquote_venue_at_work', 'Requests at work', ['kind'], (gauge) => {
     for (const [kind, { inUse }] of byKind) gauge.set(inUse, { kind });
   });
@@ -84,7 +88,7 @@ export function createSlotLimiter(
     return slots;
   }
 
-  function refuse(kind: LoadKind, why: string, message: string, retryAfterSeconds = 1): never {
+  function refuse(kind: LoadKind, why: (typeof WHYS)[number], message: string, retryAfterSeconds = 1): never {
     shed.add({ kind, why });
     throw new ApiError(why === 'key_share' ? 'rate_limited' : 'unavailable', message, { retryAfterSeconds });
   }

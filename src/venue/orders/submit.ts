@@ -27,7 +27,7 @@ import type { ChainPort } from '../../ports/chain.ts';
 import type { RouteVenue } from '../../ports/route-venue.ts';
 import type { ApiKey, IdempotencyScope, NewOrder, OrderStore, Workspace } from '../../ports/stores/store.ts';
 import { canonicalJson } from '../../protocol/canonical-json.ts';
-import { ApiError, invalid, InvalidError } from '../../protocol/errors.ts';
+import { ApiError, ERROR_STATUS, invalid, InvalidError, REFUSALS } from '../../protocol/errors.ts';
 import type { RouterSubmitRequest } from '../../protocol/api/router.ts';
 import { type OrderSubmitRequest, zIdempotencyKey } from '../../protocol/api/submit.ts';
 import { encodeFunding } from '../../settlement/funding.ts';
@@ -70,6 +70,7 @@ export type SubmitCaller = TradingCaller & { idempotencyKey: string | undefined 
 
 export type Submitter = ReturnType<typeof createSubmitter>;
 
+const RESULTS = ['accepted', 'replayed', ...REFUSALS, ...Object.keys(ERROR_STATUS), 'error'];
 const SECONDS = [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5];
 
 export function createSubmitter(deps: SubmitDeps) {
@@ -90,7 +91,9 @@ export function createSubmitter(deps: SubmitDeps) {
     metrics,
   } = deps;
   const running = new Set<string>();
-  const submissions = metrics.counter('firmquote_venue_submissions_total', 'Submissions', ['result']);
+  const submissions = metrics.counter('firmquote_venue_submissions_total', 'Submissions', {
+    result: RESULTS,
+  });
   const seconds = metrics.histogram('firmquote_venue_submit_seconds', 'Time to answer a submission', SECONDS);
 
   async function submit(request: SubmitRequest, from: SubmitCaller): Promise<string> {

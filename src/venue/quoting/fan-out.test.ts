@@ -27,6 +27,7 @@ function createHandClock() {
   return { clock, pass };
 }
 
+const SOLVERS = ['prompt', 'slow', 'quick', 'flood', 'first', 'second'];
 const session = (solverId: string): SolverSession => ({
   solverId,
   mode: 'test',
@@ -46,7 +47,10 @@ const OPTIONS = { timeoutMs: 300, sliceTimeoutMs: 200, lingerMs: 0 };
 function startFanOut() {
   const { clock, pass } = createHandClock();
   const faults: string[] = [];
-  const roster = { recordFault: (solverId: string) => void faults.push(solverId), onOnboarded: () => {} };
+  const roster = {
+    recordFault: (solverId: string) => void faults.push(solverId),
+    onOnboarded: (tell: (solver: string) => void) => SOLVERS.forEach(tell),
+  };
   return { fanOut: createFanOut({ clock, metrics: silentMetrics, roster }, OPTIONS), pass, faults };
 }
 const rfq = (rfqId: string) => ({ rfqId }) as Omit<Rfq, 'deadlineMs'>;

@@ -67,8 +67,9 @@ const MAX_QUOTES_PER_SOLVER = 8;
  */
 const MISSES = 3;
 const REST_MS = 5_000;
+const OTHER = 'other';
 /** `late`: no time was left for the request; `busy`: too many in progress. */
-const DECLINE_CODES: ReadonlySet<string> = new Set([...CONTROLS, 'late', 'busy']);
+const DECLINE_CODES: ReadonlySet<string> = new Set([...CONTROLS, 'late', 'busy', OTHER]);
 /** What becomes of a request to a solver. */
 const ANSWERS = [
   'quote',
@@ -100,8 +101,12 @@ export function createFanOut(
   const declined = metrics.counter('firmquote_venue_declines_total', 'Declines of solvers', [
     'solver',
     'reason',
-    'control',
   ]);
+  const named = metrics.counter(
+    'firmquote_venue_declines_named_total',
+    'Declines in which a solver named what held it back',
+    ['solver', 'control'],
+  );
   const invalid = metrics.counter(
     'firmquote_venue_invalid_answers_total',
     'Answers that failed verification',
@@ -122,7 +127,8 @@ export function createFanOut(
   roster.onOnboarded((solver) => {
     for (const why of OBJECTIONS) invalid.add({ solver, why }, 0);
     for (const answer of ANSWERS) answers.add({ solver, answer }, 0);
-    for (const reason of DECLINE_REASONS) declined.add({ solver, reason, control: 'none' }, 0);
+    for (const reason of DECLINE_REASONS) declined.add({ solver, reason }, 0);
+    for (const control of DECLINE_CODES) named.add({ solver, control }, 0);
     wasted.add({ solver }, 0);
   });
 
@@ -218,9 +224,10 @@ export function createFanOut(
   }
 
   function countDecline(session: SolverSession, { reason, code }: LinkDecline) {
+    const solver = session.solverId;
+    declined.add({ solver, reason });
     // Metrics labels must come from a fixed set.
-    const named = DECLINE_CODES.has(code ?? '') ? code : 'other';
-    declined.add({ solver: session.solverId, reason, control: code === undefined ? 'none' : `${named}` });
+    if (code !== undefined) named.add({ solver, control: DECLINE_CODES.has(code) ? code : OTHER });
   }
 
   return {

@@ -1,7 +1,7 @@
 /** The answer to a quote request, in both namespaces: its id, its JSON text, and its metrics. */
 
 import { toIso } from '../../domain/time.ts';
-import type { ProductUnavailable } from '../../protocol/api/quote.ts';
+import { type ProductUnavailable, UNAVAILABLE_CODES } from '../../protocol/api/quote.ts';
 import type { VenueDeps } from '../deps.ts';
 
 /** `quotes`: sealed candidates as JSON texts, best first. */
@@ -24,7 +24,9 @@ export function createQuoteResponder({
   random,
   metrics,
 }: Pick<VenueDeps, 'clock' | 'random' | 'metrics'>) {
-  const requests = metrics.counter('firmquote_venue_quote_requests_total', 'Quote requests', ['result']);
+  const requests = metrics.counter('firmquote_venue_quote_requests_total', 'Quote requests', {
+    result: ['quoted', ...UNAVAILABLE_CODES],
+  });
   const seconds = metrics.histogram(
     'firmquote_venue_quote_seconds',
     'Time to answer a quote request',

@@ -16,11 +16,13 @@ import type { PairRequest } from '../quoting/rfq-source.ts';
 import type { TakerNonces } from '../quoting/taker-nonces.ts';
 import type { RouteLeg, RouteOffer, RouteSource } from './source.ts';
 
+/** `sequential`: later legs are orders of their own. */
+export const MODELS = ['atomic', 'sequential'] as const;
+
 export interface RouteCandidate extends Ranked {
   first: RouteOffer;
   legs: readonly RouteLeg[];
-  /** `sequential`: later legs are orders of their own. */
-  model: 'atomic' | 'sequential';
+  model: (typeof MODELS)[number];
 }
 
 export interface RouteCandidates {

@@ -27,7 +27,7 @@ import type { Prices } from '../market/prices.ts';
 import type { LaterLeg, SealOwner, Sealing } from '../quoting/sealing.ts';
 import type { TakerNonces } from '../quoting/taker-nonces.ts';
 import { promisedMeanwhile, unavailable } from '../quoting/unavailable.ts';
-import { createGatherer, type RouteCandidate } from './gather.ts';
+import { createGatherer, MODELS, type RouteCandidate } from './gather.ts';
 import { createRfqRouteSource, RFQ_VENUE } from './rfq.ts';
 import type { RouteSource } from './source.ts';
 import { routerTerms } from './terms.ts';
@@ -97,7 +97,7 @@ export function createRouter(deps: RouterDeps, settings: RouterSettings) {
   const chosen = metrics.counter(
     'firmquote_venue_route_candidates_total',
     'Candidates by source of the first leg',
-    ['source', 'model'],
+    { source: [RFQ_VENUE, ...routeVenues.map(({ id }) => id)], model: MODELS },
   );
 
   async function findRoutes(

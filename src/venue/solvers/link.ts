@@ -16,6 +16,7 @@ import {
   LINK_PATH,
   LINK_PROTOCOL_VERSION,
   readFromSolver,
+  SOLVER_TYPES,
 } from '../../protocol/link/link.ts';
 import { linkProofDigest } from '../../protocol/link/link-proof.ts';
 import { orderToMessage } from '../../domain/order.ts';
@@ -43,6 +44,9 @@ const BUSY_BYTES = 128 * 1024;
 const FRAMES_PER_SECOND: Readonly<Record<string, number>> = { answer: 50_000, levels: 4_000, fill: 1_000 };
 const OTHER_FRAMES_PER_SECOND = 100;
 const ANSWERS: ReadonlySet<string> = new Set(['quote', 'partial', 'decline', 'commit']);
+const KINDS: readonly string[] = [...SOLVER_TYPES, 'invalid', 'unknown_type'];
+/** What its frames are counted against. */
+const limitOf = (kind: string): string => (ANSWERS.has(kind) ? 'answer' : kind);
 /** Each frame to the solver allows this many answers more. */
 const ANSWERS_PER_REQUEST = 16;
 const SPARE_ANSWERS = 2_000;
@@ -59,11 +63,11 @@ const RESYNC_PIECE_CHARS = 40_000;
 export function createLinkDoor(deps: LinkDeps, { venueId }: { venueId: string }): SocketRoute {
   const { chains, store, queue, roster, fanOut, levels, liquidity, recovery, clock, random, log, metrics } =
     deps;
-  const frames = metrics.counter('firmquote_venue_link_frames_total', 'Frames from solvers', ['kind']);
+  const frames = metrics.counter('firmquote_venue_link_frames_total', 'Frames from solvers', { kind: KINDS });
   const floods = metrics.counter(
     'firmquote_venue_link_floods_total',
     'Connections of solvers closed because of too many frames',
-    ['kind'],
+    { kind: [...new Set(KINDS.map(limitOf))] },
   );
   const hellos = createBuckets(clock, HELLOS);
 
@@ -297,7 +301,7 @@ export function createLinkDoor(deps: LinkDeps, { venueId }: { venueId: string })
         missed = 0;
         const read = readFromSolver(text);
         const type = read.ok ? read.message.type : read.kind;
-        const kind = ANSWERS.has(type) ? 'answer' : type;
+        const kind = limitOf(type);
         if (!mayRead(kind)) return endFlood(kind);
         frames.add({ kind: type });
         if (read.ok) return handle(read.message);

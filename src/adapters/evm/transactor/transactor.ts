@@ -110,7 +110,7 @@ export function createTransactor(
   const sharedTotal = metrics.counter(
     'firmquote_tx_bundled_total',
     'Intents that shared a transaction',
-    names,
+    series,
   );
   const healthyGauge = metrics.gauge(
     'firmquote_tx_lane_healthy',

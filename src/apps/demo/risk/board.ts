@@ -79,7 +79,7 @@ async function declinesAtVenue(world: DemoWorld, id: string, control: Control): 
     .split('\n')
     .filter(
       (line) =>
-        line.startsWith('firmquote_venue_declines_total{') &&
+        line.startsWith('firmquote_venue_declines_named_total{') &&
         line.includes(`solver="${id}"`) &&
         line.includes(`control="${control}"`),
     );

@@ -32,6 +32,7 @@ export type StepResult = Sent | { kind: 'nothing' };
 
 export type StepPlan = Extract<SettlementPlan, { kind: 'step' }>;
 
+const SENT_STEPS = ['settle', 'open', 'attest', 'finalise', 'refund'] as const;
 const NOTHING: StepResult = { kind: 'nothing' };
 
 /** The LP earns by proving and finalising, so these are left to it for `graceMs`. */
@@ -39,10 +40,11 @@ export function createRunStep(
   { chains, transactors, routeVenues, attestations, clock, log, metrics }: RunStepDeps,
   { graceMs }: { graceMs: number },
 ) {
-  const steps = metrics.counter('firmquote_venue_steps_total', 'Steps handed to a relayer', [
-    'step',
-    'chain',
-  ]);
+  const steps = metrics.counter('firmquote_venue_steps_total', 'Steps handed to a relayer', {
+    step: SENT_STEPS,
+    chain: [...chains.values()].map(({ chain }) => chain.slug),
+  });
+  for (const { id } of routeVenues) steps.add({ step: 'fill', chain: id }, 0);
   const delivering = new Set<Hex>();
   const send = createSend({ log, steps });
 

@@ -49,10 +49,10 @@ export function createWithdrawals(
     recordingSeconds?: number;
   } = {},
 ) {
-  const steps = metrics.counter('firmquote_venue_payouts_total', 'Payouts handed to a relayer', [
-    'step',
-    'chain',
-  ]);
+  const steps = metrics.counter('firmquote_venue_payouts_total', 'Payouts handed to a relayer', {
+    step: ['withdraw'],
+    chain: [...chains.values()].map(({ chain }) => chain.slug),
+  });
   const waiting = metrics.gauge('firmquote_venue_payouts_due', 'Deliveries due to be paid out', ['chain']);
   const send = createSend({ log, steps });
   const following: { stop(): Promise<void> }[] = [];
