@@ -3,9 +3,11 @@
  * promised or filled that could not be proven.
  */
 
+import { encodeFunctionData } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Bytes32 } from '../../src/domain/hex.ts';
-import { account, type TestChain } from '../support/devnet.ts';
+import { attestationOracleAbi } from '../../src/settlement/abi/attestation-oracle.ts';
+import { account, ATTESTERS, DEPLOYER, type TestChain } from '../support/devnet.ts';
 import { diceOf } from './seed.ts';
 import { broken, sceneOf } from './support/checker.ts';
 import { type Client, patiently, someUsdc } from './support/client.ts';
@@ -30,6 +32,7 @@ beforeAll(async () => {
     chainIds: [31_641, 31_642],
     validitySeconds: 300,
     proofWindowSeconds: WINDOW_SECONDS,
+    rotationDelaySeconds: 20,
     configure(part, config) {
       const node = nodes[['attester-1', 'attester-2'].indexOf(part)];
       if (!node) return config;
@@ -85,6 +88,42 @@ async function refusedAcross(because: string): Promise<void> {
     () => `the LP still quotes across, or for other reasons not: ${last}`,
   );
 }
+
+test('an attester changes its key by docs/venue/rotate-keys.md, with trades before, during and after', async () => {
+  const [, second, third] = world.attesters;
+  const [kept, also, replaced] = ATTESTERS;
+  if (!second || !third) throw new Error('there are three attesters');
+  const trade = async (key: string) => {
+    const accepted = await client.insist(await client.prepare({ to: away, usdc: 100n }), key);
+    expect((await client.ended(accepted ?? '')).status).toBe('settled');
+  };
+  await trade('rotation-before');
+
+  const fresh = account(3_901);
+  const signers = [kept, also, fresh]
+    .map(({ address }) => address)
+    .toSorted((a, b) => (BigInt(a) < BigInt(b) ? -1 : 1));
+  const scheduleSigners = encodeFunctionData({
+    abi: attestationOracleAbi,
+    functionName: 'scheduleSigners',
+    args: [signers, 2n],
+  });
+  const membersOf = async ({ port, chain }: TestChain) => (await port.committee(chain.oracle)).signers;
+  for (const chain of [home, away]) await chain.send(DEPLOYER.address, chain.chain.oracle, scheduleSigners);
+  expect(await membersOf(home)).toContain(replaced.address);
+  await trade('rotation-during');
+
+  for (const chain of [home, away])
+    await patiently(async () => (await membersOf(chain)).includes(fresh.address) || undefined);
+  await third.kill();
+  await third.start({ ATTESTER: fresh.privateKey }, 'ready');
+  // Without the second, the new key must count.
+  await second.kill();
+  await trade('rotation-after');
+  expect(await membersOf(away)).toEqual(signers);
+  await second.start({}, 'ready');
+  expect(await broken(sceneOf(world), { ended: true })).toEqual([]);
+});
 
 test('F33: one attester lost its key, another is offline, and later all are late', async () => {
   const dice = diceOf('F33');

@@ -64,6 +64,7 @@ export interface DevnetOptions {
   depth?: number;
   landingMarginSeconds?: number;
   proofWindowSeconds?: number;
+  rotationDelaySeconds?: number;
   anvilArgs?: readonly string[];
   ws?: boolean;
   /** Plain tokens of 18 decimals beside USDC and WETH: T0, T1 ... */
@@ -94,6 +95,7 @@ async function startChain(
     depth = 1,
     landingMarginSeconds = 30,
     proofWindowSeconds = 60,
+    rotationDelaySeconds,
     anvilArgs = [],
     ws = false,
     moreTokens = 0,
@@ -108,6 +110,7 @@ async function startChain(
     threshold: 2,
     feeRecipient: FEE_RECIPIENT.address,
     minProofWindowSeconds: Math.min(30, proofWindowSeconds),
+    ...(rotationDelaySeconds !== undefined && { rotationDelaySeconds }),
     tokens: [
       { symbol: 'USDC', name: 'USD Coin', decimals: 6, eip3009: true, priceSymbol: 'USD' },
       { symbol: 'WETH', name: 'Wrapped Ether', decimals: 18, eip3009: false, priceSymbol: 'ETH' },

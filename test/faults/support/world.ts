@@ -47,6 +47,8 @@ export interface WorldOptions {
   depth?: number;
   landingMarginSeconds?: number;
   proofWindowSeconds?: number;
+  /** Of the oracles' committees. */
+  rotationDelaySeconds?: number;
   /**
    * The tenor of quotes: long enough for a process that dies between quote and submission to restart. After a
    * crash an LP quotes nothing for as long.
@@ -120,6 +122,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     depth = 1,
     landingMarginSeconds = 8,
     proofWindowSeconds = 40,
+    rotationDelaySeconds = 86_400,
     validitySeconds = 60,
     inventory = 100_000n,
     configure = (_, config) => config,
@@ -129,7 +132,13 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
   await chmod(folder, 0o755);
   await copyCluster(folder);
   const [devnet, first] = await Promise.all([
-    startDevnet(chainIds, { blockTimeSeconds: 1, depth, landingMarginSeconds, proofWindowSeconds }),
+    startDevnet(chainIds, {
+      blockTimeSeconds: 1,
+      depth,
+      landingMarginSeconds,
+      proofWindowSeconds,
+      rotationDelaySeconds,
+    }),
     startEmbeddedPostgres({ dataDir: folder, log: silentLog, settings: { fsync: 'off' } }),
   ]);
   let postgres = first;

@@ -53,6 +53,8 @@ interface DeployOptions extends DevAccess {
   maxFeeBps?: number;
   withdrawalDelaySeconds?: number;
   minProofWindowSeconds?: number;
+  /** From the owner's call until other attesters count. */
+  rotationDelaySeconds?: number;
 }
 
 export interface Deployment {
@@ -63,7 +65,6 @@ export interface Deployment {
   tokens: TokenInfo[];
 }
 
-const ROTATION_DELAY_SECONDS = 86_400n;
 const WITHDRAWAL_WINDOW_SECONDS = 86_400n;
 
 /** Sends all transactions in parallel, so that a chain with one-second blocks needs one block. */
@@ -77,7 +78,7 @@ export async function deployDevnet(options: DeployOptions): Promise<Deployment> 
   const oracle = dev.create({
     abi: attestationOracleAbi,
     bytecode: attestationOracleBytecode,
-    args: [dev.address, signers, BigInt(options.threshold), ROTATION_DELAY_SECONDS],
+    args: [dev.address, signers, BigInt(options.threshold), BigInt(options.rotationDelaySeconds ?? 86_400)],
   });
   const escrow = dev.create({
     abi: escrowAbi,
