@@ -135,6 +135,29 @@ test('a pause given to one replica stops all, also one that was down, until a re
   for (const name of NAMES) await lp.bridge(100, name);
 }, 300_000);
 
+test('a pair paused at one replica is paused at all, also one that restarts, until any resumes it', async () => {
+  const { leader, other } = await roles();
+  // One that restarts does not answer yet.
+  const status = (name: Name) => lp.admin(name, 'GET', '/status').catch(() => ({}));
+  const paused = async (name: Name) =>
+    JSON.stringify(await status(name)).includes('USDC-USDC is paused: odd fills');
+  await lp.admin(other, 'POST', '/pause?pair=USDC-USDC&note=odd%20fills');
+  for (const name of NAMES) await eventually(() => paused(name));
+  for (const name of NAMES) await expect(lp.bridge(100, name)).rejects.toThrow('standby');
+  await lp.part(other).kill();
+  await lp.part(other).start();
+  await eventually(() => paused(other));
+  await lp.admin(leader, 'POST', '/resume?pair=USDC-USDC');
+  for (const name of NAMES) await eventually(async () => !(await paused(name)));
+  for (const name of NAMES) await lp.pricing(name);
+  for (const name of NAMES) await lp.bridge(100, name);
+  // A whole resume ends it as well.
+  await lp.admin(leader, 'POST', '/pause?pair=USDC-USDC&note=odd%20fills');
+  for (const name of NAMES) await eventually(() => paused(name));
+  await lp.admin(other, 'POST', '/resume');
+  for (const name of NAMES) await eventually(async () => !(await paused(name)));
+}, 300_000);
+
 test('a signal set at one replica moves the quotes of all, over restarts, until one clears it', async () => {
   const { leader, other } = await roles();
   const widths = async (name: Name) =>

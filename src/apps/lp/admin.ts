@@ -5,6 +5,7 @@ import type { PauseScope } from '../../lp/risk/scoped-pauses.ts';
 import type { OpsRoute } from '../../adapters/http/ops.ts';
 import { getRoute as get } from './books.ts';
 import type { Brake } from './brake.ts';
+import { readCommand } from './command.ts';
 import type { OperatorLog } from './operator-log.ts';
 import type { Reloader } from './reload.ts';
 import { signalView } from './signals.ts';
@@ -13,7 +14,6 @@ import { badRequest } from '../bad-request.ts';
 
 const NOTE = 'paused by the operator';
 const WOULD_REFUSE = 'A reload would be refused, and would change nothing.';
-const UNNAMED = 'admin API';
 
 export function operatorRoutes({
   node,
@@ -39,13 +39,15 @@ export function operatorRoutes({
     method: 'POST',
     path,
     async handle({ query, body, address }) {
-      const { by, note } = readNote(query, body);
+      const { by, note, scope } = readCommand(query, body);
+      if (scope !== undefined)
+        throw badRequest(`POST ${path} is for the whole LP: name no pair and no chain.`);
       act(note);
       void log.note(by, what, { note, address });
       return { status: 200, body: status() };
     },
   });
-  /** The whole LP, or with `pair` or `chain` in the body only that. */
+  /** The whole LP, or with `pair` or `chain` only that. */
   const scoped = (
     path: string,
     what: string,
@@ -55,7 +57,7 @@ export function operatorRoutes({
     method: 'POST',
     path,
     async handle({ query, body, address }) {
-      const { by, note, scope } = readNote(query, body);
+      const { by, note, scope } = readCommand(query, body);
       if (scope === undefined) act(note);
       else actOn(scope, note);
       const of = scope === undefined ? undefined : Object.entries(scope).flat().join(' ');
@@ -106,7 +108,7 @@ export function operatorRoutes({
       method: 'POST',
       path: '/reload',
       async handle({ query, body, address }) {
-        const done = await reloader.reload(readNote(query, body).by, address);
+        const done = await reloader.reload(readCommand(query, body).by, address);
         if (done.applied) return { status: 200, body: done };
         return {
           status: 409,
@@ -118,31 +120,6 @@ export function operatorRoutes({
       },
     },
   ];
-}
-
-function readNote(
-  query: URLSearchParams,
-  body: string,
-): { by: string; note: string | null; scope: PauseScope | undefined } {
-  let said: { by?: unknown; note?: unknown; pair?: unknown; chain?: unknown } = {};
-  if (body.trim() !== '') {
-    try {
-      const json: unknown = JSON.parse(body);
-      if (typeof json === 'object' && json !== null) said = json;
-    } catch {
-      throw badRequest('The body is not JSON. Send {"note": "…", "by": "…"} or no body.');
-    }
-  }
-  const textOf = (value: unknown): string | undefined =>
-    typeof value === 'string' && value.trim() !== '' ? value.trim().slice(0, 200) : undefined;
-  const [pair, chain] = [textOf(said.pair), textOf(said.chain)];
-  if (pair !== undefined && chain !== undefined)
-    throw badRequest('Name a pair or a chain, not both. Send one request for each.');
-  return {
-    by: textOf(said.by) ?? UNNAMED,
-    note: textOf(said.note) ?? textOf(query.get('note')) ?? null,
-    scope: pair !== undefined ? { pair } : chain !== undefined ? { chain } : undefined,
-  };
 }
 
 function countOf(text: string | null): number {

@@ -18,6 +18,8 @@ export interface OpenedLedger extends Restored {
   /** By chain: earlier keys of this LP that the account's owner has not revoked yet. */
   formerOperators: ReadonlyMap<number, ReadonlySet<Address>>;
   signals: readonly LpSignal[];
+  /** Of pairs and chains. */
+  pauses: Readonly<Record<string, string>>;
   /** Other processes traded the account on another database. They may have live quotes. */
   learned: boolean;
   /** Receives every event of the ledger from now on. With several replicas only. */
@@ -69,6 +71,7 @@ export async function openLedger(
       ),
     ),
     signals: await store.signals(),
+    pauses: await store.pauses(),
     onLedgerEvent: (listener) => void listeners.push(listener),
   };
 }

@@ -24,7 +24,8 @@ export function createTicker(parts: LpParts) {
     ticks += 1;
     await renewLeases();
     await orLog(replica?.tick(), 'the state of the other replicas could not be read');
-    if (shared !== undefined) await orLog(risk.syncKillSwitch(), 'the shared kill switch could not be read');
+    if (shared !== undefined)
+      await orLog(risk.followReplicas(), 'the kill switch and pauses of other replicas could not be read');
     if (shared !== undefined) await orLog(signals.follow(store), 'the shared signals could not be read');
     if ((leases.lost || lead.over) && !handedOver) await handOver();
     parts.market().tick();

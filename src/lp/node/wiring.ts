@@ -87,6 +87,7 @@ export function wireLp(deps: LpNodeDeps, config: LpConfig, base: NodeBase, opene
   const risk = createRisk(
     {
       ...{ ...common, limitsOf, slug, shared: shared !== undefined, saved: opening.risk },
+      pauses: opened.pauses,
       assetOf: (chainId, token) => ledger.bucket(chainId, token as Address),
       changed: announceStatus,
       killed: (by, note) => deps.killed?.(by, note),

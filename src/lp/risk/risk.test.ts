@@ -39,6 +39,7 @@ test('a pair removed by a reload has no condition', () => {
       log: silentLog,
       metrics: silentMetrics,
       saved: new Map(),
+      pauses: {},
       assetOf: () => undefined,
       slug: String,
       limitsOf: () => ({}),

@@ -25,7 +25,7 @@ import { createNav } from './nav.ts';
 import { longestTenorSeconds } from '../quoting/tenors.ts';
 import type { Route } from '../quoting/route.ts';
 import { createPairMonitor } from './pair-monitor.ts';
-import { createScopedPauses, type PauseScope, SCOPED_PAUSES } from './scoped-pauses.ts';
+import { createScopedPauses, type PauseScope } from './scoped-pauses.ts';
 
 export interface RiskStatus {
   tripped: TrippedControl[];
@@ -46,12 +46,14 @@ interface RiskDeps {
   ledger: Ledger;
   /** The market in force. */
   market(): Market;
-  store: Pick<LpStore, 'putRisk' | 'putKillReasons' | 'killReasons'>;
+  store: Pick<LpStore, 'putRisk' | 'putKillReasons' | 'killReasons' | 'putPauses' | 'pauses'>;
   shared: boolean;
   clock: Clock;
   log: Log;
   metrics: Metrics;
   saved: ReadonlyMap<string, unknown>;
+  /** Stored pauses of pairs and chains: notes by name. */
+  pauses: Readonly<Record<string, string>>;
   assetOf(chainId: number, token: string): { asset: string; decimals: number } | undefined;
   slug(chainId: number): string;
   limitsOf(config: LpConfig): Limits;
@@ -80,7 +82,7 @@ export function createRisk(deps: RiskDeps, initial: LpConfig) {
     },
     { shared: deps.shared },
   );
-  const pauses = createScopedPauses(deps.saved.get(SCOPED_PAUSES));
+  const pauses = createScopedPauses(deps, deps.pauses);
   const nav = createNav({ ledger, market, assets: initial.assets });
   const capital = createCapital({
     nav,
@@ -231,7 +233,8 @@ export function createRisk(deps: RiskDeps, initial: LpConfig) {
       return ended;
     },
     resume() {
-      pauses.resume();
+      pauses.resumeAll();
+      savePauses();
       // Otherwise the same loss would engage it again.
       if (kill.held.has('drawdown')) capital.forgive();
       kill.release();
@@ -252,10 +255,11 @@ export function createRisk(deps: RiskDeps, initial: LpConfig) {
       suspects: takers.suspects(clock.nowMs()).slice(0, 50),
     }),
     /** Applies operator commands given to another replica. Rejects when the store does. */
-    async syncKillSwitch() {
+    async followReplicas() {
       const losing = kill.held.has('drawdown');
       await kill.follow(deps.store);
       if (losing && !kill.held.has('drawdown')) capital.forgive();
+      if (await pauses.follow(deps.store)) deps.changed();
     },
     async flush() {
       await kill.flush(deps.store);

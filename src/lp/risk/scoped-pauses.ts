@@ -1,11 +1,12 @@
-/** Pairs and chains that the operator paused. The rest of the LP quotes on. They survive a restart. */
+/**
+ * Pairs and chains that the operator paused. The rest of the LP quotes on. They survive a restart, and every
+ * replica follows them.
+ */
 
 import type { Decline } from '../../domain/decline.ts';
+import type { Log } from '../../ports/log.ts';
 import type { LpStore } from '../../ports/stores/lp-store.ts';
 import type { Route } from '../quoting/route.ts';
-
-/** The name of this state among the stored risk states. */
-export const SCOPED_PAUSES = 'scoped_pauses';
 
 /** A pair name such as `WETH-USDC`, or a chain's slug. */
 export type PauseScope = { pair: string } | { chain: string };
@@ -17,53 +18,88 @@ export interface ScopedPause {
 
 export type ScopedPauses = ReturnType<typeof createScopedPauses>;
 
-export function createScopedPauses(saved: unknown) {
-  const pauses = new Map<string, ScopedPause>(
-    (Array.isArray((saved as { pauses?: unknown } | undefined)?.pauses)
-      ? (saved as { pauses: ScopedPause[] }).pauses
-      : []
-    ).map((pause) => [nameOf(pause.scope), pause]),
-  );
-  let unwritten = false;
+/** `saved`: the notes of stored pauses, by the name of their scope. */
+export function createScopedPauses({ log }: { log: Log }, saved: Readonly<Record<string, string>>) {
+  let pauses = new Map(Object.entries(saved));
+  /** Commands given here and not stored yet: notes by name, null to end that pause; null to end all. */
+  const unwritten: (Readonly<Record<string, string | null>> | null)[] = [];
+  let writing: Promise<void> | undefined;
+  /** Counts local commands: a store read from before the last one is outdated. */
+  let commands = 0;
+
+  function record(command: Readonly<Record<string, string | null>> | null): void {
+    commands += 1;
+    unwritten.push(command);
+  }
 
   const find = ({ pairName, origin, dest }: Pick<Route, 'pairName' | 'origin' | 'dest'>) =>
-    pauses.get(nameOf({ pair: pairName })) ??
-    pauses.get(nameOf({ chain: origin.slug })) ??
-    pauses.get(nameOf({ chain: dest.slug }));
+    [{ pair: pairName }, { chain: origin.slug }, { chain: dest.slug }]
+      .map(nameOf)
+      .find((name) => pauses.has(name));
+
+  async function write(store: Pick<LpStore, 'putPauses'>): Promise<void> {
+    for (let command = unwritten[0]; command !== undefined; command = unwritten[0]) {
+      await store.putPauses(command);
+      unwritten.shift();
+    }
+  }
 
   return {
     pause(scope: PauseScope, note: string) {
-      pauses.set(nameOf(scope), { scope, note });
-      unwritten = true;
+      pauses.set(nameOf(scope), note);
+      record({ [nameOf(scope)]: note });
     },
-    /** undefined: all of them. Returns whether any was paused. */
-    resume(scope?: PauseScope): boolean {
-      const ended = scope === undefined ? pauses.size > 0 : pauses.delete(nameOf(scope));
-      if (scope === undefined) pauses.clear();
-      unwritten ||= ended;
+    /** Returns whether it was paused. */
+    resume(scope: PauseScope): boolean {
+      const ended = pauses.delete(nameOf(scope));
+      if (ended) record({ [nameOf(scope)]: null });
       return ended;
+    },
+    /** Also what another replica paused and this one has not read yet. */
+    resumeAll() {
+      pauses.clear();
+      record(null);
     },
     refusal(route: Route): Decline | undefined {
       if (pauses.size === 0) return undefined;
-      const found = find(route);
-      return found && { declined: 'standby', control: 'kill_switch', detail: pauseNote(found) };
+      const name = find(route);
+      return name === undefined
+        ? undefined
+        : { declined: 'standby', control: 'kill_switch', detail: noteOf(name, pauses.get(name) ?? '') };
     },
-    list: (): readonly ScopedPause[] => [...pauses.values()],
+    list: (): readonly ScopedPause[] => [...pauses].map(([name, note]) => ({ scope: scopeOf(name), note })),
     /** Rejects when the store does; the next call tries again. */
-    async flush(store: Pick<LpStore, 'putRisk'>) {
-      if (!unwritten) return;
-      unwritten = false;
-      try {
-        await store.putRisk(SCOPED_PAUSES, { pauses: [...pauses.values()] });
-      } catch (error) {
-        unwritten = true;
-        throw error;
-      }
+    flush(store: Pick<LpStore, 'putPauses'>) {
+      writing ??= write(store).finally(() => (writing = undefined));
+      return writing;
+    },
+    /** With several replicas: applies what another one stored, and returns whether that changed anything. */
+    async follow(store: Pick<LpStore, 'pauses'>): Promise<boolean> {
+      if (unwritten.length > 0) return false;
+      const before = commands;
+      const stored = new Map(Object.entries(await store.pauses()));
+      if (before !== commands || same(stored, pauses)) return false;
+      log.warn(
+        { before: [...pauses.keys()], now: [...stored.keys()] },
+        'the pauses of pairs and chains changed at another replica',
+      );
+      pauses = stored;
+      return true;
     },
   };
 }
 
+const same = (one: ReadonlyMap<string, string>, other: ReadonlyMap<string, string>): boolean =>
+  one.size === other.size && [...one].every(([name, note]) => other.get(name) === note);
+
 const nameOf = (scope: PauseScope): string =>
   'pair' in scope ? `pair ${scope.pair}` : `chain ${scope.chain}`;
 
-export const pauseNote = ({ scope, note }: ScopedPause): string => `${nameOf(scope)} is paused: ${note}`;
+function scopeOf(name: string): PauseScope {
+  const [kind, of = ''] = name.split(' ');
+  return kind === 'pair' ? { pair: of } : { chain: of };
+}
+
+const noteOf = (name: string, note: string): string => `${name} is paused: ${note}`;
+
+export const pauseNote = ({ scope, note }: ScopedPause): string => noteOf(nameOf(scope), note);

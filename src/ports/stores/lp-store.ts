@@ -106,6 +106,9 @@ export interface LpStore {
   /** The shared kill switch: adds these reasons, or with null clears all. */
   putKillReasons(reasons: Readonly<Record<string, string>> | null): Promise<boolean>;
   killReasons(): Promise<unknown>;
+  /** Shared by all replicas: notes of paused pairs and chains by name, null to end one; null: end all. */
+  putPauses(changes: Readonly<Record<string, string | null>> | null): Promise<boolean>;
+  pauses(): Promise<Readonly<Record<string, string>>>;
   /** Shared by all replicas. Replaces the signals of its pair that cover the same side. */
   putSignal(signal: LpSignal): Promise<boolean>;
   dropSignals(ids: readonly string[]): Promise<boolean>;

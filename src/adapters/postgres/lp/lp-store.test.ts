@@ -178,6 +178,27 @@ test('signals are shared by replicas, one per pair and side', async () => {
   expect(await alone.signals()).toEqual([signal('s-5')]);
 });
 
+test('pauses of pairs and chains are shared by replicas, and each command changes only what it names', async () => {
+  const [one, other] = await pair();
+  await one.join('a');
+  await other.join('b');
+  expect(await one.pauses()).toEqual({});
+  expect(await one.putPauses({ 'pair WETH-USDC': 'odd fills' })).toBe(true);
+  expect(await other.putPauses({ 'chain base': '' })).toBe(true);
+  expect(await one.pauses()).toEqual({ 'pair WETH-USDC': 'odd fills', 'chain base': '' });
+  await other.putPauses({ 'pair WETH-USDC': null, 'pair unknown': null });
+  expect(await one.pauses()).toEqual({ 'chain base': '' });
+  await one.putPauses(null);
+  expect(await other.pauses()).toEqual({});
+
+  const [alone, later] = await pair();
+  await alone.open();
+  await alone.putPauses({ 'chain base': 'moved' });
+  await later.open();
+  expect(await alone.putPauses(null)).toBe(false);
+  expect(await later.pauses()).toEqual({ 'chain base': 'moved' });
+});
+
 test('a process that was taken over writes no signal', async () => {
   const [first, second] = await pair();
   await first.open();

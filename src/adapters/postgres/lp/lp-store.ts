@@ -242,6 +242,22 @@ export function createLpStore(db: Database): LpStore {
       );
       return row?.value;
     },
+    putPauses: (changes) =>
+      anyOfUs((session) =>
+        changes === null
+          ? session.query('delete from lp_risk where name = $1', [PAUSES])
+          : session.query(
+              'insert into lp_risk (name, value) values ($1, jsonb_strip_nulls($2::jsonb)) on conflict (name) do update set value = jsonb_strip_nulls(lp_risk.value || $2::jsonb)',
+              [PAUSES, JSON.stringify(changes)],
+            ),
+      ),
+    async pauses() {
+      const [row] = await db.query<{ value: Record<string, string> }>(
+        { name: 'lp-pauses', text: 'select value from lp_risk where name = $1' },
+        [PAUSES],
+      );
+      return row?.value ?? {};
+    },
     putSignal: ({ id, pair, side, expiresAtMs, ...rest }) =>
       anyOfUs(async (session) => {
         await session.query(
@@ -320,6 +336,7 @@ export function createLpStore(db: Database): LpStore {
 }
 
 const KILL = 'kill';
+const PAUSES = 'paused_parts';
 /** SQL: a clean stop counts for one start only, so opening the store deletes it. */
 export const OPEN_LP = 'update lp_owner set epoch = $1, clean = null';
 const PULL =
