@@ -8,6 +8,8 @@ function setUp() {
   let head: Block | undefined;
   let listener: (block: Block) => void = () => {};
   let [inside, most, checks, doubted] = [0, 0, 0, 0];
+  const lines: string[] = [];
+  const say = (_: object, message: string) => void lines.push(message);
   const pump = createPump({
     port: {
       chain: { slug: 'one' } as never,
@@ -29,11 +31,12 @@ function setUp() {
       },
     },
     reconciler: { check: async () => void (checks += 1), undecided: () => checks === doubted },
-    log: silentLog,
+    log: { ...silentLog, info: say, warn: say },
   });
   const rest = () => new Promise<void>((resolve) => setImmediate(resolve));
   return {
     pump,
+    lines,
     rest,
     seen: () => scans.map((scan) => scan.head),
     most: () => most,
@@ -124,4 +127,18 @@ test('a failed pass rejects its caller, and the next head works again', async ()
   await pump.stop();
   await see(3n);
   expect(seen()).toEqual([1n, 1n, 2n]);
+});
+
+test('a spell of failures is one line of the log, and its end another', async () => {
+  const { see, end, lines } = setUp();
+  for (const number of [1n, 2n, 3n]) {
+    await see(number);
+    await end(Number(number) - 1, new Error('limit exceeded'));
+  }
+  expect(lines).toEqual([expect.stringContaining('could not be followed')]);
+  for (const number of [4n, 5n]) {
+    await see(number);
+    await end(Number(number) - 1);
+  }
+  expect(lines.slice(1)).toEqual(['a chain is followed again']);
 });

@@ -17,12 +17,15 @@ interface PumpDeps {
 
 export function createPump({ port, follower, reconciler, log }: PumpDeps) {
   let stopped = false;
+  let failing = false;
 
   const passes = createPasses(async () => {
     const head = port.head();
     if (head === undefined || stopped) return;
     await follower.scan(head);
     await reconciler.check();
+    if (failing) log.info({ chain: port.chain.slug, head: head.number }, 'a chain is followed again');
+    failing = false;
   });
 
   const unsubscribe = port.onHead(() => {
@@ -30,12 +33,14 @@ export function createPump({ port, follower, reconciler, log }: PumpDeps) {
     const work = passes.run();
     // The caller that started the running pass reports its failure.
     if (!joined)
-      work.catch((error: unknown) =>
-        log.warn(
-          { chain: port.chain.slug, error },
-          'a chain could not be followed; its next head tries again',
-        ),
-      );
+      work.catch((error: unknown) => {
+        if (!failing)
+          log.warn(
+            { chain: port.chain.slug, error },
+            'a chain could not be followed; every next head tries again, and a line says when one succeeds',
+          );
+        failing = true;
+      });
   });
 
   return {
