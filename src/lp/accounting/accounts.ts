@@ -724,10 +724,12 @@ export function createAccounts(deps: AccountsDeps, options: AccountsOptions) {
     positions: () => views(books),
     lag: () => ({
       waiting: notes.length,
-      chains: [...chains].map(([chainId, { chain }]) => ({
-        chain: chain.slug,
-        blocks: Number((deps.final(chainId)?.block ?? 0n) - (books?.cursors.get(chainId)?.block ?? 0n)),
-      })),
+      // From the chain's head: what keeps the books from reading may keep the inventory ledger as well.
+      chains: [...chains].map(([chainId, port]) => {
+        const final = (port.head()?.number ?? 0n) - BigInt(port.chain.depth);
+        const read = books?.cursors.get(chainId)?.block ?? 0n;
+        return { chain: port.chain.slug, blocks: final > read ? Number(final - read) : 0 };
+      }),
     }),
   };
 }
