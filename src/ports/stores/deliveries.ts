@@ -15,6 +15,11 @@ export interface LedgerDelivery {
   autoWithdraw: boolean;
 }
 
+export interface DueDelivery extends LedgerDelivery {
+  /** Chain time of the next try. */
+  lookAt: number;
+}
+
 export interface EventPlace {
   block: bigint;
   logIndex: number;
@@ -26,8 +31,9 @@ export interface LateFacts {
 }
 
 export interface DeliveryStore {
-  /** May be paid out by this chain time; oldest first. */
-  dueDeliveries(chainId: number, now: number, limit: number): Promise<LedgerDelivery[]>;
+  /** Should be paid out by this chain time, also those to be tried later: the first to try come first. */
+  dueDeliveries(chainId: number, now: number, limit: number): Promise<DueDelivery[]>;
+  /** The next try is not before this chain time. */
   postponeDelivery(delivery: Pick<LedgerDelivery, 'orderId' | 'outputIndex'>, until: number): Promise<void>;
   /** With something left; oldest first, at most 1,000. */
   openDeliveries(chainId: number, account: Address, token: Address): Promise<LedgerDelivery[]>;

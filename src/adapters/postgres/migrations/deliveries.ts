@@ -29,4 +29,10 @@ create table withdrawals_read (
 );
 `,
   },
+  {
+    id: 'venue-deliveries-2',
+    sql: `
+alter table ledger_delivery add column look_at bigint not null default 0;
+`,
+  },
 ];

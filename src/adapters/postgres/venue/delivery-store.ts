@@ -1,7 +1,12 @@
 /** Ledger deliveries in PostgreSQL: rows derived from facts, written with them. */
 
 import type { Fact, FactOf } from '../../../domain/fact.ts';
-import type { DeliveryStore, LateFacts, LedgerDelivery } from '../../../ports/stores/deliveries.ts';
+import type {
+  DeliveryStore,
+  DueDelivery,
+  LateFacts,
+  LedgerDelivery,
+} from '../../../ports/stores/deliveries.ts';
 import type { OrderRecord } from '../../../ports/stores/store.ts';
 import { foldCredits } from '../../../settlement/deferred.ts';
 import { tradeState } from '../../../settlement/trade-state.ts';
@@ -122,11 +127,11 @@ export function createDeliveryStore(db: Database): DeliveryStore {
 
   return {
     dueDeliveries: (chainId, now, limit) =>
-      select<LedgerDelivery>(
+      select<DueDelivery>(
         db,
         {
           name: 'delivery-due',
-          text: `select ${COLUMNS} from ledger_delivery join trade_order using (order_id) where chain_id = $1 and auto_withdraw and due_at <= $2 order by due_at, order_id, output_index limit $3`,
+          text: `select ${COLUMNS}, look_at from ledger_delivery join trade_order using (order_id) where chain_id = $1 and auto_withdraw and due_at <= $2 order by look_at, due_at, order_id, output_index limit $3`,
         },
         [chainId, now, limit],
         ['left', 'requested'],
@@ -135,7 +140,7 @@ export function createDeliveryStore(db: Database): DeliveryStore {
       await db.query(
         {
           name: 'delivery-postpone',
-          text: 'update ledger_delivery set due_at = greatest(due_at, $3) where order_id = $1 and output_index = $2',
+          text: 'update ledger_delivery set look_at = greatest(look_at, $3) where order_id = $1 and output_index = $2',
         },
         [bytes(orderId), outputIndex, until],
       );

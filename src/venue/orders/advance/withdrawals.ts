@@ -60,6 +60,8 @@ export function createWithdrawals(
   function follow(port: ChainPort): { stop(): Promise<void> } {
     const chainId = port.chain.id;
     const refusals = new Map<string, number>();
+    /** Paid by the newest block, or never payable: neither is overdue. */
+    const done = new Set<string>();
     let place: EventPlace | undefined;
     let written = 0n;
     let stopped = false;
@@ -182,11 +184,14 @@ export function createWithdrawals(
     async function pay(now: UnixSeconds) {
       const transactor = transactors.get(chainId);
       const due = await store.dueDeliveries(chainId, now, MOST_DUE);
-      waiting.set(due.length, { chain: port.chain.slug });
+      const names = new Set(due.map(nameOf));
+      for (const name of done) if (!names.has(name)) done.delete(name);
+      waiting.set(names.size - done.size, { chain: port.chain.slug });
       // Another worker pays while this one lacks the signer's lease.
       if (!transactor?.healthy()) return;
       for (const delivery of due) {
         if (stopped) return;
+        if (delivery.lookAt > now) continue;
         await payOne(delivery, transactor, now).catch((error: unknown) =>
           log.warn(
             { orderId: delivery.orderId, error },
@@ -204,9 +209,10 @@ export function createWithdrawals(
       const before = await store.order(orderId);
       const output = before?.order.outputs[outputIndex];
       if (!before || !output) return;
-      const name = payoutKey(orderId, outputIndex);
+      const name = nameOf({ orderId, outputIndex });
       const until = await port.deferredUntil(orderId, outputHash(output));
       // The final block will tell whether it was paid, kept or not delivered.
+      if (until === 0) done.add(name);
       if (until === 0) return store.postponeDelivery({ orderId, outputIndex }, now + LOOK_AGAIN_SECONDS);
       if (until > now) return store.postponeDelivery({ orderId, outputIndex }, until);
       const sent = await send(
@@ -219,6 +225,7 @@ export function createWithdrawals(
       );
       if (sent.kind === 'sent') {
         refusals.delete(name);
+        done.delete(name);
         const { hash } = sent;
         const recorded = before.facts.some(({ fact }) => fact.kind === 'payout_sent' && fact.txHash === hash);
         if (hash && !recorded)
@@ -230,6 +237,7 @@ export function createWithdrawals(
       }
       const times = (refusals.get(name) ?? 0) + 1;
       refusals.set(name, times);
+      done.add(name);
       log.warn(
         { orderId, reason: sent.revert.text, times },
         'a deferred delivery cannot be paid out: the money stays in the ledger',
@@ -262,3 +270,6 @@ export function createWithdrawals(
     },
   };
 }
+
+const nameOf = ({ orderId, outputIndex }: Pick<LedgerDelivery, 'orderId' | 'outputIndex'>): string =>
+  payoutKey(orderId, outputIndex);
