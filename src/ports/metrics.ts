@@ -23,7 +23,7 @@ export interface Metrics {
    * names alone are for values that are not known in advance.
    */
   counter(name: string, help: string, labels?: readonly string[] | LabelValues): Counter;
-  /** `collect` sets all series at each scrape; others are not shown. */
+  /** `collect` sets series at each scrape; those that no `collect` of this name sets are not shown. */
   gauge(name: string, help: string, labels?: readonly string[], collect?: (gauge: Gauge) => void): Gauge;
   histogram(name: string, help: string, buckets: readonly number[], labels?: readonly string[]): Histogram;
 }

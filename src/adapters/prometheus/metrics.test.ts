@@ -48,6 +48,17 @@ describe('metrics', () => {
     expect(await worst()).toBeGreaterThan(0.2);
   });
 
+  test('a gauge that several chains collect shows the series of each', async () => {
+    const metrics = createMetrics();
+    for (const chain of ['base', 'arc'])
+      metrics.gauge('firmquote_chain_doubt', 'x', ['chain'], (gauge) => gauge.set(1, { chain }));
+    for (const scrape of [1, 2]) {
+      const text = await metrics.text();
+      for (const chain of ['base', 'arc'])
+        expect(text, `scrape ${scrape}`).toContain(`firmquote_chain_doubt{chain="${chain}"} 1`);
+    }
+  });
+
   test('a collected series that is not set again disappears', async () => {
     const metrics = createMetrics();
     let corridors = ['base-arc', 'arc-base'];

@@ -2,7 +2,7 @@
 
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { InvariantError } from '../../domain/errors.ts';
-import type { Metrics } from '../../ports/metrics.ts';
+import type { Gauge as GaugePort, Metrics } from '../../ports/metrics.ts';
 import { collectProcess } from './process.ts';
 
 export interface Exposition {
@@ -49,23 +49,22 @@ export function createMetrics(): Metrics & Exposition {
       return port;
     },
     gauge(name, help, labels = [], collect) {
-      return getOrCreate(Gauge, name, labels, () => {
-        const gauge: Gauge = new Gauge({
-          name,
-          help,
-          labelNames: [...labels],
-          registers,
-          ...(collect && { collect: refresh }),
-        });
-        const port = { set: (value: number, values = {}) => gauge.set(values, value) };
+      const { port, collectors } = getOrCreate(Gauge, name, labels, () => {
+        const all: ((gauge: GaugePort) => void)[] = [];
+        const gauge: Gauge = new Gauge({ name, help, labelNames: [...labels], registers, collect: refresh });
+        const self: GaugePort = { set: (value, values = {}) => gauge.set(values, value) };
         /** A series that is not set again must not keep its last value. */
         function refresh(): void {
+          if (all.length === 0) return;
           if (labels.length === 0) gauge.remove();
           else gauge.reset();
-          collect?.(port);
+          for (const each of all) each(self);
         }
-        return port;
+        return { port: self, collectors: all };
       });
+      // One for each chain, for instance.
+      if (collect) collectors.push(collect);
+      return port;
     },
     histogram(name, help, buckets, labels = []) {
       return getOrCreate(Histogram, name, labels, () => {
