@@ -14,6 +14,7 @@ const PROGRAMS = [
     debian: 'redis-server',
     brew: 'redis',
     tests: [
+      'test/alerts/alerts.test.ts',
       'test/conformance/queue.test.ts',
       'test/conformance/shared-inventory.test.ts',
       'test/faults/lp-crash.test.ts',
@@ -26,8 +27,9 @@ const PROGRAMS = [
     name: 'promtool',
     debian: 'prometheus',
     brew: 'prometheus',
-    tests: ['test/ops.test.ts', 'src/adapters/prometheus/metrics.test.ts'],
+    tests: ['test/ops.test.ts', 'src/adapters/prometheus/metrics.test.ts', 'test/alerts/alerts.test.ts'],
   },
+  { name: 'prometheus', debian: 'prometheus', brew: 'prometheus', tests: ['test/alerts/alerts.test.ts'] },
   {
     name: 'chromium',
     debian: 'chromium',

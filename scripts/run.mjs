@@ -39,6 +39,7 @@ const commands = {
   fuzz: (args) => (install(), typescript('test/fuzz/main.ts', args)),
   faults: (args) => faults(args),
   'lp-day': (args) => lpDay(args),
+  alerts: () => suite('vitest.alerts.config.ts'),
   walkthrough: () => suite('vitest.walkthrough.config.ts'),
   hostile: (args) =>
     args.length > 0

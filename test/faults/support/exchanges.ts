@@ -17,6 +17,8 @@ export interface PlayedExchange {
   say(price: number): void;
   /** It repeats its last message and answers pings. */
   freeze(frozen: boolean): void;
+  /** It sends its messages in a format that nobody knows. */
+  garble(garbled: boolean): void;
   /** Connections end and the port is closed, until `back`. */
   gone(): Promise<void>;
   back(): Promise<void>;
@@ -64,6 +66,7 @@ export async function playExchange(
 ): Promise<PlayedExchange> {
   let price = first;
   let frozen = false;
+  let garbled = false;
   let count = 0;
   let last = ticker(kind, symbol, price, count);
   let port = 0;
@@ -85,7 +88,8 @@ export async function playExchange(
   await open();
   const timer = setInterval(() => {
     if (!frozen) last = ticker(kind, symbol, price, (count += 1));
-    server?.clients.forEach((socket: WebSocket) => socket.send(last));
+    const text = garbled ? last.replaceAll('"b', '"best') : last;
+    server?.clients.forEach((socket: WebSocket) => socket.send(text));
   }, EVERY_MS);
 
   return {
@@ -94,6 +98,7 @@ export async function playExchange(
     symbol,
     say: (next) => void (price = next),
     freeze: (now) => void (frozen = now),
+    garble: (now) => void (garbled = now),
     gone: close,
     back: open,
     async stop() {

@@ -15,6 +15,8 @@ export interface Part {
    * 'ready' when it is ready.
    */
   start(env?: NodeJS.ProcessEnv, until?: 'alive' | 'ready'): Promise<void>;
+  /** Writes its configuration again, for a reload. */
+  configure(): Promise<void>;
   /** SIGKILL; resolves when it is gone. */
   kill(): Promise<void>;
   /** SIGSTOP and SIGCONT: it stops without noticing. */
@@ -120,6 +122,7 @@ export function createPart({
         await new Promise((resolve) => setTimeout(resolve, 25));
       }
     },
+    configure: async () => void (await config()),
     async kill() {
       if (alive()) child?.kill('SIGKILL');
       await gone;

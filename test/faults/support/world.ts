@@ -358,7 +358,13 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
 
   async function quoting(name?: string): Promise<void> {
     const url = venueUrl(name);
-    await patiently(async () => {
+    let missing: readonly string[] = lpIds;
+    const unready = async () => {
+      const parts = lps.filter(({ id }) => missing.includes(id)).map(({ part }) => part);
+      return Promise.all(parts.map(async (part) => `${part.name}: ${JSON.stringify(await part.ready())}`));
+    };
+    let why = '';
+    const quotes = async () => {
       const stopped = parts().find((part) => lpIds.includes(part.name) && !part.running());
       if (stopped) throw new Error(`${stopped.name} is not running:\n${stopped.output().slice(-3_000)}`);
       const answer = await fetch(`${url}/api/v1/solvers?status=active`, {
@@ -367,8 +373,12 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
       const active = answer?.ok
         ? ((await answer.json()) as { solvers: { id: string }[] }).solvers.map(({ id }) => id)
         : [];
-      return lpIds.every((id) => active.includes(id)) || undefined;
-    });
+      missing = lpIds.filter((id) => !active.includes(id));
+      if (missing.length > 0)
+        why = `${name} answers ${answer?.status ?? 'nothing'}; ${(await unready()).join('; ')}`;
+      return missing.length === 0 || undefined;
+    };
+    await patiently(quotes, () => `not every LP quotes: ${why}`);
   }
 
   let clients = 0;
