@@ -67,7 +67,8 @@ describe('a hedged LP in a market', () => {
     { seconds: 900, start: 2500, sigma: 2, jumpsPerHour: 10, jumpBps: 30 },
     createRandom(3),
   );
-  const hedged = (hedge: HedgeSetup) => runMarket({ ...simulatedMarket(prices, [simulatedMaker()]), hedge });
+  const hedged = (hedge: HedgeSetup) =>
+    runMarket({ ...simulatedMarket([prices], [simulatedMaker()]), hedge });
 
   test('answers and fills as the hedge-less one', () => {
     const {
@@ -75,7 +76,7 @@ describe('a hedged LP in a market', () => {
       series,
       ...result
     } = hedged({ bandUsd: 20_000, halfSpreadBps: 1, feeBps: 2, delaySeconds: 1 });
-    const { series: plain, ...alone } = runMarket(simulatedMarket(prices, [simulatedMaker()]));
+    const { series: plain, ...alone } = runMarket(simulatedMarket([prices], [simulatedMaker()]));
     expect(result).toEqual(alone);
     expect(series.map(({ hedged: _hedged, ...sample }) => sample)).toEqual(plain);
   });
@@ -88,6 +89,19 @@ describe('a hedged LP in a market', () => {
     expect(Math.abs((maker?.pnlUsd ?? 0) - earned)).toBeGreaterThan(1);
     for (const { hedged: sample } of series)
       expect(Math.abs(sample?.openUsd ?? Number.NaN)).toBeLessThan(0.01);
+  });
+
+  test('hedges each of several pairs at its own price', () => {
+    const [eth, btc] = [prices, prices.map((price) => 24 * price)];
+    const { makers, series, hedge } = runMarket({
+      ...simulatedMarket([eth, btc], [simulatedMaker({}, [1], ['WETH', 'WBTC'])]),
+      hedge: FREE,
+    });
+    const earned = (makers[0]?.spreadUsd ?? 0) + (makers[0]?.pickOffUsd ?? 0);
+    expect(series.at(-1)?.hedged?.pnlUsd).toBeCloseTo(earned, 2);
+    expect(hedge?.volumeUsd).toBeGreaterThan(0);
+    for (const { hedged: sample } of series)
+      expect(sample?.openUsd).toBeLessThan(Math.max(0.01, 0.001 * (sample?.aloneUsd ?? 0)));
   });
 
   test('leaves more open with a wider band, and pays less', () => {

@@ -36,6 +36,8 @@ export interface SimToken {
 }
 
 export interface SimRoute {
+  /** The place of its pair in the LP's list, from 0. */
+  pair: number;
   corridor: string;
   sameChain: boolean;
   lp: Side;
@@ -58,18 +60,25 @@ interface SimRisk {
   drawdown: DrawdownRule & { sizeFactor: number };
 }
 
-export interface MakerSetup {
-  name: string;
+/** A market that the LP makes. */
+export interface MakerPair {
   base: string;
   quote: string;
   routes: readonly SimRoute[];
-  /** Every token on every chain, with its starting balance in base units. */
-  buckets: readonly (BucketConfig & { start: bigint })[];
   /** Whole base tokens either side of the target; null: the pair's half-band. */
   softBand: number | null;
   hardBand: number | null;
   /** Whole base tokens; null: the starting balance. */
   target: number | null;
+  sigmaFloor: number;
+}
+
+export interface MakerSetup {
+  name: string;
+  /** At least one. All have the same quote asset, which counts as a dollar, and no two the same base. */
+  pairs: readonly MakerPair[];
+  /** Every token on every chain, with its starting balance in base units. */
+  buckets: readonly (BucketConfig & { start: bigint })[];
   quoting: {
     validitySeconds: number;
     pointsSeconds: readonly number[];
@@ -79,9 +88,8 @@ export interface MakerSetup {
   graceSeconds: number;
   limits: Limits;
   risk: SimRisk | null;
-  sigmaFloor: number;
   adverseBps: number;
-  /** Deviation of its mid from the exchange's. Known to the LP and charged for. */
+  /** Deviation of its mids from the exchange's. Known to the LP and charged for. */
   noiseBps: number;
   /** Own gas of a cross-chain trade, USD. */
   gasUsd: number;
@@ -120,6 +128,8 @@ const NAV_EVERY_MS = 60_000;
 /** Resolution of the exact mid: 1e-9 of a quote token. */
 const NANO = 1_000_000_000;
 
+export const pairName = ({ base, quote }: Pick<MakerPair, 'base' | 'quote'>): string => `${base}-${quote}`;
+
 interface TakerState {
   tokens: Tokens;
   activity: TakerActivity;
@@ -135,29 +145,18 @@ export function createMaker(setup: MakerSetup) {
   });
   for (const { chainId, token, start } of setup.buckets)
     ledger.apply({ type: 'deposited', chainId, token, id: `start ${chainId} ${token}`, amount: start });
-  const startBalances = {
-    base: ledger.exposure(setup.base).owned,
-    quote: ledger.exposure(setup.quote).owned,
-  };
-  const target = setup.target === null ? startBalances.base : atto(setup.target);
+  const quote = setup.pairs[0]?.quote ?? '';
+  const startQuote = ledger.exposure(quote).owned;
+  const pairs = setup.pairs.map((pair) => createPair(pair, ledger.exposure(pair.base).owned));
   const chains = [...new Set(setup.buckets.map(({ chainId }) => chainId))];
   const longest = Math.max(quoting.validitySeconds, ...quoting.pointsSeconds);
   const due: { atSecond: number; event: LedgerEvent }[] = [];
   const takers = new Map<string, TakerState>();
 
-  let volatility = UNSEEN;
-  let regime: Regime = CALM_MARKET;
-  let burst: Burst = NO_ACCEPTANCES;
   let marks: Marks | undefined;
   let navAtMs = Number.NEGATIVE_INFINITY;
   let killed = false;
-  let [mid, midAtMs, gasPaid] = [0, 0, 0];
-
-  function band(): Band {
-    const half = setup.routes[0]?.params.halfBand ?? 0;
-    const soft = setup.softBand ?? half / mid;
-    return { target, soft: atto(soft), hard: atto(setup.hardBand ?? 2 * soft) };
-  }
+  let midAtMs = 0;
 
   const held = (asset: string): bigint => {
     const { owned, committed } = ledger.exposure(asset);
@@ -187,6 +186,7 @@ export function createMaker(setup: MakerSetup) {
 
   function applyControls(
     { taker }: SimRequest,
+    { burst, regime }: PairState,
     atMs: number,
   ): { sigma: number; size: number; omega: number; mostSeconds: number } | Decline {
     if (risk === null) return { sigma: 1, size: 1, omega: 1, mostSeconds: Number.POSITIVE_INFINITY };
@@ -215,10 +215,11 @@ export function createMaker(setup: MakerSetup) {
     atMs: number,
   ): MakerQuote | Decline {
     const { route } = request;
+    const { name } = pairs[route.pair] as PairState;
     const firmSeconds = validSeconds + quoting.clockSkewSeconds + (atMs - midAtMs) / 1000;
-    const quote = price({ ...inputs, firmSeconds });
-    if (isDecline(quote)) return quote;
-    const [problem] = check({ ...inputs, firmSeconds }, quote);
+    const priced = price({ ...inputs, firmSeconds });
+    if (isDecline(priced)) return priced;
+    const [problem] = check({ ...inputs, firmSeconds }, priced);
     if (problem !== undefined)
       throw new InvariantError('A simulated price failed the independent check.', {
         facts: { problem, request: request.id },
@@ -229,34 +230,51 @@ export function createMaker(setup: MakerSetup) {
       orderId: id,
       chainId: route.output.chainId,
       token: route.output.token,
-      amount: quote.output,
-      input: { chainId: route.input.chainId, token: route.input.token, amount: quote.received },
+      amount: priced.output,
+      input: { chainId: route.input.chainId, token: route.input.token, amount: priced.received },
       group: request.id,
       lapsesAt: now + validSeconds + route.landingSeconds,
       taker: request.taker,
-      pair: `${setup.base}-${setup.quote}`,
+      pair: name,
       side: route.lp,
-      notional: quote.notional,
+      notional: priced.notional,
       gapLoss:
         risk === null
           ? 0n
           : gapLoss(
-              quote.notional,
-              quote.terms.D,
+              priced.notional,
+              priced.terms.D,
               jumpOf(deviationOver(inputs.sigma, longest), risk.gapLoss),
             ),
-      fillProbabilityBps: Math.min(10_000, Math.max(1, Math.ceil(quote.terms.winProbability * 10_000))),
+      fillProbabilityBps: Math.min(10_000, Math.max(1, Math.ceil(priced.terms.winProbability * 10_000))),
     };
     const answer = ledger.hold(hold, now);
-    return isDecline(answer) ? answer : { id, request, atMs, validUntil: now + validSeconds, priced: quote };
+    return isDecline(answer) ? answer : { id, request, atMs, validUntil: now + validSeconds, priced };
+  }
+
+  function observe(one: PairState, mid: number, atMs: number): void {
+    one.mid = mid;
+    one.volatility = observeMid(one.volatility, mid, atMs);
+    if (risk === null) return;
+    const { sigmaFloor } = one.setup;
+    const sigma = sigmaOf(one.volatility, sigmaFloor);
+    one.regime = updateRegime(
+      one.regime,
+      {
+        mid,
+        volatilityRatio: sigma > sigmaFloor ? volatilityRatio(one.volatility) : 0,
+        secondBps: deviationOver(sigma, 1),
+      },
+      atMs,
+      risk.volSpike,
+    );
   }
 
   function measure(atMs: number): void {
     if (risk === null || atMs < navAtMs + NAV_EVERY_MS) return;
     navAtMs = atMs;
-    const nav =
-      (Number(held(setup.base) / 1_000_000_000n) / 1e9) * mid +
-      Number(held(setup.quote) / 1_000_000_000n) / 1e9;
+    const whole = (asset: string) => Number(held(asset) / 1_000_000_000n) / 1e9;
+    const nav = pairs.reduce((sum, { setup: { base }, mid }) => sum + whole(base) * mid, 0) + whole(quote);
     const verdict = judged(rolled(marks, nav, atMs), nav, risk.drawdown);
     marks = verdict.marks;
     killed ||= verdict.verdict === 'kill';
@@ -279,35 +297,25 @@ export function createMaker(setup: MakerSetup) {
   return {
     setup,
     ledger,
-    /** Must be called first in each second. */
-    see(next: number, atMs: number): void {
-      [mid, midAtMs] = [next, atMs];
-      volatility = observeMid(volatility, next, atMs);
-      if (risk === null) return;
-      const sigma = sigmaOf(volatility, setup.sigmaFloor);
-      regime = updateRegime(
-        regime,
-        {
-          mid: next,
-          volatilityRatio: sigma > setup.sigmaFloor ? volatilityRatio(volatility) : 0,
-          secondBps: deviationOver(sigma, 1),
-        },
-        atMs,
-        risk.volSpike,
-      );
+    /** One mid for each pair. Must be called first in each second. */
+    see(mids: readonly number[], atMs: number): void {
+      midAtMs = atMs;
+      for (const [at, one] of pairs.entries()) observe(one, mids[at] as number, atMs);
       measure(atMs);
     },
     ask(request: SimRequest, atMs: number): readonly MakerQuote[] | Decline {
       const { route } = request;
-      const adjusted = applyControls(request, atMs);
+      const one = pairs[route.pair] as PairState;
+      const { mid, volatility } = one;
+      const adjusted = applyControls(request, one, atMs);
       if (isDecline(adjusted)) return adjusted;
       if (
         request.minValidSeconds >
         Math.min(Math.max(quoting.maxValiditySeconds, longest), adjusted.mostSeconds + 1)
       )
         return { declined: 'validity' };
-      const bounds = band();
-      const exposed = ledger.exposure(setup.base).total;
+      const bounds = bandOf(one);
+      const exposed = ledger.exposure(one.setup.base).total;
       const room = bandRoom(exposed, bounds);
       const units = (amount: bigint, { decimals }: SimToken) => amount / 10n ** BigInt(18 - decimals);
       const usd = route.lp === 'buy' ? 1 : mid;
@@ -322,7 +330,7 @@ export function createMaker(setup: MakerSetup) {
         mid: { num: BigInt(Math.round(mid * NANO)), den: BigInt(NANO) },
         quoteValue: 1,
         confidenceBps: setup.noiseBps,
-        sigma: sigmaOf(volatility, setup.sigmaFloor) * adjusted.sigma,
+        sigma: sigmaOf(volatility, one.setup.sigmaFloor) * adjusted.sigma,
         firmSeconds: longest,
         q: bandQ(exposed, bounds),
         ownGas: route.sameChain
@@ -343,7 +351,7 @@ export function createMaker(setup: MakerSetup) {
           maxSize: route.params.maxSize * adjusted.size,
           omega: route.params.omega * adjusted.omega,
         },
-        market: { pair: `${setup.base}-${setup.quote}`, corridor: route.corridor },
+        market: { pair: one.name, corridor: route.corridor },
         ...(setup.plugin && { plugin: setup.plugin }),
       };
       const times = [
@@ -366,6 +374,7 @@ export function createMaker(setup: MakerSetup) {
     },
     accept({ id, request, atMs: quotedAtMs, validUntil, priced }: MakerQuote, atMs: number): Steps {
       const { route, taker } = request;
+      const one = pairs[route.pair] as PairState;
       const now = Math.floor(atMs / 1000);
       const done = (event: LedgerEvent) => {
         const applied = ledger.apply(event);
@@ -387,12 +396,14 @@ export function createMaker(setup: MakerSetup) {
           event: { type: 'finalised', orderId: id, id: `fill ${id}`, received: priced.received },
         },
       );
-      gasPaid += route.sameChain ? 0 : setup.gasUsd;
+      one.gasUsd += route.sameChain ? 0 : setup.gasUsd;
+      one.cash +=
+        route.lp === 'buy' ? -attoOf(priced.output, route.output) : attoOf(priced.received, route.input);
       const usd = Number(priced.notional) / MICRO;
-      if (risk !== null) burst = recordAcceptance(burst, { atMs, side: route.lp, usd }, risk.burst);
+      if (risk !== null) one.burst = recordAcceptance(one.burst, { atMs, side: route.lp, usd }, risk.burst);
       const life = validUntil * 1000 - quotedAtMs;
       const share = life > 0 ? Math.min(1, (atMs - quotedAtMs) / life) : 1;
-      const edgeBps = (edgeUsd({ request, priced }, mid) / usd) * 1e4;
+      const edgeBps = (edgeUsd({ request, priced }, one.mid) / usd) * 1e4;
       updateActivity(taker, atMs, (activity) =>
         accepted(activity, { share, edgeBps, unused: (1 - share) * (life / 1000) }),
       );
@@ -421,27 +432,77 @@ export function createMaker(setup: MakerSetup) {
         ledger.apply((due.shift() as { event: LedgerEvent }).event);
       for (const chainId of chains) ledger.advance(chainId, now);
     },
-    /** Of the base asset since the start, 1e-18 of a whole token, accepted trades included. */
-    baseChange: (): bigint => held(setup.base) - startBalances.base,
-    /** Whole tokens, accepted trades included. */
-    change: () => ({
-      base: Number((held(setup.base) - startBalances.base) / 1_000_000n) / 1e12,
-      quote: Number((held(setup.quote) - startBalances.quote) / 1_000_000n) / 1e12,
-    }),
-    q: (): number => bandQ(ledger.exposure(setup.base).owned, band()),
-    get gasPaid(): number {
-      return gasPaid;
+    /** Of a pair's base asset since the start, 1e-18 of a whole token, accepted trades included. */
+    baseChange: (pair: number): bigint => baseChange(pairs[pair] as PairState),
+    /** Of a pair since the start, accepted trades included: 1e-18 of a whole token, and own gas in USD. */
+    pairChange(pair: number) {
+      const one = pairs[pair] as PairState;
+      return { base: baseChange(one), quote: one.cash, gasUsd: one.gasUsd };
     },
-    heldUsd: (at: number): number =>
-      ledger
+    /** The same of the whole LP: its base tokens by pair, and what all pairs did to the quote asset. */
+    change: () => ({
+      bases: pairs.map(baseChange),
+      quote: held(quote) - startQuote,
+      gasUsd: pairs.reduce((sum, { gasUsd }) => sum + gasUsd, 0),
+    }),
+    q: (pair: number): number => qOf(pairs[pair] as PairState),
+    /** At one mid for each pair. */
+    heldUsd(mids: readonly number[]): number {
+      const valueOf = (asset: string) => mids[pairs.findIndex(({ setup: { base } }) => base === asset)] ?? 1;
+      return ledger
         .buckets()
         .reduce(
           (sum, { held: amount, decimals, asset }) =>
-            sum + toWholeTokens(amount, { decimals }) * (asset === setup.base ? at : 1),
+            sum + toWholeTokens(amount, { decimals }) * valueOf(asset),
           0,
-        ),
+        );
+    },
   };
+
+  function baseChange({ setup: { base }, start }: PairState): bigint {
+    return held(base) - start;
+  }
+
+  function qOf(one: PairState): number {
+    return bandQ(ledger.exposure(one.setup.base).owned, bandOf(one));
+  }
 }
+
+/** What the LP knows of one of its markets, and what that market did to its balances. */
+interface PairState {
+  setup: MakerPair;
+  name: string;
+  /** Of the base asset, 1e-18 of a whole token, as the target. */
+  start: bigint;
+  target: bigint;
+  mid: number;
+  volatility: ReturnType<typeof observeMid>;
+  regime: Regime;
+  burst: Burst;
+  /** Of the quote asset, earned less spent, 1e-18 of a whole token. */
+  cash: bigint;
+  gasUsd: number;
+}
+
+const createPair = (setup: MakerPair, start: bigint): PairState => ({
+  setup,
+  name: pairName(setup),
+  start,
+  target: setup.target === null ? start : atto(setup.target),
+  mid: 0,
+  volatility: UNSEEN,
+  regime: CALM_MARKET,
+  burst: NO_ACCEPTANCES,
+  cash: 0n,
+  gasUsd: 0,
+});
+
+function bandOf({ setup: { routes, softBand, hardBand }, mid, target }: PairState): Band {
+  const soft = softBand ?? (routes[0]?.params.halfBand ?? 0) / mid;
+  return { target, soft: atto(soft), hard: atto(hardBand ?? 2 * soft) };
+}
+
+const attoOf = (units: bigint, { decimals }: SimToken): bigint => units * 10n ** BigInt(18 - decimals);
 
 const atto = (tokens: number): bigint => BigInt(Math.round(tokens * 1e9)) * BigInt(ATTO / 1e9);
 

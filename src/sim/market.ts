@@ -1,4 +1,4 @@
-/** Simulates a market: takers, option holders and several LPs. All money is counted. */
+/** Simulates markets of one or several pairs: takers, option holders and LPs. All money is counted. */
 
 import { isDecline } from '../domain/decline.ts';
 import { InvariantError } from '../domain/errors.ts';
@@ -17,7 +17,14 @@ import {
 } from './maker.ts';
 import { awayBps, type EventCounter, createCounter, type Sample, type SimTally } from './tally.ts';
 
+/** The exchange's mid of one pair at every second, and what option holders know of how it moves. */
+export interface PricePath {
+  prices: readonly number[];
+  motion: OptionView;
+}
+
 export interface TakerSetup {
+  /** Mean time between requests of one pair. */
   rfqSeconds: number;
   theta: number;
   takers: number;
@@ -33,22 +40,25 @@ export interface TakerSetup {
 export interface MarketSetup {
   seed: number;
   startMs: number;
-  prices: readonly number[];
-  motion: OptionView;
+  /** In the order of the LPs' pairs. */
+  paths: readonly PricePath[];
   takers: TakerSetup;
   makers: readonly MakerSetup[];
   sampleSeconds: number;
   /**
-   * Trades the position of the first LP on an exchange. The daemon does not see that account, so the LP
-   * quotes as without it, and the difference in profit is what the hedge earns and costs.
+   * Trades the positions of the first LP on an exchange, each pair on its own. The daemon does not see that
+   * account, so the LP quotes as without it, and the difference in profit is what the hedge earns and costs.
    */
   hedge?: HedgeSetup;
 }
 
-/** The first LP together with its hedge, USD. */
+/** The first LP together with its hedge, all pairs, USD. */
 export interface HedgedSample {
   pnlUsd: number;
-  /** Position that nothing hedges, at mid: of the LP alone, and with the hedge. */
+  /**
+   * Position that nothing hedges, at mid: of the LP alone, and with the hedge. Several pairs add up without
+   * their signs: one does not hedge another.
+   */
   aloneUsd: number;
   openUsd: number;
 }
@@ -59,7 +69,7 @@ export interface MarketResult {
   unanswered: number;
   refused: number;
   makers: SimTally[];
-  series: { second: number; mid: number; makers: Sample[]; hedged?: HedgedSample }[];
+  series: { second: number; mids: number[]; makers: Sample[]; hedged?: HedgedSample }[];
   hedge?: HedgeTally;
   /** Total of every token over all parties, base units, before and after. */
   money: { chainId: number; symbol: string; before: string; after: string }[];
@@ -77,23 +87,34 @@ interface Pending {
   others: readonly { maker: number; offers: readonly MakerQuote[] }[];
 }
 
+/** Random streams of a pair: adding a pair leaves the flow of the others as it is. */
+export const STREAMS = { prices: 0, arrivals: 1, takers: 2, noise: 3, common: 4 } as const;
+export const streamOf = (seed: number, of: keyof typeof STREAMS, pair: number): SimRandom =>
+  createRandom(seed, STREAMS[of] + 10 * pair);
+
 export function runMarket(setup: MarketSetup): MarketResult {
-  const { prices, takers, startMs } = setup;
+  const { paths, takers, startMs, seed } = setup;
   const makers = setup.makers.map(createMaker);
   const counters: EventCounter[] = makers.map(createCounter);
-  const [arrivals, crowd, noise] = [
-    createRandom(setup.seed, 1),
-    createRandom(setup.seed, 2),
-    createRandom(setup.seed, 3),
-  ];
+  const flows = paths.map((_, pair) => {
+    const arrivals = streamOf(seed, 'arrivals', pair);
+    return {
+      pair,
+      routes: makers[0]?.setup.pairs[pair]?.routes ?? [],
+      arrivals,
+      crowd: streamOf(seed, 'takers', pair),
+      noise: streamOf(seed, 'noise', pair),
+      nextAt: arrivals.exponential(takers.rfqSeconds),
+    };
+  });
   const money = createMoneyCount(makers);
   const before = money.total(makers);
   const waiting = new Map<number, Pending[]>();
   const series: MarketResult['series'] = [];
   const result = { requests: 0, unanswered: 0, refused: 0 };
-  const routes = makers[0]?.setup.routes ?? [];
-  const hedger = setup.hedge && createHedger(setup.hedge);
-  let nextAt = arrivals.exponential(takers.rfqSeconds);
+  const hedgers = setup.hedge && paths.map(() => createHedger(setup.hedge as HedgeSetup));
+  const seconds = paths[0]?.prices.length ?? 0;
+  const midsAt = (second: number): number[] => paths.map(({ prices }) => prices[second] as number);
 
   function take({ maker, offer, others }: Pending, atMs: number, mid: number, exercised: boolean): void {
     const steps = (makers[maker] as Maker).accept(offer, atMs);
@@ -103,18 +124,19 @@ export function runMarket(setup: MarketSetup): MarketResult {
       if (other.maker !== maker) (makers[other.maker] as Maker).elsewhere(other.offers, atMs);
   }
 
-  function ask(drawn: Drawn, atMs: number, mid: number): void {
+  function ask(drawn: Drawn, pair: number, atMs: number, mid: number): void {
     const { request, holder, whether } = drawn;
     result.requests += 1;
     const answers = makers.map((maker, index) => {
       const answer = maker.ask(request, atMs);
-      (counters[index] as EventCounter).answered(answer);
+      (counters[index] as EventCounter).answered(pair, answer);
       return { maker: index, offers: isDecline(answer) ? [] : answer };
     });
     const offered = answers.flatMap(({ maker, offers }) =>
       offers.map((offer) => ({ maker, offer, others: answers })),
     );
-    const chosen = holder ? mostValuable(offered, mid, setup.motion) : cheapest(offered, mid);
+    const { motion } = paths[pair] as PricePath;
+    const chosen = holder ? mostValuable(offered, mid, motion) : cheapest(offered, mid);
     if (chosen === undefined) {
       result.unanswered += 1;
     } else if (holder) {
@@ -126,37 +148,45 @@ export function runMarket(setup: MarketSetup): MarketResult {
     }
   }
 
-  for (const [second, mid] of prices.entries()) {
+  for (let second = 0; second < seconds; second += 1) {
+    const mids = midsAt(second);
     const atMs = startMs + second * 1000;
     for (const maker of makers) {
       const { noiseBps } = maker.setup;
-      maker.see(noiseBps === 0 ? mid : mid * (1 + (noiseBps * noise.normal()) / 1e4), atMs);
+      const seen = (mid: number, pair: number) =>
+        noiseBps === 0 ? mid : mid * (1 + (noiseBps * (flows[pair] as Flow).noise.normal()) / 1e4);
+      maker.see(mids.map(seen), atMs);
       maker.step(atMs);
     }
     money.step(Math.floor(atMs / 1000));
     // Holders decide at the end of the window, before new requests of that second.
     for (const pending of waiting.get(Math.floor(atMs / 1000)) ?? []) {
+      const mid = mids[pending.offer.request.route.pair] as number;
       if (awayBps(pending.offer, mid) < 0) take(pending, atMs, mid, true);
     }
     waiting.delete(Math.floor(atMs / 1000));
-    for (; nextAt < second + 1; nextAt += arrivals.exponential(takers.rfqSeconds))
-      ask(drawRequest(crowd, takers, routes, mid, `rfq ${result.requests}`), atMs, mid);
-    hedger?.step(second, (makers[0] as Maker).baseChange(), mid);
-    if (second % setup.sampleSeconds === 0 || second === prices.length - 1) {
-      const samples = counters.map((counter) => counter.sample(mid));
-      const hedged = hedger && hedgedSample(makers[0] as Maker, hedger, samples[0] as Sample, mid);
-      series.push({ second, mid, makers: samples, ...(hedged && { hedged }) });
+    for (let flow = earliest(flows); flow.nextAt < second + 1; flow = earliest(flows)) {
+      const mid = mids[flow.pair] as number;
+      const drawn = drawRequest(flow.crowd, takers, flow.routes, mid, `rfq ${result.requests}`);
+      ask(drawn, flow.pair, atMs, mid);
+      flow.nextAt += flow.arrivals.exponential(takers.rfqSeconds);
+    }
+    for (const [pair, hedger] of hedgers?.entries() ?? [])
+      hedger.step(second, (makers[0] as Maker).baseChange(pair), mids[pair] as number);
+    if (second % setup.sampleSeconds === 0 || second === seconds - 1) {
+      const samples = counters.map((counter) => counter.sample(mids));
+      const hedged = hedgers && hedgedSample(makers[0] as Maker, hedgers, samples[0] as Sample, mids);
+      series.push({ second, mids, makers: samples, ...(hedged && { hedged }) });
       money.assertUnchanged(before, makers);
     }
   }
-  const last = prices.at(-1) as number;
   const after = money.total(makers);
   return {
-    seconds: prices.length - 1,
+    seconds: seconds - 1,
     ...result,
-    makers: counters.map((counter) => counter.tally(last)),
+    makers: counters.map((counter) => counter.tally(midsAt(seconds - 1))),
     series,
-    ...(hedger && { hedge: hedger.tally() }),
+    ...(hedgers && { hedge: sumOf(hedgers.map((hedger) => hedger.tally())) }),
     money: [...before].map(([place, amount]) => ({
       chainId: place.chainId,
       symbol: place.symbol,
@@ -166,13 +196,45 @@ export function runMarket(setup: MarketSetup): MarketResult {
   };
 }
 
-function hedgedSample(maker: Maker, hedger: Hedger, { pnlUsd }: Sample, mid: number): HedgedSample {
-  const usd = (atto: bigint): number => (Number(atto / 1_000_000n) / 1e12) * mid;
-  const change = maker.baseChange();
+/** The requests of one pair, and how each LP errs about its mid. */
+interface Flow {
+  pair: number;
+  noise: SimRandom;
+  nextAt: number;
+}
+
+const earliest = <T extends Flow>(flows: readonly T[]): T =>
+  flows.reduce((first, flow) => (flow.nextAt < first.nextAt ? flow : first));
+
+const sumOf = (tallies: readonly HedgeTally[]): HedgeTally =>
+  tallies.reduce((sum, each) => ({
+    orders: sum.orders + each.orders,
+    volumeUsd: sum.volumeUsd + each.volumeUsd,
+    halfSpreadUsd: sum.halfSpreadUsd + each.halfSpreadUsd,
+    feeUsd: sum.feeUsd + each.feeUsd,
+  }));
+
+function hedgedSample(
+  maker: Maker,
+  hedgers: readonly Hedger[],
+  { pnlUsd }: Sample,
+  mids: readonly number[],
+): HedgedSample {
+  const sides = hedgers.map((hedger, pair) => {
+    const mid = mids[pair] as number;
+    const usd = (atto: bigint): number => (Number(atto / 1_000_000n) / 1e12) * mid;
+    const change = maker.baseChange(pair);
+    return { pnlUsd: hedger.pnlUsd(mid), aloneUsd: usd(change), openUsd: usd(change + hedger.position) };
+  });
+  // The sign of one pair's position says on which side it is; of several it would cancel.
+  const open = (of: (side: { aloneUsd: number; openUsd: number }) => number): number =>
+    sides.length === 1
+      ? of(sides[0] as (typeof sides)[0])
+      : sides.reduce((sum, side) => sum + Math.abs(of(side)), 0);
   return {
-    pnlUsd: pnlUsd + hedger.pnlUsd(mid),
-    aloneUsd: usd(change),
-    openUsd: usd(change + hedger.position),
+    pnlUsd: sides.reduce((sum, side) => sum + side.pnlUsd, pnlUsd),
+    aloneUsd: open(({ aloneUsd }) => aloneUsd),
+    openUsd: open(({ openUsd }) => openUsd),
   };
 }
 

@@ -13,16 +13,26 @@ const prices = drawPrices(
 );
 
 function setup(a: MakerSetup, b: MakerSetup, records?: readonly RfqRecord[]): ReplaySetup {
-  const { takers, motion } = simulatedMarket(prices, [a]);
-  return { seed: 1, startMs, prices, motion, takers, records, makers: [a, b], sampleSeconds: 10 };
+  const { takers, paths } = simulatedMarket(
+    [prices, prices.map((price) => 24 * price)].slice(0, a.pairs.length),
+    [a],
+  );
+  return { seed: 1, startMs, paths, takers, records, makers: [a, b], sampleSeconds: 10 };
 }
 
 const one = simulatedMaker({ noiseBps: 0 });
-const wider: MakerSetup = {
-  ...one,
+/** Only in the pair at that place. */
+const widened = (maker: MakerSetup, pair = 0): MakerSetup => ({
+  ...maker,
   name: 'wider',
-  routes: one.routes.map((route) => ({ ...route, params: { ...route.params, minEdgeBps: 40 } })),
-};
+  pairs: maker.pairs.map((each, at) => ({
+    ...each,
+    routes: each.routes.map((route) =>
+      at === pair ? { ...route, params: { ...route.params, minEdgeBps: 40 } } : route,
+    ),
+  })),
+});
+const wider = widened(one);
 
 const record = (changed: Partial<RfqRecord> = {}): RfqRecord => ({
   atMs: startMs + 20_500,
@@ -62,6 +72,21 @@ describe('a replay', () => {
     expect(b.meanSpreadBps).toBeGreaterThan(a.meanSpreadBps + 20);
     for (const { differenceBps } of quotes)
       if (differenceBps !== null) expect(differenceBps).toBeGreaterThan(0);
+  });
+
+  test('of several pairs changes the quotes of the pair that was changed', () => {
+    const both = simulatedMaker({ noiseBps: 0, risk: null }, [1, 2], ['WETH', 'WBTC']);
+    const { quotes, makers } = runReplay(setup(both, widened(both, 1)));
+    const changed = (pair: string) => quotes.filter((quote) => quote.pair === pair && quote.changed).length;
+    expect(changed('WBTC-USDC')).toBeGreaterThan(20);
+    const [a, b] = makers.map(({ pairs }) => pairs[1]?.meanSpreadBps ?? 0) as [number, number];
+    expect(b).toBeGreaterThan(a + 20);
+    for (const { pair, differenceBps } of quotes)
+      if (pair === 'WBTC-USDC' && differenceBps !== null) expect(differenceBps).toBeGreaterThan(0);
+    // The other pair changes only through the inventory that both share.
+    expect(changed('WETH-USDC')).toBeLessThan(changed('WBTC-USDC') / 2);
+    const btc = record({ input: 'WBTC', amount: (10n ** 7n).toString() });
+    expect(runReplay(setup(both, both, [btc])).quotes[0]).toMatchObject({ pair: 'WBTC-USDC', lp: 'buy' });
   });
 
   test('recorded outcomes happen again at the recorded prices with every seed', () => {
@@ -110,6 +135,8 @@ describe('a replay', () => {
     );
     expect({ skipped, requests }).toEqual({ skipped: 2, requests: 1 });
     expect(quotes[0]?.legs.map(({ declined }) => declined)).toEqual(['pair', 'pair']);
+    const unknown = runReplay(setup(one, wider, [record({ input: 'DOGE' })])).quotes[0];
+    expect(unknown).toMatchObject({ pair: null, legs: [{ declined: 'pair' }, { declined: 'pair' }] });
   });
 });
 

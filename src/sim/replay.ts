@@ -5,24 +5,26 @@
 
 import { type Decline, isDecline } from '../domain/decline.ts';
 import { winProbability } from '../pricing/firmness.ts';
-import { createRandom } from './random.ts';
+import { createRandom, type SimRandom } from './random.ts';
 import {
   createMaker,
   edgeUsd,
   type Maker,
+  type MakerPair,
   type MakerSetup,
   type MakerQuote,
+  pairName,
   type SimRequest,
 } from './maker.ts';
-import { drawRequest, mostValuable, type OptionView, type TakerSetup } from './market.ts';
+import { drawRequest, mostValuable, type PricePath, streamOf, type TakerSetup } from './market.ts';
 import type { RfqRecord } from './rfq-record.ts';
 import { away, awayBps, type EventCounter, createCounter, type Sample, type SimTally } from './tally.ts';
 
 export interface ReplaySetup {
   seed: number;
   startMs: number;
-  prices: readonly number[];
-  motion: OptionView;
+  /** In the order of the pairs, which both LPs have. */
+  paths: readonly PricePath[];
   records: readonly RfqRecord[] | undefined;
   takers: TakerSetup;
   makers: readonly [MakerSetup, MakerSetup];
@@ -41,6 +43,8 @@ export interface ReplayLeg {
 export interface ReplayedQuote {
   id: string;
   atMs: number;
+  /** null: neither configuration has it. */
+  pair: string | null;
   corridor: string;
   lp: 'buy' | 'sell';
   side: 'exactInput' | 'exactOutput';
@@ -60,13 +64,15 @@ export interface ReplayResult {
   changed: number;
   makers: [SimTally, SimTally];
   quotes: ReplayedQuote[];
-  series: { second: number; mid: number; makers: Sample[] }[];
+  series: { second: number; mids: number[]; makers: Sample[] }[];
 }
 
 /** A taker that waits longer counts as an option holder. */
 const HESITATION_MS = 2_000;
 
 interface PlannedRequest extends Omit<SimRequest, 'route'>, Pick<RfqRecord, 'atMs' | 'corridor'> {
+  /** The place in the LPs' lists; undefined: they do not have it. */
+  pair: number | undefined;
   input: string;
   output: string;
   holder: boolean;
@@ -83,12 +89,14 @@ interface OpenQuote {
 }
 
 export function runReplay(setup: ReplaySetup): ReplayResult {
-  const { prices, startMs, motion, takers } = setup;
+  const { paths, startMs, takers } = setup;
+  const seconds = (paths[0]?.prices.length ?? 0) - 1;
+  const midsAt = (second: number): number[] => paths.map(({ prices }) => prices[second] as number);
   const makers = setup.makers.map(createMaker) as [Maker, Maker];
   const counters = makers.map(createCounter) as [EventCounter, EventCounter];
-  const endMs = startMs + (prices.length - 1) * 1000;
-  const noises = [createRandom(setup.seed, 3), createRandom(setup.seed, 3)] as const;
-  const planned = setup.records === undefined ? drawn(setup) : recorded(setup.records, setup.seed);
+  const endMs = startMs + seconds * 1000;
+  const noises = makers.map(() => paths.map((_, pair) => streamOf(setup.seed, 'noise', pair)));
+  const planned = setup.records === undefined ? drawn(setup) : recorded(setup.records, setup);
   const waiting = new Map<number, OpenQuote[]>();
   const quotes: ReplayedQuote[] = [];
   const series: ReplayResult['series'] = [];
@@ -103,9 +111,10 @@ export function runReplay(setup: ReplaySetup): ReplayResult {
 
   const wait = (second: number, one: OpenQuote) => waiting.set(second, [...(waiting.get(second) ?? []), one]);
 
-  function answer(plan: PlannedRequest, side: 0 | 1, atMs: number, mid: number): ReplayLeg {
+  function answer(plan: PlannedRequest, side: 0 | 1, atMs: number, mids: readonly number[]): ReplayLeg {
     const maker = makers[side];
-    const route = maker.setup.routes.find(
+    const mid = mids[plan.pair ?? 0] as number;
+    const route = maker.setup.pairs[plan.pair ?? -1]?.routes.find(
       (each) =>
         each.corridor === plan.corridor &&
         each.input.symbol === plan.input &&
@@ -113,7 +122,7 @@ export function runReplay(setup: ReplaySetup): ReplayResult {
     );
     const answered: readonly MakerQuote[] | Decline =
       route === undefined ? { declined: 'pair' } : maker.ask({ ...plan, route }, atMs);
-    counters[side].answered(answered);
+    counters[side].answered(plan.pair, answered);
     if (isDecline(answered))
       return {
         declined: answered.control ?? answered.declined,
@@ -148,7 +157,7 @@ export function runReplay(setup: ReplaySetup): ReplayResult {
   }
 
   function chosen(
-    { holder, record }: PlannedRequest,
+    { holder, record, pair }: PlannedRequest,
     offers: readonly MakerQuote[],
     mid: number,
   ): MakerQuote {
@@ -158,15 +167,16 @@ export function runReplay(setup: ReplaySetup): ReplayResult {
       return mostValuable(
         offers.map((offer) => ({ offer })),
         mid,
-        motion,
+        (paths[pair ?? 0] as PricePath).motion,
       )?.offer as MakerQuote;
     const of = lasting.length > 0 ? lasting : offers;
     return of.reduce((best, offer) => (awayBps(offer, mid) < awayBps(best, mid) ? offer : best));
   }
 
-  function decideWaiting(second: number, atMs: number, mid: number): void {
+  function decideWaiting(second: number, atMs: number, mids: readonly number[]): void {
     for (const one of waiting.get(second) ?? []) {
       const { offer, record } = one;
+      const mid = mids[offer.request.route.pair] as number;
       const inTheMoney = awayBps(offer, mid) < 0;
       const asGood =
         record !== null && record.quoted !== null && isAtLeastAsGood(offer, BigInt(record.quoted));
@@ -177,13 +187,15 @@ export function runReplay(setup: ReplaySetup): ReplayResult {
 
   function toReplayedQuote(plan: PlannedRequest, legs: [ReplayLeg, ReplayLeg]): ReplayedQuote {
     const { id, atMs, corridor, side, amount, record } = plan;
+    const pair = setup.makers[0].pairs[plan.pair ?? -1];
     const [one, other] = [legs[0].amount, legs[1].amount];
     const ratio = Number(other) / Number(one);
     return {
       id,
       atMs,
+      pair: pair === undefined ? null : pairName(pair),
       corridor,
-      lp: plan.input === setup.makers[0].base ? 'buy' : 'sell',
+      lp: setup.makers[0].pairs.some(({ base }) => base === plan.input) ? 'buy' : 'sell',
       side,
       amount: amount.toString(),
       recorded: record?.outcome ?? null,
@@ -196,23 +208,26 @@ export function runReplay(setup: ReplaySetup): ReplayResult {
 
   while (planned[next] !== undefined && (planned[next] as PlannedRequest).atMs < startMs)
     [next, skipped] = [next + 1, skipped + 1];
-  for (const [at, mid] of prices.entries()) {
+  for (let at = 0; at <= seconds; at += 1) {
+    const mids = midsAt(at);
     const atMs = startMs + at * 1000;
     const second = Math.floor(atMs / 1000);
     for (const side of [0, 1] as const) {
       const { noiseBps } = makers[side].setup;
-      makers[side].see(noiseBps === 0 ? mid : mid * (1 + (noiseBps * noises[side].normal()) / 1e4), atMs);
+      const seen = (mid: number, pair: number) =>
+        noiseBps === 0 ? mid : mid * (1 + (noiseBps * (noises[side]?.[pair] as SimRandom).normal()) / 1e4);
+      makers[side].see(mids.map(seen), atMs);
       makers[side].step(atMs);
     }
-    decideWaiting(second, atMs, mid);
+    decideWaiting(second, atMs, mids);
     for (
       let plan = planned[next];
       plan !== undefined && plan.atMs < atMs + 1000 && plan.atMs <= endMs + 999;
       plan = planned[++next]
     )
-      quotes.push(toReplayedQuote(plan, [answer(plan, 0, atMs, mid), answer(plan, 1, atMs, mid)]));
-    if (at % setup.sampleSeconds === 0 || at === prices.length - 1)
-      series.push({ second: at, mid, makers: counters.map((counter) => counter.sample(mid)) });
+      quotes.push(toReplayedQuote(plan, [answer(plan, 0, atMs, mids), answer(plan, 1, atMs, mids)]));
+    if (at % setup.sampleSeconds === 0 || at === seconds)
+      series.push({ second: at, mids, makers: counters.map((counter) => counter.sample(mids)) });
   }
   skipped += planned.length - next;
   for (const quote of quotes)
@@ -220,9 +235,9 @@ export function runReplay(setup: ReplaySetup): ReplayResult {
       quote.legs[0].outcome !== quote.legs[1].outcome ||
       quote.legs[0].amount !== quote.legs[1].amount ||
       quote.legs[0].declined !== quote.legs[1].declined;
-  const last = prices.at(-1) as number;
+  const last = midsAt(seconds);
   return {
-    seconds: prices.length - 1,
+    seconds,
     requests: quotes.length,
     skipped,
     changed: quotes.filter(({ changed }) => changed).length,
@@ -232,45 +247,51 @@ export function runReplay(setup: ReplaySetup): ReplayResult {
   };
 }
 
-function recorded(records: readonly RfqRecord[], seed: number): PlannedRequest[] {
+function recorded(records: readonly RfqRecord[], { seed, makers }: ReplaySetup): PlannedRequest[] {
   const random = createRandom(seed, 2);
-  return records.map((record, at) => ({
-    ...record,
-    id: `${at} ${record.id}`,
-    amount: BigInt(record.amount),
-    holder: false,
-    whether: random.uniform(),
-    record,
-  }));
+  const isOf = ({ input, output }: RfqRecord, { base, quote }: MakerPair) =>
+    (input === base && output === quote) || (input === quote && output === base);
+  return records.map((record, at) => {
+    const pair = makers[0].pairs.findIndex((each) => isOf(record, each));
+    return {
+      ...record,
+      id: `${at} ${record.id}`,
+      amount: BigInt(record.amount),
+      pair: pair < 0 ? undefined : pair,
+      holder: false,
+      whether: random.uniform(),
+      record,
+    };
+  });
 }
 
-function drawn({ seed, takers, prices, startMs, makers }: ReplaySetup): PlannedRequest[] {
-  const [arrivals, crowd] = [createRandom(seed, 1), createRandom(seed, 2)];
-  const planned: PlannedRequest[] = [];
-  for (
-    let time = arrivals.exponential(takers.rfqSeconds);
-    time < prices.length - 1;
-    time += arrivals.exponential(takers.rfqSeconds)
-  ) {
-    const { request, ...draw } = drawRequest(
-      crowd,
-      takers,
-      makers[0].routes,
-      prices[Math.floor(time)] as number,
-      `rfq ${planned.length}`,
-    );
-    const { route, ...rest } = request;
-    planned.push({
-      ...rest,
-      ...draw,
-      atMs: startMs + Math.floor(time * 1000),
-      corridor: route.corridor,
-      input: route.input.symbol,
-      output: route.output.symbol,
-      record: undefined,
-    });
-  }
-  return planned;
+function drawn({ seed, takers, paths, startMs, makers }: ReplaySetup): PlannedRequest[] {
+  const planned = paths.flatMap(({ prices }, pair) => {
+    const [arrivals, crowd] = [streamOf(seed, 'arrivals', pair), streamOf(seed, 'takers', pair)];
+    const flow: PlannedRequest[] = [];
+    for (
+      let time = arrivals.exponential(takers.rfqSeconds);
+      time < prices.length - 1;
+      time += arrivals.exponential(takers.rfqSeconds)
+    ) {
+      const routes = makers[0].pairs[pair]?.routes ?? [];
+      const mid = prices[Math.floor(time)] as number;
+      const { request, ...draw } = drawRequest(crowd, takers, routes, mid, '');
+      const { route, ...rest } = request;
+      flow.push({
+        ...rest,
+        ...draw,
+        pair,
+        atMs: startMs + Math.floor(time * 1000),
+        corridor: route.corridor,
+        input: route.input.symbol,
+        output: route.output.symbol,
+        record: undefined,
+      });
+    }
+    return flow;
+  });
+  return planned.toSorted((a, b) => a.atMs - b.atMs).map((plan, at) => ({ ...plan, id: `rfq ${at}` }));
 }
 
 /** The taker's draw, conditioned on what it did at the recorded price. */

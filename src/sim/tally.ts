@@ -1,10 +1,9 @@
-/** Statistics of one LP in a run, the same for simulation and replay. */
+/** Statistics of one LP in a run, in all and by pair, the same for simulation and replay. */
 
 import { type Decline, isDecline } from '../domain/decline.ts';
-import { edgeUsd, type Maker, type MakerQuote, type SimRoute, toWholeTokens } from './maker.ts';
+import { edgeUsd, type Maker, type MakerQuote, pairName, type SimRoute, toWholeTokens } from './maker.ts';
 
-export interface SimTally {
-  name: string;
+interface Figures {
   requests: number;
   quoted: number;
   fills: number;
@@ -19,33 +18,96 @@ export interface SimTally {
   meanSpreadBps: number;
   /** Bps, absolute. */
   meanSkewBps: number;
+  /** Of an LP with several pairs: of the pair that is farthest from its target at the time. */
   qRms: number;
   qEnd: number;
   worstDrawdownUsd: number;
-  mostHeldUsd: number;
   declines: Record<string, number>;
 }
 
-export interface Sample {
+export interface PairTally extends Figures {
+  pair: string;
+}
+
+export interface SimTally extends Figures {
+  name: string;
+  mostHeldUsd: number;
+  /** Their profits sum to that of the LP. */
+  pairs: PairTally[];
+}
+
+export interface PairSample {
   pnlUsd: number;
   q: number;
-  heldUsd: number;
   /** Since the last sample; null: no quote. */
   spreadBps: number | null;
+}
+
+export interface Sample extends PairSample {
+  heldUsd: number;
+  pairs: PairSample[];
 }
 
 export type EventCounter = ReturnType<typeof createCounter>;
 
 export function createCounter(maker: Maker) {
+  const all = createFigures();
+  const pairs = maker.setup.pairs.map(createFigures);
+  let mostHeldUsd = 0;
+
+  const whole = (atto: bigint): number => Number(atto / 1_000_000n) / 1e12;
+  function pnl(mids: readonly number[]): number {
+    const { bases, quote, gasUsd } = maker.change();
+    const position = bases.reduce((sum, base, at) => sum + whole(base) * (mids[at] as number), 0);
+    return position + whole(quote) - gasUsd;
+  }
+  function pairPnl(pair: number, mid: number): number {
+    const { base, quote, gasUsd } = maker.pairChange(pair);
+    return whole(base) * mid + whole(quote) - gasUsd;
+  }
+  const farthest = (): number =>
+    pairs.map((_, pair) => maker.q(pair)).reduce((most, q) => (Math.abs(q) > Math.abs(most) ? q : most));
+
+  return {
+    /** `pair` is undefined when the LP has no such pair. */
+    answered(pair: number | undefined, answer: readonly MakerQuote[] | Decline): void {
+      all.answered(answer);
+      if (pair !== undefined) pairs[pair]?.answered(answer);
+    },
+    taken(offer: MakerQuote, mid: number, exercised: boolean): void {
+      const { route } = offer.request;
+      const worth = edgeUsd(offer, mid) - (route.sameChain ? 0 : maker.setup.gasUsd);
+      for (const each of [all, pairs[route.pair]]) each?.taken(offer, worth, exercised);
+    },
+    sample(mids: readonly number[]): Sample {
+      const heldUsd = maker.heldUsd(mids);
+      mostHeldUsd = Math.max(mostHeldUsd, heldUsd);
+      return {
+        ...all.sample(pnl(mids), farthest()),
+        heldUsd,
+        pairs: pairs.map((each, pair) => each.sample(pairPnl(pair, mids[pair] as number), maker.q(pair))),
+      };
+    },
+    tally: (mids: readonly number[]): SimTally => ({
+      name: maker.setup.name,
+      ...all.figures(pnl(mids), farthest()),
+      mostHeldUsd,
+      pairs: maker.setup.pairs.map((pair, at) => ({
+        pair: pairName(pair),
+        ...(pairs[at] as ReturnType<typeof createFigures>).figures(
+          pairPnl(at, mids[at] as number),
+          maker.q(at),
+        ),
+      })),
+    }),
+  };
+}
+
+function createFigures() {
   const declines = new Map<string, number>();
   const total = { requests: 0, quoted: 0, fills: 0, exercised: 0, volumeUsd: 0, spreadUsd: 0, pickOffUsd: 0 };
   const spread = { sum: 0, skew: 0, n: 0, since: 0, sinceN: 0 };
-  const seen = { squares: 0, n: 0, best: 0, drawdown: 0, held: 0 };
-
-  const pnl = (mid: number): number => {
-    const { base, quote } = maker.change();
-    return base * mid + quote - maker.gasPaid;
-  };
+  const seen = { squares: 0, n: 0, best: 0, drawdown: 0 };
 
   return {
     answered(answer: readonly MakerQuote[] | Decline): void {
@@ -63,38 +125,33 @@ export function createCounter(maker: Maker) {
       spread.since += D;
       spread.sinceN += 1;
     },
-    taken(offer: MakerQuote, mid: number, exercised: boolean): void {
-      const worth = edgeUsd(offer, mid) - (offer.request.route.sameChain ? 0 : maker.setup.gasUsd);
+    taken({ priced }: MakerQuote, worthUsd: number, exercised: boolean): void {
       total.fills += 1;
-      total.volumeUsd += Number(offer.priced.notional) / 1e6;
+      total.volumeUsd += Number(priced.notional) / 1e6;
       if (exercised) {
         total.exercised += 1;
-        total.pickOffUsd += worth;
+        total.pickOffUsd += worthUsd;
       } else {
-        total.spreadUsd += worth;
+        total.spreadUsd += worthUsd;
       }
     },
-    sample(mid: number): Sample {
-      const [now, q, heldUsd] = [pnl(mid), maker.q(), maker.heldUsd(mid)];
+    sample(pnlUsd: number, q: number): PairSample {
       seen.squares += q * q;
       seen.n += 1;
-      seen.best = Math.max(seen.best, now);
-      seen.drawdown = Math.max(seen.drawdown, seen.best - now);
-      seen.held = Math.max(seen.held, heldUsd);
+      seen.best = Math.max(seen.best, pnlUsd);
+      seen.drawdown = Math.max(seen.drawdown, seen.best - pnlUsd);
       const spreadBps = spread.sinceN === 0 ? null : spread.since / spread.sinceN;
       [spread.since, spread.sinceN] = [0, 0];
-      return { pnlUsd: now, q, heldUsd, spreadBps };
+      return { pnlUsd, q, spreadBps };
     },
-    tally: (mid: number): SimTally => ({
-      name: maker.setup.name,
+    figures: (pnlUsd: number, qEnd: number): Figures => ({
       ...total,
-      pnlUsd: pnl(mid),
+      pnlUsd,
       meanSpreadBps: spread.sum / Math.max(spread.n, 1),
       meanSkewBps: spread.skew / Math.max(spread.n, 1),
       qRms: seen.n === 0 ? 0 : Math.sqrt(seen.squares / seen.n),
-      qEnd: maker.q(),
+      qEnd,
       worstDrawdownUsd: seen.drawdown,
-      mostHeldUsd: seen.held,
       declines: Object.fromEntries([...declines].sort(([a], [b]) => (a < b ? -1 : 1))),
     }),
   };

@@ -161,6 +161,16 @@ export const SHOWN: Readonly<Record<string, readonly Shown[]>> = {
       ...ELSEWHERE('test/flows/lp-operator.test.ts, with the files that docs/lp/replay.md makes'),
     },
     {
+      command:
+        'npm run -s sim -- run --config lp.json --pair WETH-USDC --start 2500 --sigma 0.9 --pair WBTC-USDC --start 60000 --sigma 0.5 --correlation 0.6',
+      ...ELSEWHERE('src/apps/cli/sim/sim.test.ts, with a configuration of several pairs'),
+    },
+    {
+      command:
+        'npm run -s sim -- run --config lp.json --pair WETH-USDC --prices FILE#ETHUSDC --pair WBTC-USDC --prices FILE#BTCUSDC',
+      ...ELSEWHERE('src/apps/cli/sim/sim.test.ts, with a recording of two symbols'),
+    },
+    {
       command: 'npm run -s sim -- run --config config/lp.example.json --minutes 60 --seeds 20 --csv study',
       prints: /^Distribution over 2 runs of 10 minutes[\s\S]*"ok":true/m,
     },

@@ -1,56 +1,73 @@
 /**
- * An LP for tests of the simulator: WETH and USDC on one or two chains, with the model's parameters and the
- * default risk controls.
+ * An LP for tests of the simulator: one or two pairs on one or two chains, with the model's parameters and
+ * the default risk controls.
  */
 
 import type { Address } from '../../src/domain/hex.ts';
 import { zLpRisk } from '../../src/lp/config/risk-config.ts';
 import { DEFAULT_PARAMS } from '../../src/pricing/params.ts';
-import type { MakerSetup, SimRoute, SimToken } from '../../src/sim/maker.ts';
+import type { MakerPair, MakerSetup, SimRoute, SimToken } from '../../src/sim/maker.ts';
 import type { MarketSetup } from '../../src/sim/market.ts';
 
-const WETH: Address = '0x1111111111111111111111111111111111111111';
-const USDC: Address = '0x2222222222222222222222222222222222222222';
-const token = (symbol: 'WETH' | 'USDC', chainId: number): SimToken =>
-  symbol === 'WETH'
-    ? { chainId, token: WETH, symbol, decimals: 18 }
-    : { chainId, token: USDC, symbol, decimals: 6 };
+const ADDRESSES = {
+  WETH: '0x1111111111111111111111111111111111111111',
+  USDC: '0x2222222222222222222222222222222222222222',
+  WBTC: '0x3333333333333333333333333333333333333333',
+} as const satisfies Record<string, Address>;
+type Symbol = keyof typeof ADDRESSES;
+const DECIMALS: Record<Symbol, number> = { WETH: 18, USDC: 6, WBTC: 8 };
+const token = (symbol: Symbol, chainId: number): SimToken => ({
+  chainId,
+  token: ADDRESSES[symbol],
+  symbol,
+  decimals: DECIMALS[symbol],
+});
 
+/** `bases` has a pair for each, against USDC. */
 export function simulatedMaker(
   changed: Partial<MakerSetup> = {},
   chains: readonly number[] = [1, 2],
+  bases: readonly ('WETH' | 'WBTC')[] = ['WETH'],
 ): MakerSetup {
-  const routes = chains.flatMap((from) =>
-    chains.flatMap((to) =>
-      (['buy', 'sell'] as const).map((lp): SimRoute => ({
-        corridor: `c${from}-c${to}`,
-        sameChain: from === to,
-        lp,
-        params: DEFAULT_PARAMS,
-        input: token(lp === 'buy' ? 'WETH' : 'USDC', from),
-        output: token(lp === 'buy' ? 'USDC' : 'WETH', to),
-        lockSeconds: 60,
-        landingSeconds: 30,
-      })),
-    ),
-  );
-  return {
-    name: 'lp',
-    base: 'WETH',
+  const pairOf = (base: 'WETH' | 'WBTC', pair: number): MakerPair => ({
+    base,
     quote: 'USDC',
-    routes,
-    buckets: chains.flatMap((chainId) => [
-      { chainId, token: WETH, asset: 'WETH', decimals: 18, start: 100n * 10n ** 18n },
-      { chainId, token: USDC, asset: 'USDC', decimals: 6, start: 250_000n * 10n ** 6n },
-    ]),
+    routes: chains.flatMap((from) =>
+      chains.flatMap((to) =>
+        (['buy', 'sell'] as const).map((lp): SimRoute => ({
+          pair,
+          corridor: `c${from}-c${to}`,
+          sameChain: from === to,
+          lp,
+          params: DEFAULT_PARAMS,
+          input: token(lp === 'buy' ? base : 'USDC', from),
+          output: token(lp === 'buy' ? 'USDC' : base, to),
+          lockSeconds: 60,
+          landingSeconds: 30,
+        })),
+      ),
+    ),
     softBand: null,
     hardBand: null,
     target: null,
+    sigmaFloor: 0.4,
+  });
+  const bucket = (chainId: number, asset: Symbol, whole: bigint) => ({
+    ...token(asset, chainId),
+    asset,
+    start: whole * 10n ** BigInt(DECIMALS[asset]),
+  });
+  return {
+    name: 'lp',
+    pairs: bases.map(pairOf),
+    buckets: chains.flatMap((chainId) => [
+      ...bases.map((base) => bucket(chainId, base, base === 'WETH' ? 100n : 4n)),
+      bucket(chainId, 'USDC', 250_000n),
+    ]),
     quoting: { validitySeconds: 10, pointsSeconds: [5], maxValiditySeconds: 60, clockSkewSeconds: 1 },
     graceSeconds: 15,
     limits: {},
     risk: zLpRisk.parse({}),
-    sigmaFloor: 0.4,
     adverseBps: 1.5,
     noiseBps: 0.5,
     gasUsd: 0.1,
@@ -58,16 +75,16 @@ export function simulatedMaker(
   };
 }
 
+/** One path for each pair of the LPs. */
 export function simulatedMarket(
-  prices: readonly number[],
+  paths: readonly (readonly number[])[],
   makers: readonly MakerSetup[],
   changed: Partial<MarketSetup> = {},
 ): MarketSetup {
   return {
     seed: 1,
     startMs: Date.UTC(2026, 0, 1),
-    prices,
-    motion: { sigma: 0.9, jumpsPerHour: 1, jumpBps: 30 },
+    paths: paths.map((prices) => ({ prices, motion: { sigma: 0.9, jumpsPerHour: 1, jumpBps: 30 } })),
     sampleSeconds: 10,
     takers: {
       rfqSeconds: 2,

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type CsvCell, csvLineOf } from '../../../domain/csv.ts';
 import { type Distribution, distributionOf } from '../../../sim/study/distribution.ts';
 import type { Variant } from '../../../sim/study/runs.ts';
-import type { SimTally } from '../../../sim/tally.ts';
+import type { PairTally, SimTally } from '../../../sim/tally.ts';
 import { badRequest } from '../../bad-request.ts';
 import { save } from './save.ts';
 
@@ -59,8 +59,11 @@ export const usd = (value: number): string =>
 const number = (value: number | null, digits: number): string => value?.toFixed(digits) ?? '-';
 const percent = (share: number): string => `${Number((share * 100).toFixed(1))} %`;
 
-export const TALLY_COLUMNS: readonly Column<SimTally>[] = [
-  { heading: 'LP', csv: 'lp', value: ({ name }) => name },
+type TallyRow = Omit<PairTally, 'pair'> & { name: string };
+
+const LP: Column<{ name: string }> = { heading: 'LP', csv: 'lp', value: ({ name }) => name };
+
+const FIGURE_COLUMNS: readonly Column<TallyRow>[] = [
   { csv: 'requests', value: ({ requests }) => requests },
   {
     heading: 'quoted',
@@ -79,7 +82,18 @@ export const TALLY_COLUMNS: readonly Column<SimTally>[] = [
   fixed('mean skew bps', 2, 'mean_skew_bps', ({ meanSkewBps }) => meanSkewBps),
   fixed('q rms', 3, 'q_rms_soft_bands', ({ qRms }) => qRms),
   fixed('q end', 3, 'q_end_soft_bands', ({ qEnd }) => qEnd),
+];
+
+export const TALLY_COLUMNS: readonly Column<SimTally>[] = [
+  LP,
+  ...FIGURE_COLUMNS,
   money('max held', 'max_held_usd', ({ mostHeldUsd }) => mostHeldUsd),
+];
+
+export const PAIR_COLUMNS: readonly Column<TallyRow & { pair: string }>[] = [
+  LP,
+  { heading: 'pair', csv: 'pair', value: ({ pair }) => pair },
+  ...FIGURE_COLUMNS,
 ];
 
 type Named = Distribution & { name: string };

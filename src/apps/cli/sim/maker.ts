@@ -5,26 +5,35 @@ import type { Cap, Limits } from '../../../inventory/limits.ts';
 import { createRoutes, type LpChain } from '../../../lp/quoting/route.ts';
 import type { PricingParams } from '../../../pricing/params.ts';
 import { parseDecimal, toNumber } from '../../../pricing/rational.ts';
-import type { MakerSetup, SimRoute, SimToken } from '../../../sim/maker.ts';
+import {
+  type MakerPair,
+  type MakerSetup,
+  pairName,
+  type SimRoute,
+  type SimToken,
+} from '../../../sim/maker.ts';
 import { parseConfig, readJson } from '../../config/load.ts';
 import { zLpAppConfig, type LpAppConfig } from '../../lp/config.ts';
 import { loadPlugin } from '../../lp/plugin.ts';
 import { chainOf } from '../../networks.ts';
-import { badConfig } from '../../bad-request.ts';
+import { badConfig, badRequest } from '../../bad-request.ts';
 
 interface MakerOptions {
-  pair?: string | undefined;
+  pair?: readonly string[] | undefined;
   capitalUsd: number;
   noiseBps: number;
   gasUsd: number;
   risk: boolean;
 }
 
-/** Ignores secrets and environment; `params` replace those of the pair. Throws `RequestError`. */
+/**
+ * Ignores secrets and environment; `params` replace those of each pair. `mids` are in the order of `pairsOf`.
+ * Throws `RequestError`.
+ */
 export async function readMaker(
   file: string,
   name: string,
-  mid: number,
+  mids: readonly number[],
   options: MakerOptions,
   params: Partial<PricingParams> = {},
 ): Promise<MakerSetup> {
@@ -33,11 +42,15 @@ export async function readMaker(
   const config =
     Object.keys(params).length === 0
       ? written
-      : parseConfig(zLpAppConfig, withParams(json, pairOf(written.lp, file, options.pair), params), {}, file)
-          .config;
+      : parseConfig(
+          zLpAppConfig,
+          withParams(json, placesOf(written.lp, file, options.pair), params),
+          {},
+          file,
+        ).config;
   const { module } = config.lp.pricing;
   return {
-    ...makerOf(config, file, name, mid, options),
+    ...makerOf(config, file, name, mids, options),
     ...(module !== null && { plugin: (await loadPlugin(module)).plugin }),
   };
 }
@@ -46,10 +59,10 @@ function makerOf(
   { lp, networks }: LpAppConfig,
   file: string,
   name: string,
-  mid: number,
+  mids: readonly number[],
   { pair: wanted, capitalUsd, noiseBps, gasUsd, risk }: MakerOptions,
 ): MakerSetup {
-  const pair = lp.pairs[pairOf(lp, file, wanted)] as LpAppConfig['lp']['pairs'][number];
+  const pairs = placesOf(lp, file, wanted).map((place) => lp.pairs[place] as ConfiguredPair);
   const chains: LpChain[] = lp.chains.map((config) => {
     const section = networks.find(({ id }) => id === config.chainId);
     if (section === undefined)
@@ -60,49 +73,62 @@ function makerOf(
     chainId: number,
     { address, symbol, decimals }: { address: `0x${string}`; symbol: string; decimals: number },
   ): SimToken => ({ chainId, token: address, symbol, decimals });
-  const routes = createRoutes(chains, [pair]).all.map(
-    ({
-      market,
-      sameChain,
-      lp: side,
-      origin,
-      dest,
-      inputToken,
-      outputToken,
-      params,
-      lockSeconds,
-    }): SimRoute => ({
-      corridor: market.corridor,
-      sameChain,
-      lp: side,
-      params,
-      input: token(origin.id, inputToken),
-      output: token(dest.id, outputToken),
-      lockSeconds: lockSeconds ?? lp.quoting.lockSeconds,
-      landingSeconds: Math.min(origin.landingMarginSeconds, lp.quoting.maxLandingMarginSeconds),
-    }),
-  );
-  if (routes.length === 0)
-    throw badConfig(
-      `${file} has no corridor for ${pair.base}-${pair.quote}: look at its chains, accounts and corridors.`,
+  const routesOf = (pair: ConfiguredPair, at: number): SimRoute[] => {
+    const routes = createRoutes(chains, [pair]).all.map(
+      ({
+        market,
+        sameChain,
+        lp: side,
+        origin,
+        dest,
+        inputToken,
+        outputToken,
+        params,
+        lockSeconds,
+      }): SimRoute => ({
+        pair: at,
+        corridor: market.corridor,
+        sameChain,
+        lp: side,
+        params,
+        input: token(origin.id, inputToken),
+        output: token(dest.id, outputToken),
+        lockSeconds: lockSeconds ?? lp.quoting.lockSeconds,
+        landingSeconds: Math.min(origin.landingMarginSeconds, lp.quoting.maxLandingMarginSeconds),
+      }),
     );
+    if (routes.length > 0) return routes;
+    throw badConfig(
+      `${file} has no corridor for ${pairName(pair)}: look at its chains, accounts and corridors.`,
+    );
+  };
 
+  const worth = new Map(pairs.map(({ base }, at) => [base, mids[at] as number]));
   const places = chains.flatMap(({ chain, config }) =>
     chain.tokens
-      .filter(({ symbol }) => symbol === pair.base || symbol === pair.quote)
+      .filter(({ symbol }) => pairs.some(({ base, quote }) => symbol === base || symbol === quote))
       .map((each) => ({ chain, config, each })),
   );
   const start = (symbol: string, decimals: number): bigint => {
     const parts = places.filter(({ each }) => each.symbol === symbol).length;
-    return units(capitalUsd / (symbol === pair.base ? mid : 1) / parts, decimals);
+    return units(capitalUsd / (worth.get(symbol) ?? 1) / parts, decimals);
   };
-  const asset = lp.assets[pair.base];
-  const priceOf = lp.prices[asset?.price ?? ''];
   return {
     name,
-    base: pair.base,
-    quote: pair.quote,
-    routes,
+    pairs: pairs.map((pair, at): MakerPair => {
+      const asset = lp.assets[pair.base];
+      const priceOf = lp.prices[asset?.price ?? ''];
+      return {
+        base: pair.base,
+        quote: pair.quote,
+        routes: routesOf(pair, at),
+        softBand: wholeOf(asset?.softBand ?? null),
+        hardBand: wholeOf(asset?.hardBand ?? null),
+        // The configured target is for the real inventory; here the starting balance is the target.
+        target: null,
+        sigmaFloor: priceOf !== undefined && 'sigmaFloor' in priceOf ? priceOf.sigmaFloor : 0,
+      };
+    }),
     buckets: places.map(({ chain, config, each: { address, symbol, decimals } }) => ({
       chainId: chain.id,
       token: address,
@@ -111,33 +137,40 @@ function makerOf(
       buffer: parseUnits(config.buffers[symbol] ?? '0', decimals),
       start: start(symbol, decimals),
     })),
-    softBand: wholeOf(asset?.softBand ?? null),
-    hardBand: wholeOf(asset?.hardBand ?? null),
-    // The configured target is for the real inventory; here the starting balance is the target.
-    target: null,
     quoting: lp.quoting,
     graceSeconds: Math.max(...lp.chains.map(({ graceSeconds }) => graceSeconds ?? 15)),
     limits: limitsOf(lp.limits),
     risk: risk ? lp.risk : null,
-    sigmaFloor: priceOf !== undefined && 'sigmaFloor' in priceOf ? priceOf.sigmaFloor : 0,
     adverseBps: lp.takers.startBps,
     noiseBps,
     gasUsd,
   };
 }
 
-/** The index of the wanted pair, or of the first of two different assets. */
-function pairOf({ pairs }: LpAppConfig['lp'], file: string, wanted: string | undefined): number {
-  const index = pairs.findIndex(
-    ({ base, quote }) => base !== quote && (wanted === undefined || wanted === `${base}-${quote}`),
-  );
-  if (index >= 0) return index;
-  const known = pairs
-    .filter(({ base, quote }) => base !== quote)
-    .map(({ base, quote }) => `${base}-${quote}`);
-  throw badConfig(
-    `${file} makes no market in ${wanted ?? 'a pair of two assets'}. It has: ${known.join(', ') || 'none'}.`,
-  );
+type ConfiguredPair = LpAppConfig['lp']['pairs'][number];
+
+/** The names of the wanted pairs, or of the first one of two different assets. Throws `RequestError`. */
+export async function pairsOf(file: string, wanted: readonly string[] | undefined): Promise<string[]> {
+  const { lp } = parseConfig(zLpAppConfig, await readJson(file), {}, file).config;
+  return placesOf(lp, file, wanted).map((place) => pairName(lp.pairs[place] as ConfiguredPair));
+}
+
+/** Places in the configuration's list. */
+function placesOf({ pairs }: LpAppConfig['lp'], file: string, wanted: readonly string[] = []): number[] {
+  const known = pairs.filter(({ base, quote }) => base !== quote).map(pairName);
+  const names = wanted.length > 0 ? wanted : known.slice(0, 1);
+  const missing = names.length === 0 ? 'a pair of two assets' : names.find((name) => !known.includes(name));
+  if (missing !== undefined)
+    throw badConfig(`${file} makes no market in ${missing}. It has: ${known.join(', ') || 'none'}.`);
+  const twice = names.find((name, at) => names.indexOf(name) !== at);
+  if (twice !== undefined) throw badRequest(`--pair names ${twice} twice.`);
+  const places = names.map((name) => pairs.findIndex((pair) => pairName(pair) === name));
+  const quotes = new Set(places.map((place) => pairs[place]?.quote));
+  if (quotes.size > 1)
+    throw badRequest(
+      `Pairs that are simulated together need one quote asset, which counts as a dollar. ${names.join(' and ')} have ${[...quotes].join(' and ')}. Simulate them in separate runs.`,
+    );
+  return places;
 }
 
 interface WrittenPair {
@@ -145,15 +178,17 @@ interface WrittenPair {
   corridorParams?: Record<string, object>;
 }
 
-/** Sets parameters of a pair in the file's JSON, so that the whole configuration is checked with them. */
-function withParams(json: unknown, index: number, params: Partial<PricingParams>): unknown {
+/** Sets parameters of pairs in the file's JSON, so that the whole configuration is checked with them. */
+function withParams(json: unknown, places: readonly number[], params: Partial<PricingParams>): unknown {
   const copy = structuredClone(json) as { lp: { pairs: WrittenPair[] } };
-  const pair = copy.lp.pairs[index] as WrittenPair;
-  pair.params = { ...pair.params, ...params };
-  // A value of a corridor would hide that of its pair.
-  for (const own of Object.values(pair.corridorParams ?? {}))
-    for (const [name, value] of Object.entries(params))
-      if (name in own) Object.assign(own, { [name]: value });
+  for (const place of places) {
+    const pair = copy.lp.pairs[place] as WrittenPair;
+    pair.params = { ...pair.params, ...params };
+    // A value of a corridor would hide that of its pair.
+    for (const own of Object.values(pair.corridorParams ?? {}))
+      for (const [name, value] of Object.entries(params))
+        if (name in own) Object.assign(own, { [name]: value });
+  }
   return copy;
 }
 

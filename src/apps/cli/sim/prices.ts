@@ -67,12 +67,37 @@ function refuseWrongTimes(path: string, beforeMs: number, atMs: number): void {
     );
 }
 
-/** The first symbol of a recording. Throws `RequestError` when it is shorter than `leastSeconds`. */
-export async function readPrices(path: string, leastSeconds: number): Promise<RecordedPrices> {
-  const [first] = await readSymbols(path);
-  if (first === undefined || first.prices.length < leastSeconds)
+/**
+ * One symbol of a recording: `FILE` for its first, `FILE#SYMBOL` for another. Throws `RequestError` when the
+ * symbol is missing or its prices are shorter than `leastSeconds`.
+ */
+export async function readPrices(source: string, leastSeconds: number): Promise<RecordedPrices> {
+  const [, path = source, symbol] = /^(.+)#([^#/]+)$/.exec(source) ?? [];
+  const symbols = await readSymbols(path);
+  const found = symbol === undefined ? symbols[0] : symbols.find((each) => each.symbol === symbol);
+  if (found === undefined && symbol !== undefined)
     throw badRequest(
-      `${path} holds ${first?.prices.length ?? 0} seconds of top-of-book prices; at least ${leastSeconds} are needed. See: firmquote feed replay ${path}`,
+      `${path} has no prices of ${symbol}. It has: ${symbols.map((each) => each.symbol).join(', ') || 'none'}.`,
     );
-  return first;
+  if (found === undefined || found.prices.length < leastSeconds)
+    throw badRequest(
+      `${source} holds ${found?.prices.length ?? 0} seconds of top-of-book prices; at least ${leastSeconds} are needed. See: firmquote feed replay ${path}`,
+    );
+  return found;
+}
+
+/** Cuts recordings to the seconds that all of them have. Throws `RequestError` when there are too few. */
+export function overlapOf(recordings: readonly RecordedPrices[], leastSeconds: number): RecordedPrices[] {
+  const firstSecond = ({ startMs }: RecordedPrices) => Math.floor(startMs / 1000);
+  const from = Math.max(...recordings.map(firstSecond));
+  const until = Math.min(...recordings.map((each) => firstSecond(each) + each.prices.length));
+  if (until - from < leastSeconds)
+    throw badRequest(
+      `The recordings of ${recordings.map(({ symbol }) => symbol).join(' and ')} have ${Math.max(until - from, 0)} seconds in common; at least ${leastSeconds} are needed. Record them at the same time.`,
+    );
+  return recordings.map((each) => ({
+    ...each,
+    startMs: Math.max(...recordings.map(({ startMs }) => startMs)),
+    prices: each.prices.slice(from - firstSecond(each), until - firstSecond(each)),
+  }));
 }

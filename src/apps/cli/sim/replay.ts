@@ -12,10 +12,12 @@ import {
   runReplay,
 } from '../../../sim/replay.ts';
 import { parseRfqs, type RfqRecord } from '../../../sim/rfq-record.ts';
+import { pairName } from '../../../sim/maker.ts';
 import type { SimTally } from '../../../sim/tally.ts';
 import { readMaker } from './maker.ts';
 import { type CsvTable, rowsOf, saveTables } from './columns.ts';
-import { chartsOf, type MarketOptions, pricesOf, seriesTables, takersOf } from './run.ts';
+import { firstMids, readPaths, sampleSecondsOf } from './paths.ts';
+import { chartsOf, type MarketOptions, seriesTables, takersOf } from './run.ts';
 import { save } from './save.ts';
 import { printLines, table } from '../table.ts';
 import { badRequest } from '../../bad-request.ts';
@@ -32,31 +34,27 @@ export async function replaySetup(
   options: ReplayOptions,
   seed: number,
 ): Promise<{ setup: ReplaySetup; source: string }> {
-  const path = await pricesOf({ ...options, seed });
+  const { paths, startMs, source } = await readPaths({ ...options, seed });
   const records = options.rfqs === undefined ? undefined : await readRfqs(options.rfqs);
-  const mid = path.prices[0] as number;
+  const mids = firstMids(paths);
   const names =
     options.config === options.against || basename(options.config) !== basename(options.against)
       ? [basename(options.config, '.json'), basename(options.against, '.json')]
       : [options.config, options.against];
   const [first, second] = names[0] === names[1] ? ['A', 'B'] : (names as [string, string]);
-  const a = await readMaker(options.config, first, mid, options);
-  const b = await readMaker(options.against, second, mid, {
-    ...options,
-    pair: options.pair ?? `${a.base}-${a.quote}`,
-  });
+  const a = await readMaker(options.config, first, mids, options);
+  const b = await readMaker(options.against, second, mids, { ...options, pair: a.pairs.map(pairName) });
   return {
     setup: {
       seed,
-      startMs: path.startMs,
-      prices: path.prices,
-      motion: path.motion,
+      startMs,
+      paths,
       records,
       takers: takersOf(options),
       makers: [a, b],
-      sampleSeconds: Math.max(1, Math.ceil(path.prices.length / 120)),
+      sampleSeconds: sampleSecondsOf(paths),
     },
-    source: path.source,
+    source,
   };
 }
 
@@ -78,7 +76,7 @@ export async function replayMarket(options: ReplayOptions): Promise<void> {
   } = setup;
   const result = replayChecked(setup, options);
   const facts = [
-    `${a.base}-${a.quote}, ${Math.round(result.seconds / 6) / 10} minutes. Prices ${source}.`,
+    `${a.pairs.map(pairName).join(' and ')}, ${Math.round(result.seconds / 6) / 10} minutes. Prices ${source}.`,
     `${result.requests} requests ${records === undefined ? `drawn with seed ${options.seed}` : `from ${options.rfqs}`}${result.skipped > 0 ? `, ${result.skipped} outside the prices' time left out` : ''}; ${result.changed} were answered or accepted differently.`,
   ];
   printLines(facts);
@@ -89,6 +87,7 @@ export async function replayMarket(options: ReplayOptions): Promise<void> {
   const head = [
     'request',
     'time',
+    'pair',
     'corridor',
     'we',
     'recorded',
@@ -227,6 +226,7 @@ const quotesTable = ({ quotes }: ReplayResult): CsvTable => ({
   header: [
     'request',
     'time_unix_ms',
+    'pair',
     'corridor',
     'lp_side',
     'fixed_side',
@@ -236,30 +236,34 @@ const quotesTable = ({ quotes }: ReplayResult): CsvTable => ({
     'price_difference_bps',
     'changed',
   ],
-  rows: quotes.map(({ id, atMs, corridor, lp, side, amount, recorded, legs, differenceBps, changed }) => [
-    id,
-    atMs,
-    corridor,
-    lp,
-    side,
-    amount,
-    recorded,
-    ...legs.flatMap((leg) => [
-      leg.declined,
-      leg.amount,
-      leg.spreadBps,
-      leg.validSeconds,
-      leg.outcome,
-      leg.edgeUsd,
-    ]),
-    differenceBps,
-    String(changed),
-  ]),
+  rows: quotes.map(
+    ({ id, atMs, pair, corridor, lp, side, amount, recorded, legs, differenceBps, changed }) => [
+      id,
+      atMs,
+      pair,
+      corridor,
+      lp,
+      side,
+      amount,
+      recorded,
+      ...legs.flatMap((leg) => [
+        leg.declined,
+        leg.amount,
+        leg.spreadBps,
+        leg.validSeconds,
+        leg.outcome,
+        leg.edgeUsd,
+      ]),
+      differenceBps,
+      String(changed),
+    ],
+  ),
 });
 
 function quoteCells({
   id,
   atMs,
+  pair,
   corridor,
   lp,
   recorded,
@@ -272,6 +276,7 @@ function quoteCells({
   return [
     id,
     new Date(atMs).toISOString().slice(11, 23),
+    pair ?? '-',
     corridor,
     lp,
     recorded ?? '-',

@@ -2,19 +2,11 @@
 
 import type { PricingPlugin } from '../../../pricing/price-inputs.ts';
 import { barChart, lineChart } from '../../../sim/chart.ts';
-import { createRandom } from '../../../sim/random.ts';
-import { drawPrices, realised } from '../../../sim/exchange.ts';
-import type { MakerSetup } from '../../../sim/maker.ts';
-import {
-  type MarketResult,
-  type MarketSetup,
-  type OptionView,
-  runMarket,
-  type TakerSetup,
-} from '../../../sim/market.ts';
+import { type MakerSetup, pairName } from '../../../sim/maker.ts';
+import { type MarketResult, type MarketSetup, runMarket, type TakerSetup } from '../../../sim/market.ts';
 import { pageOf } from '../../../sim/page.ts';
 import { type SeedResult, variantsOf } from '../../../sim/study/runs.ts';
-import type { SimTally } from '../../../sim/tally.ts';
+import type { PairTally } from '../../../sim/tally.ts';
 import {
   cellsOf,
   type CsvTable,
@@ -22,6 +14,7 @@ import {
   DISTRIBUTION_COLUMNS,
   distributionsOf,
   headOf,
+  PAIR_COLUMNS,
   rowsOf,
   runsTable,
   saveTables,
@@ -29,18 +22,11 @@ import {
 } from './columns.ts';
 import { hedgeReport } from './hedge-report.ts';
 import { readMaker } from './maker.ts';
-import { readPrices } from './prices.ts';
+import { firstMids, type PathOptions, readPaths, sampleSecondsOf } from './paths.ts';
 import { save } from './save.ts';
 import { printLines, table } from '../table.ts';
 
-export interface MarketOptions {
-  seed: number;
-  minutes?: number;
-  start: number;
-  sigma: number;
-  jumps: number;
-  jumpBps: number;
-  prices?: string;
+export interface MarketOptions extends PathOptions {
   rfqSeconds: number;
   informed: number;
   takers: number;
@@ -52,7 +38,6 @@ export interface MarketOptions {
   capitalUsd: number;
   gasUsd: number;
   noiseBps: number;
-  pair?: string;
   risk: boolean;
   json?: string;
   html?: string;
@@ -68,44 +53,6 @@ export interface MarketRunOptions extends MarketOptions {
   hedgeHalfSpreadBps: number;
   hedgeFeeBps: number;
   hedgeDelaySeconds: number;
-}
-
-/** Less says nothing about a configuration. */
-const LEAST_SECONDS = 5;
-/** A fixed start, so that the same seed gives the same bytes. */
-const EPOCH_MS = Date.UTC(2026, 0, 1);
-
-export async function pricesOf({
-  prices: file,
-  seed,
-  minutes,
-  start,
-  sigma,
-  jumps,
-  jumpBps,
-}: MarketOptions): Promise<{ prices: number[]; startMs: number; motion: OptionView; source: string }> {
-  const seconds = minutes === undefined ? undefined : Math.round(minutes * 60);
-  if (file === undefined) {
-    const prices = drawPrices(
-      { seconds: seconds ?? 3_600, start, sigma, jumpsPerHour: jumps, jumpBps },
-      createRandom(seed, 0),
-    );
-    return {
-      prices,
-      startMs: EPOCH_MS,
-      motion: { sigma, jumpsPerHour: jumps, jumpBps },
-      source: `drawn: ${(sigma * 100).toFixed(0)} % a year, ${jumps} jumps an hour of ${jumpBps} bps`,
-    };
-  }
-  const recorded = await readPrices(file, LEAST_SECONDS);
-  const prices = seconds === undefined ? recorded.prices : recorded.prices.slice(0, seconds + 1);
-  const seen = realised(prices);
-  return {
-    prices,
-    startMs: recorded.startMs,
-    motion: { sigma: seen, jumpsPerHour: 0, jumpBps },
-    source: `recorded: ${recorded.symbol} from ${new Date(recorded.startMs).toISOString()}, ${(seen * 100).toFixed(0)} % a year realised`,
-  };
 }
 
 export const takersOf = ({
@@ -131,20 +78,21 @@ export const takersOf = ({
 });
 
 export async function simulateMarket(options: MarketRunOptions): Promise<void> {
-  const setup = await setupOf(options, options.seed);
+  const { setup, source } = await setupOf(options, options.seed);
   const [own] = setup.makers as [MakerSetup];
+  const pairs = own.pairs.map(pairName);
+  const several = pairs.length > 1;
   const result = runMarket(setup);
-  const { source } = await pricesOf(options);
   const results: SeedResult[] = [{ seed: options.seed, ...result }];
   for (let seed = options.seed + 1; seed < options.seed + options.seeds; seed++)
-    results.push({ seed, ...runMarket(await setupOf(options, seed)) });
+    results.push({ seed, ...runMarket((await setupOf(options, seed)).setup) });
   const minutes = result.seconds / 60;
   const variants = variantsOf(results, { total: true });
   const distributions = distributionsOf(variants, minutes);
 
   const facts = [
-    `${own.base}-${own.quote}, ${Number(minutes.toFixed(1))} minutes, seed ${options.seed}. Prices ${source}.`,
-    `${result.requests} requests, one per ${options.rfqSeconds} s on average, ${Math.round(options.informed * 100)} % from option holders; ${result.unanswered} got no quote, ${result.refused} did not accept.`,
+    `${pairs.join(' and ')}, ${Number(minutes.toFixed(1))} minutes, seed ${options.seed}. Prices ${source}.`,
+    `${result.requests} requests, one per ${options.rfqSeconds} s ${several ? 'and pair ' : ''}on average, ${Math.round(options.informed * 100)} % from option holders; ${result.unanswered} got no quote, ${result.refused} did not accept.`,
     'The total of every token was checked at each sample and did not change.',
   ];
   const spread = `Distribution over ${options.seeds} runs of ${Number(minutes.toFixed(1))} minutes, seeds ${options.seed} to ${options.seed + options.seeds - 1}, USD a run`;
@@ -155,6 +103,13 @@ export async function simulateMarket(options: MarketRunOptions): Promise<void> {
   printLines(facts);
   console.log();
   printLines(table(head, cells, { right: head.slice(1) }));
+  const byPair = result.makers.flatMap(({ name, pairs: parts }) => parts.map((part) => ({ name, ...part })));
+  const pairHead = headOf(PAIR_COLUMNS);
+  const pairCells = byPair.map((part) => cellsOf(PAIR_COLUMNS, part));
+  if (several) {
+    console.log('\nBy pair:');
+    printLines(table(pairHead, pairCells, { right: pairHead.slice(2) }));
+  }
   for (const { name, declines } of result.makers)
     if (Object.keys(declines).length > 0)
       console.log(
@@ -174,7 +129,8 @@ export async function simulateMarket(options: MarketRunOptions): Promise<void> {
   }
   const rows = [
     ...(hedge?.rows ?? []),
-    ...result.makers.flatMap(tallyRows),
+    ...result.makers.flatMap(({ name, ...tally }) => tallyRows(name, tally)),
+    ...(several ? byPair.flatMap(({ name, pair, ...tally }) => tallyRows(`${name}, ${pair}`, tally)) : []),
     ...(options.seeds > 1 ? distributions.flatMap(distributionRows) : []),
   ];
   const { json: _json, html: _html, csv: _csv, ...asked } = options;
@@ -183,6 +139,7 @@ export async function simulateMarket(options: MarketRunOptions): Promise<void> {
   if (options.csv !== undefined)
     await saveTables(options.csv, [
       csvTable('results.csv', TALLY_COLUMNS, result.makers),
+      ...(several ? [csvTable('pairs.csv', PAIR_COLUMNS, byPair)] : []),
       ...seriesTables(result),
       {
         file: 'money.csv',
@@ -197,7 +154,7 @@ export async function simulateMarket(options: MarketRunOptions): Promise<void> {
     await save(
       options.html,
       pageOf({
-        title: `Simulated market, ${own.base}-${own.quote}`,
+        title: `Simulated market, ${pairs.join(' and ')}`,
         facts,
         tables: [
           {
@@ -206,6 +163,16 @@ export async function simulateMarket(options: MarketRunOptions): Promise<void> {
             head,
             rows: cells,
           },
+          ...(several
+            ? [
+                {
+                  title: 'By pair',
+                  note: 'The inventory of the quote asset serves all pairs. The profits of the pairs sum to that of the LP.',
+                  head: pairHead,
+                  rows: pairCells,
+                },
+              ]
+            : []),
           ...(hedge ? [{ title: hedge.title, note: hedge.note, head: hedge.head, rows: hedge.cells }] : []),
           ...(options.seeds > 1
             ? [
@@ -225,9 +192,12 @@ export async function simulateMarket(options: MarketRunOptions): Promise<void> {
 }
 
 /** The market of one seed: drawn prices, takers and noise depend on it, recorded prices do not. */
-async function setupOf(options: MarketRunOptions, seed: number): Promise<MarketSetup> {
-  const path = await pricesOf({ ...options, seed });
-  const own = await readMaker(options.config, 'this LP', path.prices[0] as number, options);
+async function setupOf(
+  options: MarketRunOptions,
+  seed: number,
+): Promise<{ setup: MarketSetup; source: string }> {
+  const { paths, startMs, source } = await readPaths({ ...options, seed });
+  const own = await readMaker(options.config, 'this LP', firstMids(paths), options);
   const copies = Array.from({ length: options.copies }, (_, at): MakerSetup => ({
     ...own,
     name: `copy ${at + 1}`,
@@ -237,14 +207,13 @@ async function setupOf(options: MarketRunOptions, seed: number): Promise<MarketS
     name: `fixed ${bps} bps`,
     plugin: fixedSpread(bps),
   }));
-  return {
+  const setup: MarketSetup = {
     seed,
-    startMs: path.startMs,
-    prices: path.prices,
-    motion: path.motion,
+    startMs,
+    paths,
     takers: takersOf(options),
     makers: [own, ...copies, ...fixed],
-    sampleSeconds: Math.max(1, Math.ceil(path.prices.length / 120)),
+    sampleSeconds: sampleSecondsOf(paths),
     ...(options.hedgeBandUsd !== undefined && {
       hedge: {
         bandUsd: options.hedgeBandUsd,
@@ -254,6 +223,7 @@ async function setupOf(options: MarketRunOptions, seed: number): Promise<MarketS
       },
     }),
   };
+  return { setup, source };
 }
 
 const fixedSpread = (bps: number): PricingPlugin => ({
@@ -261,7 +231,10 @@ const fixedSpread = (bps: number): PricingPlugin => ({
   pricer: ({ fee, gas }) => ({ spread: Math.max(bps - fee - gas, 0) }),
 });
 
-const tallyRows = ({ name, pnlUsd, fills, exercised, spreadUsd, pickOffUsd, quoted, qRms }: SimTally) =>
+const tallyRows = (
+  name: string,
+  { pnlUsd, fills, exercised, spreadUsd, pickOffUsd, quoted, qRms }: Omit<PairTally, 'pair'>,
+) =>
   rowsOf(name, {
     'PnL, USD': pnlUsd,
     'spread, USD': spreadUsd,
@@ -300,12 +273,33 @@ const distributionRows = ({
 
 /** What the charts draw. */
 export function seriesTables({ series, makers }: Pick<MarketResult, 'series' | 'makers'>): CsvTable[] {
+  const pairs = makers[0]?.pairs ?? [];
   return [
     {
       file: 'mids.csv',
-      header: ['time_seconds', 'mid_quote_tokens'],
-      rows: series.map(({ second, mid }) => [second, mid]),
+      header: ['time_seconds', 'pair', 'mid_quote_tokens'],
+      rows: series.flatMap(({ second, mids }) => mids.map((mid, at) => [second, pairs[at]?.pair, mid])),
     },
+    ...(pairs.length > 1
+      ? [
+          {
+            file: 'pair-series.csv',
+            header: ['time_seconds', 'lp', 'pair', 'pnl_usd', 'q_soft_bands', 'spread_bps'],
+            rows: series.flatMap((sample) =>
+              sample.makers.flatMap(({ pairs: parts }, at) =>
+                parts.map(({ pnlUsd, q, spreadBps }, pair) => [
+                  sample.second,
+                  makers[at]?.name,
+                  pairs[pair]?.pair,
+                  pnlUsd,
+                  q,
+                  spreadBps,
+                ]),
+              ),
+            ),
+          },
+        ]
+      : []),
     {
       file: 'series.csv',
       header: ['time_seconds', 'lp', 'pnl_usd', 'q_soft_bands', 'held_usd', 'spread_bps'],
@@ -335,7 +329,7 @@ export function chartsOf(
   more: readonly string[] = [],
 ): string[] {
   const minutes = series.map(({ second }) => second / 60);
-  const chart = (of: 'pnlUsd' | 'q' | 'heldUsd' | 'spreadBps', title: string, unit: string, level?: number) =>
+  const chart = (of: 'pnlUsd' | 'heldUsd' | 'spreadBps', title: string, unit: string, level?: number) =>
     lineChart({
       title,
       unit,
@@ -346,11 +340,33 @@ export function chartsOf(
       })),
       ...(level !== undefined && { level }),
     });
-  const mids = [{ name: 'mid', values: series.map(({ mid }) => mid) }];
+  const pairs = makers[0]?.pairs ?? [];
+  const mids = pairs.map(({ pair }, at) =>
+    lineChart({
+      title: pairs.length > 1 ? `Mid of ${pair}` : 'Mid',
+      unit: 'quote tokens',
+      minutes,
+      lines: [{ name: 'mid', values: series.map((sample) => sample.mids[at] ?? null) }],
+    }),
+  );
+  const ofPairs = (of: 'pnlUsd' | 'q', title: string, unit: string) =>
+    lineChart({
+      title,
+      unit,
+      minutes,
+      lines: makers.flatMap(({ name }, at) =>
+        pairs.map(({ pair }, place) => ({
+          name: pairs.length > 1 ? `${name}, ${pair}` : name,
+          values: series.map((sample) => sample.makers[at]?.pairs[place]?.[of] ?? null),
+        })),
+      ),
+      level: 0,
+    });
   return [
-    lineChart({ title: 'Mid', unit: 'quote tokens', minutes, lines: mids }),
+    ...mids,
     chart('pnlUsd', 'Profit and loss', 'USD at mid', 0),
-    chart('q', 'Position', 'relative to the soft band', 0),
+    ...(pairs.length > 1 ? [ofPairs('pnlUsd', 'Profit and loss by pair', 'USD at mid')] : []),
+    ofPairs('q', 'Position', 'relative to the soft band'),
     chart('spreadBps', 'All-in spread offered', 'bps, mean since the last sample'),
     ...more,
     chart('heldUsd', 'Held for live quotes', 'USD', 0),

@@ -13,6 +13,8 @@ import { simCommand } from './sim.ts';
 const EXAMPLE = 'config/lp.example.json';
 let folder: string;
 let recording: string;
+/** The example with a second pair, WBTC-USDC, and a third with another quote asset. */
+let twoPairs: string;
 const printed: string[] = [];
 
 beforeAll(async () => {
@@ -23,6 +25,8 @@ beforeAll(async () => {
     return `${1_700_000_000_000_000_000n + BigInt(at) * 400_000_000n} ${JSON.stringify({ u: at + 1, s: 'ETHUSDT', b: bid, B: '1.0', a: (Number(bid) + 0.01).toFixed(2), A: '1.0' })}`;
   });
   await writeFile(recording, gzipSync(lines.join('\n')));
+  twoPairs = join(folder, 'two-pairs.json');
+  await writeFile(twoPairs, JSON.stringify(withWbtc(JSON.parse(await readFile(EXAMPLE, 'utf8')))));
 });
 afterAll(() => rm(folder, { recursive: true }));
 beforeEach(() => {
@@ -30,6 +34,41 @@ beforeEach(() => {
   vi.spyOn(console, 'log').mockImplementation((line = '') => void printed.push(String(line)));
   return () => vi.restoreAllMocks();
 });
+
+interface WrittenConfig {
+  networks: { tokens: { symbol: string }[] }[];
+  lp: {
+    prices: Record<string, object>;
+    assets: Record<string, object>;
+    pairs: { base: string; quote: string }[];
+  };
+}
+
+function withWbtc(config: WrittenConfig): WrittenConfig {
+  const { networks, lp } = config;
+  const address = `0x${'33'.repeat(20)}`;
+  for (const { tokens } of networks) {
+    const weth = tokens.find(({ symbol }) => symbol === 'WETH') as (typeof tokens)[0];
+    tokens.push({ ...weth, symbol: 'WBTC', ...{ decimals: 8, address } });
+  }
+  const [first] = lp.pairs as [(typeof lp.pairs)[0]];
+  return {
+    ...config,
+    lp: {
+      ...lp,
+      prices: {
+        ...lp.prices,
+        BTC: { ...lp.prices['ETH'], sources: [{ feed: 'binance', symbol: 'BTCUSDC' }], references: [] },
+      },
+      assets: {
+        ...lp.assets,
+        WBTC: { ...lp.assets['WETH'], price: 'BTC', target: null, softBand: null, hardBand: null },
+      },
+      pairs: [...lp.pairs, { ...first, base: 'WBTC' }, { ...first, base: 'WBTC', quote: 'WETH' }],
+    },
+  };
+}
+const BOTH = ['--pair', 'WETH-USDC', '--pair', 'WBTC-USDC'];
 
 /** Runs `firmquote sim …`; commander's errors are thrown instead of ending the process. */
 async function sim(
@@ -294,6 +333,108 @@ describe('firmquote sim', () => {
     expect(await readFile(join(folder, 'h.html'), 'utf8')).toMatch(
       /hedge-less and hedged[\s\S]*Open position/,
     );
+  });
+
+  test('shows each of several pairs, whose profits sum to that of the LP', async () => {
+    const csv = join(folder, 'pairs');
+    const { rows } = await sim(
+      ...['run', '--config', twoPairs, ...BOTH, '--start', '2500', '--start', '60000', '--sigma', '0.9'],
+      ...['--sigma', '0.5', '--correlation', '0.6', '--minutes', '5', '--rfq-seconds', '2', '--csv', csv],
+      ...['--html', join(folder, 'pairs.html')],
+    );
+    expect(printed[0]).toMatch(/^WETH-USDC and WBTC-USDC, 5 minutes.*90 % and 50 % a year.*correlation 0.6/);
+    const [all] = await readCsv(csv, 'results.csv');
+    const parts = await readCsv(csv, 'pairs.csv');
+    expect(parts.map((row) => [row['lp'], row['pair']])).toEqual([
+      ['this LP', 'WETH-USDC'],
+      ['this LP', 'WBTC-USDC'],
+    ]);
+    for (const figure of ['requests', 'fills', 'pnl_usd', 'volume_usd']) {
+      expect(parts.every((row) => Number(row[figure]) !== 0)).toBe(true);
+      const sum = parts.reduce((total, row) => total + Number(row[figure]), 0);
+      expect(sum).toBeCloseTo(Number(all?.[figure]), 4);
+    }
+    const ofPair = (table: Record<string, string>[], pair: string) =>
+      table.filter((row) => row['pair'] === pair);
+    const series = await readCsv(csv, 'pair-series.csv');
+    expect(ofPair(series, 'WBTC-USDC').at(-1)?.['pnl_usd']).toBe(parts[1]?.['pnl_usd']);
+    const mids = await readCsv(csv, 'mids.csv');
+    expect(ofPair(mids, 'WBTC-USDC')[0]?.['mid_quote_tokens']).toBe('60000');
+    expect((await readCsv(csv, 'money.csv')).map((row) => row['token'])).toContain('WBTC');
+    expect(rows.find(({ name }) => name === 'this LP, WBTC-USDC: PnL, USD')?.ours).toBe(
+      Number(parts[1]?.['pnl_usd']),
+    );
+    expect(await readFile(join(folder, 'pairs.html'), 'utf8')).toMatch(
+      /By pair[\s\S]*Mid of WETH-USDC[\s\S]*Mid of WBTC-USDC/,
+    );
+  });
+
+  test('takes each pair from its symbol of a recording, and only the seconds that all have', async () => {
+    const path = join(folder, 'two.jsonl');
+    const line = (atMs: number, symbol: string, bid: number) =>
+      `${atMs}000000 ${JSON.stringify({ u: atMs, s: symbol, b: `${bid}`, B: '1', a: `${bid + 1}`, A: '1' })}`;
+    const lines = Array.from({ length: 120 }, (_, at) => [
+      line(1_700_000_000_000 + at * 1000, 'ETHUSDC', 2_500 + (at % 3)),
+      // It begins 20 seconds later.
+      ...(at < 20 ? [] : [line(1_700_000_000_500 + at * 1000, 'BTCUSDC', 60_000 + 10 * (at % 5))]),
+    ]);
+    await writeFile(path, lines.flat().join('\n'));
+    const csv = join(folder, 'recorded');
+    const recorded = ['--prices', `${path}#ETHUSDC`, '--prices', `${path}#BTCUSDC`];
+    await sim('run', '--config', twoPairs, ...BOTH, ...recorded, '--csv', csv);
+    expect(printed[0]).toMatch(/1.6 minutes.*recorded: ETHUSDC and BTCUSDC from 2023-11-14T22:13:40/);
+    const mids = await readCsv(csv, 'mids.csv');
+    expect(mids.slice(0, 2).map((row) => Number(row['mid_quote_tokens']))).toEqual([2_502.5, 60_000.5]);
+    await expect(sim('run', '--config', twoPairs, '--prices', `${path}#DOGE`)).rejects.toThrow(
+      'has no prices of DOGE. It has: ETHUSDC, BTCUSDC.',
+    );
+    await expect(sim('run', '--config', twoPairs, ...BOTH, '--prices', path)).rejects.toThrow(
+      /--prices is given 1 times for 2 pairs.*FILE#SYMBOL/,
+    );
+    const other = ['--prices', `${path}#ETHUSDC`, '--prices', recording];
+    await expect(sim('run', '--config', twoPairs, ...BOTH, ...other)).resolves.toMatchObject({ ok: true });
+    await writeFile(
+      path,
+      [1, 2, 3, 4, 5, 6, 7].map((at) => line(1_600_000_000_000 + at * 1000, 'ETHUSDC', 2_500)).join('\n'),
+    );
+    await expect(
+      sim('run', '--config', twoPairs, ...BOTH, '--prices', path, '--prices', recording),
+    ).rejects.toThrow(/have 0 seconds in common; at least 5 are needed/);
+  });
+
+  test('sweeps, compares and replays several pairs', async () => {
+    const words = ['--config', twoPairs, ...BOTH, '--start', '2500', '--start', '60000', '--minutes', '3'];
+    const swept = await sim('sweep', ...words, '--seeds', '2', '--set', 'minEdgeBps=30');
+    expect(swept.rows.find(({ name }) => name === 'minEdgeBps=30: difference, USD')?.ours).not.toBe(0);
+    const itself = await sim('compare', ...words, '--against', twoPairs, '--seeds', '2');
+    expect(itself.rows.filter(({ ours }) => ours !== 0)).toEqual([]);
+    const csv = join(folder, 'replayed');
+    await sim('replay', ...words, '--against', twoPairs, '--csv', csv);
+    const pairs = (await readCsv(csv, 'quotes.csv')).map((row) => row['pair']);
+    expect(new Set(pairs)).toEqual(new Set(['WETH-USDC', 'WBTC-USDC']));
+  });
+
+  test.each([
+    [['--pair', 'WETH-USDC', '--pair', 'WETH-USDC'], /--pair names WETH-USDC twice/],
+    [
+      ['--pair', 'WETH-USDC', '--pair', 'WBTC-WETH'],
+      /one quote asset.*WETH-USDC and WBTC-WETH have USDC and WETH/,
+    ],
+    [BOTH, /--start is given 0 times for 2 pairs.*order of --pair: WETH-USDC, WBTC-USDC/],
+    [[...BOTH, ...['1', '2', '3'].flatMap((start) => ['--start', start])], /--start is given 3 times/],
+    [
+      [...BOTH, ...['1', '2', '3'].flatMap((start) => ['--sigma', start, '--start', start])],
+      /--start is given 3/,
+    ],
+    [
+      [...BOTH, '--start', '1', '--start', '2', ...['1', '2', '3'].flatMap((each) => ['--sigma', each])],
+      /--sigma is given 3 times for 2 pairs/,
+    ],
+    [['--correlation', '0.5'], /--correlation is for drawn prices of several pairs/],
+    [['--correlation', '2'], /number from 0 to 1/],
+    [['--start', 'x'], /number from 1e-9/],
+  ])('a market of pairs with %j is refused', async (words, message) => {
+    await expect(sim('run', '--config', twoPairs, ...words)).rejects.toThrow(message);
   });
 
   test('a sweep runs every point with the same seeds and sorts them', async () => {

@@ -74,7 +74,7 @@ export function simCommand(): Command {
     .requiredOption(
       '--set <name=values>',
       'values of a parameter, such as gamma=0.0001,0.0005; may be repeated, see docs/lp/parameters.md',
-      (text: string, before: string[] = []) => [...before, text],
+      collect,
     )
     .option(
       '--seeds <n>',
@@ -119,13 +119,19 @@ function marketOptions(command: Command): Command {
     .option('--minutes <n>', 'duration; default: an hour, or the whole recording', within(1, 100_000))
     .option(
       '--prices <file>',
-      'recorded exchange prices instead of drawn ones, in the format of `firmquote feed replay`',
+      'recorded exchange prices instead of drawn ones, in the format of `firmquote feed replay`; FILE#SYMBOL when it has several symbols; once for each pair',
+      collect,
     )
-    .option('--start <price>', 'first mid', within(1e-9, 1e12), 2500)
-    .option('--sigma <share>', 'yearly volatility of the mid: 0.9 is 90 %', within(0, 20), 0.9)
+    .option('--start <price>', 'first mid; once for each pair (default: 2500)', each(1e-9, 1e12))
+    .option(
+      '--sigma <share>',
+      'yearly volatility of the mid: 0.9 is 90 %; once for all pairs, or for each (default: 0.9)',
+      each(0, 20),
+    )
+    .option('--correlation <share>', 'of the drawn prices of several pairs (default: 0)', within(0, 1))
     .option('--jumps <n>', 'jumps of the mid per hour', within(0, 3600), 1)
     .option('--jump-bps <bps>', 'mean size of a jump', within(0.1, 10_000), 30)
-    .option('--rfq-seconds <seconds>', 'mean time between requests', within(0.01, 86_400), 10)
+    .option('--rfq-seconds <seconds>', 'mean time between requests of a pair', within(0.01, 86_400), 10)
     .option(
       '--informed <share>',
       'share of requests from option holders, who decide in the last second',
@@ -146,7 +152,11 @@ function marketOptions(command: Command): Command {
     .option('--capital-usd <usd>', 'starting balance of an LP in each asset', within(1, 1e12), 500_000)
     .option('--gas-usd <usd>', 'own gas of a cross-chain trade', within(0, 1e6), 0.1)
     .option('--noise-bps <bps>', "standard deviation of an LP's mid from the exchange's", within(0, 100), 0.5)
-    .option('--pair <pair>', 'such as WETH-USDC; default: the first pair of two different assets')
+    .option(
+      '--pair <pair>',
+      'such as WETH-USDC; may be repeated; default: the first pair of two different assets',
+      collect,
+    )
     .option('--no-risk', 'without the risk controls')
     .option('--json <file>', 'write all results as JSON')
     .option('--html <file>', 'write a page with charts')
@@ -162,6 +172,10 @@ function within(least: number, most: number, whole = false): (text: string) => n
   };
 }
 
+const collect = (text: string, before: string[] = []): string[] => [...before, text];
+const each =
+  (least: number, most: number) =>
+  (text: string, before: number[] = []): number[] => [...before, within(least, most)(text)];
 const many = (text: string, before: number[]): number[] => [...before, within(0.1, 1000)(text)];
 
 function ignoreClosedPipe(error: NodeJS.ErrnoException): void {

@@ -23,11 +23,11 @@ import {
 } from './columns.ts';
 import { readMaker } from './maker.ts';
 import { MEASURES } from './measures.ts';
-import { type MarketOptions, pricesOf, takersOf } from './run.ts';
+import { firstMids, type Paths, readPaths, sampleSecondsOf } from './paths.ts';
+import { type MarketOptions, takersOf } from './run.ts';
 import { save } from './save.ts';
 
 interface SweepOptions extends MarketOptions {
-  config: string;
   set: string[];
   seeds: number;
   sort: string;
@@ -43,36 +43,35 @@ const AS_CONFIGURED = 'as configured';
 export async function sweepParameters(options: SweepOptions): Promise<void> {
   const axes = axesOf(options.set);
   const points = [{}, ...gridOf(axes)];
-  const paths = new Map<number, Awaited<ReturnType<typeof pricesOf>>>();
+  const markets = new Map<number, Paths>();
   for (let seed = options.seed; seed < options.seed + options.seeds; seed++)
-    paths.set(seed, await pricesOf({ ...options, seed }));
-  const [first] = [...paths.values()];
-  const mid = first?.prices[0] as number;
+    markets.set(seed, await readPaths({ ...options, seed }));
+  const first = markets.get(options.seed) as Paths;
+  const mids = firstMids(first.paths);
   // Every point is checked before the first one runs.
   const makers = [];
   for (const params of points)
-    makers.push(await readMaker(options.config, nameOf(params), mid, options, params));
+    makers.push(await readMaker(options.config, nameOf(params), mids, options, params));
 
   const variants: Variant[] = [];
   for (const [at, maker] of makers.entries()) {
     if (process.stderr.isTTY) process.stderr.write(`\r\x1b[Kpoint ${at + 1} of ${makers.length}`);
-    const results = [...paths].map(([seed, path]): SeedResult => ({
+    const results = [...markets].map(([seed, { startMs, paths }]): SeedResult => ({
       seed,
       ...runMarket({
         seed,
-        startMs: path.startMs,
-        prices: path.prices,
-        motion: path.motion,
+        startMs,
+        paths,
         takers: takersOf(options),
         makers: [maker],
-        sampleSeconds: Math.max(1, Math.ceil(path.prices.length / 120)),
+        sampleSeconds: sampleSecondsOf(paths),
       }),
     }));
     variants.push(...variantsOf(results));
   }
   if (process.stderr.isTTY) process.stderr.write('\r\x1b[K');
 
-  const minutes = ((first?.prices.length ?? 1) - 1) / 60;
+  const minutes = ((first.paths[0]?.prices.length ?? 1) - 1) / 60;
   const profits = ({ runs }: Variant) => runs.map(({ pnlUsd }) => pnlUsd);
   const measure = MEASURES[options.sort] as (typeof MEASURES)[string];
   const all = distributionsOf(variants, minutes).map((distribution, at): Point => ({
@@ -86,7 +85,7 @@ export async function sweepParameters(options: SweepOptions): Promise<void> {
   const head = headOf(columns);
   const cells = sorted.map((point) => cellsOf(columns, point));
   const facts = [
-    `${points.length - 1} points and the configuration as it is, each with seeds ${options.seed} to ${options.seed + options.seeds - 1} of ${Number(minutes.toFixed(1))} minutes. Prices ${first?.source}.`,
+    `${points.length - 1} points and the configuration as it is, each with seeds ${options.seed} to ${options.seed + options.seeds - 1} of ${Number(minutes.toFixed(1))} minutes. Prices ${first.source}.`,
     `Sorted by ${options.sort}, best first. Differences are paired with the configuration as it is, USD a run, at 95 %.`,
   ];
   printLines(facts);
