@@ -164,6 +164,12 @@ describe('one planted difference, at rest', () => {
       () => shift('equity:adjustment', 'assets:inventory'),
     ],
     [
+      'lp_native',
+      '1',
+      () => shift(`assets:gas:${operator.address}`, 'expense:gas'),
+      () => shift('expense:gas', `assets:gas:${operator.address}`),
+    ],
+    [
       'lp_fees',
       '1',
       () => shift('expense:platform-fee', 'equity:owner', true),
@@ -187,7 +193,7 @@ describe('one planted difference, at rest', () => {
   test('no difference', async () => {
     const report = await audit();
     expect(report).toMatchObject({ differences: [], unasked: [] });
-    expect(report.compared['balances of the LP']).toBe(4);
+    expect(report.compared).toMatchObject({ 'balances of the LP': 4, 'native balances of operators': 2 });
   });
 
   test.each(PLANTED)('%s %s', async (kind, by, plant, undo) => {

@@ -116,3 +116,29 @@ test('levels are repeated, withheld during a pause, and sent again to a venue th
   const dropped = venue.levels.length;
   await until(() => last(weth(), usdc(), dropped) && last(usdc(), weth(), dropped));
 });
+
+test("the operator's signal moves the levels by what it moves quotes, on its side only, until it ends", async () => {
+  const perUnit = ({ levels }: { levels: readonly (readonly [string, string])[] }) =>
+    Number(levels[1]?.[1]) / Number(levels[1]?.[0]);
+  const settled = async () => {
+    const from = venue.levels.length;
+    await until(() => last(weth(), usdc(), from) && last(usdc(), weth(), from));
+    const next = venue.levels.length;
+    return {
+      bid: perUnit(await until(() => last(weth(), usdc(), next))),
+      ask: perUnit(await until(() => last(usdc(), weth(), next))),
+    };
+  };
+  const plain = await settled();
+  const signal = {
+    ...{ pair: 'WETH-USDC', skewBps: 0, fairValueShiftBps: 0, widthBps: 20 },
+    ...{ side: 'buy' as const, expiresAtMs: Date.now() + 60_000, note: 'CPI', by: 'desk' },
+  };
+  lp.setSignal(signal);
+  const wide = await settled();
+  expect((wide.bid / plain.bid - 1) * 1e4).toBeCloseTo(-20, -1);
+  expect(Math.abs(wide.ask / plain.ask - 1) * 1e4).toBeLessThan(5);
+  lp.clearSignals('WETH-USDC');
+  const after = await settled();
+  expect(Math.abs(after.bid / plain.bid - 1) * 1e4).toBeLessThan(5);
+});

@@ -107,6 +107,10 @@ export const KINDS = {
     'the inventory in the accounting ledger is not the balance in the escrow',
     'Show the entries of an order with firmquote lp journal --order ORDER. Book what no event explains with firmquote lp journal --adjust.',
   ],
+  lp_native: [
+    "an operator's native currency in the accounting ledger is not its balance on the chain",
+    'Book a top-up, a withdrawal or a transaction by hand with firmquote lp journal --adjust --token native --operator ADDRESS.',
+  ],
   lp_award: [
     'an award and its order on the chain disagree',
     'Start the LP, which reads missing events. If it remains, the node hides events.',

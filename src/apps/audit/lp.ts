@@ -79,12 +79,32 @@ async function auditBooks(
       );
       continue;
     }
-    const balances = await session.query<{ token: string; amount: string }>(
-      `select token, sum(amount) as amount from lp_posting where account = 'assets:inventory' and chain_id = $1 group by token`,
-      [chain_id],
-    );
-    await Promise.all(
-      balances.map(async ({ token, amount }) => {
+    const [balances, operators] = await Promise.all([
+      session.query<{ token: string; amount: string }>(
+        `select token, sum(amount) as amount from lp_posting where account = 'assets:inventory' and chain_id = $1 group by token`,
+        [chain_id],
+      ),
+      session.query<{ operator: string; amount: string }>(
+        `select split_part(account, ':', 3) as operator, sum(amount) as amount from lp_posting where account like 'assets:gas:%' and token = 'native' and chain_id = $1 group by account`,
+        [chain_id],
+      ),
+    ]);
+    await Promise.all([
+      ...operators.map(async ({ operator, amount }) => {
+        const found = await findings.ask(`native currency of ${operator} on ${port.chain.slug}`, () =>
+          port.nativeBalance(operator as Address, BigInt(block)),
+        );
+        if (found !== undefined)
+          findings.amount(
+            'lp_native',
+            `${port.chain.slug} ${operator}`,
+            found,
+            BigInt(amount),
+            unit(chain_id, 'native'),
+          );
+        findings.count('native balances of operators');
+      }),
+      ...balances.map(async ({ token, amount }) => {
         const found = await findings.ask(`balance of ${token} on ${port.chain.slug}`, () =>
           port.ledgerBalance(account, token as Address, BigInt(block)),
         );
@@ -98,7 +118,7 @@ async function auditBooks(
           );
         findings.count('balances of the LP');
       }),
-    );
+    ]);
   }
 }
 
