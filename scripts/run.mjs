@@ -313,7 +313,7 @@ async function ci() {
   if (!closing) console.log('npm test printed no closing line: counted as a failure.');
 
   let output = tests.output;
-  for (const name of ['test:faults', 'test:hostile', 'test:walkthrough', 'lp-day']) {
+  for (const name of ['test:faults', 'test:alerts', 'test:hostile', 'test:walkthrough', 'lp-day']) {
     const longer = await captured('npm', ['run', name]);
     output += `\n${longer.output}`;
     const ending = /^(\d+) passed, (\d+) failed$/m.exec(longer.output);
