@@ -53,6 +53,10 @@ const commands = {
       ...withoutTestsOf(missingPrograms()),
     })
   ),
+  nightly: () => (
+    install(),
+    run(process.execPath, ['scripts/contracts.mjs', 'test'], undefined, { FOUNDRY_PROFILE: 'nightly' })
+  ),
   mutants: (args) => (install(), run(process.execPath, ['contracts/mutate.mjs', ...args])),
   kill: (args) => (install(), typescript('test/kill/main.ts', args)),
   soak: (args) => {

@@ -1,4 +1,4 @@
-/** Links in README, CONTRIBUTING and docs/ lead to files and headings that exist, and pages stay short. */
+/** Links in README, CONTRIBUTING, SECURITY, contracts/ and docs/ lead somewhere, and pages stay short. */
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
@@ -12,6 +12,8 @@ const GENERATED = 'docs/reference/faults.md';
 const PAGES = [
   'README.md',
   'CONTRIBUTING.md',
+  'SECURITY.md',
+  'contracts/README.md',
   ...readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.md'))
     .map((path) => join('docs', path)),

@@ -1,0 +1,36 @@
+/** contracts/README.md names a test for each property; each test and each invariant exists on both sides. */
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+
+const CONTRACTS = join(import.meta.dirname, '..', 'contracts');
+const read = (...path: string[]) => readFileSync(join(CONTRACTS, ...path), 'utf8');
+
+const rows = [...read('README.md').matchAll(/^\| ([SP]\d+) \| .* \| `(\w+)` \|$/gm)].map(
+  ([, number, name]) => ({ number: number as string, name: name as string }),
+);
+
+test('every property has a test that exists', () => {
+  const sources = readdirSync(join(CONTRACTS, 'test'), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.sol'))
+    .map((file) => read('test', file))
+    .join('\n');
+  const missing = rows.filter(({ name }) => !new RegExp(`(?:function|contract) ${name}\\b`).test(sources));
+  expect(missing).toEqual([]);
+});
+
+test('S1 to S14 are listed once each, and every check of the invariants is a property', () => {
+  const numbers = rows.map(({ number }) => number);
+  expect(numbers).toEqual([...new Set(numbers)]);
+  expect(numbers.filter((each) => each.startsWith('S'))).toEqual(
+    Array.from({ length: 14 }, (_, at) => `S${at + 1}`),
+  );
+  const checks = [...read('test', 'invariants', 'Invariants.t.sol').matchAll(/function (\w+)\(\) private/g)]
+    .map(([, name]) => name as string)
+    .filter((name) => name !== 'allHold' && name !== 'selectors');
+  const unlisted = checks.filter(
+    (check) => !rows.some(({ number, name }) => name === check || check.split('_').includes(number)),
+  );
+  expect(unlisted).toEqual([]);
+});
