@@ -4,7 +4,7 @@ import { simulatedMaker, simulatedMarket } from '../../test/support/simulated.ts
 import { barChart, lineChart, ticksOf } from './chart.ts';
 import { createRandom } from './random.ts';
 import { drawPrices, realised } from './exchange.ts';
-import { createMaker, type MakerQuote, type SimRoute } from './maker.ts';
+import { createMaker, type MakerPair, type MakerQuote, type SimRoute } from './maker.ts';
 import { runMarket } from './market.ts';
 import { pageOf } from './page.ts';
 
@@ -172,7 +172,8 @@ describe('a simulated market', () => {
 });
 
 describe('a maker', () => {
-  const [route] = simulatedMaker().pairs[0]?.routes as [SimRoute];
+  const [pair] = simulatedMaker().pairs as [MakerPair];
+  const [route] = pair.routes as [SimRoute];
 
   test('quotes a better price for shorter tenors, and holds the largest amount', () => {
     const maker = createMaker(simulatedMaker());

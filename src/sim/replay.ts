@@ -95,7 +95,8 @@ export function runReplay(setup: ReplaySetup): ReplayResult {
   const makers = setup.makers.map(createMaker) as [Maker, Maker];
   const counters = makers.map(createCounter) as [EventCounter, EventCounter];
   const endMs = startMs + seconds * 1000;
-  const noises = makers.map(() => paths.map((_, pair) => streamOf(setup.seed, 'noise', pair)));
+  const noiseOf = () => paths.map((_, pair) => streamOf(setup.seed, 'noise', pair));
+  const noises = [noiseOf(), noiseOf()] as const;
   const planned = setup.records === undefined ? drawn(setup) : recorded(setup.records, setup);
   const waiting = new Map<number, OpenQuote[]>();
   const quotes: ReplayedQuote[] = [];
@@ -215,7 +216,7 @@ export function runReplay(setup: ReplaySetup): ReplayResult {
     for (const side of [0, 1] as const) {
       const { noiseBps } = makers[side].setup;
       const seen = (mid: number, pair: number) =>
-        noiseBps === 0 ? mid : mid * (1 + (noiseBps * (noises[side]?.[pair] as SimRandom).normal()) / 1e4);
+        noiseBps === 0 ? mid : mid * (1 + (noiseBps * (noises[side][pair] as SimRandom).normal()) / 1e4);
       makers[side].see(mids.map(seen), atMs);
       makers[side].step(atMs);
     }
