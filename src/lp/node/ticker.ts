@@ -32,6 +32,7 @@ export function createTicker(parts: LpParts) {
     parts.proving?.look();
     if (ticks % EVERY_SECOND === 0) {
       winRates.countExpired();
+      parts.quoting().ladders.forgetOld();
       parts.receivables.look();
     }
     if (ticks % STORE_WIN_RATES_EVERY === 0 && !leases.lost)

@@ -4,7 +4,6 @@
  * it.
  */
 
-import { LRUCache } from 'lru-cache';
 import type { OrderTimes } from '../../domain/time.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { ladder as rungsOf } from '../../pricing/ladder.ts';
@@ -12,6 +11,7 @@ import type { PriceDecline } from '../../pricing/price.ts';
 import type { PriceInputs } from '../../pricing/price-inputs.ts';
 import type { LinkPartial } from '../../protocol/link/link.ts';
 import type { VenueRfq } from '../risk/venue-budgets.ts';
+import { createShortMemory } from '../short-memory.ts';
 import type { Route } from './route.ts';
 
 export interface PartialOffer {
@@ -19,7 +19,6 @@ export interface PartialOffer {
   route: Route;
   inputs: PriceInputs;
   times: OrderTimes;
-  atMs: number;
 }
 
 export type Ladders = ReturnType<typeof createLadders>;
@@ -31,7 +30,7 @@ export function createLadders(
   { clock }: { clock: Clock },
   { standsMs = 2_000, max = 4_096 }: { standsMs?: number; max?: number } = {},
 ) {
-  const offers = new LRUCache<string, PartialOffer>({ max });
+  const offers = createShortMemory<PartialOffer>({ clock }, { keepMs: standsMs, most: max });
   return {
     /** undefined when no part is worth offering, or the venue does not split this request. */
     offer(
@@ -56,12 +55,10 @@ export function createLadders(
         ({ input, output }): [string, string] => [input.toString(), output.toString()],
       );
       if (rungs.length === 0) return undefined;
-      offers.set(rfq.rfqId, { rfq, route, inputs: sliceInputs, times, atMs: nowMs });
+      offers.set(rfq.rfqId, { rfq, route, inputs: sliceInputs, times });
       return { type: 'partial', rfqId: rfq.rfqId, ladder: rungs, validUntil: times.validUntil };
     },
-    find(rfqId: string) {
-      const offer = offers.peek(rfqId);
-      return offer !== undefined && clock.nowMs() - offer.atMs <= standsMs ? offer : undefined;
-    },
+    find: (rfqId: string): PartialOffer | undefined => offers.get(rfqId),
+    forgetOld: () => offers.forgetOld(),
   };
 }

@@ -30,16 +30,17 @@ export function createQuotingSnapshot(deps: QuotingSnapshotDeps, config: LpConfi
   });
   const routes = createRoutes(chains, config.pairs);
   const context = createPricingContext({ ...deps, ...sources }, config);
+  // A ladder offered before a reload is not firm, and its price may come from a source that is gone.
+  const ladders = createLadders(deps);
   const handlerDeps: QuoteHandlerDeps = {
-    ...{ ...deps, context, routes, fatFinger: config.risk.fatFinger },
-    // A ladder offered before a reload is not firm, and its price may come from a source that is gone.
-    ladders: createLadders(deps),
+    ...{ ...deps, context, routes, ladders, fatFinger: config.risk.fatFinger },
   };
   return {
     config,
     plugin: sources.plugin,
     routes,
     context,
+    ladders,
     quotes: createQuoteHandler(handlerDeps, config),
     slices: createSliceHandler(handlerDeps),
   };

@@ -4,7 +4,6 @@
  */
 
 import { nonceGroupOf } from '../../domain/order.ts';
-import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
@@ -24,6 +23,7 @@ import {
 import type { LpConfig } from '../config/config.ts';
 import type { QuoteRecord } from '../quote-log/quote-events.ts';
 import type { OpenAward } from '../settlement/awards.ts';
+import { createShortMemory } from '../short-memory.ts';
 import type { Route } from './route.ts';
 
 export type CalibrationConfig = LpConfig['pricing']['calibration'];
@@ -110,7 +110,8 @@ export function createWinRates(
   );
   /** By nonce group, the oldest first. */
   const pending = new Map<string, PendingRequest>();
-  const lastLossMs = new LRUCache<string, number>({ max: MAX_TAKER_SEGMENTS });
+  /** Takers and segments whose losses do not count now. */
+  const losers = createShortMemory<true>({ clock }, { keepMs: LOSS_INTERVAL_MS, most: MAX_TAKER_SEGMENTS });
   let routeSegments = new Map<Route, RouteSegment[]>();
 
   function routeSegmentOf(route: Route, bucket: number): RouteSegment {
@@ -141,11 +142,10 @@ export function createWinRates(
     dirty = true;
   }
 
-  function learnLoss({ routeSegment, taker, bestBps }: PendingRequest, nowMs: number): void {
+  function learnLoss({ routeSegment, taker, bestBps }: PendingRequest): void {
     const key = `${taker}|${routeSegment.segment.key}`;
-    const lastMs = lastLossMs.get(key);
-    if (lastMs !== undefined && nowMs - lastMs < LOSS_INTERVAL_MS) return;
-    lastLossMs.set(key, nowMs);
+    if (losers.get(key)) return;
+    losers.set(key, true);
     learnOutcome(routeSegment, bestBps, false);
   }
 
@@ -238,11 +238,12 @@ export function createWinRates(
     },
     /** Counts expired requests as losses. Call about once a second. */
     countExpired() {
+      losers.forgetOld();
       const nowMs = clock.nowMs();
       // Requests with a short tenor may wait behind a longer one: learning a minute later is soon enough.
       for (const [group, request] of pending) {
         if (request.endsAt * 1000 > nowMs) return;
-        if (!request.won) learnLoss(request, nowMs);
+        if (!request.won) learnLoss(request);
         pending.delete(group);
       }
     },
