@@ -4,6 +4,7 @@
  * it.
  */
 
+import { LRUCache } from 'lru-cache';
 import type { OrderTimes } from '../../domain/time.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { ladder as rungsOf } from '../../pricing/ladder.ts';
@@ -11,7 +12,6 @@ import type { PriceDecline } from '../../pricing/price.ts';
 import type { PriceInputs } from '../../pricing/price-inputs.ts';
 import type { LinkPartial } from '../../protocol/link/link.ts';
 import type { VenueRfq } from '../risk/venue-budgets.ts';
-import { createShortMemory } from '../short-memory.ts';
 import type { Route } from './route.ts';
 
 export interface PartialOffer {
@@ -30,7 +30,10 @@ export function createLadders(
   { clock }: { clock: Clock },
   { standsMs = 2_000, max = 4_096 }: { standsMs?: number; max?: number } = {},
 ) {
-  const offers = createShortMemory<PartialOffer>({ clock }, { keepMs: standsMs, most: max });
+  const offers = new LRUCache<string, PartialOffer>({
+    ...{ max, ttl: standsMs, ttlResolution: 0 },
+    perf: { now: () => clock.monotonicMs() },
+  });
   return {
     /** undefined when no part is worth offering, or the venue does not split this request. */
     offer(
@@ -58,7 +61,8 @@ export function createLadders(
       offers.set(rfq.rfqId, { rfq, route, inputs: sliceInputs, times });
       return { type: 'partial', rfqId: rfq.rfqId, ladder: rungs, validUntil: times.validUntil };
     },
-    find: (rfqId: string): PartialOffer | undefined => offers.get(rfqId),
-    forgetOld: () => offers.forgetOld(),
+    find: (rfqId: string): PartialOffer | undefined => offers.peek(rfqId),
+    /** Frees what is over, so that a flood of requests leaves nothing in memory. Call about once a second. */
+    forgetOld: () => void offers.purgeStale(),
   };
 }

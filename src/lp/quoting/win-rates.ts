@@ -4,6 +4,7 @@
  */
 
 import { nonceGroupOf } from '../../domain/order.ts';
+import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
@@ -23,7 +24,6 @@ import {
 import type { LpConfig } from '../config/config.ts';
 import type { QuoteRecord } from '../quote-log/quote-events.ts';
 import type { OpenAward } from '../settlement/awards.ts';
-import { createShortMemory } from '../short-memory.ts';
 import type { Route } from './route.ts';
 
 export type CalibrationConfig = LpConfig['pricing']['calibration'];
@@ -111,7 +111,10 @@ export function createWinRates(
   /** By nonce group, the oldest first. */
   const pending = new Map<string, PendingRequest>();
   /** Takers and segments whose losses do not count now. */
-  const losers = createShortMemory<true>({ clock }, { keepMs: LOSS_INTERVAL_MS, most: MAX_TAKER_SEGMENTS });
+  const losers = new LRUCache<string, true>({
+    ...{ max: MAX_TAKER_SEGMENTS, ttl: LOSS_INTERVAL_MS, ttlResolution: 0 },
+    perf: { now: () => clock.monotonicMs() },
+  });
   let routeSegments = new Map<Route, RouteSegment[]>();
 
   function routeSegmentOf(route: Route, bucket: number): RouteSegment {
@@ -238,7 +241,8 @@ export function createWinRates(
     },
     /** Counts expired requests as losses. Call about once a second. */
     countExpired() {
-      losers.forgetOld();
+      // A flood of takers that never trade leaves nothing in memory.
+      losers.purgeStale();
       const nowMs = clock.nowMs();
       // Requests with a short tenor may wait behind a longer one: learning a minute later is soon enough.
       for (const [group, request] of pending) {
