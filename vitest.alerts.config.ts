@@ -10,7 +10,5 @@ export default defineConfig({
     globalSetup: ['test/support/build.ts', 'test/faults/support/build.ts', 'test/support/cluster.ts'],
     pool: 'forks',
     maxWorkers: 1,
-    // A fault spoils the world for its own tests, and a second try would find it spoilt.
-    retry: 0,
   },
 });

@@ -8,11 +8,8 @@ import { join } from 'node:path';
 import { encodeFunctionData } from 'viem';
 import { deployDex } from '../../src/adapters/evm/deploy/deploy-dex.ts';
 import { deployAggregators } from '../../src/adapters/evm/deploy/deploy.ts';
-import { systemClock } from '../../src/adapters/system/clock.ts';
-import { systemRandom } from '../../src/adapters/system/random.ts';
 import type { Address } from '../../src/domain/hex.ts';
 import { devAggregatorAbi } from '../../src/settlement/abi/dev-aggregator.ts';
-import { mintKey } from '../../src/venue/access/keys.ts';
 import { account, DEPLOYER, type TestChain } from '../support/devnet.ts';
 import { startRedis, type TestRedis } from '../support/redis.ts';
 import { type ScriptedSolver, startSolver } from '../support/solver.ts';
@@ -132,6 +129,7 @@ export async function startStage(): Promise<Stage> {
     // The third is for its metrics alone, and starts last.
     venues: { api: 'api', worker: 'worker', whole: 'all' },
     lps: LPS,
+    guests: [LIAR],
     depth: 2,
     validitySeconds: 20,
     proofWindowSeconds: 40,
@@ -281,20 +279,6 @@ export async function startStage(): Promise<Stage> {
   await home.fund(liar.lp.address, 1_000n);
   await home.deposit(liar.lp.address, home.weth.address, 10n ** 21n);
   await home.setOperator(liar.lp.address, liar.operator.address);
-  const { text: liarKey, record } = mintKey(
-    { random: systemRandom, clock: systemClock },
-    {
-      kind: 'solver',
-      mode: 'test',
-      workspaceId: null,
-      role: null,
-      memberId: null,
-      solverId: LIAR,
-      label: 'alerts',
-    },
-  );
-  await world.store.putSolver({ id: LIAR, name: LIAR, kind: 'lp', corridors: null, disabled: false });
-  await world.store.addKey(record);
 
   const started = [
     world.venue('api'),
@@ -349,7 +333,7 @@ export async function startStage(): Promise<Stage> {
     liar: () =>
       startSolver(world.venueUrl('api'), {
         id: LIAR,
-        apiKey: liarKey,
+        apiKey: world.solverKey(LIAR),
         lp: liar.lp.address,
         operator: liar.operator,
         chains: [home.chain],
