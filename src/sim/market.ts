@@ -88,7 +88,7 @@ interface Pending {
 }
 
 /** Random streams of a pair: adding a pair leaves the flow of the others as it is. */
-export const STREAMS = { prices: 0, arrivals: 1, takers: 2, noise: 3, common: 4 } as const;
+const STREAMS = { prices: 0, arrivals: 1, takers: 2, noise: 3, common: 4 } as const;
 export const streamOf = (seed: number, of: keyof typeof STREAMS, pair: number): SimRandom =>
   createRandom(seed, STREAMS[of] + 10 * pair);
 

@@ -5,7 +5,7 @@
 
 import { type Decline, isDecline } from '../domain/decline.ts';
 import { winProbability } from '../pricing/firmness.ts';
-import { createRandom, type SimRandom } from './random.ts';
+import type { SimRandom } from './random.ts';
 import {
   createMaker,
   edgeUsd,
@@ -249,7 +249,7 @@ export function runReplay(setup: ReplaySetup): ReplayResult {
 }
 
 function recorded(records: readonly RfqRecord[], { seed, makers }: ReplaySetup): PlannedRequest[] {
-  const random = createRandom(seed, 2);
+  const random = streamOf(seed, 'takers', 0);
   const isOf = ({ input, output }: RfqRecord, { base, quote }: MakerPair) =>
     (input === base && output === quote) || (input === quote && output === base);
   return records.map((record, at) => {

@@ -56,7 +56,7 @@ function drawn(options: PathOptions, pairs: readonly string[], seconds: number):
   const starts = pairs.length === 1 ? (options.start ?? [START]) : options.start;
   if (starts?.length !== pairs.length)
     throw badRequest(
-      `--start is given ${starts?.length ?? 0} times for ${pairs.length} pairs. Give the first mid of each, in the order of --pair: ${pairs.join(', ')}.`,
+      `--start is given for ${starts?.length ?? 0} of ${pairs.length} pairs. Give the first mid of each once, in the order of --pair: ${pairs.join(', ')}.`,
     );
   const sigmas = eachOf('sigma', options.sigma ?? [SIGMA], pairs);
   const factor = streamOf(seed, 'common', 0);
@@ -89,7 +89,7 @@ async function recorded(
 ): Promise<Paths> {
   if (files.length !== pairs.length)
     throw badRequest(
-      `--prices is given ${files.length} times for ${pairs.length} pairs. Give a recording for each, in the order of --pair: ${pairs.join(', ')}. A recording of several symbols is FILE#SYMBOL.`,
+      `--prices is given for ${files.length} of ${pairs.length} pairs. Give a recording of each once, in the order of --pair: ${pairs.join(', ')}. A recording of several symbols is FILE#SYMBOL.`,
     );
   const whole = await Promise.all(files.map((file) => readPrices(file, LEAST_SECONDS)));
   const found = overlapOf(whole, LEAST_SECONDS);
@@ -111,7 +111,7 @@ function eachOf<T>(option: string, given: OncePerPair<T>, pairs: readonly string
   if (given.length === pairs.length) return given;
   if (given.length === 1) return pairs.map(() => given[0] as T);
   throw badRequest(
-    `--${option} is given ${given.length} times for ${pairs.length} pairs. Give it once for all, or once for each in the order of --pair: ${pairs.join(', ')}.`,
+    `--${option} is given for ${given.length} of ${pairs.length} pairs. Give it once for all, or once for each in the order of --pair: ${pairs.join(', ')}.`,
   );
 }
 

@@ -389,7 +389,7 @@ describe('firmquote sim', () => {
       'has no prices of DOGE. It has: ETHUSDC, BTCUSDC.',
     );
     await expect(sim('run', '--config', twoPairs, ...BOTH, '--prices', path)).rejects.toThrow(
-      /--prices is given 1 times for 2 pairs.*FILE#SYMBOL/,
+      /--prices is given for 1 of 2 pairs.*FILE#SYMBOL/,
     );
     const other = ['--prices', `${path}#ETHUSDC`, '--prices', recording];
     await expect(sim('run', '--config', twoPairs, ...BOTH, ...other)).resolves.toMatchObject({ ok: true });
@@ -420,15 +420,18 @@ describe('firmquote sim', () => {
       ['--pair', 'WETH-USDC', '--pair', 'WBTC-WETH'],
       /one quote asset.*WETH-USDC and WBTC-WETH have USDC and WETH/,
     ],
-    [BOTH, /--start is given 0 times for 2 pairs.*order of --pair: WETH-USDC, WBTC-USDC/],
-    [[...BOTH, ...['1', '2', '3'].flatMap((start) => ['--start', start])], /--start is given 3 times/],
+    [BOTH, /--start is given for 0 of 2 pairs.*order of --pair: WETH-USDC, WBTC-USDC/],
+    [
+      [...BOTH, ...['1', '2', '3'].flatMap((start) => ['--start', start])],
+      /--start is given for 3 of 2 pairs/,
+    ],
     [
       [...BOTH, ...['1', '2', '3'].flatMap((start) => ['--sigma', start, '--start', start])],
-      /--start is given 3/,
+      /--start is given for 3/,
     ],
     [
       [...BOTH, '--start', '1', '--start', '2', ...['1', '2', '3'].flatMap((each) => ['--sigma', each])],
-      /--sigma is given 3 times for 2 pairs/,
+      /--sigma is given for 3 of 2 pairs/,
     ],
     [['--correlation', '0.5'], /--correlation is for drawn prices of several pairs/],
     [['--correlation', '2'], /number from 0 to 1/],

@@ -49,7 +49,7 @@ export function simCommand(): Command {
   )
     .requiredOption('-c, --config <file>', 'configuration of the LP, as in config/lp.example.json')
     .option('--copies <n>', 'competing copies of this LP', within(0, 20, true), 0)
-    .option('--fixed <bps>', 'a rival with a fixed spread; may be repeated', many, [])
+    .option('--fixed <bps>', 'a rival with a fixed spread; may be repeated', each(0.1, 1000), [])
     .option(
       '--seeds <n>',
       'number of runs, each with the next seed: prints a distribution',
@@ -176,7 +176,6 @@ const collect = (text: string, before: string[] = []): string[] => [...before, t
 const each =
   (least: number, most: number) =>
   (text: string, before: number[] = []): number[] => [...before, within(least, most)(text)];
-const many = (text: string, before: number[]): number[] => [...before, within(0.1, 1000)(text)];
 
 function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EPIPE') throw error;
