@@ -21,6 +21,8 @@ export interface Decline {
   detail?: string;
   /** Which risk control refused; for metrics and people. */
   control?: Control;
+  /** Our own configuration lets no size pass: the taker cannot find one that fits. */
+  code?: 'settings';
   /**
    * The largest amount (of the side the request fixed, base units) that would pass, when size is the reason.
    */

@@ -319,9 +319,13 @@ describe('declines', () => {
     ['not a number', { sigma: Number.NaN }, 'internal'],
     ['fee of a half', { platformFeeBps: 5_001 }, 'internal'],
     ['no amount', { amount: 0n }, 'size_below_min'],
-    ['spread out of bounds for any size', params({ maxSpreadBps: 4 }), 'standby'],
-    ['a least size above the largest', params({ minSize: 500, maxSize: 400 }), 'standby'],
   ] as const)('%s', (_name, change, reason) => expect(declined(change).declined).toBe(reason));
+  test.each([
+    ['spread out of bounds for any size', params({ maxSpreadBps: 4 })],
+    ['a least size above the largest', params({ minSize: 500, maxSize: 400 })],
+  ] as const)('our own settings have a code of their own: %s', (_name, change) =>
+    expect(declined(change)).toMatchObject({ declined: 'standby', code: 'settings' }),
+  );
 
   describe('hard bands limit what comes in and what goes out', () => {
     const [ETH, USDC] = [10n ** 18n, 10n ** 6n];

@@ -104,6 +104,7 @@ function frameOf(inputs: PriceInputs): Frame | PriceDecline {
   if (params.minSize > params.maxSize)
     return {
       declined: 'standby',
+      code: 'settings',
       detail: `the least size ${params.minSize} is above the largest allowed now, ${params.maxSize}`,
     };
   if (inputs.amount <= 0n)
@@ -188,7 +189,11 @@ function tooLarge(inputs: PriceInputs, frame: Frame): PriceDecline | undefined {
 /** Where no size passes, our own limits are to blame, and the taker is not told to change the amount. */
 function withLargest(answer: PriceDecline, maxAmount: bigint): PriceDecline {
   return answer.declined === 'size_above_max' && maxAmount === 0n
-    ? { declined: 'standby', detail: `no size passes: ${answer.detail ?? 'all are out of bounds'}` }
+    ? {
+        declined: 'standby',
+        code: 'settings',
+        detail: `no size passes: ${answer.detail ?? 'all are out of bounds'}`,
+      }
     : { ...answer, maxAmount };
 }
 

@@ -221,6 +221,7 @@ describe('law: the maximum size named by a refusal passes, and one per cent more
           // `standby` where our own limits leave no size at all.
           if (answer.maxAmount === null) {
             expect(['size_below_min', 'standby']).toContain(answer.reason);
+            if (answer.reason === 'standby') expect(answer.code).toBe('settings');
             return;
           }
           const most = BigInt(answer.maxAmount);

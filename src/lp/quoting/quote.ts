@@ -411,15 +411,16 @@ const forTenor = (inputs: QuoteInputs, first: OrderTimes, times: OrderTimes): Qu
 
 export function declineMessage(
   rfq: Pick<Rfq, 'rfqId'>,
-  { declined, control, maxAmount }: Decline,
+  { declined, control, code, maxAmount }: Decline,
   quoteId?: Bytes32,
 ): LinkDecline {
+  const said = control ?? code;
   return {
     type: 'decline',
     rfqId: rfq.rfqId,
     ...(quoteId !== undefined && { quoteId }),
     reason: declined,
-    ...(control !== undefined && { code: control }),
+    ...(said !== undefined && { code: said }),
     maxAmount: maxAmount === undefined ? null : maxAmount.toString(),
   };
 }

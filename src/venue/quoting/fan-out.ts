@@ -68,8 +68,8 @@ const MAX_QUOTES_PER_SOLVER = 8;
 const MISSES = 3;
 const REST_MS = 5_000;
 const OTHER = 'other';
-/** `late`: no time was left for the request; `busy`: too many in progress. */
-const DECLINE_CODES: ReadonlySet<string> = new Set([...CONTROLS, 'late', 'busy', OTHER]);
+/** `late`: no time was left for the request; `busy`: too many in progress; `settings`: no size can pass. */
+const DECLINE_CODES: ReadonlySet<string> = new Set([...CONTROLS, 'late', 'busy', 'settings', OTHER]);
 /** What becomes of a request to a solver. */
 const ANSWERS = [
   'quote',
