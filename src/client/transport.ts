@@ -59,8 +59,10 @@ export function createTransport({
     ask: (base: string) => Promise<T>,
     isElsewhere: (answer: T) => boolean = () => false,
   ): Promise<T> {
+    // Other calls may leave a replica meanwhile, and this one still asks each of them once a round.
+    const first = current;
     for (let attempt = 1; ; attempt++) {
-      const at = base();
+      const at = bases[(first + attempt - 1) % bases.length] as string;
       try {
         const answer = await ask(at);
         if (attempt >= bases.length || !isElsewhere(answer)) return answer;

@@ -108,7 +108,8 @@ beforeAll(async () => {
     async () => said.split('"what":"active"').length > REPLICAS.length || undefined,
     () => `the example solver said ${said}`,
   );
-});
+  for (const name of REPLICAS) for (const solverId of new Set(ASKED)) await quoted(name, solverId);
+}, 300_000);
 afterAll(async () => {
   solver?.kill();
   await w?.stop();
@@ -116,6 +117,23 @@ afterAll(async () => {
 });
 
 const asset = (token: 'usdc' | 'weth') => assetId({ chainId: chain.chain.id, token: chain[token].address });
+
+/** Resolves when this replica itself has a quote of that solver: its session may be younger than its list. */
+async function quoted(name: string, solverId: string): Promise<void> {
+  const client = await w.client(name);
+  await patiently(
+    async () => {
+      const { quotes } = await client.taker.quote({
+        input: { asset: asset('usdc'), amount: '100000000' },
+        output: { asset: asset('weth') },
+        splitFill: 'never',
+        solvers: { include: [solverId] },
+      });
+      return quotes.length > 0 || undefined;
+    },
+    () => `${name} has no quote of ${solverId}`,
+  );
+}
 
 /** A taker's own program: it never asks twice, because the client does so where that helps. */
 async function trading(solverId: string, index: number, goesOn: () => boolean): Promise<Trade[]> {
