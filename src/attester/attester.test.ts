@@ -2,10 +2,12 @@
  * What an attester signs, and above all what it does not: too early, taken back, elsewhere, tampered with.
  */
 
+import { encodeFunctionData } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   account,
   ATTESTERS,
+  DEPLOYER,
   type Devnet,
   startDevnet,
   type TestAccount,
@@ -25,6 +27,7 @@ import type { MandateOutput } from '../domain/order.ts';
 import type { AttestRequest } from '../ports/attestations.ts';
 import type { ChainPort } from '../ports/chain.ts';
 import type { NewOrder } from '../ports/stores/store.ts';
+import { attestationOracleAbi } from '../settlement/abi/attestation-oracle.ts';
 import { fillCall, submitAttestationsCall } from '../settlement/call.ts';
 import { createAttester, type RunningAttester } from './attester.ts';
 
@@ -38,7 +41,7 @@ const doors: OpsServer[] = [];
 const recovery = createRecovery();
 
 beforeAll(async () => {
-  devnet = await startDevnet([31337, 31338], { depth: 2 });
+  devnet = await startDevnet([31337, 31338], { depth: 2, rotationDelaySeconds: 2 });
   [a, b] = devnet.chains as [TestChain, TestChain];
   await b.fund(lp.address);
   await b.deposit(lp.address, b.weth.address, 10n ** 22n);
@@ -344,6 +347,34 @@ describe('over HTTP, two of three', () => {
         request.payloadHash,
       ),
     ).toBe(true);
+  });
+
+  test('a signer counts as soon as it has joined the committee, although the client knew the one before', async () => {
+    const fresh = account(798);
+    const { request } = await fill(trade());
+    await mine(2);
+    const asking = client([
+      await door(await startAttester(ATTESTERS[1])),
+      await door(await startAttester(fresh)),
+    ]);
+    expect(await asking.signatures(request, request)).toBeUndefined();
+    const signers = [...ATTESTERS, fresh].map(({ address }) => address).toSorted();
+    await a.send(
+      DEPLOYER.address,
+      a.chain.oracle,
+      encodeFunctionData({ abi: attestationOracleAbi, functionName: 'scheduleSigners', args: [signers, 2n] }),
+    );
+    await expect
+      .poll(
+        async () => {
+          await a.anvil.mine(1);
+          return asking.signatures(request, request);
+        },
+        { timeout: 20_000, interval: 500 },
+      )
+      .toHaveLength(2);
+    await asking.look(request);
+    expect(asking.presence(request)).toEqual({ present: 2, needed: 2 });
   });
 
   test('an invalid question is a 400, not a signature', async () => {

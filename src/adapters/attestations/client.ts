@@ -31,8 +31,10 @@ interface AttestationClientOptions {
   timeoutMs?: number;
 }
 
-/** Committees change after a long delay. */
+/** A committee is read again after this time, in milliseconds: it changes rarely. */
 const COMMITTEE_MS = 60_000;
+/** After an answer of a signer that is not in it, which may have joined since: after this time. */
+const DOUBTED_MS = 2_000;
 const MAX_ANSWER_BYTES = 4_096;
 const AWAY_MS = 10_000;
 const NO_FILL: Bytes32 = `0x${'00'.repeat(32)}`;
@@ -43,6 +45,7 @@ interface Committee {
   threshold: number;
   signers: ReadonlySet<Address>;
   readMs: number;
+  keptMs: number;
 }
 
 export function createAttestationClient(
@@ -82,13 +85,14 @@ export function createAttestationClient(
   async function committeeOf({ chainId, oracle }: OracleRef): Promise<Committee | undefined> {
     const key = `${chainId}:${oracle}`;
     const known = committees.get(key);
-    if (known && clock.monotonicMs() - known.readMs < COMMITTEE_MS) return known;
+    if (known && clock.monotonicMs() - known.readMs < known.keptMs) return known;
     const read = await chains.get(chainId)?.committee(oracle);
     if (!read) return undefined;
     const committee = {
       threshold: read.threshold,
       signers: new Set(read.signers),
       readMs: clock.monotonicMs(),
+      keptMs: COMMITTEE_MS,
     };
     committees.set(key, committee);
     return committee;
@@ -155,7 +159,7 @@ export function createAttestationClient(
         if (open === 0) resolve();
         urls.forEach((url, index) => {
           void ask(url, index, request, digest).then((answer) => {
-            if (answer && committee.signers.has(answer.signer)) bySigner.set(answer.signer, answer.signature);
+            if (answer && isMember(committee, answer.signer)) bySigner.set(answer.signer, answer.signature);
             open -= 1;
             if (enough() || open === 0) resolve();
           });
@@ -190,8 +194,11 @@ export function createAttestationClient(
 }
 
 /** Attesters of the previous release do not name their signer. */
-export const isMember = ({ signers }: Committee, signer: Address | undefined): boolean =>
-  signer === undefined || signers.has(signer);
+function isMember(committee: Committee, signer: Address | undefined): boolean {
+  if (signer === undefined || committee.signers.has(signer)) return true;
+  committee.keptMs = DOUBTED_MS;
+  return false;
+}
 
 async function readLimited(response: Response): Promise<string> {
   if (!response.ok || !response.body)
