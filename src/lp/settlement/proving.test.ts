@@ -75,6 +75,35 @@ test('a pending proof counts with its age; beyond the window quoting stops until
   expect([proving.neededSeconds(1, 2), proving.healthIssue(1)]).toEqual([40, undefined]);
 });
 
+test('a slow proof counts for four times as long as it took, at least a minute and at most ten', async () => {
+  for (const { slowSeconds, countsSeconds } of [
+    { slowSeconds: 22, countsSeconds: 88 },
+    { slowSeconds: 50, countsSeconds: 200 },
+    { slowSeconds: 590, countsSeconds: 600 },
+  ]) {
+    const { proving, ask, answer, pass } = world();
+    for (let waited = 0; waited < slowSeconds; waited += 10) {
+      await ask(1);
+      pass(Math.min(10, slowSeconds - waited));
+    }
+    answer(true);
+    await ask(1);
+    pass(countsSeconds - 1);
+    expect(proving.neededSeconds(1, 2)).toBe(slowSeconds + 20);
+    pass(2);
+    expect(proving.neededSeconds(1, 2)).toBe(40);
+  }
+  const { proving, ask, answer, pass } = world({ claimSeconds: 10 });
+  await ask(1);
+  pass(6);
+  answer(true);
+  await ask(1);
+  pass(59);
+  expect(proving.neededSeconds(1, 2)).toBe(11);
+  pass(2);
+  expect(proving.neededSeconds(1, 2)).toBe(10);
+});
+
 test('a slow corridor does not affect others', async () => {
   const { proving, ask, pass } = world();
   await ask(1);

@@ -39,6 +39,12 @@ const GIVEN_UP_MS = 60_000;
 const REMEMBERED = 200;
 /** An older proof no longer counts. */
 const FORGET_MS = 600_000;
+/**
+ * A slow proof counts for this many times as long as it took, and at least for `SLOW_AT_LEAST_MS`. While
+ * nothing is quoted, no faster proof can outweigh it, and a short outage must not stop quoting for long.
+ */
+const SLOW_COUNTS_TIMES = 4;
+const SLOW_AT_LEAST_MS = 60_000;
 
 export const secondsNeeded = (claimSeconds: number, slowestProofSeconds: number): number =>
   Math.max(claimSeconds, Math.ceil(slowestProofSeconds) + Math.ceil(claimSeconds / 2));
@@ -74,10 +80,18 @@ export function createProving(
     return asked;
   }
 
+  /** For how long a proof of this duration counts, in milliseconds. */
+  function countsForMs(seconds: number): number {
+    if (secondsNeeded(claimSeconds, seconds) === claimSeconds) return FORGET_MS;
+    return Math.min(FORGET_MS, Math.max(SLOW_AT_LEAST_MS, seconds * 1000 * SLOW_COUNTS_TIMES));
+  }
+
   function measure(corridor: Corridor): void {
     const { waiting } = corridor;
     const nowMs = clock.monotonicMs();
-    corridor.took = corridor.took.filter(({ atMs }) => nowMs - atMs < FORGET_MS).slice(-REMEMBERED);
+    corridor.took = corridor.took
+      .filter(({ seconds, atMs }) => nowMs - atMs < countsForMs(seconds))
+      .slice(-REMEMBERED);
     for (const [key, { askedMs }] of waiting) if (nowMs - askedMs > GIVEN_UP_MS) waiting.delete(key);
     const seconds = [
       ...corridor.took.map((each) => each.seconds),
