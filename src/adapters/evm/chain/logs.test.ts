@@ -60,6 +60,28 @@ test('the parsed event needs little more memory than the log', () => {
   expect(heldBy(rows) / rows.length).toBeLessThan(3_500);
 });
 
+test('keeps what is read again and again, and forgets the rest after a minute', () => {
+  let nowMs = 1_000;
+  const decoded = createDecoder(() => nowMs);
+  const rows = Array.from({ length: 2_000 }, () => filled());
+  const row = filled();
+  const event = decoded(row);
+  // Reading them makes their own strings larger.
+  heldBy(rows);
+  collectGarbage();
+  const before = process.memoryUsage().heapUsed;
+  for (const each of rows) decoded(each);
+  for (let n = 0; n < 5; n += 1) {
+    nowMs += 30_000;
+    expect(decoded(row)).toBe(event);
+  }
+  collectGarbage();
+  // What stays is the cache's own table.
+  expect((process.memoryUsage().heapUsed - before) / rows.length).toBeLessThan(300);
+  nowMs += 61_000;
+  expect(decoded(row)).not.toBe(event);
+});
+
 test('reads a log again when a node formats it differently', () => {
   const decoded = createDecoder();
   const row = filled();

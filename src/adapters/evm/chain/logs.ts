@@ -15,16 +15,28 @@ export interface RpcLog {
 }
 
 const CACHED_LOGS = 10_000;
+/** A log that is not read again for so long is final, and is not read any more. */
+const FORGET_MS = 60_000;
+const PURGE_MS = 10_000;
 /** Orders contain data of any size chosen by takers, so the count alone is no bound. */
 const CACHED_CHARS = 16 * 2 ** 20;
 
-export function createDecoder(): (row: RpcLog) => EscrowEvent | undefined {
+/** `now`: milliseconds of a clock that never goes back. */
+export function createDecoder(now = () => performance.now()): (row: RpcLog) => EscrowEvent | undefined {
   const cache = new LRUCache<string, { row: RpcLog; event: EscrowEvent | undefined }>({
     max: CACHED_LOGS,
     maxSize: CACHED_CHARS,
     sizeCalculation: ({ row }) => row.data.length + 1,
+    ttl: FORGET_MS,
+    updateAgeOnGet: true,
+    perf: { now },
   });
+  let purgedMs = now();
   return (row) => {
+    if (now() - purgedMs >= PURGE_MS) {
+      cache.purgeStale();
+      purgedMs = now();
+    }
     const id = `${row.blockHash}:${row.logIndex}`;
     const before = cache.get(id);
     if (
