@@ -28,6 +28,7 @@ export function createDecoder(now = () => performance.now()): (row: RpcLog) => E
     maxSize: CACHED_CHARS,
     sizeCalculation: ({ row }) => row.data.length + 1,
     ttl: FORGET_MS,
+    ttlResolution: 0,
     updateAgeOnGet: true,
     perf: { now },
   });
