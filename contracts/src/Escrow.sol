@@ -51,6 +51,9 @@ contract Escrow is IEscrow, IERC5267 {
     bytes2 private constant TO_LEDGER = 0x0100;
     bytes2 private constant TO_LEDGER_DEFERRED = 0x0101;
 
+    uint256 private constant UNLIMITED = 1;
+    uint256 private constant LIMITED = 2;
+
     struct Withdrawal {
         uint256 amount;
         uint256 availableAt;
@@ -72,7 +75,10 @@ contract Escrow is IEscrow, IERC5267 {
 
     mapping(address account => mapping(address token => uint256)) public balanceOf;
     mapping(address account => mapping(address token => Withdrawal)) private _withdrawals;
-    mapping(address account => mapping(address operator => bool)) public isOperator;
+    /// @dev 0: no operator. UNLIMITED, or LIMITED.
+    mapping(address account => mapping(address operator => uint256)) private _operators;
+    /// @dev most, window, since when it runs, spent: 96, 32, 32 and 96 bits.
+    mapping(address account => mapping(address operator => mapping(address token => uint256))) private _limits;
     mapping(address user => mapping(uint256 word => uint256)) private _nonces;
     /// @dev OrderStatus, in a whole word because that is cheaper to write.
     mapping(bytes32 orderId => uint256) private _status;
@@ -106,19 +112,27 @@ contract Escrow is IEscrow, IERC5267 {
     }
 
     modifier locked() {
-        if (_lock != 0) revert Reentered();
-        _lock = 1;
+        _enter();
         _;
         _lock = 0;
     }
 
+    function _enter() private {
+        if (_lock != 0) revert Reentered();
+        _lock = 1;
+    }
+
     /// @dev As `locked`, but open to the filler that settleThrough is waiting for.
     modifier lockedForFill() {
-        uint256 lock = _lock;
-        if (lock != 0 && lock != uint160(msg.sender)) revert Reentered();
-        _lock = 1;
+        uint256 lock = _enterForFill();
         _;
         _lock = lock;
+    }
+
+    function _enterForFill() private returns (uint256 lock) {
+        lock = _lock;
+        if (lock != 0 && lock != uint160(msg.sender)) revert Reentered();
+        _lock = 1;
     }
 
     /* LEDGER */
@@ -128,15 +142,18 @@ contract Escrow is IEscrow, IERC5267 {
     }
 
     function depositFor(address account, address token, uint256 amount) public locked returns (uint256 received) {
-        if (account == address(0)) revert ZeroValue();
-        // Its own entry nobody could ever spend.
-        if (account == address(this)) revert InvalidRecipient(account);
+        _requireRecipient(account);
         uint256 before = token.holding(address(this));
         IERC20(token).safeTransferFrom(msg.sender, address(this), amount);
         received = token.holding(address(this)) - before;
         if (received == 0) revert ZeroValue();
         _credit(account, token, received);
         emit Deposited(account, token, msg.sender, received);
+    }
+
+    /// @dev What this contract itself got, nobody could ever spend.
+    function _requireRecipient(address account) private view {
+        if (account == address(0) || account == address(this)) revert InvalidRecipient(account);
     }
 
     function requestWithdrawal(address token, uint256 amount) external locked {
@@ -150,32 +167,33 @@ contract Escrow is IEscrow, IERC5267 {
     }
 
     function withdraw(address token, address to) external locked returns (uint256 amount) {
-        if (to == address(0) || to == address(this)) revert InvalidRecipient(to);
+        _requireRecipient(to);
         Withdrawal memory request = _withdrawals[msg.sender][token];
-        uint256 balance = balanceOf[msg.sender][token];
-        amount = request.amount < balance ? request.amount : balance;
-        if (amount == 0 || block.timestamp > request.availableAt + WITHDRAWAL_WINDOW) {
+        delete _withdrawals[msg.sender][token];
+        if (request.amount == 0 || block.timestamp > request.availableAt + WITHDRAWAL_WINDOW) {
             revert NoWithdrawal(msg.sender, token);
         }
         if (block.timestamp < request.availableAt) revert TooEarly(request.availableAt, block.timestamp);
-        delete _withdrawals[msg.sender][token];
-        balanceOf[msg.sender][token] = balance - amount;
-        emit Withdrawn(msg.sender, token, to, amount);
-        IERC20(token).safeTransfer(to, amount);
+        amount = _takeOut(msg.sender, token, to, request.amount);
+        if (amount == 0) revert NoWithdrawal(msg.sender, token);
     }
 
     /// @dev Nothing stays changed when the token refuses, so nobody ends a deferral by calling while it is paused.
     function withdrawDeferred(bytes32 orderId, MandateOutput calldata output) external locked returns (uint256 amount) {
         (address account, address token, bytes32 hash, uint256 availableAt) = _endDeferral(orderId, output);
         if (block.timestamp < availableAt) revert TooEarly(availableAt, block.timestamp);
-        uint256 balance = balanceOf[account][token];
-        amount = output.amount < balance ? output.amount : balance;
-        if (amount != 0) {
-            balanceOf[account][token] = balance - amount;
-            IERC20(token).safeTransfer(account, amount);
-            emit Withdrawn(account, token, account, amount);
-        }
+        amount = _takeOut(account, token, account, output.amount);
         emit DeferralEnded(orderId, hash, account, token, amount);
+    }
+
+    /// @dev Up to what is left of the balance.
+    function _takeOut(address account, address token, address to, uint256 most) private returns (uint256 amount) {
+        uint256 balance = balanceOf[account][token];
+        amount = most < balance ? most : balance;
+        if (amount == 0) return 0;
+        balanceOf[account][token] = balance - amount;
+        emit Withdrawn(account, token, to, amount);
+        IERC20(token).safeTransfer(to, amount);
     }
 
     function keepDeferred(bytes32 orderId, MandateOutput calldata output) external locked {
@@ -208,9 +226,48 @@ contract Escrow is IEscrow, IERC5267 {
         return (request.amount, request.availableAt, request.availableAt + WITHDRAWAL_WINDOW);
     }
 
+    /* OPERATORS */
+
     function setOperator(address operator, bool allowed) external {
-        isOperator[msg.sender][operator] = allowed;
+        _operators[msg.sender][operator] = allowed ? UNLIMITED : 0;
         emit OperatorSet(msg.sender, operator, allowed);
+    }
+
+    function limitOperator(address operator, address token, uint96 most, uint32 window) external {
+        _operators[msg.sender][operator] = LIMITED;
+        uint256 counted = uint128(_limits[msg.sender][operator][token]);
+        _limits[msg.sender][operator][token] = uint256(most) << 160 | uint256(window) << 128 | counted;
+        emit OperatorLimited(msg.sender, operator, token, most, window);
+    }
+
+    function isOperator(address account, address operator) external view returns (bool) {
+        return _operators[account][operator] != 0;
+    }
+
+    function operatorLimit(address account, address operator, address token)
+        external
+        view
+        returns (bool limited, uint256 most, uint256 window, uint256 since, uint256 spent)
+    {
+        limited = _operators[account][operator] == LIMITED;
+        uint256 limit = _limits[account][operator][token];
+        return (limited, limit >> 160, uint32(limit >> 128), uint32(limit >> 96), uint96(limit));
+    }
+
+    /// @dev Counts what the operator spends of the account. Nothing for who has no limit, as the account itself: zero.
+    function _spend(address account, address operator, address token, uint256 amount) private {
+        if (operator == address(0)) return;
+        uint256 limit = _limits[account][operator][token];
+        unchecked {
+            uint256 most = limit >> 160;
+            if (block.timestamp >= uint256(uint32(limit >> 96)) + uint32(limit >> 128)) {
+                limit = limit >> 128 << 128 | uint256(uint32(block.timestamp)) << 96;
+            }
+            uint256 spent = uint96(limit);
+            uint256 left = most < spent ? 0 : most - spent;
+            if (amount > left) revert OperatorLimitExceeded(operator, token, left, amount);
+            _limits[account][operator][token] = limit + amount;
+        }
     }
 
     /* NONCES */
@@ -248,8 +305,7 @@ contract Escrow is IEscrow, IERC5267 {
                 revert WrongCommitment(lp, deadline);
             }
             bytes32 structHash = OrderLib.commitmentHash(orderId, commitment.quoteId, lp, deadline);
-            _requireLp(lp, structHash, commitment.signature);
-            _payFromLedger(orderId, output, lp);
+            _payFromLedger(orderId, output, lp, _requireLp(lp, structHash, commitment.signature));
         }
         _creditLps(inputs, terms);
         emit Finalised(orderId, terms[0].exclusiveFor, terms[0].exclusiveFor);
@@ -260,7 +316,7 @@ contract Escrow is IEscrow, IERC5267 {
         locked
     {
         Terms[] memory terms = _checkSettled(order);
-        if (filler == address(this)) revert InvalidRecipient(filler);
+        _requireRecipient(filler);
         (bytes32 orderId, bytes memory encoded) = order.idAndEncoding();
         _advance(orderId, OrderStatus.None, OrderStatus.Deposited);
         _collect(order, orderId, order.user, funding);
@@ -282,7 +338,7 @@ contract Escrow is IEscrow, IERC5267 {
     /// @dev Only a quote that this contract itself proves, by delivering: what another oracle proves is opened, and what
     /// is opened is never settled. Otherwise whoever sees one of the two could do the other, and void it.
     function _checkSettled(StandardOrder calldata order) private view returns (Terms[] memory terms) {
-        terms = _checkOrder(order, block.timestamp, 0);
+        terms = _checkOrder(order, _checkTimes(order, block.timestamp, 0));
         if (terms.length == 0) revert NotAQuote();
         if (order.inputOracle != address(this)) revert WrongOracle(order.inputOracle);
     }
@@ -299,7 +355,7 @@ contract Escrow is IEscrow, IERC5267 {
 
     function _open(StandardOrder calldata order, address sponsor, bytes calldata funding) private {
         // An order opened in its last second could not be filled any more.
-        Terms[] memory terms = _checkOrder(order, block.timestamp + 1, MIN_PROOF_WINDOW);
+        Terms[] memory terms = _checkOrder(order, _checkTimes(order, block.timestamp + 1, MIN_PROOF_WINDOW));
         address inputOracle = order.inputOracle;
         if (inputOracle.code.length == 0) revert NoCode(inputOracle);
         if (terms.length != 0) {
@@ -358,11 +414,11 @@ contract Escrow is IEscrow, IERC5267 {
             _checkTime(approval.deadline, block.timestamp);
             bytes32 structHash =
                 keccak256(abi.encode(OrderLib.FILL_APPROVAL_TYPEHASH, orderId, hash, approval.deadline));
-            _requireLp(lp, structHash, approval.signature);
+            address operator = _requireLp(lp, structHash, approval.signature);
             if (fillRecord[orderId][hash] != 0) revert AlreadyFilled(orderId, hash);
             _requireOpen(orderId, output);
             fillRecord[orderId][hash] = OrderLib.record(solver, uint32(block.timestamp));
-            _payFromLedger(orderId, output, lp);
+            _payFromLedger(orderId, output, lp, operator);
         }
     }
 
@@ -380,11 +436,9 @@ contract Escrow is IEscrow, IERC5267 {
 
         address account = address(uint160(uint256(solver)));
         address token = output.token.toAddress();
-        if (
-            account.toWord() == solver && (msg.sender == account || isOperator[account][msg.sender])
-                && balanceOf[account][token] >= output.amount
-        ) {
-            _payFromLedger(orderId, output, account);
+        (bool allowed, address operator) = _acts(account, msg.sender);
+        if (allowed && account.toWord() == solver && balanceOf[account][token] >= output.amount) {
+            _payFromLedger(orderId, output, account, operator);
         } else {
             _pay(orderId, output, token, solver, msg.sender);
         }
@@ -508,7 +562,7 @@ contract Escrow is IEscrow, IERC5267 {
         bytes calldata call
     ) private {
         address to = destination.toAddress();
-        if (to == address(this)) revert InvalidRecipient(to);
+        _requireRecipient(to);
         emit Finalised(orderId, owner, destination);
         for (uint256 j; j < order.inputs.length; ++j) {
             IERC20(_token(order.inputs[j])).safeTransfer(to, order.inputs[j][1]);
@@ -529,7 +583,11 @@ contract Escrow is IEscrow, IERC5267 {
         for (uint256 i; i < signatures.length; ++i) {
             bytes calldata context = order.outputs[i].context;
             if (!OrderLib.isQuote(context)) revert NotAQuote();
-            _requireLp(OrderLib.terms(context).exclusiveFor.toAddress(), structHash, signatures[i]);
+            address lp = OrderLib.terms(context).exclusiveFor.toAddress();
+            address operator = _requireLp(lp, structHash, signatures[i]);
+            for (uint256 j; j < order.inputs.length; ++j) {
+                _spend(lp, operator, _token(order.inputs[j]), order.inputs[j][1]);
+            }
         }
         _refund(order);
     }
@@ -576,23 +634,31 @@ contract Escrow is IEscrow, IERC5267 {
         if (order.originChainId != block.chainid) revert WrongChain(order.originChainId, block.chainid);
     }
 
-    /// @dev Whatever must hold of an order before its inputs are taken.
     /// @param latest The moment that must not be after fillDeadline.
     /// @param window Least seconds between fillDeadline and expires.
+    function _checkTimes(StandardOrder calldata order, uint256 latest, uint256 window)
+        private
+        pure
+        returns (uint256 fillDeadline)
+    {
+        fillDeadline = order.fillDeadline;
+        _checkTime(fillDeadline, latest);
+        if (fillDeadline + window > order.expires) {
+            revert ProofWindowTooShort(order.expires < fillDeadline ? 0 : order.expires - fillDeadline, window);
+        }
+    }
+
+    /// @dev Whatever else must hold of an order before its inputs are taken. It takes no constants: the optimizer would make a
+    /// copy of the code for each.
     /// @return terms Of the outputs when they are 0xe2, else empty.
-    function _checkOrder(StandardOrder calldata order, uint256 latest, uint256 window)
+    function _checkOrder(StandardOrder calldata order, uint256 fillDeadline)
         private
         view
         returns (Terms[] memory terms)
     {
         _checkOrigin(order);
-        uint256 fillDeadline = order.fillDeadline;
-        _checkTime(fillDeadline, latest);
-        if (fillDeadline + window > order.expires) {
-            revert ProofWindowTooShort(order.expires < fillDeadline ? 0 : order.expires - fillDeadline, window);
-        }
         // Refunds go to the user.
-        if (order.user == address(0) || order.user == address(this)) revert InvalidRecipient(order.user);
+        _requireRecipient(order.user);
         _checkInputs(order.inputs);
 
         MandateOutput[] calldata outputs = order.outputs;
@@ -690,11 +756,25 @@ contract Escrow is IEscrow, IERC5267 {
     }
 
     /// @dev By the LP or one of its operators.
-    function _requireLp(address lp, bytes32 structHash, bytes calldata signature) private view {
+    /// @return operator Whose limits count; zero when none do.
+    function _requireLp(address lp, bytes32 structHash, bytes calldata signature)
+        private
+        view
+        returns (address operator)
+    {
         bytes32 digest = _digest(structHash);
-        address signer = SignatureLib.recover(digest, signature);
-        if (signer != address(0) && (signer == lp || isOperator[lp][signer])) return;
-        if (!SignatureLib.accepts(lp, digest, signature)) revert InvalidSignature(lp);
+        bool allowed;
+        (allowed, operator) = _acts(lp, SignatureLib.recover(digest, signature));
+        if (!allowed && !SignatureLib.accepts(lp, digest, signature)) revert InvalidSignature(lp);
+    }
+
+    /// @return allowed Whether `key` acts for the account.
+    /// @return operator The key when its limits count, else zero.
+    function _acts(address account, address key) private view returns (bool allowed, address operator) {
+        if (key == address(0)) return (false, key);
+        if (key == account) return (true, address(0));
+        uint256 kind = _operators[account][key];
+        return (kind != 0, kind == LIMITED ? key : address(0));
     }
 
     /* EVENTS, from the encodings above */
@@ -858,8 +938,10 @@ contract Escrow is IEscrow, IERC5267 {
         }
     }
 
-    function _payFromLedger(bytes32 orderId, MandateOutput calldata output, address lp) private {
+    /// @param operator Who decided it for the LP, when its limits count.
+    function _payFromLedger(bytes32 orderId, MandateOutput calldata output, address lp, address operator) private {
         address token = output.token.toAddress();
+        _spend(lp, operator, token, output.amount);
         _debit(lp, token, output.amount);
         _pay(orderId, output, token, lp.toWord(), address(this));
     }
@@ -906,10 +988,12 @@ contract Escrow is IEscrow, IERC5267 {
     }
 
     function _ledgerAccount(bytes calldata data) private view returns (bytes2 kind, address account) {
-        if (data.length != 22) revert InvalidRecipient(address(this));
-        (kind, account) = (bytes2(data), address(bytes20(data[2:])));
-        if (kind != TO_LEDGER && kind != TO_LEDGER_DEFERRED) revert InvalidRecipient(address(this));
-        if (account == address(0) || account == address(this)) revert InvalidRecipient(account);
+        kind = bytes2(data);
+        if (data.length != 22 || (kind != TO_LEDGER && kind != TO_LEDGER_DEFERRED)) {
+            revert InvalidRecipient(address(this));
+        }
+        account = address(bytes20(data[2:]));
+        _requireRecipient(account);
     }
 
     /// @dev Divides an input of a 0xe2 order as {IEscrow} says; with `credit`, into the LPs' ledger balances.

@@ -76,6 +76,18 @@ contract GasTest is Base {
     }
 
     /// forge-config: default.isolate = true
+    function test_settle_with_a_limit() public {
+        later();
+        uint256 without = measureEip3009();
+        vm.prank(lp(0));
+        escrow.limitOperator(operator(0), address(weth), 1000e18, 1 hours);
+        settle(simple());
+        StandardOrder memory order = simple();
+        uint256 limited = trade("settle, operator with a limit, one output, EIP-3009", settled(order, by3009(order)));
+        vm.assertLe(limited - without, 6_600, "gas target");
+    }
+
+    /// forge-config: default.isolate = true
     function test_settle_split_eip3009() public {
         StandardOrder memory order = split(IN, OUT);
         trade("settle, three outputs, EIP-3009", settled(order, by3009(order)));

@@ -129,7 +129,11 @@ enum OrderStatus {
 /// 0x00 and 0x01) leaves the nonce alone, else strangers could spend it.
 ///
 /// Operators sign and fill for an account and can never withdraw. They do decide prices and recipients: whoever steals an
-/// operator key can sell the account's balance for nothing until the key is revoked. Keep in the ledger what that risks.
+/// operator key can sell the account's balance for nothing until the key is revoked, up to the operator's limits. With
+/// `limitOperator` an operator spends at most `most` of a token in each window, counted where its signature or call pays an
+/// output from the ledger (settle, fill, fillOrderOutputs, fillWithApprovals) or gives up an order's inputs (release, by the
+/// whole of them). Two windows may follow each other without a pause. What the account itself signs or calls has no limit.
+///
 ///
 /// Following balances off chain: re-read `balanceOf` at a block in which Deposited, Withdrawn, Credited, Open, OutputFilled or
 /// Finalised concerns the account. There is no event per ledger entry. WithdrawalRequested, OperatorSet and NonceInvalidated are
@@ -217,6 +221,8 @@ interface IEscrow is IAttester {
     error WrongCommitment(address lp, uint32 deadline);
     /// @notice The ledger balance does not cover it.
     error InsufficientBalance(address account, address token, uint256 balance, uint256 needed);
+    /// @notice The operator may spend no more than `left` of the account's tokens now.
+    error OperatorLimitExceeded(address operator, address token, uint256 left, uint256 needed);
     /// @notice A transfer arrived short.
     error ShortTransfer(address token, uint256 expected, uint256 received);
     /// @notice The output has been filled already.
@@ -255,8 +261,12 @@ interface IEscrow is IAttester {
     event DeferralEnded(
         bytes32 indexed orderId, bytes32 indexed outputHash, address indexed account, address token, uint256 amount
     );
-    /// @notice `operator` may (or may no longer) sign and fill for `account`.
+    /// @notice `operator` may sign and fill for `account` without limits, or may no longer.
     event OperatorSet(address indexed account, address indexed operator, bool allowed);
+    /// @notice `operator` may sign and fill for `account` within its limits, and this is the one for `token`.
+    event OperatorLimited(
+        address indexed account, address indexed operator, address indexed token, uint256 most, uint256 window
+    );
     /// @notice `user` voided `nonce` without an order.
     event NonceInvalidated(address indexed user, uint256 nonce);
     /// @notice The order's inputs are in.
@@ -299,8 +309,18 @@ interface IEscrow is IAttester {
     function deferredOf(address account, address token) external view returns (uint256);
     /// @notice From when on a deferred delivery may be pushed, Unix seconds; zero when none waits.
     function deferredUntil(bytes32 orderId, bytes32 outputHash) external view returns (uint256);
-    /// @notice Whether `operator` signs and fills for `account`.
+    /// @notice Whether `operator` signs and fills for `account`, without limits or within them.
     function isOperator(address account, address operator) external view returns (bool);
+    /// @notice What the account lets the operator spend of `token`.
+    /// @return limited Whether limits count for this operator: then a token without one is not spent at all.
+    /// @return most Base units in a window.
+    /// @return window Seconds; 0: `most` is for each second.
+    /// @return since Unix seconds at which the last window began. It has ended at `since + window`.
+    /// @return spent Base units spent in it.
+    function operatorLimit(address account, address operator, address token)
+        external
+        view
+        returns (bool limited, uint256 most, uint256 window, uint256 since, uint256 spent);
 
     /// @notice Pays `amount` from the caller, who has approved this contract, into the caller's balance.
     /// @return received What arrived and was credited.
@@ -319,9 +339,14 @@ interface IEscrow is IAttester {
     function withdrawDeferred(bytes32 orderId, MandateOutput calldata output) external returns (uint256 amount);
     /// @notice Called by its account: a deferred delivery stays in the balance for good, like one that was not deferred.
     function keepDeferred(bytes32 orderId, MandateOutput calldata output) external;
-    /// @notice Names or revokes an operator of the caller, at once. An operator is an EOA; an account with code may sign by
-    /// ERC-1271 instead.
+    /// @notice Names an operator of the caller that has no limits, or revokes an operator with all its limits, at once. An
+    /// operator is an EOA; an account with code may sign by ERC-1271 instead.
     function setOperator(address operator, bool allowed) external;
+    /// @notice Names an operator of the caller that spends within limits, and sets its limit for one token, at once. What it has
+    /// spent in the running window goes on counting. Limits that were set before a revocation hold again.
+    /// @param most Base units that it may spend in a window; 0: none.
+    /// @param window Seconds, from its first spending after the last window.
+    function limitOperator(address operator, address token, uint96 most, uint32 window) external;
 
     /* NONCES */
 

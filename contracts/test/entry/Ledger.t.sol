@@ -44,7 +44,7 @@ contract LedgerTest is Base {
         weth.approve(address(escrow), type(uint256).max);
         vm.expectRevert(IEscrow.ZeroValue.selector);
         escrow.deposit(address(weth), 0);
-        vm.expectRevert(IEscrow.ZeroValue.selector);
+        vm.expectRevert(abi.encodeWithSelector(IEscrow.InvalidRecipient.selector, address(0)));
         escrow.depositFor(address(0), address(weth), 1);
         vm.expectRevert(abi.encodeWithSelector(IEscrow.InvalidRecipient.selector, address(escrow)));
         escrow.depositFor(address(escrow), address(weth), 1);

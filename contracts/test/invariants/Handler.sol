@@ -95,9 +95,32 @@ contract Handler is Model {
         uint256 i = _pick(seed, 1, 3);
         IEscrow place = _place(seed);
         bool allowed = _draw(seed, 2) % 3 != 0;
-        if (
-            _try("setOperator", lp(i), place, abi.encodeCall(place.setOperator, (operator(i), allowed)), true)
-        ) operates[address(place)][i] = allowed;
+        if (_try("setOperator", lp(i), place, abi.encodeCall(place.setOperator, (operator(i), allowed)), true)) {
+            operates[address(place)][i] = allowed;
+            limited[address(place)][i] = false;
+        }
+    }
+
+    /// @dev Of one token: the other one's is what it was, zero at first.
+    function limitOperator(uint256 seed) external step {
+        (uint256 i, uint256 t) = (_pick(seed, 1, 3), _pick(seed, 2, 2));
+        IEscrow place = _place(seed);
+        uint96 most = uint96(bound(_draw(seed, 3), 0, unit(t) * 10));
+        uint32 window = uint32(_draw(seed, 4) % 4 == 0 ? 0 : bound(_draw(seed, 5), 1, 1 hours));
+        bytes memory data = abi.encodeCall(place.limitOperator, (operator(i), token(t), most, window));
+        if (!_try("limitOperator", lp(i), place, data, true)) return;
+        operates[address(place)][i] = limited[address(place)][i] = true;
+        Allowance storage l = allowances[address(place)][i][t];
+        (l.most, l.window) = (most, window);
+        if (most > l.peak) l.peak = most;
+    }
+
+    function allowanceAt(IEscrow place, uint256 i, uint256 t) external view returns (bool, Allowance memory) {
+        return (limited[address(place)][i], allowances[address(place)][i][t]);
+    }
+
+    function operatorAt(uint256 i) external pure returns (address) {
+        return operator(i);
     }
 
     /// @dev Tokens sent to an escrow without a word are nobody's.
@@ -127,6 +150,7 @@ contract Handler is Model {
         for (uint256 i; i < order.outputs.length; ++i) {
             _delivered(n, i, order, escrow, _lpOf(order.outputs[i]), true);
         }
+        _count(escrow, _spendings(order, seed, 80, false));
         _creditLps(n, order);
     }
 
@@ -135,7 +159,8 @@ contract Handler is Model {
         bytes memory funding = _fund(order, mode, _userKey(order));
         (Commitment[] memory list, bool fine) = _commit(order, seed);
         // A commitment to an order across chains moves nothing.
-        fine = fine && order.outputs[0].chainId == HERE && _covered(escrow, order);
+        fine = fine && order.outputs[0].chainId == HERE && _covered(escrow, order)
+            && _within(escrow, _spendings(order, seed, 80, false));
         address caller = mode == SELF ? order.user : _anyone(seed);
         return _try("settle", caller, escrow, abi.encodeCall(escrow.settle, (order, funding, list)), fine);
     }
@@ -223,11 +248,16 @@ contract Handler is Model {
         // A fill that is there already is answered whatever became of the order since.
         bool fine = clock <= order.fillDeadline && (!fresh || _fillable(n, o))
             && (o.context.length == 0 || _lpOf(o) == _index(solver));
+        uint256[2][3] memory sums;
+        if (fresh && ledger && caller != solver) sums[_index(solver) - 2][_tokenIndex(o.token)] = o.amount;
+        fine = fine && _within(place, sums);
         bool pays = fine && fresh && !ledger;
         // What the caller pays with is minted just before, so its own tokens stay as they were.
         if (pays) _mintTo(caller, _tokenIndex(o.token), o.amount);
         bytes memory data = abi.encodeCall(place.fill, (tracked[n].id, o, order.fillDeadline, fillerData(solver)));
-        if (_try("fill", caller, place, data, fine) && fresh) _delivered(n, i, order, place, _index(solver), ledger);
+        if (!_try("fill", caller, place, data, fine) || !fresh) return;
+        _delivered(n, i, order, place, _index(solver), ledger);
+        _count(place, sums);
     }
 
     function fillWithApprovals(uint256 seed) external step {
@@ -236,13 +266,15 @@ contract Handler is Model {
         StandardOrder memory order = _orderOf(n);
         IEscrow place = _settlerOf(order.outputs[0]);
         (Approval[] memory list, bool fine) = _approve(seed, n, order, place);
-        fine = fine && clock <= order.fillDeadline && _covered(place, order);
+        fine = fine && clock <= order.fillDeadline && _covered(place, order)
+            && _within(place, _spendings(order, seed, 20, false));
         bytes memory data =
             abi.encodeCall(place.fillWithApprovals, (tracked[n].id, order.outputs, order.fillDeadline, list));
         if (!_try("fillWithApprovals", _anyone(seed), place, data, fine)) return;
         for (uint256 i; i < list.length; ++i) {
             _delivered(n, i, order, place, _lpOf(order.outputs[i]), true);
         }
+        _count(place, _spendings(order, seed, 20, false));
     }
 
     function _approve(uint256 seed, uint256 n, StandardOrder memory order, IEscrow place)
@@ -353,7 +385,9 @@ contract Handler is Model {
             list[i] = releaseSignature(tracked[n].id, key);
             fine = fine && allowed;
         }
+        fine = fine && _within(escrow, _spendings(order, seed, 20, true));
         if (!_try("release", _anyone(seed), escrow, abi.encodeCall(escrow.release, (order, list)), fine)) return;
+        _count(escrow, _spendings(order, seed, 20, true));
         tracked[n].status = REFUNDED;
         _payInputs(n, order, _index(order.user));
     }

@@ -34,7 +34,7 @@ contract InvariantsTest is Test {
     }
 
     function selectors() private pure returns (bytes4[] memory s) {
-        s = new bytes4[](27);
+        s = new bytes4[](28);
         s[0] = Handler.deposit.selector;
         s[1] = Handler.requestWithdrawal.selector;
         s[2] = Handler.withdraw.selector;
@@ -62,6 +62,7 @@ contract InvariantsTest is Test {
         s[24] = Handler.withdrawDeferred.selector;
         s[25] = Handler.withdrawDeferred.selector;
         s[26] = Handler.keepDeferred.selector;
+        s[27] = Handler.limitOperator.selector;
     }
 
     /// @dev Random steps prove nothing if they never get anywhere: each must have been made, and each refusal met.
@@ -72,11 +73,12 @@ contract InvariantsTest is Test {
             (bool success,) = address(handler).call(abi.encodeWithSelector(s[seed % s.length], seed));
             ok(success, "a step reverted");
         }
-        string[16] memory names = [
+        string[17] memory names = [
             "deposit",
             "requestWithdrawal",
             "withdraw",
             "setOperator",
+            "limitOperator",
             "withdrawDeferred",
             "keepDeferred",
             "settle",
@@ -92,9 +94,10 @@ contract InvariantsTest is Test {
         ];
         for (uint256 i; i < names.length; ++i) {
             ok(handler.done(names[i]) != 0, string(abi.encodePacked("never made: ", names[i])));
-            bool mayFail = i != 0 && i != 3;
+            bool mayFail = i != 0 && i != 3 && i != 4;
             ok(!mayFail || handler.refusals(names[i]) != 0, string(abi.encodePacked("never refused: ", names[i])));
         }
+        ok(handler.pastLimits() != 0, "no limit was met");
         ok(handler.refusals("replay") != 0, "never replayed");
         ok(handler.refusals("reuseNonce") != 0, "never reused");
         ok(handler.refusals("forge") > 10, "hardly forged");
@@ -115,6 +118,7 @@ contract InvariantsTest is Test {
         S4_S8_S11_nothingMovesUnbidden();
         everythingHeldIsOwed();
         deferralsAreRemembered();
+        operatorsKeepToTheirLimits();
     }
 
     function invariant_S2_S5_S6_S9_S10_lives() public view {
@@ -287,6 +291,23 @@ contract InvariantsTest is Test {
                 for (uint256 p; p < 2; ++p) {
                     uint256 sum = places[p].deferredOf(handler.actor(a), handler.token(t));
                     eq(sum, handler.deferredSum(address(places[p]), a, t), "what is deferred in all");
+                }
+            }
+        }
+    }
+
+    /// @dev In no window did an operator spend more than the largest limit that was in force while it ran.
+    function operatorsKeepToTheirLimits() private view {
+        IEscrow[2] memory places = handler.places();
+        for (uint256 p; p < 2; ++p) {
+            for (uint256 i; i < 3; ++i) {
+                for (uint256 t; t < 2; ++t) {
+                    (bool limited, Model.Allowance memory l) = handler.allowanceAt(places[p], i, t);
+                    (bool now_, uint256 most, uint256 window, uint256 since, uint256 spent) =
+                        places[p].operatorLimit(handler.actor(2 + i), handler.operatorAt(i), handler.token(t));
+                    ok(now_ == limited && most == l.most && window == l.window, "the limit is what was set");
+                    ok(since == l.since && spent == l.spent, "what is counted is what was spent");
+                    vm.assertLe(spent, l.peak, "more than the limit in a window");
                 }
             }
         }

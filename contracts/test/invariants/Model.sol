@@ -63,12 +63,24 @@ abstract contract Model is Base {
         uint256[3] deferredUntil;
     }
 
+    /// @param peak The largest limit that was in force while the window runs.
+    struct Allowance {
+        uint256 most;
+        uint256 window;
+        uint256 since;
+        uint256 spent;
+        uint256 peak;
+    }
+
     uint256 public clock;
     Tracked[] internal tracked;
     mapping(address place => mapping(uint256 account => mapping(uint256 t => uint256))) internal ledgerOf;
     mapping(uint256 account => mapping(uint256 t => uint256)) internal walletOf;
     mapping(address place => mapping(uint256 account => mapping(uint256 t => Request))) internal requested;
     mapping(address place => mapping(uint256 i => bool)) internal operates;
+    /// @dev Whether an LP's operator has limits, and what they are.
+    mapping(address place => mapping(uint256 i => bool)) internal limited;
+    mapping(address place => mapping(uint256 i => mapping(uint256 t => Allowance))) internal allowances;
     mapping(address place => mapping(uint256 t => uint256)) internal donated;
     mapping(address place => mapping(uint256 account => mapping(uint256 t => uint256))) public deferredSum;
 
@@ -78,6 +90,8 @@ abstract contract Model is Base {
     mapping(uint256 account => mapping(uint256 t => uint256)) public promised;
     mapping(uint256 account => mapping(uint256 t => uint256)) public spent;
     uint256[2] public deliveredSum;
+    /// @dev Steps that would have spent more than an operator's limit.
+    uint256 public pastLimits;
     /// @dev Steps that were made and steps that had to fail and did.
     mapping(string => uint256) public done;
     mapping(string => uint256) public refusals;
@@ -534,6 +548,46 @@ abstract contract Model is Base {
         if (a == FILLER) return (STRANGER, false);
         if (chance % 2 == 0) return (LP + 16 * (a - 2), true);
         return (OPERATOR + 16 * (a - 2), operates[address(place)][a - 2]);
+    }
+
+    /// @dev Per operator and token, what an order takes of the limits of those who sign for it as `_signerOf` chooses them.
+    function _spendings(StandardOrder memory order, uint256 seed, uint256 draws, bool inputs)
+        internal
+        view
+        returns (uint256[2][3] memory sums)
+    {
+        for (uint256 i; i < order.outputs.length; ++i) {
+            uint256 a = _lpOf(order.outputs[i]);
+            if (a == FILLER || _draw(seed, draws + i) % 2 == 0) continue;
+            if (!inputs) sums[a - 2][_tokenIndex(order.outputs[i].token)] += order.outputs[i].amount;
+            for (uint256 j; inputs && j < order.inputs.length; ++j) {
+                sums[a - 2][_tokenIndex(bytes32(order.inputs[j][0]))] += order.inputs[j][1];
+            }
+        }
+    }
+
+    function _within(IEscrow place, uint256[2][3] memory sums) internal returns (bool) {
+        for (uint256 i; i < 3; ++i) {
+            for (uint256 t; t < 2; ++t) {
+                Allowance memory l = allowances[address(place)][i][t];
+                uint256 before = clock >= l.since + l.window ? 0 : l.spent;
+                if (!limited[address(place)][i] || sums[i][t] == 0 || before + sums[i][t] <= l.most) continue;
+                ++pastLimits;
+                return false;
+            }
+        }
+        return true;
+    }
+
+    function _count(IEscrow place, uint256[2][3] memory sums) internal {
+        for (uint256 i; i < 3; ++i) {
+            for (uint256 t; t < 2; ++t) {
+                if (!limited[address(place)][i] || sums[i][t] == 0) continue;
+                Allowance storage l = allowances[address(place)][i][t];
+                if (clock >= l.since + l.window) (l.since, l.spent, l.peak) = (clock, 0, l.most);
+                l.spent += sums[i][t];
+            }
+        }
     }
 
     function _commit(StandardOrder memory order, uint256 seed)
