@@ -1,11 +1,18 @@
 /** A bucket is one token on one chain: its balance and the claims on it, in base units. */
 
+import { min } from '../domain/amount.ts';
 import type { Address } from '../domain/hex.ts';
 
 /** What accepted orders and live quotes add to the exposure to an asset, in atto; its buckets share it. */
 export interface PromisedExposure {
   committed: bigint;
   quoted: bigint;
+}
+
+/** What the account lets the operator spend of a token in a window, and what is left of it now. */
+export interface OperatorLimit {
+  most: bigint;
+  left: bigint;
 }
 
 export interface BucketConfig {
@@ -37,6 +44,8 @@ export interface Bucket {
   receivable: bigint;
   overdue: bigint;
   withdrawing: bigint;
+  /** null: the operator has no limit here. */
+  operatorLimit: OperatorLimit | null;
   drift: bigint | null;
 }
 
@@ -60,29 +69,36 @@ export function createBucket(
     receivable: 0n,
     overdue: 0n,
     withdrawing: 0n,
+    operatorLimit: null,
     drift: null,
   };
 }
 
-/** What a new hold may take. Negative when claims exceed the balance: only the owner's key can cause it. */
+/** What a new hold may take. Negative when claims exceed what is there: only the owner's key can cause it. */
 export function freeOf(bucket: Bucket): bigint {
-  return (
-    bucket.base +
-    bucket.moved -
-    bucket.pendingOut -
-    bucket.committed -
-    bucket.held -
-    bucket.buffer -
-    bucket.withdrawing
-  );
+  return roomOf(bucket) - bucket.pendingOut - bucket.committed - bucket.held;
 }
+
+/**
+ * The most that all claims may come to. The chain counts a fill against the operator's limit from its block
+ * on, so a fill that is not final yet is part of what was spent and not of what may be.
+ */
+export function roomOf({ base, moved, buffer, withdrawing, operatorLimit, pendingOut }: Bucket): bigint {
+  const own = base + moved - buffer - withdrawing;
+  return operatorLimit === null ? own : min(own, operatorLimit.left + pendingOut);
+}
+
+/** Whether the operator's limit, and not the balance, decides what is free. */
+export const isLimited = (bucket: Bucket): boolean =>
+  roomOf(bucket) < roomOf({ ...bucket, operatorLimit: null });
 
 export const ownedOf = (bucket: Bucket): bigint =>
   bucket.base + bucket.moved - bucket.pendingOut + bucket.receivable - bucket.overdue;
 
 /**
- * The bucket for operators and metrics, in base units. `free`: available to new quotes. `shortfall`: claims
- * beyond the balance. `drift`: chain balance less ledger balance if that froze the bucket.
+ * The bucket for operators and metrics, in base units. `room`: the most that claims may come to. `free`:
+ * available to new quotes. `shortfall`: claims beyond the balance. `drift`: chain balance less ledger balance
+ * if that froze the bucket.
  */
 export function amountsOf(bucket: Bucket) {
   const {
@@ -97,6 +113,7 @@ export function amountsOf(bucket: Bucket) {
     overdue,
     buffer,
     withdrawing,
+    operatorLimit,
     drift,
   } = bucket;
   const free = freeOf(bucket);
@@ -115,6 +132,8 @@ export function amountsOf(bucket: Bucket) {
     overdue,
     buffer,
     withdrawing,
+    operatorLimit,
+    room: roomOf(bucket),
     free: free > 0n ? free : 0n,
     shortfall: short > 0n ? short : 0n,
     drift,

@@ -15,6 +15,7 @@ import {
   type Bucket,
   createBucket,
   freeOf,
+  isLimited,
   ownedOf,
   type PromisedExposure,
   toAtto,
@@ -161,7 +162,11 @@ export function createLedger(options: LedgerOptions): Ledger {
     const shared = largestOutput(group, out);
     const free = freeOf(out);
     if (free < 0n || request.amount - shared > free)
-      return { declined: 'no_inventory', maxAmount: free < 0n ? 0n : free + shared };
+      return {
+        declined: 'no_inventory',
+        maxAmount: free < 0n ? 0n : free + shared,
+        ...(isLimited(out) && { detail: "the operator's limit on chain leaves no more" }),
+      };
     return overCap(request, limits, hold.counters, group);
   }
 
@@ -370,6 +375,8 @@ export function createLedger(options: LedgerOptions): Ledger {
     visitCounters: counters.visit,
     setBuffer: (chainId, token, buffer) =>
       void ((bucketOf(chainId, token) ?? missing({ chainId, token })).buffer = buffer),
+    setOperatorLimit: (chainId, token, limit) =>
+      void ((bucketOf(chainId, token) ?? missing({ chainId, token })).operatorLimit = limit),
     snapshot() {
       for (const clock of clocks.values()) while (clock.backlog) advance(clock, clock.now, MOST_AT_ONCE);
       return {

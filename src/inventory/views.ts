@@ -3,7 +3,7 @@
 import type { Decline } from '../domain/decline.ts';
 import type { Address } from '../domain/hex.ts';
 import type { UnixSeconds } from '../domain/time.ts';
-import type { amountsOf, Bucket, BucketConfig } from './bucket.ts';
+import type { amountsOf, Bucket, BucketConfig, OperatorLimit } from './bucket.ts';
 import type { HoldRequest, LedgerEvent } from './event.ts';
 import type { CounterVisitor } from './counters.ts';
 import type { Limits, FullestCap } from './limits.ts';
@@ -81,6 +81,8 @@ export interface Ledger {
   setLimits(limits: Limits): void;
   visitCounters(visitor: CounterVisitor): void;
   setBuffer(chainId: number, token: Address, buffer: bigint): void;
+  /** What the chain lets the operator spend of a token; null without a limit. */
+  setOperatorLimit(chainId: number, token: Address, limit: OperatorLimit | null): void;
   /** The whole ledger, sorted so that equal ledgers are equal bytes. Ends expired holds first. */
   snapshot(): LedgerSnapshot;
   snapshotChunks(): SnapshotChunks;

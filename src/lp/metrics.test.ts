@@ -65,6 +65,7 @@ test('shows an operator the inventory, and nothing of ended holds', async () => 
         ? [{ asset: 'USDC', from: 'base', to: 'arc', amount: (25n * ETH) / 10n, cost: 1n, charges: 2n }]
         : [],
   });
+  ledger.setOperatorLimit(1, TOKEN, { most: 80_000_000n, left: 20_000_000n });
   ledger.apply({ type: 'reconciled', chainId: 1, token: TOKEN, amount: 98_000_000n });
   const bad = await metrics.text();
   for (const line of [
@@ -79,12 +80,14 @@ test('shows an operator the inventory, and nothing of ended holds', async () => 
     'firmquote_lp_rebalance_advice_units{asset="USDC",from="base",to="arc"} 2.5',
     'firmquote_lp_link_frames{venue="v",kind="waiting"} 3',
     'firmquote_lp_standby_reason{reason="drift"} 1',
+    'firmquote_lp_operator_limit_left_share{chain="base",token="USDC"} 0.25',
   ])
     expect(bad).toContain(line);
   trouble = false;
   ledger.apply({ type: 'reconciled', chainId: 1, token: TOKEN, amount: 100_000_000n });
+  ledger.setOperatorLimit(1, TOKEN, { most: 0n, left: 0n });
   const good = await metrics.text();
   expect(good).toContain('part="drift"} 0');
   expect(good).toContain('firmquote_lp_standby_reason{reason="drift"} 0');
-  expect(good).not.toMatch(/receivables_overdue\{|advice_units\{/);
+  expect(good).not.toMatch(/receivables_overdue\{|advice_units\{|limit_left_share\{/);
 });

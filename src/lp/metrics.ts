@@ -143,6 +143,19 @@ export function exposeGauges(metrics: Metrics, view: LpGauges): void {
     },
   );
   metrics.gauge(
+    'firmquote_lp_operator_limit_left_share',
+    'What the operator may still spend in this window, divided by its limit; of tokens with a limit above zero',
+    ['chain', 'token'],
+    (gauge) => {
+      for (const { chainId, token, operatorLimit } of view.ledger.buckets())
+        if (operatorLimit !== null && operatorLimit.most > 0n)
+          gauge.set(Number((operatorLimit.left * 1_000_000n) / operatorLimit.most) / 1e6, {
+            chain: view.slug(chainId),
+            token: view.symbol(chainId, token),
+          });
+    },
+  );
+  metrics.gauge(
     'firmquote_lp_inventory_q',
     'Distance from the target in soft bands: of an asset (chain "all"), and of each chain',
     ['asset', 'chain'],

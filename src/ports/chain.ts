@@ -4,6 +4,7 @@ import type { Chain } from '../domain/chain.ts';
 import type { Address, Bytes32, Hex } from '../domain/hex.ts';
 import type { UnixSeconds } from '../domain/time.ts';
 import type { EscrowEvent } from '../settlement/log.ts';
+import type { SpendingLimit } from '../settlement/spending-limit.ts';
 
 export type { EscrowEvent };
 
@@ -34,6 +35,13 @@ export interface ChainViews {
   withdrawalDelay(at?: bigint): Promise<number>;
   maxFeeBps(at?: bigint): Promise<number>;
   isOperator(account: Address, operator: Address, at?: bigint): Promise<boolean>;
+  /** What the account lets its operator spend of a token; undefined: it has no limits. */
+  operatorLimit(
+    account: Address,
+    operator: Address,
+    token: Address,
+    at?: bigint,
+  ): Promise<SpendingLimit | undefined>;
   isProven(
     oracle: Address,
     remoteChainId: bigint,

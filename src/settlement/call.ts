@@ -121,6 +121,14 @@ export const withdrawDeferredCall = (orderId: Bytes32, output: MandateOutput): H
   escrowCall({ abi: escrowAbi, functionName: 'withdrawDeferred', args: [orderId, output] });
 export const setOperatorCall = (operator: Address, allowed: boolean): Hex =>
   escrowCall({ abi: escrowAbi, functionName: 'setOperator', args: [operator, allowed] });
+/** `most`: base units in a window of so many seconds. */
+export const limitOperatorCall = (
+  operator: Address,
+  token: Address,
+  most: bigint,
+  windowSeconds: number,
+): Hex =>
+  escrowCall({ abi: escrowAbi, functionName: 'limitOperator', args: [operator, token, most, windowSeconds] });
 
 /** viem's types want mutable rows. */
 function toTuple(order: StandardOrder) {

@@ -65,6 +65,7 @@ export const TOPICS = {
   Refunded: keccakText('Refunded(bytes32)'),
   OutputFilled: keccakText(`OutputFilled(bytes32,bytes32,uint32,${OUTPUT_TUPLE},uint256)`),
   OperatorSet: keccakText('OperatorSet(address,address,bool)'),
+  OperatorLimited: keccakText('OperatorLimited(address,address,address,uint256,uint256)'),
   NonceInvalidated: keccakText('NonceInvalidated(address,uint256)'),
   Deposited: keccakText('Deposited(address,address,address,uint256)'),
   Credited: keccakText('Credited(address,address,uint256)'),
@@ -119,6 +120,14 @@ export function decodeLog({ topics, data, ...place }: RawLog): EscrowEvent | und
         account: wordAddress(first),
         operator: wordAddress(second),
         allowed: BigInt(data) !== 0n,
+      };
+    case TOPICS.OperatorLimited:
+      return {
+        ...place,
+        kind: 'operator',
+        account: wordAddress(first),
+        operator: wordAddress(second),
+        allowed: true,
       };
     case TOPICS.NonceInvalidated:
       return { ...place, kind: 'nonce', user: wordAddress(first), nonce: BigInt(data) };

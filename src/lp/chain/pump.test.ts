@@ -30,6 +30,7 @@ function setUp() {
         );
       },
     },
+    spending: { read: async () => {}, changed: () => {} },
     reconciler: { check: async () => void (checks += 1), undecided: () => checks === doubted },
     log: { ...silentLog, info: say, warn: say },
   });

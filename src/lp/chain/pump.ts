@@ -1,27 +1,30 @@
-/** Runs follower and reconciler for the newest head of a chain, one pass at a time. */
+/** One pass at a time for the newest head of a chain: operator's limits, follower, reconciler. */
 
 import type { ChainPort } from '../../ports/chain.ts';
 import type { Log } from '../../ports/log.ts';
 import { createPasses } from '../passes.ts';
 import type { Follower } from './follow.ts';
 import type { Reconciler } from './reconcile.ts';
+import type { Spending } from './spending.ts';
 
 export type Pump = ReturnType<typeof createPump>;
 
 interface PumpDeps {
+  spending: Spending;
   port: Pick<ChainPort, 'chain' | 'head' | 'onHead'>;
   follower: Pick<Follower, 'scan'>;
   reconciler: Reconciler;
   log: Log;
 }
 
-export function createPump({ port, follower, reconciler, log }: PumpDeps) {
+export function createPump({ port, spending, follower, reconciler, log }: PumpDeps) {
   let stopped = false;
   let failing = false;
 
   const passes = createPasses(async () => {
     const head = port.head();
     if (head === undefined || stopped) return;
+    await spending.read(head);
     await follower.scan(head);
     await reconciler.check();
     if (failing) log.info({ chain: port.chain.slug, head: head.number }, 'a chain is followed again');

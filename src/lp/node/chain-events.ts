@@ -1,12 +1,17 @@
 /** Applies what the chain follower sees of our orders to awards, accounting, replicas and venues. */
 
 import type { FollowListener } from '../chain/follow.ts';
+import type { Spending } from '../chain/spending.ts';
 import { ownSlice } from '../quoting/order.ts';
 import type { LpParts } from './wiring.ts';
 
 const REVOKED_NOTE = 'the operator key was revoked';
 
-export function createChainListener(parts: LpParts, chainId: number): FollowListener {
+export function createChainListener(
+  parts: LpParts,
+  chainId: number,
+  spending: Pick<Spending, 'changed'>,
+): FollowListener {
   const { awards, quoteEvents, sharing, sessions, standby, chains } = parts;
   const { account, lpMetrics } = parts.base;
   const { log } = parts.deps;
@@ -46,6 +51,7 @@ export function createChainListener(parts: LpParts, chainId: number): FollowList
     },
     moved: quoteEvents.moved,
     operator(allowed) {
+      spending.changed();
       if (!allowed)
         log.fatal({ chainId }, 'the account revoked our operator key on the chain: nothing more is signed');
       standby.report('operator', allowed ? undefined : REVOKED_NOTE);

@@ -4,6 +4,7 @@ import { RequestError, UpstreamError } from '../../domain/errors.ts';
 import { createFollower } from '../chain/follow.ts';
 import { createPump, type Pump } from '../chain/pump.ts';
 import { createReconciler } from '../chain/reconcile.ts';
+import { createSpending } from '../chain/spending.ts';
 import type { LpConfig } from '../config/config.ts';
 import { exposeAccounts, exposeGauges } from '../metrics.ts';
 import { createQuotingSnapshot, type QuotingSnapshot } from '../quoting/quoting-snapshot.ts';
@@ -158,12 +159,17 @@ function createChainPump(parts: LpParts, config: LpConfig, { port, chain }: LpCh
   const cursor = opened.cursors.get(chain.id);
   if (cursor === undefined)
     throw new UpstreamError('A chain has no block to start from.', { code: 'block_missing' });
+  const tokens = base.buckets.filter(({ chainId }) => chainId === chain.id).map(({ token }) => token);
+  const spending = createSpending(
+    { port, ledger, clock, log },
+    { account, operator, tokens, everyMs: config.reconcileSeconds * 1000 },
+  );
   const follower = createFollower(
     {
       port,
       ledger,
       log,
-      listener: createChainListener(parts, chain.id),
+      listener: createChainListener(parts, chain.id, spending),
       restore: awards.restore,
       ...(replica && { learn: replica.learn }),
     },
@@ -171,13 +177,12 @@ function createChainPump(parts: LpParts, config: LpConfig, { port, chain }: LpCh
     cursor,
   );
   parts.followers.set(chain.id, follower);
-  const tokens = base.buckets.filter(({ chainId }) => chainId === chain.id).map(({ token }) => token);
   const open = opened.requests.filter(({ chainId }) => chainId === chain.id);
   const reconciler = createReconciler(
     { follower, ledger, clock, log },
     { account, tokens, everyMs: config.reconcileSeconds * 1000, open },
   );
-  return createPump({ port, follower, reconciler, log });
+  return createPump({ port, spending, follower, reconciler, log });
 }
 
 async function checkOperator({ base, operator, deps, standby }: LpParts, { port, chain }: LpChainWithPort) {

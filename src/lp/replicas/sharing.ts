@@ -84,10 +84,7 @@ export function createSharing(
       .ledger()
       .buckets()
       .filter((each) => each.chainId === chainId)
-      .map((each) => ({
-        bucket: bucketOf(each),
-        room: each.drift === null ? each.onchain - each.withdrawing - each.buffer : 0n,
-      }));
+      .map((each) => ({ bucket: bucketOf(each), room: each.drift === null ? each.room : 0n }));
   }
 
   async function tellChain(chainId: number): Promise<boolean> {

@@ -245,9 +245,13 @@ export function createStandby({
     const { dest, outputToken } = route;
     const bucket = quoting().context.ledger.bucket(dest.id, outputToken.address);
     if (bucket !== undefined && bucket.drift !== null) return driftText(dest.slug, bucket, bucket.drift);
-    return hasInventory(route)
-      ? undefined
-      : `${outputToken.symbol} on ${dest.slug}: nothing to pay out beyond the buffer`;
+    if (!hasInventory(route))
+      return `${outputToken.symbol} on ${dest.slug}: nothing to pay out beyond the buffer`;
+    const limit = bucket?.operatorLimit ?? null;
+    if (limit === null || limit.left > 0n) return undefined;
+    return limit.most === 0n
+      ? `${outputToken.symbol} on ${dest.slug}: the account lets this operator spend none (firmquote lp operator set --limit)`
+      : `${outputToken.symbol} on ${dest.slug}: the operator has spent its limit of ${formatTokens(limit.most, outputToken)} in this window`;
   }
 
   /** What is promised already does not count: it may come back within seconds. */

@@ -56,6 +56,14 @@ export function createViews(chain: Chain, rpc: Pick<ChainRpc, 'request'>, call: 
       return Number(await escrow('MAX_FEE_BPS', [], at));
     },
     isOperator: (account, operator, at) => escrow('isOperator', [account, operator], at),
+    async operatorLimit(account, operator, of, at) {
+      const [limited, most, window, since, spent] = await escrow(
+        'operatorLimit',
+        [account, operator, of],
+        at,
+      );
+      return limited ? { most, windowSeconds: Number(window), since: Number(since), spent } : undefined;
+    },
     isProven: (oracle, remoteChainId, remoteOracle, application, payloadHash, at) =>
       viewsOf(call, attestationOracleAbi, oracle)(
         'isProven',

@@ -1,0 +1,78 @@
+/**
+ * Reads what the operator may still spend by its limits on the chain, so that no quote is signed that the
+ * escrow would refuse.
+ */
+
+import { formatTokens } from '../../domain/amount.ts';
+import { tokenOrAddress } from '../../domain/chain.ts';
+import type { Address } from '../../domain/hex.ts';
+import type { OperatorLimit } from '../../inventory/bucket.ts';
+import type { Ledger } from '../../inventory/ledger.ts';
+import type { Block, ChainPort } from '../../ports/chain.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Log } from '../../ports/log.ts';
+import { limitAt } from '../../settlement/spending-limit.ts';
+
+export type Spending = ReturnType<typeof createSpending>;
+
+interface SpendingDeps {
+  port: Pick<ChainPort, 'chain' | 'operatorLimit'>;
+  ledger: Pick<Ledger, 'setOperatorLimit'>;
+  clock: Clock;
+  log: Log;
+}
+
+interface SpendingOptions {
+  account: Address;
+  operator: Address;
+  tokens: readonly Address[];
+  /** How often it is asked whether an operator without limits has got some. */
+  everyMs: number;
+}
+
+export function createSpending(
+  { port, ledger, clock, log }: SpendingDeps,
+  { account, operator, tokens, everyMs }: SpendingOptions,
+) {
+  const { chain } = port;
+  const usedUp = new Set<Address>();
+  let limited = true;
+  let readMs = 0;
+
+  function set(token: Address, limit: OperatorLimit | null): void {
+    ledger.setOperatorLimit(chain.id, token, limit);
+    const nothingLeft = limit !== null && limit.most > 0n && limit.left === 0n;
+    if (nothingLeft && !usedUp.has(token))
+      log.warn(
+        { chain: chain.slug, limit: formatTokens(limit.most, tokenOrAddress(chain, token)) },
+        "the operator has spent its limit: this token is not quoted until the limit's window ends",
+      );
+    if (nothingLeft) usedUp.add(token);
+    else usedUp.delete(token);
+  }
+
+  return {
+    /**
+     * Call before the events of the block are applied. A fill then counts twice for a moment, as spent and as
+     * promised, and it always counts.
+     */
+    async read(head: Block): Promise<void> {
+      const nowMs = clock.monotonicMs();
+      if (!limited && nowMs - readMs < everyMs) return;
+      const limits =
+        operator === account
+          ? []
+          : await Promise.all(tokens.map((token) => port.operatorLimit(account, operator, token)));
+      for (const [index, token] of tokens.entries()) {
+        const limit = limits[index];
+        set(token, limit === undefined ? null : limitAt(limit, head.timestamp));
+      }
+      limited = limits.some((limit) => limit !== undefined);
+      readMs = nowMs;
+    },
+    /** The account changed what the operator may do. */
+    changed(): void {
+      limited = true;
+    },
+  };
+}
