@@ -12,6 +12,7 @@ import { writeSecretFile } from '../../src/adapters/keystore/file.ts';
 import { encryptKey } from '../../src/adapters/keystore/keystore.ts';
 import { PROGRAM } from '../support/build.ts';
 import { lpCommandHere } from '../support/command.ts';
+import type { Address } from '../../src/domain/hex.ts';
 import { account, type Devnet, startDevnet, type TestChain } from '../support/devnet.ts';
 
 const owner = account(41);
@@ -213,10 +214,53 @@ test('error: any key but the owner’s is refused', async () => {
 });
 
 test('operator: set and revoke, by default the configured operator', async () => {
-  expect((await own('operator', 'set')).stdout).toContain('may now sign quotes and fills for the account');
+  expect((await own('operator', 'set')).stderr).toContain(
+    'Say what the operator may spend: --limit USDC=250000/1h for each token, or --unlimited.',
+  );
+  expect((await own('operator', 'set', '--unlimited', '--limit', 'USDC=1/1h')).stderr).toContain('not both');
+  expect((await own('operator', 'set', '--unlimited')).stdout).toContain(
+    'may now sign quotes and fills for the account, without limits; it cannot withdraw.',
+  );
   expect(await chain.port.isOperator(owner.address, operator.address)).toBe(true);
-  expect((await own('operator', 'set', operator.address)).stdout).toContain('is already an operator');
+  expect((await own('operator', 'set', operator.address, '--unlimited')).stdout).toContain(
+    'is already an operator without limits',
+  );
   expect((await own('operator', 'revoke', operator.address, '--chain', 'chain1')).status).toBe(0);
   expect(await chain.port.isOperator(owner.address, operator.address)).toBe(false);
-  expect((await own('operator', 'set', owner.address)).stderr).toContain('An operator is a different key');
+  expect((await own('operator', 'set', owner.address, '--unlimited')).stderr).toContain(
+    'An operator is a different key',
+  );
+});
+
+test('operator: limits are set for each token, changed, and read back', async () => {
+  const limitOf = (token: Address) => chain.port.operatorLimit(owner.address, operator.address, token);
+  const set = await own('operator', 'set', '--limit', 'USDC=250000.5/1h', '--limit', 'WETH=0/90s');
+  expect(set.stdout).toMatch(
+    /to let the operator 0x[0-9a-f]{40} spend 250,?000\.5 USDC in 3600 s on chain1[\s\S]*may now sign quotes and fills for the account, within its limits/,
+  );
+  expect(await limitOf(chain.usdc.address)).toEqual({
+    most: 250_000_500_000n,
+    windowSeconds: 3_600,
+    since: 0,
+    spent: 0n,
+  });
+  expect(await limitOf(chain.weth.address)).toMatchObject({ most: 0n, windowSeconds: 90 });
+  const again = await own('operator', 'set', '--limit', 'USDC=250000.5/1h', '--json');
+  expect(JSON.parse(again.stdout)).toMatchObject({ steps: [] });
+  expect((await own('operator', 'set', '--limit', 'USDC=1/2d')).status).toBe(0);
+  expect(await limitOf(chain.usdc.address)).toMatchObject({ most: 1_000_000n, windowSeconds: 172_800 });
+
+  for (const [limit, says] of [
+    ['USDC=10', 'is not a limit: write the token, the most it may spend and the time'],
+    ['USDC=-1/1h', 'is not a limit'],
+    ['USDC=1/1w', 'is not a limit'],
+    ['USDC=0.0000001/1h', 'is not an amount'],
+    ['EURC=1/1h', 'No chain has a token EURC: nothing was changed.'],
+    [`WETH=${10n ** 12n}/1h`, 'is more than the escrow can count: at most'],
+  ] as const) {
+    const refused = await own('operator', 'set', '--limit', limit);
+    expect([refused.status, refused.stderr]).toEqual([1, expect.stringContaining(says)]);
+  }
+  expect(await limitOf(chain.usdc.address)).toMatchObject({ most: 1_000_000n });
+  expect((await own('operator', 'revoke')).stdout).toContain('Its limits are kept');
 });

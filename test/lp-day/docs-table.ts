@@ -23,8 +23,10 @@ export const TYPED_ELSEWHERE: Readonly<Record<string, string>> = {
 export const SHOWN: Readonly<Record<string, readonly Shown[]>> = {
   'docs/lp/real-venue.md': [
     {
-      command: 'firmquote lp operator set --config my-lp/lp.json --owner owner.json',
-      prints: /0x[0-9a-f]{40} may now sign quotes and fills for the account; it cannot withdraw\.|already/,
+      command:
+        'firmquote lp operator set --limit USDC=250000/1h --limit WETH=100/1h --config my-lp/lp.json --owner owner.json',
+      prints:
+        /0x[0-9a-f]{40} may now sign quotes and fills for the account, within its limits; it cannot withdraw\.|already/,
     },
     {
       command:

@@ -16,7 +16,10 @@ export async function rotation(day: Day): Promise<void> {
   expect(made).toMatchObject({ status: 0, stderr: '' });
   const [old, key] = [day.keys.at(-1) as string, made.stdout.trim() as `0x${string}`];
   await Promise.all([here, there].map((chain) => chain.fund(key, 0n)));
-  await asOwner(day, `firmquote lp operator set ${key} --config ${operator.file} --owner ${owner}`);
+  await asOwner(
+    day,
+    `firmquote lp operator set ${key} --limit USDC=50000/1h --limit WETH=50/1h --config ${operator.file} --owner ${owner}`,
+  );
   day.keys.push(key);
 
   const during = [

@@ -10,6 +10,7 @@ import type { DemoOptions } from '../demo/main.ts';
 import { adminCommands } from './admin/admin.ts';
 import { feedCommand, readWhole } from './feed/feed.ts';
 import { lpCommand, readPort } from './lp/lp.ts';
+import { collect } from './option-values.ts';
 import { simCommand } from './sim/sim.ts';
 import { tradesCommand } from './admin/trades.ts';
 
@@ -177,8 +178,4 @@ try {
   // Expected errors print their message; a bug prints its stack.
   console.error(error instanceof BaseError ? error.message : error);
   process.exitCode = 1;
-}
-
-function collect(text: string, before: readonly string[]): string[] {
-  return [...before, text];
 }

@@ -11,6 +11,7 @@ import type { Signer } from '../../ports/signer.ts';
 import {
   approveCall,
   depositCall,
+  limitOperatorCall,
   requestWithdrawalCall,
   setOperatorCall,
   withdrawCall,
@@ -31,6 +32,8 @@ export type Owner = ReturnType<typeof createOwner>;
 
 const POLL_MS = 500;
 const MINED_WITHIN_MS = 180_000;
+/** The escrow keeps a limit in 96 bits. */
+const MAX_LIMIT = 2n ** 96n - 1n;
 
 /** Without a signer, steps are simulated and not sent. */
 export function createOwner(
@@ -135,6 +138,22 @@ export function createOwner(
     return amount > 0n && lapsesAt >= (await nowOf()) ? { amount, availableAt, lapsesAt } : undefined;
   }
 
+  function refuseItself(operator: Address): void {
+    if (operator === account)
+      refuse('The account itself needs no permission. An operator is a different key that cannot withdraw.');
+  }
+
+  /** Of each token, what the operator may spend; none when it has no limits or is no operator. */
+  async function limitsOf(operator: Address) {
+    const limits = await Promise.all(
+      chain.tokens.map(async (token) => ({
+        token,
+        limit: await port.operatorLimit(account, operator, token.address),
+      })),
+    );
+    return limits.flatMap(({ token, limit }) => (limit === undefined ? [] : [{ token, limit }]));
+  }
+
   return {
     pending: pendingOf,
     async deposit(token: TokenInfo, amount: bigint): Promise<OwnerStep[]> {
@@ -226,20 +245,54 @@ export function createOwner(
         );
       return callEscrow(`withdraw ${formatTokens(amount, token)} to ${to}`, withdrawCall(token.address, to));
     },
-    async setOperator(operator: Address, allowed: boolean): Promise<OwnerStep[]> {
-      if (allowed && operator === account)
-        return refuse(
-          'The account itself needs no permission. An operator is a different key that cannot withdraw.',
-        );
-      if ((await port.isOperator(account, operator)) === allowed) {
-        report(`${operator} is ${allowed ? 'already an operator' : 'not an operator'} on ${chain.slug}`);
+    /** Without limits: the operator may spend all that the account has here. */
+    async allowOperator(operator: Address): Promise<OwnerStep[]> {
+      refuseItself(operator);
+      const limits = await limitsOf(operator);
+      if ((await port.isOperator(account, operator)) && limits.length === 0) {
+        report(`${operator} is already an operator without limits on ${chain.slug}`);
         return [];
       }
       return callEscrow(
-        `${allowed ? 'allow' : 'revoke'} the operator ${operator} on ${chain.slug}`,
-        setOperatorCall(operator, allowed),
+        `allow the operator ${operator} on ${chain.slug} without limits`,
+        setOperatorCall(operator, true),
       );
     },
+    /** Within limits: of other tokens than those that ever got one it may spend nothing. */
+    async limitOperator(
+      operator: Address,
+      limits: readonly { token: TokenInfo; most: bigint; windowSeconds: number }[],
+    ): Promise<OwnerStep[]> {
+      refuseItself(operator);
+      const steps: OwnerStep[] = [];
+      for (const { token, most, windowSeconds } of limits) {
+        if (most > MAX_LIMIT)
+          refuse(
+            `A limit of ${formatTokens(most, token)} is more than the escrow can count: at most ${formatTokens(MAX_LIMIT, token)}. Give a smaller one, or none with --unlimited.`,
+          );
+        const now = await port.operatorLimit(account, operator, token.address);
+        if (now?.most === most && now.windowSeconds === windowSeconds) {
+          report(`${operator} already has this limit for ${token.symbol} on ${chain.slug}`);
+          continue;
+        }
+        steps.push(
+          await runStep(
+            `let the operator ${operator} spend ${formatTokens(most, token)} in ${windowSeconds} s on ${chain.slug}`,
+            chain.escrow,
+            limitOperatorCall(operator, token.address, most, windowSeconds),
+          ),
+        );
+      }
+      return steps;
+    },
+    async revokeOperator(operator: Address): Promise<OwnerStep[]> {
+      if (!(await port.isOperator(account, operator))) {
+        report(`${operator} is not an operator on ${chain.slug}`);
+        return [];
+      }
+      return callEscrow(`revoke the operator ${operator} on ${chain.slug}`, setOperatorCall(operator, false));
+    },
+    limitsOf,
   };
 }
 

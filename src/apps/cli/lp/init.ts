@@ -56,6 +56,8 @@ const report = (line: string): void => console.log(line);
 const FIRST_PORT = 9200;
 /** Gas is priced in it, whether or not a token of it is traded. */
 const GAS_PRICE = 'ETH';
+/** A proposed limit lets the operator spend this part of the balance in an hour. */
+const LIMIT_SHARE = 4n;
 
 export async function initLp(
   options: InitOptions,
@@ -348,7 +350,7 @@ async function checkAccount(
 ): Promise<string[]> {
   const todo: string[] = [];
   for (const network of networks) {
-    const { operatorAllowed, operatorGas, balances } = await probeAccount(
+    const { operatorAllowed, operatorLimited, operatorGas, balances } = await probeAccount(
       expand(network.rpcUrls[0] ?? '', secrets),
       chainOf(network),
       account,
@@ -360,9 +362,17 @@ async function checkAccount(
     report(
       `${operatorAllowed && held.length > 0 ? '✓' : '·'} ${network.slug}: the account has ${held.join(', ') || 'nothing'} in the escrow; the operator ${operatorAllowed ? 'may sign' : 'may not sign yet'} and has ${formatUnits(operatorGas, 18)} of the chain's currency for gas`,
     );
-    if (!operatorAllowed)
+    if (!operatorAllowed) {
+      const limits = balances.map(
+        ({ symbol, decimals, amount }) =>
+          `--limit ${symbol}=${amount > 0n ? formatUnits(amount / LIMIT_SHARE, decimals) : 'AMOUNT'}/1h`,
+      );
       todo.push(
-        `firmquote lp operator set --config ${config} --chain ${network.slug} --owner OWNER_KEYSTORE`,
+        `firmquote lp operator set --config ${config} --chain ${network.slug} ${limits.join(' ')} --owner OWNER_KEYSTORE`,
+      );
+    } else if (!operatorLimited)
+      report(
+        `! ${network.slug}: the operator has no limits. Whoever steals its key can sell all that the account has in the escrow. Give it limits: firmquote lp operator set --limit TOKEN=AMOUNT/1h`,
       );
     if (held.length === 0)
       todo.push(

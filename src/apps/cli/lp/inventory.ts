@@ -62,7 +62,9 @@ export async function showInventory(options: AdminClientOptions): Promise<void> 
       bucket.withdrawing,
       bucket.free,
     ].map((text) => shortUnits(BigInt(text), bucket.decimals));
+    const limit = bucket.operatorLimit;
     const trouble = [
+      limit === null ? '' : `the operator may spend ${exact(limit.left)} of ${exact(limit.most)}`,
       bucket.drift === null
         ? ''
         : `frozen: the chain has ${exact(bucket.drift)} more than the inventory ledger`,

@@ -4,6 +4,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import type { AdminClientOptions } from './admin-client.ts';
 import type { InitOptions } from './init.ts';
 import type { SetSignalOptions } from './signal.ts';
+import { collect } from '../option-values.ts';
 import { badConfig } from '../../bad-request.ts';
 
 /** Each action checks it: subcommands inherit it, so commander must not demand it. */
@@ -180,13 +181,19 @@ export function lpCommand(): Command {
   const operatorOf = (command: Command) => ({ ...command.parent?.parent?.opts(), ...command.opts() });
   ownersTool(operator, 'set', 'allow an operator to sign quotes and fills; it can never withdraw')
     .argument('[address]', 'default: the operator of the configuration')
+    .option(
+      '--limit <token=amount/time>',
+      'what it may spend of a token in that time, such as USDC=250000/1h; may be repeated; 0: none',
+      collect,
+    )
+    .option('--unlimited', 'let it spend all that the account has in the escrow')
     .action(async (address: string | undefined, _: object, command: Command) =>
-      (await import('./owner.ts')).setOperator(address, true, operatorOf(command)),
+      (await import('./owner.ts')).setOperator(address, operatorOf(command)),
     );
   ownersTool(operator, 'revoke', 'revoke an operator immediately; the venue takes the LP offline')
     .argument('[address]', 'default: the operator of the configuration')
     .action(async (address: string | undefined, _: object, command: Command) =>
-      (await import('./owner.ts')).setOperator(address, false, operatorOf(command)),
+      (await import('./owner.ts')).revokeOperator(address, operatorOf(command)),
     );
   return lp;
 }

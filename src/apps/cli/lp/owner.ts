@@ -12,6 +12,7 @@ import { withChain } from '../../networks.ts';
 import { toolContext } from '../../process.ts';
 import { askSecret } from '../ask.ts';
 import { badConfig, badRequest } from '../../bad-request.ts';
+import { secondsOf } from '../option-values.ts';
 import { printLines } from '../table.ts';
 
 interface OwnerOptions {
@@ -105,28 +106,80 @@ export async function withdraw({
 
 export async function setOperator(
   address: string | undefined,
-  allowed: boolean,
-  options: OwnerOptions,
+  { limit = [], unlimited = false, ...options }: OwnerOptions & { limit?: string[]; unlimited?: boolean },
 ): Promise<void> {
-  const given = readAddress(address);
-  const { config } = await read(options);
-  const operator = given ?? (await keystoreAddressOf(config.keys.operator, toolContext('owner').secrets));
-  const chains = options.chain === undefined ? config.networks.map(({ slug }) => slug) : [options.chain];
-  const steps: OwnerStep[] = [];
-  for (const chain of chains)
-    await onChain(
-      { ...options, chain },
-      async ({ owner }) => void steps.push(...(await owner.setOperator(operator, allowed))),
+  const limits = limit.map(readLimit);
+  if (limits.length > 0 === unlimited)
+    throw badRequest(
+      unlimited
+        ? 'Give --limit or --unlimited, not both.'
+        : 'Say what the operator may spend: --limit USDC=250000/1h for each token, or --unlimited. A limit is the most that a thief of its key can take in that time; without one it is all that the account has in the escrow.',
+    );
+  let used = 0;
+  const { operator, steps } = await onEachChain(address, options, async (owner, who, { chain }) => {
+    if (unlimited) return owner.allowOperator(who);
+    const here = limits.flatMap(({ symbol, amount, windowSeconds }) => {
+      const token = chain.tokens.find((one) => one.symbol === symbol);
+      return token === undefined ? [] : [{ token, most: parseUnits(amount, token.decimals), windowSeconds }];
+    });
+    used += here.length;
+    return owner.limitOperator(who, here);
+  });
+  if (!unlimited && used === 0)
+    throw badRequest(
+      `No chain has a token ${limits.map(({ symbol }) => symbol).join(' or ')}: nothing was changed.`,
     );
   answer(
     options,
     { operator, steps },
     steps.some(({ txHash }) => txHash !== null)
       ? [
-          `${operator} ${allowed ? 'may now sign quotes and fills for the account; it cannot withdraw' : 'may no longer sign for the account: its signed quotes can no longer be executed'}.`,
+          `${operator} may now sign quotes and fills for the account${unlimited ? ', without limits' : ', within its limits'}; it cannot withdraw.`,
         ]
       : [],
   );
+}
+
+export async function revokeOperator(address: string | undefined, options: OwnerOptions): Promise<void> {
+  const { operator, steps } = await onEachChain(address, options, (owner, who) => owner.revokeOperator(who));
+  answer(
+    options,
+    { operator, steps },
+    steps.some(({ txHash }) => txHash !== null)
+      ? [
+          `${operator} may no longer sign for the account: its signed quotes can no longer be executed. Its limits are kept: they hold again if it is set again.`,
+        ]
+      : [],
+  );
+}
+
+/** With the operator given, or that of the configuration. */
+async function onEachChain(
+  address: string | undefined,
+  options: OwnerOptions,
+  work: (owner: Owner, operator: Address, port: ChainPort) => Promise<OwnerStep[]>,
+): Promise<{ operator: Address; steps: OwnerStep[] }> {
+  const given = readAddress(address);
+  const { config } = await read(options);
+  const operator = given ?? (await keystoreAddressOf(config.keys.operator, toolContext('owner').secrets));
+  const chains = options.chain === undefined ? config.networks.map(({ slug }) => slug) : [options.chain];
+  const steps: OwnerStep[] = [];
+  for (const chain of chains)
+    await onChain({ ...options, chain }, async ({ owner, port }) => {
+      steps.push(...(await work(owner, operator, port)));
+    });
+  return { operator, steps };
+}
+
+/** `USDC=250000/1h`: a token's symbol, whole tokens, and the window. */
+function readLimit(text: string): { symbol: string; amount: string; windowSeconds: number } {
+  const [, symbol = '', amount = '', window = ''] = /^([^=/]+)=([0-9]+(?:\.[0-9]+)?)\/(.+)$/.exec(text) ?? [];
+  const windowSeconds = secondsOf(window);
+  if (windowSeconds === undefined)
+    throw badRequest(
+      `"${text}" is not a limit: write the token, the most it may spend and the time, such as USDC=250000/1h (s, m, h or d).`,
+    );
+  return { symbol, amount, windowSeconds };
 }
 
 async function onChain(options: OwnerOptions, work: (context: OwnerContext) => Promise<void>): Promise<void> {

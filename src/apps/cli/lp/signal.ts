@@ -3,6 +3,7 @@
 import type { LpNode } from '../../../lp/node/interface.ts';
 import { badRequest } from '../../bad-request.ts';
 import type { SignalView } from '../../lp/signals.ts';
+import { secondsOf } from '../option-values.ts';
 import { printLines, table } from '../table.ts';
 import { type AdminClientOptions, openAdminClient } from './admin-client.ts';
 
@@ -28,7 +29,7 @@ export async function setSignal({
   note,
   ...options
 }: SetSignalOptions): Promise<void> {
-  const ttlSeconds = secondsOf(life);
+  const ttlSeconds = lastsSeconds(life);
   const client = await openAdminClient(options);
   const { body } = await client.post<{ signal: SignalView; replaced: SignalView[] }>('/v1/signals', {
     ...{ pair, skewBps: skew, fairValueShiftBps: shift, widthBps: width, ttlSeconds },
@@ -119,11 +120,8 @@ export const boundsText = ({
   `${active} of ${maxActive}. Each at most ${maxSkewBps} bps of skew, ${maxFairValueShiftBps} bps of fair value and ` +
   `${maxWidthBps} bps of width, for ${maxSeconds} s (lp.signals).`;
 
-const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 };
-
-function secondsOf(text: string): number {
-  const [, digits = '', unit = ''] = /^([1-9][0-9]{0,6})([smhd])$/.exec(text) ?? [];
-  const seconds = Number(digits) * (UNITS[unit] ?? 0);
-  if (seconds > 0) return seconds;
+function lastsSeconds(text: string): number {
+  const seconds = secondsOf(text);
+  if (seconds !== undefined) return seconds;
   throw badRequest(`"${text}" is no time that a signal can last: write 90s, 10m or 1h after --for.`);
 }

@@ -2,6 +2,7 @@
 
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { badRequest } from '../../bad-request.ts';
+import { collect } from '../option-values.ts';
 import { MEASURES } from './measures.ts';
 
 interface SimOptions {
@@ -172,7 +173,6 @@ function within(least: number, most: number, whole = false): (text: string) => n
   };
 }
 
-const collect = (text: string, before: string[] = []): string[] => [...before, text];
 const each =
   (least: number, most: number) =>
   (text: string, before: number[] = []): number[] => [...before, within(least, most)(text)];

@@ -136,8 +136,11 @@ export async function probeAccount(rpcUrl: string, chain: Chain, account: Addres
     metrics: createMetrics(),
   });
   try {
-    const [operatorAllowed, operatorGas, balances] = await Promise.all([
+    const [operatorAllowed, operatorLimited, operatorGas, balances] = await Promise.all([
       port.isOperator(account, operator),
+      Promise.all(chain.tokens.map(({ address }) => port.operatorLimit(account, operator, address))).then(
+        (limits) => limits.some((limit) => limit !== undefined),
+      ),
       port.nativeBalance(operator),
       Promise.all(
         chain.tokens.map(async ({ symbol, decimals, address }) => ({
@@ -147,7 +150,7 @@ export async function probeAccount(rpcUrl: string, chain: Chain, account: Addres
         })),
       ),
     ]);
-    return { operatorAllowed, operatorGas, balances };
+    return { operatorAllowed, operatorLimited, operatorGas, balances };
   } finally {
     await port.close();
   }
