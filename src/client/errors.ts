@@ -92,6 +92,7 @@ export const DISTRUST_CODES = [
   'commitment_signature',
   'operator',
   'ledger_balance',
+  'operator_limit',
   'withdrawal_delay',
   'action_unexpected',
   'action_chain',

@@ -109,7 +109,8 @@ export async function requireFirm(
     if (signer === lp) return;
     const named =
       signer !== undefined && (await readEscrow(dest.rpc, settler, 'isOperator', [lp, signer], atDest));
-    if (named || (await contractSigned(lp, digest, signature))) return;
+    if (named) return requireLimit(lp, signer);
+    if (await contractSigned(lp, digest, signature)) return;
     if (signer === undefined)
       throw new DistrustError('commitment_signature', `The commitment of ${lp} is not signed.`, { lp });
     // A signature over another order recovers an unrelated address.
@@ -117,6 +118,26 @@ export async function requireFirm(
       lp,
       signer,
     });
+  }
+
+  /** The escrow would refuse to pay more than the LP lets its operator spend. */
+  async function requireLimit(lp: Address, operator: Address): Promise<void> {
+    const amount = promisedBy(terms).get(lp) ?? 0n;
+    const [limited, most, window, since, spent] = await readEscrow(
+      dest.rpc,
+      settler,
+      'operatorLimit',
+      [lp, operator, terms.outputToken],
+      atDest,
+    );
+    if (!limited) return;
+    const left = most - (destBlock.timestamp >= since + window ? 0n : spent);
+    if (left < amount)
+      throw new DistrustError(
+        'operator_limit',
+        `${lp} lets its operator ${operator} spend ${left < 0n ? 0n : left} more in this window, and ${amount} is committed.`,
+        { lp, operator, left: left < 0n ? 0n : left, amount },
+      );
   }
 
   async function contractSigned(lp: Address, digest: Bytes32, signature: `0x${string}`): Promise<boolean> {

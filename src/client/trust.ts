@@ -47,6 +47,7 @@ export const ESCROW_ABI = parseAbi([
   'function pendingWithdrawal(address account, address token) view returns (uint256 amount, uint256 availableAt, uint256 lapsesAt)',
   'function deferredOf(address account, address token) view returns (uint256)',
   'function isOperator(address account, address operator) view returns (bool)',
+  'function operatorLimit(address account, address operator, address token) view returns (bool limited, uint256 most, uint256 window, uint256 since, uint256 spent)',
   'function isNonceUsed(address user, uint256 nonce) view returns (bool)',
   'function orderStatus(bytes32 orderId) view returns (uint8)',
   'function fillRecord(bytes32 orderId, bytes32 outputHash) view returns (bytes32)',

@@ -28,13 +28,18 @@ import {
 import { matchLegs, type ReadCandidate } from '../../src/client/candidate.ts';
 import { assetId } from '../../src/domain/asset.ts';
 import { decodeContext, encodeContext, type OutputContext } from '../../src/domain/context.ts';
-import { addressToBytes32, type Address } from '../../src/domain/hex.ts';
+import { addressToBytes32, type Address, type Hex } from '../../src/domain/hex.ts';
 import type { StandardOrder } from '../../src/domain/order.ts';
 import type { QuoteCandidate } from '../../src/protocol/api/candidate.ts';
 import type { Action } from '../../src/protocol/api/preflight.ts';
 import type { Leg } from '../../src/protocol/api/router.ts';
 import { decodeCommitments, encodeCommitments, formatSeal, parseSeal } from '../../src/protocol/seal-wire.ts';
-import { permit2GrantCall, requestWithdrawalCall, setOperatorCall } from '../../src/settlement/call.ts';
+import {
+  limitOperatorCall,
+  permit2GrantCall,
+  requestWithdrawalCall,
+  setOperatorCall,
+} from '../../src/settlement/call.ts';
 import { invalidateNonceCall } from '../support/escrow.ts';
 import { eip3009TypedData, permit2LockTypedData } from '../../src/settlement/funding.ts';
 import { account, type TestAccount, type TestChain } from '../support/devnet.ts';
@@ -599,6 +604,21 @@ describe('chain state is checked', () => {
       setOperatorCall(second?.operator.address as Address, false),
     );
     expect((await refusal(client.check(candidate, { request: asked }))).code).toBe('operator');
+  });
+
+  test("an operator whose limit the quote exceeds, and one whose limit's window has ended", async () => {
+    const client = clientOf();
+    const asked = request({ solvers: { include: ['lp-6'] } });
+    const { lp, operator } = lps.find(({ id }) => id === 'lp-6') ?? expect.fail();
+    const candidate = await quoted(client, asked);
+    const set = (data: Hex) => origin.send(lp.address, origin.chain.escrow, data);
+    const { address: token } = origin.weth;
+    await set(limitOperatorCall(operator.address, token, 1n, 3_600));
+    expect((await refusal(client.check(candidate, { request: asked }))).code).toBe('operator_limit');
+    await set(limitOperatorCall(operator.address, token, 10n ** 24n, 3_600));
+    expect(await client.check(candidate, { request: asked })).toBeTruthy();
+    await set(setOperatorCall(operator.address, true));
+    expect(await client.check(candidate, { request: asked })).toBeTruthy();
   });
 
   test('a balance that is being withdrawn, and one that never existed', async () => {
