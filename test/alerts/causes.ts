@@ -6,6 +6,7 @@
 import { rm, writeFile } from 'node:fs/promises';
 import type { Address, Bytes32, Hex } from '../../src/domain/hex.ts';
 import { keccakHex } from '../../src/domain/keccak.ts';
+import { limitOperatorCall } from '../../src/settlement/call.ts';
 import { account, type TestChain } from '../support/devnet.ts';
 import { lieAbout } from '../faults/support/lies.ts';
 import { type Client, patiently } from '../faults/support/client.ts';
@@ -26,6 +27,8 @@ const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 const SLICE_MS = 300;
 /** Wei that the world gives to each account. */
 const GAS = 10n ** 20n;
+/** WETH, worth about 125 USDC here. */
+const LIMIT = 10n ** 18n / 20n;
 /** The state of an order that does not exist. */
 const NONE: Hex = `0x${'00'.repeat(32)}`;
 
@@ -295,6 +298,20 @@ const BOOKS: readonly Cause[] = [
       await order(client, { lp: 'booked', from: home, to: away, usdc: 168n, take: 'usdc' });
     },
     heal: async ({ farNode }) => farNode.heal(),
+  },
+  {
+    fault: 'an operator spends nearly all that its account lets it spend',
+    fires: { LpOperatorLimitLow: { instance: 'booked', token: 'WETH', chain: 'chain1' } },
+    async bring({ home, lp }, client) {
+      const { owner, operator } = lp('booked');
+      await home.send(
+        owner.address,
+        home.chain.escrow,
+        limitOperatorCall(operator.address, home.weth.address, LIMIT, 3_600),
+      );
+      await client.ended(await order(client, { lp: 'booked', from: home, to: home, usdc: 110n }));
+    },
+    heal: ({ home, lp }) => home.setOperator(lp('booked').owner.address, lp('booked').operator.address),
   },
   {
     fault: 'takers hold quotes for all of a token',
