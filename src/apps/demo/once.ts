@@ -9,6 +9,7 @@ import { dexCheck } from './checks/dex.ts';
 import { firmTimesCheck } from './checks/firm-times.ts';
 import { fundingChecks } from './checks/funding.ts';
 import { historyCheck } from './checks/history.ts';
+import { operatorLimitCheck } from './checks/operator-limit.ts';
 import { refusalChecks } from './checks/refusals.ts';
 import { rosterCheck } from './checks/roster.ts';
 import { compositeCheck, routerCheck } from './checks/router.ts';
@@ -43,6 +44,7 @@ export async function runOnce(
     verifiedCheck,
     historyCheck,
     workspaceCheck,
+    operatorLimitCheck,
     clientCheck,
     ...refusalChecks,
   ];

@@ -12,11 +12,14 @@ import {
 } from '../../../adapters/evm/deploy/deploy.ts';
 import { devTokenAbi } from '../../../settlement/abi/dev-token.ts';
 import { escrowAbi } from '../../../settlement/abi/escrow.ts';
+import { limitOperatorCall, setOperatorCall } from '../../../settlement/call.ts';
 import { rpc } from './anvil.ts';
 import { ORACLE_DECIMALS } from './oracle.ts';
 import type { DemoState } from '../state.ts';
 
 const CALL_GAS = 200_000;
+/** In which the operator of the LP that `lp init` sets up may spend half of its inventory. */
+const LIMIT_WINDOW_SECONDS = 3_600;
 export const PEG = 'USD';
 
 interface Call {
@@ -135,16 +138,17 @@ export async function setUpChain(
     }
     minted[symbol] = total.toString();
   }
-  for (const { owner, operator } of [...state.lps, state.spareLp])
+  for (const { owner, operator } of state.lps)
+    deposits.push({ from: owner.address, to: escrow, data: setOperatorCall(operator.address, true) });
+  const { owner, operator } = state.spareLp;
+  for (const { symbol, address: token, decimals } of tokens) {
+    const half = parseUnits(config.spareLp.inventory[chain.slug]?.[symbol] ?? '0', decimals) / 2n;
     deposits.push({
       from: owner.address,
       to: escrow,
-      data: encodeFunctionData({
-        abi: escrowAbi,
-        functionName: 'setOperator',
-        args: [operator.address, true],
-      }),
+      data: limitOperatorCall(operator.address, token, half, LIMIT_WINDOW_SECONDS),
     });
+  }
   await execute(rpcUrl, mints);
   await execute(rpcUrl, deposits);
   await rpc(rpcUrl, 'anvil_autoImpersonateAccount', [false]);
