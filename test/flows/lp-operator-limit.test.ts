@@ -34,11 +34,12 @@ beforeAll(async () => {
   await chain.deposit(owner.address, chain.usdc.address, 50_000n * USDC);
   await chain.deposit(owner.address, chain.weth.address, 20n * WETH);
   await chain.deposit(taker.address, chain.usdc.address, 100_000n * USDC);
-  await limit(LIMIT);
+  await chain.setOperator(owner.address, operator.address);
   await chain.anvil.mine(2);
   venue = await startScriptedVenue([chain.chain]);
   const config = lpConfig(devnet, owner.address, {
-    reconcileSeconds: 1,
+    // Only the event can tell it of a first limit in time.
+    reconcileSeconds: 3_600,
     quoting: { validitySeconds: 5 },
     chains: [
       { chainId: chain.chain.id, account: owner.address, maxHeadAgeMs: 1_000_000_000, graceSeconds: 2 },
@@ -79,6 +80,8 @@ const minedUntil = (what: () => boolean) =>
   });
 
 test('no more is promised than the operator may spend, and what is settled counts against it', async () => {
+  expect(weth()).toMatchObject({ onchain: 20n * WETH, operatorLimit: null, free: 20n * WETH });
+  await limit(LIMIT);
   await minedUntil(() => weth().operatorLimit?.left === LIMIT);
   expect(weth()).toMatchObject({ onchain: 20n * WETH, free: LIMIT });
   expect(await venue.ask(buying(20_000n))).toMatchObject({ type: 'decline', reason: 'no_inventory' });
