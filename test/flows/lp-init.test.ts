@@ -154,7 +154,7 @@ test('asks at the terminal, reads the rest from venue and chains, and writes a c
   }
   // Nobody allowed this operator yet: it says how, and what lies there already.
   expect(printed.join('\n')).toMatch(
-    /· chain1: the account has 1000 USDC in the escrow; the operator may not sign yet[\s\S]*firmquote lp operator set --config .*lp\.json --chain chain1 --limit USDC=250\/1h --limit WETH=AMOUNT\/1h --owner/,
+    /· chain1: the account has 1000 USDC in the escrow; the operator may not sign yet[\s\S]*firmquote lp operator set --config .*lp\.json --chain chain1 --limit USDC=250\/1h --limit WETH=AMOUNT\/1h --owner[\s\S]*\nAMOUNT: the most that the operator may spend/,
   );
   expect(
     terminal.asked.some((question) => /operator's key/i.test(question) && !/Password/.test(question)),

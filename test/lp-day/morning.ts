@@ -51,7 +51,13 @@ export async function init(day: Day): Promise<void> {
   const todo = done.stdout.split('Before the LP can quote:\n')[1]?.split('\n\n')[0]?.split('\n') ?? [];
   const commands = todo.map((line) => line.trim()).filter((line) => line.startsWith('firmquote '));
   expect(commands).toHaveLength(4);
-  for (const command of commands) await asOwner(day, command.replace('OWNER_KEYSTORE', ownerFile));
+  expect(done.stdout).toContain('AMOUNT: the most that the operator may spend of that token');
+  for (const command of commands) {
+    const limited = command
+      .replace('USDC=AMOUNT/1h', 'USDC=150000/1h')
+      .replace('WETH=AMOUNT/1h', 'WETH=60/1h');
+    await asOwner(day, limited.replace('OWNER_KEYSTORE', ownerFile));
+  }
   expect(todo.filter((line) => line.includes(`send ${key} some native currency`))).toHaveLength(2);
   for (const of of [here, there]) await of.fund(key, 0n);
   const deposit = (slug: string, token: string, amount: string) =>

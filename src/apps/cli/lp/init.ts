@@ -58,6 +58,8 @@ const FIRST_PORT = 9200;
 const GAS_PRICE = 'ETH';
 /** A proposed limit lets the operator spend this part of the balance in an hour. */
 const LIMIT_SHARE = 4n;
+/** Stands for a number in a proposed limit where the account has nothing yet. */
+const AMOUNT = 'AMOUNT';
 
 export async function initLp(
   options: InitOptions,
@@ -179,6 +181,10 @@ export async function initLp(
       `\nWritten: ${files.config}, and below ${join(options.dir, 'secrets')} the operator's keystore${'text' in password ? ', its password' : ''} and the venue's key, readable only by this user. The operator is ${operator.address}.`,
     );
     if (todo.length > 0) report(`\nBefore the LP can quote:\n${todo.map((line) => `  ${line}`).join('\n')}`);
+    if (todo.some((line) => line.includes(`=${AMOUNT}/`)))
+      report(
+        `\n${AMOUNT}: the most that the operator may spend of that token in the time given, and so the most that a thief of its key can take. A quarter of what you deposit is a start; it must exceed what you trade in that time.`,
+      );
     report(
       `\nNext:\n  firmquote config check ${files.config}\n  firmquote lp --config ${files.config}\n  firmquote lp status --config ${files.config}`,
     );
@@ -365,7 +371,7 @@ async function checkAccount(
     if (!operatorAllowed) {
       const limits = balances.map(
         ({ symbol, decimals, amount }) =>
-          `--limit ${symbol}=${amount > 0n ? formatUnits(amount / LIMIT_SHARE, decimals) : 'AMOUNT'}/1h`,
+          `--limit ${symbol}=${amount > 0n ? formatUnits(amount / LIMIT_SHARE, decimals) : AMOUNT}/1h`,
       );
       todo.push(
         `firmquote lp operator set --config ${config} --chain ${network.slug} ${limits.join(' ')} --owner OWNER_KEYSTORE`,
