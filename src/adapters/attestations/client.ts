@@ -194,7 +194,7 @@ export function createAttestationClient(
 }
 
 /** Attesters of the previous release do not name their signer. */
-function isMember(committee: Committee, signer: Address | undefined): boolean {
+export function isMember(committee: Committee, signer: Address | undefined): boolean {
   if (signer === undefined || committee.signers.has(signer)) return true;
   committee.keptMs = DOUBTED_MS;
   return false;
