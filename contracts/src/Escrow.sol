@@ -51,6 +51,9 @@ contract Escrow is IEscrow, IERC5267 {
     bytes2 private constant TO_LEDGER = 0x0100;
     bytes2 private constant TO_LEDGER_DEFERRED = 0x0101;
 
+    /// @dev Bits of a ledger entry below its fees.
+    uint256 private constant FEES = 128;
+
     uint256 private constant UNLIMITED = 1;
     uint256 private constant LIMITED = 2;
 
@@ -73,7 +76,9 @@ contract Escrow is IEscrow, IERC5267 {
 
     /* STORAGE */
 
-    mapping(address account => mapping(address token => uint256)) public balanceOf;
+    /// @dev The account's balance, and above FEES the fees on its inputs that nobody has collected yet. The two are written
+    /// together, so a trade need not touch the balance of the fee recipient.
+    mapping(address account => mapping(address token => uint256)) private _ledger;
     mapping(address account => mapping(address token => Withdrawal)) private _withdrawals;
     /// @dev 0: no operator. UNLIMITED, or LIMITED.
     mapping(address account => mapping(address operator => uint256)) private _operators;
@@ -157,7 +162,7 @@ contract Escrow is IEscrow, IERC5267 {
     }
 
     function requestWithdrawal(address token, uint256 amount) external locked {
-        uint256 balance = balanceOf[msg.sender][token];
+        uint256 balance = balanceOf(msg.sender, token);
         if (amount > balance) revert InsufficientBalance(msg.sender, token, balance, amount);
         uint256 availableAt = amount == 0 ? 0 : block.timestamp + WITHDRAWAL_DELAY;
         _withdrawals[msg.sender][token] = Withdrawal(amount, availableAt);
@@ -188,12 +193,13 @@ contract Escrow is IEscrow, IERC5267 {
 
     /// @dev Up to what is left of the balance.
     function _takeOut(address account, address token, address to, uint256 most) private returns (uint256 amount) {
-        uint256 balance = balanceOf[account][token];
+        uint256 balance = balanceOf(account, token);
         amount = most < balance ? most : balance;
         if (amount == 0) return 0;
-        balanceOf[account][token] = balance - amount;
-        emit Withdrawn(account, token, to, amount);
+        _debit(account, token, amount);
         IERC20(token).safeTransfer(to, amount);
+        // Just before the DeferralEnded of a deferred delivery: readers take the two together.
+        emit Withdrawn(account, token, to, amount);
     }
 
     function keepDeferred(bytes32 orderId, MandateOutput calldata output) external locked {
@@ -214,6 +220,21 @@ contract Escrow is IEscrow, IERC5267 {
         (, account) = _ledgerAccount(output.callbackData);
         token = output.token.toAddress();
         deferredOf[account][token] -= output.amount;
+    }
+
+    function collectFees(address account, address token) external locked returns (uint256 amount) {
+        amount = feesOf(account, token);
+        _ledger[account][token] -= amount << FEES;
+        _credit(feeRecipient, token, amount);
+        emit FeesCollected(account, token, amount);
+    }
+
+    function balanceOf(address account, address token) public view returns (uint256) {
+        return uint128(_ledger[account][token]);
+    }
+
+    function feesOf(address account, address token) public view returns (uint256) {
+        return _ledger[account][token] >> FEES;
     }
 
     function pendingWithdrawal(address account, address token)
@@ -292,7 +313,7 @@ contract Escrow is IEscrow, IERC5267 {
         (bytes32 orderId, bytes memory encoded) = order.idAndEncoding();
         _advance(orderId, OrderStatus.None, OrderStatus.Claimed);
 
-        uint256[2][] calldata inputs = _collect(order, orderId, order.user, funding);
+        _collect(order, orderId, order.user, funding);
         _logOpen(orderId, encoded);
         MandateOutput[] calldata outputs = order.outputs;
         for (uint256 i; i < terms.length; ++i) {
@@ -307,7 +328,7 @@ contract Escrow is IEscrow, IERC5267 {
             bytes32 structHash = OrderLib.commitmentHash(orderId, commitment.quoteId, lp, deadline);
             _payFromLedger(orderId, output, lp, _requireLp(lp, structHash, commitment.signature));
         }
-        _creditLps(inputs, terms);
+        _creditLps(order.inputs, terms);
         emit Finalised(orderId, terms[0].exclusiveFor, terms[0].exclusiveFor);
     }
 
@@ -362,7 +383,7 @@ contract Escrow is IEscrow, IERC5267 {
             if (inputOracle == address(this)) revert WrongOracle(inputOracle);
             // What could not be divided could not be finalised either.
             for (uint256 j; j < order.inputs.length; ++j) {
-                _divide(order.inputs[j], j == 0, terms, false);
+                _divide(order.inputs[j], j == 0, terms, terms.length == 0); // credits nothing
             }
         }
         (bytes32 orderId, bytes memory encoded) = order.idAndEncoding();
@@ -437,7 +458,7 @@ contract Escrow is IEscrow, IERC5267 {
         address account = address(uint160(uint256(solver)));
         address token = output.token.toAddress();
         (bool allowed, address operator) = _acts(account, msg.sender);
-        if (allowed && account.toWord() == solver && balanceOf[account][token] >= output.amount) {
+        if (allowed && account.toWord() == solver && balanceOf(account, token) >= output.amount) {
             _payFromLedger(orderId, output, account, operator);
         } else {
             _pay(orderId, output, token, solver, msg.sender);
@@ -698,6 +719,7 @@ contract Escrow is IEscrow, IERC5267 {
         for (uint256 j; j < n; ++j) {
             address token = bytes32(inputs[j][0]).toAddress();
             if (inputs[j][1] == 0) revert ZeroValue();
+            if (inputs[j][1] >> FEES != 0) revert AmountTooLarge(inputs[j][1]);
             for (uint256 k; k < j; ++k) {
                 if (inputs[k][0] == inputs[j][0]) revert DuplicateInput(token);
             }
@@ -813,10 +835,7 @@ contract Escrow is IEscrow, IERC5267 {
     /* MONEY IN */
 
     /// @dev Takes every input from `sponsor`, and the nonce with it when that is the user.
-    function _collect(StandardOrder calldata order, bytes32 orderId, address sponsor, bytes calldata funding)
-        private
-        returns (uint256[2][] calldata inputs)
-    {
+    function _collect(StandardOrder calldata order, bytes32 orderId, address sponsor, bytes calldata funding) private {
         bytes1 mode = FUND_SELF;
         if (funding.length != 0) {
             mode = funding[0];
@@ -829,7 +848,7 @@ contract Escrow is IEscrow, IERC5267 {
             revert NotTheUser(sponsor);
         }
 
-        inputs = order.inputs;
+        uint256[2][] calldata inputs = order.inputs;
         uint256 n = inputs.length;
         if (mode >= FUND_PERMIT2_GRANT && mode <= FUND_LEDGER) {
             _requireSigner(user, order.structHash(), SignatureLib.item(funding, 0));
@@ -838,50 +857,38 @@ contract Escrow is IEscrow, IERC5267 {
             for (uint256 j; j < n; ++j) {
                 _debit(user, _token(inputs[j]), inputs[j][1]);
             }
-            return inputs;
+            return;
         }
 
-        uint256[] memory held = new uint256[](n);
-        for (uint256 j; j < n; ++j) {
-            held[j] = _token(inputs[j]).holding(address(this));
-        }
-        if (mode == FUND_SELF) {
-            if (msg.sender != user) revert NotTheUser(msg.sender);
-            for (uint256 j; j < n; ++j) {
-                IERC20(_token(inputs[j])).safeTransferFrom(user, address(this), inputs[j][1]);
-            }
-        } else if (mode == FUND_ERC3009_INLINE) {
-            if (n != 1) revert NotOneInput(n);
-            (, uint256 validAfter, uint256 validBefore, bytes32 nonce) =
-                abi.decode(funding, (uint256, uint256, uint256, bytes32));
-            _authorize(inputs[0], user, validAfter, validBefore, nonce, SignatureLib.item(funding, 4));
-        } else if (mode == FUND_PERMIT2_GRANT) {
-            for (uint256 j; j < n; ++j) {
-                _collectGranted(inputs[j], user);
-            }
-        } else if (mode == FUND_PERMIT2_INLINE) {
+        if (mode == FUND_PERMIT2_INLINE) {
             (, uint256 deadline) = abi.decode(funding, (uint256, uint256));
-            _collectPermitted(order, user, deadline, SignatureLib.item(funding, 2));
-        } else if (mode == FUND_PERMIT2_WITNESS) {
-            _collectPermitted(order, sponsor, order.fillDeadline, funding);
-        } else if (mode == FUND_ERC3009_ORDER) {
-            // Several: abi.encode(bytes[]) is an offset, the count, then words that point to the items from here on.
-            if (n != 1) _requireLength(n, uint256(bytes32(funding[32:64])));
-            for (uint256 j; j < n; ++j) {
+            return _collectPermitted(order, user, deadline, SignatureLib.item(funding, 2));
+        }
+        if (mode == FUND_PERMIT2_WITNESS) return _collectPermitted(order, sponsor, order.fillDeadline, funding);
+        for (uint256 j; j < n; ++j) {
+            address token = _token(inputs[j]);
+            uint256 amount = inputs[j][1];
+            uint256 before = token.holding(address(this));
+            if (mode == FUND_SELF) {
+                if (msg.sender != user) revert NotTheUser(msg.sender);
+                IERC20(token).safeTransferFrom(user, address(this), amount);
+            } else if (mode == FUND_ERC3009_INLINE) {
+                if (n != 1) revert NotOneInput(n);
+                (, uint256 validAfter, uint256 validBefore, bytes32 nonce) =
+                    abi.decode(funding, (uint256, uint256, uint256, bytes32));
+                _authorize(inputs[j], user, validAfter, validBefore, nonce, SignatureLib.item(funding, 4));
+            } else if (mode == FUND_PERMIT2_GRANT) {
+                IPermit2(PERMIT2).transferFrom(user, address(this), uint160(amount), token);
+            } else if (mode == FUND_ERC3009_ORDER) {
+                // Several: abi.encode(bytes[]) is an offset, the count, then words that point to the items from here on.
+                if (n != 1) _requireLength(n, uint256(bytes32(funding[32:64])));
                 bytes calldata signature = n == 1 ? funding : SignatureLib.item(funding[64:], j);
                 _authorize(inputs[j], sponsor, 0, order.fillDeadline, orderId, signature);
+            } else {
+                revert UnknownFundingMode(mode);
             }
-        } else {
-            revert UnknownFundingMode(mode);
+            token.requireReceived(address(this), before, amount);
         }
-        for (uint256 j; j < n; ++j) {
-            _token(inputs[j]).requireReceived(address(this), held[j], inputs[j][1]);
-        }
-    }
-
-    function _collectGranted(uint256[2] calldata input, address user) private {
-        if (input[1] > type(uint160).max) revert ShortTransfer(_token(input), input[1], 0);
-        IPermit2(PERMIT2).transferFrom(user, address(this), uint160(input[1]), _token(input));
     }
 
     /// @dev The token checks that this contract is both payee and caller, so nobody can use the authorization elsewhere.
@@ -908,33 +915,41 @@ contract Escrow is IEscrow, IERC5267 {
         uint256 deadline,
         bytes calldata permitSignature
     ) private {
-        uint256 n = order.inputs.length;
+        uint256[2][] calldata inputs = order.inputs;
+        uint256 n = inputs.length;
+        uint256[] memory held = new uint256[](n);
         IPermit2.PermitBatchTransferFrom memory permit;
         permit.permitted = new IPermit2.TokenPermissions[](n);
         permit.nonce = order.nonce;
         permit.deadline = deadline;
         IPermit2.SignatureTransferDetails[] memory transfers = new IPermit2.SignatureTransferDetails[](n);
         for (uint256 j; j < n; ++j) {
-            uint256 amount = order.inputs[j][1];
-            permit.permitted[j] = IPermit2.TokenPermissions(_token(order.inputs[j]), amount);
+            (address token, uint256 amount) = (_token(inputs[j]), inputs[j][1]);
+            held[j] = token.holding(address(this));
+            permit.permitted[j] = IPermit2.TokenPermissions(token, amount);
             transfers[j] = IPermit2.SignatureTransferDetails(address(this), amount);
         }
         IPermit2(PERMIT2).permitWitnessTransferFrom(
             permit, transfers, owner, order.witnessHash(), OrderLib.PERMIT2_WITNESS_TYPESTRING, permitSignature
         );
+        for (uint256 j; j < n; ++j) {
+            _token(inputs[j]).requireReceived(address(this), held[j], inputs[j][1]);
+        }
     }
 
     /* MONEY OUT */
 
-    function _credit(address account, address token, uint256 amount) private {
-        balanceOf[account][token] += amount;
+    /// @param amounts For the balance and, above FEES, the fees beside it. Reverts when they do not have room: fees can be
+    /// collected, and of a token no 2^128 base units are assumed to be.
+    function _credit(address account, address token, uint256 amounts) private {
+        _ledger[account][token] += amounts;
     }
 
     function _debit(address account, address token, uint256 amount) private {
-        uint256 balance = balanceOf[account][token];
-        if (balance < amount) revert InsufficientBalance(account, token, balance, amount);
+        uint256 entry = _ledger[account][token];
+        if (uint128(entry) < amount) revert InsufficientBalance(account, token, uint128(entry), amount);
         unchecked {
-            balanceOf[account][token] = balance - amount;
+            _ledger[account][token] = entry - amount;
         }
     }
 
@@ -998,14 +1013,14 @@ contract Escrow is IEscrow, IERC5267 {
 
     /// @dev Divides an input of a 0xe2 order as {IEscrow} says; with `credit`, into the LPs' ledger balances.
     /// @param first Whether it is the first input, which pays the relay fees.
+    /// @param credit Never a constant: the optimizer would make a copy of this function for it.
     /// @return fees What all fees come to.
     function _divide(uint256[2] calldata input, bool first, Terms[] memory terms, bool credit)
         private
         returns (uint256 fees)
     {
         (address token, uint256 amount) = (_token(input), input[1]);
-        // Then no product below overflows, and the slices sum to the amount because the portions sum to BPS.
-        if (amount >> 240 != 0) revert AmountTooLarge(amount);
+        // Below 2^128, so no product overflows; the slices sum to the amount because the portions sum to BPS.
         unchecked {
             uint256 left = amount;
             uint256 last = terms.length - 1;
@@ -1017,19 +1032,15 @@ contract Escrow is IEscrow, IERC5267 {
                 if (first) fee += t.relayFee();
                 if (fee > slice) revert FeesExceedSlice(fee, slice);
                 fees += fee;
-                if (credit) _credit(address(uint160(uint256(t.exclusiveFor))), token, slice - fee);
+                if (credit) _credit(address(uint160(uint256(t.exclusiveFor))), token, slice - fee + (fee << FEES));
             }
         }
     }
 
     function _creditLps(uint256[2][] calldata inputs, Terms[] memory terms) private {
         for (uint256 j; j < inputs.length; ++j) {
-            _creditFees(_token(inputs[j]), _divide(inputs[j], j == 0, terms, true));
+            _divide(inputs[j], j == 0, terms, terms.length != 0);
         }
-    }
-
-    function _creditFees(address token, uint256 fees) private {
-        if (fees != 0) _credit(feeRecipient, token, fees);
     }
 
     /// @dev Gives the inputs of an order, less fees, to the filler of settleThrough.
@@ -1039,8 +1050,8 @@ contract Escrow is IEscrow, IERC5267 {
     {
         amounts = new uint256[](inputs.length);
         for (uint256 j; j < inputs.length; ++j) {
-            uint256 fees = _divide(inputs[j], j == 0, terms, false);
-            _creditFees(_token(inputs[j]), fees);
+            uint256 fees = _divide(inputs[j], j == 0, terms, terms.length == 0); // credits nothing
+            _credit(feeRecipient, _token(inputs[j]), fees);
             amounts[j] = inputs[j][1] - fees;
         }
         for (uint256 j; j < inputs.length; ++j) {

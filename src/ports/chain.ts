@@ -22,6 +22,8 @@ export interface ChainViews {
   fillRecord(orderId: Bytes32, outputHash: Bytes32, at?: bigint): Promise<Bytes32 | undefined>;
   isNonceUsed(user: Address, nonce: bigint, at?: bigint): Promise<boolean>;
   ledgerBalance(account: Address, token: Address, at?: bigint): Promise<bigint>;
+  /** Fees of the account's trades that nobody has collected: the fee recipient's, beside the balance. */
+  ledgerFees(account: Address, token: Address, at?: bigint): Promise<bigint>;
   pendingWithdrawal(
     account: Address,
     token: Address,

@@ -78,11 +78,11 @@ async function slotOf(balance: bigint): Promise<Hex> {
 
 /** Behind everybody's back: no transaction, no event. */
 async function tamper(change: bigint): Promise<void> {
-  const balance = await chain.port.ledgerBalance(owner.address, chain.weth.address);
+  const entry = BigInt(await chain.anvil.rpc<Hex>('eth_getStorageAt', [chain.chain.escrow, slot, 'latest']));
   await chain.anvil.rpc('anvil_setStorageAt', [
     chain.chain.escrow,
     slot,
-    `0x${(balance + change).toString(16).padStart(64, '0')}`,
+    `0x${(entry + change).toString(16).padStart(64, '0')}`,
   ]);
 }
 

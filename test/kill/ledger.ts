@@ -79,7 +79,10 @@ export async function unaccounted(manifest: Manifest): Promise<string[]> {
       const [held, supply, owed, kept] = await Promise.all([
         sum(holders, (owner) => view.balance(owner, symbol)),
         view.supply(symbol),
-        sum(accounts, (account) => view.ledger(account, symbol)),
+        sum(
+          accounts,
+          async (account) => (await view.ledger(account, symbol)) + (await view.fees(account, symbol)),
+        ),
         view.balance(escrow, symbol),
       ]);
       if (held !== supply) problems.push(`${symbol} on ${slug}: ${held} held of ${supply}`);

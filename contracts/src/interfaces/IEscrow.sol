@@ -97,7 +97,8 @@ enum OrderStatus {
 ///
 /// How inputs of a 0xe2 order are divided, per input of `amount`: slice i = amount * portionBps_i / 10,000 rounded down, the
 /// last slice takes what is left; fee i = slice i * feeBps / 10,000 rounded down, plus relayFee_i on the first input. LP i is
-/// credited slice i - fee i and `feeRecipient` the sum of the fees. A fee above its slice makes the order invalid.
+/// credited slice i - fee i. A fee above its slice makes the order invalid. Fees are kept beside the balance of the LP whose slice
+/// pays them, until somebody calls `collectFees`; those of settleThrough are credited to `feeRecipient` at once.
 ///
 /// Ledger deliveries: an output whose recipient is the escrow that delivers it credits a ledger balance there and calls nobody. Its
 /// callbackData is 22 bytes, version 0x01 ‖ kind ‖ account(20); anything else reverts. Kind 0x00: the amount stays in the
@@ -135,12 +136,12 @@ enum OrderStatus {
 /// whole of them). Two windows may follow each other without a pause. What the account itself signs or calls has no limit.
 ///
 ///
-/// Following balances off chain: re-read `balanceOf` at a block in which Deposited, Withdrawn, Credited, Open, OutputFilled or
-/// Finalised concerns the account. There is no event per ledger entry. WithdrawalRequested, OperatorSet and NonceInvalidated are
+/// Following balances off chain: re-read `balanceOf` at a block in which Deposited, Withdrawn, Credited, Open, OutputFilled,
+/// Finalised or, of the fee recipient, FeesCollected concerns the account. There is no event per ledger entry. WithdrawalRequested, OperatorSet and NonceInvalidated are
 /// complete.
 ///
 /// Assumed of tokens: ERC-20, return value optional; a transfer moves what it says and moves nothing when it fails; balances
-/// change by transfers alone (no rebasing, no fee switched on later for money already held). Received amounts are measured: a
+/// change by transfers alone (no rebasing, no fee switched on later for money already held); less than 2^128 base units exist. Received amounts are measured: a
 /// token that takes a fee is credited net on deposit, and refused as an order's input or output. A token that freezes this
 /// contract freezes what it holds of it.
 /// Assumed of LPs: before filling for another chain they have seen the order open at depth, with an oracle and escrow they trust.
@@ -201,7 +202,7 @@ interface IEscrow is IAttester {
     error InvalidPortions(uint256 sum);
     /// @notice Fees differ between outputs or are above MAX_FEE_BPS.
     error InvalidFee(uint256 feeBps);
-    /// @notice An input of a 0xe2 order is 2^240 or more.
+    /// @notice An input is 2^128 or more.
     error AmountTooLarge(uint256 amount);
     /// @notice The fees of a slice are more than the slice.
     error FeesExceedSlice(uint256 fees, uint256 slice);
@@ -256,6 +257,8 @@ interface IEscrow is IAttester {
     event Withdrawn(address indexed account, address indexed token, address to, uint256 amount);
     /// @notice `account` was credited outside a deposit: with a refund that could not be pushed, or by a ledger delivery.
     event Credited(address indexed account, address indexed token, uint256 amount);
+    /// @notice The fees kept beside the account's balance went to that of the fee recipient.
+    event FeesCollected(address indexed account, address indexed token, uint256 amount);
     /// @notice A deferred delivery waits no longer: `amount` of it went to the account's wallet (the Withdrawn just before says
     /// so too) and the rest had left the balance before; 0 when nothing was left or the account keeps it here.
     event DeferralEnded(
@@ -299,6 +302,12 @@ interface IEscrow is IAttester {
 
     /// @notice What `account` has here of `token`, base units, requested withdrawals included.
     function balanceOf(address account, address token) external view returns (uint256);
+    /// @notice What of the fees on the account's inputs is not collected yet, base units: the fee recipient's, kept beside the
+    /// account's balance.
+    function feesOf(address account, address token) external view returns (uint256);
+    /// @notice Moves the fees kept beside the account's balance into that of `feeRecipient`. Anyone may call.
+    /// @return amount What they come to.
+    function collectFees(address account, address token) external returns (uint256 amount);
     /// @notice The account's request, also when it has lapsed; all zero when there is none.
     function pendingWithdrawal(address account, address token)
         external

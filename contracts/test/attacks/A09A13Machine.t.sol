@@ -410,7 +410,7 @@ contract MachineAttacksTest is Attack {
         portions[2] = 10_000 - portions[0] - portions[1];
         StandardOrder memory order = blank(amount, 3);
         uint256[4] memory had;
-        had[3] = ledger(feeRecipient, address(usd));
+        had[3] = feesAt(escrow, address(usd));
         for (uint256 i; i < 3; ++i) {
             had[i] = ledger(lp(i), address(usd));
             order.outputs[i] = output(
@@ -418,7 +418,7 @@ contract MachineAttacksTest is Attack {
             );
         }
         settle(order);
-        uint256 sum = ledger(feeRecipient, address(usd)) - had[3];
+        uint256 sum = feesAt(escrow, address(usd)) - had[3];
         for (uint256 i; i < 3; ++i) {
             uint256 got = ledger(lp(i), address(usd)) - had[i];
             uint256 slice = amount * portions[i] / 10_000;

@@ -206,6 +206,40 @@ contract LedgerTest is Base {
         refuse(abi.encodeWithSelector(IEscrow.NoWithdrawal.selector, lp(0), address(weth)));
     }
 
+    function test_collectFees() public {
+        settle(simple());
+        uint256 fee = feeOf(IN, RELAY);
+        eq(escrow.feesOf(lp(0), address(usd)), fee, "beside the LP's balance");
+        eq(escrow.balanceOf(lp(0), address(usd)), 1_000_000e6 + IN - fee, "not in it");
+        eq(escrow.balanceOf(feeRecipient, address(usd)), 0, "not credited yet");
+        vm.expectEmit(true, true, true, true, address(escrow));
+        emit IEscrow.FeesCollected(lp(0), address(usd), fee);
+        vm.prank(stranger);
+        eq(escrow.collectFees(lp(0), address(usd)), fee, "collected by anyone");
+        eq(escrow.balanceOf(feeRecipient, address(usd)), fee, "to the fee recipient");
+        eq(escrow.feesOf(lp(0), address(usd)), 0, "once");
+        eq(escrow.balanceOf(lp(0), address(usd)), 1_000_000e6 + IN - fee, "the LP's own is untouched");
+        eq(escrow.collectFees(lp(0), address(usd)), 0, "nothing more");
+    }
+
+    /// @dev The LP withdraws all of its balance, and what it owes stays.
+    function test_fees_are_no_part_of_a_balance() public {
+        settle(simple());
+        uint256 fee = feeOf(IN, RELAY);
+        vm.startPrank(lp(0));
+        uint256 own = escrow.balanceOf(lp(0), address(usd));
+        vm.expectRevert(
+            abi.encodeWithSelector(IEscrow.InsufficientBalance.selector, lp(0), address(usd), own, own + 1)
+        );
+        escrow.requestWithdrawal(address(usd), own + 1);
+        escrow.requestWithdrawal(address(usd), own);
+        vm.warp(START + DELAY);
+        eq(escrow.withdraw(address(usd), lp(0)), own, "all of its own");
+        vm.stopPrank();
+        eq(escrow.balanceOf(lp(0), address(usd)), 0, "empty");
+        eq(escrow.collectFees(lp(0), address(usd)), fee, "the fees stay");
+    }
+
     function test_setOperator() public {
         vm.expectEmit(true, true, true, true, address(escrow));
         emit IEscrow.OperatorSet(taker, stranger, true);

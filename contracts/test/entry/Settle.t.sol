@@ -58,7 +58,7 @@ contract SettleTest is Base {
         eq(weth.balanceOf(recipient), 1 + amountOut, "recipient gets the output");
         eq(escrow.balanceOf(lp(0), address(weth)), 1000e18 - amountOut, "LP pays the output");
         eq(escrow.balanceOf(lp(0), address(usd)), 1_000_000e6 + amountIn - fee, "LP gets the input less fees");
-        eq(escrow.balanceOf(feeRecipient, address(usd)), fee, "fees");
+        eq(feesAt(escrow, address(usd)), fee, "fees");
         eq(usd.balanceOf(address(escrow)), 3_000_000e6 + amountIn, "held in");
         eq(weth.balanceOf(address(escrow)), 3000e18 - amountOut, "held out");
         eq(status(orderId), uint256(OrderStatus.Claimed), "claimed");
@@ -81,7 +81,7 @@ contract SettleTest is Base {
             eq(escrow.balanceOf(lp(i), address(usd)), 1_000_000e6 + slices[i] - fee, "slice");
             eq(escrow.balanceOf(lp(i), address(weth)), 1000e18 - order.outputs[i].amount, "paid");
         }
-        eq(escrow.balanceOf(feeRecipient, address(usd)), fees, "fees");
+        eq(feesAt(escrow, address(usd)), fees, "fees");
         eq(weth.balanceOf(recipient), 1 + total(order), "delivered");
     }
 
@@ -113,8 +113,8 @@ contract SettleTest is Base {
         depositTaker(address(usd), IN);
         depositTaker(address(weth), 3e18);
         escrow.settle(order, byLedger(order), commitments(order));
-        eq(escrow.balanceOf(feeRecipient, address(usd)), feeOf(IN, RELAY), "usd fee");
-        eq(escrow.balanceOf(feeRecipient, address(weth)), feeOf(3e18, 0), "weth fee");
+        eq(feesAt(escrow, address(usd)), feeOf(IN, RELAY), "usd fee");
+        eq(feesAt(escrow, address(weth)), feeOf(3e18, 0), "weth fee");
         eq(escrow.balanceOf(lp(0), address(weth)), 1000e18 - OUT + 3e18 - feeOf(3e18, 0), "weth credit");
         eq(escrow.balanceOf(taker, address(usd)), 0, "ledger");
     }
@@ -221,13 +221,15 @@ contract SettleTest is Base {
         refuse(order, abi.encodeWithSelector(IEscrow.NotAnAddress.selector, bytes32(order.inputs[0][0])));
         order.inputs[0] = [uint256(0), IN];
         refuse(order, abi.encodeWithSelector(IEscrow.NotAnAddress.selector, bytes32(0)));
-        order.inputs[0] = [uint256(uint160(address(usd))), 1 << 240];
+        order.inputs[0] = [uint256(uint160(address(usd))), 1 << 128];
+        refuse(order, err(IEscrow.AmountTooLarge.selector, 1 << 128));
+        order.inputs[0][1] -= 1;
         depositTaker(address(usd), 1);
         refuse(
             order,
             byLedger(order),
             commitments(order),
-            abi.encodeWithSelector(IEscrow.InsufficientBalance.selector, taker, address(usd), 1, 1 << 240)
+            abi.encodeWithSelector(IEscrow.InsufficientBalance.selector, taker, address(usd), 1, (1 << 128) - 1)
         );
     }
 
@@ -343,7 +345,7 @@ contract SettleTest is Base {
         refuse(order, err(IEscrow.FeesExceedSlice.selector, 1001, 1000));
         order.outputs[0].context = quoteContext(lp(0), order.fillDeadline, 10_000, 0, 1000);
         settle(order);
-        eq(escrow.balanceOf(feeRecipient, address(usd)), 1000, "all of it");
+        eq(feesAt(escrow, address(usd)), 1000, "all of it");
     }
 
     function test_settle_refuses_outputs_it_cannot_deliver() public {

@@ -136,7 +136,7 @@ contract SettleThroughTest is Base {
         eq(usd.balanceOf(address(filler)), IN - fees, "handed over, less the fees");
         eq(filler.amounts(0), IN - fees, "and said so");
         ok(keccak256(filler.data()) == keccak256(hex"c0ffee"), "data");
-        eq(escrow.balanceOf(feeRecipient, address(usd)), fees, "fees");
+        eq(feesAt(escrow, address(usd)), fees, "fees");
         eq(weth.balanceOf(recipient), 1 + 2 * OUT + 1, "delivered");
         eq(status(orderId), uint256(OrderStatus.Claimed), "claimed");
         ok(escrow.isNonceUsed(taker, order.nonce), "nonce");

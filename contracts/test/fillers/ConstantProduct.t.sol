@@ -57,7 +57,7 @@ contract ConstantProductFillerTest is DexBase {
         uint256 gives = expected(address(usd), address(weth), IN - fees);
         through(filler, order, direct());
         eq(weth.balanceOf(recipient), 1 + gives, "for what was handed over");
-        eq(escrow.balanceOf(feeRecipient, address(usd)), fees, "fees");
+        eq(feesAt(escrow, address(usd)), fees, "fees");
         holdsNothing(filler);
     }
 

@@ -132,6 +132,15 @@ contract Handler is Model {
         donated[address(place)][t] += amount;
     }
 
+    /// @dev By anyone, of anyone.
+    function collectFees(uint256 seed) external step {
+        (uint256 a, uint256 t) = (_pick(seed, 1, ACTORS), _pick(seed, 2, 2));
+        bytes memory data = abi.encodeCall(escrow.collectFees, (actor(a), token(t)));
+        if (!_try("collectFees", _anyone(seed), escrow, data, true)) return;
+        _ledger(escrow, FEES, t, int256(feesDue[a][t]));
+        feesDue[a][t] = 0;
+    }
+
     /* TIME */
 
     function pass(uint256 seed) external step {

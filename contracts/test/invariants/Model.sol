@@ -81,6 +81,8 @@ abstract contract Model is Base {
     /// @dev Whether an LP's operator has limits, and what they are.
     mapping(address place => mapping(uint256 i => bool)) internal limited;
     mapping(address place => mapping(uint256 i => mapping(uint256 t => Allowance))) internal allowances;
+    /// @dev Fees on an LP's inputs that nobody has collected; at the escrow alone, since inputs are.
+    mapping(uint256 account => mapping(uint256 t => uint256)) public feesDue;
     mapping(address place => mapping(uint256 t => uint256)) internal donated;
     mapping(address place => mapping(uint256 account => mapping(uint256 t => uint256))) public deferredSum;
 
@@ -190,7 +192,7 @@ abstract contract Model is Base {
     /// @dev Ledger entries, inputs of open orders and donations; what the escrow should hold.
     function owed(IEscrow place, uint256 t) public view returns (uint256 sum) {
         for (uint256 a; a < ACCOUNTS; ++a) {
-            sum += place.balanceOf(actor(a), token(t));
+            sum += place.balanceOf(actor(a), token(t)) + place.feesOf(actor(a), token(t));
         }
         sum += openInputs(place, t) + donated[address(place)][t];
     }
@@ -686,10 +688,11 @@ abstract contract Model is Base {
             uint256 given;
             for (uint256 i; i < order.outputs.length; ++i) {
                 (uint256 slice, uint256 fee) = _slice(order, j, i);
-                _ledger(escrow, _lpOf(order.outputs[i]), t, int256(slice - fee));
+                uint256 a = _lpOf(order.outputs[i]);
+                _ledger(escrow, a, t, int256(slice - fee));
+                feesDue[a][t] += fee;
                 given += slice;
             }
-            _ledger(escrow, FEES, t, int256(_fees(order, j)));
             tracked[n].paidOut[t] += given;
         }
     }

@@ -48,11 +48,11 @@ contract PropertiesTest is Attack {
 
     function test_S3_S4_inputsGoToTheLpsAndFees() public {
         uint256 lpHad = ledger(lp(0), address(usd));
-        uint256 feeHad = ledger(feeRecipient, address(usd));
+        uint256 feeHad = feesAt(escrow, address(usd));
         settle(simple());
         uint256 fee = feeOf(IN, RELAY);
         eq(ledger(lp(0), address(usd)), lpHad + IN - fee, "LP");
-        eq(ledger(feeRecipient, address(usd)), feeHad + fee, "fees");
+        eq(feesAt(escrow, address(usd)), feeHad + fee, "fees");
     }
 
     function test_S4_aRefundGoesToTheUserAlone() public {

@@ -128,6 +128,14 @@ abstract contract Base is Test {
         remote.depositFor(account, token, amount);
     }
 
+    /// @dev What the fee recipient has, and what it may collect from beside the LPs' balances.
+    function feesAt(IEscrow place, address token) internal view returns (uint256 sum) {
+        sum = place.balanceOf(feeRecipient, token);
+        for (uint256 i; i < 3; ++i) {
+            sum += place.feesOf(lp(i), token);
+        }
+    }
+
     function lp(uint256 i) internal pure returns (address) {
         return vm.addr(LP + 16 * i);
     }

@@ -187,14 +187,17 @@ async function auditMoney(
     }
   }
   const owned = new Map<Address, bigint>();
-  const balances = await Promise.all(
-    [...holders.values()].map(async ({ account, token }) => ({
-      account,
-      token,
-      balance: await port.ledgerBalance(account, token, at),
-    })),
+  const uncollected = new Map<Address, bigint>();
+  await Promise.all(
+    [...holders.values()].map(async ({ account, token }) => {
+      const [balance, kept] = await Promise.all([
+        port.ledgerBalance(account, token, at),
+        port.ledgerFees(account, token, at),
+      ]);
+      add(owned, token, balance + kept);
+      add(uncollected, token, kept);
+    }),
   );
-  for (const { token, balance } of balances) add(owned, token, balance);
   await Promise.all(
     [...deposits].map(async ([token, deposited]) => {
       const unit = unitOf(port.chain, token);
@@ -211,7 +214,7 @@ async function auditMoney(
           'fee_sum',
           subject,
           fees.get(token) ?? 0n,
-          await port.ledgerBalance(feeRecipient, token, at),
+          (await port.ledgerBalance(feeRecipient, token, at)) + (uncollected.get(token) ?? 0n),
           unit,
         );
       findings.count('tokens in escrow');

@@ -83,6 +83,8 @@ export interface DemoChainView {
   units(symbol: string, whole: string): bigint;
   balance(owner: string, symbol: string): Promise<bigint>;
   ledger(account: string, symbol: string): Promise<bigint>;
+  /** Beside the account's ledger balance, for the fee recipient. */
+  fees(account: string, symbol: string): Promise<bigint>;
   supply(symbol: string): Promise<bigint>;
 }
 
@@ -117,6 +119,13 @@ export function viewChain(manifest: Manifest, slug: string): DemoChainView {
         address: chain.escrow,
         abi: escrowAbi,
         functionName: 'balanceOf',
+        args: [account as Address, token(symbol).address],
+      }),
+    fees: (account, symbol) =>
+      client.readContract({
+        address: chain.escrow,
+        abi: escrowAbi,
+        functionName: 'feesOf',
         args: [account as Address, token(symbol).address],
       }),
     supply: (symbol) =>

@@ -17,7 +17,7 @@ export function objectionTo(
     inputAmount <= 0n ||
     minimumOutput <= 0n ||
     minimumOutput > outputAmount ||
-    inputAmount >> 240n !== 0n ||
+    inputAmount >> 128n !== 0n ||
     outputAmount >> 256n !== 0n
   )
     return 'amount';

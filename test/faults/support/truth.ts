@@ -145,14 +145,15 @@ export async function readTruth(chain: Chain, rpcUrl: string): Promise<ChainTrut
   }
 
   const times = new Map<bigint, Promise<number | undefined>>();
-  const inEscrow = (functionName: 'balanceOf' | 'deferredOf') => (token: Address, account: Address) =>
-    client.readContract({
-      address: chain.escrow,
-      abi: escrowAbi,
-      functionName,
-      args: [account, token],
-      ...at,
-    });
+  const inEscrow =
+    (functionName: 'balanceOf' | 'deferredOf' | 'feesOf') => (token: Address, account: Address) =>
+      client.readContract({
+        address: chain.escrow,
+        abi: escrowAbi,
+        functionName,
+        args: [account, token],
+        ...at,
+      });
   return {
     chain,
     head: { number: toBlock, timestamp: Number(head.timestamp) },
@@ -188,7 +189,15 @@ export async function readTruth(chain: Chain, rpcUrl: string): Promise<ChainTrut
         args: [owner],
         ...at,
       }),
-    ledger: inEscrow('balanceOf'),
+    // Of the fee recipient with what it may collect from beside the balances of others.
+    async ledger(token, owner) {
+      const beside = lower(owner) === lower(feeRecipient) ? [...accounts] : [];
+      const amounts = await Promise.all([
+        inEscrow('balanceOf')(token, owner),
+        ...beside.map((account) => inEscrow('feesOf')(token, account)),
+      ]);
+      return amounts.reduce((sum, amount) => sum + amount, 0n);
+    },
     deferred: inEscrow('deferredOf'),
     supply: (token) =>
       client.readContract({ address: token, abi: devTokenAbi, functionName: 'totalSupply', ...at }),

@@ -41,6 +41,7 @@ export function createViews(chain: Chain, rpc: Pick<ChainRpc, 'request'>, call: 
     },
     isNonceUsed: (user, nonce, at) => escrow('isNonceUsed', [user, nonce], at),
     ledgerBalance: (account, of, at) => escrow('balanceOf', [account, of], at),
+    ledgerFees: (account, of, at) => escrow('feesOf', [account, of], at),
     async pendingWithdrawal(account, of, at) {
       const [amount, availableAt, lapsesAt] = await escrow('pendingWithdrawal', [account, of], at);
       return { amount, availableAt: Number(availableAt), lapsesAt: Number(lapsesAt) };

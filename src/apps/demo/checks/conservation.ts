@@ -14,7 +14,9 @@ async function conserved(world: DemoWorld): Promise<string> {
         view.supply(symbol),
         Promise.all(accounts.map((account) => view.balance(account, symbol))).then(sum),
         view.balance(escrow, symbol),
-        Promise.all(accounts.map((account) => view.ledger(account, symbol))).then(sum),
+        Promise.all(
+          accounts.flatMap((account) => [view.ledger(account, symbol), view.fees(account, symbol)]),
+        ).then(sum),
       ]);
       expectEqual(held + escrowed, supply, `${symbol} on ${slug} over all accounts`);
       expectEqual(supply, world.minted(slug, symbol), `${symbol} minted on ${slug}`);
