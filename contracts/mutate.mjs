@@ -21,7 +21,9 @@ const files = ['Escrow.sol', 'Batch.sol', 'AttestationOracle.sol', 'libraries/Or
 /** Mutants that no test can tell from the original, and why. */
 const equivalent = [
   // After the filler has returned, settleThrough calls nobody any more.
-  'Escrow.sol:327 _lock = 0;',
+  'settleThrough: _lock = 0;',
+  // They differ for one amount of gas only, and then the transfer still gets what it is promised.
+  'push: if (gasleft() * 63 / 64 <= PUSH_GAS + 3_000)',
   // Two bytes are missing then, and the check behind it sees that too.
   'if (false && (payload.length < 2)) revert IEscrow.InvalidPayload();',
 ]
@@ -109,9 +111,11 @@ try {
     const path = join(home, 'contracts/src', file)
     const original = readFileSync(path, 'utf8')
     const lines = original.split('\n')
+    let within = ''
     for (const [index, line] of lines.entries()) {
+      within = /^\s*(?:function|modifier) (\w+)/.exec(line)?.[1] ?? within
       for (const mutant of mutate(line)) {
-        const name = `${file}:${index + 1} ${mutant.trim()}`
+        const name = `${file}:${index + 1} ${within}: ${mutant.trim()}`
         if (!name.includes(pattern) || candidates++ % Number(every) !== 0) continue
         writeFileSync(path, lines.with?.(index, mutant).join('\n') ?? '')
         judge(name, line.trim())
