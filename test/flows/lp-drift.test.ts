@@ -13,54 +13,46 @@ import {
   withdrawCall,
   withdrawDeferredCall,
 } from '../../src/settlement/call.ts';
-import { account, type Devnet, startDevnet, type TestChain } from '../support/devnet.ts';
+import { account, type TestChain } from '../support/devnet.ts';
 import { giveInto } from '../support/gift.ts';
-import { createTestLp, lpConfig, REPLICAS } from '../support/lp.ts';
+import { REPLICAS } from '../support/lp.ts';
 import { eventually } from '../support/lp-trades.ts';
-import { startTestPostgres, type TestPostgres } from '../support/postgres.ts';
-import { request, type ScriptedVenue, startScriptedVenue } from '../support/scripted-venue.ts';
+import { startOneChainLp } from '../support/one-chain-lp.ts';
+import { request, type ScriptedVenue } from '../support/scripted-venue.ts';
 
 const owner = account(81);
 const operator = account(82);
 const taker = account(83);
+const CHAIN_ID = 41_601;
 const USDC = 10n ** 6n;
 const WETH = 10n ** 18n;
 const DELAY_SECONDS = 901;
 
-let devnet: Devnet;
 let chain: TestChain;
-let postgres: TestPostgres;
 let venue: ScriptedVenue;
 let lp: LpNode;
+let stop: () => Promise<void>;
 /** Where the escrow keeps our WETH. */
 let slot: Hex;
 
 beforeAll(async () => {
-  [devnet, postgres] = await Promise.all([startDevnet([41601]), startTestPostgres()]);
-  chain = devnet.chains[0] as TestChain;
-  for (const { address } of [owner, taker]) await chain.fund(address);
-  await chain.deposit(owner.address, chain.usdc.address, 50_000n * USDC);
-  await chain.deposit(owner.address, chain.weth.address, 20n * WETH);
-  await chain.setOperator(owner.address, operator.address);
-  await chain.anvil.mine(2);
+  ({ chain, venue, lp, stop } = await startOneChainLp({
+    chainId: CHAIN_ID,
+    owner,
+    operator,
+    others: [taker],
+    usdc: 50_000n * USDC,
+    weth: 20n * WETH,
+    schema: 'lp_drift',
+    config: {
+      reconcileSeconds: 1,
+      chains: [{ chainId: CHAIN_ID, account: owner.address, maxHeadAgeMs: 1_000_000_000, graceSeconds: 2 }],
+    },
+  }));
   slot = await slotOf(20n * WETH);
-  venue = await startScriptedVenue([chain.chain]);
-  const config = lpConfig(devnet, owner.address, {
-    reconcileSeconds: 1,
-    chains: [
-      { chainId: chain.chain.id, account: owner.address, maxHeadAgeMs: 1_000_000_000, graceSeconds: 2 },
-    ],
-  });
-  lp = await createTestLp({ devnet, postgres, venueUrl: venue.url, operator, schema: 'lp_drift', config });
-  await lp.start();
-  await venue.until(({ status }) => status === 'active');
 }, 120_000);
 
-afterAll(async () => {
-  await lp?.stop();
-  await venue?.stop();
-  await Promise.all([devnet?.stop(), postgres?.stop()]);
-});
+afterAll(() => stop?.());
 
 /** Nested mapping, account then token; which of the contract's slots it is, the balance itself tells. */
 async function slotOf(balance: bigint): Promise<Hex> {

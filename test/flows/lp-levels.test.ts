@@ -6,10 +6,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { assetId } from '../../src/domain/asset.ts';
 import type { LpNode } from '../../src/lp/node/interface.ts';
-import { account, type Devnet, startDevnet, type TestChain } from '../support/devnet.ts';
-import { createTestLp, lpConfig } from '../support/lp.ts';
-import { startTestPostgres, type TestPostgres } from '../support/postgres.ts';
-import { request, type ScriptedVenue, startScriptedVenue } from '../support/scripted-venue.ts';
+import { account, type TestChain } from '../support/devnet.ts';
+import { startOneChainLp } from '../support/one-chain-lp.ts';
+import { request, type ScriptedVenue } from '../support/scripted-venue.ts';
 import { until } from '../support/venue.ts';
 
 const owner = account(21);
@@ -17,42 +16,32 @@ const operator = account(22);
 const USDC = 1_000_000n;
 const WETH = 10n ** 18n;
 
-let devnet: Devnet;
 let chain: TestChain;
-let postgres: TestPostgres;
 let venue: ScriptedVenue;
 let lp: LpNode;
+let stop: () => Promise<void>;
 
 beforeAll(async () => {
-  [devnet, postgres] = await Promise.all([
-    startDevnet([41011], { blockTimeSeconds: 1 }),
-    startTestPostgres(),
-  ]);
-  chain = devnet.chains[0] as TestChain;
-  await chain.fund(owner.address);
-  await chain.deposit(owner.address, chain.usdc.address, 100_000n * USDC);
-  await chain.deposit(owner.address, chain.weth.address, 40n * WETH);
-  await chain.setOperator(owner.address, operator.address);
-  await chain.anvil.mine(2);
-  venue = await startScriptedVenue([chain.chain]);
-  const config = lpConfig(devnet, owner.address, {
-    prices: {
-      USD: { fixed: '1' },
-      ETH: { sources: [{ feed: 'constant', symbol: 'ETHUSD' }], maxAgeMs: 10_000 },
+  ({ chain, venue, lp, stop } = await startOneChainLp({
+    chainId: 41_011,
+    devnet: { blockTimeSeconds: 1 },
+    owner,
+    operator,
+    usdc: 100_000n * USDC,
+    weth: 40n * WETH,
+    schema: 'lp_levels',
+    config: {
+      prices: {
+        USD: { fixed: '1' },
+        ETH: { sources: [{ feed: 'constant', symbol: 'ETHUSD' }], maxAgeMs: 10_000 },
+      },
+      levels: { everyMs: 250 },
+      pricing: { calibration: { mode: 'off' } },
     },
-    levels: { everyMs: 250 },
-    pricing: { calibration: { mode: 'off' } },
-  });
-  lp = await createTestLp({ devnet, postgres, venueUrl: venue.url, operator, schema: 'lp_levels', config });
-  await lp.start();
-  await venue.until(({ status }) => status === 'active');
+  }));
 }, 60_000);
 
-afterAll(async () => {
-  await lp?.stop();
-  await venue?.stop();
-  await Promise.all([devnet?.stop(), postgres?.stop()]);
-});
+afterAll(() => stop?.());
 
 const weth = () => assetId({ chainId: chain.chain.id, token: chain.weth.address });
 const usdc = () => assetId({ chainId: chain.chain.id, token: chain.usdc.address });

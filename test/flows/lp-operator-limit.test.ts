@@ -6,11 +6,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { LpNode } from '../../src/lp/node/interface.ts';
 import { fillCall, limitOperatorCall, settleCall, setOperatorCall } from '../../src/settlement/call.ts';
-import { account, type Devnet, startDevnet, type TestChain } from '../support/devnet.ts';
-import { createTestLp, lpConfig } from '../support/lp.ts';
+import { account, type Devnet, type TestChain } from '../support/devnet.ts';
 import { eventually, takeQuote } from '../support/lp-trades.ts';
-import { startTestPostgres, type TestPostgres } from '../support/postgres.ts';
-import { request, type ScriptedVenue, startScriptedVenue } from '../support/scripted-venue.ts';
+import { startOneChainLp } from '../support/one-chain-lp.ts';
+import { request, type ScriptedVenue } from '../support/scripted-venue.ts';
 
 const owner = account(91);
 const operator = account(92);
@@ -18,43 +17,36 @@ const taker = account(93);
 const keeper = account(94);
 const USDC = 10n ** 6n;
 const WETH = 10n ** 18n;
+const CHAIN_ID = 41_651;
 const WINDOW_SECONDS = 3_600;
 const LIMIT = 2n * WETH;
 
 let devnet: Devnet;
 let chain: TestChain;
-let postgres: TestPostgres;
 let venue: ScriptedVenue;
 let lp: LpNode;
+let stop: () => Promise<void>;
 
 beforeAll(async () => {
-  [devnet, postgres] = await Promise.all([startDevnet([41651]), startTestPostgres()]);
-  chain = devnet.chains[0] as TestChain;
-  for (const { address } of [owner, taker, keeper, operator]) await chain.fund(address);
-  await chain.deposit(owner.address, chain.usdc.address, 50_000n * USDC);
-  await chain.deposit(owner.address, chain.weth.address, 20n * WETH);
+  ({ devnet, chain, venue, lp, stop } = await startOneChainLp({
+    chainId: CHAIN_ID,
+    owner,
+    operator,
+    others: [taker, keeper, operator],
+    usdc: 50_000n * USDC,
+    weth: 20n * WETH,
+    schema: 'lp_limit',
+    config: {
+      // Only the event can tell it of a first limit in time.
+      reconcileSeconds: 3_600,
+      quoting: { validitySeconds: 5 },
+      chains: [{ chainId: CHAIN_ID, account: owner.address, maxHeadAgeMs: 1_000_000_000, graceSeconds: 2 }],
+    },
+  }));
   await chain.deposit(taker.address, chain.usdc.address, 100_000n * USDC);
-  await chain.setOperator(owner.address, operator.address);
-  await chain.anvil.mine(2);
-  venue = await startScriptedVenue([chain.chain]);
-  const config = lpConfig(devnet, owner.address, {
-    // Only the event can tell it of a first limit in time.
-    reconcileSeconds: 3_600,
-    quoting: { validitySeconds: 5 },
-    chains: [
-      { chainId: chain.chain.id, account: owner.address, maxHeadAgeMs: 1_000_000_000, graceSeconds: 2 },
-    ],
-  });
-  lp = await createTestLp({ devnet, postgres, venueUrl: venue.url, operator, schema: 'lp_limit', config });
-  await lp.start();
-  await venue.until(({ status }) => status === 'active');
 }, 120_000);
 
-afterAll(async () => {
-  await lp?.stop();
-  await venue?.stop();
-  await Promise.all([devnet?.stop(), postgres?.stop()]);
-});
+afterAll(() => stop?.());
 
 const limit = (most: bigint) =>
   chain.send(

@@ -13,10 +13,9 @@ import type { LpNode } from '../../src/lp/node/interface.ts';
 import type { LinkQuote } from '../../src/protocol/link/link.ts';
 import { linkProofDigest } from '../../src/protocol/link/link-proof.ts';
 import { orderFromMessage } from '../../src/protocol/wire.ts';
-import { account, type Devnet, startDevnet, type TestChain } from '../support/devnet.ts';
-import { createTestLp, lpConfig } from '../support/lp.ts';
-import { startTestPostgres, type TestPostgres } from '../support/postgres.ts';
-import { random32, request, type ScriptedVenue, startScriptedVenue } from '../support/scripted-venue.ts';
+import { account, type TestChain } from '../support/devnet.ts';
+import { startOneChainLp } from '../support/one-chain-lp.ts';
+import { random32, request, type ScriptedVenue } from '../support/scripted-venue.ts';
 
 const owner = account(21);
 const operator = account(22);
@@ -25,46 +24,30 @@ const USDC = 1_000_000n;
 const WETH = 10n ** 18n;
 const recovery = createRecovery();
 
-let devnet: Devnet;
 let chain: TestChain;
-let postgres: TestPostgres;
 let venue: ScriptedVenue;
 let lp: LpNode;
+let stop: () => Promise<void>;
 
 beforeAll(async () => {
-  [devnet, postgres] = await Promise.all([
-    startDevnet([41001], { blockTimeSeconds: 1 }),
-    startTestPostgres(),
-  ]);
-  chain = devnet.chains[0] as TestChain;
-  await chain.fund(owner.address);
-  await chain.deposit(owner.address, chain.usdc.address, 100_000n * USDC);
-  await chain.deposit(owner.address, chain.weth.address, 40n * WETH);
-  await chain.setOperator(owner.address, operator.address);
-  await chain.anvil.mine(2);
-  venue = await startScriptedVenue([chain.chain]);
-  lp = await createTestLp({
-    devnet,
-    postgres,
-    venueUrl: venue.url,
+  ({ chain, venue, lp, stop } = await startOneChainLp({
+    chainId: 41_001,
+    devnet: { blockTimeSeconds: 1 },
+    owner,
     operator,
+    usdc: 100_000n * USDC,
+    weth: 40n * WETH,
     schema: 'lp_quotes',
-    config: lpConfig(devnet, owner.address, {
+    config: {
       prices: {
         USD: { fixed: '1' },
         ETH: { sources: [{ feed: 'constant', symbol: 'ETHUSD' }], maxAgeMs: 10_000 },
       },
-    }),
-  });
-  await lp.start();
-  await venue.until(({ status }) => status === 'active');
+    },
+  }));
 }, 60_000);
 
-afterAll(async () => {
-  await lp?.stop();
-  await venue?.stop();
-  await Promise.all([devnet?.stop(), postgres?.stop()]);
-});
+afterAll(() => stop?.());
 
 const sell = (amount: bigint, rest: object = {}) =>
   request({
