@@ -261,6 +261,13 @@ test('operator: limits are set for each token, changed, and read back', async ()
     const refused = await own('operator', 'set', '--limit', limit);
     expect([refused.status, refused.stderr]).toEqual([1, expect.stringContaining(says)]);
   }
+  for (const [mistaken, says] of [
+    ['WETHH=1/1h', 'No chain has a token WETHH: nothing was changed. There are USDC, WETH'],
+    [`WETH=${10n ** 12n}/1h`, 'Nothing was sent.'],
+  ] as const) {
+    const refused = await own('operator', 'set', '--limit', 'USDC=7/1h', '--limit', mistaken);
+    expect([refused.status, refused.stderr]).toEqual([1, expect.stringContaining(says)]);
+  }
   expect(await limitOf(chain.usdc.address)).toMatchObject({ most: 1_000_000n });
   expect((await own('operator', 'revoke')).stdout).toContain('Its limits are kept');
 });

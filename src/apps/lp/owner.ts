@@ -143,17 +143,6 @@ export function createOwner(
       refuse('The account itself needs no permission. An operator is a different key that cannot withdraw.');
   }
 
-  /** Of each token, what the operator may spend; none when it has no limits or is no operator. */
-  async function limitsOf(operator: Address) {
-    const limits = await Promise.all(
-      chain.tokens.map(async (token) => ({
-        token,
-        limit: await port.operatorLimit(account, operator, token.address),
-      })),
-    );
-    return limits.flatMap(({ token, limit }) => (limit === undefined ? [] : [{ token, limit }]));
-  }
-
   return {
     pending: pendingOf,
     async deposit(token: TokenInfo, amount: bigint): Promise<OwnerStep[]> {
@@ -248,8 +237,11 @@ export function createOwner(
     /** Without limits: the operator may spend all that the account has here. */
     async allowOperator(operator: Address): Promise<OwnerStep[]> {
       refuseItself(operator);
-      const limits = await limitsOf(operator);
-      if ((await port.isOperator(account, operator)) && limits.length === 0) {
+      const [allowed, limited] = await Promise.all([
+        port.isOperator(account, operator),
+        hasLimits(port, account, operator),
+      ]);
+      if (allowed && !limited) {
         report(`${operator} is already an operator without limits on ${chain.slug}`);
         return [];
       }
@@ -258,18 +250,19 @@ export function createOwner(
         setOperatorCall(operator, true),
       );
     },
-    /** Within limits: of other tokens than those that ever got one it may spend nothing. */
+    /** Within limits: it may spend nothing of a token that never got one. */
     async limitOperator(
       operator: Address,
       limits: readonly { token: TokenInfo; most: bigint; windowSeconds: number }[],
     ): Promise<OwnerStep[]> {
       refuseItself(operator);
-      const steps: OwnerStep[] = [];
-      for (const { token, most, windowSeconds } of limits) {
+      for (const { token, most } of limits)
         if (most > MAX_LIMIT)
           refuse(
-            `A limit of ${formatTokens(most, token)} is more than the escrow can count: at most ${formatTokens(MAX_LIMIT, token)}. Give a smaller one, or none with --unlimited.`,
+            `A limit of ${formatTokens(most, token)} is more than the escrow can count: at most ${formatTokens(MAX_LIMIT, token)}. Give a smaller one, or none with --unlimited. ${soFar()}`,
           );
+      const steps: OwnerStep[] = [];
+      for (const { token, most, windowSeconds } of limits) {
         const now = await port.operatorLimit(account, operator, token.address);
         if (now?.most === most && now.windowSeconds === windowSeconds) {
           report(`${operator} already has this limit for ${token.symbol} on ${chain.slug}`);
@@ -292,8 +285,17 @@ export function createOwner(
       }
       return callEscrow(`revoke the operator ${operator} on ${chain.slug}`, setOperatorCall(operator, false));
     },
-    limitsOf,
   };
+}
+
+/** Whether limits count for the operator. They do for every token or for none. */
+export async function hasLimits(
+  { chain, operatorLimit }: Pick<ChainPort, 'chain' | 'operatorLimit'>,
+  account: Address,
+  operator: Address,
+): Promise<boolean> {
+  const [token] = chain.tokens;
+  return token !== undefined && (await operatorLimit(account, operator, token.address)) !== undefined;
 }
 
 export const dateOf = (seconds: UnixSeconds): string => new Date(seconds * 1000).toISOString();

@@ -109,26 +109,20 @@ export async function setOperator(
   { limit = [], unlimited = false, ...options }: OwnerOptions & { limit?: string[]; unlimited?: boolean },
 ): Promise<void> {
   const limits = limit.map(readLimit);
-  if (limits.length > 0 === unlimited)
+  if (unlimited && limits.length > 0) throw badRequest('Give --limit or --unlimited, not both.');
+  if (!unlimited && limits.length === 0)
     throw badRequest(
-      unlimited
-        ? 'Give --limit or --unlimited, not both.'
-        : 'Say what the operator may spend: --limit USDC=250000/1h for each token, or --unlimited. A limit is the most that a thief of its key can take in that time; without one it is all that the account has in the escrow.',
+      'Say what the operator may spend: --limit USDC=250000/1h for each token, or --unlimited. A limit is the most that a thief of its key can take in that time; without one it is all that the account has in the escrow.',
     );
-  let used = 0;
+  await requireTokens(limits, options);
   const { operator, steps } = await onEachChain(address, options, async (owner, who, { chain }) => {
     if (unlimited) return owner.allowOperator(who);
     const here = limits.flatMap(({ symbol, amount, windowSeconds }) => {
       const token = chain.tokens.find((one) => one.symbol === symbol);
       return token === undefined ? [] : [{ token, most: parseUnits(amount, token.decimals), windowSeconds }];
     });
-    used += here.length;
     return owner.limitOperator(who, here);
   });
-  if (!unlimited && used === 0)
-    throw badRequest(
-      `No chain has a token ${limits.map(({ symbol }) => symbol).join(' or ')}: nothing was changed.`,
-    );
   answer(
     options,
     { operator, steps },
@@ -169,6 +163,20 @@ async function onEachChain(
       steps.push(...(await work(owner, operator, port)));
     });
   return { operator, steps };
+}
+
+/** A limit counts on every chain that has its token. A symbol that none has is a mistake. */
+async function requireTokens(limits: readonly { symbol: string }[], options: OwnerOptions): Promise<void> {
+  const { config } = await read(options);
+  const chains = config.networks.filter(
+    ({ slug, id }) => options.chain === undefined || slug === options.chain || String(id) === options.chain,
+  );
+  const known = new Set(chains.flatMap(({ tokens }) => tokens.map(({ symbol }) => symbol)));
+  const unknown = limits.filter(({ symbol }) => !known.has(symbol));
+  if (chains.length > 0 && unknown.length > 0)
+    throw badRequest(
+      `No chain has a token ${unknown.map(({ symbol }) => symbol).join(' or ')}: nothing was changed. There are ${[...known].join(', ')}.`,
+    );
 }
 
 /** `USDC=250000/1h`: a token's symbol, whole tokens, and the window. */

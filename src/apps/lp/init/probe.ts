@@ -20,6 +20,7 @@ import type { Address, Hex } from '../../../domain/hex.ts';
 import { readFromVenue } from '../../../protocol/link/link.ts';
 import { escrowAbi } from '../../../settlement/abi/escrow.ts';
 import { badRequest } from '../../bad-request.ts';
+import { hasLimits } from '../owner.ts';
 
 export interface VenueFacts {
   venueId: string;
@@ -138,9 +139,7 @@ export async function probeAccount(rpcUrl: string, chain: Chain, account: Addres
   try {
     const [operatorAllowed, operatorLimited, operatorGas, balances] = await Promise.all([
       port.isOperator(account, operator),
-      Promise.all(chain.tokens.map(({ address }) => port.operatorLimit(account, operator, address))).then(
-        (limits) => limits.some((limit) => limit !== undefined),
-      ),
+      hasLimits(port, account, operator),
       port.nativeBalance(operator),
       Promise.all(
         chain.tokens.map(async ({ symbol, decimals, address }) => ({
