@@ -14,6 +14,7 @@ import type { Terminal } from '../../src/apps/cli/ask.ts';
 import { type InitOptions, initLp } from '../../src/apps/cli/lp/init.ts';
 import { loadConfig } from '../../src/apps/config/load.ts';
 import { zLpAppConfig } from '../../src/apps/lp/config.ts';
+import { limitOperatorCall } from '../../src/settlement/call.ts';
 import { account, type Devnet, startDevnet, type TestChain } from '../support/devnet.ts';
 import { type ScriptedVenue, startScriptedVenue } from '../support/scripted-venue.ts';
 
@@ -170,6 +171,24 @@ test('answers from a file run unattended, keep ${NAME} unchanged, and generate a
   const keystore = await readFile(join(folder, 'filed', 'secrets', 'operator.json'), 'utf8');
   expect(printed.join('\n')).toContain(`The operator is ${keystoreAddress(keystore) ?? 'unknown'}.`);
   expect(await decryptKey(keystore, password)).toMatch(/^0x[0-9a-f]{64}$/);
+});
+
+test('warns of an operator without limits, and not of one that has some', async () => {
+  const operator = account(62);
+  const answers = (name: string) => answersFile(name, { operator: { keyEnv: 'INIT_OPERATOR_KEY' } });
+  vi.stubEnv('INIT_OPERATOR_KEY', operator.privateKey);
+  await chain.setOperator(owner.address, operator.address);
+  await init('unlimited', { answers: await answers('unlimited') });
+  expect(printed.join('\n')).toContain('WARNING: the operator has no limits on chain1.');
+  printed = [];
+  await chain.send(
+    owner.address,
+    chain.chain.escrow,
+    limitOperatorCall(operator.address, chain.usdc.address, 1n, 3_600),
+  );
+  await init('limited', { answers: await answers('limited') });
+  expect(printed.join('\n')).toContain('the operator may sign');
+  expect(printed.join('\n')).not.toContain('WARNING');
 });
 
 test('never overwrites; --force keeps the old files beside the new ones', async () => {

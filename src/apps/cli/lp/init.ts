@@ -378,7 +378,7 @@ async function checkAccount(
       );
     } else if (!operatorLimited)
       report(
-        `! ${network.slug}: the operator has no limits. Whoever steals its key can sell all that the account has in the escrow. Give it limits: firmquote lp operator set --limit TOKEN=AMOUNT/1h`,
+        `\nWARNING: the operator has no limits on ${network.slug}. Whoever steals its key can sell all that the account has in the escrow. Give it limits: firmquote lp operator set --limit TOKEN=${AMOUNT}/1h`,
       );
     if (held.length === 0)
       todo.push(

@@ -64,7 +64,9 @@ export async function showInventory(options: AdminClientOptions): Promise<void> 
     ].map((text) => shortUnits(BigInt(text), bucket.decimals));
     const limit = bucket.operatorLimit;
     const trouble = [
-      limit === null ? '' : `the operator may spend ${exact(limit.left)} of ${exact(limit.most)}`,
+      limit === null
+        ? ''
+        : `in this window the operator may still spend ${exact(limit.left)} of ${exact(limit.most)}`,
       bucket.drift === null
         ? ''
         : `frozen: the chain has ${exact(bucket.drift)} more than the inventory ledger`,
