@@ -27,6 +27,7 @@ function world(limits: Map<Address, SpendingLimit>, key = operator) {
   let nowMs = 0;
   const told = new Map<Address, OperatorLimit | null>();
   const state = { asked: 0 };
+  const warned: string[] = [];
   const spending = createSpending(
     {
       port: {
@@ -38,13 +39,13 @@ function world(limits: Map<Address, SpendingLimit>, key = operator) {
       },
       ledger: { setOperatorLimit: (_, token, limit) => void told.set(token, limit) },
       clock: { nowMs: () => nowMs, monotonicMs: () => nowMs, after: () => () => {} },
-      log: silentLog,
+      log: { ...silentLog, warn: (_: object, message: string) => void warned.push(message) },
     },
     { account, operator: key, tokens: [usdc, weth], everyMs: 10_000 },
   );
   let number = 0n;
   return {
-    ...{ told, state, spending },
+    ...{ told, state, spending, warned },
     head: (timestamp: number) => spending.read({ number: (number += 1n), hash: '0x01', timestamp }),
     pass: (ms: number) => (nowMs += ms),
   };
@@ -52,8 +53,9 @@ function world(limits: Map<Address, SpendingLimit>, key = operator) {
 
 test('with limits every block is read; without any now and then, and when the account changed something', async () => {
   const limits = new Map<Address, SpendingLimit>();
-  const { head, pass, told, state, spending } = world(limits);
+  const { head, pass, told, state, spending, warned } = world(limits);
   await head(1_000);
+  expect(warned).toEqual([expect.stringContaining('the operator has no limits on this chain')]);
   expect([...told]).toEqual([
     [usdc, null],
     [weth, null],
@@ -75,10 +77,24 @@ test('with limits every block is read; without any now and then, and when the ac
   pass(10_000);
   await head(1_071);
   expect([told.get(usdc), state.asked]).toEqual([null, 10]);
+  expect(warned).toHaveLength(1);
+});
+
+test('says once for each window that a limit is used up', async () => {
+  const limit = { most: 100n, windowSeconds: 60, since: 1_000, spent: 100n };
+  const limits = new Map([[usdc, limit]]);
+  const { head, warned } = world(limits);
+  await head(1_000);
+  await head(1_001);
+  expect(warned).toEqual([expect.stringContaining('the operator has spent its limit')]);
+  await head(1_060);
+  limits.set(usdc, { ...limit, since: 1_060 });
+  await head(1_061);
+  expect(warned).toHaveLength(2);
 });
 
 test('the account itself has no limits and is not asked about', async () => {
-  const { head, told, state } = world(new Map(), account);
+  const { head, told, state, warned } = world(new Map(), account);
   await head(1_000);
-  expect([told.get(usdc), state.asked]).toEqual([null, 0]);
+  expect([told.get(usdc), state.asked, warned]).toEqual([null, 0, []]);
 });

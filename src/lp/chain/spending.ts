@@ -36,8 +36,9 @@ export function createSpending(
 ) {
   const { chain } = port;
   const usedUp = new Set<Address>();
-  let limited = true;
-  let readMs = 0;
+  /** While there are limits, what is left changes with every block. */
+  let everyBlock = true;
+  let readMs: number | undefined;
 
   function set(token: Address, limit: OperatorLimit | null): void {
     ledger.setOperatorLimit(chain.id, token, limit);
@@ -58,7 +59,7 @@ export function createSpending(
      */
     async read(head: Block): Promise<void> {
       const nowMs = clock.monotonicMs();
-      if (!limited && nowMs - readMs < everyMs) return;
+      if (!everyBlock && readMs !== undefined && nowMs - readMs < everyMs) return;
       const limits =
         operator === account
           ? []
@@ -67,12 +68,17 @@ export function createSpending(
         const limit = limits[index];
         set(token, limit === undefined ? null : limitAt(limit, head.timestamp));
       }
-      limited = limits.some((limit) => limit !== undefined);
+      everyBlock = limits.some((limit) => limit !== undefined);
+      if (readMs === undefined && !everyBlock && operator !== account)
+        log.warn(
+          { chain: chain.slug, operator },
+          'the operator has no limits on this chain: a thief of its key can sell all that the account has here',
+        );
       readMs = nowMs;
     },
     /** The account changed what the operator may do. */
     changed(): void {
-      limited = true;
+      everyBlock = true;
     },
   };
 }

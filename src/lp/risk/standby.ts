@@ -336,7 +336,10 @@ export function createStandby({
         const patienceMs = open && everPriced ? quoting().config.risk.standbyAfterSeconds * 1000 : 0;
         if (clock.monotonicMs() - unpricedSinceMs >= patienceMs)
           global ??= (open ? (stale[0] ?? priceReason) : undefined) ??
-            partial[0] ?? { kind: 'inventory', note: 'no pair has anything to pay out beyond the buffers' };
+            partial[0] ?? {
+              kind: 'inventory',
+              note: "no pair has anything to pay out: the buffers or the operator's limits leave nothing",
+            };
       }
       everPriced ||= priced;
       const all = [...(global === undefined ? [] : [global]), ...partial];
