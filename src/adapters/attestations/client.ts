@@ -31,9 +31,9 @@ interface AttestationClientOptions {
   timeoutMs?: number;
 }
 
-/** A committee is read again after this time, in milliseconds: it changes rarely. */
+/** A committee that was read so long ago is read again. It changes rarely. */
 const COMMITTEE_MS = 60_000;
-/** After an answer of a signer that is not in it, which may have joined since: after this time. */
+/** The same once a signer has answered that is not in it: it may have joined since. */
 const DOUBTED_MS = 2_000;
 const MAX_ANSWER_BYTES = 4_096;
 const AWAY_MS = 10_000;
@@ -103,6 +103,13 @@ export function createAttestationClient(
   const bornMs = clock.monotonicMs();
   const keyOf = ({ chainId, oracle }: OracleRef, index: number) => `${chainId}:${oracle}:${index}`;
 
+  /** Whether the signer counts. When not, the committee is soon read again. */
+  function counts(committee: Committee, signer: Address | undefined): boolean {
+    const member = isMember(committee, signer);
+    if (!member) committee.keptMs = DOUBTED_MS;
+    return member;
+  }
+
   async function question(url: string, request: AttestRequest): Promise<AttestAnswer> {
     const response = await fetch(
       `${url.replace(/\/$/, '')}${ATTESTATIONS_PATH}?${toQuery(request).toString()}`,
@@ -159,7 +166,7 @@ export function createAttestationClient(
         if (open === 0) resolve();
         urls.forEach((url, index) => {
           void ask(url, index, request, digest).then((answer) => {
-            if (answer && isMember(committee, answer.signer)) bySigner.set(answer.signer, answer.signature);
+            if (answer && counts(committee, answer.signer)) bySigner.set(answer.signer, answer.signature);
             open -= 1;
             if (enough() || open === 0) resolve();
           });
@@ -184,7 +191,7 @@ export function createAttestationClient(
             () => undefined,
           );
           if (answer?.kind !== 'unknown') return;
-          if (isMember(committee, answer.signer))
+          if (counts(committee, answer.signer))
             lastAnswers.set(keyOf(oracle, index), { atMs: clock.monotonicMs(), signer: answer.signer });
         }),
       );
@@ -194,11 +201,8 @@ export function createAttestationClient(
 }
 
 /** Attesters of the previous release do not name their signer. */
-export function isMember(committee: Committee, signer: Address | undefined): boolean {
-  if (signer === undefined || committee.signers.has(signer)) return true;
-  committee.keptMs = DOUBTED_MS;
-  return false;
-}
+export const isMember = ({ signers }: Committee, signer: Address | undefined): boolean =>
+  signer === undefined || signers.has(signer);
 
 async function readLimited(response: Response): Promise<string> {
   if (!response.ok || !response.body)
