@@ -101,6 +101,13 @@ export function viewChain(manifest: Manifest, slug: string): DemoChainView {
     if (!found) throw new Error(`The chain ${slug} has no token "${symbol}".`);
     return found;
   };
+  const inEscrow = (functionName: 'balanceOf' | 'feesOf') => (account: string, symbol: string) =>
+    client.readContract({
+      address: chain.escrow,
+      abi: escrowAbi,
+      functionName,
+      args: [account as Address, token(symbol).address],
+    });
   return {
     chain,
     client,
@@ -114,20 +121,8 @@ export function viewChain(manifest: Manifest, slug: string): DemoChainView {
         functionName: 'balanceOf',
         args: [owner as Address],
       }),
-    ledger: (account, symbol) =>
-      client.readContract({
-        address: chain.escrow,
-        abi: escrowAbi,
-        functionName: 'balanceOf',
-        args: [account as Address, token(symbol).address],
-      }),
-    fees: (account, symbol) =>
-      client.readContract({
-        address: chain.escrow,
-        abi: escrowAbi,
-        functionName: 'feesOf',
-        args: [account as Address, token(symbol).address],
-      }),
+    ledger: inEscrow('balanceOf'),
+    fees: inEscrow('feesOf'),
     supply: (symbol) =>
       client.readContract({ address: token(symbol).address, abi: devTokenAbi, functionName: 'totalSupply' }),
   };
