@@ -1,6 +1,7 @@
 /** Checks through the caller's own endpoints that a quote is backed by money. */
 
 import { erc20Abi, parseAbi } from 'viem';
+import { max } from '../domain/amount.ts';
 import { commitmentDigest, type SignedCommitment } from '../domain/commitment.ts';
 import type { Address, Bytes32 } from '../domain/hex.ts';
 import { DistrustError } from './errors.ts';
@@ -131,12 +132,13 @@ export async function requireFirm(
       atDest,
     );
     if (!limited) return;
-    const left = most - (destBlock.timestamp >= since + window ? 0n : spent);
+    const over = destBlock.timestamp >= since + window;
+    const left = max(0n, over ? most : most - spent);
     if (left < amount)
       throw new DistrustError(
         'operator_limit',
-        `${lp} lets its operator ${operator} spend ${left < 0n ? 0n : left} more in this window, and ${amount} is committed.`,
-        { lp, operator, left: left < 0n ? 0n : left, amount },
+        `${lp} lets its operator ${operator} spend ${left} more in this window, and ${amount} is committed.`,
+        { lp, operator, left, amount },
       );
   }
 
