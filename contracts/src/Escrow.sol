@@ -82,7 +82,7 @@ contract Escrow is IEscrow, IERC5267 {
     mapping(address account => mapping(address token => Withdrawal)) private _withdrawals;
     /// @dev 0: no operator. UNLIMITED, or LIMITED.
     mapping(address account => mapping(address operator => uint256)) private _operators;
-    /// @dev most, window, since when it runs, spent: 96, 32, 32 and 96 bits.
+    /// @dev From the top: most (96 bits), window (32), since (32), spent (96). {IEscrow-operatorLimit} says what they are.
     mapping(address account => mapping(address operator => mapping(address token => uint256))) private _limits;
     mapping(address user => mapping(uint256 word => uint256)) private _nonces;
     /// @dev OrderStatus, in a whole word because that is cheaper to write.
@@ -275,7 +275,8 @@ contract Escrow is IEscrow, IERC5267 {
         return (limited, limit >> 160, uint32(limit >> 128), uint32(limit >> 96), uint96(limit));
     }
 
-    /// @dev Counts what the operator spends of the account. Nothing for who has no limit, as the account itself: zero.
+    /// @dev Counts what the operator spends of the account.
+    /// @param operator Zero when no limits count: then nothing is counted.
     function _spend(address account, address operator, address token, uint256 amount) private {
         if (operator == address(0)) return;
         uint256 limit = _limits[account][operator][token];
@@ -939,8 +940,8 @@ contract Escrow is IEscrow, IERC5267 {
 
     /* MONEY OUT */
 
-    /// @param amounts For the balance and, above FEES, the fees beside it. Reverts when they do not have room: fees can be
-    /// collected, and of a token no 2^128 base units are assumed to be.
+    /// @param amounts For the balance and, above FEES, the fees beside it. Reverts when the fees no longer fit, until they are
+    /// collected. A balance always fits: of every token less than 2^128 base units are assumed to exist.
     function _credit(address account, address token, uint256 amounts) private {
         _ledger[account][token] += amounts;
     }

@@ -97,8 +97,8 @@ enum OrderStatus {
 ///
 /// How inputs of a 0xe2 order are divided, per input of `amount`: slice i = amount * portionBps_i / 10,000 rounded down, the
 /// last slice takes what is left; fee i = slice i * feeBps / 10,000 rounded down, plus relayFee_i on the first input. LP i is
-/// credited slice i - fee i. A fee above its slice makes the order invalid. Fees are kept beside the balance of the LP whose slice
-/// pays them, until somebody calls `collectFees`; those of settleThrough are credited to `feeRecipient` at once.
+/// credited slice i - fee i. A fee above its slice makes the order invalid. The fees stay beside the balance of the LP whose
+/// slice pays them until somebody calls `collectFees`; those of settleThrough are credited to `feeRecipient` at once.
 ///
 /// Ledger deliveries: an output whose recipient is the escrow that delivers it credits a ledger balance there and calls nobody. Its
 /// callbackData is 22 bytes, version 0x01 ‖ kind ‖ account(20); anything else reverts. Kind 0x00: the amount stays in the
@@ -135,15 +135,14 @@ enum OrderStatus {
 /// output from the ledger (settle, fill, fillOrderOutputs, fillWithApprovals) or gives up an order's inputs (release, by the
 /// whole of them). Two windows may follow each other without a pause. What the account itself signs or calls has no limit.
 ///
-///
-/// Following balances off chain: re-read `balanceOf` at a block in which Deposited, Withdrawn, Credited, Open, OutputFilled,
-/// Finalised or, of the fee recipient, FeesCollected concerns the account. There is no event per ledger entry. WithdrawalRequested, OperatorSet and NonceInvalidated are
-/// complete.
+/// Following balances off chain: re-read `balanceOf` at a block in which Deposited, Withdrawn, Credited, Open, OutputFilled or
+/// Finalised concerns the account; that of the fee recipient also after FeesCollected. There is no event per ledger entry.
+/// WithdrawalRequested, OperatorSet, OperatorLimited and NonceInvalidated are complete.
 ///
 /// Assumed of tokens: ERC-20, return value optional; a transfer moves what it says and moves nothing when it fails; balances
-/// change by transfers alone (no rebasing, no fee switched on later for money already held); less than 2^128 base units exist. Received amounts are measured: a
-/// token that takes a fee is credited net on deposit, and refused as an order's input or output. A token that freezes this
-/// contract freezes what it holds of it.
+/// change by transfers alone (no rebasing, no fee switched on later for money already held); less than 2^128 base units exist.
+/// Received amounts are measured: a token that takes a fee is credited net on deposit, and refused as an order's input or
+/// output. A token that freezes this contract freezes what it holds of it.
 /// Assumed of LPs: before filling for another chain they have seen the order open at depth, with an oracle and escrow they trust.
 /// Assumed of oracles: one that calls a payload proven that was never filled gives the inputs away. The user signs its
 /// address; this contract only asks it.
@@ -222,7 +221,7 @@ interface IEscrow is IAttester {
     error WrongCommitment(address lp, uint32 deadline);
     /// @notice The ledger balance does not cover it.
     error InsufficientBalance(address account, address token, uint256 balance, uint256 needed);
-    /// @notice The operator may spend no more than `left` of the account's tokens now.
+    /// @notice The operator may spend no more than `left` of this token of the account now.
     error OperatorLimitExceeded(address operator, address token, uint256 left, uint256 needed);
     /// @notice A transfer arrived short.
     error ShortTransfer(address token, uint256 expected, uint256 received);
@@ -302,8 +301,8 @@ interface IEscrow is IAttester {
 
     /// @notice What `account` has here of `token`, base units, requested withdrawals included.
     function balanceOf(address account, address token) external view returns (uint256);
-    /// @notice What of the fees on the account's inputs is not collected yet, base units: the fee recipient's, kept beside the
-    /// account's balance.
+    /// @notice Fees on the account's inputs that are not collected yet, base units. They are the fee recipient's, and no part of
+    /// the account's balance.
     function feesOf(address account, address token) external view returns (uint256);
     /// @notice Moves the fees kept beside the account's balance into that of `feeRecipient`. Anyone may call.
     /// @return amount What they come to.

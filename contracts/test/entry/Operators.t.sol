@@ -11,11 +11,7 @@ contract OperatorsTest is Base {
 
     function setUp() public override {
         super.setUp();
-        limit(weth_(), MOST, HOUR);
-    }
-
-    function weth_() internal view returns (address) {
-        return address(weth);
+        limit(address(weth), MOST, HOUR);
     }
 
     function limit(address token, uint96 most, uint32 window) internal {
@@ -26,12 +22,12 @@ contract OperatorsTest is Base {
     }
 
     function spentOf(IEscrow place) internal view returns (uint256 spent) {
-        (,,,, spent) = place.operatorLimit(lp(0), operator(0), weth_());
+        (,,,, spent) = place.operatorLimit(lp(0), operator(0), address(weth));
     }
 
     function exceeded(uint256 left, uint256 needed) internal view returns (bytes memory) {
         return abi.encodeWithSelector(
-            IEscrow.OperatorLimitExceeded.selector, operator(0), weth_(), left, needed
+            IEscrow.OperatorLimitExceeded.selector, operator(0), address(weth), left, needed
         );
     }
 
@@ -46,13 +42,13 @@ contract OperatorsTest is Base {
 
     function test_limitOperator() public {
         vm.expectEmit(true, true, true, true, address(escrow));
-        emit IEscrow.OperatorLimited(taker, stranger, weth_(), 5, 7);
+        emit IEscrow.OperatorLimited(taker, stranger, address(weth), 5, 7);
         vm.prank(taker);
-        escrow.limitOperator(stranger, weth_(), 5, 7);
+        escrow.limitOperator(stranger, address(weth), 5, 7);
         ok(escrow.isOperator(taker, stranger), "named");
         ok(!escrow.isOperator(stranger, taker), "one way");
         (bool limited, uint256 most, uint256 window, uint256 since, uint256 spent) =
-            escrow.operatorLimit(taker, stranger, weth_());
+            escrow.operatorLimit(taker, stranger, address(weth));
         ok(limited, "limited");
         eq(most, 5, "most");
         eq(window, 7, "window");
@@ -65,14 +61,14 @@ contract OperatorsTest is Base {
     function test_an_operator_set_without_limits_has_none_and_a_revoked_one_may_nothing() public {
         vm.prank(lp(0));
         escrow.setOperator(operator(0), true);
-        (bool limited,,,,) = escrow.operatorLimit(lp(0), operator(0), weth_());
+        (bool limited,,,,) = escrow.operatorLimit(lp(0), operator(0), address(weth));
         ok(!limited, "unlimited");
         settle(simple(IN, 100e18));
         eq(spentOf(escrow), 0, "not counted");
         vm.prank(lp(0));
         escrow.setOperator(operator(0), false);
         refuse(simple(), abi.encodeWithSelector(IEscrow.InvalidSignature.selector, lp(0)));
-        (limited,,,,) = escrow.operatorLimit(lp(0), operator(0), weth_());
+        (limited,,,,) = escrow.operatorLimit(lp(0), operator(0), address(weth));
         ok(!limited && !escrow.isOperator(lp(0), operator(0)), "revoked with its limits");
         limit(address(usd), 1, HOUR);
         settle(simple(IN, MOST));
@@ -88,12 +84,12 @@ contract OperatorsTest is Base {
         refuse(simple(IN, 2), exceeded(1, 2));
         settle(simple(IN, 1));
         refuse(simple(IN, 1), exceeded(0, 1));
-        eq(escrow.balanceOf(lp(0), weth_()), 1000e18 - MOST, "no more than the limit has left");
+        eq(escrow.balanceOf(lp(0), address(weth)), 1000e18 - MOST, "no more than the limit has left");
     }
 
     function test_a_token_without_a_limit_is_not_spent() public {
         StandardOrder memory order = simple();
-        order.inputs[0] = [uint256(uint160(weth_())), OUT];
+        order.inputs[0] = [uint256(uint160(address(weth))), OUT];
         order.outputs[0].token = word(address(usd));
         order.outputs[0].amount = 1;
         Commitment[] memory list = commitments(order);
@@ -113,12 +109,12 @@ contract OperatorsTest is Base {
         MandateOutput memory o = made(10e18);
         vm.prank(lp(0));
         remote.fill("made up", o, deadline(), fillerData(lp(0)));
-        eq(remote.balanceOf(lp(0), weth_()), 990e18, "paid");
+        eq(remote.balanceOf(lp(0), address(weth)), 990e18, "paid");
     }
 
     function test_one_operator_is_no_other() public {
         vm.prank(lp(0));
-        escrow.limitOperator(operator(1), weth_(), 1e18, HOUR);
+        escrow.limitOperator(operator(1), address(weth), 1e18, HOUR);
         settle(simple(IN, MOST));
         StandardOrder memory order = simple(IN, 1e18);
         Commitment[] memory list = commitments(order);
@@ -158,7 +154,7 @@ contract OperatorsTest is Base {
         vm.prank(operator(0));
         vm.expectRevert(exceeded(5e17, 6e17));
         remote.fillOrderOutputs("third", two, until, fillerData(lp(0)));
-        eq(remote.balanceOf(lp(0), weth_()), 998e18, "what is left");
+        eq(remote.balanceOf(lp(0), address(weth)), 998e18, "what is left");
         eq(spentOf(remote), 2e18, "counted where it was spent");
         eq(spentOf(escrow), 0, "and nowhere else");
     }
@@ -172,7 +168,7 @@ contract OperatorsTest is Base {
         remote.fill("made up", o, until, fillerData(lp(0)));
         vm.stopPrank();
         eq(spentOf(remote), 0, "not counted");
-        eq(remote.balanceOf(lp(0), weth_()), 1000e18, "not paid");
+        eq(remote.balanceOf(lp(0), address(weth)), 1000e18, "not paid");
     }
 
     function test_fillWithApprovals_counts() public {
@@ -196,7 +192,7 @@ contract OperatorsTest is Base {
     function test_release_counts_every_input() public {
         StandardOrder memory order = cross();
         order.inputs = new uint256[2][](2);
-        order.inputs[0] = [uint256(uint160(weth_())), 2e18];
+        order.inputs[0] = [uint256(uint160(address(weth))), 2e18];
         order.inputs[1] = [uint256(uint160(address(usd))), IN];
         escrow.openFor(order, taker, byWitness(order, TAKER));
         bytes[] memory signatures = new bytes[](1);
@@ -220,20 +216,20 @@ contract OperatorsTest is Base {
         refuse(simple(IN, 1), exceeded(0, 1));
         vm.warp(START + 100 + HOUR);
         settle(simple(IN, 1));
-        (,,, uint256 since, uint256 spent) = escrow.operatorLimit(lp(0), operator(0), weth_());
+        (,,, uint256 since, uint256 spent) = escrow.operatorLimit(lp(0), operator(0), address(weth));
         eq(since, START + 100 + HOUR, "a new window");
         eq(spent, 1, "of its own");
     }
 
     function test_window_zero_is_a_limit_of_each_second() public {
-        limit(weth_(), MOST, 0);
+        limit(address(weth), MOST, 0);
         settle(simple(IN, MOST));
         settle(simple(IN, MOST));
         refuse(simple(IN, MOST + 1), exceeded(MOST, MOST + 1));
     }
 
     function test_the_longest_window_and_the_largest_limit() public {
-        limit(weth_(), type(uint96).max, type(uint32).max);
+        limit(address(weth), type(uint96).max, type(uint32).max);
         settle(simple(IN, 1));
         vm.warp(START + 30 days);
         settle(simple(IN, 1));
@@ -242,9 +238,9 @@ contract OperatorsTest is Base {
 
     function test_lowering_counts_at_once_and_raising_keeps_what_is_spent() public {
         settle(simple(IN, 2e18));
-        limit(weth_(), 1e18, HOUR);
+        limit(address(weth), 1e18, HOUR);
         refuse(simple(IN, 1), exceeded(0, 1));
-        limit(weth_(), 5e18, HOUR);
+        limit(address(weth), 5e18, HOUR);
         eq(spentOf(escrow), 2e18, "kept");
         refuse(simple(IN, 3e18 + 1), exceeded(3e18, 3e18 + 1));
         settle(simple(IN, 3e18));
@@ -266,6 +262,6 @@ contract OperatorsTest is Base {
             total += amount;
             vm.assertLe(total, uint256(MOST) * ((block.timestamp - begun) / HOUR + 1), "more than the limit");
         }
-        eq(escrow.balanceOf(lp(0), weth_()), 1000e18 - total, "what left");
+        eq(escrow.balanceOf(lp(0), address(weth)), 1000e18 - total, "what left");
     }
 }
