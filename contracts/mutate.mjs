@@ -16,7 +16,7 @@ const arch = { x64: 'amd64', arm64: 'arm64' }[process.arch]
 const forge = createRequire(import.meta.url).resolve(`@foundry-rs/forge-${os}-${arch}/bin/forge`)
 
 const fillers = ['fillers/DexFiller.sol', 'fillers/ConstantProductFiller.sol', 'fillers/ConcentratedFiller.sol']
-const files = ['Escrow.sol', 'Batch.sol', 'AttestationOracle.sol', 'libraries/OrderLib.sol', 'libraries/SignatureLib.sol', 'libraries/TokenLib.sol', ...fillers]
+const files = ['Escrow.sol', 'QuoteBond.sol', 'Batch.sol', 'AttestationOracle.sol', 'libraries/OrderLib.sol', 'libraries/SignatureLib.sol', 'libraries/TokenLib.sol', ...fillers]
 
 /** Mutants that no test can tell from the original, and why. */
 const equivalent = [

@@ -22,6 +22,7 @@ const permit2 = '0x000000000022D473030F116dDEE9F6B43aC78BA3';
 const modules = [
   { file: 'escrow', contract: 'Escrow', name: 'escrow' },
   { file: 'batch', contract: 'Batch', name: 'batch' },
+  { file: 'quote-bond', contract: 'QuoteBond', name: 'quoteBond' },
   { file: 'attestation-oracle', contract: 'AttestationOracle', name: 'attestationOracle' },
   { file: 'constant-product-filler', contract: 'ConstantProductFiller', name: 'constantProductFiller' },
   { file: 'concentrated-filler', contract: 'ConcentratedFiller', name: 'concentratedFiller' },

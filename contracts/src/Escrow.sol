@@ -80,12 +80,12 @@ contract Escrow is IEscrow, IERC5267 {
     /// together, so a trade need not touch the balance of the fee recipient.
     mapping(address account => mapping(address token => uint256)) private _ledger;
     mapping(address account => mapping(address token => Withdrawal)) private _withdrawals;
-    /// @dev 0: no operator. UNLIMITED, or LIMITED.
+    /// @dev In the two low bits UNLIMITED, LIMITED, or 0: no operator. Above it, of one that was revoked, when.
     mapping(address account => mapping(address operator => uint256)) private _operators;
     /// @dev From the top: most (96 bits), window (32), since (32), spent (96). {IEscrow-operatorLimit} says what they are.
     mapping(address account => mapping(address operator => mapping(address token => uint256))) private _limits;
     mapping(address user => mapping(uint256 word => uint256)) private _nonces;
-    /// @dev OrderStatus, in a whole word because that is cheaper to write.
+    /// @dev OrderStatus in the two low bits. Above it, of an order that was opened, when.
     mapping(bytes32 orderId => uint256) private _status;
     mapping(bytes32 orderId => mapping(bytes32 outputHash => bytes32)) public fillRecord;
     mapping(bytes32 orderId => mapping(bytes32 outputHash => uint256)) public deferredUntil;
@@ -250,7 +250,10 @@ contract Escrow is IEscrow, IERC5267 {
     /* OPERATORS */
 
     function setOperator(address operator, bool allowed) external {
-        _operators[msg.sender][operator] = allowed ? UNLIMITED : 0;
+        // Who revokes twice does not renew what the key may have signed before.
+        if (allowed || isOperator(msg.sender, operator)) {
+            _operators[msg.sender][operator] = allowed ? UNLIMITED : block.timestamp << 2;
+        }
         emit OperatorSet(msg.sender, operator, allowed);
     }
 
@@ -261,8 +264,12 @@ contract Escrow is IEscrow, IERC5267 {
         emit OperatorLimited(msg.sender, operator, token, most, window);
     }
 
-    function isOperator(address account, address operator) external view returns (bool) {
-        return _operators[account][operator] != 0;
+    function isOperator(address account, address operator) public view returns (bool) {
+        return _operators[account][operator] & 3 != 0;
+    }
+
+    function revokedAt(address account, address operator) external view returns (uint256) {
+        return _operators[account][operator] >> 2;
     }
 
     function operatorLimit(address account, address operator, address token)
@@ -353,7 +360,7 @@ contract Escrow is IEscrow, IERC5267 {
             bytes32 hash = order.outputs[i].outputHash();
             if (fillRecord[orderId][hash] != record) revert NotFilled(orderId, hash);
         }
-        _status[orderId] = uint256(OrderStatus.Claimed);
+        _advance(orderId, OrderStatus.Deposited, OrderStatus.Claimed);
         emit Finalised(orderId, filler.toWord(), filler.toWord());
     }
 
@@ -389,6 +396,7 @@ contract Escrow is IEscrow, IERC5267 {
         }
         (bytes32 orderId, bytes memory encoded) = order.idAndEncoding();
         _advance(orderId, OrderStatus.None, OrderStatus.Deposited);
+        _status[orderId] = block.timestamp << 2 | uint256(OrderStatus.Deposited);
         _collect(order, orderId, sponsor, funding);
         _logOpen(orderId, encoded);
     }
@@ -649,7 +657,11 @@ contract Escrow is IEscrow, IERC5267 {
     }
 
     function orderStatus(bytes32 orderId) public view returns (OrderStatus) {
-        return OrderStatus(_status[orderId]);
+        return OrderStatus(_status[orderId] & 3);
+    }
+
+    function openedAt(bytes32 orderId) external view returns (uint256) {
+        return _status[orderId] >> 2;
     }
 
     function _checkOrigin(StandardOrder calldata order) private view {
@@ -744,11 +756,11 @@ contract Escrow is IEscrow, IERC5267 {
         return address(uint160(input[0]));
     }
 
-    /// @dev The one place where an order changes status, but for the end of settleThrough.
+    /// @dev The one place where an order changes status; when it was opened stays.
     function _advance(bytes32 orderId, OrderStatus from, OrderStatus to) private {
-        uint256 status = _status[orderId];
-        if (status != uint256(from)) revert InvalidOrderStatus(orderId, OrderStatus(status));
-        _status[orderId] = uint256(to);
+        OrderStatus status = orderStatus(orderId);
+        if (status != from) revert InvalidOrderStatus(orderId, status);
+        _status[orderId] += uint256(to) - uint256(from);
     }
 
     function _useNonce(address user, uint256 nonce) private {
@@ -796,7 +808,7 @@ contract Escrow is IEscrow, IERC5267 {
     function _acts(address account, address key) private view returns (bool allowed, address operator) {
         if (key == address(0)) return (false, key);
         if (key == account) return (true, address(0));
-        uint256 kind = _operators[account][key];
+        uint256 kind = _operators[account][key] & 3;
         return (kind != 0, kind == LIMITED ? key : address(0));
     }
 

@@ -319,6 +319,8 @@ interface IEscrow is IAttester {
     function deferredUntil(bytes32 orderId, bytes32 outputHash) external view returns (uint256);
     /// @notice Whether `operator` signs and fills for `account`, without limits or within them.
     function isOperator(address account, address operator) external view returns (bool);
+    /// @notice Unix seconds at which an operator was revoked that has not been allowed again; 0 of every other address.
+    function revokedAt(address account, address operator) external view returns (uint256);
     /// @notice What the account lets the operator spend of `token`.
     /// @return limited Whether limits count for this operator: then a token without one is not spent at all.
     /// @return most Base units in a window.
@@ -369,6 +371,8 @@ interface IEscrow is IAttester {
     function orderIdentifier(StandardOrder calldata order) external view returns (bytes32);
     /// @notice Where the order is in its life on this chain.
     function orderStatus(bytes32 orderId) external view returns (OrderStatus);
+    /// @notice Unix seconds at which the order was opened; 0 of an order that was not, or that was settled.
+    function openedAt(bytes32 orderId) external view returns (uint256);
     /// @notice keccak256(solver ‖ uint32 timestamp) of a fill made here, zero when there is none. An outputHash is
     /// keccak256(abi.encode(output)). Outputs delivered by
     /// `settle` leave no record: their order is Claimed, and `fill` refuses it.

@@ -52,6 +52,8 @@ interface Vm {
     function snapshotValue(string calldata name, uint256 value) external;
     function snapshotValue(string calldata group, string calldata name, uint256 value) external;
     function cool(address target) external;
+    function snapshotState() external returns (uint256 id);
+    function revertToState(uint256 id) external returns (bool);
     function signAndAttachDelegation(address implementation, uint256 key) external;
 
     function assertTrue(bool condition, string calldata message) external pure;
