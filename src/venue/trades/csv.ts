@@ -1,6 +1,6 @@
 /** Trade history as CSV. */
 
-import { type CsvCell, csvLineOf } from '../../domain/csv.ts';
+import { type CsvCell, csvLineOf } from '../../protocol/csv.ts';
 import type { TradeRow } from '../../ports/stores/trades.ts';
 import type { TradeItem } from '../../protocol/api/trades.ts';
 import { fullName, type Names, tradeItem } from './item.ts';

@@ -1,7 +1,7 @@
 /** `firmquote lp pnl`: profit as a table, CSV or JSON. */
 
 import { formatUnits } from '../../../domain/amount.ts';
-import { type CsvCell, csvLineOf } from '../../../domain/csv.ts';
+import { type CsvCell, csvLineOf } from '../../../protocol/csv.ts';
 import type { TradeView } from '../../../lp/accounting/trade-view.ts';
 import { type AdminClientOptions, openAdminClient } from './admin-client.ts';
 import { printLines, shortUnits, table } from '../table.ts';

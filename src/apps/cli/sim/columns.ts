@@ -2,7 +2,7 @@
 
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type CsvCell, csvLineOf } from '../../../domain/csv.ts';
+import { type CsvCell, csvLineOf } from '../../../protocol/csv.ts';
 import { type Distribution, distributionOf } from '../../../sim/study/distribution.ts';
 import type { Variant } from '../../../sim/study/runs.ts';
 import type { PairTally, SimTally } from '../../../sim/tally.ts';
