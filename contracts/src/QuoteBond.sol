@@ -85,7 +85,7 @@ contract QuoteBond is IQuoteBond {
         emit Posted(lp, token, msg.sender, received);
     }
 
-    function requestTakeBack(address token, uint256 amount) external locked {
+    function requestTakeBack(address token, uint256 amount) external {
         Bond storage bond = _bonds[msg.sender][token];
         if (amount > bond.amount) revert InsufficientBond(msg.sender, token, bond.amount, amount);
         bond.leaving = amount;
@@ -226,7 +226,6 @@ contract QuoteBond is IQuoteBond {
     function _requireCovered(bytes32 orderId, StandardOrder calldata order, address lp) private view {
         (uint256 fillWindow, bool wallets) = termsOf(lp);
         uint256 openedAt = IEscrow(ESCROW).openedAt(orderId);
-        if (openedAt == 0) revert OrderEnded(orderId);
         MandateOutput calldata output = order.outputs[0];
         // A ledger delivery calls nobody, though it has callbackData.
         bool possible = output.recipient == output.settler || (wallets && output.callbackData.length == 0);

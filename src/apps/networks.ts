@@ -31,6 +31,7 @@ const CHAIN_FIELDS = [
   'escrow',
   'oracle',
   'permit2',
+  'quoteBond',
   'depth',
   'blockTimeMs',
   'landingMarginSeconds',

@@ -26,6 +26,8 @@ export interface Chain extends ClockMargins {
   escrow: Address;
   oracle: Address;
   permit2: Address;
+  /** What LPs answer with for their promises; without it nothing is demanded of them. */
+  quoteBond?: Address | null;
   /** Blocks on top before a fact of this chain counts as final for us. */
   depth: number;
   blockTimeMs: number;

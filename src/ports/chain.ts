@@ -1,5 +1,6 @@
 /** One EVM chain: head, views, events, and sending raw transactions. */
 
+import type { Bond, BondTerms } from '../domain/bond.ts';
 import type { Chain } from '../domain/chain.ts';
 import type { Address, Bytes32, Hex } from '../domain/hex.ts';
 import type { UnixSeconds } from '../domain/time.ts';
@@ -44,6 +45,11 @@ export interface ChainViews {
     token: Address,
     at?: bigint,
   ): Promise<SpendingLimit | undefined>;
+  /** undefined where no bond contract is configured. */
+  bond(lp: Address, token: Address, at?: bigint): Promise<Bond | undefined>;
+  bondTerms(lp: Address, at?: bigint): Promise<BondTerms | undefined>;
+  /** Share of a failed promise that its taker is paid, in ten-thousandths. */
+  bondShareBps(at?: bigint): Promise<bigint | undefined>;
   isProven(
     oracle: Address,
     remoteChainId: bigint,

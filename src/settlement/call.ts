@@ -131,7 +131,8 @@ export const limitOperatorCall = (
   escrowCall({ abi: escrowAbi, functionName: 'limitOperator', args: [operator, token, most, windowSeconds] });
 
 /** viem's types want mutable rows. */
-function toTuple(order: StandardOrder) {
+/** As viem encodes it. */
+export function toTuple(order: StandardOrder) {
   return {
     ...order,
     inputs: order.inputs.map(([token, amount]) => [token, amount] as const),

@@ -131,6 +131,7 @@ async function startChain(
     escrow: deployment.escrow,
     oracle: deployment.oracle,
     permit2: deployment.permit2,
+    quoteBond: deployment.quoteBond,
     depth,
     blockTimeMs: Math.max(1, blockTimeSeconds) * 1_000,
     tokens: deployment.tokens,

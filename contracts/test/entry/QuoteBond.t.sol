@@ -67,9 +67,17 @@ contract QuoteBondTest is BondBase {
         puppet.act(address(token), abi.encodeCall(token.approve, (address(bond), 100)));
         token.setHook(address(puppet), address(puppet));
         puppet.plan(address(bond), abi.encodeCall(bond.post, (address(puppet), address(token), 50)));
+        puppet.plan(address(bond), abi.encodeCall(bond.takeBack, (address(token), address(puppet))));
+        puppet.plan(address(bond), abi.encodeCall(bond.takeOwed, (address(token), address(puppet))));
+        StandardOrder memory order = simple();
+        Commitment memory commitment = commitments(order)[0];
+        puppet.plan(address(bond), abi.encodeCall(bond.claim, (order, "", commitment, 0)));
+        puppet.plan(address(bond), abi.encodeCall(bond.claimUnfilled, (order, commitment)));
         puppet.act(address(bond), abi.encodeCall(bond.post, (address(puppet), address(token), 50)));
         eq(bonded(address(puppet), address(token)), 50, "once");
-        ok(puppet.results()[0] == IQuoteBond.Reentered.selector, "locked");
+        for (uint256 i; i < 5; ++i) {
+            ok(puppet.results()[i] == IQuoteBond.Reentered.selector, "locked");
+        }
     }
 
     function test_takeBack_takes_the_whole_delay() public {
@@ -408,6 +416,8 @@ contract QuoteBondTest is BondBase {
     function test_not_for_an_order_of_another_chain_escrow_or_kind() public {
         StandardOrder memory order = cross();
         moveAway(lp(0), address(weth), 0);
+        refuseClaim(order, about(IQuoteBond.WrongOrder.selector, idOf(order)));
+        order = toOpen(simple());
         refuseClaim(order, about(IQuoteBond.WrongOrder.selector, idOf(order)));
         order = simple();
         order.originChainId = THERE;

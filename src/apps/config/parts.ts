@@ -65,6 +65,8 @@ export const zChain = z.strictObject({
   escrow: zAddress,
   oracle: zAddress,
   permit2: zAddress.default(PERMIT2),
+  /** The QuoteBond of this escrow. null: bonds are neither demanded nor read here. */
+  quoteBond: zAddress.nullable().default(null),
   /** Blocks on top until a fact is final. */
   depth: z.int().min(0).max(10_000).default(3),
   blockTimeMs: z.int().min(50).default(2_000),

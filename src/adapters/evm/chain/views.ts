@@ -13,6 +13,7 @@ import type { ChainViews, EscrowStatus } from '../../../ports/chain.ts';
 import { attestationOracleAbi } from '../../../settlement/abi/attestation-oracle.ts';
 import { escrowAbi } from '../../../settlement/abi/escrow.ts';
 import { permit2Abi } from '../../../settlement/abi/permit2.ts';
+import { quoteBondAbi } from '../../../settlement/abi/quote-bond.ts';
 import { isRevert, type ViewCaller } from './multicall.ts';
 import { eip3009Abi, erc1271Abi, gasPriceOracleAbi, readContract, tryReadContract } from './read-contract.ts';
 import { type ChainRpc, RpcRefusal } from '../rpc/rpc.ts';
@@ -28,6 +29,7 @@ export const GAS_PRICE_ORACLE: Address = '0x420000000000000000000000000000000000
 export function createViews(chain: Chain, rpc: Pick<ChainRpc, 'request'>, call: ViewCaller): ChainViews {
   const escrow = viewsOf(call, escrowAbi, chain.escrow);
   const permit2 = viewsOf(call, permit2Abi, chain.permit2);
+  const quoteBond = chain.quoteBond ? viewsOf(call, quoteBondAbi, chain.quoteBond) : undefined;
   const token = (address: Address) => viewsOf(call, erc20Abi, address);
   const tag = (at: bigint | undefined): string => (at === undefined ? 'latest' : `0x${at.toString(16)}`);
 
@@ -65,6 +67,17 @@ export function createViews(chain: Chain, rpc: Pick<ChainRpc, 'request'>, call: 
       );
       return limited ? { most, windowSeconds: Number(window), since: Number(since), spent } : undefined;
     },
+    async bond(lp, of, at) {
+      if (quoteBond === undefined) return undefined;
+      const [amount, leaving, availableAt] = await quoteBond('bondOf', [lp, of], at);
+      return { amount, leaving, availableAt: Number(availableAt) };
+    },
+    async bondTerms(lp, at) {
+      if (quoteBond === undefined) return undefined;
+      const [fillWindowSeconds, wallets] = await quoteBond('termsOf', [lp], at);
+      return { fillWindowSeconds, wallets };
+    },
+    bondShareBps: async (at) => quoteBond?.('SHARE_BPS', [], at),
     isProven: (oracle, remoteChainId, remoteOracle, application, payloadHash, at) =>
       viewsOf(call, attestationOracleAbi, oracle)(
         'isProven',

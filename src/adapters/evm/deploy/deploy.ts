@@ -26,6 +26,7 @@ import { devWalletAbi, devWalletBytecode } from '../../../settlement/abi/dev-wal
 import { escrowAbi, escrowBytecode } from '../../../settlement/abi/escrow.ts';
 import { multicall3Bytecode } from '../../../settlement/abi/multicall3.ts';
 import { permit2Address, permit2Bytecode, permit2Salt } from '../../../settlement/abi/permit2.ts';
+import { quoteBondAbi, quoteBondBytecode } from '../../../settlement/abi/quote-bond.ts';
 import { MULTICALL3_ADDRESS } from '../chain/multicall.ts';
 
 /** Arachnid's CREATE2 deployer, preinstalled in anvil. */
@@ -53,6 +54,8 @@ interface DeployOptions extends DevAccess {
   maxFeeBps?: number;
   withdrawalDelaySeconds?: number;
   minProofWindowSeconds?: number;
+  /** From an LP's request until it can take its bond back. */
+  takeBackDelaySeconds?: number;
   /** From the owner's call until other attesters count. */
   rotationDelaySeconds?: number;
 }
@@ -62,10 +65,12 @@ export interface Deployment {
   oracle: Address;
   permit2: Address;
   batch: Address;
+  quoteBond: Address;
   tokens: TokenInfo[];
 }
 
 const WITHDRAWAL_WINDOW_SECONDS = 86_400n;
+const BOND_SHARE_BPS = 50n;
 
 /** Sends all transactions in parallel, so that a chain with one-second blocks needs one block. */
 export async function deployDevnet(options: DeployOptions): Promise<Deployment> {
@@ -106,8 +111,13 @@ export async function deployDevnet(options: DeployOptions): Promise<Deployment> 
     };
   });
   const batch = dev.create({ abi: batchAbi, bytecode: batchBytecode, args: [escrow] });
+  const quoteBond = dev.create({
+    abi: quoteBondAbi,
+    bytecode: quoteBondBytecode,
+    args: [escrow, options.feeRecipient, BOND_SHARE_BPS, BigInt(options.takeBackDelaySeconds ?? 86_400)],
+  });
   await dev.settled();
-  return { escrow, oracle, permit2, batch, tokens };
+  return { escrow, oracle, permit2, batch, quoteBond, tokens };
 }
 
 export async function fundDevnet({

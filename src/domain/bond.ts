@@ -1,0 +1,33 @@
+/** The bond that an LP answers with for its promises, as the contract `QuoteBond` counts it. */
+
+import type { UnixSeconds } from './time.ts';
+
+/** Of one LP and token, in base units. */
+export interface Bond {
+  /** All that pays claims. */
+  amount: bigint;
+  /** What of it the LP has asked to take back. Do not count on it. */
+  leaving: bigint;
+  /** Chain time from which that may leave; 0 when nothing was asked for. */
+  availableAt: UnixSeconds;
+}
+
+/** What an LP answers for across chains. */
+export interface BondTerms {
+  /** Before its fill deadline an order must have been open for this long. 0: no such order is covered. */
+  fillWindowSeconds: number;
+  /** Whether deliveries to wallets are covered too, and not only those into the ledger. */
+  wallets: boolean;
+}
+
+const BPS = 10_000n;
+
+/**
+ * What a bond must hold so that the taker of a failed promise gets its whole share: as much is forfeited as
+ * is paid.
+ */
+export const bondNeededFor = (promised: bigint, shareBps: bigint): bigint =>
+  2n * ((promised * shareBps) / BPS);
+
+/** What may be counted on for longer than the bond takes to leave. */
+export const firmBond = ({ amount, leaving }: Pick<Bond, 'amount' | 'leaving'>): bigint => amount - leaving;
