@@ -7,6 +7,7 @@ import { zQuoteResponse } from '../protocol/api/quote.ts';
 import { zRouterQuoteResponse } from '../protocol/api/router.ts';
 import { type Solver, zSolversResponse } from '../protocol/api/roster.ts';
 import { type OrderStatusResponse, zOrderStatusResponse } from '../protocol/api/status.ts';
+import { type Claimed, claimFades, type Fade, findFades } from './bond.ts';
 import type { Candidate } from './candidate.ts';
 import { type Checked, createChecker, type Expectations } from './check.ts';
 import { confirmSettled } from './confirm.ts';
@@ -51,8 +52,10 @@ export type {
   Approvals,
   Candidate,
   Checked,
+  Claimed,
   Done,
   Expectations,
+  Fade,
   Following,
   FollowOptions,
   FundingLock,
@@ -194,6 +197,14 @@ export function createClient({
     async confirm(checked) {
       checker.requireChecked(checked);
       return confirmSettled(trust, checked);
+    },
+    async fades(checked, signature) {
+      checker.requireChecked(checked);
+      return findFades(trust, checked, signature);
+    },
+    async claim(checked, signature, wallet) {
+      checker.requireChecked(checked);
+      return claimFades(trust, checked, signature, wallet);
     },
     take: (checked, options) => take(client, checked, options),
     trade: (options) => trade(client, options),

@@ -93,6 +93,7 @@ export const DISTRUST_CODES = [
   'operator',
   'ledger_balance',
   'operator_limit',
+  'bond',
   'withdrawal_delay',
   'action_unexpected',
   'action_chain',

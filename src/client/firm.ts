@@ -7,6 +7,7 @@ import type { Address, Bytes32 } from '../domain/hex.ts';
 import { DistrustError } from './errors.ts';
 import { DEFAULT_LIMITS, type Limits } from './request.ts';
 import { signerOf } from './signature.ts';
+import { requireBond } from './bond.ts';
 import type { Terms } from './terms.ts';
 import { asked, readEscrow, type Trust, type TrustedChain } from './trust.ts';
 
@@ -25,7 +26,7 @@ const ERC1271_MAGIC = '0x1626ba7e';
 export async function requireFirm(
   trust: Trust,
   terms: Terms,
-  { maxLockUpSeconds = DEFAULT_LIMITS.maxLockUpSeconds }: Limits,
+  { maxLockUpSeconds = DEFAULT_LIMITS.maxLockUpSeconds, bond }: Limits,
   shown: { input: number | null; output: number | null },
 ): Promise<ReadAt> {
   const { domain, destChainId, order } = terms;
@@ -59,6 +60,7 @@ export async function requireFirm(
     requireDelay(),
     ...terms.commitments.map(requireSigner),
     ...[...promisedBy(terms)].map(([lp, amount]) => requireBalance(lp, amount)),
+    ...(bond === 'required' ? [requireBond(trust, terms, originBlock)] : []),
   ]);
   // The first in this order, so that the same fault always has the same code.
   const failed = answers.find((answer) => answer.status === 'rejected');

@@ -34,6 +34,11 @@ export interface Limits {
    * show.
    */
   maxSlippageBps?: number;
+  /**
+   * "required": every LP's bond must cover the whole share that a failed promise pays. Default: bonds are not
+   * looked at.
+   */
+  bond?: 'required';
   /** Until an unfilled order can be refunded. Default 6 hours. */
   maxLockUpSeconds?: number;
 }

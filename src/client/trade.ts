@@ -5,9 +5,10 @@ import type { Hex } from '../domain/hex.ts';
 import type { FundingLock } from '../protocol/api/preflight.ts';
 import type { zQuoteResponse } from '../protocol/api/quote.ts';
 import type { OrderStatusResponse } from '../protocol/api/status.ts';
+import type { Claimed, Fade } from './bond.ts';
 import type { Candidate } from './candidate.ts';
 import type { Checked, Expectations } from './check.ts';
-import { DistrustError, NoQuoteError } from './errors.ts';
+import { DistrustError, NoQuoteError, WalletError } from './errors.ts';
 import type { Following, FollowOptions, OrderEvent } from './follow.ts';
 import type { NextLeg } from './next-leg.ts';
 import type { Approvals, Plan } from './plan.ts';
@@ -35,6 +36,13 @@ export interface TradeCalls {
   follow(orderId: string, options?: FollowOptions): Following;
   /** Throws `DistrustError` "not_settled" unless the chain shows it. */
   confirm(checked: Checked): Promise<void>;
+  /**
+   * LPs whose promise of this signed order fails now, and what their bonds pay. On one chain until the fill
+   * deadline; across chains with the refund.
+   */
+  fades(checked: Checked, signature: Hex): Promise<Fade[]>;
+  /** Claims from each of them. The wallet pays the gas. */
+  claim(checked: Checked, signature: Hex, wallet: Wallet): Promise<Claimed[]>;
 }
 
 export interface TakeOptions extends Approvals, RunOptions {
@@ -43,6 +51,8 @@ export interface TakeOptions extends Approvals, RunOptions {
   fundingLock?: FundingLock;
   signScheme?: 'EIP712' | 'EIP1271';
   nextLegTimeoutMs?: number;
+  /** Claims from the bond of an LP whose promise fails while the order is followed. Needs `quoteBond`. */
+  claimFades?: boolean;
   onEvent?: (event: OrderEvent) => void;
   signal?: AbortSignal;
 }
@@ -58,6 +68,8 @@ export interface Trade {
   order: Order;
   /** Confirmed on the chain when settled. */
   status: OrderStatusResponse;
+  /** From LPs that did not keep their promise; with `claimFades`. */
+  claimed: Claimed[];
   next: Trade | null;
   /** Why a route stopped; the taker holds this leg's output. Continue with `client.nextLeg(checked)`. */
   stopped: string | null;
@@ -119,13 +131,45 @@ export async function take(client: TradeCalls, checked: Checked, options: TakeOp
   const order = await client.submit(checked, { signature, ...done.locks, ...given({ signScheme }) });
   await client.broadcast(checked, plan, wallet);
   const following = client.follow(order.id, given({ signal }));
+  const claiming = options.claimFades
+    ? claimWhileOpen(client, checked, signature, wallet, following.final)
+    : Promise.resolve([]);
   for await (const event of following) onEvent?.(event);
   const status = await following.final;
   if (status.status === 'settled') await client.confirm(checked);
-  const ended: Trade = { checked, order, status, next: null, stopped: null };
+  const ended: Trade = { checked, order, status, claimed: await claiming, next: null, stopped: null };
   return checked.sequential && status.status === 'settled'
     ? { ...ended, ...(await goOn(client, checked, options)) }
     : ended;
+}
+
+/** Looks until the order is final, and once more then: a refund across chains makes a claim possible. */
+async function claimWhileOpen(
+  client: TradeCalls,
+  checked: Checked,
+  signature: Hex,
+  wallet: Wallet,
+  final: Promise<OrderStatusResponse>,
+): Promise<Claimed[]> {
+  let over = false;
+  const ended = final.then(
+    () => (over = true),
+    () => (over = true),
+  );
+  for (let last = false; ; last = over) {
+    // An endpoint that does not answer now may answer at the next look.
+    const fades = await client.fades(checked, signature).catch(() => []);
+    if (fades.length > 0) {
+      try {
+        return await client.claim(checked, signature, wallet);
+      } catch (error) {
+        // The LP has put the money back: the order can be settled.
+        if (!(error instanceof WalletError) || error.code !== 'would_revert') throw error;
+      }
+    }
+    if (last) return [];
+    await Promise.race([ended, new Promise((resume) => setTimeout(resume, BETWEEN_LOOKS_MS))]);
+  }
 }
 
 async function prepare(

@@ -29,6 +29,8 @@ export interface TrustedChain {
   oracles?: readonly string[];
   /** Default: its address on every chain. */
   permit2?: string;
+  /** The bond contract of the escrow: to demand bonds, and to claim. */
+  quoteBond?: string;
 }
 
 export type TrustedChains = Readonly<Record<number, TrustedChain>>;
@@ -135,6 +137,17 @@ export function createTrust(chains: TrustedChains) {
           `The order lets ${oracle} on chain ${chainId} prove its delivery; ${pinned.length === 0 ? 'no oracle is pinned there' : `the pinned one is ${pinned.join(' or ')}`}. Whoever controls an oracle can take the input without delivering.`,
           { chainId, oracle },
         );
+    },
+    /** Throws "bond". */
+    quoteBond(chainId: number): Address {
+      const { quoteBond } = chain(chainId);
+      if (quoteBond === undefined)
+        throw new DistrustError(
+          'bond',
+          `No bond contract is pinned for chain ${chainId}: add \`quoteBond\` to the chain in \`chains\` of this client.`,
+          { chainId },
+        );
+      return toAddress(quoteBond);
     },
     permit2: (chainId: number): Address => toAddress(chain(chainId).permit2 ?? PERMIT2),
   };

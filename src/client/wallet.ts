@@ -11,7 +11,7 @@ import {
 import type { Address, Hex } from '../domain/hex.ts';
 import type { Eip3009Authorization, Permit2Lock } from '../protocol/api/submit.ts';
 import { RevertedError, WalletError } from './errors.ts';
-import type { Plan, Step } from './plan.ts';
+import type { Plan } from './plan.ts';
 import type { Terms } from './terms.ts';
 import { asked, type TrustedChain } from './trust.ts';
 
@@ -113,8 +113,8 @@ export async function broadcastStep(
 }
 
 /** Gas and its price come from the wallet and its own endpoint, never from the venue. */
-async function send(
-  { purpose, to, data }: Extract<Step, { kind: 'transaction' }>,
+export async function send(
+  { purpose, to, data }: { purpose: string; to: Address; data: Hex },
   { domain, order }: Terms,
   wallet: Wallet,
   rpc: TrustedChain['rpc'],
@@ -141,7 +141,7 @@ async function send(
   return txHash;
 }
 
-function requireAccount({ account }: Wallet, { order }: Terms): void {
+export function requireAccount({ account }: Wallet, { order }: Terms): void {
   const address = account.address.toLowerCase() as Address;
   if (address !== order.user)
     throw new WalletError('wrong_account', `The wallet is ${address}; the order is ${order.user}'s.`);

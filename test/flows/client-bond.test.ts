@@ -1,0 +1,229 @@
+/** A taker demands bonds, recognises an LP whose promise fails, and is paid out of that LP's bond. */
+
+import { createPublicClient, createWalletClient, erc20Abi, http } from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import {
+  type Checked,
+  type Client,
+  createClient,
+  type DistrustError,
+  type Limits,
+  type TradeRequest,
+  type Wallet,
+} from '../../src/client/client.ts';
+import { assetId } from '../../src/domain/asset.ts';
+import { addressToBytes32, type Address } from '../../src/domain/hex.ts';
+import { postBondCall, requestTakeBackCall, setBondTermsCall } from '../../src/settlement/bond-call.ts';
+import { fillCall, setOperatorCall } from '../../src/settlement/call.ts';
+import { account, type TestAccount, type TestChain } from '../support/devnet.ts';
+import { startTestVenue, type TestVenue } from '../support/venue.ts';
+
+const WETH_OUT = 400_000_000_000_000_000n;
+/** Half a per cent. */
+const SHARE = WETH_OUT / 200n;
+const USDC_IN = 1_000_000_000n;
+
+let v: TestVenue;
+let origin: TestChain;
+let dest: TestChain;
+let key: string;
+let count = 0;
+
+beforeAll(async () => {
+  v = await startTestVenue({ chainIds: [31_421, 31_422] });
+  [origin, dest] = v.devnet.chains as [TestChain, TestChain];
+  key = await v.key('service');
+});
+afterAll(() => v.stop());
+
+interface Lp {
+  id: string;
+  lp: TestAccount;
+  operator: TestAccount;
+}
+
+/** An LP of its own for each test, since most of them spoil it. */
+async function lpWithBond(bond: { weth?: bigint; usdc?: bigint } = {}): Promise<Lp> {
+  const lp = await v.solver(1_300 + count++, (rfq, make) => make.quote(rfq, { output: WETH_OUT }));
+  for (const [token, amount] of [
+    [origin.weth.address, bond.weth ?? 0n],
+    [origin.usdc.address, bond.usdc ?? 0n],
+  ] as const)
+    if (amount > 0n) {
+      await origin.fund(lp.lp.address, 10n);
+      await origin.approve(lp.lp.address, token, quoteBond(), amount);
+      await origin.send(lp.lp.address, quoteBond(), postBondCall(lp.lp.address, token, amount));
+    }
+  return lp;
+}
+
+const quoteBond = (): Address => origin.deployment.quoteBond;
+
+async function takerOf(lp: Lp, more: Partial<TradeRequest> = {}) {
+  const who = account(7_500 + count++);
+  await origin.fund(who.address, 10_000n);
+  const rpc = (chain: TestChain) => createPublicClient({ transport: http(chain.anvil.url), cacheTime: 0 });
+  const client: Client = createClient({
+    url: v.url,
+    key,
+    chains: {
+      [origin.chain.id]: {
+        rpc: rpc(origin),
+        escrow: origin.chain.escrow,
+        oracles: [origin.chain.oracle],
+        quoteBond: quoteBond(),
+      },
+      [dest.chain.id]: { rpc: rpc(dest), escrow: dest.chain.escrow, oracles: [dest.chain.oracle] },
+    },
+  });
+  const wallet: Wallet = createWalletClient({
+    account: privateKeyToAccount(who.privateKey),
+    transport: http(origin.anvil.url),
+  });
+  const request: TradeRequest = {
+    taker: who.address,
+    input: { asset: assetId({ chainId: origin.chain.id, token: origin.usdc.address }), amount: USDC_IN },
+    output: { asset: assetId({ chainId: origin.chain.id, token: origin.weth.address }) },
+    splitFill: 'never',
+    solvers: { include: [lp.id] },
+    ...more,
+  };
+  const check = async (limits: Limits = {}): Promise<Checked> => {
+    const { quotes, productUnavailable } = await client.requestQuotes(request);
+    if (!quotes[0]) throw new Error(`no quote: ${JSON.stringify(productUnavailable)}`);
+    return client.check(quotes[0], { request, ...limits });
+  };
+  const held = (token: Address): Promise<bigint> =>
+    rpc(origin).readContract({
+      address: token,
+      abi: erc20Abi,
+      functionName: 'balanceOf',
+      args: [who.address],
+    });
+  return { client, wallet, request, check, held };
+}
+
+/** The LP fills an order that it made up, to its own wallet: no withdrawal delay applies. */
+async function moveAway({ lp }: Lp, chain = origin): Promise<void> {
+  const { timestamp } = await createPublicClient({ transport: http(chain.anvil.url) }).getBlock();
+  const output = {
+    oracle: addressToBytes32(chain.chain.oracle),
+    settler: addressToBytes32(chain.chain.escrow),
+    chainId: BigInt(chain.chain.id),
+    token: addressToBytes32(chain.weth.address),
+    amount: await chain.port.ledgerBalance(lp.address, chain.weth.address),
+    recipient: addressToBytes32(lp.address),
+    callbackData: '0x',
+    context: '0x',
+  } as const;
+  const orderId = `0x${(count++).toString(16).padStart(64, '7')}` as const;
+  await chain.send(
+    lp.address,
+    chain.chain.escrow,
+    fillCall(orderId, output, Number(timestamp) + 3_600, lp.address),
+  );
+}
+
+const refusal = (work: Promise<unknown>): Promise<DistrustError> =>
+  work.then(
+    () => Promise.reject(new Error('accepted')),
+    (error: unknown) => error as DistrustError,
+  );
+
+test('a bond that covers the whole share passes; one unit less is refused', async () => {
+  const lp = await lpWithBond({ weth: 2n * SHARE });
+  const { check } = await takerOf(lp);
+  await expect(check({ bond: 'required' })).resolves.toBeDefined();
+  await origin.send(lp.lp.address, quoteBond(), requestTakeBackCall(origin.weth.address, 1n));
+  const { code, message } = await refusal(check({ bond: 'required' }));
+  expect(code).toBe('bond');
+  expect(message).toContain(`needs ${2n * SHARE}`);
+  await expect(check()).resolves.toBeDefined();
+});
+
+test('an LP that keeps its promise cannot be claimed against', async () => {
+  const lp = await lpWithBond({ weth: 2n * SHARE });
+  const { client, wallet, check } = await takerOf(lp);
+  const checked = await check();
+  const signature = await client.sign(checked, wallet);
+  expect(await client.fades(checked, signature)).toEqual([]);
+  await expect(client.claim(checked, signature, wallet)).rejects.toMatchObject({ code: 'would_revert' });
+});
+
+test('an LP that moves its money away pays its taker', async () => {
+  const lp = await lpWithBond({ weth: 2n * SHARE });
+  const { client, wallet, check, held } = await takerOf(lp);
+  const checked = await check({ bond: 'required' });
+  const signature = await client.sign(checked, wallet);
+  await moveAway(lp);
+  const paid = [{ token: origin.weth.address, amount: SHARE }];
+  expect(await client.fades(checked, signature)).toEqual([{ lp: lp.lp.address, output: 0, paid }]);
+  const before = await held(origin.weth.address);
+  const [claimed] = await client.claim(checked, signature, wallet);
+  expect(claimed).toMatchObject({ lp: lp.lp.address, paid });
+  expect((await held(origin.weth.address)) - before).toBe(SHARE);
+  expect(await client.fades(checked, signature)).toEqual([]);
+  const bond = await origin.port.bond(lp.lp.address, origin.weth.address);
+  expect(bond).toEqual({ amount: 0n, leaving: 0n, availableAt: 0 });
+});
+
+test('an LP that revokes its operator after it signed pays its taker', async () => {
+  const lp = await lpWithBond({ weth: 2n * SHARE });
+  const { client, wallet, check } = await takerOf(lp);
+  const checked = await check();
+  const signature = await client.sign(checked, wallet);
+  await origin.send(lp.lp.address, origin.chain.escrow, setOperatorCall(lp.operator.address, false));
+  expect(await client.claim(checked, signature, wallet)).toHaveLength(1);
+});
+
+test('a trade that is followed claims by itself', async () => {
+  const lp = await lpWithBond({ weth: 2n * SHARE });
+  const { client, wallet, check, held } = await takerOf(lp);
+  const checked = await check();
+  const before = await held(origin.weth.address);
+  let moved: Promise<void> | undefined;
+  const ending = new AbortController();
+  const trade = client.take(checked, {
+    wallet,
+    claimFades: true,
+    signal: ending.signal,
+    // Accepted by the venue, and not yet settled: nobody relays here.
+    onEvent: () => void (moved ??= moveAway(lp)),
+  });
+  await expect.poll(() => held(origin.weth.address), { timeout: 20_000 }).toBe(before + SHARE);
+  ending.abort();
+  await trade.catch(() => {});
+  await moved;
+});
+
+test('across chains the terms of the bond say what it covers', async () => {
+  const lp = await lpWithBond({ usdc: USDC_IN / 100n });
+  const { check } = await takerOf(lp, {
+    output: { asset: assetId({ chainId: dest.chain.id, token: dest.weth.address }) },
+  });
+  const terms = (fillWindowSeconds: number, wallets: boolean) =>
+    origin.send(lp.lp.address, quoteBond(), setBondTermsCall({ fillWindowSeconds, wallets }));
+  expect((await refusal(check({ bond: 'required' }))).message).toContain('covers no orders across chains');
+  await terms(5, true);
+  await expect(check({ bond: 'required' })).resolves.toBeDefined();
+});
+
+test('a client without the address of the bond contract says so', async () => {
+  const lp = await lpWithBond();
+  const { check, request } = await takerOf(lp);
+  const { candidate } = await check();
+  const bare = createClient({
+    url: v.url,
+    key,
+    chains: {
+      [origin.chain.id]: {
+        rpc: createPublicClient({ transport: http(origin.anvil.url), cacheTime: 0 }),
+        escrow: origin.chain.escrow,
+      },
+    },
+  });
+  expect((await refusal(bare.check(candidate, { request, bond: 'required' }))).message).toContain(
+    'quoteBond',
+  );
+});
