@@ -62,7 +62,7 @@ const localPort = (port: number) => ({ host: '127.0.0.1', port });
 const database = (name: string) => ({ url: `\${FIRMQUOTE_DEMO_POSTGRES}/${name}`, maxConnections: 8 });
 
 function chainsOf(state: DemoState) {
-  return state.chains.map(({ id, slug, escrow, oracle, permit2, tokens, rpcUrl, startBlock }) => {
+  return state.chains.map(({ id, slug, escrow, oracle, permit2, quoteBond, tokens, rpcUrl, startBlock }) => {
     const chain = state.config.chains.find((one) => one.id === id);
     return {
       id,
@@ -71,6 +71,7 @@ function chainsOf(state: DemoState) {
       escrow,
       oracle,
       permit2,
+      quoteBond: quoteBond ?? null,
       depth: chain?.depth,
       blockTimeMs: (chain?.blockSeconds ?? 1) * 1000,
       landingMarginSeconds: chain?.landingMarginSeconds,

@@ -39,13 +39,14 @@ export function manifestOf(
         lp,
       },
     },
-    chains: state.chains.map(({ id, slug, rpcUrl, escrow, oracle, permit2, tokens }) => ({
+    chains: state.chains.map(({ id, slug, rpcUrl, escrow, oracle, permit2, quoteBond, tokens }) => ({
       id,
       slug,
       rpcUrl,
       escrow,
       oracle,
       permit2,
+      quoteBond: quoteBond ?? null,
       tokens,
     })),
     takers: state.takers,

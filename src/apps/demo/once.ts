@@ -6,6 +6,7 @@ import { conservationCheck } from './checks/conservation.ts';
 import { attestedCheck, refundCheck } from './checks/cross-chain.ts';
 import { deferredCheck } from './checks/deferred.ts';
 import { dexCheck } from './checks/dex.ts';
+import { fadeCheck } from './checks/fade.ts';
 import { firmTimesCheck } from './checks/firm-times.ts';
 import { fundingChecks } from './checks/funding.ts';
 import { historyCheck } from './checks/history.ts';
@@ -54,6 +55,8 @@ export async function runOnce(
     }),
   );
   await Promise.all(slow);
+  // Alone, because its LP quotes nothing for a while.
+  await run(fadeCheck);
   await run(conservationCheck);
   return report();
 }

@@ -57,6 +57,7 @@ export interface DemoState {
     startBlock: number;
     /** Absent in states of older versions. */
     batch?: Address;
+    quoteBond?: Address;
     minted: Record<string, string>;
     oracles: Record<string, Address>;
     sequencer: Address | null;

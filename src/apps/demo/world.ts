@@ -7,6 +7,7 @@ import { parseUnits } from '../../domain/amount.ts';
 import { type Solver, zSolversResponse } from '../../protocol/api/roster.ts';
 import { devTokenAbi } from '../../settlement/abi/dev-token.ts';
 import { escrowAbi } from '../../settlement/abi/escrow.ts';
+import { quoteBondAbi } from '../../settlement/abi/quote-bond.ts';
 import type { Manifest } from './manifest.ts';
 import type { Disturbances } from './risk/disturbances.ts';
 import type { DemoState } from './state.ts';
@@ -37,6 +38,7 @@ export function createWorld(
     lps: state.lps.map(({ id, owner }, index) => ({
       id,
       account: owner.address,
+      ownerKey: owner.privateKey,
       adminUrl: manifest.solvers[index]?.adminUrl ?? '',
       metricsUrl: manifest.solvers[index]?.metricsUrl ?? '',
     })),
@@ -58,7 +60,8 @@ export function createWorld(
         ({ address }) => address,
       ),
       ...new Set(
-        state.chains.flatMap(({ contractWallets, dex }) => [
+        state.chains.flatMap(({ contractWallets, dex, quoteBond }) => [
+          ...(quoteBond ? [quoteBond] : []),
           ...contractWallets,
           dex.trader,
           dex.constantProduct.filler,
@@ -85,6 +88,8 @@ export interface DemoChainView {
   ledger(account: string, symbol: string): Promise<bigint>;
   /** Beside the account's ledger balance, for the fee recipient. */
   fees(account: string, symbol: string): Promise<bigint>;
+  /** The account's bond, and what the bond contract owes it. */
+  bond(account: string, symbol: string): Promise<bigint>;
   supply(symbol: string): Promise<bigint>;
 }
 
@@ -123,6 +128,16 @@ export function viewChain(manifest: Manifest, slug: string): DemoChainView {
       }),
     ledger: inEscrow('balanceOf'),
     fees: inEscrow('feesOf'),
+    async bond(account, symbol) {
+      if (chain.quoteBond === null) return 0n;
+      const args = [account as Address, token(symbol).address] as const;
+      const at = { address: chain.quoteBond, abi: quoteBondAbi, args } as const;
+      const [[amount], owed] = await Promise.all([
+        client.readContract({ ...at, functionName: 'bondOf' }),
+        client.readContract({ ...at, functionName: 'owed' }),
+      ]);
+      return amount + owed;
+    },
     supply: (symbol) =>
       client.readContract({ address: token(symbol).address, abi: devTokenAbi, functionName: 'totalSupply' }),
   };
@@ -174,7 +189,13 @@ export function trustlessTaker(
     chains: Object.fromEntries(
       [...views].map(([id, { chain, client: rpc }]) => [
         id,
-        { rpc, escrow: chain.escrow, oracles: [chain.oracle], permit2: chain.permit2 },
+        {
+          rpc,
+          escrow: chain.escrow,
+          oracles: [chain.oracle],
+          permit2: chain.permit2,
+          ...(chain.quoteBond !== null && { quoteBond: chain.quoteBond }),
+        },
       ]),
     ),
     ...(fetch && { fetch }),

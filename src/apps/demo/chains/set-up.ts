@@ -12,6 +12,7 @@ import {
 } from '../../../adapters/evm/deploy/deploy.ts';
 import { devTokenAbi } from '../../../settlement/abi/dev-token.ts';
 import { escrowAbi } from '../../../settlement/abi/escrow.ts';
+import { postBondCall, setBondTermsCall } from '../../../settlement/bond-call.ts';
 import { limitOperatorCall, setOperatorCall } from '../../../settlement/call.ts';
 import { rpc } from './anvil.ts';
 import { ORACLE_DECIMALS } from './oracle.ts';
@@ -20,6 +21,9 @@ import type { DemoState } from '../state.ts';
 const CALL_GAS = 200_000;
 /** In which the operator of the LP that `lp init` sets up may spend half of its inventory. */
 const LIMIT_WINDOW_SECONDS = 3_600;
+/** A bond covers the share of any trade that the inventory can fill: twice half a per cent of it. */
+const INVENTORY_PER_BOND = 100n;
+const BOND_TERMS = { fillWindowSeconds: 10, wallets: true };
 export const PEG = 'USD';
 
 interface Call {
@@ -49,7 +53,7 @@ export async function setUpChain(
   const gas = `0x${parseUnits(config.takers.gas, 18).toString(16)}`;
   await Promise.all(accounts.map((address) => rpc(rpcUrl, 'anvil_setBalance', [address, gas])));
   const on = { rpcUrl, chainId, deployerPrivateKey: deployer.privateKey };
-  const { escrow, oracle, permit2, batch, tokens } = await deployDevnet({
+  const { escrow, oracle, permit2, batch, quoteBond, tokens } = await deployDevnet({
     ...on,
     attesters: state.attesters.map(({ address }) => address),
     threshold: config.attesters.quorum,
@@ -129,17 +133,35 @@ export async function setUpChain(
         to: token,
         data: encodeFunctionData({ abi: devTokenAbi, functionName: 'approve', args: [escrow, amount] }),
       });
-      if (amount > 0n)
-        deposits.push({
+      if (amount === 0n) continue;
+      deposits.push({
+        from: owner,
+        to: escrow,
+        data: encodeFunctionData({ abi: escrowAbi, functionName: 'deposit', args: [token, amount] }),
+      });
+      const bond = amount / INVENTORY_PER_BOND;
+      total += bond;
+      mints.push(
+        {
+          from: deployer.address,
+          to: token,
+          data: encodeFunctionData({ abi: devTokenAbi, functionName: 'mint', args: [owner, bond] }),
+        },
+        {
           from: owner,
-          to: escrow,
-          data: encodeFunctionData({ abi: escrowAbi, functionName: 'deposit', args: [token, amount] }),
-        });
+          to: token,
+          data: encodeFunctionData({ abi: devTokenAbi, functionName: 'approve', args: [quoteBond, bond] }),
+        },
+      );
+      deposits.push({ from: owner, to: quoteBond, data: postBondCall(owner, token, bond) });
     }
     minted[symbol] = total.toString();
   }
   for (const { owner, operator } of state.lps)
-    deposits.push({ from: owner.address, to: escrow, data: setOperatorCall(operator.address, true) });
+    deposits.push(
+      { from: owner.address, to: escrow, data: setOperatorCall(operator.address, true) },
+      { from: owner.address, to: quoteBond, data: setBondTermsCall(BOND_TERMS) },
+    );
   const { owner, operator } = state.spareLp;
   for (const { symbol, address: token, decimals } of tokens) {
     const half = parseUnits(config.spareLp.inventory[chain.slug]?.[symbol] ?? '0', decimals) / 2n;
@@ -163,6 +185,7 @@ export async function setUpChain(
     contractWallets,
     startBlock: 0,
     batch,
+    quoteBond,
     minted,
     oracles: Object.fromEntries(kept.map(({ price }, index) => [price, oracles[index] as Address])),
     sequencer,
