@@ -1,5 +1,7 @@
 /** The bond that an LP answers with for its promises, as the contract `QuoteBond` counts it. */
 
+import type { Chain } from './chain.ts';
+import type { Address } from './hex.ts';
 import type { UnixSeconds } from './time.ts';
 
 /** Of one LP and token, in base units. */
@@ -20,6 +22,14 @@ export interface BondTerms {
   wallets: boolean;
 }
 
+/** The least that a venue demands of an LP's bond in one token. */
+export interface BondDemand {
+  chainId: number;
+  token: Address;
+  /** Base units. */
+  amount: bigint;
+}
+
 const BPS = 10_000n;
 
 /**
@@ -31,3 +41,19 @@ export const bondNeededFor = (promised: bigint, shareBps: bigint): bigint =>
 
 /** What may be counted on for longer than the bond takes to leave. */
 export const firmBond = ({ amount, leaving }: Pick<Bond, 'amount' | 'leaving'>): bigint => amount - leaving;
+
+/** Where a claim would be paid: on one chain in the output's token, across chains in the origin's input. */
+export const claimedIn = ({
+  origin,
+  dest,
+  inputToken,
+  outputToken,
+}: {
+  origin: Pick<Chain, 'id'>;
+  dest: Pick<Chain, 'id'>;
+  inputToken: { address: Address };
+  outputToken: { address: Address };
+}): { chainId: number; token: Address } =>
+  origin.id === dest.id
+    ? { chainId: dest.id, token: outputToken.address }
+    : { chainId: origin.id, token: inputToken.address };

@@ -154,8 +154,8 @@ export interface ChainPort extends ChainViews {
   deciding(valueUsd: number | undefined): DecidingViews;
   block(number: bigint): Promise<Block | undefined>;
   /**
-   * Of our escrow and oracle, both blocks included, in chain order. `thorough` merges the answers of all
-   * endpoints, because one may omit logs.
+   * Of our escrow, oracle and bond contract, both blocks included, in chain order. `thorough` merges the
+   * answers of all endpoints, because one may omit logs.
    */
   events(fromBlock: bigint, toBlock: bigint, thorough?: boolean): Promise<EscrowEvent[]>;
   /** Of one order, in blocks not older than `since`. Slower than `events`. */

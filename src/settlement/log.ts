@@ -32,8 +32,25 @@ export type EscrowEvent = { blockNumber: bigint; blockHash: Hex; txHash: Hex; lo
       amount: bigint;
     }
   | { kind: 'nonce'; user: Address; nonce: bigint }
+  /** Of the bond contract: what an LP answers with has changed. */
+  | { kind: 'bond'; account: Address; token: Address; claim?: BondClaim }
   | { kind: 'proven'; remoteChainId: bigint; application: Bytes32; payloadHash: Bytes32 }
 );
+
+export const FADE_REASONS = ['balance', 'limit', 'revoked', 'unfilled'] as const;
+
+/** A promise of the account that failed, and what its bond paid. Amounts in base units. */
+export interface BondClaim {
+  user: Address;
+  orderId: Bytes32;
+  quoteId: Bytes32;
+  reason: (typeof FADE_REASONS)[number];
+  promised: bigint;
+  /** To the user. */
+  paid: bigint;
+  /** As much again, less an odd unit: an LP that claims against itself loses it. */
+  forfeited: bigint;
+}
 
 /** All zero: the request was cancelled. */
 interface WithdrawalRequest {
@@ -73,6 +90,10 @@ export const TOPICS = {
   OutputProven: keccakText('OutputProven(uint256,bytes32,bytes32,bytes32)'),
   WithdrawalRequested: keccakText('WithdrawalRequested(address,address,uint256,uint256,uint256)'),
   DeferralEnded: keccakText('DeferralEnded(bytes32,bytes32,address,address,uint256)'),
+  Posted: keccakText('Posted(address,address,address,uint256)'),
+  TakeBackRequested: keccakText('TakeBackRequested(address,address,uint256,uint256)'),
+  TakenBack: keccakText('TakenBack(address,address,address,uint256)'),
+  Faded: keccakText('Faded(address,address,bytes32,bytes32,uint8,address,uint256,uint256,uint256)'),
 } as const;
 
 // Decoded directly: viem's event decoder hashes the signature again for every log.
@@ -185,6 +206,26 @@ export function decodeLog({ topics, data, ...place }: RawLog): EscrowEvent | und
         account: wordAddress(third),
         token: `0x${data.slice(26, 66)}`,
         amount: wordAt(data, 1),
+      };
+    case TOPICS.Posted:
+    case TOPICS.TakeBackRequested:
+    case TOPICS.TakenBack:
+      return { ...place, kind: 'bond', account: wordAddress(first), token: wordAddress(second) };
+    case TOPICS.Faded:
+      return {
+        ...place,
+        kind: 'bond',
+        account: wordAddress(first),
+        token: `0x${data.slice(154, 194)}`,
+        claim: {
+          user: wordAddress(second),
+          orderId: third as Bytes32,
+          quoteId: `0x${data.slice(2, 66)}`,
+          reason: FADE_REASONS[Number(wordAt(data, 1))] ?? 'balance',
+          promised: wordAt(data, 3),
+          paid: wordAt(data, 4),
+          forfeited: wordAt(data, 5),
+        },
       };
     default:
       return undefined;

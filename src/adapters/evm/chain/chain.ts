@@ -178,6 +178,7 @@ export function createChain(chain: Chain, options: ChainOptions): EvmChain {
   const decoded = createDecoder();
 
   type Ask = (params: readonly unknown[]) => Promise<RpcLog[]>;
+  const sources = [chain.escrow, chain.oracle, ...(chain.quoteBond ? [chain.quoteBond] : [])];
   const fromOne: Ask = (params) => rpc.request<RpcLog[]>('eth_getLogs', params);
   const fromAll: Ask = (params) => logsOfAll(rpc, health, params);
 
@@ -196,7 +197,7 @@ export function createChain(chain: Chain, options: ChainOptions): EvmChain {
         });
       const rows = await ask([
         {
-          address: [chain.escrow, chain.oracle],
+          address: sources,
           fromBlock: quantity(from),
           toBlock: quantity(to),
           ...(topics.length > 0 && { topics }),
