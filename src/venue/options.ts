@@ -3,6 +3,7 @@
 import type { AssetId } from '../domain/asset.ts';
 import type { SealKey } from '../auction/seal.ts';
 import type { LoadKind } from '../ports/http.ts';
+import type { MinBond } from './market/min-bond.ts';
 
 export const CHAIN_DEFAULTS = {
   /** `apiSubmit` becomes `walletBroadcast` while the relayer cannot pay. */
@@ -28,6 +29,8 @@ export interface VenueOptions {
   chainSettings?: ReadonlyMap<number, Partial<ChainSettings>>;
   /** Listed chains without an escrow of this venue. */
   listedChains?: readonly { slug: string; id: number; sandbox: boolean }[];
+  /** The least bond of an LP that may quote, by token symbol in whole tokens. */
+  minBond?: MinBond;
   fanOut?: Partial<FanOutOptions>;
   router?: Partial<RouterOptions>;
   rates?: Partial<RateOptions>;

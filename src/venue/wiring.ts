@@ -19,6 +19,7 @@ import { createLevelsBoard } from './market/levels-board.ts';
 import { createSolverLevels } from './market/levels.ts';
 import { createLinkDoor } from './solvers/link.ts';
 import { createLiquidity } from './market/liquidity.ts';
+import { bondDemandsOf } from './market/min-bond.ts';
 import { createMarkets, tradesOn } from './market/markets.ts';
 import { createOrderEventDispatcher } from './stream/order-events.ts';
 import { createOpenQuotes } from './quoting/open-quotes.ts';
@@ -80,7 +81,8 @@ export function wireVenue(ports: VenueDeps, options: VenueOptions) {
   const nonceGroups = createNonceGroups();
   const nonces = createTakerNonces(ports);
   const openQuotes = createOpenQuotes(peers);
-  const liquidity = createLiquidity({ ...ports, promisedOutputs });
+  const bondDemands = bondDemandsOf(options.minBond ?? {}, networks.values());
+  const liquidity = createLiquidity({ ...ports, promisedOutputs, bondDemands });
   const unsubmitted = createUnsubmittedQuotes({ ...ports, peers, liquidity }, rates.leastSubmittedShare);
   const relayFees = createRelayFees({ ...ports, prices }, options.chainSettings);
   const screening = createScreening(ports);
@@ -131,7 +133,7 @@ export function wireVenue(ports: VenueDeps, options: VenueOptions) {
       { ...ports, slots, orders, prices: board, roster, workspaces },
       { ...SOCKETS, ...options.sockets },
     ),
-    createLinkDoor({ ...ports, roster, fanOut, levels, liquidity }, options),
+    createLinkDoor({ ...ports, roster, fanOut, levels, liquidity, bondDemands }, options),
   ];
 
   for (const part of [gate, promisedOutputs, unsubmitted, roster]) peers.share(part.replicaShare());

@@ -606,6 +606,15 @@ describe('chain state is checked', () => {
     expect((await refusal(client.check(candidate, { request: asked }))).code).toBe('operator');
   });
 
+  test('an LP without the bond that the taker demands', async () => {
+    const asked = request({ solvers: { include: ['lp-2'] } });
+    const { escrow } = origin.chain;
+    const { quoteBond } = origin.deployment;
+    const client = clientOf({ chains: { [origin.chain.id]: { rpc: rpc(origin), escrow, quoteBond } } });
+    const candidate = await quoted(client, asked);
+    expect((await refusal(client.check(candidate, { request: asked, bond: 'required' }))).code).toBe('bond');
+  });
+
   test("an operator whose limit the quote exceeds, and one whose limit's window has ended", async () => {
     const client = clientOf();
     const asked = request({ solvers: { include: ['lp-6'] } });

@@ -75,7 +75,7 @@ const zReferencePrice = z.union([
   }),
 ]);
 
-export const zVenueConfig = z.strictObject({
+const zVenueFields = z.strictObject({
   app: z.literal('venue'),
   venueId: z.string().min(1).max(64),
   role: z.enum(['api', 'worker', 'all']).default('all'),
@@ -188,6 +188,13 @@ export const zVenueConfig = z.strictObject({
       }),
     )
     .default([]),
+  roster: zSection({
+    /**
+     * The least bond of an LP that may quote, by token symbol in whole tokens, such as { "USDC": "5000" }. It
+     * counts on each chain with a `quoteBond`, in the token in which a claim would be paid.
+     */
+    minBond: z.record(z.string().min(1), z.string().regex(/^[0-9]{1,18}(?:\.[0-9]{1,18})?$/)).default({}),
+  }),
   fanOut: zSection({
     timeoutMs: zCount(FAN_OUT.timeoutMs),
     sliceTimeoutMs: zCount(FAN_OUT.sliceTimeoutMs),
@@ -254,6 +261,22 @@ export const zVenueConfig = z.strictObject({
     /** A stream cannot resume from before that. */
     eventDays: z.int().min(7).nullable().default(null),
   }),
+});
+
+/** What the fields say together. */
+export const zVenueConfig = zVenueFields.superRefine(({ chains, roster }, context) => {
+  const bonded = new Set(
+    chains
+      .filter(({ quoteBond }) => quoteBond !== null)
+      .flatMap(({ tokens }) => tokens.map(({ symbol }) => symbol)),
+  );
+  for (const symbol of Object.keys(roster.minBond))
+    if (!bonded.has(symbol))
+      context.addIssue({
+        code: 'custom',
+        path: ['roster', 'minBond', symbol],
+        message: `no chain with a quoteBond has a token ${symbol}`,
+      });
 });
 
 export type VenueConfig = z.infer<typeof zVenueConfig>;

@@ -296,6 +296,7 @@ async function optionsOf(config: VenueConfig, secrets: SecretContext): Promise<V
     ),
     chainSettings: new Map(config.chains.map((chain) => [chain.id, settingsOf(chain)])),
     listedChains,
+    minBond: config.roster.minBond,
     fanOut,
     router,
     rates,

@@ -31,7 +31,13 @@ const zChallenge = z.strictObject({
   chains: z.array(z.strictObject({ chainId: z.int(), slug: zId, escrow: zAddress, oracle: zAddress })),
 });
 
-const zWelcome = z.strictObject({ type: z.literal('welcome'), sessionId: zId, heartbeatSeconds: z.int() });
+const zWelcome = z.strictObject({
+  type: z.literal('welcome'),
+  sessionId: zId,
+  heartbeatSeconds: z.int(),
+  /** The least bond of an LP that may quote, in base units; absent: none is demanded. */
+  minBond: z.array(z.strictObject({ chainId: z.int(), token: zAddress, amount: zAmount })).optional(),
+});
 const zRefused = z.strictObject({ type: z.literal('refused'), code: z.string(), message: z.string() });
 
 /** The solver fills in amounts, context and times. */

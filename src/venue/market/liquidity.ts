@@ -10,6 +10,8 @@ import type { UnixSeconds } from '../../domain/time.ts';
 import type { Block, ChainPort, EscrowEvent } from '../../ports/chain.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Metrics } from '../../ports/metrics.ts';
+import { type BondDemand, firmBond } from '../../domain/bond.ts';
+import { limitAt, type SpendingLimit } from '../../settlement/spending-limit.ts';
 import type { PromisedOutputs } from '../quoting/promised-outputs.ts';
 
 export type Liquidity = ReturnType<typeof createLiquidity>;
@@ -19,6 +21,10 @@ interface Holding {
   pending: bigint;
   lapsesAt: UnixSeconds;
   deferred: bigint;
+  /** What its bond answers with here; 0n where no bond is demanded. */
+  bond: bigint;
+  /** By operator; those without limits are absent. */
+  limits: Map<Address, SpendingLimit>;
 }
 
 interface Followed {
@@ -52,11 +58,13 @@ const MAX_OPERATORS = 16;
 export function createLiquidity({
   chains,
   promisedOutputs,
+  bondDemands = [],
   log,
   metrics,
 }: {
   chains: ReadonlyMap<number, ChainPort>;
   promisedOutputs: PromisedOutputs;
+  bondDemands?: readonly BondDemand[];
   log: Log;
   metrics: Metrics;
 }) {
@@ -86,6 +94,9 @@ export function createLiquidity({
     },
   );
 
+  const demandedBond = (chainId: number, token: Address): bigint =>
+    bondDemands.find((demand) => demand.chainId === chainId && demand.token === token)?.amount ?? 0n;
+
   function dropUnused({ port, accounts }: EscrowLedger, account: Address, { sessions }: Followed) {
     const { id, tokens } = port.chain;
     if (
@@ -101,14 +112,24 @@ export function createLiquidity({
    */
   async function readHolding({ port, accounts }: EscrowLedger, account: Address, token: Address) {
     const before = await port.ledgerDeferred(account, token);
-    const [balance, pending] = await Promise.all([
+    const operators = [...(accounts.get(account)?.operators ?? [])];
+    const [balance, pending, bond, limits] = await Promise.all([
       port.ledgerBalance(account, token),
       port.pendingWithdrawal(account, token),
+      demandedBond(port.chain.id, token) > 0n ? port.bond(account, token) : undefined,
+      Promise.all(operators.map((operator) => port.operatorLimit(account, operator, token))),
     ]);
     const deferred = max(before, await port.ledgerDeferred(account, token));
-    accounts
-      .get(account)
-      ?.holdings.set(token, { balance, pending: pending.amount, lapsesAt: pending.lapsesAt, deferred });
+    accounts.get(account)?.holdings.set(token, {
+      ...{ balance, pending: pending.amount, lapsesAt: pending.lapsesAt, deferred },
+      bond: bond === undefined ? 0n : firmBond(bond),
+      limits: new Map(
+        operators.flatMap((operator, at) => {
+          const limit = limits[at];
+          return limit === undefined ? [] : [[operator, limit] as const];
+        }),
+      ),
+    });
   }
 
   const readAccount = (ledger: EscrowLedger, account: Address) =>
@@ -148,7 +169,10 @@ export function createLiquidity({
         const operators = ledger.accounts.get(event.account)?.operators;
         if (!event.allowed) revoke(ledger, event.account, event.operator);
         else if (operators && operators.size < MAX_OPERATORS) operators.add(event.operator);
+        return mark(event.account, null);
       }
+      case 'bond':
+        return mark(event.account, event.token);
     }
   }
 
@@ -276,6 +300,16 @@ export function createLiquidity({
       const free = holding.balance - (lapsed ? 0n : holding.pending) - holding.deferred;
       return free > 0n ? free : 0n;
     },
+    /** What this operator may still spend of the account; undefined: any amount. From the cache. */
+    operatorRoom(chainId: number, account: Address, operator: Address, token: Address) {
+      const ledger = ledgers.get(chainId);
+      const limit = ledger?.accounts.get(account)?.holdings.get(token)?.limits.get(operator);
+      return limit && limitAt(limit, ledger?.port.head()?.timestamp ?? 0).left;
+    },
+    /** Whether the account's bond in this token is less than what the venue demands. From the cache. */
+    bondIsShort: (chainId: number, account: Address, token: Address) =>
+      (ledgers.get(chainId)?.accounts.get(account)?.holdings.get(token)?.bond ?? 0n) <
+      demandedBond(chainId, token),
     onRevoked: (listener: (chainId: number, account: Address, operator: Address) => void) =>
       void revoked.push(listener),
     start() {

@@ -301,7 +301,8 @@ export function createFanOut(
     reject({ solverId }: SolverSession, why: Objection) {
       answers.add({ solver: solverId, answer: 'invalid' });
       invalid.add({ solver: solverId, why });
-      roster.recordFault(solverId, 'invalid');
+      // The quote itself holds, and the welcome said what is demanded.
+      if (why !== 'bond') roster.recordFault(solverId, 'invalid');
     },
   };
 }

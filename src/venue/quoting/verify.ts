@@ -4,6 +4,7 @@
  * order that passes both can be executed as it stands.
  */
 
+import { claimedIn } from '../../domain/bond.ts';
 import type { Chain, TokenInfo } from '../../domain/chain.ts';
 import { commitmentDigest, type SignedCommitment } from '../../domain/commitment.ts';
 import { decodeContext, FULL_PORTION_BPS } from '../../domain/context.ts';
@@ -66,6 +67,8 @@ export const OBJECTIONS = [
   'account',
   'signature',
   'balance',
+  'limit',
+  'bond',
   'duplicate',
 ] as const;
 export type Objection = (typeof OBJECTIONS)[number];
@@ -221,6 +224,13 @@ export function verifyCommitment(
     return 'account';
   const signer = recoverCommitmentSigner(deps.recovery, { origin, orderId: id, quoteId, commitment });
   if (signer === undefined || !deps.liquidity.maySign(dest.id, lp, signer)) return 'signature';
+  const { liquidity, promisedOutputs } = deps;
+  const claimed = claimedIn(asked);
+  if (liquidity.bondIsShort(claimed.chainId, lp, claimed.token)) return 'bond';
+  const token = asked.outputToken.address;
+  const room = liquidity.operatorRoom(dest.id, lp, signer, token);
+  if (room !== undefined && room < amount + promisedOutputs.promised(dest.id, lp, token, asked.nonceGroup))
+    return 'limit';
   return backingOf(deps, asked, lp, amount) ?? 'balance';
 }
 

@@ -1,5 +1,6 @@
 /** The venue's end of the LP link. No frame of a solver can make this code throw. */
 
+import type { BondDemand } from '../../domain/bond.ts';
 import { parseCorridor } from '../../domain/corridor.ts';
 import { InvariantError } from '../../domain/errors.ts';
 import { type Address, isBytes32 } from '../../domain/hex.ts';
@@ -33,7 +34,14 @@ import { ORDERS_TOPIC } from '../orders/submit.ts';
 export type LinkDeps = Pick<
   VenueDeps,
   'chains' | 'queue' | 'recovery' | 'clock' | 'random' | 'log' | 'metrics'
-> & { store: OrderStore; roster: Roster; fanOut: FanOut; levels: SolverLevels; liquidity: Liquidity };
+> & {
+  store: OrderStore;
+  roster: Roster;
+  fanOut: FanOut;
+  levels: SolverLevels;
+  liquidity: Liquidity;
+  bondDemands: readonly BondDemand[];
+};
 
 const HANDSHAKE_MS = 10_000;
 /** A solver that does not read is disconnected. */
@@ -61,8 +69,8 @@ const RESYNC_EVERY_MS = 2_000;
 const RESYNC_PIECE_CHARS = 40_000;
 
 export function createLinkDoor(deps: LinkDeps, { venueId }: { venueId: string }): SocketRoute {
-  const { chains, store, queue, roster, fanOut, levels, liquidity, recovery, clock, random, log, metrics } =
-    deps;
+  const { chains, store, queue, roster, fanOut, levels, liquidity, bondDemands, recovery } = deps;
+  const { clock, random, log, metrics } = deps;
   const frames = metrics.counter('firmquote_venue_link_frames_total', 'Frames from solvers', { kind: KINDS });
   const floods = metrics.counter(
     'firmquote_venue_link_floods_total',
@@ -171,6 +179,9 @@ export function createLinkDoor(deps: LinkDeps, { venueId }: { venueId: string })
         type: 'welcome',
         sessionId: random.bytes32().slice(2, 34),
         heartbeatSeconds: LINK_HEARTBEAT_SECONDS,
+        ...(bondDemands.length > 0 && {
+          minBond: bondDemands.map(({ amount, ...where }) => ({ ...where, amount: amount.toString() })),
+        }),
       });
       cancelTimer = clock.after(LINK_HEARTBEAT_SECONDS * 1_000, beat);
     }

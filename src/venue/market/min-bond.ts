@@ -1,0 +1,20 @@
+/** What this venue demands of an LP's bond, in each token in which a claim would be paid. */
+
+import { parseUnits } from '../../domain/amount.ts';
+import type { BondDemand } from '../../domain/bond.ts';
+import type { Chain } from '../../domain/chain.ts';
+
+/** By token symbol in whole tokens, such as { USDC: "5000" }; on chains with a bond contract. */
+export type MinBond = Readonly<Record<string, string>>;
+
+export const bondDemandsOf = (minBond: MinBond, chains: Iterable<Chain>): BondDemand[] =>
+  [...chains].flatMap(({ id, quoteBond, tokens }) =>
+    quoteBond
+      ? tokens.flatMap(({ symbol, address, decimals }) => {
+          const whole = minBond[symbol];
+          return whole === undefined
+            ? []
+            : [{ chainId: id, token: address, amount: parseUnits(whole, decimals) }];
+        })
+      : [],
+  );
