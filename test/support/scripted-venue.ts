@@ -49,6 +49,8 @@ export interface ScriptedVenue {
   answerTo(rfqId: string): Promise<Answer>;
   /** What a `resync` is answered with. */
   awards: LinkMessage<'resync', FromVenue>['awards'];
+  /** What the next welcome demands. */
+  minBond: LinkMessage<'welcome', FromVenue>['minBond'];
   resyncs: number;
   keys: (string | undefined)[];
   drop(): void;
@@ -92,6 +94,7 @@ export async function startScriptedVenue(chains: readonly Chain[]): Promise<Scri
     levels: [],
     awards: [],
     resyncs: 0,
+    minBond: undefined,
     keys: [],
     async hello() {
       while (hello === undefined) await pause(5);
@@ -157,7 +160,8 @@ export async function startScriptedVenue(chains: readonly Chain[]): Promise<Scri
       if (message.type === 'hello') {
         hello = message;
         names.set(client, message.replica);
-        say({ type: 'welcome', sessionId: 's1', heartbeatSeconds: 5 });
+        const { minBond } = venue;
+        say({ type: 'welcome', sessionId: 's1', heartbeatSeconds: 5, ...(minBond && { minBond }) });
       } else if (message.type === 'ping') say({ type: 'pong' });
       else if (message.type === 'status') {
         sockets.set(client, message);

@@ -37,6 +37,7 @@ import { createAwards, type OpenAward } from '../settlement/awards.ts';
 import { createProving } from '../settlement/proving.ts';
 import type { LpNodeDeps } from './interface.ts';
 import type { OpenedLedger } from './opened-ledger.ts';
+import { createBonds } from '../chain/bonds.ts';
 import { graceSecondsOf, leaseRules, limitsOf, type NodeBase } from './setup.ts';
 
 export type LpParts = ReturnType<typeof wireLp>;
@@ -166,8 +167,9 @@ export function wireLp(deps: LpNodeDeps, config: LpConfig, base: NodeBase, opene
   if (sharing !== undefined) opened.onLedgerEvent(sharing.heard);
   const { proofs, attesterPresence } = deps;
   const proving = proofs && createProving({ proofs, attesterPresence, chains, clock }, config.quoting);
+  const bonds = createBonds({ ...common, ports }, account);
   const standby = createStandby({
-    ...{ ...common, quoting, leases, transactors, risk, sharing, proving, lead },
+    ...{ ...common, quoting, leases, transactors, risk, sharing, proving, bonds, lead },
     booksBehind: accounts.behind,
   });
   const awardRunner = createAwardRunner(
@@ -202,7 +204,11 @@ export function wireLp(deps: LpNodeDeps, config: LpConfig, base: NodeBase, opene
     createVenueSession(
       {
         ...{ ...common, link, metrics: lpMetrics, signer, quoting, awards, advanceAwards },
-        ...{ chains: venueChains, status: standby.publicStatus, welcomed: levels.resend },
+        ...{ chains: venueChains, status: standby.publicStatus },
+        welcomed(minBond) {
+          bonds.demanded(link.name, minBond);
+          levels.resend();
+        },
         ...{
           replica: shared?.replica,
           tradedElsewhere: risk.tradedElsewhere,
@@ -222,6 +228,7 @@ export function wireLp(deps: LpNodeDeps, config: LpConfig, base: NodeBase, opene
     ...{
       worthUsd,
       pairOf,
+      bonds,
       venues,
       standby,
       replica,

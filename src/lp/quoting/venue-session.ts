@@ -18,6 +18,7 @@ import {
 } from '../../protocol/link/link.ts';
 import { linkProofDigest } from '../../protocol/link/link-proof.ts';
 import { fullBucket, takeToken } from '../../risk/rate.ts';
+import type { BondDemand } from '../../domain/bond.ts';
 import type { Awards } from '../settlement/awards.ts';
 import type { LpConfig } from '../config/config.ts';
 import type { QuotingSnapshot } from './quoting-snapshot.ts';
@@ -36,7 +37,7 @@ export interface VenueSessionDeps {
   chains: ReadonlyMap<number, LpChain>;
   status(): { status: 'active' | 'standby'; note: string | null };
   advanceAwards(): void;
-  welcomed(): void;
+  welcomed(minBond: readonly BondDemand[]): void;
   replica?: string | undefined;
   tradedElsewhere(quoteIds: readonly Bytes32[]): void;
   /** Whether other venues are served too. */
@@ -241,7 +242,9 @@ export function createVenueSession(deps: VenueSessionDeps, { solver }: Pick<LpCo
         );
         sendStatus();
         send({ type: 'resync' });
-        return deps.welcomed();
+        return deps.welcomed(
+          (message.minBond ?? []).map(({ amount, ...where }) => ({ ...where, amount: BigInt(amount) })),
+        );
       case 'refused':
         log.error(
           { code: brief(message.code), reason: brief(message.message) },

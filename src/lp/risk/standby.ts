@@ -11,6 +11,7 @@ import type { BucketView } from '../../inventory/ledger.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Transactor } from '../../ports/transactor.ts';
 import type { QuotingSnapshot } from '../quoting/quoting-snapshot.ts';
+import type { Bonds } from '../chain/bonds.ts';
 import type { ChainState } from '../chain/chain-state.ts';
 import type { Follower } from '../chain/follow.ts';
 import type { Lead } from '../replicas/leadership.ts';
@@ -41,6 +42,7 @@ export const STANDBY_KINDS = [
   'shared',
   'proof',
   'inventory',
+  'bond',
   'paused_part',
 ] as const;
 type StandbyKind = (typeof STANDBY_KINDS)[number];
@@ -73,6 +75,7 @@ const PUBLIC_NOTES: Readonly<Record<StandbyKind, string>> = {
   shared: 'storage is not available',
   proof: 'cannot prove fills on a chain',
   inventory: 'no inventory',
+  bond: 'its bond is less than a venue demands',
   paused_part: 'some pairs or chains are paused',
 };
 
@@ -94,6 +97,7 @@ interface StandbyDeps {
   clock: Clock;
   sharing?: Pick<Sharing, 'trouble'> | undefined;
   proving?: Pick<Proving, 'healthIssue'> | undefined;
+  bonds: Pick<Bonds, 'shortOn' | 'notes'>;
   lead: Pick<Lead, 'mine' | 'taken' | 'over'>;
   /** What the books have not compared with the chains since the start. */
   booksBehind(): string | undefined;
@@ -121,6 +125,7 @@ export function createStandby({
   clock,
   sharing,
   proving,
+  bonds,
   lead,
   booksBehind,
 }: StandbyDeps) {
@@ -191,7 +196,10 @@ export function createStandby({
         : (chainsWithoutSender.get(route.origin.id) ??
           chainsWithoutSender.get(route.dest.id) ??
           unprovenOrigins.get(route.origin.id)));
-    if (reason === undefined) return risk.stopped(route);
+    if (reason === undefined) {
+      const short = bonds.shortOn(route);
+      return short === undefined ? risk.stopped(route) : { declined: 'standby', detail: short };
+    }
     const { control } = withControl(reason);
     return { declined: 'standby', detail: reason.note, ...(control !== undefined && { control }) };
   }
@@ -328,6 +336,7 @@ export function createStandby({
         ...stale,
         ...chainsWithoutSender.values(),
         ...unprovenOrigins.values(),
+        ...bonds.notes().map((note): StandbyReason => ({ kind: 'bond', note })),
       ];
       if (priced) unpricedSinceMs = undefined;
       else {
