@@ -39,14 +39,14 @@ beforeAll(async () => {
     join(folder, 'operator.json'),
     await encryptKey(operator, 'a password for tests', { n: 1 << 10 }),
   );
-  const { id, slug, escrow, oracle, permit2, tokens } = chain.chain;
+  const { id, slug, escrow, oracle, permit2, quoteBond, tokens } = chain.chain;
   await writeFile(
     file,
     JSON.stringify({
       app: 'lp',
       keys: { operator: { keystore: join(folder, 'operator.json'), passwordFile: join(folder, 'password') } },
       venues: [{ name: 'none', url: 'ws://127.0.0.1:1', apiKey: { env: 'NONE' } }],
-      networks: [{ id, slug, escrow, oracle, permit2, tokens, rpcUrls: [chain.anvil.url] }],
+      networks: [{ id, slug, escrow, oracle, permit2, quoteBond, tokens, rpcUrls: [chain.anvil.url] }],
       lp: {
         solver: { id: 'o', name: 'O' },
         chains: [{ chainId: id, account: owner.address }],
@@ -163,7 +163,7 @@ test.each([
   [
     'more than the wallet has',
     ['deposit', '--token', 'WETH', '--amount', '2000'],
-    'has 1000 WETH on chain1: 2000 WETH cannot be deposited.',
+    'has 1000 WETH on chain1: not enough to deposit 2000 WETH.',
   ],
   [
     'more decimals than the token has',
@@ -270,4 +270,54 @@ test('operator: limits are set for each token, changed, and read back', async ()
   }
   expect(await limitOf(chain.usdc.address)).toMatchObject({ most: 1_000_000n });
   expect((await own('operator', 'revoke')).stdout).toContain('Its limits are kept');
+});
+
+test('bond: posted, shown, asked back and taken after the delay', async () => {
+  const bondOf = () => chain.port.bond(owner.address, chain.usdc.address);
+  expect((await own('bond', 'post', '--token', 'USDC', '--amount', '0')).stderr).toContain('above zero');
+  expect((await own('bond', 'post', '--token', 'USDC', '--amount', '1000000')).stderr).toContain(
+    'not enough to post a bond of',
+  );
+  const posted = await own('bond', 'post', '--token', 'USDC', '--amount', '100');
+  expect([posted.status, posted.stdout]).toEqual([
+    0,
+    expect.stringMatching(/let the bond contract take 100 USDC[\s\S]*to post a bond of 100 USDC/),
+  ]);
+  expect(await bondOf()).toMatchObject({ amount: 100n * USDC, leaving: 0n });
+  const shown = await look('bond', 'show');
+  expect([shown.status, shown.stderr]).toEqual([0, '']);
+  expect(shown.stdout).toContain('USDC: a bond of 100; it covers a quote of 10000');
+  expect(shown.stdout).toContain('A failed promise costs 1 % of it');
+  expect(shown.stdout).toContain('no orders across chains');
+
+  expect((await own('bond', 'take-back', '--token', 'USDC', '--complete')).stderr).toContain('is asked back');
+  expect((await own('bond', 'take-back', '--token', 'USDC', '--amount', '101')).stderr).toContain(
+    'cannot be taken back',
+  );
+  expect((await own('bond', 'take-back', '--token', 'USDC', '--amount', '60')).status).toBe(0);
+  expect((await look('bond', 'show')).stdout).toMatch(
+    /a bond of 100, of which 60 can be taken back from 20.*; it covers a quote of 4000/,
+  );
+  expect((await own('bond', 'take-back', '--token', 'USDC', '--complete')).stderr).toContain(
+    'can be taken back from',
+  );
+  expect((await own('bond', 'take-back', '--token', 'USDC', '--cancel')).status).toBe(0);
+  expect(await bondOf()).toMatchObject({ amount: 100n * USDC, leaving: 0n });
+  expect((await own('bond', 'take-back', '--token', 'USDC', '--amount', 'all')).status).toBe(0);
+  await chain.anvil.advance(86_401);
+  expect((await own('bond', 'take-back', '--token', 'USDC', '--complete')).stdout).toContain(
+    `to take back 100 USDC of the bond to ${owner.address}`,
+  );
+  expect(await bondOf()).toMatchObject({ amount: 0n });
+});
+
+test('bond: its terms say which orders across chains it answers for', async () => {
+  expect((await own('bond', 'terms', '--fill-window', 'soon')).stderr).toContain('is no time');
+  const set = await own('bond', 'terms', '--fill-window', '2m', '--wallets');
+  expect(set.stdout).toContain(
+    'answer for orders across chains that are open 120 s before their deadline and deliver anywhere',
+  );
+  expect(await chain.port.bondTerms(owner.address)).toEqual({ fillWindowSeconds: 120, wallets: true });
+  expect((await own('bond', 'terms', '--fill-window', '0')).status).toBe(0);
+  expect(await chain.port.bondTerms(owner.address)).toMatchObject({ fillWindowSeconds: 120 });
 });

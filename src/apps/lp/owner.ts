@@ -8,6 +8,13 @@ import type { UnixSeconds } from '../../domain/time.ts';
 import { signTransaction } from '../../adapters/evm/transactor/sign.ts';
 import type { ChainPort, Receipt } from '../../ports/chain.ts';
 import type { Signer } from '../../ports/signer.ts';
+import type { BondTerms } from '../../domain/bond.ts';
+import {
+  postBondCall,
+  requestTakeBackCall,
+  setBondTermsCall,
+  takeBackCall,
+} from '../../settlement/bond-call.ts';
 import {
   approveCall,
   depositCall,
@@ -138,6 +145,47 @@ export function createOwner(
     return amount > 0n && lapsesAt >= (await nowOf()) ? { amount, availableAt, lapsesAt } : undefined;
   }
 
+  const bondPlace = (): Address =>
+    chain.quoteBond ??
+    refuse(`The configuration names no bond contract on ${chain.slug} (networks, quoteBond).`);
+
+  /** Approves and pays. `verb`: such as "deposit". */
+  async function payInto(
+    place: Address,
+    named: string,
+    verb: string,
+    token: TokenInfo,
+    amount: bigint,
+    data: Hex,
+  ): Promise<OwnerStep[]> {
+    const what = `${verb} ${formatTokens(amount, token)}`;
+    if (amount <= 0n) refuse(`The amount to ${verb.split(' ')[0]} must be above zero.`);
+    const balance = await port.tokenBalance(account, token.address);
+    if (balance < amount)
+      refuse(
+        `The account ${account} has ${formatTokens(balance, token)} on ${chain.slug}: not enough to ${what}.`,
+      );
+    const steps: OwnerStep[] = [];
+    const allowance = await port.allowance(account, token.address, place);
+    if (allowance < amount) {
+      // Some tokens refuse to change an allowance that is not zero.
+      if (allowance > 0n)
+        steps.push(await runStep('revoke an earlier approval', token.address, approveCall(place, 0n)));
+      steps.push(
+        await runStep(
+          `let ${named} take ${formatTokens(amount, token)}`,
+          token.address,
+          approveCall(place, amount),
+        ),
+      );
+    }
+    if (signer === undefined && steps.length > 0) {
+      report(`would ${what}, once the approval is mined`);
+      return [...steps, { what, to: place, data, gas: null, feeWei: null, txHash: null, blockNumber: null }];
+    }
+    return [...steps, await runStep(what, place, data)];
+  }
+
   function refuseItself(operator: Address): void {
     if (operator === account)
       refuse('The account itself needs no permission. An operator is a different key that cannot withdraw.');
@@ -145,39 +193,54 @@ export function createOwner(
 
   return {
     pending: pendingOf,
-    async deposit(token: TokenInfo, amount: bigint): Promise<OwnerStep[]> {
-      if (amount <= 0n) refuse('The amount to deposit must be above zero.');
-      const balance = await port.tokenBalance(account, token.address);
-      if (balance < amount)
-        refuse(
-          `The account ${account} has ${formatTokens(balance, token)} on ${chain.slug}: ${formatTokens(amount, token)} cannot be deposited.`,
+    deposit: (token: TokenInfo, amount: bigint): Promise<OwnerStep[]> =>
+      payInto(chain.escrow, 'the escrow', 'deposit', token, amount, depositCall(token.address, amount)),
+    async postBond(token: TokenInfo, amount: bigint): Promise<OwnerStep[]> {
+      const data = postBondCall(account, token.address, amount);
+      return payInto(bondPlace(), 'the bond contract', 'post a bond of', token, amount, data);
+    },
+    async requestBondBack(token: TokenInfo, amount: bigint): Promise<OwnerStep[]> {
+      const place = bondPlace();
+      const bond = await port.bond(account, token.address);
+      if (bond === undefined || bond.amount < amount || amount <= 0n)
+        return refuse(
+          `The bond on ${chain.slug} is ${formatTokens(bond?.amount ?? 0n, token)}: ${formatTokens(amount, token)} cannot be taken back.`,
         );
-      const steps: OwnerStep[] = [];
-      const allowance = await port.allowance(account, token.address, chain.escrow);
-      if (allowance < amount) {
-        // Some tokens refuse to change an allowance that is not zero.
-        if (allowance > 0n)
-          steps.push(
-            await runStep('revoke an earlier approval', token.address, approveCall(chain.escrow, 0n)),
-          );
-        steps.push(
-          await runStep(
-            `let the escrow take ${formatTokens(amount, token)}`,
-            token.address,
-            approveCall(chain.escrow, amount),
-          ),
+      if (bond.leaving > 0n)
+        report(`This replaces the request for ${formatTokens(bond.leaving, token)}; the delay starts again.`);
+      report('From now on nobody counts on this amount; it pays claims until it has left.');
+      const data = requestTakeBackCall(token.address, amount);
+      return [await runStep(`ask to take back ${formatTokens(amount, token)} of the bond`, place, data)];
+    },
+    async cancelBondBack(token: TokenInfo): Promise<OwnerStep[]> {
+      const place = bondPlace();
+      const bond = await port.bond(account, token.address);
+      if (bond === undefined || bond.leaving === 0n)
+        return refuse(`Nothing of the bond in ${token.symbol} on ${chain.slug} is asked back.`);
+      const what = `keep the ${formatTokens(bond.leaving, token)} of the bond that were asked back`;
+      return [await runStep(what, place, requestTakeBackCall(token.address, 0n))];
+    },
+    async takeBondBack(token: TokenInfo, to: Address): Promise<OwnerStep[]> {
+      const place = bondPlace();
+      const [bond, now] = await Promise.all([port.bond(account, token.address), nowOf()]);
+      if (bond === undefined || bond.leaving === 0n)
+        return refuse(
+          `Nothing of the bond in ${token.symbol} on ${chain.slug} is asked back. Ask with --amount.`,
         );
-      }
-      const what = `deposit ${formatTokens(amount, token)}`;
-      const data = depositCall(token.address, amount);
-      if (signer === undefined && steps.length > 0) {
-        report(`would ${what}, once the approval is mined`);
-        return [
-          ...steps,
-          { what, to: chain.escrow, data, gas: null, feeWei: null, txHash: null, blockNumber: null },
-        ];
-      }
-      return [...steps, ...(await callEscrow(what, data))];
+      if (now < bond.availableAt)
+        return refuse(
+          `${formatTokens(bond.leaving, token)} can be taken back from ${dateOf(bond.availableAt)} on, in ${bond.availableAt - now} s by the clock of ${chain.slug}.`,
+        );
+      const what = `take back ${formatTokens(bond.leaving, token)} of the bond to ${to}`;
+      return [await runStep(what, place, takeBackCall(token.address, to))];
+    },
+    async setBondTerms(terms: BondTerms): Promise<OwnerStep[]> {
+      const covered =
+        terms.fillWindowSeconds === 0
+          ? 'no orders across chains'
+          : `orders across chains that are open ${terms.fillWindowSeconds} s before their deadline and deliver ${terms.wallets ? 'anywhere' : 'into the ledger'}`;
+      report('The first terms count at once; a change counts after the delay of the bond.');
+      return [await runStep(`answer for ${covered}`, bondPlace(), setBondTermsCall(terms))];
     },
     async request(token: TokenInfo, amount: bigint, replace: boolean): Promise<OwnerStep[]> {
       if (amount <= 0n) refuse('The amount to withdraw must be above zero. To cancel a request: --cancel.');

@@ -195,6 +195,35 @@ export function lpCommand(): Command {
     .action(async (address: string | undefined, _: object, command: Command) =>
       (await import('./owner.ts')).revokeOperator(address, operatorOf(command)),
     );
+  const bond = lp
+    .command('bond')
+    .description('what the account answers with for its quotes')
+    .enablePositionalOptions();
+  const bondTool = (name: string, description: string, action: (options: never) => Promise<void>) =>
+    ownersTool(bond, name, description).action((_: object, command: Command) =>
+      action(operatorOf(command) as never),
+    );
+  bondTool('show', 'bonds, what leaves, and what they cover', async (options) =>
+    (await import('./bond.ts')).showBond(options),
+  );
+  bondTool('post', 'add to the bond from the owner\u2019s wallet', async (options) =>
+    (await import('./bond.ts')).postBond(options),
+  )
+    .option('--token <symbol>', 'the token')
+    .requiredOption('--amount <tokens>', 'whole tokens, such as 1000.5');
+  bondTool('take-back', 'ask for a part of the bond, and take it after the delay', async (options) =>
+    (await import('./bond.ts')).takeBondBack(options),
+  )
+    .option('--token <symbol>', 'the token')
+    .option('--amount <tokens>', 'ask for this many whole tokens, or "all"')
+    .option('--complete', 'take what was asked for, after the delay')
+    .option('--to <address>', 'with --complete: recipient, instead of the owner')
+    .option('--cancel', 'withdraw the request');
+  bondTool('terms', 'say which orders across chains the bond answers for', async (options) =>
+    (await import('./bond.ts')).setBondTerms(options),
+  )
+    .requiredOption('--fill-window <time>', 'an order must be open so long before its deadline; 0: none')
+    .option('--wallets', 'also for deliveries to wallets, with the risk that a token refuses them');
   return lp;
 }
 

@@ -15,7 +15,7 @@ import { badConfig, badRequest } from '../../bad-request.ts';
 import { secondsOf } from '../option-values.ts';
 import { printLines } from '../table.ts';
 
-interface OwnerOptions {
+export interface OwnerOptions {
   config?: string;
   owner?: string;
   ownerPasswordFile?: string;
@@ -190,7 +190,10 @@ function readLimit(text: string): { symbol: string; amount: string; windowSecond
   return { symbol, amount, windowSeconds };
 }
 
-async function onChain(options: OwnerOptions, work: (context: OwnerContext) => Promise<void>): Promise<void> {
+export async function onChain(
+  options: OwnerOptions,
+  work: (context: OwnerContext) => Promise<void>,
+): Promise<void> {
   const { config } = await read(options);
   const named = options.chain;
   const network =
@@ -219,7 +222,7 @@ async function onChain(options: OwnerOptions, work: (context: OwnerContext) => P
   );
 }
 
-function readAddress(text: string | undefined): Address | undefined {
+export function readAddress(text: string | undefined): Address | undefined {
   if (text !== undefined && !/^0x[0-9a-fA-F]{40}$/.test(text))
     throw badRequest(`"${text}" is not an address: 0x and 40 hex digits.`);
   return text?.toLowerCase() as Address | undefined;
@@ -255,7 +258,7 @@ async function openOwner(
   );
 }
 
-function tokenOf({ chain }: ChainPort, symbol: string | undefined): TokenInfo {
+export function tokenOf({ chain }: ChainPort, symbol: string | undefined): TokenInfo {
   const symbols = chain.tokens.map((token) => token.symbol).join(', ');
   if (symbol === undefined) throw badRequest(`Give the token with --token. One of: ${symbols}.`);
   const token = chain.tokens.find((one) => one.symbol === symbol || one.address === symbol.toLowerCase());
@@ -264,7 +267,7 @@ function tokenOf({ chain }: ChainPort, symbol: string | undefined): TokenInfo {
   return token;
 }
 
-function answer(
+export function answer(
   { json, dryRun }: OwnerOptions,
   body: { steps: readonly OwnerStep[]; [fact: string]: unknown },
   lines: readonly string[],

@@ -1,0 +1,91 @@
+/** `firmquote lp bond`: what the account answers with for its quotes, signed with the owner's key. */
+
+import { formatUnits, parseUnits } from '../../../domain/amount.ts';
+import { firmBond } from '../../../domain/bond.ts';
+import { dateOf, type OwnerStep } from '../../lp/owner.ts';
+import { badRequest } from '../../bad-request.ts';
+import { secondsOf } from '../option-values.ts';
+import { answer, onChain, type OwnerOptions, readAddress, tokenOf } from './owner.ts';
+
+export async function showBond(options: OwnerOptions): Promise<void> {
+  await onChain({ ...options, dryRun: true }, async ({ port, account }) => {
+    const { chain } = port;
+    const [terms, shareBps] = await Promise.all([port.bondTerms(account), port.bondShareBps()]);
+    if (terms === undefined || shareBps === undefined)
+      throw badRequest(`The configuration names no bond contract on ${chain.slug} (networks, quoteBond).`);
+    const bonds = await Promise.all(
+      chain.tokens.map(async (token) => ({ token, bond: await port.bond(account, token.address) })),
+    );
+    const shown = bonds.flatMap(({ token, bond }) => {
+      if (bond === undefined) return [];
+      const whole = (amount: bigint) => formatUnits(amount, token.decimals);
+      const covers = (firmBond(bond) * 10_000n) / (2n * shareBps);
+      return [
+        {
+          token: token.symbol,
+          bond: whole(bond.amount),
+          leaving: whole(bond.leaving),
+          availableAt: bond.leaving > 0n ? dateOf(bond.availableAt) : null,
+          covers: whole(covers),
+        },
+      ];
+    });
+    const across =
+      terms.fillWindowSeconds === 0
+        ? 'It answers for no orders across chains (firmquote lp bond terms).'
+        : `Across chains it answers for orders open ${terms.fillWindowSeconds} s before their deadline that deliver ${terms.wallets ? 'anywhere' : 'into the ledger'}.`;
+    answer(options, { steps: [], bonds: shown, terms }, [
+      ...shown.map(
+        ({ token, bond, leaving, availableAt, covers }) =>
+          `${token}: a bond of ${bond}${availableAt === null ? '' : `, of which ${leaving} can be taken back from ${availableAt}`}; it covers a quote of ${covers}`,
+      ),
+      `A failed promise costs ${formatUnits(2n * shareBps, 2)} % of it: half for the taker, half is forfeited.`,
+      across,
+    ]);
+  });
+}
+
+export async function postBond({ amount, ...options }: OwnerOptions & { amount: string }): Promise<void> {
+  await onChain(options, async ({ port, owner }) => {
+    const token = tokenOf(port, options.token);
+    answer(options, { steps: await owner.postBond(token, parseUnits(amount, token.decimals)) }, []);
+  });
+}
+
+export async function takeBondBack({
+  amount,
+  complete,
+  cancel,
+  to,
+  ...options
+}: OwnerOptions & { amount?: string; complete?: boolean; cancel?: boolean; to?: string }): Promise<void> {
+  if ([amount !== undefined, complete, cancel].filter(Boolean).length !== 1)
+    throw badRequest('Give one of --amount (ask), --complete (take) and --cancel.');
+  const receiver = readAddress(to);
+  await onChain(options, async ({ port, owner, account }) => {
+    const token = tokenOf(port, options.token);
+    const act = async (): Promise<OwnerStep[]> => {
+      if (complete) return owner.takeBondBack(token, receiver ?? account);
+      if (cancel || amount === undefined) return owner.cancelBondBack(token);
+      const all = async () => (await port.bond(account, token.address))?.amount ?? 0n;
+      return owner.requestBondBack(
+        token,
+        amount === 'all' ? await all() : parseUnits(amount, token.decimals),
+      );
+    };
+    answer(options, { steps: await act() }, []);
+  });
+}
+
+export async function setBondTerms({
+  fillWindow,
+  wallets = false,
+  ...options
+}: OwnerOptions & { fillWindow: string; wallets?: boolean }): Promise<void> {
+  const fillWindowSeconds = fillWindow === '0' ? 0 : secondsOf(fillWindow);
+  if (fillWindowSeconds === undefined)
+    throw badRequest(`"${fillWindow}" is no time: write such as 30s or 2m, or 0 to answer for none.`);
+  await onChain(options, async ({ owner }) =>
+    answer(options, { steps: await owner.setBondTerms({ fillWindowSeconds, wallets }) }, []),
+  );
+}
