@@ -1,7 +1,7 @@
 /** The bond that an LP answers with for its promises, as the contract `QuoteBond` counts it. */
 
 import type { Chain } from './chain.ts';
-import type { Address } from './hex.ts';
+import type { Address, Bytes32 } from './hex.ts';
 import type { UnixSeconds } from './time.ts';
 
 /** Of one LP and token, in base units. */
@@ -28,6 +28,22 @@ export interface BondDemand {
   token: Address;
   /** Base units. */
   amount: bigint;
+}
+
+/** What a claim showed, in the order of the contract's `Fade`. */
+export const FADE_REASONS = ['balance', 'limit', 'revoked', 'unfilled'] as const;
+
+/** A promise of the account that failed, and what its bond paid. Amounts in base units. */
+export interface BondClaim {
+  user: Address;
+  orderId: Bytes32;
+  quoteId: Bytes32;
+  reason: (typeof FADE_REASONS)[number];
+  promised: bigint;
+  /** To the user. */
+  paid: bigint;
+  /** As much again, less an odd unit: an LP that claims against itself loses it. */
+  forfeited: bigint;
 }
 
 const BPS = 10_000n;

@@ -31,6 +31,13 @@ export const FAILURE_CODES = [
 ] as const;
 export type FailureCode = (typeof FAILURE_CODES)[number];
 
+/** A solver did not keep its promise: a fade. */
+export const FADE_CODES: readonly FailureCode[] = [
+  'expired_unfilled',
+  'solver_released',
+  'settlement_reverted',
+];
+
 /**
  * Facts with `evidence` come from what the chain says at the configured depth, never from having sent
  * something. `sent` and `payout_sent` record that bytes left for a chain, and decide nothing. `failed` is the

@@ -1,6 +1,7 @@
 /** Decodes the escrow's event logs. A log only wakes us; decisions use the contract's views. */
 
 import { decodeAbiParameters, getAbiItem } from 'viem';
+import { type BondClaim, FADE_REASONS } from '../domain/bond.ts';
 import type { Address, Bytes32, Hex } from '../domain/hex.ts';
 import { keccakText } from '../domain/keccak.ts';
 import { MANDATE_OUTPUT_TYPE, type MandateOutput, type StandardOrder } from '../domain/order.ts';
@@ -36,21 +37,6 @@ export type EscrowEvent = { blockNumber: bigint; blockHash: Hex; txHash: Hex; lo
   | { kind: 'bond'; account: Address; token: Address; claim?: BondClaim }
   | { kind: 'proven'; remoteChainId: bigint; application: Bytes32; payloadHash: Bytes32 }
 );
-
-export const FADE_REASONS = ['balance', 'limit', 'revoked', 'unfilled'] as const;
-
-/** A promise of the account that failed, and what its bond paid. Amounts in base units. */
-export interface BondClaim {
-  user: Address;
-  orderId: Bytes32;
-  quoteId: Bytes32;
-  reason: (typeof FADE_REASONS)[number];
-  promised: bigint;
-  /** To the user. */
-  paid: bigint;
-  /** As much again, less an odd unit: an LP that claims against itself loses it. */
-  forfeited: bigint;
-}
 
 /** All zero: the request was cancelled. */
 interface WithdrawalRequest {

@@ -30,6 +30,7 @@ export function createVenue(deps: VenueDeps, options: VenueOptions): Venue {
   const { store, chains, clock } = deps;
   const parts = wireVenue(deps, options);
   const { keyring, workspaces, roster, orderEvents, tail, peers } = parts;
+  const { answerTimes } = parts;
   const { slots, liquidity, feeCap, relayFees, board, promisedOutputs, nonceGroups, unsubmitted } = parts;
   let cancelSweep = () => {};
 
@@ -53,13 +54,15 @@ export function createVenue(deps: VenueDeps, options: VenueOptions): Venue {
         [keyring, workspaces, roster, orderEvents, tail, relayFees].map((part) => part.start()),
       );
       await peers.start();
-      for (const part of [slots, liquidity, feeCap, board]) part.start();
+      for (const part of [slots, liquidity, feeCap, board, answerTimes]) part.start();
       sweep();
     },
     async stop() {
       cancelSweep();
       for (const part of [slots, liquidity, feeCap, relayFees, board]) part.stop();
-      await Promise.all([keyring, workspaces, roster, orderEvents, tail, peers].map((part) => part.stop()));
+      await Promise.all(
+        [keyring, workspaces, roster, orderEvents, tail, peers, answerTimes].map((part) => part.stop()),
+      );
     },
   };
 }

@@ -32,6 +32,8 @@ import { createRequestParser } from './quoting/parse-request.ts';
 import { createQuoteResponder } from './quoting/response.ts';
 import { createRfqQuoter } from './quoting/quote.ts';
 import { createRfqSource } from './quoting/rfq-source.ts';
+import { createAnswerTimes } from './solvers/answer-times.ts';
+import { createFirmness } from './solvers/firmness.ts';
 import { createRoster } from './solvers/roster.ts';
 import { createRoutePreflighter } from './router/preflight.ts';
 import { createRouteRoster } from './router/route-roster.ts';
@@ -76,7 +78,8 @@ export function wireVenue(ports: VenueDeps, options: VenueOptions) {
 
   const corridors = { test: corridorsOf('test'), live: corridorsOf('live') };
   const roster = createRoster({ ...ports, peers, corridors }, breaker);
-  const fanOut = createFanOut({ ...ports, roster }, fanOutOptions);
+  const answerTimes = createAnswerTimes(ports);
+  const fanOut = createFanOut({ ...ports, roster, answerTimes }, fanOutOptions);
   const promisedOutputs = createPromisedOutputs(peers);
   const nonceGroups = createNonceGroups();
   const nonces = createTakerNonces(ports);
@@ -113,6 +116,7 @@ export function wireVenue(ports: VenueDeps, options: VenueOptions) {
   const routeRoster = createRouteRoster({ routeVenues, router, chains: networks, clock });
 
   const nativeSymbol = (chainId: number) => relayFees.settings(chainId).nativeSymbol;
+  const firmness = createFirmness(ports);
   const history = createTradeHistory({ ...ports, chains: networks, screening, nativeSymbol });
   const orderEvents = createOrderEventDispatcher({ ...ports, roster, nonceGroups });
   // Also for an order that was submitted at another replica.
@@ -152,6 +156,6 @@ export function wireVenue(ports: VenueDeps, options: VenueOptions) {
       routePreflighter,
       routeRoster,
     },
-    ...{ history, orderEvents, tail, board, socketRoutes, peers },
+    ...{ history, orderEvents, tail, board, socketRoutes, peers, firmness, answerTimes },
   };
 }

@@ -1,28 +1,17 @@
 /** A taker demands bonds, recognises an LP whose promise fails, and is paid out of that LP's bond. */
 
-import { createPublicClient, createWalletClient, erc20Abi, http } from 'viem';
-import { privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import {
-  type Checked,
-  type Client,
-  createClient,
-  type DistrustError,
-  type Limits,
-  type TradeRequest,
-  type Wallet,
-} from '../../src/client/client.ts';
+import { createClient, type DistrustError, type TradeRequest } from '../../src/client/client.ts';
 import { assetId } from '../../src/domain/asset.ts';
 import { addressToBytes32, type Address } from '../../src/domain/hex.ts';
 import { postBondCall, requestTakeBackCall, setBondTermsCall } from '../../src/settlement/bond-call.ts';
 import { fillCall, setOperatorCall } from '../../src/settlement/call.ts';
-import { account, type TestAccount, type TestChain } from '../support/devnet.ts';
+import { bondedTaker, readerOf, USDC_IN, WETH_OUT } from '../support/bonded-taker.ts';
+import type { TestAccount, TestChain } from '../support/devnet.ts';
 import { startTestVenue, type TestVenue } from '../support/venue.ts';
 
-const WETH_OUT = 400_000_000_000_000_000n;
 /** Half a per cent. */
 const SHARE = WETH_OUT / 200n;
-const USDC_IN = 1_000_000_000n;
 
 let v: TestVenue;
 let origin: TestChain;
@@ -60,53 +49,12 @@ async function lpWithBond(bond: { weth?: bigint; usdc?: bigint } = {}): Promise<
 
 const quoteBond = (): Address => origin.deployment.quoteBond;
 
-async function takerOf(lp: Lp, more: Partial<TradeRequest> = {}) {
-  const who = account(7_500 + count++);
-  await origin.fund(who.address, 10_000n);
-  const rpc = (chain: TestChain) => createPublicClient({ transport: http(chain.anvil.url), cacheTime: 0 });
-  const client: Client = createClient({
-    url: v.url,
-    key,
-    chains: {
-      [origin.chain.id]: {
-        rpc: rpc(origin),
-        escrow: origin.chain.escrow,
-        oracles: [origin.chain.oracle],
-        quoteBond: quoteBond(),
-      },
-      [dest.chain.id]: { rpc: rpc(dest), escrow: dest.chain.escrow, oracles: [dest.chain.oracle] },
-    },
-  });
-  const wallet: Wallet = createWalletClient({
-    account: privateKeyToAccount(who.privateKey),
-    transport: http(origin.anvil.url),
-  });
-  const request: TradeRequest = {
-    taker: who.address,
-    input: { asset: assetId({ chainId: origin.chain.id, token: origin.usdc.address }), amount: USDC_IN },
-    output: { asset: assetId({ chainId: origin.chain.id, token: origin.weth.address }) },
-    splitFill: 'never',
-    solvers: { include: [lp.id] },
-    ...more,
-  };
-  const check = async (limits: Limits = {}): Promise<Checked> => {
-    const { quotes, productUnavailable } = await client.requestQuotes(request);
-    if (!quotes[0]) throw new Error(`no quote: ${JSON.stringify(productUnavailable)}`);
-    return client.check(quotes[0], { request, ...limits });
-  };
-  const held = (token: Address): Promise<bigint> =>
-    rpc(origin).readContract({
-      address: token,
-      abi: erc20Abi,
-      functionName: 'balanceOf',
-      args: [who.address],
-    });
-  return { client, wallet, request, check, held };
-}
+const takerOf = ({ id }: Lp, more: Partial<TradeRequest> = {}) =>
+  bondedTaker(v, origin, key, { include: [id] }, more);
 
 /** The LP fills an order that it made up, to its own wallet: no withdrawal delay applies. */
 async function moveAway({ lp }: Lp, chain = origin): Promise<void> {
-  const { timestamp } = await createPublicClient({ transport: http(chain.anvil.url) }).getBlock();
+  const { timestamp } = await readerOf(chain).getBlock();
   const output = {
     oracle: addressToBytes32(chain.chain.oracle),
     settler: addressToBytes32(chain.chain.escrow),
@@ -216,12 +164,7 @@ test('a client without the address of the bond contract says so', async () => {
   const bare = createClient({
     url: v.url,
     key,
-    chains: {
-      [origin.chain.id]: {
-        rpc: createPublicClient({ transport: http(origin.anvil.url), cacheTime: 0 }),
-        escrow: origin.chain.escrow,
-      },
-    },
+    chains: { [origin.chain.id]: { rpc: readerOf(origin), escrow: origin.chain.escrow } },
   });
   expect((await refusal(bare.check(candidate, { request, bond: 'required' }))).message).toContain(
     'quoteBond',

@@ -62,6 +62,7 @@ const HAPPY: readonly { of: RegExp; ask(stage: Stage, path: string): Promise<Ask
     ask: async ({ order }, path) => ({ path: path.replace(':id', await order(namespaceOf(path))) }),
   },
   { of: /^GET .*\/solvers$/, ask: (_, path) => ({ path: `${path}?status=active&corridor=chain1-chain1` }) },
+  { of: /^GET .*\/firmness$/, ask: (_, path) => ({ path: path.replace(':id', 'lp-1') }) },
   { of: /^GET .*\/pairs$/, ask: (_, path) => ({ path }) },
   {
     of: /^GET .*\/trades$/,

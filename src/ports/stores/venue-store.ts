@@ -3,6 +3,7 @@
 import type { DeliveryStore } from './deliveries.ts';
 import type { MemberStore } from './members.ts';
 import type { EventStore, KeyStore, OrderStore, SolverStore, WorkspaceStore } from './store.ts';
+import type { FirmnessStore } from './firmness.ts';
 import type { TradeStore, TradeUpkeep } from './trades.ts';
 import type { TravelRuleStore } from './travel-rule.ts';
 
@@ -15,7 +16,8 @@ export interface VenueStore
     SolverStore,
     OrderStore,
     DeliveryStore,
-    EventStore {
+    EventStore,
+    FirmnessStore {
   readonly trades: TradeStore & TradeUpkeep;
   ping(): Promise<void>;
   close(): Promise<void>;

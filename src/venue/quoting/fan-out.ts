@@ -16,6 +16,7 @@ import type {
 } from '../../protocol/link/link.ts';
 import type { VenueDeps } from '../deps.ts';
 import type { FanOutOptions } from '../options.ts';
+import type { AnswerTimes } from '../solvers/answer-times.ts';
 import type { Roster, SolverSession } from '../solvers/roster.ts';
 import { type Objection, OBJECTIONS } from './verify.ts';
 
@@ -89,7 +90,11 @@ export function createFanOut(
     clock,
     metrics,
     roster,
-  }: Pick<VenueDeps, 'clock' | 'metrics'> & { roster: Pick<Roster, 'recordFault' | 'onOnboarded'> },
+    answerTimes,
+  }: Pick<VenueDeps, 'clock' | 'metrics'> & {
+    roster: Pick<Roster, 'recordFault' | 'onOnboarded'>;
+    answerTimes?: Pick<AnswerTimes, 'record'>;
+  },
   { timeoutMs, sliceTimeoutMs, lingerMs }: Pick<FanOutOptions, 'timeoutMs' | 'sliceTimeoutMs' | 'lingerMs'>,
 ) {
   const rounds = new Map<string, Round>();
@@ -179,7 +184,9 @@ export function createFanOut(
     if (round.open.delete(session)) {
       session.inFlight--;
       silence.delete(session);
-      answerSeconds.observe((round.lastAnswerMs - round.startedMs) / 1000, { solver: session.solverId });
+      const tookMs = round.lastAnswerMs - round.startedMs;
+      answerSeconds.observe(tookMs / 1000, { solver: session.solverId });
+      answerTimes?.record(session.solverId, tookMs);
     }
     if (effect === 'broken') return endRound(message.rfqId, round);
     round.mayContinue ||= effect === 'may_continue';

@@ -11,6 +11,7 @@ import {
   zRouterSubmitRequest,
 } from '../../protocol/api/router.ts';
 import { zOrderSubmitRequest } from '../../protocol/api/submit.ts';
+import { firmnessRoute } from './firmness.ts';
 import { orderRoute } from './order.ts';
 import { pairsRoute } from './pairs.ts';
 import { preflightRoute } from './preflight.ts';
@@ -23,7 +24,7 @@ import { tradesRoute } from './trades.ts';
 
 export function venueRoutes(store: VenueStore, parts: VenueParts): Route[] {
   const { quoter, router, submitter, preflighter, routePreflighter, routeRoster } = parts;
-  const { networks: chains, markets, history, roster, workspaces } = parts;
+  const { networks: chains, markets, history, roster, workspaces, firmness } = parts;
   const solvers = { roster, workspaces, chains };
   return [
     quotesRoute({ quoter, workspaces }, 'rfq', zQuoteResponse),
@@ -39,6 +40,7 @@ export function venueRoutes(store: VenueStore, parts: VenueParts): Route[] {
     solversRoute(solvers, '/api/v1/rfq/solvers', 'rfq'),
     solversRoute({ ...solvers, routes: routeRoster }, '/api/v1/router/solvers', 'router'),
     solversRoute({ ...solvers, routes: routeRoster }, '/api/v1/solvers', 'roster'),
+    firmnessRoute({ firmness, roster, workspaces }),
     tradesRoute({ history }),
     tradesExportRoute({ history }),
     tradeRoute({ history }),

@@ -5,6 +5,7 @@ import { parseCorridor } from '../../domain/corridor.ts';
 import { InvariantError } from '../../domain/errors.ts';
 import { type Address, isBytes32 } from '../../domain/hex.ts';
 import type { Socket, SocketRoute, SocketListener } from '../../ports/http.ts';
+import type { FirmnessStore } from '../../ports/stores/firmness.ts';
 import type { ApiKey, OrderRecord, OrderStore } from '../../ports/stores/store.ts';
 import {
   type Award,
@@ -35,7 +36,7 @@ export type LinkDeps = Pick<
   VenueDeps,
   'chains' | 'queue' | 'recovery' | 'clock' | 'random' | 'log' | 'metrics'
 > & {
-  store: OrderStore;
+  store: OrderStore & Pick<FirmnessStore, 'putSolverAccounts'>;
   roster: Roster;
   fanOut: FanOut;
   levels: SolverLevels;
@@ -175,6 +176,14 @@ export function createLinkDoor(deps: LinkDeps, { venueId }: { venueId: string })
           'This solver is not on the roster, or has been disabled by the venue.',
         );
       cancelTimer();
+      store
+        .putSolverAccounts(
+          solverId,
+          [...accounts].map(([chainId, { account }]) => ({ chainId, account })),
+        )
+        .catch((error: unknown) =>
+          log.warn({ solver: solverId, error }, "a solver's accounts could not be stored"),
+        );
       say({
         type: 'welcome',
         sessionId: random.bytes32().slice(2, 34),

@@ -4,7 +4,7 @@
  */
 
 import { nonceGroupOf } from '../../domain/order.ts';
-import type { Evidence, Fact } from '../../domain/fact.ts';
+import { type Evidence, type Fact, FADE_CODES } from '../../domain/fact.ts';
 import type { Bytes32 } from '../../domain/hex.ts';
 import type { OrderNews, OrderRecord, OrderStore } from '../../ports/stores/store.ts';
 import type { LinkMessage } from '../../protocol/link/link.ts';
@@ -18,7 +18,7 @@ import { ORDERS_TOPIC } from '../orders/submit.ts';
 
 type OrderEventListener = (record: OrderRecord, news: OrderNews) => void;
 
-const FADES: ReadonlySet<string> = new Set(['expired_unfilled', 'solver_released', 'settlement_reverted']);
+const FADES: ReadonlySet<string> = new Set(FADE_CODES);
 
 export function createOrderEventDispatcher({
   bus,

@@ -3,6 +3,7 @@
 import type { Migration } from '../migrate.ts';
 import { DELIVERY_MIGRATIONS } from './deliveries.ts';
 import { EVENT_MIGRATIONS } from './events.ts';
+import { FIRMNESS_MIGRATIONS } from './firmness.ts';
 import { RECORD_MIGRATIONS } from './records.ts';
 import { ROUTE_MIGRATIONS } from './routes.ts';
 import { TRADE_MIGRATIONS } from './trades.ts';
@@ -133,4 +134,5 @@ create index idempotency_age on idempotency (created_at_ms);
   ...ROUTE_MIGRATIONS,
   ...TRADE_MIGRATIONS,
   ...DELIVERY_MIGRATIONS,
+  ...FIRMNESS_MIGRATIONS,
 ];

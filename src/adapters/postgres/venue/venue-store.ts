@@ -5,6 +5,7 @@ import type { ApiKey, SolverRecord } from '../../../ports/stores/store.ts';
 import type { VenueStore } from '../../../ports/stores/venue-store.ts';
 import { put, select } from '../rows.ts';
 import { createEventStore } from './event-store.ts';
+import { createFirmnessStore } from './firmness-store.ts';
 import { createDeliveryStore } from './delivery-store.ts';
 import { createOrderStore } from './order-store.ts';
 import { createTradeStore } from '../trades/trade-store.ts';
@@ -26,6 +27,7 @@ export function createVenueStore(db: Database): VenueStore {
     ...createDeliveryStore(db),
     ...createTravelRuleStore(db),
     ...createEventStore(db),
+    ...createFirmnessStore(db),
     trades: createTradeStore(db),
 
     findKey: (lookup) =>

@@ -1,6 +1,6 @@
 /**
  * Pays deferred deliveries out of the ledger as soon as the escrow allows it, and records each withdrawal
- * that final events show once.
+ * and each claim on a bond that final events show once.
  */
 
 import type { Evidence, Fact } from '../../../domain/fact.ts';
@@ -14,8 +14,10 @@ import type {
   LateFacts,
   LedgerDelivery,
 } from '../../../ports/stores/deliveries.ts';
+import type { FirmnessStore } from '../../../ports/stores/firmness.ts';
 import type { OrderRecord, OrderStore } from '../../../ports/stores/store.ts';
 import type { Transactor } from '../../../ports/transactor.ts';
+import type { BondClaim } from '../../../domain/bond.ts';
 import { withdrawDeferredCall } from '../../../settlement/call.ts';
 import { allocate, payoutKey } from '../../../settlement/deferred.ts';
 import type { VenueDeps } from '../../deps.ts';
@@ -23,7 +25,7 @@ import { followHeads } from './follow-heads.ts';
 import { createSend } from './send.ts';
 
 export type WithdrawalsDeps = Pick<VenueDeps, 'chains' | 'clock' | 'log' | 'metrics'> & {
-  store: DeliveryStore & Pick<OrderStore, 'order'>;
+  store: DeliveryStore & Pick<OrderStore, 'order'> & Pick<FirmnessStore, 'addBondClaim'>;
   transactors: ReadonlyMap<number, Transactor>;
 };
 
@@ -94,6 +96,7 @@ export function createWithdrawals(
 
     /** false: cannot be recorded yet; the next block tries again. */
     async function write(event: EscrowEvent, now: UnixSeconds): Promise<boolean> {
+      if (event.kind === 'bond' && event.claim !== undefined) return writeClaim(event, event.claim);
       if (
         event.kind !== 'deferral_ended' &&
         (event.kind !== 'ledger' || (event.request === undefined && event.amount >= 0n))
@@ -117,6 +120,20 @@ export function createWithdrawals(
             'ledger money of an order moved',
           );
       return result !== 'moved';
+    }
+
+    /** Before the position moves on, so that none is lost. */
+    async function writeClaim(
+      { account, token, txHash, logIndex, ...event }: Extract<EscrowEvent, { kind: 'bond' }>,
+      { orderId, quoteId, reason, promised, paid, forfeited }: BondClaim,
+    ): Promise<true> {
+      const { at } = await evidenceOf({ ...event, account, token, txHash, logIndex });
+      await store.addBondClaim({
+        ...{ chainId, txHash, logIndex, block: event.blockNumber, atMs: at * 1_000, account, token },
+        ...{ orderId, quoteId, reason, promised, paid, forfeited },
+      });
+      log.warn({ account, orderId, reason }, 'the bond of an LP has paid a taker for a failed promise');
+      return true;
     }
 
     async function ended(

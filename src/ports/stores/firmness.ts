@@ -1,0 +1,69 @@
+/** What shows how firm a solver is: answer times, ended orders, its accounts, and claims on its bonds. */
+
+import type { Address, Bytes32 } from '../../domain/hex.ts';
+import type { BondClaim } from '../../domain/bond.ts';
+import type { KeyMode } from './store.ts';
+
+export interface BondClaimRecord extends Omit<BondClaim, 'user'> {
+  chainId: number;
+  txHash: Bytes32;
+  logIndex: number;
+  block: bigint;
+  /** Of the block; Unix ms. */
+  atMs: number;
+  /** The LP's. */
+  account: Address;
+  token: Address;
+}
+
+/** How many answers took so long: a bucket of `venue/solvers/answer-times`. */
+export interface AnswerCount {
+  bucket: number;
+  n: number;
+}
+
+export interface SolverAccount {
+  chainId: number;
+  account: Address;
+}
+
+/** Orders that a solver had the largest slice of, by when they were submitted. */
+export interface OrderCounts {
+  awarded: number;
+  settled: number;
+  faded: number;
+}
+
+export interface FadedOrder {
+  orderId: Bytes32;
+  quoteId: Bytes32;
+  failureCode: string;
+  createdAtMs: number;
+}
+
+export interface FirmnessStore {
+  /** Known ones are not written again. */
+  addBondClaim(claim: BondClaimRecord): Promise<void>;
+  /** Newest first. */
+  bondClaims(accounts: readonly SolverAccount[], sinceMs: number, limit: number): Promise<BondClaimRecord[]>;
+  /** `hour`: hours since 1970. */
+  addAnswers(rows: readonly (AnswerCount & { solverId: string; hour: number })[]): Promise<void>;
+  answerCounts(solverId: string, sinceHour: number): Promise<AnswerCount[]>;
+  putSolverAccounts(solverId: string, accounts: readonly SolverAccount[]): Promise<void>;
+  solverAccounts(solverId: string): Promise<SolverAccount[]>;
+  /** `fades`: failure codes that are the solver's fault. */
+  orderCounts(
+    solverId: string,
+    mode: KeyMode,
+    sinceMs: number,
+    fades: readonly string[],
+  ): Promise<OrderCounts>;
+  /** Newest first. */
+  fadedOrders(
+    solverId: string,
+    mode: KeyMode,
+    sinceMs: number,
+    fades: readonly string[],
+    limit: number,
+  ): Promise<FadedOrder[]>;
+}
