@@ -18,6 +18,7 @@ import { attestationDigest } from '../../src/domain/attestation.ts';
 import { addressToBytes32, bytes32ToAddress, type Hex } from '../../src/domain/hex.ts';
 import type { OrderRecord } from '../../src/ports/stores/store.ts';
 import { encodeCommitments, formatSeal } from '../../src/protocol/seal-wire.ts';
+import { postBondCall } from '../../src/settlement/bond-call.ts';
 import {
   fillCall,
   finaliseCall,
@@ -76,6 +77,10 @@ beforeAll(async () => {
     await chain.fund(taker.address);
     witnesses.set(chain.chain.id, await openWitness(chain.chain.id, chain.anvil.url, chain.chain.escrow));
   }
+  // Of the two LPs of the split one answers with a bond.
+  const { quoteBond } = a.deployment;
+  await a.approve(lp.address, a.weth.address, quoteBond, 10n ** 18n);
+  await a.send(lp.address, quoteBond, postBondCall(lp.address, a.weth.address, 10n ** 18n));
   split = await told(
     await settled({ lps: [{ account: lp, operator }, { account: second }], relayFee: 1_000n }),
   );
@@ -246,6 +251,25 @@ const verify = ({ record, dossier }: Told, knownEscrows = new Map<number, Hex>()
   verifyClaim({ orderId: record.orderId, claim: readClaim(dossier), witnesses, knownEscrows });
 const failed = async (changed: Told) =>
   (await verify(changed)).flatMap(({ id, result }) => (result === 'failed' ? [id] : []));
+
+test('a bond that stood behind the order is found, one that did not is named', async () => {
+  const bondsOf = async ({ record, dossier }: Told, knownBonds: ReadonlyMap<number, Hex>) =>
+    (
+      await verifyClaim({
+        ...{ orderId: record.orderId, claim: readClaim(dossier), witnesses },
+        ...{ knownEscrows: new Map(), knownBonds },
+      })
+    )
+      .filter(({ id }) => id.endsWith('.bond'))
+      .map(({ id, result }) => `${id} ${result}`);
+  const bond = (address: Hex) => new Map([[a.chain.id, address]]);
+  const { quoteBond } = a.deployment;
+  expect(await bondsOf(split, bond(quoteBond))).toEqual(['lp.0.bond held', 'lp.1.bond failed']);
+  // Across chains the bond would be in the token of the input.
+  expect(await bondsOf(crossed, bond(quoteBond))).toEqual(['lp.0.bond failed']);
+  expect(await bondsOf(split, bond(a.chain.escrow))).toEqual(['lp.0.bond failed', 'lp.1.bond failed']);
+  expect(await bondsOf(split, new Map())).toEqual([]);
+});
 
 describe('an honest dossier passes', () => {
   test.each([

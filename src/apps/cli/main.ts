@@ -78,9 +78,30 @@ program
     collect,
     [],
   )
+  .option(
+    '--bond <chain=address>',
+    'the bond contract on the origin: also check that the LPs answered with a bond',
+    collect,
+    [],
+  )
   .option('--json', 'print one JSON object')
-  .action(async (orderId: string, options: { rpc: string[]; escrow: string[] }) =>
+  .action(async (orderId: string, options: { rpc: string[]; escrow: string[]; bond: string[] }) =>
     (await import('../verify/main.ts')).runVerify(orderId, options),
+  );
+
+program
+  .command('verify-fade')
+  .description(
+    "check a claim on an LP's bond against signatures and chains alone: what was promised, that it failed, what was paid; exit codes as of verify",
+  )
+  .argument('<transaction>', 'that made the claim; GET /solvers/{id}/firmness lists them')
+  .requiredOption('--chain <id>', 'chain of the claim')
+  .requiredOption('--bond <address>', 'the bond contract')
+  .option('--rpc <chain=url>', 'your own node of a chain; of the destination too', collect, [])
+  .option('--json', 'print one JSON object')
+  .action(
+    async (transaction: string, options: { chain: string; bond: string; rpc: string[]; json?: boolean }) =>
+      (await import('../verify/main.ts')).runVerifyFade(transaction, options),
   );
 
 program

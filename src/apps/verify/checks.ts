@@ -3,6 +3,7 @@
 import type { Address, Bytes32 } from '../../domain/hex.ts';
 import { orderId } from '../../domain/order.ts';
 import { type Case, type VerifyCheck, openCase } from './case.ts';
+import { checkBond } from './bond.ts';
 import type { TradeClaim } from './claim.ts';
 import { addressOf, checkAttestation, checkEnding, checkFill, checkOpening, checkState } from './on-chain.ts';
 import { checkAmounts, checkFees, checkStages } from './dossier.ts';
@@ -16,6 +17,8 @@ interface VerifyInput {
   claim: TradeClaim;
   witnesses: ReadonlyMap<number, Witness>;
   knownEscrows: ReadonlyMap<number, Address>;
+  /** Bond contracts by chain; without that of the origin, bonds are not looked at. */
+  knownBonds?: ReadonlyMap<number, Address>;
 }
 
 export async function verifyClaim({
@@ -23,6 +26,7 @@ export async function verifyClaim({
   claim,
   witnesses,
   knownEscrows,
+  knownBonds = new Map(),
 }: VerifyInput): Promise<VerifyCheck[]> {
   const signed = readSigned(claim);
   if (!signed)
@@ -49,6 +53,8 @@ export async function verifyClaim({
   escrows(c, knownEscrows);
   await checkTakerSignature(c);
   for (const index of order.outputs.keys()) await checkCommitment(c, index);
+  const bond = knownBonds.get(domain.chainId);
+  if (bond !== undefined) for (const index of order.outputs.keys()) await checkBond(c, index, bond);
   checkChecksum(c);
 
   const delivered: bigint[] = [];

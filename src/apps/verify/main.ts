@@ -1,8 +1,16 @@
 /** `firmquote verify ORDER_ID`. */
 
-import { type Address, isAddress, isBytes32, type Bytes32, toAddress } from '../../domain/hex.ts';
+import {
+  type Address,
+  isAddress,
+  isBytes32,
+  type Bytes32,
+  toAddress,
+  ZERO_ADDRESS,
+} from '../../domain/hex.ts';
 import { type VerifyCheck, verifyClaim } from './checks.ts';
 import { type TradeClaim, claimFromFile, claimFromVenue } from './claim.ts';
+import { escrowOfBond, verifyFade } from './fade.ts';
 import { openWitness, type Witness } from './witness.ts';
 import { badRequest } from '../bad-request.ts';
 
@@ -13,6 +21,7 @@ interface VerifyOptions {
   workspace?: string;
   rpc: readonly string[];
   escrow: readonly string[];
+  bond?: readonly string[];
   json?: boolean;
 }
 
@@ -21,19 +30,13 @@ export async function runVerify(order: string, options: VerifyOptions): Promise<
   if (!isBytes32(order)) throw badRequest('An order id is 0x and 64 hex digits, as in the venue’s answers.');
   const orderId = order.toLowerCase() as Bytes32;
   const claim = await claimOf(orderId, options);
-  const escrows = new Map(
-    options.escrow
-      .map((text) => pair(text, '--escrow', '8453=0x…'))
-      .map(([id, text]): [number, Address] => {
-        if (!isAddress(text)) throw badRequest(`--escrow ${id}=${text}: this is not an address.`);
-        return [id, toAddress(text)];
-      }),
-  );
+  const escrows = addressesOf(options.escrow, '--escrow');
+  const bonds = addressesOf(options.bond ?? [], '--bond');
   const witnesses = new Map<number, Witness>();
   try {
     for (const [id, url] of options.rpc.map((text) => pair(text, '--rpc', '8453=https://…')))
       witnesses.set(id, await openWitness(id, url, escrowOn(id, claim)));
-    const checks = await verifyClaim({ orderId, claim, witnesses, knownEscrows: escrows });
+    const checks = await verifyClaim({ orderId, claim, witnesses, knownEscrows: escrows, knownBonds: bonds });
     console.log(options.json ? JSON.stringify(report(orderId, checks)) : page(orderId, checks));
     process.exitCode = exitCode(checks);
   } finally {
@@ -63,6 +66,13 @@ function escrowOn(chainId: number, { intent }: TradeClaim): Address {
   return `0x${(word ?? '0x').slice(-40).padStart(40, '0')}`;
 }
 
+function addressesOf(texts: readonly string[], option: string): Map<number, Address> {
+  const pairs = texts.map((text) => pair(text, option, '8453=0x…'));
+  for (const [id, text] of pairs)
+    if (!isAddress(text)) throw badRequest(`${option} ${id}=${text}: this is not an address.`);
+  return new Map(pairs.map(([id, text]) => [id, toAddress(text)]));
+}
+
 function pair(text: string, option: string, example: string): [number, string] {
   const [, id, value] = /^(\d{1,15})=(\S+)$/.exec(text) ?? [];
   if (id === undefined || value === undefined)
@@ -77,8 +87,49 @@ export const exitCode = (checks: readonly VerifyCheck[]): 0 | 1 | 2 =>
       ? 2
       : 0;
 
-const report = (orderId: Bytes32, checks: readonly VerifyCheck[]) => ({
-  orderId,
+const report = (orderId: Bytes32, checks: readonly VerifyCheck[]) => ({ orderId, ...verdictOf(checks) });
+
+interface VerifyFadeOptions {
+  chain: string;
+  bond: string;
+  rpc: readonly string[];
+  json?: boolean;
+}
+
+/** `firmquote verify-fade TRANSACTION`: the same exit codes. */
+export async function runVerifyFade(transaction: string, options: VerifyFadeOptions): Promise<void> {
+  if (!isBytes32(transaction)) throw badRequest('A transaction hash is 0x and 64 hex digits.');
+  if (!isAddress(options.bond)) throw badRequest(`--bond ${options.bond}: this is not an address.`);
+  const [txHash, bond, chainId] = [
+    transaction.toLowerCase() as Bytes32,
+    toAddress(options.bond),
+    Number(options.chain),
+  ];
+  const urls = new Map(options.rpc.map((text) => pair(text, '--rpc', '8453=https://…')));
+  const url = urls.get(chainId);
+  if (url === undefined)
+    throw badRequest(`Give a node of the chain of the claim: --rpc ${options.chain}=https://…`);
+  const witnesses = new Map<number, Witness>();
+  try {
+    const first = await openWitness(chainId, url, ZERO_ADDRESS);
+    const escrow = await escrowOfBond(first, bond);
+    first.close();
+    if (escrow === undefined) throw badRequest(`There is no bond contract at ${bond} on chain ${chainId}.`);
+    for (const [id, node] of urls) witnesses.set(id, await openWitness(id, node, escrow));
+    const checks = await verifyFade({ txHash, chainId, bond, escrow, witnesses });
+    const subject = `claim ${txHash} on the bond contract of escrow ${escrow}`;
+    console.log(
+      options.json
+        ? JSON.stringify({ txHash, escrow, ...verdictOf(checks) })
+        : pageOf(checks, `The ${subject}`, subject),
+    );
+    process.exitCode = exitCode(checks);
+  } finally {
+    for (const witness of witnesses.values()) witness.close();
+  }
+}
+
+const verdictOf = (checks: readonly VerifyCheck[]) => ({
   verified: exitCode(checks) === 0,
   failed: checks.filter(({ result }) => result === 'failed').map(({ id }) => id),
   checks,
@@ -86,16 +137,19 @@ const report = (orderId: Bytes32, checks: readonly VerifyCheck[]) => ({
 
 const MARKS = { held: 'ok  ', failed: 'NO  ', unchecked: '?   ' } as const;
 
-function page(orderId: Bytes32, checks: readonly VerifyCheck[]): string {
+const page = (orderId: Bytes32, checks: readonly VerifyCheck[]): string =>
+  pageOf(checks, `The dossier of ${orderId}`, orderId);
+
+function pageOf(checks: readonly VerifyCheck[], subject: string, short: string): string {
   const wide = Math.max(...checks.map(({ id }) => id.length));
   const lines = checks.map(({ id, result, says }) => `${MARKS[result]}${id.padEnd(wide)}  ${says}`);
   const count = (result: VerifyCheck['result']) => checks.filter((check) => check.result === result).length;
   const [failed, unchecked] = [count('failed'), count('unchecked')];
   const verdict =
     failed > 0
-      ? `The dossier of ${orderId} is wrong: ${failed} of ${checks.length} checks failed.`
+      ? `${subject} is wrong: ${failed} of ${checks.length} checks failed.`
       : unchecked > 0
-        ? `No check failed for ${orderId}, but ${unchecked} of ${checks.length} checks could not be made.`
-        : `All ${checks.length} checks held for ${orderId}, by signatures and chains alone.`;
+        ? `No check failed for ${short}, but ${unchecked} of ${checks.length} checks could not be made.`
+        : `All ${checks.length} checks held for ${short}, by signatures and chains alone.`;
   return [...lines, '', verdict].join('\n');
 }

@@ -17,6 +17,7 @@ export interface TransactionEvidence {
   /** Unix seconds. */
   at: number;
   gasUsed: bigint;
+  from: Address;
   to: Address | null;
   input: Hex;
   events(contract: Address): EscrowEvent[];
@@ -105,7 +106,7 @@ export async function openWitness(chainId: number, rpcUrl: string, escrow: Addre
           'eth_getTransactionReceipt',
           [hash],
         ),
-        rpc.request<{ to: Hex | null; input: Hex } | null>('eth_getTransactionByHash', [hash]),
+        rpc.request<{ from: Hex; to: Hex | null; input: Hex } | null>('eth_getTransactionByHash', [hash]),
       ]);
       if (!receipt?.blockHash || !tx) return undefined;
       const block = await rpc.request<{ hash: Hex; timestamp: Hex } | null>('eth_getBlockByNumber', [
@@ -122,6 +123,7 @@ export async function openWitness(chainId: number, rpcUrl: string, escrow: Addre
         succeeded: receipt.status === '0x1',
         at: Number(block.timestamp),
         gasUsed: BigInt(receipt.gasUsed),
+        from: tx.from.toLowerCase() as Address,
         to: tx.to === null ? null : (tx.to.toLowerCase() as Address),
         input: tx.input,
         events: (contract) =>

@@ -1,0 +1,266 @@
+/** Checks a claim on an LP's bond from chains alone: what was promised, that it failed, and what was paid. */
+
+import { decodeFunctionData, decodeFunctionResult, encodeFunctionData } from 'viem';
+import { bondNeededFor, type BondClaim } from '../../domain/bond.ts';
+import { formatTokens } from '../../domain/amount.ts';
+import { commitmentDigest } from '../../domain/commitment.ts';
+import { createRecovery } from '../../adapters/secp256k1/recovery.ts';
+import { type Address, bytes32ToAddress, type Bytes32, type Hex } from '../../domain/hex.ts';
+import { orderDigest, orderId, outputHash, type StandardOrder } from '../../domain/order.ts';
+import { escrowAbi } from '../../settlement/abi/escrow.ts';
+import { quoteBondAbi } from '../../settlement/abi/quote-bond.ts';
+import type { EscrowEvent } from '../../settlement/log.ts';
+import { limitAt } from '../../settlement/spending-limit.ts';
+import type { VerifyCheck } from './case.ts';
+import type { TransactionEvidence, Witness } from './witness.ts';
+
+type Faded = Extract<EscrowEvent, { kind: 'bond' }> & { claim: BondClaim };
+
+/** What the transaction showed to the bond contract. */
+interface Shown {
+  order: StandardOrder;
+  signature: Hex;
+  quoteId: Bytes32;
+  lp: Address;
+  deadline: number;
+  commitment: Hex;
+  output: number;
+  acrossChains: boolean;
+}
+
+interface FadeInput {
+  txHash: Hex;
+  chainId: number;
+  bond: Address;
+  /** Of the escrow that the bond contract names; by chain, further nodes. */
+  witnesses: ReadonlyMap<number, Witness>;
+  escrow: Address;
+}
+
+const recovery = createRecovery();
+
+export async function verifyFade({
+  txHash,
+  chainId,
+  bond,
+  escrow,
+  witnesses,
+}: FadeInput): Promise<VerifyCheck[]> {
+  const checks: VerifyCheck[] = [];
+  const judge = (id: string, held: boolean, yes: string, no: string): void =>
+    void checks.push({ id, result: held ? 'held' : 'failed', says: held ? yes : no });
+  const origin = witnesses.get(chainId) as Witness;
+  const tx = await origin.transaction(txHash);
+  const faded = tx?.succeeded ? tx.events(bond).find(isFaded) : undefined;
+  judge(
+    'claim.paid',
+    faded !== undefined,
+    `The bond contract ${bond} paid a claim in this transaction, in block ${tx?.blockNumber}.`,
+    `In transaction ${txHash} of chain ${chainId} the contract ${bond} paid no claim.`,
+  );
+  if (tx === undefined || faded === undefined) return checks;
+  const { account: lp, token, claim } = faded;
+  const unit = await origin.unit(token);
+  const whole = (amount: bigint) => formatTokens(amount, unit);
+
+  const shown = tx.to === bond ? shownIn(tx.input) : undefined;
+  if (shown === undefined) {
+    const says = 'The claim was made through another contract, so its order is not in the transaction.';
+    checks.push({ id: 'order.id', result: 'unchecked', says });
+  } else await checkShown(shown, faded, tx);
+  await checkPayment();
+  return checks;
+
+  async function checkShown(made: Shown, { claim: said }: Faded, at: TransactionEvidence): Promise<void> {
+    const { order } = made;
+    const domain = { chainId, escrow };
+    const id = orderId(domain, order);
+    const promised = made.acrossChains
+      ? order.inputs.find(([input]) => input === BigInt(token))?.[1]
+      : order.outputs[made.output]?.amount;
+    judge(
+      'order.id',
+      id === said.orderId && order.user === said.user && promised === said.promised && made.lp === lp,
+      `The order is ${id}, recomputed from its own terms: ${lp} promised ${whole(said.promised)}.`,
+      `The terms in the transaction make order ${id}, not ${said.orderId} as the event says.`,
+    );
+    const before = at.blockNumber - 1n;
+    if (!made.acrossChains) await checkTaker(order, made.signature, before);
+    await checkCommitment(made, id, before);
+    if (made.acrossChains) await checkUnfilled(made, id);
+    else await checkShort(made, said, before, at.at);
+  }
+
+  async function checkTaker(order: StandardOrder, signature: Hex, before: bigint): Promise<void> {
+    const digest = orderDigest({ chainId, escrow }, order);
+    const signed =
+      recovery.recover(digest, signature) === order.user ||
+      tx?.from === order.user ||
+      (await origin.asOf(before, (at) => origin.views.isValidSignature(order.user, digest, signature, at)))
+        .value;
+    judge(
+      'taker.signature',
+      signed,
+      `${order.user} accepted exactly these terms.`,
+      `${order.user} did not accept these terms.`,
+    );
+  }
+
+  async function checkCommitment(made: Shown, id: Bytes32, before: bigint): Promise<void> {
+    const digest = commitmentDigest(
+      { chainId, escrow },
+      { orderId: id, quoteId: made.quoteId, lp, deadline: made.deadline },
+    );
+    const signer = recovery.recover(digest, made.commitment);
+    const { value, newest } = await origin.asOf(before, async (at) => {
+      if (signer === lp) return true;
+      if (signer !== undefined && (await origin.views.isOperator(lp, signer, at))) return true;
+      if (await origin.views.isValidSignature(lp, digest, made.commitment, at)) return true;
+      return signer !== undefined && (await escrowSays('revokedAt', [lp, signer], at)) > 0n;
+    });
+    judge(
+      'lp.commitment',
+      value && made.deadline === made.order.fillDeadline,
+      `${signer ?? lp} committed ${lp} to this order until ${made.deadline}${newest ? ', as of the newest block' : ''}.`,
+      `Nobody who could sign for ${lp} committed it to this order.`,
+    );
+  }
+
+  /** In the block before: the claim itself changes none of this. */
+  async function checkShort(made: Shown, { reason, promised }: BondClaim, before: bigint, time: number) {
+    const { value, newest } = await origin.asOf(before, async (at) => {
+      if (reason === 'balance') {
+        const balance = await origin.views.ledgerBalance(lp, token, at);
+        return { failed: balance < promised, why: `its ledger balance was ${whole(balance)}` };
+      }
+      const digest = commitmentDigest(
+        { chainId, escrow },
+        { orderId: orderId({ chainId, escrow }, made.order), ...made },
+      );
+      const signer = recovery.recover(digest, made.commitment) ?? lp;
+      if (reason === 'revoked') {
+        const allowed = await origin.views.isOperator(lp, signer, at);
+        return { failed: !allowed, why: `its operator ${signer} was revoked` };
+      }
+      const limit = await origin.views.operatorLimit(lp, signer, token, at);
+      const left = limit === undefined ? promised : limitAt(limit, time).left;
+      return { failed: left < promised, why: `its operator could spend ${whole(left)} more` };
+    });
+    judge(
+      'lp.failed',
+      value.failed && time <= made.deadline,
+      `${lp} could not pay ${whole(promised)} before the deadline: ${value.why}${newest ? ', as of the newest block' : ' in the block before'}.`,
+      `In the block before, ${lp} could have paid ${whole(promised)}, or the deadline had passed.`,
+    );
+  }
+
+  async function checkUnfilled({ order }: Shown, id: Bytes32): Promise<void> {
+    const status = await origin.views.orderStatus(id);
+    const openedAt = Number(await escrowSays('openedAt', [id], undefined));
+    judge(
+      'order.refunded',
+      status === 'refunded' && openedAt > 0,
+      `The order was opened at ${openedAt}, ${order.fillDeadline - openedAt} s before its fill deadline, and refunded.`,
+      `The escrow does not show that order ${id} was opened and refunded.`,
+    );
+    const [output] = order.outputs;
+    const there = output && witnesses.get(Number(output.chainId));
+    if (output === undefined || there === undefined) {
+      const says = `No node was given for chain ${output?.chainId}: add --rpc ${output?.chainId}=URL.`;
+      return void checks.push({ id: 'lp.failed', result: 'unchecked', says });
+    }
+    const settler = bytes32ToAddress(output.settler);
+    const data = encodeFunctionData({
+      abi: escrowAbi,
+      functionName: 'fillRecord',
+      args: [id, outputHash(output)],
+    });
+    const record = await there.views.read(settler, data);
+    judge(
+      'lp.failed',
+      record !== undefined && BigInt(record) === 0n,
+      `The escrow ${settler} on chain ${output.chainId} has no record of a fill.`,
+      `The escrow ${settler} on chain ${output.chainId} has a record of a fill, or does not answer.`,
+    );
+  }
+
+  async function checkPayment(): Promise<void> {
+    const shareBps = await bondSays('SHARE_BPS');
+    const most = bondNeededFor(claim.promised, shareBps);
+    const sent = (tx as TransactionEvidence)
+      .transfers(token)
+      .some(({ from, to, value }) => from === bond && to === claim.user && value === claim.paid);
+    judge(
+      'taker.paid',
+      sent && claim.paid + claim.forfeited <= most && claim.paid - claim.forfeited <= 1n,
+      `${claim.user} received ${whole(claim.paid)} from the bond, and as much was forfeited.`,
+      `The token shows no payment of ${whole(claim.paid)} to ${claim.user}, or it is not the share.`,
+    );
+  }
+
+  async function escrowSays(
+    functionName: 'revokedAt' | 'openedAt',
+    args: readonly [Hex, Hex] | readonly [Hex],
+    at: bigint | undefined,
+  ): Promise<bigint> {
+    const data = encodeFunctionData({ abi: escrowAbi, functionName, args } as never);
+    return BigInt((await origin.views.read(escrow, data, at)) ?? '0x0');
+  }
+
+  async function bondSays(functionName: 'SHARE_BPS'): Promise<bigint> {
+    const data = encodeFunctionData({ abi: quoteBondAbi, functionName });
+    return BigInt((await origin.views.read(bond, data)) ?? '0x0');
+  }
+}
+
+/** The escrow that the bond contract answers for; undefined when there is no such contract. */
+export async function escrowOfBond(witness: Witness, bond: Address): Promise<Address | undefined> {
+  const data = encodeFunctionData({ abi: quoteBondAbi, functionName: 'ESCROW' });
+  const answer = await witness.views.read(bond, data).catch(() => undefined);
+  if (answer === undefined || answer.length !== 66) return undefined;
+  return decodeFunctionResult({
+    abi: quoteBondAbi,
+    functionName: 'ESCROW',
+    data: answer,
+  }).toLowerCase() as Address;
+}
+
+const isFaded = (event: EscrowEvent): event is Faded => event.kind === 'bond' && event.claim !== undefined;
+
+function shownIn(input: Hex): Shown | undefined {
+  try {
+    const { functionName, args } = decodeFunctionData({ abi: quoteBondAbi, data: input });
+    if (functionName !== 'claim' && functionName !== 'claimUnfilled') return undefined;
+    const acrossChains = functionName === 'claimUnfilled';
+    const [order] = args;
+    const commitment = acrossChains ? args[1] : args[2];
+    return {
+      order: lowered(order),
+      signature: acrossChains ? '0x' : args[1],
+      quoteId: commitment.quoteId,
+      lp: commitment.lp.toLowerCase() as Address,
+      deadline: commitment.deadline,
+      commitment: commitment.signature,
+      output: acrossChains ? 0 : Number(args[3]),
+      acrossChains,
+    };
+  } catch {
+    return undefined;
+  }
+}
+
+/** viem gives addresses with a checksum. */
+const lowered = (order: {
+  user: Hex;
+  nonce: bigint;
+  originChainId: bigint;
+  expires: number;
+  fillDeadline: number;
+  inputOracle: Hex;
+  inputs: readonly (readonly [bigint, bigint])[];
+  outputs: StandardOrder['outputs'];
+}): StandardOrder => ({
+  ...order,
+  user: order.user.toLowerCase() as Address,
+  inputOracle: order.inputOracle.toLowerCase() as Address,
+});
