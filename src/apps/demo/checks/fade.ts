@@ -3,10 +3,13 @@
 import { createWalletClient, http } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { systemRandom } from '../../../adapters/system/random.ts';
-import { addressToBytes32, type Address, type Hex } from '../../../domain/hex.ts';
+import { addressToBytes32, type Address, type Hex, ZERO_ADDRESS } from '../../../domain/hex.ts';
 import type { MandateOutput } from '../../../domain/order.ts';
 import { approveCall, depositCall, fillCall } from '../../../settlement/call.ts';
-import { type DemoChainView, trustlessTaker, viewChain } from '../world.ts';
+import { zFirmness } from '../../../protocol/api/firmness.ts';
+import { verifyFade } from '../../verify/fade.ts';
+import { openWitness } from '../../verify/witness.ts';
+import { type DemoChainView, readerFor, trustlessTaker, viewChain } from '../world.ts';
 import { type DemoCheck, eventually, expect, expectEqual } from './check.ts';
 import { inTokens } from './trade.ts';
 
@@ -47,12 +50,32 @@ export const fadeCheck: DemoCheck = {
     expectEqual((await base.balance(taker, 'WETH')) - before, paid, 'received by the taker');
     expectEqual((await client.fades(checked, signature)).length, 0, 'claims after the first');
 
+    const proofs = await verified(base, claimed?.txHash ?? '0x');
     await send(base.token('WETH').address, approveCall(base.chain.escrow, moved));
     await send(base.chain.escrow, depositCall(base.token('WETH').address, moved));
     await eventually(`${lp.id} quotes again`, 60_000, async () => (await quote()) !== undefined);
-    return `${lp.id} promised ${inTokens(base, 'WETH', checked.outputAmount)} and moved its balance away; the taker claimed ${inTokens(base, 'WETH', paid)} of its bond, once`;
+    await eventually('the claim is in the firmness view', 30_000, async () => {
+      const { json } = await readerFor(world.manifest).call('GET', `/api/v1/solvers/${lp.id}/firmness`);
+      return zFirmness.parse(json).fades.some(({ orderId }) => orderId === checked.orderId);
+    });
+    return `${lp.id} promised ${inTokens(base, 'WETH', checked.outputAmount)} and moved its balance away; the taker claimed ${inTokens(base, 'WETH', paid)} of its bond, once; ${proofs} checks of the claim held by chains alone, and the firmness view lists it`;
   },
 };
+
+/** How many checks held. */
+async function verified({ chain }: DemoChainView, txHash: Hex): Promise<number> {
+  const witness = await openWitness(chain.id, chain.rpcUrl, chain.escrow);
+  try {
+    const witnesses = new Map([[chain.id, witness]]);
+    const place = { chainId: chain.id, bond: chain.quoteBond ?? ZERO_ADDRESS, escrow: chain.escrow };
+    const checks = await verifyFade({ txHash, witnesses, ...place });
+    const wrong = checks.filter(({ result }) => result !== 'held');
+    expect(wrong.length === 0, `the claim: ${wrong.map(({ says }) => says).join(' ')}`);
+    return checks.length;
+  } finally {
+    witness.close();
+  }
+}
 
 function senderOf(view: DemoChainView, ownerKey: Hex) {
   const owner = createWalletClient({
