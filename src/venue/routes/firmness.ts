@@ -29,8 +29,10 @@ export function firmnessRoute({
     response: zFirmness,
     async handle({ params, key }) {
       const { eligibleSolvers } = await workspaces.of(key);
-      // Like a solver that does not exist.
-      if (!roster.entry(params.id) || (eligibleSolvers && !eligibleSolvers.includes(params.id)))
+      const entry = roster.entry(params.id);
+      // Of the other mode, or of another workspace's choice: like a solver that does not exist.
+      const mayTrade = !eligibleSolvers || eligibleSolvers.includes(params.id);
+      if (!entry || !mayTrade || roster.view(entry, key.mode) === undefined)
         throw new ApiError('not_found', 'No such solver: GET /api/v1/solvers lists them.');
       return firmness.view(params.id, key.mode);
     },
