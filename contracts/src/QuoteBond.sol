@@ -148,6 +148,7 @@ contract QuoteBond is IQuoteBond {
             || SignatureLib.signed(order.user, _digest(order.structHash()), signature);
         if (!accepted) revert NotAccepted(order.user);
 
+        if (output >= order.outputs.length) revert WrongOrder(orderId);
         MandateOutput calldata promised = order.outputs[output];
         if (promised.chainId != block.chainid || promised.settler != ESCROW.toWord()) revert WrongOrder(orderId);
         (address operator, bool revoked) = _requireCommitted(orderId, order.fillDeadline, promised, commitment);
@@ -214,9 +215,13 @@ contract QuoteBond is IQuoteBond {
         bytes32 digest = _digest(OrderLib.commitmentHash(orderId, commitment.quoteId, lp, deadline));
         operator = SignatureLib.recover(digest, commitment.signature);
         if (operator == lp) return (address(0), false);
-        if (operator != address(0) && IEscrow(ESCROW).isOperator(lp, operator)) return (operator, false);
+        // Bytes that are no signature recover to zero, which the escrow takes for nobody's key either.
+        uint256 revokedAt;
+        if (operator != address(0)) {
+            if (IEscrow(ESCROW).isOperator(lp, operator)) return (operator, false);
+            revokedAt = IEscrow(ESCROW).revokedAt(lp, operator);
+        }
         if (SignatureLib.accepts(lp, digest, commitment.signature)) return (address(0), false);
-        uint256 revokedAt = IEscrow(ESCROW).revokedAt(lp, operator);
         // What has a later deadline, no operator can have signed before.
         if (revokedAt == 0 || deadline > revokedAt + WITHDRAWAL_DELAY) revert NotCommitted(lp);
         return (operator, true);

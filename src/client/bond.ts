@@ -30,6 +30,7 @@ const BOND_ABI = parseAbi([
   'struct Commitment { bytes32 quoteId; address lp; uint32 deadline; bytes signature; }',
   'function ESCROW() view returns (address)',
   'function SHARE_BPS() view returns (uint256)',
+  'function TAKE_BACK_DELAY() view returns (uint256)',
   'function bondOf(address lp, address token) view returns (uint256 amount, uint256 leaving, uint256 availableAt)',
   'function termsOf(address lp) view returns (uint32 fillWindow, bool wallets)',
   'function claim(StandardOrder order, bytes signature, Commitment commitment, uint256 output) view returns (uint256 paid)',
@@ -105,6 +106,8 @@ export async function requireBond(
     if (!intoLedger && output?.callbackData !== '0x') refuse('its recipient is called');
     if (timestamp + BigInt(fillWindow) > BigInt(order.fillDeadline))
       refuse(`it must be open ${fillWindow} s before ${order.fillDeadline}`);
+    const delay = await asked(rpc.readContract({ ...at, functionName: 'TAKE_BACK_DELAY' }));
+    if (BigInt(order.expires) >= timestamp + delay) refuse('it could be taken back before the refund');
     const digest = commitmentDigest(domain, {
       ...commitment,
       orderId: terms.orderId,

@@ -367,6 +367,13 @@ contract QuoteBondTest is BondBase {
         refuseClaim(order, signature, commitment, reason);
         commitment.signature = "";
         refuseClaim(order, signature, commitment, reason);
+        // Nobody's key was an operator, and is none any more.
+        vm.prank(lp(0));
+        escrow.setOperator(address(0), true);
+        refuseClaim(order, signature, commitment, reason);
+        vm.prank(lp(0));
+        escrow.setOperator(address(0), false);
+        refuseClaim(order, signature, commitment, reason);
         // Somebody else's commitment to the LP's output.
         commitment.lp = lp(1);
         commitment.signature = sign(OPERATOR + 16, commitmentDigest(idOf(order), commitment));
@@ -425,6 +432,11 @@ contract QuoteBondTest is BondBase {
         order = simple();
         order.outputs[0].chainId = THERE;
         refuseClaim(order, about(IQuoteBond.WrongOrder.selector, idOf(order)));
+        order = simple();
+        Commitment memory commitment = commitments(order)[0];
+        bytes memory signature = orderSignature(order);
+        vm.expectRevert(about(IQuoteBond.WrongOrder.selector, idOf(order)));
+        bond.claim(order, signature, commitment, 1);
         order = simple();
         order.outputs[0].settler = word(address(remote));
         refuseClaim(order, about(IQuoteBond.WrongOrder.selector, idOf(order)));

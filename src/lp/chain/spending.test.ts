@@ -23,7 +23,12 @@ test('what is left: nothing below zero, all of it from the end of the window on'
   expect(limitAt({ ...limit, windowSeconds: 0 }, 1_000)).toEqual({ most: 100n, left: 100n });
 });
 
-function world(limits: Map<Address, SpendingLimit>, key = operator) {
+function world(
+  limits: Map<Address, SpendingLimit>,
+  key = operator,
+  /** What the final block says, where that differs. */
+  final = new Map<Address, SpendingLimit>(),
+) {
   let nowMs = 0;
   const told = new Map<Address, OperatorLimit | null>();
   const state = { asked: 0 };
@@ -31,8 +36,9 @@ function world(limits: Map<Address, SpendingLimit>, key = operator) {
   const spending = createSpending(
     {
       port: {
-        chain: { id: 1, slug: 'chain1', tokens: [] } as unknown as Chain,
-        operatorLimit: async (_, __, token) => {
+        chain: { id: 1, slug: 'chain1', depth: 2, tokens: [] } as unknown as Chain,
+        operatorLimit: async (_, __, token, at) => {
+          if (at !== undefined) return final.get(token) ?? limits.get(token);
           state.asked += 1;
           return limits.get(token);
         },
@@ -97,4 +103,24 @@ test('the account itself has no limits and is not asked about', async () => {
   const { head, told, state, warned } = world(new Map(), account);
   await head(1_000);
   expect([told.get(usdc), state.asked, warned]).toEqual([null, 0, []]);
+});
+
+test('a raise counts once it is final, a smaller limit at once', async () => {
+  const [limits, final] = [new Map<Address, SpendingLimit>(), new Map<Address, SpendingLimit>()];
+  const { head, told } = world(limits, operator, final);
+  const limit = (most: bigint): SpendingLimit => ({ most, windowSeconds: 60, since: 1_000, spent: 40n });
+  limits.set(usdc, limit(100n));
+  await head(1_001);
+  expect(told.get(usdc)).toEqual({ most: 100n, left: 60n });
+  final.set(usdc, limit(100n));
+  limits.set(usdc, limit(500n));
+  await head(1_002);
+  expect(told.get(usdc)).toEqual({ most: 100n, left: 60n });
+  limits.set(usdc, limit(70n));
+  await head(1_003);
+  expect(told.get(usdc)).toEqual({ most: 70n, left: 30n });
+  limits.set(usdc, limit(500n));
+  final.delete(usdc);
+  await head(1_004);
+  expect(told.get(usdc)).toEqual({ most: 500n, left: 460n });
 });

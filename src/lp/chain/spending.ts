@@ -3,7 +3,7 @@
  * escrow would refuse.
  */
 
-import { formatTokens } from '../../domain/amount.ts';
+import { formatTokens, min } from '../../domain/amount.ts';
 import { tokenOrAddress } from '../../domain/chain.ts';
 import type { Address } from '../../domain/hex.ts';
 import type { OperatorLimit } from '../../inventory/bucket.ts';
@@ -11,7 +11,7 @@ import type { Ledger } from '../../inventory/ledger.ts';
 import type { Block, ChainPort } from '../../ports/chain.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
-import { limitAt } from '../../settlement/spending-limit.ts';
+import { limitAt, type SpendingLimit } from '../../settlement/spending-limit.ts';
 
 export type Spending = ReturnType<typeof createSpending>;
 
@@ -40,6 +40,22 @@ export function createSpending(
   let everyBlock = true;
   let readMs: number | undefined;
 
+  /** By token, the limit that counted last. */
+  const counted = new Map<Address, bigint>();
+
+  /** A raise can be reorganised away, with promises that rely on it: it counts once it is final. */
+  async function firm(token: Address, limit: SpendingLimit, head: Block): Promise<SpendingLimit> {
+    let { most } = limit;
+    if (most > (counted.get(token) ?? 0n)) {
+      const depth = BigInt(chain.depth);
+      const final = head.number > depth ? head.number - depth : 0n;
+      const before = await port.operatorLimit(account, operator, token, final);
+      if (before !== undefined) most = min(most, before.most);
+    }
+    counted.set(token, most);
+    return { ...limit, most };
+  }
+
   function set(token: Address, limit: OperatorLimit | null): void {
     ledger.setOperatorLimit(chain.id, token, limit);
     const nothingLeft = limit !== null && limit.most > 0n && limit.left === 0n;
@@ -63,7 +79,12 @@ export function createSpending(
       const limits =
         operator === account
           ? []
-          : await Promise.all(tokens.map((token) => port.operatorLimit(account, operator, token)));
+          : await Promise.all(
+              tokens.map(async (token) => {
+                const limit = await port.operatorLimit(account, operator, token);
+                return limit && firm(token, limit, head);
+              }),
+            );
       for (const [index, token] of tokens.entries()) {
         const limit = limits[index];
         set(token, limit === undefined ? null : limitAt(limit, head.timestamp));
