@@ -34,6 +34,20 @@ export const SHOWN: Readonly<Record<string, readonly Shown[]>> = {
       prints:
         /The account has [\d.]+ USDC in the escrow on chain1; a running LP uses it when the block is final/,
     },
+    {
+      command:
+        'firmquote lp bond post --config my-lp/lp.json --chain base --token USDC --amount 5000 --owner owner.json',
+      prints: /to post a bond of 5000 USDC/,
+    },
+    {
+      command:
+        'firmquote lp bond terms --config my-lp/lp.json --chain base --fill-window 2m --wallets --owner owner.json',
+      prints: /to answer for orders across chains that are open 120 s before their deadline/,
+    },
+    {
+      command: 'firmquote lp bond show --config my-lp/lp.json --chain base',
+      prints: /USDC: a bond of 5000; it covers a quote of 500000/,
+    },
   ],
   'docs/lp/operating.md': [
     { command: 'token="Authorization: Bearer $(cat data/admin.token)"', prints: /^$/ },

@@ -28,7 +28,13 @@ const zChallenge = z.strictObject({
   nonce: zBytes32,
   venueId: zId,
   protocolVersion: z.int(),
-  chains: z.array(z.strictObject({ chainId: z.int(), slug: zId, escrow: zAddress, oracle: zAddress })),
+  chains: z.array(
+    z.strictObject({
+      ...{ chainId: z.int(), slug: zId, escrow: zAddress, oracle: zAddress },
+      /** Absent where no bonds are read. */
+      quoteBond: zAddress.optional(),
+    }),
+  ),
 });
 
 const zWelcome = z.strictObject({

@@ -312,6 +312,7 @@ export function createLinkDoor(deps: LinkDeps, { venueId }: { venueId: string })
         slug: chain.slug,
         escrow: chain.escrow,
         oracle: chain.oracle,
+        ...(chain.quoteBond && { quoteBond: chain.quoteBond }),
       })),
     });
 

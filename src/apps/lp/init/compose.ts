@@ -17,7 +17,7 @@ export const priceSymbolOf = (symbol: string): string =>
   DOLLAR.test(symbol) ? 'USD' : (WRAPPED[symbol.toUpperCase()] ?? symbol);
 
 export function networkOf(
-  { chainId, slug, escrow, oracle }: VenueFacts['chains'][number],
+  { chainId, slug, escrow, oracle, quoteBond }: VenueFacts['chains'][number],
   { blockTimeMs, minProofWindowSeconds }: ChainFacts,
   rpcUrl: string,
   tokens: readonly TokenFacts[],
@@ -27,6 +27,7 @@ export function networkOf(
     slug,
     escrow,
     oracle,
+    quoteBond: quoteBond ?? null,
     blockTimeMs,
     landingMarginSeconds: 30,
     proofWindowSeconds: minProofWindowSeconds,

@@ -24,7 +24,13 @@ import { hasLimits } from '../owner.ts';
 
 export interface VenueFacts {
   venueId: string;
-  chains: { chainId: number; slug: string; escrow: Address; oracle: Address }[];
+  chains: {
+    chainId: number;
+    slug: string;
+    escrow: Address;
+    oracle: Address;
+    quoteBond?: Address | undefined;
+  }[];
 }
 
 export interface TokenFacts {
