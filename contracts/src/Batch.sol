@@ -4,15 +4,15 @@ pragma solidity ^0.8.28;
 import {IEscrow} from "./interfaces/IEscrow.sol";
 
 /// @title Batch
-/// @notice Several settlements of one escrow in one transaction, each on its own: what one of them does wrong, the others do not
-/// feel. Who calls settle or settleThrough means nothing to the escrow, since takers and LPs have signed; this contract can make
-/// those two calls and no other, holds nothing, is nobody's operator and has no owner. Unaudited.
-/// @dev What was settled, the escrow's own events say. Here is only said what was not.
+/// @notice Several steps of orders at one escrow in one transaction, each on its own: what one of them does wrong, the others do
+/// not feel. It makes only calls that mean the same whoever sends them: settle, settleThrough, openFor, fillWithApprovals and
+/// finalise. It holds nothing, is nobody's operator and has no owner. Unaudited.
+/// @dev What was done, the escrow's own events say. Here is only said what was not.
 contract Batch {
     struct Call {
-        /// @dev What the settlement may use at most; it gets all of it or the transaction ends.
+        /// @dev What the call may use at most; it gets all of it or the transaction ends.
         uint256 gas;
-        /// @dev Of settle or settleThrough, with the selector.
+        /// @dev With the selector.
         bytes data;
     }
 
@@ -20,7 +20,8 @@ contract Batch {
     error NoCode(address escrow);
     error Reentered();
     error TooMany(uint256 calls);
-    error NotASettlement(uint256 index);
+    /// @dev Call `index` is none of those that this contract makes.
+    error NotAnyones(uint256 index);
     /// @dev The sender gave less gas than the limits of the calls come to.
     error NotEnoughGas(uint256 index);
 
@@ -54,9 +55,7 @@ contract Batch {
             uint256 limit = calls[i].gas;
             bytes calldata data = calls[i].data;
             bytes4 selector = bytes4(data);
-            if (selector != IEscrow.settle.selector && selector != IEscrow.settleThrough.selector) {
-                revert NotASettlement(i);
-            }
+            if (!_isAnyones(selector)) revert NotAnyones(i);
             (bool enough, bool success, uint256 before) = (false, false, 0);
             assembly ("memory-safe") {
                 // One after the other at the same place: memory grows with the longest call and not with their sum.
@@ -75,5 +74,12 @@ contract Batch {
         }
         _running = false;
         if (failed != 0) emit Failed(failed);
+    }
+
+    /// @dev What means the same whoever sends it: takers and LPs have signed for it, or the chain has proven it.
+    function _isAnyones(bytes4 selector) private pure returns (bool) {
+        return selector == IEscrow.settle.selector || selector == IEscrow.settleThrough.selector
+            || selector == IEscrow.openFor.selector || selector == IEscrow.fillWithApprovals.selector
+            || selector == IEscrow.finalise.selector;
     }
 }

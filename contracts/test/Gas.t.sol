@@ -4,7 +4,7 @@ pragma solidity ^0.8.28;
 import {ERC1967Proxy} from "@openzeppelin/contracts/proxy/ERC1967/ERC1967Proxy.sol";
 
 import {Batch} from "../src/Batch.sol";
-import {IEscrow, StandardOrder} from "../src/interfaces/IEscrow.sol";
+import {Approval, IEscrow, StandardOrder} from "../src/interfaces/IEscrow.sol";
 import {DevUsd} from "../src/devnet/DevUsd.sol";
 import {Base} from "./support/Base.sol";
 
@@ -168,6 +168,91 @@ contract GasTest is Base {
         vm.snapshotValue("attest, two signatures", vm.lastCallGas().gasTotalUsed);
         data = abi.encodeCall(escrow.finalise, (order, solves(lp(0), block.timestamp), bytes32(0), ""));
         measure("finalise", stranger, data);
+    }
+
+    /// forge-config: default.isolate = true
+    function test_cross_chain_in_three() public {
+        later();
+        StandardOrder memory order = cross();
+        bytes32 orderId = idOf(order);
+        bytes memory funding = by3009(order);
+        vm.prank(stranger);
+        escrow.openFor(order, order.user, funding);
+        uint256 total = vm.lastCallGas().gasTotalUsed;
+        vm.chainId(THERE);
+        vm.prank(operator(0));
+        remote.fill(orderId, order.outputs[0], order.fillDeadline, fillerData(lp(0)));
+        total += vm.lastCallGas().gasTotalUsed;
+        vm.chainId(HERE);
+        bytes32[] memory payloads = new bytes32[](1);
+        payloads[0] = hashes.payloadHash(word(lp(0)), orderId, uint32(block.timestamp), order.outputs[0]);
+        bytes[] memory calls = new bytes[](1);
+        calls[0] = abi.encodeCall(escrow.finalise, (order, solves(lp(0), block.timestamp), bytes32(0), ""));
+        bytes[] memory signatures = compact(attestations(THERE, address(remote), payloads[0], 2));
+        vm.prank(stranger);
+        oracle.submitAndFinalise(THERE, word(address(remote)), payloads, signatures, address(escrow), calls);
+        vm.snapshotValue("attest and finalise in one, two signatures", vm.lastCallGas().gasTotalUsed);
+        total += vm.lastCallGas().gasTotalUsed;
+        vm.snapshotValue("across chains in all, EIP-3009, plain token, later trade", total);
+        vm.assertLe(total, 300_000, "gas target");
+        eq(status(orderId), 2, "claimed");
+    }
+
+    struct Ten {
+        Batch.Call[] opens;
+        Batch.Call[] fills;
+        bytes32[] payloads;
+        bytes[] finals;
+    }
+
+    /// @dev Ten takers' orders: opened together, delivered together by the LP's approvals, proven by one list.
+    /// forge-config: default.isolate = true
+    function test_cross_chain_in_batches() public {
+        later();
+        Ten memory t = Ten(new Batch.Call[](10), new Batch.Call[](10), new bytes32[](10), new bytes[](10));
+        for (uint256 i; i < 10; ++i) {
+            addOrder(t, i);
+        }
+        uint256 opened = runAll(new Batch(address(escrow)), t.opens);
+        vm.snapshotValue("openFor in a batch, EIP-3009, plain token, later trade, each of 10", opened);
+        vm.chainId(THERE);
+        uint256 filled = runAll(new Batch(address(remote)), t.fills);
+        vm.snapshotValue("fill by approval in a batch, each of 10", filled);
+        vm.chainId(HERE);
+        bytes[] memory signatures = compact(listAttestations(address(remote), t.payloads));
+        vm.prank(stranger);
+        uint256 failed = oracle.submitAndFinalise(
+            THERE, word(address(remote)), t.payloads, signatures, address(escrow), t.finals
+        );
+        uint256 proved = vm.lastCallGas().gasTotalUsed / 10;
+        eq(failed, 0, "all finalised");
+        vm.snapshotValue("attest and finalise in one, two signatures, each of 10", proved);
+        uint256 total = opened + filled + proved;
+        vm.snapshotValue("across chains in all, EIP-3009, plain token, later trade, each of 10", total);
+        vm.assertLe(total, 230_000, "gas target");
+    }
+
+    function addOrder(Ten memory t, uint256 i) internal {
+        StandardOrder memory order = cross();
+        bytes32 orderId = idOf(order);
+        t.opens[i] = Batch.Call(300_000, abi.encodeCall(escrow.openFor, (order, taker, by3009(order))));
+        Approval[] memory approvals = new Approval[](1);
+        vm.chainId(THERE);
+        approvals[0] = approvalFor(remote, orderId, order.outputs[0], order.fillDeadline, OPERATOR);
+        vm.chainId(HERE);
+        bytes memory fill =
+            abi.encodeCall(remote.fillWithApprovals, (orderId, order.outputs, order.fillDeadline, approvals));
+        t.fills[i] = Batch.Call(300_000, fill);
+        t.payloads[i] = hashes.payloadHash(word(lp(0)), orderId, uint32(block.timestamp), order.outputs[0]);
+        t.finals[i] = abi.encodeCall(escrow.finalise, (order, solves(lp(0), block.timestamp), bytes32(0), ""));
+    }
+
+    /// @return each What one of the calls took.
+    function runAll(Batch batch, Batch.Call[] memory calls) internal returns (uint256 each) {
+        vm.prank(stranger);
+        (uint256 failed,) = batch.run(calls);
+        each = vm.lastCallGas().gasTotalUsed / calls.length;
+        eq(failed, 0, "all succeed");
     }
 
     /// forge-config: default.isolate = true

@@ -22,6 +22,8 @@ interface IAttestationOracle is IInputOracle {
     error InvalidThreshold(uint256 threshold, uint256 signers);
     /// @notice Signers have to ascend, from above zero.
     error UnsortedSigners(address previous, address next);
+    /// @notice More than 500 signers.
+    error TooManySigners(uint256 signers);
     /// @notice The delay is zero or not in seconds.
     error InvalidDelay(uint256 delay);
     /// @notice An empty list or a series that is not made of whole items.
@@ -33,6 +35,11 @@ interface IAttestationOracle is IInputOracle {
     /// @notice The payload is not proven.
     error NotProven(uint256 remoteChainId, bytes32 application, bytes32 payloadHash);
 
+    /// @notice Entry number `index` is not a call of finalise.
+    error NotAFinalisation(uint256 index);
+
+    /// @param finalisations Bit i is set when entry i reverted. Not emitted when none did.
+    event Failed(uint256 finalisations);
     /// @notice These signers decide from `activeFrom` (Unix seconds) on.
     event SignersScheduled(address[] signers, uint256 threshold, uint256 activeFrom);
 
@@ -62,4 +69,21 @@ interface IAttestationOracle is IInputOracle {
         bytes32[] calldata payloadHashes,
         bytes[] calldata signatures
     ) external;
+    /// @notice Proves payloads for this transaction alone, and finalises orders with them: what is proven this way, isProven says only
+    /// until the transaction ends. Anyone may call.
+    /// @param payloadHashes Hashes of FillDescriptions of one chain and application.
+    /// @param signatures Once for all: over `Attestation` of a single payload, over
+    /// `AttestationList(uint256 remoteChainId,bytes32 application,bytes32[] payloadHashes)` of several. Signers ascend.
+    /// @param escrow Gets the calls. It need not be this oracle's: whoever is called decides what the proofs are worth.
+    /// @param finalisations Calls of `IEscrow.finalise`, with the selector. A single one that reverts takes everything with it; of
+    /// several each stands on its own.
+    /// @return failed Bit i is set when entry i reverted.
+    function submitAndFinalise(
+        uint256 remoteChainId,
+        bytes32 application,
+        bytes32[] calldata payloadHashes,
+        bytes[] calldata signatures,
+        address escrow,
+        bytes[] calldata finalisations
+    ) external returns (uint256 failed);
 }

@@ -3,6 +3,7 @@ pragma solidity ^0.8.28;
 
 import {IAttestationOracle} from "../../src/interfaces/IAttestationOracle.sol";
 import {IInputOracle} from "../../src/interfaces/IInputOracle.sol";
+import {IEscrow, OrderStatus, StandardOrder} from "../../src/interfaces/IEscrow.sol";
 import {Base} from "../support/Base.sol";
 
 interface IOwned {
@@ -143,6 +144,156 @@ contract AttestationOracleTest is Base {
     }
 
     /* proofs */
+
+    /* submitAndFinalise */
+
+    function filled(uint256 n) internal returns (StandardOrder[] memory list, bytes32[] memory payloads) {
+        (list, payloads) = (new StandardOrder[](n), new bytes32[](n));
+        for (uint256 i; i < n; ++i) {
+            list[i] = cross();
+            bytes32 orderId = openOrder(list[i]);
+            vm.chainId(THERE);
+            vm.prank(operator(0));
+            remote.fill(orderId, list[i].outputs[0], list[i].fillDeadline, fillerData(lp(0)));
+            vm.chainId(HERE);
+            payloads[i] = hashes.payloadHash(word(lp(0)), orderId, uint32(block.timestamp), list[i].outputs[0]);
+        }
+    }
+
+    function finalisation(StandardOrder memory order) internal view returns (bytes memory) {
+        return abi.encodeCall(IEscrow.finalise, (order, solves(lp(0), block.timestamp), bytes32(0), ""));
+    }
+
+    function finalisations(StandardOrder[] memory list) internal view returns (bytes[] memory calls) {
+        calls = new bytes[](list.length);
+        for (uint256 i; i < list.length; ++i) {
+            calls[i] = finalisation(list[i]);
+        }
+    }
+
+    function finaliseAll(bytes32[] memory payloads, bytes[] memory signatures, bytes[] memory calls)
+        internal
+        returns (uint256)
+    {
+        vm.prank(stranger);
+        return oracle.submitAndFinalise(THERE, application(), payloads, signatures, address(escrow), calls);
+    }
+
+    function refuseAll(
+        bytes32[] memory payloads,
+        bytes[] memory signatures,
+        bytes[] memory calls,
+        bytes memory reason
+    ) internal {
+        bytes32 app = application();
+        vm.prank(stranger);
+        vm.expectRevert(reason);
+        oracle.submitAndFinalise(THERE, app, payloads, signatures, address(escrow), calls);
+    }
+
+    function test_submitAndFinalise_one_order_by_what_submit_takes() public {
+        (StandardOrder[] memory list, bytes32[] memory payloads) = filled(1);
+        bytes[] memory signatures = attestations(THERE, address(remote), payloads[0], 2);
+        uint256 before = escrow.balanceOf(lp(0), address(usd));
+        vm.expectEmit(true, true, true, true, address(oracle));
+        emit IInputOracle.OutputProven(THERE, word(address(oracle)), application(), payloads[0]);
+        eq(finaliseAll(payloads, signatures, finalisations(list)), 0, "none failed");
+        eq(status(idOf(list[0])), 2, "claimed");
+        eq(escrow.balanceOf(lp(0), address(usd)) - before, IN - feeOf(IN, RELAY), "paid");
+    }
+
+    function test_submitAndFinalise_several_orders_by_one_list() public {
+        (StandardOrder[] memory list, bytes32[] memory payloads) = filled(3);
+        bytes[] memory signatures = compact(listAttestations(address(remote), payloads));
+        eq(finaliseAll(payloads, signatures, finalisations(list)), 0, "none failed");
+        for (uint256 i; i < 3; ++i) {
+            eq(status(idOf(list[i])), 2, "claimed");
+        }
+    }
+
+    function test_submitAndFinalise_proves_for_one_transaction() public {
+        (, bytes32[] memory payloads) = filled(1);
+        bytes[] memory signatures = attestations(THERE, address(remote), payloads[0], 2);
+        this.proveWithin(payloads, signatures);
+    }
+
+    /// forge-config: default.isolate = true
+    function test_submitAndFinalise_leaves_no_proof_behind() public {
+        (, bytes32[] memory payloads) = filled(1);
+        finaliseAll(payloads, attestations(THERE, address(remote), payloads[0], 2), new bytes[](0));
+        ok(!oracle.isProven(THERE, 0, application(), payloads[0]), "gone with its transaction");
+    }
+
+    function proveWithin(bytes32[] memory payloads, bytes[] memory signatures) external {
+        finaliseAll(payloads, signatures, new bytes[](0));
+        ok(oracle.isProven(THERE, 0, application(), payloads[0]), "until the transaction ends");
+        ok(!oracle.isProven(HERE, 0, application(), payloads[0]), "of that chain");
+        ok(!oracle.isProven(THERE, 0, word(address(escrow)), payloads[0]), "of that application");
+    }
+
+    function test_submitAndFinalise_one_of_several_that_fails_leaves_the_others() public {
+        (StandardOrder[] memory list, bytes32[] memory payloads) = filled(3);
+        bytes[] memory signatures = listAttestations(address(remote), payloads);
+        bytes[] memory calls = finalisations(list);
+        vm.warp(uint256(list[1].expires) + 1);
+        escrow.refund(list[1]);
+        vm.expectEmit(true, true, true, true, address(oracle));
+        emit IAttestationOracle.Failed(2);
+        eq(finaliseAll(payloads, signatures, calls), 2, "the second");
+        eq(status(idOf(list[0])), 2, "claimed");
+        eq(status(idOf(list[1])), 3, "refunded");
+        eq(status(idOf(list[2])), 2, "claimed");
+    }
+
+    function test_submitAndFinalise_one_alone_says_why_it_fails() public {
+        (StandardOrder[] memory list, bytes32[] memory payloads) = filled(1);
+        bytes[] memory signatures = attestations(THERE, address(remote), payloads[0], 2);
+        bytes[] memory calls = finalisations(list);
+        vm.warp(uint256(list[0].expires) + 1);
+        escrow.refund(list[0]);
+        refuseAll(payloads, signatures, calls, badStatus(idOf(list[0]), OrderStatus.Refunded));
+    }
+
+    function test_submitAndFinalise_proves_only_what_the_list_says() public {
+        (StandardOrder[] memory list, bytes32[] memory payloads) = filled(3);
+        bytes[] memory signatures = listAttestations(address(remote), payloads);
+        bytes[] memory calls = finalisations(list);
+        (payloads[0], payloads[1]) = (payloads[1], payloads[0]);
+        bytes32 app = application();
+        vm.expectPartialRevert(IAttestationOracle.InvalidAttestation.selector);
+        oracle.submitAndFinalise(THERE, app, payloads, signatures, address(escrow), calls);
+        // A list is no attestation of one of its payloads, and the other way round.
+        bytes32[] memory first = one(payloads[0]);
+        vm.expectPartialRevert(IAttestationOracle.InvalidAttestation.selector);
+        oracle.submitAndFinalise(THERE, app, first, signatures, address(escrow), calls);
+        vm.expectPartialRevert(IAttestationOracle.InvalidAttestation.selector);
+        oracle.submit(THERE, app, first, signatures);
+        // An order whose payload is not in the list is not finalised by it.
+        bytes32[] memory two = new bytes32[](2);
+        (two[0], two[1]) = (payloads[0], payloads[1]);
+        signatures = listAttestations(address(remote), two);
+        eq(finaliseAll(two, signatures, calls), 4, "the third");
+    }
+
+    function test_submitAndFinalise_refuses() public {
+        (StandardOrder[] memory list, bytes32[] memory payloads) = filled(1);
+        bytes[] memory signatures = attestations(THERE, address(remote), payloads[0], 1);
+        bytes[] memory calls = finalisations(list);
+        refuseAll(payloads, signatures, calls, err(IAttestationOracle.WrongSignatureCount.selector, 2, 1));
+        signatures = attestations(THERE, address(remote), payloads[0], 2);
+        refuseAll(new bytes32[](0), signatures, calls, err(IAttestationOracle.NothingToProve.selector));
+        signatures[1] = signatures[0];
+        bytes memory twice =
+            abi.encodeWithSelector(IAttestationOracle.InvalidAttestation.selector, 1, vm.addr(signerKeys()[0]));
+        refuseAll(payloads, signatures, calls, twice);
+        signatures = attestations(THERE, address(remote), payloads[0], 2);
+        calls[0] = abi.encodeCall(IEscrow.refund, (list[0]));
+        refuseAll(payloads, signatures, calls, err(IAttestationOracle.NotAFinalisation.selector, 0));
+        calls[0] = hex"00";
+        refuseAll(payloads, signatures, calls, err(IAttestationOracle.NotAFinalisation.selector, 0));
+    }
+
+    /* isProven */
 
     function test_isProven_is_of_one_chain_application_and_payload() public {
         submit(attestations(THERE, address(remote), PAYLOAD, 2));

@@ -210,7 +210,7 @@ contract BatchTest is Base {
     }
 
     /// @notice It can do what anybody may do with what others have signed, and nothing in its own name.
-    function test_it_settles_and_does_nothing_else() public {
+    function test_it_makes_nobodys_call_in_its_own_name() public {
         StandardOrder memory order = simple();
         order.user = address(batch);
         weth.mint(address(batch), OUT);
@@ -230,9 +230,12 @@ contract BatchTest is Base {
         Batch.Call[] memory calls = new Batch.Call[](1);
         for (uint256 i; i < others.length; ++i) {
             calls[0] = Batch.Call(LIMIT, others[i]);
-            vm.expectRevert(err(Batch.NotASettlement.selector, 0));
+            vm.expectRevert(err(Batch.NotAnyones.selector, 0));
             batch.run(calls);
         }
+        calls[0] = Batch.Call(LIMIT, abi.encodeCall(escrow.openFor, (toOpen(order), address(batch), hex"ff")));
+        (uint256 failed,) = run(calls);
+        eq(failed, 1, "it has approved nothing");
         eq(weth.balanceOf(address(batch)), OUT, "what strayed here stays");
         eq(usd.allowance(address(batch), address(escrow)), 0, "and nobody may take it");
     }

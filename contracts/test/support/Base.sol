@@ -510,6 +510,41 @@ abstract contract Base is Test {
         }
     }
 
+    /// @dev ERC-2098, a word shorter in the calldata.
+    function compact(bytes[] memory list) internal pure returns (bytes[] memory) {
+        for (uint256 i; i < list.length; ++i) {
+            bytes memory signature = list[i];
+            (bytes32 r, bytes32 s, uint8 v) = (bytes32(0), bytes32(0), uint8(signature[64]));
+            assembly ("memory-safe") {
+                r := mload(add(signature, 0x20))
+                s := mload(add(signature, 0x40))
+            }
+            list[i] = abi.encodePacked(r, uint256(s) | uint256(v - 27) << 255);
+        }
+        return list;
+    }
+
+    /// @dev Two of three signers, once for all of several payloads.
+    function listAttestations(address application_, bytes32[] memory payloads)
+        internal
+        view
+        returns (bytes[] memory list)
+    {
+        bytes32 structHash = keccak256(
+            abi.encode(
+                keccak256("AttestationList(uint256 remoteChainId,bytes32 application,bytes32[] payloadHashes)"),
+                THERE,
+                word(application_),
+                keccak256(abi.encodePacked(payloads))
+            )
+        );
+        list = new bytes[](2);
+        uint256[] memory keys = signerKeys();
+        for (uint256 i; i < 2; ++i) {
+            list[i] = sign(keys[i], typed(address(oracle), structHash));
+        }
+    }
+
     /* ERRORS */
 
     function err(bytes4 selector) internal pure returns (bytes memory) {
