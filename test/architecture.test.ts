@@ -96,7 +96,7 @@ test('viem in settlement encodes and decodes only', () => {
       ),
     );
   const pure =
-    /^(?:(?:prepareE|e)ncode|decode|parse|get(?:Abi|Function|Event)|to|keccak256|concat|pad|slice|size|Abi|Hex|Address|ContractFunction|hashTypedData|erc20Abi$)/;
+    /^(?:(?:prepareE|e)ncode|decode|serialize|signatureTo|parse|get(?:Abi|Function|Event)|to|keccak256|concat|pad|slice|size|Abi|Hex|Address|ContractFunction|hashTypedData|erc20Abi$)/;
   expect(named.filter(([, name]) => name !== '' && !pure.test(name))).toEqual([]);
 });
 

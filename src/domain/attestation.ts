@@ -10,6 +10,9 @@ import { AbiWriter, byteLength, encodeWords } from './abi.ts';
 export const ATTESTATION_TYPEHASH = keccakText(
   'Attestation(uint256 remoteChainId,bytes32 application,bytes32 payloadHash)',
 );
+const ATTESTATION_LIST_TYPEHASH = keccakText(
+  'AttestationList(uint256 remoteChainId,bytes32 application,bytes32[] payloadHashes)',
+);
 export const ORACLE_DOMAIN_NAME = 'AttestationOracle';
 export const ORACLE_DOMAIN_VERSION = '1';
 
@@ -22,19 +25,41 @@ export interface Attestation {
   payloadHash: Bytes32;
 }
 
+interface OraclePlace {
+  chainId: number;
+  oracle: Address;
+}
+
 /** Digest for the oracle contract that accepts it. */
-export function attestationDigest(
-  oracle: { chainId: number; oracle: Address },
+export const attestationDigest = (
+  oracle: OraclePlace,
   { remoteChainId, application, payloadHash }: Attestation,
-): Bytes32 {
+): Bytes32 => digestAt(oracle, [ATTESTATION_TYPEHASH, remoteChainId, application, payloadHash]);
+
+/** Digest of several payloads of one chain and application, which one set of signatures proves. */
+export const attestationListDigest = (
+  oracle: OraclePlace,
+  {
+    remoteChainId,
+    application,
+    payloadHashes,
+  }: Omit<Attestation, 'payloadHash'> & { payloadHashes: readonly Bytes32[] },
+): Bytes32 =>
+  digestAt(oracle, [
+    ATTESTATION_LIST_TYPEHASH,
+    remoteChainId,
+    application,
+    keccak(encodeWords(payloadHashes)),
+  ]);
+
+function digestAt({ chainId, oracle }: OraclePlace, words: Parameters<typeof encodeWords>[0]): Bytes32 {
   const separator = separatorOf({
     name: ORACLE_DOMAIN_NAME,
     version: ORACLE_DOMAIN_VERSION,
-    chainId: oracle.chainId,
-    verifyingContract: oracle.oracle,
+    chainId,
+    verifyingContract: oracle,
   });
-  const struct = encodeWords([ATTESTATION_TYPEHASH, remoteChainId, application, payloadHash]);
-  return typedDataDigest(separator, keccak(struct));
+  return typedDataDigest(separator, keccak(encodeWords(words)));
 }
 
 /** What the escrow stores of a fill: keccak256 of who delivered (32 bytes) and when (4 bytes). */

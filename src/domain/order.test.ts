@@ -12,7 +12,7 @@ import {
 } from '../../test/support/escrow.ts';
 import { createRecovery } from '../adapters/secp256k1/recovery.ts';
 import { orderFromMessage, zOrderMessage } from '../protocol/wire.ts';
-import { ATTESTATION_TYPEHASH } from './attestation.ts';
+import { ATTESTATION_TYPEHASH, attestationListDigest } from './attestation.ts';
 import { commitmentDigest, type QuoteCommitment, QUOTE_COMMITMENT_TYPEHASH } from './commitment.ts';
 import { decodeContext, encodeContext } from './context.ts';
 import type { EscrowDomain } from './escrow-domain.ts';
@@ -46,6 +46,33 @@ interface GoldenOrder {
   outputHashes: string[];
   commitment: QuoteCommitment & { digest: Hex; signature: Hex };
 }
+
+test('the digest of a list of attestations is that of viem', () => {
+  fc.assert(
+    fc.property(
+      fc.array(arbBytes32, { minLength: 1, maxLength: 5 }),
+      arbBytes32,
+      arbAddress,
+      (payloadHashes, application, oracle) => {
+        const message = { remoteChainId: 7n, application, payloadHashes };
+        expect(attestationListDigest({ chainId: 5, oracle }, message)).toBe(
+          hashTypedData({
+            domain: { name: 'AttestationOracle', version: '1', chainId: 5, verifyingContract: oracle },
+            types: {
+              AttestationList: [
+                { name: 'remoteChainId', type: 'uint256' },
+                { name: 'application', type: 'bytes32' },
+                { name: 'payloadHashes', type: 'bytes32[]' },
+              ],
+            },
+            primaryType: 'AttestationList',
+            message,
+          }),
+        );
+      },
+    ),
+  );
+});
 
 describe('golden values', () => {
   test('type hashes', () => {

@@ -1,6 +1,13 @@
 /** Calldata of every step of an order and of a taker's set-up. */
 
-import { encodeFunctionData, erc20Abi, prepareEncodeFunctionData } from 'viem';
+import {
+  encodeFunctionData,
+  erc20Abi,
+  parseSignature,
+  prepareEncodeFunctionData,
+  serializeCompactSignature,
+  signatureToCompactSignature,
+} from 'viem';
 import type { SignedCommitment } from '../domain/commitment.ts';
 import { type Address, addressToBytes32, type Bytes32, type Hex, ZERO_BYTES32 } from '../domain/hex.ts';
 import type { MandateOutput, StandardOrder } from '../domain/order.ts';
@@ -99,6 +106,32 @@ export function submitAttestationsCall(
     ],
   });
 }
+
+/**
+ * To the oracle: proves one payload and finalises its order with it, in one transaction. The proof is gone
+ * afterwards. `finalisation`: a `finaliseCall` for this escrow.
+ */
+export const submitAndFinaliseCall = (
+  {
+    remoteChainId,
+    application,
+    payloadHash,
+  }: { remoteChainId: bigint; application: Bytes32; payloadHash: Bytes32 },
+  signatures: readonly Hex[],
+  escrow: Address,
+  finalisation: Hex,
+): Hex =>
+  encodeFunctionData({
+    abi: attestationOracleAbi,
+    functionName: 'submitAndFinalise',
+    args: [remoteChainId, application, [payloadHash], signatures.map(compact), escrow, [finalisation]],
+  });
+
+/** ERC-2098: a word less of calldata. Anything but 65 bytes stays as it is. */
+const compact = (signature: Hex): Hex =>
+  signature.length === 2 + 130
+    ? serializeCompactSignature(signatureToCompactSignature(parseSignature(signature)))
+    : signature;
 
 export const approveCall = (spender: Address, amount: bigint): Hex =>
   encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args: [spender, amount] });

@@ -25,6 +25,7 @@ import {
   openForCall,
   refundCall,
   settleCall,
+  submitAndFinaliseCall,
   submitAttestationsCall,
 } from '../../src/settlement/call.ts';
 import { depositForCall } from '../support/escrow.ts';
@@ -59,6 +60,7 @@ interface Told {
 type Dossier = Record<string, never>;
 let split: Told;
 let crossed: Told;
+let together: Told;
 let wallet: Told;
 let refunded: Told;
 let waiting: Told;
@@ -85,7 +87,8 @@ beforeAll(async () => {
     await settled({ lps: [{ account: lp, operator }, { account: second }], relayFee: 1_000n }),
   );
   wallet = await told(await settledByWallet());
-  crossed = await told(await settledAcross());
+  crossed = await told(await settledAcross(false));
+  together = await told(await settledAcross(true));
   waiting = await told(await accepted());
   refunded = await told(await refundedLate());
 });
@@ -144,7 +147,8 @@ async function settledByWallet(): Promise<OrderRecord> {
   return { ...(await settled({ taker: contract, lock: 'resourceLock' })), signScheme: 'EIP1271' };
 }
 
-async function settledAcross(): Promise<OrderRecord> {
+/** `together`: proof and finalisation in one transaction, after which the oracle remembers no proof. */
+async function settledAcross(together: boolean): Promise<OrderRecord> {
   const order = await make({ dest: b });
   const [output] = order.order.outputs as [OrderRecord['order']['outputs'][number]];
   await a.send(DEPLOYER.address, a.chain.escrow, openForCall(order.order, order.funding));
@@ -162,18 +166,23 @@ async function settledAcross(): Promise<OrderRecord> {
   const signatures = ATTESTERS.slice(0, 2)
     .toSorted((x, y) => (x.address < y.address ? -1 : 1))
     .map(({ sign }) => sign(digest));
+  const finalisation = finaliseCall(order.order, [{ timestamp, solver: lp.address }]);
+  const attestation = {
+    remoteChainId: BigInt(b.chain.id),
+    application: addressToBytes32(b.chain.escrow),
+    payloadHash,
+  };
+  if (together) {
+    const data = submitAndFinaliseCall(attestation, signatures, a.chain.escrow, finalisation);
+    await a.send(DEPLOYER.address, a.chain.oracle, data);
+    return observed(order, [a, b], (stage) => stage === 'settled');
+  }
   await a.send(
     DEPLOYER.address,
     a.chain.oracle,
-    submitAttestationsCall(BigInt(b.chain.id), addressToBytes32(b.chain.escrow), [
-      { payloadHash, signatures },
-    ]),
+    submitAttestationsCall(attestation.remoteChainId, attestation.application, [{ payloadHash, signatures }]),
   );
-  await a.send(
-    DEPLOYER.address,
-    a.chain.escrow,
-    finaliseCall(order.order, [{ timestamp, solver: lp.address }]),
-  );
+  await a.send(DEPLOYER.address, a.chain.escrow, finalisation);
   return observed(order, [a, b], (stage) => stage === 'settled');
 }
 
@@ -296,6 +305,18 @@ describe('an honest dossier passes', () => {
     [
       'across chains, attested by two of three',
       () => crossed,
+      [
+        'order.opened',
+        'output.0.filled',
+        'output.0.delivered',
+        'output.0.attested',
+        'order.finalised',
+        'trade.stage.proof',
+      ],
+    ],
+    [
+      'across chains, proven and finalised in one transaction',
+      () => together,
       [
         'order.opened',
         'output.0.filled',

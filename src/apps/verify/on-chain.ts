@@ -2,7 +2,7 @@
 
 import { decodeFunctionData } from 'viem';
 import { createRecovery } from '../../adapters/secp256k1/recovery.ts';
-import { attestationDigest, fillAttestation } from '../../domain/attestation.ts';
+import { attestationDigest, attestationListDigest, fillAttestation } from '../../domain/attestation.ts';
 import { decodeContext } from '../../domain/context.ts';
 import { type Address, addressToBytes32, bytes32ToAddress, type Hex } from '../../domain/hex.ts';
 import { type MandateOutput, orderId, outputHash } from '../../domain/order.ts';
@@ -170,15 +170,7 @@ export async function checkAttestation(c: Case, index: number): Promise<void> {
     );
   const tx = await standing(name, attestation);
   if (!tx || !origin) return;
-  const proven = tx
-    .events(order.inputOracle)
-    .some(
-      (event) =>
-        event.kind === 'proven' &&
-        event.payloadHash === expected.payloadHash &&
-        event.application === expected.application &&
-        event.remoteChainId === expected.remoteChainId,
-    );
+  const proven = provenIn(tx, order.inputOracle, expected);
   if (!proven) return fail(name, `The transaction did not prove output ${index} to the oracle.`);
   const { value: committee, newest } = await origin.asOf(tx.blockNumber, (at) =>
     origin.views.committee(order.inputOracle, at),
@@ -213,19 +205,45 @@ async function checkProof(
       `The dossier says settled and shows no delivery of output ${index} that could be attested.`,
     );
   if (!origin) return unasked(name, domain.chainId);
-  const { remoteChainId, application, payloadHash } = fillAttestation({
+  const attestation = fillAttestation({
     solver: addressToBytes32(fill.solver as Address),
     orderId: id,
     timestamp: fill.timestamp,
     output,
   });
+  const { remoteChainId, application, payloadHash } = attestation;
+  const finalised = c.proofs.receipts.find(({ event }) => event === 'Finalised');
+  const tx = finalised && (await c.transaction(domain.chainId, finalised.txHash));
   judge(
     name,
-    await origin.views.isProven(order.inputOracle, remoteChainId, output.oracle, application, payloadHash),
+    // What was proven for the transaction that claimed the order, the oracle does not remember.
+    (tx !== undefined && provenIn(tx, order.inputOracle, attestation)) ||
+      (await origin.views.isProven(
+        order.inputOracle,
+        remoteChainId,
+        output.oracle,
+        application,
+        payloadHash,
+      )),
     `The oracle has output ${index} as proven; the dossier has no receipt for it.`,
     `The oracle does not have output ${index} as proven.`,
   );
 }
+
+const provenIn = (
+  tx: TransactionEvidence,
+  oracle: Address,
+  { payloadHash, application, remoteChainId }: ReturnType<typeof fillAttestation>,
+): boolean =>
+  tx
+    .events(oracle)
+    .some(
+      (event) =>
+        event.kind === 'proven' &&
+        event.payloadHash === payloadHash &&
+        event.application === application &&
+        event.remoteChainId === remoteChainId,
+    );
 
 export async function checkEnding(
   c: Case,
@@ -292,16 +310,20 @@ function attestersIn(
   if (to !== oracle) return undefined;
   try {
     const { functionName, args } = decodeFunctionData({ abi: attestationOracleAbi, data: input });
-    if (functionName !== 'submit') return undefined;
+    if (functionName !== 'submit' && functionName !== 'submitAndFinalise') return undefined;
     const [, , payloads, signatures] = args as unknown as [bigint, Hex, readonly Hex[], readonly Hex[]];
     const index = payloads.indexOf(attestation.payloadHash);
     const each = signatures.length / payloads.length;
-    const digest = attestationDigest({ chainId, oracle }, attestation);
-    return index === -1
-      ? []
-      : signatures
-          .slice(index * each, (index + 1) * each)
-          .flatMap((signature) => recovery.recover(digest, signature) ?? []);
+    const place = { chainId, oracle };
+    if (index === -1) return [];
+    // One set of signatures is over the whole list.
+    const listed = functionName === 'submitAndFinalise' && payloads.length > 1;
+    const digest = listed
+      ? attestationListDigest(place, { ...attestation, payloadHashes: payloads })
+      : attestationDigest(place, attestation);
+    return (listed ? signatures : signatures.slice(index * each, (index + 1) * each)).flatMap(
+      (signature) => recovery.recover(digest, signature) ?? [],
+    );
   } catch {
     return undefined;
   }

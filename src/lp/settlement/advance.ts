@@ -12,7 +12,12 @@ import type { Ledger } from '../../inventory/ledger.ts';
 import type { Block, ChainPort } from '../../ports/chain.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Transactor, TxStatus } from '../../ports/transactor.ts';
-import { fillCall, finaliseCall, submitAttestationsCall } from '../../settlement/call.ts';
+import {
+  fillCall,
+  finaliseCall,
+  submitAndFinaliseCall,
+  submitAttestationsCall,
+} from '../../settlement/call.ts';
 import type { Awards, OpenAward } from './awards.ts';
 import type { LpConfig } from '../config/config.ts';
 import type { LpMetrics } from '../metrics.ts';
@@ -102,10 +107,7 @@ export function createAwardRunner(
       case 'prove':
         return prove(award, origin);
       case 'claim':
-        return send(origin, `${orderId}-finalise`, {
-          to: origin.chain.escrow,
-          data: finaliseCall(order, [{ timestamp: award.fill?.timestamp ?? 0, solver: account }]),
-        });
+        return send(origin, `${orderId}-finalise`, { to: origin.chain.escrow, data: finalisation(award) });
     }
   }
 
@@ -164,6 +166,9 @@ export function createAwardRunner(
     awards.update(orderId, { note: `the chain refused ${MOST_TRIES} fills` });
   }
 
+  const finalisation = ({ order, fill }: OpenAward): Hex =>
+    finaliseCall(order, [{ timestamp: fill?.timestamp ?? 0, solver: account }]);
+
   async function prove(award: OpenAward, origin: ChainPort): Promise<void> {
     const { orderId, order } = award;
     const attestation = attestationOf(award, award.fill?.timestamp ?? 0);
@@ -175,11 +180,15 @@ export function createAwardRunner(
       orderId,
     );
     if (signatures === undefined) return awards.update(orderId, { note: 'filled, waiting for attesters' });
-    await send(origin, `${orderId}-prove`, {
+    // The proof of a single delivery is all that the order needs. Others wait for those of other LPs.
+    const alone = order.outputs.length === 1;
+    await send(origin, alone ? `${orderId}-prove-finalise` : `${orderId}-prove`, {
       to: order.inputOracle,
-      data: submitAttestationsCall(attestation.remoteChainId, attestation.application, [
-        { payloadHash: attestation.payloadHash, signatures },
-      ]),
+      data: alone
+        ? submitAndFinaliseCall(attestation, signatures, origin.chain.escrow, finalisation(award))
+        : submitAttestationsCall(attestation.remoteChainId, attestation.application, [
+            { payloadHash: attestation.payloadHash, signatures },
+          ]),
     });
     awards.update(orderId, { note: 'proof sent' });
   }

@@ -149,7 +149,9 @@ export async function observeOrder(
           timestamp: fill.timestamp,
           output,
         });
+        // What was proven for the transaction that claimed the order, the oracle does not remember.
         if (
+          status !== 'claimed' &&
           !(await deciding(origin.chain).isProven(
             order.inputOracle,
             output.chainId,

@@ -15,6 +15,7 @@ import {
   refundCall,
   settleCall,
   settleThroughCall,
+  submitAndFinaliseCall,
   submitAttestationsCall,
 } from '../../../settlement/call.ts';
 import type { Progress } from '../../../settlement/lifecycle.ts';
@@ -128,6 +129,13 @@ export function createRunStep(
       )
         missing.push({ attestation, oracle: output.oracle });
     }
+    const solved = fills.flatMap((fill) =>
+      fill ? [{ timestamp: fill.timestamp, solver: fill.solver }] : [],
+    );
+    const { escrow } = chain.chain;
+    const finalisation = () => finaliseCall(order, solved);
+    // The proof of a single delivery is all that the order needs.
+    const alone = order.outputs.length === 1;
     for (const { attestation } of missing) {
       const signatures = await attestations.signatures(
         attestation,
@@ -135,13 +143,15 @@ export function createRunStep(
         orderId,
       );
       if (!signatures) return NOTHING;
-      const data = submitAttestationsCall(attestation.remoteChainId, attestation.application, [
-        { payloadHash: attestation.payloadHash, signatures },
-      ]);
+      const data = alone
+        ? submitAndFinaliseCall(attestation, signatures, escrow, finalisation())
+        : submitAttestationsCall(attestation.remoteChainId, attestation.application, [
+            { payloadHash: attestation.payloadHash, signatures },
+          ]);
       const sent = await send(
         chain,
         transactor,
-        `${orderId}-attest-${attestation.payloadHash.slice(2, 18)}`,
+        `${orderId}-${alone ? 'prove-finalise' : 'attest'}-${attestation.payloadHash.slice(2, 18)}`,
         order.inputOracle,
         data,
         null,
@@ -149,11 +159,7 @@ export function createRunStep(
       if (sent.kind !== 'sent') return sent;
     }
     if (missing.length > 0) return NOTHING;
-    const solved = fills.flatMap((fill) =>
-      fill ? [{ timestamp: fill.timestamp, solver: fill.solver }] : [],
-    );
-    const { escrow } = chain.chain;
-    return send(chain, transactor, `${orderId}-finalise`, escrow, finaliseCall(order, solved), null);
+    return send(chain, transactor, `${orderId}-finalise`, escrow, finalisation(), null);
   }
 }
 
