@@ -3,7 +3,7 @@ pragma solidity ^0.8.28;
 
 import {Batch} from "../../src/Batch.sol";
 import {IOutputCallback} from "../../src/interfaces/ICallbacks.sol";
-import {Commitment, IEscrow, OrderStatus, StandardOrder} from "../../src/interfaces/IEscrow.sol";
+import {Approval, Commitment, IEscrow, OrderStatus, StandardOrder} from "../../src/interfaces/IEscrow.sol";
 import {AwkwardToken} from "../mocks/AwkwardToken.sol";
 import {Puppet} from "../mocks/Puppet.sol";
 import {Base} from "../support/Base.sol";
@@ -238,6 +238,34 @@ contract BatchTest is Base {
         eq(failed, 1, "it has approved nothing");
         eq(weth.balanceOf(address(batch)), OUT, "what strayed here stays");
         eq(usd.allowance(address(batch), address(escrow)), 0, "and nobody may take it");
+    }
+
+    /// @notice Orders across chains: opened, delivered by the LP's approval, and finalised through here.
+    function test_each_step_across_chains() public {
+        StandardOrder memory order = cross();
+        bytes32 orderId = idOf(order);
+        step(batch, abi.encodeCall(escrow.openFor, (order, taker, by3009(order))));
+        eq(status(orderId), 1, "opened");
+        Approval[] memory approvals = new Approval[](1);
+        Batch there = new Batch(address(remote));
+        vm.chainId(THERE);
+        approvals[0] = approvalFor(remote, orderId, order.outputs[0], order.fillDeadline, OPERATOR);
+        step(
+            there,
+            abi.encodeCall(remote.fillWithApprovals, (orderId, order.outputs, order.fillDeadline, approvals))
+        );
+        vm.chainId(HERE);
+        attest(hashes.payloadHash(word(lp(0)), orderId, uint32(block.timestamp), order.outputs[0]));
+        step(batch, abi.encodeCall(escrow.finalise, (order, solves(lp(0), block.timestamp), bytes32(0), "")));
+        eq(status(orderId), 2, "claimed");
+    }
+
+    function step(Batch through_, bytes memory data) internal {
+        Batch.Call[] memory calls = new Batch.Call[](1);
+        calls[0] = Batch.Call(LIMIT, data);
+        vm.prank(stranger);
+        (uint256 failed,) = through_.run(calls);
+        eq(failed, 0, "done");
     }
 
     /// @notice What only the taker itself may send, nobody sends through here, the taker neither.
