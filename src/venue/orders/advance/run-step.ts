@@ -71,7 +71,7 @@ export function createRunStep(
       case 'open': {
         if (step.by !== 'venue') return NOTHING;
         const data = openForCall(order, record.funding);
-        return send(chain, transactor, `${orderId}-open`, escrow, data, step.notAfter);
+        return send(chain, transactor, `${orderId}-open`, escrow, data, step.notAfter, true);
       }
       case 'attest':
       case 'finalise':
@@ -151,7 +151,7 @@ export function createRunStep(
       const sent = await send(
         chain,
         transactor,
-        `${orderId}-${alone ? 'prove-finalise' : 'attest'}-${attestation.payloadHash.slice(2, 18)}`,
+        `${orderId}-attest-${alone ? 'finalise-' : ''}${attestation.payloadHash.slice(2, 18)}`,
         order.inputOracle,
         data,
         null,
