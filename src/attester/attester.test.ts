@@ -28,7 +28,7 @@ import type { AttestRequest } from '../ports/attestations.ts';
 import type { ChainPort } from '../ports/chain.ts';
 import type { NewOrder } from '../ports/stores/store.ts';
 import { attestationOracleAbi } from '../settlement/abi/attestation-oracle.ts';
-import { fillCall, submitAttestationsCall } from '../settlement/call.ts';
+import { fillCall, submitAndFinaliseCall, submitAttestationsCall } from '../settlement/call.ts';
 import { createAttester, type RunningAttester } from './attester.ts';
 
 let devnet: Devnet;
@@ -375,6 +375,41 @@ describe('over HTTP, two of three', () => {
       .toHaveLength(2);
     await asking.look(request);
     expect(asking.presence(request)).toEqual({ present: 2, needed: 2 });
+  });
+
+  test('a list is signed when all of its fills are final, and the oracle takes one set of signatures', async () => {
+    const asked = [(await fill(trade())).request, (await fill(trade())).request] as const;
+    const listOf = (...requests: AttestRequest[]) => ({
+      remoteChainId: asked[0].remoteChainId,
+      application: asked[0].application,
+      fills: requests.map(({ payloadHash, orderId = payloadHash }) => ({ payloadHash, orderId })),
+    });
+    const asking = client([
+      await door(await startAttester(ATTESTERS[2])),
+      await door(await startAttester(ATTESTERS[1])),
+    ]);
+    const oracle = { chainId: a.chain.id, oracle: a.chain.oracle };
+    expect(await asking.listSignatures?.(listOf(...asked), oracle)).toBeUndefined();
+    await mine(2);
+    const unfilled = requestFor(trade(), 1_800_000_000);
+    expect(await asking.listSignatures?.(listOf(...asked, unfilled), oracle)).toBeUndefined();
+    const signatures = (await asking.listSignatures?.(listOf(...asked), oracle)) ?? [];
+    expect(signatures).toHaveLength(2);
+    await a.fund(taker.address, 0n);
+    const payloadHashes = asked.map(({ payloadHash }) => payloadHash);
+    const data = submitAndFinaliseCall({ ...listOf(), payloadHashes }, signatures, a.chain.escrow, []);
+    await a.send(taker.address, a.chain.oracle, data);
+    const head = BigInt(await a.anvil.rpc<Hex>('eth_blockNumber'));
+    await expect.poll(() => (a.port.head()?.number ?? 0n) >= head).toBe(true);
+    const proven = (await a.port.events(head, head)).flatMap((event) =>
+      event.kind === 'proven' ? [event.payloadHash] : [],
+    );
+    expect(proven).toEqual(payloadHashes);
+  });
+
+  test.each(['', '{', '{}', '{"fills":[]}'])('a list that is none is a 400: %s', async (body) => {
+    const url = await door(await startAttester());
+    expect((await fetch(`${url}/attestations/lists`, { method: 'POST', body })).status).toBe(400);
   });
 
   test('an invalid question is a 400, not a signature', async () => {

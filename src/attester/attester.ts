@@ -3,7 +3,12 @@
  * finds the fills. Stores nothing: everything can be read from the chain again.
  */
 
-import { attestationDigest, fillPayloadHash, fillRecordOf } from '../domain/attestation.ts';
+import {
+  attestationDigest,
+  attestationListDigest,
+  fillPayloadHash,
+  fillRecordOf,
+} from '../domain/attestation.ts';
 import { addressToBytes32, type Bytes32 } from '../domain/hex.ts';
 import { outputHash } from '../domain/order.ts';
 import {
@@ -72,7 +77,8 @@ export function createAttester(
     return clock.nowMs() - looked > staleMs ? `${slug} shows no new blocks` : undefined;
   }
 
-  async function decide(request: AttestRequest): Promise<AttestAnswer> {
+  /** Why the fill is not signed; undefined when every check passes. */
+  async function objection(request: AttestRequest): Promise<AttestAnswer | undefined> {
     const remote = chains.get(Number(request.remoteChainId));
     const origin = chains.get(request.chainId);
     const follower = followers.get(Number(request.remoteChainId));
@@ -87,7 +93,7 @@ export function createAttester(
     let best: AttestAnswer = { kind: 'unknown' };
     for (const fill of follower.fills(request.payloadHash)) {
       const answer = await check(fill, request.payloadHash, remote);
-      if (answer === undefined) return sign(request);
+      if (answer === undefined) return undefined;
       if (answer.kind !== 'unknown') best = answer;
     }
     return best.kind === 'unknown' ? { kind: 'unknown', signer: signer.address } : best;
@@ -124,27 +130,34 @@ export function createAttester(
     return undefined;
   }
 
-  async function sign({
-    chainId,
-    oracle,
-    remoteChainId,
-    application,
-    payloadHash,
-  }: AttestRequest): Promise<AttestAnswer> {
-    const signature = await signer.sign(
-      attestationDigest({ chainId, oracle }, { remoteChainId, application, payloadHash }),
-    );
-    return { kind: 'signed', signer: signer.address, signature };
+  const sign = async (digest: Bytes32): Promise<AttestAnswer> => ({
+    kind: 'signed',
+    signer: signer.address,
+    signature: await signer.sign(digest),
+  });
+
+  function counted(answer: AttestAnswer, payloadHash: Bytes32): AttestAnswer {
+    answers.add({ kind: answer.kind });
+    if (answer.kind === 'refused') log.warn({ reason: answer.reason, payloadHash }, 'refused to sign');
+    return answer;
   }
 
   return {
     address: signer.address,
     async attest(request) {
-      const answer = await decide(request);
-      answers.add({ kind: answer.kind });
-      if (answer.kind === 'refused')
-        log.warn({ reason: answer.reason, payloadHash: request.payloadHash }, 'refused to sign');
-      return answer;
+      const answer = (await objection(request)) ?? (await sign(attestationDigest(request, request)));
+      return counted(answer, request.payloadHash);
+    },
+    async attestList({ fills, ...request }) {
+      const payloadHashes = fills.map(({ payloadHash }) => payloadHash);
+      for (const fill of fills) {
+        const answer = await objection({ ...request, ...fill });
+        if (answer !== undefined) return counted(answer, fill.payloadHash);
+      }
+      return counted(
+        await sign(attestationListDigest(request, { ...request, payloadHashes })),
+        payloadHashes[0] as Bytes32,
+      );
     },
     ready: () => [...chains.keys()].flatMap((id) => issueOf(id) ?? []),
     start: async () => void (await Promise.all([...followers.values()].map((follower) => follower.start()))),

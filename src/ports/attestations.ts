@@ -15,7 +15,19 @@ export interface Attestations {
     oracle: OracleRef,
     orderId?: Bytes32,
   ): Promise<readonly Hex[] | undefined>;
+  /**
+   * Once for all of a list; undefined while there are fewer, or while one of its fills cannot be signed.
+   * Absent: each fill is asked for alone.
+   */
+  listSignatures?(list: FillList, oracle: OracleRef): Promise<readonly Hex[] | undefined>;
 }
+
+/** Fills of one chain and application, at most `MOST_LISTED`. */
+export interface FillList extends Omit<Attestation, 'payloadHash'> {
+  fills: readonly { payloadHash: Bytes32; orderId: Bytes32 }[];
+}
+
+export const MOST_LISTED = 32;
 
 export interface AttesterPresence {
   /** Asks every attester about a fill that cannot exist, on any other chain. Never throws. */
@@ -41,7 +53,11 @@ export type AttestAnswer =
   /** Will never be signed. */
   | { kind: 'refused'; reason: string };
 
+export interface AttestListRequest extends FillList, OracleRef {}
+
 export interface Attester {
   readonly address: Address;
   attest(request: AttestRequest): Promise<AttestAnswer>;
+  /** Signs the list when each of its fills passes; else answers as for the first that does not. */
+  attestList(request: AttestListRequest): Promise<AttestAnswer>;
 }

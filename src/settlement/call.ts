@@ -108,23 +108,24 @@ export function submitAttestationsCall(
 }
 
 /**
- * To the oracle: proves one payload and finalises its order with it, in one transaction. The proof is gone
- * afterwards. `finalisation`: a `finaliseCall` for this escrow.
+ * To the oracle: proves payloads and finalises their orders, in one transaction. The proofs are gone
+ * afterwards. `signatures`: over the only payload, or over the list of several. `finalisations`: a
+ * `finaliseCall` for this escrow for each.
  */
 export const submitAndFinaliseCall = (
   {
     remoteChainId,
     application,
-    payloadHash,
-  }: { remoteChainId: bigint; application: Bytes32; payloadHash: Bytes32 },
+    payloadHashes,
+  }: { remoteChainId: bigint; application: Bytes32; payloadHashes: readonly Bytes32[] },
   signatures: readonly Hex[],
   escrow: Address,
-  finalisation: Hex,
+  finalisations: readonly Hex[],
 ): Hex =>
   encodeFunctionData({
     abi: attestationOracleAbi,
     functionName: 'submitAndFinalise',
-    args: [remoteChainId, application, [payloadHash], signatures.map(compact), escrow, [finalisation]],
+    args: [remoteChainId, application, payloadHashes, signatures.map(compact), escrow, finalisations],
   });
 
 /** ERC-2098: a word less of calldata. Anything but 65 bytes stays as it is. */

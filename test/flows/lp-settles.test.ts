@@ -212,6 +212,30 @@ test('across chains: filled only when open at depth, then proven, claimed and cr
   await booksAgree();
 });
 
+test('orders across chains that are filled together share one proof, and each is paid', async () => {
+  const trades: Trade[] = [];
+  for (let n = 0; n < 5; n += 1) trades.push(await quote(bridge(BigInt(500 + n) * USDC)));
+  for (const trade of trades) venue.send({ type: 'award', ...awardOf(trade) });
+  await Promise.all(
+    trades.map(({ order, funding }) =>
+      here.send(keeper.address, here.chain.escrow, openForCall(order, funding)),
+    ),
+  );
+  await eventually(async () =>
+    (await Promise.all(trades.map(({ id }) => stageOf(id)))).every((stage) => stage === 'finalised'),
+  );
+  const claims = await Promise.all(
+    trades.map(async ({ id }) =>
+      (await here.port.orderEvents(id, 0)).flatMap(({ kind, txHash }) =>
+        kind === 'finalised' ? [txHash] : [],
+      ),
+    ),
+  );
+  expect(claims.every((hashes) => hashes.length === 1)).toBe(true);
+  expect(new Set(claims.flat()).size).toBeLessThan(trades.length);
+  await booksAgree();
+});
+
 test('an order paid by a sponsor stands, although its user uses the nonce afterwards', async () => {
   const { chain } = here;
   await here.send(

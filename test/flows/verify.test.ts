@@ -173,7 +173,8 @@ async function settledAcross(together: boolean): Promise<OrderRecord> {
     payloadHash,
   };
   if (together) {
-    const data = submitAndFinaliseCall(attestation, signatures, a.chain.escrow, finalisation);
+    const payloads = { ...attestation, payloadHashes: [payloadHash] };
+    const data = submitAndFinaliseCall(payloads, signatures, a.chain.escrow, [finalisation]);
     await a.send(DEPLOYER.address, a.chain.oracle, data);
     return observed(order, [a, b], (stage) => stage === 'settled');
   }

@@ -112,6 +112,7 @@ beforeAll(async () => {
     ...ops,
     routes: attestationRoutes({
       address: `0x${'11'.repeat(20)}`,
+      attestList: async () => ({ kind: 'refused', reason: 'a test' }) as const,
       attest: async () => ({ kind: 'refused', reason: large('attester') }),
     }),
   });

@@ -3,8 +3,8 @@
  * funded and awarded by hand.
  */
 
-import { attestationDigest } from '../../src/domain/attestation.ts';
-import type { Hex } from '../../src/domain/hex.ts';
+import { attestationDigest, attestationListDigest } from '../../src/domain/attestation.ts';
+import type { Bytes32, Hex } from '../../src/domain/hex.ts';
 import { orderDigest, orderId, type StandardOrder } from '../../src/domain/order.ts';
 import type { Attestations } from '../../src/ports/attestations.ts';
 import type { Award, LinkQuote, Rfq } from '../../src/protocol/link/link.ts';
@@ -18,16 +18,23 @@ import type { ScriptedVenue } from './scripted-venue.ts';
  * business.
  */
 export const willingAttesters: Attestations = {
-  async signatures(attestation, oracle) {
-    const digest = attestationDigest(oracle, attestation);
-    return Promise.all(
-      [...ATTESTERS]
-        .sort((a, b) => (a.address < b.address ? -1 : 1))
-        .slice(0, 2)
-        .map(({ signer }) => signer.sign(digest)),
-    );
-  },
+  signatures: (attestation, oracle) => twoSign(attestationDigest(oracle, attestation)),
+  listSignatures: (list, oracle) =>
+    twoSign(
+      attestationListDigest(oracle, {
+        ...list,
+        payloadHashes: list.fills.map(({ payloadHash }) => payloadHash),
+      }),
+    ),
 };
+
+const twoSign = (digest: Bytes32): Promise<Hex[]> =>
+  Promise.all(
+    [...ATTESTERS]
+      .sort((a, b) => (a.address < b.address ? -1 : 1))
+      .slice(0, 2)
+      .map(({ signer }) => signer.sign(digest)),
+  );
 
 export interface Trade {
   message: LinkQuote;

@@ -1,12 +1,13 @@
 /** Collects m-of-n signatures of an oracle's committee; each member counts once. */
 
-import { attestationDigest } from '../../domain/attestation.ts';
+import { attestationDigest, attestationListDigest } from '../../domain/attestation.ts';
 import { type Address, addressToBytes32, type Bytes32, type Hex } from '../../domain/hex.ts';
 import { UpstreamError } from '../../domain/errors.ts';
 import {
   ATTEST_ANSWERS,
   type AttestAnswer,
   type Attestations,
+  type AttestListRequest,
   type AttestRequest,
   type OracleRef,
   type AttesterPresence,
@@ -16,7 +17,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Metrics } from '../../ports/metrics.ts';
 import type { Recovery } from '../../ports/signer.ts';
-import { ATTESTATIONS_PATH, toQuery, zAttestAnswer } from './wire.ts';
+import { ATTESTATION_LISTS_PATH, ATTESTATIONS_PATH, toListBody, toQuery, zAttestAnswer } from './wire.ts';
 
 interface AttestationClientDeps {
   chains: ReadonlyMap<number, ChainPort>;
@@ -110,23 +111,34 @@ export function createAttestationClient(
     return member;
   }
 
-  async function question(url: string, request: AttestRequest): Promise<AttestAnswer> {
-    const response = await fetch(
-      `${url.replace(/\/$/, '')}${ATTESTATIONS_PATH}?${toQuery(request).toString()}`,
-      { signal: AbortSignal.timeout(timeoutMs), redirect: 'error' },
-    );
+  type Question = (url: string) => Promise<AttestAnswer>;
+
+  async function fetched(url: string, path: string, init: RequestInit = {}): Promise<AttestAnswer> {
+    const signal = AbortSignal.timeout(timeoutMs);
+    const response = await fetch(url.replace(/\/$/, '') + path, { ...init, signal, redirect: 'error' });
     return zAttestAnswer.parse(JSON.parse(await readLimited(response)));
   }
+
+  const question = (request: AttestRequest): Question => {
+    const path = `${ATTESTATIONS_PATH}?${toQuery(request).toString()}`;
+    return (url) => fetched(url, path);
+  };
+
+  const listQuestion = (request: AttestListRequest): Question => {
+    const headers = { 'content-type': 'application/json' };
+    const init = { method: 'POST', headers, body: toListBody(request) };
+    return (url) => fetched(url, ATTESTATION_LISTS_PATH, init);
+  };
 
   async function ask(
     url: string,
     index: number,
-    request: AttestRequest,
+    put: Question,
     digest: Hex,
   ): Promise<{ signer: Address; signature: Hex } | undefined> {
     const count = (kind: string) => answers.add({ attester: String(index), kind });
     try {
-      const answer = await question(url, request);
+      const answer = await put(url);
       if (answer.kind !== 'signed') return void count(answer.kind);
       // The signer that the answer names is not trusted.
       const signer = recovery.recover(digest, answer.signature);
@@ -153,33 +165,47 @@ export function createAttestationClient(
     return { present: present.size, needed: committee.threshold };
   }
 
-  return {
-    async signatures(attestation, oracle, orderId) {
-      const committee = await committeeOf(oracle);
-      if (!committee) return undefined;
-      const request: AttestRequest = { ...attestation, ...oracle, ...(orderId && { orderId }) };
-      const digest = attestationDigest(oracle, attestation);
-      const bySigner = new Map<Address, Hex>();
-      const enough = () => bySigner.size >= committee.threshold;
-      await new Promise<void>((resolve) => {
-        let open = urls.length;
-        if (open === 0) resolve();
-        urls.forEach((url, index) => {
-          void ask(url, index, request, digest).then((answer) => {
-            if (answer && counts(committee, answer.signer)) bySigner.set(answer.signer, answer.signature);
-            open -= 1;
-            if (enough() || open === 0) resolve();
-          });
+  async function collect(oracle: OracleRef, put: Question, digest: Hex): Promise<Hex[] | undefined> {
+    const committee = await committeeOf(oracle);
+    if (!committee) return undefined;
+    const bySigner = new Map<Address, Hex>();
+    const enough = () => bySigner.size >= committee.threshold;
+    await new Promise<void>((resolve) => {
+      let open = urls.length;
+      if (open === 0) resolve();
+      urls.forEach((url, index) => {
+        void ask(url, index, put, digest).then((answer) => {
+          if (answer && counts(committee, answer.signer)) bySigner.set(answer.signer, answer.signature);
+          open -= 1;
+          if (enough() || open === 0) resolve();
         });
       });
-      const chain = chains.get(oracle.chainId)?.chain.slug ?? '';
-      proofs.add({ chain, outcome: enough() ? 'complete' : 'incomplete' });
-      if (!enough()) return undefined;
-      return [...bySigner]
-        .sort(([a], [b]) => (a < b ? -1 : 1))
-        .slice(0, committee.threshold)
-        .map(([, signature]) => signature);
-    },
+    });
+    const chain = chains.get(oracle.chainId)?.chain.slug ?? '';
+    proofs.add({ chain, outcome: enough() ? 'complete' : 'incomplete' });
+    if (!enough()) return undefined;
+    return [...bySigner]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .slice(0, committee.threshold)
+      .map(([, signature]) => signature);
+  }
+
+  return {
+    signatures: (attestation, oracle, orderId) =>
+      collect(
+        oracle,
+        question({ ...attestation, ...oracle, ...(orderId && { orderId }) }),
+        attestationDigest(oracle, attestation),
+      ),
+    listSignatures: (list, oracle) =>
+      collect(
+        oracle,
+        listQuestion({ ...list, ...oracle }),
+        attestationListDigest(oracle, {
+          ...list,
+          payloadHashes: list.fills.map(({ payloadHash }) => payloadHash),
+        }),
+      ),
     async look(oracle) {
       const committee = await committeeOf(oracle).catch(() => undefined);
       const other = [...chains.values()].find(({ chain }) => chain.id !== oracle.chainId)?.chain;
@@ -187,9 +213,8 @@ export function createAttestationClient(
       const remote = { remoteChainId: BigInt(other.id), application: addressToBytes32(other.escrow) };
       await Promise.all(
         urls.map(async (url, index) => {
-          const answer = await question(url, { ...remote, ...oracle, payloadHash: NO_FILL }).catch(
-            () => undefined,
-          );
+          const ask = question({ ...remote, ...oracle, payloadHash: NO_FILL });
+          const answer = await ask(url).catch(() => undefined);
           if (answer?.kind !== 'unknown') return;
           if (counts(committee, answer.signer))
             lastAnswers.set(keyOf(oracle, index), { atMs: clock.monotonicMs(), signer: answer.signer });

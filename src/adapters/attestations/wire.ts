@@ -1,10 +1,16 @@
 /** The wire format of `GET /attestations?…`: strict parsing, canonical output. */
 
 import { z } from 'zod';
-import type { AttestAnswer, AttestRequest } from '../../ports/attestations.ts';
+import {
+  type AttestAnswer,
+  type AttestListRequest,
+  type AttestRequest,
+  MOST_LISTED,
+} from '../../ports/attestations.ts';
 import { zAddress, zBytes32, zHex } from '../../protocol/wire.ts';
 
 export const ATTESTATIONS_PATH = '/attestations';
+export const ATTESTATION_LISTS_PATH = '/attestations/lists';
 
 const zChainId = z
   .string()
@@ -26,6 +32,38 @@ export const zAttestQuery = z
     chainId: oracleChainId,
     ...(orderId && { orderId }),
   }));
+
+export const zAttestList = z
+  .strictObject({
+    remoteChainId: zChainId,
+    application: zBytes32,
+    oracleChainId: zChainId,
+    oracle: zAddress,
+    fills: z
+      .array(z.strictObject({ payloadHash: zBytes32, orderId: zBytes32 }))
+      .min(2)
+      .max(MOST_LISTED),
+  })
+  .transform(({ remoteChainId, oracleChainId, ...rest }): AttestListRequest => ({
+    ...rest,
+    remoteChainId: BigInt(remoteChainId),
+    chainId: oracleChainId,
+  }));
+
+export const toListBody = ({
+  remoteChainId,
+  application,
+  chainId,
+  oracle,
+  fills,
+}: AttestListRequest): string =>
+  JSON.stringify({
+    remoteChainId: remoteChainId.toString(),
+    application,
+    oracleChainId: String(chainId),
+    oracle,
+    fills,
+  });
 
 export const zAttestAnswer: z.ZodType<AttestAnswer> = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('signed'), signer: zAddress, signature: zHex }),

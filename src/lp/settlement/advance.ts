@@ -4,8 +4,11 @@
  * the chain again.
  */
 
+import { LRUCache } from 'lru-cache';
+import { encodeWords } from '../../domain/abi.ts';
 import { type Attestation, fillAttestation } from '../../domain/attestation.ts';
 import { type Address, addressToBytes32, type Bytes32, type Hex } from '../../domain/hex.ts';
+import { keccak } from '../../domain/keccak.ts';
 import { outputHash } from '../../domain/order.ts';
 import type { UnixSeconds } from '../../domain/time.ts';
 import type { Ledger } from '../../inventory/ledger.ts';
@@ -46,12 +49,24 @@ interface AdvanceDeps {
 /** Most retries of a reverted fill; each uses a key of its own. */
 const MOST_TRIES = 5;
 const AT_ONCE = 32;
+const MOST_LISTED_ORDERS = 10_000;
+/** Fills in one proof: about 36,000 gas each, and any node estimates that. */
+const MOST_TOGETHER = 20;
+
+interface Provable {
+  award: OpenAward;
+  origin: ChainPort;
+}
 
 export function createAwardRunner(
   deps: AdvanceDeps,
   { quoting, account }: Pick<LpConfig, 'quoting'> & { account: Address },
 ) {
   const { awards, ledger, chains, transactors, metrics, log } = deps;
+  /** Of this pass. */
+  let provable: Provable[] = [];
+  /** Orders whose proof was sent in a list. */
+  const listed = new LRUCache<Bytes32, true>({ max: MOST_LISTED_ORDERS });
 
   async function advance(
     award: OpenAward,
@@ -105,6 +120,8 @@ export function createAwardRunner(
           return awards.update(orderId, { note: 'too few attesters answer to prove a fill' });
         return fillNow(award, dest, destHead);
       case 'prove':
+        // Several that are due now may share a proof.
+        if (order.outputs.length === 1 && !listed.has(orderId)) return void provable.push({ award, origin });
         return prove(award, origin);
       case 'claim':
         return send(origin, `${orderId}-finalise`, { to: origin.chain.escrow, data: finalisation(award) });
@@ -185,12 +202,73 @@ export function createAwardRunner(
     await send(origin, alone ? `${orderId}-prove-finalise` : `${orderId}-prove`, {
       to: order.inputOracle,
       data: alone
-        ? submitAndFinaliseCall(attestation, signatures, origin.chain.escrow, finalisation(award))
+        ? submitAndFinaliseCall(
+            { ...attestation, payloadHashes: [attestation.payloadHash] },
+            signatures,
+            origin.chain.escrow,
+            [finalisation(award)],
+          )
         : submitAttestationsCall(attestation.remoteChainId, attestation.application, [
             { payloadHash: attestation.payloadHash, signatures },
           ]),
     });
     awards.update(orderId, { note: 'proof sent' });
+  }
+
+  /** Fills of one chain, for orders of one origin and oracle: one list proves them, and they end together. */
+  async function proveTogether(due: readonly Provable[]): Promise<void> {
+    const groups = new Map<string, Provable[]>();
+    for (const each of due) {
+      const { order, slice } = each.award;
+      const key = `${slice.originChainId} ${order.inputOracle} ${slice.output.chainId} ${slice.output.settler}`;
+      groups.set(key, [...(groups.get(key) ?? []), each]);
+    }
+    const lists = [...groups.values()].flatMap((group) =>
+      Array.from({ length: Math.ceil(group.length / MOST_TOGETHER) }, (_, n) =>
+        group.slice(n * MOST_TOGETHER, (n + 1) * MOST_TOGETHER),
+      ),
+    );
+    await Promise.all(
+      lists.map(async (list) => {
+        const sent = list.length > 1 && (await proveList(list).catch(() => false));
+        if (!sent) await Promise.all(list.map(({ award, origin }) => prove(award, origin)));
+      }),
+    );
+  }
+
+  /** false: not all of them can be proven by one list now. */
+  async function proveList(list: readonly Provable[]): Promise<boolean> {
+    const [first] = list;
+    const fills = list.flatMap(({ award }) => {
+      const attestation = award.fill && attestationOf(award, award.fill.timestamp);
+      return attestation ? [{ ...attestation, orderId: award.orderId }] : [];
+    });
+    if (first === undefined || fills.length < list.length) return false;
+    const { origin, award } = first;
+    const { remoteChainId, application } = fills[0] as (typeof fills)[number];
+    const signatures = await deps.proving?.listSignatures?.(
+      {
+        remoteChainId,
+        application,
+        fills: fills.map(({ payloadHash, orderId }) => ({ payloadHash, orderId })),
+      },
+      { chainId: origin.chain.id, oracle: award.order.inputOracle },
+    );
+    if (signatures === undefined) return false;
+    // One that fails in a list is proven alone afterwards.
+    for (const { orderId } of fills) listed.set(orderId, true);
+    const payloadHashes = fills.map(({ payloadHash }) => payloadHash);
+    await send(origin, `${award.orderId}-prove-list-${keccak(encodeWords(payloadHashes)).slice(2, 18)}`, {
+      to: award.order.inputOracle,
+      data: submitAndFinaliseCall(
+        { remoteChainId, application, payloadHashes },
+        signatures,
+        origin.chain.escrow,
+        list.map((each) => finalisation(each.award)),
+      ),
+    });
+    for (const { orderId } of fills) awards.update(orderId, { note: 'proof sent' });
+    return true;
   }
 
   async function send(chain: ChainPort, key: string, call: { to: Address; data: Hex }): Promise<void> {
@@ -226,6 +304,7 @@ export function createAwardRunner(
       finals.set(port.chain.id, known);
       return known;
     };
+    provable = [];
     const due = awards.open().filter(({ stage }) => stage === 'committed' || stage === 'filled');
     for (let from = 0; from < due.length; from += AT_ONCE) {
       await Promise.all(
@@ -241,6 +320,9 @@ export function createAwardRunner(
           ),
       );
     }
+    await proveTogether(provable).catch((error: unknown) =>
+      log.warn({ error }, 'fills could not be proven; the next head tries again'),
+    );
     await awards.flush().catch((error: unknown) => log.error({ error }, 'awards could not be stored'));
   }
 

@@ -123,6 +123,24 @@ export function createProving(
       measure(corridor);
       return found;
     },
+    async listSignatures(list, oracle) {
+      if (proofs.listSignatures === undefined) return undefined;
+      const askedMs = clock.monotonicMs();
+      const corridor = corridorOf(oracle.chainId, Number(list.remoteChainId));
+      const since = list.fills.map(
+        ({ payloadHash }) => corridor.waiting.get(payloadHash)?.sinceMs ?? askedMs,
+      );
+      for (const [index, { payloadHash }] of list.fills.entries())
+        corridor.waiting.set(payloadHash, { sinceMs: since[index] ?? askedMs, askedMs });
+      const found = await proofs.listSignatures(list, oracle);
+      if (found !== undefined) {
+        const atMs = clock.monotonicMs();
+        for (const { payloadHash } of list.fills) corridor.waiting.delete(payloadHash);
+        corridor.took.push({ seconds: (atMs - Math.min(...since)) / 1000, atMs });
+      }
+      measure(corridor);
+      return found;
+    },
     neededSeconds,
     healthIssue(originChainId) {
       const origin = chains.get(originChainId);

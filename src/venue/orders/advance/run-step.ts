@@ -144,7 +144,12 @@ export function createRunStep(
       );
       if (!signatures) return NOTHING;
       const data = alone
-        ? submitAndFinaliseCall(attestation, signatures, escrow, finalisation())
+        ? submitAndFinaliseCall(
+            { ...attestation, payloadHashes: [attestation.payloadHash] },
+            signatures,
+            escrow,
+            [finalisation()],
+          )
         : submitAttestationsCall(attestation.remoteChainId, attestation.application, [
             { payloadHash: attestation.payloadHash, signatures },
           ]);
