@@ -1,6 +1,7 @@
 /** Every metric of the LP. */
 
 import { formatUnits } from '../domain/amount.ts';
+import { FADE_REASONS } from '../domain/bond.ts';
 import { DECLINE_REASONS } from '../domain/decline.ts';
 import type { Ledger } from '../inventory/ledger.ts';
 import type { Advice } from '../inventory/rebalance.ts';
@@ -82,6 +83,11 @@ export function createLpMetrics(
     tradedUsd: metrics.counter('firmquote_lp_traded_usd_total', 'Value of the trades that ended settled', {
       pair,
     }),
+    bondClaims: metrics.counter(
+      'firmquote_lp_bond_claims_total',
+      'Claims that our bonds have paid, by reason',
+      { reason: [...FADE_REASONS] },
+    ),
     fills: metrics.counter('firmquote_lp_fills_total', 'Cross-chain fills, by outcome', {
       outcome: ['filled', 'reorged', 'reverted'],
     }),

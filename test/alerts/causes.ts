@@ -6,7 +6,10 @@
 import { rm, writeFile } from 'node:fs/promises';
 import type { Address, Bytes32, Hex } from '../../src/domain/hex.ts';
 import { keccakHex } from '../../src/domain/keccak.ts';
+import type { SignedCommitment } from '../../src/domain/commitment.ts';
+import { claimCall, postBondCall } from '../../src/settlement/bond-call.ts';
 import { limitOperatorCall } from '../../src/settlement/call.ts';
+import { makeTrade } from '../support/trade.ts';
 import { account, type TestChain } from '../support/devnet.ts';
 import { lieAbout } from '../faults/support/lies.ts';
 import { type Client, patiently } from '../faults/support/client.ts';
@@ -312,6 +315,24 @@ const BOOKS: readonly Cause[] = [
       await client.ended(await order(client, { lp: 'booked', from: home, to: home, usdc: 110n }));
     },
     heal: ({ home, lp }) => home.setOperator(lp('booked').owner.address, lp('booked').operator.address),
+  },
+  {
+    fault: 'another party has the key of an operator, signs more than the account holds, and claims its bond',
+    fires: { LpBondClaimed: { job: 'lp', instance: 'booked' } },
+    async bring({ home, lp }) {
+      const { owner, operator } = lp('booked');
+      const { quoteBond } = home.deployment;
+      const taker = account(4_801);
+      await home.fund(owner.address, 1n);
+      await home.fund(taker.address, 0n);
+      await home.approve(owner.address, home.weth.address, quoteBond, LIMIT);
+      await home.send(owner.address, quoteBond, postBondCall(owner.address, home.weth.address, LIMIT));
+      const { order, signature, quoteId, commitments } = makeTrade({
+        ...{ origin: home, taker, lps: [{ account: owner, operator }], outputAmount: 10n ** 30n },
+      });
+      const data = claimCall(order, signature, quoteId, commitments[0] as SignedCommitment, 0);
+      await home.send(taker.address, quoteBond, data);
+    },
   },
   {
     fault: 'takers hold quotes for all of a token',

@@ -318,6 +318,9 @@ test('bond: its terms say which orders across chains it answers for', async () =
     'answer for orders across chains that are open 120 s before their deadline and deliver anywhere',
   );
   expect(await chain.port.bondTerms(owner.address)).toEqual({ fillWindowSeconds: 120, wallets: true });
-  expect((await own('bond', 'terms', '--fill-window', '0')).status).toBe(0);
+  const short = await own('bond', 'terms', '--fill-window', '1s');
+  expect(short.stdout).toMatch(/WARNING: with its depth and fill margin this LP needs at least \d+ s/);
+  expect(set.stdout).not.toContain('WARNING');
+  expect((await own('bond', 'terms', '--fill-window', '0')).stdout).not.toContain('WARNING');
   expect(await chain.port.bondTerms(owner.address)).toMatchObject({ fillWindowSeconds: 120 });
 });

@@ -6,6 +6,7 @@
 
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
+import type { BondClaim } from '../../domain/bond.ts';
 import type { Address, Bytes32, Hex } from '../../domain/hex.ts';
 import { addressToBytes32 } from '../../domain/hex.ts';
 import { nonceGroupOf, type StandardOrder } from '../../domain/order.ts';
@@ -34,6 +35,8 @@ export interface FollowListener {
   /** A final deposit (positive) or withdrawal (negative) of the account. Sent once. */
   moved(money: Money, id: string): void;
   operator(allowed: boolean): void;
+  /** The account's bond has paid a claim; final. */
+  bondPaid?(token: Address, claim: BondClaim): void;
   /** The account's balance has paid for the order; final. */
   spent?(orderId: Bytes32): void;
   /** A nonce is used; final. `winner`: the order that used it, if one did. */
@@ -197,6 +200,9 @@ export function createFollower(
       }
       case 'ledger':
         if (event.account === account) applyTransfer(event, `${id}:${event.logIndex}`);
+        return;
+      case 'bond':
+        if (event.account === account && event.claim) listener.bondPaid?.(event.token, event.claim);
         return;
       default:
     }

@@ -1,5 +1,7 @@
 /** Applies what the chain follower sees of our orders to awards, accounting, replicas and venues. */
 
+import { formatTokens } from '../../domain/amount.ts';
+import { tokenOrAddress } from '../../domain/chain.ts';
 import type { FollowListener } from '../chain/follow.ts';
 import type { Spending } from '../chain/spending.ts';
 import { ownSlice } from '../quoting/order.ts';
@@ -55,6 +57,18 @@ export function createChainListener(
       if (!allowed)
         log.fatal({ chainId }, 'the account revoked our operator key on the chain: nothing more is signed');
       standby.report('operator', allowed ? undefined : REVOKED_NOTE);
+    },
+    bondPaid(token, { orderId, quoteId, reason, promised, paid, forfeited }) {
+      const chain = chains.get(chainId);
+      lpMetrics.bondClaims.add({ reason });
+      const unit = chain && tokenOrAddress(chain, token);
+      log.fatal(
+        {
+          ...{ orderId, quoteId, reason, chain: chain?.slug },
+          ...(unit && { promised: formatTokens(promised, unit), lost: formatTokens(paid + forfeited, unit) }),
+        },
+        'our bond has paid a taker: a quote that was signed in our name could not be executed',
+      );
     },
     ...(sharing && { spent: (orderId) => sharing.spent(chainId, orderId), used: sharing.used }),
     followed() {

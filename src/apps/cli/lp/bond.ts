@@ -85,7 +85,19 @@ export async function setBondTerms({
   const fillWindowSeconds = fillWindow === '0' ? 0 : secondsOf(fillWindow);
   if (fillWindowSeconds === undefined)
     throw badRequest(`"${fillWindow}" is no time: write such as 30s or 2m, or 0 to answer for none.`);
-  await onChain(options, async ({ owner }) =>
-    answer(options, { steps: await owner.setBondTerms({ fillWindowSeconds, wallets }) }, []),
-  );
+  await onChain(options, async ({ owner, config, port }) => {
+    const steps = await owner.setBondTerms({ fillWindowSeconds, wallets });
+    // This LP fills an order only when it is open at depth, and in time for the fill to be mined.
+    const { depth, blockTimeMs } = port.chain;
+    const least = Math.ceil((depth * blockTimeMs) / 1_000) + config.lp.quoting.fillMarginSeconds;
+    answer(
+      options,
+      { steps, leastFillWindowSeconds: least },
+      fillWindowSeconds === 0 || fillWindowSeconds >= least
+        ? []
+        : [
+            `WARNING: with its depth and fill margin this LP needs at least ${least} s to fill an order of ${port.chain.slug}. A taker who opens ${fillWindowSeconds} s before the deadline is not served, and may claim.`,
+          ],
+    );
+  });
 }
