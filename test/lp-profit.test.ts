@@ -102,7 +102,7 @@ async function play(steps: readonly (typeof step extends fc.Arbitrary<infer S> ?
       read({ id: idOf.owner(place(n), 0), kind: 'owner', money, place: place(n), logIndex: 0 });
     } else if (of !== undefined && each.do === 'gas') {
       const paid = { wei: each.amount * 10n ** 6n, orderId: of.orderId, operator: OPERATOR, before: false };
-      read({ id: idOf.gas(1, place(n)), kind: 'gas', place: place(n), payer: OPERATOR, ...paid });
+      read({ id: idOf.gas(1, place(n)), kind: 'gas', place: place(n), share: 0, payer: OPERATOR, ...paid });
     } else if (of !== undefined && each.do === 'refund')
       read({
         ...{ id: idOf.refund(of.orderId, place(n)), kind: 'refunded', exchange: of, place: place(n), order },

@@ -69,6 +69,7 @@ test('what is demanded in one token stops the trades whose claim it would pay', 
   await demand([chain.weth.address, WETH]);
   await eventually(async () => (await buys()).type === 'decline');
   expect(await sells()).toMatchObject({ type: 'quote' });
+  await eventually(async () => lp.status().reasons.length > 0);
   expect(lp.status().reasons.map(({ note }) => note)).toEqual([
     expect.stringContaining('the bond is 0 WETH, and a venue demands 1 WETH'),
   ]);

@@ -6,6 +6,7 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { createJournalStore } from '../../src/adapters/postgres/lp/accounting-store.ts';
 import { LP_MIGRATIONS } from '../../src/adapters/postgres/migrations/lp.ts';
+import { max, min } from '../../src/domain/amount.ts';
 import { commitmentDigest } from '../../src/domain/commitment.ts';
 import { orderDigest, orderId } from '../../src/domain/order.ts';
 import { startOps } from '../../src/adapters/http/ops.ts';
@@ -233,8 +234,9 @@ test('across chains: receivable until claimed, and the operator’s gas by recei
   await eventually(async () => (await tradeOf(trade.id)) !== undefined);
   await here.send(keeper.address, here.chain.escrow, openForCall(trade.order, trade.funding));
   await eventually(async () => (await tradeOf(trade.id))?.stage === 'finalised');
+  // The fill, and its proof with the finalisation.
   await eventually(
-    async () => (await lp.accounts().entries(trade.id)).filter(({ kind }) => kind === 'gas').length === 3,
+    async () => (await lp.accounts().entries(trade.id)).filter(({ kind }) => kind === 'gas').length === 2,
   );
   const gas = (await lp.accounts().entries(trade.id)).filter(({ kind }) => kind === 'gas');
   for (const { chainId, txHash, postings } of gas) {
@@ -266,6 +268,40 @@ test('across chains: receivable until claimed, and the operator’s gas by recei
       )?.amount;
     return held === (await there.port.nativeBalance(operator.address));
   });
+});
+
+test('orders that share a proof share its gas, to the wei', async () => {
+  const trades: Trade[] = [];
+  for (let n = 0; n < 3; n += 1) trades.push(await bridge(BigInt(500 + n) * USDC));
+  for (const trade of trades) venue.send({ type: 'award', ...awardOf(trade) });
+  await Promise.all(
+    trades.map(({ order, funding }) =>
+      here.send(keeper.address, here.chain.escrow, openForCall(order, funding)),
+    ),
+  );
+  const gasOf = async ({ id }: Trade) =>
+    (await lp.accounts().entries(id)).filter(({ kind }) => kind === 'gas');
+  await eventually(async () =>
+    (await Promise.all(trades.map(gasOf))).every(
+      (entries) => new Set(entries.map(({ chainId }) => chainId)).size === 2,
+    ),
+  );
+  const booked = (await Promise.all(trades.map(gasOf))).flat();
+  const hashes = new Set(booked.map(({ txHash }) => txHash as `0x${string}`));
+  expect(hashes.size).toBeLessThan(booked.length);
+  for (const hash of hashes) {
+    const of = booked.filter(({ txHash }) => txHash === hash);
+    const shares = of.map(
+      ({ postings }) => postings.find(({ account: name }) => name === 'expense:gas')?.amount ?? 0n,
+    );
+    const receipt = await devnet.chains.find(({ chain }) => chain.id === of[0]?.chainId)?.port.receipt(hash);
+    const [most, least] = [shares.reduce(max), shares.reduce(min)];
+    expect(shares.reduce((sum, wei) => sum + wei)).toBe(
+      (receipt?.gasUsed ?? 0n) * (receipt?.effectiveGasPrice ?? 0n),
+    );
+    expect(most - least).toBeLessThan(BigInt(shares.length));
+  }
+  await booksAgree();
 });
 
 test("one slice of a split: the LP's part and its share of the fees", async () => {

@@ -14,7 +14,15 @@ import type { Log } from '../../ports/log.ts';
 import type { ChainCursor, LpStore } from '../../ports/stores/lp-store.ts';
 import type { TxSlot, TxStore } from '../../ports/stores/tx-store.ts';
 import type { Rational } from '../../pricing/rational.ts';
-import { type AccountingLedger, type Exchange, idOf, type FactPlace, type NativeMoney } from './ledger.ts';
+import {
+  type AccountingLedger,
+  type Exchange,
+  type Gas,
+  idOf,
+  type FactPlace,
+  type NativeMoney,
+} from './ledger.ts';
+import { ordersOfKey } from '../settlement/step-key.ts';
 import { ownSlice, type OwnSlice } from '../quoting/order.ts';
 import type { Routes } from '../quoting/route.ts';
 
@@ -51,17 +59,11 @@ export interface Reading {
         order: StandardOrder | undefined;
       }
     | { kind: 'owner'; money: Money; place: FactPlace; logIndex: number }
-    | {
+    | (Gas & {
         kind: 'gas';
-        wei: bigint;
-        place: FactPlace;
-        orderId: Bytes32 | null;
-        operator: Address;
-        /** Mined before the operator's opening balance. */
-        before: boolean;
         /** Whose balance the previous release took the gas of every operator from. */
         payer: Address;
-      }
+      })
   ))[];
 }
 
@@ -281,16 +283,22 @@ export function createChainReader(deps: ReaderDeps, { account, operator, tokens,
         txHash: receipt.txHash,
         atMs: clock.nowMs(),
       };
-      facts.push({
-        id: idOf.gas(chainId, place),
-        kind: 'gas',
-        wei: receipt.gasUsed * receipt.effectiveGasPrice + receipt.l1Fee,
-        place,
-        orderId: (/^0x[0-9a-f]{64}/.exec(slot.key)?.[0] as Bytes32 | undefined) ?? null,
-        operator: from.operator,
-        before: receipt.blockNumber <= from.block,
-        payer: operators.get(chainId)?.[0] ?? operator,
-      });
+      const wei = receipt.gasUsed * receipt.effectiveGasPrice + receipt.l1Fee;
+      const orderIds = ordersOfKey(slot.key);
+      const each = wei / BigInt(Math.max(orderIds.length, 1));
+      for (const [share, orderId] of (orderIds.length === 0 ? [null] : orderIds).entries())
+        facts.push({
+          id: idOf.gas(chainId, place, share),
+          kind: 'gas',
+          // The first one bears what the division leaves.
+          wei: share === 0 ? wei - each * BigInt(Math.max(orderIds.length - 1, 0)) : each,
+          place,
+          share,
+          orderId,
+          operator: from.operator,
+          before: receipt.blockNumber <= from.block,
+          payer: operators.get(chainId)?.[0] ?? operator,
+        });
     }
     if (from.operator === operator) cursor.nonce = nonce;
     if (nonce !== from.nonce) gas.push({ ...from, nonce });

@@ -215,6 +215,7 @@ test('marks and gas add to the sums; facts already stored add nothing', () => {
       kind: 'gas',
       wei: 10n ** 15n,
       place: place(2, 11),
+      share: 0,
       orderId: exchange.orderId,
       operator: OPERATOR,
       before: false,

@@ -286,7 +286,7 @@ export function createFolder(deps: FoldDeps) {
       for (const fact of facts) {
         if (known.has(fact.id)) {
           if (fact.kind === 'gas' && fact.before && fact.operator !== fact.payer)
-            batch.entries.push(...journal.gasReturned(fact.wei, fact.place, fact.payer));
+            batch.entries.push(...journal.gasReturned(fact.wei, fact.place, fact.share, fact.payer));
           continue;
         }
         switch (fact.kind) {
@@ -346,7 +346,7 @@ export function createFolder(deps: FoldDeps) {
             ownerMoves(fact.money);
             break;
           case 'gas': {
-            const posted = journal.spent(fact.wei, fact.place, fact.orderId, fact.operator, fact.before);
+            const posted = journal.spent(fact);
             batch.entries.push(...posted);
             const price = deps.native(fact.place.chainId);
             const trade = fact.orderId === null ? undefined : tradeOfId(fact.orderId);

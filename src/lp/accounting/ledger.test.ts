@@ -94,11 +94,12 @@ test('gas, deposits and withdrawals', () => {
   const journal = createAccountingLedger();
   const operator = `0x${'e'.repeat(40)}` as const;
   journal.opening({ chainId: 1, token: 'native', operator, amount: 10n ** 18n }, 5n, 0);
-  journal.spent(21_000n * 7n, place(1, 6), word(9), operator, false);
-  journal.spent(21_000n * 7n, place(1, 6), word(9), operator, false);
+  const gas = { place: place(1, 6), share: 0, orderId: word(9), operator, before: false };
+  journal.spent({ ...gas, wei: 21_000n * 7n });
+  journal.spent({ ...gas, wei: 21_000n * 7n });
   expect(journal.gas(1, operator)).toBe(10n ** 18n - 147_000n);
   // Mined before the operator's opening balance was read: an expense that this balance has paid already.
-  journal.spent(5n, place(1, 4), null, operator, true);
+  journal.spent({ wei: 5n, place: place(1, 4), share: 0, orderId: null, operator, before: true });
   expect(journal.gas(1, operator)).toBe(10n ** 18n - 147_000n);
   expect(journal.balance('expense:gas', 1, 'native')).toBe(147_005n);
   journal.owner({ chainId: 1, token: USDC, amount: 500n }, place(1, 7), 0);

@@ -39,6 +39,17 @@ export interface Exchange {
   relayFee: bigint;
 }
 
+/** What a transaction of an operator cost, or one order's share of it. */
+export interface Gas {
+  wei: bigint;
+  place: FactPlace;
+  share: number;
+  orderId: Bytes32 | null;
+  operator: Address;
+  /** Mined before the operator's opening balance, so the owner had put in that much more. */
+  before: boolean;
+}
+
 export interface FactPlace {
   chainId: number;
   block: bigint;
@@ -78,7 +89,9 @@ export const idOf = {
   credit: (orderId: Bytes32, at: Mined) => `credit:${orderId}:${factOf(at)}`,
   refund: (orderId: Bytes32, at: Mined) => `refund:${orderId}:${factOf(at)}`,
   owner: (at: Mined, logIndex: number) => `owner:${factOf(at)}:${logIndex}`,
-  gas: (chainId: number, at: Mined) => `gas:${chainId}:${factOf(at)}`,
+  /** `share`: which of the orders that one transaction proved together. */
+  gas: (chainId: number, at: Mined, share = 0) =>
+    `gas:${chainId}:${factOf(at)}${share === 0 ? '' : `:${share}`}`,
 } as const;
 
 const on = (
@@ -210,11 +223,11 @@ export function createAccountingLedger({
       });
     },
     /** The previous release took this gas out of the balance of another operator, which gets it back. */
-    gasReturned(wei: bigint, place: FactPlace, operator: Address) {
+    gasReturned(wei: bigint, place: FactPlace, share: number, operator: Address) {
       const native = { chainId: place.chainId, token: 'native' as const };
       return post({
         ...at(place),
-        id: `transfer:${idOf.gas(place.chainId, place)}`,
+        id: `transfer:${idOf.gas(place.chainId, place, share)}`,
         kind: 'transfer',
         orderId: null,
         postings: [
@@ -303,12 +316,11 @@ export function createAccountingLedger({
         ],
       });
     },
-    /** `before`: mined before the operator's opening balance, so the owner had put in that much more. */
-    spent(wei: bigint, place: FactPlace, orderId: Bytes32 | null, operator: Address, before: boolean) {
+    spent({ wei, place, share, orderId, operator, before }: Gas) {
       const native = { chainId: place.chainId, token: 'native' as const };
       return post({
         ...at(place),
-        id: idOf.gas(place.chainId, place),
+        id: idOf.gas(place.chainId, place, share),
         kind: 'gas',
         orderId,
         postings: [

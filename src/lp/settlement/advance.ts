@@ -5,10 +5,8 @@
  */
 
 import { LRUCache } from 'lru-cache';
-import { encodeWords } from '../../domain/abi.ts';
 import { type Attestation, fillAttestation } from '../../domain/attestation.ts';
 import { type Address, addressToBytes32, type Bytes32, type Hex } from '../../domain/hex.ts';
-import { keccak } from '../../domain/keccak.ts';
 import { outputHash } from '../../domain/order.ts';
 import type { UnixSeconds } from '../../domain/time.ts';
 import type { Ledger } from '../../inventory/ledger.ts';
@@ -27,6 +25,7 @@ import type { LpMetrics } from '../metrics.ts';
 import type { Proving } from './proving.ts';
 import { createPasses } from '../passes.ts';
 import { nextStep } from './step.ts';
+import { stepKey } from './step-key.ts';
 
 interface AdvanceDeps {
   awards: Awards;
@@ -258,7 +257,11 @@ export function createAwardRunner(
     // One that fails in a list is proven alone afterwards.
     for (const { orderId } of fills) listed.set(orderId, true);
     const payloadHashes = fills.map(({ payloadHash }) => payloadHash);
-    await send(origin, `${award.orderId}-prove-list-${keccak(encodeWords(payloadHashes)).slice(2, 18)}`, {
+    const key = stepKey(
+      fills.map(({ orderId }) => orderId),
+      'prove',
+    );
+    await send(origin, key, {
       to: award.order.inputOracle,
       data: submitAndFinaliseCall(
         { remoteChainId, application, payloadHashes },
