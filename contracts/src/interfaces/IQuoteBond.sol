@@ -33,7 +33,8 @@ enum Fade {
 /// (no fillWindow), deliveries into the escrow's ledger, which no token and no recipient can refuse, or those to wallets
 /// too, with the token's refusals at the LP's risk. Never covered: outputs that call their recipient, which can refuse as
 /// it likes, and orders of several outputs, where another LP may be the one who failed. Who released an order has not filled
-/// it. An oracle that does not prove a fill before `expires` costs the LP the inputs, and then this too.
+/// it. An oracle that does not prove a fill before `expires` costs the LP the inputs, and then this too; a destination
+/// that makes no blocks costs it this.
 ///
 /// Not covered at all: a quote whose taker has not signed, or shows it too late; what a commitment signed by a contract (ERC-1271)
 /// promises once that contract refuses its own signature; any loss above the share.
