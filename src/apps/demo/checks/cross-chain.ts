@@ -31,7 +31,7 @@ export const attestedCheck: DemoCheck = {
           const { input, to } = await client.getTransaction({ hash: transactionHash });
           if (to?.toLowerCase() !== chain.oracle) return 0;
           const { functionName, args } = decodeFunctionData({ abi: attestationOracleAbi, data: input });
-          return functionName === 'submit' ? args[3].length : 0;
+          return functionName === 'submit' || functionName === 'submitAndFinalise' ? args[3].length : 0;
         }),
       );
       expect(
