@@ -97,6 +97,7 @@ async function best(
     maxRelayFee,
     maxSlippageBps,
     maxLockUpSeconds,
+    bond,
   }: TradeOptions,
 ): Promise<Checked> {
   const { quotes, productUnavailable } = await client.requestQuotes(request);
@@ -107,7 +108,10 @@ async function best(
     );
   const expectations: Expectations = {
     request,
-    ...given({ minOutput, maxInput, maxPlatformFeeBps, maxRelayFee, maxSlippageBps, maxLockUpSeconds }),
+    ...given({
+      ...{ minOutput, maxInput, maxPlatformFeeBps, maxRelayFee, maxSlippageBps, maxLockUpSeconds, bond },
+      // A limit that is left out here would not be checked.
+    } satisfies Record<keyof Limits, unknown>),
   };
   let refusal: DistrustError | undefined;
   for (const candidate of quotes.toSorted(request.output.amount === undefined ? byOutput : byInput)) {
@@ -134,6 +138,8 @@ export async function take(client: TradeCalls, checked: Checked, options: TakeOp
   const claiming = options.claimFades
     ? claimWhileOpen(client, checked, signature, wallet, following.final)
     : Promise.resolve([]);
+  // A refused claim is told when the order has ended; until then nobody awaits it.
+  claiming.catch(() => {});
   for await (const event of following) onEvent?.(event);
   const status = await following.final;
   if (status.status === 'settled') await client.confirm(checked);

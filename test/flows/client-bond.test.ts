@@ -145,6 +145,41 @@ test('a trade that is followed claims by itself', async () => {
   await moved;
 });
 
+test('a trade that demands a bond takes no quote without one', async () => {
+  const lp = await lpWithBond();
+  const { client, wallet, request } = await takerOf(lp);
+  const { code } = await refusal(client.trade({ request, wallet, bond: 'required' }));
+  expect(code).toBe('bond');
+});
+
+test('a claim that the wallet refuses ends the trade with its reason, and nothing else', async () => {
+  const lp = await lpWithBond({ weth: 2n * SHARE });
+  const { client, wallet, check } = await takerOf(lp);
+  let asked = 0;
+  let moved: Promise<void> | undefined;
+  const ending = new AbortController();
+  const checked = await check();
+  const trade = client.take(checked, {
+    wallet: {
+      ...wallet,
+      // The trade itself needs no transaction of the taker after its set-up.
+      sendTransaction: (call) =>
+        call.to === quoteBond()
+          ? ((asked += 1), Promise.reject(new Error('The user said no.')))
+          : wallet.sendTransaction(call),
+    },
+    claimFades: true,
+    signal: ending.signal,
+    onEvent: () => void (moved ??= moveAway(lp)),
+  });
+  await expect.poll(() => asked, { timeout: 20_000 }).toBe(1);
+  // While the order is followed further, the refusal waits to be told.
+  await new Promise((resume) => setTimeout(resume, 1_000));
+  ending.abort();
+  await expect(trade).rejects.toThrow();
+  await moved;
+});
+
 test('across chains the terms of the bond say what it covers', async () => {
   const lp = await lpWithBond({ usdc: USDC_IN / 100n });
   const { check } = await takerOf(lp, {
