@@ -5,8 +5,11 @@
 
 import { encodeAbiParameters, keccak256 } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { SignedCommitment } from '../../src/domain/commitment.ts';
 import type { Hex } from '../../src/domain/hex.ts';
 import type { LpNode } from '../../src/lp/node/interface.ts';
+import type { Log } from '../../src/ports/log.ts';
+import { claimCall, postBondCall } from '../../src/settlement/bond-call.ts';
 import {
   depositCall,
   requestWithdrawalCall,
@@ -19,6 +22,8 @@ import { REPLICAS } from '../support/lp.ts';
 import { eventually } from '../support/lp-trades.ts';
 import { startOneChainLp } from '../support/one-chain-lp.ts';
 import { request, type ScriptedVenue } from '../support/scripted-venue.ts';
+import { silentLog } from '../support/silent.ts';
+import { makeTrade } from '../support/trade.ts';
 
 const owner = account(81);
 const operator = account(82);
@@ -32,6 +37,9 @@ let chain: TestChain;
 let venue: ScriptedVenue;
 let lp: LpNode;
 let stop: () => Promise<void>;
+/** Messages that page an operator. */
+const paged: string[] = [];
+const log: Log = { ...silentLog, fatal: (_, message) => void paged.push(message), child: () => log };
 /** Where the escrow keeps our WETH. */
 let slot: Hex;
 
@@ -44,6 +52,7 @@ beforeAll(async () => {
     usdc: 50_000n * USDC,
     weth: 20n * WETH,
     schema: 'lp_drift',
+    log,
     config: {
       reconcileSeconds: 1,
       chains: [{ chainId: CHAIN_ID, account: owner.address, maxHeadAgeMs: 1_000_000_000, graceSeconds: 2 }],
@@ -98,6 +107,26 @@ const minedUntil = (what: () => boolean) =>
     await chain.anvil.mine(1);
     return what();
   });
+
+test('a claim that is read again is told once', async () => {
+  const { quoteBond } = chain.deployment;
+  await chain.fund(taker.address, 0n);
+  await chain.approve(owner.address, chain.weth.address, quoteBond, WETH);
+  await chain.send(owner.address, quoteBond, postBondCall(owner.address, chain.weth.address, WETH));
+  const { order, signature, quoteId, commitments } = makeTrade({
+    ...{ origin: chain, taker, lps: [{ account: owner, operator }], outputAmount: 10n ** 30n },
+  });
+  const data = claimCall(order, signature, quoteId, commitments[0] as SignedCommitment, 0);
+  await chain.send(taker.address, quoteBond, data);
+  const told = () => paged.filter((message) => message.startsWith('our bond has paid')).length;
+  await minedUntil(() => told() === REPLICAS);
+  // A difference makes the LP read the events since the last agreement again.
+  await tamper(5n);
+  await minedUntil(() => weth().drift !== null);
+  await tamper(-5n);
+  await minedUntil(() => weth().drift === null);
+  expect(told()).toBe(REPLICAS);
+});
 
 test('a deposit and an unexplained surplus in one block: the deposit counts to the unit, the surplus does not', async () => {
   const before = weth();

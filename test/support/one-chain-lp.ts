@@ -1,6 +1,7 @@
 /** An LP with money on one chain and a venue that the test plays, for tests at the link between them. */
 
 import type { LpNode } from '../../src/lp/node/interface.ts';
+import type { Log } from '../../src/ports/log.ts';
 import { type Devnet, type DevnetOptions, startDevnet, type TestAccount, type TestChain } from './devnet.ts';
 import { createTestLp, lpConfig } from './lp.ts';
 import { startTestPostgres } from './postgres.ts';
@@ -27,6 +28,7 @@ interface OneChainLpOptions {
   schema: string;
   /** What differs from the configuration of other tests. */
   config?: object;
+  log?: Log;
 }
 
 /** Resolves when the LP quotes. */
@@ -40,6 +42,7 @@ export async function startOneChainLp({
   weth,
   schema,
   config,
+  log,
 }: OneChainLpOptions): Promise<OneChainLp> {
   const [devnet, postgres] = await Promise.all([startDevnet([chainId], devnetOptions), startTestPostgres()]);
   const chain = devnet.chains[0] as TestChain;
@@ -56,6 +59,7 @@ export async function startOneChainLp({
     operator,
     schema,
     config: lpConfig(devnet, owner.address, config),
+    ...(log && { more: { log } }),
   });
   await lp.start();
   await venue.until(({ status }) => status === 'active');

@@ -35,7 +35,7 @@ export interface FollowListener {
   /** A final deposit (positive) or withdrawal (negative) of the account. Sent once. */
   moved(money: Money, id: string): void;
   operator(allowed: boolean): void;
-  /** The account's bond has paid a claim; final. */
+  /** The account's bond has paid a claim; final. Sent once. */
   bondPaid?(token: Address, claim: BondClaim): void;
   /** The account's balance has paid for the order; final. */
   spent?(orderId: Bytes32): void;
@@ -79,6 +79,8 @@ export function createFollower(
   const solver = addressToBytes32(account);
   /** Recently opened orders by nonce. Usually one; a sponsor payment leaves the nonce of the user unused. */
   const opened = new LRUCache<string, readonly Bytes32[]>({ max: MOST_OPENED });
+  /** Events whose news was given: after a difference, blocks are read again. */
+  const told = new LRUCache<string, true>({ max: MOST_OPENED });
   let cursor = start;
   let time: UnixSeconds = 0;
   let touched = new Set<Address>();
@@ -93,6 +95,13 @@ export function createFollower(
       .unfinalFills(chain.id)
       .map(({ orderId, id }) => [bare(id), { ...partsOf(id), orderId: orderId as Bytes32, fact: id }]),
   );
+
+  function tellOnce({ blockHash, txHash, logIndex }: EscrowEvent, tell: () => void): void {
+    const event = `${blockHash}:${txHash}:${logIndex}`;
+    if (told.has(event)) return;
+    told.set(event, true);
+    tell();
+  }
 
   /** Block and transaction: a transaction that another block mines after a reorganisation is another fact. */
   const idOf = ({ blockHash, txHash }: Pick<EscrowEvent, 'blockHash' | 'txHash'>): string =>
@@ -129,9 +138,11 @@ export function createFollower(
         ledger.apply({ type: 'accepted', orderId: event.orderId });
         const quote = ledger.quote(event.orderId);
         if (quote !== undefined && hasEnded(quote.state)) {
-          log.fatal(
-            { orderId: event.orderId },
-            'an order opened after its hold had ended: it is not honoured',
+          tellOnce(event, () =>
+            log.fatal(
+              { orderId: event.orderId },
+              'an order opened after its hold had ended: it is not honoured',
+            ),
           );
           return;
         }
@@ -144,9 +155,11 @@ export function createFollower(
           ledger.quote(event.orderId) === undefined &&
           (order === undefined || !restore(event.orderId, order))
         ) {
-          log.fatal(
-            { orderId: event.orderId, txHash: event.txHash },
-            'the account paid for an unknown order: the next comparison with the chain will freeze that token',
+          tellOnce(event, () =>
+            log.fatal(
+              { orderId: event.orderId, txHash: event.txHash },
+              'the account paid for an unknown order: the next comparison with the chain will freeze that token',
+            ),
           );
           return;
         }
@@ -202,7 +215,10 @@ export function createFollower(
         if (event.account === account) applyTransfer(event, `${id}:${event.logIndex}`);
         return;
       case 'bond':
-        if (event.account === account && event.claim) listener.bondPaid?.(event.token, event.claim);
+        if (event.account === account && event.claim) {
+          const { token, claim } = event;
+          tellOnce(event, () => listener.bondPaid?.(token, claim));
+        }
         return;
       default:
     }
