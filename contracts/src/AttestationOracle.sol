@@ -177,6 +177,8 @@ contract AttestationOracle is IAttestationOracle, EIP712, Ownable2Step {
                 )
             );
         if (payloadHashes.length == 0) revert NothingToProve();
+        // The answer has a bit for each.
+        if (finalisations.length > 256) revert TooManyFinalisations(finalisations.length);
         Committee memory committee = _active();
         if (signatures.length < committee.threshold) {
             revert WrongSignatureCount(committee.threshold, signatures.length);

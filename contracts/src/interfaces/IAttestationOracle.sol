@@ -37,6 +37,8 @@ interface IAttestationOracle is IInputOracle {
 
     /// @notice Entry number `index` is not a call of finalise.
     error NotAFinalisation(uint256 index);
+    /// @notice More than 256 calls of finalise.
+    error TooManyFinalisations(uint256 finalisations);
 
     /// @param finalisations Bit i is set when entry i reverted. Not emitted when none did.
     event Failed(uint256 finalisations);

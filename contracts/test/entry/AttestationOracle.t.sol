@@ -293,6 +293,22 @@ contract AttestationOracleTest is Base {
         refuseAll(payloads, signatures, calls, err(IAttestationOracle.NotAFinalisation.selector, 0));
     }
 
+    function test_submitAndFinalise_says_of_each_of_256_whether_it_failed() public {
+        (StandardOrder[] memory list, bytes32[] memory payloads) = filled(1);
+        bytes[] memory signatures = attestations(THERE, address(remote), payloads[0], 2);
+        StandardOrder[] memory again = new StandardOrder[](257);
+        for (uint256 i; i < again.length; ++i) {
+            again[i] = list[0];
+        }
+        bytes[] memory calls = finalisations(again);
+        bytes memory reason = err(IAttestationOracle.TooManyFinalisations.selector, 257);
+        refuseAll(payloads, signatures, calls, reason);
+        assembly {
+            mstore(calls, 256)
+        }
+        eq(finaliseAll(payloads, signatures, calls), type(uint256).max - 1, "only the first is left to finalise");
+    }
+
     /* isProven */
 
     function test_isProven_is_of_one_chain_application_and_payload() public {
