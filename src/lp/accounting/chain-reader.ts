@@ -285,13 +285,14 @@ export function createChainReader(deps: ReaderDeps, { account, operator, tokens,
       };
       const wei = receipt.gasUsed * receipt.effectiveGasPrice + receipt.l1Fee;
       const orderIds = ordersOfKey(slot.key);
-      const each = wei / BigInt(Math.max(orderIds.length, 1));
-      for (const [share, orderId] of (orderIds.length === 0 ? [null] : orderIds).entries())
+      const bearers = orderIds.length === 0 ? [null] : orderIds;
+      const each = wei / BigInt(bearers.length);
+      for (const [share, orderId] of bearers.entries())
         facts.push({
           id: idOf.gas(chainId, place, share),
           kind: 'gas',
           // The first one bears what the division leaves.
-          wei: share === 0 ? wei - each * BigInt(Math.max(orderIds.length - 1, 0)) : each,
+          wei: share === 0 ? wei - each * BigInt(bearers.length - 1) : each,
           place,
           share,
           orderId,

@@ -62,14 +62,14 @@ export function createAwardRunner(
   { quoting, account }: Pick<LpConfig, 'quoting'> & { account: Address },
 ) {
   const { awards, ledger, chains, transactors, metrics, log } = deps;
-  /** Of this pass. */
-  let provable: Provable[] = [];
   /** Orders whose proof was sent in a list. */
   const listed = new LRUCache<Bytes32, true>({ max: MOST_LISTED_ORDERS });
 
   async function advance(
     award: OpenAward,
     finalOf: (port: ChainPort, head: Block) => Promise<Block | undefined>,
+    /** Gets the award when its fill can be proven together with others. */
+    provable: Provable[],
   ): Promise<void> {
     const { order, slice, orderId } = award;
     const origin = chains.get(slice.originChainId);
@@ -119,11 +119,13 @@ export function createAwardRunner(
           return awards.update(orderId, { note: 'too few attesters answer to prove a fill' });
         return fillNow(award, dest, destHead);
       case 'prove':
-        // Several that are due now may share a proof.
         if (order.outputs.length === 1 && !listed.has(orderId)) return void provable.push({ award, origin });
         return prove(award, origin);
       case 'claim':
-        return send(origin, `${orderId}-finalise`, { to: origin.chain.escrow, data: finalisation(award) });
+        return send(origin, stepKey([orderId], 'finalise'), {
+          to: origin.chain.escrow,
+          data: finalisation(award),
+        });
     }
   }
 
@@ -160,7 +162,7 @@ export function createAwardRunner(
     const transactor = transactors.get(dest.chain.id);
     if (transactor === undefined) return awards.update(orderId, { note: 'no sender on the destination' });
     for (let attempt = 0; attempt < MOST_TRIES; attempt += 1) {
-      const key = attempt === 0 ? `${orderId}-fill` : `${orderId}-fill-${attempt}`;
+      const key = stepKey([orderId], attempt === 0 ? 'fill' : `fill-${attempt}`);
       const sent = await transactor.submit({
         key,
         to: dest.chain.escrow,
@@ -198,7 +200,7 @@ export function createAwardRunner(
     if (signatures === undefined) return awards.update(orderId, { note: 'filled, waiting for attesters' });
     // The proof of a single delivery is all that the order needs. Others wait for those of other LPs.
     const alone = order.outputs.length === 1;
-    await send(origin, alone ? `${orderId}-prove-finalise` : `${orderId}-prove`, {
+    await send(origin, stepKey([orderId], alone ? 'prove-finalise' : 'prove'), {
       to: order.inputOracle,
       data: alone
         ? submitAndFinaliseCall(
@@ -229,11 +231,23 @@ export function createAwardRunner(
     );
     await Promise.all(
       lists.map(async (list) => {
-        const sent = list.length > 1 && (await proveList(list).catch(() => false));
-        if (!sent) await Promise.all(list.map(({ award, origin }) => prove(award, origin)));
+        const sent =
+          list.length > 1 && (await proveList(list).catch(warned(list, 'together; each is proven alone')));
+        if (!sent)
+          await Promise.all(
+            list.map((each) =>
+              prove(each.award, each.origin).catch(warned([each], 'now; the next head tries again')),
+            ),
+          );
       }),
     );
   }
+
+  const warned = (fills: readonly Provable[], how: string) => (error: unknown) => {
+    const orderIds = fills.map(({ award }) => award.orderId);
+    log.warn({ orderIds, error }, `fills could not be proven ${how}`);
+    return false;
+  };
 
   /** false: not all of them can be proven by one list now. */
   async function proveList(list: readonly Provable[]): Promise<boolean> {
@@ -307,14 +321,14 @@ export function createAwardRunner(
       finals.set(port.chain.id, known);
       return known;
     };
-    provable = [];
+    const provable: Provable[] = [];
     const due = awards.open().filter(({ stage }) => stage === 'committed' || stage === 'filled');
     for (let from = 0; from < due.length; from += AT_ONCE) {
       await Promise.all(
         due
           .slice(from, from + AT_ONCE)
           .map((award) =>
-            advance(award, finalOf).catch((error: unknown) =>
+            advance(award, finalOf, provable).catch((error: unknown) =>
               log.warn(
                 { orderId: award.orderId, error },
                 'an award could not be processed; the next head tries again',
@@ -323,9 +337,7 @@ export function createAwardRunner(
           ),
       );
     }
-    await proveTogether(provable).catch((error: unknown) =>
-      log.warn({ error }, 'fills could not be proven; the next head tries again'),
-    );
+    await proveTogether(provable);
     await awards.flush().catch((error: unknown) => log.error({ error }, 'awards could not be stored'));
   }
 
