@@ -55,6 +55,10 @@ const BPS = 10_000n;
 export const bondNeededFor = (promised: bigint, shareBps: bigint): bigint =>
   2n * ((promised * shareBps) / BPS);
 
+/** The largest promise whose whole share this bond would pay. */
+export const coveredBy = (bond: Pick<Bond, 'amount' | 'leaving'>, shareBps: bigint): bigint =>
+  (firmBond(bond) * BPS) / (2n * shareBps);
+
 /** What may be counted on for longer than the bond takes to leave. */
 export const firmBond = ({ amount, leaving }: Pick<Bond, 'amount' | 'leaving'>): bigint => amount - leaving;
 

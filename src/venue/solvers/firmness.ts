@@ -2,7 +2,7 @@
 
 import { LRUCache } from 'lru-cache';
 import { assetId } from '../../domain/asset.ts';
-import { firmBond } from '../../domain/bond.ts';
+import { coveredBy } from '../../domain/bond.ts';
 import { tokenOf } from '../../domain/chain.ts';
 import { FADE_CODES } from '../../domain/fact.ts';
 import { toIso } from '../../domain/time.ts';
@@ -29,7 +29,6 @@ const MOST_CLAIMS = 10_000;
 /** A view costs chain reads and counts of orders. */
 const KEPT_MS = 10_000;
 const MOST_KEPT = 1_000;
-const BPS = 10_000n;
 
 export function createFirmness({
   store,
@@ -53,7 +52,7 @@ export function createFirmness({
             ...{ asset: assetId({ chainId, token }), symbol, chain: chain.slug },
             amount: bond.amount.toString(),
             leaving: bond.leaving.toString(),
-            covers: ((firmBond(bond) * BPS) / (2n * shareBps)).toString(),
+            covers: coveredBy(bond, shareBps).toString(),
           };
         });
       }),

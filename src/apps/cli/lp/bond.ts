@@ -1,7 +1,7 @@
 /** `firmquote lp bond`: what the account answers with for its quotes, signed with the owner's key. */
 
 import { formatUnits, parseUnits } from '../../../domain/amount.ts';
-import { firmBond } from '../../../domain/bond.ts';
+import { coveredBy } from '../../../domain/bond.ts';
 import { dateOf, type OwnerStep } from '../../lp/owner.ts';
 import { badRequest } from '../../bad-request.ts';
 import { secondsOf } from '../option-values.ts';
@@ -19,14 +19,13 @@ export async function showBond(options: OwnerOptions): Promise<void> {
     const shown = bonds.flatMap(({ token, bond }) => {
       if (bond === undefined) return [];
       const whole = (amount: bigint) => formatUnits(amount, token.decimals);
-      const covers = (firmBond(bond) * 10_000n) / (2n * shareBps);
       return [
         {
           token: token.symbol,
           bond: whole(bond.amount),
           leaving: whole(bond.leaving),
           availableAt: bond.leaving > 0n ? dateOf(bond.availableAt) : null,
-          covers: whole(covers),
+          covers: whole(coveredBy(bond, shareBps)),
         },
       ];
     });
