@@ -55,7 +55,7 @@ export async function runOnce(
     }),
   );
   await Promise.all(slow);
-  // Alone, because its LP quotes nothing for a while.
+  // After all others, because its LP stops quoting the token that left its account.
   await run(fadeCheck);
   await run(conservationCheck);
   return report();

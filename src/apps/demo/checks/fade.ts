@@ -5,7 +5,7 @@ import { privateKeyToAccount } from 'viem/accounts';
 import { systemRandom } from '../../../adapters/system/random.ts';
 import { addressToBytes32, type Address, type Hex, ZERO_ADDRESS } from '../../../domain/hex.ts';
 import type { MandateOutput } from '../../../domain/order.ts';
-import { approveCall, depositCall, fillCall } from '../../../settlement/call.ts';
+import { fillCall } from '../../../settlement/call.ts';
 import { zFirmness } from '../../../protocol/api/firmness.ts';
 import { verifyFade } from '../../verify/fade.ts';
 import { openWitness } from '../../verify/witness.ts';
@@ -51,9 +51,6 @@ export const fadeCheck: DemoCheck = {
     expectEqual((await client.fades(checked, signature)).length, 0, 'claims after the first');
 
     const proofs = await verified(base, claimed?.txHash ?? '0x');
-    await send(base.token('WETH').address, approveCall(base.chain.escrow, moved));
-    await send(base.chain.escrow, depositCall(base.token('WETH').address, moved));
-    // The LP does not quote WETH again: what left it has no quote of its own, and a person has to look.
     await eventually('the claim is in the firmness view', 30_000, async () => {
       const { json } = await readerFor(world.manifest).call('GET', `/api/v1/solvers/${lp.id}/firmness`);
       return zFirmness.parse(json).fades.some(({ orderId }) => orderId === checked.orderId);
