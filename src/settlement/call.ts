@@ -164,8 +164,7 @@ export const limitOperatorCall = (
 ): Hex =>
   escrowCall({ abi: escrowAbi, functionName: 'limitOperator', args: [operator, token, most, windowSeconds] });
 
-/** viem's types want mutable rows. */
-/** As viem encodes it. */
+/** As viem encodes it: its types want mutable rows. */
 export function toTuple(order: StandardOrder) {
   return {
     ...order,

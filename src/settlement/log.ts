@@ -197,7 +197,10 @@ export function decodeLog({ topics, data, ...place }: RawLog): EscrowEvent | und
     case TOPICS.TakeBackRequested:
     case TOPICS.TakenBack:
       return { ...place, kind: 'bond', account: wordAddress(first), token: wordAddress(second) };
-    case TOPICS.Faded:
+    case TOPICS.Faded: {
+      const reason = FADE_REASONS[Number(wordAt(data, 1))];
+      // A bond contract of another version: nothing is said of what is not understood.
+      if (reason === undefined) return undefined;
       return {
         ...place,
         kind: 'bond',
@@ -207,12 +210,13 @@ export function decodeLog({ topics, data, ...place }: RawLog): EscrowEvent | und
           user: wordAddress(second),
           orderId: third as Bytes32,
           quoteId: `0x${data.slice(2, 66)}`,
-          reason: FADE_REASONS[Number(wordAt(data, 1))] ?? 'balance',
+          reason,
           promised: wordAt(data, 3),
           paid: wordAt(data, 4),
           forfeited: wordAt(data, 5),
         },
       };
+    }
     default:
       return undefined;
   }

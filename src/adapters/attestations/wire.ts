@@ -1,4 +1,4 @@
-/** The wire format of `GET /attestations?…`: strict parsing, canonical output. */
+/** The wire formats of `GET /attestations?…` and `POST /attestations/lists`: strict parsing, canonical output. */
 
 import { z } from 'zod';
 import {

@@ -124,12 +124,14 @@ export function createWithdrawals(
 
     /** Before the position moves on, so that none is lost. */
     async function writeClaim(
-      { account, token, txHash, logIndex, ...event }: Extract<EscrowEvent, { kind: 'bond' }>,
-      { orderId, quoteId, reason, promised, paid, forfeited }: BondClaim,
+      event: Extract<EscrowEvent, { kind: 'bond' }>,
+      claim: BondClaim,
     ): Promise<true> {
-      const { at } = await evidenceOf({ ...event, account, token, txHash, logIndex });
+      const { at } = await evidenceOf(event);
+      const { account, token, txHash, logIndex, blockNumber: block } = event;
+      const { orderId, quoteId, reason, promised, paid, forfeited } = claim;
       await store.addBondClaim({
-        ...{ chainId, txHash, logIndex, block: event.blockNumber, atMs: at * 1_000, account, token },
+        ...{ chainId, txHash, logIndex, block, atMs: at * 1_000, account, token },
         ...{ orderId, quoteId, reason, promised, paid, forfeited },
       });
       log.warn({ account, orderId, reason }, 'the bond of an LP has paid a taker for a failed promise');
