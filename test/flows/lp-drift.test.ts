@@ -108,7 +108,7 @@ const minedUntil = (what: () => boolean) =>
     return what();
   });
 
-test('a claim that is read again is told once', async () => {
+test('a claim whose block is read again is logged and counted once', async () => {
   const { quoteBond } = chain.deployment;
   await chain.fund(taker.address, 0n);
   await chain.approve(owner.address, chain.weth.address, quoteBond, WETH);

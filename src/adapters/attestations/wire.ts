@@ -1,4 +1,4 @@
-/** The wire formats of `GET /attestations?…` and `POST /attestations/lists`: strict parsing, canonical output. */
+/** Wire formats of `GET /attestations?…` and `POST /attestations/lists`: strict parsing, canonical output. */
 
 import { z } from 'zod';
 import {

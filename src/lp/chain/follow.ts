@@ -79,7 +79,7 @@ export function createFollower(
   const solver = addressToBytes32(account);
   /** Recently opened orders by nonce. Usually one; a sponsor payment leaves the nonce of the user unused. */
   const opened = new LRUCache<string, readonly Bytes32[]>({ max: MOST_OPENED });
-  /** Events whose news was given: after a difference, blocks are read again. */
+  /** Events that were logged and counted: after a difference, their blocks are read again. */
   const told = new LRUCache<string, true>({ max: MOST_OPENED });
   let cursor = start;
   let time: UnixSeconds = 0;
