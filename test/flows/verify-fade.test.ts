@@ -120,8 +120,8 @@ const wrong = async (txHash: Hex, ...more: [ReadonlyMap<number, Witness>?, Hex?]
     .filter(({ result }) => result !== 'held')
     .map(({ id, result }) => `${id} ${result}`);
 
-async function unfilled(lp: Lp): Promise<{ made: NewOrder; txHash: Hex }> {
-  const made = await promiseOf(lp, { dest: b });
+async function unfilled(lp: Lp, more: Partial<TradeTerms> = {}): Promise<{ made: NewOrder; txHash: Hex }> {
+  const made = await promiseOf(lp, { dest: b, ...more });
   await a.send(DEPLOYER.address, a.chain.escrow, openForCall(made.order, made.funding));
   await a.anvil.rpc('evm_setNextBlockTimestamp', [made.order.expires + 1]);
   await a.send(DEPLOYER.address, a.chain.escrow, refundCall(made.order));
@@ -155,6 +155,29 @@ describe('a claim that was paid for a reason holds', () => {
     const limit = limitOperatorCall(other.operator.address, a.weth.address, 1n, 60);
     await a.send(other.owner.address, a.chain.escrow, limit);
     expect(await wrong(await claim(promises[1]))).toEqual([]);
+  });
+
+  test('the token refused the payment, and the bond contract keeps it for the taker', async () => {
+    const lp = await freshLp();
+    const made = await promiseOf(lp);
+    await moveAway(lp);
+    const code = await a.anvil.rpc<Hex>('eth_getCode', [a.weth.address, 'latest']);
+    // Reverts whatever it is asked.
+    await a.anvil.rpc('anvil_setCode', [a.weth.address, '0x60006000fd']);
+    const txHash = await claim(made);
+    await a.anvil.rpc('anvil_setCode', [a.weth.address, code]);
+    expect(await wrong(txHash)).toEqual([]);
+    expect((await checksOf(txHash)).at(-1)?.says).toContain('takeOwed');
+  });
+
+  test('an order across chains of two inputs pays a share of each', async () => {
+    const lp = await freshLp();
+    await a.deposit(taker.address, a.usdc.address, 2_500_000_000n);
+    await a.deposit(taker.address, a.weth.address, WETH);
+    const { txHash } = await unfilled(lp, { lock: 'resourceLock', wethInput: WETH });
+    const checks = await checksOf(txHash);
+    expect(checks.filter(({ result }) => result !== 'held')).toEqual([]);
+    expect(checks.filter(({ id }) => id.startsWith('taker.paid'))).toHaveLength(2);
   });
 
   test('an order across chains was not filled, as the destination shows', async () => {

@@ -23,6 +23,8 @@ export interface TradeTerms {
   lps: readonly { account: TestAccount; operator?: TestAccount }[];
   lock?: Funding['mode'];
   inputAmount?: bigint;
+  /** Beside the USDC; by `lock: 'resourceLock'` only. */
+  wethInput?: bigint;
   outputAmount?: bigint;
   validForSeconds?: number;
   executionMode?: NewOrder['executionMode'];
@@ -41,6 +43,7 @@ export function makeOrder({
   taker,
   lps,
   inputAmount = 2_500_000_000n,
+  wethInput = 0n,
   outputAmount = 10n ** 18n,
   validForSeconds = 30,
   receiver,
@@ -58,7 +61,10 @@ export function makeOrder({
     fillDeadline,
     expires: fillDeadline + (sameChain ? SAME_CHAIN_PROOF_SECONDS : origin.chain.proofWindowSeconds),
     inputOracle: sameChain ? origin.chain.escrow : origin.chain.oracle,
-    inputs: [[BigInt(origin.usdc.address), inputAmount]],
+    inputs: [
+      [BigInt(origin.usdc.address), inputAmount],
+      ...(wethInput === 0n ? [] : [[BigInt(origin.weth.address), wethInput] as const]),
+    ],
     outputs: lps.map(({ account }, index) => ({
       oracle: addressToBytes32(sameChain ? dest.chain.escrow : dest.chain.oracle),
       settler: addressToBytes32(dest.chain.escrow),

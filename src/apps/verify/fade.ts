@@ -51,7 +51,9 @@ export async function verifyFade({
     void checks.push({ id, result: held ? 'held' : 'failed', says: held ? yes : no });
   const origin = witnesses.get(chainId) as Witness;
   const tx = await origin.transaction(txHash);
-  const faded = tx?.succeeded ? tx.events(bond).find(isFaded) : undefined;
+  /** One for each token that is paid: across chains an order may have several inputs. */
+  const all = tx?.succeeded ? tx.events(bond).filter(isFaded) : [];
+  const [faded] = all;
   judge(
     'claim.paid',
     faded !== undefined,
@@ -59,7 +61,7 @@ export async function verifyFade({
     `In transaction ${txHash} of chain ${chainId} the contract ${bond} paid no claim.`,
   );
   if (tx === undefined || faded === undefined) return checks;
-  const { account: lp, token, claim } = faded;
+  const { account: lp, token } = faded;
   const unit = await origin.unit(token);
   const whole = (amount: bigint) => formatTokens(amount, unit);
 
@@ -68,19 +70,28 @@ export async function verifyFade({
     const says = 'The claim was made through another contract, so its order is not in the transaction.';
     checks.push({ id: 'order.id', result: 'unchecked', says });
   } else await checkShown(shown, faded, tx);
-  await checkPayment();
+  for (const [index, each] of all.entries())
+    await checkPayment(index === 0 ? 'taker.paid' : `taker.paid.${index}`, each, tx);
   return checks;
 
   async function checkShown(made: Shown, { claim: said }: Faded, at: TransactionEvidence): Promise<void> {
     const { order } = made;
     const domain = { chainId, escrow };
     const id = orderId(domain, order);
-    const promised = made.acrossChains
-      ? order.inputs.find(([input]) => input === BigInt(token))?.[1]
-      : order.outputs[made.output]?.amount;
+    const promisedIn = (paidIn: Address) =>
+      made.acrossChains
+        ? order.inputs.find(([input]) => input === BigInt(paidIn))?.[1]
+        : order.outputs[made.output]?.amount;
+    const alike = all.every(
+      (each) =>
+        each.account === made.lp &&
+        each.claim.orderId === id &&
+        each.claim.user === order.user &&
+        each.claim.promised === promisedIn(each.token),
+    );
     judge(
       'order.id',
-      id === said.orderId && order.user === said.user && promised === said.promised && made.lp === lp,
+      alike,
       `The order is ${id}, recomputed from its own terms: ${lp} promised ${whole(said.promised)}.`,
       `The terms in the transaction make order ${id}, not ${said.orderId} as the event says.`,
     );
@@ -184,18 +195,39 @@ export async function verifyFade({
     );
   }
 
-  async function checkPayment(): Promise<void> {
-    const shareBps = await bondSays('SHARE_BPS');
-    const most = bondNeededFor(claim.promised, shareBps);
-    const sent = (tx as TransactionEvidence)
-      .transfers(token)
-      .some(({ from, to, value }) => from === bond && to === claim.user && value === claim.paid);
+  async function checkPayment(id: string, paidIn: Faded, at: TransactionEvidence): Promise<void> {
+    const { user, promised, paid, forfeited } = paidIn.claim;
+    const amount = formatTokens(paid, await origin.unit(paidIn.token));
+    const isShare =
+      paid + forfeited <= bondNeededFor(promised, await bondSays('SHARE_BPS')) && paid - forfeited <= 1n;
+    const sent = at
+      .transfers(paidIn.token)
+      .some(({ from, to, value }) => from === bond && to === user && value === paid);
+    const kept = !sent && isShare && (await keptFor(user, paidIn.token, paid, at.blockNumber));
+    if (kept === 'unknown') {
+      const says = `The token shows no payment of ${amount} to ${user}. Whether the bond contract keeps it, only a node with the state of block ${at.blockNumber} can tell.`;
+      return void checks.push({ id, result: 'unchecked', says });
+    }
     judge(
-      'taker.paid',
-      sent && claim.paid + claim.forfeited <= most && claim.paid - claim.forfeited <= 1n,
-      `${claim.user} received ${whole(claim.paid)} from the bond, and as much was forfeited.`,
-      `The token shows no payment of ${whole(claim.paid)} to ${claim.user}, or it is not the share.`,
+      id,
+      isShare && (sent || kept),
+      kept
+        ? `The token refused a payment of ${amount} to ${user}. The bond contract keeps it there (takeOwed), and as much was forfeited.`
+        : `${user} received ${amount} from the bond, and as much was forfeited.`,
+      `The token shows no payment of ${amount} to ${user}, or it is not the share.`,
     );
+  }
+
+  /** What a token refuses to pay out, the bond contract owes. */
+  async function keptFor(
+    user: Address,
+    token: Address,
+    paid: bigint,
+    block: bigint,
+  ): Promise<boolean | 'unknown'> {
+    const owed = (at: bigint) => origin.asOf(at, (known) => bondSays('owed', [user, token], known));
+    const [before, after] = await Promise.all([owed(block - 1n), owed(block)]);
+    return before.newest || after.newest ? 'unknown' : after.value - before.value >= paid;
   }
 
   async function escrowSays(
@@ -207,9 +239,13 @@ export async function verifyFade({
     return BigInt((await origin.views.read(escrow, data, at)) ?? '0x0');
   }
 
-  async function bondSays(functionName: 'SHARE_BPS'): Promise<bigint> {
-    const data = encodeFunctionData({ abi: quoteBondAbi, functionName });
-    return BigInt((await origin.views.read(bond, data)) ?? '0x0');
+  async function bondSays(
+    functionName: 'SHARE_BPS' | 'owed',
+    args: readonly Address[] = [],
+    at?: bigint,
+  ): Promise<bigint> {
+    const data = encodeFunctionData({ abi: quoteBondAbi, functionName, args } as never);
+    return BigInt((await origin.views.read(bond, data, at)) ?? '0x0');
   }
 }
 
