@@ -67,7 +67,9 @@ export const venueOf = ({ venueId, name }: Pick<Link, 'venueId' | 'name'>): stri
 export function createVenueSession(deps: VenueSessionDeps, { solver }: Pick<LpConfig, 'solver'>) {
   const { link, clock, metrics } = deps;
   const log = deps.log.child({ venue: link.name });
-  const from = deps.shares === true ? { venue: venueOf(link) } : {};
+  /** Names the venue in its request, where the LP serves several. */
+  const withVenue = <T extends object>(request: T): T & { venue?: string } =>
+    deps.shares === true ? { ...request, venue: venueOf(link) } : request;
   const warned = new Set<string>();
   let welcome = false;
   let challenged = false;
@@ -169,7 +171,7 @@ export function createVenueSession(deps: VenueSessionDeps, { solver }: Pick<LpCo
   async function answerRfq(rfq: Rfq, receivedMs: number): Promise<void> {
     inFlight += 1;
     try {
-      sendAnswers(rfq, await deps.quoting().quotes.handleQuoteRequest({ ...rfq, ...from }), receivedMs);
+      sendAnswers(rfq, await deps.quoting().quotes.handleQuoteRequest(withVenue(rfq)), receivedMs);
     } catch (error) {
       log.fatal({ error }, 'answering a quote request failed');
       sendAnswers(rfq, [declineMessage(rfq, { declined: 'internal' })], receivedMs);
@@ -195,7 +197,7 @@ export function createVenueSession(deps: VenueSessionDeps, { solver }: Pick<LpCo
   async function answerSlice(slice: SliceRequest): Promise<void> {
     inFlight += 1;
     try {
-      const answer = await deps.quoting().slices.handleSlice({ ...slice, ...from });
+      const answer = await deps.quoting().slices.handleSlice(withVenue(slice));
       send(answer);
       metrics.slices.add({ kind: answer.type });
     } catch (error) {

@@ -4,7 +4,6 @@
  */
 
 import { nonceGroupOf } from '../../domain/order.ts';
-import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
@@ -110,11 +109,8 @@ export function createWinRates(
   );
   /** By nonce group, the oldest first. */
   const pending = new Map<string, PendingRequest>();
-  /** Takers and segments whose losses do not count now. */
-  const losers = new LRUCache<string, true>({
-    ...{ max: MAX_TAKER_SEGMENTS, ttl: LOSS_INTERVAL_MS, ttlResolution: 0 },
-    perf: { now: () => clock.monotonicMs() },
-  });
+  /** Takers and segments whose losses do not count now, by the time of the loss in ms, the oldest first. */
+  const losers = new Map<string, number>();
   let routeSegments = new Map<Route, RouteSegment[]>();
 
   function routeSegmentOf(route: Route, bucket: number): RouteSegment {
@@ -147,9 +143,17 @@ export function createWinRates(
 
   function learnLoss({ routeSegment, taker, bestBps }: PendingRequest): void {
     const key = `${taker}|${routeSegment.segment.key}`;
-    if (losers.get(key)) return;
-    losers.set(key, true);
+    if (losers.has(key)) return;
+    losers.set(key, clock.monotonicMs());
     learnOutcome(routeSegment, bestBps, false);
+  }
+
+  function forgetLosers(): void {
+    const endMs = clock.monotonicMs() - LOSS_INTERVAL_MS;
+    for (const [key, atMs] of losers) {
+      if (atMs > endMs && losers.size <= MAX_TAKER_SEGMENTS) return;
+      losers.delete(key);
+    }
   }
 
   function forgetOldest(): void {
@@ -241,8 +245,7 @@ export function createWinRates(
     },
     /** Counts expired requests as losses. Call about once a second. */
     countExpired() {
-      // A flood of takers that never trade leaves nothing in memory.
-      losers.purgeStale();
+      forgetLosers();
       const nowMs = clock.nowMs();
       // Requests with a short tenor may wait behind a longer one: learning a minute later is soon enough.
       for (const [group, request] of pending) {
