@@ -33,7 +33,7 @@ contract MachineAttacksTest is Attack {
         approvals[0] = approvalFor(escrow, idOf(o), o.outputs[0], o.fillDeadline, OPERATOR);
         bytes[] memory releases = new bytes[](1);
         releases[0] = releaseSignature(idOf(o), OPERATOR);
-        bytes[14] memory calls = [
+        bytes[15] memory calls = [
             abi.encodeCall(escrow.deposit, (address(hooked), 1)),
             abi.encodeCall(escrow.requestWithdrawal, (address(hooked), 1)),
             abi.encodeCall(escrow.withdraw, (address(hooked), address(puppet))),
@@ -47,7 +47,8 @@ contract MachineAttacksTest is Attack {
             abi.encodeCall(escrow.release, (o, releases)),
             abi.encodeCall(escrow.finaliseWithSignature, (o, solves(lp(0), block.timestamp), 0, "", "")),
             abi.encodeCall(escrow.withdrawDeferred, (idOf(o), o.outputs[0])),
-            abi.encodeCall(escrow.keepDeferred, (idOf(o), o.outputs[0]))
+            abi.encodeCall(escrow.keepDeferred, (idOf(o), o.outputs[0])),
+            abi.encodeCall(escrow.collectFees, (lp(0), address(hooked)))
         ];
         planned = calls.length;
         for (uint256 i; i < planned; ++i) {

@@ -205,6 +205,10 @@ contract AttestationOracleTest is Base {
     function test_submitAndFinalise_several_orders_by_one_list() public {
         (StandardOrder[] memory list, bytes32[] memory payloads) = filled(3);
         bytes[] memory signatures = compact(listAttestations(address(remote), payloads));
+        for (uint256 i; i < 3; ++i) {
+            vm.expectEmit(true, true, true, true, address(oracle));
+            emit IInputOracle.OutputProven(THERE, word(address(oracle)), application(), payloads[i]);
+        }
         eq(finaliseAll(payloads, signatures, finalisations(list)), 0, "none failed");
         for (uint256 i; i < 3; ++i) {
             eq(status(idOf(list[i])), 2, "claimed");
@@ -413,9 +417,22 @@ contract AttestationOracleTest is Base {
         list[0] = list[1];
         vm.expectRevert(abi.encodeWithSelector(IAttestationOracle.UnsortedSigners.selector, list[1], list[1]));
         oracle.scheduleSigners(list, 1);
+        list = next(3);
+        (list[1], list[2]) = (list[2], list[1]);
+        vm.expectRevert(abi.encodeWithSelector(IAttestationOracle.UnsortedSigners.selector, list[1], list[2]));
+        oracle.scheduleSigners(list, 1);
+        vm.expectRevert(err(IAttestationOracle.TooManySigners.selector, 501));
+        oracle.scheduleSigners(next(501), 1);
         vm.prank(stranger);
         vm.expectRevert(abi.encodeWithSignature("OwnableUnauthorizedAccount(address)", stranger));
         oracle.scheduleSigners(next(2), 1);
+    }
+
+    function test_scheduleSigners_takes_as_many_as_fit() public {
+        oracle.scheduleSigners(next(500), 400);
+        vm.warp(block.timestamp + ROTATION);
+        eq(oracle.signers().length, 500, "signers");
+        eq(oracle.threshold(), 400, "threshold");
     }
 
     function test_ownership_moves_in_two_steps() public {

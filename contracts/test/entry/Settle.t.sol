@@ -268,6 +268,8 @@ contract SettleTest is Base {
         bytes memory funding = by3009(order);
         order.outputs[0].callbackData = new bytes(65_536);
         refuse(order, funding, list, err(IEscrow.TooLong.selector, 65_536));
+        order.outputs[0].callbackData = new bytes(65_535);
+        ok(escrow.orderIdentifier(order) != 0, "the longest");
     }
 
     function test_settle_refuses_plain_orders() public {

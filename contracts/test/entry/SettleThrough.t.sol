@@ -190,7 +190,7 @@ contract SettleThroughTest is Base {
     function test_settleThrough_reenters_only_to_fill() public {
         StandardOrder memory order = one();
         StandardOrder memory other = simple();
-        bytes[13] memory calls = [
+        bytes[16] memory calls = [
             abi.encodeCall(escrow.settle, (other, by3009(other), commitments(other))),
             abi.encodeCall(escrow.settleThrough, (other, by3009(other), address(filler), "")),
             abi.encodeCall(escrow.deposit, (address(weth), 1)),
@@ -205,7 +205,10 @@ contract SettleThroughTest is Base {
             abi.encodeCall(
                 escrow.finaliseWithSignature, (order, solves(address(filler), block.timestamp), word(stranger), "", "")
             ),
-            abi.encodeCall(escrow.fillWithApprovals, (idOf(order), order.outputs, order.fillDeadline, new Approval[](1)))
+            abi.encodeCall(escrow.fillWithApprovals, (idOf(order), order.outputs, order.fillDeadline, new Approval[](1))),
+            abi.encodeCall(escrow.collectFees, (lp(0), address(weth))),
+            abi.encodeCall(escrow.withdrawDeferred, (idOf(order), order.outputs[0])),
+            abi.encodeCall(escrow.keepDeferred, (idOf(order), order.outputs[0]))
         ];
         for (uint256 i; i < calls.length; ++i) {
             filler.set(Filler.Mode.Reenter, calls[i]);
