@@ -128,6 +128,16 @@ contract FinaliseTest is Base {
         eq(status(orderId), uint256(OrderStatus.Claimed), "claimed");
     }
 
+    function test_finalise_of_a_fill_in_the_last_second() public {
+        StandardOrder memory order = cross();
+        bytes32 orderId = openOrder(order);
+        vm.warp(order.fillDeadline);
+        fillRemotely(order, orderId, lp(0));
+        attest(payloadOf(order, orderId, lp(0), order.fillDeadline));
+        escrow.finalise(order, solves(lp(0), order.fillDeadline), 0, "");
+        eq(status(orderId), 2, "claimed");
+    }
+
     function test_finalise_refuses() public {
         StandardOrder memory order = cross();
         bytes32 orderId = idOf(order);
