@@ -286,6 +286,7 @@ contract OpenTest is Base {
         bytes memory reason = err(IEscrow.InvalidPayload.selector);
         refuse(order, taker, hex"13", reason);
         refuse(order, taker, abi.encodePacked(bytes1(0x13), uint256(32)), reason);
+        refuse(order, taker, abi.encodePacked(bytes1(0x13), uint256(0)), badSigner(taker));
         refuse(order, taker, abi.encodePacked(bytes1(0x13), uint256(32), uint256(0)), badSigner(taker));
         refuse(order, taker, abi.encodePacked(bytes1(0x13), uint256(33), uint256(0)), reason);
         refuse(order, taker, abi.encodePacked(bytes1(0x13), uint256(32), uint256(1)), reason);
