@@ -118,11 +118,14 @@ interface ContractCall {
 
 type Simulation = { ok: true; gasUsed: bigint } | { ok: false; reason: string; data: Hex };
 
-/** `indeterminate` (timeout, connection reset) counts as sent, because it may be mined. */
+/**
+ * `indeterminate` (timeout, connection reset) counts as sent, because it may be mined. `not_now`: no node has
+ * the bytes, and one will take the same bytes later. `rejected`: no node will ever take them.
+ */
 export type SendOutcome =
   | { kind: 'sent'; hash: Hex }
   | {
-      kind: 'indeterminate' | 'nonce_too_low' | 'underpriced' | 'out_of_funds' | 'rejected';
+      kind: 'indeterminate' | 'nonce_too_low' | 'underpriced' | 'out_of_funds' | 'not_now' | 'rejected';
       message: string;
     };
 

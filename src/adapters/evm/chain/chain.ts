@@ -20,6 +20,8 @@ import { decodeRevert } from '../../../settlement/revert.ts';
 import { type RpcBlock, toBlock } from './block.ts';
 import { createHead } from './head.ts';
 import { createDecoder, type RpcLog } from './logs.ts';
+import { createLogRange } from './log-range.ts';
+import { createTips } from './tips.ts';
 import { createHealth, type Health, HEALTH, type HealthOptions } from '../rpc/health.ts';
 import { createViewCaller, isRevert, revertData } from './multicall.ts';
 import { createProbe } from '../rpc/probe.ts';
@@ -29,10 +31,7 @@ import { sendRaw } from '../transactor/send.ts';
 import { createViews } from './views.ts';
 import type { ChainViews } from '../../../ports/chain.ts';
 
-/** Within the limits of public nodes. */
-const LOG_RANGE = 2_000n;
 const TIP_CACHE_MS = 5_000;
-const DEFAULT_TIP = 1_000_000_000n;
 
 interface ChainOptions extends RpcOptions, Partial<HealthOptions> {
   rpcUrls: readonly string[];
@@ -83,6 +82,7 @@ const SEND_OUTCOMES: readonly SendOutcome['kind'][] = [
   'nonce_too_low',
   'underpriced',
   'out_of_funds',
+  'not_now',
   'rejected',
 ];
 
@@ -172,10 +172,11 @@ export function createChain(chain: Chain, options: ChainOptions): EvmChain {
     { chain: [chain.slug], outcome: SEND_OUTCOMES },
   );
   let tip: { value: bigint; atMs: number } | undefined;
-
   const quantity = (value: bigint | number): Hex => `0x${value.toString(16)}`;
 
   const decoded = createDecoder();
+  const logRange = createLogRange();
+  const suggestedTip = createTips(rpc);
 
   type Ask = (params: readonly unknown[]) => Promise<RpcLog[]>;
   const sources = [chain.escrow, chain.oracle, ...(chain.quoteBond ? [chain.quoteBond] : [])];
@@ -189,8 +190,8 @@ export function createChain(chain: Chain, options: ChainOptions): EvmChain {
     topics: readonly (Hex | null)[] = [],
   ): Promise<EscrowEvent[]> {
     const found: EscrowEvent[] = [];
-    for (let from = fromBlock; from <= toBlock; from += LOG_RANGE) {
-      const to = from + LOG_RANGE - 1n < toBlock ? from + LOG_RANGE - 1n : toBlock;
+    for (let from = fromBlock; from <= toBlock;) {
+      const to = logRange.endOf(from, toBlock);
       if (to > (head.current()?.number ?? to))
         throw new UpstreamError('The block to read up to was taken back. The next block tries again.', {
           code: 'head_replaced',
@@ -202,11 +203,15 @@ export function createChain(chain: Chain, options: ChainOptions): EvmChain {
           toBlock: quantity(to),
           ...(topics.length > 0 && { topics }),
         },
-      ]);
+      ]).catch((error: unknown) => {
+        if (!logRange.shrink(from, to, error)) throw error;
+      });
+      if (rows === undefined) continue;
       for (const row of rows) {
         const event = decoded(row);
         if (event) found.push(event);
       }
+      from = to + 1n;
     }
     return found;
   }
@@ -255,11 +260,12 @@ export function createChain(chain: Chain, options: ChainOptions): EvmChain {
       const latest = head.current();
       if (!latest)
         throw new UpstreamError('No block of the chain has been read yet.', { code: 'chain_unknown' });
-      for (let to = latest.number; to >= 0n; to -= LOG_RANGE) {
-        const from = to - LOG_RANGE + 1n > 0n ? to - LOG_RANGE + 1n : 0n;
+      for (let to = latest.number; to >= 0n;) {
+        const from = logRange.startOf(to);
         found.unshift(...(await logs(fromAll, from, to, [null, orderId])));
         const oldest = await block(from);
         if (!oldest || oldest.timestamp < since) break;
+        to = from - 1n;
       }
       return found;
     },
@@ -299,11 +305,7 @@ export function createChain(chain: Chain, options: ChainOptions): EvmChain {
     async fees(): Promise<Fees> {
       const nowMs = clock.monotonicMs();
       if (!tip || nowMs - tip.atMs > TIP_CACHE_MS) {
-        const value = await rpc.request<Hex>('eth_maxPriorityFeePerGas', []).then(BigInt, (error) => {
-          if (error instanceof RpcRefusal) return DEFAULT_TIP;
-          throw error;
-        });
-        tip = { value, atMs: nowMs };
+        tip = { value: await suggestedTip(), atMs: nowMs };
       }
       const latest =
         head.current() ?? toBlock(await rpc.request<RpcBlock>('eth_getBlockByNumber', ['latest', false]));
@@ -382,6 +384,15 @@ export async function logsOfAll(
   const answers = await Promise.allSettled(
     health.order().map((index) => rpc.only(index).request<RpcLog[]>('eth_getLogs', params)),
   );
+  // An endpoint with a lower limit than the others must not be left out for good.
+  const refused = answers.find(
+    (answer) =>
+      answer.status === 'rejected' &&
+      answer.reason instanceof RpcRefusal &&
+      answer.reason.meaning === 'smaller' &&
+      spansBlocks(params),
+  ) as PromiseRejectedResult | undefined;
+  if (refused !== undefined) throw refused.reason;
   if (!answers.some(({ status }) => status === 'fulfilled')) return rpc.request('eth_getLogs', params);
   const rows = new Map(
     answers
@@ -392,6 +403,12 @@ export async function logsOfAll(
     (a, b) =>
       Number(BigInt(a.blockNumber) - BigInt(b.blockNumber)) || Number(a.logIndex) - Number(b.logIndex),
   );
+}
+
+/** Whether these parameters ask for more than one block, so that fewer can be asked for. */
+function spansBlocks([filter]: readonly unknown[]): boolean {
+  const { fromBlock, toBlock } = filter as { fromBlock: Hex; toBlock: Hex };
+  return fromBlock !== toBlock;
 }
 
 /** Asks the other endpoints too when the first one has no such block or receipt. */

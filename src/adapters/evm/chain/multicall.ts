@@ -94,18 +94,11 @@ async function single(
   }
 }
 
-/** Messages of geth-like nodes and of revm. */
-const HALTED =
-  /execution reverted|revert|invalid opcode|out ?of ?gas|OOG|EVM error|invalid jump|stack (?:under|over)flow|gas uint64 overflow|return data out of bounds|write protection/i;
+export const isRevert = ({ meaning }: RpcRefusal): boolean => meaning === 'reverted';
 
-/** Check this first: a contract chooses its revert text. */
-export function isRevert(refusal: RpcRefusal): boolean {
-  return refusal.rpcCode === 3 || HALTED.test(refusal.message);
-}
-
-export function revertData({ data, message }: RpcRefusal): Hex {
+export function revertData({ data, words }: RpcRefusal): Hex {
   const nested =
     typeof data === 'object' && data !== null && 'data' in data ? (data as { data: unknown }).data : data;
   if (typeof nested === 'string' && /^0x[0-9a-f]*$/i.test(nested)) return nested as Hex;
-  return (/0x[0-9a-f]{8,}/i.exec(message)?.[0] as Hex | undefined) ?? '0x';
+  return (/0x[0-9a-f]{8,}/i.exec(words)?.[0] as Hex | undefined) ?? '0x';
 }

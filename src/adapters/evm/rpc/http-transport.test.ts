@@ -104,6 +104,57 @@ test('an error without an id rejects every call of the batch', async () => {
   ]);
 });
 
+const MOST = 3;
+test.each<[string, (calls: Call[], response: ServerResponse) => unknown]>([
+  ['one error', () => ({ jsonrpc: '2.0', id: null, error: { code: -32_600, message: 'Invalid Request' } })],
+  [
+    'an error for each call',
+    (calls) =>
+      calls.map(({ id }) => ({
+        id,
+        error: { code: -32_005, message: 'Number of requests exceeds max batch size' },
+      })),
+  ],
+  [
+    'HTTP 413 and a page',
+    (_, response) => {
+      response.statusCode = 413;
+      return '<html>413 Request Entity Too Large</html>';
+    },
+  ],
+  ['an empty batch', () => []],
+])('a node that refuses batches of more than 3 by %s is asked for fewer from then on', async (_, refuse) => {
+  const { ask, bodies } = await node((calls, response) =>
+    calls.length > MOST ? refuse(calls, response) : calls.length === 1 ? echo(calls)[0] : echo(calls),
+  );
+  const methods = Array.from({ length: 60 }, (_each, at) => `m${at}`);
+  expect(await Promise.all(methods.map(ask))).toEqual(methods);
+  bodies.length = 0;
+  expect(await Promise.all(methods.map(ask))).toEqual(methods);
+  expect(bodies.every((body) => !Array.isArray(body) || body.length <= MOST)).toBe(true);
+});
+
+test('a node that refuses every batch gets single calls', async () => {
+  const { ask } = await node((calls) =>
+    calls.length > 1
+      ? { id: null, error: { code: -32_005, message: 'Batched requests are not supported by this server' } }
+      : echo(calls)[0],
+  );
+  expect(await Promise.all(['a', 'b', 'c'].map(ask))).toEqual(['a', 'b', 'c']);
+});
+
+test('HTTP 429 without a JSON-RPC body is a refusal, with the wait that the node asks for', async () => {
+  const { transport } = await node((_, response) => {
+    response.statusCode = 429;
+    response.setHeader('retry-after', '7');
+    return '<html>slow down</html>';
+  });
+  await expect(transport.request({ method: 'a', params: [] })).rejects.toMatchObject({
+    code: 429,
+    retryAfterMs: 7_000,
+  });
+});
+
 test.each([
   ['an HTML page', '<html>502</html>', 'not JSON'],
   ['a truncated body', '{"jsonrpc":"2.0","id":1,"res', 'not JSON'],

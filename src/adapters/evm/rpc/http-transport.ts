@@ -5,7 +5,8 @@
  */
 
 import { buildConnector, Pool } from 'undici';
-import { MAX_ANSWER_BYTES, MAX_REQUEST_BYTES, nodeError, parseAnswers } from './answers.ts';
+import { MAX_ANSWER_BYTES, MAX_REQUEST_BYTES, nodeError, parseAnswers, type RpcAnswer } from './answers.ts';
+import { meaningOf } from './refusals.ts';
 
 export interface HttpTransport {
   /**
@@ -29,7 +30,15 @@ interface PendingCall {
   reject(error: Error): void;
 }
 
+interface HttpAnswer {
+  status: number;
+  text: string;
+  retryAfterMs: number | undefined;
+}
+
 const MAX_BATCH_CALLS = 100;
+/** Statuses that say something about the request whatever the body holds: too large, or not now. */
+const TELLING_STATUSES = [413, 429, 502, 503, 504];
 /** Requests after a batch whose answer is too large. A hostile node answers each with as much. */
 const MAX_HALVES = 32;
 /** Code of undici's error for an answer beyond `MAX_ANSWER_BYTES`. */
@@ -47,13 +56,15 @@ export function createHttpTransport(address: string, { timeoutMs }: { timeoutMs:
   };
   let pending: PendingCall[] = [];
   let lastId = 0;
+  /** Shrinks when the node refuses a batch for its size. */
+  let maxCalls = MAX_BATCH_CALLS;
 
   function flush(): void {
     let batch: PendingCall[] = [];
     let bytes = 0;
     for (const call of pending) {
       const size = Buffer.byteLength(call.json) + 1;
-      if (batch.length === MAX_BATCH_CALLS || bytes + size > MAX_REQUEST_BYTES) {
+      if (batch.length === maxCalls || bytes + size > MAX_REQUEST_BYTES) {
         void sendBatch(batch);
         [batch, bytes] = [[], 0];
       }
@@ -69,21 +80,24 @@ export function createHttpTransport(address: string, { timeoutMs }: { timeoutMs:
     const json = calls.map((call) => call.json);
     const unanswered = new Map(calls.map((call) => [call.id, call]));
     try {
-      const { status, text } = await postWithRetry(
+      const { status, text, retryAfterMs } = await postWithRetry(
         json.length === 1 ? (json[0] as string) : `[${json.join()}]`,
       );
-      const answers = parseAnswers(text, `HTTP ${status}`);
+      const answers = answersOf(status, text, retryAfterMs);
+      if (calls.length > 1 && isBatchRefused(answers)) return await sendSmaller(calls);
       for (const { id, result, error } of answers) {
         const call = unanswered.get(id as number);
         unanswered.delete(id as number);
         if (error == null) call?.resolve(result);
-        else call?.reject(nodeError(error));
+        else call?.reject(Object.assign(nodeError(error), { retryAfterMs }));
       }
       // An overloaded node may answer a whole batch with a single error that has no id.
       const batchError = answers.find(({ id, error }) => id == null && error != null)?.error;
       for (const { method, reject } of unanswered.values())
         reject(
-          batchError == null ? new Error(`the response has no answer to ${method}`) : nodeError(batchError),
+          batchError == null
+            ? new Error(`the response has no answer to ${method}`)
+            : Object.assign(nodeError(batchError), { retryAfterMs }),
         );
     } catch (error) {
       const tooLarge = (error as { code?: unknown }).code === TOO_LARGE;
@@ -97,10 +111,20 @@ export function createHttpTransport(address: string, { timeoutMs }: { timeoutMs:
     }
   }
 
+  /** Remembers what was too many, so that the next batches fit at once. */
+  async function sendSmaller(calls: readonly PendingCall[]): Promise<void> {
+    maxCalls = Math.min(maxCalls, calls.length >> 1);
+    const size = maxCalls;
+    const parts = Array.from({ length: Math.ceil(calls.length / size) }, (_, n) =>
+      calls.slice(n * size, (n + 1) * size),
+    );
+    await Promise.all(parts.map((part) => sendBatch(part)));
+  }
+
   /**
    * Repeats a request once if it failed on a reused connection: a node may close an idle one as we use it.
    */
-  async function postWithRetry(body: string): Promise<{ status: number; text: string }> {
+  async function postWithRetry(body: string): Promise<HttpAnswer> {
     try {
       return await post(body);
     } catch (error) {
@@ -110,12 +134,16 @@ export function createHttpTransport(address: string, { timeoutMs }: { timeoutMs:
     }
   }
 
-  async function post(body: string): Promise<{ status: number; text: string }> {
+  async function post(body: string): Promise<HttpAnswer> {
     const limit = new AbortController();
     const timer = setTimeout(() => limit.abort(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
     try {
       const response = await pool.request({ method: 'POST', path, headers, body, signal: limit.signal });
-      return { status: response.statusCode, text: await response.body.text() };
+      return {
+        status: response.statusCode,
+        text: await response.body.text(),
+        retryAfterMs: readRetryAfter(response.headers['retry-after']),
+      };
     } finally {
       clearTimeout(timer);
     }
@@ -132,6 +160,43 @@ export function createHttpTransport(address: string, { timeoutMs }: { timeoutMs:
       }),
     close: () => void pool.destroy(),
   };
+}
+
+/** Throws for a body that is no JSON-RPC answer, with the status as its code where that is telling. */
+function answersOf(status: number, text: string, retryAfterMs: number | undefined): readonly RpcAnswer[] {
+  try {
+    return parseAnswers(text, `HTTP ${status}`);
+  } catch (error) {
+    if (!TELLING_STATUSES.includes(status)) throw error;
+    // As a JSON-RPC error for the whole request.
+    if (status === 413) return [{ id: null, error: { code: status, message: 'the request is too large' } }];
+    throw Object.assign(error as Error, { code: status, retryAfterMs });
+  }
+}
+
+/**
+ * One error for the whole batch, or the same complaint about its size for each call. An overloaded node may
+ * answer a whole batch with one error too, but then fewer calls do not help.
+ */
+function isBatchRefused(answers: readonly RpcAnswer[]): boolean {
+  const meanings = answers.map(({ error }) =>
+    error == null ? undefined : meaningOf({ method: 'batch', ...readError(error) }),
+  );
+  const [first] = answers;
+  if (answers.length === 1 && first?.id == null && first?.error != null) return meanings[0] !== 'not_now';
+  return meanings.every((meaning) => meaning === 'smaller_batch');
+}
+
+const readError = ({ code, message }: NonNullable<RpcAnswer['error']>) => ({
+  rpcCode: typeof code === 'number' ? code : 0,
+  message: typeof message === 'string' ? message : '',
+});
+
+/** In seconds, or a date (RFC 9110, section 10.2.3). */
+function readRetryAfter(header: string | string[] | undefined): number | undefined {
+  if (typeof header !== 'string') return undefined;
+  const ms = /^\d+$/.test(header) ? Number(header) * 1_000 : Date.parse(header) - Date.now();
+  return Number.isFinite(ms) && ms > 0 ? ms : undefined;
 }
 
 /**

@@ -5,6 +5,7 @@ import type { Clock } from '../../../ports/clock.ts';
 import { type RpcBlock, toBlock } from '../chain/block.ts';
 import type { Health } from './health.ts';
 import { createHttpTransport, TOO_LARGE } from './http-transport.ts';
+import { type Meaning, meaningOf } from './refusals.ts';
 import { createWsTransport } from './ws-transport.ts';
 
 export interface RpcOptions {
@@ -19,7 +20,10 @@ interface RpcWatch {
 
 export interface ChainRpc {
   readonly endpoints: number;
-  /** Throws `RpcRefusal` when a node refuses, `UpstreamError` when none answers. */
+  /**
+   * Throws `RpcRefusal` when a node refuses, `UpstreamError` when none answers. A refusal that is not final
+   * (`refusals.ts`) goes to the next endpoint, and then a few times to all of them.
+   */
   request<T>(method: string, params: readonly unknown[]): Promise<T>;
   requestEach<T>(method: string, params: readonly unknown[]): Promise<T | RpcRefusal | UpstreamError>[];
   only(index: number): Pick<ChainRpc, 'request'>;
@@ -27,25 +31,33 @@ export interface ChainRpc {
   close(): void;
 }
 
+interface Refused {
+  method: string;
+  rpcCode: number;
+  message: string;
+  data: unknown;
+  retryAfterMs?: number | undefined;
+}
+
 export class RpcRefusal extends UpstreamError {
-  readonly rpcCode: number;
+  readonly meaning: Meaning;
   readonly data: unknown;
-  constructor({
-    method,
-    rpcCode,
-    message,
-    data,
-  }: {
-    method: string;
-    rpcCode: number;
-    message: string;
-    data: unknown;
-  }) {
+  /** The node's own words, without URLs. */
+  readonly words: string;
+  /** From `Retry-After`. */
+  readonly retryAfterMs: number | undefined;
+  constructor(refused: Refused) {
+    const { method, rpcCode, message, data, retryAfterMs } = refused;
     super(`The node refused ${method}: ${message}`, { code: 'rpc_refused', facts: { method, rpcCode } });
-    this.rpcCode = rpcCode;
+    this.meaning = meaningOf(refused);
     this.data = data;
+    this.words = message;
+    this.retryAfterMs = retryAfterMs;
   }
 }
+
+/** Pauses before the same request is made again after every endpoint refused it for now. */
+const PAUSES_MS = [100, 300, 900];
 
 interface Transport {
   request(args: { method: string; params: readonly unknown[] }): Promise<unknown>;
@@ -81,7 +93,8 @@ export function createRpc(
     } catch (error) {
       const failure = translate(error, method);
       // A refusal is a valid answer, unless the node is overloaded.
-      if (!(failure instanceof RpcRefusal) || isOverloaded(failure)) watch?.health.failed(index, startedMs);
+      if (!(failure instanceof RpcRefusal) || failure.meaning === 'not_now')
+        watch?.health.failed(index, startedMs);
       throw failure;
     }
   }
@@ -102,20 +115,38 @@ export function createRpc(
     });
   }
 
+  /** The first answer, or the last failure. Throws a refusal that every endpoint would repeat. */
+  async function askInOrder<T>(
+    method: string,
+    params: readonly unknown[],
+  ): Promise<{ answer: T } | { failure: unknown }> {
+    const order = watch?.health.order() ?? all;
+    let failure: unknown;
+    for (const [n, index] of order.entries()) {
+      try {
+        return { answer: await ask<T>(index, method, params, n === order.length - 1 ? timeoutMs : tryMs) };
+      } catch (error) {
+        // Of several endpoints, one that can answer later counts more than one that is behind.
+        if (!(failure instanceof RpcRefusal) || pauseAfter(failure, 0) === undefined) failure = error;
+        if (error instanceof RpcRefusal && !isItsOwn(error)) throw error;
+      }
+    }
+    return { failure };
+  }
+
   return {
     endpoints: transports.length,
     async request<T>(method: string, params: readonly unknown[]) {
-      const order = watch?.health.order() ?? all;
-      let last: unknown;
-      for (const [n, index] of order.entries()) {
-        try {
-          return await ask<T>(index, method, params, n === order.length - 1 ? timeoutMs : tryMs);
-        } catch (error) {
-          last = error;
-          if (error instanceof RpcRefusal && !isItsOwn(error)) throw error;
-        }
+      let waitedMs = 0;
+      for (let round = 0; ; round += 1) {
+        const last = await askInOrder<T>(method, params);
+        if ('answer' in last) return last.answer;
+        const { failure } = last;
+        const pauseMs = failure instanceof RpcRefusal ? pauseAfter(failure, round) : undefined;
+        if (pauseMs === undefined || waitedMs + pauseMs > timeoutMs) throw failure;
+        waitedMs += pauseMs;
+        await new Promise((resolve) => setTimeout(resolve, pauseMs));
       }
-      throw last;
     },
     requestEach: <T>(method: string, params: readonly unknown[]) =>
       all.map((index) => ask<T>(index, method, params, timeoutMs).catch((error: UpstreamError) => error)),
@@ -139,7 +170,14 @@ function translate(error: unknown, method: string): UpstreamError {
   if (error instanceof UpstreamError) return error;
   for (
     let at = error as
-      | { code?: unknown; data?: unknown; message?: string; details?: string; cause?: unknown }
+      | {
+          code?: unknown;
+          data?: unknown;
+          message?: string;
+          details?: string;
+          retryAfterMs?: number;
+          cause?: unknown;
+        }
       | undefined;
     at;
     at = at.cause as never
@@ -150,6 +188,7 @@ function translate(error: unknown, method: string): UpstreamError {
         rpcCode: at.code,
         message: withoutUrls(at.details ?? at.message ?? ''),
         data: at.data,
+        retryAfterMs: at.retryAfterMs,
       });
     if (at.code === TOO_LARGE)
       return new UpstreamError(`The chain's node answered ${method} with more than can be read.`, {
@@ -163,15 +202,16 @@ function translate(error: unknown, method: string): UpstreamError {
   });
 }
 
-/** A lagging node lacks the block; another may have it. */
-const isMissingState = ({ message }: RpcRefusal): boolean =>
-  /header not found|unknown block|block not found|missing trie node|BlockOutOfRange/i.test(message);
+/** Whether another endpoint may answer. */
+const isItsOwn = ({ meaning }: RpcRefusal): boolean =>
+  meaning === 'not_now' || meaning === 'elsewhere' || meaning === 'unknown';
 
-/** "Limit exceeded" of EIP-1474, and provider-specific equivalents. */
-const isOverloaded = ({ rpcCode, message }: RpcRefusal): boolean =>
-  rpcCode === -32_005 || rpcCode === 429 || /too many requests|rate limit|capacity/i.test(message);
-
-const isItsOwn = (refusal: RpcRefusal): boolean => isMissingState(refusal) || isOverloaded(refusal);
+/** undefined when asking again is useless. */
+function pauseAfter({ meaning, retryAfterMs }: RpcRefusal, round: number): number | undefined {
+  const pauseMs = PAUSES_MS[round];
+  if (pauseMs === undefined || (meaning !== 'not_now' && meaning !== 'unknown')) return undefined;
+  return Math.max(pauseMs, retryAfterMs ?? 0);
+}
 
 const withoutUrls = (text: string): string =>
   text.replace(/\b(?:https?|wss?):\/\/\S+/gi, '<rpc>').slice(0, 300);

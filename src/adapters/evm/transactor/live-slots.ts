@@ -14,6 +14,8 @@ export interface Live {
   missingSince: bigint | undefined;
   receipt: Receipt | undefined;
   mustReplace: boolean;
+  /** No node has the bytes yet: the same bytes go out again at the next block. */
+  mustResend: boolean;
   /** No node accepts the intent: a no-op must take its nonce. */
   mustEnd: boolean;
   busy: boolean;
@@ -26,6 +28,7 @@ export const liveOf = (slot: TxSlot, sentAtBlock: bigint): Live => ({
   missingSince: undefined,
   receipt: undefined,
   mustReplace: false,
+  mustResend: false,
   mustEnd: false,
   busy: false,
   unsigned: 0,
@@ -44,6 +47,7 @@ export const needsNoop = ({ slot, mustEnd }: Live, headTimestamp: UnixSeconds): 
 /** Other bytes follow if these can never be mined. */
 export function noteOutcome(entry: Live, { noop }: { noop: boolean }, { kind }: SendOutcome): void {
   if (kind === 'underpriced') entry.mustReplace = true;
+  if (kind === 'not_now' || kind === 'out_of_funds') entry.mustResend = true;
   if (kind === 'rejected' && !noop) entry.mustEnd = true;
 }
 

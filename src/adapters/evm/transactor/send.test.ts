@@ -7,26 +7,7 @@ import { silentLog, silentMetrics } from '../../../../test/support/silent.ts';
 import { systemClock } from '../../system/clock.ts';
 import { createHealth } from '../rpc/health.ts';
 import { createRpc, RpcRefusal } from '../rpc/rpc.ts';
-import { classifyRefusal, sendRaw } from './send.ts';
-
-test.each([
-  ['already known', 'sent'],
-  ['transaction already imported', 'sent'],
-  ['ALREADY_EXISTS: already known', 'sent'],
-  ['nonce too low: next nonce 5, tx nonce 4', 'nonce_too_low'],
-  ['replacement transaction underpriced', 'underpriced'],
-  ['transaction underpriced: gas tip cap 1, minimum needed 25', 'underpriced'],
-  ['max fee per gas less than block base fee: address 0x…, maxFeePerGas: 1, baseFee: 7', 'underpriced'],
-  ['insufficient funds for gas * price + value: balance 0', 'out_of_funds'],
-  ['Insufficient funds for gas * price + value', 'out_of_funds'],
-  ['intrinsic gas too low', 'rejected'],
-  ['exceeds block gas limit', 'rejected'],
-  // A contract chooses its revert text; it must not pass for the node's own words.
-  ['execution reverted: already known', 'rejected'],
-  ['execution reverted: nonce too low', 'rejected'],
-])('%s', (message, kind) => {
-  expect(classifyRefusal(message)).toBe(kind);
-});
+import { sendRaw } from './send.ts';
 
 interface Call {
   id: number;
@@ -153,6 +134,28 @@ describe('endpoints', () => {
     expect(await sendRaw(createRpc([mute.url, low.url], { timeoutMs: 300 }), '0x02')).toMatchObject({
       kind: 'nonce_too_low',
     });
+  });
+
+  test.each([
+    ['a node with a full pool', -32_000, 'txpool is full', 'not_now'],
+    ['a node that says nothing known', -32_099, 'the moon is in the wrong house', 'not_now'],
+    ['a node that has the bytes', -32_000, 'already known', 'sent'],
+    ['a node that will never take them', -32_000, 'intrinsic gas too low', 'rejected'],
+    [
+      'an empty account',
+      -32_004,
+      'Upfront cost exceeds account balance (transaction up-front cost 0x1)',
+      'out_of_funds',
+    ],
+  ])('%s', async (_, code, message, kind) => {
+    const only = await node(() => ({ error: { code, message } }));
+    expect(await sendRaw(createRpc([only.url]), '0x02')).toMatchObject({ kind });
+  });
+
+  test('one node that refuses for now keeps another from ending the transaction', async () => {
+    const never = await node(() => ({ error: { code: -32_000, message: 'oversized data' } }));
+    const full = await node(() => ({ error: { code: -32_000, message: 'txpool is full' } }));
+    expect(await sendRaw(createRpc([never.url, full.url]), '0x02')).toMatchObject({ kind: 'not_now' });
   });
 
   test('a refusal is the answer, and no other endpoint is asked', async () => {

@@ -1,28 +1,26 @@
-/** Interprets a node's answer to a raw transaction. Reverts first: a contract chooses its revert text. */
+/** Sends raw transactions and says what became of them. */
 
 import type { UpstreamError } from '../../../domain/errors.ts';
 import type { Hex } from '../../../domain/hex.ts';
 import { keccakHex } from '../../../domain/keccak.ts';
 import type { SendOutcome } from '../../../ports/chain.ts';
+import type { Meaning } from '../rpc/refusals.ts';
 import { type ChainRpc, RpcRefusal } from '../rpc/rpc.ts';
 
-const CLASSES: readonly (readonly [
-  RegExp,
-  'sent' | 'nonce_too_low' | 'underpriced' | 'out_of_funds' | 'rejected',
-])[] = [
-  [/execution reverted/i, 'rejected'],
-  [/already known|already imported|known transaction|already exists|alreadyknown/i, 'sent'],
-  [/nonce too low|nonce is too low|invalid nonce|old nonce/i, 'nonce_too_low'],
-  [
-    /underpriced|replacement|fee too low|max fee per gas less than block base fee|feecap|tip (?:cap )?(?:too|less)|gas price too low/i,
-    'underpriced',
-  ],
-  [/insufficient funds|insufficient balance|out of funds|overshot/i, 'out_of_funds'],
-];
-
-export function classifyRefusal(message: string): SendOutcome['kind'] {
-  return CLASSES.find(([pattern]) => pattern.test(message))?.[1] ?? 'rejected';
-}
+/** Whatever is not final is tried again: an unknown answer must not cost a nonce or a settlement. */
+const OUTCOMES: Readonly<Record<Meaning, SendOutcome['kind']>> = {
+  known: 'sent',
+  nonce_used: 'nonce_too_low',
+  underpriced: 'underpriced',
+  out_of_funds: 'out_of_funds',
+  reverted: 'rejected',
+  invalid: 'rejected',
+  not_now: 'not_now',
+  elsewhere: 'not_now',
+  smaller: 'not_now',
+  smaller_batch: 'not_now',
+  unknown: 'not_now',
+};
 
 /**
  * Sends to every endpoint, ejected ones too; resolves with the first acceptance. Silence counts as sent,
@@ -41,7 +39,7 @@ export async function sendRaw(rpc: ChainRpc, raw: Hex): Promise<SendOutcome> {
 function meaningOf(answer: Hex | RpcRefusal | UpstreamError, raw: Hex): SendOutcome {
   if (typeof answer === 'string') return { kind: 'sent', hash: keccakHex(raw) };
   if (!(answer instanceof RpcRefusal)) return { kind: 'indeterminate', message: answer.message };
-  const kind = classifyRefusal(answer.message);
+  const kind = OUTCOMES[answer.meaning];
   return kind === 'sent' ? { kind, hash: keccakHex(raw) } : { kind, message: answer.message };
 }
 
@@ -51,6 +49,7 @@ function worst(outcomes: readonly SendOutcome[]): SendOutcome {
     best('nonce_too_low') ??
     best('indeterminate') ??
     best('underpriced') ??
+    best('not_now') ??
     best('out_of_funds') ??
     (outcomes[0] as SendOutcome)
   );

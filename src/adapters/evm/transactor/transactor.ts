@@ -124,7 +124,8 @@ export function createTransactor(
   let lease: (TxSigner & { untilMs: number }) | undefined;
   let minedCount = 0;
   let balanceWei: bigint | undefined;
-  let outOfFunds = false;
+  /** The balance with which the signer could not pay; undefined while it can. */
+  let unpaidAtWei: bigint | undefined;
   let reload = false;
   let stopped = true;
   let draining: Promise<void> | undefined;
@@ -136,7 +137,7 @@ export function createTransactor(
 
   const holds = (): boolean => lease !== undefined && clock.monotonicMs() < lease.untilMs;
   const healthy = (): boolean =>
-    holds() && !outOfFunds && (balanceWei === undefined || balanceWei >= minBalanceWei);
+    holds() && unpaidAtWei === undefined && (balanceWei === undefined || balanceWei >= minBalanceWei);
 
   function holder(): TxSigner {
     if (lease && holds()) return lease;
@@ -337,14 +338,22 @@ export function createTransactor(
       const last = entry.slot.attempts.at(-1);
       if (!last) continue;
       entry.sentAtBlock = head;
+      const repeated = entry.mustResend;
+      entry.mustResend = false;
       chain.sendRaw(last.raw).then(
         (outcome) => {
-          outOfFunds = outcome.kind === 'out_of_funds';
+          if (outcome.kind === 'out_of_funds') unpaidAtWei = balanceWei ?? 0n;
+          else if (outcome.kind === 'sent') unpaidAtWei = undefined;
           noteOutcome(entry, last, outcome);
           if (outcome.kind === 'rejected' && entry.mustEnd)
             log.warn(
               { key: entry.slot.key, reason: outcome.message },
               'the chain refuses a transaction; its nonce goes to a no-op',
+            );
+          if (outcome.kind === 'not_now' && !repeated)
+            log.warn(
+              { key: entry.slot.key, reason: outcome.message },
+              'no node takes a transaction now; the same bytes are sent again at the next block',
             );
         },
         () => {},
@@ -453,6 +462,7 @@ export function createTransactor(
     const over = open.filter(isOver);
     const rest = open.filter((entry) => !isOver(entry));
     const unsigned = rest.filter(lacksSignature);
+    broadcast(rest.filter(({ mustResend, mustReplace }) => mustResend && !mustReplace));
     const late = rest.filter(
       (entry) =>
         entry.slot.attempts.length > 0 && (entry.mustReplace || waited(entry) >= BigInt(bumpAfterBlocks)),
@@ -524,7 +534,7 @@ export function createTransactor(
     balanceWei = await chain.nativeBalance(signer.address);
     balanceReadMs = clock.monotonicMs();
     balanceGauge.set(Number(balanceWei), labels);
-    if (balanceWei >= minBalanceWei) outOfFunds = false;
+    if (unpaidAtWei !== undefined && balanceWei > unpaidAtWei) unpaidAtWei = undefined;
   }
 
   return {
