@@ -130,26 +130,46 @@ describe('sending', () => {
 });
 
 describe('fees', () => {
-  test('a node without eth_maxPriorityFeePerGas: the tip is what others pay, not a constant', async () => {
-    const payer = account(accounts++);
-    await c.fund(payer.address, 0n);
-    refuse('eth_maxPriorityFeePerGas', -32_601, 'the method does not exist/is not available');
-    const transactor = await start(payer);
-    await transactor.submit({ key: 'payer', to: SINK, data: '0x', gas: 30_000n });
-    await mined(transactor, 'payer');
+  /** Far below any constant that a program might carry. */
+  const MARKET = 1_000_000n;
+  const unknown = 'the method does not exist/is not available';
+
+  beforeAll(async () => {
+    await c.fund(account(1).address);
+    for (let n = 0; n < 3; n += 1)
+      await c.anvil.rpc('eth_sendTransaction', [
+        {
+          from: account(1).address,
+          to: SINK,
+          maxFeePerGas: `0x${(100n * GWEI).toString(16)}`,
+          maxPriorityFeePerGas: `0x${MARKET.toString(16)}`,
+        },
+      ]);
+  });
+
+  test('a node without eth_maxPriorityFeePerGas: the tip is what others pay', async () => {
+    refuse('eth_maxPriorityFeePerGas', -32_601, unknown);
     const fresh = chainOf(proxy.url);
     await fresh.start();
-    expect((await fresh.fees()).priorityFee).toBeLessThan(2n * GWEI);
+    expect((await fresh.fees()).priorityFee).toBe(MARKET);
     await fresh.close();
   });
 
-  test('a node that refuses every fee question once leaves the last known tip', async () => {
-    const fresh = chainOf(proxy.url);
+  test('a node that refuses every question about tips for a while leaves the last known tip', async () => {
+    let shiftMs = 0;
+    const clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + shiftMs };
+    const fresh = createChain(c.chain, {
+      rpcUrls: [proxy.url],
+      clock,
+      log: silentLog,
+      metrics: silentMetrics,
+    });
     await fresh.start();
-    const { priorityFee } = await fresh.fees();
-    refuse('eth_feeHistory', -32_601, 'the method does not exist/is not available');
-    refuse('eth_maxPriorityFeePerGas', -32_601, 'the method does not exist/is not available');
-    expect((await fresh.fees()).priorityFee).toBe(priorityFee);
+    expect((await fresh.fees()).priorityFee).toBe(MARKET);
+    refuse('eth_feeHistory', -32_005, 'request rate limited');
+    refuse('eth_maxPriorityFeePerGas', -32_005, 'request rate limited');
+    shiftMs = 60_000;
+    expect((await fresh.fees()).priorityFee).toBe(MARKET);
     await fresh.close();
   });
 });
