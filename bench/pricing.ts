@@ -331,7 +331,7 @@ function promise(pairs: number, live: number, asked: number): Figures {
           port,
           config: place,
           weiPerGas: 10n ** 8n,
-          dataFees: { fill: 10n ** 12n, prove: 10n ** 12n, claim: 10n ** 12n },
+          extraFees: { fill: 10n ** 12n, prove: 10n ** 12n, claim: 10n ** 12n },
           native: 10n ** 18n,
         },
       ];

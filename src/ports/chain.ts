@@ -76,9 +76,15 @@ export interface ChainViews {
   nativeBalance(address: Address, at?: bigint): Promise<bigint>;
   /** undefined when the call reverts. */
   read(to: Address, data: Hex, at?: bigint): Promise<Hex | undefined>;
-  /** Upper bound in wei, signature included. OP-stack chains only. */
-  l1DataFee(unsignedBytes: number, at?: bigint): Promise<bigint>;
+  /** As the chain charges now. */
+  rollupFees(at?: bigint): Promise<RollupFees>;
 }
+
+/**
+ * Wei that a rollup charges for a transaction beyond its gas, rounded up, signature included; 0n on other
+ * chains.
+ */
+export type RollupFees = (transaction: { unsignedBytes: number; gas: bigint }) => bigint;
 
 /** Reads that decide over money, all at one block. */
 export interface DecidingViews {
@@ -136,8 +142,8 @@ export interface Receipt {
   status: 'success' | 'reverted';
   gasUsed: bigint;
   effectiveGasPrice: bigint;
-  /** Wei for a rollup's data; 0n on other chains. */
-  l1Fee: bigint;
+  /** Wei that a rollup charged beyond the gas: for its data and its operator; 0n on other chains. */
+  rollupFee: bigint;
   /** Of the emitter given to `receipt`. */
   logs?: readonly { topics: readonly Hex[]; data: Hex }[];
 }

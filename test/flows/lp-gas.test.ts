@@ -5,7 +5,7 @@
 
 import { encodeFunctionData } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { GAS_PRICE_ORACLE } from '../../src/adapters/evm/chain/views.ts';
+import { GAS_PRICE_ORACLE } from '../../src/adapters/evm/chain/rollup-fees.ts';
 import { systemClock } from '../../src/adapters/system/clock.ts';
 import { isDecline } from '../../src/domain/decline.ts';
 import type { Hex } from '../../src/domain/hex.ts';
@@ -46,20 +46,14 @@ const charge = (weiPerByte: bigint, isFjord: boolean) =>
     encodeFunctionData({ abi: devGasOracleAbi, functionName: 'set', args: [weiPerByte, isFjord] }),
   );
 
-function desk(l1Fee: 'none' | 'opStack') {
+function desk() {
   const config = lpConfig(devnet, owner.address, { prices: { USD: { fixed: '1' }, ETH: { fixed: '2500' } } });
   const chains = new Map(
     config.chains.map((chain): [number, ChainState] => {
       const port = (chain.chainId === op.chain.id ? op : plain).port;
       return [
         chain.chainId,
-        {
-          port,
-          config: { ...chain, l1Fee: chain.chainId === op.chain.id ? l1Fee : 'none' },
-          weiPerGas: undefined,
-          dataFees: undefined,
-          native: undefined,
-        },
+        { port, config: chain, weiPerGas: undefined, extraFees: undefined, native: undefined },
       ];
     }),
   );
@@ -90,11 +84,11 @@ test.each([true, false])(
   'fill on the destination, proof and claim on the origin, each with its data where data is charged (Fjord: %s)',
   async (isFjord) => {
     await charge(10n ** 9n, isFjord);
-    const { gas, chains, own } = desk('opStack');
+    const { gas, chains, own } = desk();
     await gas.refresh(owner.address);
     const price = (chain: TestChain) => chains.get(chain.chain.id)?.weiPerGas as bigint;
     const data = (bytes: bigint) => (bytes + 68n) * 10n ** 9n;
-    expect(chains.get(op.chain.id)?.dataFees).toEqual({
+    expect(chains.get(op.chain.id)?.extraFees).toEqual({
       fill: data(650n),
       prove: data(900n),
       claim: data(1_150n),
@@ -103,25 +97,16 @@ test.each([true, false])(
     expect(own(op, plain)).toBe(
       usdc(price(plain) * 150_000n) + usdc(price(op) * 300_000n + data(900n) + data(1_150n)),
     );
+    expect(chains.get(plain.chain.id)?.extraFees).toEqual({ fill: 0n, prove: 0n, claim: 0n });
     expect(own(op, op)).toBe(0n);
   },
 );
 
-test('without a data-fee oracle only gas is charged', async () => {
-  const { gas, chains, own } = desk('none');
-  await gas.refresh(owner.address);
-  expect(chains.get(op.chain.id)?.dataFees).toEqual({ fill: 0n, prove: 0n, claim: 0n });
-  expect(own(plain, op)).toBe(
-    usdc((chains.get(op.chain.id)?.weiPerGas as bigint) * 150_000n) +
-      usdc((chains.get(plain.chain.id)?.weiPerGas as bigint) * 300_000n),
-  );
-});
-
-test('without a reading, or on a chain without the oracle, there is no price; other chains are still read', async () => {
-  const before = desk('opStack');
+test('without a reading, or with an oracle that stops answering, there is no price; other chains are still read', async () => {
+  const before = desk();
   expect(isDecline(before.gas.own(before.route(plain, op)) as object)).toBe(true);
   await op.anvil.rpc('anvil_setCode', [GAS_PRICE_ORACLE, '0x']);
-  const { gas, chains, route } = desk('opStack');
+  const { gas, chains, route } = desk();
   await expect(gas.refresh(owner.address)).rejects.toThrow(/getL1Fee view gave no valid answer/);
   expect(gas.own(route(plain, op))).toMatchObject({ declined: 'standby' });
   expect(chains.get(plain.chain.id)?.weiPerGas).toBeGreaterThan(0n);

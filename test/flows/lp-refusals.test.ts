@@ -112,7 +112,7 @@ function maker({
             port: chain.port,
             config: each,
             weiPerGas: 1_000_000_000n,
-            dataFees: undefined,
+            extraFees: undefined,
             native: 10n ** 18n,
           },
         ]),

@@ -283,7 +283,7 @@ export function createChainReader(deps: ReaderDeps, { account, operator, tokens,
         txHash: receipt.txHash,
         atMs: clock.nowMs(),
       };
-      const wei = receipt.gasUsed * receipt.effectiveGasPrice + receipt.l1Fee;
+      const wei = receipt.gasUsed * receipt.effectiveGasPrice + receipt.rollupFee;
       const orderIds = ordersOfKey(slot.key);
       const bearers = orderIds.length === 0 ? [null] : orderIds;
       const each = wei / BigInt(bearers.length);

@@ -3,8 +3,8 @@
 import type { Block, ChainPort } from '../../ports/chain.ts';
 import type { LpChainConfig } from '../config/config.ts';
 
-/** Wei for publishing one transaction of each kind. */
-export interface DataFees {
+/** Wei that a rollup charges for one transaction of each kind beyond its gas; 0n on other chains. */
+export interface ExtraFees {
   fill: bigint;
   prove: bigint;
   claim: bigint;
@@ -15,7 +15,7 @@ export interface ChainState {
   config: LpChainConfig;
   /** Wei per unit of gas for a transaction mined soon; undefined until read. */
   weiPerGas: bigint | undefined;
-  dataFees: DataFees | undefined;
+  extraFees: ExtraFees | undefined;
   /** The operator's native balance in wei; undefined until read. */
   native: bigint | undefined;
 }
@@ -24,7 +24,7 @@ export const createChainState = ({ port, config }: Pick<ChainState, 'port' | 'co
   port,
   config,
   weiPerGas: undefined,
-  dataFees: undefined,
+  extraFees: undefined,
   native: undefined,
 });
 

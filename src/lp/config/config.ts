@@ -30,8 +30,6 @@ export const zLpChain = z.strictObject({
   minGas: zUnits.default('0.02'),
   /** Price symbol of the native currency, for the cost of our gas on cross-chain trades. */
   gasPrice: zName.default('ETH'),
-  /** Fee beside gas: OP-stack chains charge for publishing a transaction (read from GasPriceOracle). */
-  l1Fee: z.enum(['none', 'opStack']).default('none'),
   maxHeadAgeMs: z.int().min(500).nullable().default(null),
   /**
    * A hold expires this long after its deadline, for clock skew, two blocks and submit latency. null: 15, or
@@ -152,7 +150,7 @@ export const zLpQuoting = z.strictObject({
       claim: z.int().default(150_000),
     })
     .prefault({}),
-  /** Unsigned bytes of the same transactions, for `l1Fee`. A proof grows with its number of signatures. */
+  /** Unsigned bytes of the same transactions, for what a rollup charges for them. A proof grows with its number of signatures. */
   txBytes: z
     .strictObject({
       fill: z.int().min(0).default(650),

@@ -28,7 +28,6 @@ const RELOADABLE: readonly (readonly string[])[] = [
   ['assets', '*', 'chains'],
   ['chains', '*', 'buffers'],
   ['chains', '*', 'minGas'],
-  ['chains', '*', 'l1Fee'],
   ['chains', '*', 'maxHeadAgeMs'],
   ['quoting', 'validitySeconds'],
   ['quoting', 'pointsSeconds'],

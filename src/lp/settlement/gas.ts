@@ -1,5 +1,5 @@
 /**
- * Costs of our transactions for a cross-chain trade: fill, proof, claim, and data fees. Refreshed in the
+ * Costs of our transactions for a cross-chain trade: fill, proof, claim, and a rollup's fees. Refreshed in the
  * background, priced in the output token on the quote path.
  */
 
@@ -7,12 +7,11 @@ import { mulDivUp } from '../../domain/amount.ts';
 import { type Decline, isDecline } from '../../domain/decline.ts';
 import type { Address } from '../../domain/hex.ts';
 import { type Rational, ten } from '../../pricing/rational.ts';
-import type { ChainState, DataFees } from '../chain/chain-state.ts';
+import type { ChainState, ExtraFees } from '../chain/chain-state.ts';
 import type { LpConfig } from '../config/config.ts';
 import type { Market } from '../market/market.ts';
 import type { Route } from '../quoting/route.ts';
 
-const FREE: DataFees = { fill: 0n, prove: 0n, claim: 0n };
 const UNKNOWN: Decline = { declined: 'standby', detail: 'gas price unknown' };
 
 export function createGas(
@@ -28,23 +27,23 @@ export function createGas(
     const [there, back] = [chains.get(route.dest.id), chains.get(route.origin.id)];
     if (
       there?.weiPerGas === undefined ||
-      there.dataFees === undefined ||
+      there.extraFees === undefined ||
       back?.weiPerGas === undefined ||
-      back.dataFees === undefined
+      back.extraFees === undefined
     )
       return UNKNOWN;
     const output = market.mid(assets[route.outputToken.symbol]?.price ?? route.outputToken.symbol);
     if (isDecline(output)) return output;
     const filled = inTokens(
       there,
-      there.weiPerGas * fill + there.dataFees.fill,
+      there.weiPerGas * fill + there.extraFees.fill,
       route.outputToken.decimals,
       output.price,
     );
     if (typeof filled !== 'bigint') return filled;
     const claimed = inTokens(
       back,
-      back.weiPerGas * proveAndClaim + back.dataFees.prove + back.dataFees.claim,
+      back.weiPerGas * proveAndClaim + back.extraFees.prove + back.extraFees.claim,
       route.outputToken.decimals,
       output.price,
     );
@@ -62,15 +61,12 @@ export function createGas(
     return mulDivUp(wei * ten(decimals), native.price.num * den, ten(18) * native.price.den * num);
   }
 
-  async function dataFees({ port, config }: ChainState): Promise<DataFees> {
-    if (config.l1Fee === 'none') return FREE;
-    const { txBytes } = quoting;
-    const [fill, prove, claim] = await Promise.all([
-      port.l1DataFee(txBytes.fill),
-      port.l1DataFee(txBytes.prove),
-      port.l1DataFee(txBytes.claim),
-    ]);
-    return { fill, prove, claim };
+  async function extraFees({ port }: ChainState): Promise<ExtraFees> {
+    const feeOf = await port.rollupFees();
+    const { txBytes, gasUnits } = quoting;
+    const of = (kind: keyof ExtraFees) =>
+      feeOf({ unsignedBytes: txBytes[kind], gas: BigInt(gasUnits[kind]) });
+    return { fill: of('fill'), prove: of('prove'), claim: of('claim') };
   }
 
   return {
@@ -79,13 +75,13 @@ export function createGas(
     async refresh(operator: Address) {
       const read = await Promise.allSettled(
         [...chains.values()].map(async (state) => {
-          const [fees, native, data] = await Promise.all([
+          const [fees, native, extra] = await Promise.all([
             state.port.fees(),
             state.port.nativeBalance(operator),
-            dataFees(state),
+            extraFees(state),
           ]);
           state.weiPerGas = 2n * fees.baseFee + fees.priorityFee;
-          state.dataFees = data;
+          state.extraFees = extra;
           state.native = native;
         }),
       );

@@ -2,7 +2,7 @@
 
 import { mulDivUp } from '../../domain/amount.ts';
 import type { TokenInfo } from '../../domain/chain.ts';
-import type { ChainPort } from '../../ports/chain.ts';
+import type { ChainPort, RollupFees } from '../../ports/chain.ts';
 import type { VenueDeps } from '../deps.ts';
 import { CHAIN_DEFAULTS, type ChainSettings } from '../options.ts';
 import type { Prices } from '../market/prices.ts';
@@ -29,8 +29,11 @@ export type RelayFees = ReturnType<typeof createRelayFees>;
 const BPS = 10_000n;
 /** Extra gas of a deferred delivery to an account that is new to the ledger. */
 const DEFER_GAS = 60_000n;
-/** Gas of paying it out. */
+/** Gas and unsigned bytes of paying it out. */
 const PAYOUT_GAS = 60_000n;
+const PAYOUT_BYTES = 600;
+/** Unsigned bytes of the trade's transaction, with the longest funding that a key signs; more for each further output. */
+const BYTES = { settle: 1_900, output: 720, open: 1_550, through: 2_000 };
 
 export function createRelayFees(
   { chains, relayers, prices, log }: Pick<VenueDeps, 'chains' | 'relayers' | 'log'> & { prices: Prices },
@@ -38,6 +41,8 @@ export function createRelayFees(
 ) {
   const settings = new Map([...chains.keys()].map((id) => [id, { ...CHAIN_DEFAULTS, ...overrides.get(id) }]));
   const weiPerGas = new Map<number, bigint>();
+  /** Before the first reading nothing is charged, as for gas. */
+  const rollupFees = new Map<number, RollupFees>();
   const reading = new Set<number>();
   let stops: (() => void)[] = [];
 
@@ -47,8 +52,9 @@ export function createRelayFees(
     if (reading.has(chainId)) return;
     reading.add(chainId);
     try {
-      const { baseFee, priorityFee } = await port.fees();
+      const [{ baseFee, priorityFee }, rollup] = await Promise.all([port.fees(), port.rollupFees()]);
       weiPerGas.set(chainId, baseFee + priorityFee);
+      rollupFees.set(chainId, rollup);
     } catch (error) {
       log.warn({ chain: port.chain.slug, error }, 'gas prices could not be read; the last ones are used');
     } finally {
@@ -56,25 +62,33 @@ export function createRelayFees(
     }
   }
 
+  /** The trade's own transaction. */
+  function transactionOf(
+    chainId: number,
+    { crossChain, outputs, fillGas, deferredOn }: Shape,
+  ): { gas: bigint; unsignedBytes: number } {
+    const of = settingsOf(chainId);
+    if (crossChain) return { gas: of.openGas, unsignedBytes: BYTES.open };
+    const deferral = deferredOn === chainId ? DEFER_GAS * BigInt(outputs) : 0n;
+    return fillGas !== undefined
+      ? { gas: of.throughGas + fillGas + deferral, unsignedBytes: BYTES.through }
+      : {
+          gas: of.settleGas + of.outputGas * BigInt(outputs - 1) + deferral,
+          unsignedBytes: BYTES.settle + BYTES.output * (outputs - 1),
+        };
+  }
+
+  const weiFor = (chainId: number, transaction: { gas: bigint; unsignedBytes: number }): bigint =>
+    (weiPerGas.get(chainId) ?? 0n) * transaction.gas + (rollupFees.get(chainId)?.(transaction) ?? 0n);
+
   return {
     settings: settingsOf,
     /** Wei per gas; undefined before the first reading. */
     weiPerGas: (chainId: number) => weiPerGas.get(chainId),
-    terms(
-      chainId: number,
-      token: TokenInfo,
-      { crossChain, outputs, fillGas, deferredOn }: Shape,
-    ): RelayTerms {
-      const { executionMode, nativeSymbol, settleGas, outputGas, openGas, throughGas, relayBufferBps } =
-        settingsOf(chainId);
-      const price = weiPerGas.get(chainId) ?? 0n;
-      const deferral = deferredOn === chainId ? DEFER_GAS * BigInt(outputs) : 0n;
-      const wei =
-        price *
-        (crossChain
-          ? openGas
-          : (fillGas !== undefined ? throughGas + fillGas : settleGas + outputGas * BigInt(outputs - 1)) +
-            deferral);
+    terms(chainId: number, token: TokenInfo, shape: Shape): RelayTerms {
+      const { outputs, deferredOn } = shape;
+      const { executionMode, nativeSymbol, relayBufferBps } = settingsOf(chainId);
+      const wei = weiFor(chainId, transactionOf(chainId, shape));
       const inTokens = (gasWei: bigint, native: string) =>
         prices.tokenForNativeUp(token, native, mulDivUp(gasWei, BPS + BigInt(relayBufferBps), BPS));
       const landed =
@@ -85,7 +99,7 @@ export function createRelayFees(
         deferredOn === undefined
           ? 0n
           : inTokens(
-              (weiPerGas.get(deferredOn) ?? 0n) * PAYOUT_GAS * BigInt(outputs),
+              weiFor(deferredOn, { gas: PAYOUT_GAS, unsignedBytes: PAYOUT_BYTES }) * BigInt(outputs),
               settingsOf(deferredOn).nativeSymbol,
             );
       const relayFee = landed === undefined || paidOut === undefined ? undefined : landed + paidOut;

@@ -61,7 +61,7 @@ export function createUpkeep(
     );
     await trades.recordGas(due, {
       gasUsed: receipt.gasUsed,
-      feeWei: divUp(receipt.gasUsed * receipt.effectiveGasPrice + receipt.l1Fee, orders),
+      feeWei: divUp(receipt.gasUsed * receipt.effectiveGasPrice + receipt.rollupFee, orders),
       // Priced now, seconds after the transaction became final.
       nativeUsd: prices.nativeUsd(nativeSymbol(due.chainId), WEI),
       atMs: clock.nowMs(),

@@ -73,6 +73,8 @@ interface RpcReceipt {
   gasUsed: Hex;
   effectiveGasPrice: Hex;
   l1Fee?: Hex;
+  operatorFeeScalar?: Hex;
+  operatorFeeConstant?: Hex;
   logs: { address: Hex; topics: Hex[]; data: Hex }[];
 }
 
@@ -329,7 +331,7 @@ export function createChain(chain: Chain, options: ChainOptions): EvmChain {
         status: found.status === '0x1' ? 'success' : 'reverted',
         gasUsed: BigInt(found.gasUsed),
         effectiveGasPrice: BigInt(found.effectiveGasPrice),
-        l1Fee: BigInt(found.l1Fee ?? 0),
+        rollupFee: rollupFeeOf(found),
         ...(emitter && { logs: found.logs.filter(({ address }) => address.toLowerCase() === emitter) }),
       };
     },
@@ -373,6 +375,20 @@ export function createChain(chain: Chain, options: ChainOptions): EvmChain {
       rpc.close();
     },
   };
+}
+
+/** A part per million of the gas, and a constant (Isthmus). */
+const OPERATOR_FEE_UNIT = 1_000_000n;
+
+function rollupFeeOf({
+  gasUsed,
+  l1Fee = '0x0',
+  operatorFeeScalar = '0x0',
+  operatorFeeConstant = '0x0',
+}: RpcReceipt): bigint {
+  const operatorFee =
+    (BigInt(gasUsed) * BigInt(operatorFeeScalar)) / OPERATOR_FEE_UNIT + BigInt(operatorFeeConstant);
+  return BigInt(l1Fee) + operatorFee;
 }
 
 /** Merges the logs of all endpoints: one that has lost logs answers without an error. */

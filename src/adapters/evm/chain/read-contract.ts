@@ -73,6 +73,7 @@ export const eip3009Abi = parseAbi(['function authorizationState(address, bytes3
 export const gasPriceOracleAbi = parseAbi([
   'function getL1Fee(bytes) view returns (uint256)',
   'function getL1FeeUpperBound(uint256) view returns (uint256)',
+  'function getOperatorFee(uint256) view returns (uint256)',
 ]);
 /** `decimals` is a uint8, read as a uint256 so that an absurd value is recognised. */
 export const aggregatorAbi = parseAbi([

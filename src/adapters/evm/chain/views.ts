@@ -15,7 +15,8 @@ import { escrowAbi } from '../../../settlement/abi/escrow.ts';
 import { permit2Abi } from '../../../settlement/abi/permit2.ts';
 import { quoteBondAbi } from '../../../settlement/abi/quote-bond.ts';
 import { isRevert, type ViewCaller } from './multicall.ts';
-import { eip3009Abi, erc1271Abi, gasPriceOracleAbi, readContract, tryReadContract } from './read-contract.ts';
+import { eip3009Abi, erc1271Abi, readContract } from './read-contract.ts';
+import { createRollupFees } from './rollup-fees.ts';
 import { type ChainRpc, RpcRefusal } from '../rpc/rpc.ts';
 
 const STATUSES: readonly EscrowStatus[] = ['none', 'deposited', 'claimed', 'refunded'];
@@ -23,14 +24,13 @@ const STATUSES: readonly EscrowStatus[] = ['none', 'deposited', 'claimed', 'refu
 const ERC1271_GAS = 600_000;
 const ERC1271_MAGIC = '0x1626ba7e';
 
-/** A predeploy of every OP-stack chain. */
-export const GAS_PRICE_ORACLE: Address = '0x420000000000000000000000000000000000000f';
-
 export function createViews(chain: Chain, rpc: Pick<ChainRpc, 'request'>, call: ViewCaller): ChainViews {
   const escrow = viewsOf(call, escrowAbi, chain.escrow);
   const permit2 = viewsOf(call, permit2Abi, chain.permit2);
   const quoteBond = chain.quoteBond ? viewsOf(call, quoteBondAbi, chain.quoteBond) : undefined;
   const token = (address: Address) => viewsOf(call, erc20Abi, address);
+  const hasCode = async (address: Address, at?: bigint): Promise<boolean> =>
+    (await rpc.request<Hex>('eth_getCode', [address, tag(at)])) !== '0x';
   const tag = (at: bigint | undefined): string => (at === undefined ? 'latest' : `0x${at.toString(16)}`);
 
   return {
@@ -107,9 +107,7 @@ export function createViews(chain: Chain, rpc: Pick<ChainRpc, 'request'>, call: 
     },
     authorizationUsed: (of, authorizer, nonce, at) =>
       viewsOf(call, eip3009Abi, of)('authorizationState', [authorizer, nonce], at),
-    async hasCode(address, at) {
-      return (await rpc.request<Hex>('eth_getCode', [address, tag(at)])) !== '0x';
-    },
+    hasCode,
     async isValidSignature(wallet, digest, signature, at) {
       const data = encodeFunctionData({ abi: erc1271Abi, args: [digest, signature] });
       try {
@@ -127,25 +125,7 @@ export function createViews(chain: Chain, rpc: Pick<ChainRpc, 'request'>, call: 
       return BigInt(await rpc.request<Hex>('eth_getBalance', [address, tag(at)]));
     },
     read: (to, data, at) => call(to, data, at),
-    async l1DataFee(unsignedBytes, at) {
-      const bound = await tryReadContract(
-        call,
-        {
-          abi: gasPriceOracleAbi,
-          address: GAS_PRICE_ORACLE,
-          functionName: 'getL1FeeUpperBound',
-          args: [BigInt(unsignedBytes)],
-        },
-        at,
-      );
-      if (bound !== undefined) return bound;
-      // Before the Fjord upgrade only getL1Fee exists. Bytes that do not compress cost the most.
-      return viewsOf(call, gasPriceOracleAbi, GAS_PRICE_ORACLE)(
-        'getL1Fee',
-        [`0x${'ff'.repeat(unsignedBytes)}`],
-        at,
-      );
-    },
+    rollupFees: createRollupFees(call, (address) => hasCode(address)),
   };
 }
 
