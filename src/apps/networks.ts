@@ -107,6 +107,10 @@ async function untilStarted(chain: EvmChain, life: Life, log: Log): Promise<void
 
 type SenderSection = ChainSection & { maxFeeGwei: number; batch?: Address | null };
 
+/** Wei per gas. */
+export const feeCapWei = (section: Pick<SenderSection, 'maxFeeGwei'> | undefined): bigint =>
+  BigInt(Math.round((section?.maxFeeGwei ?? 500) * 1e9));
+
 export function createTransactors(
   sections: readonly SenderSection[],
   chains: readonly EvmChain[],
@@ -122,12 +126,7 @@ export function createTransactors(
   return new Map(
     chains.map((chain) => {
       const section = sections.find(({ id }) => id === chain.chain.id);
-      const options = {
-        owner,
-        lanes,
-        batch: section?.batch ?? null,
-        maxFeePerGasCap: BigInt(Math.round((section?.maxFeeGwei ?? 500) * 1e9)),
-      };
+      const options = { owner, lanes, batch: section?.batch ?? null, maxFeePerGasCap: feeCapWei(section) };
       const open = (signer: Signer, n: number) =>
         createTransactor(
           { chain, store, signer, clock: systemClock, log, metrics },

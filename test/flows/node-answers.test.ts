@@ -54,7 +54,7 @@ afterAll(async () => {
 async function start(signer: TestAccount): Promise<Transactor> {
   const transactor = createTransactor(
     { chain: port, store, signer: signer.signer, clock: systemClock, log: silentLog, metrics: silentMetrics },
-    { owner: `answers-${accounts++}`, leaseMs: 3_000, minBalanceWei: 1n },
+    { owner: `answers-${accounts++}`, leaseMs: 3_000 },
   );
   running.push(transactor);
   await transactor.start();

@@ -37,7 +37,7 @@ import type { KeySource } from '../config/parts.ts';
 import { loadConfig } from '../config/load.ts';
 import { openDatabase } from '../database.ts';
 import { createFeeds } from '../feeds.ts';
-import { createTransactors, openChains } from '../networks.ts';
+import { createTransactors, feeCapWei, openChains } from '../networks.ts';
 import { type Life, liveAs, openHealth, processContext } from '../process.ts';
 import { createProofs, watchAttesters } from '../proofs.ts';
 import { openQueue } from '../queue.ts';
@@ -169,7 +169,11 @@ async function openApi(
   const relayers = new Map(
     chains.map((chain) => {
       const sender = senders?.get(chain.chain.id);
-      const watched = watchRelayers(chain, relayerAddresses);
+      const watched = watchRelayers(
+        chain,
+        relayerAddresses,
+        feeCapWei(config.chains.find(({ id }) => id === chain.chain.id)),
+      );
       return [chain.chain.id, { healthy: () => (sender?.holds() ? sender.healthy() : watched.healthy()) }];
     }),
   );

@@ -1,21 +1,33 @@
-/** Tells an api process, by balance, whether a relayer can pay for gas. */
+/** Tells an api process, by balance, whether a relayer can pay for one more transaction. */
 
+import { firstFees } from '../../adapters/evm/transactor/fees.ts';
+import { SPARE_GAS } from '../../adapters/evm/transactor/transactor.ts';
 import type { Address } from '../../domain/hex.ts';
 import type { ChainPort } from '../../ports/chain.ts';
 import type { Relayer } from '../../venue/deps.ts';
 
-const MIN_BALANCE_WEI = 10n ** 15n;
-
-export function watchRelayers(chain: ChainPort, addresses: readonly Address[]): Relayer & { stop(): void } {
+export function watchRelayers(
+  chain: ChainPort,
+  addresses: readonly Address[],
+  maxFeePerGasCap: bigint,
+): Relayer & { stop(): void } {
   let funded = false;
   let asking = false;
+  async function isFunded(): Promise<boolean> {
+    const [fees, ...balances] = await Promise.all([
+      chain.fees(),
+      ...addresses.map((address) => chain.nativeBalance(address)),
+    ]);
+    const neededWei = SPARE_GAS * firstFees(fees, maxFeePerGasCap).maxFeePerGas;
+    return balances.some((wei) => wei >= neededWei);
+  }
   function look(): void {
     if (asking) return;
     asking = true;
     // Unknown counts as unable: then takers broadcast themselves, which always works.
-    void Promise.all(addresses.map((address) => chain.nativeBalance(address)))
+    void isFunded()
       .then(
-        (balances) => (funded = balances.some((wei) => wei >= MIN_BALANCE_WEI)),
+        (answer) => (funded = answer),
         () => (funded = false),
       )
       .finally(() => (asking = false));

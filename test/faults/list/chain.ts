@@ -52,9 +52,9 @@ export const CHAIN: readonly Fault[] = [
       },
       {
         what: '“already known” counts as sent',
-        symbol: 'src/adapters/evm/transactor/send.ts#classifyRefusal',
+        symbol: 'src/adapters/evm/rpc/refusals.ts#meaningOf',
         becomes:
-          "(message) => { const kind = original(message); return kind === 'sent' ? 'rejected' : kind; }",
+          "(refusal) => { const means = original(refusal); return means === 'known' ? 'invalid' : means; }",
       },
     ],
   },

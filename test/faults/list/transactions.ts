@@ -151,7 +151,7 @@ export const TRANSACTIONS: readonly Fault[] = [
       {
         what: 'a signer below its least balance does not count as able to pay',
         symbol: TRANSACTOR,
-        becomes: '(deps, options) => original(deps, { ...options, minBalanceWei: 0n })',
+        becomes: '(deps, options) => original(deps, { ...options, spareGas: 0n })',
       },
       {
         what: 'nor does a signer that a node refuses for lack of funds',

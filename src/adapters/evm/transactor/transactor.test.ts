@@ -319,3 +319,37 @@ test('an intent that would revert is refused before it takes a nonce', async () 
   ).rejects.toMatchObject({ code: 'would_revert' });
   expect(await transactor.status('bad')).toBeUndefined();
 });
+
+test('a signer can pay only if its balance pays for what it has sent and for one more, at the fees of now', async () => {
+  const dear = 20_000_000_000n;
+  await c.anvil.rpc('anvil_setNextBlockBaseFeePerGas', [`0x${dear.toString(16)}`]);
+  await c.anvil.mine();
+  await expect
+    .poll(async () => (await c.port.fees()).baseFee, { timeout: 10_000 })
+    .toBeGreaterThan(dear / 2n);
+  const fund = async (wei: bigint) => {
+    const signer = await newSigner();
+    await c.anvil.rpc('anvil_setBalance', [signer.address, `0x${wei.toString(16)}`]);
+    return start(signer);
+  };
+  // The case of a report: enough for a fixed threshold of 0.001, and not for one settlement.
+  expect((await fund(2n * 10n ** 15n)).healthy()).toBe(false);
+  await c.anvil.rpc('evm_setAutomine', [false]);
+  const rich = await fund(6n * 10n ** 16n);
+  expect(rich.healthy()).toBe(true);
+  for (let n = 0; n < 8; n += 1) await rich.submit({ ...intent(`dear-${n}`), gas: 500_000n });
+  // Each may cost 0.01 to 0.02: eight of them are above 0.06.
+  expect(rich.healthy()).toBe(false);
+  await c.anvil.rpc('evm_setAutomine', [true]);
+  await c.anvil.mine();
+  for (let n = 0; n < 8; n += 1) await settled(rich, `dear-${n}`);
+  await expect
+    .poll(
+      async () => {
+        await c.anvil.mine();
+        return rich.healthy();
+      },
+      { timeout: 15_000, interval: 200 },
+    )
+    .toBe(true);
+});

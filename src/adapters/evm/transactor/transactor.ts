@@ -4,6 +4,7 @@
  * shows for long enough that a foreign transaction used its nonce.
  */
 
+import { formatUnits } from '../../../domain/amount.ts';
 import { InvariantError, UpstreamError } from '../../../domain/errors.ts';
 import type { Address, Hex } from '../../../domain/hex.ts';
 import type { Block, ChainPort, Fees, Receipt } from '../../../ports/chain.ts';
@@ -45,8 +46,8 @@ export interface TransactorOptions {
   /** Wei, replacements included. */
   maxFeePerGasCap?: bigint;
   bumpAfterBlocks?: number;
-  /** Wei; below it the signer counts as unable to pay. */
-  minBalanceWei?: bigint;
+  /** The signer counts as unable to pay unless its balance pays for this on top of what it has sent. */
+  spareGas?: bigint;
   /** Ended slots are watched for reorganisations for this long. */
   reorgBlocks?: number;
   lane?: string;
@@ -55,6 +56,10 @@ export interface TransactorOptions {
 }
 
 const NOOP_GAS = 21_000n;
+/** One more settlement, whatever its kind. */
+export const SPARE_GAS = 300_000n;
+/** A warning, while there is time to top the account up; as in `ops/rules.yml`. */
+const FEW = 20n;
 const BATCH = 64;
 const BUMPED_AT_ONCE = 32;
 /** Attempts to get a signature before a no-op takes the nonce. */
@@ -80,7 +85,7 @@ export function createTransactor(
     leaseMs = 6_000,
     maxFeePerGasCap = DEFAULT_CAP,
     bumpAfterBlocks = 3,
-    minBalanceWei = 10n ** 15n,
+    spareGas = SPARE_GAS,
     reorgBlocks = 64,
     lane = '0',
     lanes = [signer.address],
@@ -106,6 +111,11 @@ export function createTransactor(
   const openGauge = metrics.gauge('firmquote_tx_open_slots', 'Transactions that are not mined yet', names);
   const nonceGauge = metrics.gauge('firmquote_tx_next_nonce', 'Mined transaction count of the signer', names);
   const balanceGauge = metrics.gauge('firmquote_tx_balance_wei', 'Native currency of the signer', names);
+  const costGauge = metrics.gauge(
+    'firmquote_tx_cost_wei',
+    'What one more transaction may cost at the fees of now',
+    names,
+  );
 
   const sharedTotal = metrics.counter(
     'firmquote_tx_bundled_total',
@@ -124,6 +134,10 @@ export function createTransactor(
   let lease: (TxSigner & { untilMs: number }) | undefined;
   let minedCount = 0;
   let balanceWei: bigint | undefined;
+  let costWei = 0n;
+  /** For what is open and one more. */
+  let neededWei = 0n;
+  let isLow = false;
   /** The balance with which the signer could not pay; undefined while it can. */
   let unpaidAtWei: bigint | undefined;
   let reload = false;
@@ -137,7 +151,7 @@ export function createTransactor(
 
   const holds = (): boolean => lease !== undefined && clock.monotonicMs() < lease.untilMs;
   const healthy = (): boolean =>
-    holds() && unpaidAtWei === undefined && (balanceWei === undefined || balanceWei >= minBalanceWei);
+    holds() && unpaidAtWei === undefined && (balanceWei === undefined || balanceWei >= neededWei);
 
   function holder(): TxSigner {
     if (lease && holds()) return lease;
@@ -322,6 +336,7 @@ export function createTransactor(
       entry.mustReplace = false;
       attemptsTotal.add({ ...labels, kind });
     }
+    countNeeded();
     broadcast(made.map(({ entry }) => entry));
   }
 
@@ -528,12 +543,38 @@ export function createTransactor(
     })();
   }
 
+  /** What the transactions that are not mined may cost, and one more. Nodes ask as much (geth: "overshot"). */
+  function countNeeded(): void {
+    neededWei = costWei;
+    for (const { slot } of live.values()) {
+      const last = slot.attempts.at(-1);
+      if (slot.state === 'open' && slot.nonce >= minedCount && last)
+        neededWei += last.gas * last.maxFeePerGas;
+    }
+  }
+
   let balanceReadMs = Number.NEGATIVE_INFINITY;
   async function readBalance(): Promise<void> {
     if (clock.monotonicMs() - balanceReadMs < 5_000) return;
-    balanceWei = await chain.nativeBalance(signer.address);
+    const [balance, fees] = await Promise.all([
+      chain.nativeBalance(signer.address),
+      chain.fees().catch(() => undefined),
+    ]);
+    const wasLow = isLow;
+    balanceWei = balance;
     balanceReadMs = clock.monotonicMs();
     balanceGauge.set(Number(balanceWei), labels);
+    if (fees) {
+      costWei = spareGas * firstFees(fees, maxFeePerGasCap).maxFeePerGas;
+      costGauge.set(Number(costWei), labels);
+      countNeeded();
+      isLow = balanceWei < neededWei + (FEW - 1n) * costWei;
+    }
+    if (isLow && !wasLow)
+      log.warn(
+        { balance: formatUnits(balanceWei, 18), needed: formatUnits(neededWei, 18) },
+        `the signer can pay for fewer than ${FEW} more transactions: top it up`,
+      );
     if (unpaidAtWei !== undefined && balanceWei > unpaidAtWei) unpaidAtWei = undefined;
   }
 
