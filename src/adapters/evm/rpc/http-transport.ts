@@ -38,7 +38,7 @@ interface HttpAnswer {
 
 const MAX_BATCH_CALLS = 100;
 /** Statuses that say something about the request whatever the body holds: too large, or not now. */
-const TELLING_STATUSES = [413, 429, 502, 503, 504];
+const TELLING_STATUSES = new Set([413, 429, 502, 503, 504]);
 /** Requests after a batch whose answer is too large. A hostile node answers each with as much. */
 const MAX_HALVES = 32;
 /** Code of undici's error for an answer beyond `MAX_ANSWER_BYTES`. */
@@ -167,7 +167,7 @@ function answersOf(status: number, text: string, retryAfterMs: number | undefine
   try {
     return parseAnswers(text, `HTTP ${status}`);
   } catch (error) {
-    if (!TELLING_STATUSES.includes(status)) throw error;
+    if (!TELLING_STATUSES.has(status)) throw error;
     // As a JSON-RPC error for the whole request.
     if (status === 413) return [{ id: null, error: { code: status, message: 'the request is too large' } }];
     throw Object.assign(error as Error, { code: status, retryAfterMs });
