@@ -150,7 +150,10 @@ export const zLpQuoting = z.strictObject({
       claim: z.int().default(150_000),
     })
     .prefault({}),
-  /** Unsigned bytes of the same transactions, for what a rollup charges for them. A proof grows with its number of signatures. */
+  /**
+   * Unsigned bytes of the same transactions, for what a rollup charges for them. A proof grows with its
+   * number of signatures.
+   */
   txBytes: z
     .strictObject({
       fill: z.int().min(0).default(650),

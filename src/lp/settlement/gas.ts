@@ -1,6 +1,6 @@
 /**
- * Costs of our transactions for a cross-chain trade: fill, proof, claim, and a rollup's fees. Refreshed in the
- * background, priced in the output token on the quote path.
+ * Costs of our transactions for a cross-chain trade: fill, proof, claim, and a rollup's fees. Refreshed in
+ * the background, priced in the output token on the quote path.
  */
 
 import { mulDivUp } from '../../domain/amount.ts';

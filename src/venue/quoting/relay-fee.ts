@@ -32,7 +32,10 @@ const DEFER_GAS = 60_000n;
 /** Gas and unsigned bytes of paying it out. */
 const PAYOUT_GAS = 60_000n;
 const PAYOUT_BYTES = 600;
-/** Unsigned bytes of the trade's transaction, with the longest funding that a key signs; more for each further output. */
+/**
+ * Unsigned bytes of the trade's transaction, with the longest funding that a key signs; more for each further
+ * output.
+ */
 const BYTES = { settle: 1_900, output: 720, open: 1_550, through: 2_000 };
 
 export function createRelayFees(

@@ -543,7 +543,7 @@ export function createTransactor(
     })();
   }
 
-  /** What the transactions that are not mined may cost, and one more. Nodes ask as much (geth: "overshot"). */
+  /** What open transactions may cost, and one more. Nodes ask for as much (geth: "overshot"). */
   function countNeeded(): void {
     neededWei = costWei;
     for (const { slot } of live.values()) {
