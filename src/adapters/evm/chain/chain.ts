@@ -22,6 +22,7 @@ import { createHead } from './head.ts';
 import { createDecoder, type RpcLog } from './logs.ts';
 import { createLogRange } from './log-range.ts';
 import { createTips } from './tips.ts';
+import { checkedTokens } from './token-facts.ts';
 import { createHealth, type Health, HEALTH, type HealthOptions } from '../rpc/health.ts';
 import { createViewCaller, isRevert, revertData } from './multicall.ts';
 import { createProbe } from '../rpc/probe.ts';
@@ -61,7 +62,7 @@ const MAX_CLOCK_SKEW_MS = 5_000;
 const PROBE_MS = 1_000;
 
 export interface EvmChain extends ChainPort {
-  /** Checks the nodes' chain id and reads the first head. Throws `wrong_chain`. */
+  /** Checks the nodes' chain id and the tokens, and reads the first head. Throws `wrong_chain`, `wrong_token`. */
   start(): Promise<void>;
 }
 
@@ -88,7 +89,9 @@ const SEND_OUTCOMES: readonly SendOutcome['kind'][] = [
   'rejected',
 ];
 
-export function createChain(chain: Chain, options: ChainOptions): EvmChain {
+export function createChain(configured: Chain, options: ChainOptions): EvmChain {
+  // A copy, because the start corrects its tokens by what their contracts say.
+  const chain: Chain = { ...configured };
   const {
     rpcUrls,
     clock,
@@ -128,7 +131,8 @@ export function createChain(chain: Chain, options: ChainOptions): EvmChain {
     { rpc, health, clock },
     { depth: chain.depth, everyMs: Math.max(PROBE_MS, chain.blockTimeMs) },
   );
-  const views = createViews(chain, rpc, createViewCaller(rpc));
+  const viewCaller = createViewCaller(rpc);
+  const views = createViews(chain, rpc, viewCaller);
   const alone = decidingBy((_, read) =>
     read({ ...views, blockHash: async (number) => (await block(number))?.hash }),
   );
@@ -353,6 +357,7 @@ export function createChain(chain: Chain, options: ChainOptions): EvmChain {
         );
       const answers = ids.find((id) => typeof id === 'number');
       if (answers === undefined) throw ids[0] as UpstreamError;
+      chain.tokens = await checkedTokens(configured, { call: viewCaller, log });
       await head.start();
       if (rpc.endpoints > 1) probe.start();
       if (rpc.endpoints === 1)
