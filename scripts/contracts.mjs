@@ -28,6 +28,7 @@ const modules = [
   { file: 'concentrated-filler', contract: 'ConcentratedFiller', name: 'concentratedFiller' },
   { file: 'dev-usd', contract: 'DevUsd', name: 'devUsd' },
   { file: 'dev-token', contract: 'DevToken', name: 'devToken' },
+  { file: 'dev-stubborn-token', contract: 'DevStubbornToken', name: 'devStubbornToken' },
   { file: 'dev-wallet', contract: 'DevWallet', name: 'devWallet' },
   { file: 'dev-aggregator', contract: 'DevAggregator', name: 'devAggregator' },
   { file: 'dev-pool-trader', contract: 'DevPoolTrader', name: 'devPoolTrader' },

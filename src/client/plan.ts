@@ -98,7 +98,9 @@ export function readPlan(
     refuse('action_unexpected', 'Only orders that the venue sends have a lock.');
   const purposes = answer.nextActions.map(({ purpose }) => purpose);
   const extra = purposes.find(
-    (purpose, index) => !PURPOSES[lock ?? 'none'].includes(purpose) || purposes.indexOf(purpose) !== index,
+    (purpose, index) =>
+      !PURPOSES[lock ?? 'none'].includes(purpose) ||
+      (purposes.indexOf(purpose) !== index && !resetsBefore(answer.nextActions, index)),
   );
   if (extra)
     refuse(
@@ -119,6 +121,17 @@ export function readPlan(
     fundingLock: lock,
     steps: answer.nextActions.map((action) => readAction(action, context)),
   };
+}
+
+/** Some tokens change an allowance only from or to zero (USDT): an approval may follow one of zero. */
+function resetsBefore(actions: readonly Action[], index: number): boolean {
+  const [reset, action] = [actions[index - 1], actions[index]];
+  return (
+    index === 1 &&
+    action?.purpose === 'tokenApproval' &&
+    reset?.purpose === 'tokenApproval' &&
+    /^0{64}$/.test(reset.tx?.data.slice(74) ?? '')
+  );
 }
 
 function readAction(action: Action, context: Context): Step {

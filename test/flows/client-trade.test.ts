@@ -3,7 +3,7 @@
  * checked, settled, confirmed on chain, found in the history.
  */
 
-import { createPublicClient, createWalletClient, http } from 'viem';
+import { createPublicClient, createWalletClient, encodeDeployData, http } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
@@ -15,7 +15,11 @@ import {
   type Wallet,
 } from '../../src/client/client.ts';
 import type { RouterCandidate } from '../../src/protocol/api/router.ts';
-import type { TestAccount, TestChain } from '../support/devnet.ts';
+import {
+  devStubbornTokenAbi,
+  devStubbornTokenBytecode,
+} from '../../src/settlement/abi/dev-stubborn-token.ts';
+import { DEPLOYER, type TestAccount, type TestChain } from '../support/devnet.ts';
 import { startDex, type TestDex } from '../support/dex.ts';
 import { type RouterWorld, startRouterWorld } from '../support/router.ts';
 
@@ -176,7 +180,59 @@ describe('rfq', { timeout: 240_000 }, () => {
     const { status, checked } = await trading;
     expect([status.status, checked.destChainId]).toEqual(['settled', w.b.chain.id]);
   });
+
+  test('a token that changes an allowance only from or to zero, up to a uint96 (USDT, UNI)', async () => {
+    await makeStubborn(w.a);
+    const request = (taker: TestAccount) =>
+      ask(taker, { input: { asset: wethA, amount: 10n ** 18n }, output: { asset: usdcA } });
+    // An allowance of an earlier trade is left over and does not suffice.
+    const leftover = async (spender: `0x${string}`) => {
+      const taker = await w.taker();
+      await w.a.approve(taker.address, w.a.weth.address, spender, 1_000n);
+      return taker;
+    };
+    const byPermit2 = await leftover(w.a.chain.permit2);
+    const steps: bigint[] = [];
+    const client = clientOf();
+    const { quotes } = await client.requestQuotes(request(byPermit2));
+    const checked = await client.check(quotes[0] as (typeof quotes)[number], { request: request(byPermit2) });
+    for (const step of (await client.preflight(checked)).steps)
+      if (step.kind === 'transaction' && step.purpose === 'tokenApproval')
+        steps.push(BigInt(`0x${step.data.slice(-64)}`));
+    expect([steps.length, steps[0]]).toEqual([2, 0n]);
+    expect((await client.take(checked, { wallet: walletOf(byPermit2) })).status.status).toBe('settled');
+
+    const byEscrow = await leftover(w.a.chain.escrow);
+    w.v.relayer.healthy = false;
+    const sent = await clientOf()
+      .trade({ request: request(byEscrow), wallet: walletOf(byEscrow) })
+      .finally(() => (w.v.relayer.healthy = true));
+    expect([sent.checked.executionMode, sent.status.status]).toEqual(['walletBroadcast', 'settled']);
+
+    // Without a leftover one approval suffices.
+    const fresh = await w.taker();
+    expect((await clientOf().trade({ request: request(fresh), wallet: walletOf(fresh) })).status.status).toBe(
+      'settled',
+    );
+  });
 });
+
+/** Gives WETH the code of a token with odd allowances; balances stay. */
+async function makeStubborn({ anvil, weth }: TestChain): Promise<void> {
+  const data = encodeDeployData({
+    abi: devStubbornTokenAbi,
+    bytecode: devStubbornTokenBytecode,
+    args: [weth.name, weth.symbol, weth.decimals],
+  });
+  const hash = await anvil.rpc<string>('eth_sendTransaction', [
+    { from: DEPLOYER.address, data, gas: '0x2dc6c0' },
+  ]);
+  let deployed: { contractAddress: string } | null = null;
+  while (deployed === null)
+    deployed = await anvil.rpc<{ contractAddress: string } | null>('eth_getTransactionReceipt', [hash]);
+  const code = await anvil.rpc<string>('eth_getCode', [deployed.contractAddress, 'latest']);
+  await anvil.rpc('anvil_setCode', [weth.address, code]);
+}
 
 describe('router', { timeout: 240_000 }, () => {
   test('a pool: filled inside the settlement, at least the minimum', async () => {

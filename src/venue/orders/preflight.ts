@@ -1,6 +1,6 @@
 /** POST …/orders/preflight: the steps that remain before this candidate can be submitted. */
 
-import { mulDivUp } from '../../domain/amount.ts';
+import { MAX_UINT256, mulDivUp } from '../../domain/amount.ts';
 import type { Hex } from '../../domain/hex.ts';
 import type { ChainPort } from '../../ports/chain.ts';
 import { invalid } from '../../protocol/errors.ts';
@@ -51,6 +51,16 @@ const LOCK_MARGIN_SECONDS = 60;
 const GRANT_TRADES = 10n;
 const GRANT_SECONDS = 30 * 24 * 3600;
 const MAX_UINT160 = (1n << 160n) - 1n;
+
+interface PlannedCall {
+  purpose: Action['purpose'];
+  frequency?: Action['frequency'];
+  to: Hex;
+  data: Hex;
+  gas: bigint;
+  after?: Action['after'];
+  details: Record<string, unknown>;
+}
 /** For calls that cannot be simulated yet. */
 const GAS = { approve: 60_000n, permit2Grant: 70_000n, deposit: 120_000n };
 
@@ -145,13 +155,14 @@ export function createPreflighter({
     const until = order.fillDeadline + LOCK_MARGIN_SECONDS;
     const escrow = { chainId: origin.id, escrow: origin.escrow };
     const approvePermit2 = async () =>
-      choice.needsTokenApproval ? [await approval(port, opened, 'Permit2', MAX_UINT160)] : [];
+      choice.needsTokenApproval ? approvals(port, opened, 'Permit2', MAX_UINT256) : [];
     switch (choice.mode) {
       case 'resourceLock': {
         const missing = inputAmount - taker.funding.ledgerAvailable;
         const actions: Action[] = [];
         if (missing > 0n) {
-          if (taker.escrowAllowance < missing) actions.push(await approval(port, opened, 'escrow', missing));
+          if (taker.escrowAllowance < missing)
+            actions.push(...(await approvals(port, opened, 'escrow', missing)));
           actions.push(
             await transaction(port, opened, {
               purpose: 'resourceLockDeposit',
@@ -241,7 +252,7 @@ export function createPreflighter({
     const { order, origin, dest, inputAmount, commitments, quoteId, route, fillGas } = opened;
     const actions: Action[] = [];
     const approved = taker.escrowAllowance >= inputAmount;
-    if (!approved) actions.push(await approval(port, opened, 'escrow', inputAmount));
+    if (!approved) actions.push(...(await approvals(port, opened, 'escrow', inputAmount)));
     const sufficient = taker.funding.tokenBalance >= inputAmount;
     actions.push(orderSignature(opened, submitTo, sufficient ? undefined : shortfall(opened, taker)));
     const crossChain = origin.id !== dest.id;
@@ -269,37 +280,45 @@ export function createPreflighter({
     return { quoteId, ready: approved && sufficient, nextActions: actions };
   }
 
-  const approval = (
+  /** One approval, or two where the token changes an allowance only from or to zero (USDT). */
+  async function approvals(
     port: ChainPort,
     opened: VerifiedQuote,
     spender: 'Permit2' | 'escrow',
     amount: bigint,
-  ): Promise<Action> => {
-    const { origin, inputToken } = opened;
-    return transaction(port, opened, {
-      purpose: 'tokenApproval',
+  ): Promise<Action[]> {
+    const { order, origin, inputToken } = opened;
+    const place = spender === 'escrow' ? origin.escrow : origin.permit2;
+    const approve = (value: bigint) => ({
+      purpose: 'tokenApproval' as const,
       to: inputToken.address,
-      data: approveCall(spender === 'escrow' ? origin.escrow : origin.permit2, amount),
+      data: approveCall(place, value),
       gas: GAS.approve,
       details: { spender, token: inputToken.address },
     });
-  };
+    const simulate = (value: bigint) =>
+      port.simulate({ from: order.user, to: inputToken.address, data: approveCall(place, value) });
+    const direct = await simulate(amount);
+    if (direct.ok) return [action(opened, approve(amount), direct.gasUsed)];
+    const allowed = await port.allowance(order.user, inputToken.address, place);
+    const reset = allowed > 0n ? await simulate(0n) : undefined;
+    if (reset?.ok) return [action(opened, approve(0n), reset.gasUsed), action(opened, approve(amount))];
+    throw invalid(
+      'lock_invalid',
+      ['body', 'quoteResponse', 'order'],
+      `${inputToken.symbol} refuses an approval by this taker now: ${direct.reason}. Ask the issuer of the token, or trade another one.`,
+    );
+  }
 
-  async function transaction(
-    port: ChainPort,
-    { order, origin }: VerifiedQuote,
-    call: {
-      purpose: Action['purpose'];
-      frequency?: Action['frequency'];
-      to: Hex;
-      data: Hex;
-      gas: bigint;
-      after?: Action['after'];
-      details: Record<string, unknown>;
-    },
-  ): Promise<Action> {
-    const simulated = await port.simulate({ from: order.user, to: call.to, data: call.data });
-    const units = simulated.ok ? mulDivUp(simulated.gasUsed, 13n, 10n) : call.gas;
+  async function transaction(port: ChainPort, opened: VerifiedQuote, call: PlannedCall): Promise<Action> {
+    const simulated = await port.simulate({ from: opened.order.user, to: call.to, data: call.data });
+    // What an earlier action of the plan makes possible cannot be simulated yet.
+    return action(opened, call, simulated.ok ? simulated.gasUsed : undefined);
+  }
+
+  /** With a third more gas than a simulation used; without one, with the usual gas of such a call. */
+  function action({ order, origin }: VerifiedQuote, call: PlannedCall, gasUsed?: bigint): Action {
+    const units = gasUsed === undefined ? call.gas : mulDivUp(gasUsed, 13n, 10n);
     const price = mulDivUp(relayFees.weiPerGas(origin.id) ?? 0n, 12n, 10n);
     return {
       type: 'evmTransaction',
