@@ -48,21 +48,24 @@ const view = async (id: string) => (await ask(id)).json as Json;
 const ETH = () => assetId({ chainId: chain.chain.id, token: chain.weth.address });
 
 test('a new solver has its bond and nothing else', async () => {
-  expect(await view('lp-1')).toMatchObject({
-    id: 'lp-1',
-    bonds: [
-      {
-        asset: ETH(),
-        symbol: 'WETH',
-        chain: chain.chain.slug,
-        amount: BOND.toString(),
-        leaving: '0',
-        covers: (BOND * 100n).toString(),
-      },
-    ],
-    last24h: { awarded: 0, settled: 0, faded: 0, claims: { count: 0, paid: [] } },
-    fades: [],
-  });
+  // The accounts of a solver are recorded after its welcome, and a view is kept for ten seconds.
+  await expect
+    .poll(() => view('lp-1'), { timeout: 30_000, interval: 500 })
+    .toMatchObject({
+      id: 'lp-1',
+      bonds: [
+        {
+          asset: ETH(),
+          symbol: 'WETH',
+          chain: chain.chain.slug,
+          amount: BOND.toString(),
+          leaving: '0',
+          covers: (BOND * 100n).toString(),
+        },
+      ],
+      last24h: { awarded: 0, settled: 0, faded: 0, claims: { count: 0, paid: [] } },
+      fades: [],
+    });
 });
 
 test('a claim is shown with the transaction that paid it, and counted in both windows', async () => {
