@@ -20,6 +20,8 @@ const files = ['Escrow.sol', 'QuoteBond.sol', 'Batch.sol', 'AttestationOracle.so
 
 /** Mutants that no test can tell from the original, and why. */
 const equivalent = [
+  // One output has none to be compared with.
+  '_checkOrder: if (n >= 1) {',
   // Without it the domain separator is computed each time, which costs gas and gives the same.
   'without _deploymentChainId = block.chainid;',
   // No chain refuses code of 16,001 bytes at most, and out of gas there leaves too little for the rest.
