@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => devnet.stop());
 
-/** Opens the chain with these tokens; returns the tokens that the process then uses, and what it warned of. */
+/** Opens the chain with these tokens; returns the tokens that the process uses, and what it warned of. */
 async function open(tokens: readonly TokenInfo[]) {
   const warnings: string[] = [];
   const log = { ...silentLog, warn: (_: object, text: string) => void warnings.push(text) };

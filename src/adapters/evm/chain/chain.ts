@@ -62,7 +62,7 @@ const MAX_CLOCK_SKEW_MS = 5_000;
 const PROBE_MS = 1_000;
 
 export interface EvmChain extends ChainPort {
-  /** Checks the nodes' chain id and the tokens, and reads the first head. Throws `wrong_chain`, `wrong_token`. */
+  /** Checks chain id and tokens, and reads the first head. Throws `wrong_chain`, `wrong_token`. */
   start(): Promise<void>;
 }
 

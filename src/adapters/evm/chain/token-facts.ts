@@ -1,4 +1,4 @@
-/** Compares the configured tokens of a chain with what their contracts say, because both decide over money. */
+/** Compares the configured tokens of a chain with what their contracts say: both decide over money. */
 
 import { parseAbi } from 'viem';
 import type { Chain, TokenInfo } from '../../../domain/chain.ts';
