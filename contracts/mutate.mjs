@@ -122,6 +122,7 @@ try {
     for (const [index, line] of lines.entries()) {
       within = /^\s*(?:function|modifier) (\w+)/.exec(line)?.[1] ?? within
       for (const mutant of mutate(line)) {
+        if (mutant === line) continue
         const change = mutant.trim() === '{}' ? `without ${line.trim()}` : mutant.trim()
         const name = `${file}:${index + 1} ${within}: ${change}`
         if (!name.includes(pattern) || candidates++ % Number(every) !== 0) continue

@@ -334,6 +334,10 @@ contract SettleTest is Base {
 
     function test_settle_refuses_fees() public {
         StandardOrder memory order = simple();
+        order.outputs[0].context = quoteContext(lp(0), order.fillDeadline, 10_000, uint16(MAX_FEE), RELAY);
+        uint256 before = vm.snapshotState();
+        settle(order);
+        vm.revertToState(before);
         order.outputs[0].context = quoteContext(lp(0), order.fillDeadline, 10_000, uint16(MAX_FEE + 1), RELAY);
         refuse(order, err(IEscrow.InvalidFee.selector, MAX_FEE + 1));
         order = split(IN, OUT);
