@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { CONTROLS } from '../src/domain/control.ts';
+import { CONTROLS } from '../src/domain/decline.ts';
 import { isReloadable } from '../src/lp/config/reload.ts';
 
 const text = readFileSync(new URL('../docs/lp/risk.md', import.meta.url), 'utf8');

@@ -1,18 +1,12 @@
 /** Checks a candidate offline against the request and its own signed payload, field by field. */
 
+import { toAddress } from '../domain/address.ts';
 import { hashTypedData, type TypedDataDefinition } from 'viem';
 import { assetId, parseAssetId } from '../domain/asset.ts';
 import { type SignedCommitment } from '../domain/commitment.ts';
 import { decodeContext, FULL_PORTION_BPS, type OutputContext } from '../domain/context.ts';
 import { ESCROW_DOMAIN_NAME, ESCROW_DOMAIN_VERSION, type EscrowDomain } from '../domain/escrow-domain.ts';
-import {
-  type Address,
-  addressToBytes32,
-  type Bytes32,
-  type Hex,
-  isBytes32,
-  toAddress,
-} from '../domain/hex.ts';
+import { type Address, addressToBytes32, type Bytes32, type Hex, isBytes32 } from '../domain/hex.ts';
 import { isAmount } from '../domain/amount.ts';
 import {
   type MandateOutput,

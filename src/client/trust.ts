@@ -1,5 +1,6 @@
 /** The caller's own endpoints and trusted contracts, by chain. */
 
+import { toAddress } from '../domain/address.ts';
 import {
   type ContractFunctionArgs,
   type ContractFunctionName,
@@ -9,7 +10,7 @@ import {
   type PublicClient,
 } from 'viem';
 import { ESCROW_DOMAIN_NAME, ESCROW_DOMAIN_VERSION } from '../domain/escrow-domain.ts';
-import { type Address, type Hex, toAddress } from '../domain/hex.ts';
+import { type Address, type Hex } from '../domain/hex.ts';
 import { DistrustError, UnreachableError } from './errors.ts';
 
 export interface Rpc {

@@ -1,6 +1,4 @@
-/** Why a solver does not quote: an answer, not an error. */
-
-import type { Control } from './control.ts';
+/** Why a solver does not quote: an answer, not an error; and the risk controls that may be the reason. */
 
 export const DECLINE_REASONS = [
   'pair',
@@ -35,3 +33,34 @@ export interface Decline {
  */
 export const isDecline = (answer: object): answer is Decline =>
   (answer as Partial<Decline>).declined !== undefined;
+
+/**
+ * The closed list of what may keep this LP from a promise, or make it more careful: the codes in declines,
+ * metrics and the operator's views.
+ */
+export const CONTROLS = [
+  'kill_switch',
+  'stale_mid',
+  'deviation',
+  'confidence',
+  'depeg',
+  'sequencer',
+  'chain_lag',
+  'vol_spike',
+  'gap_loss',
+  'rate_limit',
+  'limit_taker',
+  'limit_taker_pair',
+  'limit_pair',
+  'limit_side',
+  'limit_total',
+  'limit_venue',
+  'free_option',
+  'burst',
+  'drawdown',
+  'fat_finger',
+  'band',
+  'drift',
+] as const;
+
+export type Control = (typeof CONTROLS)[number];

@@ -21,12 +21,6 @@ const ADDRESS_PADDING = `0x${'0'.repeat(24)}` as const;
 export const isAddress = (text: string): text is Address => ADDRESS.test(text);
 export const isBytes32 = (text: string): text is Bytes32 => BYTES32.test(text);
 
-/** Lower-cases an address. Throws `HexError` when the text is not 20 bytes of hex. */
-export function toAddress(text: string): Address {
-  if (!isAddress(text)) throw new HexError({ text, want: 'an address (0x and 40 hex digits)' });
-  return text.toLowerCase() as Address;
-}
-
 /** Throws `InvariantError` when the text is not `0x` and an even number of hex digits. */
 export function hexToBytes(hex: string): Uint8Array {
   const length = (hex.length - 2) / 2;

@@ -1,3 +1,4 @@
+import { toAddress } from './address.ts';
 import { readFileSync } from 'node:fs';
 import { TypedDataEncoder } from 'ethers';
 import fc from 'fast-check';
@@ -16,7 +17,7 @@ import { ATTESTATION_TYPEHASH, attestationListDigest } from './attestation.ts';
 import { commitmentDigest, type QuoteCommitment, QUOTE_COMMITMENT_TYPEHASH } from './commitment.ts';
 import { decodeContext, encodeContext } from './context.ts';
 import type { EscrowDomain } from './escrow-domain.ts';
-import { bytesToHex, type Hex, toAddress } from './hex.ts';
+import { bytesToHex, type Hex } from './hex.ts';
 import { keccakText } from './keccak.ts';
 import {
   MANDATE_OUTPUT_TYPEHASH,

@@ -1,7 +1,6 @@
 /** Caps on live quotes, by count, notional and loss by a jump: per taker, pair, side, asset and in total. */
 
-import type { Control } from '../domain/control.ts';
-import type { Decline } from '../domain/decline.ts';
+import type { Control, Decline } from '../domain/decline.ts';
 import type { HoldRequest } from './event.ts';
 
 export interface Cap {

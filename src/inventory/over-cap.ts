@@ -1,7 +1,6 @@
 /** Whether a request would exceed a cap on live quotes. */
 
-import type { Control } from '../domain/control.ts';
-import type { Decline } from '../domain/decline.ts';
+import type { Control, Decline } from '../domain/decline.ts';
 import type { HoldRequest } from './event.ts';
 import type { NonceGroup } from './hold.ts';
 import { CAP_CONTROLS, type Limits, type Outstanding, type Scope, SCOPES, within } from './limits.ts';

@@ -1,6 +1,7 @@
 /** Shared wire spellings: strict in, canonical out. */
 
 import { z } from 'zod';
+import { CHECKSUM_ADVICE, isMistyped } from '../domain/address.ts';
 import { isAmount } from '../domain/amount.ts';
 import { type AssetId, parseAssetId } from '../domain/asset.ts';
 import type { Address, Bytes32, Hex } from '../domain/hex.ts';
@@ -18,8 +19,13 @@ export const zAmount = z
 const zLowerCase = <T extends string>(schema: z.ZodString) =>
   schema.toLowerCase() as unknown as z.ZodType<T, string>;
 
+const WRONG_CHECKSUM = `must be an address whose EIP-55 checksum is right. ${CHECKSUM_ADVICE}`;
+
 export const zAddress = zLowerCase<Address>(
-  z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'must be an address: 0x and 40 hex digits'),
+  z
+    .string()
+    .regex(/^0x[0-9a-fA-F]{40}$/, 'must be an address: 0x and 40 hex digits')
+    .refine((text) => !isMistyped(text), WRONG_CHECKSUM),
 );
 export const zBytes32 = zLowerCase<Bytes32>(
   z.string().regex(/^0x[0-9a-fA-F]{64}$/, 'must be 32 bytes: 0x and 64 hex digits'),
@@ -35,7 +41,8 @@ export const zAssetId = zLowerCase<AssetId>(
     .refine(
       (text) => parseAssetId(text) !== undefined,
       'must be an asset: eip155:<chainId>/erc20:<token address>',
-    ),
+    )
+    .refine((text) => !isMistyped(text.slice(text.indexOf('0x'))), WRONG_CHECKSUM),
 );
 
 /** StandardOrder as the EIP-712 message: integers beyond 2^53 as decimal strings. */

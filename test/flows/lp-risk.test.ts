@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createMetrics } from '../../src/adapters/prometheus/metrics.ts';
 import { createKillFile } from '../../src/apps/lp/kill-file.ts';
-import type { Control } from '../../src/domain/control.ts';
+import type { Control } from '../../src/domain/decline.ts';
 import type { Hex } from '../../src/domain/hex.ts';
 import { createCommitmentSigner } from '../../src/lp/quoting/quote.ts';
 import type { LpNode, LpNodeDeps } from '../../src/lp/node/interface.ts';

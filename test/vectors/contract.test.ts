@@ -3,6 +3,7 @@
  * against the contract library's on a real chain.
  */
 
+import { toAddress } from '../../src/domain/address.ts';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
@@ -11,7 +12,6 @@ import { createPublicClient, createWalletClient, http, type Abi, type Hex } from
 import { privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { orderDigest, orderId, outputHash, type StandardOrder } from '../../src/domain/order.ts';
-import { toAddress } from '../../src/domain/hex.ts';
 import { orderFromMessage, zOrderMessage } from '../../src/protocol/wire.ts';
 import { startAnvil, type TestAnvil } from '../support/anvil.ts';
 import { arbOrder } from '../support/arbitrary-order.ts';

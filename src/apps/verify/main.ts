@@ -1,13 +1,7 @@
 /** `firmquote verify ORDER_ID`. */
 
-import {
-  type Address,
-  isAddress,
-  isBytes32,
-  type Bytes32,
-  toAddress,
-  ZERO_ADDRESS,
-} from '../../domain/hex.ts';
+import { toAddress } from '../../domain/address.ts';
+import { type Address, isAddress, isBytes32, type Bytes32, ZERO_ADDRESS } from '../../domain/hex.ts';
 import { type VerifyCheck, verifyClaim } from './checks.ts';
 import { type TradeClaim, claimFromFile, claimFromVenue } from './claim.ts';
 import { escrowOfBond, verifyFade } from './fade.ts';

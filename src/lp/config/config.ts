@@ -4,6 +4,7 @@
  */
 
 import { z } from 'zod';
+import { CHECKSUM_ADVICE, isMistyped } from '../../domain/address.ts';
 import type { Address } from '../../domain/hex.ts';
 import { zCorridorParams, zPricingParams } from './params.ts';
 import { zLpRisk } from './risk-config.ts';
@@ -18,6 +19,7 @@ const zUnits = z
 const zAccount = z
   .string()
   .regex(/^0x[0-9a-fA-F]{40}$/, 'must be an address: 0x and 40 hex digits')
+  .refine((text) => !isMistyped(text), `must have a right EIP-55 checksum. ${CHECKSUM_ADVICE}`)
   .transform((text) => text.toLowerCase() as Address);
 
 /** A chain that the LP trades on. Its escrow, tokens and block time come from the network configuration. */

@@ -3,8 +3,7 @@
  * quote.
  */
 
-import type { Control } from '../../domain/control.ts';
-import { type Decline, isDecline } from '../../domain/decline.ts';
+import { type Control, type Decline, isDecline } from '../../domain/decline.ts';
 import { RequestError } from '../../domain/errors.ts';
 import type { FeedRefusal } from '../../ports/feed.ts';
 import {

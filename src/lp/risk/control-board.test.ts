@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { silentLog } from '../../../test/support/silent.ts';
 import { createMetrics } from '../../adapters/prometheus/metrics.ts';
 import { createControlBoard } from './control-board.ts';
-import type { Control } from '../../domain/control.ts';
+import type { Control } from '../../domain/decline.ts';
 import type { Log } from '../../ports/log.ts';
 
 function desk(log: Log = silentLog) {

@@ -1,6 +1,6 @@
 /** Tripped risk controls with time and reason, for metrics, log and operator. */
 
-import { type Control, CONTROLS } from '../../domain/control.ts';
+import { type Control, CONTROLS } from '../../domain/decline.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Metrics } from '../../ports/metrics.ts';

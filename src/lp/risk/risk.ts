@@ -1,7 +1,6 @@
 /** All risk controls: what stops quoting, adjusts prices and limits live quotes. */
 
-import type { Control } from '../../domain/control.ts';
-import type { Decline } from '../../domain/decline.ts';
+import type { Control, Decline } from '../../domain/decline.ts';
 import type { Ledger } from '../../inventory/ledger.ts';
 import type { Limits } from '../../inventory/limits.ts';
 import type { Clock } from '../../ports/clock.ts';

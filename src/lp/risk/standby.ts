@@ -4,8 +4,7 @@
  */
 
 import { formatTokens, parseUnits } from '../../domain/amount.ts';
-import type { Control } from '../../domain/control.ts';
-import { type Decline, isDecline } from '../../domain/decline.ts';
+import { type Control, type Decline, isDecline } from '../../domain/decline.ts';
 import type { UnixSeconds } from '../../domain/time.ts';
 import type { BucketView } from '../../inventory/ledger.ts';
 import type { Clock } from '../../ports/clock.ts';

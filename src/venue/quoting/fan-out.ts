@@ -3,8 +3,7 @@
  * waits for have answered. The caller verifies the answers.
  */
 
-import { CONTROLS } from '../../domain/control.ts';
-import { DECLINE_REASONS, type DeclineReason } from '../../domain/decline.ts';
+import { CONTROLS, DECLINE_REASONS, type DeclineReason } from '../../domain/decline.ts';
 import type { Bytes32 } from '../../domain/hex.ts';
 import type {
   Commit,

@@ -1,6 +1,6 @@
 /** Risk checks of prices and chains. They affect every LP: in sequence. */
 
-import type { Control } from '../../../domain/control.ts';
+import type { Control } from '../../../domain/decline.ts';
 import { type DemoCheck, eventually, expect, expectEqual } from '../checks/check.ts';
 import { outputOf } from '../checks/trade.ts';
 import { viewChain, type DemoWorld } from '../world.ts';

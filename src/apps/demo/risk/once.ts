@@ -1,6 +1,6 @@
 /** `demo --once --risk`: trips every risk control. */
 
-import { CONTROLS } from '../../../domain/control.ts';
+import { CONTROLS } from '../../../domain/decline.ts';
 import { createRecorder, type DemoCheck, type OnceReport } from '../checks/check.ts';
 import { conservationCheck } from '../checks/conservation.ts';
 import type { DemoWorld } from '../world.ts';

@@ -1,6 +1,6 @@
 /** Risk checks of takers and of the operator's limits. They affect one LP: in parallel. */
 
-import type { Control } from '../../../domain/control.ts';
+import type { Control } from '../../../domain/decline.ts';
 import {
   type DemoCheck,
   eventually,
