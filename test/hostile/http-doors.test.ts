@@ -83,6 +83,23 @@ test('behind a balancer named by its network, requests and sockets count for the
   for (const headers of ['', 'Upgrade: websocket\r\nConnection: Upgrade\r\n'])
     await say(request('GET /nothing', `X-Forwarded-For: 9.9.9.9, 203.0.113.7, 10.1.2.3\r\n${headers}`));
   expect(counted).toEqual(['203.0.113.7', '203.0.113.7']);
+  // Another port, another address of the same /64, or a mapped spelling is no other client.
+  counted.length = 0;
+  for (const forwarded of [
+    '198.51.100.9:40001',
+    '198.51.100.9:40002, 10.1.2.3:55000',
+    '::ffff:198.51.100.9',
+    '[2001:db8:1:2::9]:40001',
+    '2001:db8:1:2:ffff::1',
+  ])
+    await say(request('GET /nothing', `X-Forwarded-For: ${forwarded}\r\n`));
+  expect(counted).toEqual([
+    '198.51.100.9',
+    '198.51.100.9',
+    '198.51.100.9',
+    '2001:db8:1:2::/64',
+    '2001:db8:1:2::/64',
+  ]);
   await balanced.close();
   await door.stop();
 });

@@ -2,6 +2,7 @@
 
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { clientOf } from './client-address.ts';
 
 /** Further connections are closed at once. Addresses of proxies, which stand for many clients, are exempt. */
 export function limitConnections(
@@ -14,8 +15,9 @@ export function limitConnections(
 ): void {
   const open = new Map<string, number>();
   server.on('connection', (socket: Socket) => {
-    const address = socket.remoteAddress ?? '';
-    if (isExempt(address)) return;
+    const socketAddress = socket.remoteAddress ?? '';
+    if (isExempt(socketAddress)) return;
+    const address = clientOf(socketAddress);
     const mine = (open.get(address) ?? 0) + 1;
     if (mine > perAddress) {
       refused();

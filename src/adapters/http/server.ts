@@ -30,6 +30,7 @@ import { RECORDED } from '../../protocol/api/recording.ts';
 import { type Schema, zNothing } from '../../protocol/schema.ts';
 import { readStrictJson } from '../../protocol/strict-json.ts';
 import { CLOSE_TIMEOUT_MS, serveSockets } from '../ws/socket-server.ts';
+import { bareAddress, clientOf } from './client-address.ts';
 import { createUnread, limitConnections, onEnd } from './connections.ts';
 import { DOCS_POLICY, docsPage, type Streams } from './docs-page.ts';
 import { createDocument } from './documents.ts';
@@ -122,7 +123,9 @@ export async function startHttp<Key extends ApiCaller>(
   }: HttpOptions,
 ): Promise<HttpServer> {
   const safeHeaders = await securityHeaders();
-  const isProxy = proxyAddress.compile(trustProxy);
+  const isListedProxy = proxyAddress.compile(trustProxy);
+  const isProxy = (address: string, hop: number) => isListedProxy(bareAddress(address), hop);
+  const clientAddress = (request: IncomingMessage) => clientOf(proxyAddress(request, isProxy));
   const app = Fastify({
     logger: false,
     bodyLimit: bodyLimitBytes,
@@ -153,7 +156,7 @@ export async function startHttp<Key extends ApiCaller>(
       setTimeout(() => socket.destroy(), CLOSE_TIMEOUT_MS).unref();
       const address = (socket as Socket).remoteAddress ?? '';
       // A proxy's address names no client.
-      if (!isProxy(address, 0) && overLimit(address)) return void socket.destroy();
+      if (!isProxy(address, 0) && overLimit(clientOf(address))) return void socket.destroy();
       const overflow = (error as NodeJS.ErrnoException).code === 'HPE_HEADER_OVERFLOW';
       const late = (error as NodeJS.ErrnoException).code === 'ERR_HTTP_REQUEST_TIMEOUT';
       const { status, body } = answerFor(
@@ -261,7 +264,7 @@ export async function startHttp<Key extends ApiCaller>(
   }
   function refusedAtDoor(request: FastifyRequest, reply: FastifyReply): Error | undefined {
     if (closing) return refusal(reply);
-    const over = overLimit(request.ip, header(request, 'x-api-key'));
+    const over = overLimit(clientAddress(request.raw), header(request, 'x-api-key'));
     if (over || hostNames === undefined || isLocalHost(request.headers.host, hostNames)) return over;
     return new ApiError(
       'not_found',
@@ -289,8 +292,7 @@ export async function startHttp<Key extends ApiCaller>(
     socketRoutes,
     gate,
     log,
-    // As fastify reads the address of a request.
-    addressOf: (request) => proxyAddress(request, isProxy),
+    addressOf: clientAddress,
     maxPerAddress: maxSocketsPerAddress,
   });
   await app.ready();
@@ -301,11 +303,13 @@ export async function startHttp<Key extends ApiCaller>(
     { bodyLimitBytes },
   );
   const json = 'application/json; charset=utf-8';
+  const charge = (request: FastifyRequest, cost: number) =>
+    gate.limitByAddress(clientAddress(request.raw), { cost });
   const documents = {
-    openapi: await createDocument(gate, json, JSON.stringify(openapi)),
-    asyncapi: await createDocument(gate, json, JSON.stringify(streams ?? {})),
+    openapi: await createDocument(charge, json, JSON.stringify(openapi)),
+    asyncapi: await createDocument(charge, json, JSON.stringify(streams ?? {})),
     docs: await createDocument(
-      gate,
+      charge,
       'text/html; charset=utf-8',
       docsPage(openapi, streams as Streams | undefined),
     ),

@@ -1,5 +1,6 @@
 /** `firmquote venue`: api serves takers and solvers, worker settles orders. */
 
+import { clientOf } from '../../adapters/http/client-address.ts';
 import { randomUUID } from 'node:crypto';
 import { startHttp } from '../../adapters/http/server.ts';
 import type { EvmChain } from '../../adapters/evm/chain/chain.ts';
@@ -303,7 +304,7 @@ async function optionsOf(config: VenueConfig, secrets: SecretContext): Promise<V
     minBond: config.roster.minBond,
     fanOut,
     router,
-    rates,
+    rates: { ...rates, trustedIps: rates.trustedIps.map(clientOf) },
     breaker,
     sockets,
     admission,
