@@ -92,7 +92,7 @@ test('behind a balancer named by its network, requests and sockets count for the
     '[2001:db8:1:2::9]:40001',
     '2001:db8:1:2:ffff::1',
   ])
-    await say(request('GET /nothing', `X-Forwarded-For: ${forwarded}\r\n`));
+    await say(request('GET /nothing', `X-Forwarded-For: ${forwarded}\r\nConnection: close\r\n`));
   expect(counted).toEqual([
     '198.51.100.9',
     '198.51.100.9',
