@@ -75,6 +75,12 @@ test.each([
   expect(range.endOf(16n, 9_999n)).toBe(1_015n);
 });
 
+test('a node that refuses even one block teaches nothing: later requests are as large as before', () => {
+  const range = createLogRange();
+  expect(() => read(range, 0n, 9_999n, () => refusal('block range is too wide'))).toThrow('too wide');
+  expect(range.endOf(0n, 9_999n)).toBe(1_999n);
+});
+
 test("one block that is refused, and every other failure, is the caller's", () => {
   const range = createLogRange();
   expect(range.shrink(5n, 5n, refusal('block range is too wide'))).toBe(false);

@@ -18,7 +18,12 @@ export function createLogRange(most: bigint = MOST_BLOCKS) {
     /** Whether a smaller request may succeed where this one failed. */
     shrink(from: bigint, to: bigint, error: unknown): boolean {
       const asked = to - from + 1n;
-      if (!(error instanceof RpcRefusal) || error.meaning !== 'smaller' || asked === 1n) return false;
+      if (!(error instanceof RpcRefusal) || error.meaning !== 'smaller') return false;
+      if (asked === 1n) {
+        // Not the range was refused, so nothing was learned about it.
+        blocks = most;
+        return false;
+      }
       const named = namedBlocks(error.words, from);
       const next = named !== undefined && named < asked ? named : asked / 2n;
       if (next < blocks) blocks = next;

@@ -115,6 +115,8 @@ const LOGS: readonly Said[] = [
   ['smaller', -32_602, 'Log response size exceeded.'],
   ['not_now', -32_005, 'request rate limited'],
   ['elsewhere', -32_000, 'header not found'],
+  ['elsewhere', -32_602, 'block range extends beyond current head block'],
+  ['elsewhere', -32_000, 'invalid block range params'],
 ];
 
 const READING: readonly Said[] = [

@@ -97,6 +97,12 @@ const TABLE: readonly Row[] = [
     words:
       /batch.*(?:large|big|limit|exceed|maximum|at most|more than|not (?:supported|allowed))|(?:max|limit|too many|exceed|more than).*batch/i,
   },
+  // geth and Reth, of a node behind the one that told the head: a smaller range would not help.
+  {
+    means: 'elsewhere',
+    method: 'eth_getLogs',
+    words: /beyond (?:the )?(?:current )?head|in the future|future block|invalid block range/i,
+  },
   // Infura (-32602, -32005), Alchemy (-32600), QuickNode (-32614), Tenderly (words in `data`), Reth, Besu,
   // dRPC (-32701), geth and others.
   {
