@@ -134,6 +134,24 @@ test.each<[string, (calls: Call[], response: ServerResponse) => unknown]>([
   expect(bodies.every((body) => !Array.isArray(body) || body.length <= MOST)).toBe(true);
 });
 
+test('a node that is broken for a while gets batches as large as before afterwards', async () => {
+  let broken = true;
+  const { ask, bodies } = await node((calls) =>
+    broken
+      ? { id: null, error: { code: -32_000, message: 'the moon is in the wrong house' } }
+      : calls.length === 1
+        ? echo(calls)[0]
+        : echo(calls),
+  );
+  const methods = Array.from({ length: 60 }, (_each, at) => `m${at}`);
+  const refused = await Promise.all(methods.map((method) => said(ask(method))));
+  expect(refused.every((answer) => 'code' in answer && answer.code === -32_000)).toBe(true);
+  broken = false;
+  bodies.length = 0;
+  expect(await Promise.all(methods.map(ask))).toEqual(methods);
+  expect(bodies).toHaveLength(1);
+});
+
 test('a node that refuses every batch gets single calls', async () => {
   const { ask } = await node((calls) =>
     calls.length > 1

@@ -37,6 +37,7 @@ interface HttpAnswer {
 }
 
 const MAX_BATCH_CALLS = 100;
+const INTERNAL_ERROR = -32_603;
 /** Statuses that say something about the request whatever the body holds: too large, or not now. */
 const TELLING_STATUSES = new Set([413, 429, 502, 503, 504]);
 /** Requests after a batch whose answer is too large. A hostile node answers each with as much. */
@@ -75,7 +76,11 @@ export function createHttpTransport(address: string, { timeoutMs }: { timeoutMs:
     void sendBatch(batch);
   }
 
-  async function sendBatch(calls: readonly PendingCall[], budget = { halves: MAX_HALVES }): Promise<void> {
+  /** `most`: the size of the parts that a refused batch was divided into. It is kept once one is answered. */
+  async function sendBatch(
+    calls: readonly PendingCall[],
+    { budget = { halves: MAX_HALVES }, most = maxCalls }: { budget?: { halves: number }; most?: number } = {},
+  ): Promise<void> {
     if (calls.length === 0) return;
     const json = calls.map((call) => call.json);
     const unanswered = new Map(calls.map((call) => [call.id, call]));
@@ -87,6 +92,7 @@ export function createHttpTransport(address: string, { timeoutMs }: { timeoutMs:
       if (calls.length > 1 && isBatchRefused(answers)) return await sendSmaller(calls);
       for (const { id, result, error } of answers) {
         const call = unanswered.get(id as number);
+        if (call !== undefined) maxCalls = Math.min(maxCalls, most);
         unanswered.delete(id as number);
         if (error == null) call?.resolve(result);
         else call?.reject(Object.assign(nodeError(error), { retryAfterMs }));
@@ -104,21 +110,21 @@ export function createHttpTransport(address: string, { timeoutMs }: { timeoutMs:
       if (tooLarge && calls.length > 1 && (budget.halves -= 2) >= 0) {
         // A contract that answers with megabytes must not fail the calls it shares a request with.
         const half = calls.length >> 1;
-        await Promise.all([calls.slice(0, half), calls.slice(half)].map((part) => sendBatch(part, budget)));
+        await Promise.all(
+          [calls.slice(0, half), calls.slice(half)].map((part) => sendBatch(part, { budget })),
+        );
         return;
       }
       for (const { reject } of unanswered.values()) reject(error as Error);
     }
   }
 
-  /** Remembers what was too many, so that the next batches fit at once. */
   async function sendSmaller(calls: readonly PendingCall[]): Promise<void> {
-    maxCalls = Math.min(maxCalls, calls.length >> 1);
-    const size = maxCalls;
-    const parts = Array.from({ length: Math.ceil(calls.length / size) }, (_, n) =>
-      calls.slice(n * size, (n + 1) * size),
+    const most = Math.min(maxCalls, calls.length >> 1);
+    const parts = Array.from({ length: Math.ceil(calls.length / most) }, (_, n) =>
+      calls.slice(n * most, (n + 1) * most),
     );
-    await Promise.all(parts.map((part) => sendBatch(part)));
+    await Promise.all(parts.map((part) => sendBatch(part, { most })));
   }
 
   /**
@@ -175,15 +181,16 @@ function answersOf(status: number, text: string, retryAfterMs: number | undefine
 }
 
 /**
- * One error for the whole batch, or the same complaint about its size for each call. An overloaded node may
- * answer a whole batch with one error too, but then fewer calls do not help.
+ * One error for the whole batch, or the same complaint about its size for each call. An overloaded or broken
+ * node may answer a whole batch with one error too, but then fewer calls do not help.
  */
 function isBatchRefused(answers: readonly RpcAnswer[]): boolean {
   const meanings = answers.map(({ error }) =>
     error == null ? undefined : meaningOf({ method: 'batch', ...readError(error) }),
   );
   const [first] = answers;
-  if (answers.length === 1 && first?.id == null && first?.error != null) return meanings[0] !== 'not_now';
+  if (answers.length === 1 && first?.id == null && first?.error != null)
+    return meanings[0] !== 'not_now' && first.error.code !== INTERNAL_ERROR;
   return meanings.every((meaning) => meaning === 'smaller_batch');
 }
 
