@@ -401,6 +401,17 @@ contract SettleTest is Base {
         order = simple();
         order.outputs[0].token = word(address(short));
         refuse(order, abi.encodeWithSelector(IEscrow.ShortTransfer.selector, address(short), OUT, OUT - 1));
+
+        // What the escrow holds already does not make up for it.
+        order = simple();
+        order.inputs[0][0] = uint160(address(short));
+        list = commitments(order);
+        vm.prank(taker);
+        short.approve(address(permit2), IN);
+        grant(address(short), uint160(IN));
+        bytes memory reason = abi.encodeWithSelector(IEscrow.ShortTransfer.selector, address(short), IN, IN - 1);
+        refuse(order, byInline(order, order.fillDeadline), list, reason);
+        refuse(order, byGrant(order), list, reason);
     }
 
     /* REFUSALS: commitments */
