@@ -3,6 +3,7 @@
  * another; lists run together, and no list spoils what another one needs.
  */
 
+import { SPARE_GAS } from '../../src/adapters/evm/transactor/transactor.ts';
 import { rm, writeFile } from 'node:fs/promises';
 import type { Address, Bytes32, Hex } from '../../src/domain/hex.ts';
 import { keccakHex } from '../../src/domain/keccak.ts';
@@ -351,7 +352,11 @@ const BOOKS: readonly Cause[] = [
       GasLow: { job: 'lp', instance: 'booked', chain: 'chain1' },
     },
     async bring({ home, lp }) {
-      await give(home, lp('booked').operator.address, account(3_991).address, GAS - GAS / 5_000n);
+      const operator = lp('booked').operator.address;
+      const { baseFee, priorityFee } = await home.port.fees();
+      // Enough for a few transactions: the LP may go on.
+      const left = 4n * SPARE_GAS * (2n * baseFee + priorityFee);
+      await give(home, operator, account(3_991).address, (await home.port.nativeBalance(operator)) - left);
     },
   },
   {
