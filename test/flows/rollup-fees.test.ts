@@ -123,6 +123,17 @@ test.each<[string, Shape, bigint]>([
   for (const fees of [landed, broadcast]) fees.stop();
 });
 
+test('a chain whose fees were never read charges nobody a guess: the taker sends', async () => {
+  const unread = { ...rollup.port, fees: () => Promise.reject(new Error('away')) };
+  const fees = await relayFees(unread, true);
+  expect(fees.terms({ crossChain: false, outputs: 1 })).toEqual({
+    executionMode: 'walletBroadcast',
+    relayFee: 0n,
+    takerGasWei: 0n,
+  });
+  fees.stop();
+});
+
 test('the sizes that are charged are those of real transactions with the longest funding of a key', () => {
   const word: Hex = `0x${'00'.repeat(12)}${'ab'.repeat(20)}`;
   const address: Hex = `0x${'cd'.repeat(20)}`;

@@ -44,7 +44,6 @@ export function createRelayFees(
 ) {
   const settings = new Map([...chains.keys()].map((id) => [id, { ...CHAIN_DEFAULTS, ...overrides.get(id) }]));
   const weiPerGas = new Map<number, bigint>();
-  /** Before the first reading nothing is charged, as for gas. */
   const rollupFees = new Map<number, RollupFees>();
   const reading = new Set<number>();
   let stops: (() => void)[] = [];
@@ -81,8 +80,13 @@ export function createRelayFees(
         };
   }
 
-  const weiFor = (chainId: number, transaction: { gas: bigint; unsignedBytes: number }): bigint =>
-    (weiPerGas.get(chainId) ?? 0n) * transaction.gas + (rollupFees.get(chainId)?.(transaction) ?? 0n);
+  /** undefined before the first reading of the chain. */
+  function weiFor(chainId: number, transaction: { gas: bigint; unsignedBytes: number }): bigint | undefined {
+    const [price, rollupFee] = [weiPerGas.get(chainId), rollupFees.get(chainId)];
+    return price === undefined || rollupFee === undefined
+      ? undefined
+      : price * transaction.gas + rollupFee(transaction);
+  }
 
   return {
     settings: settingsOf,
@@ -92,8 +96,10 @@ export function createRelayFees(
       const { outputs, deferredOn } = shape;
       const { executionMode, nativeSymbol, relayBufferBps } = settingsOf(chainId);
       const wei = weiFor(chainId, transactionOf(chainId, shape));
-      const inTokens = (gasWei: bigint, native: string) =>
-        prices.tokenForNativeUp(token, native, mulDivUp(gasWei, BPS + BigInt(relayBufferBps), BPS));
+      const inTokens = (wanted: bigint | undefined, native: string) =>
+        wanted === undefined
+          ? undefined
+          : prices.tokenForNativeUp(token, native, mulDivUp(wanted, BPS + BigInt(relayBufferBps), BPS));
       const landed =
         executionMode === 'apiSubmit' && relayers.get(chainId)?.healthy()
           ? inTokens(wei, nativeSymbol)
@@ -102,13 +108,16 @@ export function createRelayFees(
         deferredOn === undefined
           ? 0n
           : inTokens(
-              weiFor(deferredOn, { gas: PAYOUT_GAS, unsignedBytes: PAYOUT_BYTES }) * BigInt(outputs),
+              weiFor(deferredOn, {
+                gas: PAYOUT_GAS * BigInt(outputs),
+                unsignedBytes: PAYOUT_BYTES * outputs,
+              }),
               settingsOf(deferredOn).nativeSymbol,
             );
       const relayFee = landed === undefined || paidOut === undefined ? undefined : landed + paidOut;
-      // The chain's setting, no healthy relayer, or no price of the gas in the input: the taker sends it.
+      // The chain's setting, no healthy relayer, or a price that is not known: the taker sends it.
       return relayFee === undefined
-        ? { executionMode: 'walletBroadcast', relayFee: 0n, takerGasWei: wei }
+        ? { executionMode: 'walletBroadcast', relayFee: 0n, takerGasWei: wei ?? 0n }
         : { executionMode: 'apiSubmit', relayFee, takerGasWei: 0n };
     },
     /** Base units of the side that competes, rounded up; 0n on apiSubmit or without a price. */
