@@ -18,9 +18,9 @@ export function checksummed(address: Address): Address {
 
 /** Whether a digit or the case of a letter was changed. Text in one case carries no checksum. */
 export function isMistyped(address: string): boolean {
-  return (
-    isAddress(address) && /[a-f]/.test(address) && /[A-F]/.test(address) && checksummed(address) !== address
-  );
+  // Most are in lower case, and messages are full of them.
+  if (!/[A-F]/.test(address)) return false;
+  return isAddress(address) && /[a-f]/.test(address) && checksummed(address) !== address;
 }
 
 /** Lower-cases an address. Throws `HexError` when the text is not 20 bytes of hex, or mistyped. */

@@ -178,6 +178,7 @@ export function createChain(configured: Chain, options: ChainOptions): EvmChain 
     { chain: [chain.slug], outcome: SEND_OUTCOMES },
   );
   let tip: { value: bigint; atMs: number } | undefined;
+
   const quantity = (value: bigint | number): Hex => `0x${value.toString(16)}`;
 
   const decoded = createDecoder();

@@ -1,6 +1,6 @@
 /**
  * How many blocks one request for logs spans. Providers allow 5 to 10,000 by plan, or as many as have few
- * enough results; a refusal says which range to use, or halves it. What fitted is remembered until a restart.
+ * enough results. A refusal names a range, or the range is halved; what fitted is kept for later requests.
  */
 
 import { RpcRefusal } from '../rpc/rpc.ts';
@@ -20,7 +20,7 @@ export function createLogRange(most: bigint = MOST_BLOCKS) {
       const asked = to - from + 1n;
       if (!(error instanceof RpcRefusal) || error.meaning !== 'smaller') return false;
       if (asked === 1n) {
-        // Not the range was refused, so nothing was learned about it.
+        // One block cannot be too many: the node refuses for another reason, and the range is as it was.
         blocks = most;
         return false;
       }

@@ -44,8 +44,8 @@ interface Row {
 
 /** A row fits when its method fits and one of its codes or its words do. */
 const TABLE: readonly Row[] = [
-  // A contract chooses the text of its revert, so this comes first. EIP-1474 gives it code 3, Nethermind and
-  // OpenEthereum -32015; revm, geth's vm package and Besu name how execution halted.
+  // A contract chooses the text of its revert, so this comes first. geth gives it code 3, Nethermind -32015;
+  // revm, geth's vm package and Besu say in words how execution halted.
   {
     means: 'reverted',
     codes: [3, -32_015],
@@ -90,8 +90,7 @@ const TABLE: readonly Row[] = [
       /underpriced|replacement|could not replace|fee ?too ?low|base ?fee|feecap|tip (?:cap )?(?:too|less)|gas ?price (?:is )?(?:too low|below)/i,
   },
 
-  // Besu and Nethermind limit batches, so do geth (since 1.13) and jsonrpsee (Reth), and the free plans of
-  // most providers.
+  // Besu, Nethermind, geth and jsonrpsee (Reth) limit batches, and so do the free plans of providers.
   {
     means: 'smaller_batch',
     words:
@@ -113,8 +112,7 @@ const TABLE: readonly Row[] = [
       /\brange\b|ranges over|too many blocks|blocks? limit|(?:more than|exceeds? (?:max )?)\s*\d* ?results|too many (?:results|logs)|response (?:size|is too|too)|query timeout|timed? ?out|logs matched/i,
   },
 
-  // EIP-1474 -32005; QuickNode -32007, -32011 and -32012; Alchemy 429; Ankr -32029; dRPC, Chainstack,
-  // Arc -32001 and others by words.
+  // -32005 is "limit exceeded" in EIP-1474; the other codes are what providers use for the same.
   {
     means: 'not_now',
     codes: [-32_005, -32_007, -32_011, -32_012, -32_016, -32_029, 429, 502, 503, 504],

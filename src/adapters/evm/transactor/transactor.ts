@@ -58,8 +58,8 @@ export interface TransactorOptions {
 const NOOP_GAS = 21_000n;
 /** One more settlement, whatever its kind. */
 export const SPARE_GAS = 300_000n;
-/** A warning, while there is time to top the account up; as in `ops/rules.yml`. */
-const FEW = 20n;
+/** Fewer affordable transactions than this are warned of, as in `ops/rules.yml`. */
+const LOW_TRANSACTIONS = 20n;
 const BATCH = 64;
 const BUMPED_AT_ONCE = 32;
 /** Attempts to get a signature before a no-op takes the nonce. */
@@ -568,12 +568,12 @@ export function createTransactor(
       costWei = spareGas * firstFees(fees, maxFeePerGasCap).maxFeePerGas;
       costGauge.set(Number(costWei), labels);
       countNeeded();
-      isLow = balanceWei < neededWei + (FEW - 1n) * costWei;
+      isLow = balanceWei < neededWei + (LOW_TRANSACTIONS - 1n) * costWei;
     }
     if (isLow && !wasLow)
       log.warn(
         { balance: formatUnits(balanceWei, 18), needed: formatUnits(neededWei, 18) },
-        `the signer can pay for fewer than ${FEW} more transactions: top it up`,
+        `the signer can pay for fewer than ${LOW_TRANSACTIONS} more transactions: top it up`,
       );
     if (unpaidAtWei !== undefined && balanceWei > unpaidAtWei) unpaidAtWei = undefined;
   }
