@@ -19,7 +19,8 @@ import {
   devStubbornTokenAbi,
   devStubbornTokenBytecode,
 } from '../../src/settlement/abi/dev-stubborn-token.ts';
-import { DEPLOYER, type TestAccount, type TestChain } from '../support/devnet.ts';
+import { putCode } from '../support/code.ts';
+import type { TestAccount, TestChain } from '../support/devnet.ts';
 import { startDex, type TestDex } from '../support/dex.ts';
 import { type RouterWorld, startRouterWorld } from '../support/router.ts';
 
@@ -218,20 +219,14 @@ describe('rfq', { timeout: 240_000 }, () => {
 });
 
 /** Gives WETH the code of a token with odd allowances; balances stay. */
-async function makeStubborn({ anvil, weth }: TestChain): Promise<void> {
-  const data = encodeDeployData({
-    abi: devStubbornTokenAbi,
-    bytecode: devStubbornTokenBytecode,
-    args: [weth.name, weth.symbol, weth.decimals],
-  });
-  const hash = await anvil.rpc<string>('eth_sendTransaction', [
-    { from: DEPLOYER.address, data, gas: '0x2dc6c0' },
-  ]);
-  let deployed: { contractAddress: string } | null = null;
-  while (deployed === null)
-    deployed = await anvil.rpc<{ contractAddress: string } | null>('eth_getTransactionReceipt', [hash]);
-  const code = await anvil.rpc<string>('eth_getCode', [deployed.contractAddress, 'latest']);
-  await anvil.rpc('anvil_setCode', [weth.address, code]);
+function makeStubborn(chain: TestChain): Promise<void> {
+  const { name, symbol, decimals, address } = chain.weth;
+  const args = [name, symbol, decimals] as const;
+  return putCode(
+    chain,
+    address,
+    encodeDeployData({ abi: devStubbornTokenAbi, bytecode: devStubbornTokenBytecode, args }),
+  );
 }
 
 describe('router', { timeout: 240_000 }, () => {

@@ -8,12 +8,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { GAS_PRICE_ORACLE } from '../../src/adapters/evm/chain/rollup-fees.ts';
 import { systemClock } from '../../src/adapters/system/clock.ts';
 import { isDecline } from '../../src/domain/decline.ts';
-import type { Hex } from '../../src/domain/hex.ts';
 import type { ChainState } from '../../src/lp/chain/chain-state.ts';
 import { createGas } from '../../src/lp/settlement/gas.ts';
 import { createMarket } from '../../src/lp/market/market.ts';
 import { createRoutes, type Route } from '../../src/lp/quoting/route.ts';
 import { devGasOracleAbi, devGasOracleBytecode } from '../../src/settlement/abi/dev-gas-oracle.ts';
+import { putCode } from '../support/code.ts';
 import { account, DEPLOYER, type Devnet, startDevnet, type TestChain } from '../support/devnet.ts';
 import { lpConfig } from '../support/lp.ts';
 
@@ -25,17 +25,7 @@ let plain: TestChain;
 beforeAll(async () => {
   devnet = await startDevnet([51_001, 51_002]);
   [op, plain] = devnet.chains as [TestChain, TestChain];
-  // The oracle's code at the place where an OP-stack chain has it.
-  const hash = await op.anvil.rpc<Hex>('eth_sendTransaction', [
-    { from: DEPLOYER.address, data: devGasOracleBytecode, gas: '0x1e8480' },
-  ]);
-  let deployed: { contractAddress: Hex } | null = null;
-  while (deployed === null)
-    deployed = await op.anvil.rpc<{ contractAddress: Hex } | null>('eth_getTransactionReceipt', [hash]);
-  await op.anvil.rpc('anvil_setCode', [
-    GAS_PRICE_ORACLE,
-    await op.anvil.rpc<Hex>('eth_getCode', [deployed.contractAddress, 'latest']),
-  ]);
+  await putCode(op, GAS_PRICE_ORACLE, devGasOracleBytecode);
 });
 afterAll(() => devnet.stop());
 

@@ -14,6 +14,7 @@ import type { VenueDeps } from '../../src/venue/deps.ts';
 import type { Prices } from '../../src/venue/market/prices.ts';
 import { createRelayFees, type Shape } from '../../src/venue/quoting/relay-fee.ts';
 import { startRpcProxy } from '../faults/support/rpc-proxy.ts';
+import { putCode } from '../support/code.ts';
 import { account, DEPLOYER, type Devnet, startDevnet, type TestChain } from '../support/devnet.ts';
 import { silentLog, silentMetrics } from '../support/silent.ts';
 
@@ -34,16 +35,8 @@ beforeAll(async () => {
 });
 afterAll(() => devnet.stop());
 
-/** The oracle's code at the place where an OP-stack chain has it. */
 async function putOracle(chain: TestChain): Promise<void> {
-  const hash = await chain.anvil.rpc<Hex>('eth_sendTransaction', [
-    { from: DEPLOYER.address, data: devGasOracleBytecode, gas: '0x1e8480' },
-  ]);
-  let deployed: { contractAddress: Hex } | null = null;
-  while (deployed === null)
-    deployed = await chain.anvil.rpc<{ contractAddress: Hex } | null>('eth_getTransactionReceipt', [hash]);
-  const code = await chain.anvil.rpc<Hex>('eth_getCode', [deployed.contractAddress, 'latest']);
-  await chain.anvil.rpc('anvil_setCode', [GAS_PRICE_ORACLE, code]);
+  await putCode(chain, GAS_PRICE_ORACLE, devGasOracleBytecode);
   const set = (functionName: 'set' | 'setOperatorFee', args: [bigint, boolean] | [bigint, bigint]) =>
     chain.send(
       DEPLOYER.address,

@@ -48,6 +48,8 @@ async function node(...replies: readonly Reply[]) {
   return seen;
 }
 
+const healthOfTwo = () =>
+  createHealth(2, { chain: 'test', clock: systemClock, log: silentLog, metrics: silentMetrics });
 const refused = (code: number, message: string): Reply => ({ error: { code, message } });
 const BUSY = refused(-32_005, 'request rate limited');
 const GOOD: Reply = { result: '0x1' };
@@ -95,12 +97,7 @@ test.each([
   [-32_000, 'daily quota exceeded'],
 ])('%i %s: the other endpoint answers, and the first counts as failing', async (code, message) => {
   const [limited, good] = [await node(refused(code, message)), await node(GOOD)];
-  const health = createHealth(2, {
-    chain: 'test',
-    clock: systemClock,
-    log: silentLog,
-    metrics: silentMetrics,
-  });
+  const health = healthOfTwo();
   const rpc = createRpc([limited.url, good.url], {}, { clock: systemClock, health });
   for (let n = 0; n < 3; n += 1) expect(await rpc.request('eth_call', [])).toBe('0x1');
   expect(health.inService()).toEqual([1]);
@@ -112,12 +109,7 @@ test('an endpoint without the method or the block leaves the answer to the other
     refused(-32_000, 'missing trie node 12 (path )'),
   ]) {
     const [lacking, good] = [await node(refusal), await node(GOOD)];
-    const health = createHealth(2, {
-      chain: 'test',
-      clock: systemClock,
-      log: silentLog,
-      metrics: silentMetrics,
-    });
+    const health = healthOfTwo();
     const rpc = createRpc([lacking.url, good.url], {}, { clock: systemClock, health });
     for (let n = 0; n < 4; n += 1) expect(await rpc.request('eth_call', [])).toBe('0x1');
     expect(health.inService()).toEqual([0, 1]);
