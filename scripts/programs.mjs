@@ -30,6 +30,7 @@ const PROGRAMS = [
     tests: ['test/ops.test.ts', 'src/adapters/prometheus/metrics.test.ts', 'test/alerts/alerts.test.ts'],
   },
   { name: 'prometheus', debian: 'prometheus', brew: 'prometheus', tests: ['test/alerts/alerts.test.ts'] },
+  { name: 'pgbouncer', debian: 'pgbouncer', brew: 'pgbouncer', tests: ['test/flows/pooler.test.ts'] },
   {
     name: 'chromium',
     debian: 'chromium',

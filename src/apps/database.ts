@@ -8,6 +8,7 @@ import { readSecretFile } from '../adapters/keystore/file.ts';
 import { startEmbeddedPostgres } from '../adapters/postgres/embedded/embedded.ts';
 import { checkSchema, type Migration, migrate, SchemaError } from '../adapters/postgres/migrate.ts';
 import { connectDatabase, type Database } from '../adapters/postgres/pool.ts';
+import { requireOwnSessions } from '../adapters/postgres/pooler.ts';
 import { requireTrustedPath } from '../adapters/system/trusted-path.ts';
 import type { Life } from './process.ts';
 import { lockDirectory } from './directory-lock.ts';
@@ -40,6 +41,7 @@ export async function openDatabase(
   life.onStop('database connections', () => db.close());
   for (let pauseMs = 100; !life.stopping; pauseMs = Math.min(pauseMs * 2, 5_000)) {
     try {
+      await requireOwnSessions(url);
       const applied = await migrate(db, migrations);
       if (applied.length > 0) log.info({ applied }, 'the database schema was migrated');
       break;
@@ -125,6 +127,7 @@ export async function withToolDatabase<T>(
   const { url, release } = await borrowDatabaseUrl(section, tools);
   const db = connectDatabase({ url, schema, maxConnections, log: tools.log });
   try {
+    await requireOwnSessions(url);
     return await work(db);
   } finally {
     await db.close();

@@ -1,6 +1,5 @@
 /** Wake-ups on BullMQ. A job holds ids only; losing all jobs costs one sweep. */
 
-import type { EventEmitter } from 'node:events';
 import {
   createPostgresBackend,
   Queue as BullQueue,
@@ -8,10 +7,12 @@ import {
   Worker,
   type WorkerOptions,
 } from 'bullmq';
+import type pg from 'pg';
 import { UpstreamError } from '../../domain/errors.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Queue } from '../../ports/queue.ts';
 import { createBatcher } from '../batcher.ts';
+import { setSession, withoutStartOptions } from '../postgres/session.ts';
 import { keepStringsFast } from '../system/fast-strings.ts';
 
 // BullMQ imports ioredis.
@@ -97,11 +98,14 @@ export function createBullQueue({ connection, log, lockMs = 30_000 }: BullOption
     if (connection.kind === 'redis') return onRedis({ url: connection.url }, connection.prefix);
     // BullMQ adds no error listener while it migrates; losing the connection would crash the process.
     return onPostgres({
-      connectionString: connection.url,
+      connectionString: withoutStartOptions(connection.url),
       schema: connection.schema,
       migrate: true,
       max: 4,
-      onConnect: (client: EventEmitter) => void client.on('error', () => {}),
+      onConnect: (client: pg.ClientBase) => {
+        client.on('error', () => {});
+        return setSession(client, { search_path: connection.schema });
+      },
     });
   }
 

@@ -4,6 +4,7 @@ import pg from 'pg';
 import { UpstreamError } from '../../domain/errors.ts';
 import type { Log } from '../../ports/log.ts';
 import { containBadMessages } from './bad-messages.ts';
+import { setSession } from './session.ts';
 
 containBadMessages();
 
@@ -54,12 +55,15 @@ export function connectDatabase({ url, schema, maxConnections = 12, log }: Datab
     connectionString: url,
     max: maxConnections,
     types: columnTypes,
-    options: `-c search_path=${schema}`,
     connectionTimeoutMillis: 5_000,
     idleTimeoutMillis: 30_000,
-    statement_timeout: 30_000,
-    idle_in_transaction_session_timeout: 30_000,
     keepAlive: true,
+    onConnect: (client) =>
+      setSession(client, {
+        search_path: schema,
+        statement_timeout: '30s',
+        idle_in_transaction_session_timeout: '30s',
+      }),
   });
   // Without a listener a stopping server would crash the process.
   pool.on('error', (error) =>
@@ -213,13 +217,24 @@ export function toDatabaseError(error: unknown): Error {
   // The cause's message may quote values or the connection string.
   return new UpstreamError(
     `The database did not answer (${databaseReason(error)}). Try again; if the problem persists, ` +
-      `check the database's log.`,
+      `check the database's log.` +
+      (code !== undefined && SHARED_SESSION_CODES.has(code)
+        ? ' A connection pooler in transaction mode causes this too: firmquote needs session mode.'
+        : ''),
     { code: 'database_unavailable', facts: { reason: databaseReason(error) } },
   );
 }
 
+/** A prepared statement is missing, or is there already. */
+const SHARED_SESSION_CODES: ReadonlySet<string> = new Set(['26000', '42P05']);
+/** PgBouncer gives nearly all of its own refusals the code 08P01. These words hold nothing private. */
+const POOLER_WORDS =
+  /unsupported startup parameter|no such (?:database|user)|query_wait_timeout|(?:no more|too many) connections|login has been failing|cannot connect to server|login failed|shutting down/i;
+
 function databaseReason(error: unknown): string {
   const { code, message } = error as { code?: string; message?: string };
+  const words = code === '08P01' ? POOLER_WORDS.exec(message ?? '')?.[0] : undefined;
+  if (words !== undefined) return `08P01, ${words}`;
   return (
     code ??
     (/timeout/i.test(message ?? '')

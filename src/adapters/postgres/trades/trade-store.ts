@@ -24,6 +24,7 @@ import {
   rangesOf,
   whereOf,
 } from './trade-query.ts';
+import { setSession } from '../session.ts';
 import { adoptTrades } from './trade-rebuild.ts';
 import { createFamilies, TRADE_COLUMNS, type TradeDbRow, tradeFromRow } from './trade-rows.ts';
 
@@ -75,10 +76,8 @@ export function createTradeStore(db: Database, options: TradeStoreOptions = {}):
     exporting.add(name);
     const client = new pg.Client({
       connectionString: db.url,
-      options: `-c search_path=${db.schema}`,
       keepAlive: true,
       connectionTimeoutMillis: 5_000,
-      statement_timeout: exportLimits.statementMs,
       application_name: 'firmquote export',
     });
     let ended = false;
@@ -91,6 +90,10 @@ export function createTradeStore(db: Database, options: TradeStoreOptions = {}):
     client.on('error', () => void end());
     try {
       await client.connect();
+      await setSession(client, {
+        search_path: db.schema,
+        statement_timeout: `${exportLimits.statementMs}ms`,
+      });
       await client.query(
         'begin; set transaction isolation level repeatable read read only; set local ' +
           `idle_in_transaction_session_timeout = ${exportLimits.stalledMs}; set local cursor_tuple_fraction = 1`,
