@@ -36,7 +36,7 @@ function record(name: string, messages: readonly string[]): string {
   return path;
 }
 
-const secrets = { env: {}, redactor: createRedactor() };
+const secrets = { env: {}, redactor: createRedactor(), mounted: false };
 
 function run(
   sections: Record<string, unknown>,

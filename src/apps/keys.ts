@@ -3,7 +3,7 @@
 import { RequestError } from '../domain/errors.ts';
 import { type Address, isBytes32, type Hex } from '../domain/hex.ts';
 import type { Signer } from '../ports/signer.ts';
-import { readSecretFile } from '../adapters/keystore/file.ts';
+import { readSecretFile, withoutLineEnd } from '../adapters/keystore/file.ts';
 import { decryptKey, keystoreAddress } from '../adapters/keystore/keystore.ts';
 import type { Redactor } from '../adapters/pino/redact.ts';
 import { createSigner } from '../adapters/secp256k1/signer.ts';
@@ -12,7 +12,13 @@ import type { KeySource, SecretSource } from './config/parts.ts';
 export interface SecretContext {
   env: NodeJS.ProcessEnv;
   redactor: Redactor;
+  /** Secret files are mounted by a platform: others may read them. */
+  mounted: boolean;
 }
+
+/** For commands that read no configuration: the same variable that overrides `secrets.mounted` in one. */
+export const mountedByEnv = (env: NodeJS.ProcessEnv): boolean =>
+  env['FIRMQUOTE__SECRETS__MOUNTED'] === 'true';
 
 type LocalSigner = ReturnType<typeof createSigner> & Signer;
 
@@ -23,7 +29,8 @@ export async function openSigner(source: KeySource, context: SecretContext): Pro
 }
 
 export async function keystoreAddressOf(source: KeySource, context: SecretContext): Promise<Address> {
-  const address = 'keystore' in source ? keystoreAddress(await readSecretFile(source.keystore)) : undefined;
+  const address =
+    'keystore' in source ? keystoreAddress(await readSecretFile(source.keystore, context)) : undefined;
   return address ?? (await openSigner(source, context)).address;
 }
 
@@ -34,18 +41,18 @@ async function readPrivateKey(source: KeySource, context: SecretContext): Promis
       throw new SecretError(`The variable ${source.env} does not hold a private key: 0x and 64 hex digits.`);
     return text.toLowerCase() as Hex;
   }
-  const keystore = await readSecretFile(source.keystore);
+  const keystore = await readSecretFile(source.keystore, context);
   const password =
     'passwordFile' in source
-      ? trimEnd(await readSecretFile(source.passwordFile))
+      ? await readSecretFile(source.passwordFile, context)
       : fromEnv(source.passwordEnv, context.env);
-  context.redactor.hide(password);
+  context.redactor.hide(withoutLineEnd(password));
   return decryptKey(keystore, password);
 }
 
 export async function openSecret(source: SecretSource, context: SecretContext): Promise<string> {
-  const text = trimEnd(
-    'file' in source ? await readSecretFile(source.file) : fromEnv(source.env, context.env),
+  const text = withoutLineEnd(
+    'file' in source ? await readSecretFile(source.file, context) : fromEnv(source.env, context.env),
   );
   context.redactor.hide(text);
   if (text.length < 32)
@@ -71,9 +78,6 @@ function fromEnv(name: string, env: NodeJS.ProcessEnv): string {
     );
   return value;
 }
-
-/** Editors end files with a newline that is not part of the password. */
-const trimEnd = (text: string): string => text.replace(/\r?\n$/, '');
 
 export class SecretError extends RequestError {
   constructor(message: string) {

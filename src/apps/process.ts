@@ -5,7 +5,7 @@ import { createLog, type LogLevel } from '../adapters/pino/log.ts';
 import { createRedactor } from '../adapters/pino/redact.ts';
 import { createMetrics } from '../adapters/prometheus/metrics.ts';
 import type { Log } from '../ports/log.ts';
-import type { SecretContext } from './keys.ts';
+import { mountedByEnv, type SecretContext } from './keys.ts';
 
 /**
  * A process must exit within 10 s of the first signal; unfinished steps are planned again at the next start.
@@ -99,12 +99,24 @@ export async function liveAs(name: string, log: Log, start: (life: Life) => Prom
   process.exit(exitCode);
 }
 
-export function processContext(app: string, level: LogLevel): { log: Log; secrets: SecretContext } {
-  const redactor = createRedactor();
-  return { log: createLog({ app, level, redactor }), secrets: { env: process.env, redactor } };
+interface ProcessSections {
+  log: { level: LogLevel };
+  secrets: { mounted: boolean };
 }
 
-export const toolContext = (app: string) => processContext(app, 'silent');
+export function processContext(
+  app: string,
+  { log: { level }, secrets: { mounted } }: ProcessSections,
+): { log: Log; secrets: SecretContext } {
+  const redactor = createRedactor();
+  return { log: createLog({ app, level, redactor }), secrets: { env: process.env, redactor, mounted } };
+}
+
+/** Of a command that logs nothing. Without a configuration the environment alone is read. */
+export const toolContext = (
+  app: string,
+  { secrets = { mounted: mountedByEnv(process.env) } }: Partial<ProcessSections> = {},
+) => processContext(app, { log: { level: 'silent' }, secrets });
 
 export async function openHealth(life: Life, log: Log, server: { host: string; port: number }) {
   const metrics = createMetrics();

@@ -35,14 +35,16 @@ export async function withSubject<T>(
 ): Promise<T> {
   if ((venue === undefined) === (lpFile === undefined))
     throw badRequest('Give one configuration: --venue FILE or --lp FILE. Attesters have no database.');
-  const tools = toolContext(app);
   if (venue !== undefined) {
-    const { database, chains } = (await loadConfig(zVenueConfig, venue, process.env)).config;
+    const { config } = await loadConfig(zVenueConfig, venue, process.env);
+    const { database, chains } = config;
+    const tools = toolContext(app, config);
     return withToolDatabase(database, { schema: VENUE_SCHEMA, ...tools }, (db) =>
       work({ db, tables: VENUE_TABLES, lp: undefined, chains, ...tools }),
     );
   }
   const { config } = await loadConfig(zLpAppConfig, lpFile as string, process.env);
+  const tools = toolContext(app, config);
   return withToolDatabase(config.database, { schema: LP_SCHEMA, ...tools }, (db) =>
     work({ db, tables: LP_TABLES, lp: config, chains: config.networks, ...tools }),
   );

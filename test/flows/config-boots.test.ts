@@ -3,7 +3,7 @@
  * real database, until it answers whether it is ready; then it ends cleanly.
  */
 
-import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -90,10 +90,13 @@ describe('starts', () => {
     for (const name of ['operator', 'relayer', 'attester'])
       await writeSecretFile(join(folder, 'secrets', `${name}.json`), keystore);
     await writeSecretFile(join(folder, 'secrets', 'relayer.password'), PASSWORD);
-    await writeSecretFile(join(folder, 'secrets', 'attester.password'), PASSWORD);
+    await writeSecretFile(join(folder, 'secrets', 'attester.password'), `\ufeff${PASSWORD}\r\n`);
     for (const name of ['seal', 'admin'])
       await writeSecretFile(join(folder, 'secrets', name), 'ab'.repeat(32));
     await writeSecretFile(join(folder, 'secrets', 'venue-key'), `fq_test_${'k'.repeat(43)}`);
+    // As Docker and Kubernetes mount them; other flows have files of mode 0600.
+    for (const name of await readdir(join(folder, 'secrets')))
+      await chmod(join(folder, 'secrets', name), 0o440);
   }, 90_000);
 
   afterAll(async () => {
@@ -143,6 +146,7 @@ describe('starts', () => {
         ...Object.fromEntries(addresses.map(([path, address]) => [`FIRMQUOTE__${chains}__${path}`, address])),
         ...quiet,
         FIRMQUOTE__OPS__PORT: String(opsPort),
+        FIRMQUOTE__SECRETS__MOUNTED: 'true',
         [app === 'lp' ? 'FIRMQUOTE__ADMIN__PORT' : 'FIRMQUOTE__HTTP__PORT']: String(otherPort),
         ...(app === 'venue' ? { FIRMQUOTE__ADMIN__PORT: '0' } : {}),
       };

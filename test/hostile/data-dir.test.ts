@@ -75,7 +75,7 @@ function strangersLink(name: string, to: string): string {
 /** Names, owners, modes and contents of everything in the target. */
 const inTarget = () => execFileSync('find', [target, '-printf', '%P %U %m %s\n']).toString();
 const refused = (path: string) => new RegExp(`${path} belongs to another user \\(uid ${STRANGER}\\)`);
-const context = { env: {}, redactor: createRedactor() };
+const context = { env: {}, redactor: createRedactor(), mounted: false };
 const embedded = (dataDir: string) =>
   startEmbeddedPostgres({ dataDir, log: silentLog, settings: { fsync: 'off' } });
 

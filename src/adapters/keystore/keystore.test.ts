@@ -1,11 +1,12 @@
-import { chmod, mkdtemp, rm, stat } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Wallet } from 'ethers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Address, Hex } from '../../domain/hex.ts';
 import { readSecretFile, writeSecretFile } from './file.ts';
-import { decryptKey, encryptKey, keystoreAddress, KeystoreError } from './keystore.ts';
+import { KeystoreError } from './keystore-error.ts';
+import { decryptKey, encryptKey, keystoreAddress } from './keystore.ts';
 
 const LIGHT = { n: 1 << 10 };
 const PASSWORDS = ['correct horse', '', 'ünïcødé ﬁ 密码', 'x'.repeat(300)];
@@ -58,11 +59,47 @@ describe('secret file', () => {
     expect(await readSecretFile(path)).toBe('first');
   });
 
-  test('error: readable by others', async () => {
+  test('error: readable by others, with advice for own files and for mounted ones', async () => {
     const path = join(folder, 'open.json');
     await writeSecretFile(path, 'secret');
     await chmod(path, 0o640);
-    await expect(readSecretFile(path)).rejects.toThrow(/mode 640/);
+    await expect(readSecretFile(path)).rejects.toThrow(/mode 640.*chmod 600 \S+$/);
+    await expect(readSecretFile(path, { mounted: false })).rejects.toThrow(
+      /chmod 600.*mounts it.*secrets\.mounted.*FIRMQUOTE__SECRETS__MOUNTED=true/,
+    );
+  });
+
+  test.each([0o400, 0o440, 0o444, 0o600, 0o640, 0o644])('mounted: mode %o is read', async (mode) => {
+    const path = join(folder, `mounted-${mode}`);
+    await writeFile(path, 'secret\n');
+    await chmod(path, mode);
+    expect(await readSecretFile(path, { mounted: true })).toBe('secret\n');
+  });
+
+  test.each([0o460, 0o646, 0o666, 0o777])('error: mounted, and others may write: mode %o', async (mode) => {
+    const path = join(folder, `writable-${mode}`);
+    await writeFile(path, 'secret');
+    await chmod(path, mode);
+    await expect(readSecretFile(path, { mounted: true })).rejects.toThrow(/changed by others.*0440/);
+  });
+
+  test('mounted: a volume as Kubernetes lays it out, links and sticky folder', async () => {
+    const volume = join(folder, 'volume');
+    await mkdir(join(volume, '..2026_11_27_10_00_00.1'), { recursive: true });
+    await writeFile(join(volume, '..2026_11_27_10_00_00.1', 'operator.json'), 'secret', { mode: 0o440 });
+    await symlink('..2026_11_27_10_00_00.1', join(volume, '..data'));
+    await symlink(join('..data', 'operator.json'), join(volume, 'operator.json'));
+    await chmod(volume, 0o1777);
+    expect(await readSecretFile(join(volume, 'operator.json'), { mounted: true })).toBe('secret');
+    await expect(readSecretFile(volume, { mounted: true })).rejects.toThrow(/is a folder/);
+  });
+
+  test('reads what Windows editors write, and says what it cannot read', async () => {
+    const path = join(folder, 'windows.json');
+    await writeSecretFile(path, '\ufeff{"version": 3}\r\n');
+    expect(await readSecretFile(path)).toBe('{"version": 3}\r\n');
+    await writeFile(path, Buffer.from('\ufeffpassword', 'utf16le'));
+    await expect(readSecretFile(path)).rejects.toThrow(/windows\.json is UTF-16/);
   });
 
   test('error: missing', async () => {

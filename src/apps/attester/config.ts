@@ -1,13 +1,14 @@
 /** The configuration of `firmquote attester`. */
 
 import { z } from 'zod';
-import { zChain, zChains, zServer, zKeySource, zLogSection } from '../config/parts.ts';
+import { zChain, zChains, zServer, zKeySource, zLogSection, zSecretsSection } from '../config/parts.ts';
 
 export const zAttesterConfig = z.strictObject({
   app: z.literal('attester'),
   http: zServer(8090),
   ops: zServer(9300),
   log: zLogSection,
+  secrets: zSecretsSection,
   keys: z.strictObject({ attester: zKeySource }),
   lookBackSeconds: z.int().min(60).default(86_400),
   /** Unready after this long without a new block. */

@@ -20,7 +20,7 @@ export async function runAttester(
   { wrap = (ground) => ground }: { wrap?: (ground: AttesterGround) => AttesterGround } = {},
 ): Promise<void> {
   const { config } = await loadConfig(zAttesterConfig, file, process.env);
-  const { log, secrets } = processContext('attester', config.log.level);
+  const { log, secrets } = processContext('attester', config);
 
   await liveAs('attester', log, async (life) => {
     const { metrics, readyWhen } = await openHealth(life, log, config.ops);

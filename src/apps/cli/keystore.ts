@@ -1,12 +1,18 @@
 /** `firmquote keystore`: creates encrypted keys and shows their addresses. */
 
 import { isBytes32, type Hex } from '../../domain/hex.ts';
-import { readSecretFile, replaceSecretFile, writeSecretFile } from '../../adapters/keystore/file.ts';
+import {
+  readSecretFile,
+  replaceSecretFile,
+  withoutLineEnd,
+  writeSecretFile,
+} from '../../adapters/keystore/file.ts';
 import { decryptKey, encryptKey, keystoreAddress } from '../../adapters/keystore/keystore.ts';
 import { createSigner } from '../../adapters/secp256k1/signer.ts';
 import { systemRandom } from '../../adapters/system/random.ts';
 import { askSecret } from './ask.ts';
 import { badRequest } from '../bad-request.ts';
+import { mountedByEnv } from '../keys.ts';
 
 interface NewOptions {
   passwordFile?: string;
@@ -42,10 +48,10 @@ export async function changePassword(
     ...fresh
   }: { oldPasswordFile?: string; oldPasswordEnv?: string; passwordFile?: string; passwordEnv?: string },
 ): Promise<void> {
-  const text = await readSecretFile(file);
+  const text = await readMounted(file);
   const old =
     oldPasswordFile !== undefined
-      ? trimEnd(await readSecretFile(oldPasswordFile))
+      ? await readMounted(oldPasswordFile)
       : oldPasswordEnv !== undefined
         ? (process.env[oldPasswordEnv] ?? '')
         : await askSecret('Present password', 'Give --old-password-file or --old-password-env.');
@@ -57,7 +63,7 @@ export async function changePassword(
 }
 
 export async function printAddress(file: string): Promise<void> {
-  const address = keystoreAddress(await readSecretFile(file));
+  const address = keystoreAddress(await readMounted(file));
   if (!address) throw badRequest(`${file} contains no address.`);
   console.log(address);
 }
@@ -72,7 +78,7 @@ export async function newPassword({
 }): Promise<string> {
   const password =
     passwordFile !== undefined
-      ? trimEnd(await readSecretFile(passwordFile))
+      ? withoutLineEnd(await readMounted(passwordFile))
       : passwordEnv !== undefined
         ? (process.env[passwordEnv] ?? '')
         : await typedTwice();
@@ -88,4 +94,5 @@ async function typedTwice(): Promise<string> {
   return password;
 }
 
-const trimEnd = (text: string): string => text.replace(/\r?\n$/, '');
+const readMounted = (file: string): Promise<string> =>
+  readSecretFile(file, { mounted: mountedByEnv(process.env) });

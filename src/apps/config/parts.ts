@@ -17,11 +17,20 @@ export const zSecretText = z.string().min(1);
 
 export const zLogSection = zSection({ level: z.enum(LOG_LEVELS).default('info') });
 
+/** How secret files are found. */
+export const zSecretsSection = zSection({
+  /**
+   * Docker or Kubernetes mounts them, with a mode such as 0440 that cannot be changed: others may read them.
+   * false: mode 0600 is demanded.
+   */
+  mounted: z.boolean().default(false),
+});
+
 export const zServer = (port: number) =>
   zSection({ host: z.string().default('127.0.0.1'), port: z.int().min(0).max(65_535).default(port) });
 
 /**
- * Keystore with its password in a file (mode 0600) or variable; or, for development, the key in a variable.
+ * Keystore with its password in a secret file or variable; or, for development, the key in a variable.
  */
 export const zKeySource = z.union([
   z.strictObject({ keystore: z.string().min(1), passwordFile: z.string().min(1) }),
@@ -30,7 +39,7 @@ export const zKeySource = z.union([
 ]);
 export type KeySource = z.infer<typeof zKeySource>;
 
-/** A file (mode 0600) or a variable. */
+/** A secret file or a variable. */
 export const zSecretSource = z.union([
   z.strictObject({ file: z.string().min(1) }),
   z.strictObject({ env: z.string().min(1) }),

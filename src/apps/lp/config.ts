@@ -16,6 +16,7 @@ import {
   zKeySource,
   zLogSection,
   zSecretSource,
+  zSecretsSection,
   zSection,
   zSecretText,
 } from '../config/parts.ts';
@@ -52,13 +53,14 @@ const zReplicas = zSection({
 });
 
 /** Only this part is read, so that an LP can be stopped while its file is being edited. */
-export const zLpServers = z.object({ ops: zOps, admin: zAdmin });
+export const zLpServers = z.object({ ops: zOps, admin: zAdmin, secrets: zSecretsSection });
 
 const zParts = z.strictObject({
   app: z.literal('lp'),
   ops: zOps,
   admin: zAdmin,
   log: zLogSection,
+  secrets: zSecretsSection,
   database: zDatabase('firmquote_lp'),
   replicas: zReplicas,
   keys: z.strictObject({

@@ -54,7 +54,7 @@ export async function runLp(
 ): Promise<void> {
   const read = () => loadConfig(zLpAppConfig, file, process.env);
   const { config } = await read();
-  const context = processContext('lp', config.log.level);
+  const context = processContext('lp', config);
   const { secrets } = context;
   const log = context.log.child({ solver: config.lp.solver.id });
 
@@ -179,7 +179,7 @@ export async function runLp(
       return status === 'active' ? [] : reasons.map(({ kind, note }) => `${kind}: ${note}`);
     });
     const { port, tokenFile } = config.admin;
-    const token = tokenFile === null ? undefined : await makeAdminToken(tokenFile);
+    const token = tokenFile === null ? undefined : await makeAdminToken(tokenFile, secrets);
     if (token !== undefined) secrets.redactor.hide(token);
     const admin = await startOps({
       host: '127.0.0.1',

@@ -24,6 +24,7 @@ import {
   zKeySource,
   zLogSection,
   zSecretSource,
+  zSecretsSection,
   zSection,
   zSecretText,
 } from '../config/parts.ts';
@@ -99,6 +100,7 @@ const zVenueFields = z.strictObject({
     requestsPerSecond: z.number().positive().default(20),
   }),
   log: zLogSection,
+  secrets: zSecretsSection,
   database: zDatabase('firmquote_venue'),
   queue: zSection({
     /** REDIS_URL wins; null: queues are on PostgreSQL. */

@@ -69,7 +69,7 @@ export async function runVenue(
 ): Promise<void> {
   const { config } = await loadConfig(zVenueConfig, file, process.env);
   const role = wanted ?? config.role;
-  const { log, secrets } = processContext(role === 'all' ? 'venue' : `venue-${role}`, config.log.level);
+  const { log, secrets } = processContext(role === 'all' ? 'venue' : `venue-${role}`, config);
 
   await liveAs(`venue ${role}`, log, async (life) => {
     const { metrics, metricsUrl, readyWhen } = await openHealth(life, log, config.ops);

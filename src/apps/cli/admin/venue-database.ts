@@ -26,7 +26,7 @@ export async function withVenueDatabase(
   work: (opened: VenueDatabase) => Promise<void>,
 ): Promise<void> {
   const { config } = await loadConfig(zVenueConfig, file, process.env);
-  const { log, secrets } = toolContext('cli');
+  const { log, secrets } = toolContext('cli', config);
   const tools = { schema: VENUE_SCHEMA, maxConnections: 4, log, secrets };
   await withToolDatabase(config.database, tools, async (db) => {
     await migrate(db, VENUE_TABLES);

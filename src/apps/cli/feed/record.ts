@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { recordedLine } from '../../../adapters/feeds/recording.ts';
-import { createRedactor } from '../../../adapters/pino/redact.ts';
+import { toolContext } from '../../process.ts';
 import { wantedOf } from '../../../lp/market/market.ts';
 import type { FeedTrouble } from '../../../ports/feed.ts';
 import { badRequest } from '../../bad-request.ts';
@@ -36,7 +36,7 @@ export async function recordFeed({ config: file, feed, symbol, out, minutes }: R
     config.feeds,
     symbols.map((each) => ({ feed, symbol: each, use: 'price' })),
     {
-      secrets: { env: process.env, redactor: createRedactor() },
+      secrets: toolContext('feed', config).secrets,
       chains: [],
       onMessage(text) {
         counts.messages += 1;

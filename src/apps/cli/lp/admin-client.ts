@@ -5,6 +5,8 @@ import { RequestError, UpstreamError } from '../../../domain/errors.ts';
 import { loadConfig } from '../../config/load.ts';
 import { zLpServers } from '../../lp/config.ts';
 import { readAdminToken } from '../../lp/token.ts';
+import { toolContext } from '../../process.ts';
+import type { SecretFileOptions } from '../../../adapters/keystore/file.ts';
 import { badRequest } from '../../bad-request.ts';
 
 export interface AdminClientOptions {
@@ -28,8 +30,8 @@ export interface AdminClient {
 const TIMEOUT_MS = 10_000;
 
 export async function openAdminClient(options: AdminClientOptions): Promise<AdminClient> {
-  const { url, tokenFile, opsUrl, config } = await find(options);
-  const token = tokenFile === null ? undefined : await readAdminToken(tokenFile);
+  const { url, tokenFile, secrets, opsUrl, config } = await find(options);
+  const token = tokenFile === null ? undefined : await readAdminToken(tokenFile, secrets);
 
   async function call(
     method: 'GET' | 'POST' | 'DELETE',
@@ -83,22 +85,33 @@ async function find({
   config: file,
   admin,
   tokenFile,
-}: AdminClientOptions): Promise<{ url: string; tokenFile: string | null; opsUrl?: string; config?: string }> {
+}: AdminClientOptions): Promise<{
+  url: string;
+  tokenFile: string | null;
+  secrets: SecretFileOptions;
+  opsUrl?: string;
+  config?: string;
+}> {
   if (admin !== undefined) {
     if (!URL.canParse(admin) || !admin.startsWith('http'))
       throw badRequest(`"${admin}" is not the URL of an admin API, such as http://127.0.0.1:9201.`);
-    return { url: admin.replace(/\/+$/, ''), tokenFile: tokenFile ?? null };
+    return {
+      url: admin.replace(/\/+$/, ''),
+      tokenFile: tokenFile ?? null,
+      secrets: toolContext('admin').secrets,
+    };
   }
   if (file === undefined)
     throw badRequest('Give the configuration of the LP (--config FILE) or its admin API (--admin URL).');
   const adminEnv = Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => /^FIRMQUOTE__(?:OPS|ADMIN)__/.test(name)),
+    Object.entries(process.env).filter(([name]) => /^FIRMQUOTE__(?:OPS|ADMIN|SECRETS)__/.test(name)),
   );
   const { config } = await loadConfig(zLpServers, file, adminEnv);
   const host = config.ops.host === '0.0.0.0' ? '127.0.0.1' : config.ops.host;
   return {
     url: `http://127.0.0.1:${config.admin.port}`,
     tokenFile: tokenFile ?? config.admin.tokenFile,
+    secrets: config.secrets,
     opsUrl: `http://${host}:${config.ops.port}`,
     config: file,
   };

@@ -6,13 +6,13 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { writeSecretFile } from '../../../adapters/keystore/file.ts';
 import { encryptKey } from '../../../adapters/keystore/keystore.ts';
-import { createRedactor } from '../../../adapters/pino/redact.ts';
 import { createSigner } from '../../../adapters/secp256k1/signer.ts';
 import { systemRandom } from '../../../adapters/system/random.ts';
 import { formatUnits } from '../../../domain/amount.ts';
 import { type Address, type Hex, isBytes32 } from '../../../domain/hex.ts';
 import { parseConfig } from '../../config/load.ts';
 import { expand, openSecret, type SecretContext } from '../../keys.ts';
+import { toolContext } from '../../process.ts';
 import { type LpAppConfig, lpWarnings, zLpAppConfig } from '../../lp/config.ts';
 import { type Answers, merge, readAnswers, readDemo } from '../../lp/init/answers.ts';
 import {
@@ -65,7 +65,7 @@ export async function initLp(
   options: InitOptions,
   terminal: Terminal | undefined = options.yes ? undefined : openTerminal(),
 ): Promise<void> {
-  const secrets: SecretContext = { env: process.env, redactor: createRedactor() };
+  const { secrets } = toolContext('init');
   const files = {
     config: join(options.dir, 'lp.json'),
     keystore: join(options.dir, 'secrets', 'operator.json'),

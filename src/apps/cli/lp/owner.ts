@@ -155,7 +155,8 @@ async function onEachChain(
 ): Promise<{ operator: Address; steps: OwnerStep[] }> {
   const given = readAddress(address);
   const { config } = await read(options);
-  const operator = given ?? (await keystoreAddressOf(config.keys.operator, toolContext('owner').secrets));
+  const operator =
+    given ?? (await keystoreAddressOf(config.keys.operator, toolContext('owner', config).secrets));
   const chains = options.chain === undefined ? config.networks.map(({ slug }) => slug) : [options.chain];
   const steps: OwnerStep[] = [];
   for (const chain of chains)
@@ -210,7 +211,7 @@ export async function onChain(
   const account = config.lp.chains.find(({ chainId }) => chainId === network.id)?.account;
   if (account === undefined)
     throw badConfig(`The configuration names no account on ${network.slug} (lp.chains).`);
-  const { log, secrets } = toolContext('owner');
+  const { log, secrets } = toolContext('owner', config);
   const signer = options.dryRun ? undefined : await openOwner(options, config, secrets);
   if (signer !== undefined && signer.address !== account)
     throw badRequest(
