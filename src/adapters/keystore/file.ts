@@ -43,8 +43,9 @@ export async function replaceSecretFile(path: string, text: string): Promise<voi
 }
 
 /**
- * `mounted: true`: a platform such as Docker or Kubernetes made the file, often with mode 0440 or 0444 and not
- * to be changed; others may read it, but only its owner may write it. Absent: a file that this software made.
+ * `mounted: true`: a platform such as Docker or Kubernetes made the file, often with mode 0440 or 0444
+ * that cannot be changed; others may read it, but only its owner may write it. Absent: a file that this
+ * software made.
  */
 export interface SecretFileOptions {
   mounted?: boolean;

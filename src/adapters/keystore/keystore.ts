@@ -1,6 +1,6 @@
 /**
- * Private keys at rest: Web3 Secret Storage v3. Written with scrypt; read as geth, clef, cast, brownie, ethers
- * and other tools write it.
+ * Private keys at rest: Web3 Secret Storage v3. Written with scrypt; read as geth, clef, cast, brownie,
+ * ethers and other tools write it.
  */
 
 import {

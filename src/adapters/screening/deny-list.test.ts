@@ -54,6 +54,24 @@ describe('formats', () => {
     expect(version).toMatch(/^ofac 2026-11-20 sha256:[0-9a-f]{16}$/);
   });
 
+  test('files of other editors: byte order mark, CRLF, lone CR, no-break spaces', async () => {
+    const list = await started(`\ufeff# version: 7\r\n${BAD}\u00a0\r\n${WORSE}\r`);
+    expect(await verdict(list, BAD)).toBe('denied');
+    expect(await verdict(list, WORSE)).toBe('denied');
+    expect(await verdict(list, GOOD)).toBe('allowed');
+    expect(list.version()).toMatch(/^7 sha256:/);
+    expect(parseDenyList(`${BAD}\r${WORSE}\r`).addresses.size).toBe(2);
+  });
+
+  test('error: UTF-16 and other encodings, and characters that nobody sees, by name', async () => {
+    await writeFile(path, Buffer.from(`\ufeff${BAD}\r\n`, 'utf16le'));
+    const list = createDenyList({ clock: systemClock, log: silentLog, metrics: silentMetrics }, { path });
+    await expect(list.start()).rejects.toThrow(/is UTF-16.*Save it as UTF-8/);
+    await writeFile(path, Buffer.from(`# gepr\u00fcft\n${BAD}\n`, 'latin1'));
+    await expect(list.start()).rejects.toThrow(/not UTF-8: byte 7 is 0xfc/);
+    expect(() => parseDenyList(`${BAD}\n${WORSE}\u200b`)).toThrow(/entry 2, "0xbb.*\\u\{200b\}", is not/);
+  });
+
   test('text with comments; without a declared version the version is a hash of the content', () => {
     const text = `# blocked by counsel\n${BAD}  # case 7\n\n${WORSE}\r\n`;
     expect([...parseDenyList(text).addresses]).toEqual([BAD, WORSE]);

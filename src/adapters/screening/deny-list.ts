@@ -1,13 +1,14 @@
 /** A deny list in a file, reloaded when the file changes. An invalid file never replaces a valid list. */
 
 import { createHash } from 'node:crypto';
-import { readFile, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { RequestError } from '../../domain/errors.ts';
 import { type Address, isAddress } from '../../domain/hex.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Metrics } from '../../ports/metrics.ts';
 import type { Screener } from '../../ports/screening.ts';
+import { readTextFile } from '../system/text-file.ts';
 
 export interface DenyList extends Screener {
   /** Throws `DenyListError` without a valid file: a venue must not start unscreened. */
@@ -58,7 +59,7 @@ export function createDenyList(
   async function read(): Promise<void> {
     // A file that changes while it is read is read again.
     seen = await stampOf(path).catch(() => undefined);
-    const next = parseDenyList(await readFile(path, 'utf8'));
+    const next = parseDenyList(await readTextFile(path));
     edition = next;
     entries.set(next.addresses.size);
     stale.set(0);
@@ -145,13 +146,23 @@ async function stampOf(path: string): Promise<string> {
 export function parseDenyList(text: string): Edition {
   const { declared, addresses } = /^\s*[[{]/.test(text) ? fromJson(text) : fromText(text);
   const wrong = addresses.findIndex((address) => !isAddress(address));
-  if (wrong !== -1) throw new Error(`entry ${wrong + 1} is not an address (0x and 40 hex digits)`);
+  if (wrong !== -1)
+    throw new Error(
+      `entry ${wrong + 1}, ${visible(addresses[wrong] ?? '')}, is not an address (0x and 40 hex digits)`,
+    );
   const hash = `sha256:${createHash('sha256').update(text).digest('hex').slice(0, 16)}`;
   return {
     addresses: new Set(addresses.map((address) => address.toLowerCase() as Address)),
     version: declared === undefined ? hash : `${declared} ${hash}`,
   };
 }
+
+/** Shows characters that have no width, and others that look like ASCII. */
+const visible = (text: string): string =>
+  JSON.stringify(text.slice(0, 60)).replace(
+    /[^ -~]/gu,
+    (char) => `\\u{${char.codePointAt(0)?.toString(16)}}`,
+  );
 
 interface Listed {
   declared: string | undefined;
@@ -173,7 +184,7 @@ function fromJson(text: string): Listed {
 }
 
 function fromText(text: string): Listed {
-  const lines = text.split(/\r?\n/);
+  const lines = text.split(/\r\n|\r|\n/);
   const declared = lines.flatMap((line) => /^#\s*version:\s*(\S.{0,99}?)\s*$/i.exec(line)?.[1] ?? [])[0];
   return {
     declared,

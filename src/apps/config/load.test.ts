@@ -1,8 +1,11 @@
 /** Parsing and printing of configuration files. */
 
-import { describe, expect, test } from 'vitest';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
-import { ConfigError, parseConfig } from './load.ts';
+import { ConfigError, loadConfig, parseConfig } from './load.ts';
 import { printConfig } from './print.ts';
 
 const schema = z.strictObject({
@@ -98,6 +101,19 @@ describe('parseConfig', () => {
     ).toBeGreaterThan(0);
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
   });
+});
+
+test('reads files of other editors: byte order mark and CRLF; names UTF-16 and other encodings', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'fq-config-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const file = join(folder, 'venue.json');
+  const text = '{\r\n  "quotes": { "label": "gr\u00fcn" }\r\n}\r\n';
+  await writeFile(file, `\ufeff${text}`);
+  expect((await loadConfig(schema, file, {})).config.quotes.label).toBe('gr\u00fcn');
+  await writeFile(file, Buffer.from(`\ufeff${text}`, 'utf16le'));
+  await expect(loadConfig(schema, file, {})).rejects.toThrow(/- is UTF-16.*Save it as UTF-8/);
+  await writeFile(file, Buffer.from(text, 'latin1'));
+  await expect(loadConfig(schema, file, {})).rejects.toThrow(/- is not UTF-8: byte 30 is 0xfc/);
 });
 
 test('printConfig says where each value comes from and shows no secret part of a URL', () => {

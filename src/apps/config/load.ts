@@ -3,9 +3,9 @@
  * errors.
  */
 
-import { readFile } from 'node:fs/promises';
 import type { z } from 'zod';
 import { RequestError } from '../../domain/errors.ts';
+import { OddTextError, readTextFile } from '../../adapters/system/text-file.ts';
 import { keysAt, kindAt, suggest, type Path } from './schema-paths.ts';
 
 const ENV_PREFIX = 'FIRMQUOTE__';
@@ -24,7 +24,8 @@ export async function loadConfig<S extends z.ZodType>(
 }
 
 export async function readJson(file: string): Promise<unknown> {
-  const text = await readFile(file, 'utf8').catch((cause: NodeJS.ErrnoException) => {
+  const text = await readTextFile(file).catch((cause: NodeJS.ErrnoException) => {
+    if (cause instanceof OddTextError) throw new ConfigError(file, [cause.what]);
     const why =
       cause.code === 'ENOENT' ? 'does not exist' : `cannot be read (${cause.code ?? 'unknown error'})`;
     throw new ConfigError(file, [`the file ${why}`]);

@@ -1,10 +1,10 @@
 /** Reads a dossier: checks its form only. */
 
-import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { RequestError, UpstreamError } from '../../domain/errors.ts';
 import type { Bytes32 } from '../../domain/hex.ts';
 import { zComplianceProofs, zIntent } from '../../protocol/api/records.ts';
+import { OddTextError, readTextFile } from '../../adapters/system/text-file.ts';
 import { badRequest } from '../bad-request.ts';
 
 const zStage = z
@@ -59,7 +59,8 @@ export function readClaim(json: unknown): TradeClaim {
 }
 
 export async function claimFromFile(path: string): Promise<TradeClaim> {
-  const text = await readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
+  const text = await readTextFile(path).catch((cause: NodeJS.ErrnoException) => {
+    if (cause instanceof OddTextError) throw cause;
     throw badRequest(`${path} cannot be read (${cause.code ?? 'unknown error'}).`);
   });
   let json: unknown;

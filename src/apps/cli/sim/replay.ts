@@ -1,7 +1,7 @@
 /** `firmquote sim replay`: compares two configurations on the same prices and requests. */
 
-import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { readTextFile } from '../../../adapters/system/text-file.ts';
 import { lineChart } from '../../../sim/chart.ts';
 import { pageOf } from '../../../sim/page.ts';
 import {
@@ -166,7 +166,7 @@ export async function replayMarket(options: ReplayOptions): Promise<void> {
 const MOST_ON_PAGE = 200;
 
 async function readRfqs(file: string): Promise<RfqRecord[]> {
-  const text = await readFile(file, 'utf8').catch((cause: unknown) => {
+  const text = await readTextFile(file).catch((cause: unknown) => {
     throw badRequest(
       `${file} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}.`,
       cause,
