@@ -56,7 +56,8 @@ import { createWalk, type Type } from './support/shapes.ts';
 import { silentLog, silentMetrics } from './support/silent.ts';
 import type { SolverSpec } from './support/solver.ts';
 import { signPlan } from './support/taker.ts';
-import { type Answer, E8, type Json, type TestVenue, until } from './support/venue.ts';
+import { referenceAt } from './support/reference.ts';
+import { type Answer, type Json, type TestVenue, until } from './support/venue.ts';
 
 let w: RouterWorld;
 let v: TestVenue;
@@ -180,7 +181,7 @@ beforeAll(async () => {
     {
       trades: v.store.trades,
       chains,
-      prices: createPrices({ usdE8: (symbol) => (symbol === 'ETH' ? 2_500n * E8 : undefined) }),
+      prices: createPrices(referenceAt({ ETH: '2500' })),
       nativeSymbol: () => 'ETH',
       clock: systemClock,
       log: silentLog,

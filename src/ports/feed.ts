@@ -33,11 +33,13 @@ export type FeedTrouble =
   | { kind: 'gap'; symbol: string }
   /** The source does not serve this symbol: correct the configuration. */
   | { kind: 'rejected'; symbol: string | null; detail: string }
-  /** A message was refused. The last price stays. */
-  | { kind: 'refused'; why: FeedRefusal; symbol: string | null };
+  /** A message was refused. The last price stays. `detail` quotes what could not be read. */
+  | { kind: 'refused'; why: FeedRefusal; symbol: string | null; detail?: string };
 
 export const FEED_REFUSALS = [
   'malformed',
+  /** Below 1e-18 or from 1e18 on: more than prices are calculated with. */
+  'out_of_range',
   'crossed',
   'empty',
   'out_of_order',

@@ -3,7 +3,11 @@
  * are ranked. Never for a quote's amounts.
  */
 
+import type { Rational } from '../pricing/rational.ts';
+
 export interface Reference {
-  /** USD per whole unit of a price symbol such as "ETH", times 10^8; undefined without a fresh price. */
-  usdE8(symbol: string): bigint | undefined;
+  /** USD per whole unit of a price symbol such as "ETH", exact, above 0; undefined without a fresh price. */
+  usd(symbol: string): Rational | undefined;
+  /** The newest price, however old, for estimates; undefined where there never was one. */
+  lastUsd(symbol: string): Rational | undefined;
 }

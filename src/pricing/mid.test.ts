@@ -78,9 +78,17 @@ describe('declines', () => {
     ]));
 });
 
-test.each(['', '0', '-1', '1e3', '1.', '.5', '01', 'NaN', '0x10', ' 1', '1.0000000000000000001'])(
+test.each(['', '0', '-1', '1e3', '1.', '.5', '01', 'NaN', '0x10', ' 1', '0.0000000000000000009', '1,5'])(
   'no price: "%s"',
   (text) => expect(observe({ source: 'a', bid: text, ask: text, receivedMs: 0 })).toBeUndefined(),
+);
+test.each([
+  ['0.1234567890123456789', 123_456_789_012_345_678n, 123_456_789_012_345_679n],
+  ['0.000012345678901234567', 12_345_678_901_234n, 12_345_678_901_235n],
+  ['1.0000000000000000001', 10n ** 18n, 10n ** 18n + 1n],
+  ['0.0000000000000000019', 1n, 2n],
+])('digits of %s beyond 1e-18 lower the bid and raise the ask', (text, bid, ask) =>
+  expect(observe({ source: 'a', bid: text, ask: text, receivedMs: 0 })).toMatchObject({ bid, ask }),
 );
 test('a crossed market is no price', () =>
   expect(observe({ source: 'a', bid: '2', ask: '1', receivedMs: 0 })).toBeUndefined());

@@ -4,8 +4,9 @@
  * for. Too few sources: no price.
  */
 
+import { mulDivDown, mulDivUp } from '../domain/amount.ts';
 import type { Decline } from '../domain/decline.ts';
-import { divide, parseDecimal, reduced, ten, toNumber, type Rational } from './rational.ts';
+import { compare, divide, parseDecimal, reduced, ten, toNumber, type Rational } from './rational.ts';
 
 /** One source's latest top of book. Prices are in 1e-18 of a quote token. */
 export interface Observation {
@@ -27,8 +28,9 @@ export interface Observation {
 const SCALE = 18;
 
 /**
- * Parses a feed's decimal texts; undefined if invalid, crossed, or finer than 1e-18. The time is the earlier
- * of exchange time and receipt. `source` overrides the feed's name.
+ * Parses a feed's decimal texts. Digits beyond 1e-18 lower the bid and raise the ask: they widen the spread.
+ * undefined if invalid, crossed, or below 1e-18. The time is the earlier of exchange time and receipt.
+ * `source` overrides the feed's name.
  */
 export function observe(
   quote: {
@@ -41,9 +43,11 @@ export function observe(
   },
   source = quote.source,
 ): Observation | undefined {
-  const bid = toScale(quote.bid);
-  const ask = toScale(quote.ask);
-  if (bid === undefined || ask === undefined || bid <= 0n || ask < bid) return undefined;
+  const [bidPrice, askPrice] = [parseDecimal(quote.bid), parseDecimal(quote.ask)];
+  if (bidPrice === undefined || askPrice === undefined || compare(askPrice, bidPrice) < 0) return undefined;
+  const bid = mulDivDown(bidPrice.num, ten(SCALE), bidPrice.den);
+  const ask = mulDivUp(askPrice.num, ten(SCALE), askPrice.den);
+  if (bid === 0n) return undefined;
   const exchangeTimeMs = quote.exchangeTimeMs ?? null;
   return {
     source,
@@ -53,13 +57,6 @@ export function observe(
     untimed: exchangeTimeMs === null,
     confidenceBps: quote.confidenceBps ?? 0,
   };
-}
-
-function toScale(text: string): bigint | undefined {
-  const parsed = parseDecimal(text);
-  if (parsed === undefined) return undefined;
-  const scaled = parsed.num * ten(SCALE);
-  return scaled % parsed.den === 0n ? scaled / parsed.den : undefined;
 }
 
 export interface MidOptions {

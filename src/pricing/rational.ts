@@ -6,7 +6,7 @@ export interface Rational {
   den: bigint;
 }
 
-const DECIMAL = /^(0|[1-9][0-9]{0,29})(?:\.([0-9]{1,30}))?$/;
+const DECIMAL = /^(0|[1-9][0-9]{0,77})(?:\.([0-9]{1,78}))?$/;
 const TENS = Array.from({ length: 79 }, (_, exponent) => 10n ** BigInt(exponent));
 
 /** 10^exponent, for 0 <= exponent <= 78. */

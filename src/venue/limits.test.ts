@@ -16,6 +16,7 @@ import { createBuckets } from './access/token-buckets.ts';
 import { createPromisedOutputs } from './quoting/promised-outputs.ts';
 import { createOpenQuotes } from './quoting/open-quotes.ts';
 import type { Liquidity } from './market/liquidity.ts';
+import { referenceAt } from '../../test/support/reference.ts';
 import { createPrices } from './market/prices.ts';
 import type { SolverSession } from './solvers/roster.ts';
 import { createUnsubmittedQuotes } from './quoting/unsubmitted.ts';
@@ -288,7 +289,7 @@ describe('prices', () => {
     eip3009: null,
     priceSymbol,
   });
-  const prices = createPrices({ usdE8: (symbol) => ({ USD: 100_000_000n, ETH: 250_000_000_000n })[symbol] });
+  const prices = createPrices(referenceAt({ USD: '1', ETH: '2500', TINY: '0.000000219' }));
 
   test('the relayer is paid at least its gas, and at most one unit more', () => {
     fc.assert(
@@ -312,6 +313,37 @@ describe('prices', () => {
       1.234567,
       null,
     ]);
+  });
+
+  test('a price of many digits keeps them, and no amount that is worth something becomes 0', () => {
+    const tiny = token(18, 'TINY');
+    expect(prices.priceUsd(tiny)).toBe(0.000000219);
+    expect(prices.amountUsd(tiny, 10n ** 30n)).toBe(219_000);
+    expect(prices.amountUsd(tiny, 1n)).toBe(1e-8);
+    expect(prices.amountUsd(tiny, 0n)).toBe(0);
+    // One native unit is 2,500 dollars, so 11,415,525,114.155… of these.
+    expect(prices.tokenForNativeUp(tiny, 'ETH', 10n ** 18n)).toBe(11_415_525_114_155_251_141_552_511_416n);
+    expect(prices.exchangedUp(tiny, 10n ** 30n, token(6, 'USD'))).toBe(219_000_000_000n);
+    expect(prices.deltaFromMid(tiny, 10n ** 30n, token(6, 'USD'), 218_781_000_000n)).toBe(-0.001);
+  });
+
+  test('the estimate takes the side that is worth more, and old prices; without any it is unknown', () => {
+    const stale = createPrices({ ...referenceAt({}), lastUsd: referenceAt({ ETH: '2500' }).lastUsd });
+    const [eth, none] = [token(18, 'ETH'), token(6, null)];
+    expect(stale.amountUsd(eth, 10n ** 18n)).toBeNull();
+    expect(
+      stale.estimateUsd([
+        [none, 5n],
+        [eth, 10n ** 18n],
+      ]),
+    ).toBe(2_500);
+    expect(stale.estimateUsd([[none, 5n]])).toBeNull();
+    expect(
+      prices.estimateUsd([
+        [token(6, 'USD'), 3_000_000_000n],
+        [eth, 10n ** 18n],
+      ]),
+    ).toBe(3_000);
   });
 });
 

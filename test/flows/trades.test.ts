@@ -20,7 +20,8 @@ import { createPrices } from '../../src/venue/market/prices.ts';
 import { account, DEPLOYER } from '../support/devnet.ts';
 import { silentLog, silentMetrics } from '../support/silent.ts';
 import { signPlan } from '../support/taker.ts';
-import { E8, type Json, startTestVenue, type TestVenue, until } from '../support/venue.ts';
+import { referenceAt } from '../support/reference.ts';
+import { type Json, startTestVenue, type TestVenue, until } from '../support/venue.ts';
 
 let v: TestVenue;
 let owner: string;
@@ -465,7 +466,7 @@ describe('the dossier', () => {
       {
         trades: v.store.trades,
         chains: new Map(v.devnet.chains.map(({ port }) => [port.chain.id, port])),
-        prices: createPrices({ usdE8: (symbol) => (symbol === 'ETH' ? 2_500n * E8 : undefined) }),
+        prices: createPrices(referenceAt({ ETH: '2500' })),
         nativeSymbol: () => 'ETH',
         clock: systemClock,
         log: silentLog,

@@ -17,6 +17,7 @@ import type { Bus } from '../../src/ports/bus.ts';
 import type { ChainPort } from '../../src/ports/chain.ts';
 import type { Log } from '../../src/ports/log.ts';
 import type { Metrics } from '../../src/ports/metrics.ts';
+import type { Reference } from '../../src/ports/reference.ts';
 import type { Screener } from '../../src/ports/screening.ts';
 import type { RouteVenue } from '../../src/ports/route-venue.ts';
 import type { KeyKind, KeyMode, Role, Workspace } from '../../src/ports/stores/store.ts';
@@ -27,6 +28,7 @@ import type { VenueDeps } from '../../src/venue/deps.ts';
 import { createVenue, type Venue } from '../../src/venue/venue.ts';
 import { account, type Devnet, startDevnet, type TestAccount, type TestChain } from './devnet.ts';
 import { startTestPostgres, type TestPostgres } from './postgres.ts';
+import { referenceAt } from './reference.ts';
 import { type Balancer, REPLICAS, startBalancer } from './replicas.ts';
 import { silentLog, silentMetrics } from './silent.ts';
 import { type ScriptedSolver, type SolverSpec, startSolver } from './solver.ts';
@@ -103,8 +105,6 @@ export interface Answer {
 
 export type Json = { [key: string]: Json } & Json[] & string & number & null;
 
-export const E8 = 100_000_000n;
-
 export interface Surroundings {
   chainIds?: number[];
   landingMarginSeconds?: number;
@@ -121,6 +121,7 @@ export interface Surroundings {
   log?: Log;
   metrics?: Metrics;
   screeners?: readonly Screener[];
+  reference?: Reference;
   http?: Partial<HttpOptions>;
 }
 
@@ -136,6 +137,7 @@ export async function startTestVenue(options: Partial<VenueOptions> & Surroundin
     screeners = [],
     log = silentLog,
     metrics = silentMetrics,
+    reference = referenceAt({ USD: '1', ETH: '2500' }),
     http = {},
     ...venueOptions
   } = options;
@@ -146,7 +148,9 @@ export async function startTestVenue(options: Partial<VenueOptions> & Surroundin
     }),
     given ?? startTestPostgres(fsync ? {} : undefined),
   ]);
-  return assemble(devnet, postgres, venueOptions, { seen, routeVenues, screeners, log, metrics, http });
+  return assemble(devnet, postgres, venueOptions, {
+    ...{ seen, routeVenues, screeners, log, metrics, reference, http },
+  });
 }
 
 async function assemble(
@@ -159,8 +163,11 @@ async function assemble(
     screeners,
     log,
     metrics,
+    reference,
     http: limits,
-  }: Required<Pick<Surroundings, 'seen' | 'routeVenues' | 'screeners' | 'log' | 'metrics' | 'http'>>,
+  }: Required<
+    Pick<Surroundings, 'seen' | 'routeVenues' | 'screeners' | 'log' | 'metrics' | 'reference' | 'http'>
+  >,
 ): Promise<TestVenue> {
   const db = await postgres.database('venue', [...VENUE_MIGRATIONS, ...TRANSACTION_MIGRATIONS]);
   const store = createVenueStore(db);
@@ -178,7 +185,7 @@ async function assemble(
     chains: new Map(devnet.chains.map(({ port }) => [port.chain.id, seen(port)])),
     routeVenues: await routeVenues(devnet.chains),
     relayers: new Map(devnet.chains.map(({ chain }) => [chain.id, { healthy: () => relayer.healthy }])),
-    reference: { usdE8: (symbol) => ({ USD: E8, ETH: 2_500n * E8 })[symbol] },
+    reference,
     screeners,
     recovery: createRecovery(),
     databaseWaitMs: () => db.waitMs(),

@@ -23,15 +23,20 @@ describe('readMessage', () => {
   test('inside the envelope of a combined stream', () =>
     expect(read({ stream: 'ethusdt@bookTicker', data: ticker() })).toEqual(good));
 
+  test('an exponent and many digits', () =>
+    expect(read(ticker({ b: '2.5e3', a: '2500.1234567890123456789' }))).toMatchObject({
+      ticker: { bid: '2500', ask: '2500.1234567890123456789' },
+    }));
+
   test.each([
     ['crossed', ticker({ b: '2500.12000000' }), 'crossed'],
     ['locked', ticker({ b: '2500.11' }), 'crossed'],
     ['no bid', ticker({ b: '0.00000000' }), 'empty'],
     ['nothing at the ask', ticker({ A: '0.00000000' }), 'empty'],
     ['a number for a price', ticker({ b: 2500.1 }), 'malformed'],
-    ['an exponent', ticker({ b: '2.5e3' }), 'malformed'],
     ['negative', ticker({ a: '-1' }), 'malformed'],
-    ['endless digits', ticker({ a: `2500.${'1'.repeat(60)}` }), 'malformed'],
+    ['endless digits', ticker({ a: `2500.${'1'.repeat(80)}` }), 'malformed'],
+    ['below 1e-18', ticker({ b: '1e-19' }), 'out_of_range'],
     ['update beyond 2^53', ticker({ u: 2 ** 53 }), 'malformed'],
     ['update as text', ticker({ u: '1' }), 'malformed'],
     ['no sizes', { u: 1, s: 'ETHUSDT', b: '1', a: '2' }, 'malformed'],

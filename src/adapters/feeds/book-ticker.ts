@@ -4,7 +4,7 @@
  */
 
 import type { FeedRefusal } from '../../ports/feed.ts';
-import { isRecord, isShortText, wrongBook } from './format.ts';
+import { isRecord, isShortText, readBook } from './format.ts';
 
 export interface BookTicker {
   symbol: string;
@@ -43,10 +43,10 @@ function readTicker(data: Record<string, unknown>): BookTickerMessage {
   const refuse = (why: BookTickerRefusal): BookTickerMessage => ({ kind: 'refused', why, symbol: named });
   if (named === null || typeof update !== 'number' || !Number.isSafeInteger(update) || update < 0)
     return refuse('malformed');
-  const wrong = wrongBook(bid, ask, [bidSize, askSize]);
-  return wrong === undefined
-    ? { kind: 'ticker', ticker: { symbol: named, bid: bid as string, ask: ask as string, update } }
-    : refuse(wrong);
+  const book = readBook(bid, ask, [bidSize, askSize]);
+  return typeof book === 'string'
+    ? refuse(book)
+    : { kind: 'ticker', ticker: { symbol: named, ...book, update } };
 }
 
 /** Diff-depth messages also have `u`, `b` and `a`, but name their event. */

@@ -8,7 +8,7 @@ import type { Address } from '../../domain/hex.ts';
 import type { Block, ChainPort } from '../../ports/chain.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Feed, FeedListener, FeedRefusal, Sequencer } from '../../ports/feed.ts';
-import { wrongPrice } from './format.ts';
+import { readPrices } from './format.ts';
 import { contractFeed, readDecimals, readRound, type Round } from './per-head.ts';
 
 interface ChainlinkFeedOptions {
@@ -46,9 +46,10 @@ export function createChainlinkFeed(
     }
     rejected.delete(symbol);
     const price = formatUnits(round.answer, decimals);
+    const book = readPrices(price, price);
     const why =
       wrongRound(round, block) ??
-      wrongPrice(price) ??
+      (typeof book === 'string' ? book : undefined) ??
       (sequencer === undefined || sequencer.state().up ? undefined : 'closed');
     if (why !== undefined) return listener.trouble?.({ kind: 'refused', why, symbol });
     // Round ids exceed 53 bits, so there is no sequence.

@@ -83,7 +83,7 @@ test('jumps of the sequence are normal; refuses repeats, steps back, and crossed
   exchange.say(
     ticker(504, '1', '2', { best_ask_size: '0.00000000' }),
     ticker(505, '1', '2', { time: 'yesterday' }),
-    ticker(506, '1e3', '2'),
+    ticker(506, '1e3x', '2'),
     ticker(507, '-1', '2'),
     ticker(1.5, '1', '2'),
   );

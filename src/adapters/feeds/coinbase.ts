@@ -14,8 +14,8 @@ import {
   isShortText,
   microsOf,
   NOTHING,
+  readBook,
   refused,
-  wrongBook,
 } from './format.ts';
 
 export const COINBASE: Format = {
@@ -44,14 +44,15 @@ export const COINBASE: Format = {
     }: Record<string, unknown>): FeedEvent {
       if (!isShortText(symbol)) return refused('malformed', null);
       if (!isKnown(symbol)) return refused('unknown_symbol', symbol);
-      const wrong = wrongBook(
+      const book = readBook(
         bid,
         ask,
         [bidSize, askSize].filter((size) => size !== undefined),
       );
       const micros = microsOf(time);
-      if (wrong !== undefined || !isCount(number) || (time !== undefined && micros === undefined))
-        return refused(wrong ?? 'malformed', symbol);
+      if (typeof book === 'string') return refused(book, symbol);
+      if (!isCount(number) || (time !== undefined && micros === undefined))
+        return refused('malformed', symbol);
       // Before the sequence is taken, which a wrong message must not move.
       if (micros !== undefined && isFuture(micros / 1_000, nowMs())) return refused('future', symbol);
       const late = sequence.take(symbol, number);
@@ -60,8 +61,7 @@ export const COINBASE: Format = {
       return {
         kind: 'quote',
         symbol,
-        bid: bid as string,
-        ask: ask as string,
+        ...book,
         exchangeTimeMs: micros === undefined ? null : Math.floor(micros / 1_000),
         sequence: number,
       };

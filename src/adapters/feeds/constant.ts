@@ -3,7 +3,7 @@
 import { RequestError } from '../../domain/errors.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Feed } from '../../ports/feed.ts';
-import { wrongPrice } from './format.ts';
+import { type Book, readPrices } from './format.ts';
 
 interface ConstantFeedOptions {
   prices: Readonly<Record<string, string>>;
@@ -15,13 +15,15 @@ export function createConstantFeed(
   { clock }: { clock: Clock },
   { prices, source = 'constant', everyMs = 500 }: ConstantFeedOptions,
 ): Feed {
-  for (const [symbol, price] of Object.entries(prices)) {
-    if (wrongPrice(price) !== undefined)
+  const books = Object.entries(prices).map(([symbol, price]): Book & { symbol: string } => {
+    const book = readPrices(price, price);
+    if (typeof book === 'string')
       throw new RequestError(
         `The constant price of ${symbol} is "${price.slice(0, 40)}"; write a positive decimal.`,
         { code: 'bad_config' },
       );
-  }
+    return { symbol, ...book };
+  });
   let cancel: (() => void) | undefined;
   let stopped = false;
   return {
@@ -31,12 +33,10 @@ export function createConstantFeed(
       const publish = () => {
         if (stopped) return;
         sequence += 1;
-        for (const [symbol, price] of Object.entries(prices))
+        for (const book of books)
           listener.quote({
             source,
-            symbol,
-            bid: price,
-            ask: price,
+            ...book,
             exchangeTimeMs: clock.nowMs(),
             receivedMs: clock.nowMs(),
             sequence,

@@ -2,6 +2,7 @@
 
 import { compare, parseDecimal, type Rational, ten } from '../../pricing/rational.ts';
 import type { FeedQuote, FeedRefusal, FeedTrouble } from '../../ports/feed.ts';
+import { decimalText } from './json.ts';
 
 export interface Format {
   canonical(symbol: string): string;
@@ -51,32 +52,50 @@ export const isRecord = (value: unknown): value is Record<string, unknown> =>
 export const isShortText = (value: unknown): value is string =>
   typeof value === 'string' && value.length <= LONGEST_TEXT;
 
-/** Sizes are checked where the exchange sends them. */
-export function wrongBook(
+/** 78 digits on both sides of the point. */
+const LONGEST_NUMBER = 160;
+
+/** A number as text, however it is written; undefined for everything else. */
+const plainNumber = (value: unknown): string | undefined =>
+  typeof value === 'string' && value.length <= LONGEST_NUMBER ? decimalText(value) : undefined;
+
+/** Bid and ask as plain decimal texts with all their digits. */
+export interface Book {
+  bid: string;
+  ask: string;
+}
+
+/**
+ * Reads prices that are texts such as "2500.10" or "2.5e-7"; sizes are checked where the exchange sends them.
+ * The market rounds a bid down and an ask up to 1e-18, so a bid below that is no price. Returns why the book
+ * is refused.
+ */
+export function readBook(
   bid: unknown,
   ask: unknown,
   sizes: readonly unknown[],
-): 'malformed' | 'empty' | 'crossed' | undefined {
-  if (!isShortText(bid) || !isShortText(ask)) return 'malformed';
-  const [bidPrice, askPrice, ...amounts] = [bid, ask, ...sizes].map((text) =>
-    isShortText(text) ? parseDecimal(text) : undefined,
-  );
+): Book | 'malformed' | 'out_of_range' | 'empty' | 'crossed' {
+  const [bidText, askText] = [plainNumber(bid), plainNumber(ask)];
+  if (bidText === undefined || askText === undefined) return 'malformed';
+  const [bidPrice, askPrice] = [parseDecimal(bidText), parseDecimal(askText)];
+  const amounts = sizes.map((size) => parseDecimal(plainNumber(size) ?? ''));
   if (!bidPrice || !askPrice || amounts.some((amount) => amount === undefined)) return 'malformed';
-  if (!isRepresentable(bidPrice) || !isRepresentable(askPrice)) return 'malformed';
   if (bidPrice.num === 0n || askPrice.num === 0n || amounts.some((amount) => amount?.num === 0n))
     return 'empty';
+  if (!isInRange(bidPrice) || !isInRange(askPrice)) return 'out_of_range';
   // An exchange matches its own orders, so even a locked book is a mix of two states.
-  return compare(bidPrice, askPrice) >= 0 ? 'crossed' : undefined;
+  return compare(bidPrice, askPrice) >= 0 ? 'crossed' : { bid: bidText, ask: askText };
 }
 
 /** The market calculates in 1e-18 of a quote token; no asset costs 1e18 tokens. */
-const isRepresentable = ({ num, den }: Rational): boolean =>
-  num < den * ten(18) && (num * ten(18)) % den === 0n;
+const isInRange = ({ num, den }: Rational): boolean => num * ten(18) >= den && num < den * ten(18);
 
-/** For sources that give one price: bid and ask are equal. */
-export function wrongPrice(price: unknown): 'malformed' | 'empty' | undefined {
-  const wrong = wrongBook(price, price, []);
-  return wrong === 'crossed' ? undefined : wrong;
+/** Like `readBook` for a source that may say one price for both sides. */
+export function readPrices(bid: unknown, ask: unknown): ReturnType<typeof readBook> {
+  const book = readBook(bid, ask, []);
+  return book === 'crossed' && bid === ask
+    ? { bid: plainNumber(bid) ?? '', ask: plainNumber(ask) ?? '' }
+    : book;
 }
 
 /**

@@ -105,6 +105,20 @@ test('reads bare numbers as text, accepts one price for both sides, and detects 
   });
 });
 
+test.each([
+  ['1.2345678901234567e-05', '0.000012345678901234567'],
+  ['"0.1234567890123456789"', '0.1234567890123456789'],
+  ['2.5e-007', '0.00000025'],
+  ['"7.1E-9"', '0.0000000071'],
+  ['"2.19E+0000002"', '219'],
+  [`0.00000000${'123456789'.repeat(7)}`, `0.00000000${'123456789'.repeat(7)}`],
+])('reads %s with all its digits', async (written, plain) => {
+  answer = json(`{"price":${written}}`);
+  start({ bid: 'price', ask: 'price' });
+  await told(1);
+  expect(quotes[0]).toMatchObject({ bid: plain, ask: plain });
+});
+
 test('a price is as old as its request or its time in a cache', async () => {
   answer = (request, response) =>
     void setTimeout(() => json(COINBASE_REST('2500.10'), { age: '3' })(request, response), 100);
@@ -193,6 +207,12 @@ test.each([
   ['no such path', '{"ask":"1"}', 'malformed'],
   ['a crossed book', '{"bid":"3","ask":"2"}', 'crossed'],
   ['an empty book', '{"bid":"0","ask":"2"}', 'empty'],
+  ['a zero with an exponent', '{"bid":0e-9,"ask":"2"}', 'empty'],
+  ['a price below 1e-18', '{"bid":"9.9e-19","ask":"2"}', 'out_of_range'],
+  ['a price from 1e18 on', '{"bid":"2","ask":1E18}', 'out_of_range'],
+  ['more digits than anybody means', `{"bid":"0.${'1'.repeat(200)}","ask":"2"}`, 'malformed'],
+  ['an exponent of three digits', '{"bid":"1e-100","ask":"2"}', 'malformed'],
+  ['a comma', '{"bid":"1,5","ask":"2"}', 'malformed'],
   ['a negative price', '{"bid":"-1","ask":"2"}', 'malformed'],
   ['something inherited', '{"ask":"1","bid":null,"__proto__":{"bid":"1"}}', 'malformed'],
 ])('%s is refused', async (_, text, why) => {

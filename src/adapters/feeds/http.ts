@@ -1,8 +1,8 @@
 /** Polls a JSON price over HTTP, dated by the request's start less the age reported by caches. */
 
 import type { Feed, FeedListener, FeedQuote, FeedRefusal } from '../../ports/feed.ts';
-import { createTimeOrder, isRecord, isShortText, microsOf, wrongBook } from './format.ts';
-import { decimalText, parseLossless } from './json.ts';
+import { createTimeOrder, isRecord, isShortText, microsOf, readPrices } from './format.ts';
+import { parseLossless } from './json.ts';
 import type { FeedTools } from './socket.ts';
 
 export interface HttpFeedOptions {
@@ -68,17 +68,13 @@ export function createHttpFeed({ clock, backoff }: FeedTools, options: HttpFeedO
   }
 
   function read(json: unknown, inCacheMs: number): Answer {
-    const [bidText, askText] = [paths.bid, paths.ask]
-      .map((path) => at(json, path))
-      .map((value) => (isShortText(value) ? decimalText(value) : undefined));
-    const wrong = wrongPrice(bidText, askText);
-    if (wrong !== undefined) return { ok: false, why: wrong };
-    if (paths.time === undefined)
-      return { ok: true, bid: bidText as string, ask: askText as string, exchangeTimeMs: null, inCacheMs };
+    const book = readPrices(at(json, paths.bid), at(json, paths.ask));
+    if (typeof book === 'string') return { ok: false, why: book };
+    if (paths.time === undefined) return { ok: true, ...book, exchangeTimeMs: null, inCacheMs };
     const exchangeTimeMs = timeOf(at(json, paths.time));
     return exchangeTimeMs === undefined
       ? { ok: false, why: 'malformed' }
-      : { ok: true, bid: bidText as string, ask: askText as string, exchangeTimeMs, inCacheMs };
+      : { ok: true, ...book, exchangeTimeMs, inCacheMs };
   }
 
   function poll(symbol: string, listener: FeedListener): void {
@@ -142,12 +138,6 @@ export function createHttpFeed({ clock, backoff }: FeedTools, options: HttpFeedO
       for (const cancel of cancels.values()) cancel();
     },
   };
-}
-
-/** Bid and ask may be equal here: a single price. */
-function wrongPrice(bid: string | undefined, ask: string | undefined): FeedRefusal | undefined {
-  const wrong = wrongBook(bid, ask, []);
-  return wrong === 'crossed' && bid === ask ? undefined : wrong;
 }
 
 function at(json: unknown, path: readonly string[]): unknown {

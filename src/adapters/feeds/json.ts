@@ -11,14 +11,17 @@ export function parseLossless(text: string): unknown {
   }
 }
 
-const NUMBER = /^(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,2}))?$/;
+const NUMBER = /^(\d+)(?:\.(\d+))?(?:[eE]([+-]?)0*(\d{1,2}))?$/;
 
-/** "1.5e-7" becomes "0.00000015". undefined for anything but a non-negative number. */
+/**
+ * "1.5e-7" and "1.5E-007" become "0.00000015". undefined for anything but a non-negative number, and for
+ * exponents of three digits.
+ */
 export function decimalText(text: string): string | undefined {
   const match = NUMBER.exec(text);
   if (match === null) return undefined;
-  const [, whole = '', fraction = '', exponent = '0'] = match;
-  const shift = Number(exponent);
+  const [, whole = '', fraction = '', sign = '', exponent = '0'] = match;
+  const shift = Number(`${sign}${exponent}`);
   if (shift === 0) return text.replace(/[eE].*$/, '');
   const digits = whole + fraction;
   const point = whole.length + shift;

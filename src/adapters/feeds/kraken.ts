@@ -12,10 +12,10 @@ import {
   isShortText,
   microsOf,
   NOTHING,
+  readBook,
   refused,
-  wrongBook,
 } from './format.ts';
-import { decimalText, parseLossless } from './json.ts';
+import { parseLossless } from './json.ts';
 
 const MATCHING = new Set(['online', 'limit_only']);
 
@@ -38,18 +38,11 @@ export const KRAKEN: Format = {
       if (!isRecord(data) || !isShortText(data['symbol'])) return refused('malformed', null);
       const { symbol } = data;
       if (!isKnown(symbol)) return refused('unknown_symbol', symbol);
-      const [bid, ask, bidSize, askSize] = [data['bid'], data['ask'], data['bid_qty'], data['ask_qty']].map(
-        (value) => (isShortText(value) ? decimalText(value) : undefined),
-      );
-      const wrong = wrongBook(bid, ask, [bidSize, askSize]);
+      const book = readBook(data['bid'], data['ask'], [data['bid_qty'], data['ask_qty']]);
+      if (typeof book === 'string') return refused(book, symbol);
+      const { bid, ask } = book;
       const micros = microsOf(data['timestamp']);
-      if (
-        wrong !== undefined ||
-        bid === undefined ||
-        ask === undefined ||
-        (data['timestamp'] !== undefined && micros === undefined)
-      )
-        return refused(wrong ?? 'malformed', symbol);
+      if (data['timestamp'] !== undefined && micros === undefined) return refused('malformed', symbol);
       if (!matching) return refused('closed', symbol);
       if (micros !== undefined) {
         const last = newest.get(symbol);

@@ -96,6 +96,7 @@ test('prints mids, gaps and stale periods; the last line is the summary as JSON'
         "future": 0,
         "malformed": 2,
         "out_of_order": 1,
+        "out_of_range": 0,
         "unknown_symbol": 0,
       },
       "seconds": 5,

@@ -60,6 +60,7 @@ export async function replayFeed(path: string, options: ReplayOptions, print: (l
   const tracks = new Map<string, Track>();
   const refused: Record<FeedRefusal, number> = {
     malformed: 0,
+    out_of_range: 0,
     crossed: 0,
     empty: 0,
     out_of_order: 0,

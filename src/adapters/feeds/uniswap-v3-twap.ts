@@ -5,8 +5,7 @@ import { tryReadContract, v3PoolAbi } from '../evm/chain/read-contract.ts';
 import type { Block, ChainPort } from '../../ports/chain.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Feed, FeedListener } from '../../ports/feed.ts';
-import { wrongPrice } from './format.ts';
-import { decimalText } from './json.ts';
+import { readPrices } from './format.ts';
 import { contractFeed, readDecimals } from './per-head.ts';
 
 interface TwapPool {
@@ -67,14 +66,14 @@ export function createUniswapV3TwapFeed(
           'cardinality or shorten the window',
       );
     const price = priceAtTick(floorDiv(after - before, BigInt(pool.windowSeconds)), scale);
-    const text = price >= 1 ? decimalText(price.toPrecision(15)) : price.toFixed(18);
-    if (text === undefined || wrongPrice(text) !== undefined)
-      return rejected('the pool is at the end of its range');
+    const text = price.toPrecision(15);
+    const book = readPrices(text, text);
+    if (typeof book === 'string') return rejected('the pool is at the end of its range');
     lastDetail.delete(symbol);
     listener.reference?.({
       source,
       symbol,
-      price: text,
+      price: book.bid,
       atMs: Math.min(clock.nowMs(), block.timestamp * 1_000),
     });
   }

@@ -67,7 +67,11 @@ const zReferencePrice = z.union([
   z.strictObject({
     fixed: z
       .string()
-      .regex(/^(?:0|[1-9][0-9]{0,17})(?:\.[0-9]{1,8})?$/, 'must be a USD price such as "2500.5"'),
+      .regex(/^(?:0|[1-9][0-9]{0,17})(?:\.[0-9]{1,30})?$/, 'must be a USD price such as "2500.5"')
+      .refine(
+        (text) => /[1-9]/.test(text),
+        'must be above 0: a price of 0 would free every amount of its duties',
+      ),
   }),
   z.strictObject({
     feed: z.string().min(1),

@@ -107,7 +107,7 @@ export async function runVenue(
     const reference = createReference(
       config.prices,
       createFeeds(config.feeds, wantedSymbols(config), { secrets, chains }).map(({ feed }) => feed),
-      log,
+      { clock: systemClock, log, metrics },
     );
     reference.start();
     life.onStop('reference prices', () => reference.stop());

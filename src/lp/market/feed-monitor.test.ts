@@ -162,3 +162,23 @@ test('attempts to connect that fail in the same way are logged once', () => {
   fails('closed with 1006');
   expect(failures()).toHaveLength(3);
 });
+
+test('a feed counts as connected only while something that it says can be read', async () => {
+  const live = async () => /firmquote_lp_feed_connected\{feed="b"\} (\d)/.exec(await metrics.text())?.[1];
+  expect(await live()).toBe('1');
+  refuse('b', 'malformed');
+  expect(await live()).toBe('0');
+  say('b', '2500');
+  expect(await live()).toBe('1');
+  refuse('b', 'out_of_range');
+  expect(await live()).toBe('0');
+  // A message that was read and is wrong says nothing about those that follow, and neither does silence.
+  say('b', '2500');
+  for (const why of ['crossed', 'out_of_order', 'duplicate', 'empty', 'future'] as const) refuse('b', why);
+  expect(await live()).toBe('1');
+  // Garbage that names no symbol may have been any price.
+  refuse('b', 'malformed', null);
+  expect(await live()).toBe('0');
+  listeners['b']?.trouble?.({ kind: 'connected' });
+  expect(await live()).toBe('1');
+});

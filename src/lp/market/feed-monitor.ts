@@ -5,6 +5,7 @@ import type { Clock } from '../../ports/clock.ts';
 import { FEED_REFUSALS, type FeedTrouble, type Sequencer } from '../../ports/feed.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Metrics } from '../../ports/metrics.ts';
+import { createReadable } from '../../pricing/readable.ts';
 import type { Market, PairPrice, SourceView } from './market.ts';
 import { ALWAYS, type CheckedReference } from './symbol-price.ts';
 
@@ -53,9 +54,16 @@ export function createFeedMonitor({ market, sequencers, slug, clock, log, metric
   );
   const gaps = metrics.counter('firmquote_lp_feed_gaps_total', 'Losses that a feed proved', ['feed']);
   const connected = new Map<string, boolean>();
-  metrics.gauge('firmquote_lp_feed_connected', '1 while a feed is connected', ['feed'], (gauge) => {
-    for (const [feed, up] of connected) gauge.set(up ? 1 : 0, { feed });
-  });
+  const readable = new Map<string, ReturnType<typeof createReadable>>();
+  metrics.gauge(
+    'firmquote_lp_feed_connected',
+    '1 while a feed is connected and says something that can be read',
+    ['feed'],
+    (gauge) => {
+      for (const [feed, up] of connected)
+        gauge.set(up && readable.get(feed)?.yes() !== false ? 1 : 0, { feed });
+    },
+  );
 
   metrics.gauge(
     'firmquote_lp_source_age_seconds',
@@ -216,9 +224,11 @@ export function createFeedMonitor({ market, sequencers, slug, clock, log, metric
     switch (trouble.kind) {
       case 'refused':
         // An exchange can send thousands of these a second: count them, and log spells of them.
+        readable.get(feed)?.refused(trouble.why, trouble.symbol);
         return messages.add({ feed, outcome: trouble.why });
       case 'connected':
         connected.set(feed, true);
+        readable.get(feed)?.connected();
         failures.delete(feed);
         rejections.delete(feed);
         return log.info({ feed, ...trouble }, 'price feed');
@@ -246,16 +256,20 @@ export function createFeedMonitor({ market, sequencers, slug, clock, log, metric
   return {
     add(feed: string, up: boolean) {
       connected.set(feed, up);
+      readable.set(feed, createReadable());
       for (const counter of [disconnects, gaps]) counter.add({ feed }, 0);
       for (const outcome of OUTCOMES) messages.add({ feed, outcome }, 0);
     },
     /** Takes the feed's metrics away, so that no alert waits for a feed that the configuration dropped. */
     remove(feed: string) {
-      for (const each of [connected, failures, rejections]) each.delete(feed);
+      for (const each of [connected, readable, failures, rejections]) each.delete(feed);
       for (const counter of [disconnects, gaps]) counter.remove({ feed });
       for (const outcome of OUTCOMES) messages.remove({ feed, outcome });
     },
-    delivered: (feed: string, outcome: 'quote' | 'reference') => messages.add({ feed, outcome }),
+    delivered(feed: string, symbol: string, outcome: 'quote' | 'reference') {
+      messages.add({ feed, outcome });
+      readable.get(feed)?.delivered(symbol);
+    },
     hear,
     start() {
       cancelCheck = clock.after(CHECK_MS, check);

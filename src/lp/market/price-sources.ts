@@ -157,11 +157,11 @@ function createStream(feed: Feed, market: Market): Stream {
     start: () =>
       feed.start({
         quote(quote) {
-          stream.monitor?.delivered(source, 'quote');
+          stream.monitor?.delivered(source, quote.symbol, 'quote');
           stream.market.observe(quote);
         },
         reference(reference) {
-          stream.monitor?.delivered(source, 'reference');
+          stream.monitor?.delivered(source, reference.symbol, 'reference');
           stream.market.refer(reference);
         },
         trouble(trouble) {

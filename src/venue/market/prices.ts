@@ -1,11 +1,14 @@
 /** Reference prices: the value of an amount, and what the relayer must be paid in the input token. */
 
-import { divUp, formatUnits } from '../../domain/amount.ts';
+import { formatUnits, mulDivUp } from '../../domain/amount.ts';
 import type { TokenInfo } from '../../domain/chain.ts';
 import type { Reference } from '../../ports/reference.ts';
+import { divide, type Rational, ten, toNumber } from '../../pricing/rational.ts';
 
 const E8 = 100_000_000n;
 const NATIVE_DECIMALS = 18;
+/** Of a price that is shown; more digits are noise of the float. */
+const SHOWN_DIGITS = 15;
 
 /**
  * Output per input in whole tokens, cut after so many significant digits; "0" for no input. No quotient of
@@ -25,44 +28,51 @@ export function priceText(
 export type Prices = ReturnType<typeof createPrices>;
 
 export function createPrices(reference: Reference) {
-  const usdE8 = (token: TokenInfo) =>
-    token.priceSymbol === null ? undefined : reference.usdE8(token.priceSymbol);
-  const worthE8 = (priceE8: bigint, amount: bigint, decimals: number) =>
-    (priceE8 * amount) / 10n ** BigInt(decimals);
-  const show = (valueE8: bigint | undefined) => (valueE8 === undefined ? null : Number(valueE8) / 1e8);
+  const usd = (token: TokenInfo) =>
+    token.priceSymbol === null ? undefined : reference.usd(token.priceSymbol);
+  const lastUsd = (token: TokenInfo) =>
+    token.priceSymbol === null ? undefined : reference.lastUsd(token.priceSymbol);
+  /** To 1e-8 USD, rounded up: no amount that is worth something becomes 0. */
+  const worthUp = (price: Rational | undefined, amount: bigint, decimals: number) =>
+    price === undefined ? null : Number(mulDivUp(amount * E8, price.num, price.den * ten(decimals))) / 1e8;
   return {
-    priceUsd: (token: TokenInfo) => show(usdE8(token)),
-    amountUsd(token: TokenInfo, amount: bigint) {
-      const price = usdE8(token);
-      return price === undefined ? null : show(worthE8(price, amount, token.decimals));
+    priceUsd(token: TokenInfo) {
+      const price = usd(token);
+      return price === undefined ? null : Number(toNumber(price).toPrecision(SHOWN_DIGITS));
     },
-    nativeUsd(symbol: string, wei: bigint) {
-      const price = reference.usdE8(symbol);
-      return price === undefined ? null : show(worthE8(price, wei, NATIVE_DECIMALS));
+    /** Rounded up. null without a price: a check must then assume the largest amount. */
+    amountUsd: (token: TokenInfo, amount: bigint) => worthUp(usd(token), amount, token.decimals),
+    /**
+     * What a trade is worth by the side that is worth more, rounded up. Prices that are too old count,
+     * because an estimate is better than none. null where neither side ever had a price.
+     */
+    estimateUsd(sides: readonly (readonly [TokenInfo, bigint])[]) {
+      const known = sides.flatMap(([token, amount]) => worthUp(lastUsd(token), amount, token.decimals) ?? []);
+      return known.length === 0 ? null : Math.max(...known);
     },
+    nativeUsd: (symbol: string, wei: bigint) => worthUp(reference.usd(symbol), wei, NATIVE_DECIMALS),
     /** Base units of the token, rounded up. undefined without both prices. */
     tokenForNativeUp(token: TokenInfo, nativeSymbol: string, wei: bigint) {
-      const [tokenPrice, nativePrice] = [usdE8(token), reference.usdE8(nativeSymbol)];
-      if (tokenPrice === undefined || nativePrice === undefined || tokenPrice <= 0n) return undefined;
-      return divUp(
-        wei * nativePrice * 10n ** BigInt(token.decimals),
-        tokenPrice * 10n ** BigInt(NATIVE_DECIMALS),
-      );
+      const [tokenPrice, nativePrice] = [usd(token), reference.usd(nativeSymbol)];
+      if (tokenPrice === undefined || nativePrice === undefined) return undefined;
+      const { num, den } = divide(nativePrice, tokenPrice);
+      return mulDivUp(wei * ten(token.decimals), num, den * ten(NATIVE_DECIMALS));
     },
-    /** What the amount is worth in another token, rounded down. undefined without both prices. */
-    exchangedDown(from: TokenInfo, amount: bigint, to: TokenInfo) {
-      const [fromPrice, toPrice] = [usdE8(from), usdE8(to)];
-      if (fromPrice === undefined || toPrice === undefined || toPrice <= 0n) return undefined;
-      return (amount * fromPrice * 10n ** BigInt(to.decimals)) / (toPrice * 10n ** BigInt(from.decimals));
+    /** What the amount is worth in another token, rounded up. undefined without both prices. */
+    exchangedUp(from: TokenInfo, amount: bigint, to: TokenInfo) {
+      const [fromPrice, toPrice] = [usd(from), usd(to)];
+      if (fromPrice === undefined || toPrice === undefined) return undefined;
+      const { num, den } = divide(fromPrice, toPrice);
+      return mulDivUp(amount * ten(to.decimals), num, den * ten(from.decimals));
     },
     /** (value received / value paid) - 1; negative is worse for the taker. */
     deltaFromMid(input: TokenInfo, inputAmount: bigint, output: TokenInfo, outputAmount: bigint) {
-      const [inputPrice, outputPrice] = [usdE8(input), usdE8(output)];
-      if (inputPrice === undefined || outputPrice === undefined) return null;
+      const [inputPrice, outputPrice] = [usd(input), usd(output)];
+      if (inputPrice === undefined || outputPrice === undefined || inputAmount === 0n) return null;
       // The quotient keeps eight digits; only it becomes a number.
-      const worth = inputPrice * inputAmount * 10n ** BigInt(output.decimals);
-      if (worth === 0n) return null;
-      const got = outputPrice * outputAmount * 10n ** BigInt(input.decimals);
+      const { num, den } = divide(outputPrice, inputPrice);
+      const worth = inputAmount * ten(output.decimals) * den;
+      const got = outputAmount * ten(input.decimals) * num;
       return Number(((got - worth) * E8) / worth) / 1e8;
     },
   };

@@ -4,6 +4,7 @@
  */
 
 import { ApiError } from '../../protocol/errors.ts';
+import type { TokenInfo } from '../../domain/chain.ts';
 import type { UnixSeconds } from '../../domain/time.ts';
 import type { Workspace } from '../../ports/stores/store.ts';
 import type { RateOptions } from '../options.ts';
@@ -23,6 +24,17 @@ export const openQuoteLimits = (
   count: limits.openQuotes ?? rates.openQuotes,
   notionalUsd: limits.openNotionalUsd ?? rates.openNotionalUsd,
 });
+
+/** Both sides of every candidate: one of these is executed, and a side may have no price. */
+export const sidesOf = (
+  candidates: readonly { inputAmount: bigint; outputAmount: bigint }[],
+  input: TokenInfo,
+  output: TokenInfo,
+): (readonly [TokenInfo, bigint])[] =>
+  candidates.flatMap(({ inputAmount, outputAmount }) => [
+    [input, inputAmount] as const,
+    [output, outputAmount] as const,
+  ]);
 
 export type OpenQuotes = ReturnType<typeof createOpenQuotes>;
 
@@ -108,10 +120,12 @@ export function createOpenQuotes(peers: PeerPublisher) {
       const soonest = Math.min(...held.expiries.keys(), peerTotals.until(keyId) ?? Number.POSITIVE_INFINITY);
       throw new ApiError(
         'rate_limited',
-        'This key holds as many live quotes as it may. Submit some or let them lapse first.',
+        'This key holds as many live quotes as it may, or quotes of as much value; one without a reference ' +
+          'price counts as all of that value. Submit some or let them lapse first.',
         { retryAfterSeconds: Math.max(1, Number.isFinite(soonest) ? soonest - now : 1) },
       );
     },
+    /** `notionalUsd`: the whole limit where the value is not known. */
     add(keyId: string, group: string, notionalUsd: number, until: UnixSeconds) {
       const held = of(keyId);
       held.groups.set(group, { notionalUsd, until });

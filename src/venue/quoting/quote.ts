@@ -12,7 +12,7 @@ import type { ApiKey, Workspace } from '../../ports/stores/store.ts';
 import type { QuoteRequest } from '../../protocol/api/quote.ts';
 import type { Prices } from '../market/prices.ts';
 import type { FanOutOptions } from '../options.ts';
-import type { OpenQuotes } from './open-quotes.ts';
+import { type OpenQuotes, sidesOf } from './open-quotes.ts';
 import type { RequestParser } from './parse-request.ts';
 import type { RelayFees } from './relay-fee.ts';
 import { noQuotes, type QuoteOutcome, type QuoteResponder } from './response.ts';
@@ -64,7 +64,8 @@ export function createRfqQuoter(
       openQuotes.add(
         key.id,
         asked.nonceGroup,
-        prices.amountUsd(asked.inputToken, best[0]?.inputAmount ?? 0n) ?? 0,
+        prices.estimateUsd(sidesOf(best, asked.inputToken, asked.outputToken)) ??
+          parsed.openQuoteLimits.notionalUsd,
         Math.max(...best.map(({ validUntil }) => validUntil)),
       );
       const owner = { account: workspace.id, namespace: 'rfq', mode: key.mode } as const;

@@ -236,7 +236,7 @@ export function createRfqSource(deps: RfqSourceDeps, options: FanOutOptions): Rf
     workspaceId: workspace.id,
     chainId: output.chain.id,
     token: output.token.address,
-    amount: side === 'exactOutput' ? amount : prices.exchangedDown(input.token, amount, output.token),
+    amount: side === 'exactOutput' ? amount : prices.exchangedUp(input.token, amount, output.token),
     group: nonceGroup,
     now,
   });

@@ -21,7 +21,7 @@ import type { RequestParser } from '../quoting/parse-request.ts';
 import { noQuotes, type QuoteOutcome, type QuoteResponder } from '../quoting/response.ts';
 import type { PairRequest, RfqSource } from '../quoting/rfq-source.ts';
 import type { ListedAsset, Markets } from '../market/markets.ts';
-import { openQuoteLimits, type OpenQuotes } from '../quoting/open-quotes.ts';
+import { openQuoteLimits, type OpenQuotes, sidesOf } from '../quoting/open-quotes.ts';
 import type { BreakerOptions, FanOutOptions, RateOptions, RouterOptions } from '../options.ts';
 import type { Prices } from '../market/prices.ts';
 import type { LaterLeg, SealOwner, Sealing } from '../quoting/sealing.ts';
@@ -159,11 +159,16 @@ export function createRouter(deps: RouterDeps, settings: RouterSettings) {
     );
   }
 
-  function addOpenQuote({ key, input, taker }: KeyedRequest, nonce: bigint, best: readonly RouteCandidate[]) {
+  function addOpenQuote(
+    { key, workspace, input, output, taker }: KeyedRequest,
+    nonce: bigint,
+    best: readonly RouteCandidate[],
+  ) {
     openQuotes.add(
       key.id,
       nonceGroupOf(input.chain.id, taker, nonce),
-      prices.amountUsd(input.token, best[0]?.inputAmount ?? 0n) ?? 0,
+      prices.estimateUsd(sidesOf(best, input.token, output.token)) ??
+        openQuoteLimits(workspace, settings.rates).notionalUsd,
       Math.max(...best.map(({ validUntil }) => validUntil)),
     );
   }

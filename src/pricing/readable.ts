@@ -1,0 +1,29 @@
+/** Whether the answers of a price feed can be read: a feed that only says what cannot be read is not live. */
+
+/** Reasons to refuse a message that could not be read, as opposed to one that was read and is wrong. */
+const UNREADABLE: ReadonlySet<string> = new Set(['malformed', 'out_of_range']);
+
+export function createReadable() {
+  /** Symbols whose last message could be read. */
+  const read = new Set<string>();
+  let refused = false;
+  return {
+    /** A connection was made: nothing is known of what it will say. */
+    connected() {
+      read.clear();
+      refused = false;
+    },
+    delivered(symbol: string) {
+      read.add(symbol);
+    },
+    /** Without a symbol, the message may have been about any of them. */
+    refused(why: string, symbol: string | null) {
+      if (!UNREADABLE.has(why)) return;
+      refused = true;
+      if (symbol === null) read.clear();
+      else read.delete(symbol);
+    },
+    /** false: since it was connected, or since its last price, the feed has said only what cannot be read. */
+    yes: (): boolean => !refused || read.size > 0,
+  };
+}
