@@ -63,7 +63,6 @@ const history = createTradeHistory({
   store,
   chains: new Map(chains.map((one) => [one.id, one])),
   screening: createScreening({ screeners: [], metrics: silentMetrics }),
-  nativeSymbol: () => 'ETH',
   clock: systemClock,
 });
 const nothing: Route = {

@@ -9,7 +9,7 @@
 import { cpus } from 'node:os';
 import { ecdsa, noble } from '../src/adapters/secp256k1/ecdsa.ts';
 import { createRecovery } from '../src/adapters/secp256k1/recovery.ts';
-import type { Chain, TokenInfo } from '../src/domain/chain.ts';
+import { ETHER, type Chain, type TokenInfo } from '../src/domain/chain.ts';
 import { isDecline } from '../src/domain/decline.ts';
 import { type Address, type Bytes32, bytesToHex, type Hex, hexToBytes } from '../src/domain/hex.ts';
 import { createLedger } from '../src/inventory/ledger.ts';
@@ -255,6 +255,7 @@ function promise(pairs: number, live: number, asked: number): Figures {
     permit2: word(id, 9),
     depth: 1,
     blockTimeMs: 1_000,
+    native: ETHER,
     landingMarginSeconds: 30,
     proofWindowSeconds: 600,
     tokens: [

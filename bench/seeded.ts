@@ -12,7 +12,7 @@ import { VENUE_MIGRATIONS } from '../src/adapters/postgres/migrations/venue.ts';
 import { connectDatabase, type Database } from '../src/adapters/postgres/pool.ts';
 import { seedPeople, seedTrades } from './trade-seed.ts';
 import { createVenueStore } from '../src/adapters/postgres/venue/venue-store.ts';
-import type { Chain } from '../src/domain/chain.ts';
+import { ETHER, type Chain } from '../src/domain/chain.ts';
 import type { VenueStore } from '../src/ports/stores/venue-store.ts';
 import { silentLog } from '../test/support/silent.ts';
 
@@ -36,6 +36,7 @@ const chain = (id: number, slug: string): Chain => ({
   permit2: `0x${'0b'.repeat(20)}`,
   depth: 1,
   blockTimeMs: 1_000,
+  native: ETHER,
   tokens: [token(1, 'USD', 6), token(2, 'ETH', 18)],
   landingMarginSeconds: 20,
   proofWindowSeconds: 60,

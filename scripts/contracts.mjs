@@ -27,6 +27,7 @@ const modules = [
   { file: 'constant-product-filler', contract: 'ConstantProductFiller', name: 'constantProductFiller' },
   { file: 'concentrated-filler', contract: 'ConcentratedFiller', name: 'concentratedFiller' },
   { file: 'dev-usd', contract: 'DevUsd', name: 'devUsd' },
+  { file: 'dev-gas-usd', contract: 'DevGasUsd', name: 'devGasUsd' },
   { file: 'dev-token', contract: 'DevToken', name: 'devToken' },
   { file: 'dev-stubborn-token', contract: 'DevStubbornToken', name: 'devStubbornToken' },
   { file: 'dev-wallet', contract: 'DevWallet', name: 'devWallet' },

@@ -182,7 +182,6 @@ beforeAll(async () => {
       trades: v.store.trades,
       chains,
       prices: createPrices(referenceAt({ ETH: '2500' })),
-      nativeSymbol: () => 'ETH',
       clock: systemClock,
       log: silentLog,
       metrics: silentMetrics,

@@ -34,6 +34,7 @@ const CHAIN_FIELDS = [
   'quoteBond',
   'depth',
   'blockTimeMs',
+  'native',
   'landingMarginSeconds',
   'proofWindowSeconds',
   'tokens',
@@ -42,17 +43,23 @@ const CHAIN_FIELDS = [
 export const chainOf = (section: ChainSection): Chain =>
   Object.fromEntries(CHAIN_FIELDS.map((field) => [field, section[field]])) as unknown as Chain;
 
+const optionsOf = (section: ChainSection, { log, secrets }: Pick<NetworkTools, 'log' | 'secrets'>) => ({
+  rpcUrls: section.rpcUrls.map((url) => expand(url, secrets)),
+  clock: systemClock,
+  log,
+  timeoutMs: section.timeoutMs,
+  feeModel: section.feeModel,
+  minBaseFee: BigInt(Math.round(section.minBaseFeeGwei * 1e9)),
+});
+
 export async function openChains(
   sections: readonly ChainSection[],
   { life, log, metrics, secrets }: NetworkTools,
 ): Promise<EvmChain[]> {
   const chains = sections.map((section) =>
     createChain(chainOf(section), {
-      rpcUrls: section.rpcUrls.map((url) => expand(url, secrets)),
-      clock: systemClock,
-      log,
+      ...optionsOf(section, { log, secrets }),
       metrics,
-      timeoutMs: section.timeoutMs,
       tryMs: section.endpoints.tryTimeoutMs,
       maxLagBlocks: section.endpoints.maxLagBlocks,
       readmitAfterMs: section.endpoints.readmitAfterSeconds * 1_000,
@@ -66,17 +73,8 @@ export async function openChains(
   return chains;
 }
 
-export const createToolChain = (
-  section: ChainSection,
-  { secrets, log }: Pick<NetworkTools, 'secrets' | 'log'>,
-) =>
-  createChain(chainOf(section), {
-    rpcUrls: section.rpcUrls.map((url) => expand(url, secrets)),
-    clock: systemClock,
-    log,
-    metrics: createMetrics(),
-    timeoutMs: section.timeoutMs,
-  });
+export const createToolChain = (section: ChainSection, tools: Pick<NetworkTools, 'secrets' | 'log'>) =>
+  createChain(chainOf(section), { ...optionsOf(section, tools), metrics: createMetrics() });
 
 export async function withChain<T>(
   section: ChainSection,

@@ -3,6 +3,7 @@
  * there.
  */
 
+import { divUp } from './amount.ts';
 import type { Address } from './hex.ts';
 import type { ClockMargins } from './time.ts';
 
@@ -16,6 +17,17 @@ export interface TokenInfo {
   /** The reference price symbol, such as "ETH" or "USD". null: no reference price. */
   priceSymbol: string | null;
 }
+
+/** What gas is paid in. One whole unit is 10^18 wei, whatever the decimals of `token`. */
+export interface NativeCurrency {
+  symbol: string;
+  /** The reference price symbol, such as "ETH" or "USD". */
+  priceSymbol: string;
+  /** The ERC-20 contract that shows and moves the same balance (USDC on Arc). null: there is none. */
+  token: { address: Address; decimals: number } | null;
+}
+
+export const ETHER: NativeCurrency = { symbol: 'ETH', priceSymbol: 'ETH', token: null };
 
 export interface Chain extends ClockMargins {
   id: number;
@@ -31,12 +43,18 @@ export interface Chain extends ClockMargins {
   /** Blocks on top before a fact of this chain counts as final for us. */
   depth: number;
   blockTimeMs: number;
+  native: NativeCurrency;
   tokens: readonly TokenInfo[];
 }
 
 /** For messages: a token that is not configured is named by its address. */
 export const tokenOrAddress = (chain: Chain, address: Address): { symbol: string; decimals: number | null } =>
   tokenOf(chain, address) ?? { symbol: address, decimals: null };
+
+/** Base units of the native currency's token, rounded up. undefined where there is no such token. */
+export function nativeTokenUnitsUp({ token }: NativeCurrency, wei: bigint): bigint | undefined {
+  return token === null ? undefined : divUp(wei, 10n ** BigInt(18 - token.decimals));
+}
 
 export function tokenOf(chain: Chain, address: Address): TokenInfo | undefined {
   return chain.tokens.find((token) => token.address === address);

@@ -9,7 +9,7 @@ import type { Clock } from '../ports/clock.ts';
 import { noble } from '../adapters/secp256k1/ecdsa.ts';
 import { createRecovery } from '../adapters/secp256k1/recovery.ts';
 import { createSigner } from '../adapters/secp256k1/signer.ts';
-import type { TokenInfo } from '../domain/chain.ts';
+import { ETHER, type TokenInfo } from '../domain/chain.ts';
 import type { Hex } from '../domain/hex.ts';
 import { createBreaker } from './solvers/breaker.ts';
 import { createBuckets } from './access/token-buckets.ts';
@@ -294,13 +294,13 @@ describe('prices', () => {
   test('the relayer is paid at least its gas, and at most one unit more', () => {
     fc.assert(
       fc.property(fc.bigInt(0n, 10n ** 21n), (wei) => {
-        const paid = prices.tokenForNativeUp(token(6, 'USD'), 'ETH', wei) as bigint;
+        const paid = prices.tokenForNativeUp(token(6, 'USD'), ETHER, wei) as bigint;
         expect(paid * 10n ** 12n >= wei * 2_500n).toBe(true);
         expect((paid - 1n) * 10n ** 12n < wei * 2_500n).toBe(true);
       }),
     );
-    expect(prices.tokenForNativeUp(token(6, null), 'ETH', 1n)).toBeUndefined();
-    expect(prices.tokenForNativeUp(token(6, 'USD'), 'BTC', 1n)).toBeUndefined();
+    expect(prices.tokenForNativeUp(token(6, null), ETHER, 1n)).toBeUndefined();
+    expect(prices.tokenForNativeUp(token(6, 'USD'), { ...ETHER, priceSymbol: 'BTC' }, 1n)).toBeUndefined();
   });
 
   test('delta from mid: negative is worse for the taker', () => {
@@ -322,7 +322,9 @@ describe('prices', () => {
     expect(prices.amountUsd(tiny, 1n)).toBe(1e-8);
     expect(prices.amountUsd(tiny, 0n)).toBe(0);
     // One native unit is 2,500 dollars, so 11,415,525,114.155… of these.
-    expect(prices.tokenForNativeUp(tiny, 'ETH', 10n ** 18n)).toBe(11_415_525_114_155_251_141_552_511_416n);
+    expect(prices.tokenForNativeUp(tiny, { ...ETHER, priceSymbol: 'ETH' }, 10n ** 18n)).toBe(
+      11_415_525_114_155_251_141_552_511_416n,
+    );
     expect(prices.exchangedUp(tiny, 10n ** 30n, token(6, 'USD'))).toBe(219_000_000_000n);
     expect(prices.deltaFromMid(tiny, 10n ** 30n, token(6, 'USD'), 218_781_000_000n)).toBe(-0.001);
   });

@@ -8,7 +8,6 @@ import type { MinBond } from './market/min-bond.ts';
 export const CHAIN_DEFAULTS = {
   /** `apiSubmit` becomes `walletBroadcast` while the relayer cannot pay. */
   executionMode: 'apiSubmit' as 'apiSubmit' | 'walletBroadcast',
-  nativeSymbol: 'ETH',
   /**
    * Gas of a settlement, each further output, an `open`, and a settlement through a filler without the
    * filler's own.

@@ -115,9 +115,8 @@ export function wireVenue(ports: VenueDeps, options: VenueOptions) {
   const routePreflighter = createRoutePreflighter({ ...ports, base: preflighter, router, sealing });
   const routeRoster = createRouteRoster({ routeVenues, router, chains: networks, clock });
 
-  const nativeSymbol = (chainId: number) => relayFees.settings(chainId).nativeSymbol;
   const firmness = createFirmness(ports);
-  const history = createTradeHistory({ ...ports, chains: networks, screening, nativeSymbol });
+  const history = createTradeHistory({ ...ports, chains: networks, screening });
   const orderEvents = createOrderEventDispatcher({ ...ports, roster, nonceGroups });
   // Also for an order that was submitted at another replica.
   orderEvents.onOrder(({ keyId, originChainId, order }, { event }) => {

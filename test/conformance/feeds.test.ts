@@ -1,5 +1,6 @@
 /** The feed suite on every adapter, through its own wire: sockets, HTTP, files and contracts on anvil. */
 
+import { ETHER } from '../../src/domain/chain.ts';
 import { execFileSync } from 'node:child_process';
 import { createWriteStream, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
@@ -169,7 +170,7 @@ beforeAll(async () => {
   chain = createChain(
     {
       ...{ id: 8453, slug: 'base', sandbox: true, escrow: nobody, oracle: nobody, permit2: nobody, depth: 1 },
-      ...{ blockTimeMs: 1_000, tokens: [], landingMarginSeconds: 30, proofWindowSeconds: 60 },
+      ...{ blockTimeMs: 1_000, native: ETHER, tokens: [], landingMarginSeconds: 30, proofWindowSeconds: 60 },
     },
     { rpcUrls: [anvil.wsUrl], clock: systemClock, log: silentLog, metrics: silentMetrics },
   );

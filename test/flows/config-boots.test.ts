@@ -82,7 +82,10 @@ describe('starts', () => {
     folder = await mkdtemp(join(tmpdir(), 'fq-boots-'));
     await chmod(folder, 0o755);
     // Of the ids that the examples name.
-    [devnet, postgres] = await Promise.all([startDevnet([8453, 5042]), startTestPostgres()]);
+    [devnet, postgres] = await Promise.all([
+      startDevnet([8453, 5042], { arcIds: [5042] }),
+      startTestPostgres(),
+    ]);
     await Promise.all(devnet.chains.map(({ anvil }) => anvil.mine(8)));
     // Who cannot pay for gas is not ready.
     for (const chain of devnet.chains) await chain.fund(account(51).address, 0n);
@@ -114,10 +117,12 @@ describe('starts', () => {
           [`${at}__ESCROW`, escrow],
           [`${at}__ORACLE`, oracle],
           [`${at}__PERMIT2`, permit2],
-          ...tokens.map(({ address }, index): [string, string] => [
+          // The preset knows where Arc's USDC is, and that base has the contract of its data fees.
+          ...(at === 0 ? tokens : []).map(({ address }, index): [string, string] => [
             `${at}__TOKENS__${index}__ADDRESS`,
             address,
           ]),
+          ...(at === 0 ? [[`${at}__FEE_MODEL`, 'auto'] as [string, string]] : []),
         ],
       );
       const [base, arc] = devnet.chains;

@@ -467,7 +467,6 @@ describe('the dossier', () => {
         trades: v.store.trades,
         chains: new Map(v.devnet.chains.map(({ port }) => [port.chain.id, port])),
         prices: createPrices(referenceAt({ ETH: '2500' })),
-        nativeSymbol: () => 'ETH',
         clock: systemClock,
         log: silentLog,
         metrics: silentMetrics,

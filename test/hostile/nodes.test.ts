@@ -1,5 +1,6 @@
 /** A chain's node that hangs up early, lies about the head or sends what is costly to read. */
 
+import { ETHER } from '../../src/domain/chain.ts';
 import { createServer } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
@@ -129,7 +130,7 @@ async function chainOn(url: string) {
   const metrics = createMetrics();
   const description = {
     ...{ id: 1, slug: 'lied', sandbox: false, escrow: NOBODY, oracle: NOBODY, permit2: NOBODY, depth: 2 },
-    ...{ blockTimeMs: 100, tokens: [], landingMarginSeconds: 30, proofWindowSeconds: 60 },
+    ...{ blockTimeMs: 100, native: ETHER, tokens: [], landingMarginSeconds: 30, proofWindowSeconds: 60 },
   };
   const chain = createChain(description, { rpcUrls: [url], clock, log: silentLog, metrics });
   await chain.start();

@@ -6,7 +6,7 @@ import { deployDevnet, type Deployment, fundDevnet } from '../../src/adapters/ev
 import { ecdsa } from '../../src/adapters/secp256k1/ecdsa.ts';
 import { createSigner } from '../../src/adapters/secp256k1/signer.ts';
 import { systemClock } from '../../src/adapters/system/clock.ts';
-import type { Chain, TokenInfo } from '../../src/domain/chain.ts';
+import { type Chain, ETHER, type TokenInfo } from '../../src/domain/chain.ts';
 import { type Address, type Bytes32, bytesToHex, type Hex, hexToBytes } from '../../src/domain/hex.ts';
 import type { Signer } from '../../src/ports/signer.ts';
 import { depositCall, setOperatorCall } from '../../src/settlement/call.ts';
@@ -67,6 +67,8 @@ export interface DevnetOptions {
   rotationDelaySeconds?: number;
   anvilArgs?: readonly string[];
   ws?: boolean;
+  /** These chains have Arc's currency: gas is USDC, one balance behind both. */
+  arcIds?: readonly number[];
   /** Plain tokens of 18 decimals beside USDC and WETH: T0, T1 ... */
   moreTokens?: number;
 }
@@ -99,9 +101,15 @@ async function startChain(
     anvilArgs = [],
     ws = false,
     moreTokens = 0,
+    arcIds = [],
   }: DevnetOptions,
 ): Promise<TestChain> {
-  const anvil = await startAnvil({ chainId: id, blockTimeSeconds, args: anvilArgs });
+  const isArc = arcIds.includes(id);
+  const anvil = await startAnvil({
+    chainId: id,
+    blockTimeSeconds,
+    args: [...anvilArgs, ...(isArc ? ['--block-base-fee-per-gas', String(20e9)] : [])],
+  });
   const deployment = await deployDevnet({
     rpcUrl: anvil.url,
     chainId: id,
@@ -112,7 +120,9 @@ async function startChain(
     minProofWindowSeconds: Math.min(30, proofWindowSeconds),
     ...(rotationDelaySeconds !== undefined && { rotationDelaySeconds }),
     tokens: [
-      { symbol: 'USDC', name: 'USD Coin', decimals: 6, eip3009: true, priceSymbol: 'USD' },
+      isArc
+        ? { symbol: 'USDC', name: 'USDC', decimals: 6, eip3009: true, priceSymbol: 'USD', paysGas: true }
+        : { symbol: 'USDC', name: 'USD Coin', decimals: 6, eip3009: true, priceSymbol: 'USD' },
       { symbol: 'WETH', name: 'Wrapped Ether', decimals: 18, eip3009: false, priceSymbol: 'ETH' },
       ...Array.from({ length: moreTokens }, (_, n) => ({
         symbol: `T${n}`,
@@ -134,6 +144,9 @@ async function startChain(
     quoteBond: deployment.quoteBond,
     depth,
     blockTimeMs: Math.max(1, blockTimeSeconds) * 1_000,
+    native: isArc
+      ? { symbol: 'USDC', priceSymbol: 'USD', token: { address: usdc.address, decimals: 6 } }
+      : ETHER,
     tokens: deployment.tokens,
     landingMarginSeconds,
     proofWindowSeconds,

@@ -10,7 +10,7 @@ import {SignatureChecker} from "@openzeppelin/contracts/utils/cryptography/Signa
 /// @notice A dollar for devnets and tests, with the parts of USDC that settlement meets: 6 decimals, ERC-3009 in both its
 /// forms. Anyone mints. For pauses, blocklists and fees there is AwkwardToken.
 contract DevUsd is ERC3009 {
-    constructor() ERC20("USD Coin", "USDC") EIP712("USD Coin", "2") {}
+    constructor(string memory name_) ERC20(name_, "USDC") EIP712(name_, "2") {}
 
     function decimals() public pure override returns (uint8) {
         return 6;

@@ -73,7 +73,7 @@ abstract contract Base is Test {
         oracle = IAttestationOracle(
             vm.deployCode("AttestationOracle.sol:AttestationOracle", abi.encode(address(this), signers, 2, ROTATION))
         );
-        usd = new DevUsd();
+        usd = new DevUsd("USD Coin");
         weth = new DevToken("Wrapped Ether", "WETH", 18);
         for (uint256 i; i < 3; ++i) {
             fundLp(lp(i), address(weth), 1000e18);

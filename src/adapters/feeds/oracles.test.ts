@@ -3,6 +3,7 @@
  * trades.
  */
 
+import { ETHER } from '../../domain/chain.ts';
 import factoryArtifact from '@uniswap/v3-core/artifacts/contracts/UniswapV3Factory.sol/UniswapV3Factory.json' with { type: 'json' };
 import poolArtifact from '@uniswap/v3-core/artifacts/contracts/UniswapV3Pool.sol/UniswapV3Pool.json' with { type: 'json' };
 import {
@@ -47,6 +48,7 @@ beforeAll(async () => {
     permit2: NOBODY,
     depth: 1,
     blockTimeMs: 1_000,
+    native: ETHER,
     tokens: [],
     landingMarginSeconds: 30,
     proofWindowSeconds: 60,

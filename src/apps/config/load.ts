@@ -112,7 +112,10 @@ function put(target: Record<string, unknown>, path: Path, value: unknown): void 
     if (index === path.length - 1) {
       Object.defineProperty(holder, key, { value, writable: true, enumerable: true, configurable: true });
     } else {
-      if (typeof holder[key] !== 'object' || holder[key] === null)
+      const here = holder[key];
+      // A chain in a list may be the name of its preset alone.
+      if (typeof here === 'string' && Array.isArray(at)) holder[key] = { preset: here };
+      else if (typeof here !== 'object' || here === null)
         holder[key] = typeof path[index + 1] === 'number' ? [] : {};
       at = holder[key];
     }

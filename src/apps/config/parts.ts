@@ -4,10 +4,13 @@ import { z } from 'zod';
 import { QUORUM } from '../../adapters/evm/chain/chain.ts';
 import { HEALTH } from '../../adapters/evm/rpc/health.ts';
 import { LOG_LEVELS } from '../../adapters/pino/log.ts';
+import { ETHER } from '../../domain/chain.ts';
 import type { Address } from '../../domain/hex.ts';
 import { zAddress } from '../../protocol/wire.ts';
+import { withPreset } from './presets.ts';
 
 const PERMIT2: Address = '0x000000000022d473030f116ddee9f6b43ac78ba3';
+const CREATE2_DEPLOYER: Address = '0x4e59b44847b379578588920ca78fbf26c0b4956c';
 
 /** May be left out: every option has a default. The type refuses an option without one. */
 export const zSection = <S extends Record<string, z.ZodDefault | z.ZodPrefault>>(shape: S) =>
@@ -67,6 +70,16 @@ const zToken = z.strictObject({
   priceSymbol: z.string().nullable().default(null),
 });
 
+/** What gas is paid in. `token`: the ERC-20 contract that shows and moves the same balance (USDC on Arc). */
+const zNative = zSection({
+  symbol: z.string().min(1).max(20).default(ETHER.symbol),
+  priceSymbol: z.string().min(1).default(ETHER.priceSymbol),
+  token: z
+    .strictObject({ address: zAddress, decimals: z.int().min(0).max(18) })
+    .nullable()
+    .default(ETHER.token),
+});
+
 export const zChain = z.strictObject({
   id: z.int().min(1),
   slug: z.string().regex(/^[a-z0-9]+(?:-[a-z0-9]+)*$/, 'must be lower-case words joined by hyphens'),
@@ -76,9 +89,23 @@ export const zChain = z.strictObject({
   permit2: zAddress.default(PERMIT2),
   /** The QuoteBond of this escrow. null: bonds are neither demanded nor read here. */
   quoteBond: zAddress.nullable().default(null),
+  /** CREATE2 deployer of the chain, through which `firmquote deploy` makes the contracts. */
+  create2Deployer: zAddress.default(CREATE2_DEPLOYER),
+  /** Domain of the chain in Circle's CCTP. null: USDC does not travel there. */
+  cctpDomain: z.int().min(0).nullable().default(null),
+  /** Block explorer. null: none. */
+  explorer: z.url().nullable().default(null),
+  /**
+   * What a transaction costs beyond its gas. opStack: data and operator fees of the chain's GasPriceOracle,
+   * which must be there; plain: nothing; auto: as the chain has that contract or not.
+   */
+  feeModel: z.enum(['auto', 'plain', 'opStack']).default('auto'),
+  /** The chain's base fee never falls below it. */
+  minBaseFeeGwei: z.number().min(0).default(0),
   /** Blocks on top until a fact is final. */
   depth: z.int().min(0).max(10_000).default(3),
   blockTimeMs: z.int().min(50).default(2_000),
+  native: zNative,
   landingMarginSeconds: z.int().min(1).default(30),
   proofWindowSeconds: z.int().min(1).default(1_800),
   tokens: z.array(zToken).min(1),
@@ -109,10 +136,22 @@ export const zChain = z.strictObject({
 });
 export type ChainSection = z.infer<typeof zChain>;
 
-/** A list of chains, each with its own id, slug, token symbols and token addresses. */
+/** An entry may be, or name, a preset of `config/chains`. */
+const zPreset = <S extends z.ZodType>(zEach: S) =>
+  z.preprocess((entry, context) => {
+    try {
+      return withPreset(entry);
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      context.addIssue({ code: 'custom', message: error.message });
+      return z.NEVER;
+    }
+  }, zEach);
+
+/** A list of chains, each a preset or written out, with its own id, slug, token symbols and addresses. */
 export const zChains = <S extends z.ZodType<ChainSection>>(zEach: S) =>
   z
-    .array(zEach)
+    .array(zPreset(zEach))
     .min(1)
     .superRefine((chains, context) => {
       const unique = (path: (string | number)[], values: readonly (string | number)[], name: string) => {

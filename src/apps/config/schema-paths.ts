@@ -15,7 +15,8 @@ function inner(schema: z.ZodType): z.ZodType {
     ) {
       at = at.unwrap() as z.ZodType;
     } else if (at instanceof z.ZodPipe) {
-      at = at.in as z.ZodType;
+      // After a preprocessing step the schema is what comes out of it.
+      at = (at.in instanceof z.ZodTransform ? at.out : at.in) as z.ZodType;
     } else {
       return at;
     }

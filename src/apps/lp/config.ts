@@ -104,7 +104,7 @@ export type LpAppConfig = z.infer<typeof zParts>;
 
 /** What an operator should know before trading real money; none on test chains. */
 export const lpWarnings = ({ networks, lp }: LpAppConfig): string[] =>
-  networks.every(({ sandbox }) => sandbox) ? [] : uncheckedPrices(lp);
+  networks.every(({ sandbox }) => sandbox) ? [] : uncheckedPrices(lp, networks);
 
 /** Every pair with the value of each pricing parameter in force, defaults included. */
 export const withEffectiveParams = (config: LpAppConfig) => ({

@@ -51,7 +51,6 @@ const zPerKind = (standard: Readonly<Record<LoadKind, number>>, least: number) =
 
 const zVenueChain = zChain.extend({
   executionMode: z.enum(['apiSubmit', 'walletBroadcast']).default(CHAIN_DEFAULTS.executionMode),
-  nativeSymbol: z.string().default(CHAIN_DEFAULTS.nativeSymbol),
   settleGas: zGas(CHAIN_DEFAULTS.settleGas),
   outputGas: zGas(CHAIN_DEFAULTS.outputGas),
   openGas: zGas(CHAIN_DEFAULTS.openGas),

@@ -231,13 +231,7 @@ async function openWorker(
   const withdrawals = createWithdrawals({ ...tools, transactors: senders });
   life.onStop('withdrawals', () => withdrawals.stop());
   withdrawals.start();
-  const nativeSymbols = new Map(config.chains.map(({ id, nativeSymbol }) => [id, nativeSymbol]));
-  const upkeep = createUpkeep({
-    ...tools,
-    trades: store.trades,
-    prices: createPrices(reference),
-    nativeSymbol: (chainId) => nativeSymbols.get(chainId) ?? '',
-  });
+  const upkeep = createUpkeep({ ...tools, trades: store.trades, prices: createPrices(reference) });
   life.onStop('upkeep of history', () => upkeep.stop());
   upkeep.start();
   const { idempotencyDays, slotDays, eventDays } = config.retention;
@@ -282,7 +276,6 @@ const penniless = (chains: readonly EvmChain[], senders: Senders): string[] =>
 async function optionsOf(config: VenueConfig, secrets: SecretContext): Promise<VenueOptions> {
   const settingsOf = (chain: VenueConfig['chains'][number]): ChainSettings => ({
     executionMode: chain.executionMode,
-    nativeSymbol: chain.nativeSymbol,
     settleGas: BigInt(chain.settleGas),
     outputGas: BigInt(chain.outputGas),
     openGas: BigInt(chain.openGas),

@@ -1,5 +1,6 @@
 /** Reads a chain through the caller's own node. */
 
+import { ETHER } from '../../domain/chain.ts';
 import { decodeFunctionResult, encodeFunctionData, erc20Abi } from 'viem';
 import { createViewCaller } from '../../adapters/evm/chain/multicall.ts';
 import { createRpc } from '../../adapters/evm/rpc/rpc.ts';
@@ -70,6 +71,7 @@ export async function openWitness(chainId: number, rpcUrl: string, escrow: Addre
     permit2: ZERO_ADDRESS,
     depth: 0,
     blockTimeMs: 1,
+    native: ETHER,
     landingMarginSeconds: 0,
     proofWindowSeconds: 0,
     tokens: [],

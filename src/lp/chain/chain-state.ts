@@ -20,6 +20,10 @@ export interface ChainState {
   native: bigint | undefined;
 }
 
+/** The price symbol of what gas is paid in. */
+export const gasPriceOf = ({ port, config }: Pick<ChainState, 'port' | 'config'>): string =>
+  config.gasPrice ?? port.chain.native.symbol;
+
 export const createChainState = ({ port, config }: Pick<ChainState, 'port' | 'config'>): ChainState => ({
   port,
   config,

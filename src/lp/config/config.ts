@@ -28,10 +28,13 @@ export const zLpChain = z.strictObject({
   account: zAccount,
   /** Whole tokens that are never quoted, by symbol. */
   buffers: z.record(zName, zUnits).default({}),
-  /** Standby below this native balance of the operator, where it sends transactions (whole units). */
-  minGas: zUnits.default('0.02'),
-  /** Price symbol of the native currency, for the cost of our gas on cross-chain trades. */
-  gasPrice: zName.default('ETH'),
+  /**
+   * Standby below this native balance of the operator, where it sends transactions (whole units). null: what
+   * five trades cost at the gas price of now.
+   */
+  minGas: zUnits.nullable().default(null),
+  /** Price symbol for the cost of our gas on cross-chain trades. null: the symbol of the native currency. */
+  gasPrice: zName.nullable().default(null),
   maxHeadAgeMs: z.int().min(500).nullable().default(null),
   /**
    * A hold expires this long after its deadline, for clock skew, two blocks and submit latency. null: 15, or

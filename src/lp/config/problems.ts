@@ -9,6 +9,7 @@ export interface NetworkFacts {
   id: number;
   slug: string;
   blockTimeMs: number;
+  native: { symbol: string };
   tokens: readonly { symbol: string }[];
 }
 
@@ -34,9 +35,9 @@ export function lpConfigProblems(config: LpConfig, networks: readonly NetworkFac
         ['chains', at, 'account'],
         'an LP has one account, the same on every chain: the escrow credits the address that paid',
       );
-    price(['chains', at, 'gasPrice'], gasPrice);
     const network = networks.find(({ id }) => id === chainId);
     if (network === undefined) continue;
+    price(['chains', at, 'gasPrice'], gasPrice ?? network.native.symbol);
     if (maxHeadAgeMs !== null && maxHeadAgeMs < network.blockTimeMs)
       report(
         ['chains', at, 'maxHeadAgeMs'],

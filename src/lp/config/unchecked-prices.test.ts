@@ -12,6 +12,7 @@ const warnings = (prices: object, assets: object = { USDC: { price: 'USD' }, WET
       assets,
       pairs: [{ base: 'WETH', quote: 'USDC' }],
     }),
+    [{ id: 1, native: { symbol: 'ETH' } }],
   );
 const USD = { fixed: '1', guards: from('x', 'y') };
 const ETH = { sources: from('x', 'y'), references: from('z') };

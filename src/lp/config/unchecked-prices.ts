@@ -4,12 +4,17 @@
  */
 
 import type { LpConfig } from './config.ts';
+import type { NetworkFacts } from './problems.ts';
 
 /** One sentence per price in use that lacks a second source, a guard or a reference. */
-export function uncheckedPrices({ prices, assets, chains }: LpConfig): string[] {
+export function uncheckedPrices(
+  { prices, assets, chains }: LpConfig,
+  networks: readonly Pick<NetworkFacts, 'id' | 'native'>[],
+): string[] {
+  const nativeOf = (chainId: number) => networks.find(({ id }) => id === chainId)?.native.symbol;
   const used = new Set([
     ...Object.values(assets).map(({ price }) => price),
-    ...chains.map(({ gasPrice }) => gasPrice),
+    ...chains.map(({ chainId, gasPrice }) => gasPrice ?? nativeOf(chainId) ?? ''),
   ]);
   return [...used].flatMap((symbol) => {
     const price = prices[symbol];

@@ -28,12 +28,12 @@ export function statusOf(
     openAwards: parts?.awards.open().length ?? 0,
     venues: parts?.sessions.map(({ name, welcome }) => ({ name, welcome })) ?? [],
     signals: parts?.signals.list() ?? [],
-    chains: lpChains.map(({ port, chain, config }) => ({
+    chains: lpChains.map(({ port, chain }) => ({
       chainId: chain.id,
       slug: chain.slug,
       head: port.head()?.number ?? null,
       final: parts?.followers.get(chain.id)?.cursor().block ?? 0n,
-      gasSymbol: config.gasPrice,
+      gasSymbol: chain.native.symbol,
       gasWei: parts?.states.get(chain.id)?.native ?? null,
     })),
     prices: market.symbols.map((symbol) => {

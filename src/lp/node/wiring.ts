@@ -8,7 +8,7 @@ import { createAccounts } from '../accounting/accounts.ts';
 import { createRebalancing } from '../accounting/rebalancing.ts';
 import { createReceivables } from '../accounting/receivables.ts';
 import { createTakers } from '../accounting/taker-costs.ts';
-import { createChainState } from '../chain/chain-state.ts';
+import { createChainState, gasPriceOf } from '../chain/chain-state.ts';
 import type { Follower } from '../chain/follow.ts';
 import type { LpConfig } from '../config/config.ts';
 import { createQuoteEvents } from '../quote-log/quote-events.ts';
@@ -67,10 +67,11 @@ export function wireLp(deps: LpNodeDeps, config: LpConfig, base: NodeBase, opene
   /** "none": the configuration no longer has the pair. */
   const pairOf = ({ slice: { earns, pays } }: Pick<OpenAward, 'slice'>): string =>
     quoting().routes.find(assetId(earns), assetId(pays))?.pairName ?? 'none';
-  const nativeSymbol = (chainId: number): string => states.get(chainId)?.config.gasPrice ?? 'native';
+  const nativeSymbol = (chainId: number): string => states.get(chainId)?.port.chain.native.symbol ?? 'native';
   function nativeUsd(chainId: number) {
-    const mid = market().mid(nativeSymbol(chainId));
-    return isDecline(mid) ? undefined : mid.price;
+    const state = states.get(chainId);
+    const mid = state && market().mid(gasPriceOf(state));
+    return mid === undefined || isDecline(mid) ? undefined : mid.price;
   }
   function announceStatus(): void {
     standby.update();

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Chain, TokenInfo } from '../../domain/chain.ts';
+import { ETHER, type Chain, type TokenInfo } from '../../domain/chain.ts';
 import type { Address } from '../../domain/hex.ts';
 import { DEFAULT_PARAMS } from '../../pricing/params.ts';
 import { zLpChain, zLpPair } from '../config/config.ts';
@@ -25,6 +25,7 @@ const place = (id: number, slug: string) => ({
     permit2: word(3),
     depth: 1,
     blockTimeMs: 1_000,
+    native: ETHER,
     landingMarginSeconds: 30,
     proofWindowSeconds: 60,
     tokens: [token('USDC', 6, id * 100), token('WETH', 18, id * 100 + 1)],

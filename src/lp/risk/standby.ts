@@ -11,7 +11,8 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Transactor } from '../../ports/transactor.ts';
 import type { QuotingSnapshot } from '../quoting/quoting-snapshot.ts';
 import type { Bonds } from '../chain/bonds.ts';
-import type { ChainState } from '../chain/chain-state.ts';
+import { type ChainState, gasPriceOf } from '../chain/chain-state.ts';
+import type { LpConfig } from '../config/config.ts';
 import type { Follower } from '../chain/follow.ts';
 import type { Lead } from '../replicas/leadership.ts';
 import type { Leases } from '../replicas/lease.ts';
@@ -167,10 +168,11 @@ export function createStandby({
     const state = quoting().context.chains.get(chainId);
     if (state === undefined) return undefined;
     const { slug } = state.port.chain;
-    if (state.native !== undefined && state.native < parseUnits(state.config.minGas, 18))
+    const least = leastGas(state, quoting().config.quoting.gasUnits);
+    if (state.native !== undefined && least !== undefined && state.native < least)
       return {
         kind: 'gas',
-        note: `${slug}: the operator has ${gasText(state, state.native)} for gas, and needs ${state.config.minGas}`,
+        note: `${slug}: the operator has ${gasText(state, state.native)} for gas, and needs ${gasText(state, least)}`,
       };
     // Only the leading replica sends.
     if (!lead.mine())
@@ -285,7 +287,7 @@ export function createStandby({
     for (const { id, slug } of [dest, origin]) {
       const state = chains.get(id);
       if (state === undefined) continue;
-      const { gasPrice } = state.config;
+      const gasPrice = gasPriceOf(state);
       const native = market.mid(gasPrice);
       if (isDecline(native))
         return {
@@ -406,8 +408,22 @@ export function chainReason(
   return undefined;
 }
 
-const gasText = ({ config }: ChainState, wei: bigint): string =>
-  formatTokens(wei, { decimals: 18, symbol: config.gasPrice });
+/** Trades that the operator's balance must pay for, unless the configuration names an amount. */
+const TRADES_IN_RESERVE = 5n;
+
+/** Wei; undefined until the price of gas is known. */
+function leastGas(
+  { config, weiPerGas, extraFees }: ChainState,
+  { fill, prove, claim }: LpConfig['quoting']['gasUnits'],
+): bigint | undefined {
+  if (config.minGas !== null) return parseUnits(config.minGas, 18);
+  if (weiPerGas === undefined || extraFees === undefined) return undefined;
+  const trade = weiPerGas * BigInt(fill + prove + claim) + extraFees.fill + extraFees.prove + extraFees.claim;
+  return TRADES_IN_RESERVE * trade;
+}
+
+const gasText = ({ port }: ChainState, wei: bigint): string =>
+  formatTokens(wei, { decimals: 18, symbol: port.chain.native.symbol });
 
 /** `drift`: what the chain has more than the ledger. */
 const driftText = (slug: string, { asset, decimals }: BucketView, drift: bigint): string =>

@@ -7,7 +7,7 @@ import { mulDivUp } from '../../domain/amount.ts';
 import { type Decline, isDecline } from '../../domain/decline.ts';
 import type { Address } from '../../domain/hex.ts';
 import { type Rational, ten } from '../../pricing/rational.ts';
-import type { ChainState, ExtraFees } from '../chain/chain-state.ts';
+import { type ChainState, type ExtraFees, gasPriceOf } from '../chain/chain-state.ts';
 import type { LpConfig } from '../config/config.ts';
 import type { Market } from '../market/market.ts';
 import type { Route } from '../quoting/route.ts';
@@ -51,12 +51,12 @@ export function createGas(
   }
 
   function inTokens(
-    { config }: ChainState,
+    state: ChainState,
     wei: bigint,
     decimals: number,
     { num, den }: Rational,
   ): bigint | Decline {
-    const native = market.mid(config.gasPrice);
+    const native = market.mid(gasPriceOf(state));
     if (isDecline(native)) return native;
     return mulDivUp(wei * ten(decimals), native.price.num * den, ten(18) * native.price.den * num);
   }

@@ -1,7 +1,7 @@
 /** Reference prices: the value of an amount, and what the relayer must be paid in the input token. */
 
 import { formatUnits, mulDivUp } from '../../domain/amount.ts';
-import type { TokenInfo } from '../../domain/chain.ts';
+import { type NativeCurrency, nativeTokenUnitsUp, type TokenInfo } from '../../domain/chain.ts';
 import type { Reference } from '../../ports/reference.ts';
 import { divide, type Rational, ten, toNumber } from '../../pricing/rational.ts';
 
@@ -50,10 +50,13 @@ export function createPrices(reference: Reference) {
       const known = sides.flatMap(([token, amount]) => worthUp(lastUsd(token), amount, token.decimals) ?? []);
       return known.length === 0 ? null : Math.max(...known);
     },
-    nativeUsd: (symbol: string, wei: bigint) => worthUp(reference.usd(symbol), wei, NATIVE_DECIMALS),
+    nativeUsd: ({ priceSymbol }: NativeCurrency, wei: bigint) =>
+      worthUp(reference.usd(priceSymbol), wei, NATIVE_DECIMALS),
     /** Base units of the token, rounded up. undefined without both prices. */
-    tokenForNativeUp(token: TokenInfo, nativeSymbol: string, wei: bigint) {
-      const [tokenPrice, nativePrice] = [usd(token), reference.usd(nativeSymbol)];
+    tokenForNativeUp(token: TokenInfo, native: NativeCurrency, wei: bigint) {
+      // The same money needs no price.
+      if (native.token?.address === token.address) return nativeTokenUnitsUp(native, wei);
+      const [tokenPrice, nativePrice] = [usd(token), reference.usd(native.priceSymbol)];
       if (tokenPrice === undefined || nativePrice === undefined) return undefined;
       const { num, den } = divide(nativePrice, tokenPrice);
       return mulDivUp(wei * ten(token.decimals), num, den * ten(NATIVE_DECIMALS));

@@ -14,7 +14,6 @@ import type { Prices } from '../market/prices.ts';
 import type { FanOutOptions } from '../options.ts';
 import { type OpenQuotes, sidesOf } from './open-quotes.ts';
 import type { RequestParser } from './parse-request.ts';
-import type { RelayFees } from './relay-fee.ts';
 import { noQuotes, type QuoteOutcome, type QuoteResponder } from './response.ts';
 import type { RfqSource } from './rfq-source.ts';
 import type { Sealing } from './sealing.ts';
@@ -27,7 +26,6 @@ export interface RfqQuoterDeps {
   source: RfqSource;
   sealing: Sealing;
   responder: QuoteResponder;
-  relayFees: RelayFees;
   prices: Prices;
   openQuotes: OpenQuotes;
   nonces: TakerNonces;
@@ -39,7 +37,7 @@ export interface RfqQuoter {
 }
 
 export function createRfqQuoter(
-  { parser, source, sealing, responder, relayFees, prices, openQuotes, nonces }: RfqQuoterDeps,
+  { parser, source, sealing, responder, prices, openQuotes, nonces }: RfqQuoterDeps,
   options: Pick<FanOutOptions, 'shortValiditySeconds' | 'farFromMidBps'>,
 ): RfqQuoter {
   async function findQuotes(
@@ -69,11 +67,10 @@ export function createRfqQuoter(
         Math.max(...best.map(({ validUntil }) => validUntil)),
       );
       const owner = { account: workspace.id, namespace: 'rfq', mode: key.mode } as const;
-      const { nativeSymbol } = relayFees.settings(asked.origin.id);
       const quotes = best.map((candidate) =>
         sealing.seal(
           owner,
-          candidateTerms(asked, candidate, { prices, nativeSymbol, ...options }),
+          candidateTerms(asked, candidate, { prices, ...options }),
           candidate.quote.commitments,
         ),
       );

@@ -1,7 +1,7 @@
 /** The cost of sending a trade, and who pays: the trade (apiSubmit) or its taker (walletBroadcast). */
 
 import { mulDivUp } from '../../domain/amount.ts';
-import type { TokenInfo } from '../../domain/chain.ts';
+import { ETHER, type TokenInfo } from '../../domain/chain.ts';
 import type { ChainPort, RollupFees } from '../../ports/chain.ts';
 import type { VenueDeps } from '../deps.ts';
 import { CHAIN_DEFAULTS, type ChainSettings } from '../options.ts';
@@ -49,6 +49,7 @@ export function createRelayFees(
   let stops: (() => void)[] = [];
 
   const settingsOf = (chainId: number) => settings.get(chainId) ?? CHAIN_DEFAULTS;
+  const nativeOf = (chainId: number) => chains.get(chainId)?.chain.native ?? ETHER;
 
   async function read(chainId: number, port: ChainPort) {
     if (reading.has(chainId)) return;
@@ -94,15 +95,19 @@ export function createRelayFees(
     weiPerGas: (chainId: number) => weiPerGas.get(chainId),
     terms(chainId: number, token: TokenInfo, shape: Shape): RelayTerms {
       const { outputs, deferredOn } = shape;
-      const { executionMode, nativeSymbol, relayBufferBps } = settingsOf(chainId);
+      const { executionMode, relayBufferBps } = settingsOf(chainId);
       const wei = weiFor(chainId, transactionOf(chainId, shape));
-      const inTokens = (wanted: bigint | undefined, native: string) =>
+      const inTokens = (wanted: bigint | undefined, paidOn: number) =>
         wanted === undefined
           ? undefined
-          : prices.tokenForNativeUp(token, native, mulDivUp(wanted, BPS + BigInt(relayBufferBps), BPS));
+          : prices.tokenForNativeUp(
+              token,
+              nativeOf(paidOn),
+              mulDivUp(wanted, BPS + BigInt(relayBufferBps), BPS),
+            );
       const landed =
         executionMode === 'apiSubmit' && relayers.get(chainId)?.healthy()
-          ? inTokens(wei, nativeSymbol)
+          ? inTokens(wei, chainId)
           : undefined;
       const paidOut =
         deferredOn === undefined
@@ -112,7 +117,7 @@ export function createRelayFees(
                 gas: PAYOUT_GAS * BigInt(outputs),
                 unsignedBytes: PAYOUT_BYTES * outputs,
               }),
-              settingsOf(deferredOn).nativeSymbol,
+              deferredOn,
             );
       const relayFee = landed === undefined || paidOut === undefined ? undefined : landed + paidOut;
       // The chain's setting, no healthy relayer, or a price that is not known: the taker sends it.
@@ -139,7 +144,7 @@ export function createRelayFees(
       return (
         prices.tokenForNativeUp(
           side === 'exactInput' ? outputToken : inputToken,
-          settingsOf(origin.id).nativeSymbol,
+          nativeOf(origin.id),
           takerGasWei,
         ) ?? 0n
       );

@@ -9,7 +9,6 @@ import type { SolverRequest } from './verify.ts';
 
 export interface TermsContext {
   prices: Prices;
-  nativeSymbol: string;
   shortValiditySeconds: number;
   farFromMidBps: number;
 }
@@ -17,7 +16,7 @@ export interface TermsContext {
 export function candidateTerms(
   asked: SolverRequest,
   { quote, relayTerms, underWatch }: RfqCandidate,
-  { prices, nativeSymbol, ...thresholds }: TermsContext,
+  { prices, ...thresholds }: TermsContext,
 ): CandidateTerms {
   const { origin, dest, inputToken, outputToken, rfq } = asked;
   const amount = quote.outputAmount.toString();
@@ -73,7 +72,7 @@ export function candidateTerms(
       : null,
     gas: {
       native: relayTerms.takerGasWei.toString(),
-      usd: relayTerms.takerGasWei === 0n ? 0 : prices.nativeUsd(nativeSymbol, relayTerms.takerGasWei),
+      usd: relayTerms.takerGasWei === 0n ? 0 : prices.nativeUsd(origin.native, relayTerms.takerGasWei),
     },
     warnings: warningsFor(
       { delta, thin: quote.thin, secondsLeft: quote.validUntil - asked.now, underWatch },

@@ -6,7 +6,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { netOf, rank } from '../../auction/rank.ts';
-import type { Chain, TokenInfo } from '../../domain/chain.ts';
+import { ETHER, type Chain, type TokenInfo } from '../../domain/chain.ts';
 import type { Decline } from '../../domain/decline.ts';
 import type { Address } from '../../domain/hex.ts';
 import type { ChainPort } from '../../ports/chain.ts';
@@ -40,6 +40,7 @@ const chain: Chain = {
   permit2: `0x${'0'.repeat(39)}2`,
   depth: 1,
   blockTimeMs: 1_000,
+  native: ETHER,
   tokens: [token(1), token(2), token(3), token(4)],
   landingMarginSeconds: 10,
   proofWindowSeconds: 60,

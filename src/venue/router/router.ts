@@ -148,12 +148,7 @@ export function createRouter(deps: RouterDeps, settings: RouterSettings) {
       : { venue: null, through: null, ...first.settledBy, ...link };
     return sealing.seal(
       owner,
-      routerTerms(intent, candidate, {
-        prices,
-        relayFees,
-        options: settings.fanOut,
-        delivered: delivered?.legs ?? [],
-      }),
+      routerTerms(intent, candidate, { prices, options: settings.fanOut, delivered: delivered?.legs ?? [] }),
       first.commitments,
       route,
     );

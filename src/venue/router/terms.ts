@@ -4,7 +4,6 @@ import { assetId } from '../../domain/asset.ts';
 import { orderEnvelope } from '../../domain/order.ts';
 import { ORDER_TYPE } from '../../protocol/api/candidate.ts';
 import type { Leg, RouterTerms } from '../../protocol/api/router.ts';
-import type { RelayFees } from '../quoting/relay-fee.ts';
 import type { FanOutOptions } from '../options.ts';
 import type { Prices } from '../market/prices.ts';
 import { warningsFor } from '../quoting/terms.ts';
@@ -14,7 +13,6 @@ import type { RouteLeg } from './source.ts';
 
 export interface RouterTermsContext {
   prices: Prices;
-  relayFees: RelayFees;
   options: Pick<FanOutOptions, 'shortValiditySeconds' | 'farFromMidBps'>;
   delivered?: readonly Leg[];
 }
@@ -22,10 +20,10 @@ export interface RouterTermsContext {
 export function routerTerms(
   { input, output, receiver, workspace, now }: PairRequest,
   { first, legs, model, inputAmount, outputAmount, eta, validUntil }: RouteCandidate,
-  { prices, relayFees, options, delivered = [] }: RouterTermsContext,
+  { prices, options, delivered = [] }: RouterTermsContext,
 ): RouterTerms {
   const { relayTerms, order } = first;
-  const [origin, nativeSymbol] = [input.chain, relayFees.settings(input.chain.id).nativeSymbol];
+  const origin = input.chain;
   const sequential = model === 'sequential';
   const parts = order.outputs.length;
   const shown = [
@@ -72,7 +70,7 @@ export function routerTerms(
         : { legs: shown, executionModel: sequential || delivered.length > 0 ? 'sequential' : 'atomic' },
     gas: {
       native: relayTerms.takerGasWei.toString(),
-      usd: relayTerms.takerGasWei === 0n ? 0 : prices.nativeUsd(nativeSymbol, relayTerms.takerGasWei),
+      usd: relayTerms.takerGasWei === 0n ? 0 : prices.nativeUsd(origin.native, relayTerms.takerGasWei),
     },
     warnings: warningsFor(
       {

@@ -2,6 +2,7 @@
 
 import { divUp } from '../../domain/amount.ts';
 import { assetId } from '../../domain/asset.ts';
+import { type NativeCurrency, nativeTokenUnitsUp } from '../../domain/chain.ts';
 import { decodeContext } from '../../domain/context.ts';
 import type { Evidence } from '../../domain/fact.ts';
 import { toIso } from '../../domain/time.ts';
@@ -23,7 +24,8 @@ export interface DossierParts {
   route: readonly OrderRecord[];
   gas: readonly CapturedGas[];
   names: Names;
-  nativeSymbol(chainId: number): string;
+  /** undefined for a chain that is not configured any more. */
+  native(chainId: number): NativeCurrency | undefined;
   /** undefined for roles that may not see it. */
   restricted: { screenedNow: Screened; travelRule: TravelRuleRecord | undefined } | undefined;
 }
@@ -170,7 +172,7 @@ function legsOf({ record, route }: DossierParts, { composite }: Quoted): NonNull
 
 /** undefined when older than the capture of gas. */
 function feesOf(
-  { record, row, gas, names, nativeSymbol }: DossierParts,
+  { record, row, gas, names, native }: DossierParts,
   { opened, fills }: Progress,
   { preview }: Quoted,
 ): TradeDossier['fees'] {
@@ -198,7 +200,7 @@ function feesOf(
     ? BigInt(row.state.delivered ?? row.terms.output.amount)
     : BigInt(row.terms.output.amount);
   return {
-    gas: gasFee(gas, row.terms.sourceChainId, nativeSymbol),
+    gas: gasFee(gas, row.terms.sourceChainId, native),
     protocolFee: fee(input, platform, inputUsd),
     // The LP's spread in output, rounded down.
     solverFee: fee(output, (delivered * spread) / (10_000n - spread), outputUsd),
@@ -225,28 +227,32 @@ function sharesOf({ order }: OrderRecord): { platform: bigint; relay: bigint } {
 /** Native coins in SLIP-44, for CAIP-19. */
 const SLIP44: Record<string, number> = { ETH: 60, POL: 966, BNB: 714, AVAX: 9000 };
 
-/** Wei over the chains with the origin's coin; USD over all. */
+/** The gas of the chains with the origin's native currency, in it; USD over all. */
 function gasFee(
   gas: readonly CapturedGas[],
   originChainId: number,
-  nativeSymbol: (chainId: number) => string,
+  native: DossierParts['native'],
 ): TradeFee {
-  const symbol = nativeSymbol(originChainId);
-  const amount = gas.reduce(
-    (sum, { chainId, feeWei }) => (nativeSymbol(chainId) === symbol ? sum + (feeWei ?? 0n) : sum),
+  const own = native(originChainId);
+  const wei = gas.reduce(
+    (sum, { chainId, feeWei }) => (native(chainId)?.symbol === own?.symbol ? sum + (feeWei ?? 0n) : sum),
     0n,
   );
   const usd = gas.map(usdOf);
-  const asset = SLIP44[symbol.toUpperCase()];
   return {
-    amount: amount.toString(),
-    asset:
-      asset === undefined
-        ? `eip155:${originChainId}/native:${symbol}`
-        : `eip155:${originChainId}/slip44:${asset}`,
+    // Where the currency is a token, its CAIP-19 id promises the token's own decimals.
+    amount: ((own && nativeTokenUnitsUp(own, wei)) ?? wei).toString(),
+    asset: nativeAsset(originChainId, own),
     usd:
       gas.length > 0 && usd.every((value) => value !== null)
         ? usd.reduce((sum: number, value) => sum + (value ?? 0), 0)
         : null,
   };
+}
+
+function nativeAsset(chainId: number, native: NativeCurrency | undefined): string {
+  if (native?.token) return assetId({ chainId, token: native.token.address });
+  const symbol = native?.symbol ?? '';
+  const coin = SLIP44[symbol.toUpperCase()];
+  return coin === undefined ? `eip155:${chainId}/native:${symbol}` : `eip155:${chainId}/slip44:${coin}`;
 }

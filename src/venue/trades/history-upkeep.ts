@@ -9,7 +9,6 @@ import type { Prices } from '../market/prices.ts';
 type UpkeepDeps = Pick<VenueDeps, 'chains' | 'clock' | 'log' | 'metrics'> & {
   trades: TradeUpkeep;
   prices: Prices;
-  nativeSymbol(chainId: number): string;
 };
 
 export type Upkeep = ReturnType<typeof createUpkeep>;
@@ -21,7 +20,7 @@ const AGAIN_MS = 15_000;
 const WEI = 10n ** 18n;
 
 export function createUpkeep(
-  { trades, chains, prices, nativeSymbol, clock, log, metrics }: UpkeepDeps,
+  { trades, chains, prices, clock, log, metrics }: UpkeepDeps,
   { everyMs = EVERY_MS }: { everyMs?: number } = {},
 ) {
   const captured = metrics.counter('firmquote_venue_gas_captured_total', 'Captured gas of transactions', {
@@ -63,7 +62,7 @@ export function createUpkeep(
       gasUsed: receipt.gasUsed,
       feeWei: divUp(receipt.gasUsed * receipt.effectiveGasPrice + receipt.rollupFee, orders),
       // Priced now, seconds after the transaction became final.
-      nativeUsd: prices.nativeUsd(nativeSymbol(due.chainId), WEI),
+      nativeUsd: port ? prices.nativeUsd(port.chain.native, WEI) : null,
       atMs: clock.nowMs(),
     });
   }

@@ -19,7 +19,6 @@ interface HistoryDeps {
   store: VenueStore;
   chains: ReadonlyMap<number, Chain>;
   screening: Screening;
-  nativeSymbol(chainId: number): string;
   clock: Clock;
 }
 
@@ -29,7 +28,7 @@ export type TradeHistory = ReturnType<typeof createTradeHistory>;
 const nowhere = () => new ApiError('not_found', 'No such workspace or trade.');
 const EXPORT_RETRY_SECONDS = 10;
 
-export function createTradeHistory({ store, chains, screening, nativeSymbol, clock }: HistoryDeps) {
+export function createTradeHistory({ store, chains, screening, clock }: HistoryDeps) {
   const { trades } = store;
 
   function bookOf(key: ApiKey, workspaceId: string): TradeBook {
@@ -107,7 +106,7 @@ export function createTradeHistory({ store, chains, screening, nativeSymbol, clo
         route,
         gas,
         names,
-        nativeSymbol,
+        native: (chainId) => chains.get(chainId)?.native,
         restricted: screenedNow && { screenedNow, travelRule },
       });
     },

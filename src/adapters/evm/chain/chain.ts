@@ -21,6 +21,7 @@ import { type RpcBlock, toBlock } from './block.ts';
 import { createHead } from './head.ts';
 import { createDecoder, type RpcLog } from './logs.ts';
 import { createLogRange } from './log-range.ts';
+import { type FeeModel, GAS_PRICE_ORACLE } from './rollup-fees.ts';
 import { createTips } from './tips.ts';
 import { checkedTokens } from './token-facts.ts';
 import { createHealth, type Health, HEALTH, type HealthOptions } from '../rpc/health.ts';
@@ -43,6 +44,10 @@ interface ChainOptions extends RpcOptions, Partial<HealthOptions> {
   quorum?: QuorumOptions;
   /** After a reorganisation deeper than its depth; true by default. */
   stopOnDeepReorg?: boolean;
+  /** Wei per gas; the chain's base fee never falls below it. */
+  minBaseFee?: bigint;
+  /** opStack: the start fails without the contract that names its further fees. */
+  feeModel?: FeeModel;
 }
 
 interface Witness extends ChainViews {
@@ -104,6 +109,8 @@ export function createChain(configured: Chain, options: ChainOptions): EvmChain 
     maxClockSkewMs = MAX_CLOCK_SKEW_MS,
     quorum = QUORUM,
     stopOnDeepReorg = true,
+    minBaseFee = 0n,
+    feeModel = 'auto',
   } = options;
   const log = parentLog.child({ chain: chain.slug });
   const health = createHealth(
@@ -132,7 +139,7 @@ export function createChain(configured: Chain, options: ChainOptions): EvmChain 
     { depth: chain.depth, everyMs: Math.max(PROBE_MS, chain.blockTimeMs) },
   );
   const viewCaller = createViewCaller(rpc);
-  const views = createViews(chain, rpc, viewCaller);
+  const views = createViews(chain, rpc, viewCaller, feeModel);
   const alone = decidingBy((_, read) =>
     read({ ...views, blockHash: async (number) => (await block(number))?.hash }),
   );
@@ -316,7 +323,8 @@ export function createChain(configured: Chain, options: ChainOptions): EvmChain 
       }
       const latest =
         head.current() ?? toBlock(await rpc.request<RpcBlock>('eth_getBlockByNumber', ['latest', false]));
-      return { baseFee: latest.baseFee, priorityFee: tip.value };
+      const { baseFee } = latest;
+      return { baseFee: baseFee > minBaseFee ? baseFee : minBaseFee, priorityFee: tip.value };
     },
     async transactionCount(address, tag) {
       return Number(await rpc.request<Hex>('eth_getTransactionCount', [address, tag]));
@@ -358,6 +366,12 @@ export function createChain(configured: Chain, options: ChainOptions): EvmChain 
         );
       const answers = ids.find((id) => typeof id === 'number');
       if (answers === undefined) throw ids[0] as UpstreamError;
+      if (feeModel === 'opStack' && !(await views.hasCode(GAS_PRICE_ORACLE)))
+        throw new UpstreamError(
+          `${chain.slug} is configured as an OP-stack chain (feeModel), and has no GasPriceOracle at ` +
+            `${GAS_PRICE_ORACLE}: its data fees would be left out of every price. Correct feeModel or rpcUrls.`,
+          { code: 'wrong_chain', retry: 'never' },
+        );
       chain.tokens = await checkedTokens(configured, { call: viewCaller, log });
       await head.start();
       if (rpc.endpoints > 1) probe.start();

@@ -20,11 +20,15 @@ const oracle = { abi: gasPriceOracleAbi, address: GAS_PRICE_ORACLE } as const;
 
 const NONE: RollupFees = () => 0n;
 
+/** `auto`: as the chain has the oracle or not. */
+export type FeeModel = 'auto' | 'plain' | 'opStack';
+
 export function createRollupFees(
   call: ViewCaller,
   hasCode: (address: Address) => Promise<boolean>,
+  model: FeeModel,
 ): (at?: bigint) => Promise<RollupFees> {
-  let isRollup: boolean | undefined;
+  let isRollup = model === 'auto' ? undefined : model === 'opStack';
 
   async function dataFee(unsignedBytes: number, at: bigint | undefined): Promise<bigint> {
     const bound = await tryReadContract(

@@ -16,7 +16,7 @@ import { permit2Abi } from '../../../settlement/abi/permit2.ts';
 import { quoteBondAbi } from '../../../settlement/abi/quote-bond.ts';
 import { isRevert, type ViewCaller } from './multicall.ts';
 import { eip3009Abi, erc1271Abi, readContract } from './read-contract.ts';
-import { createRollupFees } from './rollup-fees.ts';
+import { createRollupFees, type FeeModel } from './rollup-fees.ts';
 import { type ChainRpc, RpcRefusal } from '../rpc/rpc.ts';
 
 const STATUSES: readonly EscrowStatus[] = ['none', 'deposited', 'claimed', 'refunded'];
@@ -24,7 +24,12 @@ const STATUSES: readonly EscrowStatus[] = ['none', 'deposited', 'claimed', 'refu
 const ERC1271_GAS = 600_000;
 const ERC1271_MAGIC = '0x1626ba7e';
 
-export function createViews(chain: Chain, rpc: Pick<ChainRpc, 'request'>, call: ViewCaller): ChainViews {
+export function createViews(
+  chain: Chain,
+  rpc: Pick<ChainRpc, 'request'>,
+  call: ViewCaller,
+  feeModel: FeeModel = 'auto',
+): ChainViews {
   const escrow = viewsOf(call, escrowAbi, chain.escrow);
   const permit2 = viewsOf(call, permit2Abi, chain.permit2);
   const quoteBond = chain.quoteBond ? viewsOf(call, quoteBondAbi, chain.quoteBond) : undefined;
@@ -125,7 +130,7 @@ export function createViews(chain: Chain, rpc: Pick<ChainRpc, 'request'>, call: 
       return BigInt(await rpc.request<Hex>('eth_getBalance', [address, tag(at)]));
     },
     read: (to, data, at) => call(to, data, at),
-    rollupFees: createRollupFees(call, (address) => hasCode(address)),
+    rollupFees: createRollupFees(call, (address) => hasCode(address), feeModel),
   };
 }
 

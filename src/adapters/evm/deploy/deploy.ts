@@ -20,6 +20,7 @@ import {
 } from '../../../settlement/abi/attestation-oracle.ts';
 import { batchAbi, batchBytecode } from '../../../settlement/abi/batch.ts';
 import { devAggregatorAbi, devAggregatorBytecode } from '../../../settlement/abi/dev-aggregator.ts';
+import { devGasUsdAbi, devGasUsdBytecode } from '../../../settlement/abi/dev-gas-usd.ts';
 import { devTokenAbi, devTokenBytecode } from '../../../settlement/abi/dev-token.ts';
 import { devUsdAbi, devUsdBytecode } from '../../../settlement/abi/dev-usd.ts';
 import { devWalletAbi, devWalletBytecode } from '../../../settlement/abi/dev-wallet.ts';
@@ -32,12 +33,17 @@ import { MULTICALL3_ADDRESS } from '../chain/multicall.ts';
 /** Arachnid's CREATE2 deployer, preinstalled in anvil. */
 const CREATE2_DEPLOYER: Address = '0x4e59b44847b379578588920ca78fbf26c0b4956c';
 
+/** Where USDC is on Arc. */
+const GAS_USD: Address = '0x3600000000000000000000000000000000000000';
+
 export interface DevToken {
   symbol: string;
   name: string;
   decimals: number;
   eip3009: boolean;
   priceSymbol: string | null;
+  /** Shows and spends native balances, at the address that USDC has on Arc. */
+  paysGas?: boolean;
 }
 
 export interface DevAccess {
@@ -97,18 +103,21 @@ export async function deployDevnet(options: DeployOptions): Promise<Deployment> 
       BigInt(options.minProofWindowSeconds ?? 1_800),
     ],
   });
-  const tokens = options.tokens.map(({ symbol, name, decimals, eip3009, priceSymbol }): TokenInfo => {
+  const predeploys: { from: Address; place: Address }[] = [];
+  const tokens = options.tokens.map((token): TokenInfo => {
+    const { symbol, name, decimals, eip3009, priceSymbol } = token;
+    const facts = { symbol, name, decimals, priceSymbol, eip3009: eip3009 ? { name, version: '2' } : null };
+    if (token.paysGas === true) {
+      predeploys.push({
+        from: dev.create({ abi: devGasUsdAbi, bytecode: devGasUsdBytecode }),
+        place: GAS_USD,
+      });
+      return { ...facts, address: GAS_USD };
+    }
     const address = eip3009
-      ? dev.create({ abi: devUsdAbi, bytecode: devUsdBytecode })
+      ? dev.create({ abi: devUsdAbi, bytecode: devUsdBytecode, args: [name] })
       : dev.create({ abi: devTokenAbi, bytecode: devTokenBytecode, args: [name, symbol, decimals] });
-    return {
-      address,
-      symbol,
-      name,
-      decimals,
-      eip3009: eip3009 ? { name: 'USD Coin', version: '2' } : null,
-      priceSymbol,
-    };
+    return { ...facts, address };
   });
   const batch = dev.create({ abi: batchAbi, bytecode: batchBytecode, args: [escrow] });
   const quoteBond = dev.create({
@@ -117,6 +126,8 @@ export async function deployDevnet(options: DeployOptions): Promise<Deployment> 
     args: [escrow, options.feeRecipient, BOND_SHARE_BPS, BigInt(options.takeBackDelaySeconds ?? 86_400)],
   });
   await dev.settled();
+  for (const { from, place } of predeploys)
+    await dev.rpc('anvil_setCode', [place, await dev.rpc('eth_getCode', [from, 'latest'])]);
   return { escrow, oracle, permit2, batch, quoteBond, tokens };
 }
 

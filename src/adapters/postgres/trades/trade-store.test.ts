@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import fc from 'fast-check';
 import { startTestPostgres, type TestPostgres } from '../../../../test/support/postgres.ts';
-import type { Chain } from '../../../domain/chain.ts';
+import { ETHER, type Chain } from '../../../domain/chain.ts';
 import type { Hex } from '../../../domain/hex.ts';
 import type { OrderRecord } from '../../../ports/stores/store.ts';
 import type { VenueStore } from '../../../ports/stores/venue-store.ts';
@@ -57,6 +57,7 @@ const chain = (id: number, slug: string): Chain => ({
   permit2: `0x${'0b'.repeat(20)}`,
   depth: 1,
   blockTimeMs: 1_000,
+  native: ETHER,
   tokens: [token(1, 'USD', 6), token(2, 'ETH', 18)],
   landingMarginSeconds: 20,
   proofWindowSeconds: 60,

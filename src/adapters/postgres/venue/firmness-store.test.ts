@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { seedTrades, type TradeSeed } from '../../../../bench/trade-seed.ts';
 import { startTestPostgres, type TestPostgres } from '../../../../test/support/postgres.ts';
-import type { Chain } from '../../../domain/chain.ts';
+import { ETHER, type Chain } from '../../../domain/chain.ts';
 import { FADE_CODES } from '../../../domain/fact.ts';
 import type { BondClaimRecord } from '../../../ports/stores/firmness.ts';
 import type { VenueStore } from '../../../ports/stores/venue-store.ts';
@@ -21,6 +21,7 @@ let store: VenueStore;
 
 const chain = (id: number, slug: string): Chain => ({
   ...{ id, slug, sandbox: true, depth: 1, blockTimeMs: 1_000 },
+  native: ETHER,
   ...{ escrow: `0x${'e'.repeat(40)}`, oracle: `0x${'0a'.repeat(20)}`, permit2: `0x${'0b'.repeat(20)}` },
   tokens: (['1', '2'] as const).map((n) => ({
     ...{ address: `0x${n.repeat(40)}`, symbol: n === '1' ? 'USD' : 'ETH', name: n, decimals: 18 },

@@ -10,12 +10,13 @@ import { createSigner } from '../../../adapters/secp256k1/signer.ts';
 import { systemRandom } from '../../../adapters/system/random.ts';
 import { formatUnits } from '../../../domain/amount.ts';
 import { type Address, type Hex, isBytes32 } from '../../../domain/hex.ts';
-import { parseConfig } from '../../config/load.ts';
+import { ConfigError, parseConfig } from '../../config/load.ts';
 import { expand, openSecret, type SecretContext } from '../../keys.ts';
 import { toolContext } from '../../process.ts';
 import { type LpAppConfig, lpWarnings, zLpAppConfig } from '../../lp/config.ts';
 import { type Answers, merge, readAnswers, readDemo } from '../../lp/init/answers.ts';
 import {
+  gasSymbolOf,
   quotingFor,
   EXCHANGES,
   networkOf,
@@ -54,8 +55,6 @@ export interface InitOptions {
 
 const report = (line: string): void => console.log(line);
 const FIRST_PORT = 9200;
-/** Gas is priced in it, whether or not a token of it is traded. */
-const GAS_PRICE = 'ETH';
 /** A proposed limit lets the operator spend this part of the balance in an hour. */
 const LIMIT_SHARE = 4n;
 /** Stands for a number in a proposed limit where the account has nothing yet. */
@@ -113,7 +112,8 @@ export async function initLp(
     const password = await passwordOf(answers, asker);
 
     const symbols = [...new Set(networks.flatMap(({ tokens }) => tokens.map(({ symbol }) => symbol)))];
-    const prices = answers.prices ?? defaultPrices([...symbols.map(priceNameOf), GAS_PRICE]);
+    const prices =
+      answers.prices ?? defaultPrices([...symbols, ...networks.map(gasSymbolOf)].map(priceNameOf));
     const priceOf = (symbol: string) =>
       priceNameOf(symbol) in prices ? priceNameOf(symbol) : priceSymbolOf(symbol);
     const params = {
@@ -160,7 +160,7 @@ export async function initLp(
         quoting: quotingFor(networks),
       },
     };
-    const { config: understood } = parseConfig(zLpAppConfig, config, {}, files.config);
+    const understood = understand(config);
     for (const warning of lpWarnings(understood)) report(`\nWARNING: ${warning}`);
     const todo = await checkAccount(understood, account, operator.address, files.config, secrets);
 
@@ -190,6 +190,17 @@ export async function initLp(
     );
   } finally {
     terminal?.close();
+  }
+}
+
+function understand(config: object): LpAppConfig {
+  try {
+    return parseConfig(zLpAppConfig, config, {}).config;
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    throw badRequest(
+      `These answers make a configuration that cannot be used, so no file was written: ${error.problems.join('; ')}. Change the answers, or give prices, pairs and feeds in an answers file (--answers).`,
+    );
   }
 }
 

@@ -1,8 +1,11 @@
 /** Default parts of a first configuration. */
 
+import { ETHER } from '../../../domain/chain.ts';
+import { readPreset } from '../../config/presets.ts';
 import type { ChainFacts, TokenFacts, VenueFacts } from './probe.ts';
 
 export type NetworkSection = Record<string, unknown> & {
+  preset?: string;
   id: number;
   slug: string;
   tokens: { symbol: string }[];
@@ -18,23 +21,28 @@ export const priceSymbolOf = (symbol: string): string =>
 
 export function networkOf(
   { chainId, slug, escrow, oracle, quoteBond }: VenueFacts['chains'][number],
-  { blockTimeMs, minProofWindowSeconds }: ChainFacts,
+  { preset, blockTimeMs, minProofWindowSeconds }: ChainFacts,
   rpcUrl: string,
   tokens: readonly TokenFacts[],
 ): NetworkSection {
   return {
+    ...(preset !== undefined && { preset }),
     id: chainId,
     slug,
     escrow,
     oracle,
     quoteBond: quoteBond ?? null,
-    blockTimeMs,
+    ...(preset === undefined && { blockTimeMs }),
     landingMarginSeconds: 30,
     proofWindowSeconds: minProofWindowSeconds,
     tokens: tokens.map((token) => ({ ...token, priceSymbol: priceSymbolOf(token.symbol) })),
     rpcUrls: [rpcUrl],
   };
 }
+
+/** The symbol of what gas is paid in. */
+export const gasSymbolOf = ({ preset }: NetworkSection): string =>
+  typeof preset === 'string' ? readPreset(preset).native.symbol : ETHER.symbol;
 
 const polled = (url: string, bid: string, ask: string, time: string | null) => ({
   kind: 'http',

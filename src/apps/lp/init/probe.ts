@@ -20,6 +20,7 @@ import type { Address, Hex } from '../../../domain/hex.ts';
 import { readFromVenue } from '../../../protocol/link/link.ts';
 import { escrowAbi } from '../../../settlement/abi/escrow.ts';
 import { badRequest } from '../../bad-request.ts';
+import { presetOf } from '../../config/presets.ts';
 import { hasLimits } from '../owner.ts';
 
 export interface VenueFacts {
@@ -41,6 +42,8 @@ export interface TokenFacts {
 }
 
 export interface ChainFacts {
+  /** The preset of this chain; undefined for one without, such as a devnet with a public chain's id. */
+  preset: string | undefined;
   blockTimeMs: number;
   minProofWindowSeconds: number;
 }
@@ -103,10 +106,21 @@ export async function probeChain(
       view(rpc, escrow, escrowAbi, 'MIN_PROOF_WINDOW'),
     ]);
     return {
+      preset: await presetThatFits(rpc, chainId),
       blockTimeMs: Math.max(250, Math.round(((to - from) * 1_000) / Math.max(1, Number(newest - since)))),
       minProofWindowSeconds: Number(window),
     };
   });
+}
+
+/** Development chains borrow the ids of public ones; only the public ones have the tokens of the preset. */
+async function presetThatFits(rpc: ChainRpc, chainId: number): Promise<string | undefined> {
+  const preset = presetOf(chainId);
+  const token = preset?.tokens?.[0];
+  if (preset === undefined || token === undefined) return undefined;
+  return (await rpc.request<Hex>('eth_getCode', [token.address, 'latest'])) === '0x'
+    ? undefined
+    : preset.slug;
 }
 
 export async function probeTokens(

@@ -1,0 +1,74 @@
+/** Chain presets: what is true of a public chain for everybody, from the files of `config/chains`. */
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { suggest } from './schema-paths.ts';
+
+const FOLDER = new URL('../../../config/chains/', import.meta.url);
+
+type Entry = Record<string, unknown>;
+
+export interface Preset extends Entry {
+  id: number;
+  slug: string;
+  native: { symbol: string };
+  /** None for a development chain. */
+  tokens?: readonly { symbol: string; address: string }[];
+}
+
+const isEntry = (value: unknown): value is Entry =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+export const presetNames = (): string[] =>
+  readdirSync(FOLDER)
+    .filter((name) => name.endsWith('.json'))
+    .map((name) => name.slice(0, -'.json'.length))
+    .sort();
+
+/** Throws `RangeError` for an unknown name. */
+export function readPreset(name: string): Preset {
+  const names = presetNames();
+  if (!names.includes(name)) {
+    const meant = suggest(name, names);
+    throw new RangeError(
+      `there is no chain preset "${name}"${meant ? `; did you mean "${meant}"?` : `: ${names.join(', ')}`}`,
+    );
+  }
+  return JSON.parse(readFileSync(new URL(`${name}.json`, FOLDER), 'utf8')) as Preset;
+}
+
+/** The preset of a chain, by its id. */
+export const presetOf = (chainId: number): Preset | undefined =>
+  presetNames()
+    .map(readPreset)
+    .find(({ id }) => id === chainId);
+
+/**
+ * An entry of a list of chains with its preset filled in: `"base"`, or `{ "preset": "base", … }` whose own
+ * options win. A token may be named by its symbol in the preset. Other values are returned unchanged.
+ */
+export function withPreset(entry: unknown): unknown {
+  const own: Entry | undefined =
+    typeof entry === 'string' ? { preset: entry } : isEntry(entry) ? entry : undefined;
+  if (own === undefined || typeof own['preset'] !== 'string') return entry;
+  const { preset: name, ...options } = own;
+  const preset = readPreset(name as string);
+  const merged: Entry = { ...preset, ...options };
+  for (const [key, value] of Object.entries(options)) {
+    const standard = preset[key];
+    if (isEntry(value) && isEntry(standard)) merged[key] = { ...standard, ...value };
+  }
+  if (Array.isArray(options['tokens']))
+    merged['tokens'] = options['tokens'].map((token) => tokenOf(preset, token));
+  return merged;
+}
+
+function tokenOf(preset: Preset, token: unknown): unknown {
+  if (typeof token !== 'string') return token;
+  const { tokens = [], slug } = preset;
+  const found = tokens.find(({ symbol }) => symbol === token);
+  if (found === undefined)
+    throw new RangeError(
+      `the preset "${slug}" has no token "${token}": name one of ${tokens.map(({ symbol }) => symbol).join(', ')}, or describe the token`,
+    );
+  return found;
+}
