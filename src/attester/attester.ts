@@ -4,8 +4,8 @@
  */
 
 import {
-  attestationDigest,
-  attestationListDigest,
+  attestationListMessage,
+  attestationMessage,
   fillPayloadHash,
   fillRecordOf,
 } from '../domain/attestation.ts';
@@ -130,10 +130,10 @@ export function createAttester(
     return undefined;
   }
 
-  const sign = async (digest: Bytes32): Promise<AttestAnswer> => ({
+  const sign = async (message: Uint8Array): Promise<AttestAnswer> => ({
     kind: 'signed',
     signer: signer.address,
-    signature: await signer.sign(digest),
+    signature: await signer.sign(message),
   });
 
   function counted(answer: AttestAnswer, payloadHash: Bytes32): AttestAnswer {
@@ -145,7 +145,7 @@ export function createAttester(
   return {
     address: signer.address,
     async attest(request) {
-      const answer = (await objection(request)) ?? (await sign(attestationDigest(request, request)));
+      const answer = (await objection(request)) ?? (await sign(attestationMessage(request, request)));
       return counted(answer, request.payloadHash);
     },
     async attestList({ fills, ...request }) {
@@ -155,7 +155,7 @@ export function createAttester(
         if (answer !== undefined) return counted(answer, fill.payloadHash);
       }
       return counted(
-        await sign(attestationListDigest(request, { ...request, payloadHashes })),
+        await sign(attestationListMessage(request, { ...request, payloadHashes })),
         payloadHashes[0] as Bytes32,
       );
     },

@@ -2,7 +2,7 @@
 
 import { separatorOf } from './escrow-domain.ts';
 import type { Address, Bytes32 } from './hex.ts';
-import { keccak, keccakText, typedDataDigest } from './keccak.ts';
+import { keccak, keccakText, typedDataMessage } from './keccak.ts';
 import type { MandateOutput } from './order.ts';
 import type { UnixSeconds } from './time.ts';
 import { AbiWriter, byteLength, encodeWords } from './abi.ts';
@@ -30,36 +30,42 @@ interface OraclePlace {
   oracle: Address;
 }
 
-/** Digest for the oracle contract that accepts it. */
-export const attestationDigest = (
+/** Several payloads of one chain and application, which one set of signatures proves. */
+export interface AttestationList extends Omit<Attestation, 'payloadHash'> {
+  payloadHashes: readonly Bytes32[];
+}
+
+/** To sign, for the oracle contract that accepts it. */
+export const attestationMessage = (
   oracle: OraclePlace,
   { remoteChainId, application, payloadHash }: Attestation,
-): Bytes32 => digestAt(oracle, [ATTESTATION_TYPEHASH, remoteChainId, application, payloadHash]);
+): Uint8Array => messageAt(oracle, [ATTESTATION_TYPEHASH, remoteChainId, application, payloadHash]);
 
-/** Digest of several payloads of one chain and application, which one set of signatures proves. */
-export const attestationListDigest = (
+export const attestationDigest = (oracle: OraclePlace, attestation: Attestation): Bytes32 =>
+  keccak(attestationMessage(oracle, attestation));
+
+export const attestationListDigest = (oracle: OraclePlace, list: AttestationList): Bytes32 =>
+  keccak(attestationListMessage(oracle, list));
+
+export const attestationListMessage = (
   oracle: OraclePlace,
-  {
-    remoteChainId,
-    application,
-    payloadHashes,
-  }: Omit<Attestation, 'payloadHash'> & { payloadHashes: readonly Bytes32[] },
-): Bytes32 =>
-  digestAt(oracle, [
+  { remoteChainId, application, payloadHashes }: AttestationList,
+): Uint8Array =>
+  messageAt(oracle, [
     ATTESTATION_LIST_TYPEHASH,
     remoteChainId,
     application,
     keccak(encodeWords(payloadHashes)),
   ]);
 
-function digestAt({ chainId, oracle }: OraclePlace, words: Parameters<typeof encodeWords>[0]): Bytes32 {
+function messageAt({ chainId, oracle }: OraclePlace, words: Parameters<typeof encodeWords>[0]): Uint8Array {
   const separator = separatorOf({
     name: ORACLE_DOMAIN_NAME,
     version: ORACLE_DOMAIN_VERSION,
     chainId,
     verifyingContract: oracle,
   });
-  return typedDataDigest(separator, keccak(encodeWords(words)));
+  return typedDataMessage(separator, keccak(encodeWords(words)));
 }
 
 /** What the escrow stores of a fill: keccak256 of who delivered (32 bytes) and when (4 bytes). */

@@ -3,7 +3,7 @@
 import type { EscrowDomain } from './escrow-domain.ts';
 import { domainSeparator } from './escrow-domain.ts';
 import type { Address, Bytes32, Hex } from './hex.ts';
-import { keccak, keccakText, typedDataDigest } from './keccak.ts';
+import { keccak, keccakText, typedDataMessage } from './keccak.ts';
 import type { UnixSeconds } from './time.ts';
 import { encodeWords } from './abi.ts';
 
@@ -28,11 +28,14 @@ export interface SignedCommitment {
   signature: Hex;
 }
 
-/** Digest of a `QuoteCommitment` in the domain of the origin's escrow, where the order is opened. */
-export function commitmentDigest(
+/** A `QuoteCommitment` to sign, in the domain of the origin's escrow, where the order is opened. */
+export function commitmentMessage(
   domain: EscrowDomain,
   { orderId, quoteId, lp, deadline }: QuoteCommitment,
-): Bytes32 {
+): Uint8Array {
   const struct = encodeWords([QUOTE_COMMITMENT_TYPEHASH, orderId, quoteId, lp, deadline]);
-  return typedDataDigest(domainSeparator(domain), keccak(struct));
+  return typedDataMessage(domainSeparator(domain), keccak(struct));
 }
+
+export const commitmentDigest = (domain: EscrowDomain, commitment: QuoteCommitment): Bytes32 =>
+  keccak(commitmentMessage(domain, commitment));

@@ -27,7 +27,12 @@ export function keccakHex(hex: Hex): Bytes32 {
   return keccak(hexToBytes(hex));
 }
 
-/** EIP-712 digest: keccak256(0x1901 ‖ domainSeparator ‖ structHash). */
+/** What a signer of EIP-712 data signs the hash of: 0x1901 ‖ domainSeparator ‖ structHash. */
+export function typedDataMessage(domainSeparator: Bytes32, structHash: Bytes32): Uint8Array {
+  return new AbiWriter(66).raw('0x1901').word(domainSeparator).word(structHash).bytes;
+}
+
+/** EIP-712 digest. */
 export function typedDataDigest(domainSeparator: Bytes32, structHash: Bytes32): Bytes32 {
-  return keccak(new AbiWriter(66).raw('0x1901').word(domainSeparator).word(structHash).bytes);
+  return keccak(typedDataMessage(domainSeparator, structHash));
 }

@@ -1,11 +1,17 @@
-/** Signs 32-byte digests, and recovers the address that signed one. */
+/** Signs messages, in this process or at a key service, and recovers the address that signed a digest. */
 
 import type { Address, Bytes32, Hex } from '../domain/hex.ts';
 
 export interface Signer {
   readonly address: Address;
-  /** 65 bytes r ‖ s ‖ v, low s, v 27 or 28. Asynchronous because a key may live in a KMS. */
-  sign(digest: Bytes32): Promise<Hex>;
+  /**
+   * Signs keccak256(message), without a prefix. 65 bytes r ‖ s ‖ v, low s, v 27 or 28. Takes the message and
+   * not its hash, because some key services hash themselves. Rejects with `UpstreamError` when a key service
+   * does not sign within `withinMs`, or, without it, within the signer's own limit.
+   */
+  sign(message: Uint8Array, options?: { withinMs?: number }): Promise<Hex>;
+  /** Why its key service does not sign now; undefined while it does. Absent: the key is in this process. */
+  issue?(): string | undefined;
 }
 
 export interface Recovery {

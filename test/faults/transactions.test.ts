@@ -10,6 +10,7 @@ import { createTxStore } from '../../src/adapters/postgres/tx-store.ts';
 import { systemClock } from '../../src/adapters/system/clock.ts';
 import type { Address, Hex } from '../../src/domain/hex.ts';
 import type { ChainPort } from '../../src/ports/chain.ts';
+import { keccak } from '../../src/domain/keccak.ts';
 import type { Signer } from '../../src/ports/signer.ts';
 import type { TxAttempt, TxSlot, TxStore } from '../../src/ports/stores/tx-store.ts';
 import type { Transactor, TxIntent, TxStatus } from '../../src/ports/transactor.ts';
@@ -165,11 +166,12 @@ test('F26: a nonce that will never be sent is filled by a no-op, and the transac
   let [away, asked, declined] = [2, -1, undefined as Hex | undefined];
   const by: Signer = {
     ...signer.signer,
-    async sign(digest) {
+    async sign(message) {
       if ((away -= 1) >= 0) throw new Error('the signer is away');
+      const digest = keccak(message);
       if (asked === unsignable) declined ??= digest;
       if (digest === declined) throw new Error('the policy of the signer does not allow this');
-      return signer.signer.sign(digest);
+      return signer.signer.sign(message);
     },
   };
   const chain: ChainPort = { ...c.port, fees: async () => ({ baseFee: 2n * GWEI, priorityFee: GWEI }) };

@@ -362,7 +362,7 @@ test("one slice of a split: the LP's part and its share of the fees", async () =
   const others = {
     lp: rival.address,
     deadline: fillDeadline,
-    signature: await rival.signer.sign(
+    signature: rival.sign(
       commitmentDigest(domain, {
         orderId: id,
         quoteId: message.quoteId,
@@ -373,7 +373,7 @@ test("one slice of a split: the LP's part and its share of the fees", async () =
   };
   const funding = encodeFunding({
     mode: 'resourceLock',
-    orderSignature: await taker.signer.sign(orderDigest(domain, order)),
+    orderSignature: taker.sign(orderDigest(domain, order)),
   });
   await here.send(
     keeper.address,

@@ -249,7 +249,7 @@ test('an order paid by a sponsor stands, although its user uses the nonce afterw
   brake.hold();
   venue.send({ type: 'award', ...awardOf(trade) });
   await eventually(async () => (await stageOf(trade.id)) === 'committed');
-  const permit = await sponsor.signer.sign(
+  const permit = sponsor.sign(
     permit2LockDigest(
       { chainId: chain.id, escrow: chain.escrow },
       chain.permit2,
@@ -293,7 +293,7 @@ test('a sponsor that opens an order under another user’s nonce leaves it unuse
     ...order,
     outputs: order.outputs.map((output) => ({ ...output, amount: output.amount + 1n })),
   };
-  const permit = await sponsor.signer.sign(
+  const permit = sponsor.sign(
     permit2LockDigest(
       { chainId: chain.id, escrow: chain.escrow },
       chain.permit2,

@@ -17,7 +17,7 @@ export interface TestAccount {
   privateKey: Hex;
   address: Address;
   signer: Signer;
-  /** As `signer.sign`, for tests that build values without waiting. */
+  /** Signs a digest, without waiting. */
   sign(digest: Bytes32): Hex;
 }
 

@@ -28,13 +28,11 @@ export const willingAttesters: Attestations = {
     ),
 };
 
-const twoSign = (digest: Bytes32): Promise<Hex[]> =>
-  Promise.all(
-    [...ATTESTERS]
-      .sort((a, b) => (a.address < b.address ? -1 : 1))
-      .slice(0, 2)
-      .map(({ signer }) => signer.sign(digest)),
-  );
+const twoSign = async (digest: Bytes32): Promise<Hex[]> =>
+  [...ATTESTERS]
+    .sort((a, b) => (a.address < b.address ? -1 : 1))
+    .slice(0, 2)
+    .map((attester) => attester.sign(digest));
 
 export interface Trade {
   message: LinkQuote;
@@ -63,7 +61,7 @@ export async function tradeOf(devnet: Devnet, taker: TestAccount, message: LinkQ
   const origin = devnet.chains.find(({ chain }) => BigInt(chain.id) === order.originChainId);
   if (origin === undefined) throw new Error('an order on no chain of ours');
   const domain = { chainId: origin.chain.id, escrow: origin.chain.escrow };
-  const signature = await taker.signer.sign(orderDigest(domain, order));
+  const signature = taker.sign(orderDigest(domain, order));
   return {
     message,
     order,

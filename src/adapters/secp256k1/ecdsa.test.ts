@@ -2,9 +2,8 @@ import fc from 'fast-check';
 import { recoverAddress } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { describe, expect, test } from 'vitest';
-import { InvariantError } from '../../domain/errors.ts';
 import type { Hex } from '../../domain/hex.ts';
-import { bytesToHex } from '../../domain/hex.ts';
+import { keccak } from '../../domain/keccak.ts';
 import { type Ecdsa, ecdsa, loadAddon, noble } from './ecdsa.ts';
 import { createRecovery } from './recovery.ts';
 import { createSigner, PrivateKeyError } from './signer.ts';
@@ -12,7 +11,7 @@ import { createSigner, PrivateKeyError } from './signer.ts';
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 const addon = loadAddon();
 const key = fc.bigInt(1n, ORDER - 1n).map((n): Hex => `0x${n.toString(16).padStart(64, '0')}`);
-const digest = fc.uint8Array({ minLength: 32, maxLength: 32 }).map(bytesToHex);
+const message = fc.uint8Array({ maxLength: 300 });
 
 test('loads the native addon on linux x64, darwin arm64 and win32 x64', () => {
   const prebuilt = ['linux-x64', 'darwin-arm64', 'win32-x64'].includes(`${process.platform}-${process.arch}`);
@@ -30,10 +29,11 @@ describe.each(
 
   test('law: recovers the signer, and signs as viem does', async () => {
     await fc.assert(
-      fc.asyncProperty(key, digest, async (privateKey, hash) => {
+      fc.asyncProperty(key, message, async (privateKey, text) => {
+        const hash = keccak(text);
         const signer = createSigner(privateKey, ecdsa);
         const account = privateKeyToAccount(privateKey);
-        const signature = await signer.sign(hash);
+        const signature = await signer.sign(text);
         expect(signature).toBe(await account.sign({ hash }));
         expect(signer.address).toBe(account.address.toLowerCase());
         expect(recovery.recover(hash, signature)).toBe(signer.address);
@@ -44,9 +44,10 @@ describe.each(
 
   test('law: normalises s; v 0/1, 27/28 and compact form recover the same signer', async () => {
     await fc.assert(
-      fc.asyncProperty(key, digest, async (privateKey, hash) => {
+      fc.asyncProperty(key, message, async (privateKey, text) => {
+        const hash = keccak(text);
         const { sign, address } = createSigner(privateKey, ecdsa);
-        const signature = await sign(hash);
+        const signature = await sign(text);
         const [r, s, v] = [
           signature.slice(2, 66),
           BigInt(`0x${signature.slice(66, 130)}`),
@@ -75,7 +76,7 @@ describe.each(
     expect(recovery.recover(`0x${'ab'.repeat(32)}`, signature)).toBeUndefined(),
   );
 
-  test('error: wrong lengths, before they reach the library', async () => {
+  test('error: wrong lengths, before they reach the library', () => {
     const [short, whole] = [new Uint8Array(31), new Uint8Array(32).fill(1)];
     for (const act of [
       () => ecdsa.sign(whole, short),
@@ -83,7 +84,6 @@ describe.each(
       () => ecdsa.publicKey(short),
     ])
       expect(act).toThrow();
-    await expect(createSigner(`0x${'01'.repeat(32)}`, ecdsa).sign('0x0102')).rejects.toThrow(InvariantError);
     expect(ecdsa.recover(short, new Uint8Array(64), 0)).toBeUndefined();
     expect(ecdsa.recover(whole, whole, 0)).toBeUndefined();
     expect(ecdsa.recover(whole, new Uint8Array(64).fill(1), 4)).toBeUndefined();
@@ -97,9 +97,10 @@ describe.each(
 
 test('law: both libraries sign the same bytes, and viem recovers the same signer', async () => {
   await fc.assert(
-    fc.asyncProperty(key, digest, async (privateKey, hash) => {
-      const signature = await createSigner(privateKey, noble).sign(hash);
-      if (addon) expect(await createSigner(privateKey, addon).sign(hash)).toBe(signature);
+    fc.asyncProperty(key, message, async (privateKey, text) => {
+      const hash = keccak(text);
+      const signature = await createSigner(privateKey, noble).sign(text);
+      if (addon) expect(await createSigner(privateKey, addon).sign(text)).toBe(signature);
       expect((await recoverAddress({ hash, signature })).toLowerCase()).toBe(
         createSigner(privateKey).address,
       );

@@ -1,6 +1,6 @@
 /** A signer whose private key is in this process. */
 
-import { InvariantError, RequestError } from '../../domain/errors.ts';
+import { RequestError } from '../../domain/errors.ts';
 import { type Address, bytesToHex, type Hex, hexToBytes } from '../../domain/hex.ts';
 import { keccakBytes } from '../../domain/keccak.ts';
 import type { Signer } from '../../ports/signer.ts';
@@ -18,10 +18,8 @@ export function createSigner(privateKey: Hex, ecdsa: Ecdsa = fastest): Signer {
   }
   return {
     address,
-    async sign(digest) {
-      const message = hexToBytes(digest);
-      if (message.length !== 32) throw new InvariantError('A digest has 32 bytes.');
-      const { signature, recovery } = ecdsa.sign(message, key);
+    async sign(message) {
+      const { signature, recovery } = ecdsa.sign(keccakBytes(message), key);
       return `${bytesToHex(signature)}${recovery === 0 ? '1b' : '1c'}`;
     },
   };

@@ -4,7 +4,7 @@
  * unusually long validity, for Redis with several replicas, and for a remote signer.
  */
 
-import { commitmentDigest, type QuoteCommitment } from '../../domain/commitment.ts';
+import { commitmentMessage, type QuoteCommitment } from '../../domain/commitment.ts';
 import { type Decline, isDecline } from '../../domain/decline.ts';
 import { readDelivery } from '../../domain/delivery.ts';
 import type { EscrowDomain } from '../../domain/escrow-domain.ts';
@@ -56,9 +56,9 @@ export interface CommitmentSigner {
   signCommitment(domain: EscrowDomain, commitment: QuoteCommitment): Promise<Hex>;
 }
 
-/** Signs the digest of our own encoder with the operator's key, local or remote. */
+/** Signs what our own encoder makes, with the operator's key, local or remote. */
 export const createCommitmentSigner = (signer: Signer): CommitmentSigner => ({
-  signCommitment: async (domain, commitment) => signer.sign(commitmentDigest(domain, commitment)),
+  signCommitment: async (domain, commitment) => signer.sign(commitmentMessage(domain, commitment)),
 });
 
 export interface QuoteHandlerDeps {

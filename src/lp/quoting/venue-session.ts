@@ -16,7 +16,7 @@ import {
   type Rfq,
   type SliceRequest,
 } from '../../protocol/link/link.ts';
-import { linkProofDigest } from '../../protocol/link/link-proof.ts';
+import { linkProofMessage } from '../../protocol/link/link-proof.ts';
 import { fullBucket, takeToken } from '../../risk/rate.ts';
 import type { BondDemand } from '../../domain/bond.ts';
 import type { Awards } from '../settlement/awards.ts';
@@ -119,7 +119,7 @@ export function createVenueSession(deps: VenueSessionDeps, { solver }: Pick<LpCo
         account,
         operator: deps.signer.address,
         signature: await deps.signer.sign(
-          linkProofDigest({ chainId, escrow }, { nonce, venueId, solverId: solver.id, account }),
+          linkProofMessage({ chainId, escrow }, { nonce, venueId, solverId: solver.id, account }),
         ),
       });
     }

@@ -6,7 +6,7 @@
 import type { EscrowDomain } from '../../domain/escrow-domain.ts';
 import { separatorOf } from '../../domain/escrow-domain.ts';
 import type { Address, Bytes32 } from '../../domain/hex.ts';
-import { keccak, keccakText, typedDataDigest } from '../../domain/keccak.ts';
+import { keccak, keccakText, typedDataMessage } from '../../domain/keccak.ts';
 import { encodeWords } from '../../domain/abi.ts';
 import { LINK_DOMAIN_NAME, LINK_DOMAIN_VERSION, LINK_PROOF_TYPE } from './link.ts';
 
@@ -20,11 +20,11 @@ export interface LinkProof {
 
 const TYPEHASH = keccakText(LINK_PROOF_TYPE);
 
-/** One signature per chain of `hello`. */
-export function linkProofDigest(
+/** One is signed for each chain of `hello`. */
+export function linkProofMessage(
   { chainId, escrow }: EscrowDomain,
   { nonce, venueId, solverId, account }: LinkProof,
-): Bytes32 {
+): Uint8Array {
   const separator = separatorOf({
     name: LINK_DOMAIN_NAME,
     version: LINK_DOMAIN_VERSION,
@@ -32,5 +32,8 @@ export function linkProofDigest(
     verifyingContract: escrow,
   });
   const struct = encodeWords([TYPEHASH, nonce, keccakText(venueId), keccakText(solverId), account]);
-  return typedDataDigest(separator, keccak(struct));
+  return typedDataMessage(separator, keccak(struct));
 }
+
+export const linkProofDigest = (domain: EscrowDomain, proof: LinkProof): Bytes32 =>
+  keccak(linkProofMessage(domain, proof));

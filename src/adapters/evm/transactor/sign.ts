@@ -1,7 +1,7 @@
 /** Signs an EIP-1559 transaction; returns its bytes and hash. */
 
 import { serializeTransaction } from 'viem';
-import type { Address, Hex } from '../../../domain/hex.ts';
+import { type Address, type Hex, hexToBytes } from '../../../domain/hex.ts';
 import { keccakHex } from '../../../domain/keccak.ts';
 import type { Signer } from '../../../ports/signer.ts';
 import type { TxFees } from './fees.ts';
@@ -16,7 +16,7 @@ interface UnsignedTx extends TxFees {
 
 export async function signTransaction(signer: Signer, tx: UnsignedTx): Promise<{ raw: Hex; hash: Hex }> {
   const unsigned = { type: 'eip1559', value: 0n, ...tx } as const;
-  const signature = await signer.sign(keccakHex(serializeTransaction(unsigned)));
+  const signature = await signer.sign(hexToBytes(serializeTransaction(unsigned)));
   const raw = serializeTransaction(unsigned, {
     r: `0x${signature.slice(2, 66)}`,
     s: `0x${signature.slice(66, 130)}`,
