@@ -8,6 +8,7 @@ import { createTransactor, type TransactorOptions } from '../../src/adapters/evm
 import { TRANSACTION_MIGRATIONS } from '../../src/adapters/postgres/migrations/transactions.ts';
 import { createTxStore } from '../../src/adapters/postgres/tx-store.ts';
 import { systemClock } from '../../src/adapters/system/clock.ts';
+import { UpstreamError } from '../../src/domain/errors.ts';
 import type { Address, Hex } from '../../src/domain/hex.ts';
 import type { ChainPort } from '../../src/ports/chain.ts';
 import { keccak } from '../../src/domain/keccak.ts';
@@ -188,6 +189,34 @@ test('F26: a nonce that will never be sent is filled by a no-op, and the transac
   expect(states[unsignable]).toBe('void');
   expect(states.filter((state) => state === 'mined')).toHaveLength(4);
   expect(await minedCount(signer)).toBe(6);
+});
+
+test('a key service that is down for many blocks ends no transaction, and signs many at a time', async () => {
+  const signer = await newSigner();
+  await c.anvil.rpc('evm_setAutomine', [false]);
+  let [down, signing, most] = [true, 0, 0];
+  const by: Signer = {
+    ...signer.signer,
+    async sign(message) {
+      if (down) throw new UpstreamError('The key service does not answer.', { code: 'signer_unavailable' });
+      most = Math.max(most, (signing += 1));
+      await new Promise((done) => setTimeout(done, 20));
+      signing -= 1;
+      return signer.signer.sign(message);
+    },
+  };
+  const transactor = await start(signer, {}, { by });
+  const keys = Array.from({ length: 5 }, (_, n) => `away-${n}`);
+  await Promise.all(keys.map((key) => transactor.submit(intent(key))));
+  for (let n = 0; n < 6; n += 1) await block();
+  expect(await Promise.all(keys.map((key) => transactor.status(key)))).toEqual(
+    keys.map(() => ({ state: 'pending', hashes: [] })),
+  );
+  down = false;
+  const states = await Promise.all(keys.map(async (key) => (await ended(transactor, key)).state));
+  expect(states).toEqual(keys.map(() => 'mined'));
+  expect(await minedCount(signer)).toBe(keys.length);
+  expect(most).toBe(keys.length);
 });
 
 test('F27: transactions wait while gas is above the cap, late ones are replaced by a no-op, and no attempt exceeds the cap', async () => {

@@ -62,12 +62,14 @@ export const SPARE_GAS = 300_000n;
 const LOW_TRANSACTIONS = 20n;
 const BATCH = 64;
 const BUMPED_AT_ONCE = 32;
-/** Attempts to get a signature before a no-op takes the nonce. */
+/** Refusals to sign before a no-op takes the nonce. */
 export const MOST_UNSIGNED = 3;
 /** Wait for more intents to bundle; an eighth of a block where that is shorter. */
 const LINGER_MS = 150;
 const DEFAULT_CAP = 500_000_000_000n;
 const REMEMBERED = 5_000;
+
+type AttemptKind = 'first' | 'bump' | 'noop';
 
 interface Waiting {
   intent: TxIntent;
@@ -151,7 +153,10 @@ export function createTransactor(
 
   const holds = (): boolean => lease !== undefined && clock.monotonicMs() < lease.untilMs;
   const healthy = (): boolean =>
-    holds() && unpaidAtWei === undefined && (balanceWei === undefined || balanceWei >= neededWei);
+    holds() &&
+    signer.issue?.() === undefined &&
+    unpaidAtWei === undefined &&
+    (balanceWei === undefined || balanceWei >= neededWei);
 
   function holder(): TxSigner {
     if (lease && holds()) return lease;
@@ -295,49 +300,59 @@ export function createTransactor(
     return wanted.some(({ keys }) => keys.length > 1);
   }
 
-  async function attempt(entries: readonly Live[], kind: 'first' | 'bump' | 'noop'): Promise<void> {
+  async function attempt(entries: readonly Live[], kind: AttemptKind): Promise<void> {
     if (entries.length === 0) return;
     const held = holder();
     const now = await chain.fees();
-    const made: { entry: Live; attempt: Omit<TxAttempt, 'createdAtMs'> }[] = [];
-    for (const entry of entries) {
-      const { slot } = entry;
-      const noop = kind === 'noop' || (slot.attempts.at(-1)?.noop ?? false);
-      const fees = feesFor(entry, now, noop);
-      if (!fees) continue;
-      const gas = noop ? NOOP_GAS : (slot.gas ?? 0n);
-      try {
-        const signed = await signTransaction(signer, {
-          chainId,
-          nonce: slot.nonce,
-          gas,
-          ...fees,
-          ...(noop ? { to: signer.address, data: '0x' as Hex } : { to: slot.to, data: slot.data }),
-        });
-        made.push({ entry, attempt: { ...signed, ...fees, gas, noop } });
-        entry.unsigned = 0;
-      } catch (error) {
-        // Later slots wait for this nonce.
-        entry.unsigned += 1;
-        if (entry.unsigned >= MOST_UNSIGNED) entry.mustEnd = true;
-        log.warn({ key: slot.key, error, times: entry.unsigned }, 'a transaction could not be signed');
-      }
-    }
+    const signed = await Promise.all(entries.map((entry) => signAttempt(entry, kind, now)));
+    const made = signed.filter((one) => one !== undefined);
     if (made.length === 0) return;
     if (
       !(await store.addAttempts(
         held,
-        made.map(({ entry, attempt: signed }) => ({ ...signed, slotId: entry.slot.id })),
+        made.map(({ entry, bytes }) => ({ ...bytes, slotId: entry.slot.id })),
       ))
     )
       throw lost();
-    for (const { entry, attempt: signed } of made) {
-      entry.slot.attempts.push({ ...signed, createdAtMs: clock.nowMs() });
+    for (const { entry, bytes } of made) {
+      entry.slot.attempts.push({ ...bytes, createdAtMs: clock.nowMs() });
       entry.mustReplace = false;
       attemptsTotal.add({ ...labels, kind });
     }
     countNeeded();
     broadcast(made.map(({ entry }) => entry));
+  }
+
+  /** undefined: nothing to send now, at these fees or without a signature. */
+  async function signAttempt(
+    entry: Live,
+    kind: AttemptKind,
+    now: Fees,
+  ): Promise<{ entry: Live; bytes: Omit<TxAttempt, 'createdAtMs'> } | undefined> {
+    const { slot } = entry;
+    const noop = kind === 'noop' || (slot.attempts.at(-1)?.noop ?? false);
+    const fees = feesFor(entry, now, noop);
+    // While its key service is down, each block would only add to the requests that fail.
+    if (!fees || signer.issue?.() !== undefined) return undefined;
+    const gas = noop ? NOOP_GAS : (slot.gas ?? 0n);
+    try {
+      const signed = await signTransaction(signer, {
+        chainId,
+        nonce: slot.nonce,
+        gas,
+        ...fees,
+        ...(noop ? { to: signer.address, data: '0x' as Hex } : { to: slot.to, data: slot.data }),
+      });
+      entry.unsigned = 0;
+      return { entry, bytes: { ...signed, ...fees, gas, noop } };
+    } catch (error) {
+      // Later slots wait for this nonce, so a refused one ends. A key service that is down refuses nothing.
+      const isAway = error instanceof UpstreamError && error.retry === 'later';
+      if (!isAway) entry.unsigned += 1;
+      if (entry.unsigned >= MOST_UNSIGNED) entry.mustEnd = true;
+      log.warn({ key: slot.key, error, times: entry.unsigned }, 'a transaction could not be signed');
+      return undefined;
+    }
   }
 
   function feesFor({ slot }: Live, now: Fees, noop: boolean): TxFees | undefined {
