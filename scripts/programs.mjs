@@ -31,6 +31,12 @@ const PROGRAMS = [
   },
   { name: 'prometheus', debian: 'prometheus', brew: 'prometheus', tests: ['test/alerts/alerts.test.ts'] },
   { name: 'pgbouncer', debian: 'pgbouncer', brew: 'pgbouncer', tests: ['test/flows/pooler.test.ts'] },
+  ...['nginx', 'haproxy', 'openssl'].map((name) => ({
+    name,
+    debian: name,
+    brew: name,
+    tests: ['test/ops/proxy.test.ts'],
+  })),
   {
     name: 'chromium',
     debian: 'chromium',

@@ -69,7 +69,8 @@ export interface HttpOptions {
   title?: string;
 }
 
-const KEEP_ALIVE_MS = 30_000;
+/** An idle connection closes after this; proxies must close theirs earlier. */
+export const KEEP_ALIVE_MS = 30_000;
 const CLOSE_GRACE_MS = 4_000;
 /** Of all answers that no client has taken yet. */
 const MAX_UNREAD_BYTES = 64 * 1024 * 1024;
