@@ -1,9 +1,9 @@
 /**
- * The example configurations start: each as the process that compose.yaml would run, on real chains and a
- * real database, until it answers whether it is ready; then it ends cleanly.
+ * The example configurations start: each as the process that compose.yaml or a unit of ops/systemd would run,
+ * on real chains and a real database, until it answers whether it is ready; then it ends cleanly.
  */
 
-import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -15,6 +15,7 @@ import { parseConfig, readJson } from '../../src/apps/config/load.ts';
 import { startFirmquote } from '../support/command.ts';
 import { account, type Devnet, startDevnet } from '../support/devnet.ts';
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts';
+import { credentialsOf, readUnit, unitNames, variablesOf, wordsOf } from '../support/systemd.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const PASSWORD = 'a password for tests';
@@ -73,6 +74,57 @@ describe.each(SERVICES)('compose.yaml, $service', ({ service, app, args }) => {
   });
 });
 
+const unitOf = (service: string) => readUnit(`firmquote-${service}.service`);
+
+describe('ops/systemd', () => {
+  test('has a unit for each service', async () => {
+    expect(await unitNames()).toEqual(
+      SERVICES.map(({ service }) => `firmquote-${service}.service`).toSorted(),
+    );
+  });
+
+  test.each(SERVICES)(
+    '$service: runs the command, with existing options and its own credentials',
+    async ({ service, app, args }) => {
+      const unit = await unitOf(service);
+      expect(wordsOf(unit)).toEqual([...args, '--config', `/etc/firmquote/${app}.json`]);
+      const variables = variablesOf(unit, '/credentials');
+      const { fromEnv } = parseConfig(await schemaOf(app), await readJson(example(app)), variables);
+      expect(fromEnv).toContain('secrets.mounted');
+      const used = Object.values(variables).filter((value) => value.startsWith('/credentials/'));
+      expect(used.toSorted()).toEqual(
+        credentialsOf(unit)
+          .map(([name]) => `/credentials/${name}`)
+          .toSorted(),
+      );
+      for (const [name, file] of credentialsOf(unit)) expect(file).toBe(`/etc/firmquote/secrets/${name}`);
+      expect(unit('Service', 'WorkingDirectory')).toEqual([
+        `/var/lib/${unit('Service', 'StateDirectory')[0]}`,
+      ]);
+    },
+  );
+
+  test.each(SERVICES)(
+    '$service: stops as the process does, restarts after failures alone',
+    async ({ service }) => {
+      const unit = await unitOf(service);
+      expect(unit('Service', 'KillSignal')).toEqual(['SIGTERM']);
+      expect(Number(unit('Service', 'TimeoutStopSec')[0])).toBeGreaterThan(10);
+      expect(unit('Service', 'Restart')).toEqual(['on-failure']);
+      expect(unit('Unit', 'StartLimitIntervalSec')).toEqual(['0']);
+      for (const directive of ['DynamicUser', 'NoNewPrivileges', 'PrivateTmp', 'ProtectHome'])
+        expect([directive, unit('Service', directive)]).toEqual([directive, ['yes']]);
+      expect(unit('Service', 'ProtectSystem')).toEqual(['strict']);
+    },
+  );
+});
+
+/** What a deployment gives a process: variables and a working folder, and the words of its command. */
+interface Deployed {
+  env: Record<string, string>;
+  folder: string;
+}
+
 describe('starts', () => {
   let folder: string;
   let devnet: Devnet;
@@ -107,10 +159,38 @@ describe('starts', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  test.concurrent.each(SERVICES)(
-    '$service starts from its example, says whether it is ready, and ends with 0',
+  /** What compose gives, as far as this machine has it. */
+  const byCompose = async (service: string, given: Record<string, string>): Promise<Deployed> => ({
+    env: {
+      ...Object.fromEntries(
+        [...environmentOf(service).keys()]
+          .filter((name) => name in given)
+          .map((name) => [name, given[name] as string]),
+      ),
+      FIRMQUOTE__SECRETS__MOUNTED: 'true',
+    },
+    folder,
+  });
+
+  /** What systemd gives: an empty folder to work in, and the credentials of the unit alone. */
+  async function bySystemd(service: string, given: Record<string, string>): Promise<Deployed> {
+    const unit = await unitOf(service);
+    const [state, credentials] = [join(folder, service, 'state'), join(folder, service, 'credentials')];
+    for (const made of [state, credentials]) await mkdir(made, { recursive: true });
+    for (const [name] of credentialsOf(unit))
+      await copyFile(join(folder, 'secrets', name), join(credentials, name));
+    return { env: { ...given, ...variablesOf(unit, credentials) }, folder: state };
+  }
+
+  test.concurrent.each(
+    SERVICES.flatMap((one) => [
+      { ...one, by: 'compose.yaml', deploy: byCompose },
+      { ...one, by: 'ops/systemd', deploy: bySystemd },
+    ]),
+  )(
+    '$service starts from its example by $by, says whether it is ready, and ends with 0',
     { timeout: 180_000 },
-    async ({ service, app, args, chains }) => {
+    async ({ service, app, args, chains, by, deploy }) => {
       const [opsPort, otherPort] = [await freePort(), await freePort()];
       const addresses = devnet.chains.flatMap(
         ({ chain: { escrow, oracle, permit2, tokens } }, at): [string, string][] => [
@@ -130,7 +210,7 @@ describe('starts', () => {
         BASE_RPC_URL: base?.anvil.url ?? '',
         ARC_RPC_URL: arc?.anvil.url ?? '',
         OPERATOR_PASSWORD: PASSWORD,
-        DATABASE_URL: await postgres.server.database(`boot_${app}`),
+        DATABASE_URL: await postgres.server.database(`boot_${app}_${by.replace(/\W/g, '_')}`),
       };
       // No test calls an exchange.
       const { feeds = {} } = (await readJson(example(app))) as { feeds?: Record<string, { url?: string }> };
@@ -141,21 +221,17 @@ describe('starts', () => {
             : [[`FIRMQUOTE__FEEDS__${name}__URL`, url.replace(/\/\/[^/]*/, '//127.0.0.1:1')]],
         ),
       );
+      const deployed = await deploy(service, given);
       const env = {
-        // What compose gives, as far as this machine has it; then what only a deployment knows.
-        ...Object.fromEntries(
-          [...environmentOf(service).keys()]
-            .filter((name) => name in given)
-            .map((name) => [name, given[name]]),
-        ),
+        ...deployed.env,
+        // What only a deployment knows.
         ...Object.fromEntries(addresses.map(([path, address]) => [`FIRMQUOTE__${chains}__${path}`, address])),
         ...quiet,
         FIRMQUOTE__OPS__PORT: String(opsPort),
-        FIRMQUOTE__SECRETS__MOUNTED: 'true',
         [app === 'lp' ? 'FIRMQUOTE__ADMIN__PORT' : 'FIRMQUOTE__HTTP__PORT']: String(otherPort),
         ...(app === 'venue' ? { FIRMQUOTE__ADMIN__PORT: '0' } : {}),
       };
-      const running = startFirmquote([...args, '--config', example(app)], env, folder);
+      const running = startFirmquote([...args, '--config', example(app)], env, deployed.folder);
       const ready = async () => {
         const answer = await fetch(`http://127.0.0.1:${opsPort}/readyz`).catch(() => undefined);
         const body = (await answer?.json()) as { ready: boolean; reasons: string[] } | undefined;
