@@ -39,6 +39,15 @@ test('every alert has a summary and an action', () => {
   for (const alert of alerts) expect(alert).toMatch(/summary: ".+"\n\s+action: ".+"/);
 });
 
+test('Alertmanager routes every severity to a receiver that exists', () => {
+  const routing = readFileSync(join(ROOT, 'ops', 'alertmanager.yml'), 'utf8');
+  const severities = new Set([...rules.matchAll(/severity: (\w+)/g)].map(([, severity]) => severity));
+  const routed = [...routing.matchAll(/receiver: ([\w-]+)\n\s+matchers: \['severity="(\w+)"'\]/g)];
+  expect(new Set(routed.map(([, , severity]) => severity))).toEqual(severities);
+  const receivers = [...routing.matchAll(/- name: ([\w-]+)/g)].map(([, name]) => name);
+  expect(receivers).toEqual(expect.arrayContaining(routed.map(([, receiver]) => receiver)));
+});
+
 test('every package in the lock has an integrity hash and names no registry', () => {
   const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as {
     packages: Record<string, { integrity?: string; resolved?: string; link?: boolean }>;
