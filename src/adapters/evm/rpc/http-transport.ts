@@ -39,7 +39,7 @@ interface HttpAnswer {
 const MAX_BATCH_CALLS = 100;
 const INTERNAL_ERROR = -32_603;
 /** Statuses that say something about the request whatever the body holds: too large, or not now. */
-const TELLING_STATUSES = new Set([413, 429, 502, 503, 504]);
+const TELLING_STATUSES = new Set([402, 413, 429, 502, 503, 504]);
 /** Requests after a batch whose answer is too large. A hostile node answers each with as much. */
 const MAX_HALVES = 32;
 /** Code of undici's error for an answer beyond `MAX_ANSWER_BYTES`. */

@@ -113,6 +113,16 @@ const LOGS: readonly Said[] = [
   ['smaller', -32_000, 'exceed maximum block range: 50000'],
   ['smaller', -32_000, 'requested too many blocks from 1 to 4000, maximum is set to 2048'],
   ['smaller', -32_602, 'Log response size exceeded.'],
+  // Ankr, thirdweb, Coinbase, BlockPI, Harmony, Arc
+  ['smaller', -32_602, 'maximum [from, to] blocks distance: 10000'],
+  ['smaller', -32_005, 'Maximum allowed number of requested blocks is 1000'],
+  ['smaller', -32_602, 'please limit the query to at most 1,000 blocks'],
+  ['smaller', -32_602, 'eth_getLogs is limited to 1024 block'],
+  ['smaller', -32_000, 'query must be smaller than size 1024'],
+  ['smaller', -32_600, 'Query exceeds max block range of 10000'],
+  // PublicNode keeps a day of history, however small the range.
+  ['elsewhere', -32_701, 'History has been pruned for this block'],
+  ['elsewhere', -32_602, 'Archive requests require a personal token. Get one at: https://www.allnodes.com'],
   ['not_now', -32_005, 'request rate limited'],
   ['elsewhere', -32_000, 'header not found'],
   ['elsewhere', -32_602, 'block range extends beyond current head block'],
@@ -130,6 +140,12 @@ const READING: readonly Said[] = [
   ['not_now', -32_012, 'credits quota exceeded'],
   ['not_now', -32_001, 'try again later'],
   ['not_now', -32_000, 'daily quota exceeded'],
+  ['not_now', -32_005, "You've exceeded the RPS limit available on the current plan."],
+  ['not_now', -32_012, 'credits limited to 6000/sec'],
+  ['not_now', 30, 'Request timeout on the free tier, please upgrade your tier to the paid one'],
+  // Infura, for the rest of the day.
+  ['not_now', 402, 'Payment Required'],
+  ['elsewhere', 35, 'chain is not available on free plan, please upgrade to paid plan'],
   ['not_now', 429, 'Your app has exceeded its compute units per second capacity'],
   ['not_now', -32_029, 'Too many requests'],
   ['not_now', -32_016, 'over rate limit'],
@@ -146,6 +162,7 @@ const BATCH: readonly Said[] = [
   ['smaller_batch', -32_005, 'Number of requests exceeds max batch size'],
   ['smaller_batch', -32_010, 'The batch request was too large'],
   ['smaller_batch', -32_005, 'Batched requests are not supported by this server'],
+  ['smaller_batch', -32_600, 'Too many ["eth_getLogs"] methods in the batch'],
   ['smaller_batch', 31, 'Batch of more than 3 requests are not allowed on free tier'],
   ['not_now', -32_005, 'daily request count exceeded, request rate limited'],
 ];

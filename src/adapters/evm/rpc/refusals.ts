@@ -96,26 +96,29 @@ const TABLE: readonly Row[] = [
     words:
       /batch.*(?:large|big|limit|exceed|maximum|at most|more than|not (?:supported|allowed))|(?:max|limit|too many|exceed|more than).*batch/i,
   },
-  // geth and Reth, of a node behind the one that told the head: a smaller range would not help.
+  // geth and Reth, of a node behind the one that told the head; PublicNode (-32701) and Erigon, of history
+  // that they dropped. A smaller range would not help.
   {
     means: 'elsewhere',
     method: 'eth_getLogs',
-    words: /beyond (?:the )?(?:current )?head|in the future|future block|invalid block range/i,
+    words:
+      /beyond (?:the )?(?:current )?head|in the future|future block|invalid block range|pruned|archive requests/i,
   },
   // Infura (-32602, -32005), Alchemy (-32600), QuickNode (-32614), Tenderly (words in `data`), Reth, Besu,
-  // dRPC (-32701), geth and others.
+  // dRPC (35, -32701), Ankr and thirdweb (blocks instead of a range), Coinbase, BlockPI, Harmony and others.
   {
     means: 'smaller',
     method: 'eth_getLogs',
     codes: [-32_614, -32_701, 413],
     words:
-      /\brange\b|ranges over|too many blocks|blocks? limit|(?:more than|exceeds? (?:max )?)\s*\d* ?results|too many (?:results|logs)|response (?:size|is too|too)|query timeout|timed? ?out|logs matched/i,
+      /\brange\b|ranges over|too many blocks|blocks? limit|blocks distance|requested blocks|(?:at most|limited to) [\d,.]+ blocks?|smaller than size|(?:more than|exceeds? (?:max )?)\s*\d* ?results|too many (?:results|logs)|response (?:size|is too|too)|query timeout|timed? ?out|logs matched/i,
   },
 
-  // -32005 is "limit exceeded" in EIP-1474; the other codes are what providers use for the same.
+  // -32005 is "limit exceeded" in EIP-1474; the other codes are what providers use for the same. Infura says
+  // 402 for the rest of a day.
   {
     means: 'not_now',
-    codes: [-32_005, -32_007, -32_011, -32_012, -32_016, -32_029, 429, 502, 503, 504],
+    codes: [-32_005, -32_007, -32_011, -32_012, -32_016, -32_029, 402, 429, 502, 503, 504],
     words:
       /too many requests|rate.?limit|(?:request|usage|daily|monthly|compute) .*limit|limit (?:was )?(?:reached|exceeded)|quota|throttl|capacity|credits|overload|\bbusy\b|try again|timed? ?out|timeout/i,
   },
@@ -123,7 +126,7 @@ const TABLE: readonly Row[] = [
     means: 'elsewhere',
     codes: [-32_601, -32_604, -39_001, 4_444],
     words:
-      /(?:header|block) not found|unknown block|missing trie node|BlockOutOfRange|state (?:is )?(?:un|not )available|historical|pruned|archive|method .*(?:not|un)|not supported|sync is still in progress/i,
+      /(?:header|block) not found|unknown block|missing trie node|BlockOutOfRange|state (?:is )?(?:un|not )available|historical|pruned|archive|method .*(?:not|un)|not supported|not available on|sync is still in progress/i,
   },
 ];
 
