@@ -9,6 +9,7 @@ import { createHttpFeed } from '../adapters/feeds/http.ts';
 import { createSequencer } from '../adapters/feeds/sequencer.ts';
 import { createSocketFeed, type SocketFeedOptions } from '../adapters/feeds/socket.ts';
 import { createUniswapV3TwapFeed } from '../adapters/feeds/uniswap-v3-twap.ts';
+import { createWaits } from '../adapters/feeds/waits.ts';
 import { systemClock } from '../adapters/system/clock.ts';
 import type { Address } from '../domain/hex.ts';
 import type { ChainPort } from '../ports/chain.ts';
@@ -61,7 +62,7 @@ function createFeed(
   symbols: readonly string[],
   { secrets, chains, sequencers, onMessage }: FeedContext,
 ): Feed {
-  const tools = { clock: systemClock, backoff };
+  const tools = { clock: systemClock, backoff, waits };
   const only = <T>(all: Readonly<Record<string, T>>) =>
     Object.fromEntries(Object.entries(all).filter(([symbol]) => symbols.includes(symbol)));
   const on = (chainId: number) => chains.find(({ chain }) => chain.id === chainId) as ChainPort;
@@ -126,6 +127,9 @@ export function createSequencers(
     }),
   );
 }
+
+/** A reload makes feeds anew; what their servers asked for still counts. */
+const waits = createWaits(systemClock);
 
 /** 200 ms growing to 10 s, with jitter over the upper half. */
 const backoff = (attempt: number): number =>

@@ -26,7 +26,8 @@ export interface ReferencePrice {
 
 export type FeedTrouble =
   | { kind: 'connected' }
-  | { kind: 'disconnected'; detail: string; retryInMs: number | null }
+  /** `reason`: the source asked to wait, so the next attempt is that far away. */
+  | { kind: 'disconnected'; detail: string; retryInMs: number | null; reason?: FeedWaitReason }
   /** The connection was replaced for lack of messages. */
   | { kind: 'silent'; forMs: number }
   /** A message was missed. The last price stays until it is too old. */
@@ -35,6 +36,10 @@ export type FeedTrouble =
   | { kind: 'rejected'; symbol: string | null; detail: string }
   /** A message was refused. The last price stays. `detail` quotes what could not be read. */
   | { kind: 'refused'; why: FeedRefusal; symbol: string | null; detail?: string };
+
+/** Why a source does not want to be asked. */
+export const FEED_WAIT_REASONS = ['rate_limited', 'banned', 'unavailable'] as const;
+export type FeedWaitReason = (typeof FEED_WAIT_REASONS)[number];
 
 export const FEED_REFUSALS = [
   'malformed',

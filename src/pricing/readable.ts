@@ -3,6 +3,8 @@
 /** Reasons to refuse a message that could not be read, as opposed to one that was read and is wrong. */
 const UNREADABLE: ReadonlySet<string> = new Set(['malformed', 'out_of_range']);
 
+export const isUnreadable = (why: string): boolean => UNREADABLE.has(why);
+
 export function createReadable() {
   /** Symbols whose last message could be read. */
   const read = new Set<string>();
@@ -18,7 +20,7 @@ export function createReadable() {
     },
     /** Without a symbol, the message may have been about any of them. */
     refused(why: string, symbol: string | null) {
-      if (!UNREADABLE.has(why)) return;
+      if (!isUnreadable(why)) return;
       refused = true;
       if (symbol === null) read.clear();
       else read.delete(symbol);

@@ -183,7 +183,7 @@ test('errors, redirects and endless bodies are failures; after a success the pau
       flood();
     },
     json(COINBASE_REST('2500.10')),
-    (_: IncomingMessage, response: ServerResponse) => response.writeHead(429).end(),
+    (_: IncomingMessage, response: ServerResponse) => response.writeHead(502).end(),
   ];
   answer = (request, response) => answers[Math.min(asked.length, answers.length) - 1]?.(request, response);
   start();
@@ -194,7 +194,7 @@ test('errors, redirects and endless bodies are failures; after a success the pau
     'ETH-USD: no connection',
     'ETH-USD: more than 262144 bytes',
     'connected',
-    'ETH-USD: status 429',
+    'ETH-USD: status 502',
   ]);
   expect(attempts.slice(0, 4)).toEqual([0, 1, 2, 0]);
   expect(quotes[0]?.bid).toBe('2500.10');
@@ -219,7 +219,10 @@ test.each([
   answer = json(text);
   start();
   await told(1);
-  expect(troubles.slice(0, 2)).toEqual([{ kind: 'connected' }, { kind: 'refused', why, symbol: 'ETH-USD' }]);
+  expect(troubles.slice(0, 2)).toEqual([
+    { kind: 'connected' },
+    { kind: 'refused', why, symbol: 'ETH-USD', detail: expect.any(String) },
+  ]);
   expect(quotes).toEqual([]);
 });
 

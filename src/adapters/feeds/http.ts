@@ -1,9 +1,11 @@
 /** Polls a JSON price over HTTP, dated by the request's start less the age reported by caches. */
 
-import type { Feed, FeedListener, FeedQuote, FeedRefusal } from '../../ports/feed.ts';
+import type { Feed, FeedListener, FeedQuote, FeedRefusal, FeedWaitReason } from '../../ports/feed.ts';
 import { createTimeOrder, isRecord, isShortText, microsOf, readPrices } from './format.ts';
+import { isUnreadable } from '../../pricing/readable.ts';
 import { parseLossless } from './json.ts';
 import type { FeedTools } from './socket.ts';
+import { createWaits, quotation, readRefusal, readStart, type Refusal } from './waits.ts';
 
 export interface HttpFeedOptions {
   url: string;
@@ -23,10 +25,14 @@ const MOST_BYTES = 256 * 1024;
 
 type Answer =
   | { ok: true; bid: string; ask: string; exchangeTimeMs: number | null; inCacheMs: number }
-  | { ok: false; why: FeedRefusal }
-  | { ok: false; failed: string };
+  /** `detail` says what could not be read. */
+  | { ok: false; why: FeedRefusal; detail?: string }
+  | { ok: false; failed: string; refusal?: Refusal | undefined };
 
-export function createHttpFeed({ clock, backoff }: FeedTools, options: HttpFeedOptions): Feed {
+export function createHttpFeed(
+  { clock, backoff, waits = createWaits(clock) }: FeedTools,
+  options: HttpFeedOptions,
+): Feed {
   const { url, symbols, source, bid, ask, time, headers = {}, everyMs = 1_000, timeoutMs = 2_000 } = options;
   const paths = { bid: bid.split('.'), ask: ask.split('.'), time: time?.split('.') };
   const order = createTimeOrder(clock.nowMs);
@@ -49,15 +55,16 @@ export function createHttpFeed({ clock, backoff }: FeedTools, options: HttpFeedO
         redirect: 'error',
         signal: abort.signal,
       });
-      if (response.status !== 200) {
-        await response.body?.cancel();
-        return { ok: false, failed: `status ${response.status}` };
-      }
+      if (response.status !== 200) return await failureOf(response);
       const text = await readAtMost(response, MOST_BYTES);
       if (text === undefined) return { ok: false, failed: `more than ${MOST_BYTES} bytes` };
       // Nine digits of seconds are 31 years.
       const age = /^\d{1,9}/.exec(response.headers.get('age') ?? '')?.[0] ?? '0';
-      return read(parseLossless(text), Number(age) * 1_000);
+      const answer = read(text, Number(age) * 1_000);
+      if (answer.ok || !('why' in answer) || answer.why !== 'malformed') return answer;
+      // Kraken refuses with status 200: a body without a price may say so in words.
+      const refusal = readRefusal({ status: 200, body: text }, clock.nowMs());
+      return refusal === undefined ? answer : { ok: false, failed: `"${quotation(text)}"`, refusal };
     } catch {
       // The error message may contain a key in the URL.
       return { ok: false, failed: late ? `no answer within ${timeoutMs} ms` : 'no connection' };
@@ -67,9 +74,22 @@ export function createHttpFeed({ clock, backoff }: FeedTools, options: HttpFeedO
     }
   }
 
-  function read(json: unknown, inCacheMs: number): Answer {
-    const book = readPrices(at(json, paths.bid), at(json, paths.ask));
-    if (typeof book === 'string') return { ok: false, why: book };
+  async function failureOf(response: Response): Promise<Answer> {
+    const { status, headers, body } = response;
+    const text = await readStart(body).catch(() => '');
+    const words = quotation(text);
+    return {
+      ok: false,
+      failed: `status ${status}${words && `, "${words}"`}`,
+      refusal: readRefusal({ status, header: (name) => headers.get(name), body: text }, clock.nowMs()),
+    };
+  }
+
+  function read(text: string, inCacheMs: number): Answer {
+    const json = parseLossless(text);
+    const [bidText, askText] = [at(json, paths.bid), at(json, paths.ask)];
+    const book = readPrices(bidText, askText);
+    if (typeof book === 'string') return { ok: false, why: book, detail: saidOf(text, bidText, askText) };
     if (paths.time === undefined) return { ok: true, ...book, exchangeTimeMs: null, inCacheMs };
     const exchangeTimeMs = timeOf(at(json, paths.time));
     return exchangeTimeMs === undefined
@@ -79,13 +99,17 @@ export function createHttpFeed({ clock, backoff }: FeedTools, options: HttpFeedO
 
   function poll(symbol: string, listener: FeedListener): void {
     let failures = 0;
+    /** Answers in a row that could not be read. */
+    let unreadable = 0;
     let connected = false;
 
-    const deliver = (answer: Answer, askedMs: number): void => {
-      if ('failed' in answer) return;
+    const deliver = (answer: Exclude<Answer, { failed: string }>, askedMs: number): void => {
       if (!connected) listener.trouble?.({ kind: 'connected' });
       connected = true;
-      if (!answer.ok) return listener.trouble?.({ kind: 'refused', why: answer.why, symbol });
+      if (!answer.ok) {
+        const { why, detail } = answer;
+        return listener.trouble?.({ kind: 'refused', why, symbol, ...(detail !== undefined && { detail }) });
+      }
       const { exchangeTimeMs } = answer;
       // Several machines may serve one URL, some of them behind.
       const late = exchangeTimeMs === null ? undefined : order.take(symbol, exchangeTimeMs);
@@ -102,27 +126,45 @@ export function createHttpFeed({ clock, backoff }: FeedTools, options: HttpFeedO
       listener.quote(quote);
     };
 
+    const again = (waitMs: number): void => {
+      const cancel = clock.after(waitMs, () => void round());
+      cancels.set(symbol, cancel);
+    };
+
+    const fail = (detail: string, waitMs: number, reason?: FeedWaitReason): void => {
+      connected = false;
+      listener.trouble?.({
+        kind: 'disconnected',
+        detail: `${symbol}: ${detail}`,
+        retryInMs: Math.round(waitMs),
+        ...(reason !== undefined && { reason }),
+      });
+      again(waitMs);
+    };
+
+    /** Ms until the next question, less what the last one took. */
+    const pauseAfter = (answer: Answer, spentMs: number): number => {
+      const waitMs = Math.max(0, everyMs - spentMs);
+      if ('failed' in answer)
+        return answer.refusal === undefined
+          ? Math.max(waitMs, backoff(failures++))
+          : Math.max(waitMs, waits.told(url, answer.refusal));
+      failures = 0;
+      const notRead = !answer.ok && isUnreadable(answer.why);
+      unreadable = notRead ? unreadable + 1 : 0;
+      return notRead ? Math.max(waitMs, backoff(unreadable - 1)) : waitMs;
+    };
+
     const round = async (): Promise<void> => {
+      const waiting = waits.left(url);
+      if (waiting !== undefined) return fail('waits as its server asked', waiting.ms, waiting.reason);
       const [askedMs, startedMs] = [clock.nowMs(), clock.monotonicMs()];
       const answer = await request(symbol);
       if (stopped) return;
-      const spentMs = clock.monotonicMs() - startedMs;
-      let waitMs = Math.max(0, everyMs - spentMs);
-      if ('failed' in answer) {
-        waitMs = Math.max(waitMs, backoff(failures));
-        failures += 1;
-        connected = false;
-        listener.trouble?.({
-          kind: 'disconnected',
-          detail: `${symbol}: ${answer.failed}`,
-          retryInMs: Math.round(waitMs),
-        });
-      } else failures = 0;
+      const waitMs = pauseAfter(answer, clock.monotonicMs() - startedMs);
+      if ('failed' in answer) return fail(answer.failed, waitMs, answer.refusal?.reason);
       deliver(answer, askedMs);
-      cancels.set(
-        symbol,
-        clock.after(waitMs, () => void round()),
-      );
+      again(waitMs);
     };
     void round();
   }
@@ -139,6 +181,12 @@ export function createHttpFeed({ clock, backoff }: FeedTools, options: HttpFeedO
     },
   };
 }
+
+/** The prices that an answer gives, or else what it says instead. */
+const saidOf = (text: string, bid: unknown, ask: unknown): string =>
+  bid === undefined || ask === undefined
+    ? `no price at the paths: "${quotation(text)}"`
+    : quotation(JSON.stringify([`bid ${String(bid)}`, `ask ${String(ask)}`]));
 
 function at(json: unknown, path: readonly string[]): unknown {
   let here = json;

@@ -7,7 +7,8 @@ import { WebSocket } from 'ws';
 import type { Clock } from '../../ports/clock.ts';
 import type { Feed, FeedListener, FeedTrouble } from '../../ports/feed.ts';
 import { MAX_CONTROL_FRAMES_PER_SECOND, perSecond } from '../ws/per-second.ts';
-import { type Format, MAX_MESSAGE_BYTES, type FrameReader, refused } from './format.ts';
+import { createWaits, quotation, readRefusal, readStart, type Refusal, type Waits } from './waits.ts';
+import { type FeedEvent, type Format, MAX_MESSAGE_BYTES, type FrameReader, refused } from './format.ts';
 
 export interface SocketFeedOptions {
   format: Format;
@@ -25,14 +26,19 @@ export interface FeedTools {
   clock: Clock;
   /** Ms before attempt n (0 is the first retry). */
   backoff: (attempt: number) => number;
+  /** Shared by the feeds of a process; without it, a feed has its own. */
+  waits?: Waits;
 }
 
+/** How long the words of a refused handshake may take. */
+const REFUSAL_BODY_MS = 1_000;
+const LONGEST_REFUSAL = 1_000;
 const STEADY_MS = 30_000;
 /** An exchange in a wild market sends some thousands. */
 const MAX_FRAMES_PER_SECOND = 20_000;
 
 export function createSocketFeed(
-  { clock, backoff }: FeedTools,
+  { clock, backoff, waits = createWaits(clock) }: FeedTools,
   {
     format,
     url,
@@ -49,6 +55,13 @@ export function createSocketFeed(
   let close: (() => void) | undefined;
 
   function connect(listener: FeedListener, attempt: number): void {
+    const waiting = waits.left(address);
+    if (waiting !== undefined) {
+      const { reason, ms } = waiting;
+      close = clock.after(ms, () => connect(listener, attempt));
+      const detail = 'waits as its server asked';
+      return listener.trouble?.({ kind: 'disconnected', detail, retryInMs: Math.round(ms), reason });
+    }
     const socket = new WebSocket(address, {
       maxPayload: MAX_MESSAGE_BYTES,
       perMessageDeflate: false,
@@ -64,16 +77,21 @@ export function createSocketFeed(
     let lastPongMs = openedMs;
     let cancelWatch = () => {};
 
-    const end = (detail: string) => {
+    /** What a message or the reason of a close says. */
+    const inWords = (body: string): Refusal | undefined => readRefusal({ status: 200, body }, clock.nowMs());
+
+    const end = (detail: string, refusal?: Refusal) => {
       if (over) return;
       over = true;
       cancelWatch();
       socket.terminate();
       const steady = lastPriceMs !== undefined && clock.monotonicMs() - openedMs >= STEADY_MS;
       const next = steady ? 0 : attempt;
-      const retryInMs = backoff(next);
+      const retryInMs = Math.round(
+        refusal === undefined ? backoff(next) : Math.max(backoff(next), waits.told(address, refusal)),
+      );
       close = clock.after(retryInMs, () => connect(listener, next + 1));
-      report({ kind: 'disconnected', detail, retryInMs });
+      report({ kind: 'disconnected', detail, retryInMs, ...(refusal && { reason: refusal.reason }) });
     };
 
     const watch = () => {
@@ -110,14 +128,34 @@ export function createSocketFeed(
     });
     // A close event follows every error. The message may contain the URL.
     socket.on('error', () => {});
-    socket.on('close', (code) => end(`closed with ${code}`));
+    socket.on('close', (code, reason) => {
+      const words = quotation(reason.toString());
+      end(`closed with ${code}${words && `: "${words}"`}`, inWords(reason.toString()));
+    });
+    socket.on('unexpected-response', (request, response) => {
+      const finish = (body: string) => {
+        const { statusCode: status = 0, headers } = response;
+        const words = quotation(body);
+        cancelBody();
+        request.destroy();
+        end(
+          `status ${status}${words && `, "${words}"`}`,
+          readRefusal({ status, header: (name) => headers[name], body }, clock.nowMs()),
+        );
+      };
+      const cancelBody = clock.after(REFUSAL_BODY_MS, () => finish(''));
+      void readStart(response).then(finish, () => finish(''));
+    });
     socket.on('message', (frame, binary) => {
       if (over) return;
       if (frames() > MAX_FRAMES_PER_SECOND) return end('too many frames');
       lastDataMs = clock.monotonicMs();
       const text = frame.toString();
       if (!binary) onMessage?.(text);
-      for (const event of binary ? [refused('malformed', null)] : read(text)) {
+      const events = binary ? [refused('malformed', null)] : read(text);
+      const refusal = mayRefuse(text, events) ? inWords(text) : undefined;
+      if (refusal !== undefined) return end(`"${quotation(text)}"`, refusal);
+      for (const event of events) {
         if (over) return;
         if (event.kind === 'resync') return end(event.detail);
         if (event.kind !== 'quote') {
@@ -148,3 +186,8 @@ export function createSocketFeed(
     },
   };
 }
+
+/** A short message that is about no price. */
+const mayRefuse = (text: string, events: readonly FeedEvent[]): boolean =>
+  text.length <= LONGEST_REFUSAL &&
+  events.every((event) => event.kind === 'rejected' || (event.kind === 'refused' && event.symbol === null));

@@ -1,7 +1,13 @@
 /** The venue's reference prices: fixed values, and the exact mid of fresh feeds. */
 
 import type { Clock } from '../../ports/clock.ts';
-import { type Feed, FEED_REFUSALS, type FeedQuote, type FeedTrouble } from '../../ports/feed.ts';
+import {
+  type Feed,
+  FEED_REFUSALS,
+  FEED_WAIT_REASONS,
+  type FeedQuote,
+  type FeedTrouble,
+} from '../../ports/feed.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Metrics } from '../../ports/metrics.ts';
 import type { Reference } from '../../ports/reference.ts';
@@ -15,8 +21,8 @@ interface ReferenceTools {
   metrics: Metrics;
 }
 
-/** Between two log lines about refused messages of one symbol. */
-const REFUSALS_LOGGED_AFTER_MS = 30_000;
+/** Between two log lines about the same thing. */
+const LOGGED_AFTER_MS = 30_000;
 const OUTCOMES = ['quote', 'rejected', ...FEED_REFUSALS];
 
 export function createReference(
@@ -35,6 +41,11 @@ export function createReference(
     'firmquote_venue_reference_messages_total',
     'Prices from a feed of reference prices, by what became of them',
     { feed: feeds.map(({ source }) => source), outcome: OUTCOMES },
+  );
+  const waits = metrics.counter(
+    'firmquote_venue_reference_waits_total',
+    'Times that the source of a feed of reference prices asked to wait, by reason',
+    { feed: feeds.map(({ source }) => source), reason: FEED_WAIT_REASONS },
   );
   const connections = new Map(feeds.map(({ source }) => [source, { up: false, readable: createReadable() }]));
   metrics.gauge(
@@ -74,46 +85,57 @@ export function createReference(
     });
   }
 
-  const refusals = new Map<string, { loggedMs: number; unlogged: number }>();
-  function logRefusal(feed: string, refusal: Extract<FeedTrouble, { kind: 'refused' }>): void {
-    // A message out of order is normal now and then.
-    if (refusal.why === 'duplicate' || refusal.why === 'out_of_order') return;
-    const about = `${feed} ${refusal.why}`;
-    const known = refusals.get(about);
-    const nowMs = clock.monotonicMs();
-    if (known !== undefined && nowMs - known.loggedMs < REFUSALS_LOGGED_AFTER_MS) {
-      known.unlogged += 1;
+  const logged = new Map<string, { atMs: number; since: number }>();
+  /** Logs the first line about something, and then how many there were, at most every 30 seconds. */
+  function note(level: 'info' | 'warn', about: string, facts: object, message: string): void {
+    const [known, nowMs] = [logged.get(about), clock.monotonicMs()];
+    if (known !== undefined && nowMs - known.atMs < LOGGED_AFTER_MS) {
+      known.since += 1;
       return;
     }
-    log.warn(
-      { feed, ...refusal, unlogged: known?.unlogged ?? 0 },
-      'reference feed: a price was refused and the last one stays until it is too old',
-    );
-    refusals.set(about, { loggedMs: nowMs, unlogged: 0 });
+    log[level]({ ...facts, ...(known && known.since > 0 && { alsoBefore: known.since }) }, message);
+    logged.set(about, { atMs: nowMs, since: 0 });
   }
 
   function hear(feed: string, trouble: FeedTrouble): void {
     const connection = connections.get(feed);
+    const facts = { feed, ...trouble };
     switch (trouble.kind) {
-      case 'refused':
-        messages.add({ feed, outcome: trouble.why });
-        connection?.readable.refused(trouble.why, trouble.symbol);
-        return logRefusal(feed, trouble);
+      case 'refused': {
+        const { why, symbol } = trouble;
+        messages.add({ feed, outcome: why });
+        connection?.readable.refused(why, symbol);
+        // These are normal now and then.
+        if (why === 'duplicate' || why === 'out_of_order') return;
+        return note(
+          'warn',
+          `${feed} ${why}`,
+          facts,
+          'reference feed: a price was refused, and the last one stays until it is too old',
+        );
+      }
       case 'connected':
         connection?.readable.connected();
         if (connection !== undefined) connection.up = true;
-        return log.info({ feed }, 'reference feed: connected');
+        return note('info', `${feed} connected`, { feed }, 'reference feed: connected');
       case 'rejected':
         messages.add({ feed, outcome: 'rejected' });
-        break;
+        return note(
+          'warn',
+          `${feed} rejected`,
+          facts,
+          'reference feed: its source does not serve this symbol',
+        );
       case 'disconnected':
         if (connection !== undefined) connection.up = false;
-        break;
-      case 'gap':
-        return;
+        if (trouble.reason === undefined)
+          return note('warn', `${feed} disconnected`, facts, 'reference feed');
+        waits.add({ feed, reason: trouble.reason });
+        return note('warn', `${feed} ${trouble.reason}`, facts, 'reference feed: its source asks to wait');
       case 'silent':
+        return note('warn', `${feed} silent`, facts, 'reference feed');
+      case 'gap':
     }
-    log.warn({ feed, ...trouble }, 'reference feed');
   }
 
   return {

@@ -182,3 +182,29 @@ test('a feed counts as connected only while something that it says can be read',
   listeners['b']?.trouble?.({ kind: 'connected' });
   expect(await live()).toBe('1');
 });
+
+test('a source that asks to wait: counted by reason, shown, and logged once a minute', async () => {
+  const waits = (retryInMs: number) =>
+    listeners['b']?.trouble?.({
+      kind: 'disconnected',
+      ...{ detail: `ETHUSD: status 429, "${retryInMs}"`, retryInMs, reason: 'rate_limited' },
+    });
+  const logged = () => lines.filter(({ facts }) => facts['feed'] === 'b').map(({ facts }) => facts['kind']);
+  expect(logged()).toEqual(['connected']);
+  waits(120_000);
+  seconds(20);
+  expect(await metrics.text()).toContain('firmquote_lp_feed_wait_seconds{feed="b"} 100\n');
+  expect(await metrics.text()).toContain('firmquote_lp_feed_wait_seconds{feed="a"} 0\n');
+  // It lets a question through and refuses the next, again and again.
+  for (let time = 1; time <= 30; time++) {
+    listeners['b']?.trouble?.({ kind: 'connected' });
+    waits(1_000 + time);
+  }
+  expect(logged()).toEqual(['connected', 'disconnected', 'connected']);
+  const text = await metrics.text();
+  expect(text).toContain('firmquote_lp_feed_waits_total{feed="b",reason="rate_limited"} 31\n');
+  expect(text).toContain('firmquote_lp_feed_waits_total{feed="b",reason="banned"} 0\n');
+  seconds(61);
+  waits(5_000);
+  expect(logged().slice(3)).toEqual(['disconnected']);
+});

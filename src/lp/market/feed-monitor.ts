@@ -2,7 +2,7 @@
 
 import { isDecline } from '../../domain/decline.ts';
 import type { Clock } from '../../ports/clock.ts';
-import { FEED_REFUSALS, type FeedTrouble, type Sequencer } from '../../ports/feed.ts';
+import { FEED_REFUSALS, FEED_WAIT_REASONS, type FeedTrouble, type Sequencer } from '../../ports/feed.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Metrics } from '../../ports/metrics.ts';
 import { createReadable } from '../../pricing/readable.ts';
@@ -32,6 +32,8 @@ const CHECK_MS = 1_000;
 const LOGGED_AFTER_MS = 5_000;
 /** Between two lines about changes of one trouble. */
 const CHANGE_LOGGED_AFTER_MS = 30_000;
+/** Between two lines about waits of one feed for one reason. */
+const WAIT_LOGGED_AFTER_MS = 60_000;
 /** An exchange may give a new reason for each attempt. */
 const MAX_REASONS = 20;
 /** Of one connection; further ones are counted. */
@@ -51,6 +53,22 @@ export function createFeedMonitor({ market, sequencers, slug, clock, log, metric
     'firmquote_lp_feed_disconnects_total',
     'Connections to a feed that ended, each followed by another attempt',
     ['feed'],
+  );
+  const waits = metrics.counter(
+    'firmquote_lp_feed_waits_total',
+    'Times that the source of a feed asked to wait, by reason',
+    ['feed', 'reason'],
+  );
+  /** Until when on the monotonic clock. */
+  const waiting = new Map<string, number>();
+  metrics.gauge(
+    'firmquote_lp_feed_wait_seconds',
+    'Until a feed asks its source again, which asked it to wait; 0 while it does not wait',
+    ['feed'],
+    (gauge) => {
+      for (const feed of connected.keys())
+        gauge.set(Math.max(0, (waiting.get(feed) ?? 0) - clock.monotonicMs()) / 1_000, { feed });
+    },
   );
   const gaps = metrics.counter('firmquote_lp_feed_gaps_total', 'Losses that a feed proved', ['feed']);
   const connected = new Map<string, boolean>();
@@ -175,6 +193,18 @@ export function createFeedMonitor({ market, sequencers, slug, clock, log, metric
     return true;
   }
 
+  /** When a wait was last logged, by feed and reason. */
+  const waitsLogged = new Map<string, number>();
+  /** Feeds that were disconnected without a line. */
+  const silently = new Set<string>();
+  function isNewWait(feed: string, reason: string): boolean {
+    const [key, nowMs] = [`${feed} ${reason}`, clock.monotonicMs()];
+    const loggedMs = waitsLogged.get(key);
+    if (loggedMs !== undefined && nowMs - loggedMs < WAIT_LOGGED_AFTER_MS) return false;
+    waitsLogged.set(key, nowMs);
+    return true;
+  }
+
   const spells = new Map<string, Spell>();
   const nameOf = ({ price, feed, symbol }: SourceView) => `${price} ${feed}|${symbol}`;
   function followSource(view: SourceView): void {
@@ -231,11 +261,17 @@ export function createFeedMonitor({ market, sequencers, slug, clock, log, metric
         readable.get(feed)?.connected();
         failures.delete(feed);
         rejections.delete(feed);
+        waiting.delete(feed);
+        if (silently.delete(feed)) return;
         return log.info({ feed, ...trouble }, 'price feed');
       case 'disconnected':
         connected.set(feed, false);
         disconnects.add({ feed });
-        if (!isNewFailure(feed, trouble.detail)) return;
+        if (trouble.reason !== undefined) {
+          waits.add({ feed, reason: trouble.reason });
+          waiting.set(feed, clock.monotonicMs() + (trouble.retryInMs ?? 0));
+          if (!isNewWait(feed, trouble.reason)) return void silently.add(feed);
+        } else if (!isNewFailure(feed, trouble.detail)) return;
         break;
       case 'gap':
         gaps.add({ feed });
@@ -259,12 +295,14 @@ export function createFeedMonitor({ market, sequencers, slug, clock, log, metric
       readable.set(feed, createReadable());
       for (const counter of [disconnects, gaps]) counter.add({ feed }, 0);
       for (const outcome of OUTCOMES) messages.add({ feed, outcome }, 0);
+      for (const reason of FEED_WAIT_REASONS) waits.add({ feed, reason }, 0);
     },
     /** Takes the feed's metrics away, so that no alert waits for a feed that the configuration dropped. */
     remove(feed: string) {
-      for (const each of [connected, readable, failures, rejections]) each.delete(feed);
+      for (const each of [connected, readable, failures, rejections, waiting, silently]) each.delete(feed);
       for (const counter of [disconnects, gaps]) counter.remove({ feed });
       for (const outcome of OUTCOMES) messages.remove({ feed, outcome });
+      for (const reason of FEED_WAIT_REASONS) waits.remove({ feed, reason });
     },
     delivered(feed: string, symbol: string, outcome: 'quote' | 'reference') {
       messages.add({ feed, outcome });

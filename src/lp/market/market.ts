@@ -55,7 +55,7 @@ export interface SourceView {
   ageMs: number | undefined;
   allowedAgeMs: number;
   /** Messages that its feed refused; `count` since its last accepted price. */
-  refused: { why: FeedRefusal; count: number; ageMs: number } | undefined;
+  refused: { why: FeedRefusal; detail?: string; count: number; ageMs: number } | undefined;
   /** Why it contributes nothing, or soon will not; undefined while it does. */
   trouble: string | undefined;
 }
@@ -277,7 +277,7 @@ export function createMarket(
     observe,
     refer,
     /** Records a message that a feed refused; without a symbol it counts for every source of the feed. */
-    refused(feed: string, symbol: string | null, why: FeedRefusal) {
+    refused(feed: string, symbol: string | null, why: FeedRefusal, detail?: string) {
       const atMs = clock.nowMs();
       const refused = `${feed}|${symbol}`;
       // Exchanges invent symbols: only those of the configuration are kept.
@@ -285,7 +285,7 @@ export function createMarket(
         if (symbol !== null && key !== refused) continue;
         const known = refusals.get(key);
         const firstMs = known === undefined || known.count === 0 ? atMs : known.firstMs;
-        refusals.set(key, { why, atMs, firstMs, count: (known?.count ?? 0) + 1 });
+        refusals.set(key, { why, detail, atMs, firstMs, count: (known?.count ?? 0) + 1 });
       }
     },
     mid(symbol: string): Mid | Decline {
@@ -372,7 +372,12 @@ export function createMarket(
           allowedBps: guardBps ?? checked?.allowedBps,
           ageMs: seen && Math.max(0, nowMs - seen.atMs),
           allowedAgeMs,
-          refused: refused && { why: refused.why, count: refused.count, ageMs: nowMs - refused.atMs },
+          refused: refused && {
+            why: refused.why,
+            ...(refused.detail !== undefined && { detail: refused.detail }),
+            count: refused.count,
+            ageMs: nowMs - refused.atMs,
+          },
           trouble: troubleOf(use, refused, nowMs),
         };
       });

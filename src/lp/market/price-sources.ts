@@ -168,7 +168,8 @@ function createStream(feed: Feed, market: Market): Stream {
           stream.trouble = trouble;
           if (trouble.kind === 'connected') stream.connected = true;
           if (trouble.kind === 'disconnected') stream.connected = false;
-          if (trouble.kind === 'refused') stream.market.refused(source, trouble.symbol, trouble.why);
+          if (trouble.kind === 'refused')
+            stream.market.refused(source, trouble.symbol, trouble.why, trouble.detail);
           stream.monitor?.hear(source, trouble);
         },
       }),
@@ -183,7 +184,7 @@ function whyLate({ feed, symbol, ageMs, allowedAgeMs, refused }: SourceView, tro
     return `the price of ${name} is ${seconds(ageMs)} old, and ${seconds(allowedAgeMs)} are allowed`;
   const why =
     refused !== undefined
-      ? `${refused.count} messages refused, the last as ${refused.why}`
+      ? `${refused.count} messages refused, the last as ${refused.why}${refused.detail === undefined ? '' : `: ${refused.detail}`}`
       : trouble?.kind === 'disconnected' || trouble?.kind === 'rejected'
         ? trouble.detail
         : trouble?.kind === 'connected'

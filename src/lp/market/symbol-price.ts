@@ -34,8 +34,9 @@ export interface ReferenceValue {
 
 /** Messages of a source that its feed refused. */
 export interface Refusals {
-  /** The last one. */
+  /** The last one, and what it said, where its feed tells. */
   why: FeedRefusal;
+  detail: string | undefined;
   atMs: number;
   /** The first one since the last accepted price. */
   firstMs: number;

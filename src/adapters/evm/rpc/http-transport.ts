@@ -6,6 +6,7 @@
 
 import { buildConnector, Pool } from 'undici';
 import { MAX_ANSWER_BYTES, MAX_REQUEST_BYTES, nodeError, parseAnswers, type RpcAnswer } from './answers.ts';
+import { readRetryAfter } from '../../outbound/retry-after.ts';
 import { meaningOf } from './refusals.ts';
 
 export interface HttpTransport {
@@ -145,10 +146,11 @@ export function createHttpTransport(address: string, { timeoutMs }: { timeoutMs:
     const timer = setTimeout(() => limit.abort(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
     try {
       const response = await pool.request({ method: 'POST', path, headers, body, signal: limit.signal });
+      const headerOf = (name: string) => [response.headers[name]].flat()[0];
       return {
         status: response.statusCode,
         text: await response.body.text(),
-        retryAfterMs: readRetryAfter(response.headers['retry-after']),
+        retryAfterMs: readRetryAfter(headerOf('retry-after'), { nowMs: Date.now(), date: headerOf('date') }),
       };
     } finally {
       clearTimeout(timer);
@@ -198,13 +200,6 @@ const readError = ({ code, message }: NonNullable<RpcAnswer['error']>) => ({
   rpcCode: typeof code === 'number' ? code : 0,
   message: typeof message === 'string' ? message : '',
 });
-
-/** In seconds, or a date (RFC 9110, section 10.2.3). */
-function readRetryAfter(header: string | string[] | undefined): number | undefined {
-  if (typeof header !== 'string') return undefined;
-  const ms = /^\d+$/.test(header) ? Number(header) * 1_000 : Date.parse(header) - Date.now();
-  return Number.isFinite(ms) && ms > 0 ? ms : undefined;
-}
 
 /**
  * Connects as undici does, and adds the socket to its errors, as undici does only for a closed connection.

@@ -258,7 +258,7 @@ function lines({
           trouble ?? use,
           refused === undefined
             ? ''
-            : `${refused.why} ${seconds(refused.ageMs)} ago, ${refused.count} since its last price`,
+            : `${refused.why}${refused.detail === undefined ? '' : ` (${refused.detail})`} ${seconds(refused.ageMs)} ago, ${refused.count} since its last price`,
         ],
       ),
       { right: ['says', 'age', 'bps off'] },
