@@ -128,24 +128,20 @@ export interface LockChoice {
   lock: OrderLock;
   mode: Exclude<Funding['mode'], 'self'>;
   needsTokenApproval: boolean;
-  /** The taker holds enough for this lock now. */
-  sufficient: boolean;
 }
 
 /** ResourceLock if the ledger balance covers it, else EIP-3009 where it works, else Permit2. */
 export function chooseLock(state: FundingState): LockChoice {
   const { amount } = state;
   if (state.ledgerAvailable >= amount)
-    return { lock: 'ResourceLock', mode: 'resourceLock', needsTokenApproval: false, sufficient: true };
-  const sufficient = state.tokenBalance >= amount;
+    return { lock: 'ResourceLock', mode: 'resourceLock', needsTokenApproval: false };
   if (state.hasEip3009 && !state.takerHasCode)
-    return { lock: 'EIP-3009', mode: 'eip3009', needsTokenApproval: false, sufficient };
+    return { lock: 'EIP-3009', mode: 'eip3009', needsTokenApproval: false };
   const granted = state.permit2Grant.amount >= amount && state.permit2Grant.expiration >= state.fillDeadline;
   return {
     lock: 'Permit2',
     mode: granted ? 'permit2Grant' : 'permit2Lock',
     needsTokenApproval: state.permit2TokenAllowance < amount,
-    sufficient,
   };
 }
 

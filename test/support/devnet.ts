@@ -58,6 +58,9 @@ export interface TestChain {
   setOperator(lp: Address, operator: Address, allowed?: boolean): Promise<void>;
 }
 
+/** Wei per gas. */
+const ARC_BASE_FEE = 20_000_000_000n;
+
 export interface DevnetOptions {
   /** 0 mines each transaction without delay. */
   blockTimeSeconds?: number;
@@ -108,7 +111,7 @@ async function startChain(
   const anvil = await startAnvil({
     chainId: id,
     blockTimeSeconds,
-    args: [...anvilArgs, ...(isArc ? ['--block-base-fee-per-gas', String(20e9)] : [])],
+    args: [...anvilArgs, ...(isArc ? ['--block-base-fee-per-gas', String(ARC_BASE_FEE)] : [])],
   });
   const deployment = await deployDevnet({
     rpcUrl: anvil.url,
@@ -157,6 +160,7 @@ async function startChain(
     log: silentLog,
     metrics: silentMetrics,
     maxClockSkewMs: 1e12,
+    minBaseFee: isArc ? ARC_BASE_FEE : 0n,
   });
   await port.start();
   await anvil.rpc('anvil_autoImpersonateAccount', [true]);

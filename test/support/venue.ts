@@ -107,6 +107,8 @@ export type Json = { [key: string]: Json } & Json[] & string & number & null;
 
 export interface Surroundings {
   chainIds?: number[];
+  /** Of these, the ones with Arc's currency. */
+  arcIds?: readonly number[];
   landingMarginSeconds?: number;
   /** Beside USDC and WETH. */
   moreTokens?: number;
@@ -130,6 +132,7 @@ export async function startTestVenue(options: Partial<VenueOptions> & Surroundin
     chainIds = [31_401],
     landingMarginSeconds,
     moreTokens = 0,
+    arcIds = [],
     fsync = false,
     postgres: given,
     seen = (port) => port,
@@ -144,6 +147,7 @@ export async function startTestVenue(options: Partial<VenueOptions> & Surroundin
   const [devnet, postgres] = await Promise.all([
     startDevnet(chainIds, {
       moreTokens,
+      arcIds,
       ...(landingMarginSeconds !== undefined && { landingMarginSeconds }),
     }),
     given ?? startTestPostgres(fsync ? {} : undefined),

@@ -2,7 +2,7 @@
 
 import { formatTokens, formatUnits } from '../../domain/amount.ts';
 import { RequestError, SettlementError, UpstreamError } from '../../domain/errors.ts';
-import type { TokenInfo } from '../../domain/chain.ts';
+import { nativeTokenUnitsUp, type TokenInfo } from '../../domain/chain.ts';
 import type { Address, Hex } from '../../domain/hex.ts';
 import type { UnixSeconds } from '../../domain/time.ts';
 import { signTransaction } from '../../adapters/evm/transactor/sign.ts';
@@ -39,6 +39,8 @@ export type Owner = ReturnType<typeof createOwner>;
 
 const POLL_MS = 500;
 const MINED_WITHIN_MS = 180_000;
+/** Two approvals and a deposit or bond, with a margin. */
+const PAYMENT_GAS = 400_000n;
 /** The escrow keeps a limit in 96 bits. */
 const MAX_LIMIT = 2n ** 96n - 1n;
 
@@ -96,7 +98,8 @@ export function createOwner(
       refuse(
         `The account ${account} has ${formatUnits(native, 18)} of ${chain.slug}'s currency for gas, and to ${what} may take ${formatUnits(gas * maxFeePerGas, 18)}. Send it some first. ${soFar()}`,
       );
-    const nonce = await port.transactionCount(account, 'pending');
+    // Every step waits until the one before is mined.
+    const nonce = await port.transactionCount(account, 'latest');
     const { raw, hash } = await signTransaction(signer, {
       chainId: chain.id,
       nonce,
@@ -167,6 +170,7 @@ export function createOwner(
       );
     const steps: OwnerStep[] = [];
     const allowance = await port.allowance(account, token.address, place);
+    if (token.address === chain.native.token?.address) await leaveGas(token, amount, balance, what);
     if (allowance < amount) {
       // Some tokens refuse to change an allowance that is not zero.
       if (allowance > 0n)
@@ -184,6 +188,17 @@ export function createOwner(
       return [...steps, { what, to: place, data, gas: null, feeWei: null, txHash: null, blockNumber: null }];
     }
     return [...steps, await runStep(what, place, data)];
+  }
+
+  /** Where gas is paid in the token itself, the approvals and the payment need some of the balance. */
+  async function leaveGas(token: TokenInfo, amount: bigint, balance: bigint, what: string): Promise<void> {
+    const { baseFee, priorityFee } = await port.fees();
+    const gas = nativeTokenUnitsUp(chain.native, PAYMENT_GAS * (2n * baseFee + priorityFee)) ?? 0n;
+    if (balance >= amount + gas) return;
+    const most = balance > gas ? balance - gas : 0n;
+    refuse(
+      `Gas on ${chain.slug} is paid in ${token.symbol}: to ${what} may take ${formatTokens(gas, token)} more, and the account ${account} has ${formatTokens(balance, token)}. At most ${formatTokens(most, token)} can be paid in now. ${soFar()}`,
+    );
   }
 
   function refuseItself(operator: Address): void {

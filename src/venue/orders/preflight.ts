@@ -1,6 +1,7 @@
 /** POST …/orders/preflight: the steps that remain before this candidate can be submitted. */
 
 import { MAX_UINT256, mulDivUp } from '../../domain/amount.ts';
+import { nativeTokenUnitsUp } from '../../domain/chain.ts';
 import type { Hex } from '../../domain/hex.ts';
 import type { ChainPort } from '../../ports/chain.ts';
 import { invalid } from '../../protocol/errors.ts';
@@ -125,16 +126,15 @@ export function createPreflighter({
   ): Promise<PreflightResponse> {
     const choice = choiceOf(taker, asked);
     const { lock, lockDetails, actions } = await lockPlan(port, opened, taker, choice, submitTo);
-    const waiting = actions.some(
-      ({ type, details }) => type === 'evmTransaction' && details?.['alternativeTo'] === undefined,
-    );
+    const needed = actions.filter(isNeeded);
+    const short = shortfall(opened, taker, {
+      gasWei: gasOf(needed),
+      fromLedger: choice.mode === 'resourceLock' ? taker.funding.ledgerAvailable : 0n,
+    });
     return {
       quoteId: opened.quoteId,
-      ready: choice.sufficient && !waiting,
-      nextActions: [
-        ...actions,
-        orderSignature(opened, submitTo, choice.sufficient ? undefined : shortfall(opened, taker)),
-      ],
+      ready: short === undefined && needed.length === 0,
+      nextActions: [...actions, orderSignature(opened, submitTo, short)],
       fundingLock: lock,
       lockDetails,
     };
@@ -253,8 +253,6 @@ export function createPreflighter({
     const actions: Action[] = [];
     const approved = taker.escrowAllowance >= inputAmount;
     if (!approved) actions.push(...(await approvals(port, opened, 'escrow', inputAmount)));
-    const sufficient = taker.funding.tokenBalance >= inputAmount;
-    actions.push(orderSignature(opened, submitTo, sufficient ? undefined : shortfall(opened, taker)));
     const crossChain = origin.id !== dest.id;
     const { settleGas, outputGas, openGas, throughGas } = relayFees.settings(origin.id);
     const self = encodeFunding({ mode: 'self' });
@@ -267,17 +265,20 @@ export function createPreflighter({
             settleCall(order, self, quoteId, commitments),
             settleGas + outputGas * BigInt(order.outputs.length - 1),
           ];
-    actions.push(
-      await transaction(port, opened, {
-        purpose: 'settlementBroadcast',
-        frequency: 'perTrade',
-        to: origin.escrow,
-        data,
-        gas: units,
-        details: { sendAfter: 'submission', notAfter: order.fillDeadline },
-      }),
-    );
-    return { quoteId, ready: approved && sufficient, nextActions: actions };
+    const broadcast = await transaction(port, opened, {
+      purpose: 'settlementBroadcast',
+      frequency: 'perTrade',
+      to: origin.escrow,
+      data,
+      gas: units,
+      details: { sendAfter: 'submission', notAfter: order.fillDeadline },
+    });
+    const short = shortfall(opened, taker, { gasWei: gasOf([...actions, broadcast]), fromLedger: 0n });
+    return {
+      quoteId,
+      ready: approved && short === undefined,
+      nextActions: [...actions, orderSignature(opened, submitTo, short), broadcast],
+    };
   }
 
   /** One approval, or two where the token changes an allowance only from or to zero (USDT). */
@@ -345,15 +346,9 @@ export function createPreflighter({
 
 function choiceOf({ funding, choice }: TakerState, asked: FundingLock | undefined): LockChoice {
   if (asked === undefined || asked === choice.lock) return choice;
-  const sufficient = funding.tokenBalance >= funding.amount;
   switch (asked) {
     case 'ResourceLock':
-      return {
-        lock: asked,
-        mode: 'resourceLock',
-        needsTokenApproval: false,
-        sufficient: funding.tokenBalance + funding.ledgerAvailable >= funding.amount,
-      };
+      return { lock: asked, mode: 'resourceLock', needsTokenApproval: false };
     case 'EIP-3009':
       if (!funding.hasEip3009 || funding.takerHasCode)
         throw invalid(
@@ -361,7 +356,7 @@ function choiceOf({ funding, choice }: TakerState, asked: FundingLock | undefine
           ['body', 'fundingLock'],
           'EIP-3009 needs a token that has it and a taker without code. Leave fundingLock out to let preflight choose.',
         );
-      return { lock: asked, mode: 'eip3009', needsTokenApproval: false, sufficient };
+      return { lock: asked, mode: 'eip3009', needsTokenApproval: false };
     case 'Permit2': {
       const granted =
         funding.permit2Grant.amount >= funding.amount &&
@@ -370,7 +365,6 @@ function choiceOf({ funding, choice }: TakerState, asked: FundingLock | undefine
         lock: asked,
         mode: granted ? 'permit2Grant' : 'permit2Lock',
         needsTokenApproval: funding.permit2TokenAllowance < funding.amount,
-        sufficient,
       };
     }
   }
@@ -405,16 +399,37 @@ function orderSignature(
   return { ...signature(opened, 'orderSignature', {}, submitTo, details), typedData: order };
 }
 
+/** A transaction that the plan cannot do without. */
+const isNeeded = ({ type, details }: Action): boolean =>
+  type === 'evmTransaction' && details?.['alternativeTo'] === undefined;
+
+/** Wei that the taker may have to pay for these transactions. */
+const gasOf = (actions: readonly Action[]): bigint =>
+  actions.reduce((sum, { tx }) => sum + (tx ? BigInt(tx.gas) * BigInt(tx.gasPrice) : 0n), 0n);
+
+/**
+ * What the taker lacks; undefined: nothing. Where gas is paid in the input token itself, the plan's gas
+ * cannot be traded. Somebody else may pay the gas of a contract wallet.
+ */
 function shortfall(
-  { inputToken, inputAmount }: VerifiedQuote,
+  { origin, inputToken, inputAmount }: VerifiedQuote,
   { funding }: TakerState,
-): Record<string, unknown> {
+  { gasWei, fromLedger }: { gasWei: bigint; fromLedger: bigint },
+): { insufficientBalance: Record<string, string> } | undefined {
+  const { native } = origin;
+  const isGas = native.token?.address === inputToken.address && !funding.takerHasCode;
+  const gas = (isGas ? nativeTokenUnitsUp(native, gasWei) : undefined) ?? 0n;
+  const balance = funding.tokenBalance + fromLedger;
+  if (balance >= inputAmount + gas) return undefined;
+  // Twice the gas, so that the price of gas may rise until the taker has asked again.
+  const most = balance - 2n * gas;
   return {
     insufficientBalance: {
       token: inputToken.address,
       symbol: inputToken.symbol,
-      balance: funding.tokenBalance.toString(),
+      balance: balance.toString(),
       needed: inputAmount.toString(),
+      ...(gas > 0n && { gas: gas.toString(), most: (most > 0n ? most : 0n).toString() }),
     },
   };
 }
