@@ -8,15 +8,19 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { encodeDeployData } from 'viem';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { decryptKey, keystoreAddress } from '../../src/adapters/keystore/keystore.ts';
 import type { Terminal } from '../../src/apps/cli/ask.ts';
 import { type InitOptions, initLp } from '../../src/apps/cli/lp/init.ts';
 import { loadConfig } from '../../src/apps/config/load.ts';
 import { zLpAppConfig } from '../../src/apps/lp/config.ts';
+import { devTokenAbi, devTokenBytecode } from '../../src/settlement/abi/dev-token.ts';
 import { limitOperatorCall } from '../../src/settlement/call.ts';
-import { account, type Devnet, startDevnet, type TestChain } from '../support/devnet.ts';
+import { putCode } from '../support/code.ts';
+import { account, DEPLOYER, type Devnet, startDevnet, type TestChain } from '../support/devnet.ts';
 import { type ScriptedVenue, startScriptedVenue } from '../support/scripted-venue.ts';
+import { until } from '../support/venue.ts';
 
 const owner = account(61);
 const KEY = `fq_test_${'k'.repeat(43)}`;
@@ -160,6 +164,107 @@ test('asks at the terminal, reads the rest from venue and chains, and writes a c
   expect(
     terminal.asked.some((question) => /operator's key/i.test(question) && !/Password/.test(question)),
   ).toBe(false);
+});
+
+describe('tokens that are no known dollars', () => {
+  /** A token of this symbol, as anybody can deploy one. */
+  async function deployed(symbol: string, on = chain): Promise<string> {
+    const data = encodeDeployData({
+      ...{ abi: devTokenAbi, bytecode: devTokenBytecode, args: [symbol, symbol, 18] },
+    });
+    const hash = await on.anvil.rpc<string>('eth_sendTransaction', [
+      { from: DEPLOYER.address, data, gas: '0x2dc6c0' },
+    ]);
+    return (
+      await until(() => on.anvil.rpc<{ contractAddress: string } | null>('eth_getTransactionReceipt', [hash]))
+    ).contractAddress;
+  }
+  const chainsWith = (...tokens: string[]) => ({
+    chains: {
+      chain1: { rpcUrl: '${INIT_RPC}', tokens: [chain.usdc.address, chain.weth.address, ...tokens] },
+    },
+  });
+  const written = async (name: string) =>
+    (await loadConfig(zLpAppConfig, join(folder, name, 'lp.json'), {})).config;
+
+  test('are left out when nobody can be asked, and the operator is told why', async () => {
+    const symbols = ['USDY', 'USD0++', 'USDe', 'USDai', 'xUSD', 'USDC.e', 'sDAI'];
+    const tokens: string[] = [];
+    for (const symbol of symbols) tokens.push(await deployed(symbol));
+    await init('unlisted', { answers: await answersFile('unlisted', chainsWith(...tokens)) });
+    const { networks, lp } = await written('unlisted');
+    expect(networks[0]?.tokens.map(({ symbol }) => symbol)).toEqual(['USDC', 'WETH']);
+    expect([Object.keys(lp.assets), Object.keys(lp.prices)]).toEqual([
+      ['USDC', 'WETH'],
+      ['USDC', 'ETH'],
+    ]);
+    for (const symbol of symbols)
+      expect(printed.filter((line) => line.startsWith(`· ${symbol} (0x`))).toEqual([
+        expect.stringMatching(/is left out: its name does not make it a dollar.*answers file \(--answers\)$/),
+      ]);
+  });
+
+  test('are asked for at a terminal, and priced by the markets that are named', async () => {
+    const [usde, usdy] = [await deployed('USDe'), await deployed('USDY')];
+    const terminal = sitting([
+      [/Markets of USDe/, 'kraken:USDE/USD, coinbase-rest:USDE-USD'],
+      [/Password/, 'typed by hand'],
+    ]);
+    await initLp(
+      { dir: join(folder, 'named'), answers: await answersFile('named', chainsWith(usde, usdy)) },
+      terminal,
+    );
+    const { networks, lp } = await written('named');
+    expect(networks[0]?.tokens.map(({ symbol }) => symbol)).toEqual(['USDC', 'WETH', 'USDe']);
+    expect(lp.assets['USDe']?.price).toBe('USDe');
+    expect(lp.prices['USDe']).toMatchObject({
+      sources: [
+        { feed: 'kraken', symbol: 'USDE/USD' },
+        { feed: 'coinbase-rest', symbol: 'USDE-USD', maxAgeMs: 10_000 },
+      ],
+    });
+    expect(lp.pairs.map(({ base, quote }) => `${base}-${quote}`)).toEqual(['WETH-USDC', 'USDe-USDC']);
+    expect(terminal.asked.filter((question) => question.startsWith('Markets of'))).toHaveLength(2);
+  });
+
+  test('are priced as the answers say', async () => {
+    const price = { sources: [{ feed: 'kraken', symbol: 'XUSD/USD' }] };
+    await init('said', {
+      answers: await answersFile('said', { ...chainsWith(await deployed('xUSD')), prices: { xUSD: price } }),
+    });
+    const { lp } = await written('said');
+    expect(lp.prices).toMatchObject({ xUSD: price, USDC: { fixed: '1' }, ETH: { sources: [{}, {}, {}] } });
+  });
+
+  test('on a public chain even a token called USDC, at another address than USDC', async () => {
+    const base = await startDevnet([8_453]);
+    const there = base.chains[0] as TestChain;
+    const other = await startScriptedVenue([there.chain]);
+    try {
+      // The preset fits the chains that have its tokens.
+      await putCode(
+        there,
+        '0x833589fcd6edb6e08f4c7c32d4f71b54bda02913',
+        encodeDeployData({ abi: devTokenAbi, bytecode: devTokenBytecode, args: ['', '', 6] }),
+      );
+      const answers = await answersFile('public', {
+        venue: { url: other.url, keyEnv: 'INIT_VENUE_KEY' },
+        chains: {
+          [there.chain.slug]: {
+            rpcUrl: there.anvil.url,
+            tokens: [there.usdc.address, await deployed('LINK', there)],
+          },
+        },
+      });
+      await expect(init('public', { answers })).rejects.toThrow(/a pair needs a dollar/);
+      expect(printed.join('\n')).toMatch(
+        /USDC \(0x.* is left out: the USDC of .* is at 0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913/,
+      );
+    } finally {
+      await other.stop();
+      await base.stop();
+    }
+  });
 });
 
 test('answers from a file run unattended, keep ${NAME} unchanged, and generate a password', async () => {

@@ -6,7 +6,7 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { EXCHANGES } from '../../../src/apps/lp/init/compose.ts';
+import { EXCHANGES } from '../../../src/apps/lp/init/exchanges.ts';
 import type { Client } from '../../faults/support/client.ts';
 import { type PlayedExchange, playExchange } from '../../faults/support/exchanges.ts';
 import { createPart, type Part } from '../../faults/support/process.ts';

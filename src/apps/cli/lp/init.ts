@@ -18,15 +18,21 @@ import { type Answers, merge, readAnswers, readDemo } from '../../lp/init/answer
 import {
   gasSymbolOf,
   quotingFor,
-  EXCHANGES,
   networkOf,
   defaultPairs,
   type NetworkSection,
-  defaultPrices,
-  priceNameOf,
-  priceSymbolOf,
 } from '../../lp/init/compose.ts';
-import { probeAccount, probeChain, probeTokens, probeVenue, type VenueFacts } from '../../lp/init/probe.ts';
+import { EXCHANGES } from '../../lp/init/exchanges.ts';
+import {
+  probeAccount,
+  probeChain,
+  probeTokens,
+  probeVenue,
+  type TokenFacts,
+  type VenueFacts,
+} from '../../lp/init/probe.ts';
+import { defaultPrice, priceOfToken, readMarkets } from '../../lp/init/token-prices.ts';
+import { readPreset } from '../../config/presets.ts';
 import { chainOf } from '../../networks.ts';
 import { openTerminal, type Terminal } from '../ask.ts';
 import { newPassword } from '../keystore.ts';
@@ -101,7 +107,9 @@ export async function initLp(
       answers.account ??
       (await asker.need("The owner's address, whose escrow balance pays for quotes", '--account'))
     ).toLowerCase() as Address;
-    const networks = await networksOf(answers, venue, asker, secrets);
+    const feeds = answers.feeds ?? EXCHANGES;
+    const pricing = { asker, feeds, given: answers.prices ?? {}, made: new Map<string, Price>() };
+    const { networks, assets } = await networksOf(answers, venue, pricing, secrets);
 
     const operatorKey = operatorKeyOf(answers, secrets);
     const operator = createSigner(operatorKey);
@@ -111,11 +119,9 @@ export async function initLp(
       );
     const password = await passwordOf(answers, asker);
 
-    const symbols = [...new Set(networks.flatMap(({ tokens }) => tokens.map(({ symbol }) => symbol)))];
-    const prices =
-      answers.prices ?? defaultPrices([...symbols, ...networks.map(gasSymbolOf)].map(priceNameOf));
-    const priceOf = (symbol: string) =>
-      priceNameOf(symbol) in prices ? priceNameOf(symbol) : priceSymbolOf(symbol);
+    for (const gas of networks.map(gasSymbolOf)) pricing.made.set(gas, defaultPrice(gas));
+    const prices: Record<string, unknown> = { ...Object.fromEntries(pricing.made), ...pricing.given };
+    const isDollar = (symbol: string) => isFixed(prices[assets[symbol]?.price ?? '']);
     const params = {
       minSpreadBps: asker.number(await asker.or('Minimum spread in basis points', '1')),
       maxSize: asker.number(await asker.or('Maximum trade size in USD', '20000')),
@@ -148,15 +154,13 @@ export async function initLp(
       ],
       networks,
       attesters: { urls: attesters },
-      feeds: answers.feeds ?? EXCHANGES,
+      feeds,
       lp: {
         solver: { id, name },
         chains: networks.map((network) => ({ chainId: network.id, account, ...answers.chain })),
         prices,
-        assets: Object.fromEntries(
-          symbols.map((symbol) => [symbol, answers.assets?.[symbol] ?? { price: priceOf(symbol) }]),
-        ),
-        pairs: answers.pairs ?? defaultPairs(networks, params),
+        assets,
+        pairs: answers.pairs ?? pairsOf(networks, isDollar, params),
         quoting: quotingFor(networks),
       },
     };
@@ -279,13 +283,37 @@ async function venueKeyOf(
   );
 }
 
+type Price = Record<string, unknown>;
+type Assets = Record<string, { price: string }>;
+
+interface Pricing {
+  asker: Asker;
+  feeds: Readonly<Record<string, unknown>>;
+  /** Of the answers. */
+  given: Readonly<Record<string, unknown>>;
+  /** Made here, by name. */
+  made: Map<string, Price>;
+}
+
+const isFixed = (price: unknown): boolean => typeof price === 'object' && price !== null && 'fixed' in price;
+
+function pairsOf(networks: readonly NetworkSection[], isDollar: (symbol: string) => boolean, params: object) {
+  const pairs = defaultPairs(networks, isDollar, params);
+  if (pairs.length > 0) return pairs;
+  throw badRequest(
+    'No pair can be made of these tokens: a pair needs a dollar, and something to trade against it. Add a token (--token), or give pairs in an answers file (--answers).',
+  );
+}
+
 async function networksOf(
   answers: Answers,
   venue: VenueFacts,
-  asker: Asker,
+  pricing: Pricing,
   secrets: SecretContext,
-): Promise<NetworkSection[]> {
+): Promise<{ networks: NetworkSection[]; assets: Assets }> {
+  const { asker } = pricing;
   const networks: NetworkSection[] = [];
+  const assets: Assets = {};
   for (const place of venue.chains) {
     const known = answers.networks?.find(({ id }) => id === place.chainId) as NetworkSection | undefined;
     const said = answers.chains?.[place.slug];
@@ -302,29 +330,88 @@ async function networksOf(
     if (rpcUrl === '') continue;
     const dialled = expand(rpcUrl, secrets);
     const facts = await probeChain(dialled, place);
-    const addresses =
-      said?.tokens ??
-      (known
-        ? undefined
-        : listOf(await asker.need(`Token addresses on ${place.slug}, separated by commas`, '--token')));
-    const tokens =
-      addresses === undefined
-        ? undefined
-        : await probeTokens(
-            dialled,
-            place.slug,
-            addresses.map((address) => address.toLowerCase() as Address),
-          );
-    networks.push(known ?? networkOf(place, facts, rpcUrl, tokens ?? []));
+    const network = known ?? networkOf(place, facts, rpcUrl, await tokensOf(facts.preset));
+    for (const { symbol } of known?.tokens ?? [])
+      assets[symbol] = answers.assets?.[symbol] ?? { price: symbol };
     report(
-      `✓ ${place.slug}: chain ${place.chainId}, the escrow exists, a block every ${(facts.blockTimeMs / 1000).toFixed(1)} s; tokens ${(known?.tokens ?? tokens ?? []).map(({ symbol }) => symbol).join(', ')}`,
+      `✓ ${place.slug}: chain ${place.chainId}, the escrow exists, a block every ${(facts.blockTimeMs / 1000).toFixed(1)} s; tokens ${network.tokens.map(({ symbol }) => symbol).join(', ') || 'none'}`,
     );
+    if (network.tokens.length > 0) networks.push(network);
+    else report(`· ${place.slug} is left out: none of its tokens has a price`);
+
+    async function tokensOf(preset: string | undefined) {
+      const addresses =
+        said?.tokens ??
+        listOf(await asker.need(`Token addresses on ${place.slug}, separated by commas`, '--token'));
+      const tokens = await probeTokens(
+        dialled,
+        place.slug,
+        addresses.map((address) => address.toLowerCase() as Address),
+      );
+      const priced = [];
+      for (const token of tokens) {
+        const price = await priceNameOf(
+          token,
+          { slug: place.slug, preset, taken: assets[token.symbol]?.price },
+          pricing,
+        );
+        if (price === undefined) continue;
+        assets[token.symbol] = { price };
+        priced.push({ ...token, priceSymbol: isFixed(priceNamed(price, pricing)) ? 'USD' : price });
+      }
+      return priced;
+    }
   }
   if (networks.length === 0)
     throw badRequest(
-      `An LP needs at least one chain. Give an endpoint and tokens for one of ${venue.chains.map(({ slug }) => slug).join(', ')} (--rpc base=https://… --token base=0x…).`,
+      `An LP needs at least one chain with a token that has a price. Give an endpoint and tokens for one of ${venue.chains.map(({ slug }) => slug).join(', ')} (--rpc base=https://… --token base=0x…).`,
     );
-  return networks;
+  return { networks, assets };
+}
+
+const priceNamed = (name: string, { given, made }: Pricing): unknown => given[name] ?? made.get(name);
+
+/**
+ * Makes the price where the answers have none. `taken`: the price of a token of this symbol on another chain.
+ * undefined: the token is left out, and the operator was told.
+ */
+async function priceNameOf(
+  token: TokenFacts,
+  { slug, preset, taken }: { slug: string; preset: string | undefined; taken: string | undefined },
+  { asker, feeds, given, made }: Pricing,
+): Promise<string | undefined> {
+  const { symbol, address } = token;
+  const leftOut = (why: string): undefined =>
+    void report(`· ${symbol} (${address} on ${slug}) is left out: ${why}`);
+  const otherwise = 'an asset is one symbol with one price on all chains';
+  const verdict = priceOfToken(token, slug, preset === undefined ? undefined : readPreset(preset));
+  if (verdict.kind === 'impostor') return leftOut(`${verdict.why}, and ${otherwise}`);
+  if (Object.hasOwn(given, symbol)) return symbol;
+  if (verdict.kind === 'known') {
+    const price = defaultPrice(verdict.name);
+    const name = [verdict.name, ...(isFixed(price) ? ['USD'] : [])].find((each) =>
+      Object.hasOwn(given, each),
+    );
+    if (taken !== undefined && taken !== (name ?? verdict.name))
+      return leftOut(`${symbol} has the price ${taken} elsewhere, and ${otherwise}`);
+    if (name !== undefined) return name;
+    made.set(verdict.name, price);
+    if (verdict.notice !== undefined) report(`· ${verdict.notice}`);
+    return verdict.name;
+  }
+  if (taken !== undefined) return leftOut(`${verdict.why}, and ${otherwise}`);
+  const markets = await asker.or(
+    `Markets of ${symbol} (${token.name}, ${address} on ${slug}): ${verdict.why}. Name them as feed:symbol, such as kraken:USDE/USD, coinbase:USDE-USD; empty: leave the token out`,
+    '',
+  );
+  if (markets.trim() === '')
+    return leftOut(
+      `${verdict.why}. To trade it, name its markets under prices.${symbol} of an answers file (--answers)`,
+    );
+  const price = readMarkets(markets, feeds);
+  if (typeof price === 'string') throw badRequest(price);
+  made.set(symbol, price);
+  return symbol;
 }
 
 function operatorKeyOf({ operator, operatorKey }: Answers, { env }: SecretContext): Hex {
