@@ -115,14 +115,14 @@ export interface Fees {
   priorityFee: bigint;
 }
 
-interface ContractCall {
+export interface ContractCall {
   from: Address;
   to: Address;
   data: Hex;
   gas?: bigint;
 }
 
-type Simulation = { ok: true; gasUsed: bigint } | { ok: false; reason: string; data: Hex };
+export type Simulation = { ok: true; gasUsed: bigint } | { ok: false; reason: string; data: Hex };
 
 /**
  * `indeterminate` (timeout, connection reset) counts as sent, because it may be mined. `not_now`: no node has

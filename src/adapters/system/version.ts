@@ -1,6 +1,7 @@
-/** The version of firmquote that runs, from the package.json above this file. */
+/** The version of firmquote that runs and its folder, from the package.json above this file. */
 
 import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 
 /** Sources, the package and the builds of benches lie at different depths below it. */
 function packageFile(from: URL): URL {
@@ -12,3 +13,6 @@ function packageFile(from: URL): URL {
 const file = packageFile(new URL('.', import.meta.url));
 
 export const VERSION = (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
+
+/** Of the checkout or the installed package. */
+export const PACKAGE_FOLDER = fileURLToPath(new URL('.', file));

@@ -16,7 +16,6 @@ import type { Clock } from '../../../ports/clock.ts';
 import type { Log } from '../../../ports/log.ts';
 import type { Metrics } from '../../../ports/metrics.ts';
 import { SURPLUS_TOPIC, surplusOf } from '../../../settlement/log.ts';
-import { decodeRevert } from '../../../settlement/revert.ts';
 import { type RpcBlock, toBlock } from './block.ts';
 import { createHead } from './head.ts';
 import { createDecoder, type RpcLog } from './logs.ts';
@@ -26,6 +25,7 @@ import { createTips } from './tips.ts';
 import { checkedTokens } from './token-facts.ts';
 import { createHealth, type Health, HEALTH, type HealthOptions } from '../rpc/health.ts';
 import { createViewCaller, isRevert, revertData } from './multicall.ts';
+import { simulateCall } from './simulate.ts';
 import { createProbe } from '../rpc/probe.ts';
 import { type Agreed, createQuorum } from '../rpc/quorum.ts';
 import { createRpc, type ChainRpc, RpcRefusal, type RpcOptions } from '../rpc/rpc.ts';
@@ -289,19 +289,7 @@ export function createChain(configured: Chain, options: ChainOptions): EvmChain 
       ]);
       return rows.reduce((sum, { data }) => sum + surplusOf(data), 0n);
     },
-    async simulate({ from, to, data, gas }, at) {
-      try {
-        const used = await rpc.request<Hex>('eth_estimateGas', [
-          { from, to, data, ...(gas !== undefined && { gas: quantity(gas) }) },
-          at === undefined ? 'latest' : quantity(at),
-        ]);
-        return { ok: true, gasUsed: BigInt(used) };
-      } catch (error) {
-        if (!(error instanceof RpcRefusal) || !isRevert(error)) throw error;
-        const returned = revertData(error);
-        return { ok: false, reason: decodeRevert(returned).text, data: returned };
-      }
-    },
+    simulate: (transaction, at) => simulateCall(rpc, transaction, at),
     async dryRun({ from, to, data, gas }) {
       try {
         return {

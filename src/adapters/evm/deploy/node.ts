@@ -1,0 +1,68 @@
+/** The node that contracts are deployed through: asked only when something is wanted, nothing is followed. */
+
+import type { Address, Hex } from '../../../domain/hex.ts';
+import type { ContractCall, Fees, RollupFees, SendOutcome, Simulation } from '../../../ports/chain.ts';
+import { type RpcBlock, toBlock } from '../chain/block.ts';
+import { createViewCaller, type ViewCaller } from '../chain/multicall.ts';
+import { createRollupFees } from '../chain/rollup-fees.ts';
+import { simulateCall } from '../chain/simulate.ts';
+import { createTips } from '../chain/tips.ts';
+import { createRpc } from '../rpc/rpc.ts';
+import { sendRaw } from '../transactor/send.ts';
+
+/** Every method throws `UpstreamError` when no endpoint answers. Reads are at block `at`. */
+export interface DeployNode {
+  chainId(): Promise<number>;
+  headNumber(): Promise<bigint>;
+  code(address: Address, at: bigint): Promise<Hex>;
+  /** How many transactions an account has had mined; of a contract 1 and more from its block on. */
+  nonce(address: Address, at: bigint): Promise<number>;
+  /** Wei. */
+  balance(address: Address, at: bigint): Promise<bigint>;
+  /** undefined when the call reverts. */
+  read: ViewCaller;
+  fees(): Promise<Fees>;
+  rollupFees(): Promise<RollupFees>;
+  simulate(transaction: ContractCall): Promise<Simulation>;
+  send(raw: Hex): Promise<SendOutcome>;
+  /** undefined until it is mined. */
+  receipt(hash: Hex): Promise<{ block: bigint; reverted: boolean } | undefined>;
+  close(): void;
+}
+
+export function createDeployNode(rpcUrls: readonly string[], timeoutMs: number): DeployNode {
+  const rpc = createRpc(rpcUrls, { timeoutMs });
+  const read = createViewCaller(rpc);
+  const tip = createTips(rpc);
+  const tag = (at: bigint): Hex => `0x${at.toString(16)}`;
+  const latest = async () => toBlock(await rpc.request<RpcBlock>('eth_getBlockByNumber', ['latest', false]));
+  const oracleHasCode = async (address: Address) =>
+    (await rpc.request<Hex>('eth_getCode', [address, 'latest'])) !== '0x';
+
+  return {
+    chainId: async () => Number(await rpc.request<Hex>('eth_chainId', [])),
+    headNumber: async () => (await latest()).number,
+    code: async (address, at) =>
+      (await rpc.request<Hex>('eth_getCode', [address, tag(at)])).toLowerCase() as Hex,
+    nonce: async (address, at) =>
+      Number(await rpc.request<Hex>('eth_getTransactionCount', [address, tag(at)])),
+    balance: async (address, at) => BigInt(await rpc.request<Hex>('eth_getBalance', [address, tag(at)])),
+    read,
+    async fees() {
+      const [{ baseFee }, priorityFee] = await Promise.all([latest(), tip()]);
+      return { baseFee, priorityFee };
+    },
+    rollupFees: createRollupFees(read, oracleHasCode),
+    simulate: (transaction) => simulateCall(rpc, transaction),
+    send: (raw) => sendRaw(rpc, raw),
+    async receipt(hash) {
+      const found = await rpc.request<{ blockNumber: Hex | null; status: Hex } | null>(
+        'eth_getTransactionReceipt',
+        [hash],
+      );
+      if (!found?.blockNumber) return undefined;
+      return { block: BigInt(found.blockNumber), reverted: found.status !== '0x1' };
+    },
+    close: () => rpc.close(),
+  };
+}
