@@ -40,6 +40,10 @@ const CHAIN_FIELDS = [
   'tokens',
 ] as const satisfies readonly (keyof Chain)[];
 
+/** Wei per gas. */
+export const minBaseFeeWei = ({ minBaseFeeGwei }: Pick<ChainSection, 'minBaseFeeGwei'>): bigint =>
+  BigInt(Math.round(minBaseFeeGwei * 1e9));
+
 export const chainOf = (section: ChainSection): Chain =>
   Object.fromEntries(CHAIN_FIELDS.map((field) => [field, section[field]])) as unknown as Chain;
 
@@ -49,7 +53,7 @@ const optionsOf = (section: ChainSection, { log, secrets }: Pick<NetworkTools, '
   log,
   timeoutMs: section.timeoutMs,
   feeModel: section.feeModel,
-  minBaseFee: BigInt(Math.round(section.minBaseFeeGwei * 1e9)),
+  minBaseFee: minBaseFeeWei(section),
 });
 
 export async function openChains(

@@ -8,6 +8,8 @@ import type { AuditCommand } from '../audit/main.ts';
 import type { SubjectOptions } from '../subject.ts';
 import type { DemoOptions } from '../demo/main.ts';
 import { adminCommands } from './admin/admin.ts';
+import type { App } from './config-check.ts';
+import { deployCommand } from './deploy.ts';
 import { feedCommand, readWhole } from './feed/feed.ts';
 import { lpCommand, readPort } from './lp/lp.ts';
 import { collect } from './option-values.ts';
@@ -147,16 +149,18 @@ config
       'venue',
       'lp',
       'attester',
+      'deploy',
       'demo',
     ]),
   )
-  .action(async (file: string, options: { app?: 'venue' | 'lp' | 'attester' | 'demo' }) =>
+  .action(async (file: string, options: { app?: App }) =>
     (await import('./config-check.ts')).checkConfig(file, options.app),
   );
 
 for (const command of adminCommands()) program.addCommand(command);
 
 program.addCommand(feedCommand());
+program.addCommand(deployCommand());
 
 const keystore = program.command('keystore').description('encrypted private keys');
 keystore

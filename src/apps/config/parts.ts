@@ -9,8 +9,9 @@ import type { Address } from '../../domain/hex.ts';
 import { zAddress } from '../../protocol/wire.ts';
 import { withPreset } from './presets.ts';
 
-const PERMIT2: Address = '0x000000000022d473030f116ddee9f6b43ac78ba3';
-const CREATE2_DEPLOYER: Address = '0x4e59b44847b379578588920ca78fbf26c0b4956c';
+export const PERMIT2: Address = '0x000000000022d473030f116ddee9f6b43ac78ba3';
+/** Arachnid's, which has the same address on every chain. */
+export const CREATE2_DEPLOYER: Address = '0x4e59b44847b379578588920ca78fbf26c0b4956c';
 
 /** May be left out: every option has a default. The type refuses an option without one. */
 export const zSection = <S extends Record<string, z.ZodDefault | z.ZodPrefault>>(shape: S) =>
@@ -136,11 +137,11 @@ export const zChain = z.strictObject({
 });
 export type ChainSection = z.infer<typeof zChain>;
 
-/** An entry may be, or name, a preset of `config/chains`. */
-const zPreset = <S extends z.ZodType>(zEach: S) =>
+/** An entry may be, or name, a preset of `config/chains`. `only`: what of a preset is of use. */
+export const zPreset = <S extends z.ZodType>(zEach: S, only?: readonly string[]) =>
   z.preprocess((entry, context) => {
     try {
-      return withPreset(entry);
+      return withPreset(entry, only);
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
       context.addIssue({ code: 'custom', message: error.message });

@@ -44,15 +44,17 @@ export const presetOf = (chainId: number): Preset | undefined =>
 
 /**
  * An entry of a list of chains with its preset filled in: `"base"`, or `{ "preset": "base", … }` whose own
- * options win. A token may be named by its symbol in the preset. Other values are returned unchanged.
+ * options win. A token may be named by its symbol in the preset. Other values are returned unchanged. With
+ * `only`, the other options of the preset are left out.
  */
-export function withPreset(entry: unknown): unknown {
+export function withPreset(entry: unknown, only?: readonly string[]): unknown {
   const own: Entry | undefined =
     typeof entry === 'string' ? { preset: entry } : isEntry(entry) ? entry : undefined;
   if (own === undefined || typeof own['preset'] !== 'string') return entry;
   const { preset: name, ...options } = own;
   const preset = readPreset(name as string);
-  const merged: Entry = { ...preset, ...options };
+  const used = Object.entries(preset).filter(([key]) => only === undefined || only.includes(key));
+  const merged: Entry = { ...Object.fromEntries(used), ...options };
   for (const [key, value] of Object.entries(options)) {
     const standard = preset[key];
     if (isEntry(value) && isEntry(standard)) merged[key] = { ...standard, ...value };

@@ -1,10 +1,11 @@
 /** The node that contracts are deployed through: asked only when something is wanted, nothing is followed. */
 
+import { max } from '../../../domain/amount.ts';
 import type { Address, Hex } from '../../../domain/hex.ts';
 import type { ContractCall, Fees, RollupFees, SendOutcome, Simulation } from '../../../ports/chain.ts';
 import { type RpcBlock, toBlock } from '../chain/block.ts';
 import { createViewCaller, type ViewCaller } from '../chain/multicall.ts';
-import { createRollupFees } from '../chain/rollup-fees.ts';
+import { createRollupFees, type FeeModel } from '../chain/rollup-fees.ts';
 import { simulateCall } from '../chain/simulate.ts';
 import { createTips } from '../chain/tips.ts';
 import { createRpc } from '../rpc/rpc.ts';
@@ -30,7 +31,17 @@ export interface DeployNode {
   close(): void;
 }
 
-export function createDeployNode(rpcUrls: readonly string[], timeoutMs: number): DeployNode {
+interface DeployNodeOptions {
+  timeoutMs: number;
+  feeModel: FeeModel;
+  /** Wei per gas; the chain's base fee never falls below it. */
+  minBaseFee: bigint;
+}
+
+export function createDeployNode(
+  rpcUrls: readonly string[],
+  { timeoutMs, feeModel, minBaseFee }: DeployNodeOptions,
+): DeployNode {
   const rpc = createRpc(rpcUrls, { timeoutMs });
   const read = createViewCaller(rpc);
   const tip = createTips(rpc);
@@ -50,9 +61,9 @@ export function createDeployNode(rpcUrls: readonly string[], timeoutMs: number):
     read,
     async fees() {
       const [{ baseFee }, priorityFee] = await Promise.all([latest(), tip()]);
-      return { baseFee, priorityFee };
+      return { baseFee: max(baseFee, minBaseFee), priorityFee };
     },
-    rollupFees: createRollupFees(read, oracleHasCode),
+    rollupFees: createRollupFees(read, oracleHasCode, feeModel),
     simulate: (transaction) => simulateCall(rpc, transaction),
     send: (raw) => sendRaw(rpc, raw),
     async receipt(hash) {

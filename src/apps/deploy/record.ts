@@ -1,0 +1,141 @@
+/** Writes `deployments/<chain>.json`, and finds the blocks that it names. */
+
+import { execFile } from 'node:child_process';
+import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import type { DeployNode } from '../../adapters/evm/deploy/node.ts';
+import { PACKAGE_FOLDER } from '../../adapters/system/version.ts';
+import { UpstreamError } from '../../domain/errors.ts';
+import type { Address } from '../../domain/hex.ts';
+import { keccakHex } from '../../domain/keccak.ts';
+import { compilerVersion } from '../../settlement/abi/build.ts';
+import { type ContractKey, type Deployment, readDeployment } from '../config/deployment.ts';
+import { ConfigError } from '../config/load.ts';
+import type { DeployChain, DeployConfig } from './config.ts';
+import type { Contract } from './contracts.ts';
+import type { DeployState } from './state.ts';
+import { type Problem, wantedCommittee } from './steps.ts';
+
+export const recordFile = ({ deployments }: DeployConfig, { slug }: DeployChain): string =>
+  join(deployments, `${slug}.json`);
+
+/** undefined when nothing was recorded. Throws `ConfigError` when the file is not a record. */
+export async function readRecord(config: DeployConfig, chain: DeployChain): Promise<Deployment | undefined> {
+  const file = recordFile(config, chain);
+  return readDeployment(file).catch((error: unknown) => {
+    if (error instanceof ConfigError && error.problems.join() === 'the file does not exist') return undefined;
+    throw error;
+  });
+}
+
+type Recorded = NonNullable<Deployment['contracts'][ContractKey]>;
+
+const recordedOf = (record: Deployment | undefined, { key }: Contract): Recorded | undefined =>
+  record?.contracts[key];
+
+/** A record of other contracts is not written over: somebody may have money in them. */
+export function conflictsOf(
+  record: Deployment | undefined,
+  contracts: readonly Contract[],
+  file: string,
+): Problem[] {
+  return contracts.flatMap((contract) => {
+    const recorded = recordedOf(record, contract);
+    if (recorded === undefined || recorded.address === contract.address) return [];
+    return [
+      {
+        what: `${file} names ${recorded.address} as ${contract.key}; these parameters and this build make ${contract.address}`,
+        todo:
+          recorded.initCodeHash === contract.initCodeHash
+            ? 'Put the recorded salt back. For a second deployment, name another folder in "deployments"'
+            : `Put the recorded arguments back, or check out ${recorded.commit ?? 'the version that deployed it'}. For a second deployment, name another folder in "deployments"`,
+      },
+    ];
+  });
+}
+
+/** `blocks`: where this process saw a contract appear. */
+export async function writeRecord(
+  node: DeployNode,
+  config: DeployConfig,
+  chain: DeployChain,
+  { block, contracts, owner }: DeployState,
+  blocks: ReadonlyMap<Address, bigint>,
+): Promise<Deployment> {
+  const before = await readRecord(config, chain);
+  const commit = await commitOf();
+  const entries: [string, Recorded][] = [];
+  for (const { contract, code } of contracts) {
+    const { key, name, address, salt, args, encodedArgs, initCodeHash } = contract;
+    const recorded = recordedOf(before, contract);
+    const seen = blocks.get(address) ?? (recorded && BigInt(recorded.block));
+    entries.push([
+      key,
+      {
+        ...{ name, address, salt, args: args as Recorded['args'], encodedArgs, initCodeHash },
+        codeHash: keccakHex(code),
+        block: Number(await blockOf(node, address, seen, block)),
+        compiler: recorded?.compiler ?? compilerVersion,
+        commit: recorded ? recorded.commit : commit,
+      },
+    ]);
+  }
+  const { signers, threshold } = wantedCommittee(config);
+  const record = {
+    chainId: chain.id,
+    slug: chain.slug,
+    contracts: { ...before?.contracts, ...Object.fromEntries(entries) } as Deployment['contracts'],
+    oracle: { owner: owner.address, signers: [...signers], threshold },
+  };
+  await writeWhole(recordFile(config, chain), `${JSON.stringify(record, null, 2)}\n`);
+  return record;
+}
+
+/**
+ * The first block that has the contract: `hint` when it is right, else found by halving. A contract's nonce
+ * is 1 from its first block on.
+ */
+async function blockOf(
+  node: DeployNode,
+  address: Address,
+  hint: bigint | undefined,
+  head: bigint,
+): Promise<bigint> {
+  const isThere = async (at: bigint) => at >= 0n && (await node.nonce(address, at)) > 0;
+  try {
+    if (hint !== undefined && hint <= head && (await isThere(hint)) && !(await isThere(hint - 1n)))
+      return hint;
+    let [absent, there] = [-1n, head];
+    while (there - absent > 1n) {
+      const middle = (absent + there) / 2n;
+      if (await isThere(middle)) there = middle;
+      else absent = middle;
+    }
+    return there;
+  } catch (cause) {
+    throw new UpstreamError(
+      `The block in which ${address} was deployed cannot be found: the node does not have the state of older blocks. Everything is deployed. Add an archive endpoint to rpcUrls and run again, which only writes the record.`,
+      { code: 'no_history', cause },
+    );
+  }
+}
+
+/** null where the files are not those of a checkout of this repository. */
+async function commitOf(): Promise<string | null> {
+  const git = async (...words: string[]) =>
+    (await promisify(execFile)('git', words, { cwd: PACKAGE_FOLDER })).stdout.trim();
+  try {
+    await git('ls-files', '--error-unmatch', 'contracts/foundry.toml');
+    return await git('describe', '--always', '--dirty', '--abbrev=40', '--match', '');
+  } catch {
+    return null;
+  }
+}
+
+/** Readers see the old file or the new one. */
+export async function writeWhole(file: string, text: string): Promise<void> {
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(`${file}.new`, text);
+  await rename(`${file}.new`, file);
+}

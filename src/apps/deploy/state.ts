@@ -1,0 +1,99 @@
+/** What a chain shows of a deployment at one block: all that a run decides by. */
+
+import { type Address, type Hex, ZERO_ADDRESS } from '../../domain/hex.ts';
+import type { DeployNode } from '../../adapters/evm/deploy/node.ts';
+import { readContract } from '../../adapters/evm/chain/read-contract.ts';
+import { attestationOracleAbi } from '../../settlement/abi/attestation-oracle.ts';
+import { type CodeMatch, matchCode } from './code.ts';
+import type { DeployChain, DeployConfig } from './config.ts';
+import { type Committee, committeeOf, type Contract, contractsOf } from './contracts.ts';
+
+export interface OracleState {
+  owner: Address;
+  /** Who may accept the ownership; null: it is not offered. */
+  pendingOwner: Address | null;
+  committee: Committee;
+  /** Takes the place of the committee at `from`, unix seconds. null: nothing is scheduled. */
+  scheduled: { committee: Committee; from: number } | null;
+}
+
+export interface DeployState {
+  block: bigint;
+  /** Of the account that sends. */
+  nonce: number;
+  /** Wei. */
+  balance: bigint;
+  create2: { address: Address; code: Hex };
+  hasPermit2: boolean;
+  contracts: readonly { contract: Contract; code: Hex; match: CodeMatch }[];
+  /** null until the oracle is deployed. */
+  oracle: OracleState | null;
+  owner: { address: Address; hasCode: boolean };
+  /** Configured DEX factories that have no code. */
+  missingFactories: readonly Address[];
+}
+
+/** At the newest block. Nonce and code are of one block, so what was mined after it is in neither. */
+export async function lookAt(
+  node: DeployNode,
+  config: DeployConfig,
+  chain: DeployChain,
+  sender: Address,
+): Promise<DeployState> {
+  const at = await node.headNumber();
+  const hasCode = async (address: Address) => (await node.code(address, at)) !== '0x';
+  const owner = chain.owner ?? config.owner;
+  const factories = Object.values(chain.fillers).filter((factory) => factory !== null);
+  const [nonce, balance, create2Code, hasPermit2, contracts, ownerHasCode, factoriesThere] =
+    await Promise.all([
+      node.nonce(sender, at),
+      node.balance(sender, at),
+      node.code(chain.create2Deployer, at),
+      hasCode(config.permit2),
+      Promise.all(
+        contractsOf(config, chain).map(async (contract) => {
+          const code = await node.code(contract.address, at);
+          return { contract, code, match: matchCode(contract, code) };
+        }),
+      ),
+      hasCode(owner),
+      Promise.all(factories.map(hasCode)),
+    ]);
+  const oracle = contracts.find(({ contract }) => contract.key === 'oracle');
+  return {
+    block: at,
+    nonce,
+    balance,
+    create2: { address: chain.create2Deployer, code: create2Code },
+    hasPermit2,
+    contracts,
+    oracle: oracle?.match.is === 'ours' ? await lookAtOracle(node, oracle.contract.address, at) : null,
+    owner: { address: owner, hasCode: ownerHasCode },
+    missingFactories: factories.filter((_, index) => !factoriesThere[index]),
+  };
+}
+
+async function lookAtOracle(node: DeployNode, address: Address, at: bigint): Promise<OracleState> {
+  const read = <TName extends 'owner' | 'pendingOwner' | 'signers' | 'threshold' | 'scheduledSigners'>(
+    functionName: TName,
+  ) => readContract(node.read, { abi: attestationOracleAbi, address, functionName }, at);
+  const [owner, pendingOwner, signers, threshold, [nextSigners, nextThreshold, from]] = await Promise.all([
+    read('owner'),
+    read('pendingOwner'),
+    read('signers'),
+    read('threshold'),
+    read('scheduledSigners'),
+  ]);
+  const lower = (text: string) => text.toLowerCase() as Address;
+  const committee = (list: readonly string[], least: bigint): Committee =>
+    committeeOf({ signers: list.map(lower), threshold: Number(least) });
+  return {
+    owner: lower(owner),
+    pendingOwner: pendingOwner === ZERO_ADDRESS ? null : lower(pendingOwner),
+    committee: committee(signers, threshold),
+    scheduled:
+      nextSigners.length === 0
+        ? null
+        : { committee: committee(nextSigners, nextThreshold), from: Number(from) },
+  };
+}

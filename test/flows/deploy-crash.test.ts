@@ -1,0 +1,227 @@
+/**
+ * `firmquote deploy run` killed at every transaction, refused by its node, and undone by a reorganisation:
+ * it goes on from what the chain shows, and no transaction is mined twice.
+ */
+
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { readDeployment } from '../../src/apps/config/deployment.ts';
+import { createDeployNode } from '../../src/adapters/evm/deploy/node.ts';
+import { runtimeOf } from '../../src/apps/deploy/code.ts';
+import type { DeployChain } from '../../src/apps/deploy/config.ts';
+import { createPatience } from '../../src/apps/deploy/patience.ts';
+import { runChain } from '../../src/apps/deploy/run.ts';
+import { type RpcFault, type RpcProxy, startRpcProxy } from '../faults/support/rpc-proxy.ts';
+import type { TestAnvil } from '../support/anvil.ts';
+import { startFirmquote } from '../support/command.ts';
+import {
+  codeAt,
+  type Deploying,
+  type DeployWorld,
+  SAFE,
+  SENDER,
+  sentBy,
+  startDeployWorld,
+} from '../support/deployment.ts';
+import { until } from '../support/venue.ts';
+
+/** Permit2, four contracts, and the offer of the oracle to its owner. */
+const STEPS = 6;
+const KEYS = ['escrow', 'oracle', 'quoteBond', 'batch'] as const;
+const SEND = 'eth_sendRawTransaction';
+
+let world: DeployWorld;
+let chain: TestAnvil;
+let node: RpcProxy;
+
+beforeAll(async () => {
+  world = await startDeployWorld([31_631, 31_632]);
+  node = await startRpcProxy(world.chains[0]?.url as string);
+}, 60_000);
+afterAll(async () => {
+  await node?.stop();
+  await world?.stop();
+});
+afterEach(() => node.heal());
+
+const through = (rpcUrl: string, more: object = {}) => ({
+  chains: [{ id: chain.chainId, slug: 'one', rpcUrls: [rpcUrl], depth: 0, ...more }],
+});
+
+const start = ({ file }: Deploying, ...words: string[]) =>
+  startFirmquote(['deploy', 'run', '--yes', '-c', file, ...words]);
+
+async function expectDeployed(deployed: Deploying): Promise<void> {
+  const { contracts } = await readDeployment(`${deployed.folder}/one.json`);
+  for (const key of KEYS) {
+    const contract = deployed.contract(key);
+    expect(await codeAt(chain, contract.address)).toBe(runtimeOf(contract));
+    const block = contracts[key]?.block as number;
+    const [before, after] = await Promise.all(
+      [block - 1, block].map((at) => chain.rpc('eth_getCode', [contract.address, `0x${at.toString(16)}`])),
+    );
+    expect([key, before, after === '0x']).toEqual([key, '0x', false]);
+  }
+  expect((await deployed.verify()).stdout).toContain(`who has to accept. The multisig signs`);
+}
+
+describe('killed at each transaction', () => {
+  beforeAll(() => void (chain = world.chains[0] as TestAnvil));
+
+  test.each<[string, RpcFault, number]>([
+    ['before the node has it', { do: 'reject', code: -32_000, message: 'txpool is full' }, 0],
+    ['after the node has it', { do: 'swallow', how: 'silence' }, 1],
+  ])('%s', async (name, fault, minedEach) => {
+    const killed = await world.parameters(`killed ${minedEach}`, through(node.url));
+    const before = await sentBy(chain);
+    // The first of the two has to deploy Permit2 as well.
+    const steps = STEPS - (before === 0 ? 0 : 1);
+    for (let step = 0; step < steps; step += 1) {
+      const seen = node.faulted(SEND);
+      // Each process gets one transaction further than the one before it.
+      const skip = minedEach === 1 ? 0 : step > 0 ? 1 : 0;
+      let passed = 0;
+      node.heal();
+      node.fault(SEND, fault, () => (passed += 1) > skip);
+      const run = start(killed);
+      await until(async () => node.faulted(SEND) > seen);
+      run.child.kill('SIGKILL');
+      await run.ended;
+    }
+    node.heal();
+    const last = start(killed);
+    expect([name, await last.ended, last.output()]).toEqual([
+      name,
+      0,
+      expect.stringContaining('everything is deployed'),
+    ]);
+    expect((await sentBy(chain)) - before).toBe(steps);
+    await expectDeployed(killed);
+  });
+
+  test('while the node keeps it waiting: the next run does not add another', async () => {
+    const waiting = await world.parameters('waiting', through(chain.url));
+    const before = await sentBy(chain);
+    await chain.rpc('evm_setAutomine', [false]);
+    const first = start(waiting);
+    await first.says('sent the transaction to deploy Escrow');
+    first.child.kill('SIGKILL');
+    await first.ended;
+    // Its fees are no longer the same, and so are its bytes.
+    await chain.rpc('anvil_setNextBlockBaseFeePerGas', ['0x77359400']);
+    const second = start(waiting);
+    await second.says(/to deploy Escrow/);
+    const pool = await chain.rpc<{ pending: string; queued: string }>('txpool_status');
+    expect(pool).toEqual({ pending: '0x1', queued: '0x0' });
+    await chain.rpc('evm_setAutomine', [true]);
+    await chain.mine();
+    expect(await second.ended).toBe(0);
+    expect((await sentBy(chain)) - before).toBe(STEPS - 1);
+    await expectDeployed(waiting);
+  });
+});
+
+describe('a node that refuses for a while', () => {
+  beforeAll(() => void (chain = world.chains[0] as TestAnvil));
+
+  test.each<[string, string, RpcFault]>([
+    ['everything', '*', { do: 'reject', code: -32_005, message: 'daily request count exceeded' }],
+    ['receipts', 'eth_getTransactionReceipt', { do: 'reject', code: -32_603, message: 'Internal error' }],
+  ])('%s: the run waits and goes on', async (what, method, fault) => {
+    const refused = await world.parameters(`refused ${what}`, through(node.url));
+    const before = await sentBy(chain);
+    node.fault(method, fault);
+    const run = start(refused);
+    await run.says('Asking again.');
+    node.heal();
+    expect([what, await run.ended]).toEqual([what, 0]);
+    expect((await sentBy(chain)) - before).toBe(STEPS - 1);
+    await expectDeployed(refused);
+  });
+
+  test('for longer than --patience: it ends, says what to do, and the next run goes on', async () => {
+    const away = await world.parameters('away', through(node.url));
+    const before = await sentBy(chain);
+    let sent = 0;
+    node.fault(SEND, { do: 'reject', code: -32_000, message: 'txpool is full' }, () => (sent += 1) > 2);
+    const run = start(away, '--patience', '1');
+    expect([await run.ended, run.output()]).toEqual([
+      1,
+      expect.stringMatching(
+        /does not confirm it yet: .*txpool is full[\s\S]*is not mined[\s\S]*Nothing is lost: run again/,
+      ),
+    ]);
+    expect((await sentBy(chain)) - before).toBe(2);
+    node.heal();
+    const next = start(away);
+    expect([await next.ended, (await sentBy(chain)) - before]).toEqual([0, STEPS - 1]);
+  });
+
+  test('one chain that is away does not stop the other', async () => {
+    const both = await world.parameters('both', {
+      chains: world.chains.map(({ url, chainId }, at) => ({
+        ...{ id: chainId, slug: ['one', 'two'][at], rpcUrls: [at === 0 ? node.url : url], depth: 0 },
+      })),
+    });
+    node.fault(SEND, { do: 'reject', code: -32_000, message: 'txpool is full' });
+    const run = start(both, '--patience', '1');
+    expect(await run.ended).toBe(1);
+    expect(run.output()).toContain('two: everything is deployed');
+    expect(await codeAt(world.chains[1] as TestAnvil, both.contract('batch').address)).not.toBe('0x');
+  });
+
+  test('with another chain id: nothing is sent', async () => {
+    const stray = await world.parameters('stray', { chains: [{ id: 1, slug: 'one', rpcUrls: [chain.url] }] });
+    const refused = await stray.run();
+    expect([refused.status, refused.stderr]).toEqual([
+      1,
+      expect.stringContaining(`The node configured for one (chain 1) is on chain ${chain.chainId}`),
+    ]);
+  });
+});
+
+test('a transaction whose fees have become too low is sent again with higher ones', async () => {
+  chain = world.chains[0] as TestAnvil;
+  const stuck = await world.parameters('stuck', through(chain.url));
+  const before = await sentBy(chain);
+  const lines: string[] = [];
+  const report = (line: string) => void lines.push(line);
+  const [section] = stuck.config.chains as [DeployChain];
+  const direct = createDeployNode(section.rpcUrls, { timeoutMs: 10_000, feeModel: 'auto', minBaseFee: 0n });
+  await chain.rpc('evm_setAutomine', [false]);
+  const running = runChain(direct, stuck.config, section, {
+    ...{ signer: SENDER.signer, report, bumpAfterMs: 500 },
+    patience: createPatience({ slug: 'one', report, patienceMs: 60_000, pollMs: 50 }),
+  });
+  await until(async () => lines.length > 0);
+  // More than the transaction offers; it waits in the pool.
+  await chain.rpc('anvil_setNextBlockBaseFeePerGas', [`0x${(100n * 10n ** 9n).toString(16)}`]);
+  await chain.mine();
+  expect(await sentBy(chain)).toBe(before);
+  await until(async () => lines.length > 1);
+  await chain.rpc('evm_setAutomine', [true]);
+  await chain.mine();
+  await running.finally(() => direct.close());
+  expect((await sentBy(chain)) - before).toBe(STEPS - 1);
+  const hashes = lines.slice(0, 2).map((line) => /to deploy Escrow: (0x\w+)/.exec(line)?.[1]);
+  expect(new Set(hashes).size).toBe(2);
+  await expectDeployed(stuck);
+});
+
+test('what a reorganisation takes back is sent again', async () => {
+  chain = world.chains[0] as TestAnvil;
+  const taken = await world.parameters('taken', through(chain.url, { depth: 4 }));
+  const before = await sentBy(chain);
+  const run = start(taken);
+  await run.says('waiting for 4 more blocks');
+  await chain.rpc('anvil_reorg', [3, []]);
+  await until(async () => (await sentBy(chain)) - before === STEPS - 1);
+  const mining = setInterval(() => void chain.mine(), 200);
+  try {
+    expect(await run.ended).toBe(0);
+  } finally {
+    clearInterval(mining);
+  }
+  expect((await sentBy(chain)) - before).toBe(STEPS - 1);
+  await expectDeployed(taken);
+  expect((await readDeployment(`${taken.folder}/one.json`)).oracle.owner).toBe(SAFE);
+});
