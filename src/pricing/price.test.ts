@@ -54,6 +54,23 @@ const priced = (change: Partial<PriceInputs> = {}): Priced => {
 const D = (change: Partial<PriceInputs> = {}) => priced(change).terms.D;
 const params = (change: Partial<typeof DEFAULT_PARAMS>) => ({ params: { ...DEFAULT_PARAMS, ...change } });
 
+test.each(['0.0000000072', '0.000000219', '0.000000000000123456789'])(
+  'a coin of %s dollars costs its price: the taker is never paid more than that, and not noticeably less',
+  (text) => {
+    const tiny = aggregate([source('a', text), source('b', text)], 10_000);
+    if (isDecline(tiny)) throw new Error('no mid');
+    // 25,000 dollars of it.
+    const amount = (25_000n * 10n ** 18n * tiny.price.den) / tiny.price.num;
+    const change = { mid: tiny.price, confidenceBps: tiny.confidenceBps, amount };
+    const { output, terms, notional } = priced(change);
+    const kept = 25_000_000_000n - output;
+    expect(Number(kept) / 2_500_000).toBeCloseTo(terms.D, 1);
+    expect(kept).toBeGreaterThan(0n);
+    expect(Number(notional) / 1e6).toBeCloseTo(25_000, 3);
+    expect(check({ ...example, ...change }, priced(change))).toEqual([]);
+  },
+);
+
 describe('worked example', () => {
   test('terms, to the digits printed', () => {
     const { terms } = priced();

@@ -128,6 +128,12 @@ describe('a price of many digits', () => {
     const order = await accepted();
     expect(order?.amountUsd).toBe(216_000);
     expect(order?.travelRule).toEqual({ thresholdUsd: 1_000, amountUsd: 216_000 });
+    const path = `/api/v1/workspaces/watched/trades/${order?.orderId}`;
+    const dossier = await v.call('GET', path, {
+      key: await v.key('workspace', { workspaceId: 'watched', role: 'owner' }),
+    });
+    // 2 bps of it.
+    expect(dossier.json['fees']?.['protocolFee']?.['usd'], dossier.text).toBe(43.2);
   });
 
   test('counts the open notional of the key', async () => {

@@ -25,6 +25,9 @@ export function priceText(
   return formatUnits(BigInt(digits.slice(0, significant).padEnd(digits.length, '0')), 78);
 }
 
+/** For people: without the noise of a float. */
+export const shown = (value: number): number => Number(value.toPrecision(SHOWN_DIGITS));
+
 export type Prices = ReturnType<typeof createPrices>;
 
 export function createPrices(reference: Reference) {
@@ -38,7 +41,7 @@ export function createPrices(reference: Reference) {
   return {
     priceUsd(token: TokenInfo) {
       const price = usd(token);
-      return price === undefined ? null : Number(toNumber(price).toPrecision(SHOWN_DIGITS));
+      return price === undefined ? null : shown(toNumber(price));
     },
     /** Rounded up. null without a price: a check must then assume the largest amount. */
     amountUsd: (token: TokenInfo, amount: bigint) => worthUp(usd(token), amount, token.decimals),

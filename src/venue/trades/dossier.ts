@@ -14,6 +14,8 @@ import type { Composite } from '../../protocol/api/router.ts';
 import type { TradeDossier, TradeFee, TradeTransaction } from '../../protocol/api/trades.ts';
 import { type Progress, lpReceived, receivedIn, settlementTxHash } from '../../settlement/lifecycle.ts';
 import { complianceSection, intentSection, proofsSection, travelRuleSection } from './record-sections.ts';
+import { ten, toNumber } from '../../pricing/rational.ts';
+import { shown } from '../market/prices.ts';
 import { progressOf } from '../orders/status.ts';
 import { deferralOf, lpName, memberOf, type Names, tradeItem } from './item.ts';
 import { substatusOf } from './words.ts';
@@ -123,9 +125,8 @@ function transaction(
 
 const usdOf = ({ feeWei, nativeUsd }: CapturedGas): number | null =>
   feeWei === null || nativeUsd === null ? null : inUsd(feeWei, 18, nativeUsd);
-/** Rounded in the last step only. */
 const inUsd = (amount: bigint, decimals: number, price: number): number =>
-  Number((amount * BigInt(Math.round(price * 1e8))) / 10n ** BigInt(decimals)) / 1e8;
+  shown(toNumber({ num: amount, den: ten(decimals) }) * price);
 
 function lpOf({ row, record, names }: DossierParts, { fills }: Progress): TradeDossier['lp'] {
   const { lp } = row.terms;
