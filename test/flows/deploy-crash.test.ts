@@ -51,7 +51,7 @@ const start = ({ file }: Deploying, ...words: string[]) =>
   startFirmquote(['deploy', 'run', '--yes', '-c', file, ...words]);
 
 async function expectDeployed(deployed: Deploying): Promise<void> {
-  const { contracts } = await readDeployment(`${deployed.folder}/one.json`);
+  const { contracts } = readDeployment(`${deployed.folder}/one.json`);
   for (const key of KEYS) {
     const contract = deployed.contract(key);
     expect(await codeAt(chain, contract.address)).toBe(runtimeOf(contract));
@@ -223,5 +223,5 @@ test('what a reorganisation takes back is sent again', async () => {
   }
   expect((await sentBy(chain)) - before).toBe(STEPS - 1);
   await expectDeployed(taken);
-  expect((await readDeployment(`${taken.folder}/one.json`)).oracle.owner).toBe(SAFE);
+  expect(readDeployment(`${taken.folder}/one.json`).oracle.owner).toBe(SAFE);
 });

@@ -128,7 +128,7 @@ test('plan, run, sign and verify, at the same addresses on both chains', async (
     [one, 'one'],
     [two, 'two'],
   ] as const) {
-    const record = await readDeployment(join(first.folder, `${slug}.json`));
+    const record = readDeployment(join(first.folder, `${slug}.json`));
     expect(record).toMatchObject({ chainId: chain.chainId, oracle: { owner: SAFE, threshold: 2 } });
     for (const key of KEYS) {
       const { address, codeHash, block } = record.contracts[key] ?? {};
@@ -187,7 +187,7 @@ test('what somebody else has deployed already is used, and its block is found', 
   await one.mine(7);
   const before = await sentBy(one);
   expect((await foreign.run()).status).toBe(0);
-  const { contracts } = await readDeployment(join(foreign.folder, 'one.json'));
+  const { contracts } = readDeployment(join(foreign.folder, 'one.json'));
   expect([contracts.escrow.block, (await sentBy(one)) - before]).toEqual([block, 4]);
 });
 

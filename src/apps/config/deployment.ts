@@ -2,7 +2,9 @@
 
 import { z } from 'zod';
 import { zAddress, zBytes32, zHex } from '../../protocol/wire.ts';
-import { ConfigError, describeIssues, readJson } from './load.ts';
+import { readFileSync } from 'node:fs';
+import { decodeText } from '../../adapters/system/text-file.ts';
+import { ConfigError, describeIssues } from './load.ts';
 
 const zDeployedContract = z.strictObject({
   /** In contracts/src. */
@@ -41,8 +43,54 @@ export type Deployment = z.infer<typeof zDeployment>;
 export type ContractKey = keyof Deployment['contracts'];
 
 /** Throws `ConfigError` when the file does not exist or is not a record of a deployment. */
-export async function readDeployment(file: string): Promise<Deployment> {
-  const parsed = zDeployment.safeParse(await readJson(file));
+export function readDeployment(file: string): Deployment {
+  const parsed = zDeployment.safeParse(jsonOf(file));
   if (!parsed.success) throw new ConfigError(file, describeIssues(zDeployment, parsed.error));
   return parsed.data;
+}
+
+function jsonOf(file: string): unknown {
+  try {
+    return JSON.parse(decodeText(readFileSync(file), file)) as unknown;
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') throw new ConfigError(file, [NO_FILE]);
+    throw new ConfigError(file, [cause instanceof Error ? cause.message : String(cause)]);
+  }
+}
+
+const NO_FILE = 'the file does not exist';
+
+/** undefined where there is no such file. Throws as `readDeployment`. */
+export function readDeploymentIfAny(file: string): Deployment | undefined {
+  try {
+    return readDeployment(file);
+  } catch (error) {
+    if (error instanceof ConfigError && error.problems[0] === NO_FILE) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * An entry of a list of chains with what its `deployment` file names: contracts, the shortest time for proofs
+ * and the first block. The entry's own options win. Only `options` are filled in. Throws `RangeError` for the
+ * file of another chain.
+ */
+export function withDeployment(entry: unknown, options: readonly string[]): unknown {
+  if (typeof entry !== 'object' || entry === null) return entry;
+  const { deployment: file, id } = entry as { deployment?: unknown; id?: unknown };
+  if (typeof file !== 'string') return entry;
+  const { chainId, slug, contracts } = readDeployment(file);
+  if (id !== undefined && id !== chainId)
+    throw new RangeError(`${file} is of chain ${chainId}, and this entry is of chain ${String(id)}`);
+  const { escrow, oracle, quoteBond, batch } = contracts;
+  const known: Record<string, unknown> = {
+    escrow: escrow.address,
+    oracle: oracle.address,
+    quoteBond: quoteBond?.address ?? null,
+    batch: batch?.address ?? null,
+    proofWindowSeconds: Number(escrow.args['minProofWindow']),
+    startBlock: Math.min(escrow.block, oracle.block),
+  };
+  const filled = Object.entries(known).filter(([key]) => options.includes(key));
+  return { id: chainId, slug, ...Object.fromEntries(filled), ...entry };
 }

@@ -147,6 +147,7 @@ function describeIssue(schema: z.ZodType, issue: z.core.$ZodIssue): string[] {
 
 export class ConfigError extends RequestError {
   readonly problems: readonly string[];
+  readonly file: string;
 
   constructor(file: string, problems: readonly string[]) {
     const list = problems.map((problem) => `\n  - ${problem}`).join('');
@@ -155,5 +156,6 @@ export class ConfigError extends RequestError {
       { code: 'config' },
     );
     this.problems = problems;
+    this.file = file;
   }
 }

@@ -7,7 +7,10 @@ import { LOG_LEVELS } from '../../adapters/pino/log.ts';
 import { ETHER } from '../../domain/chain.ts';
 import type { Address } from '../../domain/hex.ts';
 import { zAddress } from '../../protocol/wire.ts';
+import { withDeployment } from './deployment.ts';
+import { ConfigError } from './load.ts';
 import { withPreset } from './presets.ts';
+import { keysAt } from './schema-paths.ts';
 
 export const PERMIT2: Address = '0x000000000022d473030f116ddee9f6b43ac78ba3';
 /** Arachnid's, which has the same address on every chain. */
@@ -85,6 +88,11 @@ export const zChain = z.strictObject({
   id: z.int().min(1),
   slug: z.string().regex(/^[a-z0-9]+(?:-[a-z0-9]+)*$/, 'must be lower-case words joined by hyphens'),
   sandbox: z.boolean().default(false),
+  /**
+   * File that `firmquote deploy run` wrote. It gives escrow, oracle, quoteBond, proofWindowSeconds,
+   * startBlock and, in a venue, batch, where they are not set. null: they are set here.
+   */
+  deployment: z.string().min(1).nullable().default(null),
   escrow: zAddress,
   oracle: zAddress,
   permit2: zAddress.default(PERMIT2),
@@ -137,22 +145,26 @@ export const zChain = z.strictObject({
 });
 export type ChainSection = z.infer<typeof zChain>;
 
-/** An entry may be, or name, a preset of `config/chains`. `only`: what of a preset is of use. */
-export const zPreset = <S extends z.ZodType>(zEach: S, only?: readonly string[]) =>
-  z.preprocess((entry, context) => {
+/** An entry may be, or name, a preset of `config/chains`, and name a record of `deployments`. */
+export function zChainEntry<S extends z.ZodType>(zEach: S) {
+  const options = keysAt(zEach, []);
+  return z.preprocess((entry, context) => {
     try {
-      return withPreset(entry, only);
+      return withDeployment(withPreset(entry, options), options);
     } catch (error) {
-      if (!(error instanceof RangeError)) throw error;
-      context.addIssue({ code: 'custom', message: error.message });
+      if (!(error instanceof RangeError) && !(error instanceof ConfigError)) throw error;
+      const message =
+        error instanceof ConfigError ? `${error.file}: ${error.problems.join('; ')}` : error.message;
+      context.addIssue({ code: 'custom', message });
       return z.NEVER;
     }
   }, zEach);
+}
 
 /** A list of chains, each a preset or written out, with its own id, slug, token symbols and addresses. */
 export const zChains = <S extends z.ZodType<ChainSection>>(zEach: S) =>
   z
-    .array(zPreset(zEach))
+    .array(zChainEntry(zEach))
     .min(1)
     .superRefine((chains, context) => {
       const unique = (path: (string | number)[], values: readonly (string | number)[], name: string) => {

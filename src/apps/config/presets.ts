@@ -44,23 +44,23 @@ export const presetOf = (chainId: number): Preset | undefined =>
 
 /**
  * An entry of a list of chains with its preset filled in: `"base"`, or `{ "preset": "base", … }` whose own
- * options win. A token may be named by its symbol in the preset. Other values are returned unchanged. With
- * `only`, the other options of the preset are left out.
+ * options win. A token may be named by its symbol in the preset. Other values are returned unchanged. Only
+ * `options` of the preset are filled in.
  */
-export function withPreset(entry: unknown, only?: readonly string[]): unknown {
+export function withPreset(entry: unknown, options: readonly string[]): unknown {
   const own: Entry | undefined =
     typeof entry === 'string' ? { preset: entry } : isEntry(entry) ? entry : undefined;
   if (own === undefined || typeof own['preset'] !== 'string') return entry;
-  const { preset: name, ...options } = own;
+  const { preset: name, ...given } = own;
   const preset = readPreset(name as string);
-  const used = Object.entries(preset).filter(([key]) => only === undefined || only.includes(key));
-  const merged: Entry = { ...Object.fromEntries(used), ...options };
-  for (const [key, value] of Object.entries(options)) {
+  const used = Object.entries(preset).filter(([key]) => options.includes(key));
+  const merged: Entry = { ...Object.fromEntries(used), ...given };
+  for (const [key, value] of Object.entries(given)) {
     const standard = preset[key];
     if (isEntry(value) && isEntry(standard)) merged[key] = { ...standard, ...value };
   }
-  if (Array.isArray(options['tokens']))
-    merged['tokens'] = options['tokens'].map((token) => tokenOf(preset, token));
+  if (Array.isArray(given['tokens']))
+    merged['tokens'] = given['tokens'].map((token) => tokenOf(preset, token));
   return merged;
 }
 

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { ZERO_ADDRESS } from '../../domain/hex.ts';
 import { MAX_UINT32 } from '../../domain/time.ts';
 import { zAddress } from '../../protocol/wire.ts';
-import { PERMIT2, zChain, zKeySource, zPreset, zSecretsSection } from '../config/parts.ts';
+import { PERMIT2, zChain, zChainEntry, zKeySource, zSecretsSection } from '../config/parts.ts';
 
 const zDelay = z.int().min(1).max(MAX_UINT32);
 const zOwned = zAddress.refine((address) => address !== ZERO_ADDRESS, 'must not be the zero address');
@@ -72,7 +72,7 @@ export const zDeployConfig = z
     batch: z.boolean().default(true),
     /** Owns the oracle when all is done: a multisig. */
     owner: zOwned,
-    chains: z.array(zPreset(zDeployChain, Object.keys(zDeployChain.shape))).min(1),
+    chains: z.array(zChainEntry(zDeployChain)).min(1),
   })
   .superRefine(({ escrow, quoteBond, chains }, context) => {
     if (quoteBond !== null && quoteBond.takeBackDelaySeconds <= escrow.withdrawalDelaySeconds)

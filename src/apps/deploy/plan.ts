@@ -49,11 +49,11 @@ export async function planChain(
   await requireChain(node, chain);
   const state = await lookAt(node, config, chain, sender);
   const { send, sign, problems } = todoOf(config, state, sender);
-  const [fees, rollupFee, record] = await Promise.all([
+  const [fees, rollupFee] = await Promise.all([
     node.fees().then((now) => firstFees(now, feeCapWei(chain))),
     node.rollupFees(),
-    readRecord(config, chain),
   ]);
+  const record = readRecord(config, chain);
   const contracts = state.contracts.map(({ contract }) => contract);
   problems.push(...conflictsOf(record, contracts, recordFile(config, chain)));
   const priced: PricedStep[] = [];

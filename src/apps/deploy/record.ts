@@ -10,8 +10,7 @@ import { UpstreamError } from '../../domain/errors.ts';
 import type { Address } from '../../domain/hex.ts';
 import { keccakHex } from '../../domain/keccak.ts';
 import { compilerVersion } from '../../settlement/abi/build.ts';
-import { type ContractKey, type Deployment, readDeployment } from '../config/deployment.ts';
-import { ConfigError } from '../config/load.ts';
+import { type ContractKey, type Deployment, readDeploymentIfAny } from '../config/deployment.ts';
 import type { DeployChain, DeployConfig } from './config.ts';
 import type { Contract } from './contracts.ts';
 import type { DeployState } from './state.ts';
@@ -21,13 +20,8 @@ export const recordFile = ({ deployments }: DeployConfig, { slug }: DeployChain)
   join(deployments, `${slug}.json`);
 
 /** undefined when nothing was recorded. Throws `ConfigError` when the file is not a record. */
-export async function readRecord(config: DeployConfig, chain: DeployChain): Promise<Deployment | undefined> {
-  const file = recordFile(config, chain);
-  return readDeployment(file).catch((error: unknown) => {
-    if (error instanceof ConfigError && error.problems.join() === 'the file does not exist') return undefined;
-    throw error;
-  });
-}
+export const readRecord = (config: DeployConfig, chain: DeployChain): Deployment | undefined =>
+  readDeploymentIfAny(recordFile(config, chain));
 
 type Recorded = NonNullable<Deployment['contracts'][ContractKey]>;
 
@@ -63,7 +57,7 @@ export async function writeRecord(
   { block, contracts, owner }: DeployState,
   blocks: ReadonlyMap<Address, bigint>,
 ): Promise<Deployment> {
-  const before = await readRecord(config, chain);
+  const before = readRecord(config, chain);
   const commit = await commitOf();
   const entries: [string, Recorded][] = [];
   for (const { contract, code } of contracts) {

@@ -115,7 +115,7 @@ export async function runChain(
   }
 
   await patiently(() => requireChain(node, chain));
-  const before = await readRecord(config, chain);
+  const before = readRecord(config, chain);
   let settledAt: bigint | undefined;
   let waitingAt: bigint | undefined;
   let goOn = patience.start();

@@ -25,7 +25,7 @@ export async function verifyChain(
 ): Promise<Verified> {
   await requireChain(node, chain);
   const state = await lookAt(node, config, chain, chain.owner ?? config.owner);
-  const record = await readRecord(config, chain);
+  const record = readRecord(config, chain);
   const differences = [
     ...codeDifferences(state),
     ...recordDifferences(config, chain, state, record),
