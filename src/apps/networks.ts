@@ -33,6 +33,7 @@ const CHAIN_FIELDS = [
   'permit2',
   'quoteBond',
   'depth',
+  'finality',
   'blockTimeMs',
   'native',
   'landingMarginSeconds',

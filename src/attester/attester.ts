@@ -114,7 +114,8 @@ export function createAttester(
     const head = remote.head();
     // After a reorganisation of final blocks nothing on the chain is certain.
     if (!head || remote.healthIssue()?.kind === 'reorg') return { kind: 'unknown' };
-    const deep = head.number - BigInt(chain.depth);
+    // Its signature releases the whole input, so a fill has to be as final as the largest order's.
+    const deep = remote.finalNumber(undefined) ?? 0n;
     if (fill.blockNumber > deep) return { kind: 'not_final', blocksToGo: Number(fill.blockNumber - deep) };
     // The block must be canonical, final and hold the fill's time, and the contract must confirm the fill. An
     // order's value is unknown here, so this takes as many endpoints as the largest amount.

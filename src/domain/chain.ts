@@ -29,6 +29,16 @@ export interface NativeCurrency {
 
 export const ETHER: NativeCurrency = { symbol: 'ETH', priceSymbol: 'ETH', token: null };
 
+export const FINALITY_TAGS = ['safe', 'finalized'] as const;
+export type FinalityTag = (typeof FINALITY_TAGS)[number];
+
+/** From this value on a fact is final under so many blocks, or at or below the block that nodes call so. */
+export type FinalityStep = { aboveUsd: number } & (
+  | { depth: number }
+  /** `seconds`: how long that takes as a rule. */
+  | { tag: FinalityTag; seconds: number }
+);
+
 export interface Chain extends ClockMargins {
   id: number;
   /** Short public name, such as "base"; half of a corridor's slug. */
@@ -42,10 +52,42 @@ export interface Chain extends ClockMargins {
   quoteBond?: Address | null;
   /** Blocks on top before a fact of this chain counts as final for us. */
   depth: number;
+  /** What more it takes from a value on; ascending. */
+  finality?: readonly FinalityStep[];
   blockTimeMs: number;
   native: NativeCurrency;
   tokens: readonly TokenInfo[];
 }
+
+/** The last step for an unknown value. undefined: `depth` is enough. */
+export const finalityStep = (
+  { finality = [] }: Pick<Chain, 'finality'>,
+  valueUsd: number | undefined,
+): FinalityStep | undefined =>
+  finality.findLast(({ aboveUsd }) => valueUsd === undefined || valueUsd >= aboveUsd);
+
+/** Until a fact of this value is final, as a rule; rounded up. */
+export function secondsToFinalUp(
+  chain: Pick<Chain, 'finality' | 'depth' | 'blockTimeMs'>,
+  valueUsd: number | undefined,
+): number {
+  const ofDepth = (depth: number) => Math.ceil((depth * chain.blockTimeMs) / 1_000);
+  const step = finalityStep(chain, valueUsd);
+  if (step === undefined) return ofDepth(chain.depth);
+  return Math.max(ofDepth(chain.depth), 'tag' in step ? step.seconds : ofDepth(step.depth));
+}
+
+/**
+ * Seconds from the last valid second of an order across chains until its last fill. Beyond
+ * `landingMarginSeconds`, which leaves time for `depth`, the LP needs as long as its value takes to be final.
+ */
+export const crossLandingSeconds = (
+  chain: Pick<Chain, 'finality' | 'depth' | 'blockTimeMs' | 'landingMarginSeconds'>,
+  valueUsd: number | undefined,
+): number =>
+  chain.landingMarginSeconds +
+  secondsToFinalUp(chain, valueUsd) -
+  secondsToFinalUp({ ...chain, finality: [] }, valueUsd);
 
 /** For messages: a token that is not configured is named by its address. */
 export const tokenOrAddress = (chain: Chain, address: Address): { symbol: string; decimals: number | null } =>

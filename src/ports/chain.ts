@@ -154,6 +154,11 @@ export interface ChainPort extends ChainViews {
   head(): Block | undefined;
   headSeenAtMs(): number;
   onHead(listener: (head: Block) => void): () => void;
+  /**
+   * The newest block whose facts are final for an order of this value (USD; undefined: unknown). undefined
+   * while nothing is. Reads memory only.
+   */
+  finalNumber(valueUsd: number | undefined): bigint | undefined;
   /** Why to sign no quotes on this chain now. Reads memory only. */
   healthIssue(): ChainHealthIssue | undefined;
   /**

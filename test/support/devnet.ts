@@ -6,7 +6,7 @@ import { deployDevnet, type Deployment, fundDevnet } from '../../src/adapters/ev
 import { ecdsa } from '../../src/adapters/secp256k1/ecdsa.ts';
 import { createSigner } from '../../src/adapters/secp256k1/signer.ts';
 import { systemClock } from '../../src/adapters/system/clock.ts';
-import { type Chain, ETHER, type TokenInfo } from '../../src/domain/chain.ts';
+import { type Chain, ETHER, type FinalityStep, type TokenInfo } from '../../src/domain/chain.ts';
 import { type Address, type Bytes32, bytesToHex, type Hex, hexToBytes } from '../../src/domain/hex.ts';
 import type { Signer } from '../../src/ports/signer.ts';
 import { depositCall, setOperatorCall } from '../../src/settlement/call.ts';
@@ -65,6 +65,7 @@ export interface DevnetOptions {
   /** 0 mines each transaction without delay. */
   blockTimeSeconds?: number;
   depth?: number;
+  finality?: readonly FinalityStep[];
   landingMarginSeconds?: number;
   proofWindowSeconds?: number;
   rotationDelaySeconds?: number;
@@ -98,6 +99,7 @@ async function startChain(
   {
     blockTimeSeconds = 0,
     depth = 1,
+    finality = [],
     landingMarginSeconds = 30,
     proofWindowSeconds = 60,
     rotationDelaySeconds,
@@ -146,6 +148,7 @@ async function startChain(
     permit2: deployment.permit2,
     quoteBond: deployment.quoteBond,
     depth,
+    finality,
     blockTimeMs: Math.max(1, blockTimeSeconds) * 1_000,
     native: isArc
       ? { symbol: 'USDC', priceSymbol: 'USD', token: { address: usdc.address, decimals: 6 } }

@@ -10,6 +10,7 @@ import { createTxStore } from '../../src/adapters/postgres/tx-store.ts';
 import { createVenueStore } from '../../src/adapters/postgres/venue/venue-store.ts';
 import { systemClock } from '../../src/adapters/system/clock.ts';
 import { VENUE_SCHEMA, VENUE_TABLES } from '../../src/apps/venue/schema.ts';
+import type { FinalityStep } from '../../src/domain/chain.ts';
 import type { Hex } from '../../src/domain/hex.ts';
 import type { ChainPort } from '../../src/ports/chain.ts';
 import type { Log } from '../../src/ports/log.ts';
@@ -64,11 +65,11 @@ let serial = 0;
 
 export async function startSettling(
   ids: readonly [number, number],
-  options: { postgres?: TestPostgres } = {},
+  options: { postgres?: TestPostgres; finality?: readonly FinalityStep[] } = {},
 ): Promise<Settling> {
   const [postgres, devnet] = await Promise.all([
     options.postgres ?? startTestPostgres(),
-    startDevnet(ids, { landingMarginSeconds: 60, proofWindowSeconds: 300 }),
+    startDevnet(ids, { landingMarginSeconds: 60, proofWindowSeconds: 300, finality: options.finality ?? [] }),
   ]);
   const [here, there] = devnet.chains as [TestChain, TestChain];
   const db = await postgres.database(VENUE_SCHEMA, VENUE_TABLES);

@@ -13,6 +13,7 @@ import { createVenueStore } from '../../src/adapters/postgres/venue/venue-store.
 import { createRecovery } from '../../src/adapters/secp256k1/recovery.ts';
 import { systemClock } from '../../src/adapters/system/clock.ts';
 import { systemRandom } from '../../src/adapters/system/random.ts';
+import type { FinalityStep } from '../../src/domain/chain.ts';
 import type { Bus } from '../../src/ports/bus.ts';
 import type { ChainPort } from '../../src/ports/chain.ts';
 import type { Log } from '../../src/ports/log.ts';
@@ -109,6 +110,7 @@ export interface Surroundings {
   chainIds?: number[];
   /** Of these, the ones with Arc's currency. */
   arcIds?: readonly number[];
+  finality?: readonly FinalityStep[];
   landingMarginSeconds?: number;
   /** Beside USDC and WETH. */
   moreTokens?: number;
@@ -133,6 +135,7 @@ export async function startTestVenue(options: Partial<VenueOptions> & Surroundin
     landingMarginSeconds,
     moreTokens = 0,
     arcIds = [],
+    finality = [],
     fsync = false,
     postgres: given,
     seen = (port) => port,
@@ -148,6 +151,7 @@ export async function startTestVenue(options: Partial<VenueOptions> & Surroundin
     startDevnet(chainIds, {
       moreTokens,
       arcIds,
+      finality,
       ...(landingMarginSeconds !== undefined && { landingMarginSeconds }),
     }),
     given ?? startTestPostgres(fsync ? {} : undefined),

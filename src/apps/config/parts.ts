@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { QUORUM } from '../../adapters/evm/chain/chain.ts';
 import { HEALTH } from '../../adapters/evm/rpc/health.ts';
 import { LOG_LEVELS } from '../../adapters/pino/log.ts';
-import { ETHER } from '../../domain/chain.ts';
+import { ETHER, FINALITY_TAGS } from '../../domain/chain.ts';
 import type { Address } from '../../domain/hex.ts';
 import { zAddress } from '../../protocol/wire.ts';
 import { withDeployment } from './deployment.ts';
@@ -84,6 +84,9 @@ const zNative = zSection({
     .default(ETHER.token),
 });
 
+const isAscending = (steps: readonly { aboveUsd: number }[]): boolean =>
+  steps.every(({ aboveUsd }, at) => aboveUsd > (steps[at - 1]?.aboveUsd ?? 0));
+
 export const zChain = z.strictObject({
   id: z.int().min(1),
   slug: z.string().regex(/^[a-z0-9]+(?:-[a-z0-9]+)*$/, 'must be lower-case words joined by hyphens'),
@@ -113,6 +116,21 @@ export const zChain = z.strictObject({
   minBaseFeeGwei: z.number().min(0).default(0),
   /** Blocks on top until a fact is final. */
   depth: z.int().min(0).max(10_000).default(3),
+  /** What more it takes for orders from a value on, ascending: more blocks, or a tag of the nodes. */
+  finality: z
+    .array(
+      z.union([
+        z.strictObject({ aboveUsd: z.number().positive(), depth: z.int().min(1).max(10_000) }),
+        z.strictObject({
+          aboveUsd: z.number().positive(),
+          tag: z.enum(FINALITY_TAGS),
+          /** How long that takes as a rule. */
+          seconds: z.int().min(1).max(86_400),
+        }),
+      ]),
+    )
+    .refine(isAscending, 'must be ordered by aboveUsd, each above the one before')
+    .default([]),
   blockTimeMs: z.int().min(50).default(2_000),
   native: zNative,
   landingMarginSeconds: z.int().min(1).default(30),

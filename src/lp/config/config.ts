@@ -133,7 +133,7 @@ export const zLpQuoting = z.strictObject({
   pointsSeconds: z.array(z.int().min(1).max(600)).max(4).default([5]),
   maxValiditySeconds: z.int().min(1).max(840).default(60),
   /** The longest landing margin accepted from a venue: a quote binds us until validUntil plus this. */
-  maxLandingMarginSeconds: z.int().min(1).default(180),
+  maxLandingMarginSeconds: z.int().min(1).default(420),
   /** Added to the firm time in the price, for clocks that differ. */
   clockSkewSeconds: z.number().min(0).default(1),
   /** Expected seconds from submission to delivery, shown to takers. */

@@ -12,6 +12,7 @@ import type { Position } from '../accounting/bands.ts';
 import type { LpConfig } from '../config/config.ts';
 import { createPriceSources } from '../market/price-sources.ts';
 import { createLpMetrics } from '../metrics.ts';
+import { crossLandingSeconds } from '../../domain/chain.ts';
 import type { QuotingSnapshot } from '../quoting/quoting-snapshot.ts';
 import { longestTenorSeconds } from '../quoting/tenors.ts';
 import type { LpChain } from '../quoting/route.ts';
@@ -72,7 +73,12 @@ export function leaseRules(chains: readonly LpChain[], { quoting, lease }: LpCon
     chains.map(({ chain, config }) => [
       chain.id,
       {
-        longestQuoteSeconds: longestTenorSeconds(quoting) + chain.landingMarginSeconds,
+        longestQuoteSeconds:
+          longestTenorSeconds(quoting) +
+          Math.max(
+            chain.landingMarginSeconds,
+            Math.min(quoting.maxLandingMarginSeconds, crossLandingSeconds(chain, undefined)),
+          ),
         aheadSeconds: lease.aheadSeconds,
         graceSeconds: graceSecondsOf({ chain, config }),
       },

@@ -5,6 +5,7 @@
  */
 
 import { commitmentMessage, type QuoteCommitment } from '../../domain/commitment.ts';
+import { secondsToFinalUp } from '../../domain/chain.ts';
 import { type Decline, isDecline } from '../../domain/decline.ts';
 import { readDelivery } from '../../domain/delivery.ts';
 import type { EscrowDomain } from '../../domain/escrow-domain.ts';
@@ -156,7 +157,7 @@ export function createQuoteHandler(
       skeleton.inputOracle === route.inputOracle &&
       skeleton.outputOracle === route.outputOracle &&
       skeleton.landingMarginSeconds > 0 &&
-      skeleton.landingMarginSeconds <= quoting.maxLandingMarginSeconds &&
+      (!route.sameChain || skeleton.landingMarginSeconds <= quoting.maxLandingMarginSeconds) &&
       enoughToProve &&
       rfq.platformFeeBps <= MAX_PLATFORM_FEE_BPS &&
       receiver !== ZERO_ADDRESS &&
@@ -169,6 +170,31 @@ export function createQuoteHandler(
     );
   }
 
+  /** An order across chains that is final too late to be filled, or binds us for too long. */
+  function tooSlowToFill(
+    { side, amount, skeleton }: VenueRfq,
+    { sameChain, origin, inputToken, outputToken }: Route,
+  ): Decline | undefined {
+    if (sameChain) return undefined;
+    const { symbol, decimals } = side === 'exactInput' ? inputToken : outputToken;
+    const price = context.usd(symbol);
+    // A tenth more: the price may rise until the award.
+    const valueUsd =
+      price && Number((11n * BigInt(amount) * price.num) / (10n * price.den * 10n ** BigInt(decimals)));
+    const neededSeconds = secondsToFinalUp(origin, valueUsd) + quoting.fillMarginSeconds;
+    const { landingMarginSeconds } = skeleton;
+    const tooLarge = (detail: string): Decline => ({ declined: 'size_above_max', detail });
+    if (landingMarginSeconds < neededSeconds)
+      return tooLarge(
+        `an order of this value can be filled ${neededSeconds} s after it is opened on ${origin.slug}, and the venue leaves ${landingMarginSeconds} s`,
+      );
+    return landingMarginSeconds > quoting.maxLandingMarginSeconds
+      ? tooLarge(
+          `the quote would bind us for ${landingMarginSeconds} s beyond its validity: maxLandingMarginSeconds is ${quoting.maxLandingMarginSeconds}`,
+        )
+      : undefined;
+  }
+
   /** Risk controls, tenors, the signing lease and the inputs of the price, in this order. */
   async function admit(rfq: VenueRfq, route: Route): Promise<Admitted | Decline> {
     const refusal = deps.standby.refusal(route);
@@ -177,6 +203,8 @@ export function createQuoteHandler(
     if (isDecline(adjustment)) return adjustment;
     const tenors = tenorsOf(rfq, context.now(route.origin.id), adjustment.maxSeconds);
     if (isDecline(tenors)) return tenors;
+    const slow = tooSlowToFill(rfq, route);
+    if (slow !== undefined) return slow;
     const [shortest, ...longer] = tenors as Admitted['tenors'];
     const deadline = (longer.at(-1) ?? shortest).fillDeadline;
     // Only a taker that demands an unusually long validity waits here for a write to the database.

@@ -67,7 +67,7 @@ export function createAwardRunner(
 
   async function advance(
     award: OpenAward,
-    finalOf: (port: ChainPort, head: Block) => Promise<Block | undefined>,
+    finalOf: (port: ChainPort, valueUsd: number | undefined) => Promise<Block | undefined>,
     /** Gets the award when its fill can be proven together with others. */
     provable: Provable[],
   ): Promise<void> {
@@ -82,10 +82,8 @@ export function createAwardRunner(
     const sameChain = slice.originChainId === slice.destChainId;
     // Same chain: one transaction settles and its events report it. Act only after the deadline.
     if (sameChain && originHead.timestamp <= order.fillDeadline) return;
-    const [originFinal, destFinal] = await Promise.all([
-      finalOf(origin, originHead),
-      finalOf(dest, destHead),
-    ]);
+    const valueUsd = deps.worthUsd(award);
+    const [originFinal, destFinal] = await Promise.all([finalOf(origin, valueUsd), finalOf(dest, valueUsd)]);
     if (originFinal === undefined || destFinal === undefined) return;
     const fill = fillOf(orderId, sameChain);
     const [status, proven] = await Promise.all([
@@ -110,10 +108,7 @@ export function createAwardRunner(
         return end(award, step);
       case 'fill':
         // Before a large payment, ask several nodes for the origin's state.
-        if (
-          (await origin.deciding(deps.worthUsd(award)).orderStatus(orderId, originFinal.number)) !==
-          'deposited'
-        )
+        if ((await origin.deciding(valueUsd).orderStatus(orderId, originFinal.number)) !== 'deposited')
           return awards.update(orderId, { note: 'not open at depth' });
         if (deps.proving && !(await deps.proving.sure(origin.chain.id)))
           return awards.update(orderId, { note: 'too few attesters answer to prove a fill' });
@@ -315,10 +310,13 @@ export function createAwardRunner(
 
   async function pass(): Promise<void> {
     await awards.flush().catch((error: unknown) => log.error({ error }, 'awards could not be stored'));
-    const finals = new Map<number, Promise<Block | undefined>>();
-    const finalOf = (port: ChainPort, head: Block) => {
-      const known = finals.get(port.chain.id) ?? finalBlock(port, head);
-      finals.set(port.chain.id, known);
+    const finals = new Map<string, Promise<Block | undefined>>();
+    const finalOf = (port: ChainPort, valueUsd: number | undefined) => {
+      const number = port.finalNumber(valueUsd);
+      if (number === undefined) return Promise.resolve(undefined);
+      const key = `${port.chain.id}:${number}`;
+      const known = finals.get(key) ?? port.block(number);
+      finals.set(key, known);
       return known;
     };
     const provable: Provable[] = [];
@@ -345,12 +343,6 @@ export function createAwardRunner(
     /** Looks at every open award once and acts. Never rejects; a failed look is repeated at the next head. */
     run: createPasses(pass).run,
   };
-}
-
-/** The newest final block; the first block on a chain younger than its depth. */
-async function finalBlock(port: ChainPort, head: Block): Promise<Block | undefined> {
-  const number = head.number - BigInt(port.chain.depth);
-  return port.block(number > 0n ? number : 0n);
 }
 
 const newest = (sent: TxStatus): Hex | null =>

@@ -3,7 +3,7 @@
  * neither quoted nor filled.
  */
 
-import type { Chain } from '../../domain/chain.ts';
+import { type Chain, secondsToFinalUp } from '../../domain/chain.ts';
 import type { Attestations, OracleRef, AttesterPresence } from '../../ports/attestations.ts';
 import type { Clock } from '../../ports/clock.ts';
 
@@ -58,8 +58,20 @@ export function createProving(
   let lookedMs: number | undefined;
 
   const keyOf = (originChainId: number, destChainId: number) => `${originChainId}:${destChainId}`;
+  /** Attesters wait until a fill is as final as the largest order's. */
+  function leastSeconds(destChainId: number): number {
+    const dest = chains.get(destChainId);
+    return dest === undefined
+      ? claimSeconds
+      : claimSeconds +
+          secondsToFinalUp(dest, undefined) -
+          secondsToFinalUp({ ...dest, finality: [] }, undefined);
+  }
   const neededSeconds = (originChainId: number, destChainId: number) =>
-    corridors.get(keyOf(originChainId, destChainId))?.needed ?? claimSeconds;
+    Math.max(
+      corridors.get(keyOf(originChainId, destChainId))?.needed ?? claimSeconds,
+      leastSeconds(destChainId),
+    );
 
   function corridorOf(originChainId: number, destChainId: number): Corridor {
     const key = keyOf(originChainId, destChainId);

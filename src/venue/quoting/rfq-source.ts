@@ -3,6 +3,7 @@
  * several LPs together offer more than one alone. `quote.ts` publishes the result, and so does the router.
  */
 
+import { crossLandingSeconds, type TokenInfo } from '../../domain/chain.ts';
 import { formatTokens } from '../../domain/amount.ts';
 import { nonceGroupOf } from '../../domain/order.ts';
 import { eligible } from '../../auction/eligible.ts';
@@ -175,6 +176,12 @@ export function createRfqSource(deps: RfqSourceDeps, options: FanOutOptions): Rf
     return { asked, candidates: [], why };
   }
 
+  /** A tenth more than it is worth now: until the submission its price may rise above a step. */
+  function worthUsd(token: TokenInfo, amount: bigint): number | undefined {
+    const worth = prices.estimateUsd([[token, amount]]);
+    return worth === null ? undefined : worth * 1.1;
+  }
+
   function solverRequest(
     pair: PairRequest,
     nonce: bigint,
@@ -211,7 +218,12 @@ export function createRfqSource(deps: RfqSourceDeps, options: FanOutOptions): Rf
                 .callbackData,
             },
           }),
-          landingMarginSeconds: origin.landingMarginSeconds,
+          landingMarginSeconds: crossChain
+            ? crossLandingSeconds(
+                origin,
+                worthUsd(side === 'exactInput' ? input.token : output.token, amount),
+              )
+            : origin.landingMarginSeconds,
           proofWindowSeconds: crossChain ? origin.proofWindowSeconds : SAME_CHAIN_PROOF_SECONDS,
         },
       },

@@ -5,7 +5,7 @@
 
 import type { Sealer } from '../../auction/seal.ts';
 import type { Chain, TokenInfo } from '../../domain/chain.ts';
-import { tokenOf } from '../../domain/chain.ts';
+import { crossLandingSeconds, tokenOf } from '../../domain/chain.ts';
 import { type Asset, assetId, parseAssetId } from '../../domain/asset.ts';
 import type { SignedCommitment } from '../../domain/commitment.ts';
 import { decodeContext } from '../../domain/context.ts';
@@ -161,7 +161,10 @@ export function createSealing(sealer: Sealer, chains: ReadonlyMap<number, Chain>
     )
       throw mismatch('preview', 'inputs', 0);
     const nextLeg = requireOutput(candidate, order, dest, route);
-    if (order.fillDeadline !== candidate.validUntil + origin.landingMarginSeconds)
+    const landingSeconds = order.fillDeadline - candidate.validUntil;
+    const longest =
+      origin.id === dest.id ? origin.landingMarginSeconds : crossLandingSeconds(origin, undefined);
+    if (landingSeconds < origin.landingMarginSeconds || landingSeconds > longest)
       throw mismatch('validUntil');
     const settledBy = orderRoute(route);
     if (commitments.length !== (settledBy ? 0 : order.outputs.length)) throw mismatch('integrityChecksum');

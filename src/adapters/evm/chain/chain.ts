@@ -1,6 +1,6 @@
 /** One EVM chain behind `ports/chain`, over batched JSON-RPC. */
 
-import type { Chain } from '../../../domain/chain.ts';
+import { type Chain, type FinalityTag, finalityStep } from '../../../domain/chain.ts';
 import { UpstreamError } from '../../../domain/errors.ts';
 import type { Hex } from '../../../domain/hex.ts';
 import type {
@@ -17,6 +17,7 @@ import type { Log } from '../../../ports/log.ts';
 import type { Metrics } from '../../../ports/metrics.ts';
 import { SURPLUS_TOPIC, surplusOf } from '../../../settlement/log.ts';
 import { type RpcBlock, toBlock } from './block.ts';
+import { createFinalityTags } from './finality-tags.ts';
 import { createHead } from './head.ts';
 import { createDecoder, type RpcLog } from './logs.ts';
 import { createLogRange } from './log-range.ts';
@@ -134,6 +135,7 @@ export function createChain(configured: Chain, options: ChainOptions): EvmChain 
       stopOnDeepReorg,
     },
   );
+  const tags = createFinalityTags({ rpc, health, clock, log }, { tags: tagsOf(chain), agree: quorum.agree });
   const probe = createProbe(
     { rpc, health, clock },
     { depth: chain.depth, everyMs: Math.max(PROBE_MS, chain.blockTimeMs) },
@@ -167,6 +169,7 @@ export function createChain(configured: Chain, options: ChainOptions): EvmChain 
     ['chain'],
   );
   head.onHead((block) => {
+    void tags.look();
     headBlock.set(Number(block.number), labels);
     headSeen.set(head.seenAtMs() / 1_000, labels);
   });
@@ -266,6 +269,16 @@ export function createChain(configured: Chain, options: ChainOptions): EvmChain 
     headSeenAtMs: head.seenAtMs,
     onHead: head.onHead,
     healthIssue: head.healthIssue,
+    finalNumber(valueUsd) {
+      const latest = head.current()?.number;
+      if (latest === undefined) return undefined;
+      const below = (depth: number) => (latest > BigInt(depth) ? latest - BigInt(depth) : 0n);
+      const step = finalityStep(chain, valueUsd);
+      const wanted =
+        step === undefined ? latest : 'depth' in step ? below(step.depth) : tags.newest(step.tag);
+      const deep = below(chain.depth);
+      return wanted === undefined || wanted < deep ? wanted : deep;
+    },
     deciding: (valueUsd) => (valueUsd !== undefined && valueUsd < quorum.aboveUsd ? alone : together),
     block,
     events: (fromBlock, toBlock, thorough = false) => logs(thorough ? fromAll : fromOne, fromBlock, toBlock),
@@ -362,6 +375,7 @@ export function createChain(configured: Chain, options: ChainOptions): EvmChain 
         );
       chain.tokens = await checkedTokens(configured, { call: viewCaller, log });
       await head.start();
+      await tags.look();
       if (rpc.endpoints > 1) probe.start();
       if (rpc.endpoints === 1)
         log[chain.sandbox ? 'info' : 'warn'](
@@ -384,6 +398,10 @@ export function createChain(configured: Chain, options: ChainOptions): EvmChain 
     },
   };
 }
+
+const tagsOf = ({ finality = [] }: Chain): FinalityTag[] => [
+  ...new Set(finality.flatMap((step) => ('tag' in step ? [step.tag] : []))),
+];
 
 /** A part per million of the gas, and a constant (Isthmus). */
 const OPERATOR_FEE_UNIT = 1_000_000n;

@@ -1,6 +1,7 @@
 /** One look at one order: read the chains, record facts, plan, run the next step. */
 
 import { type Fact, type Failure, FAILURE_CODES } from '../../../domain/fact.ts';
+import { crossLandingSeconds } from '../../../domain/chain.ts';
 import type { OrderStore } from '../../../ports/stores/store.ts';
 import { foldFacts } from '../../../settlement/lifecycle.ts';
 import { type SettlementPlan, plan } from '../../../settlement/plan.ts';
@@ -64,9 +65,14 @@ export function createAdvanceOrder({ store, views, runStep, clock, log, metrics 
 
   function decide({ record, progress }: OpenOrder, { nonceGone, timeOf }: ChainObservation): SettlementPlan {
     if (nonceGone && !progress.opened) return { kind: 'fail', code: 'not_opened' };
-    const { order, executionMode } = record;
-    const margin = views.get(Number(order.originChainId))?.chain.chain.landingMarginSeconds ?? 0;
-    return plan({ order, progress, executionMode, openReserveSeconds: Math.floor(margin / 2), timeOf });
+    const { order, executionMode, amountUsd } = record;
+    const origin = views.get(Number(order.originChainId))?.chain.chain;
+    // Half of the margin that is there for depth, and all that the value adds to it.
+    const openReserveSeconds =
+      origin === undefined
+        ? 0
+        : crossLandingSeconds(origin, amountUsd ?? undefined) - Math.ceil(origin.landingMarginSeconds / 2);
+    return plan({ order, progress, executionMode, openReserveSeconds, timeOf });
   }
 
   function noteRefusal(item: OpenOrder, { step }: StepPlan, revert: NonNullable<OpenOrder['refusal']>) {

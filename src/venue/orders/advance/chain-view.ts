@@ -106,16 +106,21 @@ export function createChainView(chain: ChainPort) {
   return {
     chain,
     update,
-    pinned: () => pinned,
+    /** For an order of this value; undefined while nothing is final for it. */
+    async pinnedFor(valueUsd: number | undefined): Promise<PinnedBlocks | undefined> {
+      const number = chain.finalNumber(valueUsd);
+      if (pinned === undefined || number === undefined) return undefined;
+      const { head, final } = pinned;
+      return number < final.number ? { head, final: await blockAt(number) } : pinned;
+    },
     blockAt,
     /** In chain order. Asks the node unless `isEnough` accepts the cached events. */
     async orderEvents(
       orderId: Bytes32,
       since: number,
+      final: Block,
       isEnough: (events: readonly CachedOrderEvent[]) => boolean,
     ): Promise<CachedOrderEvent[]> {
-      if (!pinned) return [];
-      const { final } = pinned;
       const cached = await finalOnes(events.of(orderId), final);
       if (isEnough(cached)) return cached;
       const read = (await chain.orderEvents(orderId, since)).flatMap((event) => cacheableEvent(event) ?? []);
@@ -124,10 +129,8 @@ export function createChainView(chain: ChainPort) {
         final,
       );
     },
-    /** In block `from` or later. */
-    async proof(payloadHash: Bytes32, from: bigint): Promise<EscrowEvent | undefined> {
-      if (!pinned) return undefined;
-      const { final } = pinned;
+    /** In block `from` or later, and not after `final`. */
+    async proof(payloadHash: Bytes32, from: bigint, final: Block): Promise<EscrowEvent | undefined> {
       const finalProof = async () => (await finalOnes([proofs.get(payloadHash) ?? []].flat(), final))[0];
       const cached = await finalProof();
       if (cached) return cached;

@@ -30,7 +30,7 @@ export async function observeOrder(
   const pins = new Map<number, PinnedBlocks>();
   for (const id of [Number(order.originChainId), ...order.outputs.map(({ chainId }) => Number(chainId))]) {
     if (views.get(id)?.chain.healthIssue()?.kind === 'reorg') return undefined;
-    const pin = views.get(id)?.pinned();
+    const pin = await views.get(id)?.pinnedFor(amountUsd ?? undefined);
     if (pin) pins.set(id, pin);
   }
   const pin = origin && pins.get(origin.chain.chain.id);
@@ -58,20 +58,22 @@ export async function observeOrder(
 
   if (status !== 'none') {
     const wanted = status === 'claimed' ? 'finalised' : status === 'refunded' ? 'refunded' : 'open';
-    const events = await origin.orderEvents(orderId, since, (found) =>
+    const events = await origin.orderEvents(orderId, since, pin.final, (found) =>
       found.some(({ kind }) => kind === wanted),
     );
     for (const event of events) facts.push(...(await originFacts(event, origin)));
   }
   for (const [index, record] of records.entries()) {
     const output = order.outputs[index];
-    const view = output && views.get(Number(output.chainId));
-    if (!record || !output || !view) continue;
+    const [view, seen] = [output && views.get(Number(output.chainId)), pins.get(Number(output?.chainId))];
+    if (!record || !output || !view || !seen) continue;
     const key = outputHash(output);
     // The log names the solver; the escrow stores a hash.
     const isOurs = (event: CachedOrderEvent) =>
       event.kind === 'filled' && outputHash(event.output) === key && fillRecordOf(event) === record;
-    const event = (await view.orderEvents(orderId, since, (found) => found.some(isOurs))).find(isOurs);
+    const event = (await view.orderEvents(orderId, since, seen.final, (found) => found.some(isOurs))).find(
+      isOurs,
+    );
     if (event) facts.push(...(await filledFact(event, index, view)));
   }
   const fills = progress.fills.map(
@@ -164,7 +166,7 @@ export async function observeOrder(
           return;
         const opened =
           progress.opened ?? facts.flatMap((fact) => (fact.kind === 'opened' ? [fact.evidence] : []))[0];
-        const event = await origin.proof(payloadHash, opened?.blockNumber ?? at);
+        const event = await origin.proof(payloadHash, opened?.blockNumber ?? at, pin.final);
         // A node without the log leaves the fact for later.
         if (event)
           found.push({
