@@ -14,6 +14,13 @@ import type { TxStore } from '../../src/ports/stores/tx-store.ts';
 import type { Transactor } from '../../src/ports/transactor.ts';
 import { type RpcProxy, startRpcProxy } from '../faults/support/rpc-proxy.ts';
 import { account, type Devnet, startDevnet, type TestAccount, type TestChain } from '../support/devnet.ts';
+import {
+  type Plan,
+  PLANS,
+  type PlayedProvider,
+  playProvider,
+  type ProviderName,
+} from '../support/providers.ts';
 import { startTestPostgres, type TestPostgres } from '../support/postgres.ts';
 import { silentLog, silentMetrics } from '../support/silent.ts';
 
@@ -59,6 +66,14 @@ async function start(signer: TestAccount): Promise<Transactor> {
   running.push(transactor);
   await transactor.start();
   return transactor;
+}
+
+async function allEvents(to: bigint) {
+  const honest = chainOf(c.anvil.url);
+  await honest.start();
+  const events = await honest.events(0n, to);
+  await honest.close();
+  return events;
 }
 
 const refuse = (
@@ -183,20 +198,56 @@ test('an endpoint that is over its limit for everything is left for the other on
   await two.close();
 });
 
+describe.each(Object.keys(PLANS) as ProviderName[])('a plan of %s', (name) => {
+  let provider: PlayedProvider;
+  let behind: RpcProxy;
+  const begin = async (perSecond: number) => {
+    behind = await startRpcProxy(c.anvil.url);
+    provider = playProvider(name, { perSecond });
+    behind.play(provider);
+  };
+  afterEach(() => behind.stop());
+
+  test('60 questions at once and old logs fit into its limits, which are remembered', async () => {
+    await begin(1e6);
+    await c.fund(account(1).address);
+    const chain = chainOf(behind.url);
+    await chain.start();
+    const head = chain.head()?.number ?? 0n;
+    const balances = () =>
+      Promise.all(Array.from({ length: 60 }, (_, n) => chain.nativeBalance(account(1 + n).address)));
+    const logs = () => chain.events(0n, head, true);
+    const [held, seen] = [await balances(), await logs()];
+    expect(held[0]).toBe(await c.port.nativeBalance(account(1).address));
+    expect(seen).toEqual(await allEvents(head));
+    const { logs: refusedLogs, batch: refusedBatches } = provider.counts;
+    expect([await balances(), await logs()]).toEqual([held, seen]);
+    expect(provider.counts).toMatchObject({ logs: refusedLogs, batch: refusedBatches });
+    const { batch }: Plan = PLANS[name];
+    expect(refusedBatches > 0).toBe(batch !== undefined && batch.calls < 60);
+    expect((await chain.fees()).baseFee).toBeGreaterThan(0n);
+    await chain.close();
+  });
+
+  test('what it refuses for its rate is asked of the other endpoint', async () => {
+    await begin(5);
+    const chain = chainOf(behind.url, c.anvil.url);
+    await chain.start();
+    const [own] = await Promise.all(
+      Array.from({ length: 60 }, (_, n) => chain.nativeBalance(account(1 + n).address)),
+    );
+    expect(own).toBe(await c.port.nativeBalance(account(1).address));
+    expect(provider.counts.rate).toBeGreaterThan(0);
+    await chain.close();
+  });
+});
+
 /** Last, because the followers of the other tests do not believe in a thousand blocks at once. */
 describe('logs', () => {
   const spanOf = ([filter]: readonly unknown[]) => {
     const { fromBlock, toBlock } = filter as { fromBlock: Hex; toBlock: Hex };
     return BigInt(toBlock) - BigInt(fromBlock) + 1n;
   };
-
-  async function allEvents(to: bigint) {
-    const honest = chainOf(c.anvil.url);
-    await honest.start();
-    const events = await honest.events(0n, to);
-    await honest.close();
-    return events;
-  }
 
   test.each([
     [-32_600, 'You can make eth_getLogs requests with up to a 500 block range.', 500n],

@@ -5,6 +5,7 @@
 
 import type { Part } from '../faults/support/process.ts';
 import { type Config, startWorld, type World } from '../faults/support/world.ts';
+import type { ProviderName } from '../support/providers.ts';
 import { startRedis, type TestRedis } from '../support/redis.ts';
 import { type Line, openNetwork } from './network.ts';
 import { type ChainNode, openNodes } from './nodes.ts';
@@ -49,7 +50,8 @@ interface Addition {
   configure(part: string, config: Config): Config;
 }
 
-export async function startGround(more?: Addition): Promise<Ground> {
+/** With a `provider`, every node answers as that provider does, and each part has a key of its own. */
+export async function startGround(more?: Addition, provider?: ProviderName): Promise<Ground> {
   const network = openNetwork();
   const doors = new Map<string, Line>();
   const databases = new Map<string, Line>();
@@ -67,7 +69,8 @@ export async function startGround(more?: Addition): Promise<Ground> {
       if (!chains) continue;
       config[section] = chains.map((chain) => {
         const index = CHAINS.findIndex((id) => id === chain.id);
-        const rpcUrls = [...(nodes[index] ?? []).map(({ url }) => url), ...others.slice(index, index + 1)];
+        const own = (nodes[index] ?? []).map(({ url }) => (provider ? `${url}/${part}` : url));
+        const rpcUrls = [...own, ...others.slice(index, index + 1)];
         return { ...chain, timeoutMs: 5_000, rpcUrls, quorum: { aboveUsd: 0, agree: 2 } };
       });
     }
@@ -102,6 +105,7 @@ export async function startGround(more?: Addition): Promise<Ground> {
       Promise.all(Array.from({ length: ENDPOINTS }, () => chainNodes.node(anvil.url))),
     ),
   );
+  if (provider) await Promise.all(nodes.flat().map((node) => node.play(provider)));
   if (more) others = await Promise.all(world.devnet.chains.map(({ anvil }) => more.node(anvil.url)));
   for (const name of [...VENUES, ...LPS]) databases.set(name, await network.line(world.postgres.url));
   for (const name of VENUES) {

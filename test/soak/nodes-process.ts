@@ -2,11 +2,13 @@
 
 import { keccak256, type Hex } from 'viem';
 import { type RpcFault, type RpcProxy, startRpcProxy } from '../faults/support/rpc-proxy.ts';
+import { type PlayedProvider, playProvider, type ProviderName } from '../support/providers.ts';
 import { answerAside } from './aside.ts';
 import type { NodeFault } from './nodes.ts';
 
 const proxies: RpcProxy[] = [];
 const lifts: (() => void)[] = [];
+const providers: PlayedProvider[] = [];
 
 answerAside({
   async open(target: string) {
@@ -20,6 +22,12 @@ answerAside({
   lift: (rule: number) => lifts[rule]?.(),
   down: (at: number) => proxies[at]?.down(),
   up: (at: number) => proxies[at]?.up(),
+  play(at: number, name: ProviderName) {
+    const provider = playProvider(name);
+    providers[at] = provider;
+    proxies[at]?.play(provider);
+  },
+  refused: (at: number) => providers[at]?.counts,
 });
 
 const LIES: Record<

@@ -1,6 +1,7 @@
 /** The faulty nodes in front of each chain. */
 
 import type { RpcFault } from '../faults/support/rpc-proxy.ts';
+import type { PlayedProvider, ProviderName } from '../support/providers.ts';
 import { openAside } from './aside.ts';
 
 /**
@@ -19,6 +20,10 @@ export interface ChainNode {
   fault(method: string, fault: NodeFault): Promise<() => Promise<void>>;
   down(): Promise<void>;
   up(): Promise<void>;
+  /** Answers as this provider does from now on. */
+  play(provider: ProviderName): Promise<void>;
+  /** What the provider has refused, by kind. */
+  refused(): Promise<PlayedProvider['counts'] | undefined>;
 }
 
 export interface Nodes {
@@ -40,6 +45,8 @@ export function openNodes(): Nodes {
         },
         down: () => aside.ask('down', at),
         up: () => aside.ask('up', at),
+        play: (provider) => aside.ask('play', at, provider),
+        refused: () => aside.ask('refused', at),
       };
     },
     stop: aside.stop,

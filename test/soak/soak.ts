@@ -1,6 +1,6 @@
 /**
- * `npm run soak -- --minutes 10 --seed 1 [--json FILE] [--quotes 20] [--orders 2] [--streams 200]`:
- * everything trades for that long while one fault after the other occurs. docs/develop/soak.md explains the
+ * `npm run soak -- --minutes 10 --seed 1 [--json FILE] [--quotes 20] [--orders 2] [--streams 200]
+ * [--provider NAME]`: everything trades for that long while one fault after the other occurs. docs/develop/soak.md explains the
  * output.
  */
 
@@ -12,6 +12,7 @@ import { parseArgs } from 'node:util';
 import buildFaultProgram from '../faults/support/build.ts';
 import type { Part } from '../faults/support/process.ts';
 import { seeded } from '../kill/seeded.ts';
+import { isProvider, PLANS, type ProviderName } from '../support/providers.ts';
 import { startGround, type Ground } from './ground.ts';
 import { openStreams, type Streams } from './streams.ts';
 import { gather, startTraffic, type Traffic } from './traffic.ts';
@@ -37,6 +38,7 @@ const { values } = parseArgs({
     quotes: { type: 'string', default: '20' },
     orders: { type: 'string', default: '2' },
     streams: { type: 'string', default: '200' },
+    provider: { type: 'string' },
   },
 });
 const [minutes, quotesPerSecond, ordersPerSecond, clients] = [
@@ -45,6 +47,7 @@ const [minutes, quotesPerSecond, ordersPerSecond, clients] = [
   Number(values.orders),
   Number(values.streams),
 ];
+const provider = providerNamed(values.provider);
 const seed = Number(values.seed ?? Math.floor(Math.random() * 1e9));
 if (
   !(minutes > 0 && quotesPerSecond > 0 && ordersPerSecond > 0) ||
@@ -67,7 +70,7 @@ const pause = (seconds: number) => new Promise((resolve) => setTimeout(resolve, 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 
 console.log(
-  `soak: seed ${seed}, ${minutes} minutes, ${quotesPerSecond} quotes/s, ${ordersPerSecond} orders/s, ${clients} streams (again: npm run soak -- --minutes ${minutes} --seed ${seed})`,
+  `soak: seed ${seed}, ${minutes} minutes, ${quotesPerSecond} quotes/s, ${ordersPerSecond} orders/s, ${clients} streams (again: npm run soak -- --minutes ${minutes} --seed ${seed}${provider ? ` --provider ${provider}` : ''})`,
 );
 const summary = await run();
 if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(summary, null, 2)}\n`);
@@ -87,7 +90,7 @@ async function run() {
   let figures: object = {};
   try {
     say('two chains, a database and Redis are being set up');
-    ground = await startGround();
+    ground = await startGround(undefined, provider);
     say('two venues, two LPs and three attesters start');
     await begin(ground);
     say('takers get their money');
@@ -311,6 +314,7 @@ async function soak(
     why,
     orders: { ...orders, ends: await endsOf(ground) },
     streams: { clients, frames, broken },
+    ...(provider && { provider: { name: provider, refused: await refusals(ground) } }),
     faults: { count: history.length, list: history },
     restarts,
     checks: { whileRunning: looks, audited: compared },
@@ -320,6 +324,20 @@ async function soak(
       rssMb: Math.round(process.memoryUsage.rss() / 2 ** 20),
     },
   };
+}
+
+function providerNamed(name: string | undefined): ProviderName | undefined {
+  if (name === undefined || isProvider(name)) return name;
+  console.error(`--provider is one of: ${Object.keys(PLANS).join(', ')}.`);
+  process.exit(2);
+}
+
+/** What the provider refused on all nodes, by kind. */
+async function refusals({ nodes }: Ground): Promise<Record<string, number>> {
+  const sum: Record<string, number> = {};
+  for (const node of nodes.flat())
+    for (const [kind, n] of Object.entries((await node.refused()) ?? {})) sum[kind] = (sum[kind] ?? 0) + n;
+  return sum;
 }
 
 /** For finding the cause of a failure. */

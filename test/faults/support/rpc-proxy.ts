@@ -35,6 +35,29 @@ export type RpcFault =
   | { do: 'delay'; ms: number }
   | { do: 'reject'; code: number; message: string; data?: unknown };
 
+export interface RpcError {
+  code: number;
+  message: string;
+  data?: unknown;
+}
+
+/** Instead of a JSON-RPC answer to the whole request. */
+export interface HttpRefusal {
+  status: number;
+  headers?: Record<string, string>;
+  body: string;
+}
+
+/** A provider of nodes: what it refuses of each request, by rules of its own. Faults count beside it. */
+export interface Provider {
+  /** `key`: the path of the URL, as providers tell their customers apart. */
+  refuse(calls: readonly Call[], request: { isBatch: boolean; key: string }): HttpRefusal | undefined;
+  /** The error in the answer to one call that was let in. */
+  refuseCall(call: Call): RpcError | undefined;
+  /** Blocks that the node behind this request lacks. */
+  behind(): number;
+}
+
 export interface RpcProxy {
   url: string;
   /**
@@ -42,6 +65,8 @@ export interface RpcProxy {
    * parameters. Returns a function that removes the rule.
    */
   fault(method: string, fault: RpcFault, when?: (params: Params) => boolean): () => void;
+  /** Requests go through this provider from now on. */
+  play(provider: Provider): void;
   /** Removes every fault; withheld replies stay lost. */
   heal(): void;
   /** Connections are refused until `up`. */
@@ -56,7 +81,7 @@ export interface RpcProxy {
   stop(): Promise<void>;
 }
 
-interface Call {
+export interface Call {
   id: unknown;
   method: string;
   params?: Params;
@@ -66,7 +91,7 @@ interface Answer {
   jsonrpc: '2.0';
   id: unknown;
   result?: unknown;
-  error?: { code: number; message: string; data?: unknown };
+  error?: RpcError;
 }
 
 interface Rule {
@@ -93,6 +118,7 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
   const agent = new Agent({ keepAlive: true });
   let waiting = 0;
   let most = 0;
+  let provider: Provider | undefined;
 
   async function ask(method: string, params: Params): Promise<Omit<Answer, 'id'>> {
     const response = await fetch(target, {
@@ -103,15 +129,22 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
     return (await response.json()) as Answer;
   }
 
+  async function headMinus(blocks: number): Promise<bigint> {
+    const head = BigInt((await ask('eth_blockNumber', [])).result as string);
+    return head > BigInt(blocks) ? head - BigInt(blocks) : 0n;
+  }
+
   const ruleOf = ({ method, params = [] }: Call) =>
     rules.findLast(
       (candidate) => (candidate.method === '*' || candidate.method === method) && candidate.when(params),
     );
 
-  async function answer(call: Call): Promise<Answer> {
+  /** `at`: the newest block of the node that answers, when it is behind. */
+  async function answer(call: Call, at?: bigint): Promise<Answer> {
     const { id, method, params = [] } = call;
     const rule = ruleOf(call);
-    if (!rule) return { ...(await ask(method, params)), id };
+    if (!rule)
+      return { ...(await (at === undefined ? ask(method, params) : asOf(at, method, params, ask))), id };
     count(hit, method);
     const { fault } = rule;
     const said = (result: unknown): Answer => ({ jsonrpc: '2.0', id, result });
@@ -198,8 +231,22 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
       const body = JSON.parse(bytes.toString()) as Call | Call[];
       const calls = [body].flat();
       for (const { method } of calls) count(seen, method);
-      if (!calls.some(ruleOf)) return await pass(bytes, response);
-      const reply = Array.isArray(body) ? await Promise.all(body.map(answer)) : await answer(body);
+      const isBatch = Array.isArray(body);
+      const refused = provider?.refuse(calls, { isBatch, key: request.url ?? '/' });
+      if (refused) {
+        response.writeHead(refused.status, refused.headers).end(refused.body);
+        return;
+      }
+      const errors = new Map(calls.map((call) => [call, provider?.refuseCall(call)]));
+      const behind = provider?.behind() ?? 0;
+      if (behind === 0 && !calls.some((call) => ruleOf(call) || errors.get(call)))
+        return await pass(bytes, response);
+      const at = behind > 0 ? await headMinus(behind) : undefined;
+      const each = (call: Call): Promise<Answer> | Answer => {
+        const error = errors.get(call);
+        return error ? { jsonrpc: '2.0', id: call.id, error } : answer(call, at);
+      };
+      const reply = isBatch ? await Promise.all(calls.map(each)) : await each(body as Call);
       response.setHeader('content-type', 'application/json').end(JSON.stringify(reply));
     } catch (error) {
       // Without an answer of the node there is none here.
@@ -240,6 +287,7 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
         rules = rules.filter((other) => other !== rule);
       };
     },
+    play: (played) => void (provider = played),
     heal() {
       rules = [];
       for (const wake of sleeping) wake();
