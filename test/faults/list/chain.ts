@@ -90,7 +90,7 @@ export const CHAIN: readonly Fault[] = [
     test: ENDPOINTS,
     defences: [
       {
-        what: 'an endpoint whose head goes down is left out',
+        what: 'an endpoint whose head goes down by more than the allowed lag is left out',
         symbol: 'src/adapters/evm/rpc/health.ts#createHealth',
         becomes: '(...args) => ({ ...original(...args), saw: () => {} })',
       },

@@ -20,7 +20,7 @@ test('excludes endpoints that lag, run ahead, go back or contradict; asks the ot
     ['all are well', (health) => health.round([at(100), at(99), at(97)]), [0, 1, 2]],
     ['one lags', (health) => health.round([at(94), at(100), at(100)]), [1, 2]],
     ['one is ahead of what can be', (health) => health.round([at(900), at(100), at(100)]), [1, 2]],
-    ['one goes back', (health) => (health.saw(0, 100n), health.saw(0, 99n)), [1, 2]],
+    ['one goes back', (health) => (health.saw(0, 100n), health.saw(0, 90n)), [1, 2]],
     [
       'one contradicts two',
       (health) => health.round([at(100, '0xaa'), at(100, '0xbb'), at(100, '0xbb')]),
@@ -70,6 +70,14 @@ test('an endpoint returns after a period without errors', () => {
   expect(later(5_000, 110)).toBe(false);
   expect(later(29_000, 110)).toBe(false);
   expect(later(1_000, 110)).toBe(true);
+});
+
+test('a few blocks back are the other node of a load balancer; more is an endpoint that went back', () => {
+  const health = three();
+  for (const head of [100n, 99n, 101n, 96n, 102n]) health.saw(0, head);
+  expect(health.inService()).toEqual([0, 1, 2]);
+  health.saw(0, 96n);
+  expect(health.inService()).toEqual([1, 2]);
 });
 
 test('the only endpoint is always asked', () => {

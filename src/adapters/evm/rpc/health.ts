@@ -133,7 +133,8 @@ export function createHealth(
     },
     saw(index: number, head: bigint): void {
       const endpoint = at(index);
-      const back = endpoint.head !== undefined && head < endpoint.head;
+      // Providers answer from several nodes, of which some are a few blocks behind.
+      const back = endpoint.head !== undefined && endpoint.head - head > mostLag;
       // After a reorganisation to a shorter chain the endpoint can prove itself with its next answer.
       endpoint.head = head;
       if (back) eject(index, 'backwards');
