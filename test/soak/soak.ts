@@ -1,7 +1,7 @@
 /**
  * `npm run soak -- --minutes 10 --seed 1 [--json FILE] [--quotes 20] [--orders 2] [--streams 200]
- * [--provider NAME]`: everything trades for that long while one fault after the other occurs. docs/develop/soak.md explains the
- * output.
+ * [--provider NAME]`: everything trades for that long while one fault after the other occurs.
+ * docs/develop/soak.md explains the output.
  */
 
 import { mkdtempSync, writeFileSync } from 'node:fs';
@@ -22,6 +22,8 @@ import { type Vitals, watchVitals } from './vitals.ts';
 
 /** Of the orders that takers try. Below this share the run proves nothing, even without an error. */
 const LEAST_ACCEPTED = 0.25;
+/** Of the accepted orders. Faults make single ones fail, and never most of them. */
+const LEAST_SETTLED = 0.5;
 const TROUBLE_EVERY_S = 20;
 const LOOK_EVERY_S = 10;
 /** After traffic has ended, every order gets its time to expire plus a margin. */
@@ -298,6 +300,9 @@ async function soak(
     found([
       `traffic: of ${orders.tried} orders ${orders.accepted} were accepted, too few to prove anything (see why); a busy machine has to be asked for less: --quotes, --orders, --streams`,
     ]);
+  const ends = await endsOf(ground);
+  if ((ends['settled'] ?? 0) < orders.accepted * LEAST_SETTLED)
+    found([`traffic: of ${orders.accepted} accepted orders ${ends['settled'] ?? 0} were settled`]);
   const perSecond = (n: number) => Math.round((n / trafficS) * 10) / 10;
   return {
     notJudged: health.notJudged,
@@ -312,7 +317,7 @@ async function soak(
     },
     quotes,
     why,
-    orders: { ...orders, ends: await endsOf(ground) },
+    orders: { ...orders, ends },
     streams: { clients, frames, broken },
     ...(provider && { provider: { name: provider, refused: await refusals(ground) } }),
     faults: { count: history.length, list: history },

@@ -5,7 +5,7 @@
 
 import type { Call, HttpRefusal, Provider, RpcError } from '../faults/support/rpc-proxy.ts';
 
-/** How a refusal is dressed. `error`: JSON-RPC, once for the whole request. `each`: for each call, with 200. */
+/** How a refusal looks. `error`: JSON-RPC, once for the whole request. `each`: for each call, with 200. */
 type Dress =
   | { as: 'each' }
   | { as: 'error'; status: number; retryAfterSeconds?: number }
