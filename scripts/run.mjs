@@ -189,7 +189,10 @@ async function test(patterns) {
   ];
   const contracts = (words, onLine) => run(process.execPath, ['scripts/contracts.mjs', ...words], onLine);
   const contractSteps = [
-    ['contracts: generated ABI and bytecode are fresh', (print) => contracts(['check'], print)],
+    [
+      'contracts: two compilations give the same code, and the generated ABI and bytecode are fresh',
+      (print) => contracts(['check'], print),
+    ],
     [
       'contracts: forge tests, fuzz and invariants',
       (print) => contracts(['test'], (line) => (countForge(line), print(line))),

@@ -3,6 +3,7 @@
  * it goes on from what the chain shows, and no transaction is mined twice.
  */
 
+import { readFile, rm } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { readDeployment } from '../../src/apps/config/deployment.ts';
 import { createDeployNode } from '../../src/adapters/evm/deploy/node.ts';
@@ -11,6 +12,7 @@ import type { DeployChain } from '../../src/apps/deploy/config.ts';
 import { createPatience } from '../../src/apps/deploy/patience.ts';
 import { runChain } from '../../src/apps/deploy/run.ts';
 import { type RpcFault, type RpcProxy, startRpcProxy } from '../faults/support/rpc-proxy.ts';
+import type { Hex } from '../../src/domain/hex.ts';
 import type { TestAnvil } from '../support/anvil.ts';
 import { startFirmquote } from '../support/command.ts';
 import {
@@ -177,6 +179,29 @@ describe('a node that refuses for a while', () => {
       expect.stringContaining(`The node configured for one (chain 1) is on chain ${chain.chainId}`),
     ]);
   });
+});
+
+test('a node without old state: the record is kept, and a block that is not in it is asked for', async () => {
+  chain = world.chains[0] as TestAnvil;
+  const pruned = await world.parameters('pruned', through(node.url));
+  expect((await pruned.run()).status).toBe(0);
+  const file = `${pruned.folder}/one.json`;
+  const record = await readFile(file, 'utf8');
+  await chain.mine(5);
+  const head = BigInt(await chain.rpc<Hex>('eth_blockNumber'));
+  node.fault(
+    'eth_getTransactionCount',
+    { do: 'reject', code: -32_000, message: 'missing trie node' },
+    ([, tag]) => tag !== 'latest' && BigInt(tag as Hex) < head,
+  );
+  expect((await pruned.run()).status).toBe(0);
+  expect(await readFile(file, 'utf8')).toBe(record);
+  await rm(file);
+  const asked = await pruned.run('--patience', '0');
+  expect([asked.status, asked.stdout]).toEqual([1, expect.stringContaining('Add an archive endpoint')]);
+  node.heal();
+  expect((await pruned.run()).status).toBe(0);
+  expect(await readFile(file, 'utf8')).toBe(record);
 });
 
 test('a transaction whose fees have become too low is sent again with higher ones', async () => {

@@ -317,6 +317,8 @@ test('a missing contract, a missing record and a changed record are named', asyn
   );
   const refused = await lost.run();
   expect([refused.status, await readFile(file, 'utf8')]).toEqual([1, expect.stringContaining(STRANGER)]);
+  await writeFile(file, text.replace(`"chainId": ${one.chainId}`, '"chainId": 1'));
+  expect(await differencesOf(lost)).toEqual([`${file} is of chain 1, not ${one.chainId}`]);
   await rm(file);
   expect(await differencesOf(lost)).toEqual([`${file} does not exist`]);
 });

@@ -9,7 +9,7 @@ import { firstFees, type TxFees } from '../../adapters/evm/transactor/fees.ts';
 import { feeCapWei } from '../networks.ts';
 import { runtimeOf } from './code.ts';
 import type { DeployChain, DeployConfig } from './config.ts';
-import { conflictsOf, readRecord, recordFile } from './record.ts';
+import { conflictsOf, readRecord } from './record.ts';
 import { type DeployState, lookAt } from './state.ts';
 import { type Problem, type Step, todoOf } from './steps.ts';
 
@@ -55,7 +55,7 @@ export async function planChain(
   ]);
   const record = readRecord(config, chain);
   const contracts = state.contracts.map(({ contract }) => contract);
-  problems.push(...conflictsOf(record, contracts, recordFile(config, chain)));
+  problems.push(...conflictsOf(record, contracts, config, chain));
   const priced: PricedStep[] = [];
   for (const step of send) {
     const tried =

@@ -32,8 +32,17 @@ const recordedOf = (record: Deployment | undefined, { key }: Contract): Recorded
 export function conflictsOf(
   record: Deployment | undefined,
   contracts: readonly Contract[],
-  file: string,
+  config: DeployConfig,
+  chain: DeployChain,
 ): Problem[] {
+  const file = recordFile(config, chain);
+  if (record !== undefined && record.chainId !== chain.id)
+    return [
+      {
+        what: `${file} is of chain ${record.chainId}, not ${chain.id}`,
+        todo: 'Give the chain another slug, or name another folder in "deployments"',
+      },
+    ];
   return contracts.flatMap((contract) => {
     const recorded = recordedOf(record, contract);
     if (recorded === undefined || recorded.address === contract.address) return [];
@@ -63,13 +72,13 @@ export async function writeRecord(
   for (const { contract, code } of contracts) {
     const { key, name, address, salt, args, encodedArgs, initCodeHash } = contract;
     const recorded = recordedOf(before, contract);
-    const seen = blocks.get(address) ?? (recorded && BigInt(recorded.block));
+    const seen = blocks.get(address);
     entries.push([
       key,
       {
         ...{ name, address, salt, args: args as Recorded['args'], encodedArgs, initCodeHash },
         codeHash: keccakHex(code),
-        block: Number(await blockOf(node, address, seen, block)),
+        block: seen || !recorded ? Number(await blockOf(node, address, seen, block)) : recorded.block,
         compiler: recorded?.compiler ?? compilerVersion,
         commit: recorded ? recorded.commit : commit,
       },
@@ -87,19 +96,18 @@ export async function writeRecord(
 }
 
 /**
- * The first block that has the contract: `hint` when it is right, else found by halving. A contract's nonce
- * is 1 from its first block on.
+ * The first block that has the contract: `seen` when it is still right, else found by halving. A contract's
+ * nonce is 1 from its first block on.
  */
 async function blockOf(
   node: DeployNode,
   address: Address,
-  hint: bigint | undefined,
+  seen: bigint | undefined,
   head: bigint,
 ): Promise<bigint> {
   const isThere = async (at: bigint) => at >= 0n && (await node.nonce(address, at)) > 0;
   try {
-    if (hint !== undefined && hint <= head && (await isThere(hint)) && !(await isThere(hint - 1n)))
-      return hint;
+    if (seen !== undefined && (await isThere(seen)) && !(await isThere(seen - 1n))) return seen;
     let [absent, there] = [-1n, head];
     while (there - absent > 1n) {
       const middle = (absent + there) / 2n;

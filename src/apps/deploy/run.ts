@@ -17,7 +17,7 @@ import { feeCapWei } from '../networks.ts';
 import type { DeployChain, DeployConfig } from './config.ts';
 import type { Patience } from './patience.ts';
 import { gasLimitOf, requireChain } from './plan.ts';
-import { conflictsOf, readRecord, recordFile, writeRecord } from './record.ts';
+import { conflictsOf, readRecord, writeRecord } from './record.ts';
 import { lookAt } from './state.ts';
 import { type Problem, type Step, todoOf } from './steps.ts';
 
@@ -123,7 +123,7 @@ export async function runChain(
     const state = await patiently(() => lookAt(node, config, chain, sender));
     const { send: left, sign, problems } = todoOf(config, state, sender);
     const contracts = state.contracts.map(({ contract }) => contract);
-    refuseWith([...problems, ...conflictsOf(before, contracts, recordFile(config, chain))], chain);
+    refuseWith([...problems, ...conflictsOf(before, contracts, config, chain)], chain);
     const [step] = left;
     if (step !== undefined) {
       if (reverted?.what === step.what)

@@ -70,14 +70,14 @@ function recordDifferences(
   const differences = conflictsOf(
     record,
     contracts.map(({ contract }) => contract),
-    file,
+    config,
+    chain,
   );
   const differs = (name: string, found: unknown, wanted: unknown, todo: string) => {
     if (String(found) !== String(wanted))
       differences.push({ what: `${file}: ${name} is ${String(found)}, not ${String(wanted)}`, todo });
   };
   const byHand = 'The file was changed by hand or belongs to another chain: restore it';
-  differs('chainId', record.chainId, chain.id, byHand);
   differs('slug', record.slug, chain.slug, byHand);
   for (const { contract, code, match } of contracts) {
     const recorded = record.contracts[contract.key];
