@@ -11,6 +11,7 @@ import { connectDatabase, type Database } from '../adapters/postgres/pool.ts';
 import { requireOwnSessions } from '../adapters/postgres/pooler.ts';
 import { requireTrustedPath } from '../adapters/system/trusted-path.ts';
 import type { Life } from './process.ts';
+import { untilUp } from './until-up.ts';
 import { lockDirectory } from './directory-lock.ts';
 import { expand, type SecretContext } from './keys.ts';
 
@@ -39,18 +40,12 @@ export async function openDatabase(
   const url = await databaseUrl(section, tools);
   const db = connectDatabase({ url, schema, maxConnections: section.maxConnections, log });
   life.onStop('database connections', () => db.close());
-  for (let pauseMs = 100; !life.stopping; pauseMs = Math.min(pauseMs * 2, 5_000)) {
-    try {
-      await requireOwnSessions(url);
-      const applied = await migrate(db, migrations);
-      if (applied.length > 0) log.info({ applied }, 'the database schema was migrated');
-      break;
-    } catch (error) {
-      if (!(error instanceof UpstreamError && error.retry === 'later')) throw error;
-      log.warn({ err: error, pauseMs }, 'the database does not answer yet; retrying');
-      await new Promise((resolve) => setTimeout(resolve, pauseMs));
-    }
-  }
+  const prepare = async () => {
+    await requireOwnSessions(url);
+    return migrate(db, migrations);
+  };
+  const applied = await untilUp(prepare, { life, log, what: 'the database' });
+  if (applied.length > 0) log.info({ applied }, 'the database schema was migrated');
   watchSchema(db, migrations, life);
   return db;
 }

@@ -1,13 +1,13 @@
 /** Reads configured keys and secrets. Every secret read is registered for redaction. */
 
 import { RequestError } from '../domain/errors.ts';
-import { type Address, isBytes32, type Hex } from '../domain/hex.ts';
+import { isBytes32, type Hex } from '../domain/hex.ts';
 import type { Signer } from '../ports/signer.ts';
 import { readSecretFile, withoutLineEnd } from '../adapters/keystore/file.ts';
-import { decryptKey, keystoreAddress } from '../adapters/keystore/keystore.ts';
+import { decryptKey } from '../adapters/keystore/keystore.ts';
 import type { Redactor } from '../adapters/pino/redact.ts';
 import { createSigner } from '../adapters/secp256k1/signer.ts';
-import type { KeySource, SecretSource } from './config/parts.ts';
+import type { LocalKeySource, SecretSource } from './config/parts.ts';
 
 export interface SecretContext {
   env: NodeJS.ProcessEnv;
@@ -20,21 +20,13 @@ export interface SecretContext {
 export const mountedByEnv = (env: NodeJS.ProcessEnv): boolean =>
   env['FIRMQUOTE__SECRETS__MOUNTED'] === 'true';
 
-type LocalSigner = ReturnType<typeof createSigner> & Signer;
-
-export async function openSigner(source: KeySource, context: SecretContext): Promise<LocalSigner> {
+export async function openLocalSigner(source: LocalKeySource, context: SecretContext): Promise<Signer> {
   const privateKey = await readPrivateKey(source, context);
   context.redactor.hide(privateKey.slice(2));
   return createSigner(privateKey);
 }
 
-export async function keystoreAddressOf(source: KeySource, context: SecretContext): Promise<Address> {
-  const address =
-    'keystore' in source ? keystoreAddress(await readSecretFile(source.keystore, context)) : undefined;
-  return address ?? (await openSigner(source, context)).address;
-}
-
-async function readPrivateKey(source: KeySource, context: SecretContext): Promise<Hex> {
+async function readPrivateKey(source: LocalKeySource, context: SecretContext): Promise<Hex> {
   if ('env' in source) {
     const text = fromEnv(source.env, context.env);
     if (!isBytes32(text))

@@ -16,6 +16,7 @@ import type { Transactor } from '../ports/transactor.ts';
 import type { ChainSection } from './config/parts.ts';
 import { expand, type SecretContext } from './keys.ts';
 import type { Life } from './process.ts';
+import { untilUp } from './until-up.ts';
 
 interface NetworkTools {
   life: Life;
@@ -74,7 +75,12 @@ export async function openChains(
     }),
   );
   life.onStop('chains', () => Promise.all(chains.map((chain) => chain.close())));
-  await Promise.all(chains.map((chain) => untilStarted(chain, life, log)));
+  await Promise.all(
+    chains.map((chain) =>
+      // A node on the wrong chain is an error; an unreachable one may come back.
+      untilUp(() => chain.start(), { life, log, what: 'the chain', facts: { chain: chain.chain.slug } }),
+    ),
+  );
   return chains;
 }
 
@@ -92,19 +98,6 @@ export async function withChain<T>(
     return await work(chain);
   } finally {
     await chain.close();
-  }
-}
-
-async function untilStarted(chain: EvmChain, life: Life, log: Log): Promise<void> {
-  for (let pauseMs = 100; !life.stopping; pauseMs = Math.min(pauseMs * 2, 5_000)) {
-    try {
-      return await chain.start();
-    } catch (error) {
-      // A node on the wrong chain is an error; an unreachable one may come back.
-      if (!(error instanceof Error && 'retry' in error && error.retry === 'later')) throw error;
-      log.warn({ chain: chain.chain.slug, err: error, pauseMs }, 'the chain does not answer yet; retrying');
-      await new Promise((resolve) => setTimeout(resolve, pauseMs));
-    }
   }
 }
 

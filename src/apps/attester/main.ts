@@ -6,9 +6,9 @@ import { startOps } from '../../adapters/http/ops.ts';
 import { systemClock } from '../../adapters/system/clock.ts';
 import { createAttester } from '../../attester/attester.ts';
 import { loadConfig } from '../config/load.ts';
-import { openSigner } from '../keys.ts';
 import { openChains } from '../networks.ts';
 import { liveAs, openHealth, processContext } from '../process.ts';
+import { openSigner } from '../signers.ts';
 import { zAttesterConfig } from './config.ts';
 
 interface AttesterGround {
@@ -24,7 +24,7 @@ export async function runAttester(
 
   await liveAs('attester', log, async (life) => {
     const { metrics, readyWhen } = await openHealth(life, log, config.ops);
-    const signer = await openSigner(config.keys.attester, secrets);
+    const signer = await openSigner(config.keys.attester, { life, log, metrics, secrets });
     const { chains } = wrap({ chains: await openChains(config.chains, { life, log, metrics, secrets }) });
     const attester = createAttester(
       {

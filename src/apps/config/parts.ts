@@ -39,11 +39,80 @@ export const zServer = (port: number) =>
 /**
  * Keystore with its password in a secret file or variable; or, for development, the key in a variable.
  */
-export const zKeySource = z.union([
+const zLocalKeySource = z.union([
   z.strictObject({ keystore: z.string().min(1), passwordFile: z.string().min(1) }),
   z.strictObject({ keystore: z.string().min(1), passwordEnv: z.string().min(1) }),
   z.strictObject({ env: z.string().min(1), development: z.literal(true) }),
 ]);
+export type LocalKeySource = z.infer<typeof zLocalKeySource>;
+
+/** What every key service has. */
+const REMOTE_LIMITS = {
+  /** Requests in flight; more wait. */
+  maxConcurrent: z.int().min(1).max(1_000).default(32),
+  /** Of one request. */
+  timeoutMs: z.int().min(50).max(60_000).default(1_000),
+  /** Of one signature with its repetitions. A quote waits no longer than its taker. */
+  deadlineMs: z.int().min(50).max(120_000).default(5_000),
+};
+/** The key must have this address; null: whatever key the service has. */
+const zExpectedAddress = zAddress.nullable().default(null);
+
+const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
+/** Plain HTTP would let anybody on the way have signatures. */
+const zServiceUrl = z.string().refine((text) => {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  return url?.protocol === 'https:' || (url?.protocol === 'http:' && LOOPBACK.test(url.hostname));
+}, 'must be an https:// URL (http:// only on this machine)');
+
+const zRemoteKeySource = z.union([
+  z.strictObject({
+    awsKms: z.strictObject({
+      /** Key id, ARN, `alias/NAME` or the ARN of an alias. */
+      keyId: z.string().min(1),
+      /** null: from the environment, as in all AWS tools. */
+      region: z.string().min(1).nullable().default(null),
+      /** null: AWS's own for the region. */
+      endpoint: zServiceUrl.nullable().default(null),
+      address: zExpectedAddress,
+      ...REMOTE_LIMITS,
+    }),
+  }),
+  z.strictObject({
+    googleKms: z.strictObject({
+      keyVersion: z
+        .string()
+        .regex(
+          /^projects\/[^/]+\/locations\/[^/]+\/keyRings\/[^/]+\/cryptoKeys\/[^/]+\/cryptoKeyVersions\/\d+$/,
+          'must be projects/P/locations/L/keyRings/R/cryptoKeys/K/cryptoKeyVersions/N',
+        ),
+      endpoint: zServiceUrl.default('https://cloudkms.googleapis.com'),
+      address: zExpectedAddress,
+      ...REMOTE_LIMITS,
+    }),
+  }),
+  z.strictObject({
+    web3signer: z
+      .strictObject({
+        url: zServiceUrl,
+        address: zAddress,
+        /** PEM: who signed the service's certificate. null: a public authority. */
+        caFile: z.string().min(1).nullable().default(null),
+        /** PEM: our client certificate. null: none. */
+        certFile: z.string().min(1).nullable().default(null),
+        /** PEM: its key, a secret file. */
+        keyFile: z.string().min(1).nullable().default(null),
+        ...REMOTE_LIMITS,
+      })
+      .refine(
+        ({ certFile, keyFile }) => (certFile === null) === (keyFile === null),
+        'certFile and keyFile belong together: give both or neither',
+      ),
+  }),
+]);
+export type RemoteKeySource = z.infer<typeof zRemoteKeySource>;
+
+export const zKeySource = z.union([zLocalKeySource, zRemoteKeySource]);
 export type KeySource = z.infer<typeof zKeySource>;
 
 /** A secret file or a variable. */

@@ -23,11 +23,12 @@ import type { TxStore } from '../../ports/stores/tx-store.ts';
 import { loadConfig } from '../config/load.ts';
 import { openDatabase } from '../database.ts';
 import { createSequencers } from '../feeds.ts';
-import { expand, openSecret, openSigner, type SecretContext, SecretError } from '../keys.ts';
+import { expand, openSecret, type SecretContext, SecretError } from '../keys.ts';
 import { createTransactors, openChains } from '../networks.ts';
 import { liveAs, openHealth, processContext } from '../process.ts';
 import { createProofs } from '../proofs.ts';
 import { startRetention } from '../retention.ts';
+import { openSigner } from '../signers.ts';
 import { operatorRoutes } from './admin.ts';
 import { bookRoutes } from './books.ts';
 import { createBrake } from './brake.ts';
@@ -73,7 +74,7 @@ export async function runLp(
     );
     const { metrics, metricsUrl, readyWhen } = await openHealth(life, log, config.ops);
 
-    const signer = await openSigner(config.keys.operator, secrets);
+    const signer = await openSigner(config.keys.operator, { life, log, metrics, secrets });
     refuseOwner(config, signer.address);
     const db = await openDatabase(
       config.database,

@@ -13,7 +13,8 @@ import { createVenueStore } from '../../adapters/postgres/venue/venue-store.ts';
 import { createRecovery } from '../../adapters/secp256k1/recovery.ts';
 import { systemClock } from '../../adapters/system/clock.ts';
 import { systemRandom } from '../../adapters/system/random.ts';
-import { keystoreAddressOf, openSecret, openSigner, type SecretContext } from '../keys.ts';
+import { openSecret, type SecretContext } from '../keys.ts';
+import { addressOfKey, openSigner } from '../signers.ts';
 import { createOrderAdvancer } from '../../venue/orders/advance/advancer.ts';
 import { createUpkeep } from '../../venue/trades/history-upkeep.ts';
 import { createWithdrawals } from '../../venue/orders/advance/withdrawals.ts';
@@ -100,7 +101,9 @@ export async function runVenue(
     const signers =
       role === 'api'
         ? undefined
-        : ((await Promise.all(relayerKeys.map((key) => openSigner(key, secrets)))) as [Signer, ...Signer[]]);
+        : ((await Promise.all(
+            relayerKeys.map((key) => openSigner(key, { life, log, metrics, secrets })),
+          )) as [Signer, ...Signer[]]);
     const senders =
       signers &&
       createTransactors(config.chains, chains, { signers, store: ground.transactions, log, metrics });
@@ -130,7 +133,7 @@ export async function runVenue(
     if (role !== 'worker') {
       const relayers =
         signers?.map(({ address }) => address) ??
-        (await Promise.all(relayerKeys.map((key) => keystoreAddressOf(key, secrets))));
+        (await Promise.all(relayerKeys.map((key) => addressOfKey(key, { log, secrets }))));
       ready.push(...(await openApi(parts, relayers, senders, metricsUrl)));
     }
     if (senders) {

@@ -5,7 +5,8 @@ import type { TokenInfo } from '../../../domain/chain.ts';
 import type { Address } from '../../../domain/hex.ts';
 import type { ChainPort } from '../../../ports/chain.ts';
 import { loadConfig } from '../../config/load.ts';
-import { keystoreAddressOf, openSigner, type SecretContext } from '../../keys.ts';
+import { openLocalSigner, type SecretContext } from '../../keys.ts';
+import { addressOfKey } from '../../signers.ts';
 import { type LpAppConfig, zLpAppConfig } from '../../lp/config.ts';
 import { createOwner, dateOf, type Owner, type OwnerStep } from '../../lp/owner.ts';
 import { withChain } from '../../networks.ts';
@@ -155,8 +156,7 @@ async function onEachChain(
 ): Promise<{ operator: Address; steps: OwnerStep[] }> {
   const given = readAddress(address);
   const { config } = await read(options);
-  const operator =
-    given ?? (await keystoreAddressOf(config.keys.operator, toolContext('owner', config).secrets));
+  const operator = given ?? (await addressOfKey(config.keys.operator, toolContext('owner', config)));
   const chains = options.chain === undefined ? config.networks.map(({ slug }) => slug) : [options.chain];
   const steps: OwnerStep[] = [];
   for (const chain of chains)
@@ -246,14 +246,14 @@ async function openOwner(
   if ('keystore' in keys.operator && keys.operator.keystore === owner)
     throw badRequest(`${owner} is the operator's key, which cannot withdraw. Give the owner's keystore.`);
   if (ownerPasswordFile !== undefined)
-    return openSigner({ keystore: owner, passwordFile: ownerPasswordFile }, secrets);
+    return openLocalSigner({ keystore: owner, passwordFile: ownerPasswordFile }, secrets);
   if (ownerPasswordEnv !== undefined)
-    return openSigner({ keystore: owner, passwordEnv: ownerPasswordEnv }, secrets);
+    return openLocalSigner({ keystore: owner, passwordEnv: ownerPasswordEnv }, secrets);
   const password = await askSecret(
     'Password of the owner’s keystore',
     'Give --owner-password-file or --owner-password-env.',
   );
-  return openSigner(
+  return openLocalSigner(
     { keystore: owner, passwordEnv: 'OWNER_PASSWORD' },
     { ...secrets, env: { OWNER_PASSWORD: password } },
   );

@@ -1,0 +1,233 @@
+/**
+ * A signer whose key is in a key service: few requests at a time, each with a time limit, repeated while it
+ * can help, and every signature checked by recovery before anybody uses it.
+ */
+
+import { RequestError } from '../../domain/errors.ts';
+import { type Address, bytesToHex, type Hex } from '../../domain/hex.ts';
+import { keccakBytes } from '../../domain/keccak.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Log } from '../../ports/log.ts';
+import type { Metrics } from '../../ports/metrics.ts';
+import type { Recovery, Signer } from '../../ports/signer.ts';
+import { publicKeyAddress } from '../secp256k1/signer.ts';
+import {
+  FAILURES,
+  type KeyService,
+  KeyServiceFailure,
+  sentenceOf,
+  SignerUnavailableError,
+} from './key-service.ts';
+import { createPlaces } from './places.ts';
+
+export interface RemoteSignerDeps {
+  clock: Clock;
+  log: Log;
+  metrics: Metrics;
+  recovery: Recovery;
+  /** 0 to 1; spreads the requests of several processes. */
+  jitter?: () => number;
+}
+
+export interface RemoteSignerOptions {
+  /** Refused when the service's key has another. null: whatever key the service has. */
+  address: Address | null;
+  /** Requests in flight; more wait. */
+  maxConcurrent: number;
+  /** Of one request. */
+  timeoutMs: number;
+  /** Of one signature with its repetitions, unless its caller has less time. */
+  deadlineMs: number;
+  /** While the service fails, it is asked to sign a text this often. */
+  probeEveryMs?: number;
+}
+
+export interface RemoteSigner extends Signer {
+  issue(): string | undefined;
+  close(): Promise<void>;
+}
+
+/** So many failures in a row are an issue of the service; fewer are an accident. */
+const MANY_FAILURES = 3;
+/** The first request looks for credentials. */
+const OPEN_MS = 10_000;
+const FIRST_PAUSE_MS = 25;
+const LONGEST_PAUSE_MS = 1_000;
+/** Is neither a transaction nor typed data, so no chain and no contract takes its signature. */
+const PROBE = new TextEncoder().encode('firmquote: does this key service sign?');
+const SECONDS = [0.005, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.5, 1, 2, 5];
+const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
+
+/**
+ * Asks the service for its public key. Throws `SignerUnavailableError`, with `retry` `never` where the
+ * configuration or the rights have to be changed, and `RequestError` for a key of another address.
+ */
+export async function openRemoteSigner(
+  service: KeyService,
+  { clock, log, metrics, recovery, jitter = Math.random }: RemoteSignerDeps,
+  { address: wanted, maxConcurrent, timeoutMs, deadlineMs, probeEveryMs = 2_000 }: RemoteSignerOptions,
+): Promise<RemoteSigner> {
+  const { name } = service;
+  const seconds = metrics.histogram(
+    'firmquote_signer_request_seconds',
+    'Time of one answered request to a key service',
+    SECONDS,
+    ['service'],
+  );
+  const failuresTotal = metrics.counter(
+    'firmquote_signer_failures_total',
+    'Requests to a key service that failed, and signatures that were given up, by kind',
+    { service: [name], kind: FAILURES },
+  );
+  const places = createPlaces(maxConcurrent, clock);
+
+  /** One request, which is abandoned after `withinMs`, or after `mostMs`. */
+  async function request<T>(
+    ask: (signal: AbortSignal) => Promise<T>,
+    withinMs: number,
+    mostMs = timeoutMs,
+  ): Promise<T> {
+    const abort = new AbortController();
+    const startedMs = clock.monotonicMs();
+    const limitMs = Math.min(mostMs, withinMs);
+    let cancel = () => {};
+    const over = new Promise<never>((_, reject) => {
+      cancel = clock.after(limitMs, () => {
+        const kind = withinMs < mostMs ? 'late' : 'timeout';
+        reject(new KeyServiceFailure(kind, `no answer in ${Math.round(limitMs)} ms`));
+        abort.abort();
+      });
+    });
+    try {
+      const answer = await Promise.race([ask(abort.signal), over]);
+      seconds.observe((clock.monotonicMs() - startedMs) / 1000, { service: name });
+      return answer;
+    } catch (error) {
+      throw error instanceof KeyServiceFailure
+        ? error
+        : new KeyServiceFailure('unavailable', String(error), { cause: error });
+    } finally {
+      cancel();
+    }
+  }
+
+  /** Repeats what may pass, with growing pauses, as long as `withinMs` allows. */
+  async function persist<T>(ask: (signal: AbortSignal) => Promise<T>, withinMs: number): Promise<T> {
+    const untilMs = clock.monotonicMs() + withinMs;
+    const leftMs = () => untilMs - clock.monotonicMs();
+    let before: KeyServiceFailure | undefined;
+    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+      if (!(await places.take(leftMs())))
+        throw counted(before ?? new KeyServiceFailure('busy', `${maxConcurrent} at a time`));
+      try {
+        if (leftMs() <= 0) throw new KeyServiceFailure('late', 'no time was left');
+        return await request(ask, leftMs());
+      } catch (error) {
+        const failure = counted(error as KeyServiceFailure);
+        // Where the time ended with a repetition, the reason is why there was one.
+        if (!failure.passes) throw failure.kind === 'late' ? (before ?? failure) : failure;
+        if (leftMs() <= pauseMs) throw failure;
+        before = failure;
+      } finally {
+        places.give();
+      }
+      await new Promise<void>((resolve) => clock.after(pauseMs * (0.5 + jitter() / 2), resolve));
+    }
+  }
+
+  function counted(failure: KeyServiceFailure): KeyServiceFailure {
+    failuresTotal.add({ service: name, kind: failure.kind });
+    return failure;
+  }
+
+  const address = await request((signal) => service.publicKey(signal), OPEN_MS, OPEN_MS).then(
+    publicKeyAddress,
+    (failure: KeyServiceFailure) => {
+      const isOurs = failure.kind === 'denied' || failure.kind === 'no_key';
+      throw new SignerUnavailableError(name, failure, isOurs ? { retry: 'never' } : {});
+    },
+  );
+  if (wanted !== null && address !== wanted)
+    throw new RequestError(
+      `The key that the configuration names at the key service (${name}) is that of ${address}, not of ${wanted}. Correct the key or the address.`,
+      { code: 'signer_address' },
+    );
+
+  let failedInRow = 0;
+  let issue: string | undefined;
+  let probing = false;
+  let closed = false;
+
+  const signOnce = (message: Uint8Array, withinMs: number): Promise<Hex> => {
+    const digest = keccakBytes(message);
+    return persist(
+      async (signal) => checked(digest, await service.sign({ message, digest }, signal)),
+      withinMs,
+    );
+  };
+
+  /** 65 bytes with low s and the recovery id of our address. */
+  function checked(digest: Uint8Array, rs: Uint8Array): Hex {
+    const s = BigInt(bytesToHex(rs.subarray(32)));
+    const low = s > ORDER / 2n ? ORDER - s : s;
+    const compact = `${bytesToHex(rs.subarray(0, 32))}${low.toString(16).padStart(64, '0')}`;
+    const hash = bytesToHex(digest);
+    for (const v of ['1b', '1c'])
+      if (recovery.recover(hash, `${compact}${v}` as Hex) === address) return `${compact}${v}` as Hex;
+    throw new KeyServiceFailure('wrong_key', `not a signature of ${address}`);
+  }
+
+  function succeeded(): void {
+    failedInRow = 0;
+    if (issue !== undefined) log.info({ service: name }, 'the key service signs again');
+    issue = undefined;
+  }
+
+  function failed(failure: KeyServiceFailure, isProbe: boolean): void {
+    // Our own load says nothing about the service.
+    if (failure.kind === 'busy') return;
+    failedInRow += 1;
+    if (failedInRow < MANY_FAILURES) return;
+    // A caller with little time left cannot tell whether the service still answers; a probe can.
+    if (isProbe || failure.kind !== 'late') {
+      if (issue === undefined)
+        log.error(
+          { service: name, kind: failure.kind, detail: failure.detail },
+          'the key service does not sign',
+        );
+      issue = sentenceOf(name, failure);
+    }
+    if (!probing) void probe();
+  }
+
+  async function probe(): Promise<void> {
+    probing = true;
+    while (!closed && failedInRow >= MANY_FAILURES) {
+      await signOnce(PROBE, deadlineMs).then(succeeded, (failure: KeyServiceFailure) =>
+        failed(failure, true),
+      );
+      if (failedInRow >= MANY_FAILURES)
+        await new Promise<void>((resolve) => clock.after(probeEveryMs, resolve));
+    }
+    probing = false;
+  }
+
+  return {
+    address,
+    async sign(message, { withinMs = deadlineMs } = {}) {
+      try {
+        const signature = await signOnce(message, Math.min(withinMs, deadlineMs));
+        succeeded();
+        return signature;
+      } catch (failure) {
+        failed(failure as KeyServiceFailure, false);
+        throw new SignerUnavailableError(name, failure as KeyServiceFailure);
+      }
+    },
+    issue: () => issue,
+    async close() {
+      closed = true;
+      await service.close();
+    },
+  };
+}

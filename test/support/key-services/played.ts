@@ -1,0 +1,145 @@
+/** What the played key services share: an HTTP server, the key, and how the next requests to sign go. */
+
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer, type ServerOptions } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { secp256k1 } from '@noble/curves/secp256k1.js';
+import { hexToBytes } from '../../../src/domain/hex.ts';
+import { account } from '../devnet.ts';
+
+/** How one request to sign goes. */
+export type Mood =
+  | 'ok'
+  | 'throttled'
+  | 'down'
+  | 'denied'
+  | 'no_key'
+  | 'wrong_key'
+  | 'malformed'
+  /** No answer at all. */
+  | 'hang'
+  /** The connection ends without an answer. */
+  | 'reset'
+  | 'high_s'
+  | 'low_s';
+
+export interface WireAnswer {
+  status: number;
+  body: string;
+  headers?: Record<string, string>;
+}
+
+export interface PlayedService {
+  url: string;
+  /** For every request to sign that has no mood of its own in `next`. */
+  mood: Mood;
+  /** For the next requests to sign, first in, first out. */
+  next: Mood[];
+  /** Of every request to sign, beside what the machine takes. */
+  latencyMs: number;
+  /** Requests to sign so far. */
+  signed: number;
+  /** The most requests to sign that were in progress at once. */
+  most: number;
+  /** Requests whose client went away before the answer. */
+  abandoned: number;
+  close(): Promise<void>;
+}
+
+export interface PlayedRequest {
+  method: string;
+  path: string;
+  headers: IncomingMessage['headers'];
+  body: string;
+}
+
+/** The key in the service, whose address is that of `account(n)`. */
+export const KEY_NUMBER = 77;
+const OTHER_NUMBER = 78;
+const ORDER = secp256k1.Point.Fn.ORDER;
+
+export const PUBLIC_KEY = secp256k1.getPublicKey(hexToBytes(account(KEY_NUMBER).privateKey), false);
+
+/** SPKI of a secp256k1 key, as all clouds give it: a fixed head, then 04 ‖ x ‖ y. */
+export const SPKI = Buffer.concat([
+  Buffer.from('3056301006072a8648ce3d020106052b8104000a034200', 'hex'),
+  PUBLIC_KEY,
+]);
+
+export function signatureFor(digest: Uint8Array, mood: Mood): InstanceType<typeof secp256k1.Signature> {
+  const { privateKey } = account(mood === 'wrong_key' ? OTHER_NUMBER : KEY_NUMBER);
+  // A service signs with a random nonce, so s is high half of the time.
+  const bytes = secp256k1.sign(digest, hexToBytes(privateKey), {
+    prehash: false,
+    lowS: false,
+    extraEntropy: true,
+    format: 'compact',
+  });
+  const { r, s } = secp256k1.Signature.fromBytes(bytes, 'compact');
+  const isHigh = s > ORDER / 2n;
+  const flip = (mood === 'high_s' && !isHigh) || (mood === 'low_s' && isHigh);
+  return new secp256k1.Signature(r, flip ? ORDER - s : s);
+}
+
+/** v 27 or 28. */
+export function recoveryIdOf(
+  digest: Uint8Array,
+  signature: InstanceType<typeof secp256k1.Signature>,
+): 27 | 28 {
+  const bytes = signature.addRecoveryBit(0);
+  return Buffer.from(bytes.recoverPublicKey(digest).toBytes(false)).equals(PUBLIC_KEY) ? 27 : 28;
+}
+
+export async function playService(
+  play: {
+    /** Anything that is not a request to sign. */
+    other(request: PlayedRequest): WireAnswer;
+    isSign(request: PlayedRequest): boolean;
+    sign(request: PlayedRequest, mood: Mood): WireAnswer;
+  },
+  tls?: ServerOptions,
+): Promise<PlayedService> {
+  let inProgress = 0;
+  const handle = async (incoming: IncomingMessage, response: ServerResponse) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of incoming) chunks.push(chunk as Buffer);
+    const { method = 'GET', url = '/', headers } = incoming;
+    const request = { method, path: url, headers, body: Buffer.concat(chunks).toString() };
+    const write = ({ status, body, headers: more = {} }: WireAnswer) =>
+      response.writeHead(status, more).end(body);
+    if (!play.isSign(request)) {
+      write(play.other(request));
+      return;
+    }
+    const mood = service.next.shift() ?? service.mood;
+    service.signed += 1;
+    service.most = Math.max(service.most, (inProgress += 1));
+    response.once('close', () => {
+      inProgress -= 1;
+      if (!response.writableFinished) service.abandoned += 1;
+    });
+    if (mood === 'hang') return;
+    if (mood === 'reset') {
+      incoming.socket.destroy();
+      return;
+    }
+    if (service.latencyMs > 0) await new Promise((done) => setTimeout(done, service.latencyMs));
+    write(play.sign(request, mood));
+  };
+  const listener = (incoming: IncomingMessage, response: ServerResponse) =>
+    void handle(incoming, response).catch(() => response.destroy());
+  const server = tls ? createTlsServer(tls, listener) : createServer(listener);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const service: PlayedService = {
+    url: `${tls ? 'https' : 'http'}://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    mood: 'ok',
+    next: [],
+    ...{ latencyMs: 0, signed: 0, most: 0, abandoned: 0 },
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+  return service;
+}

@@ -1,0 +1,61 @@
+/**
+ * Web3Signer's eth1 mode as it is on the wire: HTTPS that demands a client certificate, plain text answers,
+ * and a signature over the keccak-256 of the data.
+ */
+
+import { keccak256 } from 'ethers';
+import {
+  type Mood,
+  playService,
+  type PlayedService,
+  PUBLIC_KEY,
+  recoveryIdOf,
+  signatureFor,
+  type WireAnswer,
+} from './played.ts';
+import { AUTHORITY, SERVER } from './certificates.ts';
+
+const IDENTIFIER = `0x${Buffer.from(PUBLIC_KEY.subarray(1)).toString('hex')}`;
+const OTHER = `0x${'42'.repeat(64)}`;
+const PATH = '/api/v1/eth1';
+
+/** It limits nothing itself: a proxy before it does. */
+const FAILURES: Partial<Record<Mood, WireAnswer>> = {
+  throttled: { status: 429, body: '<html><head><title>429 Too Many Requests</title></head></html>' },
+  down: { status: 500, body: 'Internal Server Error' },
+  denied: { status: 403, body: 'Forbidden' },
+  no_key: { status: 404, body: 'Resource not found' },
+  malformed: { status: 200, body: '0xb3baa751d0a9132cfe93e4e3d5ff9075' },
+};
+
+export const playWeb3Signer = (): Promise<PlayedService> =>
+  playService(
+    {
+      isSign: ({ method, path }) => method === 'POST' && path.startsWith(`${PATH}/sign/`),
+      other: ({ path }) =>
+        path === `${PATH}/publicKeys`
+          ? {
+              status: 200,
+              body: JSON.stringify([OTHER, IDENTIFIER]),
+              headers: { 'content-type': 'application/json' },
+            }
+          : { status: 404, body: 'Resource not found' },
+      sign({ path, body }, mood) {
+        const failure = FAILURES[mood];
+        if (failure !== undefined) return failure;
+        if (path !== `${PATH}/sign/${IDENTIFIER}`) return { status: 404, body: 'Resource not found' };
+        const { data } = JSON.parse(body) as { data?: unknown };
+        if (typeof data !== 'string' || !/^0x(?:[0-9a-f]{2})*$/i.test(data))
+          return { status: 400, body: 'Bad Request' };
+        const digest = Buffer.from(keccak256(data).slice(2), 'hex');
+        const signature = signatureFor(digest, mood);
+        const v = recoveryIdOf(digest, signature).toString(16);
+        return {
+          status: 200,
+          body: `0x${Buffer.from(signature.toBytes('compact')).toString('hex')}${v}`,
+          headers: { 'content-type': 'text/plain; charset=utf-8' },
+        };
+      },
+    },
+    { ...SERVER, ca: AUTHORITY, requestCert: true, rejectUnauthorized: true },
+  );
