@@ -160,7 +160,7 @@ export function createAttester(
         payloadHashes[0] as Bytes32,
       );
     },
-    ready: () => [...chains.keys()].flatMap((id) => issueOf(id) ?? []),
+    ready: () => [...[...chains.keys()].map(issueOf), signer.issue?.()].flatMap((issue) => issue ?? []),
     start: async () => void (await Promise.all([...followers.values()].map((follower) => follower.start()))),
     stop: async () => void (await Promise.all([...followers.values()].map((follower) => follower.stop()))),
   };

@@ -56,19 +56,19 @@ interface Played {
 
 const SERVICES: Record<string, Played> = {
   'AWS KMS': {
-    play: playAwsKms,
+    play: () => playAwsKms(),
     dial: ({ url }, keyId = AWS_KEY) =>
       createAwsKms({ keyId, region: null, endpoint: url, maxConcurrent: OPTIONS.maxConcurrent }),
   },
   'Google Cloud KMS': {
-    play: playGoogleKms,
+    play: () => playGoogleKms(),
     dial(service, keyVersion = GOOGLE_KEY) {
       Object.assign(process.env, googleEnvironment(service));
       return createGoogleKms({ keyVersion, endpoint: service.url });
     },
   },
   Web3Signer: {
-    play: playWeb3Signer,
+    play: () => playWeb3Signer(),
     dial: ({ url }, address = KEY.address) =>
       createWeb3Signer({ url, address: address as `0x${string}`, tls: { ca: AUTHORITY, ...CLIENT } }),
   },

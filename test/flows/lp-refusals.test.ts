@@ -156,7 +156,7 @@ const ask = (sell: boolean, side: Rfq['side'], amount: bigint, rest: object = {}
     side,
     ...rest,
   });
-const answers = ({ quotes }: QuotingSnapshot, rfq: Rfq) => quotes.handleQuoteRequest(rfq);
+const answers = ({ quotes }: QuotingSnapshot, rfq: Rfq) => quotes.handleQuoteRequest(rfq, Infinity);
 
 /** What is asked for in whole tokens of the fixed side, about `usd` worth. */
 const worth = (sell: boolean, side: Rfq['side'], usd: number): bigint => {
@@ -395,12 +395,12 @@ describe('a slice of an offered part', () => {
     const [fresh, late] = [sellTenWeth(), sellTenWeth()];
     const offer = async (rfq: Rfq) => (await answers(quoting, rfq))[0] as LinkPartial;
     const requested = slice(fresh, await offer(fresh), parseUnits('7400', 6));
-    expect(await quoting.slices.handleSlice(requested)).toMatchObject({ type: 'commit' });
+    expect(await quoting.slices.handleSlice(requested, Infinity)).toMatchObject({ type: 'commit' });
 
     nowMs = startMs + 1_500;
     const stale = slice(late, await offer(late), parseUnits('7400', 6));
     nowMs = startMs + 2_500;
-    expect(await quoting.slices.handleSlice(stale)).toMatchObject({
+    expect(await quoting.slices.handleSlice(stale, Infinity)).toMatchObject({
       type: 'decline',
       reason: 'stale_price',
       code: 'stale_mid',

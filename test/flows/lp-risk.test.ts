@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createMetrics } from '../../src/adapters/prometheus/metrics.ts';
 import { createKillFile } from '../../src/apps/lp/kill-file.ts';
 import type { Control } from '../../src/domain/decline.ts';
+import { UpstreamError } from '../../src/domain/errors.ts';
 import type { Hex } from '../../src/domain/hex.ts';
 import { createCommitmentSigner } from '../../src/lp/quoting/quote.ts';
 import type { LpNode, LpNodeDeps } from '../../src/lp/node/interface.ts';
@@ -130,6 +131,7 @@ async function play(
         feeds: [...feeds, ...(change.more?.feeds ?? [])],
         ...(change.more?.sequencers && { sequencers: change.more.sequencers }),
         ...(change.more?.commitments && { commitments: change.more.commitments }),
+        ...(change.more?.signer && { signer: change.more.signer }),
         metrics,
       },
     });
@@ -268,8 +270,8 @@ describe.concurrent('kill switch', () => {
     let finish: (() => void)[] = [];
     const ours = createCommitmentSigner(operator.signer);
     const commitments: NonNullable<LpNodeDeps['commitments']> = {
-      signCommitment: (domain, commitment) =>
-        new Promise<Hex>((resolve) => finish.push(() => resolve(ours.signCommitment(domain, commitment)))),
+      signCommitment: (...asked) =>
+        new Promise<Hex>((resolve) => finish.push(() => resolve(ours.signCommitment(...asked)))),
     };
     await play({ more: { commitments } }, async (stage) => {
       await active(stage);
@@ -312,6 +314,51 @@ describe.concurrent('kill switch', () => {
       expect(stage.node.inventory().find(({ token }) => token === chain.usdc.address)?.committed).toBe(
         trade.output,
       );
+    });
+  });
+});
+
+describe.concurrent('key service', () => {
+  test('a signature that is not made in time is a decline, and the tenors that were signed are quoted', async () => {
+    const ours = createCommitmentSigner(operator.signer);
+    let signable = (_deadline: number): boolean => true;
+    const times: number[] = [];
+    const commitments: NonNullable<LpNodeDeps['commitments']> = {
+      async signCommitment(domain, commitment, withinMs) {
+        times.push(withinMs);
+        if (signable(commitment.deadline)) return ours.signCommitment(domain, commitment, withinMs);
+        throw new UpstreamError('The key service is asleep.', { code: 'signer_unavailable' });
+      },
+    };
+    const quoting = { pointsSeconds: [6, 20], maxValiditySeconds: 60 };
+    await play({ more: { commitments }, quoting }, async (stage) => {
+      await active(stage);
+      const request = sell();
+      expect(await stage.quote(request)).toMatchObject({ more: true });
+      const tenors = times.length;
+      expect(tenors).toBeGreaterThan(1);
+      // A part of the request's own time is left for the way back.
+      for (const withinMs of times) expect(withinMs).toBeLessThan(request.deadlineMs);
+      let first: number | undefined;
+      signable = (deadline) => (first ??= deadline) === deadline;
+      expect(await stage.quote(sell())).toMatchObject({ more: false });
+      signable = () => false;
+      expect(await stage.ask()).toBe('standby');
+      signable = () => true;
+      expect(await stage.ask()).toBe('quote');
+    });
+  });
+
+  test('while it fails, the LP is on standby with its words; then it quotes again', async () => {
+    let issue: string | undefined;
+    await play({ more: { signer: { ...operator.signer, issue: () => issue } } }, async (stage) => {
+      await active(stage);
+      issue = 'The key service (aws-kms) refuses so many requests.';
+      await standby(stage, 'signer', 'refuses so many requests');
+      expect(await stage.ask()).toBe('standby');
+      issue = undefined;
+      await active(stage);
+      expect(await stage.ask()).toBe('quote');
     });
   });
 });

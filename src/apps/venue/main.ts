@@ -137,7 +137,7 @@ export async function runVenue(
       ready.push(...(await openApi(parts, relayers, senders, metricsUrl)));
     }
     if (senders) {
-      ready.push(...(await openWorker(parts, senders)));
+      ready.push(...(await openWorker(parts, senders, signers ?? [])));
       log.info({ relayers: signers?.map(({ address }) => address) }, 'worker is at work');
     }
     readyWhen(async () =>
@@ -218,6 +218,7 @@ async function openApi(
 async function openWorker(
   { config, role, chains, byId, store, bus, queue, reference, routeVenues, outbound, db, ...parts }: Parts,
   senders: Senders,
+  signers: readonly Signer[],
 ): Promise<Readiness[]> {
   const { life, log, metrics, secrets } = parts;
   const tools = { store, chains: byId, clock: systemClock, log, metrics };
@@ -254,7 +255,10 @@ async function openWorker(
     courier.start();
   }
   return role === 'worker'
-    ? [() => unready({ store, chains: byId, clock: systemClock }), async () => penniless(chains, senders)]
+    ? [
+        () => unready({ store, chains: byId, clock: systemClock }),
+        async () => unsigning(signers) ?? penniless(chains, senders),
+      ]
     : [];
 }
 
@@ -265,6 +269,12 @@ function requireServer(role: ProcessRole, { database }: VenueConfig, { env }: Se
     `A venue process with the role ${role} shares its database with the others. Set DATABASE_URL or database.url to a PostgreSQL server of your own; the embedded one is for one process with the role all.`,
   );
 }
+
+/** Why nothing is sent on any chain: no key service of a relayer signs. */
+const unsigning = (signers: readonly Signer[]): string[] | undefined => {
+  const issues = signers.flatMap((signer) => signer.issue?.() ?? []);
+  return issues.length > 0 && issues.length === signers.length ? [...new Set(issues)] : undefined;
+};
 
 /**
  * Chains on which this worker should send and no relayer can pay. An api does not report them: takers can

@@ -170,7 +170,7 @@ export function wireLp(deps: LpNodeDeps, config: LpConfig, base: NodeBase, opene
   const proving = proofs && createProving({ proofs, attesterPresence, chains, clock }, config.quoting);
   const bonds = createBonds({ ...common, ports }, account);
   const standby = createStandby({
-    ...{ ...common, quoting, leases, transactors, risk, sharing, proving, bonds, lead },
+    ...{ ...common, quoting, leases, transactors, risk, sharing, proving, signer, bonds, lead },
     booksBehind: accounts.behind,
   });
   const awardRunner = createAwardRunner(

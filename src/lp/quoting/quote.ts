@@ -8,6 +8,7 @@ import { commitmentMessage, type QuoteCommitment } from '../../domain/commitment
 import { secondsToFinalUp } from '../../domain/chain.ts';
 import { type Decline, isDecline } from '../../domain/decline.ts';
 import { readDelivery } from '../../domain/delivery.ts';
+import { UpstreamError } from '../../domain/errors.ts';
 import type { EscrowDomain } from '../../domain/escrow-domain.ts';
 import { type Bytes32, type Hex, ZERO_ADDRESS } from '../../domain/hex.ts';
 import { nonceGroupOf, orderId, orderToMessage, type StandardOrder } from '../../domain/order.ts';
@@ -47,20 +48,28 @@ export type LpAnswer = LinkQuote | LinkPartial | LinkDecline;
 
 export interface QuoteHandler {
   /**
-   * Quotes at several tenors, or one decline, or one ladder of a part. Rejects only on a bug or a failed
-   * signer.
+   * Quotes at several tenors, or one decline, or one ladder of a part. Rejects only on a bug. `untilMs`: of
+   * the monotonic clock, after which an answer is late.
    */
-  handleQuoteRequest(rfq: VenueRfq): Promise<readonly LpAnswer[]>;
+  handleQuoteRequest(rfq: VenueRfq, untilMs: number): Promise<readonly LpAnswer[]>;
 }
 
 export interface CommitmentSigner {
-  signCommitment(domain: EscrowDomain, commitment: QuoteCommitment): Promise<Hex>;
+  /** Rejects with `UpstreamError` when a key service does not sign within `withinMs`. */
+  signCommitment(domain: EscrowDomain, commitment: QuoteCommitment, withinMs: number): Promise<Hex>;
 }
 
 /** Signs what our own encoder makes, with the operator's key, local or remote. */
 export const createCommitmentSigner = (signer: Signer): CommitmentSigner => ({
-  signCommitment: async (domain, commitment) => signer.sign(commitmentMessage(domain, commitment)),
+  signCommitment: async (domain, commitment, withinMs) =>
+    signer.sign(commitmentMessage(domain, commitment), { withinMs }),
 });
+
+/** A key service that does not sign is a reason to decline. Every other error is a bug. */
+export function whyUnsigned(error: unknown): Decline {
+  if (error instanceof UpstreamError) return { declined: 'standby', detail: error.message };
+  throw error;
+}
 
 export interface QuoteHandlerDeps {
   context: PricingContext;
@@ -126,7 +135,7 @@ export function createQuoteHandler(
   const { ledger } = context;
   const tenorsOf = createTenors(quoting).of;
 
-  async function handleQuoteRequest(rfq: VenueRfq): Promise<readonly LpAnswer[]> {
+  async function handleQuoteRequest(rfq: VenueRfq, untilMs: number): Promise<readonly LpAnswer[]> {
     const route = routes.find(rfq.input, rfq.output);
     if (route === undefined || !isValid(rfq, route)) return declined(rfq, route, { declined: 'pair' });
     const admitted = await admit(rfq, route);
@@ -137,7 +146,7 @@ export function createQuoteHandler(
     const stopped = deps.standby.refusal(route);
     if (stopped !== undefined) return declined(rfq, route, stopped);
     for (const { record } of held) deps.quoteEvents.quoted(record);
-    return sign(rfq, route, held);
+    return sign(rfq, route, held, untilMs);
   }
 
   /**
@@ -321,30 +330,46 @@ export function createQuoteHandler(
     return { order, request, record };
   }
 
-  async function sign(rfq: Rfq, route: Route, held: readonly HeldQuote[]): Promise<readonly LpAnswer[]> {
-    const quotes = await Promise.all(
-      held.map((quote, index) => signQuote(rfq, route, quote, index < held.length - 1)),
+  /** The quotes that could be signed in time. The hold of each other one expires. */
+  async function sign(
+    rfq: Rfq,
+    route: Route,
+    held: readonly HeldQuote[],
+    untilMs: number,
+  ): Promise<readonly LpAnswer[]> {
+    const withinMs = untilMs - clock.monotonicMs();
+    const signatures = await Promise.all(
+      held.map((quote) =>
+        deps.commitments
+          .signCommitment(route.domain, commitmentOf(route, quote), withinMs)
+          .catch(whyUnsigned),
+      ),
     );
     // A remote signer takes time: a signature that arrives after a stop is not sent, and its hold expires.
     const stopped = deps.standby.refusal(route);
-    return stopped === undefined ? quotes : declined(rfq, route, stopped);
+    if (stopped !== undefined) return declined(rfq, route, stopped);
+    const quotes: LinkQuote[] = [];
+    let unsigned: Decline = { declined: 'internal' };
+    for (const [index, quote] of held.entries()) {
+      const signature = signatures[index] as Hex | Decline;
+      if (typeof signature === 'string') quotes.push(quoteMessage(rfq, route, quote, signature));
+      else unsigned = signature;
+    }
+    const last = quotes.at(-1);
+    if (last === undefined) return declined(rfq, route, unsigned);
+    last.more = false;
+    return quotes;
   }
 
-  async function signQuote(
-    rfq: Rfq,
-    route: Route,
-    { order, record }: HeldQuote,
-    more: boolean,
-  ): Promise<LinkQuote> {
+  const commitmentOf = ({ account: lp }: Route, { order, record }: HeldQuote): QuoteCommitment => ({
+    orderId: record.orderId,
+    quoteId: record.quoteId,
+    lp,
+    deadline: order.fillDeadline,
+  });
+
+  function quoteMessage(rfq: Rfq, route: Route, { order, record }: HeldQuote, signature: Hex): LinkQuote {
     const { quoteId, priced, times } = record;
-    const { account: lp } = route;
-    const deadline = order.fillDeadline;
-    const signature = await deps.commitments.signCommitment(route.domain, {
-      orderId: record.orderId,
-      quoteId,
-      lp,
-      deadline,
-    });
     return {
       type: 'quote',
       rfqId: rfq.rfqId,
@@ -354,8 +379,8 @@ export function createQuoteHandler(
       eta: route.sameChain ? quoting.etaSeconds.sameChain : quoting.etaSeconds.crossChain,
       lpSpreadBps: priced.lpSpreadBps,
       amountBeforeFees: priced.amountBeforeFees.toString(),
-      commitment: { lp, deadline, signature },
-      more,
+      commitment: { lp: route.account, deadline: order.fillDeadline, signature },
+      more: true,
     };
   }
 

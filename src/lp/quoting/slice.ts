@@ -15,7 +15,14 @@ import { orderFromMessage } from '../../protocol/wire.ts';
 import type { PartialOffer } from './ladder.ts';
 import { holdOf, ownSlice, type OwnSlice } from './order.ts';
 import { takerOf } from '../risk/venue-budgets.ts';
-import { checkDeal, declineMessage, NO_PRICE_NOW, NO_REFERENCE, type QuoteHandlerDeps } from './quote.ts';
+import {
+  checkDeal,
+  declineMessage,
+  NO_PRICE_NOW,
+  NO_REFERENCE,
+  type QuoteHandlerDeps,
+  whyUnsigned,
+} from './quote.ts';
 
 type PricedSlice = OwnSlice & { priced: Priced; inputs: PriceInputs };
 
@@ -23,7 +30,10 @@ export function createSliceHandler(deps: QuoteHandlerDeps) {
   const { context, leases, ladders, log, sharing, clock } = deps;
   const { ledger } = context;
 
-  async function handleSlice(slice: SliceRequest & { venue?: string }): Promise<Commit | LinkDecline> {
+  async function handleSlice(
+    slice: SliceRequest & { venue?: string },
+    untilMs: number,
+  ): Promise<Commit | LinkDecline> {
     const declined = (reason: Decline) => declineMessage(slice, reason, slice.quoteId);
     const offer = ladders.find(slice.rfqId);
     if (offer === undefined || offer.rfq.venue !== slice.venue) return declined({ declined: 'validity' });
@@ -79,9 +89,13 @@ export function createSliceHandler(deps: QuoteHandlerDeps) {
     const { account: lp } = route;
     const deadline = order.fillDeadline;
     const commitment = { orderId: id, quoteId: slice.quoteId, lp, deadline };
-    const signature = await deps.commitments.signCommitment(route.domain, commitment);
+    const withinMs = untilMs - clock.monotonicMs();
+    const signature = await deps.commitments
+      .signCommitment(route.domain, commitment, withinMs)
+      .catch(whyUnsigned);
     const stoppedMeanwhile = deps.standby.refusal(route);
     if (stoppedMeanwhile !== undefined) return declined(stoppedMeanwhile);
+    if (typeof signature !== 'string') return declined(signature);
     return {
       type: 'commit',
       rfqId: slice.rfqId,

@@ -46,7 +46,7 @@ export interface VenueSessionDeps {
 
 /**
  * A request that has waited longer than this share of its deadline is declined, because an answer would be
- * late.
+ * late. A key service has the same share of it to sign.
  */
 const IN_TIME = 0.8;
 /** Of each connection. */
@@ -101,28 +101,28 @@ export function createVenueSession(deps: VenueSessionDeps, { solver }: Pick<LpCo
       );
       return link.reconnect('the venue names another id than our configuration');
     }
-    const accounts: LinkMessage<'hello', FromSolver>['accounts'] = [];
-    for (const { chainId, escrow, oracle } of chains) {
-      const ours = deps.chains.get(chainId);
-      if (ours === undefined) continue;
+    const ours = chains.flatMap(({ chainId, escrow, oracle }) => {
+      const own = deps.chains.get(chainId);
+      if (own === undefined) return [];
       // Quotes for another escrow would not be backed by our inventory.
-      if (ours.chain.escrow !== escrow || ours.chain.oracle !== oracle) {
-        log.error(
-          { chainId, escrow, oracle },
-          'the venue names another escrow or oracle than our configuration: this chain is left out',
-        );
-        continue;
-      }
-      const { account } = ours.config;
-      accounts.push({
+      if (own.chain.escrow === escrow && own.chain.oracle === oracle)
+        return [{ chainId, escrow, account: own.config.account }];
+      log.error(
+        { chainId, escrow, oracle },
+        'the venue names another escrow or oracle than our configuration: this chain is left out',
+      );
+      return [];
+    });
+    const accounts = await Promise.all(
+      ours.map(async ({ chainId, escrow, account }) => ({
         chainId,
         account,
         operator: deps.signer.address,
         signature: await deps.signer.sign(
           linkProofMessage({ chainId, escrow }, { nonce, venueId, solverId: solver.id, account }),
         ),
-      });
-    }
+      })),
+    );
     if (accounts.length === 0) return link.reconnect('the venue and this LP have no chain in common');
     const { routes, config } = deps.quoting();
     send({
@@ -171,7 +171,11 @@ export function createVenueSession(deps: VenueSessionDeps, { solver }: Pick<LpCo
   async function answerRfq(rfq: Rfq, receivedMs: number): Promise<void> {
     inFlight += 1;
     try {
-      sendAnswers(rfq, await deps.quoting().quotes.handleQuoteRequest(withVenue(rfq)), receivedMs);
+      sendAnswers(
+        rfq,
+        await deps.quoting().quotes.handleQuoteRequest(withVenue(rfq), receivedMs + rfq.deadlineMs * IN_TIME),
+        receivedMs,
+      );
     } catch (error) {
       log.fatal({ error }, 'answering a quote request failed');
       sendAnswers(rfq, [declineMessage(rfq, { declined: 'internal' })], receivedMs);
@@ -194,10 +198,12 @@ export function createVenueSession(deps: VenueSessionDeps, { solver }: Pick<LpCo
     if (first.type === 'decline') metrics.declines.add({ reason: first.reason, pair });
   }
 
-  async function answerSlice(slice: SliceRequest): Promise<void> {
+  async function answerSlice(slice: SliceRequest, receivedMs: number): Promise<void> {
     inFlight += 1;
     try {
-      const answer = await deps.quoting().slices.handleSlice(withVenue(slice));
+      const answer = await deps
+        .quoting()
+        .slices.handleSlice(withVenue(slice), receivedMs + slice.deadlineMs * IN_TIME);
       send(answer);
       metrics.slices.add({ kind: answer.type });
     } catch (error) {
@@ -223,7 +229,9 @@ export function createVenueSession(deps: VenueSessionDeps, { solver }: Pick<LpCo
       }
       case 'slice': {
         const why = whyNotAsked(message, waitedMs);
-        return why ? declineUnasked(message, why, message.quoteId) : void answerSlice(message);
+        return why
+          ? declineUnasked(message, why, message.quoteId)
+          : void answerSlice(message, lastFrameMs - waitedMs);
       }
       case 'ping':
         return void send({ type: 'pong' });

@@ -8,6 +8,7 @@ import { type Control, type Decline, isDecline } from '../../domain/decline.ts';
 import type { UnixSeconds } from '../../domain/time.ts';
 import type { BucketView } from '../../inventory/ledger.ts';
 import type { Clock } from '../../ports/clock.ts';
+import type { Signer } from '../../ports/signer.ts';
 import type { Transactor } from '../../ports/transactor.ts';
 import type { QuotingSnapshot } from '../quoting/quoting-snapshot.ts';
 import type { Bonds } from '../chain/bonds.ts';
@@ -35,6 +36,7 @@ export const STANDBY_KINDS = [
   'clock',
   'gas',
   'sender',
+  'signer',
   'operator',
   'drift',
   'price',
@@ -68,6 +70,7 @@ const PUBLIC_NOTES: Readonly<Record<StandbyKind, string>> = {
   clock: 'clocks differ',
   gas: 'cannot send transactions on a chain',
   sender: 'cannot send transactions on a chain',
+  signer: 'cannot sign at the moment',
   operator: 'its signer is not allowed on a chain',
   drift: 'checks its balances',
   price: 'no reliable price',
@@ -97,6 +100,7 @@ interface StandbyDeps {
   clock: Clock;
   sharing?: Pick<Sharing, 'trouble'> | undefined;
   proving?: Pick<Proving, 'healthIssue'> | undefined;
+  signer: Pick<Signer, 'issue'>;
   bonds: Pick<Bonds, 'shortOn' | 'notes'>;
   lead: Pick<Lead, 'mine' | 'taken' | 'over'>;
   /** What the books have not compared with the chains since the start. */
@@ -125,6 +129,7 @@ export function createStandby({
   clock,
   sharing,
   proving,
+  signer,
   bonds,
   lead,
   booksBehind,
@@ -151,6 +156,8 @@ export function createStandby({
       if (note !== undefined) return { kind, note };
     }
     if (leases.lost || lead.over) return { kind: 'lost', note: 'another process has taken this LP over' };
+    const unable = signer.issue?.();
+    if (unable !== undefined) return { kind: 'signer', note: unable };
     const sharingTrouble = sharing?.trouble();
     if (sharingTrouble !== undefined) return sharingTrouble;
     const [wait] = leases.quarantine();
@@ -177,7 +184,8 @@ export function createStandby({
     // Only the leading replica sends.
     if (!lead.mine())
       return lead.taken() ? undefined : { kind: 'sender', note: `${slug}: no replica leads at the moment` };
-    return transactors.get(chainId)?.healthy() === true
+    // A key service that does not sign is a reason of its own, for the whole LP.
+    return transactors.get(chainId)?.healthy() === true || signer.issue?.() !== undefined
       ? undefined
       : { kind: 'sender', note: `${slug}: no healthy sender` };
   }

@@ -1,12 +1,12 @@
 /** AWS KMS as it is on the wire: JSON 1.1, `GetPublicKey` and `Sign`, signed requests, its own errors. */
 
 import {
+  KEY_NUMBER,
   type Mood,
+  playedKey,
   playService,
   type PlayedRequest,
   type PlayedService,
-  signatureFor,
-  SPKI,
   type WireAnswer,
 } from './played.ts';
 
@@ -46,8 +46,9 @@ const FAILURES: Partial<Record<Mood, WireAnswer>> = {
   no_key: error(400, 'DisabledException', `${AWS_KEY} is disabled.`),
 };
 
-export const playAwsKms = (): Promise<PlayedService> =>
-  playService({
+export function playAwsKms(account = KEY_NUMBER): Promise<PlayedService> {
+  const key = playedKey(account);
+  return playService({
     isSign: ({ headers }) => headers['x-amz-target'] === 'TrentService.Sign',
     other(request) {
       const refused = refusal(request, ['KeyId']);
@@ -59,7 +60,7 @@ export const playAwsKms = (): Promise<PlayedService> =>
         KeyId: AWS_KEY,
         KeySpec: 'ECC_SECG_P256K1',
         KeyUsage: 'SIGN_VERIFY',
-        PublicKey: SPKI.toString('base64'),
+        PublicKey: key.spki.toString('base64'),
         SigningAlgorithms: ['ECDSA_SHA_256'],
       });
     },
@@ -71,11 +72,12 @@ export const playAwsKms = (): Promise<PlayedService> =>
       const digest = Buffer.from(Message ?? '', 'base64');
       if (MessageType !== 'DIGEST' || SigningAlgorithm !== 'ECDSA_SHA_256' || digest.length !== 32)
         return error(400, 'ValidationException', 'Digest is invalid length for algorithm ECDSA_SHA_256.');
-      const der = Buffer.from(signatureFor(digest, mood).toBytes('der'));
+      const der = Buffer.from(key.sign(digest, mood).toBytes('der'));
       const Signature = (mood === 'malformed' ? der.subarray(0, -3) : der).toString('base64');
       return json({ KeyId: AWS_KEY, Signature, SigningAlgorithm });
     },
   });
+}
 
 /** As AWS: it reads no request without its signature, for another key, or with fields that it does not know. */
 function refusal(

@@ -1,6 +1,13 @@
 /** Google Cloud KMS by REST as it is on the wire, with the metadata server that gives access tokens. */
 
-import { type Mood, playService, type PlayedService, signatureFor, SPKI, type WireAnswer } from './played.ts';
+import {
+  KEY_NUMBER,
+  type Mood,
+  playedKey,
+  playService,
+  type PlayedService,
+  type WireAnswer,
+} from './played.ts';
 
 export const GOOGLE_KEY =
   'projects/lp-project/locations/europe-west3/keyRings/lp/cryptoKeys/operator/cryptoKeyVersions/1';
@@ -29,10 +36,12 @@ const FAILURES: Partial<Record<Mood, WireAnswer>> = {
   no_key: error(400, 'FAILED_PRECONDITION', `${GOOGLE_KEY} is not enabled, current state is: DISABLED.`),
 };
 
-const PEM = `-----BEGIN PUBLIC KEY-----\n${SPKI.toString('base64').replace(/.{64}/g, '$&\n')}\n-----END PUBLIC KEY-----\n`;
+const pemOf = (spki: Buffer) =>
+  `-----BEGIN PUBLIC KEY-----\n${spki.toString('base64').replace(/.{64}/g, '$&\n')}\n-----END PUBLIC KEY-----\n`;
 
-export const playGoogleKms = (): Promise<PlayedService> =>
-  playService({
+export function playGoogleKms(account = KEY_NUMBER): Promise<PlayedService> {
+  const key = playedKey(account);
+  return playService({
     isSign: ({ path }) => path === `/v1/${GOOGLE_KEY}:asymmetricSign`,
     other({ path, headers }) {
       if (path.startsWith('/computeMetadata/v1/')) return metadata(path, headers['metadata-flavor']);
@@ -41,7 +50,7 @@ export const playGoogleKms = (): Promise<PlayedService> =>
       if (path !== `/v1/${GOOGLE_KEY}/publicKey`)
         return error(404, 'NOT_FOUND', `${path.slice(4)} not found.`);
       return json({
-        pem: PEM,
+        pem: pemOf(key.spki),
         algorithm: 'EC_SIGN_SECP256K1_SHA256',
         pemCrc32c: '1452104437',
         name: GOOGLE_KEY,
@@ -57,7 +66,7 @@ export const playGoogleKms = (): Promise<PlayedService> =>
       const bytes = Buffer.from(digest.sha256 ?? '', 'base64');
       if (method !== 'POST' || bytes.length !== 32)
         return error(400, 'INVALID_ARGUMENT', 'The digest length must be 32 bytes.');
-      const der = Buffer.from(signatureFor(bytes, mood).toBytes('der'));
+      const der = Buffer.from(key.sign(bytes, mood).toBytes('der'));
       return json({
         signature: (mood === 'malformed' ? der.subarray(4) : der).toString('base64'),
         signatureCrc32c: '3063283091',
@@ -66,6 +75,7 @@ export const playGoogleKms = (): Promise<PlayedService> =>
       });
     },
   });
+}
 
 function metadata(path: string, flavor: unknown): WireAnswer {
   const headers = { 'metadata-flavor': 'Google', 'content-type': 'application/json' };

@@ -53,41 +53,46 @@ export interface PlayedRequest {
   body: string;
 }
 
-/** The key in the service, whose address is that of `account(n)`. */
+/** The key in a service whose test names no other: that of `account(n)`. */
 export const KEY_NUMBER = 77;
 const OTHER_NUMBER = 78;
 const ORDER = secp256k1.Point.Fn.ORDER;
+type Signature = InstanceType<typeof secp256k1.Signature>;
 
-export const PUBLIC_KEY = secp256k1.getPublicKey(hexToBytes(account(KEY_NUMBER).privateKey), false);
-
-/** SPKI of a secp256k1 key, as all clouds give it: a fixed head, then 04 ‖ x ‖ y. */
-export const SPKI = Buffer.concat([
-  Buffer.from('3056301006072a8648ce3d020106052b8104000a034200', 'hex'),
-  PUBLIC_KEY,
-]);
-
-export function signatureFor(digest: Uint8Array, mood: Mood): InstanceType<typeof secp256k1.Signature> {
-  const { privateKey } = account(mood === 'wrong_key' ? OTHER_NUMBER : KEY_NUMBER);
-  // A service signs with a random nonce, so s is high half of the time.
-  const bytes = secp256k1.sign(digest, hexToBytes(privateKey), {
-    prehash: false,
-    lowS: false,
-    extraEntropy: true,
-    format: 'compact',
-  });
-  const { r, s } = secp256k1.Signature.fromBytes(bytes, 'compact');
-  const isHigh = s > ORDER / 2n;
-  const flip = (mood === 'high_s' && !isHigh) || (mood === 'low_s' && isHigh);
-  return new secp256k1.Signature(r, flip ? ORDER - s : s);
+export interface PlayedKey {
+  /** 04 ‖ x ‖ y. */
+  publicKey: Uint8Array;
+  /** SPKI in DER, as all clouds give it: a fixed head of secp256k1, then the point. */
+  spki: Buffer;
+  sign(digest: Uint8Array, mood: Mood): Signature;
+  /** v 27 or 28. */
+  recoveryId(digest: Uint8Array, signature: Signature): 27 | 28;
 }
 
-/** v 27 or 28. */
-export function recoveryIdOf(
-  digest: Uint8Array,
-  signature: InstanceType<typeof secp256k1.Signature>,
-): 27 | 28 {
-  const bytes = signature.addRecoveryBit(0);
-  return Buffer.from(bytes.recoverPublicKey(digest).toBytes(false)).equals(PUBLIC_KEY) ? 27 : 28;
+export function playedKey(n: number): PlayedKey {
+  const secret = (number: number) => hexToBytes(account(number).privateKey);
+  const publicKey = secp256k1.getPublicKey(secret(n), false);
+  return {
+    publicKey,
+    spki: Buffer.concat([Buffer.from('3056301006072a8648ce3d020106052b8104000a034200', 'hex'), publicKey]),
+    sign(digest, mood) {
+      // A service signs with a random nonce, so s is high half of the time.
+      const bytes = secp256k1.sign(digest, secret(mood === 'wrong_key' ? OTHER_NUMBER : n), {
+        prehash: false,
+        lowS: false,
+        extraEntropy: true,
+        format: 'compact',
+      });
+      const { r, s } = secp256k1.Signature.fromBytes(bytes, 'compact');
+      const isHigh = s > ORDER / 2n;
+      const flip = (mood === 'high_s' && !isHigh) || (mood === 'low_s' && isHigh);
+      return new secp256k1.Signature(r, flip ? ORDER - s : s);
+    },
+    recoveryId(digest, signature) {
+      const found = signature.addRecoveryBit(0).recoverPublicKey(digest).toBytes(false);
+      return Buffer.from(found).equals(publicKey) ? 27 : 28;
+    },
+  };
 }
 
 export async function playService(

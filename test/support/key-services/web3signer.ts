@@ -5,17 +5,15 @@
 
 import { keccak256 } from 'ethers';
 import {
+  KEY_NUMBER,
   type Mood,
+  playedKey,
   playService,
   type PlayedService,
-  PUBLIC_KEY,
-  recoveryIdOf,
-  signatureFor,
   type WireAnswer,
 } from './played.ts';
 import { AUTHORITY, SERVER } from './certificates.ts';
 
-const IDENTIFIER = `0x${Buffer.from(PUBLIC_KEY.subarray(1)).toString('hex')}`;
 const OTHER = `0x${'42'.repeat(64)}`;
 const PATH = '/api/v1/eth1';
 
@@ -28,28 +26,30 @@ const FAILURES: Partial<Record<Mood, WireAnswer>> = {
   malformed: { status: 200, body: '0xb3baa751d0a9132cfe93e4e3d5ff9075' },
 };
 
-export const playWeb3Signer = (): Promise<PlayedService> =>
-  playService(
+export function playWeb3Signer(account = KEY_NUMBER): Promise<PlayedService> {
+  const key = playedKey(account);
+  const identifier = `0x${Buffer.from(key.publicKey.subarray(1)).toString('hex')}`;
+  return playService(
     {
       isSign: ({ method, path }) => method === 'POST' && path.startsWith(`${PATH}/sign/`),
       other: ({ path }) =>
         path === `${PATH}/publicKeys`
           ? {
               status: 200,
-              body: JSON.stringify([OTHER, IDENTIFIER]),
+              body: JSON.stringify([OTHER, identifier]),
               headers: { 'content-type': 'application/json' },
             }
           : { status: 404, body: 'Resource not found' },
       sign({ path, body }, mood) {
         const failure = FAILURES[mood];
         if (failure !== undefined) return failure;
-        if (path !== `${PATH}/sign/${IDENTIFIER}`) return { status: 404, body: 'Resource not found' };
+        if (path !== `${PATH}/sign/${identifier}`) return { status: 404, body: 'Resource not found' };
         const { data } = JSON.parse(body) as { data?: unknown };
         if (typeof data !== 'string' || !/^0x(?:[0-9a-f]{2})*$/i.test(data))
           return { status: 400, body: 'Bad Request' };
         const digest = Buffer.from(keccak256(data).slice(2), 'hex');
-        const signature = signatureFor(digest, mood);
-        const v = recoveryIdOf(digest, signature).toString(16);
+        const signature = key.sign(digest, mood);
+        const v = key.recoveryId(digest, signature).toString(16);
         return {
           status: 200,
           body: `0x${Buffer.from(signature.toBytes('compact')).toString('hex')}${v}`,
@@ -59,3 +59,4 @@ export const playWeb3Signer = (): Promise<PlayedService> =>
     },
     { ...SERVER, ca: AUTHORITY, requestCert: true, rejectUnauthorized: true },
   );
+}
