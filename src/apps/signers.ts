@@ -54,9 +54,21 @@ export async function addressOfKey(
         ? undefined
         : remoteOf(source).address;
   if (known !== undefined && known !== null) return known;
-  const signer = await openOnce(source, { log, secrets, metrics: createMetrics() });
-  await signer.close();
-  return signer.address;
+  return withSigner(source, { log, secrets }, async ({ address }) => address);
+}
+
+/** For commands: one attempt to reach a key service, and no connection left at the end. */
+export async function withSigner<T>(
+  source: KeySource,
+  tools: Pick<SignerTools, 'log' | 'secrets'>,
+  work: (signer: Signer) => Promise<T>,
+): Promise<T> {
+  const signer = await openOnce(source, { ...tools, metrics: createMetrics() });
+  try {
+    return await work(signer);
+  } finally {
+    await signer.close();
+  }
 }
 
 async function openOnce(source: KeySource, { log, metrics, secrets }: SignerTools): Promise<OpenedSigner> {

@@ -3,13 +3,16 @@
 import { join } from 'node:path';
 import { BaseError } from '../../domain/errors.ts';
 import { createDeployNode, type DeployNode } from '../../adapters/evm/deploy/node.ts';
+import type { Log } from '../../ports/log.ts';
+import type { Signer } from '../../ports/signer.ts';
 import { badRequest } from '../bad-request.ts';
 import { openTerminal } from '../cli/ask.ts';
 import { printLines } from '../cli/table.ts';
 import { loadConfig } from '../config/load.ts';
-import { expand, keystoreAddressOf, openSigner, type SecretContext } from '../keys.ts';
+import { expand, type SecretContext } from '../keys.ts';
 import { minBaseFeeWei } from '../networks.ts';
 import { toolContext } from '../process.ts';
+import { addressOfKey, withSigner } from '../signers.ts';
 import { compilerVersion, builds } from '../../settlement/abi/build.ts';
 import { type DeployChain, type DeployConfig, zDeployConfig } from './config.ts';
 import { createPatience } from './patience.ts';
@@ -36,8 +39,8 @@ interface Opened {
 const POLL_MS = 1_000;
 
 export async function deployPlan(options: DeployOptions): Promise<void> {
-  await withChains(options, async ({ config, opened, secrets }) => {
-    const sender = await keystoreAddressOf(config.keys.deployer, secrets);
+  await withChains(options, async ({ config, opened, ...tools }) => {
+    const sender = await addressOfKey(config.keys.deployer, tools);
     const plans: object[] = [];
     for (const { chain, node } of opened) {
       const plan = await attempt(chain, () => planChain(node, config, chain, sender));
@@ -60,8 +63,7 @@ export async function deployRun({
   ...options
 }: DeployOptions & { yes?: boolean; patience: number }): Promise<void> {
   const report = (line: string): void => (options.json ? console.error(line) : console.log(line));
-  await withChains(options, async ({ config, opened, secrets }) => {
-    const signer = await openSigner(config.keys.deployer, secrets);
+  await withDeployer(options, async ({ config, opened, signer }) => {
     const patienceOf = ({ slug }: DeployChain) =>
       createPatience({ slug, report, patienceMs: patienceSeconds * 1_000, pollMs: POLL_MS });
     const plans: ChainPlan[] = [];
@@ -180,12 +182,28 @@ async function attempt<T extends object>(
   }
 }
 
+interface DeployTools {
+  config: DeployConfig;
+  opened: readonly Opened[];
+  log: Log;
+  secrets: SecretContext;
+}
+
+/** With the key that pays. */
+const withDeployer = (
+  options: DeployOptions,
+  work: (tools: DeployTools & { signer: Signer }) => Promise<void>,
+): Promise<void> =>
+  withChains(options, (tools) =>
+    withSigner(tools.config.keys.deployer, tools, (signer) => work({ ...tools, signer })),
+  );
+
 async function withChains(
   { config: file, chain: slugs }: DeployOptions,
-  work: (tools: { config: DeployConfig; opened: readonly Opened[]; secrets: SecretContext }) => Promise<void>,
+  work: (tools: DeployTools) => Promise<void>,
 ): Promise<void> {
   const { config } = await loadConfig(zDeployConfig, file, process.env);
-  const { secrets } = toolContext('deploy', { secrets: config.secrets });
+  const { log, secrets } = toolContext('deploy', config);
   const unknown = slugs.find((slug) => !config.chains.some((chain) => chain.slug === slug));
   if (unknown !== undefined)
     throw badRequest(
@@ -201,7 +219,7 @@ async function withChains(
       ),
     }));
   try {
-    await work({ config, opened, secrets });
+    await work({ config, opened, log, secrets });
   } finally {
     for (const { node } of opened) node.close();
   }
