@@ -1,4 +1,4 @@
-/** AWS KMS: an asymmetric key of spec ECC_SECG_P256K1. Its client library signs requests and finds credentials. */
+/** AWS KMS: a key of spec ECC_SECG_P256K1. Its client library signs requests and finds credentials. */
 
 import type { KMSClient } from '@aws-sdk/client-kms';
 import { RequestError } from '../../domain/errors.ts';

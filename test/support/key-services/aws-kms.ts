@@ -79,7 +79,7 @@ export function playAwsKms(account = KEY_NUMBER): Promise<PlayedService> {
   });
 }
 
-/** As AWS: it reads no request without its signature, for another key, or with fields that it does not know. */
+/** It reads no request without its signature, for another key, or with fields that it does not know. */
 function refusal(
   { method, path, headers, body }: PlayedRequest,
   fields: readonly string[],
