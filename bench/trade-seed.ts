@@ -261,10 +261,7 @@ function makeTrade(seed: TradeSeed, random: Random, n: number): OrderRecord {
       quoteId,
       solverId: first,
       order: null,
-      preview: {
-        inputs: [{ priceUsd: usd[input.priceSymbol ?? ''] ?? null }],
-        outputs: [{ priceUsd: usd[output.priceSymbol ?? ''] ?? null }],
-      },
+      preview: { inputs: [previewOf(source, input, usd)], outputs: [previewOf(dest, output, usd)] },
       platformFeeBps: 2,
       lpSpreadBps: 3 + random.below(20),
       composite: legs === 0 ? null : { executionModel: 'atomic', legs: legsOf(legs, first, order) },
@@ -280,6 +277,11 @@ function makeTrade(seed: TradeSeed, random: Random, n: number): OrderRecord {
     facts,
   };
 }
+
+const previewOf = ({ id }: Chain, { address, priceSymbol }: TokenInfo, usd: TradeSeed['usd']) => ({
+  asset: assetId({ chainId: id, token: address }),
+  priceUsd: usd[priceSymbol ?? ''] ?? null,
+});
 
 /** Legs of an atomic route. The second leg swaps the output token into itself: there is no middle token. */
 function legsOf(n: number, solverId: string, { originChainId, inputs, outputs }: StandardOrder): Leg[] {

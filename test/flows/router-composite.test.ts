@@ -4,6 +4,7 @@
  */
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { TokenInfo } from '../../src/domain/chain.ts';
 import type { Hex } from '../../src/domain/hex.ts';
 import { zPreflightResponse } from '../../src/protocol/api/preflight.ts';
 import { account, type TestAccount } from '../support/devnet.ts';
@@ -80,6 +81,8 @@ const actionsOf = (plan: Json) => plan['nextActions'] as unknown as Json[];
 const orderAction = (plan: Json) =>
   actionsOf(plan).find(({ purpose }) => (purpose as string) === 'orderSignature') as Json;
 
+type Fees = Record<string, { amount: string; asset: string; usd: number | null }>;
+
 /** Submits the first leg, has the LP deliver it, and waits until it is seen. */
 async function delivered(taker: TestAccount, candidate: Json): Promise<Hex> {
   const orderId = await w.submit(taker, candidate);
@@ -96,6 +99,11 @@ async function secondLeg(candidate: Json): Promise<{ plan: Json; next: Json }> {
   expect(status, text).toBe(200);
   zPreflightResponse.strict().parse(json);
   return { plan: json, next: orderAction(json)['details']?.['quoteResponse'] as Json };
+}
+
+async function dossierOf(orderId: Hex): Promise<Json> {
+  const key = await w.v.key('workspace', { role: 'owner' });
+  return (await w.v.call('GET', `/api/v1/workspaces/w1/trades/${orderId}`, { key })).json;
 }
 
 const approved = async (taker: TestAccount) => {
@@ -176,6 +184,18 @@ describe('RFQ across the corridor, then a pool', () => {
         ],
       });
     }
+    // The first leg's fees are in its own two assets, priced as those.
+    const { tokens } = w.b.deployment;
+    const token = tokens.find((one) => w.asset(w.b, one) === (middle['asset'] as unknown)) as TokenInfo;
+    const usd = (amount: string) =>
+      (Number(amount) / 10 ** token.decimals) * (token.priceSymbol === 'ETH' ? 2_500 : 1);
+    const { solverFee, protocolFee } = (await dossierOf(parentId))['fees'] as unknown as Fees;
+    expect(solverFee).toMatchObject({ asset: middle['asset'], amount: expect.stringMatching(/^[1-9]/) });
+    expect(solverFee?.usd).toBeCloseTo(usd(solverFee?.amount ?? ''), 6);
+    expect(protocolFee).toMatchObject({ asset: usdcA, usd: Number(protocolFee?.amount) / 1e6 });
+    const later = (await dossierOf(childId))['fees'] as unknown as Fees;
+    expect(later['protocolFee']?.asset).toBe(middle['asset']);
+    expect(later['protocolFee']?.usd).toBeCloseTo(usd(later['protocolFee']?.amount ?? ''), 6);
     // Asked once more, the route says that it is done.
     expect((await w.preflight(candidate)).json).toMatchObject({
       ready: false,
@@ -235,6 +255,9 @@ describe('other endings', () => {
       await chain.anvil.advance(Math.max(0, order.expires + 2 - (chain.port.head()?.timestamp ?? 0)));
     await w.reaches(parentId, 'refunded');
     expect(await w.held(taker, w.a, w.a.usdc)).toBe(paid);
+    const { fees } = await dossierOf(parentId);
+    for (const name of ['protocolFee', 'solverFee', 'relayerTip'] as const)
+      expect(fees?.[name], name).toMatchObject({ amount: '0', usd: 0 });
     const over = await w.preflight(candidate);
     expect([over.status, over.json['detail']?.[0]?.['type']]).toEqual([422, 'quote_already_used']);
     expect(over.json['detail']?.[0]?.['msg']).toContain('expired_unfilled');

@@ -532,6 +532,27 @@ describe('the dossier', () => {
     expect(Object.keys(found)).not.toContain('orderKind');
   });
 
+  test('only a settlement charges fees: a trade that never opened shows 0 for each', async () => {
+    const charged = new Map<string, Set<boolean>>();
+    for (const { orderId: id, settlementStatus } of await everything()) {
+      const { json } = await v.call('GET', `/api/v1/workspaces/w1/trades/${id as unknown as string}`, {
+        key: owner,
+      });
+      const fees = json['fees'] as unknown as Record<string, { amount: string; usd: number | null }>;
+      const some = charged.get(settlementStatus as unknown as string) ?? new Set<boolean>();
+      charged.set(settlementStatus as unknown as string, some);
+      for (const name of ['protocolFee', 'solverFee', 'relayerTip']) {
+        const fee = fees[name];
+        some.add(fee?.amount !== '0');
+        if (fee?.amount === '0') expect(fee.usd, name).toBe(0);
+      }
+      if ((settlementStatus as unknown) === 'failed')
+        expect(fees['gas']).toMatchObject({ amount: '0', usd: 0 });
+    }
+    expect([...(charged.get('failed') ?? [])]).toEqual([false]);
+    expect(charged.get('settled')).toContain(true);
+  }, 60_000);
+
   test('every kind of trade has a dossier with its next step; uncaptured fees are omitted', async () => {
     const seen = new Set<string>();
     for (const item of (await everything()).filter((_, index) => index < 60 || index % 5 === 0)) {

@@ -217,7 +217,7 @@ async function told(record: OrderRecord): Promise<Told> {
       gasUsed: String((await witnesses.get(evidence.chainId)?.transaction(evidence.txHash))?.gasUsed),
       feeUsd: null,
     };
-  const fees = feesOf(record.order);
+  const charged = progress.status === 'failed' ? { protocol: 0n, relayer: 0n } : feesOf(record.order);
   const asset = assetId({ chainId: record.originChainId, token: inputToken(token) });
   const dossier = {
     trade: {
@@ -247,9 +247,9 @@ async function told(record: OrderRecord): Promise<Told> {
     },
     fees: {
       gas: null,
-      protocolFee: { amount: fees?.protocol.toString(), asset, usd: null },
+      protocolFee: { amount: charged?.protocol.toString(), asset, usd: null },
       solverFee: null,
-      relayerTip: { amount: fees?.relayer.toString(), asset, usd: null },
+      relayerTip: { amount: charged?.relayer.toString(), asset, usd: null },
     },
     intent: intentSection(record, chains),
     complianceProofs: proofsSection(record, chains),
@@ -538,6 +538,12 @@ describe('a changed dossier is refused, and the change is named', () => {
           at: receipt(d, 'Open')['at'],
         }),
       'order.finalised',
+    ],
+    [
+      'a fee of an order that was refunded',
+      () => refunded,
+      (d) => set(d['fees']?.['relayerTip'] as Deep, 'amount', '1'),
+      'trade.fees',
     ],
     [
       'settled, when it was refunded',

@@ -34,10 +34,13 @@ export async function checkAmounts(c: Case, delivered: readonly bigint[]): Promi
 }
 
 export async function checkFees(c: Case): Promise<void> {
-  const { claim, order, domain, judge, inTokens } = c;
+  const { claim, trade, proofs, order, domain, judge, inTokens } = c;
   const shown = claim.fees;
-  const due = feesOf(order);
-  if (!shown || !due) return;
+  const signed = feesOf(order);
+  if (!shown || !signed) return;
+  // An order that failed was charged nothing.
+  const failed = trade.status === 'failed' && !proofs.receipts.some(({ event }) => event === 'Finalised');
+  const due = failed ? { protocol: 0n, relayer: 0n } : signed;
   const token = inputToken(order.inputs[0]?.[0] ?? 0n);
   const asset = assetId({ chainId: domain.chainId, token });
   const same = (fee: typeof shown.protocolFee, amount: bigint) =>
@@ -51,8 +54,8 @@ export async function checkFees(c: Case): Promise<void> {
   judge(
     'trade.fees',
     same(shown.protocolFee, due.protocol) && same(shown.relayerTip, due.relayer),
-    `The fees of ${platform} for the platform and ${relayer} for the relayer are as signed.`,
-    `The signed fees are ${platform} for the platform and ${relayer} for the relayer; the dossier differs.`,
+    `The fees of ${platform} for the platform and ${relayer} for the relayer are what the signed order charges.`,
+    `The signed order charges ${platform} for the platform and ${relayer} for the relayer; the dossier differs.`,
   );
 }
 

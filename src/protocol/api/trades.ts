@@ -272,7 +272,7 @@ export const zTradeDossier = z.object({
   travelRuleTransmission: zTravelRuleTransmission.nullable().optional(),
   complianceProofs: zComplianceProofs.nullable().optional(),
   intent: zIntent.nullable().optional(),
-  /** Omitted on orders older than the capture of fees. */
+  /** Omitted on orders older than the capture of fees. 0 on orders that failed; only gas was spent. */
   fees: z.object({ gas: zFee, protocolFee: zFee, solverFee: zFee, relayerTip: zFee }).optional(),
 });
 export type TradeDossier = z.infer<typeof zTradeDossier>;

@@ -34,8 +34,8 @@ export interface DossierParts {
 
 interface Quoted {
   preview?: {
-    inputs?: { priceUsd?: number | null }[];
-    outputs?: { amount?: string; minimumAmount?: string | null; priceUsd?: number | null }[];
+    inputs?: { asset?: string; priceUsd?: number | null }[];
+    outputs?: { asset?: string; amount?: string; minimumAmount?: string | null; priceUsd?: number | null }[];
   };
   composite?: Partial<Composite> | null;
 }
@@ -43,9 +43,9 @@ interface Quoted {
 export function tradeDossier(parts: DossierParts): TradeDossier {
   const { row, record, names, restricted } = parts;
   const progress = progressOf(record);
-  const quoted = JSON.parse(record.candidate) as Quoted;
+  const quoted = quotedOf(record);
   const legs = legsOf(parts, quoted);
-  const fees = feesOf(parts, progress, quoted);
+  const fees = feesOf(parts, progress);
   const { member, ...item } = tradeItem(row, names);
   return {
     trade: {
@@ -70,6 +70,8 @@ export function tradeDossier(parts: DossierParts): TradeDossier {
     }),
   };
 }
+
+const quotedOf = ({ candidate }: OrderRecord): Quoted => JSON.parse(candidate) as Quoted;
 
 function tolerance({ preview }: Quoted): number {
   const { amount, minimumAmount } = preview?.outputs?.[0] ?? {};
@@ -171,28 +173,35 @@ function legsOf({ record, route }: DossierParts, { composite }: Quoted): NonNull
   });
 }
 
-/** undefined when older than the capture of gas. */
+/**
+ * undefined when older than the capture of gas. Only a settlement charges platform, LP and relayer: an order
+ * that ended otherwise shows 0 for each.
+ */
 function feesOf(
-  { record, row, gas, names, native }: DossierParts,
-  { opened, fills }: Progress,
-  { preview }: Quoted,
+  { record, row, route, gas, names, native }: DossierParts,
+  { opened, fills, status }: Progress,
 ): TradeDossier['fees'] {
   if (opened && gas.length === 0) return undefined;
   const { chains } = names;
-  const [inputUsd, outputUsd] = [
-    preview?.inputs?.[0]?.priceUsd ?? null,
-    preview?.outputs?.[0]?.priceUsd ?? null,
-  ];
+  const previews = [record, ...route].flatMap((order) => {
+    const { inputs = [], outputs = [] } = quotedOf(order).preview ?? {};
+    return [...inputs, ...outputs];
+  });
   const input = { chainId: row.terms.sourceChainId, token: row.terms.input.token };
   const output = { chainId: row.terms.destChainId, token: row.terms.output.token };
-  const fee = (asset: typeof input, amount: bigint, price: number | null): TradeFee => {
+  const fee = (asset: typeof input, due: bigint): TradeFee => {
+    const id = assetId(asset);
+    const amount = status === 'failed' ? 0n : due;
+    // A first leg delivers another asset than its preview shows: the next leg's preview has that price.
+    const price = previews.find((each) => each.asset === id && each.priceUsd != null)?.priceUsd;
     const decimals = chains
       .get(asset.chainId)
       ?.tokens.find(({ address }) => address === asset.token)?.decimals;
     return {
       amount: amount.toString(),
-      asset: assetId(asset),
-      usd: price === null || decimals === undefined ? null : inUsd(amount, decimals, price),
+      asset: id,
+      usd:
+        amount === 0n ? 0 : price == null || decimals === undefined ? null : inUsd(amount, decimals, price),
     };
   };
   const { platform, relay } = sharesOf(record);
@@ -202,10 +211,10 @@ function feesOf(
     : BigInt(row.terms.output.amount);
   return {
     gas: gasFee(gas, row.terms.sourceChainId, native),
-    protocolFee: fee(input, platform, inputUsd),
+    protocolFee: fee(input, platform),
     // The LP's spread in output, rounded down.
-    solverFee: fee(output, (delivered * spread) / (10_000n - spread), outputUsd),
-    relayerTip: fee(input, relay, inputUsd),
+    solverFee: fee(output, (delivered * spread) / (10_000n - spread)),
+    relayerTip: fee(input, relay),
   };
 }
 
@@ -244,10 +253,9 @@ function gasFee(
     // Where the currency is a token, its CAIP-19 id promises the token's own decimals.
     amount: ((own && nativeTokenUnitsUp(own, wei)) ?? wei).toString(),
     asset: nativeAsset(originChainId, own),
-    usd:
-      gas.length > 0 && usd.every((value) => value !== null)
-        ? usd.reduce((sum: number, value) => sum + (value ?? 0), 0)
-        : null,
+    usd: usd.every((value) => value !== null)
+      ? usd.reduce((sum: number, value) => sum + (value ?? 0), 0)
+      : null,
   };
 }
 
