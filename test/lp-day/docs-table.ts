@@ -21,6 +21,18 @@ export const TYPED_ELSEWHERE: Readonly<Record<string, string>> = {
 };
 
 export const SHOWN: Readonly<Record<string, readonly Shown[]>> = {
+  'docs/lp/remote-signers.md': [
+    {
+      command:
+        'aws kms create-key --key-spec ECC_SECG_P256K1 --key-usage SIGN_VERIFY --description "firmquote operator"',
+      notRun: 'needs an account of AWS; test/flows/remote-signers.test.ts plays the service',
+    },
+    {
+      command:
+        'gcloud kms keys create operator --keyring firmquote --location europe-west3 --purpose asymmetric-signing --default-algorithm ec-sign-secp256k1-sha256 --protection-level hsm',
+      notRun: 'needs an account of Google; test/flows/remote-signers.test.ts plays the service',
+    },
+  ],
   'docs/lp/real-venue.md': [
     {
       command:
