@@ -1,7 +1,7 @@
 /**
  * A venue, an LP and attesters as processes whose keys are in key services: the operator's in AWS KMS, the
  * relayer's in a Web3Signer, an attester's in Google Cloud KMS. They trade across two chains, and the LP goes
- * on standby and comes back when its service throttles.
+ * on standby and comes back when its service throttles, and waits for one that is down.
  */
 
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -129,3 +129,14 @@ test('AWS throttles for a while: standby with the reason, no quote, then all is 
   const again = await client.insist(await client.prepare(trade), 'again');
   expect(await client.ended(again ?? '')).toMatchObject({ status: 'settled' });
 }, 180_000);
+
+test('a service that is down at the start of the LP: it waits, and quotes when the service is back', async () => {
+  const { part } = lp();
+  expect(await part.stop()).toBe(0);
+  aws.gone = true;
+  await part.start(AWS_ENVIRONMENT);
+  await part.says('the key service does not answer yet; retrying');
+  expect(await part.ready()).toMatchObject({ status: 503, reasons: ['starting'] });
+  aws.gone = false;
+  await world.quoting();
+}, 120_000);

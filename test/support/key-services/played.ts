@@ -31,6 +31,8 @@ export interface WireAnswer {
 
 export interface PlayedService {
   url: string;
+  /** Every connection ends without an answer, whatever is asked. */
+  gone: boolean;
   /** For every request to sign that has no mood of its own in `next`. */
   mood: Mood;
   /** For the next requests to sign, first in, first out. */
@@ -112,6 +114,10 @@ export async function playService(
     const request = { method, path: url, headers, body: Buffer.concat(chunks).toString() };
     const write = ({ status, body, headers: more = {} }: WireAnswer) =>
       response.writeHead(status, more).end(body);
+    if (service.gone) {
+      incoming.socket.destroy();
+      return;
+    }
     if (!play.isSign(request)) {
       write(play.other(request));
       return;
@@ -137,6 +143,7 @@ export async function playService(
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const service: PlayedService = {
     url: `${tls ? 'https' : 'http'}://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    gone: false,
     mood: 'ok',
     next: [],
     ...{ latencyMs: 0, signed: 0, most: 0, abandoned: 0 },
