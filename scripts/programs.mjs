@@ -17,6 +17,7 @@ const PROGRAMS = [
       'test/alerts/alerts.test.ts',
       'test/conformance/queue.test.ts',
       'test/conformance/shared-inventory.test.ts',
+      'test/flows/doctor.test.ts',
       'test/faults/lp-crash.test.ts',
       'test/faults/lp-failover.test.ts',
       'test/faults/venue-replicas.test.ts',
@@ -29,8 +30,18 @@ const PROGRAMS = [
     brew: 'prometheus',
     tests: ['test/ops.test.ts', 'src/adapters/prometheus/metrics.test.ts', 'test/alerts/alerts.test.ts'],
   },
-  { name: 'prometheus', debian: 'prometheus', brew: 'prometheus', tests: ['test/alerts/alerts.test.ts'] },
-  { name: 'pgbouncer', debian: 'pgbouncer', brew: 'pgbouncer', tests: ['test/flows/pooler.test.ts'] },
+  {
+    name: 'prometheus',
+    debian: 'prometheus',
+    brew: 'prometheus',
+    tests: ['test/alerts/alerts.test.ts', 'test/flows/doctor.test.ts'],
+  },
+  {
+    name: 'pgbouncer',
+    debian: 'pgbouncer',
+    brew: 'pgbouncer',
+    tests: ['test/flows/doctor.test.ts', 'test/flows/pooler.test.ts'],
+  },
   ...['nginx', 'haproxy', 'openssl'].map((name) => ({
     name,
     debian: name,

@@ -61,9 +61,8 @@ function watchSchema(db: Database, migrations: readonly Migration[], life: Life)
 }
 
 async function databaseUrl(section: DatabaseSection, { life, log, secrets }: DatabaseTools): Promise<string> {
-  const given =
-    secrets.env['DATABASE_URL'] ?? (section.url === null ? undefined : expand(section.url, secrets));
-  if (given !== undefined && given !== '') {
+  const given = givenUrl(section, secrets);
+  if (given !== undefined) {
     secrets.redactor.hide(given);
     return given;
   }
@@ -83,14 +82,30 @@ async function databaseUrl(section: DatabaseSection, { life, log, secrets }: Dat
   return url;
 }
 
+function givenUrl(section: DatabaseSection, secrets: SecretContext): string | undefined {
+  const given =
+    secrets.env['DATABASE_URL'] ?? (section.url === null ? undefined : expand(section.url, secrets));
+  return given === '' ? undefined : given;
+}
+
+/** The configured server, or the embedded one if it runs. Starts nothing. */
+export async function runningDatabaseUrl(
+  section: DatabaseSection,
+  secrets: SecretContext,
+): Promise<string | undefined> {
+  return (
+    givenUrl(section, secrets) ??
+    (await runningUrl(join(section.embeddedDir, section.name), section.name).catch(() => undefined))
+  );
+}
+
 /** The configured server, the running embedded server, or one started for this command. */
 async function borrowDatabaseUrl(
   section: DatabaseSection,
   { log, secrets }: Omit<DatabaseTools, 'life'>,
 ): Promise<{ url: string; release(): Promise<void> }> {
-  const given =
-    secrets.env['DATABASE_URL'] ?? (section.url === null ? undefined : expand(section.url, secrets));
-  if (given !== undefined && given !== '') return { url: given, release: async () => {} };
+  const given = givenUrl(section, secrets);
+  if (given !== undefined) return { url: given, release: async () => {} };
   const dir = join(section.embeddedDir, section.name);
   const unlock = await lockDirectory(dir).catch((error: unknown) => {
     if (error instanceof RequestError && error.code === 'data_dir_in_use') return undefined;

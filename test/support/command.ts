@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { Command } from 'commander';
 import { adminCommands } from '../../src/apps/cli/admin/admin.ts';
 import { deployCommand } from '../../src/apps/cli/deploy.ts';
+import { doctorCommand } from '../../src/apps/cli/doctor.ts';
 import { lpCommand } from '../../src/apps/cli/lp/lp.ts';
 import { BaseError } from '../../src/domain/errors.ts';
 import { PROGRAM } from './build.ts';
@@ -100,7 +101,8 @@ export function commandHere(...words: string[]): Promise<Ended> {
     process.exitCode = undefined;
     try {
       const program = new Command('firmquote').enablePositionalOptions().exitOverride();
-      for (const command of [lpCommand(), deployCommand(), ...adminCommands()]) program.addCommand(command);
+      for (const command of [lpCommand(), deployCommand(), doctorCommand(), ...adminCommands()])
+        program.addCommand(command);
       await program.parseAsync(words, { from: 'user' });
     } catch (failure) {
       err.push(`${failure instanceof BaseError ? failure.message : String(failure)}\n`);

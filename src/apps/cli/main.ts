@@ -10,6 +10,7 @@ import type { DemoOptions } from '../demo/main.ts';
 import { adminCommands } from './admin/admin.ts';
 import type { App } from './config-check.ts';
 import { deployCommand } from './deploy.ts';
+import { doctorCommand } from './doctor.ts';
 import { feedCommand, readWhole } from './feed/feed.ts';
 import { lpCommand, readPort } from './lp/lp.ts';
 import { collect } from './option-values.ts';
@@ -161,6 +162,7 @@ for (const command of adminCommands()) program.addCommand(command);
 
 program.addCommand(feedCommand());
 program.addCommand(deployCommand());
+program.addCommand(doctorCommand());
 
 const keystore = program.command('keystore').description('encrypted private keys');
 keystore

@@ -48,7 +48,7 @@ import { type VenueConfig, zVenueConfig } from './config.ts';
 import { openOutbound, openScreeners, openTransmitter } from './records.ts';
 import { openAdmin } from './admin.ts';
 import { openDexVenues } from './dex.ts';
-import { createReference } from './reference.ts';
+import { createReference, wantedPrices } from './reference.ts';
 import { watchRelayers } from './relayer.ts';
 import { VENUE_SCHEMA, VENUE_TABLES } from './schema.ts';
 import { seed } from './seed.ts';
@@ -109,7 +109,7 @@ export async function runVenue(
       createTransactors(config.chains, chains, { signers, store: ground.transactions, log, metrics });
     const reference = createReference(
       config.prices,
-      createFeeds(config.feeds, wantedSymbols(config), { secrets, chains }).map(({ feed }) => feed),
+      createFeeds(config.feeds, wantedPrices(config.prices), { secrets, chains }).map(({ feed }) => feed),
       { clock: systemClock, log, metrics },
     );
     reference.start();
@@ -317,6 +317,3 @@ async function optionsOf(config: VenueConfig, secrets: SecretContext): Promise<V
     levels,
   };
 }
-
-const wantedSymbols = ({ prices }: VenueConfig) =>
-  Object.values(prices).flatMap((price) => ('feed' in price ? [{ ...price, use: 'price' as const }] : []));

@@ -25,6 +25,10 @@ interface ReferenceTools {
 const LOGGED_AFTER_MS = 30_000;
 const OUTCOMES = ['quote', 'rejected', ...FEED_REFUSALS];
 
+/** What the feeds must deliver. */
+export const wantedPrices = (prices: VenueConfig['prices']) =>
+  Object.values(prices).flatMap((price) => ('feed' in price ? [{ ...price, use: 'price' as const }] : []));
+
 export function createReference(
   prices: VenueConfig['prices'],
   feeds: readonly Feed[],

@@ -3,6 +3,7 @@
 import { parseAbi } from 'viem';
 import type { Chain, TokenInfo } from '../../../domain/chain.ts';
 import { UpstreamError } from '../../../domain/errors.ts';
+import type { Address } from '../../../domain/hex.ts';
 import { separatorOf } from '../../../domain/escrow-domain.ts';
 import type { Log } from '../../../ports/log.ts';
 import type { ViewCaller } from './multicall.ts';
@@ -11,8 +12,21 @@ import { tryReadContract } from './read-contract.ts';
 /** `decimals` is a uint8, read as a uint256 so that an absurd value is recognised. */
 const tokenAbi = parseAbi([
   'function decimals() view returns (uint256)',
+  'function symbol() view returns (string)',
   'function DOMAIN_SEPARATOR() view returns (bytes32)',
 ]);
+
+/** What a token says of itself; undefined what it does not tell. */
+export async function readTokenFacts(call: ViewCaller, address: Address) {
+  const read = <N extends 'decimals' | 'symbol' | 'DOMAIN_SEPARATOR'>(functionName: N) =>
+    tryReadContract(call, { abi: tokenAbi, address, functionName });
+  const [decimals, symbol, separator] = await Promise.all([
+    read('decimals'),
+    read('symbol'),
+    read('DOMAIN_SEPARATOR'),
+  ]);
+  return { decimals, symbol, separator };
+}
 
 /**
  * The tokens as they may be used: EIP-3009 is left out where the token's domain is not the configured one.
@@ -26,12 +40,7 @@ export async function checkedTokens(
 
   async function check(token: TokenInfo): Promise<TokenInfo> {
     const { symbol, address, decimals, eip3009 } = token;
-    const read = <N extends 'decimals' | 'DOMAIN_SEPARATOR'>(functionName: N) =>
-      tryReadContract(call, { abi: tokenAbi, address, functionName });
-    const [told, separator] = await Promise.all([
-      read('decimals'),
-      eip3009 === null ? undefined : read('DOMAIN_SEPARATOR'),
-    ]);
+    const { decimals: told, separator } = await readTokenFacts(call, address);
     if (told === undefined)
       log.warn(
         { token: symbol, address },

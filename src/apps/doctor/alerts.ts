@@ -1,0 +1,66 @@
+/** Whether a Prometheus has the alert rules of this version. */
+
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PACKAGE_FOLDER } from '../../adapters/system/version.ts';
+import { attempt, failure, ok, type Finding, warning } from './finding.ts';
+
+const CHECK = 'alerts';
+const RULES = join(PACKAGE_FOLDER, 'ops', 'rules.yml');
+
+interface Loaded {
+  name: string;
+  type: string;
+  health: string;
+  lastError?: string;
+}
+
+export function checkAlerts(prometheus: string | undefined): Promise<Finding[]> {
+  if (prometheus === undefined)
+    return Promise.resolve([
+      warning(
+        CHECK,
+        'Prometheus',
+        'nobody was asked',
+        'Give --prometheus URL to check that the alerts are loaded',
+      ),
+    ]);
+  return attempt(
+    CHECK,
+    'Prometheus',
+    async () => {
+      if (!existsSync(RULES))
+        return warning(
+          CHECK,
+          'Prometheus',
+          `${RULES} does not exist`,
+          'Compare with the rules of the release',
+        );
+      const rules = readFileSync(RULES, 'utf8').matchAll(/^\s+- alert: (\S+)$/gm);
+      const wanted = [...rules].map(([, name]) => name ?? '');
+      const response = await fetch(new URL('/api/v1/rules?type=alert', prometheus), {
+        signal: AbortSignal.timeout(5_000),
+      });
+      const { data } = (await response.json()) as { data: { groups: { rules: Loaded[] }[] } };
+      const loaded = data.groups.flatMap(({ rules }) => rules);
+      const missing = wanted.filter((name) => !loaded.some((rule) => rule.name === name));
+      const broken = loaded.filter(({ name, health }) => wanted.includes(name) && health === 'err');
+      if (missing.length > 0)
+        return failure(
+          CHECK,
+          'Prometheus',
+          `${missing.length} of ${wanted.length} rules are not loaded: ${missing.slice(0, 5).join(', ')}${missing.length > 5 ? ' …' : ''}`,
+          'Name ops/rules.yml in rule_files, and reload Prometheus',
+        );
+      if (broken.length > 0)
+        return failure(
+          CHECK,
+          'Prometheus',
+          `cannot evaluate ${broken.map(({ name, lastError }) => `${name} (${lastError ?? 'unknown'})`).join(', ')}`,
+          'Load ops/rules.yml of the version that runs',
+        );
+      return ok(CHECK, 'Prometheus', `${wanted.length} rules loaded`);
+    },
+    'Check --prometheus: the address of its web page',
+  );
+}

@@ -1,0 +1,105 @@
+/** The contracts at the configured addresses: whether there is code, and whether it is this version's. */
+
+import type { DeployNode } from '../../adapters/evm/deploy/node.ts';
+import type { Address, Hex } from '../../domain/hex.ts';
+import { keccakHex } from '../../domain/keccak.ts';
+import { compilerVersion } from '../../settlement/abi/build.ts';
+import { type Deployment, readDeployment } from '../config/deployment.ts';
+import type { ChainSection } from '../config/parts.ts';
+
+import type { ContractName } from '../deploy/contracts.ts';
+import { addressIn, hasBuild } from './build.ts';
+import { attempt, failure, ok, type Finding } from './finding.ts';
+
+/** A contract of another's, or one of ours with its name in contracts/src. */
+export interface Expected {
+  option: string;
+  address: Address;
+  ours?: { name: ContractName; recorded?: Hex | undefined; escrow?: Address; factory?: Address };
+}
+
+const CHECK = 'contract';
+
+/** `more`: contracts that only one kind of process uses. */
+export async function checkContracts(
+  section: ChainSection,
+  node: DeployNode,
+  more: readonly Expected[],
+): Promise<Finding[]> {
+  const { slug, escrow, oracle, permit2, quoteBond, deployment: file } = section;
+  const record: Deployment | undefined = file === null ? undefined : readDeployment(file);
+  const recorded = (key: 'escrow' | 'oracle' | 'quoteBond', address: Address) =>
+    record?.contracts[key]?.address === address ? record.contracts[key]?.codeHash : undefined;
+  const expected: Expected[] = [
+    { option: 'escrow', address: escrow, ours: { name: 'Escrow', recorded: recorded('escrow', escrow) } },
+    {
+      option: 'oracle',
+      address: oracle,
+      ours: { name: 'AttestationOracle', recorded: recorded('oracle', oracle) },
+    },
+    { option: 'permit2', address: permit2 },
+    ...(quoteBond === null
+      ? []
+      : [
+          {
+            option: 'quoteBond',
+            address: quoteBond,
+            ours: { name: 'QuoteBond' as const, recorded: recorded('quoteBond', quoteBond), escrow },
+          },
+        ]),
+    ...more,
+  ];
+  const head = await node.headNumber();
+  const rows = await Promise.all(
+    expected.map((one) =>
+      attempt(
+        CHECK,
+        `${slug} ${one.option}`,
+        async () => compared(slug, one, await node.code(one.address, head)),
+        'Repair the endpoints of the chain',
+      ),
+    ),
+  );
+  return rows.flat();
+}
+
+function compared(slug: string, { option, address, ours }: Expected, code: Hex): Finding {
+  const subject = `${slug} ${option}`;
+  if (code === '0x')
+    return failure(
+      CHECK,
+      subject,
+      `there is no code at ${address}`,
+      ours ? 'Correct the address, or deploy it: firmquote deploy run' : 'Correct the address',
+    );
+  if (ours === undefined) return ok(CHECK, subject, `code at ${address}`);
+  const { name, recorded, escrow, factory } = ours;
+  if (!hasBuild(name, code))
+    return failure(
+      CHECK,
+      subject,
+      `the code at ${address} is not that of ${name} of this version, built by solc ${compilerVersion}`,
+      'Correct the address. If another version deployed it, run that version',
+    );
+  if (recorded !== undefined && keccakHex(code) !== recorded)
+    return failure(
+      CHECK,
+      subject,
+      `the code at ${address} is not the one in the record of the deployment`,
+      'Its constructor had other arguments. Do not use this address, or run: firmquote deploy verify',
+    );
+  for (const [immutable, wanted] of [
+    ['ESCROW', escrow],
+    ['FACTORY', factory],
+  ] as const) {
+    const found = wanted === undefined ? undefined : addressIn(name, code, immutable);
+    if (wanted !== undefined && found !== wanted)
+      return failure(
+        CHECK,
+        subject,
+        `its ${immutable} is ${found}, not ${wanted}`,
+        `It was deployed for another ${immutable.toLowerCase()}. Correct the address, or deploy one for this`,
+      );
+  }
+  return ok(CHECK, subject, `${name} at ${address}`);
+}

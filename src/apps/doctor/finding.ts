@@ -1,0 +1,51 @@
+/** The lines of the doctor's report: what was looked at, what was found, and what to do about it. */
+
+export type FindingVerdict = 'ok' | 'warning' | 'failure';
+
+export interface Finding {
+  /** What kind of thing, such as `endpoint` or `database`. */
+  check: string;
+  /** Which one, such as `base #0`. Never a URL: it may hold a key. */
+  subject: string;
+  verdict: FindingVerdict;
+  found: string;
+  /** null when there is nothing to do. */
+  todo: string | null;
+}
+
+export const ok = (check: string, subject: string, found: string): Finding => ({
+  check,
+  subject,
+  verdict: 'ok',
+  found,
+  todo: null,
+});
+
+export const warning = (check: string, subject: string, found: string, todo: string): Finding => ({
+  check,
+  subject,
+  verdict: 'warning',
+  found,
+  todo,
+});
+
+export const failure = (check: string, subject: string, found: string, todo: string): Finding => ({
+  ...warning(check, subject, found, todo),
+  verdict: 'failure',
+});
+
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** The rows of a check; one failure when it cannot be made. */
+export async function attempt(
+  check: string,
+  subject: string,
+  look: () => Promise<Finding | readonly Finding[]>,
+  todo: string,
+): Promise<Finding[]> {
+  try {
+    return [await look()].flat();
+  } catch (error) {
+    return [failure(check, subject, messageOf(error), todo)];
+  }
+}
