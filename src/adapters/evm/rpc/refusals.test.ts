@@ -124,9 +124,9 @@ const LOGS: readonly Said[] = [
   ['elsewhere', -32_701, 'History has been pruned for this block'],
   ['elsewhere', -32_602, 'Archive requests require a personal token. Get one at: https://www.allnodes.com'],
   ['not_now', -32_005, 'request rate limited'],
-  ['elsewhere', -32_000, 'header not found'],
-  ['elsewhere', -32_602, 'block range extends beyond current head block'],
-  ['elsewhere', -32_000, 'invalid block range params'],
+  ['behind', -32_000, 'header not found'],
+  ['behind', -32_602, 'block range extends beyond current head block'],
+  ['behind', -32_000, 'invalid block range params'],
 ];
 
 const READING: readonly Said[] = [
@@ -152,7 +152,7 @@ const READING: readonly Said[] = [
   ['elsewhere', -32_601, 'the method eth_feeHistory does not exist/is not available'],
   ['elsewhere', -32_604, 'Method not enabled'],
   ['elsewhere', -32_000, 'missing trie node 1234 (path )'],
-  ['elsewhere', -39_001, 'Unknown block'],
+  ['behind', -39_001, 'Unknown block'],
   ['elsewhere', 4_444, 'pruned history unavailable'],
   ['unknown', -32_602, 'Invalid params'],
 ];

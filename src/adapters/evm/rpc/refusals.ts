@@ -7,7 +7,8 @@
 /**
  * - `reverted`: the call itself fails; every node says so.
  * - `not_now`: overloaded, limited or busy. The same again, here later or elsewhere.
- * - `elsewhere`: this endpoint cannot answer: it is behind, prunes state or lacks the method.
+ * - `behind`: a block that this endpoint has not seen. It comes soon, and another node may have it now.
+ * - `elsewhere`: this endpoint cannot answer: it prunes state or lacks the method.
  * - `smaller`: fewer blocks in one request for logs. `smaller_batch`: fewer calls in one HTTP request.
  * - `known`, `nonce_used`, `underpriced`, `out_of_funds`: about a raw transaction.
  * - `invalid`: no node will ever take it.
@@ -16,6 +17,7 @@
 export type Meaning =
   | 'reverted'
   | 'not_now'
+  | 'behind'
   | 'elsewhere'
   | 'smaller'
   | 'smaller_batch'
@@ -96,14 +98,14 @@ const TABLE: readonly Row[] = [
     words:
       /batch.*(?:large|big|limit|exceed|maximum|at most|more than|not (?:supported|allowed))|(?:max|limit|too many|exceed|more than).*batch/i,
   },
-  // geth and Reth, of a node behind the one that told the head; PublicNode (-32701) and Erigon, of history
-  // that they dropped. A smaller range would not help.
+  // geth and Reth, of a node behind the one that told the head. A smaller range would not help.
   {
-    means: 'elsewhere',
+    means: 'behind',
     method: 'eth_getLogs',
-    words:
-      /beyond (?:the )?(?:current )?head|in the future|future block|invalid block range|pruned|archive requests/i,
+    words: /beyond (?:the )?(?:current )?head|in the future|future block|invalid block range/i,
   },
+  // PublicNode (-32701) and Erigon, of history that they dropped.
+  { means: 'elsewhere', method: 'eth_getLogs', words: /pruned|archive requests/i },
   // Infura (-32602, -32005), Alchemy (-32600), QuickNode (-32614), Tenderly (words in `data`), Reth, Besu,
   // dRPC (35, -32701), Ankr and thirdweb (blocks instead of a range), Coinbase, BlockPI, Harmony and others.
   {
@@ -123,10 +125,15 @@ const TABLE: readonly Row[] = [
       /too many requests|rate.?limit|(?:request|usage|daily|monthly|compute) .*limit|limit (?:was )?(?:reached|exceeded)|quota|throttl|capacity|credits|overload|\bbusy\b|try again|timed? ?out|timeout/i,
   },
   {
+    means: 'behind',
+    codes: [-39_001],
+    words: /(?:header|block) not found|unknown block|BlockOutOfRange|sync is still in progress/i,
+  },
+  {
     means: 'elsewhere',
-    codes: [-32_601, -32_604, -39_001, 4_444],
+    codes: [-32_601, -32_604, 4_444],
     words:
-      /(?:header|block) not found|unknown block|missing trie node|BlockOutOfRange|state (?:is )?(?:un|not )available|historical|pruned|archive|method .*(?:not|un)|not supported|not available on|sync is still in progress/i,
+      /missing trie node|state (?:is )?(?:un|not )available|historical|pruned|archive|method .*(?:not|un)|not supported|not available on/i,
   },
 ];
 

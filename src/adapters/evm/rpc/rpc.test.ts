@@ -60,6 +60,7 @@ test.each([
   ['a rate limit', BUSY],
   ['a daily quota', refused(-32_000, 'daily quota exceeded')],
   ['an internal error', refused(-32_603, 'Internal error')],
+  ['a block that one node of several has not seen', refused(-32_000, 'header not found')],
   ['words that nobody knows', refused(-32_099, 'the moon is in the wrong house')],
 ])('the only endpoint is asked again after %s', async (_, refusal) => {
   const only = await node(refusal, refusal, GOOD);

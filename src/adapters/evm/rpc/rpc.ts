@@ -202,14 +202,16 @@ function translate(error: unknown, method: string): UpstreamError {
   });
 }
 
+/** The same request may be answered a moment later. */
+const LATER: ReadonlySet<Meaning> = new Set(['not_now', 'behind', 'unknown']);
+
 /** Whether another endpoint may answer. */
-const isItsOwn = ({ meaning }: RpcRefusal): boolean =>
-  meaning === 'not_now' || meaning === 'elsewhere' || meaning === 'unknown';
+const isItsOwn = ({ meaning }: RpcRefusal): boolean => LATER.has(meaning) || meaning === 'elsewhere';
 
 /** undefined when asking again is useless. */
 function pauseAfter({ meaning, retryAfterMs }: RpcRefusal, round: number): number | undefined {
   const pauseMs = PAUSES_MS[round];
-  if (pauseMs === undefined || (meaning !== 'not_now' && meaning !== 'unknown')) return undefined;
+  if (pauseMs === undefined || !LATER.has(meaning)) return undefined;
   return Math.max(pauseMs, retryAfterMs ?? 0);
 }
 

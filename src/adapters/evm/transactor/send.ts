@@ -16,6 +16,7 @@ const OUTCOMES: Readonly<Record<Meaning, SendOutcome['kind']>> = {
   reverted: 'rejected',
   invalid: 'rejected',
   not_now: 'not_now',
+  behind: 'not_now',
   elsewhere: 'not_now',
   smaller: 'not_now',
   smaller_batch: 'not_now',
