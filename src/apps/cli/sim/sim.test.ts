@@ -36,7 +36,7 @@ beforeEach(() => {
 });
 
 interface WrittenConfig {
-  networks: { tokens: { symbol: string }[] }[];
+  networks: { tokens: ({ symbol: string } | string)[] }[];
   lp: {
     prices: Record<string, object>;
     assets: Record<string, object>;
@@ -47,10 +47,8 @@ interface WrittenConfig {
 function withWbtc(config: WrittenConfig): WrittenConfig {
   const { networks, lp } = config;
   const address = `0x${'33'.repeat(20)}`;
-  for (const { tokens } of networks) {
-    const weth = tokens.find(({ symbol }) => symbol === 'WETH') as (typeof tokens)[0];
-    tokens.push({ ...weth, symbol: 'WBTC', ...{ decimals: 8, address } });
-  }
+  const wbtc = { symbol: 'WBTC', name: 'Wrapped BTC', decimals: 8, address };
+  for (const { tokens } of networks) tokens.push(wbtc);
   const [first] = lp.pairs as [(typeof lp.pairs)[0]];
   return {
     ...config,
