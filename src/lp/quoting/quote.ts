@@ -187,9 +187,10 @@ export function createQuoteHandler(
     if (sameChain) return undefined;
     const { symbol, decimals } = side === 'exactInput' ? inputToken : outputToken;
     const price = context.usd(symbol);
+    // Pricing declines it, with the reason.
+    if (price === undefined) return undefined;
     // A tenth more: the price may rise until the award.
-    const valueUsd =
-      price && Number((11n * BigInt(amount) * price.num) / (10n * price.den * 10n ** BigInt(decimals)));
+    const valueUsd = Number((11n * BigInt(amount) * price.num) / (10n * price.den * 10n ** BigInt(decimals)));
     const neededSeconds = secondsToFinalUp(origin, valueUsd) + quoting.fillMarginSeconds;
     const { landingMarginSeconds } = skeleton;
     const tooLarge = (detail: string): Decline => ({ declined: 'size_above_max', detail });
