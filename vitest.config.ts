@@ -39,9 +39,9 @@ export default defineConfig({
   test: {
     ...patient,
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-    // `npm run test:faults`, `test:alerts`, `test:hostile`, `test:walkthrough` and `lp-day` run these.
+    // `npm run test:faults`, `test:alerts`, `test:hostile`, `test:walkthrough`, `lp-day` and `rehearse` run these.
     exclude: [
-      ...['faults', 'alerts', 'hostile', 'kill', 'walkthrough', 'lp-day'].map((name) => `test/${name}/**`),
+      ...['faults', 'alerts', 'hostile', 'kill', 'walkthrough', 'lp-day', 'rehearsal'].map((name) => `test/${name}/**`),
       ...leftOut,
     ],
     globalSetup: ['test/support/build.ts', 'test/support/cluster.ts'],

@@ -40,6 +40,7 @@ const commands = {
   faults: (args) => faults(args),
   'lp-day': (args) => lpDay(args),
   alerts: () => suite('vitest.alerts.config.ts'),
+  rehearse: () => suite('vitest.rehearsal.config.ts'),
   walkthrough: () => suite('vitest.walkthrough.config.ts'),
   hostile: (args) =>
     args.length > 0
@@ -320,7 +321,14 @@ async function ci() {
   if (!closing) console.log('npm test printed no closing line: counted as a failure.');
 
   let output = tests.output;
-  for (const name of ['test:faults', 'test:alerts', 'test:hostile', 'test:walkthrough', 'lp-day']) {
+  for (const name of [
+    'test:faults',
+    'test:alerts',
+    'test:hostile',
+    'test:walkthrough',
+    'lp-day',
+    'rehearse',
+  ]) {
     const longer = await captured('npm', ['run', name]);
     output += `\n${longer.output}`;
     const ending = /^(\d+) passed, (\d+) failed$/m.exec(longer.output);
