@@ -296,6 +296,35 @@ describe('every lock', () => {
     expect(again).toMatchObject({ ready: true, fundingLock: 'ResourceLock' });
   });
 
+  test('once submitted, neither the candidate nor its siblings are ready: pending or settled', async () => {
+    const taker = await fundedTaker();
+    const { json } = await ask(taker);
+    const [chosen, sibling] = json['quotes'] as unknown as [Json, Json];
+    const preflight = (quoteResponse: Json) =>
+      v.call('POST', '/api/v1/rfq/orders/preflight', { key, body: { quoteResponse } });
+    const plan = (await preflight(chosen)).json;
+    expect(plan['ready']).toBe(true);
+    const submitted = await v.call('POST', '/api/v1/rfq/orders', {
+      key,
+      body: await signPlan(taker, chosen, plan),
+    });
+    const id = submitted.json['id'] as unknown as Hex;
+    const refusals = async () => {
+      const answers = [await preflight(chosen), await preflight(sibling)];
+      return answers.map(({ status, json: body }) => [status, body['detail']?.[0]?.['type']]);
+    };
+    const both = [
+      [422, 'quote_already_used'],
+      [422, 'nonce_used'],
+    ];
+    expect(await refusals()).toEqual(both);
+    expect((await preflight(chosen)).text).toContain(`order ${id} is pending`);
+    await settle(id);
+    expect(await refusals()).toEqual(both);
+    // A new request of the same taker is ready as before.
+    expect((await preflight((await ask(taker)).json['quotes']?.[0] as Json)).json['ready']).toBe(true);
+  });
+
   test('walletBroadcast: the relayer cannot pay, so the wallet sends the prepared call', async () => {
     const taker = await fundedTaker();
     v.relayer.healthy = false;
@@ -317,6 +346,15 @@ describe('every lock', () => {
         body: await signPlan(taker, candidate, plan),
       });
       expect(submitted.status, submitted.text).toBe(200);
+      // Submitted, but not broadcast: only the wallet's own transactions are left.
+      const again = await v.call('POST', '/api/v1/rfq/orders/preflight', {
+        key,
+        body: { quoteResponse: candidate },
+      });
+      expect(again.json).toMatchObject({
+        ready: false,
+        nextActions: [{ purpose: 'tokenApproval' }, { purpose: 'settlementBroadcast' }],
+      });
       for (const action of actions)
         if (action['tx'])
           await v.chain.send(

@@ -208,6 +208,8 @@ export interface OrderStore {
   /** One transaction. Unique on orderId, quoteId and (chain, user, nonce). Resolves after commit. */
   accept(order: NewOrder, response: string, idempotency: IdempotencyScope | null): Promise<Acceptance>;
   order(orderId: Bytes32): Promise<OrderRecord | undefined>;
+  /** At most one order is accepted per nonce of a taker on a chain. */
+  orderOfNonce(originChainId: number, taker: Address, nonce: bigint): Promise<OrderRecord | undefined>;
   /** Oldest first. At most one is not failed. */
   nextLegs(parentOrderId: Bytes32): Promise<OrderRecord[]>;
   /** Not final, oldest first. */

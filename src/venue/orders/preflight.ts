@@ -1,9 +1,14 @@
-/** POST …/orders/preflight: the steps that remain before this candidate can be submitted. */
+/**
+ * POST …/orders/preflight: the steps that remain before this candidate can be submitted. One that cannot be
+ * submitted any more gets the refusal that its submission would get; one whose taker still has to broadcast
+ * gets that step alone.
+ */
 
 import { MAX_UINT256, mulDivUp } from '../../domain/amount.ts';
 import { nativeTokenUnitsUp } from '../../domain/chain.ts';
 import type { Hex } from '../../domain/hex.ts';
 import type { ChainPort } from '../../ports/chain.ts';
+import type { OrderStore } from '../../ports/stores/store.ts';
 import { invalid } from '../../protocol/errors.ts';
 import type {
   Action,
@@ -33,7 +38,8 @@ import { chainNow } from '../market/chain-now.ts';
 import { receiverOf } from '../quoting/receiver.ts';
 import type { Screening } from './screening.ts';
 import type { VerifiedQuote, SealOwner, Sealing } from '../quoting/sealing.ts';
-import { PARTIES, requireOrigin, type TradingCaller } from './submit.ts';
+import { progressOf } from './status.ts';
+import { legTaken, PARTIES, requireOrigin, siblingUsed, type TradingCaller } from './submit.ts';
 import { readTaker, type TakerState } from './taker.ts';
 
 export type AnyPreflightRequest = PreflightRequest | RouterPreflightRequest;
@@ -43,6 +49,7 @@ type PreflightDeps = Pick<VenueDeps, 'chains' | 'clock' | 'random'> & {
   chainBulkhead: Bulkhead<number>;
   relayFees: RelayFees;
   screening: Screening;
+  store: Pick<OrderStore, 'orderOfNonce' | 'nextLegs'>;
 };
 
 export type Preflighter = ReturnType<typeof createPreflighter>;
@@ -71,6 +78,7 @@ export function createPreflighter({
   chainBulkhead,
   relayFees,
   screening,
+  store,
   clock,
   random,
 }: PreflightDeps) {
@@ -95,6 +103,14 @@ export function createPreflighter({
     namespace: SealOwner['namespace'],
   ): Promise<PreflightResponse> {
     const port = requireOrigin(chains, opened);
+    const submitTo = `/api/v1/${namespace}/orders`;
+    if (await alreadySubmitted(opened)) {
+      // The order is the venue's to follow, its transaction the taker's to send.
+      const taker = await chainBulkhead.run(opened.origin.id, () => readTaker(port, opened));
+      const { nextActions, ...plan } = await broadcastPlan(port, opened, taker, submitTo);
+      const left = nextActions.filter(({ purpose }) => purpose !== 'orderSignature');
+      return { ...plan, ready: false, nextActions: left };
+    }
     if (chainNow(clock, port) >= opened.validUntil)
       throw invalid(
         'quote_expired',
@@ -110,11 +126,30 @@ export function createPreflighter({
           ['body', 'quoteResponse', 'order'],
           'The order nonce has been used or cancelled on chain. Ask for a new quote.',
         );
-      const submitTo = `/api/v1/${namespace}/orders`;
       return opened.executionMode === 'walletBroadcast'
         ? broadcastPlan(port, opened, taker, submitTo)
         : submitPlan(port, opened, taker, fundingLock, submitTo);
     });
+  }
+
+  /** Whether only the taker's broadcast is left. Throws 422 when an order took the quote, its nonce or leg. */
+  async function alreadySubmitted(opened: VerifiedQuote): Promise<boolean> {
+    const { origin, order, orderId, parentOrderId } = opened;
+    const taken = await store.orderOfNonce(origin.id, order.user, order.nonce);
+    if (taken && (taken.orderId !== orderId || taken.quoteId !== opened.quoteId)) throw siblingUsed();
+    if (taken) {
+      const { status, stage, sent } = progressOf(taken);
+      if (taken.executionMode === 'walletBroadcast' && stage === 'awaiting_escrow' && sent.length === 0)
+        return true;
+      throw invalid(
+        'quote_already_used',
+        ['body', 'quoteResponse', 'quoteId'],
+        `This quote was submitted: order ${orderId} is ${status}. GET …/orders/{id} follows it; ask for a new quote to trade again.`,
+      );
+    }
+    const legs = parentOrderId === null ? [] : await store.nextLegs(parentOrderId);
+    if (legs.some((leg) => progressOf(leg).status !== 'failed')) throw legTaken();
+    return false;
   }
 
   async function submitPlan(

@@ -288,17 +288,9 @@ export function createSubmitter(deps: SubmitDeps) {
       case 'quote_already_used':
         throw alreadyUsed();
       case 'leg_taken':
-        throw invalid(
-          'quote_already_used',
-          ['body', 'quoteResponse'],
-          'The next leg of this route was submitted already. Preflight of its first leg shows where it stands.',
-        );
+        throw legTaken();
       case 'nonce_used':
-        throw invalid(
-          'nonce_used',
-          ['body', 'quoteResponse', 'order'],
-          'Another candidate of the same quote request was submitted; only one can execute.',
-        );
+        throw siblingUsed();
     }
   }
 
@@ -369,6 +361,18 @@ export const PARTIES = {
   receiver: ['body', 'quoteResponse', 'preview', 'outputs', 0, 'receiver'],
 } as const;
 
+export const legTaken = () =>
+  invalid(
+    'quote_already_used',
+    ['body', 'quoteResponse'],
+    'The next leg of this route was submitted already. Preflight of its first leg shows where it stands.',
+  );
+export const siblingUsed = () =>
+  invalid(
+    'nonce_used',
+    ['body', 'quoteResponse', 'order'],
+    'Another candidate of the same quote request was submitted; only one can execute. Ask for a new quote.',
+  );
 const inProgress = () =>
   new ApiError(
     'idempotency_in_progress',

@@ -258,6 +258,11 @@ export function createOrderStore(db: Database): OrderStore {
     async order(orderId) {
       return (await orders('order-one', 'order_id = $1', [bytes(orderId)]))[0];
     },
+    async orderOfNonce(originChainId, taker, nonce) {
+      const values = [originChainId, bytes(taker), uintBytes(nonce)];
+      const where = 'origin_chain_id = $1 and taker = $2 and nonce = $3';
+      return (await orders('order-of-nonce', where, values))[0];
+    },
     nextLegs: (parentOrderId) =>
       orders('order-next-legs', 'parent_order_id = $1 order by created_at_ms, order_id', [
         bytes(parentOrderId),
