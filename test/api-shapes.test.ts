@@ -621,11 +621,12 @@ describe('roster, pairs, errors', () => {
 });
 
 test('every row of every table was seen with a value', () => {
-  // A plan shows no signature of a lock: it is what asks for one. And no trade of a venue comes through a
-  // broker.
+  // A plan shows no signature of a lock: it is what asks for one. No trade of a venue comes through a
+  // broker. router-composite.test.ts follows a route to its settled order.
   const never = [
     'routingPath.brokerWorkspaceId',
     'routingPath.brokerName',
+    'Preflight response.order',
     'lockDetails: Permit2Lock.signature',
     'lockDetails: Eip3009Authorization.signature',
   ];

@@ -18,10 +18,10 @@ export type NextLeg =
 
 const STANDING: Record<string, NextLeg['kind']> = { legDelivery: 'waiting', legQuote: 'no_quote' };
 
-export function readNextLeg({ nextActions }: PreflightResponse): NextLeg {
+export function readNextLeg({ ready, nextActions }: PreflightResponse): NextLeg {
+  if (!ready && nextActions.length === 0) return { kind: 'done' };
   const wait = nextActions.find(({ type }) => type === 'wait');
   if (wait) {
-    if (wait.after.length === 0) return { kind: 'done' };
     const why = wait.details?.['productUnavailable'] as { message?: unknown } | undefined;
     return STANDING[wait.purpose] === 'no_quote'
       ? { kind: 'no_quote', message: String(why?.message ?? 'There is no quote for the next leg now.') }

@@ -11,7 +11,7 @@ import { account, type TestAccount } from '../support/devnet.ts';
 import { startDex, type TestDex } from '../support/dex.ts';
 import { type RouterWorld, startRouterWorld } from '../support/router.ts';
 import { signPlan } from '../support/taker.ts';
-import type { Json } from '../support/venue.ts';
+import type { Answer, Json } from '../support/venue.ts';
 
 let w: RouterWorld;
 let dex: TestDex;
@@ -80,6 +80,8 @@ const third = () => w.b.deployment.tokens[2] as NonNullable<(typeof w.b.deployme
 const actionsOf = (plan: Json) => plan['nextActions'] as unknown as Json[];
 const orderAction = (plan: Json) =>
   actionsOf(plan).find(({ purpose }) => (purpose as string) === 'orderSignature') as Json;
+
+const refusalOf = ({ status, json }: Answer) => [status, json['detail']?.[0]?.['type'] as unknown];
 
 type Fees = Record<string, { amount: string; asset: string; usd: number | null }>;
 
@@ -196,11 +198,17 @@ describe('RFQ across the corridor, then a pool', () => {
     const later = (await dossierOf(childId))['fees'] as unknown as Fees;
     expect(later['protocolFee']?.asset).toBe(middle['asset']);
     expect(later['protocolFee']?.usd).toBeCloseTo(usd(later['protocolFee']?.amount ?? ''), 6);
-    // Asked once more, the route says that it is done.
-    expect((await w.preflight(candidate)).json).toMatchObject({
+    // Asked once more, the route says that it is done, and has no actions.
+    const done = (await w.preflight(candidate)).json;
+    zPreflightResponse.strict().parse(done);
+    expect(done).toEqual({
+      quoteId: next['quoteId'],
       ready: false,
-      nextActions: [{ type: 'wait', after: [], details: { orderId: childId, status: 'settled' } }],
+      nextActions: [],
+      order: { orderId: childId, status: 'settled', stage: 'settled' },
     });
+    // Its last candidate can do nothing more either.
+    expect(refusalOf(await w.preflight(next))).toEqual([422, 'quote_already_used']);
   });
 
   test('the taker does not return: it holds the intermediate asset, and nothing else happens', async () => {
@@ -281,6 +289,9 @@ describe('other endings', () => {
     for (const refused of answers.filter(({ status }) => status !== 200))
       expect([refused.status, refused.json['detail']?.[0]?.['type']]).toEqual([422, 'quote_already_used']);
     expect(await w.v.store.nextLegs(parentId)).toHaveLength(1);
+    // Neither candidate of this leg can be submitted any more.
+    for (const next of [one.next, other.next])
+      expect(refusalOf(await w.preflight(next))).toEqual([422, 'quote_already_used']);
     await w.reaches(accepted[0]?.json['id'] as unknown as Hex, 'settled');
   });
 
@@ -294,9 +305,12 @@ describe('other endings', () => {
       quotes.find(isSequential) as Json,
     ];
     const used = await w.submit(taker, direct);
+    // Before the chain knows anything of it, and after.
+    expect(refusalOf(await w.preflight(two))).toEqual([422, 'nonce_used']);
+    expect(refusalOf(await w.preflight(direct))).toEqual([422, 'quote_already_used']);
     await w.reaches(used, 'escrowed');
-    const refused = await w.preflight(two);
-    expect([refused.status, refused.json['detail']?.[0]?.['type']]).toEqual([422, 'nonce_used']);
+    expect(refusalOf(await w.preflight(two))).toEqual([422, 'nonce_used']);
+    expect(refusalOf(await w.preflight(direct))).toEqual([422, 'quote_already_used']);
     await w.fill(used, lp);
     await w.reaches(used, 'settled');
   });

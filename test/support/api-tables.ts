@@ -232,6 +232,16 @@ export const PREFLIGHT = shape(
   ['nextActions', { each: ACTION }, 'always'],
   ['fundingLock', ['Permit2', 'EIP-3009', 'ResourceLock'], 'may be left out'],
   ['lockDetails', 'object', locked],
+  [
+    'order',
+    shape(
+      'preflight order',
+      ['orderId', 'hex', 'always'],
+      ['status', ['pending', 'settled', 'failed'], 'always'],
+      ['stage', 'text', 'always'],
+    ),
+    'may be left out',
+  ],
 );
 
 /* Orders */

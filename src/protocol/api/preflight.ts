@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { zQuoteCandidate } from './candidate.ts';
+import { zOrderStatusResponse } from './status.ts';
 
 /** Without it preflight chooses. */
 export const FUNDING_LOCKS = ['Permit2', 'EIP-3009', 'ResourceLock'] as const;
@@ -71,5 +72,13 @@ export const zPreflightResponse = z.object({
   /** Absent without a lock: walletBroadcast by plain allowance, and while a route waits. */
   fundingLock: z.enum(FUNDING_LOCKS).optional(),
   lockDetails: zLockDetails.optional(),
+  /** The last order of a route that has settled: nothing is left to do, so `nextActions` is empty. */
+  order: z
+    .object({
+      orderId: z.string(),
+      status: zOrderStatusResponse.shape.status,
+      stage: zOrderStatusResponse.shape.stage,
+    })
+    .optional(),
 });
 export type PreflightResponse = z.infer<typeof zPreflightResponse>;

@@ -1,6 +1,6 @@
 /**
  * Preflight of sequential routes. The same candidate returns the plan of the first leg's order, then to wait,
- * the sealed candidate of the next leg with its plan, or that leg's status.
+ * the sealed candidate of the next leg with its plan, to wait again, and at last the settled order alone.
  */
 
 import type { OrderRecord, OrderStore } from '../../ports/stores/store.ts';
@@ -85,7 +85,9 @@ export function createRoutePreflighter({
     const later = (await store.nextLegs(parent.orderId)).find(
       (order) => progressOf(order).status !== 'failed',
     );
-    if (later) return waiting(later, 'legDelivery', standing(later), progressOf(later).status === 'settled');
+    if (later && progressOf(later).status === 'settled')
+      return { quoteId: later.quoteId, ready: false, nextActions: [], order: standing(later) };
+    if (later) return waiting(later, 'legDelivery', standing(later));
     const answer = await router.nextLeg(parent, next, delivered, caller);
     if ('why' in answer) {
       const { chainId, token } = next.input;
@@ -106,12 +108,10 @@ const standing = (order: OrderRecord) => ({
   stage: progressOf(order).stage,
 });
 
-/** With `over`, nothing will follow. */
 function waiting(
   { quoteId, originChainId }: OrderRecord,
   purpose: 'legDelivery' | 'legQuote',
   details: Record<string, unknown>,
-  over = false,
 ): PreflightResponse {
   const action: Action = {
     type: 'wait',
@@ -119,7 +119,7 @@ function waiting(
     actor: 'venue',
     frequency: 'perTrade',
     chainId: originChainId,
-    after: over ? [] : ['rerunPreflight'],
+    after: ['rerunPreflight'],
     details,
   };
   return { quoteId, ready: false, nextActions: [action] };
