@@ -62,6 +62,7 @@ const gate = createAccessGate(
 const history = createTradeHistory({
   store,
   chains: new Map(chains.map((one) => [one.id, one])),
+  venues: new Map(),
   screening: createScreening({ screeners: [], metrics: silentMetrics }),
   clock: systemClock,
 });

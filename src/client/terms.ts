@@ -480,12 +480,16 @@ function readSealedRoute({ integrityChecksum }: Candidate, namespace: 'rfq' | 'r
   if (text === null) return null;
   const parsed = zSealedRoute.safeParse(jsonOf(text));
   must(
-    namespace === 'router' && parsed.success,
+    parsed.success && (namespace === 'router' || isReferenceAlone(parsed.data)),
     'commitments',
     "The checksum's route is unexpected or unreadable.",
   );
   return parsed.data;
 }
+
+/** All that an RFQ candidate may carry beside its commitments. */
+const isReferenceAlone = ({ venue, through, parent, next }: SealedRoute): boolean =>
+  venue === null && through === null && parent === null && next === null;
 
 function jsonOf(base64url: string): unknown {
   try {

@@ -1,6 +1,6 @@
 /**
  * `integrityChecksum` as text: `v1.<kid>.<mac>.<commitments>`, and the route as base64url of JSON where a
- * route venue settles the candidate or it follows another order.
+ * route venue settles the candidate, it follows another order, or the request had a referenceId.
  */
 
 import type { SignedCommitment } from '../domain/commitment.ts';

@@ -116,7 +116,7 @@ export function wireVenue(ports: VenueDeps, options: VenueOptions) {
   const routeRoster = createRouteRoster({ routeVenues, router, chains: networks, clock });
 
   const firmness = createFirmness(ports);
-  const history = createTradeHistory({ ...ports, chains: networks, screening });
+  const history = createTradeHistory({ ...ports, chains: networks, venues: venuesById, screening });
   const orderEvents = createOrderEventDispatcher({ ...ports, roster, nonceGroups });
   // Also for an order that was submitted at another replica.
   orderEvents.onOrder(({ keyId, originChainId, order }, { event }) => {

@@ -121,7 +121,7 @@ describe('RFQ across the corridor, then a pool', () => {
   test('completed: first leg delivered, second leg quoted again and settled, one route in the history', async () => {
     const taker = await w.taker();
     await approved(taker);
-    const candidate = await sequential(taker);
+    const candidate = await sequential(taker, { referenceId: 'route-7' });
     expect(candidate).toMatchObject({
       solverId: 'lp-1',
       routingPath: 'composite',
@@ -175,7 +175,12 @@ describe('RFQ across the corridor, then a pool', () => {
     expect(child.parentOrderId).toBe(parentId);
 
     const admin = await w.v.key('workspace');
+    // Under its display name, like a solver.
+    expect((await dossierOf(childId))['trade']).toMatchObject({ lpName: 'Uniswap', lpSource: 'external' });
+    expect((await dossierOf(childId))['lp']).toMatchObject({ id: 'uniswap-v2', name: 'Uniswap' });
     for (const id of [parentId, childId]) {
+      const followed = await w.v.call('GET', `/api/v1/router/orders/${id}`, { key: w.key });
+      expect(followed.json['referenceId']).toBe('route-7');
       const { json } = await w.v.call('GET', `/api/v1/workspaces/w1/trades/${id}`, { key: admin });
       expect(json).toMatchObject({
         orderKind: 'route_composite',
@@ -263,6 +268,14 @@ describe('other endings', () => {
       await chain.anvil.advance(Math.max(0, order.expires + 2 - (chain.port.head()?.timestamp ?? 0)));
     await w.reaches(parentId, 'refunded');
     expect(await w.held(taker, w.a, w.a.usdc)).toBe(paid);
+    const { json: status } = await w.v.call('GET', `/api/v1/router/orders/${parentId}`, { key: w.key });
+    const refundTx = status['failure']?.['refundTxHash'] as unknown as string;
+    expect(status['failure']).toEqual({
+      code: 'expired_unfilled',
+      message: `The output was not delivered before the fill deadline. The input went back to the taker in transaction ${refundTx}. Ask for a new quote to trade again.`,
+      refundTxHash: expect.stringMatching(/^0x[0-9a-f]{64}$/),
+      refundableFrom: null,
+    });
     const { fees } = await dossierOf(parentId);
     for (const name of ['protocolFee', 'solverFee', 'relayerTip'] as const)
       expect(fees?.[name], name).toMatchObject({ amount: '0', usd: 0 });
@@ -301,7 +314,7 @@ describe('other endings', () => {
       ask(taker, { output: { asset: w.asset(w.b, w.b.weth) }, maxCandidates: 20 }),
     );
     const [direct, two] = [
-      quotes.find(({ composite }) => composite === null) as Json,
+      quotes.find(({ routingPath }) => (routingPath as unknown) === 'direct') as Json,
       quotes.find(isSequential) as Json,
     ];
     const used = await w.submit(taker, direct);

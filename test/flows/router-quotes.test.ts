@@ -92,7 +92,28 @@ describe('one intent, every source', () => {
     }
     expect(new Set(quotes.map((quote) => quote['order']?.['payload']?.['message']?.['nonce'])).size).toBe(1);
     const rfq = quotes.find((quote) => (quote['solverId'] as string) === 'lp-1');
-    expect(rfq).toMatchObject({ composite: null, routingPath: 'direct', lpSpreadBps: 8 });
+    expect(rfq).toMatchObject({ routingPath: 'direct', lpSpreadBps: 8 });
+    // One order of one LP is one leg: what the taker pays for what it gets.
+    const [paid, got] = [rfq?.['preview']?.['inputs']?.[0], rfq?.['preview']?.['outputs']?.[0]] as [
+      Json,
+      Json,
+    ];
+    expect(rfq?.['composite']).toEqual({
+      executionModel: 'atomic',
+      legs: [
+        {
+          index: 0,
+          kind: 'rfq',
+          solverId: 'lp-1',
+          venue: 'rfq',
+          chainId: 31_421,
+          input: { asset: paid['asset'], amount: paid['amount'] },
+          output: { asset: got['asset'], amount: got['amount'], minimumAmount: got['amount'] },
+          eta: rfq?.['eta'],
+          dependsOn: [],
+        },
+      ],
+    });
     const pool = quotes.find((quote) => (quote['solverId'] as string) === 'uniswap-v3') as Json;
     const out = pool['preview']?.['outputs']?.[0] as Json;
     expect(pool).toMatchObject({
@@ -284,10 +305,14 @@ describe('the seal', () => {
       ...(await w.candidates(ask())),
       ...(await w.candidates(ask({ output: { asset: third } }))),
     ];
-    const kindOf = ({ composite }: Json) =>
-      `${(composite?.['executionModel'] as unknown as string) ?? 'plain'}`;
+    const kindOf = ({ solverId, composite }: Json) =>
+      (composite?.['executionModel'] as unknown) === 'sequential'
+        ? 'sequential'
+        : (solverId as unknown) === 'lp-1'
+          ? 'plain'
+          : 'pool';
     // One order of an LP, one through a pool, one of two legs.
-    const candidates = ['plain', 'atomic', 'sequential'].map(
+    const candidates = ['plain', 'pool', 'sequential'].map(
       (kind) => quotes.find((quote) => kindOf(quote) === kind) as Json,
     );
     for (const candidate of candidates) {

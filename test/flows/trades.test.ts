@@ -694,6 +694,7 @@ test('any text survives a cell, with only the guard added', async () => {
           csvLine(row, {
             chains,
             solvers: new Map([['lp-1', { name, kind: 'lp' }]]),
+            venues: new Map(),
             members: undefined,
             nowMs: 0,
           }),

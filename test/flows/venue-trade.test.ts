@@ -165,7 +165,9 @@ describe('every lock', () => {
     expect(preflight.status, preflight.text).toBe(200);
     zPreflightResponse.strict().parse(preflight.json);
     const plan = preflight.json;
-    expect(plan['fundingLock']).toBe(expectLock);
+    if (expectLock !== undefined) expect(plan['fundingLock']).toBe(expectLock);
+    if (plan['fundingLock'] !== ('ResourceLock' as unknown))
+      expect(plan['lockDetails']).toMatchObject({ signature: '0x' });
     expect(plan['ready']).toBe(true);
     const submitted = await v.call('POST', '/api/v1/rfq/orders', {
       key,
@@ -294,6 +296,30 @@ describe('every lock', () => {
       await v.call('POST', '/api/v1/rfq/orders/preflight', { key, body: { quoteResponse: candidate } })
     ).json;
     expect(again).toMatchObject({ ready: true, fundingLock: 'ResourceLock' });
+  });
+
+  test('an order carries the referenceId of its quote request, and none without', async () => {
+    for (const referenceId of ['desk 7: "größe" \u2028 #1', '', undefined]) {
+      const { order } = await trade(await fundedTaker(), {
+        ...(referenceId !== undefined && { referenceId }),
+      });
+      const followed = await v.call('GET', `/api/v1/rfq/orders/${order['id'] as unknown as string}`, { key });
+      zOrderStatusResponse.strict().parse(followed.json);
+      expect(followed.json['referenceId']).toBe(referenceId);
+    }
+    const forged = (await ask(await fundedTaker(), { referenceId: 'one' })).json['quotes']?.[0] as Json;
+    const parts = (forged['integrityChecksum'] as unknown as string).split('.');
+    const other = Buffer.from(
+      JSON.stringify({ venue: null, through: null, parent: null, next: null, referenceId: 'two' }),
+    ).toString('base64url');
+    for (const last of [[], [other]]) {
+      const quoteResponse = {
+        ...(forged as object),
+        integrityChecksum: [...parts.slice(0, 4), ...last].join('.'),
+      };
+      const refused = await v.call('POST', '/api/v1/rfq/orders/preflight', { key, body: { quoteResponse } });
+      expect(refused.json['detail']?.[0]?.['type']).toBe('integrity_mismatch');
+    }
   });
 
   test('once submitted, neither the candidate nor its siblings are ready: pending or settled', async () => {

@@ -205,12 +205,12 @@ export const ACTION = shape(
 export const LOCKS: Record<string, Shape> = {
   Permit2: shape(
     'lockDetails: Permit2Lock',
-    ['signature', 'hex', 'always', 'or null'],
+    ['signature', ['0x'], 'always'],
     ['deadline', 'unix seconds', 'always'],
   ),
   'EIP-3009': shape(
     'lockDetails: Eip3009Authorization',
-    ['signature', 'hex', 'always', 'or null'],
+    ['signature', ['0x'], 'always'],
     ['validAfter', 'integer', 'always'],
     ['validBefore', 'unix seconds', 'always'],
     ['nonce', 'hex', 'always'],
@@ -283,6 +283,7 @@ const SETTLED = shape(
 export const ORDER_STATUS = shape(
   'Order status response',
   ['status', STATUS, 'always'],
+  ['referenceId', 'text', 'may be left out'],
   ['txHash', 'hex', 'may be left out'],
   ['settledAmounts', { byName: SETTLED }, when('on settled orders', ({ status }) => status === 'settled')],
   ['failure', FAILURE, when('on failed orders', ({ status }) => status === 'failed')],

@@ -50,13 +50,9 @@ const zAction = z.object({
 export type Action = z.infer<typeof zAction>;
 
 const zLockDetails = z.union([
-  z.object({ signature: z.string().nullable(), deadline: z.int() }),
-  z.object({
-    signature: z.string().nullable(),
-    validAfter: z.int(),
-    validBefore: z.int(),
-    nonce: z.string(),
-  }),
+  /** `signature` is "0x": the plan asks for it, or a standing grant makes it unnecessary. */
+  z.object({ signature: z.string(), deadline: z.int() }),
+  z.object({ signature: z.string(), validAfter: z.int(), validBefore: z.int(), nonce: z.string() }),
   z.object({
     token: z.string(),
     account: z.string(),

@@ -53,6 +53,7 @@ export const zRouterCandidate = z.strictObject({
   routingPath: z.string().optional(),
   platformFeeBps: optional(z.int()),
   lpSpreadBps: optional(z.int()),
+  /** Always an object in answers: a direct fill has its one leg, a split one for each slice. */
   composite: optional(zComposite),
   gas: optional(z.strictObject({ native: z.string(), usd: optional(z.number()) })),
   warnings: z.array(z.strictObject({ code: z.int(), message: z.string() })).optional(),
@@ -87,12 +88,12 @@ export interface RouterTerms {
   routingPath: 'direct' | 'composite';
   platformFeeBps: number;
   lpSpreadBps: number | null;
-  composite: Composite | null;
+  composite: Composite;
   gas: { native: string; usd: number | null };
   warnings: { code: number; message: string }[];
 }
 
-/** A router candidate's settler, parent order and later legs, under the checksum. */
+/** What a candidate carries under its checksum beside its terms: settler, parent order, later legs. */
 export const zSealedRoute = z.strictObject({
   venue: z.strictObject({ id: z.string(), kind: z.enum(['dex', 'bridge', 'issuer', 'fiat']) }).nullable(),
   /** `gas` limits the fill itself. */
@@ -105,6 +106,8 @@ export const zSealedRoute = z.strictObject({
       exclude: z.array(z.string()),
     })
     .nullable(),
+  /** The caller's own, from the quote request. */
+  referenceId: z.string().max(200).optional(),
 });
 export type SealedRoute = z.infer<typeof zSealedRoute>;
 

@@ -19,6 +19,8 @@ export const zOrderStatusResponse = z.object({
   createdAt: z.iso.datetime(),
   updatedAt: z.iso.datetime(),
   stage: z.string(),
+  /** The quote request's own; absent when it had none. */
+  referenceId: z.string().optional(),
   /** Absent until a settlement transaction has been broadcast. */
   txHash: z.string().optional(),
   /** Keyed by CAIP-19 asset; absent until the order settles. */

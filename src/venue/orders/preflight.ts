@@ -56,6 +56,8 @@ export type Preflighter = ReturnType<typeof createPreflighter>;
 
 /** Seconds by which locks outlive the last second of settlement, because clocks differ. */
 const LOCK_MARGIN_SECONDS = 60;
+/** `lockDetails.signature` before the taker has signed, and with a standing grant, which needs none. */
+const UNSIGNED = '0x';
 const GRANT_TRADES = 10n;
 const GRANT_SECONDS = 30 * 24 * 3600;
 const MAX_UINT160 = (1n << 160n) - 1n;
@@ -132,7 +134,7 @@ export function createPreflighter({
     });
   }
 
-  /** Whether only the taker's broadcast is left. Throws 422 when an order took the quote, its nonce or leg. */
+  /** Whether only the taker's broadcast is left. Throws 422 when an order took the quote, nonce or leg. */
   async function alreadySubmitted(opened: VerifiedQuote): Promise<boolean> {
     const { origin, order, orderId, parentOrderId } = opened;
     const taken = await store.orderOfNonce(origin.id, order.user, order.nonce);
@@ -238,7 +240,7 @@ export function createPreflighter({
         const terms = { validAfter: 0, validBefore: until, nonce };
         return {
           lock: 'EIP-3009',
-          lockDetails: { signature: null, ...terms },
+          lockDetails: { signature: UNSIGNED, ...terms },
           actions: [
             signature(opened, 'eip3009Authorization', typedData, submitTo, {
               resultIn: 'eip3009Authorization',
@@ -250,7 +252,7 @@ export function createPreflighter({
       case 'permit2Grant':
         return {
           lock: 'Permit2',
-          lockDetails: { signature: null, deadline: taker.funding.permit2Grant.expiration },
+          lockDetails: { signature: UNSIGNED, deadline: taker.funding.permit2Grant.expiration },
           actions: await approvePermit2(),
         };
       case 'permit2Lock': {
@@ -271,7 +273,7 @@ export function createPreflighter({
         });
         return {
           lock: 'Permit2',
-          lockDetails: { signature: null, deadline: until },
+          lockDetails: { signature: UNSIGNED, deadline: until },
           actions: [...(await approvePermit2()), grant, lockSignature],
         };
       }

@@ -36,6 +36,7 @@ export function statusResponse(
     stage: progress.stage,
     ...(txHash && { txHash }),
     ...(progress.status === 'settled' && { settledAmounts: settledAmounts(record, progress, chains) }),
+    ...(record.referenceId !== null && { referenceId: record.referenceId }),
     ...(progress.status === 'failed' && { failure: failureOf(record, progress) }),
   };
 }
@@ -70,6 +71,15 @@ function settledAmounts(
   );
 }
 
+/** What happened, without what was to come then. */
+export const firstSentence = (message: string): string => /^[^.]*\./.exec(message)?.[0] ?? message;
+
+/** The stored message tells of the refund as still to come. */
+export const refundedMessage = (failure: Failure | undefined, refundTx: string): string => {
+  const { message } = failure ?? UNSTATED;
+  return `${firstSentence(message)} The input went back to the taker in transaction ${refundTx}. Ask for a new quote to trade again.`;
+};
+
 const UNSTATED: Failure = { code: 'expired_unfilled', message: 'The order was not delivered in time.' };
 
 function failureOf(
@@ -78,7 +88,7 @@ function failureOf(
 ): NonNullable<OrderStatusResponse['failure']> {
   return {
     code: failure.code,
-    message: failure.message,
+    message: refunded ? refundedMessage(failure, refunded.txHash) : failure.message,
     refundTxHash: refunded?.txHash ?? null,
     refundableFrom: opened && !refunded ? order.expires + 1 : null,
   };

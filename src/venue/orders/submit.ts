@@ -176,7 +176,7 @@ export function createSubmitter(deps: SubmitDeps) {
       signScheme: request.signScheme,
       funding: verified.funding,
       candidate: opened.text,
-      referenceId: null,
+      referenceId: opened.referenceId,
       amountUsd,
       screening: verified.screened,
       travelRule: dutyOf(workspace, amountUsd),

@@ -16,7 +16,7 @@ import { type OpenQuotes, sidesOf } from './open-quotes.ts';
 import type { RequestParser } from './parse-request.ts';
 import { noQuotes, type QuoteOutcome, type QuoteResponder } from './response.ts';
 import type { RfqSource } from './rfq-source.ts';
-import type { Sealing } from './sealing.ts';
+import { sealedReference, type Sealing } from './sealing.ts';
 import type { TakerNonces } from './taker-nonces.ts';
 import { candidateTerms } from './terms.ts';
 import { promisedMeanwhile } from './unavailable.ts';
@@ -72,6 +72,7 @@ export function createRfqQuoter(
           owner,
           candidateTerms(asked, candidate, { prices, ...options }),
           candidate.quote.commitments,
+          sealedReference(request.referenceId),
         ),
       );
       return { quotes, productUnavailable: null };

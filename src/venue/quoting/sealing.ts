@@ -60,6 +60,7 @@ export interface VerifiedQuote {
   parentOrderId: Bytes32 | null;
   /** The leg that follows in a sequential route. */
   nextLeg: LaterLeg | null;
+  referenceId: string | null;
   /** One per output. */
   solverIds: string[];
   origin: Chain;
@@ -187,6 +188,7 @@ export function createSealing(sealer: Sealer, chains: ReadonlyMap<number, Chain>
       fillGas: BigInt(route?.through?.gas ?? 0),
       parentOrderId: route?.parent ?? null,
       nextLeg,
+      referenceId: route?.referenceId ?? null,
       solverIds: solversOf(candidate, order),
       origin,
       dest,
@@ -250,6 +252,12 @@ function routeIn({ route }: SealText): SealedRoute | null | undefined {
   const parsed = zSealedRoute.safeParse(JSON.parse(Buffer.from(route, 'base64url').toString()));
   return parsed.success ? parsed.data : undefined;
 }
+
+/** undefined where nothing has to travel under the checksum. */
+export const sealedReference = (referenceId: string | undefined): SealedRoute | undefined =>
+  referenceId === undefined
+    ? undefined
+    : { venue: null, through: null, parent: null, next: null, referenceId };
 
 function orderRoute(route: SealedRoute | null): OrderRoute | null {
   return route?.venue

@@ -124,7 +124,11 @@ export function createRouter(deps: RouterDeps, settings: RouterSettings) {
       const { settlement, solvers } = request;
       const next = { settlement, include: solvers?.include ?? null, exclude: solvers?.exclude ?? [] };
       const quotes = best.map((candidate) =>
-        seal(parsed, candidate, { next: candidate.model === 'sequential' ? next : null, parent: null }),
+        seal(parsed, candidate, {
+          next: candidate.model === 'sequential' ? next : null,
+          parent: null,
+          ...(request.referenceId !== undefined && { referenceId: request.referenceId }),
+        }),
       );
       return { quotes, productUnavailable: null };
     } finally {
@@ -135,14 +139,18 @@ export function createRouter(deps: RouterDeps, settings: RouterSettings) {
   function seal(
     intent: KeyedRequest,
     candidate: RouteCandidate,
-    link: Pick<SealedRoute, 'next' | 'parent'>,
+    link: Pick<SealedRoute, 'next' | 'parent' | 'referenceId'>,
     delivered: RouterCandidate['composite'] = null,
   ): string {
     const { first, model } = candidate;
     quotedAtMs.set(first.source, clock.nowMs());
     chosen.add({ source: first.source, model });
     const owner: SealOwner = { account: intent.workspace.id, namespace: 'router', mode: intent.key.mode };
-    const plain = first.settledBy === null && link.next === null && link.parent === null;
+    const plain =
+      first.settledBy === null &&
+      link.next === null &&
+      link.parent === null &&
+      link.referenceId === undefined;
     const route: SealedRoute | null = plain
       ? null
       : { venue: null, through: null, ...first.settledBy, ...link };
@@ -200,7 +208,12 @@ export function createRouter(deps: RouterDeps, settings: RouterSettings) {
         .slice(0, 1)
         .map((leg) => ({ ...leg, output: { ...leg.output, amount: delivered.toString() } })),
     };
-    const text = seal(intent, best, { next: null, parent: parent.orderId }, done);
+    const link = {
+      next: null,
+      parent: parent.orderId,
+      ...(parent.referenceId !== null && { referenceId: parent.referenceId }),
+    };
+    const text = seal(intent, best, link, done);
     return { candidate: zRouterCandidate.parse(JSON.parse(text)) };
   }
 

@@ -63,11 +63,7 @@ export function routerTerms(
     routingPath: direct ? 'direct' : 'composite',
     platformFeeBps: workspace.platformFeeBps,
     lpSpreadBps: first.lpSpreadBps,
-    // One order of one LP has no parts.
-    composite:
-      direct && parts === 1 && first.settledBy === null
-        ? null
-        : { legs: shown, executionModel: sequential || delivered.length > 0 ? 'sequential' : 'atomic' },
+    composite: { legs: shown, executionModel: sequential || delivered.length > 0 ? 'sequential' : 'atomic' },
     gas: {
       native: relayTerms.takerGasWei.toString(),
       usd: relayTerms.takerGasWei === 0n ? 0 : prices.nativeUsd(origin.native, relayTerms.takerGasWei),

@@ -18,6 +18,8 @@ import { isPrivileged, tradeQuery } from './search.ts';
 interface HistoryDeps {
   store: VenueStore;
   chains: ReadonlyMap<number, Chain>;
+  /** By id. */
+  venues: ReadonlyMap<string, { name: string }>;
   screening: Screening;
   clock: Clock;
 }
@@ -28,7 +30,7 @@ export type TradeHistory = ReturnType<typeof createTradeHistory>;
 const nowhere = () => new ApiError('not_found', 'No such workspace or trade.');
 const EXPORT_RETRY_SECONDS = 10;
 
-export function createTradeHistory({ store, chains, screening, clock }: HistoryDeps) {
+export function createTradeHistory({ store, chains, venues, screening, clock }: HistoryDeps) {
   const { trades } = store;
 
   function bookOf(key: ApiKey, workspaceId: string): TradeBook {
@@ -44,6 +46,7 @@ export function createTradeHistory({ store, chains, screening, clock }: HistoryD
     return {
       chains,
       solvers: new Map(solvers.map((solver) => [solver.id, solver])),
+      venues,
       members: members && new Map(members.map((member) => [member.id, member])),
       nowMs: clock.nowMs(),
     };

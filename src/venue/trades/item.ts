@@ -16,6 +16,8 @@ import { lifecycleStatus } from './words.ts';
 export interface Names {
   chains: ReadonlyMap<number, Chain>;
   solvers: ReadonlyMap<string, { name: string; kind: string }>;
+  /** Display names of route venues, by id. */
+  venues: ReadonlyMap<string, { name: string }>;
   /** undefined when the caller may not see them. */
   members: ReadonlyMap<string, Member> | undefined;
   nowMs: number;
@@ -69,8 +71,8 @@ export const deferralOf = ({ orderId, state }: TradeRow, nowMs: number): Deferre
         toSeconds(nowMs),
       );
 
-export const lpName = (id: string, { solvers }: Pick<Names, 'solvers'>): string =>
-  solvers.get(id)?.name ?? id;
+export const lpName = (id: string, { solvers, venues }: Pick<Names, 'solvers' | 'venues'>): string =>
+  solvers.get(id)?.name ?? venues.get(id)?.name ?? id;
 export const slugOf = (chainId: number, { chains }: Pick<Names, 'chains'>): string =>
   chains.get(chainId)?.slug ?? `eip155:${chainId}`;
 export const fullName = ({ firstName, lastName }: Pick<Member, 'firstName' | 'lastName'>): string =>

@@ -6,6 +6,7 @@ import type { OrderRecord } from '../../ports/stores/store.ts';
 import type { TradeRow } from '../../ports/stores/trades.ts';
 import type { TradeDossier, TradeItem } from '../../protocol/api/trades.ts';
 import type { DeferredSettlement } from '../../settlement/deferred.ts';
+import { firstSentence, refundedMessage } from '../orders/status.ts';
 import { isFinal, type Progress, type OrderStage, STAGES } from '../../settlement/lifecycle.ts';
 
 type State = TradeItem['lifecycleStatus']['primary'];
@@ -126,13 +127,10 @@ export function substatusOf(
     case 'refund_pending':
       return say(
         progress.failure?.code ?? ('expired_unfilled' satisfies FailureCode),
-        `${firstSentence(progress.failure?.message)}${refund}`,
+        `${progress.failure ? `${firstSentence(progress.failure.message)} ` : ''}${refund}`,
       );
     case 'refunded':
-      return say(
-        'refunded',
-        `${firstSentence(progress.failure?.message)}The input went back to the taker in transaction ${progress.refunded?.txHash ?? ''}. Ask for a new quote to trade again.`,
-      );
+      return say('refunded', refundedMessage(progress.failure, progress.refunded?.txHash ?? ''));
     case 'failed':
       return say(
         progress.failure?.code ?? ('not_opened' satisfies FailureCode),
@@ -158,7 +156,3 @@ function inLedger({
   }[stage];
   return { substatus: `ledger_${stage}`, substatusMessage: message };
 }
-
-/** Up to the sentence about the refund, which the caller replaces. */
-const firstSentence = (message: string | undefined): string =>
-  message === undefined ? '' : `${/^[^.]*\./.exec(message)?.[0] ?? message} `;

@@ -37,6 +37,6 @@ export function explainFailure(
     case 'expired_unfilled':
       return { code, message: `The output was not delivered before the fill deadline. ${refundable}` };
     case 'solver_released':
-      return { code, message: 'The solver released the order, and the input went back to the taker.' };
+      return { code, message: 'The solver released the order. The input went back to the taker.' };
   }
 }
