@@ -25,6 +25,8 @@ interface World {
 }
 
 const [SANDBOX, PRODUCTION] = [31_421, 31_422];
+/** Listed, without an escrow. */
+const LISTED = { 'sandbox-only': 31_423, 'production-only': 31_424 };
 const MODES: readonly KeyMode[] = ['test', 'live'];
 let v: TestVenue;
 let worlds: Record<KeyMode, World>;
@@ -33,6 +35,11 @@ beforeAll(async () => {
   // The same kind of chain, but the venue was told that the second one is production.
   v = await startTestVenue({
     chainIds: [SANDBOX, PRODUCTION],
+    listedChains: Object.entries(LISTED).map(([slug, id]) => ({
+      slug,
+      id,
+      sandbox: slug === 'sandbox-only',
+    })),
     seen: (port) =>
       port.chain.id === PRODUCTION ? { ...port, chain: { ...port.chain, sandbox: false } } : port,
   });
@@ -192,6 +199,7 @@ test('pairs: a live key sees production, a test key sees both and trades on one'
   const [sandbox, production] = v.devnet.chains as [TestChain, TestChain];
   expect((await v.call('GET', '/api/v1/rfq/pairs', { key: worlds.live.keys.service })).json).toEqual({
     [production.chain.slug]: PRODUCTION,
+    'production-only': LISTED['production-only'],
   });
   expect((await v.call('GET', '/api/v1/rfq/pairs', { key: worlds.test.keys.service })).json).toMatchObject({
     [sandbox.chain.slug]: SANDBOX,
@@ -290,5 +298,32 @@ describe('topics', () => {
     const order = await call('/api/v1/rfq/orders', await signPlan(taker, candidate, plan));
     expect(order.status, order.text).toBe(200);
     await solver.next('award', ({ orderId }) => orderId === (order.json['id'] as unknown as string));
+  }
+});
+
+test('a listed chain without an escrow is pair_not_supported for every key that sees it, on either side', async () => {
+  for (const mode of MODES) {
+    const { keys, chain, taker } = worlds[mode];
+    const own = quoteBody(chain, taker);
+    const { json: pairs } = await v.call('GET', '/api/v1/rfq/pairs', { key: keys.service });
+    for (const [slug, id] of Object.entries(LISTED)) {
+      const seen = pairs[slug] !== undefined;
+      expect([mode, slug, seen]).toEqual([mode, slug, mode === 'test' || slug === 'production-only']);
+      const asset = `eip155:${id}/erc20:0x${'ab'.repeat(20)}`;
+      for (const namespace of ['rfq', 'router'])
+        for (const body of [
+          { ...own, output: { asset } },
+          { ...own, input: { ...own.input, asset } },
+          { ...own, input: { ...own.input, asset }, output: { asset: asset.replace('abab', 'cdcd') } },
+        ]) {
+          const answer = await v.call('POST', `/api/v1/${namespace}/quotes`, { key: keys.service, body });
+          if (seen)
+            expect(answer.json).toMatchObject({
+              quotes: [],
+              productUnavailable: { code: 'pair_not_supported' },
+            });
+          else expect([answer.status, typeOf(answer)]).toEqual([422, 'chain_not_in_roster']);
+        }
+    }
   }
 });

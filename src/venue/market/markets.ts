@@ -28,20 +28,21 @@ export function createMarkets(
   const byId = new Map([...chains].map((chain) => [chain.id, chain]));
   const roster = [...[...byId.values()].map(({ slug, id, sandbox }) => ({ slug, id, sandbox })), ...listed];
   const named = new Map(roster.map((entry) => [entry.id, entry]));
+  // A test key sees production chains too, to prepare for a live key.
+  const isListed = ({ sandbox }: { sandbox: boolean }, mode: KeyMode) => mode === 'test' || !sandbox;
   return {
     chains: byId,
     find(assetId: string, mode: KeyMode): Lookup {
       const asset = parseAssetId(assetId);
       const entry = asset && named.get(asset.chainId);
-      if (!asset || !entry || !tradesOn(entry, mode)) return { kind: 'unknown_chain' };
+      if (!asset || !entry || !isListed(entry, mode)) return { kind: 'unknown_chain' };
       const chain = byId.get(asset.chainId);
-      const token = chain && tokenOf(chain, asset.token);
-      return chain && token ? { kind: 'market', market: { asset, chain, token } } : { kind: 'unsupported' };
+      if (!chain) return { kind: 'unsupported' };
+      if (!tradesOn(chain, mode)) return { kind: 'unknown_chain' };
+      const token = tokenOf(chain, asset.token);
+      return token ? { kind: 'market', market: { asset, chain, token } } : { kind: 'unsupported' };
     },
-    // A test key sees production chains too, to prepare for a live key.
     pairs: (mode: KeyMode) =>
-      Object.fromEntries(
-        roster.filter(({ sandbox }) => mode === 'test' || !sandbox).map(({ slug, id }) => [slug, id]),
-      ),
+      Object.fromEntries(roster.filter((entry) => isListed(entry, mode)).map(({ slug, id }) => [slug, id])),
   };
 }

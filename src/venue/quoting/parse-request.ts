@@ -111,7 +111,7 @@ export function createRequestParser(
       throw invalid(
         'chain_not_in_roster',
         ['body', side, 'asset'],
-        'This chain is not in the roster of your key: see GET …/pairs.',
+        'Your key does not trade on this chain. A test key trades on sandbox chains, a live key on production chains: see GET …/pairs.',
       );
     return placed.kind === 'market' ? placed.market : undefined;
   }
