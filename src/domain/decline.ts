@@ -25,6 +25,8 @@ export interface Decline {
    * The largest amount (of the side the request fixed, base units) that would pass, when size is the reason.
    */
   maxAmount?: bigint;
+  /** The smallest amount (of the same side) that would pass, with `size_below_min`. */
+  minAmount?: bigint;
 }
 
 /**

@@ -43,10 +43,7 @@ export interface Priced {
   terms: SpreadTerms;
 }
 
-/** `maxAmount` and `minAmount` are of the side that the request fixes. */
-export interface PriceDecline extends Decline {
-  minAmount?: bigint;
-}
+export type PriceDecline = Decline;
 
 const MICRO = 1_000_000;
 const BPS = 10_000n;
@@ -188,14 +185,14 @@ function tooLarge(inputs: PriceInputs, frame: Frame): PriceDecline | undefined {
 
 /** Where no size passes, our own limits are to blame, and the taker is not told to change the amount. */
 function withLargest(answer: PriceDecline, maxAmount: bigint): PriceDecline {
-  return answer.declined === 'size_above_max' && maxAmount === 0n
-    ? {
-        declined: 'standby',
-        code: 'settings',
-        detail: `no size passes: ${answer.detail ?? 'all are out of bounds'}`,
-      }
-    : { ...answer, maxAmount };
+  return answer.declined === 'size_above_max' && maxAmount === 0n ? noSize(answer) : { ...answer, maxAmount };
 }
+
+const noSize = ({ detail }: PriceDecline): PriceDecline => ({
+  declined: 'standby',
+  code: 'settings',
+  detail: `no size passes: ${detail ?? 'all are out of bounds'}`,
+});
 
 function withBounds(inputs: PriceInputs, frame: Frame): Priced | PriceDecline {
   const answer = evaluate(inputs, frame);
@@ -203,7 +200,7 @@ function withBounds(inputs: PriceInputs, frame: Frame): Priced | PriceDecline {
   switch (answer.declined) {
     case 'size_below_min': {
       const minAmount = smallestPassing(inputs, frame);
-      return minAmount === undefined ? answer : { ...answer, minAmount };
+      return minAmount === undefined ? noSize(answer) : { ...answer, minAmount };
     }
     case 'size_above_max':
     case 'no_inventory':

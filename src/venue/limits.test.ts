@@ -351,7 +351,12 @@ test('without candidates, the reason that a taker can act on comes first', () =>
   const context = { asked: 3, invalid: 0, corridor: 'a-b', unit: { decimals: 6, symbol: 'USDC' } };
   const of = (...reasons: [Parameters<typeof whyNoQuotes>[0][number]['reason'], bigint | null][]) =>
     whyNoQuotes(
-      reasons.map(([reason, maxAmount]) => ({ solverId: 'x', reason, maxAmount })),
+      reasons.map(([reason, named]) => ({
+        solverId: 'x',
+        reason,
+        maxAmount: reason === 'size_below_min' ? null : named,
+        minAmount: reason === 'size_below_min' ? named : null,
+      })),
       context,
     );
   expect(of(['size_below_min', null], ['size_above_max', 5n], ['no_inventory', 7n])).toEqual({
@@ -360,6 +365,13 @@ test('without candidates, the reason that a taker can act on comes first', () =>
     corridor: 'a-b',
   });
   expect(of(['no_inventory', null], ['size_below_min', null]).code).toBe('amount_too_small');
+  // The least that any of them would take.
+  expect(of(['size_below_min', 9_000_000n], ['size_below_min', 7n], ['size_below_min', null])).toEqual({
+    code: 'amount_too_small',
+    message:
+      'The amount does not cover the cost of settling it. The least that would pass now is 0.000007 USDC.',
+    corridor: 'a-b',
+  });
   expect(of(['validity', null], ['pair', null]).code).toBe('validity_unavailable');
   expect(of(['stale_price', null])).toMatchObject({
     code: 'no_quotes',

@@ -5,6 +5,7 @@
 
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { FromSolver } from '../../src/protocol/link/link.ts';
 import { encodeFunctionData, parseAbi } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import type { Hex } from '../../src/domain/hex.ts';
@@ -36,6 +37,8 @@ beforeAll(async () => {
   await v.solver(1, (rfq, make) => {
     if (rfq.input === weth) return make.quote(rfq, { output: (BigInt(rfq.amount) * 2_400n) / 10n ** 12n });
     if (BigInt(rfq.amount) > 10n ** 12n) return make.decline(rfq, 'size_above_max', 10n ** 12n);
+    if (rfq.side === 'exactInput' && BigInt(rfq.amount) < 2_500_000n)
+      return { ...make.decline(rfq, 'size_below_min'), minAmount: '2500000' } as FromSolver;
     return make.quote(rfq, { output: (BigInt(rfq.amount) * 10n ** 12n) / 2_600n });
   });
 });
@@ -738,6 +741,21 @@ describe('impossible requests', () => {
       quotes: [],
       productUnavailable: { code: 'amount_too_small', corridor: 'chain1-chain1' },
     });
+    // Less than the relay fee, and more: both name the least amount, and that one is quoted.
+    for (const amount of ['1', '2499999']) {
+      const small = await ask(taker, { input: { asset: usdc, amount }, solvers: { include: ['lp-1'] } });
+      expect(small.json['productUnavailable']).toEqual({
+        code: 'amount_too_small',
+        message:
+          'The amount does not cover the cost of settling it. The least that would pass now is 2.5 USDC.',
+        corridor: 'chain1-chain1',
+      });
+    }
+    const least = await ask(taker, {
+      input: { asset: usdc, amount: '2500000' },
+      solvers: { include: ['lp-1'] },
+    });
+    expect(least.json['quotes'], least.text).toHaveLength(1);
     const large = await ask(taker, {
       input: { asset: usdc, amount: '5000000000000' },
       solvers: { include: ['lp-1'] },

@@ -289,6 +289,17 @@ test('reasons: unknown pair, wrong escrow, validity too long, amount too small',
     'validity',
   );
   expect(await reason({ ...rfq, rfqId: 'd', amount: '1' })).toBe('size_below_min');
+  // The least amount that it names passes, one clearly smaller does not; the same where the output is fixed.
+  for (const side of ['exactInput', 'exactOutput'] as const) {
+    const relayFee = (WETH / 100n).toString();
+    const at = (amount: string) =>
+      venue.ask({ ...rfq, rfqId: `d-${side}-${amount}`, side, relayFee, amount });
+    const small = await at('1');
+    expect(small).toMatchObject({ type: 'decline', reason: 'size_below_min', maxAmount: null });
+    const least = BigInt((small as { minAmount?: string }).minAmount ?? 0);
+    expect(await at(least.toString())).toMatchObject({ type: 'quote' });
+    expect(await at(((least * 9n) / 10n).toString())).toMatchObject({ reason: 'size_below_min' });
+  }
   expect(await reason({ ...rfq, rfqId: 'e', minValidUntil: Math.floor(Date.now() / 1000) + 40 })).toBe(
     'quote',
   );

@@ -6,7 +6,7 @@ import { corridorOf } from '../../domain/corridor.ts';
 import type { Chain, TokenInfo } from '../../domain/chain.ts';
 import type { FullestCap } from '../../inventory/limits.ts';
 import type { Mid } from '../../pricing/mid.ts';
-import type { PriceDecline, Priced } from '../../pricing/price.ts';
+import type { Priced } from '../../pricing/price.ts';
 import type { Rfq } from '../../protocol/link/link.ts';
 import type { ChainSight } from '../chain/chain-state.ts';
 import type { PricingEvidence } from '../quoting/pricing-evidence.ts';
@@ -240,7 +240,7 @@ function declineParts({ rfq, route, decline, atMs }: DeclineRecord) {
     detail: decline.detail ?? null,
     // Both are amounts of the side that the request fixed.
     largestThatPasses: amount(decline.maxAmount),
-    smallestThatPasses: amount((decline as PriceDecline).minAmount),
+    smallestThatPasses: amount(decline.minAmount),
   };
 }
 

@@ -4,6 +4,7 @@
  * unusually long validity, for Redis with several replicas, and for a remote signer.
  */
 
+import { divUp } from '../../domain/amount.ts';
 import { commitmentMessage, type QuoteCommitment } from '../../domain/commitment.ts';
 import { secondsToFinalUp } from '../../domain/chain.ts';
 import { type Decline, isDecline } from '../../domain/decline.ts';
@@ -411,6 +412,7 @@ export function createQuoteHandler(
     why: Decline,
     maxOutput: bigint | undefined,
   ): Decline {
+    if (why.minAmount !== undefined) return withSmallestSize(inputs, why, why.minAmount);
     if (why.maxAmount === undefined || why.maxAmount <= 0n) return why;
     const group = nonceGroupOf(route.origin.id, rfq.taker, rfq.skeleton.nonce);
     const trial = (amount: bigint): Trial => {
@@ -448,6 +450,13 @@ function sharedRefusal(refusal: Decline | undefined, { record }: HeldQuote): Ref
   };
 }
 
+/** A little more than the smallest amount that passes now: the price moves before the taker asks again. */
+function withSmallestSize(inputs: QuoteInputs, why: Decline, smallest: bigint): Decline {
+  const larger = smallest + divUp(smallest, SIZE_MARGIN);
+  const passes = !isDecline(price({ ...inputs, amount: larger }));
+  return { ...why, minAmount: passes ? larger : smallest };
+}
+
 /** The ledger names sizes in output units, the request may fix the input. */
 const inRequestUnits = (decline: Decline, amount: bigint, output: bigint): Decline =>
   decline.maxAmount === undefined
@@ -465,7 +474,7 @@ const forTenor = (inputs: QuoteInputs, first: OrderTimes, times: OrderTimes): Qu
 
 export function declineMessage(
   rfq: Pick<Rfq, 'rfqId'>,
-  { declined, control, code, maxAmount }: Decline,
+  { declined, control, code, maxAmount, minAmount }: Decline,
   quoteId?: Bytes32,
 ): LinkDecline {
   const said = control ?? code;
@@ -476,6 +485,7 @@ export function declineMessage(
     reason: declined,
     ...(said !== undefined && { code: said }),
     maxAmount: maxAmount === undefined ? null : maxAmount.toString(),
+    ...(minAmount !== undefined && { minAmount: minAmount.toString() }),
   };
 }
 

@@ -62,7 +62,7 @@ const LINK: Record<string, string> = {
   quote:
     'A firm quote: the complete order, and the commitment of the operator over its id. Several are allowed; `more` says whether another follows.',
   partial: 'What this solver could fill of a request that is too large for it alone. Not firm.',
-  decline: 'No quote, with the reason; maxAmount when the size was the reason.',
+  decline: 'No quote, with the reason; maxAmount or minAmount when the size was the reason.',
   slice: 'A planned split: sign the whole order if your output in it is what you offered.',
   commit: 'The commitment over the order of a slice.',
   released:

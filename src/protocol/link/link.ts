@@ -193,6 +193,8 @@ const zDecline = z.strictObject({
     .regex(/^[a-z][a-z_]{0,31}$/)
     .optional(),
   maxAmount: zAmount.nullable(),
+  /** With `size_below_min`: the smallest amount of the fixed side that would pass. */
+  minAmount: zAmount.optional(),
 });
 
 const zCommit = z.strictObject({

@@ -25,6 +25,7 @@ export interface Declined {
   solverId: string;
   reason: DeclineReason;
   maxAmount: bigint | null;
+  minAmount: bigint | null;
 }
 
 export interface SolverReplies {
@@ -267,7 +268,8 @@ export function createFanOut(
           answers.add({ solver: solverId, answer: 'decline' });
           countDecline(session, message);
           const maxAmount = message.maxAmount === null ? null : BigInt(message.maxAmount);
-          replies.declines.push({ solverId, reason: message.reason, maxAmount });
+          const minAmount = message.minAmount === undefined ? null : BigInt(message.minAmount);
+          replies.declines.push({ solverId, reason: message.reason, maxAmount, minAmount });
         }
       }
       return replies;

@@ -114,14 +114,6 @@ export function createRfqSource(deps: RfqSourceDeps, options: FanOutOptions): Rf
     });
     const asked = solverRequest(pair, nonce, relayTerms, crossChain);
     const nothing = (why: ProductUnavailable): RfqAnswer => ({ asked, candidates: [], why });
-    if (asked.side === 'exactInput' && asked.relayFee >= asked.amount)
-      return nothing(
-        unavailable(
-          'amount_too_small',
-          `Settling costs ${formatTokens(asked.relayFee, pair.input.token)}, which is all of this amount or more. Ask for more.`,
-          corridor,
-        ),
-      );
     const sessions = eligibleSessions(pair);
     if (sessions.length === 0)
       return nothing(
@@ -148,7 +140,10 @@ export function createRfqSource(deps: RfqSourceDeps, options: FanOutOptions): Rf
     timeoutMs: number | undefined,
   ): Promise<RfqAnswer> {
     const startedMs = clock.monotonicMs();
-    const replies = await fanOut.requestQuotes(asked.rfq, sessions, timeoutMs);
+    const answered = await fanOut.requestQuotes(asked.rfq, sessions, timeoutMs);
+    // Where settling costs the whole amount nothing can be quoted. The solvers say how much they want.
+    const worthless = asked.side === 'exactInput' && asked.relayFee >= asked.amount;
+    const replies = worthless ? { ...answered, quotes: [], partials: [] } : answered;
     const { matching, verified, invalid } = rankAndVerify(
       asked,
       replies.quotes,
@@ -167,6 +162,11 @@ export function createRfqSource(deps: RfqSourceDeps, options: FanOutOptions): Rf
     // One more than `maxCandidates`: the caller cuts after its last look at the LPs' balances.
     const candidates = split ? rank(asked.side, [...verified, split]) : verified;
     if (candidates.length > 0) return { asked, candidates, why: null };
+    if (worthless && replies.declines.every(({ reason }) => reason !== 'size_below_min')) {
+      const cost = formatTokens(asked.relayFee, pair.input.token);
+      const message = `Settling costs ${cost}, which is all of this amount or more. Ask for more.`;
+      return { asked, candidates: [], why: unavailable('amount_too_small', message, pair.corridor) };
+    }
     const why = whyNoQuotes([...replies.declines, ...tooLargeAlone(asked, replies.partials)], {
       asked: sessions.length,
       invalid,
@@ -418,6 +418,7 @@ const tooLargeAlone = ({ side }: SolverRequest, partials: SolverReplies['partial
   partials.map(({ session, partial }) => ({
     solverId: session.solverId,
     reason: 'size_above_max' as const,
+    minAmount: null,
     maxAmount: BigInt(partial.ladder.at(-1)?.[side === 'exactInput' ? 0 : 1] ?? 0n),
   }));
 

@@ -34,12 +34,20 @@ export function whyNoQuotes(
     const hint = most > 0n ? ` The most that would pass now is ${formatTokens(most, unit)}.` : '';
     return unavailable('amount_too_large', `No solver takes this much at once.${hint}`, corridor);
   }
-  if (of('size_below_min').length > 0)
+  const tooSmall = of('size_below_min');
+  if (tooSmall.length > 0) {
+    const least = tooSmall.reduce<bigint | null>(
+      (best, { minAmount }) => (minAmount !== null && (best === null || minAmount < best) ? minAmount : best),
+      null,
+    );
+    const hint =
+      least === null ? ' Ask for more.' : ` The least that would pass now is ${formatTokens(least, unit)}.`;
     return unavailable(
       'amount_too_small',
-      'The amount does not cover the cost of settling it. Ask for more.',
+      `The amount does not cover the cost of settling it.${hint}`,
       corridor,
     );
+  }
   if (of('validity').length > 0)
     return unavailable(
       'validity_unavailable',

@@ -139,7 +139,8 @@ export function createVenueSource(
   ): Found {
     if (isDecline(answer)) {
       answers.add({ venue: id, answer: 'decline' });
-      const decline = { solverId: id, reason: answer.declined, maxAmount: answer.maxAmount ?? null };
+      const { declined: reason, maxAmount = null, minAmount = null } = answer;
+      const decline = { solverId: id, reason, maxAmount, minAmount };
       const unit = ask.side === 'exactInput' ? ask.inputToken : ask.outputToken;
       return {
         offers: [],
