@@ -70,21 +70,27 @@ export const invalid = (type: RefusalType, loc: Location, msg: string): InvalidE
 
 export class ApiError extends RequestError {
   readonly retryAfterSeconds: number | null;
+  /** Of the answer, beside Retry-After. */
+  readonly headers: Readonly<Record<string, string>>;
 
   constructor(
     code: ErrorCode,
     message: string,
-    { retryAfterSeconds = null }: { retryAfterSeconds?: number | null } = {},
+    {
+      retryAfterSeconds = null,
+      headers = {},
+    }: { retryAfterSeconds?: number | null; headers?: Readonly<Record<string, string>> } = {},
   ) {
     super(message, { code, retry: retryAfterSeconds === null ? 'never' : 'later' });
     this.retryAfterSeconds = retryAfterSeconds;
+    this.headers = headers;
   }
 }
 
 interface ErrorAnswer {
   status: number;
   body: z.infer<typeof zErrorBody> | { detail: readonly Detail[] };
-  retryAfterSeconds: number | null;
+  headers: Readonly<Record<string, string>>;
   /** Only our own faults are logged as errors. */
   ours: boolean;
 }
@@ -92,9 +98,9 @@ interface ErrorAnswer {
 /** Hides messages of errors that were not written for callers. */
 export function answerFor(error: unknown): ErrorAnswer {
   if (error instanceof InvalidError)
-    return { status: 422, body: { detail: error.details }, retryAfterSeconds: null, ours: false };
+    return { status: 422, body: { detail: error.details }, headers: {}, ours: false };
   if (error instanceof ApiError)
-    return plain(error.code as ErrorCode, error.message, error.retryAfterSeconds);
+    return plain(error.code as ErrorCode, error.message, error.retryAfterSeconds, error.headers);
   if (error instanceof UpstreamError || (error instanceof BaseError && error.retry === 'later')) {
     return plain(
       'unavailable',
@@ -110,11 +116,16 @@ export function answerFor(error: unknown): ErrorAnswer {
   );
 }
 
-function plain(code: ErrorCode, message: string, retryAfterSeconds: number | null): ErrorAnswer {
+function plain(
+  code: ErrorCode,
+  message: string,
+  retryAfterSeconds: number | null,
+  headers: ErrorAnswer['headers'] = {},
+): ErrorAnswer {
   return {
     status: ERROR_STATUS[code],
     body: { error: { code, message } },
-    retryAfterSeconds,
+    headers: retryAfterSeconds === null ? headers : { ...headers, 'Retry-After': String(retryAfterSeconds) },
     ours: code === 'internal',
   };
 }

@@ -379,14 +379,26 @@ test('rates: by key after authentication, by address before it', async () => {
     expect(new Set(reads.map(({ status }) => status))).toEqual(new Set([200, 429]));
     const limited = reads.find(({ status }) => status === 429);
     expect(limited?.headers.get('retry-after')).toBe('1');
+    // No answer claims more than its limit, and a refusal says where the caller stands.
+    const rates = (headers: Headers) =>
+      ['policy', 'limit', 'remaining', 'reset'].map((name) => headers.get(`ratelimit-${name}`));
+    expect(rates(limited?.headers as Headers)).toEqual(['2;w=1;burst=2', '2', '0', '1']);
+    for (const { headers } of reads)
+      expect(Number(headers.get('ratelimit-remaining'))).toBeLessThanOrEqual(
+        Number(headers.get('ratelimit-limit')),
+      );
     expect(reads.find(({ status }) => status === 200)?.headers.get('ratelimit-limit')).toBe('2');
     const knocks = new Set<number>();
+    let stopped: Headers | undefined;
     // However slow the machine, enough of them at once come faster than twenty a second.
     while (knocks.size < 2)
-      for (const { status } of await Promise.all(
+      for (const { status, headers } of await Promise.all(
         Array.from({ length: 40 }, () => slow.call('GET', '/api/v1/rfq/pairs', { key: 'wrong' })),
-      ))
+      )) {
         knocks.add(status);
+        if (status === 429) stopped = headers;
+      }
+    expect(rates(stopped as Headers)).toEqual(['20;w=1;burst=20', '20', '0', '1']);
     expect(knocks).toEqual(new Set([401, 429]));
   } finally {
     await slow.stop();

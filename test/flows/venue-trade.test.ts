@@ -126,7 +126,10 @@ describe('quotes', () => {
     expect(decodeCommitments((best['integrityChecksum'] as string).split('.')[3] as string)).toHaveLength(1);
     // One nonce for all candidates: at most one of them can ever execute.
     expect(new Set(quotes.map((quote) => quote['order']?.['payload']?.['message']?.['nonce'])).size).toBe(1);
-    expect(headers.get('ratelimit-limit')).toBe('1000');
+    // The bucket holds a burst of two seconds, and has lost one request.
+    expect(headers.get('ratelimit-limit')).toBe('2000');
+    expect(headers.get('ratelimit-policy')).toBe('1000;w=1;burst=2000');
+    expect(Number(headers.get('ratelimit-remaining'))).toBeLessThan(2_000);
   });
 
   test('the relayer is paid out of the trade, and the LP learns how much', async () => {

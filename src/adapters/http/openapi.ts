@@ -68,12 +68,16 @@ const WITH_BODY: readonly ErrorCode[] = ['body_too_large', 'unsupported_media_ty
 
 const integer = (description: string) => ({ description, schema: { type: 'integer', minimum: 0 } });
 const HEADERS = {
-  'RateLimit-Limit': integer("Requests that this key's bucket refills by each second."),
+  'RateLimit-Policy': {
+    description: 'Requests per second, and how many at once after a rest, such as 50;w=1;burst=100.',
+    schema: { type: 'string' },
+  },
+  'RateLimit-Limit': integer('Requests that the full bucket of this key or address holds.'),
   'RateLimit-Remaining': integer('Requests left in the bucket.'),
   'RateLimit-Reset': integer('Seconds until there is another one.'),
   'Retry-After': integer('Seconds to wait before asking again.'),
 };
-const RATE = ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'] as const;
+const RATE = ['RateLimit-Policy', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'] as const;
 
 const KINDS: Record<string, string> = {
   service: 'a service key',
@@ -200,7 +204,7 @@ function operationOf(
     const waits = ['409', '429', '503'].includes(status);
     answers[status] = {
       description: describe(status, route, meaning),
-      ...(waits && { headers: headers(['Retry-After']) }),
+      ...(waits && { headers: headers(['Retry-After', ...(status === '429' ? RATE : [])]) }),
       content: {
         'application/json': {
           schema: { $ref: `#/components/schemas/${status === '422' ? 'ValidationError' : 'Error'}` },

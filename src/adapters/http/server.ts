@@ -189,7 +189,7 @@ export async function startHttp<Key extends ApiCaller>(
   function fail(reply: FastifyReply, error: unknown): FastifyReply {
     const answer = answerFor(error);
     if (answer.ours) log.error({ error }, 'a request failed because of an internal error');
-    if (answer.retryAfterSeconds !== null) reply.header('Retry-After', String(answer.retryAfterSeconds));
+    reply.headers(answer.headers);
     // The client may still be sending the oversized body.
     if (answer.status === 413) reply.header('Connection', 'close');
     return reply.code(answer.status).type('application/json').send(JSON.stringify(answer.body));

@@ -221,12 +221,14 @@ function count(map: Map<string, number>, id: string, by: number): void {
 function reject(stream: Duplex, error: unknown): void {
   // The peer may keep its half open.
   setTimeout(() => stream.destroy(), CLOSE_TIMEOUT_MS).unref();
-  const { status, body, retryAfterSeconds } = answerFor(error);
+  const { status, body, headers } = answerFor(error);
   const text = JSON.stringify(body);
-  const retry = retryAfterSeconds === null ? '' : `Retry-After: ${retryAfterSeconds}\r\n`;
+  const more = Object.entries(headers)
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .join('');
   stream.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\nContent-Type: ` +
-      `application/json\r\nContent-Length: ${Buffer.byteLength(text)}\r\n${retry}Connection: ` +
+      `application/json\r\nContent-Length: ${Buffer.byteLength(text)}\r\n${more}Connection: ` +
       `close\r\n\r\n${text}`,
   );
 }

@@ -6,19 +6,23 @@ import { ApiError } from '../../protocol/errors.ts';
 
 export interface Take {
   ok: boolean;
+  perSecond: number;
+  /** The most that a rested caller may ask at once. */
   limit: number;
   remaining: number;
   resetSeconds: number;
 }
 
-export const rateLimited = ({ limit, resetSeconds }: Take): ApiError =>
+export const rateLimited = (take: Take): ApiError =>
   new ApiError(
     'rate_limited',
-    `More than ${limit} requests a second. Slow down; Retry-After says for how long.`,
-    { retryAfterSeconds: Math.max(1, resetSeconds) },
+    `More than ${take.perSecond} requests a second. Slow down; Retry-After says for how long.`,
+    { retryAfterSeconds: Math.max(1, take.resetSeconds), headers: rateHeaders(take) },
   );
 
-export const rateHeaders = ({ limit, remaining, resetSeconds }: Take) => ({
+/** Limit and remaining are of the whole bucket; the policy says how fast it refills. */
+export const rateHeaders = ({ perSecond, limit, remaining, resetSeconds }: Take) => ({
+  'RateLimit-Policy': `${perSecond};w=1;burst=${limit}`,
   'RateLimit-Limit': String(limit),
   'RateLimit-Remaining': String(remaining),
   'RateLimit-Reset': String(resetSeconds),
@@ -54,7 +58,8 @@ export function createBuckets(
       if (ok) bucket.tokens = Math.max(-capacity, bucket.tokens - cost);
       return {
         ok,
-        limit: perSecond,
+        perSecond,
+        limit: Math.floor(capacity),
         remaining: Math.max(0, Math.floor(bucket.tokens)),
         resetSeconds: bucket.tokens >= 1 ? 0 : Math.max(1, Math.ceil((1 - bucket.tokens) / perSecond)),
       };
