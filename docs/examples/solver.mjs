@@ -379,6 +379,7 @@ function connect(url) {
       ping: () => say({ type: 'pong' }),
       challenge: async (message) => say(await hello(message)),
       refused: ({ code, message }) => log('refused', { code, message }),
+      rejected: ({ code, message, field }) => log('rejected', { code, message, field }),
       async welcome() {
         await readBalances();
         // Quotes signed before a restart may still be executed: wait until they have expired.

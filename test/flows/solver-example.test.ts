@@ -20,6 +20,7 @@ import {
   zFromVenue,
   zSkeleton,
 } from '../../src/protocol/link/link.ts';
+import { REJECTIONS } from '../../src/protocol/link/rejections.ts';
 import { zOrderMessage } from '../../src/protocol/wire.ts';
 import { openForCall, settleCall } from '../../src/settlement/call.ts';
 import { account, DEPLOYER, type TestAccount, type TestChain } from '../support/devnet.ts';
@@ -164,6 +165,7 @@ test('the document names every message and every field', async () => {
     [...new Set([...fields, ...within])].filter((name) => name !== 'type' && !page.includes(`\`${name}\``)),
   ).toEqual([]);
   for (const text of [LINK_PATH, LINK_PROOF_TYPE, ...DECLINE_REASONS]) expect(page).toContain(text);
+  for (const code of Object.keys(REJECTIONS)) expect(page).toContain(`\`${code}\``);
 });
 
 test('one chain: the order it signed settles', { timeout: 180_000 }, async () => {

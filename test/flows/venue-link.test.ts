@@ -9,7 +9,8 @@ import { assetId } from '../../src/domain/asset.ts';
 import { encodeContext, decodeContext, type OutputContext } from '../../src/domain/context.ts';
 import type { Hex } from '../../src/domain/hex.ts';
 import type { StandardOrder } from '../../src/domain/order.ts';
-import type { FromSolver, Rfq } from '../../src/protocol/link/link.ts';
+import type { FromSolver, LinkQuote, Rfq } from '../../src/protocol/link/link.ts';
+import { REJECTIONS, type RejectionCode } from '../../src/protocol/link/rejections.ts';
 import { requestWithdrawalCall, settleCall, withdrawDeferredCall } from '../../src/settlement/call.ts';
 import { account, DEPLOYER, type TestAccount } from '../support/devnet.ts';
 import { giveInto } from '../support/gift.ts';
@@ -162,11 +163,89 @@ describe('answers are verified before they are ranked', () => {
     },
   };
 
-  test.each(Object.entries(lies))('A46: %s never reaches a taker', async (_, lie) => {
+  /** What the venue objects to, as its `rejected` frame says it. */
+  const objections: Record<string, RejectionCode> = {
+    'another taker': 'terms',
+    'another nonce': 'terms',
+    'another chain': 'terms',
+    'more input than asked': 'amount',
+    'another token': 'output',
+    'another receiver': 'output',
+    'a callback': 'output',
+    'a smaller fee': 'context',
+    'no relay fee': 'context',
+    "somebody else's exclusivity": 'context',
+    'a shorter fill deadline': 'times',
+    'a late expiry': 'times',
+    'a validity beyond the limit': 'times',
+    'a signature by somebody else': 'signature',
+    'more than it has': 'balance',
+    nothing: 'amount',
+    'terms that differ from what was signed': 'signature',
+  };
+
+  test.each(Object.entries(lies))('A46: %s never reaches a taker', async (what, lie) => {
     const number = n++;
     const solver = await v.solver(number, lie, { inventory: 1_000n });
     const { json } = await ask(only(solver.id));
     expect(json).toMatchObject({ quotes: [], productUnavailable: { code: 'no_quotes' } });
+    const quote = solver.said.find(({ type }) => type === 'quote') as LinkQuote;
+    const code = objections[what] as RejectionCode;
+    expect(await solver.next('rejected')).toEqual({
+      type: 'rejected',
+      rfqId: quote.rfqId,
+      quoteId: quote.quoteId,
+      code,
+      ...REJECTIONS[code],
+    });
+    await solver.stop();
+  });
+
+  test('answers that are late, malformed or foreign are rejected too, ten a second, and honest ones are not', async () => {
+    let asked: Rfq | undefined;
+    const solver = await v.solver(
+      n++,
+      (rfq, make) => ((asked = rfq), make.quote(rfq, { output: fair(rfq) })),
+      { inventory: 1_000n },
+    );
+    expect((await ask(only(solver.id))).json['quotes']).toHaveLength(1);
+    expect(solver.received.filter(({ type }) => type === 'rejected')).toEqual([]);
+    const said = solver.said.find(({ type }) => type === 'quote') as LinkQuote;
+    const rfqId = (asked as Rfq).rfqId;
+    const commit = { ...said, type: 'commit' as const };
+    const { rfqId: _, quoteId, commitment, lpSpreadBps } = commit;
+    for (const [frame, expected] of [
+      [said, { rfqId, quoteId, code: 'late' }],
+      [
+        { type: 'partial', rfqId: 'never-asked', ladder: [['1', '1']], validUntil: 1 },
+        { quoteId: null, code: 'late' },
+      ],
+      [
+        { type: 'commit', rfqId, quoteId, commitment, lpSpreadBps },
+        { rfqId, quoteId, code: 'late' },
+      ],
+      [
+        { ...said, order: { ...said.order, nonce: 7 } },
+        { rfqId, quoteId, code: 'malformed', field: 'order.nonce' },
+      ],
+      [
+        { type: 'quote', rfqId: 5 },
+        { rfqId: null, quoteId: null, code: 'malformed', field: 'rfqId' },
+      ],
+    ] as const) {
+      solver.received.length = 0;
+      solver.say(JSON.stringify(frame));
+      expect(await solver.next('rejected')).toMatchObject(expected);
+    }
+    // A decline promises nothing, so a late one needs no answer.
+    solver.received.length = 0;
+    solver.say({ type: 'decline', rfqId, reason: 'pair', maxAmount: null });
+    for (let count = 0; count < 40; count++) solver.say(said);
+    solver.say({ type: 'ping' });
+    await solver.next('pong');
+    const rejected = solver.received.filter(({ type }) => type === 'rejected');
+    expect(rejected.length).toBeGreaterThan(0);
+    expect(rejected.length).toBeLessThanOrEqual(20);
     await solver.stop();
   });
 

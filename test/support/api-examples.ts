@@ -336,6 +336,9 @@ async function playSockets(stage: Stage): Promise<Pick<Recording, 'events' | 'li
     ],
     atMs: Date.now(),
   });
+  // Nobody asked for it.
+  four.say({ type: 'partial', rfqId: 'over', ladder: [['1', '1']], validUntil: 1 });
+  await four.next('rejected');
   four.say({ type: 'ping' });
   await four.next('pong');
   const first = await quotedBy(stage, 'lp-1');

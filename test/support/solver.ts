@@ -107,7 +107,7 @@ export async function startSolver(
     const read = readFromVenue(text);
     if (!read.ok) throw new Error(`the venue broke the protocol: ${read.detail}`);
     const { message } = read;
-    if ('rfqId' in message) askedBy.set(message.rfqId, line);
+    if (message.type === 'rfq' || message.type === 'slice') askedBy.set(message.rfqId, line);
     const times = (line.heard.get(text) ?? 0) + 1;
     line.heard.set(text, times);
     // An order event comes over every link and counts once.

@@ -75,6 +75,7 @@ export function createVenueSession(deps: VenueSessionDeps, { solver }: Pick<LpCo
   let challenged = false;
   let notices = fullBucket(NOTICES, 0);
   let lastFrameMs = 0;
+  let rejectionMs = Number.NEGATIVE_INFINITY;
   let stopped = false;
   let cancelHeartbeat = () => {};
   let inFlight = 0;
@@ -274,9 +275,21 @@ export function createVenueSession(deps: VenueSessionDeps, { solver }: Pick<LpCo
       case 'released':
         if (message.proof === 'nonce_used') deps.tradedElsewhere(message.quoteIds);
         return;
+      case 'rejected':
+        return warnOfRejection(message);
       case 'pong':
         return;
     }
+  }
+
+  /** At most one a second, whatever the venue sends. */
+  function warnOfRejection({ code, message, field }: LinkMessage<'rejected', FromVenue>): void {
+    if (clock.monotonicMs() - rejectionMs < 1_000) return;
+    rejectionMs = clock.monotonicMs();
+    log.warn(
+      { code: brief(code), field: brief(field), reason: brief(message) },
+      'the venue rejected an answer of ours',
+    );
   }
 
   function takeAward(award: Parameters<Awards['take']>[0]): void {

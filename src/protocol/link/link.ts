@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { DECLINE_REASONS } from '../../domain/decline.ts';
-import { addressToBytes32 } from '../../domain/hex.ts';
+import { addressToBytes32, type Bytes32 } from '../../domain/hex.ts';
 import type { MandateOutput } from '../../domain/order.ts';
 import { zAddress, zAmount, zAssetId, zBytes32, zHex, zOrderMessage, zSeconds } from '../wire.ts';
 
@@ -96,6 +96,19 @@ const zReleased = z.strictObject({
   type: z.literal('released'),
   quoteIds: z.array(zBytes32).max(256),
   proof: z.enum(['nonce_used', 'deadline_passed']).nullable(),
+});
+
+/** At most a few a second; further ones are only counted. */
+const zRejected = z.strictObject({
+  type: z.literal('rejected'),
+  /** null when the frame names none. */
+  rfqId: zId.nullable(),
+  quoteId: zBytes32.nullable(),
+  /** A key of `REJECTIONS`; the list may grow. */
+  code: z.string().max(32),
+  message: z.string().max(400),
+  /** Path in the answer. */
+  field: z.string().max(200),
 });
 
 const zAwardFields = {
@@ -222,6 +235,7 @@ export const zFromVenue = z.discriminatedUnion('type', [
   zRfq,
   zSlice,
   zReleased,
+  zRejected,
   zAward,
   zOrderNews,
   zResyncAnswer,
@@ -275,7 +289,15 @@ export const SOLVER_TYPES: ReadonlySet<string> = new Set(
 /** Ignore unknown types and warn once; count broken frames. */
 export type Read<M> =
   | { ok: true; message: M }
-  | { ok: false; kind: 'unknown_type' | 'invalid'; detail: string };
+  | { ok: false; kind: 'unknown_type' | 'invalid'; detail: string; broken?: BrokenFrame };
+
+/** A frame of a known type that its schema refuses: ids as far as they can be read, and where it is wrong. */
+export interface BrokenFrame {
+  type: string;
+  rfqId: string | null;
+  quoteId: Bytes32 | null;
+  field: string;
+}
 
 export const readFromVenue = (text: string): Read<FromVenue> => read(text, zFromVenue, VENUE_TYPES);
 export const readFromSolver = (text: string): Read<FromSolver> => read(text, zFromSolver, SOLVER_TYPES);
@@ -297,5 +319,11 @@ function read<M>(text: string, schema: z.ZodType<M>, types: ReadonlySet<string>)
     ok: false,
     kind: 'invalid',
     detail: `${type}: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}`,
+    broken: {
+      type,
+      rfqId: zId.safeParse((json as { rfqId?: unknown }).rfqId).data ?? null,
+      quoteId: zBytes32.safeParse((json as { quoteId?: unknown }).quoteId).data ?? null,
+      field: (issue?.path.join('.') ?? '').slice(0, 200),
+    },
   };
 }

@@ -39,6 +39,7 @@ const session = (solverId: string): SolverSession => ({
   inFlight: 0,
   readsInTime: () => true,
   send: () => {},
+  notify: () => {},
   end: () => {},
 });
 const decline = (rfqId: string): LinkDecline => ({ type: 'decline', rfqId, reason: 'pair', maxAmount: null });
@@ -125,7 +126,7 @@ test('a closed connection ends the wait for its solver, and a rejected answer is
   fanOut.receive(first, decline('r'));
   fanOut.forget(second);
   expect((await replies).declines).toHaveLength(1);
-  fanOut.reject(first, 'signature');
+  fanOut.reject(first, 'signature', { rfqId: 'x' });
   expect(faults).toEqual(['first']);
 });
 

@@ -6,13 +6,18 @@
 import { CONTROLS, DECLINE_REASONS, type DeclineReason } from '../../domain/decline.ts';
 import type { Bytes32 } from '../../domain/hex.ts';
 import type {
+  BrokenFrame,
   Commit,
+  FromVenue,
   LinkDecline,
+  LinkMessage,
   LinkQuote,
   LinkPartial,
   Rfq,
   SliceRequest,
 } from '../../protocol/link/link.ts';
+import { REJECTIONS, type RejectionCode } from '../../protocol/link/rejections.ts';
+import { frameLimit } from '../access/token-buckets.ts';
 import type { VenueDeps } from '../deps.ts';
 import type { FanOutOptions } from '../options.ts';
 import type { AnswerTimes } from '../solvers/answer-times.ts';
@@ -38,6 +43,12 @@ export interface SolverReplies {
 export interface CommitReplies {
   commits: Map<SolverSession, Commit>;
   refused: SolverSession[];
+}
+
+type Rejected = LinkMessage<'rejected', FromVenue>;
+interface RejectedIds {
+  rfqId: string | null;
+  quoteId?: Bytes32 | null;
 }
 
 export type FanOut = ReturnType<typeof createFanOut>;
@@ -68,6 +79,9 @@ const MAX_QUOTES_PER_SOLVER = 8;
  */
 const MISSES = 3;
 const REST_MS = 5_000;
+/** Per connection. */
+const REJECTED_PER_SECOND = 10;
+const REJECTED_TYPES: ReadonlySet<string> = new Set(['quote', 'partial', 'commit']);
 const OTHER = 'other';
 /** `late`: no time was left for the request; `busy`: too many in progress; `settings`: no size can pass. */
 const DECLINE_CODES: ReadonlySet<string> = new Set([...CONTROLS, 'late', 'busy', 'settings', OTHER]);
@@ -98,6 +112,7 @@ export function createFanOut(
   { timeoutMs, sliceTimeoutMs, lingerMs }: Pick<FanOutOptions, 'timeoutMs' | 'sliceTimeoutMs' | 'lingerMs'>,
 ) {
   const rounds = new Map<string, Round>();
+  const mayTell = new WeakMap<SolverSession, () => boolean>();
   const silence = new WeakMap<SolverSession, { misses: number; restsUntilMs: number }>();
   const answers = metrics.counter('firmquote_venue_answers_total', 'Answers of solvers', [
     'solver',
@@ -174,7 +189,10 @@ export function createFanOut(
 
   function receive(session: SolverSession, message: SolverAnswer) {
     const round = rounds.get(message.rfqId);
-    if (!round?.asked.has(session)) return answers.add({ solver: session.solverId, answer: 'late' });
+    if (!round?.asked.has(session)) {
+      if (message.type !== 'decline') tell(session, 'late', message);
+      return answers.add({ solver: session.solverId, answer: 'late' });
+    }
     const effect = effectOf(round, session, message);
     if (effect === 'ignored') return;
     round.lastAnswerMs = clock.monotonicMs();
@@ -197,6 +215,21 @@ export function createFanOut(
     if (round.mayContinue && leftMs > 0)
       round.cancelTimer = clock.after(leftMs, () => endRound(message.rfqId, round));
     else endRound(message.rfqId, round);
+  }
+
+  function tell(
+    session: SolverSession,
+    code: RejectionCode,
+    { rfqId, quoteId = null }: RejectedIds,
+    field: string = REJECTIONS[code].field,
+  ) {
+    const may = mayTell.get(session) ?? frameLimit(clock, REJECTED_PER_SECOND);
+    mayTell.set(session, may);
+    if (!may()) return;
+    const { message } = REJECTIONS[code];
+    session.notify(
+      JSON.stringify({ type: 'rejected', rfqId, quoteId, code, message, field } satisfies Rejected),
+    );
   }
 
   function forget(session: SolverSession) {
@@ -306,11 +339,20 @@ export function createFanOut(
     /** Counts an answer that was not rejected. Quotes beyond the best ones are not verified. */
     countValid: ({ solverId }: SolverSession, answer: 'quote' | 'commit') =>
       answers.add({ solver: solverId, answer }),
-    reject({ solverId }: SolverSession, why: Objection) {
+    /** Only tells the solver. */
+    tell,
+    /** Counts it, and tells the solver. */
+    reject(session: SolverSession, why: Objection, of: RejectedIds) {
+      const { solverId } = session;
       answers.add({ solver: solverId, answer: 'invalid' });
       invalid.add({ solver: solverId, why });
       // The quote itself holds, and the welcome said what is demanded.
       if (why !== 'bond') roster.recordFault(solverId, 'invalid');
+      tell(session, why, of);
+    },
+    /** Tells a solver that its answer cannot be read. The caller has counted it. */
+    rejectBroken(session: SolverSession, { type, field, ...of }: BrokenFrame) {
+      if (REJECTED_TYPES.has(type)) tell(session, 'malformed', of, field);
     },
   };
 }

@@ -22,7 +22,7 @@ import type { NonceGroups } from './nonce-groups.ts';
 import type { ParsedRequest } from './parse-request.ts';
 import type { Prices } from '../market/prices.ts';
 import type { RelayTerms, RelayFees } from './relay-fee.ts';
-import { commitSplit, type PartialOffers, planSplitRound, splitOrder } from './split-round.ts';
+import { commitSplit, isInTime, type PartialOffers, planSplitRound, splitOrder } from './split-round.ts';
 import { unavailable, whyNoQuotes } from './unavailable.ts';
 import type { QuoteBudget, UnsubmittedQuotes, Wanted } from './unsubmitted.ts';
 import {
@@ -144,6 +144,8 @@ export function createRfqSource(deps: RfqSourceDeps, options: FanOutOptions): Rf
     // Where settling costs the whole amount nothing can be quoted. The solvers say how much they want.
     const worthless = asked.side === 'exactInput' && asked.relayFee >= asked.amount;
     const replies = worthless ? { ...answered, quotes: [], partials: [] } : answered;
+    for (const offer of replies.partials)
+      if (!isInTime(asked, offer)) fanOut.tell(offer.session, 'times', offer.partial);
     const { matching, verified, invalid } = rankAndVerify(
       asked,
       replies.quotes,
@@ -290,7 +292,7 @@ export function createRfqSource(deps: RfqSourceDeps, options: FanOutOptions): Rf
       const matched = matchQuote(asked, session, quote);
       if (typeof matched === 'string') {
         invalid++;
-        fanOut.reject(session, matched);
+        fanOut.reject(session, matched, quote);
         // A quoteId names one quote: of two with the same id the first counts.
       } else if (!matching.has(matched.quoteId))
         matching.set(matched.quoteId, { ...rankingOf(matched, takerGas), matched });
@@ -300,7 +302,7 @@ export function createRfqSource(deps: RfqSourceDeps, options: FanOutOptions): Rf
       const quote = verified.length < most ? verifyQuote(deps, asked, matched) : undefined;
       if (typeof quote === 'string') {
         invalid++;
-        fanOut.reject(matched.session, quote);
+        fanOut.reject(matched.session, quote, { rfqId: asked.rfq.rfqId, quoteId: matched.quoteId });
         continue;
       }
       fanOut.countValid(matched.session, 'quote');

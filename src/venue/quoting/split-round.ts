@@ -22,13 +22,19 @@ export interface PlannedSplit {
   sessions: SolverSession[];
 }
 
+/** Whether the offer lives as long as this request demands. */
+export const isInTime = (
+  { now, rfq }: Pick<SolverRequest, 'now' | 'rfq'>,
+  { partial: { validUntil } }: PartialOffers[number],
+): boolean => validUntil > now && validUntil >= (rfq.minValidUntil ?? 0);
+
 /** undefined when the ladders cannot carry the amount. */
 export function planSplitRound(asked: SolverRequest, offers: PartialOffers): PlannedSplit | undefined {
   const usable = offers.filter(
-    ({ session, partial }) =>
-      partial.validUntil > asked.now &&
-      partial.validUntil >= (asked.rfq.minValidUntil ?? 0) &&
-      session.accounts.get(asked.origin.id)?.account === session.accounts.get(asked.dest.id)?.account,
+    (offer) =>
+      isInTime(asked, offer) &&
+      offer.session.accounts.get(asked.origin.id)?.account ===
+        offer.session.accounts.get(asked.dest.id)?.account,
   );
   const ladders = new Map(
     usable.map(({ session, partial }) => [
@@ -96,7 +102,7 @@ export async function commitSplit(
             amount: output.amount,
           });
     if (typeof backing === 'string') {
-      fanOut.reject(session, backing);
+      fanOut.reject(session, backing, commit);
       missing.push(session);
       continue;
     }

@@ -13,6 +13,7 @@ import { orderId, type StandardOrder } from '../../domain/order.ts';
 import type { UnixSeconds } from '../../domain/time.ts';
 import type { Recovery } from '../../ports/signer.ts';
 import { type LinkQuote, recipientFor, type Rfq } from '../../protocol/link/link.ts';
+import type { RejectionCode } from '../../protocol/link/rejections.ts';
 import { orderFromMessage } from '../../protocol/wire.ts';
 import type { PromisedOutputs } from './promised-outputs.ts';
 import type { Liquidity } from '../market/liquidity.ts';
@@ -70,7 +71,7 @@ export const OBJECTIONS = [
   'limit',
   'bond',
   'duplicate',
-] as const;
+] as const satisfies readonly RejectionCode[];
 export type Objection = (typeof OBJECTIONS)[number];
 
 export interface VerifyDeps {

@@ -108,6 +108,10 @@ export function createLinkDoor(deps: LinkDeps, { venueId }: { venueId: string })
       refuse('handshake_timeout', 'No proof of identity came in time.'),
     );
 
+    function push(text: string | Buffer) {
+      if (socket.bufferedBytes() > MAX_BUFFERED_BYTES) socket.terminate();
+      else socket.send(text);
+    }
     const say = (message: FromVenue) => socket.send(JSON.stringify(message));
     const ours = [...chains.values()].filter(({ chain }) => tradesOn(chain, key.mode));
 
@@ -165,9 +169,9 @@ export function createLinkDoor(deps: LinkDeps, { venueId }: { venueId: string })
         readsInTime: () => socket.bufferedBytes() < BUSY_BYTES,
         send(text) {
           spareAnswers = Math.min(spareAnswers + ANSWERS_PER_REQUEST, MAX_SPARE_ANSWERS);
-          if (socket.bufferedBytes() > MAX_BUFFERED_BYTES) socket.terminate();
-          else socket.send(text);
+          push(text);
         },
+        notify: push,
         end: (code, reason) => socket.close(code, reason),
       };
       if (!roster.join(session))
@@ -329,6 +333,7 @@ export function createLinkDoor(deps: LinkDeps, { venueId }: { venueId: string })
         if (read.kind === 'invalid') {
           roster.recordFault(solverId, 'invalid');
           if (!session) return refuse('invalid', 'That is not a message of the link.');
+          if (read.broken) fanOut.rejectBroken(session, read.broken);
         }
         if (!warned)
           log.warn(

@@ -41,6 +41,8 @@ export interface SolverSession {
   inFlight: number;
   readsInTime(): boolean;
   send(text: string | Buffer): void;
+  /** Like `send`, of a frame that asks for no answer. */
+  notify(text: string): void;
   end(code: number, reason: string): void;
 }
 
