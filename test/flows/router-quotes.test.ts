@@ -20,6 +20,8 @@ const wethFor = (usdcAmount: bigint) => (usdcAmount * 10n ** 12n) / 2_500n;
 /** What the one LP gives, in basis points of par. */
 let lpGives = 9_990n;
 let lpSilent = false;
+/** It buys the third token, for too much. */
+let lpBuysThird = false;
 
 beforeAll(async () => {
   w = await startRouterWorld(
@@ -36,6 +38,8 @@ beforeAll(async () => {
       return rfq.side === 'exactInput'
         ? make.quote(rfq, { output: (wethFor(BigInt(rfq.amount)) * lpGives) / 10_000n })
         : make.quote(rfq, { input: (BigInt(rfq.amount) * 2_500n * 10_000n) / (lpGives * 10n ** 12n) });
+    if (lpBuysThird && rfq.output === weth && rfq.side === 'exactInput')
+      return make.quote(rfq, { output: BigInt(rfq.amount) / 2_000n });
     return make.decline(rfq, 'pair');
   });
   taker = await w.taker();
@@ -191,6 +195,46 @@ describe('one intent, every source', () => {
     });
     // Nobody knows a price for that token, and the candidate says so.
     expect(best?.['warnings']).toMatchObject([{ code: 1003 }]);
+  });
+
+  test('no path visits a token twice, however well that would pay', async () => {
+    lpBuysThird = true;
+    try {
+      const quotes = await w.candidates(ask());
+      const third = w.asset(w.a, w.a.deployment.tokens[2] as never);
+      // The pools lead to the third token through WETH, and the LP would pay more WETH for it.
+      expect((await w.candidates(ask({ output: { asset: third } }))).length).toBeGreaterThan(0);
+      expect(
+        (await w.candidates(ask({ input: { asset: third, amount: (10n ** 21n).toString() } }))).length,
+      ).toBeGreaterThan(0);
+      for (const { composite } of quotes) {
+        const legs = composite?.['legs'] as unknown as Json[];
+        const visited = [legs[0], ...legs].map((leg, at) => leg?.[at === 0 ? 'input' : 'output']?.['asset']);
+        expect(new Set(visited).size, JSON.stringify(visited)).toBe(visited.length);
+      }
+    } finally {
+      lpBuysThird = false;
+    }
+  });
+
+  test('the gas of every leg that the wallet sends is in the candidate', async () => {
+    const third = w.asset(w.a, w.a.deployment.tokens[2] as never);
+    const gasOf = (candidate: Json) => BigInt(candidate['gas']?.['native'] as unknown as string);
+    w.v.relayer.healthy = false;
+    try {
+      const [one] = await w.candidates(ask({ solvers: { include: ['lp-1'] } }));
+      const two = (await w.candidates(ask({ output: { asset: third } }))).find(
+        (quote) => (quote['composite']?.['executionModel'] as string) === 'sequential',
+      ) as Json;
+      // Both legs settle by the wallet on this chain: clearly more than one settlement.
+      expect(gasOf(one as Json)).toBeGreaterThan(0n);
+      expect(gasOf(two) * 2n).toBeGreaterThan(gasOf(one as Json) * 3n);
+      expect(two['gas']?.['usd']).toBeCloseTo((Number(gasOf(two)) / 1e18) * 2_500, 6);
+      const later = (two['warnings'] as unknown as Json[]).find(({ code }) => (code as unknown) === 1008);
+      expect(later?.['message']).toMatch(/second leg, for about 0\.\d+ ETH of gas on chain 31421/);
+    } finally {
+      w.v.relayer.healthy = true;
+    }
   });
 
   test('RFQ then pool: the first leg firm, the second an estimate that says so', async () => {

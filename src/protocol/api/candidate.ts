@@ -107,4 +107,6 @@ export const WARNINGS = {
   tokenNotVerified: 1006,
   /** Router: a sequential route promises its first leg only. */
   laterLegNotFirm: 1007,
+  /** Router: the taker's wallet also sends the second leg, and pays its gas. */
+  laterLegGas: 1008,
 } as const;

@@ -66,6 +66,11 @@ export const zUnavailable = z.object({
 export const zQuoteResponse = z.object({
   requestId: z.string(),
   createdAt: z.iso.datetime(),
-  quotes: z.array(zQuoteCandidate),
+  quotes: z
+    .array(zQuoteCandidate)
+    .describe(
+      'Best first: most output less the gas that the taker pays, or least input plus that gas; then shorter ' +
+        'eta, fill history, longer validity.',
+    ),
   productUnavailable: zUnavailable.nullable(),
 });

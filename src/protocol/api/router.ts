@@ -114,7 +114,12 @@ export type SealedRoute = z.infer<typeof zSealedRoute>;
 export const zRouterQuoteResponse = z.object({
   requestId: z.string(),
   createdAt: z.iso.datetime(),
-  quotes: z.array(zRouterCandidate),
+  quotes: z
+    .array(zRouterCandidate)
+    .describe(
+      'Best first: most output less the gas that the taker pays in all legs, or least input plus that gas; ' +
+        'then shorter eta, fill history, longer validity.',
+    ),
   productUnavailable: zUnavailable.nullable(),
 });
 export const zRouterPreflightRequest = z.strictObject({

@@ -5,6 +5,7 @@
 
 import { setMaxListeners } from 'node:events';
 import { rank, type Ranked } from '../../auction/rank.ts';
+import { type Asset, assetId } from '../../domain/asset.ts';
 import type { ProductUnavailable } from '../../protocol/api/quote.ts';
 import { ApiError } from '../../protocol/errors.ts';
 import type { VenueDeps } from '../deps.ts';
@@ -23,6 +24,15 @@ export interface RouteCandidate extends Ranked {
   first: RouteOffer;
   legs: readonly RouteLeg[];
   model: (typeof MODELS)[number];
+  /** What the taker's wallet pays for each of its transactions; none on apiSubmit. */
+  gas: readonly GasCost[];
+}
+
+interface GasCost {
+  chainId: number;
+  wei: bigint;
+  /** Of the second leg. */
+  later: boolean;
 }
 
 export interface RouteCandidates {
@@ -45,11 +55,11 @@ export function createGatherer(
   { sources, relayFees, nonces, clock, random, log }: GathererDeps,
   options: RouterOptions,
 ) {
-  /** All orders that are signed first share `nonce`. */
+  /** All orders that are signed first share `nonce`. `passed`: assets that no route may come back to. */
   async function gather(
     intent: PairRequest,
     nonce: bigint,
-    { twoLegs } = { twoLegs: true },
+    { twoLegs = true, passed = [] }: { twoLegs?: boolean; passed?: readonly Asset[] } = {},
   ): Promise<RouteCandidates> {
     const gathered: RouteCandidates = { candidates: [], whys: [] };
     const endsAtMs = clock.monotonicMs() + options.timeoutMs;
@@ -60,7 +70,7 @@ export function createGatherer(
 
     const direct = async (source: RouteSource): Promise<void> => {
       const { offers, why } = await source.find(intent, nonce, leftMs(), over.signal);
-      gathered.candidates.push(...offers.map(directCandidate));
+      gathered.candidates.push(...offers.filter(avoiding(passed)).map(directCandidate));
       if (why) gathered.whys.push(why);
     };
     const across = async (middle: ListedAsset): Promise<void> => {
@@ -97,13 +107,25 @@ export function createGatherer(
     const [fixed, open] = forwards ? legs : ([legs[1], legs[0]] as const);
     const nonceOf = (leg: PairRequest) =>
       leg === legs[0] ? nonce : nonces.next(leg.input.chain.id, leg.taker);
-    const one = await best(fixed, serving(fixed, sources), nonceOf(fixed), leftMs() * FIRST_SHARE, signal);
+    // No path visits an asset twice: each leg keeps off the other's far end, and off what the other passes.
+    const end = avoiding([forwards ? intent.output.asset : intent.input.asset]);
+    const one = await best(
+      fixed,
+      serving(fixed, sources),
+      nonceOf(fixed),
+      leftMs() * FIRST_SHARE,
+      signal,
+      end,
+    );
     if (!one || signal.aborted) return undefined;
     const leg = { ...open, amount: forwards ? one.offer.minimumOutput : one.offer.inputAmount };
     const fitting = serving(leg, sources).filter((source) =>
       forwards ? makesSense(one.source, source) : makesSense(source, one.source),
     );
-    const other = await best(leg, fitting, nonceOf(open), leftMs(), signal);
+    const elsewhere = avoiding(
+      assetsOf(one.offer.legs).filter((asset) => assetId(asset) !== assetId(middle.asset)),
+    );
+    const other = await best(leg, fitting, nonceOf(open), leftMs(), signal, elsewhere);
     if (!other) return undefined;
     return forwards ? [one.offer, other.offer] : [other.offer, one.offer];
   }
@@ -114,6 +136,7 @@ export function createGatherer(
     nonce: bigint,
     withinMs: number,
     signal: AbortSignal,
+    isAllowed: (offer: RouteOffer) => boolean,
   ): Promise<{ source: RouteSource; offer: RouteOffer } | undefined> {
     // Each request to solvers needs its own id.
     const found = await Promise.all(
@@ -123,7 +146,7 @@ export function createGatherer(
     );
     const [offer] = rank(
       leg.side,
-      found.flatMap(({ offers }) => offers),
+      found.flatMap(({ offers }) => offers.filter(isAllowed)),
     );
     const source = offer && asked.find(({ id }) => id === offer.source);
     return offer && source && { source, offer };
@@ -155,6 +178,7 @@ export function createGatherer(
         second.legs.map((leg) => ({ ...leg, output: { ...leg.output, minimum: null } })),
       ),
       model: 'sequential',
+      gas: [...gasCosts(first), ...gasCosts(second, true)],
     };
   }
 
@@ -195,4 +219,16 @@ export const directCandidate = (offer: RouteOffer): RouteCandidate => ({
   first: offer,
   legs: offer.legs,
   model: 'atomic',
+  gas: gasCosts(offer),
 });
+
+const gasCosts = ({ order, relayTerms: { takerGasWei: wei } }: RouteOffer, later = false): GasCost[] =>
+  wei === 0n ? [] : [{ chainId: Number(order.originChainId), wei, later }];
+
+const assetsOf = (legs: readonly RouteLeg[]): Asset[] =>
+  legs.flatMap(({ input, output }) => [input.asset, output.asset]);
+
+function avoiding(assets: readonly Asset[]): (offer: RouteOffer) => boolean {
+  const shunned = new Set(assets.map(assetId));
+  return ({ legs }) => !assetsOf(legs).some((asset) => shunned.has(assetId(asset)));
+}

@@ -5,7 +5,7 @@
 
 import { nonceGroupOf } from '../../domain/order.ts';
 import { rank } from '../../auction/rank.ts';
-import { type Asset, assetId } from '../../domain/asset.ts';
+import { type Asset, assetId, parseAssetId } from '../../domain/asset.ts';
 import { corridorOf } from '../../domain/corridor.ts';
 import { InvariantError } from '../../domain/errors.ts';
 import type { Address } from '../../domain/hex.ts';
@@ -156,7 +156,12 @@ export function createRouter(deps: RouterDeps, settings: RouterSettings) {
       : { venue: null, through: null, ...first.settledBy, ...link };
     return sealing.seal(
       owner,
-      routerTerms(intent, candidate, { prices, options: settings.fanOut, delivered: delivered?.legs ?? [] }),
+      routerTerms(intent, candidate, {
+        prices,
+        options: settings.fanOut,
+        delivered: delivered?.legs ?? [],
+        native: (chainId) => chains.get(chainId)?.chain.native,
+      }),
       first.commitments,
       route,
     );
@@ -191,7 +196,7 @@ export function createRouter(deps: RouterDeps, settings: RouterSettings) {
     const release = openQuotes.reserve(key.id, openQuoteLimits(workspace, settings.rates), intent.now);
     const nonce = nonces.next(intent.input.chain.id, intent.taker);
     const { candidates, whys, refusal } = await gatherer
-      .gather(intent, nonce, { twoLegs: false })
+      .gather(intent, nonce, { twoLegs: false, passed: passedBefore(parent) })
       .finally(release);
     if (candidates.length === 0 && refusal) throw refusal;
     const best = rank(intent.side, candidates).find(({ first }) => first.isStillBacked());
@@ -267,6 +272,13 @@ export function createRouter(deps: RouterDeps, settings: RouterSettings) {
     lastQuoteAtMs: (venueId: string) => quotedAtMs.get(venueId),
   };
 }
+
+/** The assets that led to what the parent delivered. */
+const passedBefore = ({ candidate }: OrderRecord): Asset[] =>
+  ((JSON.parse(candidate) as RouterCandidate).composite?.legs.slice(0, 1) ?? []).flatMap(({ input }) => {
+    const asset = parseAssetId(input.asset);
+    return asset ? [asset] : [];
+  });
 
 function mostTelling(whys: readonly ProductUnavailable[], corridor: string): ProductUnavailable {
   const order: ProductUnavailable['code'][] = [

@@ -1,8 +1,10 @@
 /** The fields of a router candidate. */
 
+import { formatUnits } from '../../domain/amount.ts';
 import { assetId } from '../../domain/asset.ts';
+import { type Chain, ETHER, type NativeCurrency } from '../../domain/chain.ts';
 import { orderEnvelope } from '../../domain/order.ts';
-import { ORDER_TYPE } from '../../protocol/api/candidate.ts';
+import { ORDER_TYPE, WARNINGS } from '../../protocol/api/candidate.ts';
 import type { Leg, RouterTerms } from '../../protocol/api/router.ts';
 import type { FanOutOptions } from '../options.ts';
 import type { Prices } from '../market/prices.ts';
@@ -15,12 +17,14 @@ export interface RouterTermsContext {
   prices: Prices;
   options: Pick<FanOutOptions, 'shortValiditySeconds' | 'farFromMidBps'>;
   delivered?: readonly Leg[];
+  /** undefined for a chain that is not connected. */
+  native(chainId: number): NativeCurrency | undefined;
 }
 
 export function routerTerms(
   { input, output, receiver, workspace, now }: PairRequest,
-  { first, legs, model, inputAmount, outputAmount, eta, validUntil }: RouteCandidate,
-  { prices, options, delivered = [] }: RouterTermsContext,
+  { first, legs, model, inputAmount, outputAmount, eta, validUntil, gas }: RouteCandidate,
+  { prices, options, delivered = [], native }: RouterTermsContext,
 ): RouterTerms {
   const { relayTerms, order } = first;
   const origin = input.chain;
@@ -64,22 +68,51 @@ export function routerTerms(
     platformFeeBps: workspace.platformFeeBps,
     lpSpreadBps: first.lpSpreadBps,
     composite: { legs: shown, executionModel: sequential || delivered.length > 0 ? 'sequential' : 'atomic' },
-    gas: {
-      native: relayTerms.takerGasWei.toString(),
-      usd: relayTerms.takerGasWei === 0n ? 0 : prices.nativeUsd(origin.native, relayTerms.takerGasWei),
-    },
-    warnings: warningsFor(
-      {
-        delta: prices.deltaFromMid(input.token, inputAmount, output.token, outputAmount),
-        thin: first.thin,
-        secondsLeft: validUntil - now,
-        underWatch: first.underWatch,
-        laterLeg: sequential,
-      },
-      options,
-    ),
+    gas: gasOf(origin, gas, { prices, native }),
+    warnings: [
+      ...warningsFor(
+        {
+          delta: prices.deltaFromMid(input.token, inputAmount, output.token, outputAmount),
+          thin: first.thin,
+          secondsLeft: validUntil - now,
+          underWatch: first.underWatch,
+          laterLeg: sequential,
+        },
+        options,
+      ),
+      ...laterGas(gas, native),
+    ],
   };
 }
+
+type NativeOf = RouterTermsContext['native'];
+
+/** Of all legs: USD over all chains, native where it is the same currency as on the first chain. */
+function gasOf(
+  { native: own }: Chain,
+  costs: RouteCandidate['gas'],
+  { prices, native }: Pick<RouterTermsContext, 'prices' | 'native'>,
+): RouterTerms['gas'] {
+  const usd = costs.map(({ chainId, wei }) => prices.nativeUsd(native(chainId) ?? ETHER, wei));
+  return {
+    native: costs
+      .reduce((sum, { chainId, wei }) => (native(chainId)?.symbol === own.symbol ? sum + wei : sum), 0n)
+      .toString(),
+    usd: usd.some((each) => each === null) ? null : usd.reduce<number>((sum, each) => sum + (each ?? 0), 0),
+  };
+}
+
+/** A cost that the taker meets only after the first leg. */
+const laterGas = (costs: RouteCandidate['gas'], native: NativeOf): RouterTerms['warnings'] =>
+  costs
+    .filter(({ later }) => later)
+    .map(({ chainId, wei }) => {
+      const { symbol } = native(chainId) ?? ETHER;
+      return {
+        code: WARNINGS.laterLegGas,
+        message: `Your wallet also sends the second leg, for about ${formatUnits(wei, 18)} ${symbol} of gas on chain ${chainId}. The ranking counts it.`,
+      };
+    });
 
 /** `before`: number of delivered legs; the first of these depends on the last of them. */
 function show(
