@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { BaseError, RequestError, UpstreamError } from '../domain/errors.ts';
+import { EXAMPLE_ADDRESS, EXAMPLE_ASSET } from './wire.ts';
 
 export const ERROR_STATUS = {
   bad_request: 400,
@@ -130,6 +131,19 @@ function plain(
   };
 }
 
+/** Values of the fields that callers get wrong most. */
+const EXAMPLES: Readonly<Record<string, string | number>> = {
+  taker: EXAMPLE_ADDRESS,
+  receiver: EXAMPLE_ADDRESS,
+  asset: EXAMPLE_ASSET,
+  amount: '1000000',
+  minValidUntil: 1_800_000_000,
+  deadline: 1_800_000_000,
+  validAfter: 0,
+  validBefore: 1_800_000_000,
+  maxCandidates: 5,
+};
+
 /** `sent` is the parsed value: it tells a missing field from one of the wrong type. */
 export function detailsOf(error: z.ZodError, part: string, sent: unknown): Detail[] {
   return error.issues.flatMap((issue) => issueDetails(issue, [part], sent)).slice(0, 50);
@@ -147,16 +161,58 @@ function issueDetails(issue: z.core.$ZodIssue, prefix: Location, sent: unknown):
       }));
     case 'invalid_type':
       if (valueAt(sent, path) === undefined) return [{ loc, msg: 'Field required', type: 'missing' }];
-      return [{ loc, msg: issue.message, type: `${issue.expected}_type` }];
+      return [{ loc, msg: typeRule(issue.expected, path.at(-1)), type: `${issue.expected}_type` }];
     case 'invalid_value':
       if (valueAt(sent, path) === undefined) return [{ loc, msg: 'Field required', type: 'missing' }];
-      return [{ loc, msg: issue.message, type: 'enum' }];
+      return [
+        {
+          loc,
+          msg: `must be ${issue.values.length === 1 ? '' : 'one of '}${issue.values.map((value) => JSON.stringify(value)).join(', ')}`,
+          type: 'enum',
+        },
+      ];
     case 'too_big':
-      return [{ loc, msg: issue.message, type: 'too_big' }];
+      return [{ loc, msg: `must ${size(issue.origin, 'at most', issue.maximum)}`, type: 'too_big' }];
     case 'too_small':
-      return [{ loc, msg: issue.message, type: 'too_small' }];
+      return [{ loc, msg: `must ${size(issue.origin, 'at least', issue.minimum)}`, type: 'too_small' }];
+    case 'invalid_union':
+      return [{ loc, msg: 'must have one of the shapes in /openapi.json', type: 'value_error' }];
     default:
       return [{ loc, msg: issue.message, type: 'value_error' }];
+  }
+}
+
+/** The rule, and a value that keeps it. */
+function typeRule(expected: string, field: string | number | undefined): string {
+  const own = typeof field === 'string' ? EXAMPLES[field] : undefined;
+  switch (expected) {
+    case 'string':
+      return `must be text in quotes, such as ${JSON.stringify(own ?? 'text')}`;
+    case 'int':
+      return `must be a whole number, such as ${own ?? 1}`;
+    case 'number':
+      return `must be a number without quotes, such as ${own ?? 1}`;
+    case 'boolean':
+      return 'must be true or false';
+    case 'array':
+      return 'must be a list, such as []';
+    case 'object':
+    case 'record':
+      return 'must be a JSON object, such as {"name": "value"}';
+    default:
+      return `must be ${expected}`;
+  }
+}
+
+function size(origin: string, than: 'at most' | 'at least', limit: number | bigint): string {
+  switch (origin) {
+    case 'string':
+      return `have ${than} ${limit} characters`;
+    case 'array':
+    case 'set':
+      return `have ${than} ${limit} entries`;
+    default:
+      return `be ${than} ${limit}, such as ${limit}`;
   }
 }
 

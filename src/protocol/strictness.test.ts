@@ -147,6 +147,46 @@ describe('422 details', () => {
   test('default: a valid request has none', () => expect(details(good)).toEqual([]));
 
   test.each([
+    [['taker'], 5],
+    [['taker'], '0x1'],
+    [['receiver'], null],
+    [['input', 'asset'], 'USDC'],
+    [['input', 'asset'], 7],
+    [['input', 'amount'], 1_000_000],
+    [['input', 'amount'], '1.5'],
+    [['input', 'amount'], '0'],
+    [['minValidUntil'], 'tomorrow'],
+    [['minValidUntil'], 1.5],
+    [['minValidUntil'], -1],
+    [['maxCandidates'], 0],
+    [['maxCandidates'], 21],
+    [['maxCandidates'], '5'],
+    [['splitFill'], 'maybe'],
+    [['splitFill'], null],
+    [['solvers'], []],
+    [['solvers', 'include'], 'lp-1'],
+    [['referenceId'], 5],
+  ] as const)('%j as %j: the message names the rule, and its example passes', (path, wrong) => {
+    const withValue = (value: unknown) => {
+      const body = structuredClone({ ...good, solvers: {} }) as unknown as Record<string, unknown>;
+      const parent = path.length === 1 ? body : (body[path[0]] as Record<string, unknown>);
+      parent[path.at(-1) as string] = value;
+      return body;
+    };
+    const [refusal] = details(withValue(wrong));
+    expect(refusal?.loc).toEqual(['body', ...path]);
+    const msg = refusal?.msg ?? '';
+    expect(msg).toMatch(/^must /);
+    const shown = /(?:such as|one of) (.+?)(?:, "[^"]*")*$/.exec(msg)?.[1] ?? '';
+    if (shown.startsWith('{')) return;
+    // Text rules name their example bare, type rules as JSON.
+    const example: unknown = /^["[]|^\d{1,12}$/.test(shown) ? JSON.parse(shown) : shown;
+    const value =
+      typeof wrong === 'string' && typeof example === 'number' && path[1] === 'amount' ? shown : example;
+    expect(details(withValue(value)), msg).toEqual([]);
+  });
+
+  test.each([
     '-1',
     '0x10',
     '1e18',

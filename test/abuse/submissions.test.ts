@@ -381,8 +381,9 @@ describe('expiry and one order per quote', () => {
     await v.solver(2, (rfq, make) => make.quote(rfq, { output: (BigInt(rfq.amount) * 10n ** 12n) / 2_700n }));
     const taker = await fundedTaker();
     const [a, b] = (await ask(taker)).json['quotes'] as unknown as [Json, Json];
+    const late = await signPlan(taker, b, await preflight(b));
     expect((await submit(await signPlan(taker, a, await preflight(a)))).status).toBe(200);
-    expect(refusal(await submit(await signPlan(taker, b, await preflight(b))))).toEqual([422, 'nonce_used']);
+    expect(refusal(await submit(late))).toEqual([422, 'nonce_used']);
   });
 });
 
@@ -765,6 +766,21 @@ describe('impossible requests', () => {
     expect((await ask(taker, { minValidUntil: 4_000_000_000 })).json).toMatchObject({
       productUnavailable: { code: 'validity_unavailable' },
     });
+  });
+
+  test('a refused value is answered with the rule and a value that keeps it', async () => {
+    const answers = [
+      await ask(account(1), { taker: 5 }),
+      await ask(account(1), { input: { asset: usdc, amount: 1_000_000 } }),
+      await ask(account(1), { maxCandidates: 21 }),
+      await ask(account(1), { splitFill: 'maybe' }),
+    ];
+    expect(answers.map(({ status, json }) => [status, json['detail']?.[0]?.['msg']])).toEqual([
+      [422, 'must be text in quotes, such as "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913"'],
+      [422, 'must be text in quotes, such as "1000000"'],
+      [422, 'must be at most 20, such as 20'],
+      [422, 'must be one of "allow", "never"'],
+    ]);
   });
 
   test('A26: receivers that cannot receive', async () => {

@@ -5,7 +5,7 @@ import { SETTLEMENTS } from '../../domain/delivery.ts';
 import { zQuoteCandidate } from './candidate.ts';
 import { zAddress, zAmount, zAssetId, zSeconds } from '../wire.ts';
 
-const zPositive = zAmount.refine((text) => text !== '0', 'must be more than zero');
+const zPositive = zAmount.refine((text) => text !== '0', 'must be more than zero, such as 1000000');
 const zSolverIds = z.array(z.string().min(1).max(64)).max(100);
 
 export const zQuoteRequest = z

@@ -68,11 +68,11 @@ const zDateTime = z
   .transform((text) => readDateTime(text) as number);
 const zInteger = z
   .string()
-  .regex(/^-?\d{1,30}$/, 'must be an integer')
+  .regex(/^-?\d{1,30}$/, 'must be an integer, such as 25')
   .transform(Number);
 const zUsd = z
   .string()
-  .regex(/^-?\d{1,20}(?:\.\d{1,20})?$/, 'must be a decimal number of USD')
+  .regex(/^-?\d{1,20}(?:\.\d{1,20})?$/, 'must be a decimal number of USD, such as 1000.50')
   .transform(Number);
 const zSearch = z.string().max(MAX_SEARCH);
 
