@@ -65,6 +65,8 @@ export function createOwner(
   };
 
   const minedSteps: string[] = [];
+  /** Of the last step. Behind one address there may be a node that has not seen its block yet. */
+  let last: { blockNumber: bigint; nonce: number } | undefined;
   /** For an error: what the command has changed on the chain. */
   const soFar = (): string =>
     minedSteps.length === 0
@@ -72,7 +74,7 @@ export function createOwner(
       : `Mined before and still in force: ${minedSteps.join(', ')}. Run the command again when the reason is gone.`;
 
   async function runStep(what: string, to: Address, data: Hex): Promise<OwnerStep> {
-    const tried = await port.simulate({ from: account, to, data });
+    const tried = await port.simulate({ from: account, to, data }, last?.blockNumber);
     if (!tried.ok)
       throw new SettlementError(`${chain.slug} would refuse to ${what}: ${tried.reason}. ${soFar()}`, {
         code: 'would_revert',
@@ -93,13 +95,13 @@ export function createOwner(
       `${signer === undefined ? 'would' : 'to'} ${what}: about ${tried.gasUsed} gas, at most ${formatUnits(gas * maxFeePerGas, 18)} of the chain's currency`,
     );
     if (signer === undefined) return step;
-    const native = await port.nativeBalance(account);
+    const native = await port.nativeBalance(account, last?.blockNumber);
     if (native < gas * maxFeePerGas)
       refuse(
         `The account ${account} has ${formatUnits(native, 18)} of ${chain.slug}'s currency for gas, and to ${what} may take ${formatUnits(gas * maxFeePerGas, 18)}. Send it some first. ${soFar()}`,
       );
     // Every step waits until the one before is mined.
-    const nonce = await port.transactionCount(account, 'latest');
+    const nonce = Math.max(await port.transactionCount(account, 'latest'), (last?.nonce ?? -1) + 1);
     const { raw, hash } = await signTransaction(signer, {
       chainId: chain.id,
       nonce,
@@ -119,6 +121,7 @@ export function createOwner(
     report(`sent ${hash}`);
     const receipt = await mined(hash, what);
     minedSteps.push(what);
+    last = { blockNumber: receipt.blockNumber, nonce };
     return { ...step, txHash: hash, blockNumber: receipt.blockNumber };
   }
 
