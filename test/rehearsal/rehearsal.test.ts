@@ -61,7 +61,7 @@ beforeAll(async () => {
   [base, arc, postgres, rest] = await Promise.all([
     startPublicChain('base', 'alchemy'),
     startPublicChain('arc', 'quicknode'),
-    startEmbeddedPostgres({ dataDir: folder, log: silentLog, settings: { fsync: 'off' } }),
+    startEmbeddedPostgres({ dataDir: folder, log: silentLog }),
     playRestExchanges({
       kraken: { ETHUSD: ETHER_USD, USDCUSD: 1 },
       bitstamp: { ethusd: ETHER_USD, usdcusd: 1 },
@@ -129,7 +129,8 @@ async function type(page: string, text: string): Promise<string> {
   const found = (await blocksOf(page, 'sh')).filter((block) => block.includes(text));
   expect(found, `${page} has one block with ${text}`).toHaveLength(1);
   const { status, output } = await shell.run(found[0] as string);
-  expect([text, status, output]).toEqual([text, 0, output]);
+  if (status !== 0) console.log(output);
+  expect([text, status]).toEqual([text, 0]);
   return output;
 }
 
@@ -236,6 +237,7 @@ test('venue: checked, started, ready, and its first keys', async () => {
     for (const chain of json.chains) chain.maxClockSkewMs = 600_000;
   });
   expect(await type(VENUE_PAGE, 'config check venue.json')).toContain('is a valid configuration of venue');
+  await type(VENUE_PAGE, 'doctor --venue');
   await start('venue', '-c', 'venue.json');
   await ready(ports['ops-v']);
   const issued = await type(VENUE_PAGE, 'solver add alpha');
@@ -286,6 +288,7 @@ test('LP: made by lp init, allowed, funded, started, and quoting', async () => {
   // The page: "wait until it is final".
   for (const { anvil } of [base, arc]) await anvil.mine(8);
   expect(await type(LP_PAGE, 'config check my-lp/lp.json')).toContain('is a valid configuration of lp');
+  await type(LP_PAGE, 'doctor --lp');
   await start('lp', '--config', 'my-lp/lp.json');
   let said = '';
   await patiently(
@@ -355,10 +358,11 @@ test('trades: one by each funding mode, on each chain and across', async () => {
       let why = '';
       const orderId = await patiently(
         async () => {
-          // Live quotes of the other takers use the LP's risk limits until they expire.
+          // Live quotes of the other takers use the LP's risk limits until they expire, and a node that is a
+          // block behind has not seen an approval yet.
           const taken = await taker.take(ask, how).catch((error: unknown) => {
             why = String(error);
-            if (!why.includes('No quote')) throw error;
+            if (!/No quote|lock_required/.test(why)) throw error;
           });
           return taken?.orderId;
         },
@@ -395,9 +399,16 @@ test('books: of venue and LP agree with the chains to the unit', async () => {
 test('every command of both pages was typed', async () => {
   const typed = [
     ...['keystore new', 'deploy plan', 'deploy run', 'deploy verify', 'config check attester.json'],
-    ...['config check venue.json', 'solver add alpha', 'audit --venue'],
+    ...['config check venue.json', 'doctor --venue', 'solver add alpha', 'audit --venue'],
   ];
-  const ofLp = ['lp init', 'operator set', 'config check my-lp/lp.json', 'lp inventory', 'lp awards'];
+  const ofLp = [
+    'lp init',
+    'operator set',
+    'config check my-lp/lp.json',
+    'doctor --lp',
+    'lp inventory',
+    'lp awards',
+  ];
   expect(
     (await blocksOf(VENUE_PAGE, 'sh')).filter((block) => !typed.some((text) => block.includes(text))),
   ).toEqual([]);
