@@ -175,6 +175,15 @@ function issueDetails(issue: z.core.$ZodIssue, prefix: Location, sent: unknown):
       return [{ loc, msg: `must ${size(issue.origin, 'at most', issue.maximum)}`, type: 'too_big' }];
     case 'too_small':
       return [{ loc, msg: `must ${size(issue.origin, 'at least', issue.minimum)}`, type: 'too_small' }];
+    case 'invalid_format':
+      return [
+        {
+          loc,
+          msg:
+            issue.format === 'email' ? 'must be an email address, such as jane@example.com' : issue.message,
+          type: 'value_error',
+        },
+      ];
     case 'invalid_union':
       return [{ loc, msg: 'must have one of the shapes in /openapi.json', type: 'value_error' }];
     default:

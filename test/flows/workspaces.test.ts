@@ -275,7 +275,7 @@ describe('refusals', () => {
     ['POST', '/workspaces', { id: 'acme2', name: 'A', surprise: 1 }, 422, 'Extra inputs are not permitted'],
     ['POST', '/workspaces', { id: 'acme', name: 'A' }, 409, 'There is a workspace "acme" already.'],
     ['PATCH', '/workspaces/nobody', { name: 'A' }, 404, 'There is no workspace "nobody".'],
-    ['PATCH', '/workspaces/acme', { limits: { openQuotes: 0 } }, 422, '>=1'],
+    ['PATCH', '/workspaces/acme', { limits: { openQuotes: 0 } }, 422, 'at least 1'],
     [
       'POST',
       '/workspaces/acme/members',
@@ -295,7 +295,7 @@ describe('refusals', () => {
       '/workspaces/acme/members',
       { firstName: 'J', lastName: 'B', email: 'no address', role: 'viewer' },
       422,
-      'email',
+      'must be an email address, such as jane@example.com',
     ],
     ['PATCH', '/workspaces/acme/members/joe', { role: 'owner' }, 404, 'There is no member "joe".'],
     ['POST', '/solvers', { id: 'alpha', name: 'A' }, 409, 'There is a solver "alpha" already.'],
