@@ -227,7 +227,7 @@ test('buckets: a burst, then the rate, per id', () => {
   const taken = () => Array.from({ length: 30 }, () => buckets.take('a').ok).filter(Boolean).length;
   expect(taken()).toBe(20);
   expect(buckets.take('b').ok).toBe(true);
-  expect(buckets.take('a')).toMatchObject({ ok: false, limit: 10, remaining: 0, resetSeconds: 1 });
+  expect(buckets.take('a')).toMatchObject({ ok: false, limit: 20, remaining: 0, resetSeconds: 1 });
   nowMs += 500;
   expect(taken()).toBe(5);
 });

@@ -5,6 +5,7 @@
 
 import { expect, test } from 'vitest';
 import type { Chain } from '../../domain/chain.ts';
+import { systemClock } from '../../adapters/system/clock.ts';
 import type { Bytes32 } from '../../domain/hex.ts';
 import { createProving } from './proving.ts';
 
@@ -14,6 +15,7 @@ const chainOf = (id: number) =>
     slug: `chain${id}`,
     escrow: `0x${'e'.repeat(40)}`,
     oracle: `0x${'0'.repeat(40)}`,
+    ...{ depth: 1, blockTimeMs: 1_000 },
     proofWindowSeconds: 100,
   }) as unknown as Chain;
 const chains = new Map([1, 2].map((id) => [id, chainOf(id)]));
@@ -102,6 +104,25 @@ test('a slow proof counts for four times as long as it took, at least a minute a
   expect(proving.neededSeconds(1, 2)).toBe(11);
   pass(2);
   expect(proving.neededSeconds(1, 2)).toBe(10);
+});
+
+test('a corridor leaves time for the finality that the attesters of its destination wait for', () => {
+  const slow = {
+    ...chainOf(2),
+    finality: [{ aboveUsd: 50_000, tag: 'safe', seconds: 31 }],
+  } as unknown as Chain;
+  const proving = createProving(
+    {
+      proofs: { signatures: async () => [], listSignatures: async () => [] },
+      chains: new Map([
+        [1, chainOf(1)],
+        [2, slow],
+      ]),
+      clock: systemClock,
+    },
+    { claimSeconds: 40 },
+  );
+  expect([proving.neededSeconds(1, 2), proving.neededSeconds(2, 1)]).toEqual([70, 40]);
 });
 
 test('a slow corridor does not affect others', async () => {
