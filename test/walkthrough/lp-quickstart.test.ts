@@ -195,7 +195,7 @@ describe("the taker's pages, in a folder of their own", () => {
     expect(
       files.filter(
         (path) =>
-          !/^(?:dist|docs|config)\/|^(?:package\.json|README\.md|LICENSE)$/.test(path) ||
+          !/^(?:dist|docs|config|ops)\/|^(?:package\.json|README\.md|LICENSE)$/.test(path) ||
           /\.test\.|\.map$/.test(path) ||
           (path.startsWith('dist/') && /(?<!\.d)\.ts$/.test(path)),
       ),
