@@ -74,6 +74,8 @@ export function createAttester(
     if (issue?.kind === 'reorg') return issue.note;
     const slug = chains.get(id)?.chain.slug;
     if (looked === undefined) return `${slug} has not been seen yet`;
+    if (chains.get(id)?.finalNumber(undefined) === undefined)
+      return `${slug}: no node names the final block that fills wait for`;
     return clock.nowMs() - looked > staleMs ? `${slug} shows no new blocks` : undefined;
   }
 

@@ -17,6 +17,8 @@ import {
   secondsToFinalUp,
 } from '../../src/domain/chain.ts';
 import { addressToBytes32, type Hex } from '../../src/domain/hex.ts';
+import type { Attestations } from '../../src/ports/attestations.ts';
+import type { ChainPort } from '../../src/ports/chain.ts';
 import type { LpNode } from '../../src/lp/node/interface.ts';
 import { openForCall } from '../../src/settlement/call.ts';
 import { type RpcProxy, startRpcProxy } from '../faults/support/rpc-proxy.ts';
@@ -42,6 +44,22 @@ async function mined({ anvil, port }: TestChain, blocks: number): Promise<bigint
   const height = BigInt(await anvil.rpc<Hex>('eth_blockNumber'));
   await expect.poll(() => port.head()?.number ?? 0n).toBeGreaterThanOrEqual(height);
   return height;
+}
+
+const NO_TAG = { do: 'reject', code: -32_602, message: 'invalid block tag' } as const;
+const isFinalized = ([tag]: readonly unknown[]): boolean => tag === 'finalized';
+
+/** The same chain by these endpoints, started. */
+async function openChain({ chain }: TestChain, ...rpcUrls: string[]): Promise<EvmChain> {
+  const port = createChain(chain, {
+    rpcUrls,
+    clock: systemClock,
+    log: silentLog,
+    metrics: silentMetrics,
+    maxClockSkewMs: 1e12,
+  });
+  await port.start();
+  return port;
 }
 
 describe('the steps', () => {
@@ -89,14 +107,7 @@ describe('a chain and its attester', () => {
     devnet = await startDevnet([31_701], { finality: FINALITY });
     c = devnet.chains[0] as TestChain;
     proxy = await startRpcProxy(c.anvil.url);
-    two = createChain(c.chain, {
-      rpcUrls: [c.anvil.url, proxy.url],
-      clock: systemClock,
-      log: silentLog,
-      metrics: silentMetrics,
-      maxClockSkewMs: 1e12,
-    });
-    await two.start();
+    two = await openChain(c, c.anvil.url, proxy.url);
   });
   afterAll(async () => {
     await two.close();
@@ -125,29 +136,35 @@ describe('a chain and its attester', () => {
     proxy.fault(
       'eth_getBlockByNumber',
       { do: 'lie', answer: (honest) => ({ ...(honest as object), number: '0xffffff' }) },
-      ([tag]) => tag === 'finalized',
+      isFinalized,
     );
-    await new Promise((done) => setTimeout(done, 1_100));
-    await mined(c, 3);
-    const head = (): bigint => two.head()?.number ?? 0n;
-    await expect.poll(() => two.finalNumber(undefined)).toBeDefined();
-    expect(two.finalNumber(undefined)).toBeLessThanOrEqual(head() - FINALIZED);
+    const before = proxy.faulted('eth_getBlockByNumber');
+    // It lies twice, so that the first lie has been weighed.
+    await expect
+      .poll(async () => {
+        await c.anvil.mine(1);
+        return proxy.faulted('eth_getBlockByNumber') - before;
+      })
+      .toBeGreaterThan(1);
+    expect(two.finalNumber(undefined)).toBeLessThanOrEqual((two.head()?.number ?? 0n) - FINALIZED);
     proxy.heal();
   });
 
-  test('a node without the tag leaves large orders waiting, and small ones alone', async () => {
-    const refusal = { do: 'reject', code: -32_602, message: 'invalid block tag' } as const;
-    proxy.fault('eth_getBlockByNumber', refusal, ([tag]) => tag === 'finalized');
-    const alone = createChain(c.chain, {
-      rpcUrls: [proxy.url],
+  test('a node without the tag: large orders wait, small ones do not, and an attester says why it is not ready', async () => {
+    proxy.fault('eth_getBlockByNumber', NO_TAG, isFinalized);
+    const alone = await openChain(c, proxy.url);
+    expect(alone.finalNumber(20_000)).toBeUndefined();
+    expect(alone.finalNumber(10)).toBe((alone.head()?.number ?? 0n) - 1n);
+    const attester = createAttester({
+      chains: new Map([[c.chain.id, alone]]),
+      signer: ATTESTERS[0].signer,
       clock: systemClock,
       log: silentLog,
       metrics: silentMetrics,
-      maxClockSkewMs: 1e12,
     });
-    await alone.start();
-    expect(alone.finalNumber(20_000)).toBeUndefined();
-    expect(alone.finalNumber(10)).toBe((alone.head()?.number ?? 0n) - 1n);
+    await attester.start();
+    expect(attester.ready()).toEqual(['chain1: no node names the final block that fills wait for']);
+    await attester.stop();
     await alone.close();
     proxy.heal();
   });
@@ -160,13 +177,48 @@ describe('an LP', () => {
   let postgres: TestPostgres;
   let venue: ScriptedVenue;
   let lp: LpNode;
+  let proxy: RpcProxy;
+  let byProxy: EvmChain;
+  let generation = 0;
+  /** Attesters sign while this is true. */
+  let willing = true;
+  const proofs: Attestations = {
+    signatures: async (...asked) => (willing ? willingAttesters.signatures(...asked) : []),
+    listSignatures: async (...asked) =>
+      (willing && (await willingAttesters.listSignatures?.(...asked))) || [],
+  };
+
+  /** With the origin behind the proxy, read for the first time. */
+  async function startLp(): Promise<void> {
+    byProxy = await openChain(from, proxy.url);
+    const seen: Devnet = { ...devnet, chains: [{ ...from, port: byProxy }, to] };
+    lp = await createTestLp({
+      devnet: seen,
+      postgres,
+      venueUrl: venue.url,
+      operator,
+      schema: 'lp_finality',
+      config: lpConfig(devnet, owner.address, {
+        quoting: { validitySeconds: 5, claimSeconds: 10, fillMarginSeconds: 1 },
+        reconcileSeconds: 1,
+      }),
+      transactors: await testTransactors({
+        devnet: seen,
+        postgres,
+        operator,
+        owner: `lp-finality-${(generation += 1)}`,
+      }),
+      proofs,
+    });
+    await lp.start();
+  }
 
   beforeAll(async () => {
     [devnet, postgres] = await Promise.all([
       startDevnet([31_711, 31_712], {
         finality: FINALITY,
-        landingMarginSeconds: 60,
-        proofWindowSeconds: 300,
+        landingMarginSeconds: 100,
+        proofWindowSeconds: 600,
       }),
       startTestPostgres(),
     ]);
@@ -180,25 +232,15 @@ describe('an LP', () => {
       await chain.anvil.mine(70);
     }
     venue = await startScriptedVenue(devnet.chains.map(({ chain }) => chain));
-    lp = await createTestLp({
-      devnet,
-      postgres,
-      venueUrl: venue.url,
-      operator,
-      schema: 'lp_finality',
-      config: lpConfig(devnet, owner.address, {
-        quoting: { claimSeconds: 10, fillMarginSeconds: 1 },
-        reconcileSeconds: 1,
-      }),
-      transactors: await testTransactors({ devnet, postgres, operator, owner: 'lp-finality' }),
-      proofs: willingAttesters,
-    });
-    await lp.start();
+    proxy = await startRpcProxy(from.anvil.url);
+    await startLp();
     await venue.until(({ status }) => status === 'active');
   }, 120_000);
   afterAll(async () => {
     await lp?.stop();
+    await byProxy?.close();
     await venue?.stop();
+    await proxy?.stop();
     await Promise.all([devnet?.stop(), postgres?.stop()]);
   });
 
@@ -242,6 +284,50 @@ describe('an LP', () => {
       await venue.ask({ ...small, skeleton: { ...small.skeleton, landingMarginSeconds: 12 } }),
     ).toMatchObject({ type: 'quote' });
   });
+
+  test('declines a large order while the final blocks of its chain are far behind', async () => {
+    expect(await venue.ask(asks(30_000n))).toMatchObject({ type: 'quote' });
+    proxy.fault(
+      'eth_getBlockByNumber',
+      { do: 'lie', answer: (honest) => ({ ...(honest as object), number: '0x1' }) },
+      isFinalized,
+    );
+    await eventually(async () => {
+      await from.anvil.mine(1);
+      return (await venue.ask(asks(30_000n))).type === 'decline';
+    });
+    expect(await venue.ask(asks(1_000n))).toMatchObject({ type: 'quote' });
+    proxy.heal();
+  });
+
+  test('claims what it has delivered, although after its restart no node names a final block', async () => {
+    await eventually(async () => {
+      await from.anvil.mine(1);
+      return (await venue.ask(asks(30_000n))).type === 'quote';
+    });
+    willing = false;
+    const trade = await takeQuote(devnet, venue, taker, asks(30_000n));
+    venue.send({ type: 'award', ...awardOf(trade) });
+    await eventually(async () => (await awardFor(trade.id))?.stage === 'committed');
+    await from.send(keeper.address, from.chain.escrow, openForCall(trade.order, trade.funding));
+    await mined(from, 70);
+    await eventually(async () => {
+      await Promise.all([from.anvil.mine(1), to.anvil.mine(1)]);
+      return (await awardFor(trade.id))?.stage === 'filled';
+    });
+    await lp.stop();
+    await byProxy.close();
+    proxy.fault('eth_getBlockByNumber', NO_TAG, isFinalized);
+    willing = true;
+    await startLp();
+    expect(byProxy.finalNumber(30_000)).toBeUndefined();
+    await eventually(async () => {
+      await Promise.all([from.anvil.mine(1), to.anvil.mine(1)]);
+      return (await awardFor(trade.id))?.stage === 'finalised';
+    });
+    expect(await venue.ask(asks(30_000n))).toMatchObject({ type: 'decline' });
+    proxy.heal();
+  });
 });
 
 describe('a venue', () => {
@@ -257,7 +343,7 @@ describe('a venue', () => {
   afterAll(() => Promise.all([s?.stop(), v?.stop()]));
 
   test('shows a large order as settled only when it is final for its value', async () => {
-    await s.worker();
+    const worker = await s.worker();
     const [small, large] = [await s.accept({}, { amountUsd: 10 }), await s.accept({}, { amountUsd: 30_000 })];
     await s.reach('settled', [small]);
     await mined(s.here, 10);
@@ -265,6 +351,23 @@ describe('a venue', () => {
     expect(await s.stageOf(large)).toBe('awaiting_escrow');
     await mined(s.here, 64);
     await s.reach('settled', [large]);
+    await worker.stop();
+  });
+
+  test('goes by depth where no node names the final block: no accepted order is left alone', async () => {
+    const proxy = await startRpcProxy(s.here.anvil.url);
+    proxy.fault('eth_getBlockByNumber', NO_TAG, isFinalized);
+    const port = await openChain(s.here, proxy.url);
+    const chains = new Map<number, ChainPort>([
+      [s.here.chain.id, port],
+      [s.there.chain.id, s.there.port],
+    ]);
+    const worker = await s.worker({ chains });
+    const large = await s.accept({}, { amountUsd: 30_000 });
+    await s.reach('settled', [large]);
+    await worker.stop();
+    await port.close();
+    await proxy.stop();
   });
 
   test('gives a large order across chains the time that its finality takes', async () => {

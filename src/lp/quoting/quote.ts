@@ -192,7 +192,17 @@ export function createQuoteHandler(
     if (price === undefined) return undefined;
     // A tenth more: the price may rise until the award.
     const valueUsd = Number((11n * BigInt(amount) * price.num) / (10n * price.den * 10n ** BigInt(decimals)));
-    const neededSeconds = secondsToFinalUp(origin, valueUsd) + quoting.fillMarginSeconds;
+    const port = context.chains.get(origin.id)?.port;
+    const [head, final] = [port?.head()?.number, port?.finalNumber(valueUsd)];
+    if (head === undefined || final === undefined)
+      return {
+        declined: 'standby',
+        detail: `no node of ${origin.slug} names a final block for an order of this value`,
+      };
+    // Where the final blocks are further back than usual, an order opened now has to wait as long.
+    const behindSeconds = Math.ceil((Number(head - final) * origin.blockTimeMs) / 1_000);
+    const neededSeconds =
+      Math.max(secondsToFinalUp(origin, valueUsd), behindSeconds) + quoting.fillMarginSeconds;
     const { landingMarginSeconds } = skeleton;
     const tooLarge = (detail: string): Decline => ({ declined: 'size_above_max', detail });
     if (landingMarginSeconds < neededSeconds)

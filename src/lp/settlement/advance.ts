@@ -83,9 +83,16 @@ export function createAwardRunner(
     // Same chain: one transaction settles and its events report it. Act only after the deadline.
     if (sameChain && originHead.timestamp <= order.fillDeadline) return;
     const valueUsd = deps.worthUsd(award);
-    const [originFinal, destFinal] = await Promise.all([finalOf(origin, valueUsd), finalOf(dest, valueUsd)]);
-    if (originFinal === undefined || destFinal === undefined) return;
     const fill = fillOf(orderId, sameChain);
+    // The value decides how final the taker's deposit must be before we deliver. What was delivered is proven
+    // and claimed at depth, also while no node names the block that a delivery would wait for.
+    const [originFinal, destFinal] = await Promise.all([
+      finalOf(origin, fill === 'none' ? valueUsd : 0),
+      finalOf(dest, 0),
+    ]);
+    if (originFinal === undefined)
+      return awards.update(orderId, { note: 'no node names a final block for an order of this value' });
+    if (destFinal === undefined) return;
     const [status, proven] = await Promise.all([
       origin.orderStatus(orderId, originFinal.number),
       fill === 'final' && award.fill !== null ? isProven(origin, award, award.fill.timestamp) : false,

@@ -41,8 +41,8 @@ export function createFinalityTags(
       missed.add(tag);
       log.warn(
         { tag, endpoints: rpc.endpoints, answers: numbers.length },
-        `too few endpoints name their ${tag} block, so large orders wait. If the nodes never do, give this ` +
-          'chain finality by depth (docs/venue/chains.md)',
+        `too few endpoints name their ${tag} block: LPs fill no large orders from this chain and attesters ` +
+          'sign no fills. If the nodes never name it, give this chain finality by depth (docs/venue/chains.md)',
       );
     }
   }

@@ -106,10 +106,13 @@ export function createChainView(chain: ChainPort) {
   return {
     chain,
     update,
-    /** For an order of this value; undefined while nothing is final for it. */
+    /**
+     * For an order of this value. Without the block that its value waits for, the one at depth: the venue
+     * reports and sends nobody's own money, and an order that it left alone would miss its refund.
+     */
     async pinnedFor(valueUsd: number | undefined): Promise<PinnedBlocks | undefined> {
       const number = chain.finalNumber(valueUsd);
-      if (pinned === undefined || number === undefined) return undefined;
+      if (pinned === undefined || number === undefined) return pinned;
       const { head, final } = pinned;
       return number < final.number ? { head, final: await blockAt(number) } : pinned;
     },
