@@ -68,6 +68,13 @@ const WITH_BODY: readonly ErrorCode[] = ['body_too_large', 'unsupported_media_ty
 
 const integer = (description: string) => ({ description, schema: { type: 'integer', minimum: 0 } });
 const HEADERS = {
+  'X-Request-Id': {
+    description:
+      'Id of this request, in every answer: the X-Request-Id that you sent, if it is at most 128 letters, ' +
+      'digits and ._:/+=@-, otherwise a new one. Name it when you ask the venue about a request.',
+    schema: { type: 'string', minLength: 1, maxLength: 128 },
+  },
+  'API-Version': { description: 'Version of the API, in every answer.', schema: { type: 'string' } },
   'RateLimit-Policy': {
     description: 'Requests per second, and how many at once after a rest, such as 50;w=1;burst=100.',
     schema: { type: 'string' },
@@ -77,6 +84,7 @@ const HEADERS = {
   'RateLimit-Reset': integer('Seconds until there is another one.'),
   'Retry-After': integer('Seconds to wait before asking again.'),
 };
+const ALL = ['X-Request-Id', 'API-Version'] as const;
 const RATE = ['RateLimit-Policy', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'] as const;
 
 const KINDS: Record<string, string> = {
@@ -196,7 +204,7 @@ function operationOf(
   const answers: Record<string, OpenApiAnswer> = {
     '200': {
       description: 'Done.',
-      headers: headers(RATE),
+      headers: headers([...ALL, ...RATE]),
       content: { [media]: { ...(okSchema !== undefined && { schema: okSchema }), ...shown('200') } },
     },
   };
@@ -204,7 +212,11 @@ function operationOf(
     const waits = ['409', '429', '503'].includes(status);
     answers[status] = {
       description: describe(status, route, meaning),
-      ...(waits && { headers: headers(['Retry-After', ...(status === '429' ? RATE : [])]) }),
+      headers: headers([
+        ...ALL,
+        ...(waits ? ['Retry-After' as const] : []),
+        ...(status === '429' ? RATE : []),
+      ]),
       content: {
         'application/json': {
           schema: { $ref: `#/components/schemas/${status === '422' ? 'ValidationError' : 'Error'}` },
@@ -215,6 +227,7 @@ function operationOf(
   }
   answers['default'] = {
     description: 'Any other refusal; see the table of codes.',
+    headers: headers(ALL),
     content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
   };
   const json = requestBody?.content?.['application/json'];

@@ -27,13 +27,16 @@ import type { Log } from '../../ports/log.ts';
 import { asyncApiDocument } from '../../protocol/api/asyncapi.ts';
 import { answerFor, ApiError, detailsOf, InvalidError } from '../../protocol/errors.ts';
 import { RECORDED } from '../../protocol/api/recording.ts';
+import { API_VERSION } from '../../protocol/api/version.ts';
 import { type Schema, zNothing } from '../../protocol/schema.ts';
 import { readStrictJson } from '../../protocol/strict-json.ts';
+import { inRequest } from '../pino/request-context.ts';
 import { CLOSE_TIMEOUT_MS, serveSockets } from '../ws/socket-server.ts';
 import { bareAddress, clientOf } from './client-address.ts';
 import { createUnread, limitConnections, onEnd } from './connections.ts';
 import { DOCS_POLICY, docsPage, type Streams } from './docs-page.ts';
 import { createDocument } from './documents.ts';
+import { allowOrigins, edgeHeaders, headerLines, requestIdOf } from './edge.ts';
 import { bodyTooLarge, type OpenApi, openApiDocument } from './openapi.ts';
 import { isLocalHost } from './local-host.ts';
 import { securityHeaders } from './security-headers.ts';
@@ -66,6 +69,8 @@ export interface HttpOptions {
   hostNames?: readonly string[];
   /** Addresses and networks (CIDR) whose X-Forwarded-For is trusted; none by default. */
   trustProxy?: string[];
+  /** Origins of web pages that may call the API and open streams; none by default. */
+  origins?: readonly string[];
   title?: string;
 }
 
@@ -120,6 +125,7 @@ export async function startHttp<Key extends ApiCaller>(
     downloadTimeoutMs = 600_000,
     hostNames,
     trustProxy = [],
+    origins = [],
     title = 'firmquote venue',
   }: HttpOptions,
 ): Promise<HttpServer> {
@@ -136,6 +142,7 @@ export async function startHttp<Key extends ApiCaller>(
     return503OnClosing: true,
     forceCloseConnections: 'idle',
     exposeHeadRoutes: false,
+    genReqId: ({ headers }) => requestIdOf(headers),
     routerOptions: {
       caseSensitive: true,
       ignoreTrailingSlash: false,
@@ -150,7 +157,7 @@ export async function startHttp<Key extends ApiCaller>(
     },
     // The router answers these itself, before any hook.
     frameworkErrors: (_error, request, reply: FastifyReply) =>
-      void fail(reply.headers(safeHeaders), refusedAtDoor(request, reply) ?? unknownPath()),
+      void fail(stamped(request, reply), refusedAtDoor(request, reply) ?? unknownPath()),
     clientErrorHandler(error, socket) {
       if (!socket.writable) return;
       // The peer may keep its half open, and send.
@@ -172,7 +179,8 @@ export async function startHttp<Key extends ApiCaller>(
       socket.end(
         `HTTP/1.1 ${late ? 408 : status} ` +
           `${late ? 'Request Timeout' : 'Bad Request'}\r\nContent-Type: ` +
-          `application/json\r\nContent-Length: ${Buffer.byteLength(text)}\r\nConnection: ` +
+          `application/json\r\nContent-Length: ${Buffer.byteLength(text)}\r\n` +
+          `${headerLines(edgeHeaders(requestIdOf({}))).join('\r\n')}\r\nConnection: ` +
           `close\r\n\r\n${text}`,
       );
     },
@@ -188,22 +196,29 @@ export async function startHttp<Key extends ApiCaller>(
 
   function fail(reply: FastifyReply, error: unknown): FastifyReply {
     const answer = answerFor(error);
-    if (answer.ours) log.error({ error }, 'a request failed because of an internal error');
+    if (answer.ours)
+      log.error({ requestId: reply.request.id, error }, 'a request failed because of an internal error');
     reply.headers(answer.headers);
     // The client may still be sending the oversized body.
     if (answer.status === 413) reply.header('Connection', 'close');
     return reply.code(answer.status).type('application/json').send(JSON.stringify(answer.body));
   }
 
+  const stamped = (request: FastifyRequest, reply: FastifyReply) =>
+    reply.headers({ ...safeHeaders, ...edgeHeaders(request.id) });
   app.decorateRequest('state', null);
   app.addHook('onRequest', (request, reply, done) => {
-    reply.headers(safeHeaders);
-    done(refusedAtDoor(request, reply));
+    stamped(request, reply);
+    done();
   });
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
-      info: { title, version: '1', description: 'Firm, escrow-backed quotes: ask, sign, submit, settle.' },
+      info: {
+        title,
+        version: API_VERSION,
+        description: 'Firm, escrow-backed quotes: ask, sign, submit, settle.',
+      },
       components: { securitySchemes: { apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' } } },
       security: [{ apiKey: [] }],
     },
@@ -244,6 +259,10 @@ export async function startHttp<Key extends ApiCaller>(
       new ApiError('method_not_allowed', `This path takes ${methods.join(' or ')}.`),
     );
   });
+
+  // After the error handler, which the plugin's own route must have too.
+  await allowOrigins(app, origins, [...new Set(routes.map(({ method }) => method))]);
+  app.addHook('onRequest', (request, reply, done) => done(refusedAtDoor(request, reply)));
 
   let closing = false;
   let inProgress = 0;
@@ -376,7 +395,7 @@ function register<Key extends ApiCaller>(
     // Before the key is read. Fastify counts what arrives too: a chunked body names no length.
     const length = Number(request.headers['content-length'] ?? 0);
     if (length > bodyLimitBytes) throw tooLarge(bodyLimitBytes);
-    const caller = await gate.authenticate(header(request, 'x-api-key'), route);
+    const caller = await inRequest(request.id, () => gate.authenticate(header(request, 'x-api-key'), route));
     state.caller = caller;
     reply.headers(caller.headers);
     const wrong = mediaError(request, route.method, length);
@@ -399,14 +418,16 @@ function register<Key extends ApiCaller>(
       const { socket } = request.raw;
       let answer: string | object;
       try {
-        answer = await route.handle({
-          key,
-          body: request.body,
-          query: request.query,
-          params: request.params,
-          id: request.id,
-          header: (name) => header(request, name),
-        });
+        answer = await inRequest(request.id, () =>
+          route.handle({
+            key,
+            body: request.body,
+            query: request.query,
+            params: request.params,
+            id: request.id,
+            header: (name) => header(request, name),
+          }),
+        );
       } finally {
         state.handling = false;
         if (state.closed) state.release?.();
@@ -448,10 +469,7 @@ function download(
 ): FastifyReply {
   const body = Readable.from(chunks, { objectMode: false });
   onEnd(socket, reply.raw, () => body.destroy());
-  reply
-    .type(contentType)
-    .header('Content-Disposition', `attachment; filename="${filename}"`)
-    .header('Cache-Control', 'no-store');
+  reply.type(contentType).header('Content-Disposition', `attachment; filename="${filename}"`);
   return reply.send(body);
 }
 

@@ -7,6 +7,8 @@ import type { ApiCaller, AccessGate, Socket, SocketRoute, SocketListener } from 
 import type { Log } from '../../ports/log.ts';
 import { answerFor, ApiError } from '../../protocol/errors.ts';
 import { CLOSE } from '../../protocol/api/events.ts';
+import { edgeHeaders, headerLines, requestIdOf } from '../http/edge.ts';
+import { inRequest } from '../pino/request-context.ts';
 import { MAX_CONTROL_FRAMES_PER_SECOND, perSecond } from './per-second.ts';
 
 const MAX_FRAGMENTS = 64;
@@ -49,13 +51,24 @@ export function serveSockets<Key extends ApiCaller>(
       },
     ]),
   );
+  const ids = new WeakMap<IncomingMessage, string>();
+  for (const { wss } of servers.values()) {
+    wss.on('headers', (lines, request) => lines.push(...headerLines(edgeHeaders(ids.get(request) ?? ''))));
+    wss.on('wsClientError', ({ message }, stream, request) =>
+      reject(stream, new ApiError('bad_request', `${message}.`), ids.get(request) ?? ''),
+    );
+  }
   const perKey = new Map<string, number>();
   const perAddress = new Map<string, number>();
   let isShut = false;
 
   const onUpgrade = (request: IncomingMessage, stream: Duplex, head: Buffer): void => {
     stream.on('error', () => stream.destroy());
-    admit(request, stream, head).catch((error: unknown) => reject(stream, error));
+    const requestId = requestIdOf(request.headers);
+    ids.set(request, requestId);
+    inRequest(requestId, () => admit(request, stream, head)).catch((error: unknown) =>
+      reject(stream, error, requestId),
+    );
   };
   server.on('upgrade', onUpgrade);
 
@@ -218,13 +231,13 @@ function count(map: Map<string, number>, id: string, by: number): void {
   else map.delete(id);
 }
 
-function reject(stream: Duplex, error: unknown): void {
+function reject(stream: Duplex, error: unknown, requestId: string): void {
   // The peer may keep its half open.
   setTimeout(() => stream.destroy(), CLOSE_TIMEOUT_MS).unref();
   const { status, body, headers } = answerFor(error);
   const text = JSON.stringify(body);
-  const more = Object.entries(headers)
-    .map(([name, value]) => `${name}: ${value}\r\n`)
+  const more = headerLines({ ...edgeHeaders(requestId), ...headers })
+    .map((line) => `${line}\r\n`)
     .join('');
   stream.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\nContent-Type: ` +

@@ -40,6 +40,13 @@ const zProxyAddress = z.string().refine((text) => {
   }
 }, 'must be an IP address, or a network such as 10.0.0.0/8');
 
+const zOrigin = z
+  .string()
+  .refine(
+    (text) => URL.canParse(text) && /^https?:/.test(text) && new URL(text).origin === text,
+    'must be the origin of a web page: scheme, host and port only, such as https://app.example.com',
+  );
+
 const zGas = (standard: bigint) => z.int().min(21_000).max(30_000_000).default(Number(standard));
 const zCount = (standard: number) => z.int().min(1).default(standard);
 const zPerKind = (standard: Readonly<Record<LoadKind, number>>, least: number) =>
@@ -90,6 +97,8 @@ const zVenueFields = z.strictObject({
     trustProxy: z.array(zProxyAddress).default([]),
     /** After SIGTERM /readyz fails for this long first: a load balancer must notice. */
     drainMs: z.int().min(0).max(2_000).default(0),
+    /** Of web pages that may call the API and open streams. */
+    origins: z.array(zOrigin).default([]),
   }),
   ops: zServer(9100),
   admin: zSection({

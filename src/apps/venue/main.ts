@@ -204,7 +204,12 @@ async function openApi(
   await venue.start();
   const server = await startHttp(
     { routes: venue.routes, socketRoutes: venue.socketRoutes, gate: venue.gate, clock: systemClock, log },
-    { host: config.http.host, port: config.http.port, trustProxy: config.http.trustProxy },
+    {
+      host: config.http.host,
+      port: config.http.port,
+      trustProxy: config.http.trustProxy,
+      origins: config.http.origins,
+    },
   );
   life.onStop('public server', async () => {
     await new Promise((resolve) => setTimeout(resolve, config.http.drainMs));
