@@ -49,12 +49,34 @@ export interface Detail {
   type: string;
 }
 
-export const zErrorBody = z.object({ error: z.object({ code: z.string(), message: z.string() }) });
-export const zDetailBody = z.object({
-  detail: z.array(
-    z.object({ loc: z.array(z.union([z.string(), z.int()])), msg: z.string(), type: z.string() }),
-  ),
-});
+const zError = z
+  .object({
+    code: z.string().describe('Which rule refused the request: one of the table of codes, which may grow.'),
+    message: z.string().describe('For people: what happened, what it means, what to do next. It may change.'),
+  })
+  .meta({ id: 'ErrorReason', description: 'Why the request was refused.' });
+export const zErrorBody = z
+  .object({ error: zError })
+  .meta({ id: 'Error', description: 'The answer to a request that was refused, except 422.' });
+const zDetail = z
+  .object({
+    loc: z
+      .array(z.union([z.string(), z.int()]))
+      .describe(
+        'Where: `body`, `query`, `path` or `header`, then the names of fields and the positions in lists.',
+      ),
+    msg: z.string().describe('For people: the rule, and an example of a value that keeps it. It may change.'),
+    type: z
+      .string()
+      .describe(
+        'For programs: which rule. `missing`, `extra_forbidden`, `enum`, `too_small`, `too_big`, ' +
+          '`<type>_type`, or one of the types that the introduction lists.',
+      ),
+  })
+  .meta({ id: 'ValidationDetail', description: 'One rule that the request does not keep.' });
+export const zDetailBody = z
+  .object({ detail: z.array(zDetail).min(1).describe('Every rule that is not kept, at most 50.') })
+  .meta({ id: 'ValidationError', description: 'The answer to a request whose content does not hold.' });
 
 /** 422: invalid input. */
 export class InvalidError extends RequestError {

@@ -22,7 +22,7 @@ import { readFromSolver, readFromVenue } from '../../src/protocol/link/link.ts';
 import { RECORDED, type Recording } from '../../src/protocol/api/recording.ts';
 import { play, stageOf } from '../support/api-examples.ts';
 import { shapeOf } from '../support/shape.ts';
-import { createSchemas } from '../support/openapi-schemas.ts';
+import { bundled, createSchemas } from '../support/openapi-schemas.ts';
 import { startTestVenue, type TestVenue } from '../support/venue.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -102,6 +102,7 @@ describe('AsyncAPI', () => {
       events: played.events,
       link: played.link,
     }) as {
+      components: object;
       channels: Record<
         'events' | 'link',
         { messages: Record<string, { payload: object; examples?: { payload: unknown }[] }> }
@@ -135,7 +136,7 @@ describe('AsyncAPI', () => {
     // The schemas as they are published accept what was said too.
     for (const { messages } of Object.values(document.channels)) {
       for (const [name, { payload, examples = [] }] of Object.entries(messages)) {
-        const schema = z.fromJSONSchema(payload as never);
+        const schema = z.fromJSONSchema(bundled(payload, document) as never);
         for (const example of examples)
           expect([name, schema.safeParse(example.payload).error]).toEqual([name, undefined]);
       }

@@ -25,8 +25,9 @@ interface Schema {
 }
 
 /** One line a breaking change; empty: every client of `before` can talk to `after`. */
-export function breakingChanges(before: OpenApi, after: OpenApi): string[] {
+export function breakingChanges(released: OpenApi, current: OpenApi): string[] {
   const found: string[] = [];
+  const [before, after] = [inlined(released), inlined(current)];
   for (const [path, methods] of Object.entries(before.paths)) {
     for (const [method, old] of Object.entries(methods)) {
       const at = `${method.toUpperCase()} ${path}`;
@@ -46,7 +47,7 @@ export function breakingChanges(before: OpenApi, after: OpenApi): string[] {
       else {
         if (same.required && !parameter.required)
           found.push(`${at}: parameter ${parameter.name} is required now`);
-        asked(`${at} ?${parameter.name}`, parameter.schema as Schema, same.schema as Schema);
+        asked(`${at} ?${parameter.name}`, asText(parameter.schema), asText(same.schema));
       }
     }
     for (const parameter of now.parameters ?? []) {
@@ -80,7 +81,6 @@ export function breakingChanges(before: OpenApi, after: OpenApi): string[] {
 
   /** Requests: what was accepted is still accepted. */
   function asked(at: string, old: Schema = {}, now: Schema = {}): void {
-    [old, now] = [resolved(before, old), resolved(after, now)];
     kinds(at, old, now, 'accepts');
     for (const value of old.enum ?? [])
       if (now.enum && !now.enum.includes(value))
@@ -112,7 +112,6 @@ export function breakingChanges(before: OpenApi, after: OpenApi): string[] {
 
   /** Responses: every released field stays, and no field may take a value that it could not take before. */
   function told(at: string, old: Schema = {}, now: Schema = {}): void {
-    [old, now] = [resolved(before, old), resolved(after, now)];
     kinds(at, now, old, 'tells');
     for (const value of now.enum ?? [])
       if (old.enum && !old.enum.includes(value))
@@ -158,8 +157,8 @@ export function breakingChanges(before: OpenApi, after: OpenApi): string[] {
     if (!was) return;
     const others = is ?? [now];
     for (const schema of was) {
-      const kind = [...typesOf(resolved(before, schema))].join();
-      const fits = others.filter((each) => [...typesOf(resolved(after, each))].join() === kind);
+      const kind = [...typesOf(schema)].join();
+      const fits = others.filter((each) => [...typesOf(each)].join() === kind);
       // With several of one kind the position says which is which.
       const same = fits.length > 1 ? others[was.indexOf(schema)] : fits[0];
       if (same) compare(at, schema, same);
@@ -182,9 +181,27 @@ const above = (old: number | undefined, now: number | undefined): boolean =>
 const below = (old: number | undefined, now: number | undefined): boolean =>
   now !== undefined && now < (old ?? Number.POSITIVE_INFINITY);
 
-function resolved(document: OpenApi, schema: Schema): Schema {
-  if (schema.$ref === undefined) return schema;
-  return (document.components?.['schemas']?.[schema.$ref.split('/').at(-1) ?? ''] ?? {}) as Schema;
+/** Without references, and a constant as the enum that it is. */
+function inlined(document: OpenApi): OpenApi {
+  const known = document.components?.['schemas'] ?? {};
+  const plain = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(plain);
+    if (typeof value !== 'object' || value === null) return value;
+    const { $ref, const: only, ...rest } = value as Schema;
+    const fields = Object.fromEntries(Object.entries(rest).map(([key, each]) => [key, plain(each)]));
+    if ($ref?.startsWith('#/components/schemas/'))
+      return { ...(plain(known[$ref.split('/').at(-1) ?? '']) as object), ...fields };
+    return only === undefined ? fields : { ...fields, enum: [only] };
+  };
+  return plain(document) as OpenApi;
+}
+
+/** Parameters are text: one that only numbers fit may be documented as a number. */
+function asText(schema: unknown): Schema {
+  const { type, ...rest } = schema as Schema;
+  return type === 'integer' || type === 'number'
+    ? { ...rest, type: 'string' }
+    : { ...rest, ...(type && { type }) };
 }
 
 /** Kinds of value that a schema allows; empty: any. */

@@ -17,9 +17,7 @@ export function createSchemas(document: OpenApi): Schemas {
 
   function schemaOf(raw: unknown): z.ZodType | undefined {
     if (raw === undefined) return undefined;
-    const ref = (raw as { $ref?: string }).$ref;
-    if (ref !== undefined) return schemaOf(document.components?.['schemas']?.[ref.split('/').at(-1) ?? '']);
-    const known = built.get(raw) ?? z.fromJSONSchema(raw as never);
+    const known = built.get(raw) ?? z.fromJSONSchema(bundled(raw as object, document) as never);
     built.set(raw, known);
     return known;
   }
@@ -47,4 +45,12 @@ export function createSchemas(document: OpenApi): Schemas {
       return fault(schemaOf(Object.values(answer?.content ?? {})[0]?.schema), body);
     },
   };
+}
+
+/** The schema with the components that it refers to as its own definitions. */
+export function bundled(schema: object, { components }: { components?: object }): object {
+  const { schemas } = (components ?? {}) as { schemas?: object };
+  return JSON.parse(
+    JSON.stringify({ ...schema, $defs: schemas ?? {} }).replaceAll('"#/components/schemas/', '"#/$defs/'),
+  ) as object;
 }

@@ -1,7 +1,9 @@
 /** The OpenAPI document, from routes, errors and recorded examples. */
 
 import type { Route } from '../../ports/http.ts';
-import { ERROR_STATUS, type ErrorCode, REFUSALS } from '../../protocol/errors.ts';
+import { ERROR_STATUS, type ErrorCode, REFUSALS, zDetailBody, zErrorBody } from '../../protocol/errors.ts';
+import { type Components, createComponents, type JsonSchema } from '../../protocol/json-schemas.ts';
+import { API_VERSION } from '../../protocol/api/version.ts';
 import type { RecordedExchange } from '../../protocol/api/recording.ts';
 
 export interface Parameter {
@@ -37,6 +39,7 @@ export interface Operation {
 export interface OpenApi {
   openapi: string;
   info: { title: string; version: string; description?: string };
+  security?: Record<string, string[]>[];
   paths: Record<string, Record<string, Operation>>;
   components?: Record<string, Record<string, unknown>>;
 }
@@ -109,66 +112,35 @@ export function errorStatuses(route: Pick<Route, 'method' | 'params' | 'errors'>
 }
 
 export function openApiDocument(
-  made: OpenApi,
+  title: string,
   routes: readonly Route[],
   examples: Readonly<Record<string, RecordedExchange>>,
   { bodyLimitBytes }: { bodyLimitBytes: number },
 ): OpenApi {
   const meaning: Meaning = (code) =>
     code === 'body_too_large' ? bodyTooLarge(bodyLimitBytes) : MEANING[code];
+  const components = createComponents('draft-2020-12');
   const paths: OpenApi['paths'] = {};
-  for (const route of routes) {
-    const path = templated(route.path);
-    const method = route.method.toLowerCase();
-    const plain = made.paths[path]?.[method];
-    if (plain) (paths[path] ??= {})[method] = operationOf(route, plain, meaning, examples[exampleKey(route)]);
-  }
+  for (const route of routes)
+    (paths[templated(route.path)] ??= {})[route.method.toLowerCase()] = operationOf(
+      route,
+      components,
+      meaning,
+      examples[exampleKey(route)],
+    );
   return {
-    ...made,
-    info: { ...made.info, description: `${made.info.description ?? ''}\n\n${errorTable(meaning)}`.trim() },
+    openapi: '3.1.0',
+    info: {
+      title,
+      version: API_VERSION,
+      description: `Firm, escrow-backed quotes: ask, sign, submit, settle.\n\n${errorTable(meaning)}`,
+    },
+    security: [{ apiKey: [] }],
     paths,
     components: {
-      ...made.components,
+      securitySchemes: { apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' } },
       headers: HEADERS,
-      schemas: {
-        Error: {
-          type: 'object',
-          properties: {
-            error: {
-              type: 'object',
-              properties: {
-                code: { type: 'string', description: 'One of the table of codes, which may grow.' },
-                message: { type: 'string' },
-              },
-              required: ['code', 'message'],
-              additionalProperties: false,
-            },
-          },
-          required: ['error'],
-          additionalProperties: false,
-        },
-        ValidationError: {
-          type: 'object',
-          properties: {
-            detail: {
-              type: 'array',
-              minItems: 1,
-              items: {
-                type: 'object',
-                properties: {
-                  loc: { type: 'array', items: { anyOf: [{ type: 'string' }, { type: 'integer' }] } },
-                  msg: { type: 'string' },
-                  type: { type: 'string' },
-                },
-                required: ['loc', 'msg', 'type'],
-                additionalProperties: false,
-              },
-            },
-          },
-          required: ['detail'],
-          additionalProperties: false,
-        },
-      },
+      schemas: components.schemas,
     },
   };
 }
@@ -177,19 +149,19 @@ type Meaning = (code: ErrorCode) => string;
 
 function operationOf(
   route: Route,
-  plain: Operation,
+  components: Components,
   meaning: Meaning,
   example: RecordedExchange | undefined,
 ): Operation {
-  const { parameters, requestBody, responses } = plain;
   const shown = (status: string): Content => {
     const answer = example?.answers[status];
     return answer === undefined ? {} : { example: answer.body };
   };
   const headers = (names: readonly (keyof typeof HEADERS)[]) =>
     Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
-  const all = [
-    ...(parameters ?? []),
+  const parameters = [
+    ...(route.params ? parametersOf('path', components.of(route.params, 'input')) : []),
+    ...(route.query ? parametersOf('query', components.of(route.query, 'input')) : []),
     ...(route.headers ?? []).map(({ name, description, schema }): Parameter => ({
       name,
       in: 'header',
@@ -198,14 +170,12 @@ function operationOf(
       schema,
     })),
   ];
-  const ok = responses?.['200'];
   const media = route.contentType ?? 'application/json';
-  const okSchema = ok?.content?.['application/json']?.schema;
   const answers: Record<string, OpenApiAnswer> = {
     '200': {
       description: 'Done.',
       headers: headers([...ALL, ...RATE]),
-      content: { [media]: { ...(okSchema !== undefined && { schema: okSchema }), ...shown('200') } },
+      content: { [media]: { schema: components.of(route.response, 'output'), ...shown('200') } },
     },
   };
   for (const status of errorStatuses(route)) {
@@ -219,7 +189,7 @@ function operationOf(
       ]),
       content: {
         'application/json': {
-          schema: { $ref: `#/components/schemas/${status === '422' ? 'ValidationError' : 'Error'}` },
+          schema: components.of(status === '422' ? zDetailBody : zErrorBody, 'output'),
           ...shown(status),
         },
       },
@@ -228,21 +198,20 @@ function operationOf(
   answers['default'] = {
     description: 'Any other refusal; see the table of codes.',
     headers: headers(ALL),
-    content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+    content: { 'application/json': { schema: components.of(zErrorBody, 'output') } },
   };
-  const json = requestBody?.content?.['application/json'];
   return {
     operationId: operationId(route),
     summary: route.summary,
     description: `Takes ${route.keyKinds.map((kind) => KINDS[kind] ?? kind).join(' or ')}.`,
     tags: [route.tag],
-    ...(all.length > 0 && { parameters: all }),
-    ...(json && {
+    ...(parameters.length > 0 && { parameters }),
+    ...(route.body && {
       requestBody: {
         required: true,
         content: {
           'application/json': {
-            ...json,
+            schema: components.of(route.body, 'input'),
             ...(example?.request.body !== undefined && { example: example.request.body }),
           },
         },
@@ -250,6 +219,16 @@ function operationOf(
     }),
     responses: answers,
   };
+}
+
+function parametersOf(place: 'path' | 'query', { properties = {}, required = [] }: JsonSchema): Parameter[] {
+  return Object.entries(properties).map(([name, { description, ...schema }]) => ({
+    name,
+    in: place,
+    required: required.includes(name),
+    ...(description !== undefined && { description }),
+    schema,
+  }));
 }
 
 function describe(status: string, route: Pick<Route, 'params' | 'errors'>, meaning: Meaning): string {

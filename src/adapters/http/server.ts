@@ -4,7 +4,6 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import proxyAddress from '@fastify/proxy-addr';
-import swagger from '@fastify/swagger';
 import Fastify, {
   type FastifyError,
   type FastifyInstance,
@@ -12,7 +11,6 @@ import Fastify, {
   type FastifyRequest,
   type FastifySchema,
 } from 'fastify';
-import { jsonSchemaTransform } from 'fastify-type-provider-zod';
 import type { Clock } from '../../ports/clock.ts';
 import type {
   ApiCaller,
@@ -27,7 +25,6 @@ import type { Log } from '../../ports/log.ts';
 import { asyncApiDocument } from '../../protocol/api/asyncapi.ts';
 import { answerFor, ApiError, detailsOf, InvalidError } from '../../protocol/errors.ts';
 import { RECORDED } from '../../protocol/api/recording.ts';
-import { API_VERSION } from '../../protocol/api/version.ts';
 import { type Schema, zNothing } from '../../protocol/schema.ts';
 import { readStrictJson } from '../../protocol/strict-json.ts';
 import { inRequest } from '../pino/request-context.ts';
@@ -211,20 +208,6 @@ export async function startHttp<Key extends ApiCaller>(
     stamped(request, reply);
     done();
   });
-  await app.register(swagger, {
-    openapi: {
-      openapi: '3.1.0',
-      info: {
-        title,
-        version: API_VERSION,
-        description: 'Firm, escrow-backed quotes: ask, sign, submit, settle.',
-      },
-      components: { securitySchemes: { apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' } } },
-      security: [{ apiKey: [] }],
-    },
-    transform: jsonSchemaTransform as never,
-  });
-
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => {
     const read = readStrictJson(body as Buffer);
@@ -316,12 +299,9 @@ export async function startHttp<Key extends ApiCaller>(
     maxPerAddress: maxSocketsPerAddress,
   });
   await app.ready();
-  const openapi = openApiDocument(
-    app.swagger() as OpenApi,
-    routes as unknown as readonly Route[],
-    RECORDED.http,
-    { bodyLimitBytes },
-  );
+  const openapi = openApiDocument(title, routes as unknown as readonly Route[], RECORDED.http, {
+    bodyLimitBytes,
+  });
   const json = 'application/json; charset=utf-8';
   const charge = (request: FastifyRequest, cost: number) =>
     gate.limitByAddress(clientAddress(request.raw), { cost });
@@ -377,8 +357,6 @@ function register<Key extends ApiCaller>(
   },
 ): void {
   const schema = {
-    summary: route.summary,
-    tags: [route.tag],
     ...(route.body && { body: route.body }),
     querystring: route.query ?? zNothing,
     ...(route.params && { params: route.params }),

@@ -1,6 +1,7 @@
 /** AsyncAPI 3 document of both WebSockets, from the schemas of the frames. */
 
-import { z } from 'zod';
+import type { z } from 'zod';
+import { createComponents, type JsonSchema } from '../json-schemas.ts';
 import {
   CLOSE,
   EVENTS_MAX_PAYLOAD_BYTES,
@@ -89,21 +90,27 @@ export function asyncApiDocument({
   events: FrameExamples;
   link: FrameExamples;
 }): object {
+  const components = createComponents('draft-7');
   const eventMessages = Object.fromEntries(
     Object.entries(EVENTS).map(([name, { schema, summary }]) => [
       name,
-      message(name, summary, schema, FROM_CLIENT.includes(name) ? 'input' : 'output', events[name]),
+      message(
+        name,
+        summary,
+        components.of(schema, FROM_CLIENT.includes(name) ? 'input' : 'output'),
+        events[name],
+      ),
     ]),
   );
   const [fromVenue, fromSolver] = [byType(zFromVenue), byType(zFromSolver)];
   const linkMessages = Object.fromEntries([
     ...[...fromVenue].map(([type, schema]) => [
       `venue_${type}`,
-      message(`venue_${type}`, LINK[type] ?? '', schema, 'input', link[`venue_${type}`]),
+      message(`venue_${type}`, LINK[type] ?? '', components.of(schema, 'input'), link[`venue_${type}`]),
     ]),
     ...[...fromSolver].map(([type, schema]) => [
       `solver_${type}`,
-      message(`solver_${type}`, LINK[type] ?? '', schema, 'input', link[`solver_${type}`]),
+      message(`solver_${type}`, LINK[type] ?? '', components.of(schema, 'input'), link[`solver_${type}`]),
     ]),
   ]) as Record<string, object>;
   const operation = (action: 'send' | 'receive', channel: string, summary: string, names: string[]) => ({
@@ -163,18 +170,19 @@ export function asyncApiDocument({
         [...fromVenue.keys()].map((type) => `venue_${type}`),
       ),
     },
-    components: { securitySchemes: { apiKey: { type: 'httpApiKey', in: 'header', name: 'X-API-Key' } } },
+    components: {
+      securitySchemes: { apiKey: { type: 'httpApiKey', in: 'header', name: 'X-API-Key' } },
+      schemas: components.schemas,
+    },
   };
 }
 
 function message(
   name: string,
   summary: string,
-  schema: z.ZodType,
-  io: 'input' | 'output',
+  payload: JsonSchema,
   examples: readonly unknown[] = [],
 ): object {
-  const { $schema: _, ...payload } = z.toJSONSchema(schema, { target: 'draft-7', io });
   return {
     name,
     summary,

@@ -2,4 +2,6 @@
 
 import { z } from 'zod';
 
-export const zPairsResponse = z.record(z.string(), z.int());
+export const zPairsResponse = z
+  .record(z.string(), z.int())
+  .meta({ id: 'Pairs', description: 'Chain ids by chain slug, as corridors and assets name them.' });

@@ -3,61 +3,121 @@
 import { z } from 'zod';
 import { SETTLEMENTS } from '../../domain/delivery.ts';
 import type { OrderEnvelope } from '../../domain/order.ts';
-import { EXECUTION_MODES, type ORDER_TYPE, zOrderPayload, zPreviewInput } from './candidate.ts';
-import { FUNDING_LOCKS } from './preflight.ts';
-import { zUnavailable } from './quote.ts';
+import {
+  type EXECUTION_MODES,
+  FIELDS,
+  type ORDER_TYPE,
+  zExecutionMode,
+  zGas,
+  zOrderPayload,
+  zPreviewInput,
+  zWarning,
+} from './candidate.ts';
+import { zChosenLock } from './preflight.ts';
+import { quoteResponseFields } from './quote.ts';
 import { zSubmission } from './submit.ts';
+import { zExplained } from '../schema.ts';
 import { zAmount, zBytes32, zHex } from '../wire.ts';
 
 const optional = <S extends z.ZodType>(schema: S) => schema.nullable().optional();
 
-const zRouterOutput = z.strictObject({
-  asset: z.string(),
-  amount: z.string(),
-  /** Enforced by the escrow; null while a later leg of a sequential route is not firm. */
-  minimumAmount: optional(z.string()),
-  decimals: optional(z.int()),
-  symbol: optional(z.string()),
-  priceUsd: optional(z.number()),
-  receiver: optional(z.string()),
-});
+const zRouterOutput = z
+  .strictObject({
+    asset: z.string().describe(FIELDS.asset),
+    amount: z.string().describe('What is delivered if the order settles as quoted, in base units.'),
+    minimumAmount: optional(z.string()).describe(
+      'Least delivery that the escrow accepts, in base units. null while a later leg of a sequential route ' +
+        'is not firm.',
+    ),
+    decimals: optional(z.int()).describe(FIELDS.decimals),
+    symbol: optional(z.string()).describe(FIELDS.symbol),
+    priceUsd: optional(z.number()).describe(FIELDS.priceUsd),
+    receiver: optional(z.string()).describe('Address that the output is delivered to.'),
+  })
+  .meta({ id: 'RouterPreviewOutput', description: 'What is delivered.' });
 
-export const zLeg = z.strictObject({
-  index: z.int(),
-  kind: z.enum(['rfq', 'dex', 'bridge', 'issuer', 'fiat']),
-  solverId: z.string(),
-  venue: z.string(),
-  chainId: z.int(),
-  input: z.strictObject({ asset: z.string(), amount: z.string() }),
-  output: z.strictObject({ asset: z.string(), amount: z.string(), minimumAmount: z.string().nullable() }),
-  eta: z.int().nullable(),
-  dependsOn: z.array(z.int()),
-});
+export const zLeg = z
+  .strictObject({
+    index: z.int().describe('Position in the route, from 0.'),
+    kind: zExplained('What the leg trades with.', {
+      rfq: 'an LP or solver of the roster',
+      dex: 'a decentralised exchange',
+      bridge: 'a bridge between chains',
+      issuer: "the token's issuer, who mints or redeems",
+      fiat: 'a fiat rail',
+    }),
+    solverId: z.string().describe('Roster id of the LP, or id of the route venue.'),
+    venue: z.string().describe('Id of the venue of the leg: `rfq`, or the id of the route venue.'),
+    chainId: z.int().describe('Chain that the leg settles on.'),
+    input: z
+      .strictObject({
+        asset: z.string().describe(FIELDS.asset),
+        amount: z.string().describe('What goes into the leg, in base units.'),
+      })
+      .meta({ id: 'LegInput', description: 'What goes into a leg.' }),
+    output: z
+      .strictObject({
+        asset: z.string().describe(FIELDS.asset),
+        amount: z.string().describe('What comes out of the leg as quoted, in base units.'),
+        minimumAmount: z
+          .string()
+          .nullable()
+          .describe('Least that may come out, in base units. null while the leg is not firm.'),
+      })
+      .meta({ id: 'LegOutput', description: 'What comes out of a leg.' }),
+    eta: z
+      .int()
+      .nullable()
+      .describe('Expected seconds from the start of the leg to its end. null when unknown.'),
+    dependsOn: z.array(z.int()).describe('Indexes of the legs that have to end before this one begins.'),
+  })
+  .meta({ id: 'RouteLeg', description: 'One step of a route.' });
 export type Leg = z.infer<typeof zLeg>;
 
-const zComposite = z.strictObject({
-  legs: z.array(zLeg).min(1).max(8),
-  executionModel: z.enum(['atomic', 'sequential']),
-});
+const zComposite = z
+  .strictObject({
+    legs: z.array(zLeg).min(1).max(8).describe('The steps in order. A split has one for each slice.'),
+    executionModel: zExplained('How the legs hold together.', {
+      atomic: 'all legs are in one transaction, so all of them happen or none',
+      sequential: 'one order follows the other; later legs are firm only once they are quoted',
+    }),
+  })
+  .meta({ id: 'Composite', description: 'The legs of a candidate.' });
 export type Composite = z.infer<typeof zComposite>;
 
-export const zRouterCandidate = z.strictObject({
-  quoteId: z.string(),
-  solverId: z.string(),
-  executionMode: z.enum(EXECUTION_MODES),
-  order: optional(zOrderPayload),
-  validUntil: z.int(),
-  eta: optional(z.int()),
-  preview: z.strictObject({ inputs: z.array(zPreviewInput), outputs: z.array(zRouterOutput) }),
-  integrityChecksum: z.string(),
-  routingPath: z.string().optional(),
-  platformFeeBps: optional(z.int()),
-  lpSpreadBps: optional(z.int()),
-  /** Always an object in answers: a direct fill has its one leg, a split one for each slice. */
-  composite: optional(zComposite),
-  gas: optional(z.strictObject({ native: z.string(), usd: optional(z.number()) })),
-  warnings: z.array(z.strictObject({ code: z.int(), message: z.string() })).optional(),
-});
+export const zRouterCandidate = z
+  .strictObject({
+    quoteId: z.string().describe(FIELDS.quoteId),
+    solverId: z
+      .string()
+      .describe('Roster id of the LP or solver, or id of the route venue, of the first leg.'),
+    executionMode: zExecutionMode,
+    order: optional(zOrderPayload).describe('What the taker signs, exactly as received.'),
+    validUntil: z.int().describe(FIELDS.validUntil),
+    eta: optional(z.int()).describe(FIELDS.eta),
+    preview: z
+      .strictObject({
+        inputs: z.array(zPreviewInput).describe('What the taker gives: one input.'),
+        outputs: z.array(zRouterOutput).describe('What is delivered at the end of the route: one output.'),
+      })
+      .meta({ id: 'RouterPreview', description: 'The terms of the trade.' }),
+    integrityChecksum: z.string().describe(FIELDS.integrityChecksum),
+    routingPath: z
+      .string()
+      .optional()
+      .describe('`direct`: one leg, or the slices of one order. `composite`: several legs.'),
+    platformFeeBps: optional(z.int()).describe(FIELDS.platformFeeBps),
+    lpSpreadBps: optional(z.int()).describe(FIELDS.lpSpreadBps),
+    composite: optional(zComposite).describe(
+      'The legs. Always an object in answers: a direct fill has its one leg, a split one for each slice.',
+    ),
+    gas: optional(zGas).describe('What the taker pays for gas, in all legs.'),
+    warnings: z.array(zWarning).optional().describe(FIELDS.warnings),
+  })
+  .meta({
+    id: 'RouterQuoteCandidate',
+    description: 'A quote of the router namespace. Pass it back exactly as received.',
+  });
 export type RouterCandidate = z.infer<typeof zRouterCandidate>;
 
 export interface RouterTerms {
@@ -111,21 +171,28 @@ export const zSealedRoute = z.strictObject({
 });
 export type SealedRoute = z.infer<typeof zSealedRoute>;
 
-export const zRouterQuoteResponse = z.object({
-  requestId: z.string(),
-  createdAt: z.iso.datetime(),
-  quotes: z
-    .array(zRouterCandidate)
-    .describe(
-      'Best first: most output less the gas that the taker pays in all legs, or least input plus that gas; ' +
-        'then shorter eta, fill history, longer validity.',
-    ),
-  productUnavailable: zUnavailable.nullable(),
-});
-export const zRouterPreflightRequest = z.strictObject({
-  quoteResponse: zRouterCandidate,
-  fundingLock: z.enum(FUNDING_LOCKS).optional(),
-});
+export const zRouterQuoteResponse = z
+  .object({
+    ...quoteResponseFields,
+    quotes: z
+      .array(zRouterCandidate)
+      .describe(
+        'Best first: most output less the gas that the taker pays in all legs, or least input plus that gas; ' +
+          'then shorter eta, fill history, longer validity.',
+      ),
+  })
+  .meta({ id: 'RouterQuoteResponse', description: 'The ranked answer to a quote request.' });
+export const zRouterPreflightRequest = z
+  .strictObject({
+    quoteResponse: zRouterCandidate.describe('The candidate, exactly as received.'),
+    fundingLock: zChosenLock,
+  })
+  .meta({ id: 'RouterPreflightRequest', description: 'The candidate to plan for.' });
 export type RouterPreflightRequest = z.infer<typeof zRouterPreflightRequest>;
-export const zRouterSubmitRequest = z.strictObject({ quoteResponse: zRouterCandidate, ...zSubmission });
+export const zRouterSubmitRequest = z
+  .strictObject({
+    quoteResponse: zRouterCandidate.describe('The chosen candidate, exactly as received.'),
+    ...zSubmission,
+  })
+  .meta({ id: 'RouterOrderSubmitRequest', description: "A candidate with the taker's signature." });
 export type RouterSubmitRequest = z.infer<typeof zRouterSubmitRequest>;

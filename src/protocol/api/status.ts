@@ -1,38 +1,76 @@
 /** GET …/orders/{id}, and the `data` of every order event. */
 
 import { z } from 'zod';
-import { FAILURE_CODES } from '../../domain/fact.ts';
-import { ORDER_STATUSES } from './submit.ts';
+import type { FailureCode } from '../../domain/fact.ts';
+import { explained, zExplained } from '../schema.ts';
+import { FIELDS } from './candidate.ts';
+import { zOrderId, zOrderStatus } from './submit.ts';
 
-const zSettledAmount = z.object({
-  amount: z.string(),
-  decimals: z.int().nullable(),
-  symbol: z.string().nullable(),
-  receiver: z.string(),
-  txHash: z.string(),
+/** Steps of an order, in the words of `OrderStage`. */
+const STAGES = {
+  awaiting_escrow: 'the input is not in escrow yet',
+  escrowed: 'the input is in escrow, and the solver has to deliver',
+  delivered: 'the output was delivered, and the attesters prove it',
+  proven: 'the delivery is proven, and the solver collects the input',
+  settled: 'the output was delivered and the input was paid out; final',
+  refund_pending: 'it failed, and the input is still to go back to the taker',
+  refunded: 'the input went back to the taker; final',
+  failed: 'it failed before the input was taken; final',
+} as const;
+export const zSettlementStatus = zExplained('The step that the order has reached.', STAGES).meta({
+  id: 'SettlementStatus',
 });
 
-export const zOrderStatusResponse = z.object({
-  id: z.string(),
-  status: z.enum(ORDER_STATUSES),
-  quoteId: z.string(),
-  createdAt: z.iso.datetime(),
-  updatedAt: z.iso.datetime(),
-  stage: z.string(),
-  /** The quote request's own; absent when it had none. */
-  referenceId: z.string().optional(),
-  /** Absent until a settlement transaction has been broadcast. */
-  txHash: z.string().optional(),
-  /** Keyed by CAIP-19 asset; absent until the order settles. */
-  settledAmounts: z.record(z.string(), zSettledAmount).optional(),
-  failure: z
-    .object({
-      code: z.enum(FAILURE_CODES),
-      message: z.string(),
-      refundTxHash: z.string().nullable(),
-      /** Unix seconds, for anyone; null when nothing was escrowed or the refund is done. */
-      refundableFrom: z.int().nullable(),
-    })
-    .optional(),
-});
+export const FAILURES: Readonly<Record<FailureCode, string>> = {
+  not_opened: 'the venue could not put the order on chain in time; nothing was taken',
+  not_broadcast: "the taker's wallet did not broadcast the transaction in time; nothing was taken",
+  expired_unfilled: 'the solver did not deliver in time; the input is refunded',
+  solver_released: 'the solver gave the order up; the input is refunded',
+  funding_failed: "the taker's input could not be pulled: balance, allowance or lock; nothing was taken",
+  settlement_reverted: 'the chain refused the settlement until the fill deadline; nothing was taken',
+};
+
+const zSettledAmount = z
+  .object({
+    amount: z.string().describe('What was delivered, in base units.'),
+    decimals: z.int().nullable().describe(`${FIELDS.decimals} null when the venue no longer lists it.`),
+    symbol: z.string().nullable().describe(`${FIELDS.symbol} null when the venue no longer lists it.`),
+    receiver: z.string().describe('Address that got it.'),
+    txHash: z.string().describe('Transaction that delivered it; of a split, one of them.'),
+  })
+  .meta({ id: 'SettledAmount', description: 'A delivered amount.' });
+
+const zFailure = z
+  .object({
+    code: zExplained('Why the order failed.', FAILURES).meta({ id: 'FailureCode' }),
+    message: z
+      .string()
+      .describe('For people: what happened, where the input is, what to do next. It may change.'),
+    refundTxHash: z.string().nullable().describe('Transaction of the refund. null while there is none.'),
+    refundableFrom: z
+      .int()
+      .nullable()
+      .describe(
+        'Unix second from which anyone may refund. null when nothing was escrowed or the refund is done.',
+      ),
+  })
+  .meta({ id: 'OrderFailure', description: 'Why an order failed, and where its input is.' });
+
+export const zOrderStatusResponse = z
+  .object({
+    id: zOrderId,
+    status: zOrderStatus,
+    quoteId: z.string().describe(FIELDS.quoteId),
+    createdAt: z.iso.datetime().describe('When the submission was accepted.'),
+    updatedAt: z.iso.datetime().describe('When the venue last learned something about the order.'),
+    stage: z.string().describe(explained('The step that the order has reached.', STAGES)),
+    referenceId: z.string().optional().describe("The quote request's own. Absent when it had none."),
+    txHash: z.string().optional().describe('Settlement transaction. Absent until one has been broadcast.'),
+    settledAmounts: z
+      .record(z.string(), zSettledAmount)
+      .optional()
+      .describe('What was delivered, by CAIP-19 asset. Absent until the order settles.'),
+    failure: zFailure.optional().describe('Absent unless the order failed.'),
+  })
+  .meta({ id: 'OrderStatusResponse', description: 'Where an order stands.' });
 export type OrderStatusResponse = z.infer<typeof zOrderStatusResponse>;

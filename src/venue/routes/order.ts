@@ -10,7 +10,9 @@ import { zOrderStatusResponse } from '../../protocol/api/status.ts';
 import { statusResponse } from '../orders/status.ts';
 import type { Namespace } from './caller.ts';
 
-const zParams = z.strictObject({ id: z.string() });
+const zParams = z.strictObject({
+  id: z.string().describe('Id of the order, as the submission answered it.'),
+});
 
 export function orderRoute(
   { store, chains }: { store: OrderStore; chains: ReadonlyMap<number, Chain> },

@@ -26,7 +26,9 @@ export function submitRoute(
     headers: [
       {
         name: 'Idempotency-Key',
-        description: 'Of your choosing; the same key and body answer with the same order for 24 hours.',
+        description:
+          'Of your choosing, printable ASCII. For 24 hours the same key and body answer with the same order, and ' +
+          'the same key with another body is refused.',
         schema: { type: 'string', minLength: 1, maxLength: 255 },
       },
     ],

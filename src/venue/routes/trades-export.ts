@@ -20,7 +20,13 @@ export function tradesExportRoute({
     summary: 'All trades of a filter as CSV, streamed; one export of a workspace at a time',
     params: zTradesParams,
     query: zTradesFilter,
-    response: z.string(),
+    response: z
+      .string()
+      .describe(
+        'RFC 4180, UTF-8, with a header row. Amounts are in whole tokens; for a token that the venue no longer ' +
+          'lists they are in base units and the symbol is empty. A text that a spreadsheet would run begins ' +
+          'with an apostrophe. Empty: not known yet, or does not apply.',
+      ),
     contentType: 'text/csv',
     handle: ({ key, params, query }) => history.exportCsv(key, params.id, query),
   };
